@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/// Assertions: our own mistakes stop the process, in release too.
+///
+/// BASE_ASSERT is for broken preconditions and invariants. Bytes from strangers never reach it.
+/// BASE_VALIDATE is for whole-structure checks; it is compiled in when BASE_VALIDATE_ON is 1
+/// (Debug and sanitizer builds).
+#pragma once
+
+#include "base/macros.h"
+
+/// Called before the process aborts. Tests install one that calls mock_assert and never returns.
+typedef void (*base_assert_fn)(const char* condition, const char* file, int line);
+
+/// Install a handler, NULL for the default (print to stderr, abort).
+/// Threads: call at start-up only.
+void base_assert_handler_set(base_assert_fn handler);
+
+/// Report a failed assertion. Does not return unless the handler jumps away.
+__attribute__((noreturn)) void base_assert_fail(const char* condition, const char* file, int line);
+
+#define BASE_ASSERT(condition)                                                                     \
+    ((condition) ? (void)0 : base_assert_fail(#condition, __FILE__, __LINE__))
+
+#ifndef BASE_VALIDATE_ON
+#define BASE_VALIDATE_ON 0
+#endif
+#if BASE_VALIDATE_ON
+#define BASE_VALIDATE(condition) BASE_ASSERT(condition)
+#else
+#define BASE_VALIDATE(condition) ((void)sizeof(condition))
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/// Mathematics for simulations: IEEE basic operations and our own polynomials, never libm's, so that
+/// a log captured on one machine verifies on another CPU, compiler and libc.
+///
+/// Errors are below 2 ulp of the result for |angle| <= 8192 (float); outside, results stay defined
+/// and repeatable. NaN and infinities give NaN. -ffp-contract=off is part of the contract.
+#pragma once
+
+#include "base/macros.h"
+
+#define BASE_PI 3.14159265358979323846f
+
+float base_sqrt(float value); ///< Correctly rounded (the hardware's), negative gives NaN.
+float base_sin(float angle);
+float base_cos(float angle);
+float base_atan2(float y, float x);
+float base_floor(float value);
+float base_abs(float value);
+float base_min(float a, float b);
+float base_max(float a, float b);
+float base_clamp(float value, float low, float high);
+/// Round half away from zero to a 64-bit integer, saturating; NaN gives 0.
+int64_t base_round_i64(double value);

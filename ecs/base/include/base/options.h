@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/// One table of options gives --help, the command line, the environment (SHOAL_X) and config keys.
+///
+/// Precedence: command line over environment over config file over default. An unknown option is an
+/// error that names the nearest one. --help fits a screen (24 lines of 100 columns, asserted by test).
+#pragma once
+
+#include "base/report.h"
+
+#define BASE_OPTIONS_MAX 64u
+
+typedef enum base_option_kind {
+    BASE_OPTION_FLAG,    ///< no value; target bool
+    BASE_OPTION_TEXT,    ///< target const char* (borrowed from argv, environment or the config file)
+    BASE_OPTION_U64,     ///< target uint64_t, within [min, max]
+    BASE_OPTION_F64,     ///< target double, within [min, max]
+    BASE_OPTION_LIST,    ///< may be repeated; target base_option_list*
+} base_option_kind;
+
+typedef struct base_option_list {
+    const char* values[64];
+    uint32_t count;
+} base_option_list;
+
+typedef struct base_option {
+    const char* name;    ///< long name without dashes, "tick-rate"
+    base_option_kind kind;
+    void* target;        ///< holds the default on entry
+    const char* value;   ///< word for the value in --help, "HZ"
+    const char* help;    ///< one line
+    double min, max;     ///< for numbers; both 0 = unlimited
+} base_option;
+
+typedef struct base_options {
+    const char* program;     ///< "shoal-server"
+    const char* usage;       ///< the part after the program's name in the first line of --help
+    const char* about;       ///< one line
+    const base_option* options;
+    uint32_t count;
+} base_options;
+
+typedef enum base_options_result {
+    BASE_OPTIONS_OK,
+    BASE_OPTIONS_HELP,       ///< --help was given and printed to stdout: exit 0
+    BASE_OPTIONS_ERROR,      ///< reported: exit 2
+} base_options_result;
+
+/// Read environment and argv into the targets. Positional words go to `words` (borrowed from argv).
+/// Both "--name value" and "--name=value" work; "--" ends the options.
+BASE_MUST_USE base_options_result base_options_read(const base_options* options, int argc,
+                                                    char** argv, base_option_list* words,
+                                                    const base_reporter* reporter);
+/// Write --help as text. @return bytes that it takes, also when it did not fit.
+size_t base_options_help(const base_options* options, char* target, size_t target_bytes);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+/// A bounded single-producer single-consumer byte queue over memory that the caller provides: plain,
+/// or file-backed and shared, so that what was pushed survives the process.
+///
+/// Shape: records of 1..capacity/2 bytes, each stored as {u32 size, u32 crc32c, bytes, pad to 8}.
+///        A record never wraps: a filler record marks the unused end.
+/// Threads: one thread pushes, one pops; head and tail are C11 atomics on separate cache lines.
+#pragma once
+
+#include "base/macros.h"
+#include <stdatomic.h>
+
+#define BASE_SPSC_MAGIC 0x71734853u
+
+/// The header at the start of the memory; the ring follows at offset BASE_SPSC_HEADER_BYTES.
+typedef struct base_spsc {
+    uint32_t magic;
+    uint32_t version;
+    uint64_t capacity_bytes; ///< of the ring, a power of two
+    uint64_t identity;       ///< chosen by the owner: which log this queue belongs to
+    uint8_t reserved[40];
+    _Alignas(64) _Atomic uint64_t head; ///< bytes ever pushed
+    _Alignas(64) _Atomic uint64_t tail; ///< bytes ever popped
+} base_spsc;
+#define BASE_SPSC_HEADER_BYTES 4096u
+
+/// Format `memory` (header + capacity, capacity a power of two, asserted) as an empty queue.
+base_spsc* base_spsc_init(void* memory, uint64_t capacity_bytes, uint64_t identity);
+/// Take over memory written by another process (a stranger's file): checks magic, version and sizes
+/// against `memory_bytes`. @return NULL when it is not a queue.
+base_spsc* base_spsc_open(void* memory, uint64_t memory_bytes);
+/// @return false when there is no room: nothing was pushed.
+BASE_MUST_USE bool base_spsc_push(base_spsc* queue, const void* data, uint32_t size);
+/// Borrow the oldest record, valid until base_spsc_pop; NULL when empty. *size is its length.
+/// A record whose size or checksum is wrong (only after a crash or in a stranger's file) ends the
+/// queue: NULL, and *damaged is set.
+const void* base_spsc_peek(base_spsc* queue, uint32_t* size, bool* damaged);
+void base_spsc_pop(base_spsc* queue);
+uint64_t base_spsc_used(const base_spsc* queue);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// The heap as an allocator, and the few operations that every container of ours needs on top of one.
+//
+// An allocator offers two functions only, so that a counting, failing or capped one is ten lines in a
+// test. Growing is therefore allocate, copy, release. Each block starts on a cache line: columns and
+// queues rely on it. A request for 0 bytes is one for 1, so NULL always means that none are left.
+#include "base/alloc.h"
+
+#include "base/assert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARRAY_CAPACITY_MIN = 16 };
+
+static void* heap_allocate(void* context, size_t size, size_t align) {
+    (void)context;
+    if (size > SIZE_MAX - align) return NULL;
+    return aligned_alloc(align, (size + align - 1) & ~(align - 1));
+}
+
+static void heap_release(void* context, void* memory, size_t size) {
+    (void)context;
+    (void)size;
+    free(memory);
+}
+
+static const base_allocator heap = {heap_allocate, heap_release, NULL};
+
+const base_allocator* base_allocator_heap(void) {
+    return &heap;
+}
+
+void* base_allocate(const base_allocator* allocator, size_t size) {
+    if (!allocator) allocator = &heap;
+    return allocator->allocate(allocator->context, size ? size : 1, BASE_CACHE_LINE_BYTES);
+}
+
+void* base_allocate_zero(const base_allocator* allocator, size_t size) {
+    void* memory = base_allocate(allocator, size);
+    if (memory) memset(memory, 0, size);
+    return memory;
+}
+
+void base_release(const base_allocator* allocator, void* memory, size_t size) {
+    if (!memory) return;
+    if (!allocator) allocator = &heap;
+    allocator->release(allocator->context, memory, size ? size : 1);
+}
+
+void* base_reallocate(const base_allocator* allocator, void* memory, size_t old_size,
+                      size_t new_size) {
+    uint8_t* grown = base_allocate(allocator, new_size);
+    if (!grown) return NULL;
+    size_t kept = 0;
+    if (memory) {
+        kept = old_size < new_size ? old_size : new_size;
+        memcpy(grown, memory, kept);
+        base_release(allocator, memory, old_size);
+    }
+    memset(grown + kept, 0, new_size - kept);
+    return grown;
+}
+
+bool base_array_reserve(const base_allocator* allocator, void** array, uint32_t* capacity,
+                        uint32_t count_needed, size_t element_bytes) {
+    BASE_ASSERT(element_bytes > 0);
+    if (count_needed <= *capacity) return true;
+    uint64_t grown =
+        *capacity > ARRAY_CAPACITY_MIN / 2 ? (uint64_t)*capacity * 2 : ARRAY_CAPACITY_MIN;
+    while (grown < count_needed)
+        grown *= 2;
+    if (grown > UINT32_MAX) grown = UINT32_MAX;
+    if (grown > SIZE_MAX / element_bytes) return false;
+    void* memory = base_reallocate(allocator, *array, (size_t)*capacity * element_bytes,
+                                   (size_t)grown * element_bytes);
+    if (!memory) return false;
+    *array = memory;
+    *capacity = (uint32_t)grown;
+    return true;
+}

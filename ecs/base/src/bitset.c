@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// A set of small numbers as bits. Walks skip 64 absent numbers per step and go upwards, so whatever is
+// driven by a set happens in the same order on every machine.
+#include "base/bitset.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+enum { WORD_BITS = 64 };
+
+void base_bitset_init(base_bitset* set, const base_allocator* allocator) {
+    *set = (base_bitset){.allocator = allocator};
+}
+
+void base_bitset_deinit(base_bitset* set) {
+    base_release(set->allocator, set->words, set->word_count * sizeof(uint64_t));
+    *set = (base_bitset){.allocator = set->allocator};
+}
+
+bool base_bitset_reserve(base_bitset* set, uint32_t bit_count) {
+    uint32_t needed = bit_count / WORD_BITS + (bit_count % WORD_BITS != 0);
+    if (needed <= set->word_count) return true;
+    // Word counts stay below 2^27, so doubling does not overflow.
+    uint32_t grown = set->word_count * 2 > needed ? set->word_count * 2 : needed;
+    uint64_t* words = base_reallocate(set->allocator, set->words,
+                                      set->word_count * sizeof(uint64_t), grown * sizeof(uint64_t));
+    if (!words) return false;
+    set->words = words;
+    set->word_count = grown;
+    return true;
+}
+
+void base_bitset_clear_all(base_bitset* set) {
+    if (set->words) memset(set->words, 0, set->word_count * sizeof(uint64_t));
+}
+
+uint32_t base_bitset_count(const base_bitset* set) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < set->word_count; i++)
+        count += (uint32_t)__builtin_popcountll(set->words[i]);
+    return count;
+}
+
+void base_bitset_add(base_bitset* set, uint32_t bit) {
+    // UINT32_MAX is the answer "none" of the walks, so it cannot be a member.
+    BASE_ASSERT(bit / WORD_BITS < set->word_count && bit != UINT32_MAX);
+    set->words[bit / WORD_BITS] |= UINT64_C(1) << (bit % WORD_BITS);
+}
+
+void base_bitset_remove(base_bitset* set, uint32_t bit) {
+    if (bit / WORD_BITS >= set->word_count) return;
+    set->words[bit / WORD_BITS] &= ~(UINT64_C(1) << (bit % WORD_BITS));
+}
+
+bool base_bitset_has(const base_bitset* set, uint32_t bit) {
+    return bit / WORD_BITS < set->word_count &&
+           (set->words[bit / WORD_BITS] >> (bit % WORD_BITS) & 1);
+}
+
+// `flip` is 0 to look for set bits and all ones to look for clear ones.
+static uint32_t next_bit(const base_bitset* set, uint32_t from, uint64_t flip) {
+    uint64_t allowed = ~UINT64_C(0) << (from % WORD_BITS);
+    for (uint32_t i = from / WORD_BITS; i < set->word_count; i++) {
+        uint64_t word = (set->words[i] ^ flip) & allowed;
+        if (word) return i * WORD_BITS + base_bit_lowest(word);
+        allowed = ~UINT64_C(0);
+    }
+    return UINT32_MAX;
+}
+
+uint32_t base_bitset_next(const base_bitset* set, uint32_t from) {
+    return next_bit(set, from, 0);
+}
+
+uint32_t base_bitset_next_clear(const base_bitset* set, uint32_t from) {
+    return next_bit(set, from, ~UINT64_C(0));
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// A byte buffer that grows, and a reader that cannot leave it. Both carry their failure along, so
+// that codecs read as straight lines and look once, at the end.
+//
+// Numbers are put together byte by byte: the same on every machine, and compilers turn it into one
+// load or store where that is what it is.
+#include "base/bytes.h"
+
+#include <string.h>
+
+enum { CAPACITY_BYTES_MIN = 64, VARINT_BYTES_MAX = 10 };
+
+void base_bytes_init(base_bytes* bytes, const base_allocator* allocator) {
+    *bytes = (base_bytes){.allocator = allocator};
+}
+
+void base_bytes_deinit(base_bytes* bytes) {
+    base_release(bytes->allocator, bytes->data, bytes->capacity);
+    *bytes = (base_bytes){.allocator = bytes->allocator};
+}
+
+void base_bytes_clear(base_bytes* bytes) {
+    bytes->size = 0;
+    bytes->failed = false;
+}
+
+static bool grow(base_bytes* bytes, size_t size_needed) {
+    size_t capacity = bytes->capacity ? bytes->capacity : CAPACITY_BYTES_MIN;
+    while (capacity < size_needed)
+        capacity = capacity > SIZE_MAX / 2 ? size_needed : capacity * 2;
+    uint8_t* data = base_allocate(bytes->allocator, capacity);
+    if (!data) return false;
+    if (bytes->size) memcpy(data, bytes->data, bytes->size);
+    base_release(bytes->allocator, bytes->data, bytes->capacity);
+    bytes->data = data;
+    bytes->capacity = capacity;
+    return true;
+}
+
+uint8_t* base_bytes_extend(base_bytes* bytes, size_t size) {
+    if (bytes->failed) return NULL;
+    bool overflows = size > SIZE_MAX - bytes->size;
+    bool fits = !overflows && bytes->data && size <= bytes->capacity - bytes->size;
+    if (overflows || (!fits && !grow(bytes, bytes->size + size))) {
+        bytes->failed = true;
+        return NULL;
+    }
+    uint8_t* target = bytes->data + bytes->size;
+    bytes->size += size;
+    return target;
+}
+
+void base_bytes_write(base_bytes* bytes, const void* data, size_t size) {
+    if (size == 0) return;
+    uint8_t* target = base_bytes_extend(bytes, size);
+    if (target) memcpy(target, data, size);
+}
+
+static void write_little_endian(base_bytes* bytes, uint64_t value, size_t size) {
+    uint8_t* target = base_bytes_extend(bytes, size);
+    if (!target) return;
+    for (size_t i = 0; i < size; i++)
+        target[i] = (uint8_t)(value >> (8 * i));
+}
+
+void base_bytes_write_u8(base_bytes* bytes, uint8_t value) {
+    write_little_endian(bytes, value, 1);
+}
+void base_bytes_write_u16(base_bytes* bytes, uint16_t value) {
+    write_little_endian(bytes, value, 2);
+}
+void base_bytes_write_u32(base_bytes* bytes, uint32_t value) {
+    write_little_endian(bytes, value, 4);
+}
+void base_bytes_write_u64(base_bytes* bytes, uint64_t value) {
+    write_little_endian(bytes, value, 8);
+}
+
+void base_bytes_write_varint(base_bytes* bytes, uint64_t value) {
+    uint8_t encoded[VARINT_BYTES_MAX];
+    size_t size = 0;
+    while (value >= 0x80) {
+        encoded[size++] = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    encoded[size++] = (uint8_t)value;
+    base_bytes_write(bytes, encoded, size);
+}
+
+base_reader base_reader_make(const void* data, size_t size) {
+    static const uint8_t nothing[1] = {0};
+    // Arithmetic on NULL is undefined even for 0 bytes.
+    if (!data) return (base_reader){.data = nothing, .failed = size != 0};
+    return (base_reader){.data = data, .size = size};
+}
+
+size_t base_reader_left(const base_reader* reader) {
+    return reader->failed ? 0 : reader->size - reader->offset;
+}
+
+const uint8_t* base_reader_skip(base_reader* reader, size_t size) {
+    if (reader->failed || size > reader->size - reader->offset) {
+        reader->failed = true;
+        return NULL;
+    }
+    const uint8_t* data = reader->data + reader->offset;
+    reader->offset += size;
+    return data;
+}
+
+bool base_reader_read(base_reader* reader, void* target, size_t size) {
+    const uint8_t* data = base_reader_skip(reader, size);
+    if (size == 0) return data != NULL;
+    if (data)
+        memcpy(target, data, size);
+    else
+        memset(target, 0, size);
+    return data != NULL;
+}
+
+static uint64_t read_little_endian(base_reader* reader, size_t size) {
+    const uint8_t* data = base_reader_skip(reader, size);
+    uint64_t value = 0;
+    if (!data) return 0;
+    for (size_t i = 0; i < size; i++)
+        value |= (uint64_t)data[i] << (8 * i);
+    return value;
+}
+
+uint8_t base_reader_u8(base_reader* reader) {
+    return (uint8_t)read_little_endian(reader, 1);
+}
+uint16_t base_reader_u16(base_reader* reader) {
+    return (uint16_t)read_little_endian(reader, 2);
+}
+uint32_t base_reader_u32(base_reader* reader) {
+    return (uint32_t)read_little_endian(reader, 4);
+}
+uint64_t base_reader_u64(base_reader* reader) {
+    return read_little_endian(reader, 8);
+}
+
+uint64_t base_reader_varint(base_reader* reader) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < VARINT_BYTES_MAX; i++) {
+        uint8_t byte = base_reader_u8(reader);
+        if (reader->failed) return 0;
+        // The tenth byte has room for one bit only.
+        if (i == VARINT_BYTES_MAX - 1 && byte > 1) break;
+        value |= (uint64_t)(byte & 0x7F) << (7 * i);
+        if (byte < 0x80) return value;
+    }
+    reader->failed = true;
+    return 0;
+}

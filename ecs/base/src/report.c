@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Messages about foreign text. They quote that text, so whatever could steer a terminal or fake a line
+// of a log is replaced before a reporter sees it.
+#include "base/report.h"
+
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void replace_controls(char* text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7F) *text = '?';
+}
+
+void base_report(const base_reporter* reporter, const char* file, uint32_t line, const char* format,
+                 ...) {
+    if (!reporter || !reporter->report) return;
+    char message[BASE_REPORT_BYTES_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (size < 0) (void)base_text_copy(message, sizeof message, "(unprintable message)");
+    if (size >= (int)sizeof message) memcpy(message + sizeof message - 4, "...", 4);
+    replace_controls(message);
+    reporter->report(reporter->context, file, line, message);
+}
+
+static void format_message(char* target, size_t target_bytes, const char* file, uint32_t line,
+                           const char* message) {
+    if (file && line)
+        (void)base_text_format(target, target_bytes, "%s:%u: error: %s", file, line, message);
+    else if (file)
+        (void)base_text_format(target, target_bytes, "%s: error: %s", file, message);
+    else
+        (void)base_text_format(target, target_bytes, "error: %s", message);
+}
+
+static void report_first(void* context, const char* file, uint32_t line, const char* message) {
+    base_report_first* keeper = context;
+    if (keeper->count++ == 0)
+        format_message(keeper->text, sizeof keeper->text, file, line, message);
+}
+
+base_reporter base_reporter_first(base_report_first* keeper) {
+    *keeper = (base_report_first){.count = 0};
+    return (base_reporter){report_first, keeper};
+}
+
+static void report_stderr(void* context, const char* file, uint32_t line, const char* message) {
+    (void)context;
+    char text[2 * BASE_REPORT_BYTES_MAX];
+    format_message(text, sizeof text, file, line, message);
+    fprintf(stderr, "%s\n", text);
+}
+
+base_reporter base_reporter_stderr(void) {
+    return (base_reporter){report_stderr, NULL};
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Strings into fixed buffers: always terminated, and the caller hears when something was cut.
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool base_text_copy(char* target, size_t target_bytes, const char* source) {
+    if (target_bytes == 0) return false;
+    size_t size = strlen(source);
+    bool fits = size < target_bytes;
+    if (!fits) size = target_bytes - 1;
+    memcpy(target, source, size);
+    target[size] = '\0';
+    return fits;
+}
+
+bool base_text_format(char* target, size_t target_bytes, const char* format, ...) {
+    if (target_bytes == 0) return false;
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(target, target_bytes, format, arguments);
+    va_end(arguments);
+    if (size < 0) target[0] = '\0';
+    return size >= 0 && (size_t)size < target_bytes;
+}
