@@ -3,6 +3,10 @@
 ///
 /// Precedence: command line over environment over config file over default. An unknown option is an
 /// error that names the nearest one. --help fits a screen (24 lines of 100 columns, asserted by test).
+///
+/// A table with a text option named "config" can be read from a file of "key = value" lines, # begins a
+/// comment line. The first value of a list from one source drops those of the weaker sources.
+/// Flags take true, false, 1, 0, yes, no, on, off where they have a value ("--fast=no").
 #pragma once
 
 #include "base/report.h"
@@ -27,7 +31,7 @@ typedef struct base_option {
     base_option_kind kind;
     void* target;        ///< holds the default on entry
     const char* value;   ///< word for the value in --help, "HZ"
-    const char* help;    ///< one line
+    const char* help;    ///< one line; NULL: listed by name only, below the others
     double min, max;     ///< for numbers; both 0 = unlimited
 } base_option;
 
@@ -37,6 +41,10 @@ typedef struct base_options {
     const char* about;       ///< one line
     const base_option* options;
     uint32_t count;
+    /// Room for the content of the config file; text options borrow from it. Needed if and only if
+    /// there is an option named "config".
+    char* config_text;
+    size_t config_text_bytes;
 } base_options;
 
 typedef enum base_options_result {
@@ -46,9 +54,10 @@ typedef enum base_options_result {
 } base_options_result;
 
 /// Read environment and argv into the targets. Positional words go to `words` (borrowed from argv).
-/// Both "--name value" and "--name=value" work; "--" ends the options.
+/// Both "--name value" and "--name=value" work; "--" ends the options. `words` may be NULL: then a
+/// positional word is an error. After an error some targets may already be written.
 BASE_MUST_USE base_options_result base_options_read(const base_options* options, int argc,
                                                     char** argv, base_option_list* words,
                                                     const base_reporter* reporter);
-/// Write --help as text. @return bytes that it takes, also when it did not fit.
+/// Write --help as text. @return bytes that it takes (without NUL), also when it did not fit.
 size_t base_options_help(const base_options* options, char* target, size_t target_bytes);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The name that somebody probably meant. Distance is optimal string alignment: insertions, deletions,
+// replacements and swaps of neighbours count one each, since swaps are the commonest slip of all.
+#include "base/text.h"
+
+#include <string.h>
+
+enum { WORD_BYTES_MAX = 64 };
+
+static uint32_t minimum(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+static uint32_t distance(const char* a, uint32_t a_size, const char* b, uint32_t b_size) {
+    uint32_t rows[3][WORD_BYTES_MAX + 1];
+    uint32_t *before = rows[0], *last = rows[1], *row = rows[2];
+    for (uint32_t j = 0; j <= b_size; j++)
+        last[j] = before[j] = j;
+    for (uint32_t i = 1; i <= a_size; i++) {
+        row[0] = i;
+        for (uint32_t j = 1; j <= b_size; j++) {
+            uint32_t replaced = last[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = minimum(replaced, 1 + minimum(last[j], row[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = minimum(row[j], before[j - 2] + 1);
+        }
+        uint32_t* reused = before;
+        before = last;
+        last = row;
+        row = reused;
+    }
+    return last[b_size];
+}
+
+const char* base_text_nearest(const char* word, const char* const* candidates, uint32_t count) {
+    size_t word_size = strlen(word);
+    if (word_size > WORD_BYTES_MAX) return NULL;
+    const char* nearest = NULL;
+    uint32_t nearest_distance = (uint32_t)word_size / 2 + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t size = strlen(candidates[i]);
+        if (size > WORD_BYTES_MAX) continue;
+        uint32_t found = distance(word, (uint32_t)word_size, candidates[i], (uint32_t)size);
+        if (found >= nearest_distance) continue;
+        nearest = candidates[i];
+        nearest_distance = found;
+    }
+    return nearest;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// --help on one screen: usage, one line per option with its default, and for options without a line of
+// help a common paragraph at the end, so that a program with many knobs still fits.
+#include "base/options.h"
+
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COLUMNS_MAX = 100, LEFT_COLUMNS_MAX = 28, LINE_BYTES_MAX = 512 };
+
+// Text that is counted on also when it no longer fits.
+typedef struct page {
+    char* target;
+    size_t target_bytes;
+    size_t size;
+} page;
+
+BASE_PRINTF(2, 3) static void add(page* help, const char* format, ...) {
+    char line[LINE_BYTES_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (size < 0) return;
+    if (help->size < help->target_bytes)
+        (void)base_text_copy(help->target + help->size, help->target_bytes - help->size, line);
+    help->size += strlen(line);
+}
+
+// "--tick-rate HZ"
+static size_t format_name(const base_option* option, char* target, size_t target_bytes) {
+    const char* value = option->value ? option->value : "VALUE";
+    bool has_value = option->kind != BASE_OPTION_FLAG;
+    const char* repeated = option->kind == BASE_OPTION_LIST ? "..." : "";
+    (void)base_text_format(target, target_bytes, "--%s%s%s%s", option->name, has_value ? " " : "",
+                           has_value ? value : "", repeated);
+    return strlen(target);
+}
+
+static void format_default(const base_option* option, char* target, size_t target_bytes) {
+    target[0] = '\0';
+    const char* text;
+    switch (option->kind) {
+    case BASE_OPTION_TEXT:
+        text = *(const char**)option->target;
+        if (text && *text) (void)base_text_format(target, target_bytes, " (default %s)", text);
+        break;
+    case BASE_OPTION_U64:
+        (void)base_text_format(target, target_bytes, " (default %llu)",
+                               (unsigned long long)*(uint64_t*)option->target);
+        break;
+    case BASE_OPTION_F64:
+        (void)base_text_format(target, target_bytes, " (default %g)", *(double*)option->target);
+        break;
+    case BASE_OPTION_FLAG:
+    case BASE_OPTION_LIST:
+        break;
+    }
+}
+
+static size_t left_columns(const base_options* options) {
+    size_t columns = strlen("--help");
+    for (uint32_t i = 0; i < options->count; i++) {
+        char name[LINE_BYTES_MAX];
+        if (!options->options[i].help) continue;
+        size_t size = format_name(&options->options[i], name, sizeof name);
+        if (size > columns && size <= LEFT_COLUMNS_MAX) columns = size;
+    }
+    return columns;
+}
+
+static void add_option(page* help, const base_option* option, size_t columns) {
+    char name[LINE_BYTES_MAX / 2], value[LINE_BYTES_MAX / 2];
+    size_t size = format_name(option, name, sizeof name);
+    format_default(option, value, sizeof value);
+    // The default is the part of a line that one can do without.
+    size_t line_columns = 4 + (size > columns ? size : columns) + strlen(option->help);
+    if (line_columns + strlen(value) > COLUMNS_MAX) value[0] = '\0';
+    add(help, "  %-*s  %s%s\n", (int)columns, name, option->help, value);
+}
+
+static void add_options_without_help(page* help, const base_options* options) {
+    size_t column = 0;
+    for (uint32_t i = 0; i < options->count; i++) {
+        char name[LINE_BYTES_MAX];
+        if (options->options[i].help) continue;
+        size_t size = format_name(&options->options[i], name, sizeof name);
+        if (column + size + 3 > COLUMNS_MAX) {
+            add(help, "\n");
+            column = 0;
+        }
+        add(help, column ? ", %s" : "  %s", name);
+        column += size + 2;
+    }
+    if (column) add(help, "\n");
+}
+
+size_t base_options_help(const base_options* options, char* target, size_t target_bytes) {
+    page help = {target, target_bytes, 0};
+    if (target_bytes > 0) target[0] = '\0';
+    add(&help, "usage: %s %s\n", options->program, options->usage ? options->usage : "[options]");
+    if (options->about) add(&help, "%s\n", options->about);
+    size_t columns = left_columns(options);
+    for (uint32_t i = 0; i < options->count; i++)
+        if (options->options[i].help) add_option(&help, &options->options[i], columns);
+    add(&help, "  %-*s  Print this. Environment: --some-name is SHOAL_SOME_NAME.\n", (int)columns,
+        "--help");
+    add_options_without_help(&help, options);
+    return help.size;
+}
