@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+/// Storage: records of handles, free indices, archetypes, chunks, query caches, queued commands.
+///
+/// Picture:
+///
+///     handle --> page --> record {chunk, row}
+///                            |
+///     archetype "pos vel" -> chunk 0 (full) -> chunk 1 (full) -> chunk 2 (the tail, may be partial)
+///                            |
+///                            one block: header | entities | pos | vel | dirty bits | shadow of pos
+///
+/// Invariants (ecs_storage_validate checks them):
+///   - all chunks of an archetype but the last that holds rows are full; empty ones come after it;
+///   - rows [0, count) live; rows [count, clean_end) of every column are zero bytes, and clean_end is
+///     a multiple of 16 that covers count;
+///   - a dirty bit is set only for rows < count, its summary bit is set too;
+///   - a record in use points at the row whose entities[row] is its handle;
+///   - a shadow cell is created like its value. Storage fills it (a copy of the value) before it calls
+///     ecs_track_created or ecs_track_arrived, moves it with the row and destroys it; afterwards
+///     tracking writes it.
+#pragma once
+
+#include "ecs/query.h"
+
+#define ECS_PAGE_BITS 12u
+#define ECS_PAGE_RECORDS (1u << ECS_PAGE_BITS)
+#define ECS_PAGES ((ECS_INDEX_MAX + 1u) >> ECS_PAGE_BITS)
+#define ECS_ROW_BITS 14u
+#define ECS_ROW_MASK ((1u << ECS_ROW_BITS) - 1u)
+#define ECS_LIFE_CREATED 0x8000u ///< in ecs_record.life: the entity lives
+#define ECS_SLOT_NONE UINT16_MAX
+#define ECS_ARCHETYPE_NONE UINT32_MAX
+#define ECS_CHUNK_SHRINK_BYTES_MIN                                                                 \
+    (256u << 10)                        ///< smaller blocks are never given back before the end
+#define ECS_DIRTY_ROWS_PER_SUMMARY 256u ///< one summary bit stands for four words of row bits
+
+/// Where an index's entity is. 8 bytes.
+typedef struct ecs_record {
+    uint32_t place; ///< chunk << 14 | row, while it lives
+    uint16_t life;  ///< generation (the last one given out) | ECS_LIFE_CREATED while it lives
+    ecs_template_id template_id;
+} ecs_record;
+_Static_assert(sizeof(ecs_record) == 8, "a record is two words: alive() is bound by memory");
+
+/// Records never move once made; `free_words` has a bit per index that may be given out again.
+typedef struct ecs_record_page {
+    ecs_record records[ECS_PAGE_RECORDS];
+    uint64_t free_words[ECS_PAGE_RECORDS / 64];
+} ecs_record_page;
+
+/// One range of indices and its free ones. An index is free when it was used before (< fresh), no
+/// entity lives there and no handle of it is held.
+typedef struct ecs_index_range {
+    uint32_t first, last; ///< inclusive; last < first for an empty range
+    uint32_t fresh;       ///< lowest never-used index; last + 1 when all were used
+    uint32_t cursor;      ///< where the walk over freed indices goes on
+    uint32_t free_count;
+} ecs_index_range;
+
+/// A handle that somebody refers to or loads. Open addressing by index, so that all generations of an
+/// index lie on one probe path. Iterated only for saves, which sort.
+typedef struct ecs_held_handle {
+    ecs_entity handle; ///< ECS_ENTITY_NONE: empty slot
+    uint32_t references;
+    bool is_loading;
+} ecs_held_handle;
+
+typedef struct ecs_held_handles {
+    ecs_held_handle* slots;
+    uint32_t capacity; ///< a power of two or 0
+    uint32_t count;
+    uint32_t allocated_count; ///< in state ALLOCATED
+    uint32_t loading_count;   ///< in state LOADING
+} ecs_held_handles;
+
+/// One component of an archetype.
+typedef struct ecs_column {
+    ecs_component_id component;
+    uint16_t track; ///< index among the tracked columns, ECS_SLOT_NONE when not tracked
+    uint32_t size;  ///< bytes of one value; 0 for a tag
+    const ecs_type* type;
+} ecs_column;
+
+typedef struct ecs_chunk ecs_chunk;
+
+typedef struct ecs_archetype {
+    uint32_t id;           ///< position in ecs_storage.archetypes: the order of making
+    uint32_t column_count; ///< components, tags too
+    uint32_t track_count; ///< tracked ones; their shadows are columns [column_count, + track_count)
+    bool has_ops;         ///< some type has functions: no plain-memory path
+    bool is_replicated;   ///< some template of it is; hint only
+    ecs_template_id made_by; ///< the template that was bound first: makes the archetype again
+    uint32_t rows_max;       ///< capacity of a full-grown chunk
+    ecs_column* columns;     ///< sorted by component id
+    uint16_t* tracked;       ///< track index -> column
+    uint16_t* slots;         ///< component id -> column, ECS_SLOT_NONE when missing
+    uint32_t* sizes;         ///< by column, shadows too
+    ecs_chunk** chunks;
+    uint32_t chunk_count;
+    uint32_t chunk_capacity;
+    uint32_t tail; ///< chunk that takes the next row (may be chunk_count: a new one is needed)
+    uint64_t row_count;
+    uint64_t hash; ///< of the sorted (component, tracked) list
+} ecs_archetype;
+
+/// Header of one block. Its address changes when it grows; `id` does not. The row count is
+/// ecs_storage.chunk_counts[id].
+struct ecs_chunk {
+    uint32_t id;
+    uint32_t index;        ///< position in archetype->chunks
+    uint32_t capacity;     ///< rows, a multiple of 16
+    uint32_t clean_end;    ///< rows [count, clean_end) are zero
+    size_t bytes;          ///< of the block
+    const uint16_t* slots; ///< archetype->slots
+    const uint32_t* sizes; ///< archetype->sizes
+    ecs_archetype* archetype;
+    ecs_entity* entities;
+    uint8_t* written;     ///< by track index: opened by a WRITE walk since the last tracking
+    uint64_t* summary;    ///< by track index: bit s = rows [256 s, 256 s + 256) have dirty bits
+    uint64_t* dirty;      ///< by track index, dirty_words each: rows written by handle
+    uint32_t dirty_words; ///< capacity / 64, rounded up
+    void* columns[];      ///< values by column, then shadows by track index; a tag's is not NULL
+};
+
+/// How one template fills a row of its archetype; made on first use.
+typedef struct ecs_binding {
+    ecs_archetype* archetype; ///< NULL: not bound yet
+    const void** defaults;    ///< by column; borrowed from the template
+} ecs_binding;
+
+/// One archetype that a query matches.
+typedef struct ecs_match {
+    ecs_archetype* archetype;
+    uint32_t entry_first; ///< its chunks are entries [entry_first, entry_first + chunk_count)
+    uint16_t* columns;    ///< by term, ECS_SLOT_NONE for none
+} ecs_match;
+
+/// A cached chunk: `stride` words {chunk id, entities, columns[term_count], marks[write_count]}.
+struct ecs_query {
+    uint32_t id;
+    uint32_t term_count;
+    uint32_t write_count; ///< terms with WRITE or OPTIONAL_WRITE
+    uint32_t stride;      ///< words of one entry
+    bool is_bound;        ///< names are resolved
+    bool is_hopeless;     ///< a required component exists nowhere: it never matches
+    uint16_t write_terms[ECS_QUERY_TERMS_MAX];
+    ecs_component_id components[ECS_QUERY_TERMS_MAX];
+    ecs_access access[ECS_QUERY_TERMS_MAX];
+    char (*names)[2][ECS_NAME_BYTES_MAX]; ///< {component, type} by term
+    const char* owner; ///< name of the system for messages; NULL: an ad-hoc query. Borrowed
+    uintptr_t* entries;
+    uint32_t entry_count;
+    uint32_t entry_capacity;
+    ecs_match* matches; ///< rising archetype id
+    uint32_t match_count;
+    uint32_t match_capacity;
+    uint32_t* match_of; ///< archetype id -> position in matches + 1; 0: no match
+    uint32_t match_of_capacity;
+};
+
+typedef enum ecs_command_op {
+    ECS_COMMAND_CREATE,
+    ECS_COMMAND_DESTROY,
+    ECS_COMMAND_RECREATE,
+    ECS_COMMAND_SET,
+} ecs_command_op;
+
+/// Header of one queued command; its packed inits follow in ecs_commands.values at `offset`, each
+/// {component, value}, aligned to 16.
+typedef struct ecs_command {
+    uint32_t system, job, sequence; ///< the order in which commands are applied
+    uint8_t op;                     ///< ecs_command_op
+    ecs_template_id template_id;
+    uint16_t init_count;
+    ecs_entity entity; ///< target, or the placeholder that a creation hands out
+    uint32_t offset;
+} ecs_command;
+
+typedef struct ecs_commands {
+    ecs_command* items;
+    uint32_t count;
+    uint32_t capacity;
+    uint8_t* values;
+    uint32_t value_bytes;
+    uint32_t value_capacity;
+    ecs_entity* created;    ///< placeholder ordinal -> handle, during a flush
+    uint32_t created_count; ///< placeholders handed out
+    uint32_t created_capacity;
+    uint32_t system; ///< key of what is recorded now: set by the stage
+    uint32_t job;
+    bool is_flushing;
+} ecs_commands;
+
+typedef struct ecs_storage {
+    ecs_record_page* pages[ECS_PAGES]; ///< a missing one is the world's zero page: no NULL test
+    ecs_record_page* zero_page;
+    ecs_index_range ranges[2]; ///< 0 replicated, 1 local
+    ecs_held_handles held;
+    uint32_t entity_count;
+    ecs_archetype** archetypes; ///< in order of making
+    uint32_t archetype_count;
+    uint32_t archetype_capacity;
+    uint32_t* archetype_table; ///< hash -> id + 1, open addressing
+    uint32_t archetype_table_capacity;
+    ecs_binding* bindings; ///< by template id
+    uint32_t binding_capacity;
+    ecs_chunk** chunks;     ///< by chunk id; NULL: id is free
+    uint32_t* chunk_counts; ///< rows by chunk id, dense: what walks read
+    uint32_t chunk_capacity;
+    uint32_t chunk_id_next;   ///< lowest id never used
+    uint32_t* chunk_ids_free; ///< stack
+    uint32_t chunk_ids_free_count;
+    ecs_query** queries;
+    uint32_t query_count;
+    uint32_t query_capacity;
+    uint8_t mark_sink; ///< where walks mark columns that nobody tracks
+    ecs_commands commands;
+} ecs_storage;
+
+// Reading. All O(1), no checks but those named.
+static inline const ecs_record* ecs_record_at(const ecs_storage* storage, uint32_t index) {
+    return &storage->pages[index >> ECS_PAGE_BITS]->records[index & (ECS_PAGE_RECORDS - 1)];
+}
+/// The record of a living entity, else NULL. One look-up; any 32 bits are accepted.
+static inline const ecs_record* ecs_record_find(const ecs_storage* storage, ecs_entity entity) {
+    const ecs_record* record = ecs_record_at(storage, ecs_entity_index(entity));
+    return record->life == (ecs_entity_generation(entity) | ECS_LIFE_CREATED) ? record : NULL;
+}
+static inline ecs_chunk* ecs_record_chunk(const ecs_storage* storage, const ecs_record* record) {
+    return storage->chunks[record->place >> ECS_ROW_BITS];
+}
+static inline uint32_t ecs_record_row(const ecs_record* record) {
+    return record->place & ECS_ROW_MASK;
+}
+static inline uint32_t ecs_chunk_count(const ecs_storage* storage, const ecs_chunk* chunk) {
+    return storage->chunk_counts[chunk->id];
+}
+/// Value of column `column` (a shadow: column_count + track index) in `row`.
+static inline void* ecs_chunk_cell(const ecs_chunk* chunk, uint32_t column, uint32_t row) {
+    return (uint8_t*)chunk->columns[column] + (size_t)chunk->sizes[column] * row;
+}
+static inline uint64_t* ecs_chunk_dirty(const ecs_chunk* chunk, uint32_t track) {
+    return chunk->dirty + (size_t)chunk->dirty_words * track;
+}
+static inline void ecs_chunk_mark_row(const ecs_chunk* chunk, uint32_t track, uint32_t row) {
+    ecs_chunk_dirty(chunk, track)[row / 64] |= 1ull << (row % 64);
+    chunk->summary[track] |= 1ull << (row / ECS_DIRTY_ROWS_PER_SUMMARY);
+}
+
+// Cells: one value in one row, whatever its type. `created` cells hold a value, others any bytes.
+/// Make `target` (not created) a copy. @return false when memory ran out: still not created.
+BASE_MUST_USE bool ecs_cell_copy(const ecs_world* world, const ecs_type* type, void* target,
+                                 const void* source);
+/// Make a created `target` equal to `source`. @return false when memory ran out: the old value stays.
+BASE_MUST_USE bool ecs_cell_assign(const ecs_world* world, const ecs_type* type, void* target,
+                                   const void* source);
+void ecs_cell_move(const ecs_world* world, const ecs_type* type, void* target, void* source);
+void ecs_cell_destroy(const ecs_world* world, const ecs_type* type, void* value);
+
+// Indices and handles (entity.c, handle.c).
+/// Make the page of `index`. @return false when memory ran out.
+BASE_MUST_USE bool ecs_record_reserve(ecs_world* world, uint32_t index);
+/// The record of any index whose page was made.
+ecs_record* ecs_record_mut(ecs_world* world, uint32_t index);
+/// Choose an index of a range (0 replicated, 1 local) without taking it; 0 when the range is full.
+uint32_t ecs_index_peek(const ecs_world* world, uint32_t range);
+/// Take what peek chose; its page exists.
+void ecs_index_take(ecs_world* world, uint32_t range, uint32_t index);
+/// An index whose entity is gone or whose handle was released: free it if nothing holds it any more.
+void ecs_index_settle(ecs_world* world, uint32_t index);
+ecs_held_handle* ecs_held_find(const ecs_world* world, ecs_entity handle);
+bool ecs_held_has_index(const ecs_world* world, uint32_t index);
+/// NONE, ALLOCATED, LOADING -> CREATED and back: keeps the counts of states right.
+void ecs_held_created(ecs_world* world, ecs_entity handle);
+void ecs_held_destroyed(ecs_world* world, ecs_entity handle);
+
+// Archetypes and chunks (archetype.c, chunk.c).
+/// Bind a template, making its archetype if it is new. Archetypes are numbered in order of making, so
+/// restore binds ecs_archetype.made_by in the saved order.
+/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_FULL (archetypes, or 16 rows exceed ECS_CHUNK_BYTES_MAX);
+///         ECS_ERR_MEMORY.
+BASE_MUST_USE ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id,
+                                          ecs_binding** binding);
+/// Make sure that the archetype's tail has room for at least one row, at most `count_wanted` at once.
+/// @return ECS_OK; ECS_ERR_FULL (chunk ids); ECS_ERR_MEMORY.
+BASE_MUST_USE ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype,
+                                               uint32_t count_wanted, ecs_chunk** chunk);
+/// Append `count` rows to the tail chunk (room was reserved): their cells are not created, their
+/// zero tail is kept, dirty bits are clear. @return the first new row.
+uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count);
+/// Take a row out whose cells are no longer created: the archetype's last row fills the hole.
+void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row);
+/// Bytes of a block of `capacity` rows (offsets by column when `offsets` is given).
+size_t ecs_chunk_layout(const ecs_archetype* archetype, uint32_t capacity, size_t* offsets);
+void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype);
+
+// Query caches (query.c). Reserve may fail and changes nothing that a walk sees; the others cannot.
+BASE_MUST_USE bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype);
+void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk);
+void ecs_queries_patch_chunk(ecs_world* world, ecs_chunk* chunk); ///< the block moved
+void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk);  ///< the last of its archetype
+BASE_MUST_USE bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype);
+void ecs_queries_clear(ecs_world* world); ///< forget all archetypes
+/// Name the owner of a query for the messages of seal; `owner` must outlive the world.
+void ecs_query_own(ecs_query* query, const char* owner);
+
+// For save, restore and checks.
+/// Back to just after seal: no entities, archetypes, chunks, commands or held handles; indices fresh.
+/// Values are destroyed; tracking is not told. Compiled queries and counters stay.
+void ecs_storage_clear(ecs_world* world);
+/// Free indices, generations and held handles as bytes. Read on a cleared storage, before entities
+/// are placed. @return false on damaged bytes or when memory ran out.
+void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes);
+BASE_MUST_USE bool ecs_storage_read_indices(ecs_world* world, base_reader* reader);
+/// Queued commands as bytes.
+void ecs_commands_write(const ecs_world* world, base_bytes* bytes);
+BASE_MUST_USE bool ecs_commands_read(ecs_world* world, base_reader* reader);
+/// Append an entity with a given handle and its template's defaults, after read_indices. Tracking is
+/// not told and shadows are copies of the defaults: the caller overwrites cells and shadows.
+/// @return ECS_OK; ECS_ERR_TAKEN; ECS_ERR_STALE (a handle outside both ranges); those of create.
+BASE_MUST_USE ecs_result ecs_storage_place(ecs_world* world, ecs_entity handle,
+                                           ecs_template_id template_id);
+/// Assert every invariant above. O(storage).
+void ecs_storage_validate(const ecs_world* world);
