@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+/// Making, changing and reading single entities.
+///
+/// Outside of stages everything here is immediate. Inside a system or handler use command.h for
+/// structure (these assert); reading and setting components stays immediate.
+#pragma once
+
+#include "ecs/world.h"
+
+/// A component to override at creation.
+typedef struct ecs_init {
+    ecs_component_id component;
+    const void* value; ///< in the type's memory form; copied
+} ecs_init;
+
+/// Make an entity. The index comes from the replicated range when the template has a replicated
+/// component and the world is no mirror, else from the local range.
+/// @return ECS_OK; ECS_ERR_UNKNOWN (template); ECS_ERR_MISSING (an init names a component that the
+///         template lacks); ECS_ERR_FULL (no free index, or fewer than ECS_FREE_INDICES_MIN freed ones
+///         after all were used once); ECS_ERR_MEMORY. On failure nothing changed.
+BASE_MUST_USE ecs_result ecs_create(ecs_world* world, ecs_template_id template_id,
+                                    const ecs_init* inits, uint32_t init_count, ecs_entity* entity);
+/// Make `count` entities from one template's defaults. `entities` may be NULL.
+BASE_MUST_USE ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id,
+                                         uint32_t count, ecs_entity* entities);
+/// Make an entity with a given handle (a mirror's replicated entity). The handle may be NONE or
+/// ALLOCATED. @return also ECS_ERR_TAKEN when its index holds another living generation.
+BASE_MUST_USE ecs_result ecs_create_at(ecs_world* world, ecs_entity handle,
+                                       ecs_template_id template_id, const ecs_init* inits,
+                                       uint32_t init_count);
+/// @return ECS_OK; ECS_ERR_STALE (reported, not undefined).
+BASE_MUST_USE ecs_result ecs_destroy(ecs_world* world, ecs_entity entity);
+/// Change the template: components that both have keep their values, missing ones are added with the
+/// template's default, superfluous ones removed. Same archetype: only the template changes.
+BASE_MUST_USE ecs_result ecs_recreate(ecs_world* world, ecs_entity entity,
+                                      ecs_template_id template_id, const ecs_init* inits,
+                                      uint32_t init_count);
+
+bool ecs_is_alive(const ecs_world* world, ecs_entity entity); ///< one array look-up
+ecs_entity_state ecs_state(const ecs_world* world, ecs_entity entity);
+/// ECS_TEMPLATE_NONE when not alive.
+ecs_template_id ecs_entity_template(const ecs_world* world, ecs_entity entity);
+/// "ball", "ball+fast"; "empty" for an entity without components; NULL when not alive.
+const char* ecs_entity_template_name(const ecs_world* world, ecs_entity entity);
+
+/// References to handles that may not live yet: NONE -> ALLOCATED; the last release of a dead one
+/// goes back to NONE. Counted per handle.
+BASE_MUST_USE ecs_result ecs_handle_retain(ecs_world* world, ecs_entity entity);
+void ecs_handle_release(ecs_world* world, ecs_entity entity);
+/// NONE/ALLOCATED -> LOADING: its creation is on the way (resources pending).
+BASE_MUST_USE ecs_result ecs_handle_load(ecs_world* world, ecs_entity entity);
+/// LOADING -> ALLOCATED or NONE: the creation will not happen.
+void ecs_handle_unload(ecs_world* world, ecs_entity entity);
+uint32_t ecs_handle_count(const ecs_world* world, ecs_entity_state state);
+
+/// Pointers below are borrowed: they die at the next structural change or step.
+/// get: the entity lives and has the component (asserted). find: NULL otherwise.
+const void* ecs_get(const ecs_world* world, ecs_entity entity, ecs_component_id component);
+const void* ecs_find(const ecs_world* world, ecs_entity entity, ecs_component_id component);
+/// For writing: marks the row for tracking.
+void* ecs_get_mut(ecs_world* world, ecs_entity entity, ecs_component_id component);
+void* ecs_find_mut(ecs_world* world, ecs_entity entity, ecs_component_id component);
+/// Copy a value in. @return ECS_OK; ECS_ERR_STALE; ECS_ERR_MISSING; ECS_ERR_MEMORY.
+BASE_MUST_USE ecs_result ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
+                                 const void* value);
+
+/// Walk living entities by rising index: pass ECS_ENTITY_NONE first; ECS_ENTITY_NONE ends it.
+ecs_entity ecs_entity_next(const ecs_world* world, ecs_entity after);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/// The one header for users of the simulation core.
+#pragma once
+
+#include "ecs/change.h"
+#include "ecs/command.h"
+#include "ecs/component.h"
+#include "ecs/debug.h"
+#include "ecs/entity.h"
+#include "ecs/event.h"
+#include "ecs/limits.h"
+#include "ecs/query.h"
+#include "ecs/result.h"
+#include "ecs/snapshot.h"
+#include "ecs/system.h"
+#include "ecs/template.h"
+#include "ecs/type.h"
+#include "ecs/value.h"
+#include "ecs/world.h"

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/// Every limit of a world has a name here.
+#pragma once
+
+#include "base/macros.h"
+
+#define ECS_NAME_BYTES_MAX 64u             ///< with the NUL: components, templates, systems, tags
+#define ECS_COMPONENTS_MAX 1024u           ///< (name, type) pairs in a world
+#define ECS_TYPES_MAX 256u
+#define ECS_TEMPLATES_MAX 65535u           ///< loaded and composed
+#define ECS_TEMPLATE_COMPONENTS_MAX 256u   ///< components of one template
+#define ECS_TEMPLATE_PARTS_MAX 8u          ///< "a+b+c" composes at most eight
+#define ECS_ARCHETYPES_MAX 65535u
+#define ECS_CHUNKS_MAX (1u << 18)
+#define ECS_CHUNK_ROWS_MIN 16u
+#define ECS_CHUNK_ROWS_MAX 16384u
+#define ECS_CHUNK_BYTES_MAX (16u << 20)
+#define ECS_SYSTEMS_MAX 1024u
+#define ECS_QUERY_TERMS_MAX 32u
+#define ECS_STAGES_MAX 16u
+#define ECS_TAGS_MAX 64u
+#define ECS_FIELDS_MAX 64u                 ///< fields of one struct type
+#define ECS_TYPE_BYTES_MAX 65536u          ///< a relocatable type larger than this is refused
+#define ECS_EVENT_TYPES_MAX 256u
+#define ECS_EVENT_BYTES_MAX 256u           ///< payload of one event
+#define ECS_TEXT_BYTES_MAX (1u << 20)      ///< one datablock file
+#define ECS_TEXT_DEPTH_MAX 32u             ///< nesting of blocks in a datablock file
+#define ECS_TEXT_ITEMS_MAX 10240u          ///< parameters and blocks in a datablock file
+#define ECS_STRING_BYTES_MAX 4096u         ///< value of type t
+
+/// Limits chosen per world at create.
+typedef struct ecs_limits {
+    uint32_t replicated_index_max; ///< indices 1..this belong to replicated entities; 65,535
+    uint32_t local_entities_max;   ///< entities above that range; 1,048,576
+    uint32_t events_per_flush_max; ///< budget: events delivered per flush point; 65,536
+    uint32_t events_queued_max;    ///< deferred events waiting; 65,536 (further ones are refused)
+    uint32_t commands_queued_max;  ///< deferred structural changes waiting; 65,536
+} ecs_limits;
+
+ecs_limits ecs_limits_default(void);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/// Templates: the only way to make an entity. Read from datablock text, with parents, defaults,
+/// tracking, replication, tags and quantisation; validated as a whole; composed as "a+b+c".
+#pragma once
+
+#include "base/report.h"
+#include "ecs/type.h"
+
+typedef uint16_t ecs_template_id;
+#define ECS_TEMPLATE_NONE 0u
+
+typedef enum ecs_template_flag {
+    ECS_COMPONENT_TRACKED = 1u << 0,    ///< replicateCompare runs on it, it is in state_hash
+    ECS_COMPONENT_REPLICATED = 1u << 1, ///< goes to clients; implies tracked
+} ecs_template_flag;
+
+typedef struct ecs_template_component {
+    ecs_component_id component;
+    uint32_t flags;      ///< ecs_template_flag
+    ecs_quant quant;     ///< overrides that of all number fields of the type when bits > 0
+    const void* value;   ///< the default, in the type's memory form
+    uint32_t line;       ///< where it was declared (0: registered by code)
+} ecs_template_component;
+
+/// Borrowed, valid while the world lives. Components are sorted by name (strcmp).
+typedef struct ecs_template {
+    char name[ECS_NAME_BYTES_MAX * 4]; ///< composed names join their parts with '+'
+    ecs_template_id id;
+    bool is_replicated;  ///< at least one component is
+    bool is_singleton;
+    uint32_t component_count;
+    const ecs_template_component* components;
+    uint32_t part_count; ///< 1 for a loaded template (itself), more for a composed one
+    ecs_template_id parts[ECS_TEMPLATE_PARTS_MAX];
+    char file[128];
+    uint32_t line;
+} ecs_template;
+
+/// Load a datablock text. Nothing changes unless all of it is right; each fault is reported as
+/// file:line. `file` is used for messages only. Call before ecs_world_seal.
+/// @return ECS_OK; ECS_ERR_SYNTAX (reported); ECS_ERR_FULL; ECS_ERR_MEMORY; ECS_ERR_SEALED.
+BASE_MUST_USE ecs_result ecs_template_load(ecs_world* world, const char* file, const char* text,
+                                           size_t text_bytes, const base_reporter* reporter);
+/// Find by name; a name with '+' is composed on first use (parts in the given order, later parts
+/// override). Counted as a name look-up. ECS_TEMPLATE_NONE when a part is unknown or a limit is hit.
+ecs_template_id ecs_template_find(ecs_world* world, const char* name);
+/// Compose by ids (what a create record on the wire carries). The same parts give the same id.
+ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* parts, uint32_t count);
+const ecs_template* ecs_template_get(const ecs_world* world, ecs_template_id id); ///< NULL if unknown
+uint32_t ecs_template_count(const ecs_world* world); ///< ids run 1..count
+/// NULL when the template has no such component.
+const ecs_template_component* ecs_template_find_component(const ecs_template* template_,
+                                                          ecs_component_id component);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+/// Component types: size, field table, and (for types that own memory) a table of functions.
+///
+/// The datablock's own types (b i i64 u8 u16 u32 u64 r p2 p3 p4 ip2 ip3 ip4 c m t eid tag) exist in
+/// every world; a module registers C structs beside them. Both kinds look the same to templates,
+/// tracking, replication, logs and dumps: they see fields.
+#pragma once
+
+#include "ecs/entity.h"
+#include "ecs/limits.h"
+#include "ecs/result.h"
+#include "ecs/value.h"
+
+typedef struct ecs_world ecs_world;
+typedef uint16_t ecs_type_id;
+#define ECS_TYPE_NONE 0u
+
+typedef enum ecs_field_kind {
+    ECS_FIELD_BOOL, ///< one byte, 0 or 1
+    ECS_FIELD_I8, ECS_FIELD_I16, ECS_FIELD_I32, ECS_FIELD_I64,
+    ECS_FIELD_U8, ECS_FIELD_U16, ECS_FIELD_U32, ECS_FIELD_U64,
+    ECS_FIELD_F32, ECS_FIELD_F64,
+    ECS_FIELD_ENTITY, ///< ecs_entity
+    ECS_FIELD_KIND_COUNT,
+} ecs_field_kind;
+
+/// How a field is rounded for the wire. Zero means exact: all bits of its kind.
+/// With bits > 0 the wire holds q in [0, 2^bits - 1] and the value is min + q * step; values outside
+/// the range are clamped. For integers step is 1.
+typedef struct ecs_quant {
+    double min;
+    double step;  ///< > 0 when bits > 0
+    uint8_t bits; ///< 0 (exact) or 1..32
+} ecs_quant;
+
+typedef struct ecs_field {
+    const char* name;
+    uint32_t offset;      ///< offsetof
+    ecs_field_kind kind;
+    uint32_t count;       ///< elements of an inline array; 1 for a scalar
+    ecs_quant quant;
+} ecs_field;
+
+/// Bytes of one element of a kind: 1, 2, 4 or 8.
+uint32_t ecs_field_kind_bytes(ecs_field_kind kind);
+
+/// What functions of a type may use.
+typedef struct ecs_type_context {
+    const base_allocator* allocator;
+} ecs_type_context;
+
+/// Functions of a type that is more than plain bytes. Only create and destroy are required; a type
+/// without a table is plain data. A type is relocatable (memcpy moves it) unless `move` is given.
+typedef struct ecs_type_ops {
+    void (*create)(const ecs_type_context* context, void* value);
+    void (*destroy)(const ecs_type_context* context, void* value);
+    /// Make `target` (uncreated memory) a copy. @return false when memory ran out.
+    bool (*copy)(const ecs_type_context* context, void* target, const void* source);
+    bool (*equal)(const void* a, const void* b);
+    /// Make `target` (a created value) equal to `source`. @return false when memory ran out.
+    bool (*assign)(const ecs_type_context* context, void* target, const void* source);
+    void (*move)(const ecs_type_context* context, void* target, void* source);
+    /// Compare and assign in one: make `shadow` equal to `current`. @return true when they differed.
+    bool (*replicate_compare)(const ecs_type_context* context, void* shadow, const void* current);
+    /// Canonical bytes: what is hashed, saved and sent.
+    void (*write)(const void* value, base_bytes* bytes);
+    /// The mirror of write. @return false on damaged bytes; `value` stays created.
+    bool (*read)(const ecs_type_context* context, void* value, base_reader* reader);
+} ecs_type_ops;
+
+typedef struct ecs_type_desc {
+    const char* name;          ///< "RigidBody"; copied
+    uint32_t size;             ///< sizeof; 0 for a tag
+    uint32_t align;            ///< _Alignof, at most 64
+    const ecs_field* fields;   ///< copied; may be empty only with ops or for a tag
+    uint32_t field_count;
+    const ecs_type_ops* ops;   ///< NULL for plain data; must outlive the world
+} ecs_type_desc;
+
+/// What the world knows of a type. Borrowed, valid while the world lives.
+typedef struct ecs_type {
+    char name[ECS_NAME_BYTES_MAX];
+    ecs_type_id id;
+    uint32_t size, align;
+    uint32_t field_count;
+    const ecs_field* fields;   ///< rising offset
+    const ecs_type_ops* ops;   ///< NULL: plain data
+    bool is_dense;             ///< fields cover every byte: memcmp tells equality
+    uint64_t layout_hash;      ///< names, kinds, counts and offsets of fields
+} ecs_type;
+
+/// Register a struct type.
+/// @return ECS_OK; ECS_ERR_DUPLICATE (a built-in or registered name); ECS_ERR_FULL; ECS_ERR_TYPE
+///         (size over ECS_TYPE_BYTES_MAX, a field outside the struct or overlapping another, bits or
+///         step of a quantisation out of range, ops without create or destroy); ECS_ERR_SEALED.
+BASE_MUST_USE ecs_result ecs_type_register(ecs_world* world, const ecs_type_desc* desc,
+                                           ecs_type_id* id);
+/// ECS_TYPE_NONE when there is none.
+ecs_type_id ecs_type_find(const ecs_world* world, const char* name);
+/// NULL for an unknown id.
+const ecs_type* ecs_type_get(const ecs_world* world, ecs_type_id id);
+uint32_t ecs_type_count(const ecs_world* world); ///< ids run 1..count
+
+/// Fold one value into canonical bytes: fields in order, little-endian, NaN canonical, -0 kept; types
+/// with ops use their write. The same on every machine, never struct padding.
+void ecs_type_write(const ecs_type* type, const void* value, base_bytes* bytes);
+/// Mirror of ecs_type_write into a created (or zeroed plain) value. @return false on damaged bytes.
+BASE_MUST_USE bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* value,
+                                 base_reader* reader);
+/// Hash of the canonical bytes, without building them for plain types.
+uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed);
+/// Equality at full precision, by fields (NaN equals NaN of any payload, 0 differs from -0).
+bool ecs_type_equal(const ecs_type* type, const void* a, const void* b);
+/// The value as text "330,-550" into a fixed buffer; false when it was cut.
+bool ecs_type_format(const ecs_type* type, const void* value, char* target, size_t target_bytes);
+
+/// Components are (name, type) pairs. Datablock files register them by use; a module may beforehand.
+typedef uint16_t ecs_component_id;
+#define ECS_COMPONENT_NONE 0u
+
+typedef struct ecs_component {
+    char name[ECS_NAME_BYTES_MAX];
+    ecs_component_id id;
+    ecs_type_id type;
+    uint64_t name_hash; ///< base_hash64_text(name)
+} ecs_component;
+
+/// @return ECS_OK also when the same pair exists (same id); ECS_ERR_TYPE when the name has another
+///         type; ECS_ERR_UNKNOWN for an unknown type; ECS_ERR_FULL; ECS_ERR_SEALED.
+BASE_MUST_USE ecs_result ecs_component_register(ecs_world* world, const char* name,
+                                                ecs_type_id type, ecs_component_id* id);
+/// Look a name up. Counted (ecs_counters.name_lookups): do it at registration, never in a tick.
+ecs_component_id ecs_component_find(ecs_world* world, const char* name);
+const ecs_component* ecs_component_get(const ecs_world* world, ecs_component_id id); ///< NULL if unknown
+uint32_t ecs_component_count(const ecs_world* world);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+/// The client's side: session, mirror, inputs; wiring of a mirror match to a transport.
+///
+/// The caller owns the loop and the clock: net_client_service when datagrams come, net_client_tick once
+/// per client tick. Threads: one.
+#pragma once
+
+#include "net/scope.h"
+#include "net/server.h"
+#include "net/transport.h"
+
+typedef enum net_client_phase {
+    NET_CLIENT_CONNECTING, ///< nobody answered yet
+    NET_CLIENT_GREETING,   ///< hello sent
+    NET_CLIENT_PLAYING,    ///< welcome
+    NET_CLIENT_ENDED,
+} net_client_phase;
+
+typedef enum net_client_end {
+    NET_CLIENT_END_NONE,
+    NET_CLIENT_END_GOODBYE,     ///< the server ended the match
+    NET_CLIENT_END_LEFT,        ///< we left
+    NET_CLIENT_END_LOST,        ///< connection lost after welcome
+    NET_CLIENT_END_UNREACHABLE, ///< nobody answered within NET_CONNECT_MS_MAX
+    NET_CLIENT_END_REFUSED,     ///< net_client_refusal says why
+} net_client_end;
+
+/// Called for each applied update (--trace).
+typedef void (*net_client_trace_fn)(void* context, uint32_t client, ecs_entity entity, ecs_tick tick,
+                                    uint64_t row_hash);
+/// Fill the input payload; NULL in the config uses the module's bot_think.
+typedef void (*net_client_input_fn)(void* context, const net_game_view* view, void* input);
+
+typedef struct net_client_config {
+    const base_allocator* allocator;
+    net_match* match;          ///< role MIRROR, owned by the caller
+    net_transport* transport;  ///< owned by the caller
+    const char* address;       ///< "HOST:PORT"
+    const char* name;
+    bool is_bot;
+    uint64_t seed;             ///< of the bot's chance
+    net_client_input_fn input;
+    void* input_context;
+    net_client_trace_fn trace;
+    void* trace_context;
+} net_client_config;
+
+typedef struct net_client net_client;
+
+BASE_MUST_USE net_result net_client_create(const net_client_config* config, net_client** client);
+void net_client_destroy(net_client* client);
+void net_client_service(net_client* client, uint64_t now_us);
+/// Sample an input, send inputs and acknowledgements, step the mirror's own systems.
+void net_client_tick(net_client* client, uint64_t now_us, void* user);
+/// Leave: goodbye to the server, then ENDED.
+void net_client_leave(net_client* client, uint64_t now_us);
+net_client_phase net_client_get_phase(const net_client* client);
+net_client_end net_client_get_end(const net_client* client);
+/// After REFUSED: the reason (wire.proto RefusedReason) and its sentence.
+uint32_t net_client_refusal(const net_client* client, char* text, size_t text_bytes);
+ecs_entity net_client_player(const net_client* client);
+/// Post a client-to-server game event: payload struct of message `message` (position + 1).
+BASE_MUST_USE net_result net_client_send_event(net_client* client, uint32_t message,
+                                               const void* payload);
+
+/// The client line.
+typedef struct net_client_report {
+    uint32_t client;
+    ecs_tick tick;             ///< newest applied; after a goodbye of a caught-up client the server's last
+    net_scope scope;
+    uint32_t loading, allocated;
+    uint64_t bad_transitions, updates;
+    uint64_t sim_dropped, recv_bytes, recv_reliable_bytes, sent_bytes;
+    double rtt_ms, loss_percent;
+    net_client_end end;
+    uint64_t packets_malformed, packets_stale, events_received, events_dropped;
+} net_client_report;
+net_client_report net_client_get_report(net_client* client);

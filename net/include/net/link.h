@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+/// A bad network, seeded: loss, one-way delay, jitter, duplicates, reordering, rate. One direction of
+/// one path; used by transport_sim and, below ENet, by the socket layer (--net).
+///
+/// Memory: a fixed pool of NET_LINK_DATAGRAMS_MAX datagrams; what does not fit is lost and counted.
+#pragma once
+
+#include "base/alloc.h"
+#include "base/report.h"
+#include "base/rng.h"
+#include "net/result.h"
+
+#define NET_LINK_DATAGRAMS_MAX 4096u
+#define NET_LINK_BYTES_MAX 1500u
+
+typedef struct net_link_config {
+    double loss_percent;      ///< 0..100
+    double delay_ms;          ///< one way, 0..10,000
+    double jitter_ms;         ///< added uniformly in [0, jitter], 0..10,000
+    double duplicate_percent; ///< delivered twice, the copy with its own jitter
+    double reorder_percent;   ///< held back by one further delay of 1..(jitter + 10) ms
+    double rate_kbit;         ///< 0: unlimited; else serialised at this rate, at most 500 ms queue
+    uint64_t seed;
+} net_link_config;
+
+/// Parse "loss=5,delay=80,jitter=20,duplicate=1,reorder=2,rate=512,seed=7" (any subset, any order).
+/// @return NET_OK; NET_ERR_UNKNOWN (the report names the nearest key); NET_ERR_MALFORMED (range).
+BASE_MUST_USE net_result net_link_config_parse(const char* text, const base_reporter* reporter,
+                                               net_link_config* config);
+
+typedef struct net_link_stats {
+    uint64_t sent, delivered, lost, duplicated, reordered, overflowed;
+} net_link_stats;
+
+typedef struct net_link net_link;
+
+BASE_MUST_USE net_result net_link_create(const base_allocator* allocator,
+                                         const net_link_config* config, net_link** link);
+void net_link_destroy(net_link* link);
+void net_link_config_set(net_link* link, const net_link_config* config);
+/// Put a datagram in. `tag` comes out with it (an address, a path).
+void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* bytes, size_t size);
+/// Borrow the next datagram that has arrived by now (earliest first; ties in order of sending), until
+/// net_link_pop. NULL when none has.
+const uint8_t* net_link_peek(net_link* link, uint64_t now_us, uint64_t* tag, size_t* size);
+void net_link_pop(net_link* link);
+/// When the next one arrives; UINT64_MAX when nothing is under way.
+uint64_t net_link_next_us(const net_link* link);
+const net_link_stats* net_link_get_stats(const net_link* link);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+/// A match: one world driven by one module, tick by tick. The server, the log's verification and each
+/// client's mirror use the same code here, so that a re-run cannot differ by its driver.
+///
+/// Order within a tick (server and replay): leaves, joins, client events, inputs - each in the order
+/// in which they were given - then net_match_step.
+/// Threads: one thread at a time.
+#pragma once
+
+#include "net/limits.h"
+#include "net/module.h"
+
+typedef enum net_role {
+    NET_ROLE_SERVER, ///< owns the truth: tags "server"
+    NET_ROLE_MIRROR, ///< a client's copy: tags "gameClient", and "render" with has_render
+} net_role;
+
+typedef struct net_match_config {
+    const base_allocator* allocator;
+    const net_module* module;          ///< must outlive the match
+    net_role role;
+    bool has_render;
+    uint64_t seed;
+    uint32_t tick_rate_hz;             ///< NET_TICK_RATE_HZ_MIN..MAX
+    uint32_t replicated_index_max;     ///< 0: the default of ecs_limits
+    double settings[NET_SETTINGS_MAX]; ///< from net_match_settings_*; in the order of the module's table
+} net_match_config;
+
+typedef struct net_match net_match;
+typedef struct net_schema net_schema; ///< net/schema.h
+
+/// A config with every default of the module filled in.
+net_match_config net_match_config_default(const net_module* module);
+/// Apply "KEY=VALUE". @return NET_OK; NET_ERR_UNKNOWN (report names the nearest key);
+///         NET_ERR_MALFORMED (no number, out of range: the report says the range).
+BASE_MUST_USE net_result net_match_setting_apply(net_match_config* config, const char* key_value,
+                                                 const base_reporter* reporter);
+
+/// Make the world: types, templates, systems, seal, schema; and for a server the module's start.
+/// @return NET_OK; NET_ERR_MODULE (reported: template text, types, systems); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_match_create(const net_match_config* config,
+                                          const base_reporter* reporter, net_match** match);
+void net_match_destroy(net_match* match);
+
+ecs_world* net_match_world(net_match* match);
+const net_schema* net_match_schema(const net_match* match);
+const net_match_config* net_match_get_config(const net_match* match);
+void* net_match_context(net_match* match);
+ecs_tick net_match_tick(const net_match* match); ///< of the last step; 0 before the first
+float net_match_dt(const net_match* match);
+
+/// A player comes or goes. Client numbers rise; the same number never comes twice (asserted).
+void net_match_join(net_match* match, uint32_t client, const char* name, bool is_bot);
+void net_match_leave(net_match* match, uint32_t client);
+/// ECS_ENTITY_NONE when there is none.
+ecs_entity net_match_player(const net_match* match, uint32_t client);
+
+/// Check a packed input or event without touching the world.
+/// @return NET_OK; NET_ERR_MALFORMED (too long, not decodable, refused by the module, wrong direction,
+///         bad target).
+BASE_MUST_USE net_result net_match_input_check(net_match* match, const void* payload, size_t size);
+BASE_MUST_USE net_result net_match_event_check(net_match* match, uint32_t message,
+                                               const void* payload, size_t size);
+/// Post an input (checked before) as the module's input event on the client's player entity.
+/// `payload` NULL repeats the client's last input. Without a player entity it is dropped.
+void net_match_input(net_match* match, uint32_t client, const void* payload, size_t size);
+/// Post a client's game event (message as on the wire: position + 1) on its player entity.
+void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
+                            const void* payload, size_t size);
+/// On a mirror: post a server's game event. Payload from the wire, checked here.
+BASE_MUST_USE net_result net_match_server_event(net_match* match, uint32_t message,
+                                                ecs_entity target, const void* payload, size_t size);
+
+/// Pack an ECS event payload struct as message `message` (position + 1). @return bytes written, 0 when
+/// it does not fit `capacity` (only with text or bytes in it).
+size_t net_match_pack(net_match* match, uint32_t message, const void* payload, uint8_t* target,
+                      size_t capacity);
+/// Position + 1 of the message that an exported ECS event type belongs to; 0 when none.
+uint32_t net_match_message_of(const net_match* match, ecs_event_type type);
+/// Position + 1 of the module's input message.
+uint32_t net_match_input_message(const net_match* match);
+/// Size of the input event's payload struct.
+uint32_t net_match_input_bytes(const net_match* match);
+
+/// Run one tick (tick = last + 1).
+void net_match_step(net_match* match, void* user);
+/// On a mirror: run one tick with the server's number.
+void net_match_step_at(net_match* match, ecs_tick tick, void* user);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+/// Finding and opening game modules: NAME in the module path, or a file that the user names.
+#pragma once
+
+#include "base/report.h"
+#include "net/game.h"
+#include "net/result.h"
+
+#define NET_GAME_NAME_BYTES_MAX 33u
+
+/// An opened module and its templates text.
+typedef struct net_module {
+    const net_game_module* game;  ///< validated copy, missing tail fields zero
+    const char* templates;        ///< text of NAME.blk, NUL-terminated
+    size_t template_bytes;
+    const char* templates_file;   ///< for messages
+    uint64_t content_hash;        ///< of the .so and the .blk
+    void* library;                ///< dlopen handle, NULL for a linked-in module
+} net_module;
+
+/// Open by NAME ([a-z0-9_]{1,32}, looked up as NAME.so in each folder of `search_path`, colon-separated)
+/// or by file (anything with a slash or ending in ".so"); NAME.blk lies beside it. `search_path` is an
+/// argument: programs pass theirs (environment SHOAL_MODULE_PATH, then the build's and the installed one).
+/// @return NET_OK; NET_ERR_UNKNOWN (no such name: the report names the nearest found in the path);
+///         NET_ERR_MODULE (not a module, wrong contract, missing function, no .blk); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_module_open(const char* name_or_file, const char* search_path,
+                                         const base_reporter* reporter, net_module** module);
+/// Use a table that is linked in (tests, tools).
+BASE_MUST_USE net_result net_module_wrap(const net_game_module* game, const char* templates,
+                                         const char* templates_file, const base_reporter* reporter,
+                                         net_module** module);
+void net_module_close(net_module* module);
+
+/// Look at a module file as a stranger's: ABI version and size, no writable globals (.data and .bss
+/// beyond the loader's own), no imports of libm, rand or time. Reports each fault.
+/// @return NET_OK; NET_ERR_MODULE; NET_ERR_IO.
+BASE_MUST_USE net_result net_module_check(const char* file, const base_reporter* reporter);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+/// The server's side: sessions, inputs, replication, log; wiring of a match to a transport.
+///
+/// The caller owns the loop and the clock: net_server_service between ticks as often as datagrams come,
+/// net_server_tick once per tick. Threads: one.
+#pragma once
+
+#include "net/log.h"
+#include "net/scope.h"
+#include "net/transport.h"
+
+typedef enum net_end {
+    NET_END_NONE,
+    NET_END_GOODBYE, ///< the match ended, the client was told
+    NET_END_LEFT,    ///< the client said goodbye
+    NET_END_TIMEOUT, ///< no acknowledgement for NET_SILENCE_MS_MAX, or the transport gave up
+    NET_END_FAULT,   ///< it sent what no client of ours sends, or overflowed a queue
+} net_end;
+
+typedef struct net_server_config {
+    const base_allocator* allocator;
+    net_match* match;          ///< owned by the caller
+    net_transport* transport;  ///< owned by the caller
+    net_log_writer* log;       ///< NULL: none; owned by the caller
+    uint32_t clients_max;
+    uint32_t clients_min;      ///< hold tick 1 until so many are in
+    ecs_tick ticks_max;        ///< 0: no end
+    const base_reporter* reporter; ///< operator messages (joins, refusals, drops); may be NULL
+} net_server_config;
+
+typedef struct net_server net_server;
+
+typedef enum net_server_phase {
+    NET_SERVER_HOLDING,  ///< waits for clients_min
+    NET_SERVER_RUNNING,
+    NET_SERVER_SETTLING, ///< after ticks_max: stands still until every client acknowledged everything
+    NET_SERVER_LEAVING,  ///< goodbyes are on their way
+    NET_SERVER_ENDED,
+} net_server_phase;
+
+BASE_MUST_USE net_result net_server_create(const net_server_config* config, net_server** server);
+void net_server_destroy(net_server* server);
+/// Receive: drain the transport, decode, queue. Any number of times between ticks.
+void net_server_service(net_server* server, uint64_t now_us);
+/// One tick of the life in design.md: log, step, track, log, replicate, send. While holding or settling
+/// nothing is simulated, datagrams still flow.
+void net_server_tick(net_server* server, uint64_t now_us);
+/// Ask for an orderly end (signals): goodbye to all, then ENDED.
+void net_server_stop(net_server* server, uint64_t now_us);
+net_server_phase net_server_get_phase(const net_server* server);
+
+/// Per client, living or gone: the peer line.
+typedef struct net_peer_report {
+    uint32_t client;
+    ecs_tick tick;
+    net_scope scope;       ///< of the world at the end of this client's session
+    net_end end;
+    bool is_caught_up;     ///< had acknowledged everything
+    uint64_t packets_sent, packets_lost, state_bytes;
+    uint64_t inputs_received, inputs_late, inputs_repeated, inputs_malformed;
+    double rtt_ms;
+} net_peer_report;
+uint32_t net_server_report_count(const net_server* server);
+const net_peer_report* net_server_report(const net_server* server, uint32_t index);
+
+typedef struct net_server_counters {
+    uint32_t clients;          ///< now
+    uint32_t clients_peak;
+    uint64_t joins, refusals, drops;
+    uint64_t datagrams_malformed, acks_forged, events_refused, inputs_refused;
+    uint64_t state_packets, state_bytes, entity_records, absolute_records, create_records, destroy_records;
+} net_server_counters;
+const net_server_counters* net_server_get_counters(const net_server* server);
+/// Walk the world as client `client` should see it, into text (--dump-world).
+net_scope net_server_scope(net_server* server, uint32_t client, ecs_line_fn line, void* context);

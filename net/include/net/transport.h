@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+/// The datagram interface: what net needs of a network, and nothing of who provides it.
+///
+/// Two channels: reliable in order, and unsequenced datagrams that may be lost, doubled or reordered.
+/// Providers: transport_enet (real sockets) and transport_sim (seeded, virtual time). Time is an
+/// argument. Threads: one thread owns a transport.
+#pragma once
+
+#include "net/limits.h"
+#include "net/result.h"
+#include "base/alloc.h"
+
+/// A connection: slot and generation in one number; 0 is none. Never reused while it may be stored.
+typedef uint32_t net_peer;
+
+typedef enum net_channel { NET_CHANNEL_CONTROL = 0, NET_CHANNEL_REALTIME = 1 } net_channel;
+
+typedef enum net_transport_event_kind {
+    NET_TRANSPORT_CONNECTED,
+    NET_TRANSPORT_DISCONNECTED, ///< the other side went, timed out, or never answered
+    NET_TRANSPORT_RECEIVED,
+} net_transport_event_kind;
+
+typedef struct net_transport_event {
+    net_transport_event_kind kind;
+    net_peer peer;
+    net_channel channel;
+    uint32_t reason;      ///< of a disconnect: what the other side said, 0 for a time-out
+    const uint8_t* bytes; ///< of RECEIVED; borrowed until the next call on this transport
+    size_t size;
+} net_transport_event;
+
+typedef struct net_transport_stats {
+    uint64_t sent_bytes;            ///< UDP payload bytes of all datagrams
+    uint64_t recv_bytes;
+    uint64_t recv_reliable_bytes;   ///< of messages that came on channel 0, with resends counted once
+    uint64_t sent_datagrams;
+    uint64_t recv_datagrams;
+    uint64_t sim_dropped;           ///< datagrams that the simulated network lost (both directions here)
+    uint64_t dropped_empty;         ///< refused by the socket layer: zero bytes
+    uint64_t dropped_oversized;     ///< refused by the socket layer: longer than NET_DATAGRAM_BYTES_MAX
+    uint64_t socket_errors;         ///< errnos that were treated as loss
+    uint64_t service_errors;        ///< negative returns of ENet, counted, never fatal
+    uint64_t peers_reset;           ///< by the watchdog: stuck states
+    uint64_t send_refused;          ///< sends that a full queue refused
+} net_transport_stats;
+
+/// UDP payload of any datagram that reaches ENet.
+#define NET_DATAGRAM_BYTES_MAX 1232u
+
+typedef struct net_transport net_transport;
+
+typedef struct net_transport_ops {
+    /// Drain the socket, move timers. Never fails: trouble is counted.
+    void (*service)(net_transport* transport, uint64_t now_us);
+    /// The next thing that happened. @return false when there is nothing more now.
+    bool (*next)(net_transport* transport, net_transport_event* event);
+    /// @return NET_OK; NET_ERR_CLOSED; NET_ERR_FULL (queue or size limit: nothing was sent).
+    net_result (*send)(net_transport* transport, net_peer peer, net_channel channel,
+                       const void* bytes, size_t size);
+    /// Begin to connect (clients). @return NET_OK, then CONNECTED or DISCONNECTED follows;
+    ///         NET_ERR_ADDRESS; NET_ERR_FULL.
+    net_result (*connect)(net_transport* transport, const char* address, net_peer* peer);
+    /// Say goodbye after all queued reliable messages are out; with `now` at once and unheard.
+    void (*disconnect)(net_transport* transport, net_peer peer, uint32_t reason, bool now);
+    /// Put everything queued on the wire.
+    void (*flush)(net_transport* transport);
+    /// Totals of this transport.
+    void (*stats)(const net_transport* transport, net_transport_stats* stats);
+    /// Sockets to wait on with ppoll; 0 when there is none (virtual time). Writes at most `capacity`.
+    uint32_t (*sockets)(const net_transport* transport, int* descriptors, uint32_t capacity);
+    void (*destroy)(net_transport* transport);
+} net_transport_ops;
+
+/// Providers embed this first.
+struct net_transport {
+    const net_transport_ops* ops;
+};
+
+/// ---- ENet (transport_enet.c, the only file that includes enet/enet.h) ----
+
+typedef struct net_enet_config {
+    const base_allocator* allocator;
+    const char* listen;     ///< "127.0.0.1:7777" for a server, NULL for a client
+    uint32_t peers_max;     ///< clients at once; 1 for a client
+    uint32_t peers_per_address_max; ///< 0: no limit (loopback)
+    bool is_insecure_allowed;       ///< without it only loopback is bound
+} net_enet_config;
+
+/// @return NET_OK; NET_ERR_ADDRESS; NET_ERR_BIND; NET_ERR_REFUSED (not loopback, no --insecure);
+///         NET_ERR_SOCKET (self-test of the socket layer); NET_ERR_MEMORY; NET_ERR_FULL (peers_max).
+BASE_MUST_USE net_result net_transport_enet_create(const net_enet_config* config,
+                                                   net_transport** transport);
+/// "127.0.0.1:40001": where a server really listens. false for a client.
+bool net_transport_enet_address(const net_transport* transport, char* text, size_t text_bytes);
+
+/// ---- simulated (transport_sim.c): many endpoints in one process, one seed, one virtual clock ----
+
+typedef struct net_sim net_sim;
+typedef struct net_link_config net_link_config; ///< net/link.h
+
+BASE_MUST_USE net_result net_sim_create(const base_allocator* allocator, uint64_t seed,
+                                        net_sim** sim);
+void net_sim_destroy(net_sim* sim); ///< after its transports
+/// The server's endpoint; one per sim.
+BASE_MUST_USE net_result net_sim_server(net_sim* sim, uint32_t peers_max, net_transport** transport);
+/// A client's endpoint with its own link (both directions use `link`; address is ignored in connect).
+BASE_MUST_USE net_result net_sim_client(net_sim* sim, const net_link_config* link,
+                                        net_transport** transport);
+/// Change a client's link while it runs (blackouts, quiet at the end).
+void net_sim_link_set(net_transport* client, const net_link_config* link);
+/// XXH3 over every datagram of the realtime channel in sending order: same seed, same number.
+uint64_t net_sim_datagram_hash(const net_sim* sim);

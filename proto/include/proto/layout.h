@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/// The row of a template: its replicated components, in name order, as quantised fields, one 64-bit word
+/// each in memory; and how one row is coded against another.
+#pragma once
+
+#include "proto/bits.h"
+#include "proto/quant.h"
+
+#define PROTO_ROW_FIELDS_MAX 256u
+#define PROTO_ROW_COMPONENTS_MAX 64u
+
+typedef struct proto_row_field {
+    proto_quant quant;
+    uint32_t offset_bytes;  ///< of this element inside the component's memory
+} proto_row_field;
+
+typedef struct proto_row_component {
+    uint32_t key;           ///< the owner's number for it (ecs_component_id)
+    uint16_t field_first;
+    uint16_t field_count;
+} proto_row_component;
+
+typedef struct proto_layout {
+    uint32_t field_count;
+    uint32_t component_count;
+    uint32_t bits_max;      ///< of a coded row in the worst case
+    proto_row_field fields[PROTO_ROW_FIELDS_MAX];
+    proto_row_component components[PROTO_ROW_COMPONENTS_MAX];
+} proto_layout;
+
+/// Recompute bits_max after filling the tables.
+void proto_layout_finish(proto_layout* layout);
+/// Quantise one component's memory into its words of `row`.
+void proto_row_read_component(const proto_layout* layout, uint32_t component, const void* memory,
+                              uint64_t* row);
+/// Dequantise its words into the component's memory (fields only; other bytes stay).
+void proto_row_write_component(const proto_layout* layout, uint32_t component, const uint64_t* row,
+                               void* memory);
+
+/// Code `row` against `base` (WIRE.md, "Row"): a bit per component that differs, a bit per field in it,
+/// small differences short, others whole. Base and row are field_count words.
+void proto_row_encode(const proto_layout* layout, const uint64_t* base, const uint64_t* row,
+                      proto_bit_writer* writer);
+/// The mirror. Total: any bits give a row whose words fit their fields, or reader->failed.
+/// `changed` (may be NULL) gets a bit per component that differs from base.
+void proto_row_decode(const proto_layout* layout, const uint64_t* base, uint64_t* row,
+                      proto_bit_reader* reader, uint64_t* changed);
