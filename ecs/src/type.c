@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// The registry of types. A description is checked once, copied, its fields sorted by offset; after
+// that everybody may trust it: fields lie inside the struct, do not overlap and are aligned, names are
+// short and valid. Arrays are made at their limit so that no pointer into them ever moves.
+//
+// Whoever registers types is our own code, but the checks answer with ECS_ERR_TYPE and do not assert:
+// a module is loaded at run time and `shoal-server check` wants to say what is wrong with it.
+#include "types.h"
+
+#include "world_internal.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+static const uint8_t kind_bytes[ECS_FIELD_KIND_COUNT] = {
+    [ECS_FIELD_BOOL] = 1, [ECS_FIELD_I8] = 1,  [ECS_FIELD_I16] = 2, [ECS_FIELD_I32] = 4,
+    [ECS_FIELD_I64] = 8,  [ECS_FIELD_U8] = 1,  [ECS_FIELD_U16] = 2, [ECS_FIELD_U32] = 4,
+    [ECS_FIELD_U64] = 8,  [ECS_FIELD_F32] = 4, [ECS_FIELD_F64] = 8, [ECS_FIELD_ENTITY] = 4,
+};
+
+uint32_t ecs_field_kind_bytes(ecs_field_kind kind) {
+    BASE_ASSERT((unsigned)kind < ECS_FIELD_KIND_COUNT);
+    return kind_bytes[kind];
+}
+
+bool ecs_name_is_valid(const char* name) {
+    size_t size = 0;
+    for (; name[size]; size++) {
+        char c = name[size];
+        bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!is_word && c != '_' && c != '.' && c != '-') return false;
+        if (size + 1 >= ECS_NAME_BYTES_MAX) return false;
+    }
+    return size > 0;
+}
+
+bool ecs_quant_is_valid(const ecs_quant* quant, ecs_field_kind kind) {
+    if (quant->bits == 0) return true;
+    if (kind == ECS_FIELD_BOOL || kind == ECS_FIELD_ENTITY) return false;
+    uint32_t bits = 8 * ecs_field_kind_bytes(kind);
+    if (quant->bits > 32 || quant->bits > bits) return false;
+    if (!isfinite(quant->min) || !isfinite(quant->step) || !(quant->step > 0)) return false;
+    if (kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64) {
+        double top = quant->min + quant->step * (double)((UINT64_C(1) << quant->bits) - 1);
+        double limit = kind == ECS_FIELD_F32 ? 3.402823466e38 : 1.7976931348623157e308;
+        return quant->min >= -limit && top <= limit;
+    }
+    // Integers: whole numbers, and the smallest one is a value of the kind.
+    if (quant->step != 1) return false;
+    bool is_signed = kind >= ECS_FIELD_I8 && kind <= ECS_FIELD_I64;
+    double high =
+        is_signed ? (double)(UINT64_C(1) << (bits - 1)) : 2 * (double)(UINT64_C(1) << (bits - 1));
+    double low = is_signed ? -high : 0;
+    if (quant->min < low || quant->min >= high) return false;
+    return quant->min < 0 ? (double)(int64_t)quant->min == quant->min
+                          : (double)(uint64_t)quant->min == quant->min;
+}
+
+static bool field_is_valid(const ecs_field* field, uint32_t struct_bytes) {
+    if (!field->name || !ecs_name_is_valid(field->name)) return false;
+    if ((unsigned)field->kind >= ECS_FIELD_KIND_COUNT || field->count == 0) return false;
+    uint32_t bytes = ecs_field_kind_bytes(field->kind);
+    if (field->offset % bytes != 0 || field->offset > struct_bytes) return false;
+    if (field->count > (struct_bytes - field->offset) / bytes) return false;
+    return ecs_quant_is_valid(&field->quant, field->kind);
+}
+
+static bool ops_are_valid(const ecs_type_ops* ops) {
+    if (!ops) return true;
+    return ops->create && ops->destroy && (ops->write == NULL) == (ops->read == NULL);
+}
+
+static bool desc_is_valid(const ecs_type_desc* desc) {
+    if (!ecs_name_is_valid(desc->name) || !ops_are_valid(desc->ops)) return false;
+    if (desc->size > ECS_TYPE_BYTES_MAX || desc->field_count > ECS_FIELDS_MAX) return false;
+    if (desc->size == 0) return desc->field_count == 0 && !desc->ops;
+    if (desc->field_count == 0 && !desc->ops) return false;
+    if (desc->align == 0 || desc->align > 64 || (desc->align & (desc->align - 1)) != 0)
+        return false;
+    if (desc->size % desc->align != 0) return false;
+    for (uint32_t i = 0; i < desc->field_count; i++) {
+        if (!field_is_valid(&desc->fields[i], desc->size)) return false;
+        for (uint32_t j = 0; j < i; j++)
+            if (strcmp(desc->fields[i].name, desc->fields[j].name) == 0) return false;
+    }
+    return true;
+}
+
+static uint32_t field_end(const ecs_field* field) {
+    return field->offset + field->count * ecs_field_kind_bytes(field->kind);
+}
+
+/// Fields by rising offset, names behind them, in one block. NULL without memory.
+static ecs_field* copy_fields(const base_allocator* allocator, const ecs_type_desc* desc) {
+    size_t bytes = desc->field_count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX);
+    ecs_field* fields = base_allocate_zero(allocator, bytes);
+    if (!fields) return NULL;
+    char* names = (char*)(fields + desc->field_count);
+    for (uint32_t i = 0; i < desc->field_count; i++) {
+        ecs_field field = desc->fields[i];
+        (void)base_text_copy(names, ECS_NAME_BYTES_MAX, field.name);
+        field.name = names;
+        names += ECS_NAME_BYTES_MAX;
+        uint32_t at = i;
+        for (; at > 0 && fields[at - 1].offset > field.offset; at--)
+            fields[at] = fields[at - 1];
+        fields[at] = field;
+    }
+    return fields;
+}
+
+static void release_fields(const base_allocator* allocator, const ecs_field* fields,
+                           uint32_t count) {
+    base_release(allocator, (void*)(uintptr_t)fields,
+                 count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX));
+}
+
+static uint64_t layout_hash_of(const ecs_type* type) {
+    uint64_t hash = base_hash64_mix(type->size, type->field_count);
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        hash = base_hash64_mix(hash, base_hash64_text(field->name));
+        hash = base_hash64_mix(hash, (uint64_t)field->kind << 32 | field->count);
+        hash = base_hash64_mix(hash, field->offset);
+    }
+    return hash;
+}
+
+ecs_result ecs_type_register(ecs_world* world, const ecs_type_desc* desc, ecs_type_id* id) {
+    BASE_ASSERT(world && desc && desc->name);
+    BASE_ASSERT(desc->field_count == 0 || desc->fields);
+    if (id) *id = ECS_TYPE_NONE;
+    if (world->is_sealed) return ECS_ERR_SEALED;
+    if (!desc_is_valid(desc)) return ECS_ERR_TYPE;
+    if (ecs_type_find(world, desc->name) != ECS_TYPE_NONE) return ECS_ERR_DUPLICATE;
+    ecs_types* types = &world->types;
+    if (types->type_count == ECS_TYPES_MAX) return ECS_ERR_FULL;
+
+    ecs_field* fields = NULL;
+    bool is_dense = desc->ops == NULL;
+    if (desc->field_count) {
+        fields = copy_fields(world->allocator, desc);
+        if (!fields) return ECS_ERR_MEMORY;
+        uint32_t end = 0;
+        for (uint32_t i = 0; i < desc->field_count; i++) {
+            if (fields[i].offset < end) {
+                release_fields(world->allocator, fields, desc->field_count);
+                return ECS_ERR_TYPE;
+            }
+            is_dense = is_dense && fields[i].offset == end;
+            end = field_end(&fields[i]);
+        }
+        is_dense = is_dense && end == desc->size;
+    }
+    ecs_type* type = &types->types[types->type_count];
+    *type = (ecs_type){.id = (ecs_type_id)(types->type_count + 1),
+                       .size = desc->size,
+                       .align = desc->size ? desc->align : 1,
+                       .field_count = desc->field_count,
+                       .fields = fields,
+                       .ops = desc->ops,
+                       .is_dense = is_dense};
+    (void)base_text_copy(type->name, sizeof type->name, desc->name);
+    type->layout_hash = layout_hash_of(type);
+    types->type_count++;
+    if (id) *id = type->id;
+    return ECS_OK;
+}
+
+ecs_type_id ecs_type_find(const ecs_world* world, const char* name) {
+    const ecs_types* types = &world->types;
+    for (uint32_t i = 0; i < types->type_count; i++)
+        if (strcmp(types->types[i].name, name) == 0) return types->types[i].id;
+    return ECS_TYPE_NONE;
+}
+
+const ecs_type* ecs_type_get(const ecs_world* world, ecs_type_id id) {
+    if (id == ECS_TYPE_NONE || id > world->types.type_count) return NULL;
+    return &world->types.types[id - 1];
+}
+
+uint32_t ecs_type_count(const ecs_world* world) {
+    return world->types.type_count;
+}
+
+void ecs_types_deinit(ecs_world* world) {
+    ecs_types* types = &world->types;
+    for (uint32_t i = 0; i < types->type_count; i++)
+        release_fields(world->allocator, types->types[i].fields, types->types[i].field_count);
+    base_release(world->allocator, types->types, ECS_TYPES_MAX * sizeof *types->types);
+    base_release(world->allocator, types->components,
+                 ECS_COMPONENTS_MAX * sizeof *types->components);
+    ecs_name_index_deinit(&types->component_names, world->allocator);
+    *types = (ecs_types){0};
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Values: strings, and the operations on a single value of any type.
+//
+// A type with functions needs only create and destroy; what it leaves out is done by its fields, and
+// a type without fields either has nothing to copy or compare but what its functions say.
+#include "types.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+
+#include <string.h>
+
+bool ecs_string_set(const base_allocator* allocator, ecs_string* string, const char* text,
+                    uint32_t size) {
+    BASE_ASSERT(string && (text || size == 0));
+    if (size > ECS_STRING_BYTES_MAX) return false;
+    if (size == string->size && (size == 0 || memcmp(string->data, text, size) == 0)) return true;
+    char* data = NULL;
+    if (size) {
+        data = base_allocate(allocator, (size_t)size + 1);
+        if (!data) return false;
+        memcpy(data, text, size);
+        data[size] = '\0';
+    }
+    if (string->data) base_release(allocator, string->data, (size_t)string->size + 1);
+    *string = (ecs_string){.data = data, .size = size, .version = string->version + 1};
+    return true;
+}
+
+void ecs_string_clear(const base_allocator* allocator, ecs_string* string) {
+    bool done = ecs_string_set(allocator, string, NULL, 0);
+    BASE_ASSERT(done);
+}
+
+const char* ecs_string_text(const ecs_string* string) {
+    return string->data ? string->data : "";
+}
+
+static void string_create(const ecs_type_context* context, void* value) {
+    (void)context;
+    *(ecs_string*)value = (ecs_string){0};
+}
+
+static void string_destroy(const ecs_type_context* context, void* value) {
+    ecs_string* string = value;
+    if (string->data) base_release(context->allocator, string->data, (size_t)string->size + 1);
+    *string = (ecs_string){0};
+}
+
+static bool string_copy(const ecs_type_context* context, void* target, const void* source) {
+    const ecs_string* from = source;
+    ecs_string copy = {0};
+    if (!ecs_string_set(context->allocator, &copy, from->data, from->size)) return false;
+    copy.version = from->version;
+    *(ecs_string*)target = copy;
+    return true;
+}
+
+static bool string_equal(const void* a, const void* b) {
+    const ecs_string* left = a;
+    const ecs_string* right = b;
+    return left->size == right->size &&
+           (left->size == 0 || memcmp(left->data, right->data, left->size) == 0);
+}
+
+static bool string_assign(const ecs_type_context* context, void* target, const void* source) {
+    const ecs_string* from = source;
+    return ecs_string_set(context->allocator, target, from->data, from->size);
+}
+
+// Sound because a shadow starts as a copy and changes here only: equal versions mean that nobody
+// changed the value since. Running out of memory leaves the versions apart, so it is tried again.
+static bool string_replicate_compare(const ecs_type_context* context, void* shadow,
+                                     const void* current) {
+    ecs_string* old = shadow;
+    const ecs_string* now = current;
+    if (old->version == now->version && old->size == now->size) return false;
+    bool differs = !string_equal(old, now);
+    if (differs && !ecs_string_set(context->allocator, old, now->data, now->size)) return true;
+    old->version = now->version;
+    return differs;
+}
+
+static void string_write(const void* value, base_bytes* bytes) {
+    const ecs_string* string = value;
+    base_bytes_write_varint(bytes, string->size);
+    base_bytes_write(bytes, string->data, string->size);
+}
+
+// The version is drawn from the text: a value and its shadow that are read apart and differ must not
+// meet at the same count of changes.
+static bool string_read(const ecs_type_context* context, void* value, base_reader* reader) {
+    uint64_t size = base_reader_varint(reader);
+    if (reader->failed || size > ECS_STRING_BYTES_MAX) return false;
+    const uint8_t* text = base_reader_skip(reader, (size_t)size);
+    if (!text || memchr(text, 0, (size_t)size)) return false;
+    ecs_string* string = value;
+    if (!ecs_string_set(context->allocator, string, (const char*)text, (uint32_t)size))
+        return false;
+    string->version = (uint32_t)base_hash64(text, (size_t)size, 0);
+    return true;
+}
+
+static const ecs_type_ops string_ops = {
+    .create = string_create,
+    .destroy = string_destroy,
+    .copy = string_copy,
+    .equal = string_equal,
+    .assign = string_assign,
+    .replicate_compare = string_replicate_compare,
+    .write = string_write,
+    .read = string_read,
+};
+
+const ecs_type_ops* ecs_string_ops(void) {
+    return &string_ops;
+}
+
+void ecs_value_create(const ecs_type* type, const ecs_type_context* context, void* value) {
+    if (type->ops)
+        type->ops->create(context, value);
+    else if (type->size)
+        memset(value, 0, type->size);
+}
+
+void ecs_value_destroy(const ecs_type* type, const ecs_type_context* context, void* value) {
+    if (type->ops) type->ops->destroy(context, value);
+}
+
+static void copy_fields(const ecs_type* type, void* target, const void* source) {
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        memcpy((uint8_t*)target + field->offset, (const uint8_t*)source + field->offset,
+               (size_t)field->count * ecs_field_kind_bytes(field->kind));
+    }
+}
+
+bool ecs_value_copy(const ecs_type* type, const ecs_type_context* context, void* target,
+                    const void* source) {
+    if (!type->ops) {
+        if (type->size) memcpy(target, source, type->size);
+        return true;
+    }
+    if (type->ops->copy) return type->ops->copy(context, target, source);
+    type->ops->create(context, target);
+    if (ecs_value_assign(type, context, target, source)) return true;
+    type->ops->destroy(context, target);
+    return false;
+}
+
+bool ecs_value_assign(const ecs_type* type, const ecs_type_context* context, void* target,
+                      const void* source) {
+    if (!type->ops) {
+        if (type->size) memmove(target, source, type->size);
+        return true;
+    }
+    if (target == source) return true;
+    if (type->ops->assign) return type->ops->assign(context, target, source);
+    if (!type->ops->copy) {
+        copy_fields(type, target, source);
+        return true;
+    }
+    // A copy first: when memory runs out the old value is still there.
+    _Alignas(64) uint8_t buffer[256];
+    void* copy =
+        type->size <= sizeof buffer ? buffer : base_allocate(context->allocator, type->size);
+    bool is_copied = copy && type->ops->copy(context, copy, source);
+    if (is_copied) {
+        type->ops->destroy(context, target);
+        ecs_value_move(type, context, target, copy);
+    }
+    if (copy != buffer) base_release(context->allocator, copy, type->size);
+    return is_copied;
+}
+
+void ecs_value_move(const ecs_type* type, const ecs_type_context* context, void* target,
+                    void* source) {
+    if (type->ops && type->ops->move)
+        type->ops->move(context, target, source);
+    else if (type->size)
+        memcpy(target, source, type->size);
+}
+
+bool ecs_value_compare(const ecs_type* type, const ecs_type_context* context, void* shadow,
+                       const void* current) {
+    if (type->ops && type->ops->replicate_compare)
+        return type->ops->replicate_compare(context, shadow, current);
+    if (ecs_type_equal(type, shadow, current)) return false;
+    (void)ecs_value_assign(type, context, shadow, current);
+    return true;
+}
