@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+/// Events: types, the queue, delivery.
+///
+/// Idea: one queue for all types, since the order of posting over all types is what makes delivery
+/// deterministic. It is a plain block with heads and payloads in a row; it slides down when its front
+/// half was used up, so in a steady tick nothing allocates.
+/// A payload is copied field by field where fields do not cover all of it: bytes between fields are
+/// always zero, in the queue and in what is exported.
+/// Invariants: queue_head..queue_tail holds exactly queue_count events; unresolved_count of them name
+/// placeholders, which is so only between posting and the next application of commands.
+/// Left to others: when to deliver (step.c), what placeholders became (command.c).
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "world_internal.h"
+
+bool ecs_events_init(ecs_world* world) {
+    memset(&world->events, 0, sizeof(world->events));
+    return true;
+}
+
+void ecs_events_deinit(ecs_world* world) {
+    ecs_events* events = &world->events;
+    for (uint32_t i = 0; i < events->kind_count; i++) {
+        base_release(world->allocator, events->kinds[i], sizeof(ecs_event_kind));
+    }
+    base_release(world->allocator, events->kinds, sizeof(ecs_event_kind*) * events->kind_capacity);
+    base_release(world->allocator, events->queue, events->queue_capacity);
+    base_release(world->allocator, events->exported, sizeof(ecs_event) * events->exported_capacity);
+    base_release(world->allocator, events->payloads, events->payload_capacity);
+    memset(events, 0, sizeof(*events));
+}
+
+// Registration
+
+static uint32_t field_bytes(const ecs_field* field) {
+    return ecs_field_kind_bytes(field->kind) * field->count;
+}
+
+// Fields must lie within the payload, at rising offsets, without overlap.
+static bool fields_are_right(const ecs_event_desc* desc) {
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < desc->field_count; i++) {
+        const ecs_field* field = &desc->fields[i];
+        if (field->name == NULL || strlen(field->name) >= ECS_NAME_BYTES_MAX ||
+            (uint32_t)field->kind >= ECS_FIELD_KIND_COUNT || field->count == 0 ||
+            field->count > desc->size || field->offset < end ||
+            field->offset % ecs_field_kind_bytes(field->kind) != 0) {
+            return false;
+        }
+        end = (uint64_t)field->offset + field_bytes(field);
+        if (end > desc->size) {
+            return false;
+        }
+    }
+    return desc->size == 0 || desc->field_count > 0;
+}
+
+static uint64_t layout_hash(const ecs_event_kind* kind) {
+    uint64_t hash = base_hash64_mix(base_hash64_text(kind->name), kind->desc.size);
+    for (uint32_t i = 0; i < kind->desc.field_count; i++) {
+        const ecs_field* field = &kind->fields[i];
+        hash = base_hash64_mix(hash, base_hash64_text(field->name));
+        hash = base_hash64_mix(hash, ((uint64_t)field->offset << 32) | field->count);
+        hash = base_hash64_mix(hash, (uint64_t)field->kind);
+    }
+    return hash;
+}
+
+static void fill_kind(ecs_event_kind* kind, const ecs_event_desc* desc) {
+    memcpy(kind->name, desc->name, strlen(desc->name));
+    uint32_t covered = 0;
+    uint32_t align = 1;
+    for (uint32_t i = 0; i < desc->field_count; i++) {
+        const ecs_field* field = &desc->fields[i];
+        uint32_t bytes = ecs_field_kind_bytes(field->kind);
+        memcpy(kind->field_names[i], field->name, strlen(field->name));
+        kind->fields[i] = *field;
+        kind->fields[i].name = kind->field_names[i];
+        kind->has_entities |= field->kind == ECS_FIELD_ENTITY;
+        covered += field_bytes(field);
+        align = bytes > align ? bytes : align;
+    }
+    kind->desc = *desc;
+    kind->desc.name = kind->name;
+    kind->desc.fields = kind->fields;
+    memcpy(kind->type.name, kind->name, sizeof(kind->type.name));
+    kind->type.size = desc->size;
+    kind->type.align = align;
+    kind->type.field_count = desc->field_count;
+    kind->type.fields = kind->fields;
+    kind->type.is_dense = covered == desc->size;
+    kind->type.layout_hash = layout_hash(kind);
+}
+
+static ecs_event_type find_kind(const ecs_events* events, const char* name) {
+    for (uint32_t i = 0; i < events->kind_count; i++) {
+        if (strcmp(events->kinds[i]->name, name) == 0) {
+            return (ecs_event_type)(i + 1);
+        }
+    }
+    return ECS_EVENT_NONE;
+}
+
+ecs_result ecs_event_register(ecs_world* world, const ecs_event_desc* desc, ecs_event_type* type) {
+    BASE_ASSERT(world != NULL && desc != NULL && desc->name != NULL);
+    ecs_events* events = &world->events;
+    if (world->is_sealed) {
+        return ECS_ERR_SEALED;
+    }
+    if (find_kind(events, desc->name) != ECS_EVENT_NONE) {
+        return ECS_ERR_DUPLICATE;
+    }
+    if (events->kind_count >= ECS_EVENT_TYPES_MAX || strlen(desc->name) >= ECS_NAME_BYTES_MAX ||
+        desc->size > ECS_EVENT_BYTES_MAX || desc->field_count > ECS_FIELDS_MAX) {
+        return ECS_ERR_FULL;
+    }
+    if (!fields_are_right(desc)) {
+        return ECS_ERR_TYPE;
+    }
+    ecs_event_kind* kind = base_allocate_zero(world->allocator, sizeof(ecs_event_kind));
+    if (kind == NULL ||
+        !base_array_reserve(world->allocator, (void**)&events->kinds, &events->kind_capacity,
+                            events->kind_count + 1, sizeof(ecs_event_kind*))) {
+        base_release(world->allocator, kind, sizeof(ecs_event_kind));
+        return ECS_ERR_MEMORY;
+    }
+    fill_kind(kind, desc);
+    events->kinds[events->kind_count++] = kind;
+    if (type != NULL) {
+        *type = (ecs_event_type)events->kind_count;
+    }
+    return ECS_OK;
+}
+
+ecs_event_type ecs_event_find(ecs_world* world, const char* name) {
+    world->counters.name_lookups++;
+    return find_kind(&world->events, name);
+}
+
+const ecs_event_desc* ecs_event_get(const ecs_world* world, ecs_event_type type) {
+    const ecs_events* events = &world->events;
+    return type == ECS_EVENT_NONE || type > events->kind_count ? NULL
+                                                               : &events->kinds[type - 1]->desc;
+}
+
+uint32_t ecs_event_count(const ecs_world* world) {
+    return world->events.kind_count;
+}
+
+// The queue
+
+// Room for `bytes` at the tail: slide down when that frees at least half, else grow.
+static bool queue_reserve(ecs_world* world, size_t bytes) {
+    ecs_events* events = &world->events;
+    if (events->queue_tail + bytes <= events->queue_capacity) {
+        return true;
+    }
+    size_t used = events->queue_tail - events->queue_head;
+    if (events->queue_head < events->queue_capacity / 2 || used + bytes > events->queue_capacity) {
+        size_t capacity = events->queue_capacity == 0 ? 4096 : events->queue_capacity * 2;
+        uint8_t* queue =
+            base_reallocate(world->allocator, events->queue, events->queue_capacity, capacity);
+        if (queue == NULL) {
+            return false;
+        }
+        events->queue = queue;
+        events->queue_capacity = capacity;
+    }
+    memmove(events->queue, events->queue + events->queue_head, used);
+    events->queue_head = 0;
+    events->queue_tail = used;
+    return true;
+}
+
+// Copy what the fields cover into zeroed memory.
+static void copy_payload(const ecs_event_kind* kind, uint8_t* target, const void* payload) {
+    if (kind->type.is_dense) {
+        memcpy(target, payload, kind->type.size);
+        return;
+    }
+    for (uint32_t i = 0; i < kind->type.field_count; i++) {
+        const ecs_field* field = &kind->fields[i];
+        memcpy(target + field->offset, (const uint8_t*)payload + field->offset, field_bytes(field));
+    }
+}
+
+// Replace placeholders in the handle fields of a payload. @return whether there was one.
+static bool visit_placeholders(const ecs_world* world, const ecs_event_kind* kind, uint8_t* payload,
+                               bool resolve) {
+    bool found = false;
+    for (uint32_t i = 0; i < kind->type.field_count && kind->has_entities; i++) {
+        const ecs_field* field = &kind->fields[i];
+        for (uint32_t k = 0; k < field->count && field->kind == ECS_FIELD_ENTITY; k++) {
+            ecs_entity entity;
+            uint8_t* place = payload + field->offset + k * sizeof(entity);
+            memcpy(&entity, place, sizeof(entity));
+            if (ecs_entity_is_placeholder(entity)) {
+                found = true;
+                entity = resolve ? ecs_command_resolve(world, entity) : entity;
+                memcpy(place, &entity, sizeof(entity));
+            }
+        }
+    }
+    return found;
+}
+
+bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload) {
+    ecs_events* events = &world->events;
+    BASE_ASSERT(type != ECS_EVENT_NONE && type <= events->kind_count);
+    const ecs_event_kind* kind = events->kinds[type - 1];
+    BASE_ASSERT(payload != NULL || kind->type.size == 0);
+    size_t bytes = (sizeof(ecs_event_head) + kind->type.size + 15u) & ~(size_t)15u;
+    if (events->queue_count >= world->limits.events_queued_max || !queue_reserve(world, bytes)) {
+        world->counters.events_refused++;
+        return false;
+    }
+    uint8_t* record = events->queue + events->queue_tail;
+    memset(record, 0, bytes);
+    uint8_t* copy = record + sizeof(ecs_event_head);
+    if (kind->type.size > 0) {
+        copy_payload(kind, copy, payload);
+    }
+    bool unresolved = ecs_entity_is_placeholder(target);
+    unresolved |= visit_placeholders(world, kind, copy, false);
+    ecs_event_head head = {target, type, (uint16_t)kind->type.size, (uint32_t)bytes, unresolved};
+    memcpy(record, &head, sizeof(head));
+    events->queue_tail += bytes;
+    events->queue_count++;
+    events->unresolved_count += unresolved;
+    return true;
+}
+
+bool ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload) {
+    if (target == ECS_ENTITY_NONE) {
+        // Not a broadcast by accident: nobody has this handle.
+        world->counters.stale_handles++;
+        return true;
+    }
+    return ecs_event_post(world, target, type, payload);
+}
+
+bool ecs_event_broadcast(ecs_world* world, ecs_event_type type, const void* payload) {
+    return ecs_event_post(world, ECS_ENTITY_NONE, type, payload);
+}
+
+// A target whose creation failed becomes this: no living handle, and no broadcast either.
+#define DEAD_TARGET ecs_entity_make(0, 1)
+
+void ecs_events_resolve(ecs_world* world) {
+    ecs_events* events = &world->events;
+    for (size_t at = events->queue_head; events->unresolved_count > 0;) {
+        BASE_ASSERT(at < events->queue_tail);
+        ecs_event_head head;
+        memcpy(&head, events->queue + at, sizeof(head));
+        if (head.unresolved != 0) {
+            if (ecs_entity_is_placeholder(head.target)) {
+                ecs_entity target = ecs_command_resolve(world, head.target);
+                head.target = target == ECS_ENTITY_NONE ? DEAD_TARGET : target;
+            }
+            visit_placeholders(world, events->kinds[head.type - 1],
+                               events->queue + at + sizeof(head), true);
+            head.unresolved = 0;
+            memcpy(events->queue + at, &head, sizeof(head));
+            events->unresolved_count--;
+        }
+        at += head.bytes;
+    }
+}
+
+void ecs_events_clear(ecs_world* world) {
+    ecs_events* events = &world->events;
+    events->queue_head = events->queue_tail = 0;
+    events->queue_count = events->unresolved_count = 0;
+    ecs_events_clear_exported(world);
+}
+
+// Delivery
+
+// Payloads move when their memory grows, so the list's pointers are moved along.
+static uint8_t* export_reserve(ecs_world* world, size_t bytes) {
+    ecs_events* events = &world->events;
+    if (events->payload_bytes + bytes > events->payload_capacity || events->payloads == NULL) {
+        size_t capacity = events->payload_capacity == 0 ? 4096 : events->payload_capacity * 2;
+        uint8_t* moved =
+            base_reallocate(world->allocator, events->payloads, events->payload_capacity, capacity);
+        if (moved == NULL) {
+            return NULL;
+        }
+        events->payloads = moved;
+        events->payload_capacity = capacity;
+        size_t at = 0;
+        for (uint32_t i = 0; i < events->exported_count; i++) {
+            events->exported[i].payload = moved + at;
+            at += ((size_t)events->exported[i].size + 15u) & ~(size_t)15u;
+        }
+    }
+    uint8_t* place = events->payloads + events->payload_bytes;
+    events->payload_bytes += bytes;
+    return place;
+}
+
+static bool keep_exported(ecs_world* world, const ecs_event* event) {
+    ecs_events* events = &world->events;
+    size_t bytes = ((size_t)event->size + 15u) & ~(size_t)15u;
+    if (!base_array_reserve(world->allocator, (void**)&events->exported, &events->exported_capacity,
+                            events->exported_count + 1, sizeof(ecs_event))) {
+        return false;
+    }
+    uint8_t* place = export_reserve(world, bytes);
+    if (place == NULL) {
+        return false;
+    }
+    if (event->size > 0) {
+        memcpy(place, event->payload, event->size);
+    }
+    ecs_event copy = *event;
+    copy.payload = place;
+    events->exported[events->exported_count++] = copy;
+    return true;
+}
+
+void ecs_events_clear_exported(ecs_world* world) {
+    world->events.exported_count = 0;
+    world->events.payload_bytes = 0;
+}
+
+static void call_handler(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+                         const ecs_event* event) {
+    stage->context = system->context;
+    if (system->query == NULL) {
+        const ecs_rows none = {0};
+        system->on_event(stage, event, &none);
+        return;
+    }
+    if (event->target != ECS_ENTITY_NONE) {
+        ecs_query_iter iter;
+        if (ecs_query_find(world, system->query, event->target, &iter)) {
+            system->on_event(stage, event, &iter.rows);
+        }
+        return;
+    }
+    ecs_query_iter iter = ecs_query_begin(world, system->query);
+    while (ecs_query_next(&iter)) {
+        system->on_event(stage, event, &iter.rows);
+    }
+}
+
+static void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_event* event) {
+    if (event->target != ECS_ENTITY_NONE && !ecs_is_alive(world, event->target)) {
+        world->counters.stale_handles++;
+        return;
+    }
+    world->counters.events_delivered++;
+    if (world->events.kinds[event->type - 1]->desc.is_exported) {
+        bool is_kept = keep_exported(world, event);
+        BASE_ASSERT(is_kept); // a lost event would be a silent difference on every client
+    }
+    const ecs_system_order* handlers = &world->systems.handlers[event->type];
+    for (uint32_t i = 0; i < handlers->count; i++) {
+        call_handler(world, world->systems.list[handlers->systems[i]], stage, event);
+    }
+}
+
+void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count) {
+    ecs_events* events = &world->events;
+    ecs_stage own_stage = *stage;
+    // Handlers post, which may move the queue: they see a copy.
+    _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        ecs_event_head head;
+        memcpy(&head, events->queue + events->queue_head, sizeof(head));
+        BASE_ASSERT(head.unresolved == 0);
+        memcpy(payload, events->queue + events->queue_head + sizeof(head), head.size);
+        events->queue_head += head.bytes;
+        events->queue_count--;
+        if (events->queue_count == 0) {
+            events->queue_head = events->queue_tail = 0;
+        }
+        ecs_event event = {head.type, head.target, head.size, payload};
+        deliver_one(world, &own_stage, &event);
+    }
+}

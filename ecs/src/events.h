@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+/// Event types, the queue of events that wait, and the exported events of the change list.
+#pragma once
+
+#include "ecs/system.h"
+
+/// One registered type. Lives in its own block, so that pointers to `desc` stay valid.
+typedef struct ecs_event_kind {
+    ecs_event_desc desc; ///< name and fields point into this block
+    ecs_type type;       ///< the payload as a type: canonical bytes, text
+    bool has_entities;   ///< a field holds handles, which may be placeholders
+    char name[ECS_NAME_BYTES_MAX];
+    ecs_field fields[ECS_FIELDS_MAX];
+    char field_names[ECS_FIELDS_MAX][ECS_NAME_BYTES_MAX];
+} ecs_event_kind;
+
+/// In front of each payload in the queue.
+typedef struct ecs_event_head {
+    ecs_entity target;
+    ecs_event_type type;
+    uint16_t size;       ///< of the payload
+    uint32_t bytes;      ///< of head and payload, a multiple of 16
+    uint32_t unresolved; ///< 1: target or payload names a placeholder
+} ecs_event_head;
+
+/// FIFO over all types: the order of posting is the order of delivery.
+typedef struct ecs_events {
+    ecs_event_kind** kinds; ///< [type - 1]
+    uint32_t kind_count;
+    uint32_t kind_capacity;
+
+    uint8_t* queue; ///< heads and payloads, [queue_head, queue_tail)
+    size_t queue_capacity;
+    size_t queue_head;
+    size_t queue_tail;
+    uint32_t queue_count;
+    uint32_t unresolved_count;
+
+    ecs_event* exported; ///< delivered events for ecs_changes
+    uint32_t exported_count;
+    uint32_t exported_capacity;
+    uint8_t* payloads; ///< payloads of `exported`, each at a multiple of 16
+    size_t payload_bytes;
+    size_t payload_capacity;
+} ecs_events;
+
+/// command.c calls this at the end of applying the command queue, while ecs_command_resolve still
+/// knows the placeholders: queued events that name placeholders get the real handles.
+void ecs_events_resolve(ecs_world* world);
+/// What ecs_command_resolve (command.c) promises: the handle that a placeholder became in the flush
+/// under way; ECS_ENTITY_NONE when its creation failed; anything else is returned unchanged.
+ecs_entity ecs_command_resolve(const ecs_world* world, ecs_entity entity);
+/// Apply all recorded commands, inside of stages too; ecs_command_flush is this with its checks
+/// (command.c).
+void ecs_commands_apply(ecs_world* world);
+
+/// Append to the queue; ECS_ENTITY_NONE is a broadcast. @return false when it is full (counted).
+bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload);
+/// Deliver up to `count` events from the front of the queue to their handlers.
+void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count);
+/// The whole of a flush point: commands, then events within the budget, until neither is left.
+void ecs_flush_point(ecs_world* world, const ecs_stage* stage);
+/// Forget the exported events (ecs_changes_clear).
+void ecs_events_clear_exported(ecs_world* world);
+/// Forget what waits (restore).
+void ecs_events_clear(ecs_world* world);

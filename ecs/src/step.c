@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+/// Running a stage and a whole step.
+///
+/// Idea: a step is a row of systems with a flush point before the first and after each. A flush point
+/// applies the recorded commands, then delivers the events that wait, and goes on until neither is left
+/// or the budget of events is used up; what is left waits for the next flush point.
+/// Why commands come first: an event may name a placeholder, which only has a handle once its creation
+/// was applied. Handlers run with structure deferred as systems do, so a batch of events sees one
+/// unchanging structure.
+/// Invariant: no names, no allocation in a steady step; nothing here depends on anything but the order
+/// of systems and of rows.
+
+#include "base/assert.h"
+#include "world_internal.h"
+
+void ecs_flush_point(ecs_world* world, const ecs_stage* stage) {
+    uint32_t budget = world->limits.events_per_flush_max;
+    for (;;) {
+        ecs_commands_apply(world);
+        ecs_events_resolve(world); // what names a placeholder that no command made
+        uint32_t batch = world->events.queue_count < budget ? world->events.queue_count : budget;
+        if (batch == 0) {
+            break;
+        }
+        ecs_events_deliver(world, stage, batch);
+        budget -= batch;
+    }
+    world->counters.events_deferred += world->events.queue_count;
+}
+
+static void run_system(ecs_world* world, const ecs_system* system, ecs_stage* stage) {
+    stage->context = system->context;
+    if (system->query == NULL) {
+        const ecs_rows none = {0};
+        system->run(stage, &none);
+        return;
+    }
+    ecs_query_iter iter = ecs_query_begin(world, system->query);
+    while (ecs_query_next(&iter)) {
+        system->run(stage, &iter.rows);
+    }
+}
+
+static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
+    BASE_ASSERT(world->is_sealed);
+    BASE_ASSERT(world->stage_depth == 0 && world->walk_depth == 0);
+    BASE_ASSERT(index < world->systems.stage_count);
+    ecs_stage stage = {.world = world, .tick = step->tick, .dt = step->dt, .user = step->user};
+    const ecs_system_order* order = &world->systems.stages[index].order;
+    world->stage_depth++;
+    ecs_flush_point(world, &stage);
+    for (uint32_t i = 0; i < order->count; i++) {
+        world->storage.commands.system = i;
+        run_system(world, world->systems.list[order->systems[i]], &stage);
+        world->storage.commands.system = 0;
+        ecs_flush_point(world, &stage);
+    }
+    world->stage_depth--;
+}
+
+void ecs_world_run_stage(ecs_world* world, uint32_t stage, const ecs_step* step) {
+    run_stage(world, stage, step);
+}
+
+void ecs_world_step(ecs_world* world, const ecs_step* step) {
+    world->tick = step->tick;
+    run_stage(world, 0, step);
+    ecs_track_step(world);
+}

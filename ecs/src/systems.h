@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/// Registered systems, their order per stage, and who handles which event.
+#pragma once
+
+#include "ecs/system.h"
+
+/// A list of names, copied at registration, used once at seal.
+typedef struct ecs_names {
+    char (*names)[ECS_NAME_BYTES_MAX];
+    uint32_t count;
+} ecs_names;
+
+typedef struct ecs_system {
+    char name[ECS_NAME_BYTES_MAX];
+    ecs_system_fn run;
+    ecs_event_fn on_event;
+    void* context;
+    ecs_query* query; ///< NULL without terms
+    uint32_t stage;   ///< UINT32_MAX: none
+    bool is_present;  ///< false: the world lacks one of its tags
+    ecs_names before;
+    ecs_names after;
+    ecs_names events;
+} ecs_system;
+
+/// Indices into ecs_systems.list in the order in which they run.
+typedef struct ecs_system_order {
+    uint32_t* systems;
+    uint32_t count;
+    uint32_t capacity;
+} ecs_system_order;
+
+typedef struct ecs_stage_info {
+    char name[ECS_NAME_BYTES_MAX];
+    ecs_system_order order;
+} ecs_stage_info;
+
+typedef struct ecs_systems {
+    ecs_system** list; ///< in order of registration; each a block of its own
+    uint32_t count;
+    uint32_t capacity;
+    ecs_stage_info stages[ECS_STAGES_MAX]; ///< 0 is "act"
+    uint32_t stage_count;
+    ecs_system_order handlers[ECS_EVENT_TYPES_MAX + 1]; ///< [event type]; filled by seal
+} ecs_systems;
+
+/// Sort `members` (indices into the list, rising) so that every before and after among them holds and
+/// what is free keeps the order of registration.
+/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_CYCLE (both reported by name); ECS_ERR_MEMORY.
+BASE_MUST_USE ecs_result ecs_order_sort(ecs_world* world, const base_reporter* reporter,
+                                        ecs_system_order* members);
+/// Check every name in before and after of present systems. @return ECS_OK; ECS_ERR_UNKNOWN.
+BASE_MUST_USE ecs_result ecs_order_check_names(ecs_world* world, const base_reporter* reporter);
+/// Index of a system by name, UINT32_MAX when there is none.
+uint32_t ecs_system_index(const ecs_world* world, const char* name);

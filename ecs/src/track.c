@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+/// Tracking: which tracked values changed since the last step, and the hash of all of them.
+///
+/// Idea: beside each tracked column lies its shadow, the value as it was last told. A walk that opened a
+/// column for writing marks the whole column of a chunk, a write by handle marks one row. The step
+/// compares what is marked, and only that: whole columns 64 bytes at a time, single rows one by one.
+/// A row that differs is listed, its shadow brought up to date, and the sum of hashes corrected by the
+/// difference. So the hash costs what changed, not what is there.
+/// Why a sum: it does not depend on the order of entities, and adding and taking away are exact
+/// modulo 2^64.
+/// Invariant: hashes[c] is the sum of ecs_track_hash over all shadows of component c. Everything here
+/// reads shadows, never values, except for the compare itself.
+/// Left to others: creating, moving and destroying shadow cells (storage), the list's readers
+/// (change.c).
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "world_internal.h"
+
+bool ecs_tracker_init(ecs_world* world) {
+    ecs_tracker* tracker = &world->tracker;
+    memset(tracker, 0, sizeof(*tracker));
+    base_bitset_init(&tracker->fresh, world->allocator);
+    tracker->hashes =
+        base_allocate_zero(world->allocator, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
+    tracker->scratch = base_allocate_zero(world->allocator, sizeof(base_bytes));
+    if (tracker->hashes == NULL || tracker->scratch == NULL) {
+        return false;
+    }
+    base_bytes_init(tracker->scratch, world->allocator);
+    return base_bitset_reserve(&tracker->fresh, world->limits.replicated_index_max +
+                                                    world->limits.local_entities_max + 1);
+}
+
+static void free_list(const ecs_world* world, ecs_entity_list* list) {
+    base_release(world->allocator, list->items, sizeof(ecs_entity) * list->capacity);
+}
+
+void ecs_tracker_deinit(ecs_world* world) {
+    ecs_tracker* tracker = &world->tracker;
+    free_list(world, &tracker->created);
+    free_list(world, &tracker->destroyed);
+    free_list(world, &tracker->recreated);
+    base_release(world->allocator, tracker->changed,
+                 sizeof(ecs_change) * tracker->changed_capacity);
+    base_release(world->allocator, tracker->hashes, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
+    if (tracker->scratch != NULL) {
+        base_bytes_deinit(tracker->scratch);
+        base_release(world->allocator, tracker->scratch, sizeof(base_bytes));
+    }
+    base_bitset_deinit(&tracker->fresh);
+    memset(tracker, 0, sizeof(*tracker));
+}
+
+static bool reserve_list(const ecs_world* world, ecs_entity_list* list, uint32_t more) {
+    return base_array_reserve(world->allocator, (void**)&list->items, &list->capacity,
+                              list->count + more, sizeof(ecs_entity));
+}
+
+bool ecs_track_reserve(ecs_world* world, uint32_t created, uint32_t destroyed, uint32_t recreated) {
+    ecs_tracker* tracker = &world->tracker;
+    // Whatever lives can be destroyed without asking for memory: destroying must not fail for that.
+    uint32_t mortal = world->storage.entity_count + created;
+    return reserve_list(world, &tracker->created, created) &&
+           reserve_list(world, &tracker->destroyed, mortal > destroyed ? mortal : destroyed) &&
+           reserve_list(world, &tracker->recreated, recreated);
+}
+
+static void push_entity(ecs_world* world, ecs_entity_list* list, ecs_entity entity) {
+    bool has_room = reserve_list(world, list, 1);
+    BASE_ASSERT(has_room);
+    list->items[list->count++] = entity;
+}
+
+uint64_t ecs_track_hash(const ecs_world* world, ecs_entity entity, ecs_component_id component,
+                        const void* value) {
+    const ecs_component* info = ecs_component_get(world, component);
+    return ecs_type_hash(ecs_type_get(world, info->type), value,
+                         base_hash64_mix(info->name_hash, entity));
+}
+
+// One tracked column of one chunk, as the functions below need it.
+typedef struct tracked_column {
+    const ecs_type* type;
+    ecs_component_id component;
+    uint64_t name_hash;
+    const ecs_entity* entities;
+    uint8_t* values;
+    uint8_t* shadows;
+    size_t size;
+} tracked_column;
+
+static tracked_column column_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
+    const ecs_archetype* archetype = chunk->archetype;
+    const ecs_column* column = &archetype->columns[archetype->tracked[track]];
+    return (tracked_column){
+        .type = column->type,
+        .component = column->component,
+        .name_hash = ecs_component_get(world, column->component)->name_hash,
+        .entities = chunk->entities,
+        .values = chunk->columns[archetype->tracked[track]],
+        .shadows = chunk->columns[archetype->column_count + track],
+        .size = column->size,
+    };
+}
+
+static uint64_t shadow_hash(const tracked_column* column, uint32_t row) {
+    return ecs_type_hash(column->type, column->shadows + column->size * row,
+                         base_hash64_mix(column->name_hash, column->entities[row]));
+}
+
+void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row, bool is_added) {
+    for (uint32_t track = 0; track < chunk->archetype->track_count; track++) {
+        tracked_column column = column_of(world, chunk, track);
+        uint64_t hash = shadow_hash(&column, row);
+        world->tracker.hashes[column.component] += is_added ? hash : 0 - hash;
+    }
+}
+
+void ecs_track_created(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
+    ecs_track_count_row(world, world->storage.chunks[chunk], row, true);
+    push_entity(world, &world->tracker.created, entity);
+    base_bitset_add(&world->tracker.fresh, ecs_entity_index(entity));
+}
+
+void ecs_track_destroying(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
+    ecs_track_count_row(world, world->storage.chunks[chunk], row, false);
+    push_entity(world, &world->tracker.destroyed, entity);
+}
+
+void ecs_track_leaving(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
+    (void)entity;
+    ecs_track_count_row(world, world->storage.chunks[chunk], row, false);
+}
+
+void ecs_track_arrived(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
+    ecs_track_count_row(world, world->storage.chunks[chunk], row, true);
+    push_entity(world, &world->tracker.recreated, entity);
+}
+
+static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id component) {
+    ecs_tracker* tracker = &world->tracker;
+    world->counters.rows_changed++;
+    if (base_bitset_has(&tracker->fresh, ecs_entity_index(entity))) {
+        return; // whoever sees it created sees its values
+    }
+    bool has_room =
+        base_array_reserve(world->allocator, (void**)&tracker->changed, &tracker->changed_capacity,
+                           tracker->changed_count + 1, sizeof(ecs_change));
+    BASE_ASSERT(has_room); // a lost change would be a silent difference on every client
+    tracker->changed[tracker->changed_count++] = (ecs_change){entity, component};
+}
+
+// Compare one row, whatever its type.
+static void compare_row(ecs_world* world, const tracked_column* column, uint32_t row) {
+    const void* value = column->values + column->size * row;
+    void* shadow = column->shadows + column->size * row;
+    if (ecs_type_equal(column->type, shadow, value)) {
+        return;
+    }
+    uint64_t before = shadow_hash(column, row);
+    if (ecs_type_is_plain(column->type)) {
+        memcpy(shadow, value, column->size);
+    } else {
+        ecs_type_context context = {world->allocator};
+        (void)ecs_value_compare(column->type, &context, shadow, value);
+    }
+    world->tracker.hashes[column->component] += shadow_hash(column, row) - before;
+    list_change(world, column->entities[row], column->component);
+}
+
+#define BLOCK_BYTES 64u
+
+// A constant number of steps without a branch: compilers make a few vector instructions of it.
+static inline bool block_differs(const uint8_t* a, const uint8_t* b) {
+    uint64_t difference = 0;
+    for (uint32_t i = 0; i < BLOCK_BYTES; i += 8) {
+        uint64_t x;
+        uint64_t y;
+        memcpy(&x, a + i, 8);
+        memcpy(&y, b + i, 8);
+        difference |= x ^ y;
+    }
+    return difference != 0;
+}
+
+// A row that straddles two blocks is brought up to date in the first that differs, so the second
+// does not see it again.
+static void compare_dense(ecs_world* world, const tracked_column* column, uint32_t count) {
+    size_t bytes = column->size * count;
+    size_t at = 0;
+    for (; at + BLOCK_BYTES <= bytes; at += BLOCK_BYTES) {
+        if (!block_differs(column->values + at, column->shadows + at)) {
+            continue;
+        }
+        uint32_t last = (uint32_t)((at + BLOCK_BYTES - 1) / column->size);
+        for (uint32_t row = (uint32_t)(at / column->size); row <= last; row++) {
+            compare_row(world, column, row);
+        }
+    }
+    for (uint32_t row = (uint32_t)(at / column->size); row < count; row++) {
+        compare_row(world, column, row);
+    }
+}
+
+static void compare_written(ecs_world* world, const tracked_column* column, uint32_t count) {
+    world->counters.rows_compared += count;
+    if (column->type->is_dense && ecs_type_is_plain(column->type)) {
+        compare_dense(world, column, count);
+        return;
+    }
+    for (uint32_t row = 0; row < count; row++) {
+        compare_row(world, column, row);
+    }
+}
+
+// Rows written by handle: the summary finds the words, the words find the rows.
+static void compare_marked(ecs_world* world, const tracked_column* column, const ecs_chunk* chunk,
+                           uint32_t track) {
+    const uint64_t* words = ecs_chunk_dirty(chunk, track);
+    const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
+    for (uint64_t left = chunk->summary[track]; left != 0; left &= left - 1) {
+        uint32_t first = base_bit_lowest(left) * words_per_bit;
+        for (uint32_t word = first; word < first + words_per_bit && word < chunk->dirty_words;
+             word++) {
+            for (uint64_t rows = words[word]; rows != 0; rows &= rows - 1) {
+                world->counters.rows_compared++;
+                compare_row(world, column, word * 64 + base_bit_lowest(rows));
+            }
+        }
+    }
+}
+
+static void forget_marks(ecs_chunk* chunk, uint32_t track) {
+    uint64_t* words = ecs_chunk_dirty(chunk, track);
+    const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
+    for (uint64_t left = chunk->summary[track]; left != 0; left &= left - 1) {
+        uint32_t first = base_bit_lowest(left) * words_per_bit;
+        for (uint32_t word = first; word < first + words_per_bit && word < chunk->dirty_words;
+             word++) {
+            words[word] = 0;
+        }
+    }
+    chunk->summary[track] = 0;
+    chunk->written[track] = 0;
+}
+
+static void track_chunk(ecs_world* world, ecs_chunk* chunk) {
+    uint32_t count = ecs_chunk_count(&world->storage, chunk);
+    for (uint32_t track = 0; track < chunk->archetype->track_count; track++) {
+        if (chunk->written[track] == 0 && chunk->summary[track] == 0) {
+            continue;
+        }
+        tracked_column column = column_of(world, chunk, track);
+        if (column.size > 0 && chunk->written[track] != 0) {
+            compare_written(world, &column, count);
+        } else if (column.size > 0) {
+            compare_marked(world, &column, chunk, track);
+        }
+        forget_marks(chunk, track);
+    }
+}
+
+void ecs_track_step(ecs_world* world) {
+    const ecs_storage* storage = &world->storage;
+    for (uint32_t i = 0; i < storage->archetype_count; i++) {
+        ecs_archetype* archetype = storage->archetypes[i];
+        for (uint32_t k = 0; k < archetype->chunk_count && archetype->track_count > 0; k++) {
+            track_chunk(world, archetype->chunks[k]);
+        }
+    }
+}
+
+void ecs_track_reset(ecs_world* world) {
+    memset(world->tracker.hashes, 0, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
+    ecs_changes_clear(world);
+}
