@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The heap as an allocator, and the few operations that every container of ours needs on top of one.
+// The heap as an allocator, and the few operations that every container of ours needs on top of
+// one.
 //
-// An allocator offers two functions only, so that a counting, failing or capped one is ten lines in a
-// test. Growing is therefore allocate, copy, release. Each block starts on a cache line: columns and
-// queues rely on it. A request for 0 bytes is one for 1, so NULL always means that none are left.
+// An allocator offers two functions only, so that a counting, failing or capped one is ten lines in
+// a test. Growing is therefore allocate, copy, release. Each block starts on a cache line: columns
+// and queues rely on it. A request for 0 bytes is one for 1, so NULL always means that none are
+// left.
 #include "base/alloc.h"
 
 #include "base/assert.h"

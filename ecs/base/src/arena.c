@@ -2,8 +2,8 @@
 // Scratch that dies all at once. The block never moves and never grows, so pointers stay good until
 // the reset, and whoever outgrows it hears so (NULL) instead of slowing down quietly.
 //
-// Under AddressSanitizer everything that is not handed out is poisoned: a read of last tick's scratch
-// or past the end of a push is reported like any other use of freed memory.
+// Under AddressSanitizer everything that is not handed out is poisoned: a read of last tick's
+// scratch or past the end of a push is reported like any other use of freed memory.
 #include "base/arena.h"
 
 #include "base/assert.h"

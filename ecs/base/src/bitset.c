@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A set of small numbers as bits. Walks skip 64 absent numbers per step and go upwards, so whatever is
-// driven by a set happens in the same order on every machine.
+// A set of small numbers as bits. Walks skip 64 absent numbers per step and go upwards, so whatever
+// is driven by a set happens in the same order on every machine.
 #include "base/bitset.h"
 
 #include "base/assert.h"

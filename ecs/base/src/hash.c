@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// XXH3 behind three functions. xxhash is compiled into this file alone, so its names and version stay
-// private; XXH3's values are fixed by its specification and do not depend on machine or build.
+// XXH3 behind three functions. xxhash is compiled into this file alone, so its names and version
+// stay private; XXH3's values are fixed by its specification and do not depend on machine or build.
 #include "base/hash.h"
 
 #include <string.h>

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Functions whose every bit is ours. IEEE 754 fixes the results of + - * / and sqrt and of conversions;
-// it does not fix sin. So everything here is made of those few operations, in an order that C fixes.
+// Functions whose every bit is ours. IEEE 754 fixes the results of + - * / and sqrt and of
+// conversions; it does not fix sin. So everything here is made of those few operations, in an order
+// that C fixes.
 //
-// The work is done in double and rounded to float once, at the end. That leaves 29 spare bits, which
-// makes plain Taylor polynomials and a two-piece pi/2 good enough for nearly always the nearest float,
-// and the code short enough to check by eye. NaN comes out as one bit pattern: which NaN an invalid
-// operation yields differs between processors, and world hashes would see it.
+// The work is done in double and rounded to float once, at the end. That leaves 29 spare bits,
+// which makes plain Taylor polynomials and a two-piece pi/2 good enough for nearly always the
+// nearest float, and the code short enough to check by eye. NaN comes out as one bit pattern: which
+// NaN an invalid operation yields differs between processors, and world hashes would see it.
 #include "base/math.h"
 
 #define HALF_PI 1.57079632679489661923
 #define TWO_PI 6.28318530717958647692
 #define TWO_OVER_PI 0.63661977236758134308
-// pi/2 in two pieces (W. J. Cody and W. Waite, 1980). The first has 33 bits, so that its product with
-// a quadrant number below 2^20 is exact.
+// pi/2 in two pieces (W. J. Cody and W. Waite, 1980). The first has 33 bits, so that its product
+// with a quadrant number below 2^20 is exact.
 #define HALF_PI_HIGH 0x1.921fb544p+0
 #define HALF_PI_LOW 0x1.0b4611a626331p-34
 // Above it the two pieces lose precision, and a float has no digits left for an angle anyway.
@@ -91,8 +92,8 @@ float base_cos(float angle) {
     return sin_shifted(angle, 1);
 }
 
-// For 0 <= t <= 1: atan(t) = atan(c) + atan((t - c) / (1 + t * c)) with c the nearest quarter, which
-// leaves the series an argument of at most 1/8.
+// For 0 <= t <= 1: atan(t) = atan(c) + atan((t - c) / (1 + t * c)) with c the nearest quarter,
+// which leaves the series an argument of at most 1/8.
 static double atan_unit(double t) {
     static const double atan_of_quarters[5] = {0, 0.24497866312686415417, 0.46364760900080611621,
                                                0.64350110879328438680, 0.78539816339744830962};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The name that somebody probably meant. Distance is optimal string alignment: insertions, deletions,
-// replacements and swaps of neighbours count one each, since swaps are the commonest slip of all.
+// The name that somebody probably meant. Distance is optimal string alignment: insertions,
+// deletions, replacements and swaps of neighbours count one each, since swaps are the commonest
+// slip of all.
 #include "base/text.h"
 
 #include <string.h>

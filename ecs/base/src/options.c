@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One table of options, three sources. The command line is walked twice: once to check the names and
-// to find --help and --config, and once more at the end to apply the values, after the config file and
-// the environment. The last to write wins, which makes the precedence.
+// One table of options, three sources. The command line is walked twice: once to check the names
+// and to find --help and --config, and once more at the end to apply the values, after the config
+// file and the environment. The last to write wins, which makes the precedence.
 #include "base/options.h"
 
 #include "base/assert.h"
@@ -235,8 +235,13 @@ static bool apply_config_line(source* from, char* line) {
     }
     *equals = '\0';
     key = trim(key);
+    if (strcmp(key, "config") == 0) {
+        base_report(from->reporter, from->file, from->line,
+                    "config cannot be given in a config file");
+        return false;
+    }
     const base_option* option = find_option(from->options, key, strlen(key));
-    if (!option || strcmp(key, "config") == 0) {
+    if (!option) {
         report_unknown(from, "", key, strlen(key));
         return false;
     }

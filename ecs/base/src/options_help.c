@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// --help on one screen: usage, one line per option with its default, and for options without a line of
-// help a common paragraph at the end, so that a program with many knobs still fits.
+// --help on one screen: usage, one line per option with its default, and for options without a line
+// of help a common paragraph at the end, so that a program with many knobs still fits.
 #include "base/options.h"
 
 #include "base/text.h"

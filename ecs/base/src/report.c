@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Messages about foreign text. They quote that text, so whatever could steer a terminal or fake a line
-// of a log is replaced before a reporter sees it.
+// Messages about foreign text. They quote that text, so whatever could steer a terminal or fake a
+// line of a log is replaced before a reporter sees it.
 #include "base/report.h"
 
 #include "base/text.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// PCG32 (XSH-RR), after M. E. O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically Good
-// Algorithms for Random Number Generation", 2014. Two words of state, so a world that is saved,
-// restored and replayed carries its chance along.
+// PCG32 (XSH-RR), after M. E. O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically
+// Good Algorithms for Random Number Generation", 2014. Two words of state, so a world that is
+// saved, restored and replayed carries its chance along.
 //
 // How many numbers a call draws is part of the result: every function draws exactly one or two,
 // base_rng_below and base_rng_range more only on the (rare) rejection.

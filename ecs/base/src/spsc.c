@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// A queue whose memory may be a file, so that a crash loses nothing that was pushed: the next process
-// opens the file and reads on. The kernel keeps the pages of a shared mapping when a process dies.
+// A queue whose memory may be a file, so that a crash loses nothing that was pushed: the next
+// process opens the file and reads on. The kernel keeps the pages of a shared mapping when a
+// process dies.
 //
 //     ring   | ...free... | record | record | record | ...free... | filler |
 //                         ^ tail                     ^ head
 //
 // head and tail only grow; their low bits are the place in the ring. The producer writes a record
-// first and moves head after (release), so whoever sees the new head (acquire) sees the record; tail
-// does the same for the room that is given back. Records lie in one piece: one that does not fit
-// before the end of the ring starts at its beginning, and a filler takes the rest. The filler is
-// published as soon as it fits alone: an empty ring always has room for half of itself.
+// first and moves head after (release), so whoever sees the new head (acquire) sees the record;
+// tail does the same for the room that is given back. Records lie in one piece: one that does not
+// fit before the end of the ring starts at its beginning, and a filler takes the rest. The filler
+// is published as soon as it fits alone: an empty ring always has room for half of itself.
 //
 // The checksum covers position, size and bytes. The position matters after a power failure, when a
 // page with an old lap's record, correct in itself, may lie under a newer head.
 //
-// Invariants: head - tail <= capacity, both multiples of 8. In a stranger's file nothing of that need
-// hold: every number from the ring is read once, checked against the ring, and then used.
+// Invariants: head - tail <= capacity, both multiples of 8. In a stranger's file nothing of that
+// need hold: every number from the ring is read once, checked against the ring, and then used.
 #include "base/spsc.h"
 
 #include "base/assert.h"

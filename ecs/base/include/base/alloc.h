@@ -6,7 +6,7 @@
 
 /// A source of memory. `release` gets the size back, so a counting allocator is exact.
 typedef struct base_allocator {
-    /// @return `size` bytes aligned to `align` (a power of two), not cleared; NULL when there are none.
+    /// @return `size` bytes aligned to `align` (a power of two), not cleared; NULL when none left.
     void* (*allocate)(void* context, size_t size, size_t align);
     void (*release)(void* context, void* memory, size_t size);
     void* context;

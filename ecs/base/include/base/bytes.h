@@ -20,7 +20,8 @@ void base_bytes_init(base_bytes* bytes, const base_allocator* allocator);
 void base_bytes_deinit(base_bytes* bytes);
 /// Forget the content, keep the memory.
 void base_bytes_clear(base_bytes* bytes);
-/// Make room for `size` more bytes at the end and return a pointer to them (size grows); NULL on failure.
+/// Make room for `size` more bytes at the end (size grows). @return a pointer to them, not cleared,
+/// good until the next write; NULL on failure.
 uint8_t* base_bytes_extend(base_bytes* bytes, size_t size);
 void base_bytes_write(base_bytes* bytes, const void* data, size_t size);
 void base_bytes_write_u8(base_bytes* bytes, uint8_t value);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// Mathematics for simulations: IEEE basic operations and our own polynomials, never libm's, so that
-/// a log captured on one machine verifies on another CPU, compiler and libc.
+/// Mathematics for simulations: IEEE basic operations and our own polynomials, never libm's, so
+/// that a log captured on one machine verifies on another CPU, compiler and libc.
 ///
 /// Errors are below 2 ulp of the result for |angle| <= 8192 (float); outside, results stay defined,
-/// repeatable and within [-1, 1]. Sin, cos and atan2 of NaN and infinities give NaN, the others NaN for
-/// NaN; it is always the same NaN. -ffp-contract=off is part of the contract.
+/// repeatable and within [-1, 1]. Sin, cos and atan2 of NaN and infinities give NaN, the others NaN
+/// for NaN; it is always the same NaN. -ffp-contract=off is part of the contract.
 #pragma once
 
 #include "base/macros.h"

@@ -2,11 +2,12 @@
 /// One table of options gives --help, the command line, the environment (SHOAL_X) and config keys.
 ///
 /// Precedence: command line over environment over config file over default. An unknown option is an
-/// error that names the nearest one. --help fits a screen (24 lines of 100 columns, asserted by test).
+/// error that names the nearest one. --help fits a screen (24 lines of 100 columns, asserted by
+/// test).
 ///
-/// A table with a text option named "config" can be read from a file of "key = value" lines, # begins a
-/// comment line. The first value of a list from one source drops those of the weaker sources.
-/// Flags take true, false, 1, 0, yes, no, on, off where they have a value ("--fast=no").
+/// A table with a text option named "config" can be read from a file of "key = value" lines, #
+/// begins a comment line. The first value of a list from one source drops those of the weaker
+/// sources. Flags take true, false, 1, 0, yes, no, on, off where they have a value ("--fast=no").
 #pragma once
 
 #include "base/report.h"
@@ -15,7 +16,7 @@
 
 typedef enum base_option_kind {
     BASE_OPTION_FLAG,    ///< no value; target bool
-    BASE_OPTION_TEXT,    ///< target const char* (borrowed from argv, environment or the config file)
+    BASE_OPTION_TEXT,    ///< target const char* (borrowed from argv, environment, config file)
     BASE_OPTION_U64,     ///< target uint64_t, within [min, max]
     BASE_OPTION_F64,     ///< target double, within [min, max]
     BASE_OPTION_LIST,    ///< may be repeated; target base_option_list*

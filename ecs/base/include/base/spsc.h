@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// A bounded single-producer single-consumer byte queue over memory that the caller provides: plain,
-/// or file-backed and shared, so that what was pushed survives the process.
+/// A bounded single-producer single-consumer byte queue over memory that the caller provides:
+/// plain, or file-backed and shared, so that what was pushed survives the process.
 ///
 /// Shape: records of 1..capacity/2 bytes, each stored as {u32 size, u32 crc32c, bytes, pad to 8}.
 ///        A record never wraps: a filler record marks the unused end.
-/// Trust:   whatever head, tail and records say, nothing outside of the ring is read. capacity_bytes is
-///          checked by base_spsc_open and must not change after it.
+/// Trust:   whatever head, tail and records say, nothing outside of the ring is read.
+///          capacity_bytes is checked by base_spsc_open and must not change after it.
 /// Threads: one thread pushes, one pops; head and tail are C11 atomics on separate cache lines.
 #pragma once
 
@@ -26,7 +26,8 @@ typedef struct base_spsc {
 } base_spsc;
 #define BASE_SPSC_HEADER_BYTES 4096u
 
-/// Format `memory` (aligned to 64, header + capacity, capacity a power of two from 64, asserted) as an empty queue.
+/// Format `memory` (aligned to 64, header + capacity, capacity a power of two from 64, asserted) as
+/// an empty queue.
 base_spsc* base_spsc_init(void* memory, uint64_t capacity_bytes, uint64_t identity);
 /// Take over memory written by another process (a stranger's file): checks magic, version and sizes
 /// against `memory_bytes`. @return NULL when it is not a queue.
@@ -40,6 +41,6 @@ BASE_MUST_USE bool base_spsc_push(base_spsc* queue, const void* data, uint32_t s
 const void* base_spsc_peek(base_spsc* queue, uint32_t* size, bool* damaged);
 /// Drop the record that the last peek returned. Does nothing on an empty queue.
 void base_spsc_pop(base_spsc* queue);
-/// Bytes taken, with headers, padding and fillers; 0 when empty. After a peek that returned NULL without
-/// damage, it is 0.
+/// Bytes taken, with headers, padding and fillers; 0 when empty. After a peek that returned NULL
+/// without damage, it is 0.
 uint64_t base_spsc_used(const base_spsc* queue);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Small helpers on strings: safe copies, number parsing, and the nearest name for a typing mistake.
+/// Small helpers on strings: safe copies, number parsing, and the nearest name for a typing
+/// mistake.
 #pragma once
 
 #include "base/macros.h"

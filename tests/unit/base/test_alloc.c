@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "test.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Counts what is out, and can refuse.
+typedef struct counter {
+    size_t bytes;
+    uint32_t blocks;
+    bool refuses;
+} counter;
+
+static void* count_allocate(void* context, size_t size, size_t align) {
+    counter* count = context;
+    if (count->refuses) return NULL;
+    count->bytes += size;
+    count->blocks++;
+    return base_allocator_heap()->allocate(NULL, size, align);
+}
+
+static void count_release(void* context, void* memory, size_t size) {
+    counter* count = context;
+    count->bytes -= size;
+    count->blocks--;
+    base_allocator_heap()->release(NULL, memory, size);
+}
+
+static void blocks_start_on_cache_lines(void** state) {
+    (void)state;
+    for (size_t size = 0; size < 200; size += 13) {
+        void* memory = base_allocate(NULL, size);
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)memory % BASE_CACHE_LINE_BYTES, 0);
+        base_release(NULL, memory, size);
+    }
+}
+
+static void cleared_memory_is_zero(void** state) {
+    (void)state;
+    uint8_t* memory = base_allocate_zero(NULL, 1000);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(memory[i], 0);
+    base_release(NULL, memory, 1000);
+}
+
+static void sizes_come_back_exactly(void** state) {
+    (void)state;
+    counter count = {0};
+    base_allocator allocator = {count_allocate, count_release, &count};
+    void* nothing = base_allocate(&allocator, 0);
+    void* memory = base_allocate(&allocator, 100);
+    memory = base_reallocate(&allocator, memory, 100, 300);
+    memory = base_reallocate(&allocator, memory, 300, 0);
+    base_release(&allocator, memory, 0);
+    base_release(&allocator, nothing, 0);
+    base_release(&allocator, NULL, 5);
+    assert_int_equal(count.bytes, 0);
+    assert_int_equal(count.blocks, 0);
+}
+
+static void reallocation_keeps_the_content_and_clears_the_tail(void** state) {
+    (void)state;
+    char* memory = base_reallocate(NULL, NULL, 0, 4);
+    memcpy(memory, "abcd", 4);
+    memory = base_reallocate(NULL, memory, 4, 8);
+    assert_memory_equal(memory, "abcd\0\0\0\0", 8);
+    memory = base_reallocate(NULL, memory, 8, 2);
+    assert_memory_equal(memory, "ab", 2);
+    base_release(NULL, memory, 2);
+}
+
+static void a_refused_reallocation_leaves_the_block(void** state) {
+    (void)state;
+    counter count = {0};
+    base_allocator allocator = {count_allocate, count_release, &count};
+    char* memory = base_allocate(&allocator, 4);
+    memcpy(memory, "abcd", 4);
+    count.refuses = true;
+    assert_null(base_reallocate(&allocator, memory, 4, 8));
+    assert_null(base_allocate_zero(&allocator, 4));
+    assert_memory_equal(memory, "abcd", 4);
+    base_release(&allocator, memory, 4);
+    assert_int_equal(count.bytes, 0);
+}
+
+static void impossible_sizes_are_refused(void** state) {
+    (void)state;
+    assert_null(base_allocate(NULL, SIZE_MAX));
+    assert_null(base_allocate(NULL, SIZE_MAX - 63));
+}
+
+static void arrays_double_from_sixteen(void** state) {
+    (void)state;
+    uint32_t* array = NULL;
+    uint32_t capacity = 0;
+    assert_true(base_array_reserve(NULL, (void**)&array, &capacity, 0, sizeof *array));
+    assert_null(array);
+    assert_true(base_array_reserve(NULL, (void**)&array, &capacity, 1, sizeof *array));
+    assert_int_equal(capacity, 16);
+    array[15] = 7;
+    assert_true(base_array_reserve(NULL, (void**)&array, &capacity, 16, sizeof *array));
+    assert_int_equal(capacity, 16);
+    assert_true(base_array_reserve(NULL, (void**)&array, &capacity, 17, sizeof *array));
+    assert_int_equal(capacity, 32);
+    assert_int_equal(array[15], 7);
+    assert_int_equal(array[31], 0);
+    assert_true(base_array_reserve(NULL, (void**)&array, &capacity, 1000, sizeof *array));
+    assert_int_equal(capacity, 1024);
+    base_release(NULL, array, capacity * sizeof *array);
+}
+
+static void an_array_that_cannot_grow_stays(void** state) {
+    (void)state;
+    counter count = {0};
+    base_allocator allocator = {count_allocate, count_release, &count};
+    void* array = NULL;
+    uint32_t capacity = 0;
+    assert_true(base_array_reserve(&allocator, &array, &capacity, 16, 8));
+    void* before = array;
+    count.refuses = true;
+    assert_false(base_array_reserve(&allocator, &array, &capacity, 17, 8));
+    assert_false(base_array_reserve(&allocator, &array, &capacity, UINT32_MAX, SIZE_MAX / 4));
+    assert_ptr_equal(array, before);
+    assert_int_equal(capacity, 16);
+    base_release(&allocator, array, capacity * 8);
+    assert_int_equal(count.bytes, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(blocks_start_on_cache_lines),
+        TEST(cleared_memory_is_zero),
+        TEST(sizes_come_back_exactly),
+        TEST(reallocation_keeps_the_content_and_clears_the_tail),
+        TEST(a_refused_reallocation_leaves_the_block),
+        TEST(impossible_sizes_are_refused),
+        TEST(arrays_double_from_sixteen),
+        TEST(an_array_that_cannot_grow_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

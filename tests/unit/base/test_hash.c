@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "test.h"
+
+#include "base/hash.h"
+#include "base/rng.h"
+
+#include <string.h>
+
+static void known_values_hold(void** state) {
+    (void)state;
+    // XXH3_64bits of the specification for no input.
+    assert_true(base_hash64("", 0, 0) == UINT64_C(0x2D06800538D394C2));
+    assert_true(base_hash64_text("") == base_hash64("", 0, 0));
+    assert_true(base_hash64_text("shoal") == base_hash64("shoal", 5, 0));
+    assert_true(base_hash64("shoal", 5, 1) != base_hash64("shoal", 5, 0));
+}
+
+static void any_cut_into_pieces_gives_the_same_hash(void** state) {
+    (void)state;
+    uint8_t data[3000];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * 31);
+    const uint64_t seed = 7;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    base_rng rng = base_rng_make(seed, 2);
+    for (uint64_t hash_seed = 0; hash_seed < 2; hash_seed++) {
+        for (int round = 0; round < 200; round++) {
+            size_t size = base_rng_below(&rng, sizeof data + 1);
+            base_hasher hasher;
+            base_hasher_init(&hasher, hash_seed);
+            for (size_t done = 0; done < size;) {
+                size_t piece = base_rng_below(&rng, 400);
+                if (piece > size - done) piece = size - done;
+                base_hasher_add(&hasher, data + done, piece);
+                done += piece;
+            }
+            assert_true(base_hasher_end(&hasher) == base_hash64(data, size, hash_seed));
+        }
+    }
+}
+
+static void ending_leaves_the_hasher_open(void** state) {
+    (void)state;
+    base_hasher hasher;
+    base_hasher_init(&hasher, 0);
+    base_hasher_add(&hasher, "ab", 2);
+    assert_true(base_hasher_end(&hasher) == base_hash64("ab", 2, 0));
+    base_hasher_add(&hasher, NULL, 0);
+    base_hasher_add(&hasher, "c", 1);
+    assert_true(base_hasher_end(&hasher) == base_hash64("abc", 3, 0));
+}
+
+static void mixing_depends_on_order(void** state) {
+    (void)state;
+    assert_true(base_hash64_mix(1, 2) != base_hash64_mix(2, 1));
+    assert_true(base_hash64_mix(0, 0) != 0);
+    assert_true(base_hash64_mix(1, 2) == base_hash64_mix(1, 2));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(known_values_hold),
+        TEST(any_cut_into_pieces_gives_the_same_hash),
+        TEST(ending_leaves_the_hasher_open),
+        TEST(mixing_depends_on_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+#include "test.h"
+
+#include "base/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// A small program: one option of each kind, and what its targets hold after a reading.
+typedef struct program {
+    bool fast;
+    const char* game;
+    const char* config;
+    uint64_t tick_rate;
+    double loss;
+    base_option_list sets;
+    base_option options[6];
+    base_options table;
+    char config_text[512];
+    base_option_list words;
+    base_report_first report;
+    base_options_result result;
+} program;
+
+static void setup(program* p) {
+    memset(p, 0, sizeof *p);
+    p->tick_rate = 60;
+    const base_option options[] = {
+        {"fast", BASE_OPTION_FLAG, &p->fast, NULL, "Run without waiting", 0, 0},
+        {"game", BASE_OPTION_TEXT, &p->game, "NAME", "What to play", 0, 0},
+        {"config", BASE_OPTION_TEXT, &p->config, "FILE", "Read options from a file", 0, 0},
+        {"tick-rate", BASE_OPTION_U64, &p->tick_rate, "HZ", "Ticks per second", 1, 1000},
+        {"loss", BASE_OPTION_F64, &p->loss, "PERCENT", "Packets to lose", 0, 100},
+        {"set", BASE_OPTION_LIST, &p->sets, "KEY=VALUE", NULL, 0, 0},
+    };
+    memcpy(p->options, options, sizeof options);
+    p->table = (base_options){.program = "prog",
+                              .usage = "[options] WORD...",
+                              .about = "A program.",
+                              .options = p->options,
+                              .count = 6,
+                              .config_text = p->config_text,
+                              .config_text_bytes = sizeof p->config_text};
+}
+
+// Reads `line`, cut at spaces, as the command line. Text options borrow from the static copy.
+static void run(program* p, const char* line) {
+    static char copy[512];
+    char* argv[32] = {"prog"};
+    int argc = 1;
+    assert_in_range(snprintf(copy, sizeof copy, "%s", line), 0, sizeof copy - 1);
+    for (char* word = strtok(copy, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    setup(p);
+    base_reporter reporter = base_reporter_first(&p->report);
+    p->result = base_options_read(&p->table, argc, argv, &p->words, &reporter);
+}
+
+static void expect_error(const char* line, const char* message) {
+    program p;
+    run(&p, line);
+    assert_int_equal(p.result, BASE_OPTIONS_ERROR);
+    assert_string_equal(p.report.text, message);
+    assert_int_equal(p.report.count, 1);
+}
+
+static void no_arguments_leave_the_defaults(void** state) {
+    (void)state;
+    program p;
+    run(&p, "");
+    assert_int_equal(p.result, BASE_OPTIONS_OK);
+    assert_int_equal(p.tick_rate, 60);
+    assert_false(p.fast);
+    assert_null(p.game);
+    assert_int_equal(p.words.count, 0);
+}
+
+static void every_kind_is_read_in_both_forms(void** state) {
+    (void)state;
+    program p;
+    run(&p,
+        "one --fast --game cubes --tick-rate=30 --loss 2.5 --set a=1 two --set=b=2 -- --fast -");
+    assert_int_equal(p.result, BASE_OPTIONS_OK);
+    assert_true(p.fast);
+    assert_string_equal(p.game, "cubes");
+    assert_int_equal(p.tick_rate, 30);
+    assert_true(p.loss == 2.5);
+    assert_int_equal(p.sets.count, 2);
+    assert_string_equal(p.sets.values[0], "a=1");
+    assert_string_equal(p.sets.values[1], "b=2");
+    assert_int_equal(p.words.count, 4);
+    assert_string_equal(p.words.values[0], "one");
+    assert_string_equal(p.words.values[1], "two");
+    assert_string_equal(p.words.values[2], "--fast");
+    assert_string_equal(p.words.values[3], "-");
+    run(&p, "--fast --fast=no");
+    assert_false(p.fast);
+}
+
+static void wrong_arguments_are_told(void** state) {
+    (void)state;
+    expect_error("--tickrate 5",
+                 "prog: error: unknown option --tickrate, did you mean --tick-rate?");
+    expect_error("--gmae=x", "prog: error: unknown option --gmae, did you mean --game?");
+    expect_error("--zzzzzz", "prog: error: unknown option --zzzzzz, see --help");
+    expect_error("-x", "prog: error: unknown option -x, see --help");
+    expect_error("--hlep", "prog: error: unknown option --hlep, did you mean --help?");
+    expect_error("--game", "prog: error: --game needs a value: --game NAME");
+    expect_error("--tick-rate x", "prog: error: tick-rate needs a natural number, not 'x'");
+    expect_error("--tick-rate -5", "prog: error: tick-rate needs a natural number, not '-5'");
+    expect_error("--loss 1,5", "prog: error: loss needs a number, not '1,5'");
+    expect_error("--fast=maybe", "prog: error: fast needs true or false, not 'maybe'");
+    expect_error("--loss 100.5", "prog: error: loss is outside of 0 to 100: '100.5'");
+}
+
+static void limits_belong_to_the_range(void** state) {
+    (void)state;
+    program p;
+    run(&p, "--tick-rate 1");
+    assert_int_equal(p.result, BASE_OPTIONS_OK);
+    run(&p, "--tick-rate 1000 --loss 0");
+    assert_int_equal(p.result, BASE_OPTIONS_OK);
+    expect_error("--tick-rate 0", "prog: error: tick-rate is outside of 1 to 1000: '0'");
+    expect_error("--tick-rate 1001", "prog: error: tick-rate is outside of 1 to 1000: '1001'");
+}
+
+// The same argument `count` times.
+static void run_repeated(program* p, char* argument, int count) {
+    char* argv[67] = {"prog"};
+    for (int i = 1; i <= count; i++)
+        argv[i] = argument;
+    setup(p);
+    base_reporter reporter = base_reporter_first(&p->report);
+    p->result = base_options_read(&p->table, count + 1, argv, &p->words, &reporter);
+}
+
+static void lists_have_sixty_four_places(void** state) {
+    (void)state;
+    program p;
+    for (int count = 63; count <= 64; count++) {
+        run_repeated(&p, "--set=x", count);
+        assert_int_equal(p.result, BASE_OPTIONS_OK);
+        assert_int_equal(p.sets.count, count);
+        run_repeated(&p, "word", count);
+        assert_int_equal(p.result, BASE_OPTIONS_OK);
+        assert_int_equal(p.words.count, count);
+    }
+    run_repeated(&p, "--set=x", 65);
+    assert_int_equal(p.result, BASE_OPTIONS_ERROR);
+    assert_string_equal(p.report.text, "prog: error: set is given more than 64 times");
+    run_repeated(&p, "word", 65);
+    assert_int_equal(p.result, BASE_OPTIONS_ERROR);
+    assert_string_equal(p.report.text, "prog: error: unexpected argument 'word'");
+}
+
+static void words_are_errors_where_none_are_wanted(void** state) {
+    (void)state;
+    program p;
+    setup(&p);
+    char* argv[] = {"prog", "word"};
+    assert_int_equal(base_options_read(&p.table, 2, argv, NULL, NULL), BASE_OPTIONS_ERROR);
+}
+
+static void the_command_line_beats_the_environment(void** state) {
+    (void)state;
+    program p;
+    setenv("SHOAL_TICK_RATE", "20", 1);
+    setenv("SHOAL_FAST", "1", 1);
+    setenv("SHOAL_SET", "from=environment", 1);
+    run(&p, "--set a=1");
+    assert_int_equal(p.result, BASE_OPTIONS_OK);
+    assert_int_equal(p.tick_rate, 20);
+    assert_true(p.fast);
+    assert_int_equal(p.sets.count, 1);
+    assert_string_equal(p.sets.values[0], "a=1");
+    run(&p, "--tick-rate 30 --fast=false");
+    assert_int_equal(p.tick_rate, 30);
+    assert_false(p.fast);
+    assert_string_equal(p.sets.values[0], "from=environment");
+    setenv("SHOAL_TICK_RATE", "fast", 1);
+    expect_error("", "SHOAL_TICK_RATE: error: tick-rate needs a natural number, not 'fast'");
+    unsetenv("SHOAL_TICK_RATE");
+    unsetenv("SHOAL_FAST");
+    unsetenv("SHOAL_SET");
+}
+
+static void write_config(char* path, const char* text) {
+    strcpy(path, "/tmp/test_options_XXXXXX");
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+}
+
+static void expect_config_error(const char* text, const char* message) {
+    char path[64], line[128], expected[256];
+    program p;
+    write_config(path, text);
+    snprintf(line, sizeof line, "--config %s", path);
+    run(&p, line);
+    unlink(path);
+    snprintf(expected, sizeof expected, "%s%s", path, message);
+    assert_int_equal(p.result, BASE_OPTIONS_ERROR);
+    assert_string_equal(p.report.text, expected);
+}
+
+static void the_environment_beats_the_config_file(void** state) {
+    (void)state;
+    char path[64], line[128];
+    program p;
+    write_config(path, "# a comment\n\n  tick-rate = 10\r\nloss=1.5\ngame = big cubes  \n"
+                       "fast = yes\nset = a=1\nset = b=2");
+    snprintf(line, sizeof line, "--config=%s --loss 3", path);
+    setenv("SHOAL_FAST", "0", 1);
+    run(&p, line);
+    unsetenv("SHOAL_FAST");
+    assert_int_equal(p.result, BASE_OPTIONS_OK);
+    assert_int_equal(p.tick_rate, 10);
+    assert_true(p.loss == 3);
+    assert_string_equal(p.game, "big cubes");
+    assert_false(p.fast);
+    assert_int_equal(p.sets.count, 2);
+    assert_string_equal(p.sets.values[1], "b=2");
+    setenv("SHOAL_CONFIG", path, 1);
+    run(&p, "");
+    unsetenv("SHOAL_CONFIG");
+    assert_int_equal(p.tick_rate, 10);
+    unlink(path);
+}
+
+static void wrong_config_files_are_told(void** state) {
+    (void)state;
+    expect_config_error("\nseed\n", ":2: error: expected key = value");
+    expect_config_error("gmae = x", ":1: error: unknown option gmae, did you mean game?");
+    expect_config_error("tick-rate = 0", ":1: error: tick-rate is outside of 1 to 1000: '0'");
+    expect_config_error("config = x", ":1: error: config cannot be given in a config file");
+    char text[513];
+    memset(text, '#', 512);
+    text[512] = '\0';
+    expect_config_error(text, ": error: longer than 511 bytes");
+    expect_error("--config /nonexistent/file",
+                 "/nonexistent/file: error: cannot open: No such file or directory");
+}
+
+static void help_shows_every_option_and_its_default(void** state) {
+    (void)state;
+    program p;
+    setup(&p);
+    p.game = "breakout";
+    char help[2048];
+    size_t size = base_options_help(&p.table, help, sizeof help);
+    assert_int_equal(size, strlen(help));
+    assert_string_equal(help, "usage: prog [options] WORD...\n"
+                              "A program.\n"
+                              "  --fast          Run without waiting\n"
+                              "  --game NAME     What to play (default breakout)\n"
+                              "  --config FILE   Read options from a file\n"
+                              "  --tick-rate HZ  Ticks per second (default 60)\n"
+                              "  --loss PERCENT  Packets to lose (default 0)\n"
+                              "  --help          Print this. Environment: --some-name is "
+                              "SHOAL_SOME_NAME.\n"
+                              "  --set KEY=VALUE...\n");
+    char small[10];
+    assert_int_equal(base_options_help(&p.table, small, sizeof small), size);
+    assert_string_equal(small, "usage: pr");
+    assert_int_equal(base_options_help(&p.table, NULL, 0), size);
+}
+
+static void many_options_fit_a_screen(void** state) {
+    (void)state;
+    enum { COUNT = 50 };
+    static uint64_t target = 5;
+    base_option options[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        options[i] = (base_option){"some-option", BASE_OPTION_U64, &target, "N", NULL, 0, 0};
+    char text[] = "a line of help that is as long as a line of help can be, and then it is over it";
+    for (int i = 0; i < 12; i++)
+        options[i].help = text;
+    base_options table = {.program = "prog", .about = "A.", .options = options, .count = COUNT};
+    char help[4096];
+    assert_true(base_options_help(&table, help, sizeof help) < sizeof help);
+    int lines = 0;
+    for (char* line = help; *line; lines++) {
+        char* end = strchr(line, '\n');
+        assert_true(end - line <= 100);
+        line = end + 1;
+    }
+    assert_true(lines <= 24);
+}
+
+static void help_is_asked_for_before_anything_is_read(void** state) {
+    (void)state;
+    program p;
+    setenv("SHOAL_TICK_RATE", "wrong", 1);
+    run(&p, "--fast --help --nonsense");
+    unsetenv("SHOAL_TICK_RATE");
+    assert_int_equal(p.result, BASE_OPTIONS_HELP);
+    assert_false(p.fast);
+    run(&p, "--game --help");
+    assert_int_equal(p.result, BASE_OPTIONS_OK);
+    assert_string_equal(p.game, "--help");
+}
+
+static void broken_tables_are_mistakes(void** state) {
+    (void)state;
+    base_assert_handler_set(test_assert_handler);
+    program p;
+    setup(&p);
+    char* argv[] = {"prog"};
+    p.table.count = BASE_OPTIONS_MAX + 1;
+    expect_assert_failure((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
+    setup(&p);
+    p.options[0].target = NULL;
+    expect_assert_failure((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(no_arguments_leave_the_defaults),
+        TEST(every_kind_is_read_in_both_forms),
+        TEST(wrong_arguments_are_told),
+        TEST(limits_belong_to_the_range),
+        TEST(lists_have_sixty_four_places),
+        TEST(words_are_errors_where_none_are_wanted),
+        TEST(the_command_line_beats_the_environment),
+        TEST(the_environment_beats_the_config_file),
+        TEST(wrong_config_files_are_told),
+        TEST(help_shows_every_option_and_its_default),
+        TEST(many_options_fit_a_screen),
+        TEST(help_is_asked_for_before_anything_is_read),
+        TEST(broken_tables_are_mistakes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

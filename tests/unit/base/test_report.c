@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "test.h"
+
+#include "base/report.h"
+
+#include <string.h>
+
+static void the_first_message_is_kept_and_the_rest_counted(void** state) {
+    (void)state;
+    base_report_first first;
+    base_reporter reporter = base_reporter_first(&first);
+    assert_int_equal(first.count, 0);
+    base_report(&reporter, "a.blk", 7, "no %s here", "type");
+    base_report(&reporter, "b.blk", 8, "other");
+    assert_string_equal(first.text, "a.blk:7: error: no type here");
+    assert_int_equal(first.count, 2);
+}
+
+static void file_and_line_may_be_missing(void** state) {
+    (void)state;
+    base_report_first first;
+    base_reporter reporter = base_reporter_first(&first);
+    base_report(&reporter, "a.blk", 0, "x");
+    assert_string_equal(first.text, "a.blk: error: x");
+    reporter = base_reporter_first(&first);
+    base_report(&reporter, NULL, 0, "x");
+    assert_string_equal(first.text, "error: x");
+    base_report(NULL, "a.blk", 1, "dropped");
+}
+
+static void control_characters_are_replaced(void** state) {
+    (void)state;
+    base_report_first first;
+    base_reporter reporter = base_reporter_first(&first);
+    base_report(&reporter, NULL, 0, "name '%s'", "a\nb\x1B[31m\x7F\xC3\xA9");
+    assert_string_equal(first.text, "error: name 'a?b?[31m?\xC3\xA9'");
+}
+
+static void keep(void* context, const char* file, uint32_t line, const char* message) {
+    (void)file, (void)line;
+    memcpy(context, message, strlen(message) + 1);
+}
+
+static void long_messages_are_cut_visibly(void** state) {
+    (void)state;
+    char text[600], message[BASE_REPORT_BYTES_MAX];
+    memset(text, 'x', sizeof text);
+    base_reporter reporter = {keep, message};
+    text[BASE_REPORT_BYTES_MAX - 1] = '\0';
+    base_report(&reporter, NULL, 0, "%s", text);
+    assert_string_equal(message, text);
+    text[BASE_REPORT_BYTES_MAX - 1] = 'x';
+    text[BASE_REPORT_BYTES_MAX] = '\0';
+    base_report(&reporter, NULL, 0, "%s", text);
+    assert_int_equal(strlen(message), BASE_REPORT_BYTES_MAX - 1);
+    assert_string_equal(message + BASE_REPORT_BYTES_MAX - 4, "...");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(the_first_message_is_kept_and_the_rest_counted),
+        TEST(file_and_line_may_be_missing),
+        TEST(control_characters_are_replaced),
+        TEST(long_messages_are_cut_visibly),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
