@@ -9,8 +9,8 @@
 
 typedef struct proto_bit_writer {
     uint8_t* data;
-    size_t capacity;     ///< bytes
-    uint64_t size_bits;  ///< written so far
+    size_t capacity;    ///< bytes
+    uint64_t size_bits; ///< written so far
     bool failed;
 } proto_bit_writer;
 

@@ -11,11 +11,11 @@
 
 typedef struct proto_row_field {
     proto_quant quant;
-    uint32_t offset_bytes;  ///< of this element inside the component's memory
+    uint32_t offset_bytes; ///< of this element inside the component's memory
 } proto_row_field;
 
 typedef struct proto_row_component {
-    uint32_t key;           ///< the owner's number for it (ecs_component_id)
+    uint32_t key; ///< the owner's number for it (ecs_component_id)
     uint16_t field_first;
     uint16_t field_count;
 } proto_row_component;
@@ -23,7 +23,7 @@ typedef struct proto_row_component {
 typedef struct proto_layout {
     uint32_t field_count;
     uint32_t component_count;
-    uint32_t bits_max;      ///< of a coded row in the worst case
+    uint32_t bits_max; ///< of a coded row in the worst case
     proto_row_field fields[PROTO_ROW_FIELDS_MAX];
     proto_row_component components[PROTO_ROW_COMPONENTS_MAX];
 } proto_layout;
@@ -42,6 +42,6 @@ void proto_row_write_component(const proto_layout* layout, uint32_t component, c
 void proto_row_encode(const proto_layout* layout, const uint64_t* base, const uint64_t* row,
                       proto_bit_writer* writer);
 /// The mirror. Total: any bits give a row whose words fit their fields, or reader->failed.
-/// `changed` (may be NULL) gets a bit per component that differs from base.
+/// `row` may be `base`. `changed` (may be NULL; one word) gets a bit per component that differs from base.
 void proto_row_decode(const proto_layout* layout, const uint64_t* base, uint64_t* row,
                       proto_bit_reader* reader, uint64_t* changed);

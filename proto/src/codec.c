@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// The one place where bytes of strangers become messages.
+//
+// protobuf-c allocates for everything it meets, recurses as deep as the bytes say, keeps unknown fields
+// and believes strings and enums. So the bytes are walked first with the descriptor in hand: wire types,
+// lengths, depth, number of values, UTF-8, enum values. The walk allocates nothing, reads each byte a
+// bounded number of times and refuses what our own encoder would never write. Only then is the message
+// unpacked, into an arena that says no when it is full; freeing is the next decode's reset.
+//
+// Left to others: what the fields mean (net).
+#include "proto/codec.h"
+
+#include <string.h>
+
+enum {
+    WIRE_VARINT = 0,
+    WIRE_64BIT = 1,
+    WIRE_LENGTH = 2,
+    WIRE_32BIT = 5,
+    TAG_BYTES_MAX = 5,
+    LENGTH_BYTES_MAX = 5,
+    VARINT_BYTES_MAX = 10
+};
+
+typedef struct walk {
+    const uint8_t* at;
+    const uint8_t* end;
+} walk;
+
+typedef struct walk_budget {
+    uint32_t fields_left;
+    uint32_t unknown_left;
+} walk_budget;
+
+static bool walk_varint(walk* w, uint32_t bytes_max, uint64_t* value) {
+    uint64_t result = 0;
+    for (uint32_t i = 0; i < bytes_max && w->at < w->end; i++) {
+        uint8_t byte = *w->at++;
+        result |= (uint64_t)(byte & 0x7f) << (7 * i);
+        if (byte & 0x80) continue;
+        *value = result;
+        return true;
+    }
+    return false;
+}
+
+static bool walk_skip(walk* w, uint64_t size) {
+    if (size > (uint64_t)(w->end - w->at)) return false;
+    w->at += size;
+    return true;
+}
+
+static bool walk_length(walk* w, walk* inside) {
+    uint64_t size;
+    if (!walk_varint(w, LENGTH_BYTES_MAX, &size)) return false;
+    const uint8_t* start = w->at;
+    if (!walk_skip(w, size)) return false;
+    *inside = (walk){start, w->at};
+    return true;
+}
+
+// Bytes of the character at the start of [at, end), 0 when it is none: overlong forms, surrogates, values
+// above 10FFFF and NUL (which would cut the C string) are none.
+static uint32_t utf8_length(const uint8_t* at, const uint8_t* end) {
+    uint8_t first = *at;
+    if (first == 0) return 0;
+    if (first < 0x80) return 1;
+    uint32_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || (size_t)(end - at) < size) return 0;
+    for (uint32_t i = 1; i < size; i++)
+        if ((at[i] & 0xc0) != 0x80) return 0;
+    if (first == 0xe0 && at[1] < 0xa0) return 0;
+    if (first == 0xed && at[1] > 0x9f) return 0;
+    if (first == 0xf0 && at[1] < 0x90) return 0;
+    if (first == 0xf4 && at[1] > 0x8f) return 0;
+    return size;
+}
+
+static bool is_text(const walk* text) {
+    for (const uint8_t* at = text->at; at < text->end;) {
+        uint32_t size = utf8_length(at, text->end);
+        if (size == 0) return false;
+        at += size;
+    }
+    return true;
+}
+
+static uint32_t wire_type_of(ProtobufCType type) {
+    switch (type) {
+    case PROTOBUF_C_TYPE_SFIXED32:
+    case PROTOBUF_C_TYPE_FIXED32:
+    case PROTOBUF_C_TYPE_FLOAT:
+        return WIRE_32BIT;
+    case PROTOBUF_C_TYPE_SFIXED64:
+    case PROTOBUF_C_TYPE_FIXED64:
+    case PROTOBUF_C_TYPE_DOUBLE:
+        return WIRE_64BIT;
+    case PROTOBUF_C_TYPE_STRING:
+    case PROTOBUF_C_TYPE_BYTES:
+    case PROTOBUF_C_TYPE_MESSAGE:
+        return WIRE_LENGTH;
+    default:
+        return WIRE_VARINT;
+    }
+}
+
+static bool is_enum_value(const ProtobufCFieldDescriptor* field, uint64_t value) {
+    int64_t number = (int64_t)value;
+    if (number < INT32_MIN || number > INT32_MAX) return false;
+    return protobuf_c_enum_descriptor_get_value(field->descriptor, (int)number) != NULL;
+}
+
+static bool walk_number(walk* w, const ProtobufCFieldDescriptor* field, uint32_t wire_type) {
+    if (wire_type == WIRE_64BIT) return walk_skip(w, 8);
+    if (wire_type == WIRE_32BIT) return walk_skip(w, 4);
+    uint64_t value;
+    if (!walk_varint(w, VARINT_BYTES_MAX, &value)) return false;
+    return field->type != PROTOBUF_C_TYPE_ENUM || is_enum_value(field, value);
+}
+
+static bool walk_packed(walk* w, const ProtobufCFieldDescriptor* field, walk_budget* budget) {
+    walk inside;
+    if (!walk_length(w, &inside)) return false;
+    while (inside.at < inside.end) {
+        if (budget->fields_left-- == 0) return false;
+        if (!walk_number(&inside, field, wire_type_of(field->type))) return false;
+    }
+    return true;
+}
+
+static bool walk_unknown(walk* w, uint32_t wire_type, walk_budget* budget) {
+    if (budget->unknown_left == 0) return false;
+    budget->unknown_left--;
+    uint64_t value;
+    walk inside;
+    switch (wire_type) {
+    case WIRE_VARINT:
+        return walk_varint(w, VARINT_BYTES_MAX, &value);
+    case WIRE_64BIT:
+        return walk_skip(w, 8);
+    case WIRE_32BIT:
+        return walk_skip(w, 4);
+    case WIRE_LENGTH:
+        return walk_length(w, &inside);
+    default:
+        return false; // groups and types that do not exist
+    }
+}
+
+// Recursion is bounded by `depth`, which never passes PROTO_DEPTH_MAX.
+static bool walk_message(walk* w, const ProtobufCMessageDescriptor* descriptor, uint32_t depth,
+                         walk_budget* budget) {
+    if (depth > PROTO_DEPTH_MAX) return false;
+    while (w->at < w->end) {
+        uint64_t tag;
+        if (!walk_varint(w, TAG_BYTES_MAX, &tag) || tag > UINT32_MAX || tag >> 3 == 0) return false;
+        if (budget->fields_left == 0) return false;
+        budget->fields_left--;
+        uint32_t wire_type = (uint32_t)(tag & 7);
+        const ProtobufCFieldDescriptor* field =
+            protobuf_c_message_descriptor_get_field(descriptor, (unsigned)(tag >> 3));
+        if (!field) {
+            if (!walk_unknown(w, wire_type, budget)) return false;
+            continue;
+        }
+        uint32_t expected = wire_type_of(field->type);
+        walk inside;
+        if (expected != WIRE_LENGTH) {
+            bool is_packed = wire_type == WIRE_LENGTH && field->label == PROTOBUF_C_LABEL_REPEATED;
+            if (!is_packed && wire_type != expected) return false;
+            if (!(is_packed ? walk_packed(w, field, budget) : walk_number(w, field, wire_type)))
+                return false;
+        } else {
+            if (wire_type != WIRE_LENGTH || !walk_length(w, &inside)) return false;
+            if (field->type == PROTOBUF_C_TYPE_STRING && !is_text(&inside)) return false;
+            if (field->type == PROTOBUF_C_TYPE_MESSAGE &&
+                !walk_message(&inside, field->descriptor, depth + 1, budget))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool proto_wire_check(const ProtobufCMessageDescriptor* descriptor, const void* data, size_t size) {
+    if (size == 0) return true;
+    walk w = {data, (const uint8_t*)data + size};
+    walk_budget budget = {PROTO_FIELDS_MAX, PROTO_UNKNOWN_FIELDS_MAX};
+    return walk_message(&w, descriptor, 1, &budget);
+}
+
+static void* arena_alloc(void* arena, size_t size) {
+    return base_arena_push(arena, size);
+}
+static void arena_free(void* arena, void* memory) {
+    (void)arena;
+    (void)memory;
+}
+
+bool proto_codec_init(proto_codec* codec, const base_allocator* allocator, size_t arena_bytes) {
+    *codec = (proto_codec){.allocator = {.alloc = arena_alloc, .free = arena_free}};
+    return base_arena_init(&codec->arena, allocator, arena_bytes);
+}
+
+void proto_codec_deinit(proto_codec* codec) {
+    base_arena_deinit(&codec->arena);
+}
+
+const ProtobufCMessage* proto_codec_decode(proto_codec* codec,
+                                           const ProtobufCMessageDescriptor* descriptor,
+                                           const void* data, size_t size, size_t size_max) {
+    base_arena_reset(&codec->arena);
+    codec->allocator.allocator_data = &codec->arena; // here, so that a codec may be moved
+    const ProtobufCMessage* message = NULL;
+    if (size <= size_max && proto_wire_check(descriptor, data, size))
+        message = protobuf_c_message_unpack(descriptor, &codec->allocator, size,
+                                            size ? data : (const void*)"");
+    if (!message) codec->refused++;
+    return message;
+}
+
+size_t proto_encoded_bytes(const ProtobufCMessage* message) {
+    return protobuf_c_message_get_packed_size(message);
+}
+
+size_t proto_encode(const ProtobufCMessage* message, void* target, size_t capacity) {
+    if (protobuf_c_message_get_packed_size(message) > capacity) return 0;
+    return protobuf_c_message_pack(message, target);
+}

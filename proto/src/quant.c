@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// Rounding for the wire. The grid is min + q * step, computed in double and stored in the field's type.
+//
+// The promise is that a quantised value survives the trip through the world's memory: quantise after
+// dequantise gives the same q. Where float storage is coarser than half a step at the far end of the
+// range this cannot hold, so such a declaration is refused instead of drifting by one quantum later.
+// The margin: storing rounds by at most M * 2^-24 (float) or 2^-53 (double), M the largest magnitude in the
+// range; the arithmetic here adds a few 2^-53 of M. Together they must stay below half a step.
+//
+// Exact fields keep their bits. NaNs are all the same NaN, so that equal worlds have equal rows; -0 stays.
+#include "proto/quant.h"
+
+#include "base/assert.h"
+#include "base/math.h"
+
+#include <float.h>
+#include <string.h>
+
+enum { QUANT_BITS_MAX = 32 };
+#define NAN_F32 UINT64_C(0x7fc00000)
+#define NAN_F64 UINT64_C(0x7ff8000000000000)
+#define DOUBLE_WHOLE_MAX 9007199254740992.0 // 2^53: whole numbers are exact up to here
+
+static const uint8_t kind_bytes[PROTO_KIND_COUNT] = {
+    [PROTO_BOOL] = 1, [PROTO_I8] = 1,  [PROTO_I16] = 2, [PROTO_I32] = 4,
+    [PROTO_I64] = 8,  [PROTO_U8] = 1,  [PROTO_U16] = 2, [PROTO_U32] = 4,
+    [PROTO_U64] = 8,  [PROTO_F32] = 4, [PROTO_F64] = 8, [PROTO_ENTITY] = 4,
+};
+
+uint32_t proto_kind_bytes(proto_kind kind) {
+    BASE_ASSERT((uint32_t)kind < PROTO_KIND_COUNT);
+    return kind_bytes[kind];
+}
+
+static bool is_float(proto_kind kind) {
+    return kind == PROTO_F32 || kind == PROTO_F64;
+}
+static bool is_signed(proto_kind kind) {
+    return kind >= PROTO_I8 && kind <= PROTO_I64;
+}
+static bool is_finite(double value) {
+    return value - value == 0;
+}
+static double magnitude(double value) {
+    return value < 0 ? -value : value;
+}
+
+static bool float_grid_is_stable(proto_kind kind, double min, double max, double step) {
+    double largest = magnitude(min) > magnitude(max) ? magnitude(min) : magnitude(max);
+    if (!is_finite(largest)) return false;
+    if (kind == PROTO_F32) {
+        if (largest > FLT_MAX || step < FLT_MIN) return false;
+        return largest * 0x1p-24 <= step * 0.49;
+    }
+    if (step < DBL_MIN) return false;
+    return largest * 0x1p-50 <= step * 0.49;
+}
+
+static bool whole_grid_fits(proto_kind kind, uint32_t bits, double min, double step) {
+    if (step != 1 || magnitude(min) > DOUBLE_WHOLE_MAX) return false;
+    if ((double)base_round_i64(min) != min) return false;
+    uint32_t width = kind_bytes[kind] * 8u;
+    double max = min + (double)((UINT64_C(1) << bits) - 1);
+    if (width == 64) return is_signed(kind) || min >= 0;
+    double low = is_signed(kind) ? -(double)(UINT64_C(1) << (width - 1)) : 0;
+    double high = (double)(UINT64_C(1) << (is_signed(kind) ? width - 1 : width)) - 1;
+    return min >= low && max <= high;
+}
+
+bool proto_quant_make(proto_quant* quant, proto_kind kind, uint32_t bits, double min, double step) {
+    if ((uint32_t)kind >= PROTO_KIND_COUNT || bits > QUANT_BITS_MAX) return false;
+    if (bits == 0) {
+        uint32_t width = kind == PROTO_BOOL ? 1 : kind_bytes[kind] * 8u;
+        *quant = (proto_quant){.kind = kind, .bits = (uint8_t)width, .is_exact = true};
+        return true;
+    }
+    if (kind == PROTO_BOOL || kind == PROTO_ENTITY) return false;
+    if (!is_finite(min) || !is_finite(step) || step <= 0) return false;
+    double max = min + (double)((UINT64_C(1) << bits) - 1) * step;
+    bool fits = is_float(kind) ? float_grid_is_stable(kind, min, max, step)
+                               : whole_grid_fits(kind, bits, min, step);
+    if (!fits) return false;
+    *quant = (proto_quant){.kind = kind, .bits = (uint8_t)bits, .min = min, .step = step};
+    return true;
+}
+
+// The field's own bits, unsigned; narrow signed values keep their width.
+static uint64_t read_raw(proto_kind kind, const void* value) {
+    switch (kind_bytes[kind]) {
+    case 1:
+        return *(const uint8_t*)value;
+    case 2: {
+        uint16_t raw;
+        memcpy(&raw, value, sizeof raw);
+        return raw;
+    }
+    case 4: {
+        uint32_t raw;
+        memcpy(&raw, value, sizeof raw);
+        return raw;
+    }
+    default: {
+        uint64_t raw;
+        memcpy(&raw, value, sizeof raw);
+        return raw;
+    }
+    }
+}
+
+static void write_raw(proto_kind kind, uint64_t raw, void* value) {
+    switch (kind_bytes[kind]) {
+    case 1:
+        *(uint8_t*)value = (uint8_t)raw;
+        break;
+    case 2:
+        memcpy(value, &(uint16_t){(uint16_t)raw}, sizeof(uint16_t));
+        break;
+    case 4:
+        memcpy(value, &(uint32_t){(uint32_t)raw}, sizeof(uint32_t));
+        break;
+    default:
+        memcpy(value, &raw, sizeof raw);
+        break;
+    }
+}
+
+static int64_t sign_extend(uint64_t raw, uint32_t width) {
+    uint64_t top = UINT64_C(1) << (width - 1);
+    return (int64_t)((raw ^ top) - top);
+}
+
+uint64_t proto_quant_canonical(const proto_quant* quant, uint64_t q) {
+    if (!quant->is_exact) return q;
+    if (quant->kind == PROTO_F32 && (q & 0x7fffffff) > 0x7f800000) return NAN_F32;
+    if (quant->kind == PROTO_F64 && (q & INT64_MAX) > UINT64_C(0x7ff0000000000000)) return NAN_F64;
+    return q;
+}
+
+static uint64_t quantise_float(const proto_quant* quant, uint64_t raw) {
+    double value;
+    if (quant->kind == PROTO_F32) {
+        float narrow;
+        memcpy(&narrow, &(uint32_t){(uint32_t)raw}, sizeof narrow);
+        value = (double)narrow;
+    } else {
+        memcpy(&value, &raw, sizeof value);
+    }
+    if (value != value) return 0;
+    int64_t q = base_round_i64((value - quant->min) / quant->step);
+    int64_t q_max = (int64_t)((UINT64_C(1) << quant->bits) - 1);
+    return (uint64_t)(q < 0 ? 0 : q > q_max ? q_max : q);
+}
+
+// Whole numbers never go through double: 64-bit fields would lose their low bits.
+static uint64_t quantise_whole(const proto_quant* quant, uint64_t raw) {
+    uint64_t q_max = (UINT64_C(1) << quant->bits) - 1;
+    int64_t min = (int64_t)quant->min;
+    uint64_t q;
+    if (is_signed(quant->kind)) {
+        int64_t value = sign_extend(raw, kind_bytes[quant->kind] * 8u);
+        if (value <= min) return 0;
+        q = (uint64_t)value - (uint64_t)min;
+    } else {
+        if (raw <= (uint64_t)min) return 0;
+        q = raw - (uint64_t)min;
+    }
+    return q > q_max ? q_max : q;
+}
+
+uint64_t proto_quantise(const proto_quant* quant, const void* value) {
+    uint64_t raw = read_raw(quant->kind, value);
+    if (quant->kind == PROTO_BOOL) return raw != 0;
+    if (quant->is_exact) return proto_quant_canonical(quant, raw);
+    return is_float(quant->kind) ? quantise_float(quant, raw) : quantise_whole(quant, raw);
+}
+
+void proto_dequantise(const proto_quant* quant, uint64_t q, void* value) {
+    BASE_ASSERT(quant->bits == 64 || q >> quant->bits == 0);
+    if (quant->is_exact) {
+        write_raw(quant->kind, proto_quant_canonical(quant, q), value);
+    } else if (quant->kind == PROTO_F32) {
+        float narrow = (float)(quant->min + (double)q * quant->step);
+        memcpy(value, &narrow, sizeof narrow);
+    } else if (quant->kind == PROTO_F64) {
+        double wide = quant->min + (double)q * quant->step;
+        memcpy(value, &wide, sizeof wide);
+    } else {
+        write_raw(quant->kind, (uint64_t)(int64_t)quant->min + q, value);
+    }
+}
