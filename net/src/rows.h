@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/// Rows: what of an entity goes on the wire, as quantised 64-bit words.
+///
+/// The table has one entry per replicated template: layout, default row, numbers of its parts. A part
+/// without replicated components is unknown to the wire: "ball+local" travels as "ball".
+/// Memory: entries are made on first use of a template and live as long as the table.
+/// Threads: the thread that owns the world.
+#pragma once
+
+#include "ecs/ecs.h"
+#include "net/result.h"
+#include "proto/layout.h"
+
+/// A coded row is at most so many bytes in the worst case; a template beyond is refused.
+#define NET_ROW_BYTES_MAX 1000u
+/// A caller that offers a body at least this long can send any entity.
+#define NET_BODY_BYTES_MIN (NET_ROW_BYTES_MAX + 32u)
+/// Entries of the table: loaded replicated templates and compositions in use.
+#define NET_ROW_TEMPLATES_MAX 8192u
+
+typedef struct net_row_template {
+    ecs_template_id id;          ///< of the template that the wire knows
+    uint16_t part_count;
+    uint16_t parts[ECS_TEMPLATE_PARTS_MAX]; ///< wire numbers, 0-based
+    uint32_t value_bytes;        ///< of all replicated components in memory, each aligned to 16
+    uint32_t entity_field_count; ///< fields of kind ENTITY
+    const uint64_t* defaults;    ///< the template's default row, layout.field_count words
+    proto_layout layout;         ///< component keys are ecs_component_id
+} net_row_template;
+
+typedef struct net_rows net_rows;
+
+/// Build for all loaded templates of a sealed world.
+/// @return NET_OK; NET_ERR_SCHEMA (reported: a replicated component owns memory, or a row is larger than
+///         PROTO_ROW_FIELDS_MAX, PROTO_ROW_COMPONENTS_MAX or NET_ROW_BYTES_MAX); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
+                                         const base_reporter* reporter, net_rows** rows);
+void net_rows_destroy(net_rows* rows);
+/// Bits of a template's wire number; the numbers are positions among the loaded replicated templates
+/// sorted by name.
+uint32_t net_rows_number_bits(const net_rows* rows);
+/// The loaded replicated templates in the order of their wire numbers.
+uint32_t net_rows_number_count(const net_rows* rows);
+const net_row_template* net_rows_by_number(const net_rows* rows, uint32_t number);
+/// The entry of a template of the world; composed ones are added on first use. NULL when nothing of it
+/// is replicated or it cannot be a row (only compositions can fail here).
+const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_id);
+/// The entry for the parts of a create record. NULL for numbers that do not exist or do not compose.
+const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts, uint32_t part_count);
+/// Quantise a living entity. `row` has room for PROTO_ROW_FIELDS_MAX words.
+void net_rows_read(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
+                   uint64_t* row);
+/// base_hash64 over the row's words: what --trace writes and net_scope_row_hash returns.
+uint64_t net_row_hash(const net_row_template* entry, const uint64_t* row);
