@@ -114,12 +114,13 @@ static void encode_value(const proto_quant* quant, uint64_t base, uint64_t value
 
 static uint64_t decode_value(const proto_quant* quant, uint64_t base, proto_bit_reader* reader) {
     uint32_t bits = quant->bits;
-    if (bits == 1) return base ^ 1;
+    if (bits == 1) return proto_quant_canonical(quant, base ^ 1);
     if (is_always_whole(quant) || proto_bits_read(reader, 1))
         return proto_quant_canonical(quant, proto_bits_read(reader, bits));
     uint64_t folded = (uint64_t)proto_bits_read_golomb(reader, golomb_order(bits)) + 1;
     if (folded > low_mask(bits)) reader->failed = true;
-    return (base + unfold(folded & low_mask(bits), bits)) & low_mask(bits);
+    uint64_t value = (base + unfold(folded & low_mask(bits), bits)) & low_mask(bits);
+    return proto_quant_canonical(quant, value);
 }
 
 void proto_row_encode(const proto_layout* layout, const uint64_t* base, const uint64_t* row,

@@ -7,6 +7,9 @@
 // The margin: storing rounds by at most M * 2^-24 (float) or 2^-53 (double), M the largest magnitude in the
 // range; the arithmetic here adds a few 2^-53 of M. Together they must stay below half a step.
 //
+// Whole numbers have no such limit, but a range of 2^bits may end beyond the kind (1..255 takes 8 bits): q_max
+// is where the kind ends, and larger q, which only a stranger sends, mean q_max.
+//
 // Exact fields keep their bits. NaNs are all the same NaN, so that equal worlds have equal rows; -0 stays.
 #include "proto/quant.h"
 
@@ -56,15 +59,16 @@ static bool float_grid_is_stable(proto_kind kind, double min, double max, double
     return largest * 0x1p-50 <= step * 0.49;
 }
 
-static bool whole_grid_fits(proto_kind kind, uint32_t bits, double min, double step) {
-    if (step != 1 || magnitude(min) > DOUBLE_WHOLE_MAX) return false;
-    if ((double)base_round_i64(min) != min) return false;
+// The largest value of a whole-number kind, as the two's complement bits that it shares with uint64_t.
+static uint64_t kind_max(proto_kind kind) {
     uint32_t width = kind_bytes[kind] * 8u;
-    double max = min + (double)((UINT64_C(1) << bits) - 1);
-    if (width == 64) return is_signed(kind) || min >= 0;
-    double low = is_signed(kind) ? -(double)(UINT64_C(1) << (width - 1)) : 0;
-    double high = (double)(UINT64_C(1) << (is_signed(kind) ? width - 1 : width)) - 1;
-    return min >= low && max <= high;
+    return UINT64_MAX >> (64 - (is_signed(kind) ? width - 1 : width));
+}
+
+static bool whole_min_fits(proto_kind kind, double min) {
+    if (magnitude(min) > DOUBLE_WHOLE_MAX || (double)base_round_i64(min) != min) return false;
+    double high = (double)kind_max(kind);
+    return min <= high && min >= (is_signed(kind) ? -high - 1 : 0);
 }
 
 bool proto_quant_make(proto_quant* quant, proto_kind kind, uint32_t bits, double min, double step) {
@@ -72,15 +76,21 @@ bool proto_quant_make(proto_quant* quant, proto_kind kind, uint32_t bits, double
     if (bits == 0) {
         uint32_t width = kind == PROTO_BOOL ? 1 : kind_bytes[kind] * 8u;
         *quant = (proto_quant){.kind = kind, .bits = (uint8_t)width, .is_exact = true};
+        quant->q_max = UINT64_MAX >> (64 - width);
         return true;
     }
-    if (kind == PROTO_BOOL || kind == PROTO_ENTITY) return false;
+    if (kind == PROTO_BOOL || kind == PROTO_ENTITY || bits > kind_bytes[kind] * 8u) return false;
     if (!is_finite(min) || !is_finite(step) || step <= 0) return false;
-    double max = min + (double)((UINT64_C(1) << bits) - 1) * step;
-    bool fits = is_float(kind) ? float_grid_is_stable(kind, min, max, step)
-                               : whole_grid_fits(kind, bits, min, step);
-    if (!fits) return false;
-    *quant = (proto_quant){.kind = kind, .bits = (uint8_t)bits, .min = min, .step = step};
+    uint64_t q_max = (UINT64_C(1) << bits) - 1;
+    if (is_float(kind)) {
+        if (!float_grid_is_stable(kind, min, min + (double)q_max * step, step)) return false;
+    } else {
+        if (step != 1 || !whole_min_fits(kind, min)) return false;
+        uint64_t room = kind_max(kind) - (uint64_t)(int64_t)min;
+        if (room < q_max) q_max = room;
+    }
+    *quant = (proto_quant){
+        .kind = kind, .bits = (uint8_t)bits, .min = min, .step = step, .q_max = q_max};
     return true;
 }
 
@@ -130,7 +140,7 @@ static int64_t sign_extend(uint64_t raw, uint32_t width) {
 }
 
 uint64_t proto_quant_canonical(const proto_quant* quant, uint64_t q) {
-    if (!quant->is_exact) return q;
+    if (!quant->is_exact) return q < quant->q_max ? q : quant->q_max;
     if (quant->kind == PROTO_F32 && (q & 0x7fffffff) > 0x7f800000) return NAN_F32;
     if (quant->kind == PROTO_F64 && (q & INT64_MAX) > UINT64_C(0x7ff0000000000000)) return NAN_F64;
     return q;
@@ -147,13 +157,12 @@ static uint64_t quantise_float(const proto_quant* quant, uint64_t raw) {
     }
     if (value != value) return 0;
     int64_t q = base_round_i64((value - quant->min) / quant->step);
-    int64_t q_max = (int64_t)((UINT64_C(1) << quant->bits) - 1);
+    int64_t q_max = (int64_t)quant->q_max;
     return (uint64_t)(q < 0 ? 0 : q > q_max ? q_max : q);
 }
 
 // Whole numbers never go through double: 64-bit fields would lose their low bits.
 static uint64_t quantise_whole(const proto_quant* quant, uint64_t raw) {
-    uint64_t q_max = (UINT64_C(1) << quant->bits) - 1;
     int64_t min = (int64_t)quant->min;
     uint64_t q;
     if (is_signed(quant->kind)) {
@@ -164,7 +173,7 @@ static uint64_t quantise_whole(const proto_quant* quant, uint64_t raw) {
         if (raw <= (uint64_t)min) return 0;
         q = raw - (uint64_t)min;
     }
-    return q > q_max ? q_max : q;
+    return proto_quant_canonical(quant, q);
 }
 
 uint64_t proto_quantise(const proto_quant* quant, const void* value) {
@@ -176,8 +185,9 @@ uint64_t proto_quantise(const proto_quant* quant, const void* value) {
 
 void proto_dequantise(const proto_quant* quant, uint64_t q, void* value) {
     BASE_ASSERT(quant->bits == 64 || q >> quant->bits == 0);
+    q = proto_quant_canonical(quant, q);
     if (quant->is_exact) {
-        write_raw(quant->kind, proto_quant_canonical(quant, q), value);
+        write_raw(quant->kind, q, value);
     } else if (quant->kind == PROTO_F32) {
         float narrow = (float)(quant->min + (double)q * quant->step);
         memcpy(value, &narrow, sizeof narrow);
