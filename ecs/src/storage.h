@@ -22,6 +22,8 @@
 
 #include "ecs/query.h"
 
+#include <string.h>
+
 #define ECS_PAGE_BITS 12u
 #define ECS_PAGE_RECORDS (1u << ECS_PAGE_BITS)
 #define ECS_PAGES ((ECS_INDEX_MAX + 1u) >> ECS_PAGE_BITS)
@@ -98,9 +100,10 @@ typedef struct ecs_archetype {
     ecs_chunk** chunks;
     uint32_t chunk_count;
     uint32_t chunk_capacity;
-    uint32_t tail; ///< chunk that takes the next row (may be chunk_count: a new one is needed)
+    uint32_t tail; ///< chunk that holds the last row; 0 when there are none
     uint64_t row_count;
     uint64_t hash; ///< of the sorted (component, tracked) list
+    size_t bytes;  ///< of this block, which holds the arrays above but `chunks`
 } ecs_archetype;
 
 /// Header of one block. Its address changes when it grows; `id` does not. The row count is
@@ -126,6 +129,7 @@ struct ecs_chunk {
 typedef struct ecs_binding {
     ecs_archetype* archetype; ///< NULL: not bound yet
     const void** defaults;    ///< by column; borrowed from the template
+    bool is_replicated;       ///< its entities get replicated indices
 } ecs_binding;
 
 /// One archetype that a query matches.
@@ -165,25 +169,39 @@ typedef enum ecs_command_op {
     ECS_COMMAND_SET,
 } ecs_command_op;
 
-/// Header of one queued command; its packed inits follow in ecs_commands.values at `offset`, each
-/// {component, value}, aligned to 16.
+/// In front of one packed value; multiples of 64 bytes apart, so that every type's alignment holds.
+typedef struct ecs_command_value {
+    ecs_component_id component;
+    uint32_t bytes; ///< of this head and the value, padded
+} ecs_command_value;
+
+/// Header of one queued command. Its packed inits are at `values`, each an ecs_command_value and then
+/// the value in its type's memory form.
 typedef struct ecs_command {
     uint32_t system, job, sequence; ///< the order in which commands are applied
-    uint8_t op;                     ///< ecs_command_op
+    ecs_entity entity;              ///< target, or the placeholder that a creation hands out
+    ecs_command_value* values;
+    uint32_t init_count;
     ecs_template_id template_id;
-    uint16_t init_count;
-    ecs_entity entity; ///< target, or the placeholder that a creation hands out
-    uint32_t offset;
+    uint8_t op; ///< ecs_command_op
 } ecs_command;
+
+/// Memory for packed values. Blocks never move, so values need not be movable.
+typedef struct ecs_command_block {
+    uint8_t* memory;
+    size_t capacity;
+} ecs_command_block;
 
 typedef struct ecs_commands {
     ecs_command* items;
     uint32_t count;
     uint32_t capacity;
-    uint8_t* values;
-    uint32_t value_bytes;
-    uint32_t value_capacity;
-    ecs_entity* created;    ///< placeholder ordinal -> handle, during a flush
+    ecs_command_block* blocks;
+    uint32_t block_count;
+    uint32_t block_capacity;
+    uint32_t block_used;    ///< block that takes the next values
+    size_t block_bytes;     ///< used of that block
+    ecs_entity* created;    ///< placeholder ordinal - 1 -> handle, during a flush
     uint32_t created_count; ///< placeholders handed out
     uint32_t created_capacity;
     uint32_t system; ///< key of what is recorded now: set by the stage
@@ -213,7 +231,8 @@ typedef struct ecs_storage {
     ecs_query** queries;
     uint32_t query_count;
     uint32_t query_capacity;
-    uint8_t mark_sink; ///< where walks mark columns that nobody tracks
+    uint32_t slot_count; ///< of every archetype's slots: components + 1, fixed by seal
+    uint8_t mark_sink;   ///< where walks mark columns that nobody tracks
     ecs_commands commands;
 } ecs_storage;
 
@@ -247,6 +266,28 @@ static inline void ecs_chunk_mark_row(const ecs_chunk* chunk, uint32_t track, ui
     chunk->summary[track] |= 1ull << (row / ECS_DIRTY_ROWS_PER_SUMMARY);
 }
 
+/// memcpy for the few sizes that most components have, as single moves.
+static inline void ecs_bytes_copy(void* target, const void* source, uint32_t size) {
+    switch (size) {
+    case 0:
+        break;
+    case 4:
+        memcpy(target, source, 4);
+        break;
+    case 8:
+        memcpy(target, source, 8);
+        break;
+    case 12:
+        memcpy(target, source, 12);
+        break;
+    case 16:
+        memcpy(target, source, 16);
+        break;
+    default:
+        memcpy(target, source, size);
+    }
+}
+
 // Cells: one value in one row, whatever its type. `created` cells hold a value, others any bytes.
 /// Make `target` (not created) a copy. @return false when memory ran out: still not created.
 BASE_MUST_USE bool ecs_cell_copy(const ecs_world* world, const ecs_type* type, void* target,
@@ -264,8 +305,10 @@ BASE_MUST_USE bool ecs_record_reserve(ecs_world* world, uint32_t index);
 ecs_record* ecs_record_mut(ecs_world* world, uint32_t index);
 /// Choose an index of a range (0 replicated, 1 local) without taking it; 0 when the range is full.
 uint32_t ecs_index_peek(const ecs_world* world, uint32_t range);
-/// Take what peek chose; its page exists.
-void ecs_index_take(ecs_world* world, uint32_t range, uint32_t index);
+/// How many creations a range can still take: a lower bound.
+uint32_t ecs_index_available(const ecs_world* world, uint32_t range);
+/// Take what peek chose; its page exists. @return the handle with its next generation.
+ecs_entity ecs_handle_take(ecs_world* world, uint32_t range, uint32_t index);
 /// An index whose entity is gone or whose handle was released: free it if nothing holds it any more.
 void ecs_index_settle(ecs_world* world, uint32_t index);
 ecs_held_handle* ecs_held_find(const ecs_world* world, ecs_entity handle);
@@ -281,13 +324,17 @@ void ecs_held_destroyed(ecs_world* world, ecs_entity handle);
 ///         ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id,
                                           ecs_binding** binding);
-/// Make sure that the archetype's tail has room for at least one row, at most `count_wanted` at once.
-/// @return ECS_OK; ECS_ERR_FULL (chunk ids); ECS_ERR_MEMORY.
+/// Make room for `count` more rows, in the tail chunk and in empty ones behind it.
+/// @return ECS_OK; ECS_ERR_FULL (chunk ids); ECS_ERR_MEMORY. On failure no row is affected.
 BASE_MUST_USE ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype,
-                                               uint32_t count_wanted, ecs_chunk** chunk);
+                                               uint32_t count);
+/// The chunk that takes the next row. Room was reserved.
+ecs_chunk* ecs_archetype_tail(ecs_world* world, ecs_archetype* archetype);
 /// Append `count` rows to the tail chunk (room was reserved): their cells are not created, their
 /// zero tail is kept, dirty bits are clear. @return the first new row.
 uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count);
+/// Take the last `count` rows of the tail chunk back: their cells are not created.
+void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count);
 /// Take a row out whose cells are no longer created: the archetype's last row fills the hole.
 void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row);
 /// Bytes of a block of `capacity` rows (offsets by column when `offsets` is given).
@@ -301,8 +348,14 @@ void ecs_queries_patch_chunk(ecs_world* world, ecs_chunk* chunk); ///< the block
 void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk);  ///< the last of its archetype
 BASE_MUST_USE bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype);
 void ecs_queries_clear(ecs_world* world); ///< forget all archetypes
+void ecs_queries_deinit(ecs_world* world);
+void ecs_query_validate(const ecs_world* world, const ecs_query* query);
 /// Name the owner of a query for the messages of seal; `owner` must outlive the world.
 void ecs_query_own(ecs_query* query, const char* owner);
+
+// Commands (command.c). ecs_commands_apply and ecs_command_resolve are declared in events.h.
+void ecs_commands_clear(ecs_world* world); ///< drop what is queued
+void ecs_commands_deinit(ecs_world* world);
 
 // For save, restore and checks.
 /// Back to just after seal: no entities, archetypes, chunks, commands or held handles; indices fresh.
@@ -312,7 +365,10 @@ void ecs_storage_clear(ecs_world* world);
 /// are placed. @return false on damaged bytes or when memory ran out.
 void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes);
 BASE_MUST_USE bool ecs_storage_read_indices(ecs_world* world, base_reader* reader);
-/// Queued commands as bytes.
+/// The held handles' part of the two above (handle.c).
+void ecs_held_write(const ecs_world* world, base_bytes* bytes);
+BASE_MUST_USE bool ecs_held_read(ecs_world* world, base_reader* reader);
+/// Queued commands as bytes. Read with an empty queue.
 void ecs_commands_write(const ecs_world* world, base_bytes* bytes);
 BASE_MUST_USE bool ecs_commands_read(ecs_world* world, base_reader* reader);
 /// Append an entity with a given handle and its template's defaults, after read_indices. Tracking is

@@ -28,6 +28,7 @@ struct ecs_world {
     size_t* context_bytes;
     uint32_t context_count;
     uint32_t context_capacity;
+    uint32_t context_bytes_capacity;
     ecs_types types;
     ecs_templates templates;
     ecs_storage storage;

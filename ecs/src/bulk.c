@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Many entities of one template: columns are filled at the speed of memory, then records.
+//
+// As in transition.c all that may fail comes first: indices are counted, pages and chunks made. Plain
+// defaults are spread by copying a block that fits the first cache; types with functions are copied one
+// by one and taken back as a whole when one fails.
+#include "base/assert.h"
+#include "transition.h"
+
+enum { SPREAD_BYTES = 2048 };
+
+// `count` copies of one value.
+static void spread(void* target, const void* value, size_t size, uint32_t count) {
+    size_t bytes = size * count;
+    if (bytes == 0) return;
+    uint8_t* out = target;
+    memcpy(out, value, size);
+    size_t done = size;
+    for (; done < bytes && done < SPREAD_BYTES; done *= 2)
+        memcpy(out + done, out, done <= bytes - done ? done : bytes - done);
+    for (size_t block = done; done < bytes; done += block)
+        memcpy(out + done, out, block <= bytes - done ? block : bytes - done);
+}
+
+// Cells of `count` rows from `row` on. @return how many were filled: fewer when memory ran out.
+static uint32_t fill_rows(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
+                          const ecs_binding* binding) {
+    const ecs_archetype* archetype = chunk->archetype;
+    if (archetype->has_ops) {
+        for (uint32_t i = 0; i < count; i++)
+            if (!ecs_row_fill(world, chunk, row + i, binding->defaults)) return i;
+        return count;
+    }
+    for (uint32_t i = 0; i < archetype->column_count; i++)
+        spread(ecs_chunk_cell(chunk, i, row), binding->defaults[i], chunk->sizes[i], count);
+    for (uint32_t t = 0; t < archetype->track_count; t++)
+        spread(ecs_chunk_cell(chunk, archetype->column_count + t, row),
+               binding->defaults[archetype->tracked[t]], chunk->sizes[archetype->tracked[t]],
+               count);
+    return count;
+}
+
+// Append and fill; on failure take back all that this call appended.
+static bool append_rows(ecs_world* world, const ecs_binding* binding, uint32_t count) {
+    ecs_archetype* archetype = binding->archetype;
+    uint32_t done = 0;
+    while (done < count) {
+        ecs_chunk* chunk = ecs_archetype_tail(world, archetype);
+        uint32_t room = chunk->capacity - ecs_chunk_count(&world->storage, chunk);
+        uint32_t wanted = count - done < room ? count - done : room;
+        uint32_t row = ecs_chunk_append(world, chunk, wanted);
+        uint32_t filled = fill_rows(world, chunk, row, wanted, binding);
+        done += filled;
+        if (filled == wanted) continue;
+        ecs_chunk_retract(world, chunk, wanted - filled);
+        while (done > 0) {
+            chunk = archetype->chunks[archetype->tail];
+            row = ecs_chunk_count(&world->storage, chunk) - 1;
+            ecs_row_destroy_cells(world, chunk, row,
+                                  archetype->column_count + archetype->track_count);
+            ecs_chunk_retract(world, chunk, 1);
+            done--;
+        }
+        return false;
+    }
+    return true;
+}
+
+// Pages of all indices that the next `count` creations may take.
+static bool reserve_pages(ecs_world* world, uint32_t range_number, uint32_t count) {
+    const ecs_index_range* range = &world->storage.ranges[range_number];
+    uint64_t end = (uint64_t)range->fresh + count + world->storage.held.count;
+    if (end > (uint64_t)range->last + 1) end = (uint64_t)range->last + 1;
+    for (uint64_t index = range->fresh; index < end; index = (index | (ECS_PAGE_RECORDS - 1)) + 1)
+        if (!ecs_record_reserve(world, (uint32_t)index)) return false;
+    return true;
+}
+
+ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32_t count,
+                           ecs_entity* entities) {
+    ecs_structure_check(world);
+    ecs_binding* binding = NULL;
+    ecs_result result = ecs_storage_bind(world, template_id, &binding);
+    if (result != ECS_OK) return result;
+    if (count == 0) return ECS_OK;
+    uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
+    if (ecs_index_available(world, range) < count) return ECS_ERR_FULL;
+    if (!reserve_pages(world, range, count) || !ecs_track_reserve(world, count, 0, 0))
+        return ECS_ERR_MEMORY;
+    ecs_archetype* archetype = binding->archetype;
+    result = ecs_archetype_reserve(world, archetype, count);
+    if (result != ECS_OK) return result;
+    uint32_t chunk_first = archetype->tail;
+    uint32_t row = ecs_chunk_count(&world->storage, archetype->chunks[chunk_first]);
+    if (!append_rows(world, binding, count)) return ECS_ERR_MEMORY;
+    ecs_chunk* chunk = archetype->chunks[chunk_first];
+    for (uint32_t i = 0; i < count; i++, row++) {
+        if (row == chunk->capacity) {
+            chunk = archetype->chunks[chunk->index + 1];
+            row = 0;
+        }
+        ecs_entity entity = ecs_handle_take(world, range, ecs_index_peek(world, range));
+        ecs_row_settle(world, chunk, row, entity, template_id);
+        if (entities) entities[i] = entity;
+        ecs_track_created(world, entity, chunk->id, row);
+    }
+    world->storage.entity_count += count;
+    return ECS_OK;
+}

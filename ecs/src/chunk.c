@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// Chunks: one block of rows, column after column.
+//
+//     | header, column pointers | written, summary, dirty | entities | col 0 | col 1 | ... | shadows |
+//                                                         ^ 64      ^ 64    ^ 64, each skewed
+//
+// Every column starts on a cache line. Capacities are powers of two, so columns of 4 KiB and more
+// would all start at the same place of a page: row i of each would fall into the same cache set, and a
+// store to one would look like a hazard to the load from the next. Each column is therefore pushed
+// SKEW_LINES lines further than the one before; 9 is odd, so 64 columns take 64 different lines, and
+// far from 1, so that neighbours do not chase each other.
+//
+// A block grows by doubling until the archetype's rows_max, then further blocks are appended. It is
+// not cleared as a whole: rows are zeroed a few steps ahead of the count (clean_end), while the lines
+// are about to be used anyway. Holes are filled with the archetype's last row, so that all chunks but
+// the tail are full and a walk never asks whether a row is valid.
+//
+// A row that moves takes its dirty bit along; out of a chunk opened by a WRITE walk it arrives marked,
+// since nobody has compared it yet.
+#include "base/assert.h"
+#include "world_internal.h"
+
+enum { SKEW_LINES = 9, SKEW_BYTES_MIN = 4096, CLEAN_ROWS = 64 };
+
+static size_t align_line(size_t offset) {
+    return (offset + BASE_CACHE_LINE_BYTES - 1) & ~(size_t)(BASE_CACHE_LINE_BYTES - 1);
+}
+
+static uint32_t dirty_words(uint32_t capacity) {
+    return (capacity + 63) / 64;
+}
+
+// Start of a column of `bytes` after `end`.
+static size_t column_start(size_t end, size_t bytes) {
+    size_t skew = bytes >= SKEW_BYTES_MIN ? SKEW_LINES * BASE_CACHE_LINE_BYTES : 0;
+    return align_line(end) + skew;
+}
+
+static uint32_t columns_of(const ecs_archetype* archetype) {
+    return archetype->column_count + archetype->track_count;
+}
+
+static size_t head_bytes(const ecs_archetype* archetype) {
+    return sizeof(ecs_chunk) + columns_of(archetype) * sizeof(void*);
+}
+
+// Offsets: [0] entities, [1 + column]. @return bytes of the block.
+size_t ecs_chunk_layout(const ecs_archetype* archetype, uint32_t capacity, size_t* offsets) {
+    size_t end = head_bytes(archetype);
+    end += archetype->track_count * (sizeof(uint64_t) * (1 + (size_t)dirty_words(capacity)) + 1);
+    for (uint32_t i = 0; i <= columns_of(archetype); i++) {
+        size_t bytes = (size_t)capacity * (i == 0 ? sizeof(ecs_entity) : archetype->sizes[i - 1]);
+        size_t start = column_start(end, bytes);
+        if (offsets) offsets[i] = start;
+        end = start + bytes;
+    }
+    return align_line(end);
+}
+
+// A block with its header filled and no rows. NULL when memory ran out.
+static ecs_chunk* make_block(ecs_world* world, ecs_archetype* archetype, uint32_t capacity) {
+    size_t offsets[2 * ECS_TEMPLATE_COMPONENTS_MAX + 1];
+    size_t bytes = ecs_chunk_layout(archetype, capacity, offsets);
+    ecs_chunk* chunk = base_allocate(world->allocator, bytes);
+    if (!chunk) return NULL;
+    memset(chunk, 0, offsets[0]);
+    uint8_t* block = (uint8_t*)chunk;
+    chunk->capacity = capacity;
+    chunk->bytes = bytes;
+    chunk->slots = archetype->slots;
+    chunk->sizes = archetype->sizes;
+    chunk->archetype = archetype;
+    chunk->entities = (ecs_entity*)(void*)(block + offsets[0]);
+    chunk->summary = (uint64_t*)(void*)(block + head_bytes(archetype));
+    chunk->dirty = chunk->summary + archetype->track_count;
+    chunk->dirty_words = dirty_words(capacity);
+    chunk->written = (uint8_t*)(chunk->dirty + (size_t)archetype->track_count * chunk->dirty_words);
+    for (uint32_t i = 0; i < columns_of(archetype); i++)
+        chunk->columns[i] = block + offsets[i + 1];
+    return chunk;
+}
+
+static void zero_rows(ecs_chunk* chunk, uint32_t from, uint32_t end) {
+    if (from >= end) return;
+    memset(chunk->entities + from, 0, (end - from) * sizeof(ecs_entity));
+    for (uint32_t i = 0; i < columns_of(chunk->archetype); i++) {
+        size_t size = chunk->sizes[i];
+        memset((uint8_t*)chunk->columns[i] + size * from, 0, size * (end - from));
+    }
+}
+
+// Type of a column, shadows too.
+static const ecs_type* type_of(const ecs_archetype* archetype, uint32_t column) {
+    if (column >= archetype->column_count)
+        column = archetype->tracked[column - archetype->column_count];
+    return archetype->columns[column].type;
+}
+
+static void move_columns(ecs_world* world, ecs_chunk* target, ecs_chunk* source, uint32_t count) {
+    const ecs_archetype* archetype = source->archetype;
+    memcpy(target->entities, source->entities, count * sizeof(ecs_entity));
+    for (uint32_t i = 0; i < columns_of(archetype); i++) {
+        const ecs_type* type = type_of(archetype, i);
+        if (!type->ops || !type->ops->move) {
+            memcpy(target->columns[i], source->columns[i], (size_t)source->sizes[i] * count);
+            continue;
+        }
+        for (uint32_t row = 0; row < count; row++)
+            ecs_cell_move(world, type, ecs_chunk_cell(target, i, row),
+                          ecs_chunk_cell(source, i, row));
+    }
+}
+
+// Replace a block by one of another capacity; id, rows, marks stay.
+static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
+    ecs_archetype* archetype = chunk->archetype;
+    uint32_t count = ecs_chunk_count(&world->storage, chunk);
+    BASE_ASSERT(capacity >= count);
+    ecs_chunk* fresh = make_block(world, archetype, capacity);
+    if (!fresh) return false;
+    fresh->id = chunk->id;
+    fresh->index = chunk->index;
+    move_columns(world, fresh, chunk, count);
+    for (uint32_t t = 0; t < archetype->track_count; t++) {
+        fresh->written[t] = chunk->written[t];
+        fresh->summary[t] = chunk->summary[t];
+        memcpy(ecs_chunk_dirty(fresh, t), ecs_chunk_dirty(chunk, t),
+               dirty_words(count) * sizeof(uint64_t));
+    }
+    fresh->clean_end = (count + 15) & ~15u;
+    zero_rows(fresh, count, fresh->clean_end);
+    world->storage.chunks[fresh->id] = fresh;
+    archetype->chunks[fresh->index] = fresh;
+    ecs_queries_patch_chunk(world, fresh);
+    base_release(world->allocator, chunk, chunk->bytes);
+    return true;
+}
+
+static bool reserve_ids(ecs_world* world) {
+    ecs_storage* storage = &world->storage;
+    if (storage->chunk_ids_free_count > 0 || storage->chunk_id_next < storage->chunk_capacity)
+        return true;
+    const base_allocator* allocator = world->allocator;
+    uint32_t capacities[3] = {storage->chunk_capacity, storage->chunk_capacity,
+                              storage->chunk_capacity};
+    uint32_t needed = storage->chunk_capacity + 1;
+    // Each array keeps what it gained when a later one fails: chunk_capacity tells the common part.
+    size_t old_bytes[3] = {sizeof(ecs_chunk*), sizeof(uint32_t), sizeof(uint32_t)};
+    void* grown[3] = {NULL, NULL, NULL};
+    uint32_t capacity = needed < 16 ? 16 : storage->chunk_capacity * 2;
+    void* old[3] = {storage->chunks, storage->chunk_counts, storage->chunk_ids_free};
+    for (int i = 0; i < 3; i++) {
+        grown[i] = base_allocate_zero(allocator, capacity * old_bytes[i]);
+        if (grown[i]) continue;
+        for (int j = 0; j < i; j++)
+            base_release(allocator, grown[j], capacity * old_bytes[j]);
+        return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (old[i]) memcpy(grown[i], old[i], capacities[i] * old_bytes[i]);
+        base_release(allocator, old[i], capacities[i] * old_bytes[i]);
+    }
+    storage->chunks = grown[0];
+    storage->chunk_counts = grown[1];
+    storage->chunk_ids_free = grown[2];
+    storage->chunk_capacity = capacity;
+    return true;
+}
+
+static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t capacity) {
+    ecs_storage* storage = &world->storage;
+    if (storage->chunk_ids_free_count == 0 && storage->chunk_id_next == ECS_CHUNKS_MAX)
+        return ECS_ERR_FULL;
+    if (!reserve_ids(world) || !ecs_queries_reserve_chunk(world, archetype) ||
+        !base_array_reserve(world->allocator, (void**)&archetype->chunks,
+                            &archetype->chunk_capacity, archetype->chunk_count + 1,
+                            sizeof *archetype->chunks))
+        return ECS_ERR_MEMORY;
+    ecs_chunk* chunk = make_block(world, archetype, capacity);
+    if (!chunk) return ECS_ERR_MEMORY;
+    chunk->id = storage->chunk_ids_free_count > 0
+                    ? storage->chunk_ids_free[--storage->chunk_ids_free_count]
+                    : storage->chunk_id_next++;
+    chunk->index = archetype->chunk_count++;
+    archetype->chunks[chunk->index] = chunk;
+    storage->chunks[chunk->id] = chunk;
+    storage->chunk_counts[chunk->id] = 0;
+    ecs_queries_add_chunk(world, chunk);
+    return ECS_OK;
+}
+
+static void drop_last_chunk(ecs_world* world, ecs_archetype* archetype) {
+    ecs_storage* storage = &world->storage;
+    ecs_chunk* chunk = archetype->chunks[archetype->chunk_count - 1];
+    BASE_ASSERT(ecs_chunk_count(storage, chunk) == 0);
+    ecs_queries_drop_chunk(world, chunk);
+    archetype->chunk_count--;
+    storage->chunks[chunk->id] = NULL;
+    storage->chunk_ids_free[storage->chunk_ids_free_count++] = chunk->id;
+    base_release(world->allocator, chunk, chunk->bytes);
+}
+
+static uint32_t capacity_for(const ecs_archetype* archetype, uint64_t count) {
+    uint32_t capacity = ECS_CHUNK_ROWS_MIN;
+    while (capacity < count && capacity < archetype->rows_max)
+        capacity *= 2;
+    return capacity;
+}
+
+ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
+    if (archetype->chunk_count == 0) {
+        ecs_result result = add_chunk(world, archetype, capacity_for(archetype, count));
+        if (result != ECS_OK) return result;
+    }
+    const ecs_storage* storage = &world->storage;
+    ecs_chunk* tail = archetype->chunks[archetype->tail];
+    uint32_t used = ecs_chunk_count(storage, tail);
+    if ((uint64_t)used + count > tail->capacity && tail->capacity < archetype->rows_max) {
+        if (!resize(world, tail, capacity_for(archetype, (uint64_t)used + count)))
+            return ECS_ERR_MEMORY;
+        tail = archetype->chunks[archetype->tail];
+    }
+    uint64_t room = tail->capacity - used;
+    for (uint32_t i = archetype->tail + 1; i < archetype->chunk_count; i++)
+        room += archetype->chunks[i]->capacity;
+    uint32_t kept_count = archetype->chunk_count;
+    while (room < count) {
+        ecs_result result = add_chunk(world, archetype, archetype->rows_max);
+        if (result != ECS_OK) {
+            while (archetype->chunk_count > kept_count)
+                drop_last_chunk(world, archetype);
+            return result;
+        }
+        room += archetype->rows_max;
+    }
+    return ECS_OK;
+}
+
+ecs_chunk* ecs_archetype_tail(ecs_world* world, ecs_archetype* archetype) {
+    ecs_chunk* chunk = archetype->chunks[archetype->tail];
+    if (ecs_chunk_count(&world->storage, chunk) < chunk->capacity) return chunk;
+    BASE_ASSERT(archetype->tail + 1 < archetype->chunk_count);
+    return archetype->chunks[++archetype->tail];
+}
+
+uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
+    uint32_t row = ecs_chunk_count(&world->storage, chunk);
+    uint32_t end = row + count;
+    BASE_ASSERT(end <= chunk->capacity);
+    if (end > chunk->clean_end) {
+        uint32_t clean_end = (end + CLEAN_ROWS - 1) & ~(uint32_t)(CLEAN_ROWS - 1);
+        if (clean_end > chunk->capacity) clean_end = chunk->capacity;
+        zero_rows(chunk, end, clean_end);
+        chunk->clean_end = clean_end;
+    }
+    world->storage.chunk_counts[chunk->id] = end;
+    chunk->archetype->row_count += count;
+    return row;
+}
+
+void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
+    uint32_t* rows = &world->storage.chunk_counts[chunk->id];
+    zero_rows(chunk, *rows - count, *rows);
+    *rows -= count;
+    chunk->archetype->row_count -= count;
+    if (*rows == 0 && chunk->archetype->tail > 0) chunk->archetype->tail--;
+}
+
+// Give memory back, late enough that a population that swings does not allocate each time.
+static void trim(ecs_world* world, ecs_archetype* archetype) {
+    ecs_chunk* tail = archetype->chunks[archetype->tail];
+    uint32_t count = ecs_chunk_count(&world->storage, tail);
+    if (archetype->chunk_count > archetype->tail + 1) {
+        if (count <= tail->capacity / 4 * 3) drop_last_chunk(world, archetype);
+    } else if (archetype->tail == 0 && count < tail->capacity / 4 &&
+               tail->bytes > ECS_CHUNK_SHRINK_BYTES_MIN) {
+        // No memory for the smaller block: the larger one serves as well.
+        (void)!resize(world, tail, tail->capacity / 2);
+    }
+}
+
+// The last row goes into a hole; its marks go with it.
+static void fill_hole(ecs_world* world, ecs_chunk* hole, uint32_t row, ecs_chunk* last,
+                      uint32_t last_row) {
+    const ecs_archetype* archetype = hole->archetype;
+    if (!archetype->has_ops) {
+        for (uint32_t i = 0; i < columns_of(archetype); i++)
+            ecs_bytes_copy(ecs_chunk_cell(hole, i, row), ecs_chunk_cell(last, i, last_row),
+                           hole->sizes[i]);
+    } else {
+        for (uint32_t i = 0; i < columns_of(archetype); i++)
+            ecs_cell_move(world, type_of(archetype, i), ecs_chunk_cell(hole, i, row),
+                          ecs_chunk_cell(last, i, last_row));
+    }
+    for (uint32_t t = 0; t < archetype->track_count; t++) {
+        bool is_dirty = ecs_chunk_dirty(last, t)[last_row / 64] >> (last_row % 64) & 1;
+        if (is_dirty || (last->written[t] && !hole->written[t])) ecs_chunk_mark_row(hole, t, row);
+    }
+    ecs_entity moved = last->entities[last_row];
+    hole->entities[row] = moved;
+    ecs_record_mut(world, ecs_entity_index(moved))->place = hole->id << ECS_ROW_BITS | row;
+}
+
+void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
+    ecs_archetype* archetype = chunk->archetype;
+    ecs_chunk* last = archetype->chunks[archetype->tail];
+    uint32_t last_row = ecs_chunk_count(&world->storage, last) - 1;
+    for (uint32_t t = 0; t < archetype->track_count; t++)
+        ecs_chunk_dirty(chunk, t)[row / 64] &= ~(1ull << (row % 64));
+    if (last != chunk || last_row != row) {
+        fill_hole(world, chunk, row, last, last_row);
+        for (uint32_t t = 0; t < archetype->track_count; t++)
+            ecs_chunk_dirty(last, t)[last_row / 64] &= ~(1ull << (last_row % 64));
+    }
+    ecs_chunk_retract(world, last, 1);
+    trim(world, archetype);
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+// Structural changes recorded now and applied at a flush point.
+//
+// While systems walk rows nothing may move, so they record what they want. A command is a header and
+// packed copies of its values. A creation cannot know its handle yet, since handles are given out in
+// the order of application; it returns a placeholder, {generation 0, ordinal}, and whatever names it in
+// later commands or in events is replaced at the flush. The order is (system, job, sequence): with one
+// thread it is the order of recording.
+//
+// Memory for headers and values is kept from flush to flush. Values lie in blocks that never move, so a
+// type that cannot be moved by memcpy may be recorded too.
+//
+// Runs of creations of one template without values go through the bulk path (bulk.c).
+#include "command.h"
+
+#include "base/assert.h"
+#include "transition.h"
+
+enum { BLOCK_BYTES = 64 * 1024, VALUE_ALIGN = 64 };
+
+static uint32_t value_bytes(const ecs_type* type) {
+    return VALUE_ALIGN + ((type->size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1));
+}
+
+const ecs_type* ecs_command_type(const ecs_world* world, ecs_component_id id) {
+    const ecs_component* component = ecs_component_get(world, id);
+    return component ? ecs_type_get(world, component->type) : NULL;
+}
+
+void* ecs_command_value_data(ecs_command_value* value) {
+    return (uint8_t*)value + VALUE_ALIGN;
+}
+
+static ecs_command_value* next_value(ecs_command_value* value) {
+    return (ecs_command_value*)(void*)((uint8_t*)value + value->bytes);
+}
+
+ecs_command_value* ecs_command_value_at(const ecs_command* command, uint32_t n) {
+    ecs_command_value* value = command->values;
+    while (n-- > 0)
+        value = next_value(value);
+    return value;
+}
+
+// `bytes` of memory in the blocks; NULL when memory ran out.
+static uint8_t* reserve_values(ecs_world* world, size_t bytes) {
+    ecs_commands* commands = &world->storage.commands;
+    while (commands->block_used < commands->block_count) {
+        ecs_command_block* block = &commands->blocks[commands->block_used];
+        if (block->capacity - commands->block_bytes >= bytes)
+            return block->memory + commands->block_bytes;
+        commands->block_used++;
+        commands->block_bytes = 0;
+    }
+    if (!base_array_reserve(world->allocator, (void**)&commands->blocks, &commands->block_capacity,
+                            commands->block_count + 1, sizeof *commands->blocks))
+        return NULL;
+    size_t capacity = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+    uint8_t* memory = base_allocate(world->allocator, capacity);
+    if (!memory) return NULL;
+    commands->blocks[commands->block_count++] = (ecs_command_block){memory, capacity};
+    return memory;
+}
+
+static void destroy_values(ecs_world* world, ecs_command_value* value, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++, value = next_value(value))
+        ecs_cell_destroy(world, ecs_command_type(world, value->component),
+                         ecs_command_value_data(value));
+}
+
+// Room for values of all these components, heads filled, nothing created. NULL when memory ran
+// out. The caller adds `bytes` to block_bytes to keep the room.
+static ecs_command_value* lay_out(ecs_world* world, const ecs_component_id* components,
+                                  uint32_t count, size_t* bytes) {
+    *bytes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        *bytes += value_bytes(ecs_command_type(world, components[i]));
+    uint8_t* memory = reserve_values(world, *bytes);
+    uint8_t* next = memory;
+    for (uint32_t i = 0; memory && i < count; i++) {
+        ecs_command_value* value = (ecs_command_value*)(void*)next;
+        value->component = components[i];
+        value->bytes = value_bytes(ecs_command_type(world, components[i]));
+        next += value->bytes;
+    }
+    return (ecs_command_value*)(void*)memory;
+}
+
+bool ecs_command_make_values(ecs_world* world, ecs_command* command,
+                             const ecs_component_id* components, uint32_t count) {
+    ecs_type_context context = {world->allocator};
+    size_t bytes = 0;
+    if (count == 0) return true;
+    command->values = lay_out(world, components, count, &bytes);
+    if (!command->values) return false;
+    ecs_command_value* value = command->values;
+    for (uint32_t i = 0; i < count; i++, value = next_value(value)) {
+        const ecs_type* type = ecs_command_type(world, value->component);
+        memset(ecs_command_value_data(value), 0, type->size);
+        ecs_value_create(type, &context, ecs_command_value_data(value));
+    }
+    command->init_count = count;
+    world->storage.commands.block_bytes += bytes;
+    return true;
+}
+
+static bool copy_values(ecs_world* world, const ecs_init* inits, uint32_t count,
+                        ecs_command_value** values) {
+    ecs_component_id components[ECS_TEMPLATE_COMPONENTS_MAX];
+    size_t bytes = 0;
+    *values = NULL;
+    if (count == 0) return true;
+    if (count > ECS_TEMPLATE_COMPONENTS_MAX) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        components[i] = inits[i].component;
+        if (!ecs_command_type(world, components[i])) return false;
+    }
+    *values = lay_out(world, components, count, &bytes);
+    if (!*values) return false;
+    ecs_command_value* value = *values;
+    for (uint32_t i = 0; i < count; i++, value = next_value(value)) {
+        if (ecs_cell_copy(world, ecs_command_type(world, value->component),
+                          ecs_command_value_data(value), inits[i].value))
+            continue;
+        destroy_values(world, *values, i);
+        return false;
+    }
+    world->storage.commands.block_bytes += bytes;
+    return true;
+}
+
+ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op) {
+    ecs_commands* commands = &world->storage.commands;
+    BASE_ASSERT(world->is_sealed && !commands->is_flushing);
+    if (commands->count >= world->limits.commands_queued_max ||
+        !base_array_reserve(world->allocator, (void**)&commands->items, &commands->capacity,
+                            commands->count + 1, sizeof *commands->items) ||
+        !base_array_reserve(world->allocator, (void**)&commands->created,
+                            &commands->created_capacity, commands->count + 1,
+                            sizeof *commands->created))
+        return NULL;
+    ecs_command* command = &commands->items[commands->count];
+    *command = (ecs_command){.system = commands->system,
+                             .job = commands->job,
+                             .sequence = commands->count++,
+                             .op = (uint8_t)op};
+    return command;
+}
+
+// Queue one command with copies of its values. @return NULL when that is not possible (counted).
+static ecs_command* record(ecs_world* world, ecs_command_op op, const ecs_init* inits,
+                           uint32_t init_count) {
+    ecs_command* command = ecs_command_push(world, op);
+    if (command && copy_values(world, inits, init_count, &command->values)) {
+        command->init_count = init_count;
+        return command;
+    }
+    if (command) world->storage.commands.count--;
+    world->counters.commands_refused++;
+    return NULL;
+}
+
+ecs_entity ecs_command_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
+                              uint32_t init_count) {
+    if (!ecs_template_get(world, template_id)) {
+        world->counters.commands_refused++;
+        return ECS_ENTITY_NONE;
+    }
+    ecs_command* command = record(world, ECS_COMMAND_CREATE, inits, init_count);
+    if (!command) return ECS_ENTITY_NONE;
+    command->template_id = template_id;
+    command->entity = ecs_entity_make(++world->storage.commands.created_count, 0);
+    return command->entity;
+}
+
+bool ecs_command_destroy(ecs_world* world, ecs_entity entity) {
+    ecs_command* command = record(world, ECS_COMMAND_DESTROY, NULL, 0);
+    if (!command) return false;
+    command->entity = entity;
+    return true;
+}
+
+bool ecs_command_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
+                          const ecs_init* inits, uint32_t init_count) {
+    ecs_command* command = record(world, ECS_COMMAND_RECREATE, inits, init_count);
+    if (!command) return false;
+    command->entity = entity;
+    command->template_id = template_id;
+    return true;
+}
+
+bool ecs_command_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
+                     const void* value) {
+    ecs_init init = {.component = component, .value = value};
+    ecs_command* command = record(world, ECS_COMMAND_SET, &init, 1);
+    if (!command) return false;
+    command->entity = entity;
+    return true;
+}
+
+uint32_t ecs_command_count(const ecs_world* world) {
+    return world->storage.commands.count;
+}
+
+ecs_entity ecs_command_resolve(const ecs_world* world, ecs_entity entity) {
+    if (!ecs_entity_is_placeholder(entity)) return entity;
+    uint32_t ordinal = ecs_entity_index(entity);
+    const ecs_commands* commands = &world->storage.commands;
+    return ordinal <= commands->created_count ? commands->created[ordinal - 1] : ECS_ENTITY_NONE;
+}
+
+// Handles inside a value: placeholders become what they stand for.
+static void resolve_value(const ecs_world* world, const ecs_type* type, void* value) {
+    for (uint32_t f = 0; f < type->field_count; f++) {
+        const ecs_field* field = &type->fields[f];
+        if (field->kind != ECS_FIELD_ENTITY) continue;
+        ecs_entity* handles = (ecs_entity*)(void*)((uint8_t*)value + field->offset);
+        for (uint32_t i = 0; i < field->count; i++)
+            handles[i] = ecs_command_resolve(world, handles[i]);
+    }
+}
+
+// The inits of a command: at most ECS_TEMPLATE_COMPONENTS_MAX, checked when they were recorded.
+static void unpack(ecs_world* world, const ecs_command* command, ecs_init* inits) {
+    ecs_command_value* value = command->values;
+    for (uint32_t i = 0; i < command->init_count; i++, value = next_value(value)) {
+        void* data = ecs_command_value_data(value);
+        resolve_value(world, ecs_command_type(world, value->component), data);
+        inits[i] = (ecs_init){.component = value->component, .value = data};
+    }
+}
+
+static ecs_result apply(ecs_world* world, const ecs_command* command) {
+    ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
+    unpack(world, command, inits);
+    if (command->op == ECS_COMMAND_CREATE)
+        return ecs_create(world, command->template_id, inits, command->init_count,
+                          &world->storage.commands.created[ecs_entity_index(command->entity) - 1]);
+    ecs_entity entity = ecs_command_resolve(world, command->entity);
+    if (!ecs_is_alive(world, entity)) return ECS_ERR_STALE;
+    switch ((ecs_command_op)command->op) {
+    case ECS_COMMAND_DESTROY:
+        return ecs_destroy(world, entity);
+    case ECS_COMMAND_RECREATE:
+        return ecs_recreate(world, entity, command->template_id, inits, command->init_count);
+    case ECS_COMMAND_SET:
+        return ecs_set(world, entity, inits[0].component, inits[0].value);
+    case ECS_COMMAND_CREATE:
+        break;
+    }
+    return ECS_ERR_UNKNOWN;
+}
+
+static bool is_plain_create(const ecs_command* command, ecs_template_id template_id) {
+    return command->op == ECS_COMMAND_CREATE && command->init_count == 0 &&
+           command->template_id == template_id;
+}
+
+// A run of creations without values from `first` on, at once. @return commands done; 0 when there is no
+// run or it does not fit as a whole, so that it is tried one by one.
+static uint32_t apply_run(ecs_world* world, uint32_t first) {
+    ecs_commands* commands = &world->storage.commands;
+    const ecs_command* command = &commands->items[first];
+    uint32_t count = 0;
+    while (first + count < commands->count &&
+           is_plain_create(&commands->items[first + count], command->template_id))
+        count++;
+    if (count < 2) return 0;
+    ecs_entity* created = &commands->created[ecs_entity_index(command->entity) - 1];
+    return ecs_create_many(world, command->template_id, count, created) == ECS_OK ? count : 0;
+}
+
+void ecs_commands_clear(ecs_world* world) {
+    ecs_commands* commands = &world->storage.commands;
+    for (uint32_t i = 0; i < commands->count; i++)
+        destroy_values(world, commands->items[i].values, commands->items[i].init_count);
+    commands->count = 0;
+    commands->created_count = 0;
+    commands->block_used = 0;
+    commands->block_bytes = 0;
+}
+
+void ecs_commands_deinit(ecs_world* world) {
+    ecs_commands* commands = &world->storage.commands;
+    const base_allocator* allocator = world->allocator;
+    ecs_commands_clear(world);
+    for (uint32_t i = 0; i < commands->block_count; i++)
+        base_release(allocator, commands->blocks[i].memory, commands->blocks[i].capacity);
+    base_release(allocator, commands->blocks, commands->block_capacity * sizeof *commands->blocks);
+    base_release(allocator, commands->items, commands->capacity * sizeof *commands->items);
+    base_release(allocator, commands->created,
+                 commands->created_capacity * sizeof *commands->created);
+    *commands = (ecs_commands){0};
+}
+
+void ecs_commands_apply(ecs_world* world) {
+    ecs_commands* commands = &world->storage.commands;
+    BASE_ASSERT(world->walk_depth == 0 && !commands->is_flushing);
+    commands->is_flushing = true;
+    if (commands->created)
+        memset(commands->created, 0, commands->created_count * sizeof *commands->created);
+    for (uint32_t i = 0; i < commands->count;) {
+        uint32_t run = apply_run(world, i);
+        world->counters.commands_applied += run;
+        i += run;
+        if (run > 0) continue;
+        ecs_result result = apply(world, &commands->items[i++]);
+        if (result == ECS_OK)
+            world->counters.commands_applied++;
+        else if (result == ECS_ERR_STALE)
+            world->counters.stale_handles++;
+        else
+            world->counters.commands_refused++;
+    }
+    ecs_events_resolve(world);
+    ecs_commands_clear(world);
+    commands->is_flushing = false;
+}
+
+void ecs_command_flush(ecs_world* world) {
+    BASE_ASSERT(world->stage_depth == 0 && "inside a stage the flush points apply commands");
+    ecs_commands_apply(world);
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+// Queries: a cache of column pointers, patched when blocks come, move or go.
+//
+// An entry is a few machine words in a row, `stride` of them:
+//
+//     | chunk id | entities | column of term 0 | column of term 1 | ... | mark of 1st write term | ... |
+//
+// A walk reads entries front to back and one count per entry out of the world's dense array, so a chunk
+// costs some ten instructions, whether it is one of 4 or of 4,000. Marking a column as written is one
+// byte store through the entry; columns that nobody tracks point at a sink, so the walk need not ask.
+//
+// Entries are sorted by archetype (order of making) and chunk, which is the order of the simulation. A
+// chunk that comes to an older archetype is inserted in its middle: rare, one memmove.
+//
+// Names are bound at seal. A required component that nobody registered would mean a query that can never
+// match; that is a mistake in a name, and reported. Missing optional and require_not terms are fine.
+#include "base/assert.h"
+#include "world_internal.h"
+
+enum { ENTRY_CHUNK, ENTRY_ENTITIES, ENTRY_COLUMNS };
+
+static bool is_write(ecs_access access) {
+    return access == ECS_WRITE || access == ECS_OPTIONAL_WRITE;
+}
+
+static bool is_required(ecs_access access) {
+    return access == ECS_READ || access == ECS_WRITE || access == ECS_REQUIRE;
+}
+
+static bool has_column(ecs_access access) {
+    return access != ECS_REQUIRE && access != ECS_REQUIRE_NOT;
+}
+
+ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t term_count,
+                            ecs_query** query) {
+    ecs_storage* storage = &world->storage;
+    if (world->is_sealed) return ECS_ERR_SEALED;
+    if (term_count > ECS_QUERY_TERMS_MAX) return ECS_ERR_FULL;
+    if (!base_array_reserve(world->allocator, (void**)&storage->queries, &storage->query_capacity,
+                            storage->query_count + 1, sizeof *storage->queries))
+        return ECS_ERR_MEMORY;
+    ecs_query* made = base_allocate_zero(world->allocator, sizeof *made);
+    if (!made) return ECS_ERR_MEMORY;
+    made->names = base_allocate_zero(world->allocator, term_count * sizeof *made->names);
+    if (!made->names) {
+        base_release(world->allocator, made, sizeof *made);
+        return ECS_ERR_MEMORY;
+    }
+    made->id = storage->query_count;
+    made->term_count = term_count;
+    for (uint32_t i = 0; i < term_count; i++) {
+        BASE_ASSERT(strlen(terms[i].component) < ECS_NAME_BYTES_MAX);
+        strcpy(made->names[i][0], terms[i].component);
+        if (terms[i].type) {
+            BASE_ASSERT(strlen(terms[i].type) < ECS_NAME_BYTES_MAX);
+            strcpy(made->names[i][1], terms[i].type);
+        }
+        made->access[i] = terms[i].access;
+        if (is_write(terms[i].access)) made->write_terms[made->write_count++] = (uint16_t)i;
+    }
+    made->stride = ENTRY_COLUMNS + term_count + made->write_count;
+    storage->queries[storage->query_count++] = made;
+    *query = made;
+    return ECS_OK;
+}
+
+void ecs_query_own(ecs_query* query, const char* owner) {
+    query->owner = owner;
+}
+
+static void release_matches(ecs_world* world, ecs_query* query) {
+    for (uint32_t i = 0; i < query->match_count; i++)
+        base_release(world->allocator, query->matches[i].columns,
+                     query->term_count * sizeof(uint16_t));
+    query->match_count = 0;
+    query->entry_count = 0;
+    if (query->match_of)
+        memset(query->match_of, 0, query->match_of_capacity * sizeof *query->match_of);
+}
+
+void ecs_queries_clear(ecs_world* world) {
+    for (uint32_t i = 0; i < world->storage.query_count; i++)
+        release_matches(world, world->storage.queries[i]);
+}
+
+void ecs_queries_deinit(ecs_world* world) {
+    ecs_storage* storage = &world->storage;
+    const base_allocator* allocator = world->allocator;
+    for (uint32_t i = 0; i < storage->query_count; i++) {
+        ecs_query* query = storage->queries[i];
+        release_matches(world, query);
+        base_release(allocator, query->names, query->term_count * sizeof *query->names);
+        base_release(allocator, query->entries, query->entry_capacity * sizeof *query->entries);
+        base_release(allocator, query->matches, query->match_capacity * sizeof *query->matches);
+        base_release(allocator, query->match_of,
+                     query->match_of_capacity * sizeof *query->match_of);
+        base_release(allocator, query, sizeof *query);
+    }
+    base_release(allocator, storage->queries, storage->query_capacity * sizeof *storage->queries);
+}
+
+static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
+                            const base_reporter* reporter) {
+    const char* name = query->names[term][0];
+    const char* type_name = query->names[term][1];
+    const char* owner = query->owner ? query->owner : "(no system)";
+    ecs_component_id id = ecs_component_find(world, name);
+    query->components[term] = id;
+    if (id == ECS_COMPONENT_NONE) {
+        if (!is_required(query->access[term])) return ECS_OK;
+        query->is_hopeless = true;
+        base_report(reporter, NULL, 0, "query %u of %s: no template or module has a component '%s'",
+                    query->id, owner, name);
+        return ECS_ERR_UNKNOWN;
+    }
+    const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
+    if (type_name[0] == '\0' || strcmp(type->name, type_name) == 0) return ECS_OK;
+    base_report(reporter, NULL, 0, "query %u of %s asks for '%s:%s', but its type is '%s'",
+                query->id, owner, name, type_name, type->name);
+    return ECS_ERR_TYPE;
+}
+
+ecs_result ecs_storage_seal(ecs_world* world, const base_reporter* reporter) {
+    ecs_storage* storage = &world->storage;
+    ecs_result first = ECS_OK;
+    for (uint32_t q = 0; q < storage->query_count; q++) {
+        ecs_query* query = storage->queries[q];
+        query->is_hopeless = false;
+        for (uint32_t i = 0; i < query->term_count; i++) {
+            ecs_result result = bind_term(world, query, i, reporter);
+            if (first == ECS_OK) first = result;
+        }
+        query->is_bound = true;
+    }
+    storage->slot_count = ecs_component_count(world) + 1;
+    return first;
+}
+
+static uint32_t slot_of(const ecs_archetype* archetype, ecs_component_id component) {
+    return component == ECS_COMPONENT_NONE ? ECS_SLOT_NONE : archetype->slots[component];
+}
+
+static bool matches(const ecs_query* query, const ecs_archetype* archetype) {
+    if (query->is_hopeless) return false;
+    for (uint32_t i = 0; i < query->term_count; i++) {
+        bool is_there = slot_of(archetype, query->components[i]) != ECS_SLOT_NONE;
+        if (is_required(query->access[i]) && !is_there) return false;
+        if (query->access[i] == ECS_REQUIRE_NOT && is_there) return false;
+    }
+    return true;
+}
+
+static bool prepare_match(ecs_world* world, ecs_query* query, uint32_t archetype_id,
+                          uint16_t** columns) {
+    const base_allocator* allocator = world->allocator;
+    if (!base_array_reserve(allocator, (void**)&query->matches, &query->match_capacity,
+                            query->match_count + 1, sizeof *query->matches) ||
+        !base_array_reserve(allocator, (void**)&query->match_of, &query->match_of_capacity,
+                            archetype_id + 1, sizeof *query->match_of))
+        return false;
+    *columns = base_allocate(allocator, query->term_count * sizeof **columns);
+    return *columns != NULL;
+}
+
+static void drop_match(ecs_world* world, ecs_query* query, uint32_t archetype_id) {
+    if (archetype_id >= query->match_of_capacity || query->match_of[archetype_id] == 0) return;
+    query->match_of[archetype_id] = 0;
+    query->match_count--;
+    base_release(world->allocator, query->matches[query->match_count].columns,
+                 query->term_count * sizeof(uint16_t));
+}
+
+bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype) {
+    ecs_storage* storage = &world->storage;
+    for (uint32_t q = 0; q < storage->query_count; q++) {
+        ecs_query* query = storage->queries[q];
+        if (!matches(query, archetype)) continue;
+        uint16_t* columns = NULL;
+        if (!prepare_match(world, query, archetype->id, &columns)) {
+            for (uint32_t i = 0; i < q; i++)
+                drop_match(world, storage->queries[i], archetype->id);
+            return false;
+        }
+        for (uint32_t i = 0; i < query->term_count; i++)
+            columns[i] = has_column(query->access[i])
+                             ? (uint16_t)slot_of(archetype, query->components[i])
+                             : ECS_SLOT_NONE;
+        query->matches[query->match_count] = (ecs_match){
+            .archetype = archetype, .entry_first = query->entry_count, .columns = columns};
+        query->match_of[archetype->id] = ++query->match_count;
+    }
+    return true;
+}
+
+// The match of an archetype; NULL when the query does not want it.
+static ecs_match* match_of(const ecs_query* query, const ecs_archetype* archetype) {
+    if (archetype->id >= query->match_of_capacity) return NULL;
+    uint32_t position = query->match_of[archetype->id];
+    return position == 0 ? NULL : &query->matches[position - 1];
+}
+
+bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype) {
+    for (uint32_t q = 0; q < world->storage.query_count; q++) {
+        ecs_query* query = world->storage.queries[q];
+        if (!match_of(query, archetype)) continue;
+        if (!base_array_reserve(world->allocator, (void**)&query->entries, &query->entry_capacity,
+                                (query->entry_count + 1) * query->stride, sizeof *query->entries))
+            return false;
+    }
+    return true;
+}
+
+static uintptr_t* entry_of(const ecs_query* query, const ecs_match* match, const ecs_chunk* chunk) {
+    return query->entries + (size_t)(match->entry_first + chunk->index) * query->stride;
+}
+
+static void fill_entry(ecs_world* world, const ecs_query* query, const ecs_match* match,
+                       ecs_chunk* chunk) {
+    uintptr_t* entry = entry_of(query, match, chunk);
+    entry[ENTRY_CHUNK] = chunk->id;
+    entry[ENTRY_ENTITIES] = (uintptr_t)chunk->entities;
+    for (uint32_t i = 0; i < query->term_count; i++) {
+        uint16_t column = match->columns[i];
+        entry[ENTRY_COLUMNS + i] = column == ECS_SLOT_NONE ? 0 : (uintptr_t)chunk->columns[column];
+    }
+    uintptr_t* marks = entry + ENTRY_COLUMNS + query->term_count;
+    for (uint32_t i = 0; i < query->write_count; i++) {
+        uint16_t column = match->columns[query->write_terms[i]];
+        uint16_t track =
+            column == ECS_SLOT_NONE ? ECS_SLOT_NONE : chunk->archetype->columns[column].track;
+        marks[i] = (uintptr_t)(track == ECS_SLOT_NONE ? &world->storage.mark_sink
+                                                      : &chunk->written[track]);
+    }
+}
+
+void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk) {
+    for (uint32_t q = 0; q < world->storage.query_count; q++) {
+        ecs_query* query = world->storage.queries[q];
+        ecs_match* match = match_of(query, chunk->archetype);
+        if (!match) continue;
+        uintptr_t* entry = entry_of(query, match, chunk);
+        const uintptr_t* end = query->entries + (size_t)query->entry_count * query->stride;
+        memmove(entry + query->stride, entry, (size_t)(end - entry) * sizeof *entry);
+        query->entry_count++;
+        for (ecs_match* later = match + 1; later < query->matches + query->match_count; later++)
+            later->entry_first++;
+        fill_entry(world, query, match, chunk);
+    }
+}
+
+void ecs_queries_patch_chunk(ecs_world* world, ecs_chunk* chunk) {
+    for (uint32_t q = 0; q < world->storage.query_count; q++) {
+        ecs_query* query = world->storage.queries[q];
+        ecs_match* match = match_of(query, chunk->archetype);
+        if (match) fill_entry(world, query, match, chunk);
+    }
+}
+
+void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk) {
+    for (uint32_t q = 0; q < world->storage.query_count; q++) {
+        ecs_query* query = world->storage.queries[q];
+        ecs_match* match = match_of(query, chunk->archetype);
+        if (!match) continue;
+        uintptr_t* entry = entry_of(query, match, chunk);
+        const uintptr_t* next = entry + query->stride;
+        const uintptr_t* end = query->entries + (size_t)query->entry_count * query->stride;
+        memmove(entry, next, (size_t)(end - next) * sizeof *entry);
+        query->entry_count--;
+        for (ecs_match* later = match + 1; later < query->matches + query->match_count; later++)
+            later->entry_first--;
+    }
+}
+
+ecs_query_iter ecs_query_begin(ecs_world* world, ecs_query* query) {
+    BASE_ASSERT(world->is_sealed && "seal the world before queries are walked");
+    world->walk_depth++;
+    ecs_query_iter iter;
+    iter.rows = (ecs_rows){0};
+    iter.world = world;
+    iter.query = query;
+    iter.next_index = 0;
+    return iter;
+}
+
+bool ecs_query_next(ecs_query_iter* iter) {
+    const ecs_query* query = iter->query;
+    if (!query) return false;
+    const uint32_t* counts = iter->world->storage.chunk_counts;
+    const uintptr_t* entry = query->entries + (size_t)iter->next_index * query->stride;
+    for (uint32_t i = iter->next_index; i < query->entry_count; i++, entry += query->stride) {
+        uint32_t count = counts[entry[ENTRY_CHUNK]];
+        if (count == 0) continue;
+        iter->rows.count = count;
+        iter->rows.entities = (const ecs_entity*)entry[ENTRY_ENTITIES];
+        iter->rows.columns = (void* const*)(entry + ENTRY_COLUMNS);
+        const uintptr_t* marks = entry + ENTRY_COLUMNS + query->term_count;
+        for (uint32_t w = 0; w < query->write_count; w++)
+            *(uint8_t*)marks[w] = 1;
+        iter->next_index = i + 1;
+        return true;
+    }
+    ecs_query_end(iter);
+    return false;
+}
+
+void ecs_query_end(ecs_query_iter* iter) {
+    if (!iter->query) return;
+    BASE_ASSERT(iter->world->walk_depth > 0);
+    iter->world->walk_depth--;
+    iter->query = NULL;
+}
+
+uint32_t ecs_query_count(ecs_world* world, ecs_query* query) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < query->match_count; i++)
+        count += query->matches[i].archetype->row_count;
+    (void)world;
+    return (uint32_t)count;
+}
+
+ecs_entity ecs_query_first(ecs_world* world, ecs_query* query) {
+    const uintptr_t* entry = query->entries;
+    for (uint32_t i = 0; i < query->entry_count; i++, entry += query->stride) {
+        if (world->storage.chunk_counts[entry[ENTRY_CHUNK]] > 0)
+            return ((const ecs_entity*)entry[ENTRY_ENTITIES])[0];
+    }
+    return ECS_ENTITY_NONE;
+}
+
+bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_query_iter* iter) {
+    const ecs_record* record = ecs_record_find(&world->storage, entity);
+    if (!record) return false;
+    const ecs_chunk* chunk = ecs_record_chunk(&world->storage, record);
+    const ecs_match* match = match_of(query, chunk->archetype);
+    if (!match) return false;
+    uint32_t row = ecs_record_row(record);
+    for (uint32_t i = 0; i < query->term_count; i++) {
+        uint16_t column = match->columns[i];
+        iter->columns[i] = column == ECS_SLOT_NONE ? NULL : ecs_chunk_cell(chunk, column, row);
+    }
+    for (uint32_t i = 0; i < query->write_count; i++) {
+        uint16_t column = match->columns[query->write_terms[i]];
+        if (column == ECS_SLOT_NONE) continue;
+        uint16_t track = chunk->archetype->columns[column].track;
+        if (track != ECS_SLOT_NONE) ecs_chunk_mark_row(chunk, track, row);
+    }
+    iter->rows =
+        (ecs_rows){.count = 1, .entities = chunk->entities + row, .columns = iter->columns};
+    iter->world = world;
+    iter->query = NULL; // no walk is open: nothing to end
+    iter->next_index = 0;
+    return true;
+}
+
+void ecs_query_validate(const ecs_world* world, const ecs_query* query) {
+    uint32_t match = 0;
+    uint32_t entry_index = 0;
+    for (uint32_t id = 0; id < world->storage.archetype_count; id++) {
+        const ecs_archetype* archetype = world->storage.archetypes[id];
+        const ecs_match* found = match_of(query, archetype);
+        BASE_ASSERT((found != NULL) == matches(query, archetype));
+        if (!found) continue;
+        BASE_ASSERT(found == &query->matches[match++]);
+        BASE_ASSERT(found->archetype == archetype && found->entry_first == entry_index);
+        for (uint32_t i = 0; i < archetype->chunk_count; i++, entry_index++) {
+            const ecs_chunk* chunk = archetype->chunks[i];
+            const uintptr_t* entry = entry_of(query, found, chunk);
+            BASE_ASSERT(entry[ENTRY_CHUNK] == chunk->id);
+            BASE_ASSERT(entry[ENTRY_ENTITIES] == (uintptr_t)chunk->entities);
+            for (uint32_t t = 0; t < query->term_count; t++) {
+                uint16_t column = found->columns[t];
+                BASE_ASSERT(entry[ENTRY_COLUMNS + t] ==
+                            (column == ECS_SLOT_NONE ? 0 : (uintptr_t)chunk->columns[column]));
+            }
+        }
+    }
+    BASE_ASSERT(match == query->match_count && entry_index == query->entry_count);
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+// Entities come, change their template, and go: one at a time here, many of a kind in bulk.c.
+//
+// Every operation has two halves. In the first anything may fail: names, indices, memory, copies of
+// values that own memory; it builds the new row's cells behind the rows that live and takes them back on
+// failure. The second half cannot fail: records, marks, and the word to tracking. So an error code
+// means that nothing changed.
+//
+// Recreate is always "build the new row, move what both have, take the old row out", also when the
+// archetype stays the same: the new row then falls into the hole that the old one leaves.
+//
+// Structure may change only while nobody walks and no stage runs, but for the flush points of a stage
+// (command.c): pointers to rows are borrowed until then.
+#include "base/assert.h"
+#include "transition.h"
+
+void ecs_structure_check(const ecs_world* world) {
+    BASE_ASSERT(world->is_sealed && "seal the world before entities are made");
+    BASE_ASSERT(world->walk_depth == 0 && "no structural change while a query is walked");
+    BASE_ASSERT((world->stage_depth == 0 || world->storage.commands.is_flushing) &&
+                "inside a stage record structural changes with ecs/command.h");
+}
+
+// What every column of a new row is copied from.
+static bool choose_sources(const ecs_world* world, const ecs_binding* binding,
+                           const ecs_init* inits, uint32_t init_count, const void** sources) {
+    const ecs_archetype* archetype = binding->archetype;
+    memcpy(sources, binding->defaults, archetype->column_count * sizeof *sources);
+    for (uint32_t i = 0; i < init_count; i++) {
+        if (inits[i].component >= world->storage.slot_count) return false;
+        uint16_t column = archetype->slots[inits[i].component];
+        if (column == ECS_SLOT_NONE) return false;
+        sources[column] = inits[i].value;
+    }
+    return true;
+}
+
+void ecs_row_destroy_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t end) {
+    const ecs_archetype* archetype = chunk->archetype;
+    if (!archetype->has_ops) return;
+    for (uint32_t i = 0; i < end; i++) {
+        uint32_t column =
+            i < archetype->column_count ? i : archetype->tracked[i - archetype->column_count];
+        ecs_cell_destroy(world, archetype->columns[column].type, ecs_chunk_cell(chunk, i, row));
+    }
+}
+
+bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row, const void* const* sources) {
+    const ecs_archetype* archetype = chunk->archetype;
+    uint32_t count = archetype->column_count;
+    if (!archetype->has_ops) {
+        for (uint32_t i = 0; i < count; i++)
+            ecs_bytes_copy(ecs_chunk_cell(chunk, i, row), sources[i], chunk->sizes[i]);
+        for (uint32_t t = 0; t < archetype->track_count; t++)
+            ecs_bytes_copy(ecs_chunk_cell(chunk, count + t, row), sources[archetype->tracked[t]],
+                           chunk->sizes[count + t]);
+        return true;
+    }
+    for (uint32_t i = 0; i < count + archetype->track_count; i++) {
+        // A shadow is a copy of the value itself: types may tell equality by a version.
+        uint32_t column = i < count ? i : archetype->tracked[i - count];
+        const void* source = i < count ? sources[i] : ecs_chunk_cell(chunk, column, row);
+        if (ecs_cell_copy(world, archetype->columns[column].type, ecs_chunk_cell(chunk, i, row),
+                          source))
+            continue;
+        ecs_row_destroy_cells(world, chunk, row, i);
+        return false;
+    }
+    return true;
+}
+
+void ecs_row_settle(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_entity entity,
+                    ecs_template_id template_id) {
+    ecs_record* record = ecs_record_mut(world, ecs_entity_index(entity));
+    record->place = chunk->id << ECS_ROW_BITS | row;
+    record->life = (uint16_t)(ecs_entity_generation(entity) | ECS_LIFE_CREATED);
+    record->template_id = template_id;
+    chunk->entities[row] = entity;
+}
+
+static ecs_result create_row(ecs_world* world, ecs_binding* binding, const ecs_init* inits,
+                             uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
+    const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
+    if (!choose_sources(world, binding, inits, init_count, sources)) return ECS_ERR_MISSING;
+    ecs_result result = ecs_archetype_reserve(world, binding->archetype, 1);
+    if (result != ECS_OK) return result;
+    *chunk = ecs_archetype_tail(world, binding->archetype);
+    *row = ecs_chunk_append(world, *chunk, 1);
+    if (ecs_row_fill(world, *chunk, *row, sources)) return ECS_OK;
+    ecs_chunk_retract(world, *chunk, 1);
+    return ECS_ERR_MEMORY;
+}
+
+ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
+                      uint32_t init_count, ecs_entity* entity) {
+    ecs_structure_check(world);
+    ecs_binding* binding = NULL;
+    ecs_result result = ecs_storage_bind(world, template_id, &binding);
+    if (result != ECS_OK) return result;
+    uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
+    uint32_t index = ecs_index_peek(world, range);
+    if (index == 0) return ECS_ERR_FULL;
+    if (!ecs_record_reserve(world, index) || !ecs_track_reserve(world, 1, 0, 0))
+        return ECS_ERR_MEMORY;
+    ecs_chunk* chunk = NULL;
+    uint32_t row = 0;
+    result = create_row(world, binding, inits, init_count, &chunk, &row);
+    if (result != ECS_OK) return result;
+    *entity = ecs_handle_take(world, range, index);
+    ecs_row_settle(world, chunk, row, *entity, template_id);
+    world->storage.entity_count++;
+    ecs_track_created(world, *entity, chunk->id, row);
+    return ECS_OK;
+}
+
+// An entity at a handle that somebody else chose.
+static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
+                               const ecs_init* inits, uint32_t init_count, bool is_told) {
+    const ecs_record* record = ecs_record_at(&world->storage, ecs_entity_index(handle));
+    if (record->life & ECS_LIFE_CREATED) {
+        if (ecs_is_alive(world, handle)) ecs_world_count_bad_transition(world);
+        return ECS_ERR_TAKEN;
+    }
+    ecs_binding* binding = NULL;
+    ecs_result result = ecs_storage_bind(world, template_id, &binding);
+    if (result != ECS_OK) return result;
+    if (!ecs_record_reserve(world, ecs_entity_index(handle)) ||
+        (is_told && !ecs_track_reserve(world, 1, 0, 0)))
+        return ECS_ERR_MEMORY;
+    ecs_chunk* chunk = NULL;
+    uint32_t row = 0;
+    result = create_row(world, binding, inits, init_count, &chunk, &row);
+    if (result != ECS_OK) return result;
+    ecs_row_settle(world, chunk, row, handle, template_id);
+    world->storage.entity_count++;
+    ecs_held_created(world, handle);
+    if (is_told) ecs_track_created(world, handle, chunk->id, row);
+    return ECS_OK;
+}
+
+ecs_result ecs_create_at(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
+                         const ecs_init* inits, uint32_t init_count) {
+    ecs_structure_check(world);
+    BASE_ASSERT(world->is_mirror && "only a mirror is told its handles");
+    uint32_t index = ecs_entity_index(handle);
+    if (index == 0 || ecs_entity_generation(handle) == 0) return ECS_ERR_STALE;
+    if (index > world->limits.replicated_index_max) return ECS_ERR_FULL;
+    return create_given(world, handle, template_id, inits, init_count, true);
+}
+
+ecs_result ecs_storage_place(ecs_world* world, ecs_entity handle, ecs_template_id template_id) {
+    uint32_t index = ecs_entity_index(handle);
+    uint32_t index_max = world->limits.replicated_index_max + world->limits.local_entities_max;
+    if (index == 0 || index > index_max || ecs_entity_generation(handle) == 0) return ECS_ERR_STALE;
+    ecs_result result = create_given(world, handle, template_id, NULL, 0, false);
+    if (result == ECS_OK) ecs_index_settle(world, index);
+    return result;
+}
+
+ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
+    ecs_structure_check(world);
+    const ecs_record* found = ecs_record_find(&world->storage, entity);
+    if (!found) {
+        ecs_world_count_bad_transition(world);
+        return ECS_ERR_STALE;
+    }
+    // Tracking made room for this death when the entity was created.
+    ecs_chunk* chunk = ecs_record_chunk(&world->storage, found);
+    uint32_t row = ecs_record_row(found);
+    ecs_track_destroying(world, entity, chunk->id, row);
+    const ecs_archetype* archetype = chunk->archetype;
+    ecs_row_destroy_cells(world, chunk, row, archetype->column_count + archetype->track_count);
+    ecs_chunk_remove(world, chunk, row);
+    ecs_record* record = ecs_record_mut(world, ecs_entity_index(entity));
+    record->life &= ECS_GENERATION_MAX;
+    record->place = 0;
+    record->template_id = ECS_TEMPLATE_NONE;
+    world->storage.entity_count--;
+    ecs_held_destroyed(world, entity);
+    ecs_index_settle(world, ecs_entity_index(entity));
+    return ECS_OK;
+}
+
+// The old row's cells that the new one takes over; ECS_SLOT_NONE elsewhere. `sources` of such a column
+// is the old value.
+typedef struct move_plan {
+    uint16_t from[ECS_TEMPLATE_COMPONENTS_MAX]; // by new column
+    const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
+} move_plan;
+
+static bool plan_move(const ecs_world* world, const ecs_binding* binding, const ecs_chunk* old,
+                      const ecs_init* inits, uint32_t init_count, move_plan* plan) {
+    if (!choose_sources(world, binding, inits, init_count, plan->sources)) return false;
+    const ecs_archetype* archetype = binding->archetype;
+    for (uint32_t i = 0; i < archetype->column_count; i++)
+        plan->from[i] = old->slots[archetype->columns[i].component];
+    for (uint32_t i = 0; i < init_count; i++)
+        plan->from[archetype->slots[inits[i].component]] = ECS_SLOT_NONE;
+    return true;
+}
+
+// The first half: cells that are new, and all shadows. Cells that will be moved in stay uncreated.
+static bool build_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, const ecs_chunk* old,
+                        uint32_t old_row, const move_plan* plan) {
+    const ecs_archetype* archetype = chunk->archetype;
+    uint32_t count = archetype->column_count;
+    for (uint32_t i = 0; i < count + archetype->track_count; i++) {
+        uint32_t column = i < count ? i : archetype->tracked[i - count];
+        bool is_kept = plan->from[column] != ECS_SLOT_NONE;
+        if (i < count && is_kept) continue;
+        const void* source = plan->sources[column];
+        if (i >= count)
+            source = is_kept ? ecs_chunk_cell(old, plan->from[column], old_row)
+                             : ecs_chunk_cell(chunk, column, row);
+        if (ecs_cell_copy(world, archetype->columns[column].type, ecs_chunk_cell(chunk, i, row),
+                          source))
+            continue;
+        for (uint32_t k = 0; k < i; k++) {
+            uint32_t made = k < count ? k : archetype->tracked[k - count];
+            if (k >= count || plan->from[k] == ECS_SLOT_NONE)
+                ecs_cell_destroy(world, archetype->columns[made].type,
+                                 ecs_chunk_cell(chunk, k, row));
+        }
+        return false;
+    }
+    return true;
+}
+
+// The second half: move what is kept, destroy the rest of the old row.
+static void move_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chunk* old,
+                       uint32_t old_row, const move_plan* plan) {
+    const ecs_archetype* archetype = chunk->archetype;
+    const ecs_archetype* old_archetype = old->archetype;
+    uint64_t is_moved[ECS_TEMPLATE_COMPONENTS_MAX / 64] = {0};
+    for (uint32_t i = 0; i < archetype->column_count; i++) {
+        uint16_t from = plan->from[i];
+        if (from == ECS_SLOT_NONE) continue;
+        is_moved[from / 64] |= 1ull << (from % 64);
+        ecs_cell_move(world, archetype->columns[i].type, ecs_chunk_cell(chunk, i, row),
+                      ecs_chunk_cell(old, from, old_row));
+    }
+    if (!old_archetype->has_ops) return;
+    for (uint32_t i = 0; i < old_archetype->column_count; i++) {
+        const ecs_column* column = &old_archetype->columns[i];
+        if (!(is_moved[i / 64] >> (i % 64) & 1))
+            ecs_cell_destroy(world, column->type, ecs_chunk_cell(old, i, old_row));
+        if (column->track != ECS_SLOT_NONE)
+            ecs_cell_destroy(
+                world, column->type,
+                ecs_chunk_cell(old, old_archetype->column_count + column->track, old_row));
+    }
+}
+
+ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
+                        const ecs_init* inits, uint32_t init_count) {
+    ecs_structure_check(world);
+    const ecs_record* record = ecs_record_find(&world->storage, entity);
+    if (!record) return ECS_ERR_STALE;
+    if (record->template_id == template_id && init_count == 0) return ECS_OK;
+    ecs_binding* binding = NULL;
+    ecs_result result = ecs_storage_bind(world, template_id, &binding);
+    if (result != ECS_OK) return result;
+    if (binding->is_replicated && !world->is_mirror &&
+        ecs_entity_index(entity) > world->limits.replicated_index_max)
+        return ECS_ERR_TYPE;
+    ecs_archetype* archetype = binding->archetype;
+    move_plan plan;
+    if (!plan_move(world, binding, ecs_record_chunk(&world->storage, record), inits, init_count,
+                   &plan))
+        return ECS_ERR_MISSING;
+    if (!ecs_track_reserve(world, 0, 0, 1)) return ECS_ERR_MEMORY;
+    result = ecs_archetype_reserve(world, archetype, 1);
+    if (result != ECS_OK) return result;
+    ecs_chunk* old = ecs_record_chunk(&world->storage, record);
+    uint32_t old_row = ecs_record_row(record);
+    ecs_chunk* chunk = ecs_archetype_tail(world, archetype);
+    uint32_t row = ecs_chunk_append(world, chunk, 1);
+    if (!build_cells(world, chunk, row, old, old_row, &plan)) {
+        ecs_chunk_retract(world, chunk, 1);
+        return ECS_ERR_MEMORY;
+    }
+    ecs_track_leaving(world, entity, old->id, old_row);
+    move_cells(world, chunk, row, old, old_row, &plan);
+    ecs_row_settle(world, chunk, row, entity, template_id);
+    ecs_chunk_remove(world, old, old_row);
+    uint32_t place = record->place;
+    ecs_track_arrived(world, entity, place >> ECS_ROW_BITS, place & ECS_ROW_MASK);
+    return ECS_OK;
+}

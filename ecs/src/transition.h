@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+/// Rows coming to life, for transition.c, bulk.c and command.c.
+#pragma once
+
+#include "world_internal.h"
+
+/// Asserts that structure may change now.
+void ecs_structure_check(const ecs_world* world);
+/// Create the cells of a row, shadows too, each a copy of sources[column].
+/// @return false when memory ran out: no cell is created then.
+BASE_MUST_USE bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row,
+                                const void* const* sources);
+/// Destroy the cells of columns [0, end), counting shadows after values.
+void ecs_row_destroy_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t end);
+/// Point record and row at each other.
+void ecs_row_settle(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_entity entity,
+                    ecs_template_id template_id);
