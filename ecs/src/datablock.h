@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/// Private: datablock text as a flat tree. Syntax only; what names and values mean is up to others.
+///
+/// Limits: ECS_TEXT_BYTES_MAX, ECS_TEXT_DEPTH_MAX, ECS_TEXT_ITEMS_MAX (faulty statements count too).
+/// The parser is total: any bytes end in a tree and a list of reported faults.
+#pragma once
+
+#include "base/bytes.h"
+#include "base/report.h"
+#include "ecs/limits.h"
+#include "ecs/result.h"
+
+#define ECS_TEXT_FILE_BYTES_MAX 128u
+
+/// A block or a parameter. Node 0 is the file itself; 0 as a link means none.
+typedef struct ecs_text_node {
+    uint32_t name, type, value; ///< offsets into strings; type and value may be empty
+    uint32_t child_first;
+    uint32_t next;              ///< sibling
+    uint32_t line;
+    uint16_t child_count;
+    bool is_block;
+} ecs_text_node;
+
+typedef struct ecs_text {
+    const base_allocator* allocator;
+    char file[ECS_TEXT_FILE_BYTES_MAX];
+    ecs_text_node* nodes;
+    uint32_t node_count, node_capacity;
+    base_bytes strings; ///< NUL-terminated, unescaped
+} ecs_text;
+
+/// Parse. The tree holds everything that could be read, also beside faults.
+/// @return ECS_OK; ECS_ERR_SYNTAX (each fault reported); ECS_ERR_FULL (a limit above; reported);
+///         ECS_ERR_MEMORY. `text` needs ecs_text_deinit in every case.
+BASE_MUST_USE ecs_result ecs_text_parse(ecs_text* text, const base_allocator* allocator,
+                                        const char* file, const char* source, size_t source_bytes,
+                                        const base_reporter* reporter);
+void ecs_text_deinit(ecs_text* text);
+/// Never NULL; borrowed until deinit.
+const char* ecs_text_string(const ecs_text* text, uint32_t offset);
+
+// The lexer (datablock_lex.c): a cursor over bytes that cannot leave them.
+
+typedef struct ecs_text_cursor {
+    const char* at;
+    const char* end;
+    uint32_t line;
+} ecs_text_cursor;
+
+/// NULL: fine. Else what is wrong at `line`.
+typedef struct ecs_text_fault {
+    const char* message; ///< constant
+    uint32_t line;
+} ecs_text_fault;
+
+bool ecs_text_is_word(char c);
+/// Skip blanks, comments and, where asked, newlines. A comment that never ends is a fault.
+ecs_text_fault ecs_text_skip(ecs_text_cursor* cursor, bool across_lines);
+/// Append a word of [A-Za-z0-9_.-+], for types also < > ,. May be empty.
+void ecs_text_read_word(ecs_text_cursor* cursor, bool is_type, base_bytes* strings);
+/// Append a quoted string, unescaped; the cursor stands on the quote.
+ecs_text_fault ecs_text_read_quoted(ecs_text_cursor* cursor, base_bytes* strings);
+/// Append the value of a parameter: quoted, [bracketed] or words joined by commas.
+ecs_text_fault ecs_text_read_value(ecs_text_cursor* cursor, base_bytes* strings);
+/// After a fault: to the end of the statement. Stops before newline, ;, { and }.
+void ecs_text_recover(ecs_text_cursor* cursor);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/// Private: shared by the three files that give meaning to a datablock tree (template_bind.c whole
+/// templates, template_component.c components, template_words.c the words that begin with '_').
+#pragma once
+
+#include "template_set.h"
+#include "types.h"
+
+/// What `_group` and a component's own block say beside values; inner ones inherit from outer ones.
+typedef struct ecs_bind_scope {
+    uint8_t flags, stated;
+    const char* tags;
+    ecs_quant_draft quant;
+} ecs_bind_scope;
+
+typedef struct ecs_bind_pass {
+    ecs_template_set* set;
+    const ecs_text* text;
+    uint32_t component_first; ///< of the template at hand
+} ecs_bind_pass;
+
+static inline const char* name_of(const ecs_bind_pass* binder, const ecs_text_node* node) {
+    return ecs_text_string(binder->text, node->name);
+}
+static inline const char* type_of(const ecs_bind_pass* binder, const ecs_text_node* node) {
+    return ecs_text_string(binder->text, node->type);
+}
+static inline const char* value_of(const ecs_bind_pass* binder, const ecs_text_node* node) {
+    return ecs_text_string(binder->text, node->value);
+}
+
+void ecs_bind_fault(ecs_bind_pass* binder, uint32_t line, const char* format, ...)
+    BASE_PRINTF(3, 4);
+/// Is it a parameter of this type? Reported if not.
+bool ecs_bind_has_type(ecs_bind_pass* binder, const ecs_text_node* node, const char* type);
+bool ecs_bind_check_name(ecs_bind_pass* binder, const char* name, uint32_t line, const char* what);
+bool ecs_bind_check_tags(ecs_bind_pass* binder, const ecs_text_node* node);
+/// `_track`, `_replicate`, `_tags` and quantisation. @return false when the statement is none of these.
+bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope);
+bool ecs_bind_is_scope_word(const char* name);
+void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node);
+/// "name:type"{ _track:b=yes; value:type=... } or { field:type=value }
+void ecs_bind_component_block(ecs_bind_pass* binder, const ecs_text_node* node,
+                              ecs_bind_scope scope);
+/// name:type=value
+void ecs_bind_parameter(ecs_bind_pass* binder, const ecs_text_node* node,
+                        const ecs_bind_scope* scope);
