@@ -116,7 +116,7 @@ static void put_element(writer* out, ecs_field_kind kind, const uint8_t* source)
     case ECS_FIELD_KIND_COUNT:
         break;
     }
-    BASE_ASSERT(!"no such kind of field");
+    BASE_ASSERT(kind != ECS_FIELD_KIND_COUNT);
 }
 
 static void put_field(writer* out, const ecs_field* field, const uint8_t* value) {
