@@ -320,6 +320,18 @@ static ecs_result bind_to(loader* load, uint32_t saved, uint32_t archetype_id) {
     return binding->archetype->id == archetype_id ? ECS_OK : ECS_ERR_MALFORMED;
 }
 
+// Only an index that was given out before can live; a mirror's replicated ones come from elsewhere.
+static bool may_live(const ecs_world* world, ecs_entity entity) {
+    uint32_t index = ecs_entity_index(entity);
+    for (uint32_t i = 0; i < 2; i++) {
+        const ecs_index_range* range = &world->storage.ranges[i];
+        if (index >= range->first && index <= range->last) {
+            return index < range->fresh || (world->is_mirror && i == 0);
+        }
+    }
+    return false;
+}
+
 static ecs_result read_rows(loader* load, uint32_t archetype_id, uint64_t row_count) {
     if (row_count > base_reader_left(&load->reader) / 6) {
         return ECS_ERR_MALFORMED;
@@ -327,7 +339,8 @@ static ecs_result read_rows(loader* load, uint32_t archetype_id, uint64_t row_co
     for (uint64_t row = 0; row < row_count; row++) {
         ecs_entity entity = base_reader_u32(&load->reader);
         uint32_t saved = base_reader_u16(&load->reader);
-        ecs_result result = bind_to(load, saved, archetype_id);
+        ecs_result result =
+            may_live(load->world, entity) ? bind_to(load, saved, archetype_id) : ECS_ERR_MALFORMED;
         if (result == ECS_OK) {
             result = as_damage(ecs_storage_place(load->world, entity, map_template(load, saved)));
         }

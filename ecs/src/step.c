@@ -41,9 +41,13 @@ static void run_system(ecs_world* world, const ecs_system* system, ecs_stage* st
     }
 }
 
-static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
+// Steps do not nest, and nobody holds columns while one begins.
+static void check_idle(const ecs_world* world) {
     BASE_ASSERT(world->is_sealed);
     BASE_ASSERT(world->stage_depth == 0 && world->walk_depth == 0);
+}
+
+static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
     BASE_ASSERT(index < world->systems.stage_count);
     ecs_stage stage = {.world = world, .tick = step->tick, .dt = step->dt, .user = step->user};
     const ecs_system_order* order = &world->systems.stages[index].order;
@@ -59,10 +63,12 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
 }
 
 void ecs_world_run_stage(ecs_world* world, uint32_t stage, const ecs_step* step) {
+    check_idle(world);
     run_stage(world, stage, step);
 }
 
 void ecs_world_step(ecs_world* world, const ecs_step* step) {
+    check_idle(world);
     world->tick = step->tick;
     run_stage(world, 0, step);
     ecs_track_step(world);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/// What the tests of systems, events, tracking and saves share: a small world with tracked and
+/// untracked, plain, padded and text components.
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "base/hash.h"
+#include "base/report.h"
+#include "ecs/ecs.h"
+
+/// Three bytes of padding after `kind`: not dense.
+typedef struct live_body {
+    uint8_t kind;
+    float mass;
+} live_body;
+
+static const ecs_field live_body_fields[] = {
+    {.name = "kind", .offset = offsetof(live_body, kind), .kind = ECS_FIELD_U8, .count = 1},
+    {.name = "mass", .offset = offsetof(live_body, mass), .kind = ECS_FIELD_F32, .count = 1},
+};
+
+typedef struct live_hit {
+    ecs_entity from;
+    int32_t amount;
+} live_hit;
+
+static const ecs_field live_hit_fields[] = {
+    {.name = "from", .offset = offsetof(live_hit, from), .kind = ECS_FIELD_ENTITY, .count = 1},
+    {.name = "amount", .offset = offsetof(live_hit, amount), .kind = ECS_FIELD_I32, .count = 1},
+};
+
+static const char live_text[] = "thing {\n"
+                                "  \"pos:p2\" { _track:b=yes; _replicate:b=yes; value:p2=1,2 }\n"
+                                "  \"hp:i\" { _track:b=yes; value:i=100 }\n"
+                                "  vel:p2=3,4\n"
+                                "}\n"
+                                "named {\n"
+                                "  \"title:t\" { _track:b=yes; value:t=\"nobody\"; }\n"
+                                "  score:i=7\n"
+                                "}\n"
+                                "solid {\n"
+                                "  \"body:live_body\" { _track:b=yes; }\n"
+                                "  \"hp:i\" { _track:b=yes; value:i=5 }\n"
+                                "  \"team:u8\" { _track:b=yes; value:u8=1 }\n"
+                                "}\n"
+                                "marker { link:eid=0; note:t=\"n\"; }\n"
+                                "nothing { }\n";
+
+typedef struct live {
+    ecs_world* world;
+    ecs_template_id thing, named, solid, marker, nothing;
+    ecs_component_id pos, hp, vel, title, score, body, team, link, note;
+    ecs_event_type hit, ping;
+    char trace[1024]; ///< what systems appended
+} live;
+
+static inline void live_mark(live* fixture, const char* text) {
+    size_t used = strlen(fixture->trace);
+    (void)snprintf(fixture->trace + used, sizeof(fixture->trace) - used, "%s", text);
+}
+
+/// A world with types, templates and events; systems may be registered before live_seal.
+static inline void live_open(live* fixture, const ecs_world_config* given) {
+    memset(fixture, 0, sizeof(*fixture));
+    ecs_world_config config = given != NULL ? *given : ecs_world_config_default();
+    assert_int_equal(ecs_world_create(&config, &fixture->world), ECS_OK);
+    ecs_world* world = fixture->world;
+    ecs_type_desc body = {.name = "live_body",
+                          .size = sizeof(live_body),
+                          .align = _Alignof(live_body),
+                          .fields = live_body_fields,
+                          .field_count = 2};
+    assert_int_equal(ecs_type_register(world, &body, NULL), ECS_OK);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(ecs_template_load(world, "live.blk", live_text, strlen(live_text), &reporter),
+                     ECS_OK);
+    ecs_event_desc hit = {"hit", sizeof(live_hit), live_hit_fields, 2, true};
+    ecs_event_desc ping = {"ping", 0, NULL, 0, false};
+    assert_int_equal(ecs_event_register(world, &hit, &fixture->hit), ECS_OK);
+    assert_int_equal(ecs_event_register(world, &ping, &fixture->ping), ECS_OK);
+}
+
+static inline void live_seal(live* fixture) {
+    ecs_world* world = fixture->world;
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    fixture->thing = ecs_template_find(world, "thing");
+    fixture->named = ecs_template_find(world, "named");
+    fixture->solid = ecs_template_find(world, "solid");
+    fixture->marker = ecs_template_find(world, "marker");
+    fixture->nothing = ecs_template_find(world, "nothing");
+    assert_int_not_equal(fixture->nothing, ECS_TEMPLATE_NONE);
+    fixture->pos = ecs_component_find(world, "pos");
+    fixture->hp = ecs_component_find(world, "hp");
+    fixture->vel = ecs_component_find(world, "vel");
+    fixture->title = ecs_component_find(world, "title");
+    fixture->score = ecs_component_find(world, "score");
+    fixture->body = ecs_component_find(world, "body");
+    fixture->team = ecs_component_find(world, "team");
+    fixture->link = ecs_component_find(world, "link");
+    fixture->note = ecs_component_find(world, "note");
+    assert_int_not_equal(fixture->note, ECS_COMPONENT_NONE);
+}
+
+static inline void live_close(live* fixture) {
+    ecs_world_destroy(fixture->world);
+}
+
+static inline ecs_entity live_create(live* fixture, ecs_template_id template_id) {
+    ecs_entity entity = ECS_ENTITY_NONE;
+    assert_int_equal(ecs_create(fixture->world, template_id, NULL, 0, &entity), ECS_OK);
+    return entity;
+}
+
+static inline void live_step(live* fixture) {
+    ecs_step step = {.tick = ecs_world_tick(fixture->world) + 1, .dt = 0.5f};
+    ecs_world_step(fixture->world, &step);
+}
+
+static inline void live_set_text(live* fixture, ecs_entity entity, ecs_component_id component,
+                                 const char* text) {
+    ecs_string string = {0};
+    const base_allocator* allocator = ecs_world_allocator(fixture->world);
+    assert_true(ecs_string_set(allocator, &string, text, (uint32_t)strlen(text)));
+    assert_int_equal(ecs_set(fixture->world, entity, component, &string), ECS_OK);
+    ecs_string_clear(allocator, &string);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "live_world.h"
+
+static void run_nothing(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)stage;
+    (void)rows;
+}
+
+static ecs_result add(live* fixture, const char* name, const char* before, const char* after) {
+    ecs_system_desc desc = {.name = name, .stage = "act", .run = run_nothing};
+    desc.before = &before;
+    desc.before_count = before != NULL;
+    desc.after = &after;
+    desc.after_count = after != NULL;
+    return ecs_system_register(fixture->world, &desc);
+}
+
+static void order_text(live* fixture, char* text) {
+    text[0] = '\0';
+    for (uint32_t i = 0; ecs_stage_system_name(fixture->world, 0, i) != NULL; i++) {
+        strcat(text, ecs_stage_system_name(fixture->world, 0, i));
+    }
+}
+
+static void systems_without_constraints_run_in_order_of_registration(void** state) {
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    assert_int_equal(add(&fixture, "c", NULL, NULL), ECS_OK);
+    assert_int_equal(add(&fixture, "a", NULL, NULL), ECS_OK);
+    assert_int_equal(add(&fixture, "b", NULL, NULL), ECS_OK);
+    live_seal(&fixture);
+    char text[64];
+    order_text(&fixture, text);
+    assert_string_equal(text, "cab");
+    assert_null(ecs_stage_system_name(fixture.world, 0, 3));
+    assert_null(ecs_stage_system_name(fixture.world, 9, 0));
+    live_close(&fixture);
+}
+
+static void before_and_after_move_as_little_as_they_must(void** state) {
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    assert_int_equal(add(&fixture, "a", NULL, "d"), ECS_OK);
+    assert_int_equal(add(&fixture, "b", NULL, NULL), ECS_OK);
+    assert_int_equal(add(&fixture, "c", NULL, NULL), ECS_OK);
+    assert_int_equal(add(&fixture, "d", "b", NULL), ECS_OK);
+    live_seal(&fixture);
+    char text[64];
+    order_text(&fixture, text);
+    assert_string_equal(text, "cdab");
+    live_close(&fixture);
+}
+
+static void the_same_constraint_told_twice_is_one(void** state) {
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    assert_int_equal(add(&fixture, "a", NULL, "b"), ECS_OK);
+    assert_int_equal(add(&fixture, "b", "a", NULL), ECS_OK);
+    live_seal(&fixture);
+    char text[64];
+    order_text(&fixture, text);
+    assert_string_equal(text, "ba");
+    live_close(&fixture);
+}
+
+static ecs_result seal_reported(live* fixture, base_report_first* report) {
+    memset(report, 0, sizeof(*report));
+    base_reporter reporter = base_reporter_first(report);
+    return ecs_world_seal(fixture->world, &reporter);
+}
+
+static void an_unknown_name_in_after_is_reported(void** state) {
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    assert_int_equal(add(&fixture, "a", NULL, "ghost"), ECS_OK);
+    base_report_first report;
+    assert_int_equal(seal_reported(&fixture, &report), ECS_ERR_UNKNOWN);
+    assert_non_null(strstr(report.text, "ghost"));
+    live_close(&fixture);
+}
+
+static void a_cycle_is_reported_with_its_names(void** state) {
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    assert_int_equal(add(&fixture, "outside", NULL, "late"), ECS_OK);
+    assert_int_equal(add(&fixture, "early", NULL, "late"), ECS_OK);
+    assert_int_equal(add(&fixture, "middle", NULL, "early"), ECS_OK);
+    assert_int_equal(add(&fixture, "late", NULL, "middle"), ECS_OK);
+    base_report_first report;
+    assert_int_equal(seal_reported(&fixture, &report), ECS_ERR_CYCLE);
+    assert_non_null(strstr(report.text, "early after late"));
+    assert_non_null(strstr(report.text, "late after middle"));
+    assert_non_null(strstr(report.text, "middle after early"));
+    assert_null(strstr(report.text, "outside"));
+    live_close(&fixture);
+}
+
+static void a_system_after_itself_is_a_cycle(void** state) {
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    assert_int_equal(add(&fixture, "self", NULL, "self"), ECS_OK);
+    base_report_first report;
+    assert_int_equal(seal_reported(&fixture, &report), ECS_ERR_CYCLE);
+    assert_non_null(strstr(report.text, "self after self"));
+    live_close(&fixture);
+}
+
+static void names_of_systems_that_tags_left_out_are_ignored(void** state) {
+    (void)state;
+    const char* tags[] = {"server"};
+    ecs_world_config config = ecs_world_config_default();
+    config.tags = tags;
+    config.tag_count = 1;
+    live fixture;
+    live_open(&fixture, &config);
+    const char* render[] = {"render"};
+    ecs_system_desc drawn = {
+        .name = "draw", .stage = "act", .run = run_nothing, .tags = render, .tag_count = 1};
+    assert_int_equal(ecs_system_register(fixture.world, &drawn), ECS_OK);
+    assert_int_equal(ecs_system_register(fixture.world, &drawn), ECS_ERR_DUPLICATE);
+    assert_int_equal(add(&fixture, "a", "draw", "draw"), ECS_OK);
+    const char* server[] = {"server"};
+    ecs_system_desc kept = {
+        .name = "kept", .stage = "act", .run = run_nothing, .tags = server, .tag_count = 1};
+    assert_int_equal(ecs_system_register(fixture.world, &kept), ECS_OK);
+    live_seal(&fixture);
+    char text[64];
+    order_text(&fixture, text);
+    assert_string_equal(text, "akept");
+    live_close(&fixture);
+}
+
+// Whatever the constraints, a sorted order keeps them, and a refused one truly has a cycle.
+static void random_constraints_hold_or_form_a_cycle(void** state) {
+    (void)state;
+    uint64_t seed = 20240611;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    base_rng rng = base_rng_make(seed, 1);
+    for (uint32_t round = 0; round < 60; round++) {
+        enum { COUNT = 12 };
+        bool follows[COUNT][COUNT] = {{false}};
+        char names[COUNT][8];
+        for (uint32_t i = 0; i < COUNT; i++) {
+            (void)snprintf(names[i], sizeof(names[i]), "s%u", i);
+        }
+        live fixture;
+        live_open(&fixture, NULL);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            uint32_t other = base_rng_below(&rng, COUNT);
+            bool is_used = base_rng_chance(&rng, 0.6) && other != i;
+            follows[i][other] |= is_used;
+            assert_int_equal(add(&fixture, names[i], NULL, is_used ? names[other] : NULL), ECS_OK);
+        }
+        base_report_first report;
+        ecs_result result = seal_reported(&fixture, &report);
+        bool reach[COUNT][COUNT];
+        memcpy(reach, follows, sizeof(reach));
+        for (uint32_t k = 0; k < COUNT; k++) {
+            for (uint32_t i = 0; i < COUNT; i++) {
+                for (uint32_t j = 0; j < COUNT; j++) {
+                    reach[i][j] |= reach[i][k] && reach[k][j];
+                }
+            }
+        }
+        bool has_cycle = false;
+        for (uint32_t i = 0; i < COUNT; i++) {
+            has_cycle |= reach[i][i];
+        }
+        assert_int_equal(result, has_cycle ? ECS_ERR_CYCLE : ECS_OK);
+        uint32_t place[COUNT];
+        for (uint32_t i = 0; i < COUNT && !has_cycle; i++) {
+            place[strtoul(ecs_stage_system_name(fixture.world, 0, i) + 1, NULL, 10)] = i;
+        }
+        for (uint32_t i = 0; i < COUNT && !has_cycle; i++) {
+            for (uint32_t j = 0; j < COUNT; j++) {
+                assert_true(!follows[i][j] || place[j] < place[i]);
+            }
+        }
+        live_close(&fixture);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(systems_without_constraints_run_in_order_of_registration),
+        TEST(before_and_after_move_as_little_as_they_must),
+        TEST(the_same_constraint_told_twice_is_one),
+        TEST(an_unknown_name_in_after_is_reported),
+        TEST(a_cycle_is_reported_with_its_names),
+        TEST(a_system_after_itself_is_a_cycle),
+        TEST(names_of_systems_that_tags_left_out_are_ignored),
+        TEST(random_constraints_hold_or_form_a_cycle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+/// A tick that does what the ticks before it did asks for no memory and looks up no names.
+#include "live_world.h"
+
+typedef struct counting {
+    uint64_t allocations;
+    int64_t bytes;
+} counting;
+
+static void* counting_allocate(void* context, size_t size, size_t align) {
+    counting* counts = context;
+    counts->allocations++;
+    counts->bytes += (int64_t)size;
+    const base_allocator* heap = base_allocator_heap();
+    return heap->allocate(heap->context, size, align);
+}
+
+static void counting_release(void* context, void* memory, size_t size) {
+    counting* counts = context;
+    counts->bytes -= (int64_t)size;
+    const base_allocator* heap = base_allocator_heap();
+    heap->release(heap->context, memory, size);
+}
+
+static void run_move(const ecs_stage* stage, const ecs_rows* rows) {
+    ecs_vec2* pos = rows->columns[0];
+    const ecs_vec2* vel = rows->columns[1];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        pos[i].x += vel[i].x * stage->dt;
+    }
+}
+
+// Each tick some things die, as many are born, and the living hit each other.
+static void run_churn(const ecs_stage* stage, const ecs_rows* rows) {
+    live* fixture = stage->context;
+    base_rng* rng = ecs_world_rng(stage->world);
+    for (uint32_t i = 0; i < 8 && i < rows->count; i++) {
+        ecs_entity victim = rows->entities[base_rng_below(rng, rows->count)];
+        live_hit hit = {rows->entities[0], 3};
+        assert_true(ecs_event_send(stage->world, victim, fixture->hit, &hit));
+    }
+    ecs_entity gone = rows->entities[base_rng_below(rng, rows->count)];
+    assert_true(ecs_command_destroy(stage->world, gone));
+    ecs_vec2 pos = {9, 9};
+    ecs_init init = {fixture->pos, &pos};
+    ecs_entity born = ecs_command_create(stage->world, fixture->thing, &init, 1);
+    live_hit hit = {born, 1};
+    assert_true(ecs_event_send(stage->world, born, fixture->hit, &hit));
+    assert_true(ecs_event_broadcast(stage->world, fixture->ping, NULL));
+}
+
+static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    const live_hit* hit = event->payload;
+    int32_t* hp = ecs_find_mut(stage->world, rows->entities[0], ((live*)stage->context)->hp);
+    *hp -= hit->amount;
+}
+
+static void a_steady_tick_allocates_nothing_and_looks_up_no_name(void** state) {
+    (void)state;
+    counting counts = {0};
+    base_allocator allocator = {counting_allocate, counting_release, &counts};
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = &allocator;
+    live fixture;
+    live_open(&fixture, &config);
+    static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
+    static const ecs_term churn_terms[] = {{"pos", "p2", ECS_READ}, {"hp", "i", ECS_READ}};
+    const char* events[] = {"hit"};
+    ecs_system_desc systems[] = {
+        {.name = "move", .stage = "act", .run = run_move, .terms = move_terms, .term_count = 2},
+        {.name = "churn",
+         .stage = "act",
+         .run = run_churn,
+         .terms = churn_terms,
+         .term_count = 2,
+         .context = &fixture},
+        {.name = "hurt",
+         .events = events,
+         .event_count = 1,
+         .on_event = on_hit,
+         .terms = churn_terms,
+         .term_count = 2,
+         .context = &fixture},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
+        assert_int_equal(ecs_system_register(fixture.world, &systems[i]), ECS_OK);
+    }
+    live_seal(&fixture);
+    assert_int_equal(ecs_create_many(fixture.world, fixture.thing, 3000, NULL), ECS_OK);
+    uint64_t hashes = 0;
+    for (uint32_t i = 0; i < 200; i++) {
+        live_step(&fixture);
+        hashes += ecs_world_hash(fixture.world);
+        ecs_changes_clear(fixture.world);
+    }
+    uint64_t allocations = counts.allocations;
+    uint64_t lookups = ecs_world_counters(fixture.world)->name_lookups;
+    for (uint32_t i = 0; i < 200; i++) {
+        live_step(&fixture);
+        hashes += ecs_world_hash(fixture.world);
+        assert_true(ecs_changes_get(fixture.world).changed_count >= 2900);
+        // One who is hit may die in the same flush, before the event is delivered.
+        assert_in_range(ecs_changes_get(fixture.world).event_count, 1, 9);
+        ecs_changes_clear(fixture.world);
+    }
+    assert_int_equal(counts.allocations, allocations);
+    assert_int_equal(ecs_world_counters(fixture.world)->name_lookups, lookups);
+    assert_true(hashes != 0);
+    ecs_world_validate(fixture.world);
+    live_close(&fixture);
+    assert_int_equal(counts.bytes, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(a_steady_tick_allocates_nothing_and_looks_up_no_name)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
