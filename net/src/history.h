@@ -8,6 +8,7 @@
 
 #include "ecs/ecs.h"
 #include "net/limits.h"
+#include "row_ring.h"
 #include "rows.h"
 
 /// What the history knows of one index.
@@ -16,11 +17,7 @@ typedef struct net_history_entity {
     const net_row_template* entry; ///< of its template
     ecs_tick life_tick;            ///< since when it has this generation and template
     ecs_tick change_tick;          ///< of the newest row
-    uint64_t* rows;                ///< ring of `capacity` rows, entry->layout.field_count words each
-    ecs_tick* ticks;               ///< ring of their ticks
-    uint32_t words_allocated;      ///< of rows
-    uint16_t ticks_allocated;      ///< of ticks
-    uint16_t capacity, first, count;
+    net_row_ring ring;             ///< the last changed rows
 } net_history_entity;
 
 typedef enum net_history_kind {
@@ -54,6 +51,7 @@ void net_history_destroy(net_history* history);
 BASE_MUST_USE net_result net_history_step(net_history* history, const ecs_world* world,
                                           ecs_tick tick);
 ecs_tick net_history_tick(const net_history* history); ///< of the last step
+uint64_t net_history_step_count(const net_history* history); ///< steps so far
 /// What the last step found, sorted by index; an index appears once (WENT only when nothing replaced
 /// it). Borrowed until the next step.
 const net_history_event* net_history_events(const net_history* history, uint32_t* count);

@@ -16,7 +16,7 @@
 /// A caller that offers a body at least this long can send any entity.
 #define NET_BODY_BYTES_MIN (NET_ROW_BYTES_MAX + 32u)
 /// Entries of the table: loaded replicated templates and compositions in use.
-#define NET_ROW_TEMPLATES_MAX 8192u
+#define NET_ROW_TEMPLATES_MAX 4096u
 
 typedef struct net_row_template {
     ecs_template_id id;          ///< of the template that the wire knows

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// Two compares: the world's tracking says at full precision who changed; here the quantised rows of just
+// those are compared, so that noise below a quantum never goes further and both sides hold the same
+// bits.
+//
+// Rows are kept by change, not by tick: the row at tick B is the newest one with a tag <= B, so an
+// entity that stood still for minutes still has its base. Who needs one that the ring (row_ring.c) has
+// forgotten gets an absolute row.
+//
+// A life of an index is one generation with one template. Rows of a former life are no bases: the
+// layout may be another. Memory of a former life is used again by the next one.
+//
+// Left to others: who is told what (view.c). A recreation that ends with the template it began with
+// is no new life, just a row.
+#include "history.h"
+
+#include "base/assert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct net_history {
+    const base_allocator* allocator;
+    net_rows* rows;
+    uint32_t index_max;
+    net_history_entity* entities; ///< [index]
+    uint32_t capacity;
+    uint32_t* places; ///< [index]: position in touched + 1 during a step, else 0
+    uint32_t place_capacity;
+    uint64_t step_count;
+    net_history_event* events;
+    uint32_t event_count, event_capacity;
+    ecs_entity* touched; ///< one handle per index: the living one if any
+    uint32_t touched_count, touched_capacity;
+    ecs_tick tick;
+    net_history_counters counters;
+    uint64_t scratch[PROTO_ROW_FIELDS_MAX];
+};
+
+net_result net_history_create(const base_allocator* allocator, net_rows* rows, uint32_t index_max,
+                              net_history** history) {
+    BASE_ASSERT(rows && history && index_max >= 1 && index_max <= ECS_INDEX_MAX);
+    *history = NULL;
+    net_history* made = base_allocate_zero(allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    made->allocator = allocator;
+    made->rows = rows;
+    made->index_max = index_max;
+    *history = made;
+    return NET_OK;
+}
+
+void net_history_destroy(net_history* history) {
+    if (!history) return;
+    const base_allocator* allocator = history->allocator;
+    for (uint32_t i = 0; i < history->capacity; i++)
+        net_row_ring_deinit(&history->entities[i].ring, allocator);
+    base_release(allocator, history->entities, history->capacity * sizeof *history->entities);
+    base_release(allocator, history->places, history->place_capacity * sizeof *history->places);
+    base_release(allocator, history->events, history->event_capacity * sizeof *history->events);
+    base_release(allocator, history->touched,
+                 history->touched_capacity * sizeof *history->touched);
+    base_release(allocator, history, sizeof *history);
+}
+
+// Put history->scratch as the newest row. @return false when not even one row can be kept.
+static bool push(net_history* history, net_history_entity* entity) {
+    if (!net_row_ring_put(&entity->ring, history->allocator, history->tick, history->scratch)) {
+        history->counters.out_of_memory++;
+        if (entity->ring.count == 0) return false;
+    }
+    entity->change_tick = history->tick;
+    return true;
+}
+
+static void add_event(net_history* history, ecs_entity handle, net_history_kind kind) {
+    BASE_ASSERT(history->event_count < history->event_capacity);
+    history->events[history->event_count++] = (net_history_event){handle, kind};
+}
+
+// A new life begins; memory of the former one is kept where it suffices.
+static bool begin_life(net_history* history, net_history_entity* entity, ecs_entity handle,
+                       const net_row_template* entry) {
+    entity->handle = handle;
+    entity->entry = entry;
+    entity->life_tick = history->tick;
+    net_row_ring_reset(&entity->ring, entry->layout.field_count);
+    if (!push(history, entity)) {
+        entity->handle = ECS_ENTITY_NONE;
+        return false;
+    }
+    add_event(history, handle, NET_HISTORY_CAME);
+    return true;
+}
+
+#ifdef SHOAL_FAULT_DROP_COMPONENT
+// Negative control: the first replicated component of every third entity never changes.
+static void keep_first_component(net_history* history, const net_history_entity* entity) {
+    if (ecs_entity_index(entity->handle) % 3 != 0 || entity->entry->layout.component_count == 0)
+        return;
+    memcpy(history->scratch, net_history_newest(entity),
+           entity->entry->layout.components[0].field_count * sizeof(uint64_t));
+}
+#endif
+
+static bool change_row(net_history* history, net_history_entity* entity) {
+#ifdef SHOAL_FAULT_DROP_COMPONENT
+    keep_first_component(history, entity);
+#endif
+    size_t bytes = entity->entry->layout.field_count * sizeof(uint64_t);
+    if (memcmp(net_history_newest(entity), history->scratch, bytes) == 0) {
+        history->counters.below_quantum++;
+        return true;
+    }
+    if (!push(history, entity)) return false;
+    history->counters.rows_changed++;
+    add_event(history, entity->handle, NET_HISTORY_CHANGED);
+    return true;
+}
+
+static net_result take(net_history* history, const ecs_world* world, ecs_entity handle) {
+    net_history_entity* entity = &history->entities[ecs_entity_index(handle)];
+    // A dead handle has no template, a template without replicated components no entry.
+    const net_row_template* entry =
+        net_rows_find(history->rows, ecs_entity_template(world, handle));
+    if (!entry) {
+        if (entity->handle != ECS_ENTITY_NONE)
+            add_event(history, entity->handle, NET_HISTORY_WENT);
+        entity->handle = ECS_ENTITY_NONE;
+        return NET_OK;
+    }
+    net_rows_read(entry, world, handle, history->scratch);
+    history->counters.rows_read++;
+    bool is_same_life = entity->handle == handle && entity->entry == entry;
+    bool is_kept =
+        is_same_life ? change_row(history, entity) : begin_life(history, entity, handle, entry);
+    return is_kept ? NET_OK : NET_ERR_MEMORY;
+}
+
+static bool reserve_index(net_history* history, uint32_t index) {
+    return base_array_reserve(history->allocator, (void**)&history->entities, &history->capacity,
+                              index + 1, sizeof *history->entities) &&
+           base_array_reserve(history->allocator, (void**)&history->places,
+                              &history->place_capacity, index + 1, sizeof *history->places);
+}
+
+static bool touch(net_history* history, const ecs_world* world, ecs_entity handle) {
+    uint32_t index = ecs_entity_index(handle);
+    if (index == 0 || index > history->index_max) return true;
+    if (!reserve_index(history, index)) return false;
+    uint32_t place = history->places[index];
+    if (place != 0) {
+        if (ecs_is_alive(world, handle)) history->touched[place - 1] = handle;
+        return true;
+    }
+    if (!base_array_reserve(history->allocator, (void**)&history->touched,
+                            &history->touched_capacity, history->touched_count + 1,
+                            sizeof *history->touched))
+        return false;
+    history->touched[history->touched_count++] = handle;
+    history->places[index] = history->touched_count;
+    return true;
+}
+
+static bool touch_listed(net_history* history, const ecs_world* world) {
+    ecs_changes changes = ecs_changes_get(world);
+    bool ok = true;
+    for (uint32_t i = 0; i < changes.created_count && ok; i++)
+        ok = touch(history, world, changes.created[i]);
+    for (uint32_t i = 0; i < changes.destroyed_count && ok; i++)
+        ok = touch(history, world, changes.destroyed[i]);
+    for (uint32_t i = 0; i < changes.recreated_count && ok; i++)
+        ok = touch(history, world, changes.recreated[i]);
+    for (uint32_t i = 0; i < changes.changed_count && ok; i++)
+        ok = touch(history, world, changes.changed[i].entity);
+    return ok;
+}
+
+static bool touch_all(net_history* history, const ecs_world* world) {
+    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
+    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
+        if (!touch(history, world, entity)) return false;
+    }
+    return true;
+}
+
+static int by_index(const void* a, const void* b) {
+    uint32_t left = ecs_entity_index(*(const ecs_entity*)a);
+    uint32_t right = ecs_entity_index(*(const ecs_entity*)b);
+    return (left > right) - (left < right);
+}
+
+net_result net_history_step(net_history* history, const ecs_world* world, ecs_tick tick) {
+    BASE_ASSERT(history->step_count == 0 || tick > history->tick);
+    bool is_first = history->step_count++ == 0;
+    history->tick = tick;
+    history->event_count = 0;
+    history->touched_count = 0;
+    bool is_listed = is_first ? touch_all(history, world) : touch_listed(history, world);
+    for (uint32_t i = 0; i < history->touched_count; i++)
+        history->places[ecs_entity_index(history->touched[i])] = 0;
+    if (!is_listed || !base_array_reserve(history->allocator, (void**)&history->events,
+                                          &history->event_capacity, history->touched_count,
+                                          sizeof *history->events))
+        return NET_ERR_MEMORY;
+    if (history->touched_count > 1)
+        qsort(history->touched, history->touched_count, sizeof *history->touched, by_index);
+    for (uint32_t i = 0; i < history->touched_count; i++) {
+        net_result result = take(history, world, history->touched[i]);
+        if (result != NET_OK) return result;
+    }
+    return NET_OK;
+}
+
+uint64_t net_history_step_count(const net_history* history) {
+    return history->step_count;
+}
+
+ecs_tick net_history_tick(const net_history* history) {
+    return history->tick;
+}
+
+const net_history_event* net_history_events(const net_history* history, uint32_t* count) {
+    *count = history->event_count;
+    return history->events;
+}
+
+const net_history_entity* net_history_find(const net_history* history, uint32_t index) {
+    if (index >= history->capacity) return NULL;
+    const net_history_entity* entity = &history->entities[index];
+    return entity->handle != ECS_ENTITY_NONE ? entity : NULL;
+}
+
+uint32_t net_history_index_end(const net_history* history) {
+    return history->capacity;
+}
+
+const uint64_t* net_history_newest(const net_history_entity* entity) {
+    return net_row_ring_row(&entity->ring, entity->ring.count - 1u);
+}
+
+const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick) {
+    if (tick < entity->life_tick) return NULL;
+    uint32_t position = net_row_ring_find(&entity->ring, tick);
+    return position != UINT32_MAX ? net_row_ring_row(&entity->ring, position) : NULL;
+}
+
+const net_history_counters* net_history_get_counters(const net_history* history) {
+    return &history->counters;
+}
