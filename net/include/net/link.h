@@ -12,6 +12,9 @@
 
 #define NET_LINK_DATAGRAMS_MAX 4096u
 #define NET_LINK_BYTES_MAX 1500u
+#define NET_LINK_MS_MAX 10000.0
+#define NET_LINK_RATE_KBIT_MIN 1.0
+#define NET_LINK_RATE_KBIT_MAX 10000000.0
 
 typedef struct net_link_config {
     double loss_percent;      ///< 0..100
@@ -19,17 +22,24 @@ typedef struct net_link_config {
     double jitter_ms;         ///< added uniformly in [0, jitter], 0..10,000
     double duplicate_percent; ///< delivered twice, the copy with its own jitter
     double reorder_percent;   ///< held back by one further delay of 1..(jitter + 10) ms
-    double rate_kbit;         ///< 0: unlimited; else serialised at this rate, at most 500 ms queue
+    double rate_kbit; ///< 0: unlimited; else serialised at this rate (payload and 28 bytes of
+                      ///< headers), at most 500 ms queue
     uint64_t seed;
 } net_link_config;
 
 /// Parse "loss=5,delay=80,jitter=20,duplicate=1,reorder=2,rate=512,seed=7" (any subset, any order).
-/// @return NET_OK; NET_ERR_UNKNOWN (the report names the nearest key); NET_ERR_MALFORMED (range).
+/// @return NET_OK; NET_ERR_UNKNOWN (the report names the nearest key); NET_ERR_MALFORMED (range,
+///         a key twice, no value). On failure `config` is untouched.
 BASE_MUST_USE net_result net_link_config_parse(const char* text, const base_reporter* reporter,
                                                net_link_config* config);
 
 typedef struct net_link_stats {
-    uint64_t sent, delivered, lost, duplicated, reordered, overflowed;
+    uint64_t sent;       ///< pushed
+    uint64_t delivered;  ///< popped, twins included
+    uint64_t lost;       ///< by chance
+    uint64_t duplicated; ///< twins made
+    uint64_t reordered;  ///< held back
+    uint64_t overflowed; ///< lost because pool, queue or NET_LINK_BYTES_MAX were too small
 } net_link_stats;
 
 typedef struct net_link net_link;
@@ -37,6 +47,7 @@ typedef struct net_link net_link;
 BASE_MUST_USE net_result net_link_create(const base_allocator* allocator,
                                          const net_link_config* config, net_link** link);
 void net_link_destroy(net_link* link);
+/// From now on; what is under way keeps its arrival. Another seed begins its sequence anew.
 void net_link_config_set(net_link* link, const net_link_config* config);
 /// Put a datagram in. `tag` comes out with it (an address, a path).
 void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* bytes, size_t size);

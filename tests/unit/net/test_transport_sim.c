@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: MIT
+#include "net/link.h"
+#include "net/transport.h"
+
+#include "test.h"
+
+#include <string.h>
+
+enum { TICK_US = 16667, INBOX_MAX = 4096 };
+
+// What one endpoint has seen.
+typedef struct inbox {
+    net_peer connected, disconnected;
+    uint32_t reason;
+    uint32_t connects, disconnects;
+    uint32_t control_count, realtime_count;
+    uint32_t control[INBOX_MAX], realtime[INBOX_MAX];
+} inbox;
+
+typedef struct world {
+    net_sim* sim;
+    net_transport *server, *client;
+    inbox at_server, at_client;
+    uint64_t now_us;
+} world;
+
+static void drain(net_transport* transport, uint64_t now_us, inbox* into) {
+    net_transport_event event;
+    transport->ops->service(transport, now_us);
+    while (transport->ops->next(transport, &event)) {
+        if (event.kind == NET_TRANSPORT_CONNECTED) {
+            into->connected = event.peer;
+            into->connects++;
+        } else if (event.kind == NET_TRANSPORT_DISCONNECTED) {
+            into->disconnected = event.peer;
+            into->reason = event.reason;
+            into->disconnects++;
+        } else {
+            uint32_t number = 0;
+            assert_true(event.size >= sizeof number);
+            memcpy(&number, event.bytes, sizeof number);
+            if (event.channel == NET_CHANNEL_CONTROL)
+                into->control[into->control_count++] = number;
+            else
+                into->realtime[into->realtime_count++] = number;
+        }
+    }
+}
+
+static void run_ms(world* at, uint32_t ms) {
+    for (uint64_t end_us = at->now_us + ms * UINT64_C(1000); at->now_us < end_us;) {
+        at->now_us += 1000;
+        if (at->server) drain(at->server, at->now_us, &at->at_server);
+        if (at->client) drain(at->client, at->now_us, &at->at_client);
+    }
+}
+
+static void world_init(world* made, uint64_t seed, net_link_config link) {
+    memset(made, 0, sizeof *made);
+    assert_int_equal(net_sim_create(NULL, seed, &made->sim), NET_OK);
+    assert_int_equal(net_sim_server(made->sim, 4, &made->server), NET_OK);
+    assert_int_equal(net_sim_client(made->sim, &link, &made->client), NET_OK);
+}
+
+static void world_connect(world* at) {
+    net_peer peer = 0;
+    assert_int_equal(at->client->ops->connect(at->client, "ignored:1", &peer), NET_OK);
+    for (int i = 0; i < 500 && at->at_client.connects == 0; i++)
+        run_ms(at, 10);
+    assert_int_equal(at->at_client.connected, peer);
+    assert_int_equal(at->at_server.connects, 1);
+}
+
+static void world_deinit(world* old) {
+    if (old->client) old->client->ops->destroy(old->client);
+    if (old->server) old->server->ops->destroy(old->server);
+    net_sim_destroy(old->sim);
+}
+
+static net_result send_number(net_transport* from, net_peer peer, net_channel channel,
+                              uint32_t number) {
+    return from->ops->send(from, peer, channel, &number, sizeof number);
+}
+
+static void connecting_takes_a_round_trip(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 1, (net_link_config){.delay_ms = 80});
+    net_peer peer = 0;
+    assert_int_equal(at.client->ops->connect(at.client, "x:1", &peer), NET_OK);
+    assert_int_not_equal(peer, 0);
+    assert_int_equal(send_number(at.client, peer, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
+    net_peer second = 0;
+    assert_int_equal(at.client->ops->connect(at.client, "x:1", &second), NET_ERR_FULL);
+    run_ms(&at, 79);
+    assert_int_equal(at.at_server.connects, 0);
+    run_ms(&at, 1);
+    assert_int_equal(at.at_server.connects, 1);
+    run_ms(&at, 79);
+    assert_int_equal(at.at_client.connects, 0);
+    run_ms(&at, 2);
+    assert_int_equal(at.at_client.connects, 1);
+    world_deinit(&at);
+}
+
+static void control_messages_arrive_all_and_in_order_on_a_bad_network(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 2, (net_link_config){.loss_percent = 40, .delay_ms = 100, .jitter_ms = 80});
+    world_connect(&at);
+    for (uint32_t i = 0; i < 300; i++) {
+        assert_int_equal(send_number(at.client, at.at_client.connected, NET_CHANNEL_CONTROL, i),
+                         NET_OK);
+        assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, i),
+                         NET_OK);
+        run_ms(&at, 5);
+    }
+    run_ms(&at, 20000);
+    assert_int_equal(at.at_server.control_count, 300);
+    assert_int_equal(at.at_client.control_count, 300);
+    for (uint32_t i = 0; i < 300; i++) {
+        assert_int_equal(at.at_server.control[i], i);
+        assert_int_equal(at.at_client.control[i], i);
+    }
+    net_transport_stats stats;
+    at.server->ops->stats(at.server, &stats);
+    assert_int_equal(stats.recv_reliable_bytes, 300 * sizeof(uint32_t));
+    assert_true(stats.sim_dropped > 0);
+    world_deinit(&at);
+}
+
+static void realtime_datagrams_are_lost_as_often_as_configured(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 3, (net_link_config){.loss_percent = 20, .delay_ms = 50});
+    world_connect(&at);
+    for (uint32_t i = 0; i < 2000; i++) {
+        assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_REALTIME, i),
+                         NET_OK);
+        run_ms(&at, 1);
+    }
+    run_ms(&at, 200);
+    assert_in_range(at.at_client.realtime_count, 1520, 1680);
+    net_transport_stats stats;
+    at.client->ops->stats(at.client, &stats);
+    assert_in_range(stats.sim_dropped, 320, 490);
+    world_deinit(&at);
+}
+
+static uint64_t hash_of_a_run(uint64_t seed, uint64_t* arrived) {
+    world at;
+    world_init(&at, seed,
+               (net_link_config){.loss_percent = 10,
+                                 .delay_ms = 40,
+                                 .jitter_ms = 30,
+                                 .duplicate_percent = 5,
+                                 .reorder_percent = 5});
+    world_connect(&at);
+    for (uint32_t i = 0; i < 500; i++) {
+        // What is sent depends on what came: any difference in delivery shows in the hash.
+        (void)send_number(at.server, at.at_server.connected, NET_CHANNEL_REALTIME,
+                          at.at_server.realtime_count);
+        (void)send_number(at.client, at.at_client.connected, NET_CHANNEL_REALTIME,
+                          at.at_client.realtime_count);
+        run_ms(&at, 16);
+    }
+    *arrived = at.at_client.realtime_count;
+    uint64_t hash = net_sim_datagram_hash(at.sim);
+    world_deinit(&at);
+    return hash;
+}
+
+static void the_same_seed_gives_the_same_datagrams(void** state) {
+    (void)state;
+    uint64_t arrived[3];
+    uint64_t first = hash_of_a_run(77, &arrived[0]);
+    assert_true(first == hash_of_a_run(77, &arrived[1]));
+    assert_int_equal(arrived[0], arrived[1]);
+    assert_true(first != hash_of_a_run(78, &arrived[2]));
+}
+
+static void a_goodbye_comes_after_everything_that_was_queued(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 4, (net_link_config){.loss_percent = 30, .delay_ms = 60});
+    world_connect(&at);
+    for (uint32_t i = 0; i < 50; i++)
+        (void)send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, i);
+    at.server->ops->disconnect(at.server, at.at_server.connected, 9, false);
+    assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, 1),
+                     NET_ERR_CLOSED);
+    run_ms(&at, 4000);
+    assert_int_equal(at.at_client.control_count, 50);
+    assert_int_equal(at.at_client.disconnects, 1);
+    assert_int_equal(at.at_client.disconnected, at.at_client.connected);
+    assert_int_equal(at.at_client.reason, 9);
+    assert_int_equal(at.at_server.disconnects, 1); // it is known to have been heard
+    assert_int_equal(at.at_server.reason, 0);
+    world_deinit(&at);
+}
+
+static void a_goodbye_at_once_drops_the_queue_and_tells_in_one_datagram(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 5, (net_link_config){.delay_ms = 60});
+    world_connect(&at);
+    net_peer peer = at.at_client.connected;
+    (void)send_number(at.client, peer, NET_CHANNEL_CONTROL, 1);
+    at.client->ops->disconnect(at.client, peer, 5, true);
+    run_ms(&at, 200);
+    assert_int_equal(at.at_server.control_count, 0);
+    assert_int_equal(at.at_server.disconnects, 1);
+    assert_int_equal(at.at_server.reason, 5);
+    assert_int_equal(at.at_client.disconnects, 0);
+    world_deinit(&at);
+}
+
+static void a_new_connection_has_a_new_peer_and_nothing_of_the_old_one(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 6, (net_link_config){.delay_ms = 100});
+    world_connect(&at);
+    net_peer old_client = at.at_client.connected, old_server = at.at_server.connected;
+    (void)send_number(at.server, old_server, NET_CHANNEL_REALTIME, 7);
+    (void)send_number(at.server, old_server, NET_CHANNEL_CONTROL, 7);
+    // The goodbye is lost: the server learns of the end by the new beginning.
+    net_sim_link_set(at.client, &(net_link_config){.loss_percent = 100});
+    at.client->ops->disconnect(at.client, old_client, 0, true);
+    net_sim_link_set(at.client, &(net_link_config){.delay_ms = 100});
+    net_peer peer = 0;
+    assert_int_equal(at.client->ops->connect(at.client, "x:1", &peer), NET_OK);
+    run_ms(&at, 500);
+    assert_int_not_equal(peer, old_client);
+    assert_int_equal(at.at_client.connected, peer);
+    assert_int_equal(at.at_client.realtime_count + at.at_client.control_count, 0);
+    assert_int_equal(at.at_server.disconnected, old_server);
+    assert_int_equal(at.at_server.disconnects, 1);
+    assert_int_equal(at.at_server.connects, 2);
+    assert_int_not_equal(at.at_server.connected, old_server);
+    assert_int_equal(send_number(at.server, old_server, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
+    assert_int_equal(send_number(at.client, old_client, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
+    world_deinit(&at);
+}
+
+static void a_blackout_delays_control_messages_and_loses_datagrams(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 7, (net_link_config){.delay_ms = 20});
+    world_connect(&at);
+    net_sim_link_set(at.client, &(net_link_config){.loss_percent = 100, .delay_ms = 20});
+    (void)send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, 1);
+    (void)send_number(at.server, at.at_server.connected, NET_CHANNEL_REALTIME, 1);
+    run_ms(&at, 25000);
+    assert_int_equal(at.at_client.control_count, 0);
+    net_sim_link_set(at.client, &(net_link_config){.delay_ms = 20});
+    run_ms(&at, 200);
+    assert_int_equal(at.at_client.control_count, 1);
+    assert_int_equal(at.at_client.realtime_count, 0);
+    assert_int_equal(at.at_client.disconnects + at.at_server.disconnects, 0);
+    world_deinit(&at);
+}
+
+static void a_client_that_vanishes_is_noticed_only_after_a_minute(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 8, (net_link_config){.delay_ms = 20});
+    world_connect(&at);
+    at.client->ops->destroy(at.client);
+    at.client = NULL;
+    for (uint32_t i = 0; i < 59; i++) {
+        run_ms(&at, 1000);
+        assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_REALTIME, i),
+                         NET_OK);
+    }
+    assert_int_equal(at.at_server.disconnects, 0);
+    run_ms(&at, 1500);
+    assert_int_equal(at.at_server.disconnects, 1);
+    assert_int_equal(at.at_server.reason, 0);
+    world_deinit(&at);
+}
+
+static void nobody_answers_and_the_connect_ends(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 9, (net_link_config){.delay_ms = 20});
+    at.server->ops->destroy(at.server);
+    at.server = NULL;
+    net_peer peer = 0;
+    assert_int_equal(at.client->ops->connect(at.client, "x:1", &peer), NET_OK);
+    run_ms(&at, NET_CONNECT_MS_MAX - 1);
+    assert_int_equal(at.at_client.disconnects, 0);
+    run_ms(&at, 1);
+    assert_int_equal(at.at_client.disconnects, 1);
+    assert_int_equal(at.at_client.disconnected, peer);
+    world_deinit(&at);
+}
+
+static void a_full_server_does_not_answer_until_a_slot_is_free(void** state) {
+    (void)state;
+    net_sim* sim = NULL;
+    net_transport *server = NULL, *clients[3] = {0};
+    inbox* boxes = test_calloc(4, sizeof *boxes);
+    assert_int_equal(net_sim_create(NULL, 1, &sim), NET_OK);
+    assert_int_equal(net_sim_server(sim, 0, &server), NET_ERR_FULL);
+    assert_int_equal(net_sim_server(sim, NET_CLIENTS_MAX + 1, &server), NET_ERR_FULL);
+    assert_int_equal(net_sim_server(sim, 2, &server), NET_OK);
+    net_transport* another = NULL;
+    assert_int_equal(net_sim_server(sim, 2, &another), NET_ERR_FULL);
+    uint64_t now_us = 0;
+    net_peer peer = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(net_sim_client(sim, &(net_link_config){0}, &clients[i]), NET_OK);
+        assert_int_equal(clients[i]->ops->connect(clients[i], "", &peer), NET_OK);
+    }
+    for (; now_us < 6000000; now_us += TICK_US) {
+        drain(server, now_us, &boxes[3]);
+        for (uint32_t i = 0; i < 3; i++)
+            drain(clients[i], now_us, &boxes[i]);
+    }
+    assert_int_equal(boxes[3].connects, 2);
+    assert_int_equal(boxes[2].connects, 0);
+    assert_int_equal(boxes[2].disconnects, 1);
+    clients[0]->ops->disconnect(clients[0], boxes[0].connected, 0, false);
+    assert_int_equal(clients[2]->ops->connect(clients[2], "", &peer), NET_OK);
+    for (; now_us < 7000000; now_us += TICK_US) {
+        drain(server, now_us, &boxes[3]);
+        for (uint32_t i = 0; i < 3; i++)
+            drain(clients[i], now_us, &boxes[i]);
+    }
+    assert_int_equal(boxes[2].connects, 1);
+    assert_int_equal(boxes[3].connects, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        clients[i]->ops->destroy(clients[i]);
+    server->ops->destroy(server);
+    net_sim_destroy(sim);
+    test_free(boxes);
+}
+
+static void sizes_and_queues_beyond_their_limits_are_refused(void** state) {
+    (void)state;
+    static const uint8_t bytes[NET_CONTROL_BYTES_MAX + 1] = {1};
+    world at;
+    world_init(&at, 10, (net_link_config){.delay_ms = 20});
+    world_connect(&at);
+    net_peer peer = at.at_client.connected;
+    static const struct {
+        net_channel channel;
+        size_t size;
+        net_result result;
+    } cases[] = {
+        {NET_CHANNEL_REALTIME, 0, NET_ERR_FULL},
+        {NET_CHANNEL_REALTIME, NET_STATE_BYTES_MAX - 1, NET_OK},
+        {NET_CHANNEL_REALTIME, NET_STATE_BYTES_MAX, NET_OK},
+        {NET_CHANNEL_REALTIME, NET_STATE_BYTES_MAX + 1, NET_ERR_FULL},
+        {NET_CHANNEL_CONTROL, 0, NET_ERR_FULL},
+        {NET_CHANNEL_CONTROL, NET_CONTROL_BYTES_MAX - 1, NET_OK},
+        {NET_CHANNEL_CONTROL, NET_CONTROL_BYTES_MAX, NET_OK},
+        {NET_CHANNEL_CONTROL, NET_CONTROL_BYTES_MAX + 1, NET_ERR_FULL},
+    };
+    for (size_t i = 0; i < BASE_COUNT(cases); i++)
+        assert_int_equal(
+            at.client->ops->send(at.client, peer, cases[i].channel, bytes, cases[i].size),
+            cases[i].result);
+    net_result result = NET_OK;
+    uint32_t queued = 2;
+    while ((result = at.client->ops->send(at.client, peer, NET_CHANNEL_CONTROL, bytes,
+                                          NET_CONTROL_BYTES_MAX)) == NET_OK)
+        queued++;
+    assert_int_equal(result, NET_ERR_FULL);
+    assert_in_range(queued, 15, 16);
+    net_transport_stats stats;
+    at.client->ops->stats(at.client, &stats);
+    assert_int_equal(stats.send_refused, 5);
+    run_ms(&at, 1000);
+    assert_int_equal(at.at_server.control_count, queued);
+    world_deinit(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(connecting_takes_a_round_trip),
+        TEST(control_messages_arrive_all_and_in_order_on_a_bad_network),
+        TEST(realtime_datagrams_are_lost_as_often_as_configured),
+        TEST(the_same_seed_gives_the_same_datagrams),
+        TEST(a_goodbye_comes_after_everything_that_was_queued),
+        TEST(a_goodbye_at_once_drops_the_queue_and_tells_in_one_datagram),
+        TEST(a_new_connection_has_a_new_peer_and_nothing_of_the_old_one),
+        TEST(a_blackout_delays_control_messages_and_loses_datagrams),
+        TEST(a_client_that_vanishes_is_noticed_only_after_a_minute),
+        TEST(nobody_answers_and_the_connect_ends),
+        TEST(a_full_server_does_not_answer_until_a_slot_is_free),
+        TEST(sizes_and_queues_beyond_their_limits_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
