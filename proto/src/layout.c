@@ -35,9 +35,11 @@ static uint32_t golomb_bits(uint64_t value, uint32_t order) {
     return 2 * (63 - (uint32_t)__builtin_clzll(u)) + 1 - order;
 }
 
-static bool has_component_bit(const proto_layout* layout) {
-    return layout->component_count > 1 ||
-           (layout->component_count == 1 && layout->components[0].field_count == 1);
+// A component without fields cannot differ. The only component of a row is not asked about when its
+// fields are: a row is coded because something in it differs.
+static bool has_component_bit(const proto_layout* layout, const proto_row_component* component) {
+    return component->field_count == 1 ||
+           (component->field_count > 1 && layout->component_count > 1);
 }
 
 void proto_layout_finish(proto_layout* layout) {
@@ -48,7 +50,7 @@ void proto_layout_finish(proto_layout* layout) {
         const proto_row_component* component = &layout->components[c];
         BASE_ASSERT(component->field_first == next);
         next += component->field_count;
-        if (has_component_bit(layout)) bits += 1;
+        if (has_component_bit(layout, component)) bits += 1;
         if (component->field_count > 1) bits += component->field_count;
     }
     BASE_ASSERT(next == layout->field_count);
@@ -129,7 +131,7 @@ void proto_row_encode(const proto_layout* layout, const uint64_t* base, const ui
         const proto_row_component* component = &layout->components[c];
         uint32_t first = component->field_first, count = component->field_count;
         bool differs = memcmp(base + first, row + first, count * sizeof *row) != 0;
-        if (has_component_bit(layout)) {
+        if (has_component_bit(layout, component)) {
             proto_bits_write(writer, differs, 1);
             if (!differs) continue;
         }
@@ -146,7 +148,7 @@ void proto_row_decode(const proto_layout* layout, const uint64_t* base, uint64_t
     for (uint32_t c = 0; c < layout->component_count; c++) {
         const proto_row_component* component = &layout->components[c];
         uint32_t count = component->field_count;
-        bool is_coded = has_component_bit(layout) ? proto_bits_read(reader, 1) : true;
+        bool is_coded = has_component_bit(layout, component) ? proto_bits_read(reader, 1) : true;
         for (uint32_t f = component->field_first; f < component->field_first + count; f++) {
             uint64_t value = base[f];
             if (is_coded && (count == 1 || proto_bits_read(reader, 1)))

@@ -50,6 +50,7 @@ ecs_tick ecs_world_tick(const ecs_world* world); ///< of the last step
 /// The simulation's own chance; part of world_hash and of saves.
 base_rng* ecs_world_rng(ecs_world* world);
 const base_allocator* ecs_world_allocator(const ecs_world* world);
+const ecs_limits* ecs_world_limits(const ecs_world* world); ///< as given at create
 
 /// Zeroed memory that lives as long as the world: a module keeps ids it looked up here, since it
 /// holds no globals. Not part of hashes or saves. NULL when memory ran out.
