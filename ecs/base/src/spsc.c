@@ -134,35 +134,57 @@ static uint32_t load_crc(const uint8_t* record) {
     return load_size(record + sizeof(uint32_t));
 }
 
-const void* base_spsc_peek(base_spsc* queue, uint32_t* size, bool* damaged) {
+// The record at *cursor, after fillers in front of it, which *cursor steps over.
+static const void* find_record(base_spsc* queue, uint64_t* cursor, uint32_t* size, bool* damaged) {
     uint64_t capacity = queue->capacity_bytes;
     uint64_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
-    uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
     *size = 0;
-    *damaged = !are_ends_valid(head, tail, capacity);
-    // Each turn makes head - tail smaller, and at most one filler can be in a ring's length.
-    while (!*damaged && head != tail) {
-        uint64_t place = tail & (capacity - 1);
-        uint64_t readable = capacity - place < head - tail ? capacity - place : head - tail;
+    *damaged = !are_ends_valid(head, *cursor, capacity);
+    // Each turn makes head - cursor smaller, and at most one filler can be in a ring's length.
+    while (!*damaged && head != *cursor) {
+        uint64_t place = *cursor & (capacity - 1);
+        uint64_t left = head - *cursor;
+        uint64_t readable = capacity - place < left ? capacity - place : left;
         const uint8_t* record = ring(queue) + place;
         uint32_t record_size = load_size(record);
         if (record_size == FILLER_SIZE) {
             *damaged = readable != capacity - place ||
-                       load_crc(record) != checksum(tail, FILLER_SIZE, NULL, 0);
+                       load_crc(record) != checksum(*cursor, FILLER_SIZE, NULL, 0);
             if (*damaged) return NULL;
-            tail += capacity - place;
-            atomic_store_explicit(&queue->tail, tail, memory_order_release);
+            *cursor += capacity - place;
             continue;
         }
         const uint8_t* data = record + sizeof(record_header);
         *damaged = record_size == 0 || record_size > capacity / 2 ||
                    record_bytes(record_size) > readable ||
-                   load_crc(record) != checksum(tail, record_size, data, record_size);
+                   load_crc(record) != checksum(*cursor, record_size, data, record_size);
         if (*damaged) return NULL;
         *size = record_size;
         return data;
     }
     return NULL;
+}
+
+const void* base_spsc_peek(base_spsc* queue, uint32_t* size, bool* damaged) {
+    uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
+    uint64_t cursor = tail;
+    const void* data = find_record(queue, &cursor, size, damaged);
+    if (cursor != tail) atomic_store_explicit(&queue->tail, cursor, memory_order_release);
+    return data;
+}
+
+const void* base_spsc_next(base_spsc* queue, uint64_t* cursor, uint32_t* size, bool* damaged) {
+    const void* data = find_record(queue, cursor, size, damaged);
+    if (data) *cursor += record_bytes(*size);
+    return data;
+}
+
+uint64_t base_spsc_tail(const base_spsc* queue) {
+    return atomic_load_explicit(&queue->tail, memory_order_acquire);
+}
+
+void base_spsc_pop_to(base_spsc* queue, uint64_t cursor) {
+    atomic_store_explicit(&queue->tail, cursor, memory_order_release);
 }
 
 void base_spsc_pop(base_spsc* queue) {

@@ -44,6 +44,32 @@ static void expect_empty(base_spsc* queue) {
     assert_int_equal(base_spsc_used(queue), 0);
 }
 
+static void a_walk_sees_all_records_before_one_of_them_is_popped(void** state) {
+    (void)state;
+    base_spsc* queue = create(CAPACITY);
+    uint8_t record[88];
+    uint32_t size;
+    bool damaged;
+    for (uint32_t lap = 0; lap < 100; lap++) {
+        memset(record, (int)lap, sizeof record);
+        assert_true(base_spsc_push(queue, record, sizeof record));
+        assert_true(base_spsc_push(queue, record, 8));
+        uint64_t cursor = base_spsc_tail(queue);
+        const void* first = base_spsc_next(queue, &cursor, &size, &damaged);
+        assert_non_null(first);
+        assert_int_equal(size, sizeof record);
+        assert_memory_equal(first, record, sizeof record);
+        assert_non_null(base_spsc_next(queue, &cursor, &size, &damaged));
+        assert_int_equal(size, 8);
+        assert_null(base_spsc_next(queue, &cursor, &size, &damaged));
+        assert_false(damaged);
+        assert_int_not_equal(base_spsc_used(queue), 0);
+        base_spsc_pop_to(queue, cursor);
+        assert_int_equal(base_spsc_used(queue), 0);
+    }
+    destroy(queue);
+}
+
 static void records_come_out_in_order(void** state) {
     (void)state;
     base_spsc* queue = create(CAPACITY);
@@ -311,6 +337,7 @@ static void what_was_pushed_survives_the_process(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(records_come_out_in_order),
+        TEST(a_walk_sees_all_records_before_one_of_them_is_popped),
         TEST(a_full_queue_refuses_and_keeps_what_it_has),
         TEST(half_of_the_ring_fits_from_any_place),
         TEST(wrong_sizes_are_mistakes),

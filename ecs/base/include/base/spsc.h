@@ -41,6 +41,12 @@ BASE_MUST_USE bool base_spsc_push(base_spsc* queue, const void* data, uint32_t s
 const void* base_spsc_peek(base_spsc* queue, uint32_t* size, bool* damaged);
 /// Drop the record that the last peek returned. Does nothing on an empty queue.
 void base_spsc_pop(base_spsc* queue);
+/// The consumer's walk without popping: start with `cursor` = base_spsc_tail. Borrow the record at the
+/// cursor and move the cursor behind it; valid until it is popped. NULL as base_spsc_peek.
+const void* base_spsc_next(base_spsc* queue, uint64_t* cursor, uint32_t* size, bool* damaged);
+uint64_t base_spsc_tail(const base_spsc* queue);
+/// Drop all records in front of a cursor that base_spsc_next moved.
+void base_spsc_pop_to(base_spsc* queue, uint64_t cursor);
 /// Bytes taken, with headers, padding and fillers; 0 when empty. After a peek that returned NULL
 /// without damage, it is 0.
 uint64_t base_spsc_used(const base_spsc* queue);
