@@ -130,6 +130,7 @@ void proto_row_encode(const proto_layout* layout, const uint64_t* base, const ui
     for (uint32_t c = 0; c < layout->component_count; c++) {
         const proto_row_component* component = &layout->components[c];
         uint32_t first = component->field_first, count = component->field_count;
+        if (count == 0) continue;
         bool differs = memcmp(base + first, row + first, count * sizeof *row) != 0;
         if (has_component_bit(layout, component)) {
             proto_bits_write(writer, differs, 1);

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Small messages that want much memory, time or stack. Each must be refused, with bounded memory.
+#include "test.h"
+
+#include "proto/codec.h"
+#include "samples.pb-c.h"
+#include "wire.pb-c.h"
+
+#include <string.h>
+
+static proto_codec codec;
+static uint8_t bomb[PROTO_MESSAGE_BYTES_MAX];
+
+static int open_codec(void** state) {
+    (void)state;
+    return proto_codec_init(&codec, NULL, PROTO_UNPACK_BYTES_MAX) ? 0 : -1;
+}
+
+static int close_codec(void** state) {
+    (void)state;
+    proto_codec_deinit(&codec);
+    return 0;
+}
+
+// `count` copies of a pattern.
+static size_t repeat(const void* pattern, size_t size, size_t count) {
+    assert_true(size * count <= sizeof bomb);
+    for (size_t i = 0; i < count; i++)
+        memcpy(bomb + i * size, pattern, size);
+    return size * count;
+}
+
+static const ProtobufCMessage* decode(const ProtobufCMessageDescriptor* descriptor, size_t size) {
+    codec.arena.used_peak = 0;
+    const ProtobufCMessage* message =
+        proto_codec_decode(&codec, descriptor, bomb, size, sizeof bomb);
+    assert_true(codec.arena.used_peak <= PROTO_UNPACK_BYTES_MAX);
+    return message;
+}
+
+static void empty_submessages_are_refused(void** state) {
+    (void)state;
+    size_t size = repeat("\x0a\x00", 2, sizeof bomb / 2);
+    assert_null(decode(&shoal__wire__schema_answer__descriptor, size));
+    assert_int_equal(codec.arena.used_peak, 0); // before anything was allocated
+    size = repeat("\x0a\x00", 2, PROTO_FIELDS_MAX + 1);
+    assert_null(decode(&shoal__wire__schema_answer__descriptor, size));
+    size = repeat("\x0a\x00", 2, 400);
+    assert_non_null(decode(&shoal__wire__schema_answer__descriptor, size));
+}
+
+static void submessages_that_outgrow_the_arena_are_refused(void** state) {
+    (void)state;
+    size_t size = repeat("\x0a\x00", 2, PROTO_FIELDS_MAX);
+    assert_null(decode(&shoal__wire__schema_answer__descriptor, size));
+    assert_true(codec.arena.used_peak > 0);
+}
+
+static void empty_bytes_are_refused(void** state) {
+    (void)state;
+    size_t size = repeat("\x42\x00", 2, sizeof bomb / 2);
+    assert_null(decode(&shoal__wire__input_packet__descriptor, size));
+    assert_int_equal(codec.arena.used_peak, 0);
+}
+
+static void unknown_fields_are_capped(void** state) {
+    (void)state;
+    size_t size = repeat("\xf8\x7f\x00", 3, PROTO_UNKNOWN_FIELDS_MAX);
+    assert_non_null(decode(&shoal__wire__hello__descriptor, size));
+    size = repeat("\xf8\x7f\x00", 3, PROTO_UNKNOWN_FIELDS_MAX + 1);
+    assert_null(decode(&shoal__wire__hello__descriptor, size));
+    assert_int_equal(codec.arena.used_peak, 0);
+    size = repeat("\xfa\x7f\x00", 3, sizeof bomb / 3);
+    assert_null(decode(&shoal__wire__hello__descriptor, size));
+    assert_int_equal(codec.arena.used_peak, 0);
+}
+
+static void unknown_fields_inside_of_messages_count_too(void** state) {
+    (void)state;
+    size_t size = repeat("\x0a\x03\xf8\x7f\x00", 5, PROTO_UNKNOWN_FIELDS_MAX);
+    assert_non_null(decode(&shoal__wire__schema_answer__descriptor, size));
+    size = repeat("\x0a\x03\xf8\x7f\x00", 5, PROTO_UNKNOWN_FIELDS_MAX + 1);
+    assert_null(decode(&shoal__wire__schema_answer__descriptor, size));
+}
+
+static void packed_numbers_are_capped(void** state) {
+    (void)state;
+    memset(bomb, 1, sizeof bomb);
+    memcpy(bomb, "\x92\x01\x80\x10",
+           4); // field 18, 2048 numbers: with the field itself one too many
+    assert_null(decode(&sample__everything__descriptor, 4 + PROTO_FIELDS_MAX));
+    assert_int_equal(codec.arena.used_peak, 0);
+    memcpy(bomb, "\x92\x01\xff\x0f", 4);
+    assert_non_null(decode(&sample__everything__descriptor, 4 + PROTO_FIELDS_MAX - 1));
+}
+
+// Nest within Nest within Nest..., innermost last.
+static size_t nest(uint32_t depth) {
+    uint8_t* at = bomb + sizeof bomb;
+    uint32_t inner = 0;
+    for (uint32_t i = 1; i < depth; i++) {
+        uint8_t head[8] = {0x0a};
+        uint32_t size = 1, length = inner;
+        do {
+            head[size++] = (uint8_t)((length & 0x7f) | (length > 0x7f ? 0x80 : 0));
+            length >>= 7;
+        } while (length);
+        at -= size;
+        inner += size;
+        assert_true(at >= bomb);
+        memcpy(at, head, size);
+    }
+    memmove(bomb, at, inner);
+    return inner;
+}
+
+static void nesting_is_capped(void** state) {
+    (void)state;
+    assert_non_null(decode(&sample__nest__descriptor, nest(PROTO_DEPTH_MAX - 1)));
+    assert_non_null(decode(&sample__nest__descriptor, nest(PROTO_DEPTH_MAX)));
+    assert_null(decode(&sample__nest__descriptor, nest(PROTO_DEPTH_MAX + 1)));
+    assert_null(decode(&sample__nest__descriptor, nest(4000)));
+    assert_int_equal(codec.arena.used_peak, 0);
+}
+
+static void a_small_arena_says_no(void** state) {
+    (void)state;
+    proto_codec small;
+    assert_true(proto_codec_init(&small, NULL, 512));
+    const uint8_t data[] = "\x1a\x05hello"; // Hello.game
+    assert_non_null(proto_codec_decode(&small, &shoal__wire__hello__descriptor, data,
+                                       sizeof data - 1, sizeof data));
+    size_t size = repeat("\x0a\x00", 2, 100);
+    assert_null(proto_codec_decode(&small, &shoal__wire__schema_answer__descriptor, bomb, size,
+                                   sizeof bomb));
+    assert_int_equal(small.refused, 1);
+    assert_true(small.arena.used_peak <= 512);
+    proto_codec_deinit(&small);
+}
+
+static void a_length_beyond_the_end_is_refused(void** state) {
+    (void)state;
+    const uint8_t huge[] = {0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f};
+    const uint8_t wider[] = {0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
+    memcpy(bomb, huge, sizeof huge);
+    assert_null(decode(&shoal__wire__schema_answer__descriptor, sizeof huge));
+    memcpy(bomb, wider, sizeof wider);
+    assert_null(decode(&shoal__wire__schema_answer__descriptor, sizeof wider));
+}
+
+int main(void) {
+    const struct CMUnitTest cases[] = {
+        TEST(empty_submessages_are_refused),
+        TEST(submessages_that_outgrow_the_arena_are_refused),
+        TEST(empty_bytes_are_refused),
+        TEST(unknown_fields_are_capped),
+        TEST(unknown_fields_inside_of_messages_count_too),
+        TEST(packed_numbers_are_capped),
+        TEST(nesting_is_capped),
+        TEST(a_small_arena_says_no),
+        TEST(a_length_beyond_the_end_is_refused),
+    };
+    return cmocka_run_group_tests(cases, open_codec, close_codec);
+}

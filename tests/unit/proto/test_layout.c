@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+#include "test.h"
+
+#include "base/rng.h"
+#include "proto/layout.h"
+
+#include <string.h>
+
+// A layout from a text: one letter per field, space between components.
+// b bool, x exact float, q 16-bit float, p 2-bit float, i exact i32, l exact i64, d exact double, u u8 from 1.
+static void build(proto_layout* layout, const char* text) {
+    memset(layout, 0, sizeof *layout);
+    layout->component_count = 1;
+    layout->components[0] = (proto_row_component){.key = 1};
+    for (const char* at = text; *at; at++) {
+        if (*at == ' ') {
+            layout->components[layout->component_count++] = (proto_row_component){
+                .key = layout->component_count + 1, .field_first = (uint16_t)layout->field_count};
+            continue;
+        }
+        proto_row_field* field = &layout->fields[layout->field_count++];
+        proto_row_component* component = &layout->components[layout->component_count - 1];
+        field->offset_bytes = 8u * component->field_count++;
+        bool made = false;
+        switch (*at) {
+        case 'b':
+            made = proto_quant_make(&field->quant, PROTO_BOOL, 0, 0, 0);
+            break;
+        case 'x':
+            made = proto_quant_make(&field->quant, PROTO_F32, 0, 0, 0);
+            break;
+        case 'q':
+            made = proto_quant_make(&field->quant, PROTO_F32, 16, -3.3, 0.01);
+            break;
+        case 'p':
+            made = proto_quant_make(&field->quant, PROTO_F32, 2, 0, 1);
+            break;
+        case 'i':
+            made = proto_quant_make(&field->quant, PROTO_I32, 0, 0, 0);
+            break;
+        case 'l':
+            made = proto_quant_make(&field->quant, PROTO_I64, 0, 0, 0);
+            break;
+        case 'd':
+            made = proto_quant_make(&field->quant, PROTO_F64, 0, 0, 0);
+            break;
+        case 'u':
+            made = proto_quant_make(&field->quant, PROTO_U8, 8, 1, 1);
+            break;
+        default:
+            break;
+        }
+        assert_true(made);
+    }
+    if (text[0] == 0) layout->component_count = 0;
+    proto_layout_finish(layout);
+}
+
+static const char* const texts[] = {
+    "",   "b",  "q",     "i",        "l",          "x",
+    "bb", "qq", "qq qq", "b b b",    "xqpildub",   "qqq i b xx l d u p",
+    "u",  "p",  "d",     "ll ll ll", "bbbbbbbb q",
+};
+
+static uint64_t random_word(const proto_quant* quant, uint64_t base, base_rng* rng) {
+    uint64_t all = quant->bits == 64 ? UINT64_MAX : (UINT64_C(1) << quant->bits) - 1;
+    uint64_t word;
+    switch (base_rng_below(rng, 4)) {
+    case 0:
+        word = base;
+        break;
+    case 1:
+        word = base + base_rng_below(rng, 20) - 10;
+        break;
+    case 2:
+        word = base + base_rng_u32(rng) % 5000 - 2500;
+        break;
+    default:
+        word = base_rng_u64(rng);
+        break;
+    }
+    return proto_quant_canonical(quant, word & all);
+}
+
+static void rows_come_back_and_stay_below_the_bound(void** state) {
+    (void)state;
+    print_message("seed 6\n");
+    base_rng rng = base_rng_make(6, 1);
+    static proto_layout layout;
+    for (size_t t = 0; t < BASE_COUNT(texts); t++) {
+        build(&layout, texts[t]);
+        for (int round = 0; round < 3000; round++) {
+            uint64_t base[64], row[64], back[64], changed = 99;
+            for (uint32_t f = 0; f < layout.field_count; f++) {
+                base[f] = random_word(&layout.fields[f].quant, 0, &rng);
+                row[f] = random_word(&layout.fields[f].quant, base[f], &rng);
+            }
+            uint8_t data[512];
+            proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+            proto_row_encode(&layout, base, row, &writer);
+            assert_false(writer.failed);
+            assert_true(writer.size_bits <= layout.bits_max);
+            proto_bit_reader reader = proto_bit_reader_make(data, proto_bit_writer_bytes(&writer));
+            proto_row_decode(&layout, base, back, &reader, &changed);
+            assert_false(reader.failed);
+            assert_int_equal(reader.offset_bits, writer.size_bits);
+            uint64_t expected = 0;
+            for (uint32_t c = 0; c < layout.component_count; c++)
+                for (uint32_t i = 0; i < layout.components[c].field_count; i++) {
+                    uint32_t f = layout.components[c].field_first + i;
+                    assert_true(back[f] == row[f]);
+                    if (row[f] != base[f]) expected |= UINT64_C(1) << c;
+                }
+            assert_true(changed == expected);
+        }
+    }
+}
+
+static void the_bound_is_reached(void** state) {
+    (void)state;
+    static proto_layout layout;
+    build(&layout, "qq i");
+    uint64_t base[3] = {0, 0, 0}, row[3] = {0x8000, 0x8000, 0x80000000};
+    uint8_t data[64];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    proto_row_encode(&layout, base, row, &writer);
+    assert_int_equal(writer.size_bits, layout.bits_max);
+    assert_int_equal(layout.bits_max, 1 + 2 + 17 + 17 + 1 + 33);
+}
+
+static void an_equal_row_takes_a_bit_per_component(void** state) {
+    (void)state;
+    static proto_layout layout;
+    build(&layout, "qq i bbb");
+    uint64_t base[6] = {1, 2, 3, 0, 1, 0};
+    uint8_t data[64];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    proto_row_encode(&layout, base, base, &writer);
+    assert_int_equal(writer.size_bits, 3);
+}
+
+static void small_steps_are_short(void** state) {
+    (void)state;
+    static proto_layout layout;
+    build(&layout, "qq b");
+    uint64_t base[3] = {30000, 30000, 0}, row[3] = {30005, 29992, 1};
+    uint8_t data[64];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    proto_row_encode(&layout, base, row, &writer);
+    // component, two field bits, each 1 + 5 bits of order 4, the flag's component bit alone
+    assert_int_equal(writer.size_bits, 1 + 2 + 6 + 6 + 1);
+}
+
+static void differences_wrap_around_the_width(void** state) {
+    (void)state;
+    static proto_layout layout;
+    build(&layout, "i");
+    uint64_t base[1] = {0xffffffff}, row[1] = {2}, back[1];
+    uint8_t data[16];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    proto_row_encode(&layout, base, row, &writer);
+    assert_true(writer.size_bits < 16);
+    proto_bit_reader reader = proto_bit_reader_make(data, sizeof data);
+    proto_row_decode(&layout, base, back, &reader, NULL);
+    assert_true(back[0] == 2);
+}
+
+static void any_bits_give_words_that_fit_or_a_failed_reader(void** state) {
+    (void)state;
+    print_message("seed 7\n");
+    base_rng rng = base_rng_make(7, 1);
+    static proto_layout layout;
+    for (size_t t = 0; t < BASE_COUNT(texts); t++) {
+        build(&layout, texts[t]);
+        for (int round = 0; round < 3000; round++) {
+            uint64_t base[64], row[64];
+            uint8_t data[48];
+            size_t size = base_rng_below(&rng, sizeof data + 1);
+            for (size_t i = 0; i < size; i++)
+                data[i] = base_rng_chance(&rng, 0.5) ? (uint8_t)base_rng_u32(&rng) : 0;
+            for (uint32_t f = 0; f < layout.field_count; f++)
+                base[f] = random_word(&layout.fields[f].quant, 0, &rng);
+            proto_bit_reader reader = proto_bit_reader_make(data, size);
+            proto_row_decode(&layout, base, row, &reader, NULL);
+            for (uint32_t f = 0; f < layout.field_count; f++) {
+                const proto_quant* quant = &layout.fields[f].quant;
+                assert_true(quant->bits == 64 || row[f] >> quant->bits == 0);
+                assert_true(proto_quant_canonical(quant, row[f]) == row[f]);
+            }
+        }
+    }
+}
+
+static void truncated_rows_fail_and_fall_back_to_the_base(void** state) {
+    (void)state;
+    static proto_layout layout;
+    build(&layout, "qq l");
+    uint64_t base[3] = {1, 2, 3}, row[3] = {50000, 40000, UINT64_MAX / 3}, back[3];
+    uint8_t data[32];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    proto_row_encode(&layout, base, row, &writer);
+    for (size_t size = 0; size < proto_bit_writer_bytes(&writer); size++) {
+        proto_bit_reader reader = proto_bit_reader_make(data, size);
+        proto_row_decode(&layout, base, back, &reader, NULL);
+        assert_true(reader.failed);
+        assert_true(back[2] == 3);
+    }
+}
+
+static void decoding_over_the_base_is_allowed(void** state) {
+    (void)state;
+    static proto_layout layout;
+    build(&layout, "qq l");
+    uint64_t base[3] = {1, 2, 3}, row[3] = {7, 2, 9};
+    uint8_t data[32];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    proto_row_encode(&layout, base, row, &writer);
+    proto_bit_reader reader = proto_bit_reader_make(data, sizeof data);
+    uint64_t changed = 0;
+    proto_row_decode(&layout, base, base, &reader, &changed);
+    assert_memory_equal(base, row, sizeof row);
+    assert_int_equal(changed, 3);
+}
+
+static void components_pass_through_memory(void** state) {
+    (void)state;
+    static proto_layout layout;
+    build(&layout, "b qi");
+    struct {
+        float position;
+        uint32_t gap;
+        int32_t score;
+        uint32_t tail;
+    } value = {1.234f, 0xdddddddd, -7, 0xeeeeeeee};
+    uint64_t row[3] = {1, 0, 0};
+    proto_row_read_component(&layout, 1, &value, row);
+    assert_int_equal(row[0], 1);
+    assert_int_equal(row[1], 453);
+    assert_true(row[2] == 0xfffffff9);
+    value.position = 0;
+    value.score = 0;
+    proto_row_write_component(&layout, 1, row, &value);
+    assert_int_equal(value.score, -7);
+    assert_true(value.position > 1.229f && value.position < 1.231f);
+    assert_true(value.gap == 0xdddddddd && value.tail == 0xeeeeeeee);
+    expect_assert_failure(proto_row_read_component(&layout, 2, &value, row));
+}
+
+static void components_without_fields_take_nothing(void** state) {
+    (void)state;
+    static proto_layout layout;
+    memset(&layout, 0, sizeof layout);
+    layout.component_count = PROTO_ROW_COMPONENTS_MAX;
+    proto_layout_finish(&layout);
+    assert_int_equal(layout.bits_max, 0);
+    proto_bit_writer writer = proto_bit_writer_make(NULL, 0);
+    proto_row_encode(&layout, NULL, NULL, &writer);
+    assert_false(writer.failed);
+    layout.component_count++;
+    expect_assert_failure(proto_layout_finish(&layout));
+}
+
+static void every_field_of_a_full_row_works(void** state) {
+    (void)state;
+    static proto_layout layout;
+    memset(&layout, 0, sizeof layout);
+    static uint64_t base[PROTO_ROW_FIELDS_MAX], row[PROTO_ROW_FIELDS_MAX],
+        back[PROTO_ROW_FIELDS_MAX];
+    layout.field_count = PROTO_ROW_FIELDS_MAX;
+    layout.component_count = PROTO_ROW_COMPONENTS_MAX;
+    for (uint16_t c = 0; c < PROTO_ROW_COMPONENTS_MAX; c++)
+        layout.components[c] = (proto_row_component){c, (uint16_t)(c * 4), 4};
+    for (uint32_t f = 0; f < PROTO_ROW_FIELDS_MAX; f++) {
+        assert_true(proto_quant_make(&layout.fields[f].quant, PROTO_U64, 0, 0, 0));
+        row[f] = UINT64_MAX - f * UINT64_C(0x123456789abcdef);
+    }
+    proto_layout_finish(&layout);
+    static uint8_t data[PROTO_ROW_FIELDS_MAX * 9];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    proto_row_encode(&layout, base, row, &writer);
+    assert_true(writer.size_bits <= layout.bits_max);
+    proto_bit_reader reader = proto_bit_reader_make(data, sizeof data);
+    uint64_t changed;
+    proto_row_decode(&layout, base, back, &reader, &changed);
+    assert_memory_equal(back, row, sizeof row);
+    assert_true(changed == UINT64_MAX);
+}
+
+int main(void) {
+    base_assert_handler_set(test_assert_handler);
+    const struct CMUnitTest cases[] = {
+        TEST(rows_come_back_and_stay_below_the_bound),
+        TEST(the_bound_is_reached),
+        TEST(an_equal_row_takes_a_bit_per_component),
+        TEST(small_steps_are_short),
+        TEST(differences_wrap_around_the_width),
+        TEST(any_bits_give_words_that_fit_or_a_failed_reader),
+        TEST(truncated_rows_fail_and_fall_back_to_the_base),
+        TEST(decoding_over_the_base_is_allowed),
+        TEST(components_pass_through_memory),
+        TEST(components_without_fields_take_nothing),
+        TEST(every_field_of_a_full_row_works),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
