@@ -33,7 +33,9 @@ typedef void (*net_client_input_fn)(void* context, const net_game_view* view, vo
 
 typedef struct net_client_config {
     const base_allocator* allocator;
-    net_match* match;          ///< role MIRROR, owned by the caller
+    /// Role MIRROR, owned by the caller. NULL: only ask which game the server runs: the session ends
+    /// REFUSED and net_client_refusal_game tells.
+    net_match* match;
     net_transport* transport;  ///< owned by the caller
     const char* address;       ///< "HOST:PORT"
     const char* name;
@@ -58,6 +60,9 @@ net_client_phase net_client_get_phase(const net_client* client);
 net_client_end net_client_get_end(const net_client* client);
 /// After REFUSED: the reason (wire.proto RefusedReason) and its sentence.
 uint32_t net_client_refusal(const net_client* client, char* text, size_t text_bytes);
+/// The game that the refusing server runs, as it says; "" when it did not. A stranger's word: open it by
+/// name only, never as a path.
+const char* net_client_refusal_game(const net_client* client);
 ecs_entity net_client_player(const net_client* client);
 /// Post a client-to-server game event: payload struct of message `message` (position + 1).
 BASE_MUST_USE net_result net_client_send_event(net_client* client, uint32_t message,

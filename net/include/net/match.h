@@ -48,6 +48,8 @@ const net_match_config* net_match_get_config(const net_match* match);
 void* net_match_context(net_match* match);
 ecs_tick net_match_tick(const net_match* match); ///< of the last step; 0 before the first
 float net_match_dt(const net_match* match);
+/// On a mirror: the server's rate, known after welcome.
+void net_match_set_tick_rate(net_match* match, uint32_t tick_rate_hz);
 
 /// A player comes or goes. Client numbers rise; the same number never comes twice (asserted).
 void net_match_join(net_match* match, uint32_t client, const char* name, bool is_bot);

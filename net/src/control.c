@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Messages of the control channel.
+//
+// They are rare and small, so each is packed on the stack. Only a schema answer can grow: it is cut to
+// what NET_CONTROL_BYTES_MAX holds, which still names the first difference in sorted order if it lies
+// within, and the refusal is given either way.
+#include "control.h"
+
+#include "proto/codec.h"
+
+#include <string.h>
+
+#define ANSWER_ITEMS_MAX 256u
+
+static net_result send_message(net_transport* transport, net_peer peer,
+                               const ProtobufCMessage* message) {
+    uint8_t bytes[NET_CONTROL_BYTES_MAX];
+    size_t size = proto_encode(message, bytes, sizeof bytes);
+    if (size == 0) return NET_ERR_FULL;
+    return transport->ops->send(transport, peer, NET_CHANNEL_CONTROL, bytes, size);
+}
+
+// protobuf-c's strings are not const; packing only reads them.
+static char* borrowed(const char* text) { return (char*)(uintptr_t)text; }
+
+net_result net_control_send_hello(net_transport* transport, net_peer peer, uint64_t schema_hash,
+                                  const char* game, const char* name, bool is_bot) {
+    Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
+    hello.protocol = NET_PROTOCOL_VERSION;
+    hello.schema_hash = schema_hash;
+    hello.game = borrowed(game);
+    hello.name = borrowed(name);
+    hello.is_bot = is_bot;
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
+    control.hello = &hello;
+    return send_message(transport, peer, &control.base);
+}
+
+net_result net_control_send_answer(net_transport* transport, net_peer peer,
+                                   const net_schema* schema) {
+    uint32_t count = 0;
+    const net_schema_item* items = net_schema_items(schema, &count);
+    if (count > ANSWER_ITEMS_MAX) count = ANSWER_ITEMS_MAX;
+    Shoal__Wire__SchemaItem wire[ANSWER_ITEMS_MAX];
+    Shoal__Wire__SchemaItem* pointers[ANSWER_ITEMS_MAX];
+    size_t budget = NET_CONTROL_BYTES_MAX - 64;
+    uint32_t fitting = 0;
+    for (; fitting < count; fitting++) {
+        shoal__wire__schema_item__init(&wire[fitting]);
+        wire[fitting].name = borrowed(items[fitting].name);
+        wire[fitting].hash = items[fitting].hash;
+        size_t bytes = shoal__wire__schema_item__get_packed_size(&wire[fitting]) + 4;
+        if (bytes > budget) break;
+        budget -= bytes;
+        pointers[fitting] = &wire[fitting];
+    }
+    Shoal__Wire__SchemaAnswer answer = SHOAL__WIRE__SCHEMA_ANSWER__INIT;
+    answer.n_items = fitting;
+    answer.items = pointers;
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER;
+    control.schema_answer = &answer;
+    return send_message(transport, peer, &control.base);
+}
+
+net_result net_control_send_welcome(net_transport* transport, net_peer peer, uint32_t client,
+                                    uint32_t tick_rate_hz, uint32_t replicated_index_max) {
+    Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
+    welcome.client = client;
+    welcome.tick_rate_hz = tick_rate_hz;
+    welcome.replicated_index_max = replicated_index_max;
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME;
+    control.welcome = &welcome;
+    return send_message(transport, peer, &control.base);
+}
+
+net_result net_control_send_refused(net_transport* transport, net_peer peer,
+                                    Shoal__Wire__RefusedReason reason, const char* text,
+                                    const char* game) {
+    Shoal__Wire__Refused refused = SHOAL__WIRE__REFUSED__INIT;
+    refused.reason = reason;
+    refused.text = borrowed(text);
+    refused.game = borrowed(game);
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED;
+    control.refused = &refused;
+    return send_message(transport, peer, &control.base);
+}
+
+net_result net_control_send_question(net_transport* transport, net_peer peer) {
+    Shoal__Wire__SchemaQuestion question = SHOAL__WIRE__SCHEMA_QUESTION__INIT;
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION;
+    control.schema_question = &question;
+    return send_message(transport, peer, &control.base);
+}
+
+net_result net_control_send_goodbye(net_transport* transport, net_peer peer, bool is_server,
+                                    uint64_t tick, uint32_t reason) {
+    Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
+    goodbye.tick = tick;
+    goodbye.reason = reason;
+    if (is_server) {
+        Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+        control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE;
+        control.goodbye = &goodbye;
+        return send_message(transport, peer, &control.base);
+    }
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE;
+    control.goodbye = &goodbye;
+    return send_message(transport, peer, &control.base);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/// Messages of the control channel: built, packed and sent in one call each.
+#pragma once
+
+#include "net/schema.h"
+#include "net/transport.h"
+#include "wire.pb-c.h"
+
+/// All return what net_transport send returns; NET_ERR_FULL when the message outgrows
+/// NET_CONTROL_BYTES_MAX.
+net_result net_control_send_hello(net_transport* transport, net_peer peer, uint64_t schema_hash,
+                                  const char* game, const char* name, bool is_bot);
+net_result net_control_send_answer(net_transport* transport, net_peer peer,
+                                   const net_schema* schema);
+net_result net_control_send_welcome(net_transport* transport, net_peer peer, uint32_t client,
+                                    uint32_t tick_rate_hz, uint32_t replicated_index_max);
+net_result net_control_send_refused(net_transport* transport, net_peer peer,
+                                    Shoal__Wire__RefusedReason reason, const char* text,
+                                    const char* game);
+net_result net_control_send_question(net_transport* transport, net_peer peer);
+/// A goodbye, to a client (`is_server`) or to a server.
+net_result net_control_send_goodbye(net_transport* transport, net_peer peer, bool is_server,
+                                    uint64_t tick, uint32_t reason);

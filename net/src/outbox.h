@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/// Game events on their way out, for one receiver: reliable ones are numbered and ride in every packet
+/// until acknowledged, unreliable ones ride once.
+///
+/// Limits: NET_EVENTS_RELIABLE_MAX reliable and NET_EVENTS_UNRELIABLE_MAX unreliable events wait.
+/// Memory: grows to its peak and stays there.
+#pragma once
+
+#include "base/bytes.h"
+#include "ecs/ecs.h"
+#include "net/limits.h"
+#include "net/result.h"
+#include "wire.pb-c.h"
+
+typedef struct net_outbox_entry {
+    uint32_t number; // 0: unreliable
+    uint32_t message;
+    ecs_tick tick;
+    ecs_entity target;
+    uint32_t size;
+    uint8_t payload[NET_EVENT_PAYLOAD_BYTES_MAX];
+} net_outbox_entry;
+
+typedef struct net_outbox {
+    const base_allocator* allocator;
+    net_outbox_entry* reliable; // ring, oldest at reliable_first
+    uint32_t reliable_capacity;
+    uint32_t reliable_first;
+    uint32_t reliable_count;
+    net_outbox_entry* unreliable;
+    uint32_t unreliable_capacity;
+    uint32_t unreliable_count;
+    uint32_t unreliable_sent; // of them, those that had their packet
+    uint32_t number_next;
+    uint64_t refused;
+} net_outbox;
+
+void net_outbox_init(net_outbox* outbox, const base_allocator* allocator);
+void net_outbox_deinit(net_outbox* outbox);
+/// Queue one event; `payload` is copied.
+/// @return NET_OK; NET_ERR_FULL (counted in `refused`); NET_ERR_MALFORMED (payload too long); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_outbox_push(net_outbox* outbox, bool is_reliable, uint32_t message,
+                                         ecs_tick tick, ecs_entity target, const void* payload,
+                                         uint32_t size);
+/// Everything up to `number` has arrived. @return false for a number that was never used (forged).
+bool net_outbox_acked(net_outbox* outbox, uint32_t number);
+/// Describe what fits `budget_bytes` (as packed fields of a packet): reliable ones oldest first, then
+/// unreliable ones that had no packet yet. `events` and `pointers` hold `capacity` elements and
+/// borrow from the outbox until the next push or ack. @return how many.
+uint32_t net_outbox_fill(net_outbox* outbox, Shoal__Wire__GameEvent* events,
+                         Shoal__Wire__GameEvent** pointers, uint32_t capacity, size_t budget_bytes,
+                         size_t* used_bytes);
+/// The unreliable ones had their packet, or missed it.
+void net_outbox_drop_unreliable(net_outbox* outbox);
+bool net_outbox_is_empty(const net_outbox* outbox);

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// The server's life: made, asked, reported, ended. What comes in: server_receive.c. What happens in a
+// tick: server_tick.c. What goes out: server_send.c.
+//
+// A session is a connection with a person or a bot behind it. Its slot goes through
+//
+//     FREE -> GREETING -> (ASKED) -> ACCEPTED -> PLAYING -> CLOSING -> FREE
+//
+// and every arrow back to FREE runs through net_session_end and net_session_gone, so that a match never
+// keeps a player whose connection is gone. Numbers of clients are never used twice.
+#include "server_internal.h"
+
+#include "control.h"
+
+#include <string.h>
+
+static bool allocate_scratch(net_server* server) {
+    uint32_t count = server->session_count;
+    server->sessions = base_allocate_zero(server->allocator, count * sizeof(net_session*));
+    server->leaves = base_allocate_zero(server->allocator, count * sizeof(net_log_leave));
+    server->joins = base_allocate_zero(server->allocator, count * sizeof(net_log_join));
+    server->inputs = base_allocate_zero(server->allocator, count * sizeof(net_log_input));
+    uint32_t events = count * NET_CLIENT_EVENTS_PER_TICK_MAX;
+    server->events = base_allocate_zero(server->allocator, events * sizeof(net_log_event));
+    server->event_copies = base_allocate(server->allocator, events * sizeof(net_outbox_entry));
+    return server->sessions && server->leaves && server->joins && server->inputs &&
+           server->events && server->event_copies;
+}
+
+net_result net_server_create(const net_server_config* config, net_server** out) {
+    BASE_ASSERT(config && config->match && config->transport && out);
+    BASE_ASSERT(config->clients_max >= 1 && config->clients_max <= NET_CLIENTS_MAX);
+    net_server* server = base_allocate_zero(config->allocator, sizeof *server);
+    if (!server) return NET_ERR_MEMORY;
+    server->config = *config;
+    server->allocator = config->allocator;
+    server->session_count = config->clients_max + NET_SERVER_SPARE_SESSIONS;
+    server->tick_us = 1000000u / net_match_get_config(config->match)->tick_rate_hz;
+    ecs_world* world = net_match_world(config->match);
+    net_result result = NET_ERR_MEMORY;
+    if (!allocate_scratch(server)) goto fail;
+    if (!proto_codec_init(&server->codec, server->allocator, PROTO_UNPACK_BYTES_MAX)) goto fail;
+    result = net_rows_create(server->allocator, world, config->reporter, &server->rows);
+    if (result != NET_OK) goto fail;
+    uint32_t index_max = net_match_get_config(config->match)->replicated_index_max;
+    if (index_max == 0) index_max = ecs_limits_default().replicated_index_max;
+    result = net_history_create(server->allocator, server->rows, index_max, &server->history);
+    if (result != NET_OK) goto fail;
+    *out = server;
+    return NET_OK;
+fail:
+    net_server_destroy(server);
+    return result;
+}
+
+static void release_session(net_server* server, net_session* session) {
+    if (session->view) net_view_destroy(session->view);
+    net_outbox_deinit(&session->outbox);
+    net_inbox_deinit(&session->inbox);
+    base_release(server->allocator, session, sizeof *session);
+}
+
+void net_server_destroy(net_server* server) {
+    if (!server) return;
+    uint32_t count = server->session_count;
+    for (uint32_t i = 0; server->sessions && i < count; i++) {
+        if (server->sessions[i]) release_session(server, server->sessions[i]);
+    }
+    base_release(server->allocator, server->sessions, count * sizeof(net_session*));
+    base_release(server->allocator, server->leaves, count * sizeof(net_log_leave));
+    base_release(server->allocator, server->joins, count * sizeof(net_log_join));
+    base_release(server->allocator, server->inputs, count * sizeof(net_log_input));
+    uint32_t events = count * NET_CLIENT_EVENTS_PER_TICK_MAX;
+    base_release(server->allocator, server->events, events * sizeof(net_log_event));
+    base_release(server->allocator, server->event_copies, events * sizeof(net_outbox_entry));
+    base_release(server->allocator, server->reports,
+                 server->report_capacity * sizeof(net_peer_report));
+    if (server->history) net_history_destroy(server->history);
+    if (server->rows) net_rows_destroy(server->rows);
+    proto_codec_deinit(&server->codec);
+    base_release(server->allocator, server, sizeof *server);
+}
+
+net_session* net_server_find_session(net_server* server, net_peer peer) {
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (session && session->state != NET_SESSION_FREE && session->peer == peer) return session;
+    }
+    return NULL;
+}
+
+net_session* net_server_add_session(net_server* server, net_peer peer) {
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        // A slot whose player still has to leave the match keeps its name until the next tick.
+        if (session && (session->state != NET_SESSION_FREE || session->must_leave_match)) continue;
+        if (!session) {
+            session = base_allocate_zero(server->allocator, sizeof *session);
+            if (!session) return NULL;
+            server->sessions[i] = session;
+        }
+        memset(session, 0, sizeof *session);
+        session->state = NET_SESSION_GREETING;
+        session->peer = peer;
+        session->report = UINT32_MAX;
+        session->since_us = server->now_us;
+        net_outbox_init(&session->outbox, server->allocator);
+        net_inbox_init(&session->inbox, server->allocator);
+        net_inputs_init(&session->inputs);
+        net_acks_send_init(&session->sent, 0, server->now_us);
+        net_acks_recv_init(&session->received);
+        return session;
+    }
+    return NULL;
+}
+
+bool net_session_is_in_match(const net_session* session) {
+    return session->state == NET_SESSION_PLAYING;
+}
+
+bool net_session_accept(net_server* server, net_session* session) {
+    void* reports = server->reports;
+    if (!base_array_reserve(server->allocator, &reports, &server->report_capacity,
+                            server->report_count + 1, sizeof(net_peer_report))) {
+        return false;
+    }
+    server->reports = reports;
+    session->client = ++server->clients_named;
+    session->report = server->report_count++;
+    memset(&server->reports[session->report], 0, sizeof(net_peer_report));
+    server->reports[session->report].client = session->client;
+    session->state = NET_SESSION_ACCEPTED;
+    session->since_us = server->now_us;
+    server->counters.clients++;
+    if (server->counters.clients > server->counters.clients_peak) {
+        server->counters.clients_peak = server->counters.clients;
+    }
+    const net_match_config* config = net_match_get_config(server->config.match);
+    net_result result = net_control_send_welcome(server->config.transport, session->peer,
+                                                 session->client, config->tick_rate_hz,
+                                                 config->replicated_index_max);
+    if (result != NET_OK) net_session_end(server, session, NET_END_TIMEOUT);
+    return true;
+}
+
+static void fill_report(net_server* server, net_session* session, net_end end) {
+    if (session->report == UINT32_MAX) return;
+    net_peer_report* report = &server->reports[session->report];
+    if (report->end != NET_END_NONE) return;
+    report->end = end;
+    report->tick = net_match_tick(server->config.match);
+    report->scope = net_server_scope(server, session->client, NULL, NULL);
+    report->is_caught_up = session->view && net_view_is_settled(session->view);
+    if (session->view) {
+        const net_view_counters* counters = net_view_get_counters(session->view);
+        report->packets_sent = counters->packets;
+        report->packets_lost = counters->packets_lost;
+        report->state_bytes = counters->bytes;
+    }
+    report->inputs_received = session->inputs.received;
+    report->inputs_late = session->inputs.missing + session->inputs.skipped;
+    report->inputs_repeated = session->inputs.repeated;
+    report->rtt_ms = (double)net_acks_rtt_us(&session->sent) / 1000.0;
+    server->counters.clients--;
+}
+
+void net_session_end(net_server* server, net_session* session, net_end end) {
+    if (session->state == NET_SESSION_FREE || session->state == NET_SESSION_CLOSING) return;
+    fill_report(server, session, end);
+    if (net_session_is_in_match(session)) session->must_leave_match = true;
+    session->end = end;
+    if (end != NET_END_LEFT && end != NET_END_GOODBYE && session->client != 0) {
+        server->counters.drops++;
+        base_report(server->config.reporter, NULL, 0, "client %u (%s) dropped: %s", session->client,
+                    session->name,
+                    end == NET_END_TIMEOUT ? "it fell silent" : "it broke the protocol");
+    }
+    net_transport* transport = server->config.transport;
+    (void)net_control_send_goodbye(transport, session->peer, true,
+                                   net_match_tick(server->config.match), (uint32_t)end);
+    transport->ops->disconnect(transport, session->peer, (uint32_t)end, end == NET_END_TIMEOUT);
+    session->state = NET_SESSION_CLOSING;
+    session->since_us = server->now_us;
+}
+
+void net_session_gone(net_server* server, net_session* session) {
+    if (session->state != NET_SESSION_CLOSING) {
+        // Without a word: the transport gave up on it.
+        fill_report(server, session, NET_END_TIMEOUT);
+        if (net_session_is_in_match(session)) session->must_leave_match = true;
+        session->end = NET_END_TIMEOUT;
+    }
+    if (session->view) net_view_destroy(session->view);
+    session->view = NULL;
+    net_outbox_deinit(&session->outbox);
+    net_inbox_deinit(&session->inbox);
+    session->state = NET_SESSION_FREE;
+}
+
+void net_session_strike(net_server* server, net_session* session) {
+    server->counters.datagrams_malformed++;
+    if (server->now_us - session->strike_us > NET_STRIKE_MS * 1000u) {
+        session->strikes = 0;
+        session->strike_us = server->now_us;
+    }
+    if (++session->strikes >= NET_STRIKES_MAX) net_session_end(server, session, NET_END_FAULT);
+}
+
+void net_server_stop(net_server* server, uint64_t now_us) {
+    server->now_us = now_us;
+    if (server->phase == NET_SERVER_LEAVING || server->phase == NET_SERVER_ENDED) return;
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        if (server->sessions[i]) net_session_end(server, server->sessions[i], NET_END_GOODBYE);
+    }
+    server->phase = NET_SERVER_LEAVING;
+    server->phase_us = now_us;
+    server->config.transport->ops->flush(server->config.transport);
+}
+
+net_server_phase net_server_get_phase(const net_server* server) { return server->phase; }
+uint32_t net_server_report_count(const net_server* server) { return server->report_count; }
+
+const net_peer_report* net_server_report(const net_server* server, uint32_t index) {
+    BASE_ASSERT(index < server->report_count);
+    return &server->reports[index];
+}
+
+const net_server_counters* net_server_get_counters(const net_server* server) {
+    return &server->counters;
+}
+
+net_scope net_server_scope(net_server* server, uint32_t client, ecs_line_fn line, void* context) {
+    (void)client; // Everything replicated is relevant to everyone: one scope for all.
+    return net_scope_walk(net_match_schema(server->config.match),
+                          net_match_world(server->config.match), line, context);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// What comes in: connections, the greeting, inputs, acknowledgements, client events.
+//
+// Everything here is a stranger's until it is decoded and checked; nothing reaches the match before its
+// tick begins. A message that no client of ours writes is dropped, counted, and a strike.
+//
+// Order of checks of a hello: protocol, game, schema, the match's phase, room. A refusal says what the
+// person behind it can do.
+#include "server_internal.h"
+
+#include "base/text.h"
+#include "control.h"
+
+#include <string.h>
+
+static void refuse(net_server* server, net_session* session, Shoal__Wire__RefusedReason reason,
+                   const char* text) {
+    net_transport* transport = server->config.transport;
+    const char* game = net_match_get_config(server->config.match)->module->game->name;
+    (void)net_control_send_refused(transport, session->peer, reason, text, game);
+    transport->ops->disconnect(transport, session->peer, (uint32_t)reason, false);
+    session->state = NET_SESSION_CLOSING;
+    session->since_us = server->now_us;
+    server->counters.refusals++;
+}
+
+static uint32_t count_players(const net_server* server) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        const net_session* session = server->sessions[i];
+        if (session && (session->state == NET_SESSION_ACCEPTED ||
+                        session->state == NET_SESSION_PLAYING)) {
+            count++;
+        }
+    }
+    return count;
+}
+
+static void accept_or_refuse(net_server* server, net_session* session) {
+    char text[128];
+    if (server->phase == NET_SERVER_SETTLING || server->phase == NET_SERVER_LEAVING ||
+        server->phase == NET_SERVER_ENDED) {
+        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED,
+               "the match has ended: come to the next one");
+        return;
+    }
+    if (count_players(server) >= server->config.clients_max) {
+        base_text_format(text, sizeof text, "the server is full (%u players): try later",
+                         server->config.clients_max);
+        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, text);
+        return;
+    }
+    if (!net_session_accept(server, session)) {
+        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
+               "the server is out of memory: try later");
+    }
+}
+
+// A player's name is shown to others: printable, bounded, never empty.
+static void take_name(net_session* session, const char* wish) {
+    size_t length = 0;
+    for (const char* c = wish; *c && length + 1 < sizeof session->name; c++) {
+        unsigned char byte = (unsigned char)*c;
+        if (byte < 0x20 || byte == 0x7F) continue;
+        session->name[length++] = *c;
+    }
+    // Not in the middle of a UTF-8 character.
+    while (length > 0 && ((unsigned char)session->name[length - 1] & 0xC0) == 0x80 &&
+           strlen(wish) > length) {
+        length--;
+    }
+    session->name[length] = '\0';
+    if (length == 0) base_text_copy(session->name, sizeof session->name, "player");
+}
+
+static void take_hello(net_server* server, net_session* session, const Shoal__Wire__Hello* hello) {
+    char text[192];
+    if (hello->protocol != NET_PROTOCOL_VERSION) {
+        base_text_format(text, sizeof text,
+                         "this server speaks protocol %u, the client %u: use the same version",
+                         NET_PROTOCOL_VERSION, hello->protocol);
+        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_PROTOCOL, text);
+        return;
+    }
+    const char* game = net_match_get_config(server->config.match)->module->game->name;
+    if (strcmp(hello->game, game) != 0) {
+        base_text_format(text, sizeof text, "this server runs the game %s", game);
+        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
+        return;
+    }
+    take_name(session, hello->name);
+    session->is_bot = hello->is_bot;
+    if (hello->schema_hash != net_schema_hash(net_match_schema(server->config.match))) {
+        session->state = NET_SESSION_ASKED;
+        session->since_us = server->now_us;
+        (void)net_control_send_question(server->config.transport, session->peer);
+        return;
+    }
+    accept_or_refuse(server, session);
+}
+
+static void take_answer(net_server* server, net_session* session,
+                        const Shoal__Wire__SchemaAnswer* answer) {
+    enum { ITEMS_MAX = 256 };
+    net_schema_item* items = base_allocate_zero(server->allocator, ITEMS_MAX * sizeof *items);
+    char text[256] = "the game files differ";
+    if (items) {
+        uint32_t count = 0;
+        for (size_t i = 0; i < answer->n_items && count < ITEMS_MAX; i++) {
+            const Shoal__Wire__SchemaItem* item = answer->items[i];
+            if (!base_text_copy(items[count].name, sizeof items[count].name, item->name)) continue;
+            items[count++].hash = item->hash;
+        }
+        char difference[200];
+        if (net_schema_difference(net_match_schema(server->config.match), items, count, difference,
+                                  sizeof difference)) {
+            base_text_format(text, sizeof text, "the game files differ: %s", difference);
+        }
+        base_release(server->allocator, items, ITEMS_MAX * sizeof *items);
+    }
+    refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_SCHEMA, text);
+}
+
+static void take_control(net_server* server, net_session* session, const uint8_t* bytes,
+                         size_t size) {
+    const ProtobufCMessage* message =
+        proto_codec_decode(&server->codec, &shoal__wire__client_control__descriptor, bytes, size,
+                           NET_CONTROL_BYTES_MAX);
+    if (!message) {
+        net_session_strike(server, session);
+        return;
+    }
+    const Shoal__Wire__ClientControl* control = (const Shoal__Wire__ClientControl*)message;
+    switch (control->kind_case) {
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO:
+        if (session->state == NET_SESSION_GREETING) {
+            take_hello(server, session, control->hello);
+            return;
+        }
+        break;
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER:
+        if (session->state == NET_SESSION_ASKED) {
+            take_answer(server, session, control->schema_answer);
+            return;
+        }
+        break;
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE:
+        net_session_end(server, session, NET_END_LEFT);
+        return;
+    default: break;
+    }
+    net_session_strike(server, session);
+}
+
+static void take_acks(net_server* server, net_session* session,
+                      const Shoal__Wire__InputPacket* packet) {
+    if (!packet->has_ack) return;
+    if (packet->ack > UINT16_MAX ||
+        net_acks_send_receive(&session->sent, server->now_us, (uint16_t)packet->ack,
+                              packet->ack_bits, packet->ack_delay_us,
+                              &server->acks) != NET_OK) {
+        server->counters.acks_forged++;
+        net_session_strike(server, session);
+        return;
+    }
+    for (uint32_t i = 0; i < server->acks.acked_count; i++) {
+        (void)net_view_acked(session->view, server->acks.acked[i]);
+    }
+    for (uint32_t i = 0; i < server->acks.lost_count; i++) {
+        (void)net_view_lost(session->view, server->acks.lost[i]);
+    }
+}
+
+// @return false when the client sent what none of ours sends.
+static bool take_inputs(net_server* server, net_session* session,
+                        const Shoal__Wire__InputPacket* packet) {
+    for (size_t i = 0; i < packet->n_inputs; i++) {
+        uint32_t number = packet->input_first + (uint32_t)i;
+        const ProtobufCBinaryData* payload = &packet->inputs[i];
+        if (number == 0 || number < packet->input_first) return false;
+        if (number <= session->inputs.newest) {
+            session->inputs.duplicate++;
+            continue;
+        }
+        if (payload->len > NET_INPUT_BYTES_MAX ||
+            net_match_input_check(server->config.match, payload->data, payload->len) != NET_OK) {
+            server->reports[session->report].inputs_malformed++;
+            return false;
+        }
+        (void)net_inputs_push(&session->inputs, number, payload->data, (uint32_t)payload->len);
+    }
+    return true;
+}
+
+static bool take_events(net_server* server, net_session* session,
+                        const Shoal__Wire__InputPacket* packet) {
+    if (!net_outbox_acked(&session->outbox, packet->event_ack)) return false;
+    for (size_t i = 0; i < packet->n_events; i++) {
+        Shoal__Wire__GameEvent event = *packet->events[i];
+        if (event.payload.len > NET_EVENT_PAYLOAD_BYTES_MAX ||
+            net_match_event_check(server->config.match, event.message, event.payload.data,
+                                  event.payload.len) != NET_OK) {
+            return false;
+        }
+        // A client speaks for its own entity only, whatever it writes here.
+        event.target = ECS_ENTITY_NONE;
+        if (net_inbox_push(&session->inbox, &event) != NET_OK) server->counters.events_refused++;
+    }
+    return true;
+}
+
+static void take_realtime(net_server* server, net_session* session, const uint8_t* bytes,
+                          size_t size) {
+    // Before welcome and after goodbye such packets are late or early, not wrong.
+    if (session->state != NET_SESSION_PLAYING) return;
+    const ProtobufCMessage* message =
+        proto_codec_decode(&server->codec, &shoal__wire__input_packet__descriptor, bytes, size,
+                           NET_STATE_BYTES_MAX);
+    const Shoal__Wire__InputPacket* packet = (const Shoal__Wire__InputPacket*)message;
+    if (!packet || packet->seq > UINT16_MAX) {
+        net_session_strike(server, session);
+        return;
+    }
+    uint16_t seq = (uint16_t)packet->seq;
+    if (net_acks_recv_check(&session->received, seq) != NET_ACKS_NEW) return;
+    if (!take_inputs(server, session, packet) || !take_events(server, session, packet)) {
+        net_session_strike(server, session);
+        return;
+    }
+    net_acks_recv_mark(&session->received, seq, server->now_us);
+    take_acks(server, session, packet);
+}
+
+void net_server_service(net_server* server, uint64_t now_us) {
+    server->now_us = now_us;
+    net_transport* transport = server->config.transport;
+    transport->ops->service(transport, now_us);
+    net_transport_event event;
+    while (transport->ops->next(transport, &event)) {
+        net_session* session = net_server_find_session(server, event.peer);
+        switch (event.kind) {
+        case NET_TRANSPORT_CONNECTED:
+            if (!session && !net_server_add_session(server, event.peer)) {
+                transport->ops->disconnect(transport, event.peer,
+                                           SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, true);
+            }
+            break;
+        case NET_TRANSPORT_DISCONNECTED:
+            if (session) net_session_gone(server, session);
+            break;
+        case NET_TRANSPORT_RECEIVED:
+            if (!session || session->state == NET_SESSION_CLOSING) break;
+            if (event.channel == NET_CHANNEL_CONTROL) {
+                take_control(server, session, event.bytes, event.size);
+            } else {
+                take_realtime(server, session, event.bytes, event.size);
+            }
+            break;
+        }
+    }
+}

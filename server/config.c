@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// One table gives the command line, the environment and --help.
+#include "config.h"
+
+#include <string.h>
+
+base_options_result server_config_read(server_config* config, int argc, char** argv,
+                                       const base_reporter* reporter) {
+    memset(config, 0, sizeof *config);
+    config->listen = "127.0.0.1:7777";
+    config->tick_rate_hz = NET_TICK_RATE_HZ_DEFAULT;
+    config->seed = 1;
+    config->clients_max = NET_CLIENTS_DEFAULT;
+    const base_option table[] = {
+        {"game", BASE_OPTION_TEXT, &config->game, "NAME|FILE.so", "the game to run", 0, 0},
+        {"listen", BASE_OPTION_TEXT, &config->listen, "ADDR:PORT",
+         "where to listen; port 0 picks a free one", 0, 0},
+        {"tick-rate", BASE_OPTION_U64, &config->tick_rate_hz, "HZ", "ticks per second",
+         NET_TICK_RATE_HZ_MIN, NET_TICK_RATE_HZ_MAX},
+        {"seed", BASE_OPTION_U64, &config->seed, "N", "of the simulation's chance", 0, 0},
+        {"log", BASE_OPTION_TEXT, &config->log, "FILE|none",
+         "the event log (default: GAME-DATE-TIME.slog here)", 0, 0},
+        {"ticks", BASE_OPTION_U64, &config->ticks, "N", "end after so many ticks (0: never)", 0, 0},
+        {"min-clients", BASE_OPTION_U64, &config->clients_min, "N",
+         "hold the first tick until so many are in", 0, NET_CLIENTS_MAX},
+        {"max-clients", BASE_OPTION_U64, &config->clients_max, "N", "refuse further ones", 1,
+         NET_CLIENTS_MAX - 8},
+        {"fast", BASE_OPTION_FLAG, &config->is_fast, NULL, "do not wait between ticks", 0, 0},
+        {"insecure", BASE_OPTION_FLAG, &config->is_insecure, NULL,
+         "allow other addresses than loopback (nothing is encrypted)", 0, 0},
+        {"set", BASE_OPTION_LIST, &config->settings, "KEY=VALUE", "a setting of the game; repeatable",
+         0, 0},
+        {"dump-world", BASE_OPTION_TEXT, &config->dump_world, "FILE",
+         "at the end write what clients should see", 0, 0},
+        {"net", BASE_OPTION_TEXT, &config->net, "SPEC",
+         "bad network: loss=5,delay=80,jitter=20,duplicate=1,reorder=2", 0, 0},
+    };
+    const base_options options = {
+        .program = "shoal-server",
+        .usage = "--game NAME|FILE.so [options]  |  check FILE.blk|FILE.so...",
+        .about = "Runs one match: owns the world, replicates it to clients, writes the event log.",
+        .options = table,
+        .count = BASE_COUNT(table),
+    };
+    return base_options_read(&options, argc, argv, &config->words, reporter);
+}

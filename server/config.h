@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+/// The options of shoal-server, read and checked.
+#pragma once
+
+#include "base/options.h"
+#include "net/limits.h"
+
+typedef struct server_config {
+    const char* game;
+    const char* listen;
+    uint64_t tick_rate_hz;
+    uint64_t seed;
+    const char* log;      ///< file, "none", or NULL: a name made of game and time
+    uint64_t ticks;
+    uint64_t clients_min;
+    uint64_t clients_max;
+    bool is_fast;
+    bool is_insecure;
+    base_option_list settings;
+    const char* dump_world;
+    const char* net;
+    base_option_list words;
+} server_config;
+
+/// @return as base_options_read.
+BASE_MUST_USE base_options_result server_config_read(server_config* config, int argc, char** argv,
+                                                     const base_reporter* reporter);

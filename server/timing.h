@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+/// How long ticks take: a histogram of microseconds with 3 % resolution, fixed memory.
+#pragma once
+
+#include "base/macros.h"
+
+#define SERVER_TIMING_BUCKETS 1024u
+
+typedef struct server_timing {
+    uint64_t buckets[SERVER_TIMING_BUCKETS];
+    uint64_t count;
+} server_timing;
+
+void server_timing_add(server_timing* timing, uint64_t us);
+/// The value below which `percent` of the samples lie (upper edge of its bucket); 0 without samples.
+uint64_t server_timing_percentile(const server_timing* timing, double percent);
