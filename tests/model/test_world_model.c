@@ -1,0 +1,709 @@
+// SPDX-License-Identifier: MIT
+/// Random scripts on the real world and on a twin of plain arrays: after every operation both must agree
+/// on who lives, with which values, on the change lists, the state hash, and on what a save restores.
+/// Usage: test_world_model [scripts [seed]]; MODEL_SCRIPTS and MODEL_SEED in the environment likewise.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "base/hash.h"
+#include "ecs/ecs.h"
+#include "world_twin.h"
+
+static const char model_text[] = "thing {\n"
+                                 "  \"pos:p2\" { _track:b=yes; _replicate:b=yes; value:p2=1,2; }\n"
+                                 "  vel:p2=3,4\n"
+                                 "  \"hp:i\" { _track:b=yes; value:i=30; }\n"
+                                 "}\n"
+                                 "named {\n"
+                                 "  \"title:t\" { _track:b=yes; value:t=\"nobody\"; }\n"
+                                 "  \"hp:i\" { _track:b=yes; value:i=9; }\n"
+                                 "}\n"
+                                 "solid {\n"
+                                 "  \"body:twin_body\" { _track:b=yes; }\n"
+                                 "  \"team:u8\" { _track:b=yes; value:u8=1; }\n"
+                                 "}\n"
+                                 "mark { \"mark:tag\" { } }\n"
+                                 "bare { vel:p2=5,6 }\n"
+                                 "nothing { }\n";
+
+static const char* const component_names[TWIN_COMPONENTS] = {"pos",  "vel",  "hp",  "title",
+                                                             "body", "team", "mark"};
+enum { SHAPES = 10, INDICES = 5000, MANY_MAX = 400 };
+
+typedef struct model model;
+struct model {
+    ecs_world* world;
+    ecs_component_id components[TWIN_COMPONENTS];
+    ecs_event_type hurt, spawn;
+    ecs_query* queries[4];
+    twin_shape shapes[SHAPES];
+    twin_world* twin;
+    base_rng rng;
+    bool is_mirror;
+    uint32_t budget;
+    model* root; // what handlers see: outlives copies made for a restore
+};
+
+// The shapes as the twin knows them, from what the text above says.
+static void fill_shapes(model* m) {
+    static const char* const names[SHAPES] = {
+        "thing",   "named",      "solid",       "mark",        "bare",
+        "nothing", "thing+mark", "named+solid", "thing+named", "named+thing+mark"};
+    twin_value pos = {true, .as.vec = {1, 2}};
+    twin_value vel = {true, .as.vec = {3, 4}};
+    twin_value bare_vel = {true, .as.vec = {5, 6}};
+    twin_value hp = {true, .as.number = 30};
+    twin_value low_hp = {true, .as.number = 9};
+    twin_value title = {true, .as.text = "nobody"};
+    twin_value body = {true, .as.body = {0, 0}};
+    twin_value team = {true, .as.team = 1};
+    twin_value mark = {.has = true};
+    const twin_value defaults[SHAPES][TWIN_COMPONENTS] = {
+        {[TWIN_POS] = pos, [TWIN_VEL] = vel, [TWIN_HP] = hp},
+        {[TWIN_TITLE] = title, [TWIN_HP] = low_hp},
+        {[TWIN_BODY] = body, [TWIN_TEAM] = team},
+        {[TWIN_MARK] = mark},
+        {[TWIN_VEL] = bare_vel},
+        {[TWIN_POS] = {false}},
+        {[TWIN_POS] = pos, [TWIN_VEL] = vel, [TWIN_HP] = hp, [TWIN_MARK] = mark},
+        {[TWIN_TITLE] = title, [TWIN_HP] = low_hp, [TWIN_BODY] = body, [TWIN_TEAM] = team},
+        {[TWIN_POS] = pos, [TWIN_VEL] = vel, [TWIN_HP] = low_hp, [TWIN_TITLE] = title},
+        {[TWIN_POS] = pos,
+         [TWIN_VEL] = vel,
+         [TWIN_HP] = hp,
+         [TWIN_TITLE] = title,
+         [TWIN_MARK] = mark},
+    };
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        m->shapes[i].name = names[i];
+        m->shapes[i].is_replicated = defaults[i][TWIN_POS].has;
+        memcpy(m->shapes[i].defaults, defaults[i], sizeof(defaults[i]));
+    }
+}
+
+// The real world's systems; the twin's are in world_twin.c.
+
+static void run_drift(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)stage;
+    ecs_vec2* pos = rows->columns[0];
+    const ecs_vec2* vel = rows->columns[1];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        pos[i].x += vel[i].x;
+        pos[i].y += vel[i].y;
+    }
+}
+
+static void run_age(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)stage;
+    int32_t* hp = rows->columns[0];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        hp[i] -= ecs_entity_index(rows->entities[i]) % 5 == 0;
+    }
+}
+
+static void run_rename(const ecs_stage* stage, const ecs_rows* rows) {
+    ecs_string* title = rows->columns[0];
+    char text[TWIN_TEXT_BYTES];
+    (void)snprintf(text, sizeof(text), "t%u", (unsigned)(stage->tick / 6));
+    for (uint32_t i = 0; i < rows->count; i++) {
+        if (ecs_entity_index(rows->entities[i]) % 3 == stage->tick % 3) {
+            assert_true(ecs_string_set(ecs_world_allocator(stage->world), &title[i], text,
+                                       (uint32_t)strlen(text)));
+        }
+    }
+}
+
+static void on_hurt(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    const twin_note* note = event->payload;
+    int32_t* hp = rows->columns[0];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        hp[i] -= note->amount;
+        if (event->target != ECS_ENTITY_NONE && hp[i] < 0) {
+            assert_true(ecs_command_destroy(stage->world, rows->entities[i]));
+        }
+    }
+}
+
+static void on_spawn(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)rows;
+    const model* m = stage->context;
+    (void)base_rng_u32(ecs_world_rng(stage->world)); // so that hashes and saves see chance
+    const twin_note* note = event->payload;
+    const twin_shape* shape = &m->shapes[note->shape];
+    ecs_init init = {m->components[TWIN_HP], &note->amount};
+    ecs_entity made =
+        ecs_command_create(stage->world, shape->id, &init, shape->defaults[TWIN_HP].has ? 1 : 0);
+    assert_true(ecs_entity_is_placeholder(made));
+    twin_note hurt = {made, 1, 0};
+    assert_true(ecs_event_send(stage->world, made, m->hurt, &hurt));
+}
+
+static void register_systems(ecs_world* world, model* m) {
+    static const ecs_term drift[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
+    static const ecs_term age[] = {{"hp", "i", ECS_WRITE}, {"mark", "tag", ECS_REQUIRE_NOT}};
+    static const ecs_term rename[] = {{"title", "t", ECS_WRITE}};
+    static const ecs_term hp[] = {{"hp", "i", ECS_WRITE}};
+    static const char* const hurt_names[] = {"hurt"};
+    static const char* const spawn_names[] = {"spawn"};
+    static const char* const after_age[] = {"age"};
+    const ecs_system_desc systems[] = {
+        {.name = "rename",
+         .stage = "act",
+         .run = run_rename,
+         .terms = rename,
+         .term_count = 1,
+         .after = after_age,
+         .after_count = 1},
+        {.name = "drift", .stage = "act", .run = run_drift, .terms = drift, .term_count = 2},
+        {.name = "age", .stage = "act", .run = run_age, .terms = age, .term_count = 2},
+        {.name = "hurt",
+         .events = hurt_names,
+         .event_count = 1,
+         .on_event = on_hurt,
+         .terms = hp,
+         .term_count = 1},
+        {.name = "spawn",
+         .events = spawn_names,
+         .event_count = 1,
+         .on_event = on_spawn,
+         .context = m->root},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
+        assert_int_equal(ecs_system_register(world, &systems[i]), ECS_OK);
+    }
+    static const ecs_term terms[4][2] = {
+        {{"pos", "p2", ECS_READ}, {"mark", "tag", ECS_REQUIRE_NOT}},
+        {{"hp", "i", ECS_OPTIONAL_READ}, {"vel", "p2", ECS_READ}},
+        {{"title", "t", ECS_READ}, {"body", "twin_body", ECS_READ}},
+        {{"team", "u8", ECS_OPTIONAL_READ}, {"mark", "tag", ECS_REQUIRE}},
+    };
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(ecs_query_create(world, terms[i], 2, &m->queries[i]), ECS_OK);
+    }
+}
+
+static ecs_world* make_world(model* m) {
+    static const ecs_field body_fields[] = {
+        {.name = "kind", .offset = offsetof(twin_body, kind), .kind = ECS_FIELD_U8, .count = 1},
+        {.name = "mass", .offset = offsetof(twin_body, mass), .kind = ECS_FIELD_F32, .count = 1}};
+    static const ecs_field note_fields[] = {
+        {.name = "from", .offset = offsetof(twin_note, from), .kind = ECS_FIELD_ENTITY, .count = 1},
+        {.name = "amount",
+         .offset = offsetof(twin_note, amount),
+         .kind = ECS_FIELD_I32,
+         .count = 1},
+        {.name = "shape", .offset = offsetof(twin_note, shape), .kind = ECS_FIELD_U32, .count = 1}};
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = m->is_mirror;
+    config.limits.replicated_index_max = INDICES;
+    config.limits.local_entities_max = INDICES;
+    config.limits.events_per_flush_max = m->budget;
+    ecs_world* world = NULL;
+    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    ecs_type_desc body = {.name = "twin_body",
+                          .size = sizeof(twin_body),
+                          .align = _Alignof(twin_body),
+                          .fields = body_fields,
+                          .field_count = 2};
+    assert_int_equal(ecs_type_register(world, &body, NULL), ECS_OK);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(
+        ecs_template_load(world, "model.blk", model_text, strlen(model_text), &reporter), ECS_OK);
+    ecs_event_desc hurt = {"hurt", sizeof(twin_note), note_fields, 3, true};
+    ecs_event_desc spawn = {"spawn", sizeof(twin_note), note_fields, 3, false};
+    assert_int_equal(ecs_event_register(world, &hurt, &m->hurt), ECS_OK);
+    assert_int_equal(ecs_event_register(world, &spawn, &m->spawn), ECS_OK);
+    register_systems(world, m);
+    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    for (uint32_t i = 0; i < TWIN_COMPONENTS; i++) {
+        m->components[i] = ecs_component_find(world, component_names[i]);
+        assert_int_not_equal(m->components[i], ECS_COMPONENT_NONE);
+    }
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        m->shapes[i].id = ecs_template_find(world, m->shapes[i].name);
+        assert_int_not_equal(m->shapes[i].id, ECS_TEMPLATE_NONE);
+    }
+    return world;
+}
+
+// Comparing
+
+// The memory form of a twin's value; texts borrow from it.
+static const void* memory_of(uint32_t component, twin_value* value, ecs_string* string) {
+    if (component != TWIN_TITLE) {
+        return &value->as;
+    }
+    uint32_t size = (uint32_t)strlen(value->as.text);
+    *string = (ecs_string){.data = size > 0 ? value->as.text : NULL, .size = size};
+    return string;
+}
+
+static const ecs_type* type_of(const model* m, uint32_t component) {
+    return ecs_type_get(m->world, ecs_component_get(m->world, m->components[component])->type);
+}
+
+static uint64_t compare_entity(const model* m, twin_entity* entity) {
+    uint64_t hash = 0;
+    assert_int_equal(ecs_entity_template(m->world, entity->handle), m->shapes[entity->shape].id);
+    for (uint32_t c = 0; c < TWIN_COMPONENTS; c++) {
+        const void* real = ecs_find(m->world, entity->handle, m->components[c]);
+        assert_int_equal(real != NULL, entity->values[c].has);
+        if (real == NULL) {
+            continue;
+        }
+        ecs_string string;
+        const void* expected = memory_of(c, &entity->values[c], &string);
+        assert_true(ecs_type_equal(type_of(m, c), real, expected));
+        bool is_tracked = c != TWIN_VEL && c != TWIN_MARK;
+        if (is_tracked) {
+            const void* told = memory_of(c, &entity->told[c], &string);
+            uint64_t name_hash = base_hash64_text(component_names[c]);
+            hash += ecs_type_hash(type_of(m, c), told, base_hash64_mix(name_hash, entity->handle));
+        }
+    }
+    return hash;
+}
+
+static void compare_world(const model* m) {
+    twin_world* twin = m->twin;
+    uint32_t alive = 0;
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < twin->entity_count; i++) {
+        twin_entity* entity = &twin->entities[i];
+        assert_int_equal(ecs_is_alive(m->world, entity->handle),
+                         twin_find(twin, entity->handle) != NULL);
+        if (entity->is_alive) {
+            alive++;
+            hash += compare_entity(m, entity);
+        }
+    }
+    assert_int_equal(ecs_world_entity_count(m->world), alive);
+    assert_true(ecs_world_state_hash(m->world) == hash);
+    assert_true(ecs_world_state_hash_walk(m->world) == hash);
+    ecs_world_validate(m->world);
+}
+
+static void compare_entities(const ecs_entity* real, uint32_t real_count, const ecs_entity* twin,
+                             uint32_t twin_count) {
+    assert_int_equal(real_count, twin_count);
+    for (uint32_t i = 0; i < twin_count; i++) {
+        assert_int_equal(real[i], twin[i]);
+    }
+}
+
+static void compare_lists(const model* m) {
+    const twin_world* twin = m->twin;
+    ecs_changes changes = ecs_changes_get(m->world);
+    compare_entities(changes.created, changes.created_count, twin->created, twin->created_count);
+    compare_entities(changes.destroyed, changes.destroyed_count, twin->destroyed,
+                     twin->destroyed_count);
+    compare_entities(changes.recreated, changes.recreated_count, twin->recreated,
+                     twin->recreated_count);
+    assert_int_equal(changes.event_count, twin->exported_count);
+    for (uint32_t i = 0; i < changes.event_count; i++) {
+        const twin_note* note = changes.events[i].payload;
+        assert_false(ecs_entity_is_placeholder(note->from));
+        assert_false(ecs_entity_is_placeholder(changes.events[i].target));
+    }
+    // As sets: the same number, and each of the twin's is found, at most once.
+    assert_int_equal(changes.changed_count, twin->changed_count);
+    for (uint32_t i = 0; i < twin->changed_count; i++) {
+        uint32_t found = 0;
+        for (uint32_t k = 0; k < changes.changed_count; k++) {
+            found += changes.changed[k].entity == twin->changed[i].entity &&
+                     changes.changed[k].component == m->components[twin->changed[i].component];
+        }
+        assert_int_equal(found, 1);
+    }
+}
+
+static bool query_matches(uint32_t query, const twin_value* v) {
+    switch (query) {
+    case 0:
+        return v[TWIN_POS].has && !v[TWIN_MARK].has;
+    case 1:
+        return v[TWIN_VEL].has;
+    case 2:
+        return v[TWIN_TITLE].has && v[TWIN_BODY].has;
+    default:
+        return v[TWIN_MARK].has;
+    }
+}
+
+static void compare_queries(model* m) {
+    for (uint32_t q = 0; q < 4; q++) {
+        uint32_t expected = 0;
+        for (uint32_t i = 0; i < m->twin->entity_count; i++) {
+            const twin_entity* entity = &m->twin->entities[i];
+            ecs_query_iter iter;
+            bool matches = entity->is_alive && query_matches(q, entity->values);
+            expected += matches;
+            assert_int_equal(ecs_query_find(m->world, m->queries[q], entity->handle, &iter),
+                             matches ||
+                                 (!entity->is_alive && ecs_is_alive(m->world, entity->handle) &&
+                                  query_matches(q, twin_find(m->twin, entity->handle)->values)));
+        }
+        assert_int_equal(ecs_query_count(m->world, m->queries[q]), expected);
+        uint32_t walked = 0;
+        ecs_query_iter iter = ecs_query_begin(m->world, m->queries[q]);
+        while (ecs_query_next(&iter)) {
+            for (uint32_t i = 0; i < iter.rows.count; i++) {
+                twin_entity* entity = twin_find(m->twin, iter.rows.entities[i]);
+                assert_true(entity != NULL && query_matches(q, entity->values));
+            }
+            walked += iter.rows.count;
+        }
+        assert_int_equal(walked, expected);
+    }
+}
+
+// Operations
+
+static ecs_entity pick(model* m) {
+    twin_world* twin = m->twin;
+    return twin->entity_count == 0
+               ? ecs_entity_make(1, 1)
+               : twin->entities[base_rng_below(&m->rng, twin->entity_count)].handle;
+}
+
+static void random_value(model* m, uint32_t component, twin_value* value) {
+    *value = (twin_value){.has = true};
+    switch (component) {
+    case TWIN_POS:
+    case TWIN_VEL:
+        value->as.vec = (ecs_vec2){(float)base_rng_range(&m->rng, -9, 9) / 4,
+                                   base_rng_below(&m->rng, 4) == 0 ? -0.0f : 1};
+        break;
+    case TWIN_HP:
+        value->as.number = base_rng_range(&m->rng, -3, 40);
+        break;
+    case TWIN_TITLE:
+        (void)snprintf(value->as.text, TWIN_TEXT_BYTES, "%.*s", (int)base_rng_below(&m->rng, 12),
+                       "abcdefghijkl");
+        break;
+    case TWIN_BODY:
+        value->as.body.kind = (uint8_t)base_rng_below(&m->rng, 3);
+        value->as.body.mass = (float)base_rng_below(&m->rng, 3);
+        break;
+    case TWIN_TEAM:
+        value->as.team = (uint8_t)base_rng_below(&m->rng, 3);
+        break;
+    default:
+        break;
+    }
+}
+
+// Up to two overrides of what a shape has.
+static uint32_t random_inits(model* m, uint32_t shape, ecs_init* inits, twin_value* values,
+                             ecs_string* strings, uint32_t* components) {
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < TWIN_MARK && count < 2; c++) {
+        if (m->shapes[shape].defaults[c].has && base_rng_below(&m->rng, 3) == 0) {
+            random_value(m, c, &values[count]);
+            inits[count] =
+                (ecs_init){m->components[c], memory_of(c, &values[count], &strings[count])};
+            components[count] = c;
+            count++;
+        }
+    }
+    return count;
+}
+
+static void check_range(const model* m, ecs_entity handle, uint32_t shape) {
+    bool is_low = ecs_entity_index(handle) <= INDICES;
+    assert_int_equal(is_low, m->shapes[shape].is_replicated && !m->is_mirror);
+}
+
+static void do_create(model* m) {
+    uint32_t shape = base_rng_below(&m->rng, SHAPES);
+    ecs_init inits[2];
+    twin_value values[2];
+    ecs_string strings[2];
+    uint32_t components[2];
+    uint32_t count = random_inits(m, shape, inits, values, strings, components);
+    ecs_entity handle = ECS_ENTITY_NONE;
+    bool is_given = m->is_mirror && base_rng_below(&m->rng, 2) == 0;
+    if (is_given) {
+        handle = ecs_entity_make(1 + base_rng_below(&m->rng, 200), 1 + base_rng_below(&m->rng, 3));
+        ecs_entity other = ECS_ENTITY_NONE;
+        for (uint32_t i = 0; i < m->twin->entity_count; i++) {
+            const twin_entity* entity = &m->twin->entities[i];
+            if (entity->is_alive && ecs_entity_index(entity->handle) == ecs_entity_index(handle)) {
+                other = entity->handle;
+            }
+        }
+        ecs_result result = ecs_create_at(m->world, handle, m->shapes[shape].id, inits, count);
+        if (other != ECS_ENTITY_NONE) {
+            assert_int_not_equal(result, ECS_OK);
+            return;
+        }
+        assert_int_equal(result, ECS_OK);
+    } else {
+        assert_int_equal(ecs_create(m->world, m->shapes[shape].id, inits, count, &handle), ECS_OK);
+        check_range(m, handle, shape);
+    }
+    twin_entity* entity = twin_create(m->twin, handle, shape);
+    for (uint32_t i = 0; i < count; i++) {
+        entity->values[components[i]] = values[i];
+    }
+    twin_told_all(entity);
+}
+
+static void do_create_many(model* m) {
+    ecs_entity handles[MANY_MAX];
+    // Now and then enough for more than one summary bit and for chunks that grow.
+    uint32_t count_max = base_rng_below(&m->rng, 12) == 0 ? MANY_MAX : 30;
+    uint32_t count = base_rng_below(&m->rng, count_max);
+    uint32_t shape = base_rng_below(&m->rng, SHAPES);
+    assert_int_equal(ecs_create_many(m->world, m->shapes[shape].id, count, handles), ECS_OK);
+    for (uint32_t i = 0; i < count; i++) {
+        check_range(m, handles[i], shape);
+        (void)twin_create(m->twin, handles[i], shape);
+    }
+}
+
+static void do_destroy(model* m) {
+    ecs_entity handle = pick(m);
+    bool is_alive = twin_find(m->twin, handle) != NULL;
+    assert_int_equal(ecs_destroy(m->world, handle), is_alive ? ECS_OK : ECS_ERR_STALE);
+    twin_destroy(m->twin, handle);
+}
+
+static void do_recreate(model* m) {
+    ecs_entity handle = pick(m);
+    uint32_t shape = base_rng_below(&m->rng, SHAPES);
+    twin_entity* entity = twin_find(m->twin, handle);
+    ecs_init inits[2];
+    twin_value values[2];
+    ecs_string strings[2];
+    uint32_t components[2];
+    uint32_t count = random_inits(m, shape, inits, values, strings, components);
+    ecs_result result = ecs_recreate(m->world, handle, m->shapes[shape].id, inits, count);
+    if (entity == NULL) {
+        assert_int_equal(result, ECS_ERR_STALE);
+        return;
+    }
+    if (entity->shape == shape && count == 0) {
+        assert_int_equal(result, ECS_OK);
+        return;
+    }
+    if (m->shapes[shape].is_replicated && !m->is_mirror && ecs_entity_index(handle) > INDICES) {
+        assert_int_equal(result, ECS_ERR_TYPE); // a local entity never turns into a replicated one
+        return;
+    }
+    assert_int_equal(result, ECS_OK);
+    twin_recreate(m->twin, handle, shape);
+    for (uint32_t i = 0; i < count; i++) {
+        entity->values[components[i]] = values[i];
+    }
+    twin_told_all(entity);
+}
+
+static void do_set(model* m) {
+    ecs_entity handle = pick(m);
+    uint32_t c = base_rng_below(&m->rng, TWIN_MARK);
+    twin_entity* entity = twin_find(m->twin, handle);
+    twin_value value;
+    ecs_string string;
+    random_value(m, c, &value);
+    const void* memory = memory_of(c, &value, &string);
+    bool has = entity != NULL && entity->values[c].has;
+    if (base_rng_below(&m->rng, 2) == 0 && c != TWIN_TITLE) {
+        void* place = ecs_find_mut(m->world, handle, m->components[c]);
+        assert_int_equal(place != NULL, has);
+        if (has) {
+            memcpy(place, memory, type_of(m, c)->size);
+        }
+    } else {
+        ecs_result expected = entity == NULL ? ECS_ERR_STALE : has ? ECS_OK : ECS_ERR_MISSING;
+        assert_int_equal(ecs_set(m->world, handle, m->components[c], memory), expected);
+    }
+    if (has) {
+        entity->values[c] = value;
+    }
+}
+
+static void do_event(model* m) {
+    twin_event event = {.is_spawn = base_rng_below(&m->rng, 3) == 0,
+                        .is_broadcast = base_rng_below(&m->rng, 6) == 0,
+                        .target = {false, pick(m)},
+                        .amount = base_rng_range(&m->rng, 0, 12),
+                        .shape = base_rng_below(&m->rng, SHAPES)};
+    twin_note note = {event.target.value, event.amount, event.shape};
+    ecs_event_type type = event.is_spawn ? m->spawn : m->hurt;
+    bool is_posted = event.is_broadcast ? ecs_event_broadcast(m->world, type, &note)
+                                        : ecs_event_send(m->world, event.target.value, type, &note);
+    assert_true(is_posted);
+    twin_post(m->twin, &event);
+}
+
+// Commands outside of stages wait for the next flush point or for ecs_command_flush.
+static void do_command(model* m) {
+    twin_world* twin = m->twin;
+    if (base_rng_below(&m->rng, 2) == 0) {
+        ecs_entity handle = pick(m);
+        assert_true(ecs_command_destroy(m->world, handle));
+        twin->commands[twin->command_count++] = (twin_command){.entity = handle};
+        return;
+    }
+    uint32_t shape = base_rng_below(&m->rng, SHAPES);
+    twin_command command = {.is_create = true, .shape = shape, .hp = 21};
+    ecs_init init = {m->components[TWIN_HP], &command.hp};
+    ecs_entity made = ecs_command_create(m->world, m->shapes[shape].id, &init,
+                                         m->shapes[shape].defaults[TWIN_HP].has ? 1 : 0);
+    assert_true(ecs_entity_is_placeholder(made));
+    twin_event hurt = {
+        .target = {true, twin->pending_count}, .from = {true, twin->pending_count}, .amount = 2};
+    twin_note note = {made, 2, 0};
+    assert_true(ecs_event_send(m->world, made, m->hurt, &note));
+    twin_post(twin, &hurt);
+    twin->pending_count++;
+    twin->commands[twin->command_count++] = command;
+}
+
+// The twin takes the handles of what is created from the real world's list.
+static void offer_handles(model* m, uint32_t created_before) {
+    ecs_changes changes = ecs_changes_get(m->world);
+    m->twin->handles = changes.created + created_before;
+    m->twin->handle_count = changes.created_count - created_before;
+    m->twin->handle_next = 0;
+}
+
+static void do_flush(model* m) {
+    uint32_t before = ecs_changes_get(m->world).created_count;
+    ecs_command_flush(m->world);
+    offer_handles(m, before);
+    twin_apply(m->twin);
+    assert_int_equal(m->twin->handle_next, m->twin->handle_count);
+}
+
+static void do_step(model* m) {
+    uint32_t before = ecs_changes_get(m->world).created_count;
+    ecs_step step = {.tick = ecs_world_tick(m->world) + 1, .dt = 1};
+    ecs_world_step(m->world, &step);
+    offer_handles(m, before);
+    twin_step(m->twin, step.tick);
+    assert_int_equal(m->twin->handle_next, m->twin->handle_count);
+    compare_lists(m);
+    compare_queries(m);
+    ecs_changes_clear(m->world);
+    twin_clear_lists(m->twin);
+}
+
+static void do_save_and_restore(model* m) {
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    assert_int_equal(ecs_world_save(m->world, &bytes), ECS_OK);
+    model other = *m;
+    other.world = make_world(&other);
+    assert_int_equal(ecs_world_restore(other.world, bytes.data, bytes.size), ECS_OK);
+    ecs_changes_clear(m->world);
+    twin_clear_lists(m->twin);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_true(ecs_world_hash(m->world) == ecs_world_hash(other.world));
+        assert_true(ecs_world_state_hash(m->world) == ecs_world_state_hash(other.world));
+        ecs_step step = {.tick = ecs_world_tick(m->world) + 1, .dt = 1};
+        ecs_world_step(m->world, &step);
+        ecs_world_step(other.world, &step);
+    }
+    assert_true(ecs_world_hash(m->world) == ecs_world_hash(other.world));
+    // Back in time with the world that stepped ahead; or on with one that never saw the past.
+    ecs_world* kept = base_rng_below(&m->rng, 2) == 0 ? m->world : other.world;
+    ecs_world_destroy(kept == m->world ? other.world : m->world);
+    if (kept == other.world) {
+        memcpy(m->queries, other.queries, sizeof(m->queries));
+    }
+    m->world = kept;
+    assert_int_equal(ecs_world_restore(m->world, bytes.data, bytes.size), ECS_OK);
+    base_bytes again;
+    base_bytes_init(&again, NULL);
+    assert_int_equal(ecs_world_save(m->world, &again), ECS_OK);
+    assert_int_equal(again.size, bytes.size);
+    assert_memory_equal(again.data, bytes.data, bytes.size);
+    base_bytes_deinit(&again);
+    base_bytes_deinit(&bytes);
+}
+
+static void do_handle(model* m) {
+    ecs_entity handle = pick(m);
+    if (ecs_handle_retain(m->world, handle) == ECS_OK) {
+        assert_true(ecs_state(m->world, handle) != ECS_STATE_NONE);
+        if (base_rng_below(&m->rng, 2) == 0) {
+            ecs_handle_release(m->world, handle);
+        }
+    }
+}
+
+static void run_operation(model* m) {
+    uint32_t dice = base_rng_below(&m->rng, 100);
+    bool is_full = m->twin->entity_count > TWIN_ENTITIES_MAX - 600;
+    if (dice < 18 && !is_full) {
+        do_create(m);
+    } else if (dice < 22 && !is_full) {
+        do_create_many(m);
+    } else if (dice < 36) {
+        do_destroy(m);
+    } else if (dice < 48) {
+        do_recreate(m);
+    } else if (dice < 66) {
+        do_set(m);
+    } else if (dice < 80) {
+        do_event(m);
+    } else if (dice < 86) {
+        do_command(m);
+    } else if (dice < 88) {
+        do_flush(m);
+    } else if (dice < 90) {
+        do_handle(m);
+    } else if (dice < 99) {
+        do_step(m);
+    } else {
+        do_save_and_restore(m);
+    }
+}
+
+static void run_script(uint64_t seed, uint32_t script) {
+    static twin_world twin;
+    memset(&twin, 0, sizeof(twin));
+    model m = {.twin = &twin, .rng = base_rng_make(seed, script)};
+    m.root = &m;
+    m.is_mirror = base_rng_below(&m.rng, 3) == 0;
+    m.budget = base_rng_below(&m.rng, 2) == 0 ? 65536 : 1 + base_rng_below(&m.rng, 6);
+    twin.budget = m.budget;
+    twin.shapes = m.shapes;
+    fill_shapes(&m);
+    m.world = make_world(&m);
+    uint32_t operations = 20 + base_rng_below(&m.rng, 380);
+    for (uint32_t i = 0; i < operations; i++) {
+        run_operation(&m);
+        if (i % 8 == 0) {
+            compare_world(&m);
+        }
+    }
+    do_step(&m);
+    compare_world(&m);
+    ecs_world_destroy(m.world);
+}
+
+static uint32_t script_count = 300;
+static uint64_t script_seed = 5061;
+
+static void random_scripts_agree_with_the_twin(void** state) {
+    (void)state;
+    for (uint32_t i = 0; i < script_count; i++) {
+        run_script(script_seed, i);
+    }
+}
+
+int main(int argc, char** argv) {
+    const char* count = argc > 1 ? argv[1] : getenv("MODEL_SCRIPTS");
+    const char* seed = argc > 2 ? argv[2] : getenv("MODEL_SEED");
+    script_count = count != NULL ? (uint32_t)strtoul(count, NULL, 10) : script_count;
+    script_seed = seed != NULL ? strtoull(seed, NULL, 10) : script_seed;
+    print_message("seed %llu, %u scripts\n", (unsigned long long)script_seed, script_count);
+    const struct CMUnitTest tests[] = {TEST(random_scripts_agree_with_the_twin)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+/// A world that is too simple to be wrong: entities in one array, every value in full, no archetypes, no
+/// chunks, no marks. The model test does everything to both and compares.
+#pragma once
+
+#include "base/rng.h"
+#include "ecs/ecs.h"
+
+enum {
+    TWIN_POS,   // p2, tracked, replicated
+    TWIN_VEL,   // p2
+    TWIN_HP,    // i, tracked
+    TWIN_TITLE, // t, tracked
+    TWIN_BODY,  // twin_body, tracked, padded
+    TWIN_TEAM,  // u8, tracked
+    TWIN_MARK,  // tag
+    TWIN_COMPONENTS,
+    TWIN_ENTITIES_MAX = 4096,
+    TWIN_QUEUE_MAX = 4096,
+    TWIN_TEXT_BYTES = 24,
+};
+
+typedef struct twin_body {
+    uint8_t kind;
+    float mass;
+} twin_body;
+
+typedef struct twin_value {
+    bool has;
+    union {
+        ecs_vec2 vec;
+        int32_t number;
+        twin_body body;
+        uint8_t team;
+        char text[TWIN_TEXT_BYTES];
+    } as;
+} twin_value;
+
+typedef struct twin_entity {
+    ecs_entity handle;
+    bool is_alive;
+    bool is_fresh; // created since the lists were cleared
+    uint32_t shape;
+    twin_value values[TWIN_COMPONENTS];
+    twin_value told[TWIN_COMPONENTS];
+} twin_entity;
+
+/// A template and what it gives.
+typedef struct twin_shape {
+    const char* name;
+    ecs_template_id id;
+    bool is_replicated;
+    twin_value defaults[TWIN_COMPONENTS];
+} twin_shape;
+
+/// Payload of both events: "hurt" takes hp, "spawn" makes an entity of a shape and hurts it.
+typedef struct twin_note {
+    ecs_entity from;
+    int32_t amount;
+    uint32_t shape;
+} twin_note;
+
+/// A handle, or the position of a creation among those of the flush to come (is_pending).
+typedef struct twin_target {
+    bool is_pending;
+    uint32_t value;
+} twin_target;
+
+typedef struct twin_event {
+    bool is_spawn;
+    bool is_broadcast;
+    twin_target target;
+    twin_target from;
+    int32_t amount;
+    uint32_t shape;
+} twin_event;
+
+typedef struct twin_command {
+    bool is_create;
+    ecs_entity entity;
+    uint32_t shape;
+    int32_t hp; // of a creation whose shape has it
+} twin_command;
+
+typedef struct twin_world {
+    const twin_shape* shapes;
+    twin_entity entities[TWIN_ENTITIES_MAX]; // dead ones stay, as stale handles
+    uint32_t entity_count;
+    twin_event queue[TWIN_QUEUE_MAX];
+    uint32_t queue_count;
+    twin_command commands[TWIN_QUEUE_MAX];
+    uint32_t command_count;
+    uint32_t pending_count; // creations among the commands
+    uint32_t budget;        // events per flush
+    ecs_entity created[TWIN_ENTITIES_MAX * 2];
+    ecs_entity destroyed[TWIN_ENTITIES_MAX * 2];
+    ecs_entity recreated[TWIN_ENTITIES_MAX * 2];
+    uint32_t created_count, destroyed_count, recreated_count;
+    ecs_change changed[TWIN_ENTITIES_MAX * TWIN_COMPONENTS];
+    uint32_t changed_count;
+    uint32_t exported_count;
+    // The real world chooses handles; creations in a step take them from its list.
+    const ecs_entity* handles;
+    uint32_t handle_count;
+    uint32_t handle_next;
+} twin_world;
+
+twin_entity* twin_find(twin_world* twin, ecs_entity handle); ///< alive, or NULL
+twin_entity* twin_create(twin_world* twin, ecs_entity handle, uint32_t shape);
+void twin_destroy(twin_world* twin, ecs_entity handle);
+void twin_recreate(twin_world* twin, ecs_entity handle, uint32_t shape);
+void twin_told_all(twin_entity* entity); ///< after inits of a creation or recreation
+bool twin_equal(uint32_t component, const twin_value* a, const twin_value* b);
+void twin_post(twin_world* twin, const twin_event* event);
+void twin_step(twin_world* twin, ecs_tick tick);
+void twin_apply(twin_world* twin); ///< commands
+void twin_clear_lists(twin_world* twin);
