@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// Balls: held by a pad, or flying. A flight of one tick is cut at each touch.
+//
+//     remaining way -> nearest touch among walls, pads, bricks -> move there -> turn -> repeat
+//
+// Invariants: the speed is what the level says after each touch (so rounding never adds up); the way is
+// never flatter than STEEPNESS_MIN, so that no ball hangs between the side walls for ever; among equal
+// touches the first in the query's order wins, which is the same on every machine.
+// Hit bricks are destroyed by command: until the flush they have hits 0 and are passed through.
+// Left to rules.c: what it means that no ball is left.
+
+#include "breakout.h"
+
+#include "base/math.h"
+
+#define BOUNCES_MAX 8u
+#define STEEPNESS_MIN 0.25f
+#define LAUNCH_ANGLE_MAX 0.6f
+#define HIT_POINTS 10
+
+typedef enum obstacle_kind {
+    OBSTACLE_NONE,
+    OBSTACLE_WALL,
+    OBSTACLE_PAD,
+    OBSTACLE_BRICK
+} obstacle_kind;
+
+typedef struct obstacle {
+    obstacle_kind kind;
+    ecs_entity entity;
+    breakout_touch touch;
+    ecs_vec2 low, high;
+} obstacle;
+
+typedef struct ball {
+    ecs_vec2 pos, vel;
+    float radius, speed;
+} ball;
+
+float breakout_ball_speed(const breakout_game* game, int32_t level) {
+    float factor = 1.0f + 0.05f * (float)(level - 1);
+    float speed = game->ball_speed * (float)game->settings[BREAKOUT_SETTING_BALL_SPEED] *
+                  base_min(factor, 1.6f);
+    return base_clamp(speed, 100.0f, BREAKOUT_SPEED_MAX);
+}
+
+static ecs_vec2 direction(float angle, float speed) {
+    return (ecs_vec2){base_sin(angle) * speed, -base_cos(angle) * speed};
+}
+
+static void meet(obstacle* nearest, obstacle_kind kind, ecs_entity entity, breakout_touch touch,
+                 ecs_vec2 low, ecs_vec2 high) {
+    if (nearest->kind != OBSTACLE_NONE && touch.t >= nearest->touch.t) return;
+    *nearest = (obstacle){kind, entity, touch, low, high};
+}
+
+static void meet_wall(obstacle* nearest, float distance, float way, ecs_vec2 normal) {
+    if (way >= 0.0f || distance + way > 0.0f) return; // moves away, or not so far
+    float t = base_clamp(distance / -way, 0.0f, 1.0f);
+    meet(nearest, OBSTACLE_WALL, ECS_ENTITY_NONE, (breakout_touch){t, normal}, (ecs_vec2){0, 0},
+         (ecs_vec2){0, 0});
+}
+
+static void meet_boxes(ecs_world* world, ecs_query* query, obstacle_kind kind, const ball* b,
+                       ecs_vec2 way, obstacle* nearest) {
+    // What the whole way cannot reach is sorted out by four comparisons.
+    float left = b->pos.x - b->radius + base_min(way.x, 0.0f);
+    float right = b->pos.x + b->radius + base_max(way.x, 0.0f);
+    float top = b->pos.y - b->radius + base_min(way.y, 0.0f);
+    float bottom = b->pos.y + b->radius + base_max(way.y, 0.0f);
+    ecs_query_iter it = ecs_query_begin(world, query);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* positions = it.rows.columns[0];
+        const ecs_vec2* sizes = it.rows.columns[1];
+        const int32_t* hits = kind == OBSTACLE_BRICK ? it.rows.columns[2] : NULL;
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            ecs_vec2 low = positions[i];
+            ecs_vec2 high = {low.x + sizes[i].x, low.y + sizes[i].y};
+            if (low.x > right || high.x < left || low.y > bottom || high.y < top) continue;
+            if (hits && hits[i] <= 0) continue;
+            breakout_touch touch;
+            if (!breakout_sweep(b->pos, way, b->radius, low, high, &touch)) continue;
+            meet(nearest, kind, it.rows.entities[i], touch, low, high);
+        }
+    }
+}
+
+static void reflect(ball* b, ecs_vec2 normal) {
+    float along = b->vel.x * normal.x + b->vel.y * normal.y;
+    b->vel.x -= 2.0f * along * normal.x;
+    b->vel.y -= 2.0f * along * normal.y;
+}
+
+// Give the velocity its length back, and enough of it to up or down.
+static void straighten(ball* b) {
+    float length = base_sqrt(b->vel.x * b->vel.x + b->vel.y * b->vel.y);
+    if (!(length > 0.0f)) {
+        b->vel = direction(0.0f, b->speed);
+        return;
+    }
+    float x = b->vel.x / length, y = b->vel.y / length;
+    if (base_abs(y) < STEEPNESS_MIN) {
+        y = y < 0.0f ? -STEEPNESS_MIN : STEEPNESS_MIN;
+        float rest = base_sqrt(1.0f - STEEPNESS_MIN * STEEPNESS_MIN);
+        x = x < 0.0f ? -rest : rest;
+    }
+    b->vel = (ecs_vec2){x * b->speed, y * b->speed};
+}
+
+// A pad sends the ball up, the farther from its middle the flatter: that is how players aim.
+static void bounce_on_pad(ball* b, const obstacle* hit, breakout_owner* owner) {
+    float middle = (hit->low.x + hit->high.x) * 0.5f;
+    float half = (hit->high.x - hit->low.x) * 0.5f + b->radius;
+    float part = base_clamp((b->pos.x - middle) / half, -1.0f, 1.0f);
+    b->vel = direction(part * BREAKOUT_BOUNCE_ANGLE_MAX, b->speed);
+    b->pos.y = base_min(b->pos.y, hit->low.y - b->radius);
+    owner->pad = hit->entity;
+}
+
+static void hit_brick(const ecs_stage* stage, const breakout_game* game, const obstacle* hit,
+                      ecs_entity pad) {
+    int32_t* hits = ecs_get_mut(stage->world, hit->entity, game->hits);
+    *hits -= 1;
+    int32_t left = *hits;
+    ecs_color* color = ecs_get_mut(stage->world, hit->entity, game->color);
+    *color = breakout_brick_color(left);
+    const breakout_brick_hit event = {
+        .brick = hit->entity,
+        .client = breakout_score(stage->world, game, pad, HIT_POINTS),
+        .score = HIT_POINTS,
+        .hits_left = left,
+        .x = (int32_t)((hit->low.x + hit->high.x) * 0.5f),
+        .y = (int32_t)((hit->low.y + hit->high.y) * 0.5f),
+    };
+    ecs_event_broadcast(stage->world, game->brick_hit, &event);
+    if (left <= 0) ecs_command_destroy(stage->world, hit->entity);
+}
+
+static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, breakout_owner* owner) {
+    float remaining = stage->dt;
+    for (uint32_t bounce = 0; bounce < BOUNCES_MAX && remaining > 0.0f; bounce++) {
+        ecs_vec2 way = {b->vel.x * remaining, b->vel.y * remaining};
+        obstacle hit = {.kind = OBSTACLE_NONE};
+        meet_wall(&hit, b->pos.x - b->radius, way.x, (ecs_vec2){1.0f, 0.0f});
+        meet_wall(&hit, BREAKOUT_FIELD_WIDTH - b->radius - b->pos.x, -way.x,
+                  (ecs_vec2){-1.0f, 0.0f});
+        meet_wall(&hit, b->pos.y - b->radius, way.y, (ecs_vec2){0.0f, 1.0f});
+        meet_boxes(stage->world, game->bricks, OBSTACLE_BRICK, b, way, &hit);
+        // From below a pad lets the ball pass: what is lost is lost.
+        if (way.y > 0.0f && b->pos.y < BREAKOUT_PAD_TOP + b->radius) {
+            meet_boxes(stage->world, game->pads, OBSTACLE_PAD, b, way, &hit);
+        }
+        float part = hit.kind == OBSTACLE_NONE ? 1.0f : hit.touch.t;
+        b->pos.x += way.x * part;
+        b->pos.y += way.y * part;
+        remaining *= 1.0f - part;
+        if (hit.kind == OBSTACLE_NONE) break;
+        if (hit.kind == OBSTACLE_PAD) {
+            bounce_on_pad(b, &hit, owner);
+        } else {
+            reflect(b, hit.touch.normal);
+            straighten(b);
+        }
+        if (hit.kind == OBSTACLE_BRICK) hit_brick(stage, game, &hit, owner->pad);
+    }
+}
+
+// The pad that serves: they take turns. ECS_ENTITY_NONE while nobody plays.
+static ecs_entity find_server(ecs_world* world, const breakout_game* game, uint32_t turn) {
+    uint32_t count = ecs_query_count(world, game->pads);
+    if (count == 0) return ECS_ENTITY_NONE;
+    uint32_t wanted = turn % count;
+    ecs_entity found = ECS_ENTITY_NONE;
+    ecs_query_iter it = ecs_query_begin(world, game->pads);
+    while (ecs_query_next(&it)) {
+        if (wanted < it.rows.count) {
+            found = it.rows.entities[wanted];
+            ecs_query_end(&it);
+            break;
+        }
+        wanted -= it.rows.count;
+    }
+    return found;
+}
+
+static void hold(const ecs_stage* stage, const breakout_game* game, ball* b, breakout_owner* owner,
+                 int32_t* hold_ticks, uint32_t turn) {
+    if (!ecs_is_alive(stage->world, owner->pad)) {
+        owner->pad = find_server(stage->world, game, turn);
+        if (owner->pad == ECS_ENTITY_NONE) return; // waits where it is
+    }
+    const ecs_vec2* pos = ecs_get(stage->world, owner->pad, game->pos);
+    const ecs_vec2* size = ecs_get(stage->world, owner->pad, game->rect_size);
+    const breakout_input* input = ecs_get(stage->world, owner->pad, game->input);
+    b->pos = (ecs_vec2){pos->x + size->x * 0.5f, pos->y - b->radius};
+    b->vel = (ecs_vec2){0.0f, 0.0f};
+    *hold_ticks -= 1;
+    if (!input->is_launching && *hold_ticks > 0) return;
+    base_rng* rng = ecs_world_rng(stage->world);
+    float angle = (base_rng_float(rng) * 2.0f - 1.0f) * LAUNCH_ANGLE_MAX;
+    b->vel = direction(angle, b->speed);
+    owner->is_held = false;
+    *hold_ticks = 0;
+}
+
+static void move_balls(const ecs_stage* stage, const ecs_rows* rows) {
+    const breakout_game* game = stage->context;
+    ecs_vec2* positions = rows->columns[0];
+    ecs_vec2* velocities = rows->columns[1];
+    const float* radii = rows->columns[2];
+    breakout_owner* owners = rows->columns[3];
+    int32_t* hold_ticks = rows->columns[4];
+    ecs_entity match = breakout_match_entity(stage->world, game);
+    if (match == ECS_ENTITY_NONE) return;
+    int32_t level = ((const breakout_match*)ecs_get(stage->world, match, game->match))->level;
+    uint32_t serves = *(const uint32_t*)ecs_get(stage->world, match, game->serves);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        ball b = {positions[i], velocities[i], radii[i], breakout_ball_speed(game, level)};
+        if (owners[i].is_held) {
+            hold(stage, game, &b, &owners[i], &hold_ticks[i], serves + i);
+        } else {
+            fly(stage, game, &b, &owners[i]);
+        }
+        positions[i] = b.pos;
+        velocities[i] = b.vel;
+        if (b.pos.y > BREAKOUT_FIELD_HEIGHT + b.radius) {
+            ecs_command_destroy(stage->world, rows->entities[i]);
+        }
+    }
+}
+
+ecs_result breakout_register_balls(ecs_world* world, breakout_game* game) {
+    static const char* const tags[] = {"server"};
+    static const ecs_term terms[] = {{"pos", "p2", ECS_WRITE},
+                                     {"vel", "p2", ECS_WRITE},
+                                     {"radius", "r", ECS_READ},
+                                     {"owner", "BreakoutOwner", ECS_WRITE},
+                                     {"hold_ticks", "i", ECS_WRITE}};
+    const ecs_system_desc system = {.name = "breakout_move_balls",
+                                    .stage = "act",
+                                    .run = move_balls,
+                                    .terms = terms,
+                                    .term_count = BASE_COUNT(terms),
+                                    .tags = tags,
+                                    .tag_count = 1,
+                                    .context = game};
+    return ecs_system_register(world, &system);
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+/// Breakout from the inside: components, events, ids, and what its files ask of each other.
+///
+/// Everything that decides the future lies in tracked components; breakout_game holds only ids, settings
+/// and what the picture remembers.
+#pragma once
+
+#include "net/game.h"
+
+#define BREAKOUT_FIELD_WIDTH 1200.0f
+#define BREAKOUT_FIELD_HEIGHT 800.0f
+#define BREAKOUT_PAD_TOP 756.0f
+#define BREAKOUT_COLUMNS 16
+#define BREAKOUT_ROWS 10
+#define BREAKOUT_LEVELS 6
+#define BREAKOUT_HITS_MAX 9
+#define BREAKOUT_PLAYERS_PER_EXTRA_BALL 4
+#define BREAKOUT_BOUNCE_ANGLE_MAX 1.05f ///< radians from straight up, at the pad's edge
+#define BREAKOUT_SPEED_MAX 1900.0f      ///< vel's quantisation ends at 2048
+#define BREAKOUT_EMOTES 8u
+
+#define BREAKOUT_TRAILS 24u
+#define BREAKOUT_TRAIL_POINTS 14u
+#define BREAKOUT_SPARKS 256u
+
+typedef enum breakout_phase {
+    BREAKOUT_PLAYING,
+    BREAKOUT_CLEARED, ///< pause before the next level
+    BREAKOUT_LOST,    ///< pause before the next ball
+    BREAKOUT_OVER,    ///< pause before level 1
+} breakout_phase;
+
+/// Component "match" of the singleton.
+typedef struct breakout_match {
+    int32_t phase; ///< breakout_phase
+    int32_t level; ///< 1, 2, 3...
+    int32_t lives;
+    int32_t score; ///< all players together
+    int32_t best;  ///< highest score of this match's games
+    int32_t bricks;
+    int32_t balls;
+} breakout_match;
+
+/// Component "player" of a pad.
+typedef struct breakout_player {
+    uint32_t client;
+    int32_t slot; ///< lowest free number at the join: colour, and a bot's share of the field
+    int32_t score;
+    int32_t cheers;
+} breakout_player;
+
+/// Component "input" of a pad and payload of the event "pad_input".
+typedef struct breakout_input {
+    int32_t move; ///< -127..127
+    bool is_launching;
+} breakout_input;
+
+/// Component "owner" of a ball.
+typedef struct breakout_owner {
+    ecs_entity pad; ///< who holds it, or touched it last; may be dead
+    bool is_held;
+} breakout_owner;
+
+/// Payloads of events to and from clients.
+typedef struct breakout_brick_hit {
+    ecs_entity brick;
+    uint32_t client;
+    int32_t score;
+    int32_t hits_left;
+    int32_t x, y;
+} breakout_brick_hit;
+
+typedef struct breakout_level_cleared {
+    int32_t level;
+    int32_t score;
+} breakout_level_cleared;
+
+typedef struct breakout_life_lost {
+    int32_t lives;
+    int32_t score;
+} breakout_life_lost;
+
+typedef struct breakout_cheer {
+    uint32_t emote;
+} breakout_cheer;
+
+typedef struct breakout_cheered {
+    uint32_t client;
+    uint32_t emote;
+} breakout_cheered;
+
+/// Position of each message in the module's table; on the wire it is one more.
+enum {
+    BREAKOUT_MESSAGE_PAD_INPUT,
+    BREAKOUT_MESSAGE_CHEER,
+    BREAKOUT_MESSAGE_BRICK_HIT,
+    BREAKOUT_MESSAGE_LEVEL_CLEARED,
+    BREAKOUT_MESSAGE_LIFE_LOST,
+    BREAKOUT_MESSAGE_CHEERED,
+    BREAKOUT_MESSAGE_COUNT,
+};
+
+enum {
+    BREAKOUT_SETTING_BALL_SPEED,
+    BREAKOUT_SETTING_PAD_SPEED,
+    BREAKOUT_SETTING_LIVES,
+    BREAKOUT_SETTING_LEVEL,
+    BREAKOUT_SETTING_BRICK_HITS,
+    BREAKOUT_SETTING_COUNT,
+};
+
+enum {
+    BREAKOUT_ACTION_LEFT,
+    BREAKOUT_ACTION_RIGHT,
+    BREAKOUT_ACTION_LAUNCH,
+    BREAKOUT_ACTION_COUNT,
+};
+
+/// What the picture remembers between frames. Never read by the simulation.
+typedef struct breakout_trail {
+    ecs_entity ball;
+    uint32_t next, count;
+    uint64_t frame; ///< last seen
+    ecs_vec2 points[BREAKOUT_TRAIL_POINTS];
+} breakout_trail;
+
+typedef struct breakout_spark {
+    float x, y, vx, vy;
+    float age_s, life_s;
+    ecs_color color;
+} breakout_spark;
+
+typedef struct breakout_view {
+    uint64_t frame;
+    breakout_trail trails[BREAKOUT_TRAILS];
+    breakout_spark sparks[BREAKOUT_SPARKS];
+    uint32_t spark_next;
+    base_rng rng;
+    uint32_t cheer_client;
+    uint32_t cheer_emote;
+    float cheer_s; ///< shown so much longer
+    float flash_s; ///< of a lost life
+} breakout_view;
+
+/// The context block of one world.
+typedef struct breakout_game {
+    ecs_component_id pos, rect_size, color, vel, brick_cell, hits;
+    ecs_component_id player, input, owner, hold_ticks;
+    ecs_component_id match, pause_ticks, serves, served;
+    ecs_template_id brick_template, pad_template, ball_template, match_template;
+    ecs_event_type brick_hit, level_cleared, life_lost, cheered;
+    ecs_query* bricks;  ///< pos, rectSize, hits, color
+    ecs_query* pads;    ///< pos, rectSize, player, input
+    ecs_query* balls;   ///< pos, vel, radius, owner
+    ecs_query* matches; ///< match
+    float ball_speed;   ///< at level 1, units per second
+    uint32_t tick_rate_hz;
+    double settings[BREAKOUT_SETTING_COUNT];
+    breakout_view view;
+} breakout_game;
+
+/// The table (what net_game_module_get returns from the .so).
+const net_game_module* breakout_module(void);
+
+// types.c
+ecs_result breakout_register_types(ecs_world* world, const base_reporter* reporter);
+
+// rules.c
+void breakout_start(ecs_world* world, void* context, const net_game_start* start);
+ecs_entity breakout_player_join(ecs_world* world, void* context, const net_game_player* player);
+void breakout_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
+ecs_result breakout_register_rules(ecs_world* world, breakout_game* game);
+/// Points for one hit, added to the match and to the pad (if it still lives). Returns its client or 0.
+uint32_t breakout_score(ecs_world* world, const breakout_game* game, ecs_entity pad,
+                        int32_t points);
+/// The singleton, NONE before it exists (a mirror's first ticks).
+ecs_entity breakout_match_entity(ecs_world* world, const breakout_game* game);
+
+// level.c
+/// How often the brick of a cell must be hit, 0: no brick there.
+int32_t breakout_level_hits(int32_t level, int32_t column, int32_t row);
+/// Record the creation of all bricks of a level. Returns how many.
+int32_t breakout_level_place(ecs_world* world, const breakout_game* game, int32_t level);
+ecs_color breakout_brick_color(int32_t hits);
+ecs_color breakout_player_color(int32_t slot);
+
+// pad.c
+ecs_result breakout_register_pads(ecs_world* world, breakout_game* game);
+float breakout_pad_width(uint32_t players);
+
+// ball.c
+ecs_result breakout_register_balls(ecs_world* world, breakout_game* game);
+float breakout_ball_speed(const breakout_game* game, int32_t level);
+
+// sweep.c
+/// A moving circle against a resting rectangle: the first touch.
+typedef struct breakout_touch {
+    float t;         ///< part of the way, 0..1
+    ecs_vec2 normal; ///< of length 1, away from the rectangle
+} breakout_touch;
+/// @return false when it does not touch on this way, or only moves away.
+bool breakout_sweep(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, ecs_vec2 high,
+                    breakout_touch* touch);
+/// Where a ball that falls crosses the height `y`, between the side walls; needs vel.y > 0.
+float breakout_landing_x(ecs_vec2 pos, ecs_vec2 vel, float radius, float y);
+
+// bot.c
+void breakout_bot_think(const net_game_view* view, void* input);
+void breakout_human_input(const net_game_view* view, const net_controls* controls, void* input);
+
+// view.c
+ecs_result breakout_register_view(ecs_world* world, breakout_game* game);
+
+// messages.c
+extern const net_message breakout_messages[BREAKOUT_MESSAGE_COUNT];

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Levels: pictures of bricks. A digit is how often that brick must be hit, a dot is a gap.
+//
+// After the last level they begin again, each brick one hit stronger each time round, until
+// BREAKOUT_HITS_MAX. Change a picture and nothing else needs to change.
+
+#include "breakout.h"
+
+#define CELL_WIDTH 70.0f
+#define CELL_HEIGHT 28.0f
+#define GRID_LEFT ((BREAKOUT_FIELD_WIDTH - BREAKOUT_COLUMNS * CELL_WIDTH) * 0.5f)
+#define GRID_TOP 92.0f
+
+static const char levels[BREAKOUT_LEVELS][BREAKOUT_ROWS][BREAKOUT_COLUMNS + 1] = {
+    {
+        // a wall to learn on
+        "................",
+        "................",
+        "..222222222222..",
+        "..111111111111..",
+        "..111111111111..",
+        "..111111111111..",
+        "................",
+        "................",
+        "................",
+        "................",
+    },
+    {
+        // a pyramid
+        ".......33.......",
+        "......2332......",
+        ".....223322.....",
+        "....22111122....",
+        "...2211111122...",
+        "..221111111122..",
+        ".22111111111122.",
+        "................",
+        "................",
+        "................",
+    },
+    {
+        // pillars: the ball must find the gaps
+        "22.22.22.22.22.2",
+        "11.11.11.11.11.1",
+        "11.11.11.11.11.1",
+        "22.22.22.22.22.2",
+        "11.11.11.11.11.1",
+        "11.11.11.11.11.1",
+        "33.33.33.33.33.3",
+        "................",
+        "................",
+        "................",
+    },
+    {
+        // a shoal of fish
+        "................",
+        "...1111....2....",
+        ".1122221..22....",
+        "112322221222....",
+        ".1122221..22....",
+        "...1111....2....",
+        "......1111....1.",
+        "....112222111...",
+        "...1123222111...",
+        "......1111....1.",
+    },
+    {
+        // a chessboard
+        "3.3.3.3.3.3.3.3.",
+        ".2.2.2.2.2.2.2.2",
+        "2.2.2.2.2.2.2.2.",
+        ".1.1.1.1.1.1.1.1",
+        "1.1.1.1.1.1.1.1.",
+        ".2.2.2.2.2.2.2.2",
+        "2.2.2.2.2.2.2.2.",
+        ".3.3.3.3.3.3.3.3",
+        "................",
+        "................",
+    },
+    {
+        // a castle: strong walls, open gate
+        "4.44.4.44.4.44.4",
+        "4444444444444444",
+        "4111111111111114",
+        "4122222222222214",
+        "4123333333333214",
+        "4122222222222214",
+        "4111111111111114",
+        "44444......44444",
+        "................",
+        "................",
+    },
+};
+
+int32_t breakout_level_hits(int32_t level, int32_t column, int32_t row) {
+    if (level < 1 || column < 0 || column >= BREAKOUT_COLUMNS || row < 0 || row >= BREAKOUT_ROWS) {
+        return 0;
+    }
+    char cell = levels[(level - 1) % BREAKOUT_LEVELS][row][column];
+    if (cell < '1' || cell > '9') return 0;
+    int32_t hits = cell - '0' + (level - 1) / BREAKOUT_LEVELS;
+    return hits < BREAKOUT_HITS_MAX ? hits : BREAKOUT_HITS_MAX;
+}
+
+int32_t breakout_level_place(ecs_world* world, const breakout_game* game, int32_t level) {
+    int32_t extra = (int32_t)game->settings[BREAKOUT_SETTING_BRICK_HITS];
+    int32_t count = 0;
+    for (int32_t row = 0; row < BREAKOUT_ROWS; row++) {
+        for (int32_t column = 0; column < BREAKOUT_COLUMNS; column++) {
+            int32_t hits = breakout_level_hits(level, column, row);
+            if (hits == 0) continue;
+            hits = hits + extra < BREAKOUT_HITS_MAX ? hits + extra : BREAKOUT_HITS_MAX;
+            // Two units of the cell on each side stay free: the gap between bricks.
+            ecs_vec2 pos = {GRID_LEFT + (float)column * CELL_WIDTH + 2.0f,
+                            GRID_TOP + (float)row * CELL_HEIGHT + 2.0f};
+            ecs_ivec2 cell = {column, row};
+            ecs_color color = breakout_brick_color(hits);
+            const ecs_init inits[] = {{game->pos, &pos},
+                                      {game->brick_cell, &cell},
+                                      {game->hits, &hits},
+                                      {game->color, &color}};
+            if (ecs_command_create(world, game->brick_template, inits, BASE_COUNT(inits))) count++;
+        }
+    }
+    return count;
+}
+
+ecs_color breakout_brick_color(int32_t hits) {
+    static const ecs_color colors[] = {
+        {96, 108, 128, 255},  {86, 204, 242, 255},  {111, 207, 151, 255}, {242, 201, 76, 255},
+        {242, 153, 74, 255},  {235, 87, 87, 255},   {187, 107, 217, 255}, {155, 81, 224, 255},
+        {189, 189, 189, 255}, {240, 240, 240, 255},
+    };
+    return colors[hits < 0 ? 0 : hits > BREAKOUT_HITS_MAX ? BREAKOUT_HITS_MAX : hits];
+}
+
+ecs_color breakout_player_color(int32_t slot) {
+    static const ecs_color colors[] = {
+        {64, 196, 255, 255},  {255, 138, 101, 255}, {129, 199, 132, 255}, {255, 213, 79, 255},
+        {186, 104, 200, 255}, {77, 208, 225, 255},  {240, 98, 146, 255},  {174, 213, 129, 255},
+    };
+    return colors[(uint32_t)slot % BASE_COUNT(colors)];
+}

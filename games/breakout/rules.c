@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// The rules of a match: who plays, what is won and lost, what comes next.
+//
+//     PLAYING --no brick left--> CLEARED --pause--> next level, PLAYING
+//        |----no ball left, lives left--> LOST --pause--> new balls, PLAYING
+//        '----no ball left, no lives----> OVER --pause--> level 1, score 0, PLAYING
+//
+// The rules count what is there instead of keeping books beside it: a brick that disappears for whatever
+// reason is gone. Without players a match stands still, since balls wait for a pad that serves.
+
+#include "breakout.h"
+
+#include "base/math.h"
+
+#define PAUSE_S 1.5f
+#define PAUSE_OVER_S 4.0f
+#define HOLD_S 1.5f ///< a ball that nobody launches goes by itself
+
+static int32_t seconds_to_ticks(const breakout_game* game, float seconds) {
+    return (int32_t)((float)game->tick_rate_hz * seconds) + 1;
+}
+
+ecs_entity breakout_match_entity(ecs_world* world, const breakout_game* game) {
+    return ecs_query_first(world, game->matches);
+}
+
+uint32_t breakout_score(ecs_world* world, const breakout_game* game, ecs_entity pad,
+                        int32_t points) {
+    ecs_entity entity = breakout_match_entity(world, game);
+    breakout_match* match = ecs_get_mut(world, entity, game->match);
+    match->score += points;
+    if (match->score > match->best) match->best = match->score;
+    breakout_player* player = ecs_find_mut(world, pad, game->player);
+    if (!player) return 0;
+    player->score += points;
+    return player->client;
+}
+
+// Balls for everybody who plays: those that the serve still lacks. A newcomer may bring one into a running
+// game, a lost one does not come back before the next serve.
+static void serve(ecs_world* world, const breakout_game* game, ecs_entity match_entity) {
+    int32_t players = (int32_t)ecs_query_count(world, game->pads);
+    int32_t wanted = 1 + players / BREAKOUT_PLAYERS_PER_EXTRA_BALL;
+    int32_t* served = ecs_get_mut(world, match_entity, game->served);
+    const breakout_owner owner = {.pad = ECS_ENTITY_NONE, .is_held = true};
+    int32_t hold_ticks = seconds_to_ticks(game, HOLD_S);
+    const ecs_init inits[] = {{game->owner, &owner}, {game->hold_ticks, &hold_ticks}};
+    for (; *served < wanted; *served += 1) {
+        if (!ecs_command_create(world, game->ball_template, inits, BASE_COUNT(inits))) return;
+    }
+}
+
+static void destroy_all(ecs_world* world, ecs_query* query) {
+    ecs_query_iter it = ecs_query_begin(world, query);
+    while (ecs_query_next(&it)) {
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            ecs_command_destroy(world, it.rows.entities[i]);
+        }
+    }
+}
+
+static void begin_game(const breakout_game* game, breakout_match* match) {
+    match->level = (int32_t)game->settings[BREAKOUT_SETTING_LEVEL];
+    match->lives = (int32_t)game->settings[BREAKOUT_SETTING_LIVES];
+    match->score = 0;
+}
+
+static void reset_scores(ecs_world* world, const breakout_game* game) {
+    ecs_query_iter it = ecs_query_begin(world, game->pads);
+    while (ecs_query_next(&it)) {
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            breakout_player* player = ecs_get_mut(world, it.rows.entities[i], game->player);
+            player->score = 0;
+        }
+    }
+}
+
+static void pause(breakout_match* match, int32_t* pause_ticks, breakout_phase phase,
+                  int32_t ticks) {
+    match->phase = phase;
+    *pause_ticks = ticks;
+}
+
+// While playing: is something decided?
+static void judge(ecs_world* world, const breakout_game* game, breakout_match* match,
+                  int32_t* pause_ticks) {
+    if (match->bricks == 0) {
+        pause(match, pause_ticks, BREAKOUT_CLEARED, seconds_to_ticks(game, PAUSE_S));
+        const breakout_level_cleared event = {.level = match->level, .score = match->score};
+        ecs_event_broadcast(world, game->level_cleared, &event);
+        destroy_all(world, game->balls);
+    } else if (match->balls == 0) {
+        match->lives -= 1;
+        bool is_over = match->lives <= 0;
+        pause(match, pause_ticks, is_over ? BREAKOUT_OVER : BREAKOUT_LOST,
+              seconds_to_ticks(game, is_over ? PAUSE_OVER_S : PAUSE_S));
+        const breakout_life_lost event = {.lives = match->lives, .score = match->score};
+        ecs_event_broadcast(world, game->life_lost, &event);
+    }
+}
+
+static void go_on(ecs_world* world, const breakout_game* game, ecs_entity entity,
+                  breakout_match* match) {
+    if (match->phase == BREAKOUT_CLEARED) {
+        match->level++;
+        match->bricks = breakout_level_place(world, game, match->level);
+    } else if (match->phase == BREAKOUT_OVER) {
+        destroy_all(world, game->bricks);
+        begin_game(game, match);
+        reset_scores(world, game);
+        match->bricks = breakout_level_place(world, game, match->level);
+    }
+    match->phase = BREAKOUT_PLAYING;
+    int32_t* serves = ecs_get_mut(world, entity, game->serves);
+    int32_t* served = ecs_get_mut(world, entity, game->served);
+    *serves = (*serves + 1) & 0xffff; // another pad begins
+    *served = 0;
+    serve(world, game, entity);
+}
+
+static void run_rules(const ecs_stage* stage, const ecs_rows* rows) {
+    const breakout_game* game = stage->context;
+    breakout_match* matches = rows->columns[0];
+    int32_t* pauses = rows->columns[1];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        breakout_match* match = &matches[i];
+        match->bricks = (int32_t)ecs_query_count(stage->world, game->bricks);
+        match->balls = (int32_t)ecs_query_count(stage->world, game->balls);
+        if (match->phase == BREAKOUT_PLAYING) {
+            judge(stage->world, game, match, &pauses[i]);
+            if (match->phase == BREAKOUT_PLAYING) serve(stage->world, game, rows->entities[i]);
+        } else if (--pauses[i] <= 0) {
+            pauses[i] = 0;
+            go_on(stage->world, game, rows->entities[i], match);
+        }
+    }
+}
+
+void breakout_start(ecs_world* world, void* context, const net_game_start* start) {
+    breakout_game* game = context;
+    game->tick_rate_hz = start->tick_rate_hz;
+    for (uint32_t i = 0; i < start->setting_count && i < BREAKOUT_SETTING_COUNT; i++) {
+        game->settings[i] = start->settings[i];
+    }
+    breakout_match match = {.phase = BREAKOUT_PLAYING};
+    begin_game(game, &match);
+    const ecs_init inits[] = {{game->match, &match}};
+    ecs_command_create(world, game->match_template, inits, BASE_COUNT(inits));
+    ecs_command_flush(world);
+    breakout_level_place(world, game, match.level);
+    serve(world, game, breakout_match_entity(world, game));
+    ecs_command_flush(world);
+}
+
+// The lowest number that no pad has.
+static int32_t free_slot(ecs_world* world, const breakout_game* game) {
+    for (int32_t slot = 0;; slot++) {
+        bool is_taken = false;
+        ecs_query_iter it = ecs_query_begin(world, game->pads);
+        while (ecs_query_next(&it)) {
+            const breakout_player* players = it.rows.columns[2];
+            for (uint32_t i = 0; i < it.rows.count; i++)
+                is_taken |= players[i].slot == slot;
+        }
+        if (!is_taken) return slot;
+    }
+}
+
+ecs_entity breakout_player_join(ecs_world* world, void* context, const net_game_player* player) {
+    const breakout_game* game = context;
+    const breakout_player value = {.client = player->client, .slot = free_slot(world, game)};
+    ecs_color color = breakout_player_color(value.slot);
+    float width = breakout_pad_width(ecs_query_count(world, game->pads) + 1);
+    const ecs_vec2 size = {width, 16.0f};
+    // Newcomers spread over the line: the golden ratio puts each into a large gap.
+    float place = 0.5f + (float)value.slot * 0.618034f;
+    place -= base_floor(place);
+    const ecs_vec2 pos = {place * (BREAKOUT_FIELD_WIDTH - width), BREAKOUT_PAD_TOP};
+    const ecs_init inits[] = {
+        {game->player, &value}, {game->color, &color}, {game->rect_size, &size}, {game->pos, &pos}};
+    ecs_entity entity = ECS_ENTITY_NONE;
+    // A full world lets the newcomer watch.
+    if (ecs_create(world, game->pad_template, inits, BASE_COUNT(inits), &entity)) {
+        return ECS_ENTITY_NONE;
+    }
+    return entity;
+}
+
+void breakout_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
+    (void)context;
+    (void)client;
+    // Its balls notice by the dead handle.
+    if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
+}
+
+ecs_result breakout_register_rules(ecs_world* world, breakout_game* game) {
+    static const char* const tags[] = {"server"};
+    static const ecs_term terms[] = {{"match", "BreakoutMatch", ECS_WRITE},
+                                     {"pause_ticks", "i", ECS_WRITE}};
+    const ecs_system_desc system = {.name = "breakout_rules",
+                                    .stage = "act",
+                                    .run = run_rules,
+                                    .terms = terms,
+                                    .term_count = BASE_COUNT(terms),
+                                    .tags = tags,
+                                    .tag_count = 1,
+                                    .context = game};
+    return ecs_system_register(world, &system);
+}
