@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: MIT
+// A match: one world, one module, one order of things.
+//
+// Everything that drives a world goes through here - joins, leaves, inputs, events, steps - on the server,
+// in each mirror, and when a log is run again. So the two runs of a log differ in nothing but who calls.
+//
+// An input arrives packed, becomes the module's struct (from_wire clamps it) and is posted as an event on
+// the player's entity. The last struct of each client is kept: "the last one again" is what the log says
+// for an input that did not come in time, and it must mean the same bytes in the re-run.
+// Messages are unpacked by proto_codec alone, into its arena; packing uses one scratch message. A steady
+// tick therefore allocates nothing here; joins may grow the player table.
+//
+// Invariants: players are sorted by client (numbers only rise, so a join appends); a message's number on
+// the wire is its position in the module's table + 1.
+// Left to others: who may join, when inputs are due, what is logged (server, inputs, log).
+
+#include "net/match.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "net/schema.h"
+#include "proto/codec.h"
+
+#include <string.h>
+
+typedef struct player {
+    uint32_t client;
+    ecs_entity entity;
+    bool has_input;
+    _Alignas(8) uint8_t input[ECS_EVENT_BYTES_MAX]; // the input event's struct
+} player;
+
+struct net_match {
+    net_match_config config;
+    const net_game_module* game;
+    ecs_world* world;
+    net_schema* schema;
+    void* context;
+    float dt;
+    proto_codec codec;
+    bool has_codec;
+    ecs_event_type events[NET_MESSAGES_MAX]; // by position
+    uint32_t event_bytes[NET_MESSAGES_MAX];
+    uint32_t message_of[ECS_EVENT_TYPES_MAX + 1]; // position + 1 by event type
+    uint32_t input_message;                       // position + 1
+    ProtobufCMessage* scratch;                    // room for the largest message
+    size_t scratch_bytes;
+    player* players;
+    uint32_t player_count;
+    uint32_t player_capacity;
+    uint32_t client_last;
+};
+
+// ---- settings ----
+
+net_match_config net_match_config_default(const net_module* module) {
+    BASE_ASSERT(module && module->game);
+    net_match_config config = {
+        .module = module,
+        .role = NET_ROLE_SERVER,
+        .tick_rate_hz = NET_TICK_RATE_HZ_DEFAULT,
+    };
+    for (uint32_t i = 0; i < module->game->setting_count; i++) {
+        config.settings[i] = module->game->settings[i].value_default;
+    }
+    return config;
+}
+
+static net_result refuse_key(const net_game_module* game, const char* key,
+                             const base_reporter* reporter) {
+    const char* keys[NET_SETTINGS_MAX];
+    for (uint32_t i = 0; i < game->setting_count; i++)
+        keys[i] = game->settings[i].key;
+    const char* nearest = base_text_nearest(key, keys, game->setting_count);
+    if (nearest) {
+        base_report(reporter, NULL, 0, "%s has no setting \"%s\", did you mean \"%s\"?", game->name,
+                    key, nearest);
+    } else {
+        base_report(reporter, NULL, 0, "%s has no setting \"%s\"", game->name, key);
+    }
+    return NET_ERR_UNKNOWN;
+}
+
+net_result net_match_setting_apply(net_match_config* config, const char* key_value,
+                                   const base_reporter* reporter) {
+    BASE_ASSERT(config && config->module && key_value);
+    const net_game_module* game = config->module->game;
+    char key[64];
+    size_t length = strcspn(key_value, "=");
+    if (key_value[length] != '=' || length == 0 || length >= sizeof key) {
+        base_report(reporter, NULL, 0, "\"%.64s\" is not KEY=VALUE", key_value);
+        return NET_ERR_MALFORMED;
+    }
+    memcpy(key, key_value, length);
+    key[length] = '\0';
+    for (uint32_t i = 0; i < game->setting_count; i++) {
+        const net_setting* setting = &game->settings[i];
+        if (strcmp(setting->key, key) != 0) continue;
+        double value;
+        // Written so that NaN is refused.
+        if (!base_text_parse_f64(key_value + length + 1, &value) ||
+            !(value >= setting->min && value <= setting->max)) {
+            base_report(reporter, NULL, 0, "%s must be a number from %g to %g", key, setting->min,
+                        setting->max);
+            return NET_ERR_MALFORMED;
+        }
+        config->settings[i] = value;
+        return NET_OK;
+    }
+    return refuse_key(game, key, reporter);
+}
+
+// ---- create and destroy ----
+
+static net_result fail(const base_reporter* reporter, const char* what, ecs_result result) {
+    if (result == ECS_ERR_MEMORY) return NET_ERR_MEMORY;
+    base_report(reporter, NULL, 0, "%s: %s", what, ecs_result_text(result));
+    return NET_ERR_MODULE;
+}
+
+static net_result create_world(net_match* match, const base_reporter* reporter) {
+    const char* tags[2];
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = match->config.allocator;
+    config.seed = match->config.seed;
+    config.tags = tags;
+    config.is_mirror = match->config.role == NET_ROLE_MIRROR;
+    tags[config.tag_count++] = config.is_mirror ? "gameClient" : "server";
+    if (match->config.has_render) tags[config.tag_count++] = "render";
+    if (match->config.replicated_index_max) {
+        config.limits.replicated_index_max = match->config.replicated_index_max;
+    }
+    ecs_result result = ecs_world_create(&config, &match->world);
+    return result ? fail(reporter, "the world", result) : NET_OK;
+}
+
+static net_result register_game(net_match* match, const base_reporter* reporter) {
+    const net_module* module = match->config.module;
+    ecs_result result = match->game->register_types(match->world, reporter);
+    if (result) return fail(reporter, "the module's types", result);
+    result = ecs_template_load(match->world, module->templates_file, module->templates,
+                               module->template_bytes, reporter);
+    if (result) return fail(reporter, module->templates_file, result);
+    result = match->game->register_systems(match->world, &match->context, reporter);
+    if (result) return fail(reporter, "the module's systems", result);
+    result = ecs_world_seal(match->world, reporter);
+    return result ? fail(reporter, "the module's systems", result) : NET_OK;
+}
+
+static net_result bind_messages(net_match* match, const base_reporter* reporter) {
+    for (uint32_t i = 0; i < match->game->message_count; i++) {
+        const net_message* message = &match->game->messages[i];
+        ecs_event_type type = ecs_event_find(match->world, message->event);
+        const ecs_event_desc* desc =
+            type == ECS_EVENT_NONE ? NULL : ecs_event_get(match->world, type);
+        if (!desc) {
+            base_report(reporter, NULL, 0, "message %s: the event %s is not registered",
+                        message->name, message->event);
+            return NET_ERR_MODULE;
+        }
+        if (message->kind == NET_MESSAGE_TO_CLIENTS && !desc->is_exported) {
+            base_report(reporter, NULL, 0, "message %s: the event %s must be exported",
+                        message->name, message->event);
+            return NET_ERR_MODULE;
+        }
+        match->events[i] = type;
+        match->event_bytes[i] = desc->size;
+        // Each side hears of what it sends: a server of events to clients, a mirror of those to the server.
+        net_message_kind sent =
+            match->config.role == NET_ROLE_SERVER ? NET_MESSAGE_TO_CLIENTS : NET_MESSAGE_TO_SERVER;
+        if (message->kind == sent) match->message_of[type] = i + 1;
+        if (message->kind == NET_MESSAGE_INPUT) match->input_message = i + 1;
+        size_t bytes = message->descriptor->sizeof_message;
+        if (bytes > match->scratch_bytes) match->scratch_bytes = bytes;
+    }
+    return NET_OK;
+}
+
+static net_result create_codec(net_match* match) {
+    match->scratch = base_allocate_zero(match->config.allocator, match->scratch_bytes);
+    if (!match->scratch) return NET_ERR_MEMORY;
+    match->has_codec =
+        proto_codec_init(&match->codec, match->config.allocator, PROTO_UNPACK_BYTES_MAX);
+    return match->has_codec ? NET_OK : NET_ERR_MEMORY;
+}
+
+static void start_game(net_match* match) {
+    const net_game_start start = {
+        .size_bytes = sizeof start,
+        .tick_rate_hz = match->config.tick_rate_hz,
+        .dt = match->dt,
+        .seed = match->config.seed,
+        .settings = match->config.settings,
+        .setting_count = match->game->setting_count,
+    };
+    match->game->start(match->world, match->context, &start);
+}
+
+net_result net_match_create(const net_match_config* config, const base_reporter* reporter,
+                            net_match** match_out) {
+    BASE_ASSERT(config && config->module && match_out);
+    BASE_ASSERT(config->tick_rate_hz >= NET_TICK_RATE_HZ_MIN &&
+                config->tick_rate_hz <= NET_TICK_RATE_HZ_MAX);
+    *match_out = NULL;
+    net_match* match = base_allocate_zero(config->allocator, sizeof *match);
+    if (!match) return NET_ERR_MEMORY;
+    match->config = *config;
+    match->game = config->module->game;
+    match->dt = 1.0f / (float)config->tick_rate_hz;
+    net_result result = create_world(match, reporter);
+    if (!result) result = register_game(match, reporter);
+    if (!result) result = bind_messages(match, reporter);
+    if (!result) result = create_codec(match);
+    if (!result) {
+        result = net_schema_create(config->allocator, match->world, match->game->messages,
+                                   match->game->message_count, reporter, &match->schema);
+    }
+    if (result) {
+        net_match_destroy(match);
+        return result;
+    }
+    if (config->role == NET_ROLE_SERVER) start_game(match);
+    *match_out = match;
+    return NET_OK;
+}
+
+void net_match_destroy(net_match* match) {
+    if (!match) return;
+    const base_allocator* allocator = match->config.allocator;
+    if (match->schema) net_schema_destroy(match->schema);
+    if (match->has_codec) proto_codec_deinit(&match->codec);
+    base_release(allocator, match->scratch, match->scratch_bytes);
+    base_release(allocator, match->players, match->player_capacity * sizeof(player));
+    if (match->world) ecs_world_destroy(match->world);
+    base_release(allocator, match, sizeof *match);
+}
+
+// ---- asking ----
+
+ecs_world* net_match_world(net_match* match) {
+    return match->world;
+}
+const net_schema* net_match_schema(const net_match* match) {
+    return match->schema;
+}
+const net_match_config* net_match_get_config(const net_match* match) {
+    return &match->config;
+}
+void* net_match_context(net_match* match) {
+    return match->context;
+}
+ecs_tick net_match_tick(const net_match* match) {
+    return ecs_world_tick(match->world);
+}
+float net_match_dt(const net_match* match) {
+    return match->dt;
+}
+uint32_t net_match_input_message(const net_match* match) {
+    return match->input_message;
+}
+
+uint32_t net_match_input_bytes(const net_match* match) {
+    return match->event_bytes[match->input_message - 1];
+}
+
+uint32_t net_match_message_of(const net_match* match, ecs_event_type type) {
+    return type <= ECS_EVENT_TYPES_MAX ? match->message_of[type] : 0;
+}
+
+// ---- players ----
+
+// Position of a client, or where it would be.
+static uint32_t find_place(const net_match* match, uint32_t client) {
+    uint32_t low = 0, high = match->player_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (match->players[middle].client < client) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static player* find_player(const net_match* match, uint32_t client) {
+    uint32_t place = find_place(match, client);
+    if (place >= match->player_count || match->players[place].client != client) return NULL;
+    return &match->players[place];
+}
+
+void net_match_join(net_match* match, uint32_t client, const char* name, bool is_bot) {
+    BASE_ASSERT(match->config.role == NET_ROLE_SERVER && name);
+    BASE_ASSERT(client > match->client_last);
+    match->client_last = client;
+    const net_game_player joined = {
+        .size_bytes = sizeof joined, .client = client, .name = name, .is_bot = is_bot};
+    ecs_entity entity = match->game->player_join(match->world, match->context, &joined);
+    // Going on without the player would be a world that no re-run of the log can reach.
+    bool has_room =
+        base_array_reserve(match->config.allocator, (void**)&match->players,
+                           &match->player_capacity, match->player_count + 1, sizeof(player));
+    BASE_ASSERT(has_room);
+    player* added = &match->players[match->player_count++];
+    memset(added, 0, sizeof *added);
+    added->client = client;
+    added->entity = entity;
+}
+
+void net_match_leave(net_match* match, uint32_t client) {
+    BASE_ASSERT(match->config.role == NET_ROLE_SERVER);
+    player* left = find_player(match, client);
+    BASE_ASSERT(left);
+    match->game->player_leave(match->world, match->context, client, left->entity);
+    uint32_t place = (uint32_t)(left - match->players);
+    memmove(left, left + 1, (match->player_count - place - 1) * sizeof *left);
+    match->player_count--;
+}
+
+ecs_entity net_match_player(const net_match* match, uint32_t client) {
+    const player* found = find_player(match, client);
+    if (!found || !ecs_is_alive(match->world, found->entity)) return ECS_ENTITY_NONE;
+    return found->entity;
+}
+
+// ---- messages ----
+
+typedef struct payload {
+    _Alignas(16) uint8_t bytes[ECS_EVENT_BYTES_MAX];
+} payload;
+
+// Packed message -> the event's struct. false: no message, or the module refuses it.
+static bool unpack(net_match* match, uint32_t position, const void* data, size_t size,
+                   size_t size_max, payload* target) {
+    const net_message* message = &match->game->messages[position];
+    const ProtobufCMessage* unpacked =
+        proto_codec_decode(&match->codec, message->descriptor, data, size, size_max);
+    if (!unpacked) return false;
+    memset(target, 0, sizeof *target);
+    return message->from_wire(unpacked, target->bytes);
+}
+
+static bool is_kind(const net_match* match, uint32_t message, net_message_kind kind) {
+    return message >= 1 && message <= match->game->message_count &&
+           match->game->messages[message - 1].kind == kind;
+}
+
+net_result net_match_input_check(net_match* match, const void* data, size_t size) {
+    payload target;
+    bool is_right =
+        unpack(match, match->input_message - 1, data, size, NET_INPUT_BYTES_MAX, &target);
+    return is_right ? NET_OK : NET_ERR_MALFORMED;
+}
+
+net_result net_match_event_check(net_match* match, uint32_t message, const void* data,
+                                 size_t size) {
+    payload target;
+    if (!is_kind(match, message, NET_MESSAGE_TO_SERVER)) return NET_ERR_MALFORMED;
+    bool is_right = unpack(match, message - 1, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, &target);
+    return is_right ? NET_OK : NET_ERR_MALFORMED;
+}
+
+void net_match_input(net_match* match, uint32_t client, const void* data, size_t size) {
+    player* from = find_player(match, client);
+    if (!from) return;
+    if (data) {
+        payload target;
+        bool is_right =
+            unpack(match, match->input_message - 1, data, size, NET_INPUT_BYTES_MAX, &target);
+        BASE_ASSERT(is_right); // net_match_input_check said so
+        memcpy(from->input, target.bytes, sizeof from->input);
+        from->has_input = true;
+    }
+    if (!from->has_input || !ecs_is_alive(match->world, from->entity)) return;
+    // A full queue refuses it and counts.
+    (void)ecs_event_send(match->world, from->entity, match->events[match->input_message - 1],
+                         from->input);
+}
+
+void net_match_client_event(net_match* match, uint32_t client, uint32_t message, const void* data,
+                            size_t size) {
+    BASE_ASSERT(is_kind(match, message, NET_MESSAGE_TO_SERVER));
+    payload target;
+    bool is_right = unpack(match, message - 1, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, &target);
+    BASE_ASSERT(is_right); // net_match_event_check said so
+    ecs_entity entity = net_match_player(match, client);
+    if (entity == ECS_ENTITY_NONE) return;
+    (void)ecs_event_send(match->world, entity, match->events[message - 1], target.bytes);
+}
+
+net_result net_match_server_event(net_match* match, uint32_t message, ecs_entity target,
+                                  const void* data, size_t size) {
+    BASE_ASSERT(match->config.role == NET_ROLE_MIRROR);
+    payload struct_;
+    if (!is_kind(match, message, NET_MESSAGE_TO_CLIENTS)) return NET_ERR_MALFORMED;
+    if (ecs_entity_is_placeholder(target)) return NET_ERR_MALFORMED;
+    if (!unpack(match, message - 1, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, &struct_)) {
+        return NET_ERR_MALFORMED;
+    }
+    ecs_event_type type = match->events[message - 1];
+    bool has_room = target == ECS_ENTITY_NONE
+                        ? ecs_event_broadcast(match->world, type, struct_.bytes)
+                        : ecs_event_send(match->world, target, type, struct_.bytes);
+    return has_room ? NET_OK : NET_ERR_FULL;
+}
+
+size_t net_match_pack(net_match* match, uint32_t message, const void* data, uint8_t* target,
+                      size_t capacity) {
+    BASE_ASSERT(message >= 1 && message <= match->game->message_count);
+    const net_message* packed = &match->game->messages[message - 1];
+    protobuf_c_message_init(packed->descriptor, match->scratch);
+    packed->to_wire(data, match->scratch);
+    return proto_encode(match->scratch, target, capacity);
+}
+
+// ---- time ----
+
+void net_match_step_at(net_match* match, ecs_tick tick, void* user) {
+    const ecs_step step = {.tick = tick, .dt = match->dt, .user = user};
+    ecs_world_step(match->world, &step);
+}
+
+void net_match_step(net_match* match, void* user) {
+    net_match_step_at(match, ecs_world_tick(match->world) + 1, user);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/// What module.c and module_check.c share.
+#pragma once
+
+#include "base/bytes.h"
+#include "net/module.h"
+
+#define NET_MODULE_FILE_BYTES_MAX (64u << 20)
+
+/// Check a table of at least `sizeof(uint32_t) * 2` readable bytes and copy it (missing tail fields zero).
+/// @return NET_OK; NET_ERR_MODULE (each fault reported under `file`).
+BASE_MUST_USE net_result net_module_table_check(const net_game_module* table, const char* file,
+                                                const base_reporter* reporter,
+                                                net_game_module* copy);
+/// [a-z0-9_]{1,32}
+bool net_module_name_is_valid(const char* name);
+/// The whole file, at most `bytes_max`. @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_module_read_file(const char* file, size_t bytes_max,
+                                              const base_reporter* reporter, base_bytes* bytes);
