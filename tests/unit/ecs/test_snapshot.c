@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "live_world.h"
 
+static void fails_never(void* context, void* memory, size_t size) {
+    (void)context;
+    base_allocator_heap()->release(base_allocator_heap()->context, memory, size);
+}
+
+static void* fails_after(void* context, size_t size, size_t align) {
+    int32_t* left = context;
+    if (*left == 0) {
+        return NULL;
+    }
+    *left -= *left > 0;
+    return base_allocator_heap()->allocate(base_allocator_heap()->context, size, align);
+}
+
 // A world whose steps use chance, structure, events and order of rows.
 static void run_wander(const ecs_stage* stage, const ecs_rows* rows) {
     live* fixture = stage->context;
@@ -29,13 +43,16 @@ static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_row
     }
 }
 
-static void open_wandering(live* fixture) {
+static void open_wandering_with(live* fixture, const base_allocator* allocator) {
     static const ecs_term wander_terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
     static const ecs_term hp_terms[] = {{"hp", "i", ECS_WRITE}};
     const char* events[] = {"hit"};
     ecs_world_config config = ecs_world_config_default();
     config.limits.events_per_flush_max = 3;
+    config.limits.replicated_index_max = 4000; // validation walks all indices
+    config.limits.local_entities_max = 4000;
     config.seed = 11;
+    config.allocator = allocator;
     live_open(fixture, &config);
     ecs_system_desc wander = {.name = "wander",
                               .stage = "act",
@@ -53,6 +70,10 @@ static void open_wandering(live* fixture) {
     assert_int_equal(ecs_system_register(fixture->world, &wander), ECS_OK);
     assert_int_equal(ecs_system_register(fixture->world, &hurt), ECS_OK);
     live_seal(fixture);
+}
+
+static void open_wandering(live* fixture) {
+    open_wandering_with(fixture, NULL);
 }
 
 // @return the entity with a text.
@@ -284,7 +305,7 @@ static void damaged_bytes_never_break_the_world(void** state) {
     (void)ecs_event_broadcast(a.world, a.ping, NULL);
     base_bytes bytes = save(&a);
     const size_t head = 16; // magic, version and schema: everything behind is reached
-    for (uint32_t round = 0; round < 600; round++) {
+    for (uint32_t round = 0; round < 4000; round++) {
         uint8_t* copy = malloc(bytes.size);
         memcpy(copy, bytes.data, bytes.size);
         uint32_t flips = 1 + base_rng_below(&rng, 3);
@@ -335,20 +356,6 @@ static void the_world_hash_sees_what_the_state_hash_does_not(void** state) {
     live_close(&fixture);
 }
 
-static void fails_never(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(base_allocator_heap()->context, memory, size);
-}
-
-static void* fails_after(void* context, size_t size, size_t align) {
-    int32_t* left = context;
-    if (*left == 0) {
-        return NULL;
-    }
-    *left -= *left > 0;
-    return base_allocator_heap()->allocate(base_allocator_heap()->context, size, align);
-}
-
 static void running_out_of_memory_while_saving_is_reported(void** state) {
     (void)state;
     live fixture;
@@ -363,6 +370,41 @@ static void running_out_of_memory_while_saving_is_reported(void** state) {
     live_close(&fixture);
 }
 
+static void running_out_of_memory_while_restoring_empties_the_world(void** state) {
+    (void)state;
+    int32_t left = -1; // no limit
+    base_allocator allocator = {fails_after, fails_never, &left};
+    live a;
+    open_wandering(&a);
+    (void)populate(&a);
+    live_step(&a);
+    (void)ecs_command_create(a.world, a.thing, NULL, 0);
+    base_bytes bytes = save(&a);
+    uint32_t refused = 0;
+    for (int32_t granted = 0; granted < 200; granted++) {
+        live b;
+        open_wandering_with(&b, &allocator);
+        left = granted;
+        ecs_result result = ecs_world_restore(b.world, bytes.data, bytes.size);
+        left = -1;
+        if (result != ECS_OK) {
+            refused++;
+            assert_int_equal(ecs_world_entity_count(b.world), 0);
+            check_usable(&b);
+            assert_int_equal(ecs_world_restore(b.world, bytes.data, bytes.size), ECS_OK);
+        }
+        check_same(&a, &b);
+        live_close(&b);
+        if (result == ECS_OK) {
+            break;
+        }
+        assert_int_not_equal(granted, 199);
+    }
+    assert_true(refused > 5);
+    base_bytes_deinit(&bytes);
+    live_close(&a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_restored_world_has_the_same_future),
@@ -375,6 +417,7 @@ int main(void) {
         TEST(damaged_bytes_never_break_the_world),
         TEST(the_world_hash_sees_what_the_state_hash_does_not),
         TEST(running_out_of_memory_while_saving_is_reported),
+        TEST(running_out_of_memory_while_restoring_empties_the_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,61 @@ static void a_step_before_seal_asserts(void** state) {
     live_close(&fixture);
 }
 
+static void* allocate_some(void* context, size_t size, size_t align) {
+    int32_t* left = context;
+    if (*left == 0) {
+        return NULL;
+    }
+    *left -= *left > 0;
+    return base_allocator_heap()->allocate(base_allocator_heap()->context, size, align);
+}
+
+static void release_any(void* context, void* memory, size_t size) {
+    (void)context;
+    base_allocator_heap()->release(base_allocator_heap()->context, memory, size);
+}
+
+static void running_out_of_memory_registers_nothing(void** state) {
+    (void)state;
+    int32_t left = -1; // no limit
+    base_allocator allocator = {allocate_some, release_any, &left};
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = &allocator;
+    live fixture;
+    live_open(&fixture, &config);
+    ecs_event_desc event = {"extra", 0, NULL, 0, false};
+    ecs_system_desc desc = {
+        .name = "move", .stage = "act", .run = run_move, .terms = move_terms, .term_count = 2};
+    ecs_result results[2] = {ECS_ERR_MEMORY, ECS_ERR_MEMORY};
+    for (int32_t granted = 0; results[0] != ECS_OK || results[1] != ECS_OK; granted++) {
+        assert_true(granted < 100);
+        left = granted;
+        if (results[0] != ECS_OK) {
+            results[0] = ecs_system_register(fixture.world, &desc);
+        }
+        left = granted;
+        if (results[1] != ECS_OK) {
+            results[1] = ecs_event_register(fixture.world, &event, NULL);
+        }
+        left = -1;
+        assert_true(results[0] == ECS_OK || results[0] == ECS_ERR_MEMORY);
+        assert_true(results[1] == ECS_OK || results[1] == ECS_ERR_MEMORY);
+        assert_true(granted > 0 || results[0] == ECS_ERR_MEMORY);
+    }
+    // Sealing may run out as well, and may be tried again.
+    ecs_result sealed = ECS_ERR_MEMORY;
+    for (int32_t granted = 0; sealed != ECS_OK; granted++) {
+        assert_true(granted < 100);
+        left = granted;
+        sealed = ecs_world_seal(fixture.world, NULL);
+        left = -1;
+        assert_true(sealed == ECS_OK || sealed == ECS_ERR_MEMORY);
+    }
+    assert_string_equal(ecs_stage_system_name(fixture.world, 0, 0), "move");
+    assert_null(ecs_stage_system_name(fixture.world, 0, 1));
+    live_close(&fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_system_runs_over_the_columns_it_asks_for),
@@ -196,6 +251,7 @@ int main(void) {
         TEST(stages_and_systems_are_limited),
         TEST(a_step_inside_a_step_asserts),
         TEST(a_step_before_seal_asserts),
+        TEST(running_out_of_memory_registers_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
