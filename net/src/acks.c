@@ -103,7 +103,8 @@ static void lose_overtaken(net_acks_send* send, net_acks_result* result) {
     for (uint32_t i = 1; i <= remembered(send); i++) {
         net_acks_packet* packet = find(send, (uint16_t)(send->next - i));
         if (!packet) break;
-        if (packet->state == NET_ACKS_ACKED) later++;
+        if (packet->state == NET_ACKS_ACKED)
+            later++;
         else if (packet->state == NET_ACKS_FLYING && later >= NET_ACKS_LATER)
             declare_lost(send, packet, result);
     }

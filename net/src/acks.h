@@ -45,7 +45,7 @@ typedef struct net_acks_send {
 typedef struct net_acks_result {
     uint16_t acked[NET_PACKETS_IN_FLIGHT_MAX]; ///< newly, newest first
     uint32_t acked_count;
-    uint16_t lost[NET_PACKETS_IN_FLIGHT_MAX];  ///< newly declared, oldest first
+    uint16_t lost[NET_PACKETS_IN_FLIGHT_MAX]; ///< newly declared, oldest first
     uint32_t lost_count;
 } net_acks_result;
 

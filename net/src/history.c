@@ -58,8 +58,7 @@ void net_history_destroy(net_history* history) {
     base_release(allocator, history->entities, history->capacity * sizeof *history->entities);
     base_release(allocator, history->places, history->place_capacity * sizeof *history->places);
     base_release(allocator, history->events, history->event_capacity * sizeof *history->events);
-    base_release(allocator, history->touched,
-                 history->touched_capacity * sizeof *history->touched);
+    base_release(allocator, history->touched, history->touched_capacity * sizeof *history->touched);
     base_release(allocator, history, sizeof *history);
 }
 
@@ -124,8 +123,7 @@ static net_result take(net_history* history, const ecs_world* world, ecs_entity 
     const net_row_template* entry =
         net_rows_find(history->rows, ecs_entity_template(world, handle));
     if (!entry) {
-        if (entity->handle != ECS_ENTITY_NONE)
-            add_event(history, entity->handle, NET_HISTORY_WENT);
+        if (entity->handle != ECS_ENTITY_NONE) add_event(history, entity->handle, NET_HISTORY_WENT);
         entity->handle = ECS_ENTITY_NONE;
         return NET_OK;
     }
@@ -199,9 +197,9 @@ net_result net_history_step(net_history* history, const ecs_world* world, ecs_ti
     bool is_listed = is_first ? touch_all(history, world) : touch_listed(history, world);
     for (uint32_t i = 0; i < history->touched_count; i++)
         history->places[ecs_entity_index(history->touched[i])] = 0;
-    if (!is_listed || !base_array_reserve(history->allocator, (void**)&history->events,
-                                          &history->event_capacity, history->touched_count,
-                                          sizeof *history->events))
+    if (!is_listed ||
+        !base_array_reserve(history->allocator, (void**)&history->events, &history->event_capacity,
+                            history->touched_count, sizeof *history->events))
         return NET_ERR_MEMORY;
     if (history->touched_count > 1)
         qsort(history->touched, history->touched_count, sizeof *history->touched, by_index);
@@ -218,6 +216,10 @@ uint64_t net_history_step_count(const net_history* history) {
 
 ecs_tick net_history_tick(const net_history* history) {
     return history->tick;
+}
+
+uint32_t net_history_number_bits(const net_history* history) {
+    return net_rows_number_bits(history->rows);
 }
 
 const net_history_event* net_history_events(const net_history* history, uint32_t* count) {

@@ -34,10 +34,11 @@ typedef struct net_history_event {
 typedef struct net_history net_history;
 
 typedef struct net_history_counters {
-    uint64_t rows_read;      ///< quantised
-    uint64_t rows_changed;   ///< of those, different from the newest row
-    uint64_t below_quantum;  ///< changed at full precision only
-    uint64_t out_of_memory;  ///< rows that could not be kept: their bases are gone, absolute rows follow
+    uint64_t rows_read;     ///< quantised
+    uint64_t rows_changed;  ///< of those, different from the newest row
+    uint64_t below_quantum; ///< changed at full precision only
+    uint64_t
+        out_of_memory; ///< rows that could not be kept: their bases are gone, absolute rows follow
 } net_history_counters;
 
 /// `rows` is borrowed and must outlive the history, as must the world. Handles with an index above
@@ -50,8 +51,9 @@ void net_history_destroy(net_history* history);
 /// @return NET_OK; NET_ERR_MEMORY (an index could not be remembered at all: end the match).
 BASE_MUST_USE net_result net_history_step(net_history* history, const ecs_world* world,
                                           ecs_tick tick);
-ecs_tick net_history_tick(const net_history* history); ///< of the last step
-uint64_t net_history_step_count(const net_history* history); ///< steps so far
+ecs_tick net_history_tick(const net_history* history);        ///< of the last step
+uint64_t net_history_step_count(const net_history* history);  ///< steps so far
+uint32_t net_history_number_bits(const net_history* history); ///< net_rows_number_bits
 /// What the last step found, sorted by index; an index appears once (WENT only when nothing replaced
 /// it). Borrowed until the next step.
 const net_history_event* net_history_events(const net_history* history, uint32_t* count);

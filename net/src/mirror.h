@@ -19,16 +19,16 @@ typedef void (*net_mirror_trace_fn)(void* context, ecs_entity entity, ecs_tick t
 
 typedef struct net_mirror_config {
     const base_allocator* allocator;
-    ecs_world* world;   ///< is_mirror; borrowed
-    net_rows* rows;     ///< of that world; borrowed
-    uint32_t index_max; ///< from Welcome; larger indices are malformed
+    ecs_world* world;          ///< is_mirror; borrowed
+    net_rows* rows;            ///< of that world; borrowed
+    uint32_t index_max;        ///< from Welcome; larger indices are malformed
     net_mirror_trace_fn trace; ///< may be NULL
     void* trace_context;
 } net_mirror_config;
 
 typedef struct net_mirror_counters {
-    uint64_t packets;       ///< decoded
-    uint64_t updates;       ///< records applied: creates, updates, recreates
+    uint64_t packets; ///< decoded
+    uint64_t updates; ///< records applied: creates, updates, recreates
     uint64_t creates, destroys, recreates;
     uint64_t stale_records; ///< older than the entity: kept as base only
     uint64_t stale;         ///< packets refused as too late
@@ -39,9 +39,9 @@ typedef struct net_mirror_counters {
 
 /// What one body did.
 typedef struct net_mirror_result {
-    uint32_t applied;   ///< creates, updates and recreates
+    uint32_t applied; ///< creates, updates and recreates
     uint32_t destroyed;
-    uint32_t stale;     ///< records kept as bases only
+    uint32_t stale; ///< records kept as bases only
 } net_mirror_result;
 
 typedef struct net_mirror net_mirror;

@@ -32,8 +32,8 @@ void net_row_ring_deinit(net_row_ring* ring, const base_allocator* allocator) {
 static bool grow(net_row_ring* ring, const base_allocator* allocator) {
     uint32_t capacity = ring->capacity ? ring->capacity * 2u : RING_ROWS_MIN;
     uint32_t words = capacity * ring->field_count;
-    bool is_kept = ring->count == 0 && words <= ring->words_allocated &&
-                   capacity <= ring->ticks_allocated;
+    bool is_kept =
+        ring->count == 0 && words <= ring->words_allocated && capacity <= ring->ticks_allocated;
     if (!is_kept) {
         uint64_t* rows = base_allocate(allocator, words * sizeof *rows);
         uint64_t* ticks = base_allocate(allocator, capacity * sizeof *ticks);

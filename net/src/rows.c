@@ -23,13 +23,14 @@ struct net_rows {
     ecs_world* world;
     net_row_template** entries; ///< owned, in order of making
     uint32_t entry_count, entry_capacity;
-    net_row_template** by_id;   ///< [template id]; NULL: none or not looked at yet
-    uint8_t* states;            ///< [template id]: row_state
+    net_row_template** by_id; ///< [template id]; NULL: none or not looked at yet
+    uint8_t* states;          ///< [template id]: row_state
     uint32_t id_capacity, state_capacity;
     uint16_t* number_of;        ///< [template id of a loaded one]: wire number + 1
     uint32_t loaded_count;      ///< ids 1..loaded_count had been loaded
     net_row_template** numbers; ///< [wire number]
     uint32_t number_count;
+    uint32_t composed_count; ///< compositions asked for so far
 };
 
 typedef enum row_state { ROW_UNSEEN, ROW_NONE, ROW_KNOWN } row_state;
@@ -43,7 +44,8 @@ static const char* add_component(net_row_template* entry, const ecs_template_com
                                  const ecs_type* type) {
     proto_layout* layout = &entry->layout;
     if (type->ops) return "its type owns memory";
-    if (layout->component_count == PROTO_ROW_COMPONENTS_MAX) return "too many replicated components";
+    if (layout->component_count == PROTO_ROW_COMPONENTS_MAX)
+        return "too many replicated components";
     proto_row_component* target = &layout->components[layout->component_count++];
     *target = (proto_row_component){.key = component->component,
                                     .field_first = (uint16_t)layout->field_count};
@@ -56,8 +58,8 @@ static const char* add_component(net_row_template* entry, const ecs_template_com
             return "its quantisation is out of range";
         for (uint32_t k = 0; k < field->count; k++) {
             if (layout->field_count == PROTO_ROW_FIELDS_MAX) return "too many replicated fields";
-            layout->fields[layout->field_count++] = (proto_row_field){
-                made, field->offset + k * ecs_field_kind_bytes(field->kind)};
+            layout->fields[layout->field_count++] =
+                (proto_row_field){made, field->offset + k * ecs_field_kind_bytes(field->kind)};
             target->field_count++;
             entry->entity_field_count += field->kind == ECS_FIELD_ENTITY;
         }
@@ -73,8 +75,7 @@ static const char* fill_entry(const net_rows* rows, const ecs_template* source,
         const ecs_template_component* component = &source->components[i];
         if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
         const ecs_component* known = ecs_component_get(rows->world, component->component);
-        const char* fault =
-            add_component(entry, component, ecs_type_get(rows->world, known->type));
+        const char* fault = add_component(entry, component, ecs_type_get(rows->world, known->type));
         if (fault) return fault;
     }
     proto_layout_finish(&entry->layout);
@@ -85,14 +86,13 @@ static const char* fill_entry(const net_rows* rows, const ecs_template* source,
 // Words of the template's default values. `entry->layout` is complete.
 static bool fill_defaults(const net_rows* rows, const ecs_template* source,
                           net_row_template* entry) {
-    uint64_t* words = base_allocate_zero(rows->allocator,
-                                         (entry->layout.field_count + 1) * sizeof *words);
+    uint64_t* words =
+        base_allocate_zero(rows->allocator, (entry->layout.field_count + 1) * sizeof *words);
     if (!words) return false;
     for (uint32_t i = 0; i < entry->layout.component_count; i++) {
         ecs_component_id id = (ecs_component_id)entry->layout.components[i].key;
         const ecs_template_component* component = ecs_template_find_component(source, id);
-        if (component->value)
-            proto_row_read_component(&entry->layout, i, component->value, words);
+        if (component->value) proto_row_read_component(&entry->layout, i, component->value, words);
     }
     entry->defaults = words;
     return true;
@@ -115,7 +115,6 @@ static void release_entry(net_rows* rows, net_row_template* entry) {
 // Make the entry of a template that the wire knows. `parts` are its wire numbers.
 static net_result add_entry(net_rows* rows, ecs_template_id id, const uint16_t* parts,
                             uint32_t part_count, const base_reporter* reporter) {
-    if (rows->entry_count == NET_ROW_TEMPLATES_MAX) return NET_ERR_FULL;
     const ecs_template* source = ecs_template_get(rows->world, id);
     if (!reserve_ids(rows, id + 1u) ||
         !base_array_reserve(rows->allocator, (void**)&rows->entries, &rows->entry_capacity,
@@ -223,6 +222,17 @@ const net_row_template* net_rows_by_number(const net_rows* rows, uint32_t number
     return number < rows->number_count ? rows->numbers[number] : NULL;
 }
 
+static const net_row_template* find_composed(const net_rows* rows, const uint16_t* parts,
+                                             uint32_t part_count) {
+    for (uint32_t i = 0; i < rows->entry_count; i++) {
+        const net_row_template* entry = rows->entries[i];
+        if (entry->part_count == part_count &&
+            memcmp(entry->parts, parts, part_count * sizeof *parts) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
 const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
                                          uint32_t part_count) {
     if (part_count == 0 || part_count > ECS_TEMPLATE_PARTS_MAX) return NULL;
@@ -233,10 +243,12 @@ const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
     }
     if (part_count == 1) return rows->numbers[parts[0]];
     // Past the limit nothing new is composed: what a stranger names must not fill the world's table.
-    if (rows->entry_count == NET_ROW_TEMPLATES_MAX) return NULL;
+    if (rows->composed_count == NET_ROW_TEMPLATES_MAX)
+        return find_composed(rows, parts, part_count);
     ecs_template_id id = ecs_template_compose(rows->world, ids, part_count);
     if (id == ECS_TEMPLATE_NONE) return NULL;
     if (id >= rows->state_capacity || rows->states[id] == ROW_UNSEEN) {
+        rows->composed_count++;
         if (add_entry(rows, id, parts, part_count, NULL) != NET_OK) return NULL;
     }
     return rows->by_id[id];

@@ -15,11 +15,11 @@
 #define NET_ROW_BYTES_MAX 1000u
 /// A caller that offers a body at least this long can send any entity.
 #define NET_BODY_BYTES_MIN (NET_ROW_BYTES_MAX + 32u)
-/// Entries of the table: loaded replicated templates and compositions in use.
+/// Compositions of one table; further ones are unknown.
 #define NET_ROW_TEMPLATES_MAX 4096u
 
 typedef struct net_row_template {
-    ecs_template_id id;          ///< of the template that the wire knows
+    ecs_template_id id; ///< of the template that the wire knows
     uint16_t part_count;
     uint16_t parts[ECS_TEMPLATE_PARTS_MAX]; ///< wire numbers, 0-based
     uint32_t value_bytes;        ///< of all replicated components in memory, each aligned to 16
@@ -46,7 +46,8 @@ const net_row_template* net_rows_by_number(const net_rows* rows, uint32_t number
 /// is replicated or it cannot be a row (only compositions can fail here).
 const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_id);
 /// The entry for the parts of a create record. NULL for numbers that do not exist or do not compose.
-const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts, uint32_t part_count);
+const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
+                                         uint32_t part_count);
 /// Quantise a living entity. `row` has room for PROTO_ROW_FIELDS_MAX words.
 void net_rows_read(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
                    uint64_t* row);

@@ -15,21 +15,21 @@
 #include "history.h"
 
 typedef struct net_view_counters {
-    uint64_t packets, bytes;   ///< bodies written
+    uint64_t packets, bytes; ///< bodies written
     uint64_t records_create;
     uint64_t records_update;   ///< against an acknowledged row
     uint64_t records_settled;  ///< of those, base coded as settled
     uint64_t records_absolute; ///< living on the client, but no usable base
     uint64_t records_destroy;
     uint64_t packets_acked, packets_lost;
-    uint64_t acks_forged;      ///< for packets that were never written
+    uint64_t acks_forged; ///< for packets that were never written
 } net_view_counters;
 
 typedef struct net_view net_view;
 
 /// A client joins: everything that lives and is visible waits to be created. `history` is borrowed.
-BASE_MUST_USE net_result net_view_create(const base_allocator* allocator, const net_history* history,
-                                         net_view** view);
+BASE_MUST_USE net_result net_view_create(const base_allocator* allocator,
+                                         const net_history* history, net_view** view);
 void net_view_destroy(net_view* view);
 /// Take over the events of the history's last step. Exactly once per step.
 /// @return NET_OK; NET_ERR_MEMORY (drop the client).
@@ -41,8 +41,8 @@ bool net_view_has_pending(const net_view* view);
 /// NET_BODY_BYTES_MIN regularly, or a large entity waits for ever.
 /// Sequence numbers must rise by one from call to call (asserted): every state packet is registered.
 /// @return NET_OK; NET_ERR_MEMORY (nothing was written or registered; drop the client).
-BASE_MUST_USE net_result net_view_write(net_view* view, uint16_t seq, uint8_t* body, size_t capacity,
-                                        size_t* size);
+BASE_MUST_USE net_result net_view_write(net_view* view, uint16_t seq, uint8_t* body,
+                                        size_t capacity, size_t* size);
 /// The client decoded packet `seq`. Give newest first (net_acks does). Idempotent; counts after a
 /// declared loss too. @return false (counted) when no such packet was written.
 bool net_view_acked(net_view* view, uint16_t seq);
