@@ -31,7 +31,7 @@ void ecs_commands_write(const ecs_world* world, base_bytes* bytes) {
 // The inits of one command: defaults of their types first, then read over.
 static bool read_inits(ecs_world* world, ecs_command* command, uint64_t count,
                        base_reader* reader) {
-    ecs_component_id components[ECS_TEMPLATE_COMPONENTS_MAX];
+    ecs_component_id components[ECS_TEMPLATE_COMPONENTS_MAX] = {0};
     if (count > ECS_TEMPLATE_COMPONENTS_MAX) return false;
     for (uint32_t i = 0; i < count; i++) {
         components[i] = base_reader_u16(reader);

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+// Handles: indices, generations, ranges, states.
+#include "store_world.h"
+
+#include "base/rng.h"
+
+static void a_new_handle_lives_and_a_destroyed_one_is_stale(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    ecs_world* world = fixture.world;
+    ecs_entity entity = store_create(&fixture, fixture.ball);
+    assert_true(ecs_is_alive(world, entity));
+    assert_int_equal(ecs_state(world, entity), ECS_STATE_CREATED);
+    assert_int_equal(ecs_world_entity_count(world), 1);
+    assert_int_equal(ecs_destroy(world, entity), ECS_OK);
+    assert_false(ecs_is_alive(world, entity));
+    assert_int_equal(ecs_state(world, entity), ECS_STATE_NONE);
+    assert_int_equal(ecs_world_entity_count(world), 0);
+    assert_int_equal(ecs_destroy(world, entity), ECS_ERR_STALE);
+    assert_int_equal(ecs_world_counters(world)->bad_transitions, 1);
+    store_close(&fixture);
+}
+
+static void any_32_bits_may_be_asked_about(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    store_create(&fixture, fixture.ball);
+    base_rng rng = base_rng_make(7, 1);
+    for (uint32_t i = 0; i < 20000; i++) {
+        ecs_entity entity = base_rng_u32(&rng);
+        if (ecs_entity_index(entity) == 65536) continue;
+        assert_false(ecs_is_alive(fixture.world, entity));
+    }
+    assert_false(ecs_is_alive(fixture.world, ECS_ENTITY_NONE));
+    assert_false(ecs_is_alive(fixture.world, UINT32_MAX));
+    store_close(&fixture);
+}
+
+static void replicated_entities_get_low_indices_and_local_ones_high(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    ecs_entity pad = store_create(&fixture, fixture.pad);
+    ecs_entity ball = store_create(&fixture, fixture.ball);
+    assert_int_equal(ecs_entity_index(pad), 1);
+    assert_int_equal(ecs_entity_index(ball), 65536);
+    assert_int_equal(ecs_entity_generation(pad), 1);
+    store_close(&fixture);
+}
+
+static void a_local_entity_never_turns_into_a_replicated_one(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    ecs_entity ball = store_create(&fixture, fixture.ball);
+    assert_int_equal(ecs_recreate(fixture.world, ball, fixture.pad, NULL, 0), ECS_ERR_TYPE);
+    assert_int_equal(ecs_entity_template(fixture.world, ball), fixture.ball);
+    store_close(&fixture);
+}
+
+static void a_mirror_makes_replicated_templates_local(void** state) {
+    (void)state;
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = true;
+    store fixture;
+    store_make(&fixture, &config);
+    assert_int_equal(ecs_entity_index(store_create(&fixture, fixture.pad)), 65536);
+    store_close(&fixture);
+}
+
+// A world with `count` local indices.
+static void make_small(store* fixture, uint32_t count) {
+    ecs_world_config config = ecs_world_config_default();
+    config.limits.replicated_index_max = 1;
+    config.limits.local_entities_max = count;
+    store_make(fixture, &config);
+}
+
+static void creating_past_the_limit_is_an_error(void** state) {
+    (void)state;
+    store fixture;
+    make_small(&fixture, 3);
+    store_create(&fixture, fixture.ball);
+    store_create(&fixture, fixture.ball);
+    ecs_entity last = store_create(&fixture, fixture.ball);
+    ecs_entity extra = 77;
+    assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &extra), ECS_ERR_FULL);
+    assert_int_equal(extra, 77);
+    assert_int_equal(ecs_world_entity_count(fixture.world), 3);
+    assert_int_equal(ecs_destroy(fixture.world, last), ECS_OK);
+    assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &extra), ECS_ERR_FULL);
+    store_close(&fixture);
+}
+
+static void freed_indices_come_back_only_while_1024_are_free(void** state) {
+    (void)state;
+    enum { COUNT = ECS_FREE_INDICES_MIN + 10 };
+    store fixture;
+    make_small(&fixture, COUNT);
+    ecs_entity entities[COUNT];
+    assert_int_equal(ecs_create_many(fixture.world, fixture.ball, COUNT, entities), ECS_OK);
+    for (uint32_t i = 0; i < ECS_FREE_INDICES_MIN - 1; i++)
+        assert_int_equal(ecs_destroy(fixture.world, entities[i]), ECS_OK);
+    ecs_entity entity = ECS_ENTITY_NONE;
+    assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &entity), ECS_ERR_FULL);
+    assert_int_equal(ecs_destroy(fixture.world, entities[ECS_FREE_INDICES_MIN - 1]), ECS_OK);
+    entity = store_create(&fixture, fixture.ball);
+    assert_int_equal(ecs_entity_index(entity), ecs_entity_index(entities[0]));
+    assert_int_equal(ecs_entity_generation(entity), 2);
+    assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &entity), ECS_ERR_FULL);
+    assert_int_equal(ecs_destroy(fixture.world, entities[COUNT - 1]), ECS_OK);
+    entity = store_create(&fixture, fixture.ball);
+    assert_int_equal(ecs_entity_index(entity), ecs_entity_index(entities[1]));
+    store_close(&fixture);
+}
+
+static void a_generation_wraps_from_1023_to_1(void** state) {
+    (void)state;
+    enum { COUNT = ECS_FREE_INDICES_MIN };
+    store fixture;
+    make_small(&fixture, COUNT);
+    static ecs_entity entities[COUNT];
+    for (uint32_t round = 0; round < 1025; round++) {
+        // One creation per round takes one index; walking them all wears each out alike.
+        assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &entities[0]), ECS_OK);
+        uint32_t generation = ecs_entity_generation(entities[0]);
+        assert_true(generation >= 1 && generation <= ECS_GENERATION_MAX);
+        assert_int_equal(ecs_destroy(fixture.world, entities[0]), ECS_OK);
+    }
+    uint32_t index = ecs_index_peek(fixture.world, 1);
+    ecs_record_mut(fixture.world, index)->life = ECS_GENERATION_MAX;
+    ecs_entity entity = store_create(&fixture, fixture.ball);
+    assert_int_equal(ecs_entity_index(entity), index);
+    assert_int_equal(ecs_entity_generation(entity), 1);
+    store_close(&fixture);
+}
+
+static void a_referenced_handle_is_allocated_before_and_after_its_life(void** state) {
+    (void)state;
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = true;
+    store fixture;
+    store_make(&fixture, &config);
+    ecs_world* world = fixture.world;
+    ecs_entity handle = ecs_entity_make(7, 5);
+    assert_int_equal(ecs_handle_retain(world, handle), ECS_OK);
+    assert_int_equal(ecs_handle_retain(world, handle), ECS_OK);
+    assert_int_equal(ecs_state(world, handle), ECS_STATE_ALLOCATED);
+    assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 1);
+    assert_int_equal(ecs_handle_load(world, handle), ECS_OK);
+    assert_int_equal(ecs_state(world, handle), ECS_STATE_LOADING);
+    assert_int_equal(ecs_handle_count(world, ECS_STATE_LOADING), 1);
+    assert_int_equal(ecs_create_at(world, handle, fixture.pad, NULL, 0), ECS_OK);
+    assert_int_equal(ecs_state(world, handle), ECS_STATE_CREATED);
+    assert_int_equal(ecs_handle_count(world, ECS_STATE_LOADING), 0);
+    assert_int_equal(ecs_destroy(world, handle), ECS_OK);
+    assert_int_equal(ecs_state(world, handle), ECS_STATE_ALLOCATED);
+    ecs_handle_release(world, handle);
+    assert_int_equal(ecs_state(world, handle), ECS_STATE_ALLOCATED);
+    ecs_handle_release(world, handle);
+    assert_int_equal(ecs_state(world, handle), ECS_STATE_NONE);
+    assert_int_equal(ecs_world_counters(world)->bad_transitions, 0);
+    store_close(&fixture);
+}
+
+static void loading_may_be_given_up(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    ecs_entity handle = ecs_entity_make(9, 1);
+    assert_int_equal(ecs_handle_load(fixture.world, handle), ECS_OK);
+    ecs_handle_unload(fixture.world, handle);
+    assert_int_equal(ecs_state(fixture.world, handle), ECS_STATE_NONE);
+    assert_int_equal(ecs_handle_load(fixture.world, handle), ECS_OK);
+    assert_int_equal(ecs_handle_retain(fixture.world, handle), ECS_OK);
+    ecs_handle_unload(fixture.world, handle);
+    assert_int_equal(ecs_state(fixture.world, handle), ECS_STATE_ALLOCATED);
+    store_close(&fixture);
+}
+
+static void transitions_that_the_table_lacks_are_counted_and_refused(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    ecs_world* world = fixture.world;
+    ecs_entity entity = store_create(&fixture, fixture.ball);
+    assert_int_equal(ecs_handle_load(world, entity), ECS_ERR_TAKEN);
+    ecs_handle_release(world, entity);
+    ecs_handle_unload(world, entity);
+    assert_int_equal(ecs_handle_retain(world, ECS_ENTITY_NONE), ECS_ERR_STALE);
+    assert_int_equal(ecs_handle_retain(world, ecs_entity_make(3, 0)), ECS_ERR_STALE);
+    assert_int_equal(ecs_handle_load(world, ecs_entity_make(ECS_INDEX_MAX, 1)), ECS_ERR_STALE);
+    ecs_entity other = ecs_entity_make(12, 1);
+    assert_int_equal(ecs_handle_load(world, other), ECS_OK);
+    assert_int_equal(ecs_handle_load(world, other), ECS_ERR_TAKEN);
+    assert_int_equal(ecs_world_counters(world)->bad_transitions, 7);
+    assert_int_equal(ecs_state(world, entity), ECS_STATE_CREATED);
+    store_close(&fixture);
+}
+
+static void the_index_of_a_held_handle_is_not_given_out(void** state) {
+    (void)state;
+    enum { COUNT = ECS_FREE_INDICES_MIN + 2 };
+    store fixture;
+    make_small(&fixture, COUNT);
+    ecs_world* world = fixture.world;
+    static ecs_entity entities[COUNT];
+    assert_int_equal(ecs_create_many(world, fixture.ball, COUNT, entities), ECS_OK);
+    assert_int_equal(ecs_handle_retain(world, entities[0]), ECS_OK);
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_int_equal(ecs_destroy(world, entities[i]), ECS_OK);
+    ecs_entity entity = store_create(&fixture, fixture.ball);
+    assert_int_equal(ecs_entity_index(entity), ecs_entity_index(entities[1]));
+    ecs_handle_release(world, entities[0]);
+    ecs_storage_validate(world);
+    store_create(&fixture, fixture.ball);
+    store_close(&fixture);
+}
+
+static void a_held_handle_of_an_unused_index_is_stepped_over(void** state) {
+    (void)state;
+    store fixture;
+    make_small(&fixture, 4);
+    ecs_world* world = fixture.world;
+    ecs_entity held = ecs_entity_make(3, 1);
+    assert_int_equal(ecs_handle_retain(world, held), ECS_OK);
+    assert_int_equal(ecs_entity_index(store_create(&fixture, fixture.ball)), 2);
+    assert_int_equal(ecs_index_available(world, 1), 2);
+    ecs_entity rest[2];
+    assert_int_equal(ecs_create_many(world, fixture.ball, 2, rest), ECS_OK);
+    assert_int_equal(ecs_entity_index(rest[0]), 4);
+    ecs_handle_release(world, held);
+    store_close(&fixture);
+}
+
+static void a_given_handle_must_have_a_free_index(void** state) {
+    (void)state;
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = true;
+    store fixture;
+    store_make(&fixture, &config);
+    ecs_world* world = fixture.world;
+    ecs_entity handle = ecs_entity_make(65535, 1023);
+    assert_int_equal(ecs_create_at(world, handle, fixture.pad, NULL, 0), ECS_OK);
+    assert_int_equal(ecs_create_at(world, handle, fixture.pad, NULL, 0), ECS_ERR_TAKEN);
+    assert_int_equal(ecs_create_at(world, ecs_entity_make(65535, 4), fixture.pad, NULL, 0),
+                     ECS_ERR_TAKEN);
+    assert_int_equal(ecs_create_at(world, ecs_entity_make(65536, 1), fixture.pad, NULL, 0),
+                     ECS_ERR_FULL);
+    assert_int_equal(ecs_create_at(world, ECS_ENTITY_NONE, fixture.pad, NULL, 0), ECS_ERR_STALE);
+    assert_int_equal(ecs_create_at(world, ecs_entity_make(5, 0), fixture.pad, NULL, 0),
+                     ECS_ERR_STALE);
+    assert_int_equal(ecs_create_at(world, ecs_entity_make(5, 1), 999, NULL, 0), ECS_ERR_UNKNOWN);
+    assert_int_equal(ecs_destroy(world, handle), ECS_OK);
+    assert_int_equal(ecs_create_at(world, ecs_entity_make(65535, 4), fixture.pad, NULL, 0), ECS_OK);
+    store_close(&fixture);
+}
+
+static void only_a_mirror_is_told_its_handles(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure(
+        (void)!ecs_create_at(fixture.world, ecs_entity_make(5, 1), fixture.pad, NULL, 0));
+    base_assert_handler_set(NULL);
+    store_close(&fixture);
+}
+
+static void living_entities_are_walked_by_rising_index(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    ecs_entity first = store_create(&fixture, fixture.pad);
+    ecs_entity gone = store_create(&fixture, fixture.pad);
+    ecs_entity third = store_create(&fixture, fixture.pad);
+    ecs_entity local = store_create(&fixture, fixture.ball);
+    assert_int_equal(ecs_destroy(fixture.world, gone), ECS_OK);
+    assert_int_equal(ecs_entity_next(fixture.world, ECS_ENTITY_NONE), first);
+    assert_int_equal(ecs_entity_next(fixture.world, first), third);
+    assert_int_equal(ecs_entity_next(fixture.world, third), local);
+    assert_int_equal(ecs_entity_next(fixture.world, local), ECS_ENTITY_NONE);
+    store_close(&fixture);
+}
+
+static void many_held_handles_survive_growth_and_removal(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    base_rng rng = base_rng_make(11, 1);
+    print_message("seed 11\n");
+    static uint32_t references[512];
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint32_t n = base_rng_below(&rng, 512);
+        ecs_entity handle = ecs_entity_make(1 + n / 2, 1 + n % 2);
+        if (base_rng_below(&rng, 100) < 50) {
+            assert_int_equal(ecs_handle_retain(fixture.world, handle), ECS_OK);
+            references[n]++;
+        } else if (references[n] > 0) {
+            ecs_handle_release(fixture.world, handle);
+            references[n]--;
+        }
+    }
+    for (uint32_t n = 0; n < 512; n++)
+        assert_int_equal(ecs_state(fixture.world, ecs_entity_make(1 + n / 2, 1 + n % 2)),
+                         references[n] ? ECS_STATE_ALLOCATED : ECS_STATE_NONE);
+    memset(references, 0, sizeof references);
+    store_close(&fixture);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_new_handle_lives_and_a_destroyed_one_is_stale),
+        TEST(any_32_bits_may_be_asked_about),
+        TEST(replicated_entities_get_low_indices_and_local_ones_high),
+        TEST(a_local_entity_never_turns_into_a_replicated_one),
+        TEST(a_mirror_makes_replicated_templates_local),
+        TEST(creating_past_the_limit_is_an_error),
+        TEST(freed_indices_come_back_only_while_1024_are_free),
+        TEST(a_generation_wraps_from_1023_to_1),
+        TEST(a_referenced_handle_is_allocated_before_and_after_its_life),
+        TEST(loading_may_be_given_up),
+        TEST(transitions_that_the_table_lacks_are_counted_and_refused),
+        TEST(the_index_of_a_held_handle_is_not_given_out),
+        TEST(a_held_handle_of_an_unused_index_is_stepped_over),
+        TEST(a_given_handle_must_have_a_free_index),
+        TEST(only_a_mirror_is_told_its_handles),
+        TEST(living_entities_are_walked_by_rising_index),
+        TEST(many_held_handles_survive_growth_and_removal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
