@@ -167,7 +167,7 @@ static void read_parameter(text_parser* parser, ecs_text_node* node) {
     const ecs_text_cursor* cursor = &parser->cursor;
     char behind = cursor->at < cursor->end ? *cursor->at : '\n';
     char before = cursor->at[-1];
-    bool is_apart = strchr(";}\n", behind) != NULL || before == ' ' || before == '\t' ||
+    bool is_apart = strchr("; }\n\t\r/", behind) != NULL || before == ' ' || before == '\t' ||
                     before == '\r' || before == '/';
     if (behind == '\0' || !is_apart) {
         fail(parser, cursor->line, "the value of '%s' does not end here: quote it or add a ;",

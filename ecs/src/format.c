@@ -21,7 +21,7 @@ static void put_text(writer* out, const char* text) {
     for (; *text; text++) {
         if (out->size + 1 >= out->capacity) {
             out->is_cut = true;
-            return;
+            break;
         }
         out->target[out->size++] = *text;
     }
@@ -161,6 +161,5 @@ bool ecs_type_format(const ecs_type* type, const void* value, char* target, size
         put_field(&out, &type->fields[i], value);
     }
     if (is_struct) put_text(&out, "}");
-    target[out.size] = '\0';
     return !out.is_cut;
 }

@@ -30,7 +30,7 @@ static void release_value(ecs_world* world, ecs_type_id type_id, void* memory) {
     base_release(world->allocator, memory, type->size);
 }
 
-// World.c tears down in the order of setting up, types first: so types must still be readable here.
+// Values need their types: the world gives types up after templates.
 void ecs_templates_deinit(ecs_world* world) {
     ecs_templates* templates = &world->templates;
     for (uint32_t i = 0; i < templates->count; i++)
@@ -148,7 +148,8 @@ static ecs_template_row* compose_row(ecs_world* world, const ecs_template_id* pa
         composed->is_singleton = composed->is_singleton || part->is_singleton;
         if (i) composed->name[size++] = '+';
         // Room for the next '+' as well: a name that would be cut is no name.
-        if (!base_text_copy(composed->name + size, sizeof composed->name - size - 1, part->name)) {
+        size_t room = sizeof composed->name - size - (i + 1 < count ? 1 : 0);
+        if (!base_text_copy(composed->name + size, room, part->name)) {
             ecs_template_row_destroy(world, row);
             return NULL;
         }

@@ -186,6 +186,8 @@ bool ecs_value_compare(const ecs_type* type, const ecs_type_context* context, vo
     if (type->ops && type->ops->replicate_compare)
         return type->ops->replicate_compare(context, shadow, current);
     if (ecs_type_equal(type, shadow, current)) return false;
-    (void)ecs_value_assign(type, context, shadow, current);
+    // Without memory the shadow stays behind and differs again at the next compare.
+    bool is_assigned = ecs_value_assign(type, context, shadow, current);
+    (void)is_assigned;
     return true;
 }

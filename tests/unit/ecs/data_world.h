@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+/// What the tests of types and templates share: a world without entities, and loading of texts.
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "base/report.h"
+#include "ecs/ecs.h"
+
+typedef struct data_body {
+    ecs_vec3 velocity;
+    float mass;
+    uint8_t layer;
+    ecs_color color;
+    int16_t cells[2];
+    ecs_entity owner;
+    bool is_solid;
+    double exact;
+} data_body;
+
+static const ecs_field data_body_fields[] = {
+    {.name = "velocity",
+     .offset = offsetof(data_body, velocity),
+     .kind = ECS_FIELD_F32,
+     .count = 3},
+    {.name = "mass", .offset = offsetof(data_body, mass), .kind = ECS_FIELD_F32, .count = 1},
+    {.name = "layer", .offset = offsetof(data_body, layer), .kind = ECS_FIELD_U8, .count = 1},
+    {.name = "color", .offset = offsetof(data_body, color), .kind = ECS_FIELD_U8, .count = 4},
+    {.name = "cells", .offset = offsetof(data_body, cells), .kind = ECS_FIELD_I16, .count = 2},
+    {.name = "owner", .offset = offsetof(data_body, owner), .kind = ECS_FIELD_ENTITY, .count = 1},
+    {.name = "is_solid",
+     .offset = offsetof(data_body, is_solid),
+     .kind = ECS_FIELD_BOOL,
+     .count = 1},
+    {.name = "exact", .offset = offsetof(data_body, exact), .kind = ECS_FIELD_F64, .count = 1},
+};
+
+static const ecs_type_desc data_body_desc = {
+    .name = "RigidBody",
+    .size = sizeof(data_body),
+    .align = _Alignof(data_body),
+    .fields = data_body_fields,
+    .field_count = BASE_COUNT(data_body_fields),
+};
+
+/// A world with the tag "server" and the type RigidBody.
+static inline ecs_world* data_world_create(const base_allocator* allocator) {
+    static const char* const tags[] = {"server"};
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = allocator;
+    config.tags = tags;
+    config.tag_count = 1;
+    // No entity is made here: a small world is quick to set up ten thousand times.
+    config.limits.replicated_index_max = 2048;
+    config.limits.local_entities_max = 2048;
+    config.limits.events_queued_max = 16;
+    config.limits.commands_queued_max = 16;
+    ecs_world* world;
+    if (ecs_world_create(&config, &world) != ECS_OK) return NULL;
+    if (ecs_type_register(world, &data_body_desc, NULL) != ECS_OK) {
+        ecs_world_destroy(world);
+        return NULL;
+    }
+    return world;
+}
+
+typedef struct data_load {
+    base_report_first report;
+    ecs_result result;
+} data_load;
+
+static inline data_load data_load_bytes(ecs_world* world, const char* text, size_t text_bytes) {
+    data_load load;
+    base_reporter reporter = base_reporter_first(&load.report);
+    load.result = ecs_template_load(world, "x.blk", text, text_bytes, &reporter);
+    return load;
+}
+
+/// Must load; says why if not.
+static inline void data_load_ok(ecs_world* world, const char* text) {
+    data_load load = data_load_bytes(world, text, strlen(text));
+    if (load.report.count) print_error("%s\n", load.report.text);
+    assert_int_equal(load.result, ECS_OK);
+    assert_int_equal(load.report.count, 0);
+}
+
+/// Must be refused with this first message, and leave no trace.
+static inline void data_load_refused(ecs_world* world, const char* text, const char* message) {
+    uint32_t templates = ecs_template_count(world);
+    uint32_t components = ecs_component_count(world);
+    data_load load = data_load_bytes(world, text, strlen(text));
+    assert_int_equal(load.result, ECS_ERR_SYNTAX);
+    assert_string_equal(load.report.text, message);
+    assert_int_equal(ecs_template_count(world), templates);
+    assert_int_equal(ecs_component_count(world), components);
+}
+
+/// The template's component by name; NULL when it has none.
+static inline const ecs_template_component* data_find(ecs_world* world, const char* template_name,
+                                                      const char* component) {
+    const ecs_template* template_ =
+        ecs_template_get(world, ecs_template_find(world, template_name));
+    assert_non_null(template_);
+    return ecs_template_find_component(template_, ecs_component_find(world, component));
+}
+
+/// "600,700": a default as text.
+static inline void data_expect(ecs_world* world, const char* template_name, const char* component,
+                               const char* text) {
+    const ecs_template_component* found = data_find(world, template_name, component);
+    assert_non_null(found);
+    const ecs_component* info = ecs_component_get(world, found->component);
+    char formatted[512];
+    assert_true(ecs_type_format(ecs_type_get(world, info->type), found->value, formatted,
+                                sizeof formatted));
+    assert_string_equal(formatted, text);
+}
