@@ -120,6 +120,8 @@ static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
     if (!fresh) return false;
     fresh->id = chunk->id;
     fresh->index = chunk->index;
+    archetype->row_room += capacity;
+    archetype->row_room -= chunk->capacity;
     move_columns(world, fresh, chunk, count);
     for (uint32_t t = 0; t < archetype->track_count; t++) {
         fresh->written[t] = chunk->written[t];
@@ -182,6 +184,7 @@ static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t
                     ? storage->chunk_ids_free[--storage->chunk_ids_free_count]
                     : storage->chunk_id_next++;
     chunk->index = archetype->chunk_count++;
+    archetype->row_room += capacity;
     archetype->chunks[chunk->index] = chunk;
     storage->chunks[chunk->id] = chunk;
     storage->chunk_counts[chunk->id] = 0;
@@ -195,6 +198,7 @@ static void drop_last_chunk(ecs_world* world, ecs_archetype* archetype) {
     BASE_ASSERT(ecs_chunk_count(storage, chunk) == 0);
     ecs_queries_drop_chunk(world, chunk);
     archetype->chunk_count--;
+    archetype->row_room -= chunk->capacity;
     storage->chunks[chunk->id] = NULL;
     storage->chunk_ids_free[storage->chunk_ids_free_count++] = chunk->id;
     base_release(world->allocator, chunk, chunk->bytes);
@@ -266,16 +270,20 @@ void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
     if (*rows == 0 && chunk->archetype->tail > 0) chunk->archetype->tail--;
 }
 
-// Give memory back, late enough that a population that swings does not allocate each time.
+// Give memory back when less than a quarter was used for as many removals as there is room: late
+// enough that a population that swings does not allocate each time.
 static void trim(ecs_world* world, ecs_archetype* archetype) {
+    uint64_t room = archetype->row_room;
+    if (++archetype->idle_removals < room) return;
+    archetype->idle_removals = 0;
+    while (archetype->chunk_count > archetype->tail + 1)
+        drop_last_chunk(world, archetype);
     ecs_chunk* tail = archetype->chunks[archetype->tail];
-    uint32_t count = ecs_chunk_count(&world->storage, tail);
-    if (archetype->chunk_count > archetype->tail + 1) {
-        if (count <= tail->capacity / 4 * 3) drop_last_chunk(world, archetype);
-    } else if (archetype->tail == 0 && count < tail->capacity / 4 &&
-               tail->bytes > ECS_CHUNK_SHRINK_BYTES_MIN) {
+    uint32_t capacity = capacity_for(archetype, archetype->row_count * 2);
+    if (archetype->tail == 0 && capacity < tail->capacity &&
+        tail->bytes > ECS_CHUNK_SHRINK_BYTES_MIN) {
         // No memory for the smaller block: the larger one serves as well.
-        (void)!resize(world, tail, tail->capacity / 2);
+        (void)!resize(world, tail, capacity);
     }
 }
 
@@ -313,5 +321,8 @@ void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
             ecs_chunk_dirty(last, t)[last_row / 64] &= ~(1ull << (last_row % 64));
     }
     ecs_chunk_retract(world, last, 1);
-    trim(world, archetype);
+    if (archetype->row_count * 4 < archetype->row_room)
+        trim(world, archetype);
+    else
+        archetype->idle_removals = 0;
 }

@@ -102,8 +102,10 @@ typedef struct ecs_archetype {
     uint32_t chunk_capacity;
     uint32_t tail; ///< chunk that holds the last row; 0 when there are none
     uint64_t row_count;
-    uint64_t hash; ///< of the sorted (component, tracked) list
-    size_t bytes;  ///< of this block, which holds the arrays above but `chunks`
+    uint64_t row_room;      ///< rows that fit into its chunks
+    uint64_t idle_removals; ///< removals in a row that found three quarters of the room empty
+    uint64_t hash;          ///< of the sorted (component, tracked) list
+    size_t bytes;           ///< of this block, which holds the arrays above but `chunks`
 } ecs_archetype;
 
 /// Header of one block. Its address changes when it grows; `id` does not. The row count is

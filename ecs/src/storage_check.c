@@ -46,6 +46,7 @@ static void check_dirty(const ecs_chunk* chunk, uint32_t count) {
 static uint64_t check_archetype(const ecs_world* world, const ecs_archetype* archetype) {
     const ecs_storage* storage = &world->storage;
     uint64_t rows = 0;
+    uint64_t room = 0;
     for (uint32_t i = 0; i < archetype->chunk_count; i++) {
         const ecs_chunk* chunk = archetype->chunks[i];
         uint32_t count = ecs_chunk_count(storage, chunk);
@@ -59,8 +60,9 @@ static uint64_t check_archetype(const ecs_world* world, const ecs_archetype* arc
         check_columns(chunk, count);
         check_dirty(chunk, count);
         rows += count;
+        room += chunk->capacity;
     }
-    BASE_ASSERT(rows == archetype->row_count);
+    BASE_ASSERT(rows == archetype->row_count && room == archetype->row_room);
     for (uint32_t i = 1; i < archetype->column_count; i++)
         BASE_ASSERT(archetype->columns[i - 1].component < archetype->columns[i].component);
     return rows;

@@ -160,6 +160,12 @@ static void memory_comes_back_late_but_it_does(void** state) {
     assert_int_equal(archetype->chunk_count, 3);
     for (uint32_t i = COUNT; i-- > 100;)
         assert_int_equal(ecs_destroy(fixture.world, entities[i]), ECS_OK);
+    assert_int_equal(archetype->chunk_count, 3);
+    for (uint32_t i = 0; i < 2 * COUNT; i++) {
+        ecs_entity passing = store_create(&fixture, fixture.ball);
+        assert_int_equal(ecs_destroy(fixture.world, passing), ECS_OK);
+        if (i % 4096 == 0) ecs_changes_clear(fixture.world);
+    }
     assert_int_equal(archetype->chunk_count, 1);
     assert_true(archetype->chunks[0]->bytes <= 2 * ECS_CHUNK_SHRINK_BYTES_MIN);
     for (uint32_t i = 0; i < 100; i++)
