@@ -106,9 +106,13 @@ static tracked_column column_of(const ecs_world* world, const ecs_chunk* chunk, 
     };
 }
 
-static uint64_t shadow_hash(const tracked_column* column, uint32_t row) {
-    return ecs_type_hash(column->type, column->shadows + column->size * row,
+static uint64_t cell_hash(const tracked_column* column, const void* cell, uint32_t row) {
+    return ecs_type_hash(column->type, cell,
                          base_hash64_mix(column->name_hash, column->entities[row]));
+}
+
+static uint64_t shadow_hash(const tracked_column* column, uint32_t row) {
+    return cell_hash(column, column->shadows + column->size * row, row);
 }
 
 void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row, bool is_added) {
@@ -153,8 +157,39 @@ static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id co
     tracker->changed[tracker->changed_count++] = (ecs_change){entity, component};
 }
 
+static void count_change(ecs_world* world, const tracked_column* column, uint32_t row,
+                         uint64_t before, uint64_t after) {
+    world->tracker.hashes[column->component] += after - before;
+    list_change(world, column->entities[row], column->component);
+}
+
+// Different bytes are the same value only when they spell a NaN differently; then the hashes are equal
+// too, so the slow compare is asked only where they are.
+static void compare_dense_row(ecs_world* world, const tracked_column* column, uint32_t row) {
+    const void* value = column->values + column->size * row;
+    void* shadow = column->shadows + column->size * row;
+    if (memcmp(shadow, value, column->size) == 0) {
+        return;
+    }
+    uint64_t before = cell_hash(column, shadow, row);
+    uint64_t after = cell_hash(column, value, row);
+    bool is_same = before == after && ecs_type_equal(column->type, shadow, value);
+    memcpy(shadow, value, column->size);
+    if (!is_same) {
+        count_change(world, column, row, before, after);
+    }
+}
+
+static bool is_dense(const tracked_column* column) {
+    return column->type->is_dense && ecs_type_is_plain(column->type);
+}
+
 // Compare one row, whatever its type.
 static void compare_row(ecs_world* world, const tracked_column* column, uint32_t row) {
+    if (is_dense(column)) {
+        compare_dense_row(world, column, row);
+        return;
+    }
     const void* value = column->values + column->size * row;
     void* shadow = column->shadows + column->size * row;
     if (ecs_type_equal(column->type, shadow, value)) {
@@ -167,8 +202,7 @@ static void compare_row(ecs_world* world, const tracked_column* column, uint32_t
         ecs_type_context context = {world->allocator};
         (void)ecs_value_compare(column->type, &context, shadow, value);
     }
-    world->tracker.hashes[column->component] += shadow_hash(column, row) - before;
-    list_change(world, column->entities[row], column->component);
+    count_change(world, column, row, before, shadow_hash(column, row));
 }
 
 #define BLOCK_BYTES 64u
@@ -197,17 +231,17 @@ static void compare_dense(ecs_world* world, const tracked_column* column, uint32
         }
         uint32_t last = (uint32_t)((at + BLOCK_BYTES - 1) / column->size);
         for (uint32_t row = (uint32_t)(at / column->size); row <= last; row++) {
-            compare_row(world, column, row);
+            compare_dense_row(world, column, row);
         }
     }
     for (uint32_t row = (uint32_t)(at / column->size); row < count; row++) {
-        compare_row(world, column, row);
+        compare_dense_row(world, column, row);
     }
 }
 
 static void compare_written(ecs_world* world, const tracked_column* column, uint32_t count) {
     world->counters.rows_compared += count;
-    if (column->type->is_dense && ecs_type_is_plain(column->type)) {
+    if (is_dense(column)) {
         compare_dense(world, column, count);
         return;
     }
