@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/// A match of breakout with bots, in one process: the bots look at the server's own world.
+#pragma once
+
+#include "test.h"
+
+#include "base/bytes.h"
+#include "breakout.h"
+#include "net/match.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE_BOTS_MAX 64u
+
+typedef struct table_bot {
+    uint32_t client;
+    uint64_t input_number;
+    base_rng rng;
+    _Alignas(16) uint8_t memory[NET_BOT_MEMORY_BYTES];
+} table_bot;
+
+typedef struct table {
+    base_report_first faults;
+    net_module* module;
+    net_match* match;
+    table_bot bots[TABLE_BOTS_MAX];
+    uint32_t bot_count;
+    uint32_t clients;
+    uint32_t brick_hits, levels_cleared, lives_lost, cheers; ///< events seen by table_step
+    breakout_brick_hit last_hit;
+} table;
+
+static inline char* table_read_file(const char* file) {
+    FILE* stream = fopen(file, "rb");
+    assert_non_null(stream);
+    char* text = calloc(1, 1u << 16);
+    assert_non_null(text);
+    size_t size = fread(text, 1, (1u << 16) - 1, stream);
+    fclose(stream);
+    assert_true(size > 0);
+    return text;
+}
+
+static inline void table_open(table* t, const char* const* settings, uint32_t setting_count,
+                              uint64_t seed, net_role role, bool has_render) {
+    memset(t, 0, sizeof *t);
+    base_reporter reporter = base_reporter_first(&t->faults);
+    char* text = table_read_file(BREAKOUT_BLK);
+    net_result result =
+        net_module_wrap(breakout_module(), text, "breakout.blk", &reporter, &t->module);
+    free(text);
+    if (result) print_error("%s\n", t->faults.text);
+    assert_int_equal(result, NET_OK);
+    net_match_config config = net_match_config_default(t->module);
+    config.seed = seed;
+    config.role = role;
+    config.has_render = has_render;
+    for (uint32_t i = 0; i < setting_count; i++) {
+        assert_int_equal(net_match_setting_apply(&config, settings[i], &reporter), NET_OK);
+    }
+    result = net_match_create(&config, &reporter, &t->match);
+    if (result) print_error("%s\n", t->faults.text);
+    assert_int_equal(result, NET_OK);
+}
+
+static inline void table_close(table* t) {
+    net_match_destroy(t->match);
+    net_module_close(t->module);
+}
+
+static inline breakout_game* table_game(table* t) {
+    return net_match_context(t->match);
+}
+
+static inline const breakout_match* table_match(table* t) {
+    ecs_world* world = net_match_world(t->match);
+    ecs_entity entity = breakout_match_entity(world, table_game(t));
+    return ecs_get(world, entity, table_game(t)->match);
+}
+
+static inline void table_join_bots(table* t, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        table_bot* bot = &t->bots[t->bot_count++];
+        bot->client = ++t->clients;
+        bot->rng = base_rng_make(bot->client, 7);
+        net_match_join(t->match, bot->client, "bot", true);
+    }
+}
+
+static inline void table_think(table* t) {
+    uint32_t message = net_match_input_message(t->match);
+    for (uint32_t i = 0; i < t->bot_count; i++) {
+        table_bot* bot = &t->bots[i];
+        breakout_input input = {0};
+        net_game_view view = {
+            .size_bytes = sizeof view,
+            .world = net_match_world(t->match),
+            .context = net_match_context(t->match),
+            .player = net_match_player(t->match, bot->client),
+            .client = bot->client,
+            .tick = net_match_tick(t->match),
+            .dt = net_match_dt(t->match),
+            .input_number = ++bot->input_number,
+            .rng = &bot->rng,
+            .memory = bot->memory,
+        };
+        breakout_bot_think(&view, &input);
+        uint8_t packed[NET_INPUT_BYTES_MAX];
+        size_t size = net_match_pack(t->match, message, &input, packed, sizeof packed);
+        assert_int_equal(net_match_input_check(t->match, packed, size), NET_OK);
+        net_match_input(t->match, bot->client, packed, size);
+    }
+}
+
+static inline void table_listen(table* t) {
+    ecs_changes changes = ecs_changes_get(net_match_world(t->match));
+    for (uint32_t i = 0; i < changes.event_count; i++) {
+        const ecs_event* event = &changes.events[i];
+        uint32_t message = net_match_message_of(t->match, event->type);
+        if (message == BREAKOUT_MESSAGE_BRICK_HIT + 1) {
+            t->brick_hits++;
+            memcpy(&t->last_hit, event->payload, sizeof t->last_hit);
+        }
+        t->levels_cleared += message == BREAKOUT_MESSAGE_LEVEL_CLEARED + 1;
+        t->lives_lost += message == BREAKOUT_MESSAGE_LIFE_LOST + 1;
+        t->cheers += message == BREAKOUT_MESSAGE_CHEERED + 1;
+    }
+}
+
+/// One tick: bots think, the world steps, events are counted.
+static inline void table_step(table* t) {
+    table_think(t);
+    net_match_step(t->match, NULL);
+    table_listen(t);
+    ecs_changes_clear(net_match_world(t->match));
+}

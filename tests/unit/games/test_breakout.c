@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+// Breakout as a whole: levels, lives, scores, events, many players, the same bits twice.
+
+#include "breakout_table.h"
+
+#define MINUTE_TICKS 3600u
+
+static void the_templates_begin_with_those_of_the_design(void** state) {
+    (void)state;
+    char* text = table_read_file(BREAKOUT_BLK);
+    assert_non_null(strstr(text,
+                           "\nrect { pos:p2 = 0,0; rectSize:p2 = 0,0; color:c=255,255,255,255 }\n"
+                           "brick { _extends:t=\"rect\" brick.pos:ip2 = 0,0 }\n"
+                           "pad { _extends:t=\"rect\" isPad:b=yes }\n"
+                           "ball { pos:p2=600,700 vel:p2=330,-550 radius:r=5 "
+                           "color:c=25,255,255,255 }\n"));
+    free(text);
+}
+
+static void every_level_has_bricks_and_grows_stronger_with_each_round(void** state) {
+    (void)state;
+    for (int32_t level = 1; level <= BREAKOUT_LEVELS; level++) {
+        uint32_t count = 0;
+        for (int32_t row = 0; row < BREAKOUT_ROWS; row++) {
+            for (int32_t column = 0; column < BREAKOUT_COLUMNS; column++) {
+                int32_t hits = breakout_level_hits(level, column, row);
+                int32_t again = breakout_level_hits(level + BREAKOUT_LEVELS, column, row);
+                count += hits > 0;
+                assert_int_equal(again, hits ? hits + 1 : 0);
+                assert_true(breakout_level_hits(level + 99 * BREAKOUT_LEVELS, column, row) <=
+                            BREAKOUT_HITS_MAX);
+            }
+        }
+        assert_true(count >= 30 && count <= BREAKOUT_ROWS * BREAKOUT_COLUMNS);
+    }
+    assert_int_equal(breakout_level_hits(0, 3, 3), 0);
+    assert_int_equal(breakout_level_hits(1, -1, 3), 0);
+    assert_int_equal(breakout_level_hits(1, BREAKOUT_COLUMNS, 3), 0);
+    assert_int_equal(breakout_level_hits(1, 3, BREAKOUT_ROWS), 0);
+}
+
+static void the_world_holds_at_least_the_bricks_of_its_level(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, (const char* const[]){"level=3"}, 1, 1, NET_ROLE_SERVER, false);
+    table_step(&t);
+    const breakout_match* match = table_match(&t);
+    assert_int_equal(match->level, 3);
+    assert_int_equal(match->bricks, 77);
+    assert_true(ecs_world_entity_count(net_match_world(t.match)) >= 77);
+    table_close(&t);
+}
+
+static void four_bots_clear_level_one_within_three_minutes(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 42, NET_ROLE_SERVER, false);
+    table_join_bots(&t, 4);
+    uint32_t ticks = 0;
+    while (t.levels_cleared == 0 && ticks < 3 * MINUTE_TICKS) {
+        table_step(&t);
+        ticks++;
+        if (ticks % 600 == 0) {
+            ecs_world* world = net_match_world(t.match);
+            ecs_world_validate(world);
+            assert_true(ecs_world_state_hash(world) == ecs_world_state_hash_walk(world));
+        }
+    }
+    print_message("level 1 cleared in %u ticks\n", ticks);
+    assert_int_equal(t.levels_cleared, 1);
+    // After the pause the next level lies there.
+    for (uint32_t i = 0; i < 120; i++)
+        table_step(&t);
+    assert_int_equal(table_match(&t)->level, 2);
+    assert_int_equal(table_match(&t)->phase, BREAKOUT_PLAYING);
+    assert_true(table_match(&t)->bricks > 40);
+    table_close(&t);
+}
+
+static void a_tick_looks_no_name_up(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 42, NET_ROLE_SERVER, false);
+    table_join_bots(&t, 4);
+    uint64_t before = ecs_world_counters(net_match_world(t.match))->name_lookups;
+    for (uint32_t i = 0; i < 6000; i++)
+        table_step(&t);
+    const ecs_counters* counters = ecs_world_counters(net_match_world(t.match));
+    assert_int_equal(counters->name_lookups, before);
+    assert_int_equal(counters->events_refused, 0);
+    assert_int_equal(counters->commands_refused, 0);
+    assert_int_equal(counters->bad_transitions, 0);
+    table_close(&t);
+}
+
+static void balls_that_nobody_catches_cost_lives_until_the_game_begins_again(void** state) {
+    (void)state;
+    table t;
+    // A tiny, motionless pad and a fast ball: sooner or later everything is lost.
+    table_open(&t, (const char* const[]){"lives=2", "ball_speed=2", "level=2"}, 3, 3,
+               NET_ROLE_SERVER, false);
+    net_match_join(t.match, 1, "statue", false);
+    int32_t score_peak = 0;
+    uint32_t ticks = 0;
+    while (t.lives_lost < 2 && ticks < 20 * MINUTE_TICKS) {
+        table_step(&t);
+        ticks++;
+        if (table_match(&t)->score > score_peak) score_peak = table_match(&t)->score;
+    }
+    assert_int_equal(t.lives_lost, 2);
+    assert_int_equal(table_match(&t)->lives, 0);
+    assert_int_equal(table_match(&t)->phase, BREAKOUT_OVER);
+    assert_true(score_peak > 0);
+    for (uint32_t i = 0; i < 300; i++)
+        table_step(&t);
+    assert_int_equal(table_match(&t)->phase, BREAKOUT_PLAYING);
+    assert_int_equal(table_match(&t)->lives, 2);
+    assert_int_equal(table_match(&t)->level, 2);
+    assert_true(table_match(&t)->score < score_peak);
+    assert_int_equal(table_match(&t)->best, score_peak);
+    table_close(&t);
+}
+
+static void without_players_the_world_stands_still(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 5, NET_ROLE_SERVER, false);
+    for (uint32_t i = 0; i < 10; i++)
+        table_step(&t);
+    uint64_t hash = ecs_world_state_hash(net_match_world(t.match));
+    for (uint32_t i = 0; i < 1200; i++)
+        table_step(&t);
+    assert_true(ecs_world_state_hash(net_match_world(t.match)) == hash);
+    assert_int_equal(table_match(&t)->balls, 1);
+    table_close(&t);
+}
+
+static void brick_hits_carry_brick_player_and_points(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 9, NET_ROLE_SERVER, false);
+    table_join_bots(&t, 1);
+    while (t.brick_hits == 0)
+        table_step(&t);
+    assert_int_equal(t.last_hit.client, 0); // from the serve: nobody's pad sent it
+    uint32_t nobodys = t.brick_hits;
+    while (t.last_hit.client == 0) {
+        nobodys = t.brick_hits;
+        table_step(&t);
+    }
+    assert_int_equal(t.last_hit.client, 1);
+    assert_int_equal(t.last_hit.score, 10);
+    assert_true(t.last_hit.x > 0 && t.last_hit.x < 1200 && t.last_hit.y > 0 && t.last_hit.y < 600);
+    ecs_world* world = net_match_world(t.match);
+    bool is_alive = ecs_is_alive(world, t.last_hit.brick);
+    assert_int_equal(is_alive, t.last_hit.hits_left > 0);
+    assert_int_equal(table_match(&t)->score, 10 * (int32_t)t.brick_hits);
+    const breakout_player* player =
+        ecs_get(world, net_match_player(t.match, 1), table_game(&t)->player);
+    assert_int_equal(player->score, 10 * (int32_t)t.brick_hits);
+    table_close(&t);
+}
+
+static void sixty_four_players_share_the_line(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 64, NET_ROLE_SERVER, false);
+    table_join_bots(&t, 64);
+    for (uint32_t i = 0; i < 1800; i++) {
+        table_step(&t);
+        ecs_query_iter it = ecs_query_begin(net_match_world(t.match), table_game(&t)->pads);
+        while (ecs_query_next(&it)) {
+            const ecs_vec2* positions = it.rows.columns[0];
+            const ecs_vec2* sizes = it.rows.columns[1];
+            for (uint32_t k = 0; k < it.rows.count; k++) {
+                assert_true(positions[k].x >= 0.0f && positions[k].x + sizes[k].x <= 1200.0f);
+                assert_true(positions[k].y == BREAKOUT_PAD_TOP && sizes[k].x == 40.0f);
+            }
+        }
+    }
+    assert_int_equal(ecs_query_count(net_match_world(t.match), table_game(&t)->pads), 64);
+    assert_true(t.brick_hits > 100);
+    table_close(&t);
+}
+
+static void each_four_players_bring_a_ball(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 64, NET_ROLE_SERVER, false);
+    static const uint32_t players[] = {1, 3, 4, 8, 64};
+    static const int32_t balls[] = {1, 1, 2, 3, 17};
+    for (uint32_t i = 0; i < BASE_COUNT(players); i++) {
+        while (t.clients < players[i])
+            net_match_join(t.match, ++t.clients, "player", false);
+        for (uint32_t k = 0; k < 3; k++)
+            table_step(&t);
+        assert_int_equal(table_match(&t)->balls, balls[i]);
+    }
+    table_close(&t);
+}
+
+static void a_leaver_takes_the_pad_and_the_held_ball_finds_another(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 11, NET_ROLE_SERVER, false);
+    net_match_join(t.match, 1, "first", false);
+    net_match_join(t.match, 2, "second", false);
+    for (uint32_t i = 0; i < 10; i++)
+        table_step(&t);
+    ecs_world* world = net_match_world(t.match);
+    breakout_game* game = table_game(&t);
+    ecs_entity ball = ecs_query_first(world, game->balls);
+    ecs_entity holder = ((const breakout_owner*)ecs_get(world, ball, game->owner))->pad;
+    uint32_t leaver = holder == net_match_player(t.match, 1) ? 1 : 2;
+    assert_int_equal(holder, net_match_player(t.match, leaver));
+    net_match_leave(t.match, leaver);
+    assert_int_equal(net_match_player(t.match, leaver), ECS_ENTITY_NONE);
+    assert_false(ecs_is_alive(world, holder));
+    table_step(&t);
+    const breakout_owner* owner = ecs_get(world, ball, game->owner);
+    assert_int_equal(owner->pad, net_match_player(t.match, 3 - leaver));
+    // The free slot goes to the next who comes.
+    net_match_join(t.match, 3, "third", false);
+    const breakout_player* third = ecs_get(world, net_match_player(t.match, 3), game->player);
+    assert_int_equal(third->slot, (int32_t)leaver - 1);
+    table_close(&t);
+}
+
+static void a_cheer_reaches_everybody(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 12, NET_ROLE_SERVER, false);
+    net_match_join(t.match, 1, "fan", false);
+    uint8_t packed[64];
+    breakout_cheer cheer = {.emote = 5};
+    uint32_t message = BREAKOUT_MESSAGE_CHEER + 1;
+    size_t size = net_match_pack(t.match, message, &cheer, packed, sizeof packed);
+    assert_int_equal(net_match_event_check(t.match, message, packed, size), NET_OK);
+    net_match_client_event(t.match, 1, message, packed, size);
+    for (uint32_t i = 0; i < 2; i++)
+        table_step(&t);
+    assert_int_equal(t.cheers, 1);
+    const breakout_player* player =
+        ecs_get(net_match_world(t.match), net_match_player(t.match, 1), table_game(&t)->player);
+    assert_int_equal(player->cheers, 1);
+    cheer.emote = BREAKOUT_EMOTES;
+    size = net_match_pack(t.match, message, &cheer, packed, sizeof packed);
+    assert_int_equal(net_match_event_check(t.match, message, packed, size), NET_ERR_MALFORMED);
+    table_close(&t);
+}
+
+static void an_input_moves_the_pad_by_its_speed_and_no_further_than_the_wall(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, (const char* const[]){"pad_speed=600"}, 1, 13, NET_ROLE_SERVER, false);
+    net_match_join(t.match, 1, "mover", false);
+    ecs_world* world = net_match_world(t.match);
+    breakout_game* game = table_game(&t);
+    ecs_entity pad = net_match_player(t.match, 1);
+    float before = ((const ecs_vec2*)ecs_get(world, pad, game->pos))->x;
+    breakout_input input = {.move = 100000}; // clamped by whoever reads it
+    uint8_t packed[16];
+    size_t size = net_match_pack(t.match, 1, &input, packed, sizeof packed);
+    net_match_input(t.match, 1, packed, size);
+    net_match_step(t.match, NULL);
+    float after = ((const ecs_vec2*)ecs_get(world, pad, game->pos))->x;
+    assert_float_equal(after - before, 10.0f, 0.001f);
+    for (uint32_t i = 0; i < 200; i++) {
+        net_match_input(t.match, 1, NULL, 0); // the last one again
+        net_match_step(t.match, NULL);
+    }
+    after = ((const ecs_vec2*)ecs_get(world, pad, game->pos))->x;
+    assert_float_equal(after, 1200.0f - breakout_pad_width(1), 0.001f);
+    table_close(&t);
+}
+
+// A match with comings and goings; the same for the same seed.
+static void run_busy(table* t, uint32_t ticks, uint64_t* hashes) {
+    for (uint32_t i = 0; i < ticks; i++) {
+        if (i == 0) table_join_bots(t, 3);
+        if (i == 300) table_join_bots(t, 5);
+        if (i == 700) {
+            net_match_leave(t->match, 2);
+            t->bots[1] = t->bots[--t->bot_count];
+        }
+        table_step(t);
+        hashes[i] = ecs_world_state_hash(net_match_world(t->match));
+    }
+}
+
+static void two_runs_have_the_same_hash_in_every_tick(void** state) {
+    (void)state;
+    enum { TICKS = 2400 };
+    static uint64_t first[TICKS], second[TICKS];
+    table t;
+    table_open(&t, NULL, 0, 77, NET_ROLE_SERVER, false);
+    run_busy(&t, TICKS, first);
+    uint64_t world_first = ecs_world_hash(net_match_world(t.match));
+    table_close(&t);
+    table_open(&t, NULL, 0, 77, NET_ROLE_SERVER, false);
+    run_busy(&t, TICKS, second);
+    assert_memory_equal(first, second, sizeof first);
+    assert_true(ecs_world_hash(net_match_world(t.match)) == world_first);
+    table_close(&t);
+    table_open(&t, NULL, 0, 78, NET_ROLE_SERVER, false);
+    run_busy(&t, TICKS, second);
+    assert_memory_not_equal(first, second, sizeof first);
+    table_close(&t);
+}
+
+static void a_restored_world_has_the_same_future(void** state) {
+    (void)state;
+    enum { TICKS = 1500 };
+    static uint64_t first[TICKS];
+    static table_bot bots[TABLE_BOTS_MAX];
+    table t;
+    table_open(&t, NULL, 0, 99, NET_ROLE_SERVER, false);
+    table_join_bots(&t, 6);
+    for (uint32_t i = 0; i < 733; i++)
+        table_step(&t);
+    base_bytes saved;
+    base_bytes_init(&saved, NULL);
+    ecs_world* world = net_match_world(t.match);
+    assert_int_equal(ecs_world_save(world, &saved), ECS_OK);
+    memcpy(bots, t.bots, sizeof bots);
+    for (uint32_t i = 0; i < TICKS; i++) {
+        table_step(&t);
+        first[i] = ecs_world_hash(world);
+    }
+    assert_int_equal(ecs_world_restore(world, saved.data, saved.size), ECS_OK);
+    memcpy(t.bots, bots, sizeof bots);
+    for (uint32_t i = 0; i < TICKS; i++) {
+        table_step(&t);
+        assert_true(ecs_world_hash(world) == first[i]);
+    }
+    base_bytes_deinit(&saved);
+    table_close(&t);
+}
+
+static void keys_and_pointer_become_an_input(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
+    net_match_join(t.match, 1, "human", false);
+    net_game_view view = {.size_bytes = sizeof view,
+                          .world = net_match_world(t.match),
+                          .context = net_match_context(t.match),
+                          .player = net_match_player(t.match, 1),
+                          .dt = net_match_dt(t.match)};
+    bool actions[BREAKOUT_ACTION_COUNT] = {false};
+    net_controls controls = {
+        .size_bytes = sizeof controls, .actions = actions, .action_count = BREAKOUT_ACTION_COUNT};
+    breakout_input input = {0};
+    breakout_human_input(&view, &controls, &input);
+    assert_int_equal(input.move, 0);
+    assert_false(input.is_launching);
+    actions[BREAKOUT_ACTION_LEFT] = true;
+    actions[BREAKOUT_ACTION_LAUNCH] = true;
+    breakout_human_input(&view, &controls, &input);
+    assert_int_equal(input.move, -127);
+    assert_true(input.is_launching);
+    input = (breakout_input){0};
+    actions[BREAKOUT_ACTION_RIGHT] = true; // both: neither
+    breakout_human_input(&view, &controls, &input);
+    assert_int_equal(input.move, 0);
+    memset(actions, 0, sizeof actions);
+    controls.has_pointer = true;
+    controls.pointer_x = 1190.0f;
+    breakout_human_input(&view, &controls, &input);
+    assert_int_equal(input.move, 127);
+    // Before the own pad is there, nothing is sent.
+    input = (breakout_input){0};
+    view.player = ECS_ENTITY_NONE;
+    breakout_human_input(&view, &controls, &input);
+    assert_int_equal(input.move, 0);
+    table_close(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(the_templates_begin_with_those_of_the_design),
+        TEST(every_level_has_bricks_and_grows_stronger_with_each_round),
+        TEST(the_world_holds_at_least_the_bricks_of_its_level),
+        TEST(four_bots_clear_level_one_within_three_minutes),
+        TEST(a_tick_looks_no_name_up),
+        TEST(balls_that_nobody_catches_cost_lives_until_the_game_begins_again),
+        TEST(without_players_the_world_stands_still),
+        TEST(brick_hits_carry_brick_player_and_points),
+        TEST(sixty_four_players_share_the_line),
+        TEST(each_four_players_bring_a_ball),
+        TEST(a_leaver_takes_the_pad_and_the_held_ball_finds_another),
+        TEST(a_cheer_reaches_everybody),
+        TEST(an_input_moves_the_pad_by_its_speed_and_no_further_than_the_wall),
+        TEST(two_runs_have_the_same_hash_in_every_tick),
+        TEST(a_restored_world_has_the_same_future),
+        TEST(keys_and_pointer_become_an_input),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
