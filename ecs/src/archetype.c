@@ -92,6 +92,7 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
     size_t columns_bytes = list->count * sizeof(ecs_column);
     size_t sizes_bytes = (list->count + list->track_count) * sizeof(uint32_t);
     size_t bytes = sizeof(ecs_archetype) + columns_bytes + sizes_bytes +
+                   slot_count * sizeof(ecs_slot) +
                    (list->track_count + slot_count) * sizeof(uint16_t);
     ecs_archetype* archetype = base_allocate_zero(world->allocator, bytes);
     if (!archetype) return NULL;
@@ -101,15 +102,19 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
     archetype->has_ops = list->has_ops;
     archetype->hash = list->hash;
     archetype->columns = (ecs_column*)(archetype + 1);
-    archetype->sizes = (uint32_t*)(archetype->columns + list->count);
+    archetype->lookup = (ecs_slot*)(archetype->columns + list->count);
+    archetype->sizes = (uint32_t*)(archetype->lookup + slot_count);
     archetype->tracked = (uint16_t*)(archetype->sizes + list->count + list->track_count);
     archetype->slots = archetype->tracked + list->track_count;
     memset(archetype->slots, 0xff, slot_count * sizeof(uint16_t));
+    memset(archetype->lookup, 0xff, slot_count * sizeof(ecs_slot));
     for (uint32_t i = 0; i < list->count; i++) {
         const ecs_column* column = &list->items[i];
         archetype->columns[i] = *column;
         archetype->sizes[i] = column->size;
         archetype->slots[column->component] = (uint16_t)i;
+        archetype->lookup[column->component] =
+            (ecs_slot){.column = (uint16_t)i, .track = column->track, .size = column->size};
         if (column->track == ECS_SLOT_NONE) continue;
         archetype->tracked[column->track] = (uint16_t)i;
         archetype->sizes[list->count + column->track] = column->size;

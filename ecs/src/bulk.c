@@ -93,16 +93,16 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
     uint32_t chunk_first = archetype->tail;
     uint32_t row = ecs_chunk_count(&world->storage, archetype->chunks[chunk_first]);
     if (!append_rows(world, binding, count)) return ECS_ERR_MEMORY;
-    ecs_chunk* chunk = archetype->chunks[chunk_first];
-    for (uint32_t i = 0; i < count; i++, row++) {
-        if (row == chunk->capacity) {
-            chunk = archetype->chunks[chunk->index + 1];
-            row = 0;
+    for (uint32_t done = 0; done < count; row = 0) {
+        ecs_chunk* chunk = archetype->chunks[chunk_first++];
+        uint32_t end = ecs_chunk_count(&world->storage, chunk);
+        ecs_handles_take(world, range, end - row, chunk->entities + row);
+        for (; row < end; row++, done++) {
+            ecs_entity entity = chunk->entities[row];
+            ecs_row_settle(world, chunk, row, entity, template_id);
+            if (entities) entities[done] = entity;
+            ecs_track_created(world, entity, chunk->id, row);
         }
-        ecs_entity entity = ecs_handle_take(world, range, ecs_index_peek(world, range));
-        ecs_row_settle(world, chunk, row, entity, template_id);
-        if (entities) entities[i] = entity;
-        ecs_track_created(world, entity, chunk->id, row);
     }
     world->storage.entity_count += count;
     return ECS_OK;

@@ -68,6 +68,7 @@ static ecs_chunk* make_block(ecs_world* world, ecs_archetype* archetype, uint32_
     chunk->capacity = capacity;
     chunk->bytes = bytes;
     chunk->slots = archetype->slots;
+    chunk->lookup = archetype->lookup;
     chunk->sizes = archetype->sizes;
     chunk->archetype = archetype;
     chunk->entities = (ecs_entity*)(void*)(block + offsets[0]);
@@ -219,6 +220,7 @@ ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype, uin
     const ecs_storage* storage = &world->storage;
     ecs_chunk* tail = archetype->chunks[archetype->tail];
     uint32_t used = ecs_chunk_count(storage, tail);
+    if (count <= tail->capacity - used) return ECS_OK;
     if ((uint64_t)used + count > tail->capacity && tail->capacity < archetype->rows_max) {
         if (!resize(world, tail, capacity_for(archetype, (uint64_t)used + count)))
             return ECS_ERR_MEMORY;
@@ -306,7 +308,8 @@ static void fill_hole(ecs_world* world, ecs_chunk* hole, uint32_t row, ecs_chunk
     }
     ecs_entity moved = last->entities[last_row];
     hole->entities[row] = moved;
-    ecs_record_mut(world, ecs_entity_index(moved))->place = hole->id << ECS_ROW_BITS | row;
+    ecs_record_mut(&world->storage, ecs_entity_index(moved))->place =
+        hole->id << ECS_ROW_BITS | row;
 }
 
 void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {

@@ -132,13 +132,15 @@ static bool copy_values(ecs_world* world, const ecs_init* inits, uint32_t count,
 ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op) {
     ecs_commands* commands = &world->storage.commands;
     BASE_ASSERT(world->is_sealed && !commands->is_flushing);
-    if (commands->count >= world->limits.commands_queued_max ||
-        !base_array_reserve(world->allocator, (void**)&commands->items, &commands->capacity,
-                            commands->count + 1, sizeof *commands->items) ||
-        !base_array_reserve(world->allocator, (void**)&commands->created,
-                            &commands->created_capacity, commands->count + 1,
-                            sizeof *commands->created))
-        return NULL;
+    if (commands->count >= world->limits.commands_queued_max) return NULL;
+    if (commands->count == commands->capacity || commands->count == commands->created_capacity) {
+        if (!base_array_reserve(world->allocator, (void**)&commands->items, &commands->capacity,
+                                commands->count + 1, sizeof *commands->items) ||
+            !base_array_reserve(world->allocator, (void**)&commands->created,
+                                &commands->created_capacity, commands->count + 1,
+                                sizeof *commands->created))
+            return NULL;
+    }
     ecs_command* command = &commands->items[commands->count];
     *command = (ecs_command){.system = commands->system,
                              .job = commands->job,

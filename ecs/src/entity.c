@@ -29,12 +29,6 @@ bool ecs_record_reserve(ecs_world* world, uint32_t index) {
     return true;
 }
 
-ecs_record* ecs_record_mut(ecs_world* world, uint32_t index) {
-    ecs_record_page* page = world->storage.pages[index >> ECS_PAGE_BITS];
-    BASE_ASSERT(page != world->storage.zero_page);
-    return &page->records[index & (ECS_PAGE_RECORDS - 1)];
-}
-
 static uint64_t* free_word(const ecs_storage* storage, uint32_t index) {
     return &storage->pages[index >> ECS_PAGE_BITS]
                 ->free_words[(index & (ECS_PAGE_RECORDS - 1)) / 64];
@@ -81,6 +75,22 @@ ecs_entity ecs_handle_take(ecs_world* world, uint32_t range_number, uint32_t ind
     range->free_count--;
     range->cursor = index == range->last ? range->first : index + 1;
     return handle;
+}
+
+void ecs_handles_take(ecs_world* world, uint32_t range_number, uint32_t count,
+                      ecs_entity* handles) {
+    ecs_index_range* range = &world->storage.ranges[range_number];
+    uint32_t done = 0;
+    if (world->storage.held.count == 0) {
+        // Never-used indices have no generation yet, and nobody holds one.
+        uint32_t fresh_count = range->last + 1 - range->fresh;
+        uint32_t run = count < fresh_count ? count : fresh_count;
+        for (; done < run; done++)
+            handles[done] = ecs_entity_make(range->fresh + done, 1);
+        range->fresh += run;
+    }
+    for (; done < count; done++)
+        handles[done] = ecs_handle_take(world, range_number, ecs_index_peek(world, range_number));
 }
 
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range_number) {

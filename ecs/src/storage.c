@@ -142,7 +142,7 @@ bool ecs_storage_read_indices(ecs_world* world, base_reader* reader) {
         if (reader->failed || step > ECS_INDEX_MAX || !is_used(world, index += step)) return false;
         if (generation < 1 || generation > ECS_GENERATION_MAX) return false;
         if (!ecs_record_reserve(world, (uint32_t)index)) return false;
-        ecs_record_mut(world, (uint32_t)index)->life = (uint16_t)generation;
+        ecs_record_mut(storage, (uint32_t)index)->life = (uint16_t)generation;
     }
     for (uint32_t i = 0; i < 2; i++)
         for (uint32_t used = storage->ranges[i].first; used < storage->ranges[i].fresh; used++)

@@ -83,6 +83,13 @@ typedef struct ecs_column {
     const ecs_type* type;
 } ecs_column;
 
+/// What access by handle needs of a component, in one load.
+typedef struct ecs_slot {
+    uint16_t column; ///< ECS_SLOT_NONE when missing
+    uint16_t track;
+    uint32_t size;
+} ecs_slot;
+
 typedef struct ecs_chunk ecs_chunk;
 
 typedef struct ecs_archetype {
@@ -96,6 +103,7 @@ typedef struct ecs_archetype {
     ecs_column* columns;     ///< sorted by component id
     uint16_t* tracked;       ///< track index -> column
     uint16_t* slots;         ///< component id -> column, ECS_SLOT_NONE when missing
+    ecs_slot* lookup;        ///< component id -> all of it
     uint32_t* sizes;         ///< by column, shadows too
     ecs_chunk** chunks;
     uint32_t chunk_count;
@@ -112,12 +120,13 @@ typedef struct ecs_archetype {
 /// ecs_storage.chunk_counts[id].
 struct ecs_chunk {
     uint32_t id;
-    uint32_t index;        ///< position in archetype->chunks
-    uint32_t capacity;     ///< rows, a multiple of 16
-    uint32_t clean_end;    ///< rows [count, clean_end) are zero
-    size_t bytes;          ///< of the block
-    const uint16_t* slots; ///< archetype->slots
-    const uint32_t* sizes; ///< archetype->sizes
+    uint32_t index;         ///< position in archetype->chunks
+    uint32_t capacity;      ///< rows, a multiple of 16
+    uint32_t clean_end;     ///< rows [count, clean_end) are zero
+    size_t bytes;           ///< of the block
+    const uint16_t* slots;  ///< archetype->slots
+    const ecs_slot* lookup; ///< archetype->lookup
+    const uint32_t* sizes;  ///< archetype->sizes
     ecs_archetype* archetype;
     ecs_entity* entities;
     uint8_t* written;     ///< by track index: opened by a WRITE walk since the last tracking
@@ -304,13 +313,18 @@ void ecs_cell_destroy(const ecs_world* world, const ecs_type* type, void* value)
 /// Make the page of `index`. @return false when memory ran out.
 BASE_MUST_USE bool ecs_record_reserve(ecs_world* world, uint32_t index);
 /// The record of any index whose page was made.
-ecs_record* ecs_record_mut(ecs_world* world, uint32_t index);
+static inline ecs_record* ecs_record_mut(ecs_storage* storage, uint32_t index) {
+    return &storage->pages[index >> ECS_PAGE_BITS]->records[index & (ECS_PAGE_RECORDS - 1)];
+}
 /// Choose an index of a range (0 replicated, 1 local) without taking it; 0 when the range is full.
 uint32_t ecs_index_peek(const ecs_world* world, uint32_t range);
 /// How many creations a range can still take: a lower bound.
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range);
 /// Take what peek chose; its page exists. @return the handle with its next generation.
 ecs_entity ecs_handle_take(ecs_world* world, uint32_t range, uint32_t index);
+/// Take `count` handles at once, in the order in which they would come one by one. The range has them
+/// (ecs_index_available) and their pages exist.
+void ecs_handles_take(ecs_world* world, uint32_t range, uint32_t count, ecs_entity* handles);
 /// An index whose entity is gone or whose handle was released: free it if nothing holds it any more.
 void ecs_index_settle(ecs_world* world, uint32_t index);
 ecs_held_handle* ecs_held_find(const ecs_world* world, ecs_entity handle);

@@ -25,7 +25,8 @@ void ecs_structure_check(const ecs_world* world) {
 static bool choose_sources(const ecs_world* world, const ecs_binding* binding,
                            const ecs_init* inits, uint32_t init_count, const void** sources) {
     const ecs_archetype* archetype = binding->archetype;
-    memcpy(sources, binding->defaults, archetype->column_count * sizeof *sources);
+    for (uint32_t i = 0; i < archetype->column_count; i++)
+        sources[i] = binding->defaults[i];
     for (uint32_t i = 0; i < init_count; i++) {
         if (inits[i].component >= world->storage.slot_count) return false;
         uint16_t column = archetype->slots[inits[i].component];
@@ -69,19 +70,14 @@ bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row, const void* 
     return true;
 }
 
-void ecs_row_settle(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_entity entity,
-                    ecs_template_id template_id) {
-    ecs_record* record = ecs_record_mut(world, ecs_entity_index(entity));
-    record->place = chunk->id << ECS_ROW_BITS | row;
-    record->life = (uint16_t)(ecs_entity_generation(entity) | ECS_LIFE_CREATED);
-    record->template_id = template_id;
-    chunk->entities[row] = entity;
-}
-
-static ecs_result create_row(ecs_world* world, ecs_binding* binding, const ecs_init* inits,
+static ecs_result create_row(ecs_world* world, const ecs_binding* binding, const ecs_init* inits,
                              uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
-    const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
-    if (!choose_sources(world, binding, inits, init_count, sources)) return ECS_ERR_MISSING;
+    const void* copied[ECS_TEMPLATE_COMPONENTS_MAX];
+    const void* const* sources = binding->defaults;
+    if (init_count > 0) {
+        if (!choose_sources(world, binding, inits, init_count, copied)) return ECS_ERR_MISSING;
+        sources = copied;
+    }
     ecs_result result = ecs_archetype_reserve(world, binding->archetype, 1);
     if (result != ECS_OK) return result;
     *chunk = ecs_archetype_tail(world, binding->archetype);
@@ -171,7 +167,7 @@ ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
     const ecs_archetype* archetype = chunk->archetype;
     ecs_row_destroy_cells(world, chunk, row, archetype->column_count + archetype->track_count);
     ecs_chunk_remove(world, chunk, row);
-    ecs_record* record = ecs_record_mut(world, ecs_entity_index(entity));
+    ecs_record* record = ecs_record_mut(&world->storage, ecs_entity_index(entity));
     record->life &= ECS_GENERATION_MAX;
     record->place = 0;
     record->template_id = ECS_TEMPLATE_NONE;

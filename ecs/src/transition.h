@@ -13,5 +13,11 @@ BASE_MUST_USE bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row
 /// Destroy the cells of columns [0, end), counting shadows after values.
 void ecs_row_destroy_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t end);
 /// Point record and row at each other.
-void ecs_row_settle(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_entity entity,
-                    ecs_template_id template_id);
+static inline void ecs_row_settle(ecs_world* world, ecs_chunk* chunk, uint32_t row,
+                                  ecs_entity entity, ecs_template_id template_id) {
+    ecs_record* record = ecs_record_mut(&world->storage, ecs_entity_index(entity));
+    *record = (ecs_record){.place = chunk->id << ECS_ROW_BITS | row,
+                           .life = (uint16_t)(ecs_entity_generation(entity) | ECS_LIFE_CREATED),
+                           .template_id = template_id};
+    chunk->entities[row] = entity;
+}
