@@ -53,7 +53,7 @@ static void canonicalise(uint8_t* elements, ecs_field_kind kind, uint32_t count)
 /// At most BUFFER_BYTES of a field's elements [first, first + count).
 static void write_elements(uint8_t* target, const ecs_field* field, const uint8_t* value,
                            uint32_t first, uint32_t count) {
-    uint32_t bytes = ecs_field_kind_bytes(field->kind);
+    uint32_t bytes = ecs_field_kind_table[field->kind];
     _Alignas(8) uint8_t elements[BUFFER_BYTES];
     BASE_ASSERT((size_t)count * bytes <= sizeof elements);
     memcpy(elements, value + field->offset + (size_t)first * bytes, (size_t)count * bytes);
@@ -64,12 +64,12 @@ static void write_elements(uint8_t* target, const ecs_field* field, const uint8_
 uint32_t ecs_type_canonical_bytes(const ecs_type* type) {
     uint32_t bytes = 0;
     for (uint32_t i = 0; i < type->field_count; i++)
-        bytes += type->fields[i].count * ecs_field_kind_bytes(type->fields[i].kind);
+        bytes += type->fields[i].count * ecs_field_kind_table[type->fields[i].kind];
     return bytes;
 }
 
 static uint32_t elements_per_piece(const ecs_field* field) {
-    return BUFFER_BYTES / ecs_field_kind_bytes(field->kind);
+    return BUFFER_BYTES / ecs_field_kind_table[field->kind];
 }
 
 void ecs_type_write(const ecs_type* type, const void* value, base_bytes* bytes) {
@@ -84,7 +84,7 @@ void ecs_type_write(const ecs_type* type, const void* value, base_bytes* bytes) 
             uint32_t count = field->count - first;
             if (count > elements_per_piece(field)) count = elements_per_piece(field);
             uint8_t* target =
-                base_bytes_extend(bytes, (size_t)count * ecs_field_kind_bytes(field->kind));
+                base_bytes_extend(bytes, (size_t)count * ecs_field_kind_table[field->kind]);
             if (!target) return;
             write_elements(target, field, value, first, count);
             first += count;
@@ -98,7 +98,7 @@ bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* 
     if (type->ops && type->ops->read) return type->ops->read(context, value, reader);
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
-        uint32_t bytes = ecs_field_kind_bytes(field->kind);
+        uint32_t bytes = ecs_field_kind_table[field->kind];
         const uint8_t* source = base_reader_skip(reader, (size_t)field->count * bytes);
         if (!source) return false;
         uint8_t* target = (uint8_t*)value + field->offset;
@@ -143,7 +143,7 @@ static uint64_t hash_large(const ecs_type* type, const void* value, uint64_t see
             count = field->count - first;
             if (count > elements_per_piece(field)) count = elements_per_piece(field);
             write_elements(piece, field, value, first, count);
-            base_hasher_add(&hasher, piece, (size_t)count * ecs_field_kind_bytes(field->kind));
+            base_hasher_add(&hasher, piece, (size_t)count * ecs_field_kind_table[field->kind]);
         }
     }
     return base_hasher_end(&hasher);
@@ -157,7 +157,7 @@ uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed) {
     uint32_t size = 0;
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
-        uint32_t bytes = ecs_field_kind_bytes(field->kind);
+        uint32_t bytes = ecs_field_kind_table[field->kind];
         const uint8_t* source = (const uint8_t*)value + field->offset;
         // One element is by far the most frequent, and then its size is a constant to the compiler.
         if (field->count == 1 && bytes == 4)
@@ -176,7 +176,7 @@ uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed) {
 }
 
 static bool field_equal(const ecs_field* field, const uint8_t* a, const uint8_t* b) {
-    uint32_t bytes = ecs_field_kind_bytes(field->kind);
+    uint32_t bytes = ecs_field_kind_table[field->kind];
     size_t size = (size_t)field->count * bytes;
     if (memcmp(a + field->offset, b + field->offset, size) == 0) return true;
     if (field->kind != ECS_FIELD_F32 && field->kind != ECS_FIELD_F64 &&

@@ -225,7 +225,7 @@ static uint32_t make_rows(ecs_template_set* set) {
 }
 
 ecs_result ecs_template_set_commit(ecs_template_set* set) {
-    BASE_ASSERT(set->result == ECS_OK);
+    BASE_ASSERT(set->result == ECS_OK && !set->is_reload);
     ecs_world* world = set->world;
     ecs_templates* templates = &world->templates;
     if (world->is_sealed) return ECS_ERR_SEALED;

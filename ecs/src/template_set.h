@@ -2,8 +2,8 @@
 /// Private: templates on their way from text into a world, checked as a whole.
 ///
 /// init -> read each text -> resolve -> commit, or deinit at any point. Until commit nothing in the
-/// world changes that anybody could see, so the same steps without commit check a file, and compare a
-/// changed one with what is loaded. Faults are reported where they are found and kept in `result`;
+/// world changes that anybody could see, so the same steps without commit check a file. With is_reload
+/// a text may name templates that are loaded: its drafts can be compared with them, not committed. Faults are reported where they are found and kept in `result`;
 /// reading and resolving go on, so that one run reports all of them.
 #pragma once
 
@@ -61,6 +61,7 @@ typedef struct ecs_draft {
 typedef struct ecs_template_set {
     ecs_world* world;
     const base_reporter* reporter;
+    bool is_reload;    ///< set between init and read
     ecs_result result; ///< first class of failure
     ecs_text** texts;
     uint32_t text_count, text_capacity;

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-static const uint8_t kind_bytes[ECS_FIELD_KIND_COUNT] = {
+const uint8_t ecs_field_kind_table[ECS_FIELD_KIND_COUNT] = {
     [ECS_FIELD_BOOL] = 1, [ECS_FIELD_I8] = 1,  [ECS_FIELD_I16] = 2, [ECS_FIELD_I32] = 4,
     [ECS_FIELD_I64] = 8,  [ECS_FIELD_U8] = 1,  [ECS_FIELD_U16] = 2, [ECS_FIELD_U32] = 4,
     [ECS_FIELD_U64] = 8,  [ECS_FIELD_F32] = 4, [ECS_FIELD_F64] = 8, [ECS_FIELD_ENTITY] = 4,
@@ -24,7 +24,7 @@ static const uint8_t kind_bytes[ECS_FIELD_KIND_COUNT] = {
 
 uint32_t ecs_field_kind_bytes(ecs_field_kind kind) {
     BASE_ASSERT((unsigned)kind < ECS_FIELD_KIND_COUNT);
-    return kind_bytes[kind];
+    return ecs_field_kind_table[kind];
 }
 
 bool ecs_name_is_valid(const char* name) {

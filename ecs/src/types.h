@@ -51,6 +51,8 @@ static inline bool ecs_type_is_relocatable(const ecs_type* type) {
 /// A name that a component, template, type, tag or system may carry: 1..63 of [A-Za-z0-9_.-].
 bool ecs_name_is_valid(const char* name);
 
+/// ecs_field_kind_bytes as a table, for loops over fields.
+extern const uint8_t ecs_field_kind_table[ECS_FIELD_KIND_COUNT];
 /// bits, min and step make sense for a field of this kind.
 bool ecs_quant_is_valid(const ecs_quant* quant, ecs_field_kind kind);
 /// Register the built-in types (ecs_types_init calls it).

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "data_world.h"
 
+#include "template_set.h"
+
 static int setup(void** state) {
     *state = data_world_create(NULL);
     return *state ? 0 : -1;
@@ -464,6 +466,41 @@ static void a_chain_of_parents_as_long_as_a_file_resolves(void** state) {
     data_expect(world, "t0", "x", "7");
 }
 
+static void a_set_reads_files_that_name_one_another(void** state) {
+    ecs_world* world = *state;
+    ecs_template_set set;
+    ecs_template_set_init(&set, world, NULL);
+    static const char first[] = "child { _extends:t=base; y:i=1 }";
+    static const char second[] = "base { x:i=5 }";
+    ecs_template_set_read(&set, "first.blk", first, strlen(first));
+    ecs_template_set_read(&set, "second.blk", second, strlen(second));
+    assert_int_equal(ecs_template_set_resolve(&set), ECS_OK);
+    assert_int_equal(ecs_template_count(world), 0);
+    assert_int_equal(ecs_template_set_commit(&set), ECS_OK);
+    ecs_template_set_deinit(&set);
+    data_expect(world, "child", "x", "5");
+    assert_string_equal(ecs_template_get(world, ecs_template_find(world, "base"))->file,
+                        "second.blk");
+}
+
+static void a_reload_is_compared_and_not_committed(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "base { x:i=1 } child { _extends:t=base }");
+    assert_int_equal(ecs_world_seal(world, NULL), ECS_OK);
+    ecs_template_set set;
+    ecs_template_set_init(&set, world, NULL);
+    set.is_reload = true;
+    static const char text[] = "base { x:i=2; fresh:r=1 } child { _extends:t=base }";
+    ecs_template_set_read(&set, "x.blk", text, strlen(text));
+    assert_int_equal(ecs_template_set_resolve(&set), ECS_OK);
+    const ecs_draft* child = ecs_template_set_draft(&set, "child");
+    assert_int_equal(child->slot_count, 2);
+    assert_int_equal(*(const int32_t*)child->slots[0].value, 2);
+    ecs_template_set_deinit(&set);
+    data_expect(world, "child", "x", "1");
+    assert_int_equal(ecs_component_find(world, "fresh"), ECS_COMPONENT_NONE);
+}
+
 static void a_sealed_world_loads_nothing(void** state) {
     ecs_world* world = *state;
     assert_int_equal(ecs_world_seal(world, NULL), ECS_OK);
@@ -561,6 +598,8 @@ int main(void) {
         CASE(the_component_limit_of_a_world_is_tested_at_its_edge),
         CASE(the_template_limit_is_tested_at_its_edge),
         CASE(a_chain_of_parents_as_long_as_a_file_resolves),
+        CASE(a_set_reads_files_that_name_one_another),
+        CASE(a_reload_is_compared_and_not_committed),
         CASE(a_sealed_world_loads_nothing),
         CASE(empty_templates_and_unset_values_are_fine),
         TEST(memory_may_run_out_at_any_allocation_of_a_load),
