@@ -24,7 +24,8 @@ BASE_MUST_USE ecs_result ecs_create(ecs_world* world, ecs_template_id template_i
 BASE_MUST_USE ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id,
                                          uint32_t count, ecs_entity* entities);
 /// Make an entity with a given handle (a mirror's replicated entity). The handle may be NONE or
-/// ALLOCATED. @return also ECS_ERR_TAKEN when its index holds another living generation.
+/// ALLOCATED. @return as ecs_create; ECS_ERR_TAKEN when its index holds another living generation;
+///         ECS_ERR_FULL (beyond limits.replicated_index_max); ECS_ERR_STALE (not a handle).
 BASE_MUST_USE ecs_result ecs_create_at(ecs_world* world, ecs_entity handle,
                                        ecs_template_id template_id, const ecs_init* inits,
                                        uint32_t init_count);
@@ -32,6 +33,8 @@ BASE_MUST_USE ecs_result ecs_create_at(ecs_world* world, ecs_entity handle,
 BASE_MUST_USE ecs_result ecs_destroy(ecs_world* world, ecs_entity entity);
 /// Change the template: components that both have keep their values, missing ones are added with the
 /// template's default, superfluous ones removed. Same archetype: only the template changes.
+/// @return as ecs_create; ECS_ERR_STALE; ECS_ERR_TYPE (a replicated template for a local entity: the
+///         index tells both sides which it is, so it never turns into a replicated one).
 BASE_MUST_USE ecs_result ecs_recreate(ecs_world* world, ecs_entity entity,
                                       ecs_template_id template_id, const ecs_init* inits,
                                       uint32_t init_count);
@@ -44,13 +47,16 @@ ecs_template_id ecs_entity_template(const ecs_world* world, ecs_entity entity);
 const char* ecs_entity_template_name(const ecs_world* world, ecs_entity entity);
 
 /// References to handles that may not live yet: NONE -> ALLOCATED; the last release of a dead one
-/// goes back to NONE. Counted per handle.
+/// goes back to NONE. Counted per handle; its index is not given out meanwhile.
+/// @return ECS_OK; ECS_ERR_STALE (not a handle of this world's ranges); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_handle_retain(ecs_world* world, ecs_entity entity);
 void ecs_handle_release(ecs_world* world, ecs_entity entity);
 /// NONE/ALLOCATED -> LOADING: its creation is on the way (resources pending).
+/// @return ECS_OK; ECS_ERR_TAKEN (LOADING or CREATED already); ECS_ERR_STALE; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_handle_load(ecs_world* world, ecs_entity entity);
 /// LOADING -> ALLOCATED or NONE: the creation will not happen.
 void ecs_handle_unload(ecs_world* world, ecs_entity entity);
+/// Handles in a state; 0 for ECS_STATE_NONE.
 uint32_t ecs_handle_count(const ecs_world* world, ecs_entity_state state);
 
 /// Pointers below are borrowed: they die at the next structural change or step.
