@@ -17,7 +17,8 @@ typedef enum net_channel { NET_CHANNEL_CONTROL = 0, NET_CHANNEL_REALTIME = 1 } n
 
 typedef enum net_transport_event_kind {
     NET_TRANSPORT_CONNECTED,
-    NET_TRANSPORT_DISCONNECTED, ///< the other side went, timed out, or never answered
+    NET_TRANSPORT_DISCONNECTED, ///< the other side went, timed out, or never answered; also the end of
+                                ///< a disconnect of ours that is not `now` (heard, or given up after 5 s)
     NET_TRANSPORT_RECEIVED,
 } net_transport_event_kind;
 
@@ -42,7 +43,8 @@ typedef struct net_transport_stats {
     uint64_t socket_errors;         ///< errnos that were treated as loss
     uint64_t service_errors;        ///< negative returns of ENet, counted, never fatal
     uint64_t peers_reset;           ///< by the watchdog: stuck states
-    uint64_t send_refused;          ///< sends that a full queue refused
+    uint64_t send_refused;          ///< sends that a full queue or a size limit refused
+    uint64_t dropped_malformed;     ///< datagrams that no transport of ours writes, kept from ENet
 } net_transport_stats;
 
 /// UDP payload of any datagram that reaches ENet.
@@ -55,13 +57,17 @@ typedef struct net_transport_ops {
     void (*service)(net_transport* transport, uint64_t now_us);
     /// The next thing that happened. @return false when there is nothing more now.
     bool (*next)(net_transport* transport, net_transport_event* event);
-    /// @return NET_OK; NET_ERR_CLOSED; NET_ERR_FULL (queue or size limit: nothing was sent).
+    /// @return NET_OK; NET_ERR_CLOSED; NET_ERR_FULL (256 KB are queued; or 0 bytes, or more than
+    ///         NET_CONTROL_BYTES_MAX or NET_STATE_BYTES_MAX: nothing was sent).
     net_result (*send)(net_transport* transport, net_peer peer, net_channel channel,
                        const void* bytes, size_t size);
-    /// Begin to connect (clients). @return NET_OK, then CONNECTED or DISCONNECTED follows;
-    ///         NET_ERR_ADDRESS; NET_ERR_FULL.
+    /// Begin to connect (clients; may wait for DNS). @return NET_OK, then CONNECTED or, after
+    ///         NET_CONNECT_MS_MAX, DISCONNECTED follows; NET_ERR_ADDRESS; NET_ERR_FULL (no peer left, or
+    ///         a server).
     net_result (*connect)(net_transport* transport, const char* address, net_peer* peer);
-    /// Say goodbye after all queued reliable messages are out; with `now` at once and unheard.
+    /// Say goodbye after all queued reliable messages are out; the peer can be sent nothing more, and
+    /// DISCONNECTED follows. With `now` at once: the queue is dropped, the other side is told in one
+    /// datagram that may be lost, the peer is invalid when the call returns and no event follows.
     void (*disconnect)(net_transport* transport, net_peer peer, uint32_t reason, bool now);
     /// Put everything queued on the wire.
     void (*flush)(net_transport* transport);

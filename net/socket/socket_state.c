@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// The table of sockets, the links of --net, the clock. ENet's functions (enet_socket.c) come here
+// with a bare descriptor, so descriptors are the index.
+#include "socket_state.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/hash.h"
+
+#include <time.h>
+
+#define STALL_US_MAX UINT64_C(250000)
+
+net_socket_state* net_socket_get_state(void) {
+    static net_socket_state state;
+    return &state;
+}
+
+static net_socket_table* table_of(int descriptor, uint32_t* index) {
+    net_socket_state* state = net_socket_get_state();
+    bool is_virtual = descriptor >= NET_SOCKET_VIRTUAL_FIRST;
+    *index = (uint32_t)(is_virtual ? descriptor - NET_SOCKET_VIRTUAL_FIRST : descriptor);
+    return is_virtual ? &state->virtual : &state->real;
+}
+
+net_socket_entry* net_socket_entry_find(int descriptor) {
+    uint32_t index = 0;
+    if (descriptor < 0) return NULL;
+    const net_socket_table* table = table_of(descriptor, &index);
+    return index < table->capacity ? table->entries[index] : NULL;
+}
+
+net_socket_entry* net_socket_entry_get(int descriptor) {
+    net_socket_entry* found = net_socket_entry_find(descriptor);
+    if (found || descriptor < 0) return found;
+    uint32_t index = 0;
+    net_socket_table* table = table_of(descriptor, &index);
+    if (!base_array_reserve(NULL, (void**)&table->entries, &table->capacity, index + 1,
+                            sizeof(net_socket_entry*)))
+        return NULL;
+    net_socket_entry* made = base_allocate_zero(NULL, sizeof *made);
+    if (!made) return NULL;
+    made->descriptor = descriptor;
+    made->is_virtual = descriptor >= NET_SOCKET_VIRTUAL_FIRST;
+    made->number = net_socket_get_state()->created++;
+    table->entries[index] = made;
+    return made;
+}
+
+static void entry_drop_links(net_socket_entry* entry) {
+    net_link_destroy(entry->out);
+    net_link_destroy(entry->in);
+    entry->out = entry->in = NULL;
+}
+
+void net_socket_forget(int descriptor) {
+    net_socket_entry* old = net_socket_entry_find(descriptor);
+    if (!old) return;
+    uint32_t index = 0;
+    net_socket_table* table = table_of(descriptor, &index);
+    table->entries[index] = NULL;
+    entry_drop_links(old);
+    net_link_destroy(old->wire);
+    base_release(NULL, old, sizeof *old);
+}
+
+net_result net_socket_link_set(const net_link_config* config) {
+    net_socket_state* state = net_socket_get_state();
+    if (config) {
+        // Tried once here, so that what is wrong is said now and not at the first datagram.
+        net_link* probe = NULL;
+        net_result result = net_link_create(NULL, config, &probe);
+        if (result != NET_OK) return result;
+        net_link_destroy(probe);
+        state->link = *config;
+    }
+    state->has_link = config != NULL;
+    net_socket_table* const tables[] = {&state->real, &state->virtual};
+    for (uint32_t t = 0; t < BASE_COUNT(tables); t++)
+        for (uint32_t i = 0; i < tables[t]->capacity; i++)
+            if (tables[t]->entries[i]) entry_drop_links(tables[t]->entries[i]);
+    return NET_OK;
+}
+
+void net_socket_get_stats(int descriptor, net_socket_stats* stats) {
+    const net_socket_entry* entry = net_socket_entry_find(descriptor);
+    *stats = (net_socket_stats){0};
+    if (!entry) return;
+    *stats = entry->stats;
+    net_link* const links[] = {entry->out, entry->in};
+    for (uint32_t i = 0; i < BASE_COUNT(links); i++) {
+        if (!links[i]) continue;
+        const net_link_stats* of = net_link_get_stats(links[i]);
+        stats->sim_dropped += of->lost + of->overflowed;
+    }
+}
+
+uint64_t net_socket_tag(net_socket_address address) {
+    return (uint64_t)address.host << 16 | address.port;
+}
+
+net_socket_address net_socket_tag_address(uint64_t tag) {
+    return (net_socket_address){.host = (uint32_t)(tag >> 16), .port = (uint16_t)tag};
+}
+
+// ---- the clock
+
+static uint64_t monotonic_us(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+uint64_t net_socket_now_us(void) {
+    const net_socket_state* state = net_socket_get_state();
+    return state->is_virtual ? state->virtual_us : monotonic_us() - state->skipped_us;
+}
+
+// A process that stood still (a debugger, a suspended machine) comes back with time-outs of
+// everybody at once; taken out of the clock, the stall never happened.
+void net_socket_clock_pump(void) {
+    net_socket_state* state = net_socket_get_state();
+    if (state->is_virtual) return;
+    uint64_t now_us = monotonic_us();
+    if (state->pumped_us != 0 && now_us - state->pumped_us > STALL_US_MAX)
+        state->skipped_us += now_us - state->pumped_us - STALL_US_MAX;
+    state->pumped_us = now_us;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// What the files of the socket layer share: one entry per descriptor, and the state of the process.
+#pragma once
+
+#include "net/socket.h"
+
+#include "base/rng.h"
+
+// Addresses as ENet keeps them: host in network order, port in host order.
+typedef struct net_socket_address {
+    uint32_t host;
+    uint16_t port;
+} net_socket_address;
+
+typedef struct net_socket_entry {
+    int descriptor;
+    bool is_virtual;
+    uint32_t number;          // of creation in this process: seeds the links
+    net_socket_address bound; // virtual ones
+    net_link* out;            // bad network, towards the wire; NULL when there is none
+    net_link* in;             // bad network, from the wire
+    net_link* wire;           // virtual ones: what the kernel's buffer is to the others
+    net_socket_stats stats;
+} net_socket_entry;
+
+typedef struct net_socket_table {
+    net_socket_entry** entries; // by descriptor, NULL where there is none
+    uint32_t capacity;
+} net_socket_table;
+
+typedef struct net_socket_state {
+    net_socket_table real;
+    net_socket_table virtual; // by descriptor - NET_SOCKET_VIRTUAL_FIRST
+    uint32_t created;
+    bool has_link;
+    net_link_config link;
+    bool is_virtual;
+    uint64_t virtual_us;
+    base_rng virtual_rng;
+    uint16_t virtual_port_next;
+    uint64_t pumped_us;  // real clock at the last pump, 0 before the first
+    uint64_t skipped_us; // what stalls took out of the clock
+    uint32_t time_offset_ms;
+    uint32_t time_calls;
+} net_socket_state;
+
+// The process's state; the single exception to the rule against globals (net/socket.h says why).
+net_socket_state* net_socket_get_state(void);
+// The entry of a descriptor, made when there is none; NULL when memory ran out.
+net_socket_entry* net_socket_entry_get(int descriptor);
+net_socket_entry* net_socket_entry_find(int descriptor);
+// Microseconds of the layer's clock.
+uint64_t net_socket_now_us(void);
+// Once per service: takes stalls out of the clock.
+void net_socket_clock_pump(void);
+uint64_t net_socket_tag(net_socket_address address);
+net_socket_address net_socket_tag_address(uint64_t tag);
+
+// The virtual wire.
+int net_socket_virtual_create(void);
+bool net_socket_virtual_bind(net_socket_entry* entry, net_socket_address address);
+void net_socket_virtual_send(net_socket_entry* from, net_socket_address to, const void* bytes,
+                             size_t size);
+// The next datagram of any size into `bytes`. @return false when there is none.
+bool net_socket_virtual_receive(net_socket_entry* at, net_socket_address* from, void* bytes,
+                                size_t capacity, size_t* size);
