@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// The code against the standard: runs the vectors in proto/WIRE.md and compares the messages that it
+// prints with proto/wire.proto.
+#include "test.h"
+
+#include "base/text.h"
+#include "proto/codec.h"
+#include "proto/layout.h"
+#include "wire.pb-c.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_BYTES_MAX = 1 << 17, BITS_MAX = 512 };
+
+static char* read_file(const char* path) {
+    FILE* file = fopen(path, "rb");
+    assert_non_null(file);
+    char* text = calloc(1, FILE_BYTES_MAX);
+    assert_non_null(text);
+    assert_true(fread(text, 1, FILE_BYTES_MAX - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+// The value of key= in a line of key=value words; "" when there is none.
+static const char* find_value(const char* line, const char* key, char* target, size_t bytes) {
+    char wanted[32];
+    assert_true(base_text_format(wanted, sizeof wanted, " %s=", key));
+    const char* place = strstr(line, wanted);
+    const char* start = place ? place + strlen(wanted) : "";
+    assert_true(base_text_format(target, bytes, "%.*s", (int)strcspn(start, " \n"), start));
+    return target;
+}
+
+static double number(const char* line, const char* key) {
+    char text[64];
+    double value;
+    assert_true(base_text_parse_f64(find_value(line, key, text, sizeof text), &value));
+    return value;
+}
+
+static uint64_t hexadecimal(const char* line, const char* key) {
+    char text[64];
+    return strtoull(find_value(line, key, text, sizeof text), NULL, 16);
+}
+
+static void check_bits(const char* line, const proto_bit_writer* writer) {
+    char expected[BITS_MAX], bits[BITS_MAX];
+    (void)find_value(line, "bits", expected, sizeof expected);
+    for (uint64_t i = 0; i < writer->size_bits; i++)
+        bits[i] = (char)('0' + (writer->data[i / 8] >> i % 8 & 1));
+    bits[writer->size_bits] = 0;
+    assert_string_equal(bits, expected);
+}
+
+static void check_golomb(const char* line) {
+    uint8_t data[BITS_MAX / 8];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    uint32_t value = (uint32_t)number(line, "value"), order = (uint32_t)number(line, "order");
+    proto_bits_write_golomb(&writer, value, order);
+    check_bits(line, &writer);
+    proto_bit_reader reader = proto_bit_reader_make(data, sizeof data);
+    assert_true(proto_bits_read_golomb(&reader, order) == value);
+}
+
+static void check_quant(const char* line) {
+    proto_quant quant;
+    assert_true(proto_quant_make(&quant, PROTO_F32, (uint32_t)number(line, "bits"),
+                                 number(line, "min"), number(line, "step")));
+    uint32_t value = (uint32_t)hexadecimal(line, "value"), back;
+    uint64_t q = proto_quantise(&quant, &value);
+    assert_true((double)q == number(line, "q"));
+    proto_dequantise(&quant, q, &back);
+    assert_int_equal(back, hexadecimal(line, "back"));
+}
+
+static void read_layout(const char* text, proto_layout* layout) {
+    memset(layout, 0, sizeof *layout);
+    for (const char* at = text; *at; at++) {
+        if (*at == '+') continue;
+        if (*at == ',' || at == text) {
+            layout->components[layout->component_count] =
+                (proto_row_component){layout->component_count, (uint16_t)layout->field_count, 0};
+            layout->component_count++;
+            if (*at == ',') continue;
+        }
+        layout->components[layout->component_count - 1].field_count++;
+        proto_quant* quant = &layout->fields[layout->field_count++].quant;
+        bool is_quantised = *at == 'q';
+        proto_kind kind = *at == 'b' ? PROTO_BOOL : *at == 'i' ? PROTO_I32 : PROTO_F32;
+        assert_true(proto_quant_make(quant, kind, is_quantised ? 16 : 0, -3.3, 0.01));
+    }
+    proto_layout_finish(layout);
+}
+
+static void read_words(const char* text, uint32_t count, uint64_t* words) {
+    for (uint32_t i = 0; i < count; i++) {
+        char* end;
+        words[i] = strtoull(text, &end, 10);
+        text = end + (*end == ',');
+    }
+}
+
+static void check_row(const char* line) {
+    static proto_layout layout;
+    char text[BITS_MAX];
+    uint64_t base[16], row[16], back[16];
+    uint8_t data[BITS_MAX / 8];
+    read_layout(find_value(line, "layout", text, sizeof text), &layout);
+    read_words(find_value(line, "base", text, sizeof text), layout.field_count, base);
+    read_words(find_value(line, "row", text, sizeof text), layout.field_count, row);
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    proto_row_encode(&layout, base, row, &writer);
+    check_bits(line, &writer);
+    proto_bit_reader reader = proto_bit_reader_make(data, sizeof data);
+    proto_row_decode(&layout, base, back, &reader, NULL);
+    assert_memory_equal(back, row, layout.field_count * sizeof *row);
+}
+
+static void check_descriptor(const char* line) {
+    char name[64];
+    (void)find_value(line, "message", name, sizeof name);
+    const ProtobufCMessageDescriptor* descriptor =
+        strcmp(name, "Refused") == 0          ? &shoal__wire__refused__descriptor
+        : strcmp(name, "PlayerAssigned") == 0 ? &shoal__wire__player_assigned__descriptor
+                                              : NULL;
+    assert_non_null(descriptor);
+    assert_true(proto_descriptor_hash(descriptor) == hexadecimal(line, "hash"));
+}
+
+static void the_vectors_hold(void** state) {
+    (void)state;
+    static const struct {
+        const char* word;
+        void (*check)(const char* line);
+        uint32_t least;
+    } kinds[] = {{"\ngolomb ", check_golomb, 12},
+                 {"\nquant ", check_quant, 8},
+                 {"\nrow ", check_row, 4},
+                 {"\ndescriptor ", check_descriptor, 2}};
+    char* text = read_file(PROTO_FOLDER "/WIRE.md");
+    for (size_t k = 0; k < BASE_COUNT(kinds); k++) {
+        uint32_t count = 0;
+        for (const char* at = strstr(text, kinds[k].word); at; at = strstr(at, kinds[k].word)) {
+            char line[BITS_MAX * 2];
+            at++;
+            assert_true(base_text_format(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at));
+            kinds[k].check(line);
+            count++;
+        }
+        assert_true(count >= kinds[k].least);
+    }
+    free(text);
+}
+
+static void the_messages_are_those_of_wire_proto(void** state) {
+    (void)state;
+    char* standard = read_file(PROTO_FOLDER "/WIRE.md");
+    char* source = read_file(PROTO_FOLDER "/wire.proto");
+    const char* messages = strstr(source, "// ---- channel 0");
+    assert_non_null(messages);
+    assert_non_null(strstr(standard, messages));
+    free(standard);
+    free(source);
+}
+
+int main(void) {
+    const struct CMUnitTest cases[] = {
+        TEST(the_vectors_hold),
+        TEST(the_messages_are_those_of_wire_proto),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
