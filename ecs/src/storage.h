@@ -277,10 +277,13 @@ static inline void ecs_chunk_mark_row(const ecs_chunk* chunk, uint32_t track, ui
     chunk->summary[track] |= 1ull << (row / ECS_DIRTY_ROWS_PER_SUMMARY);
 }
 
-/// memcpy for the few sizes that most components have, as single moves.
+/// memcpy with the sizes that most components have as plain moves instead of a call.
 static inline void ecs_bytes_copy(void* target, const void* source, uint32_t size) {
     switch (size) {
     case 0:
+        break;
+    case 1:
+        memcpy(target, source, 1);
         break;
     case 4:
         memcpy(target, source, 4);
@@ -293,6 +296,18 @@ static inline void ecs_bytes_copy(void* target, const void* source, uint32_t siz
         break;
     case 16:
         memcpy(target, source, 16);
+        break;
+    case 24:
+        memcpy(target, source, 24);
+        break;
+    case 32:
+        memcpy(target, source, 32);
+        break;
+    case 48:
+        memcpy(target, source, 48);
+        break;
+    case 64:
+        memcpy(target, source, 64);
         break;
     default:
         memcpy(target, source, size);

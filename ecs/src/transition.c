@@ -14,13 +14,6 @@
 #include "base/assert.h"
 #include "transition.h"
 
-void ecs_structure_check(const ecs_world* world) {
-    BASE_ASSERT(world->is_sealed && "seal the world before entities are made");
-    BASE_ASSERT(world->walk_depth == 0 && "no structural change while a query is walked");
-    BASE_ASSERT((world->stage_depth == 0 || world->storage.commands.is_flushing) &&
-                "inside a stage record structural changes with ecs/command.h");
-}
-
 // What every column of a new row is copied from.
 static bool choose_sources(const ecs_world* world, const ecs_binding* binding,
                            const ecs_init* inits, uint32_t init_count, const void** sources) {

@@ -2,10 +2,16 @@
 /// Rows coming to life, for transition.c, bulk.c and command.c.
 #pragma once
 
+#include "base/assert.h"
 #include "world_internal.h"
 
 /// Asserts that structure may change now.
-void ecs_structure_check(const ecs_world* world);
+static inline void ecs_structure_check(const ecs_world* world) {
+    BASE_ASSERT(world->is_sealed && "seal the world before entities are made");
+    BASE_ASSERT(world->walk_depth == 0 && "no structural change while a query is walked");
+    BASE_ASSERT((world->stage_depth == 0 || world->storage.commands.is_flushing) &&
+                "inside a stage record structural changes with ecs/command.h");
+}
 /// Create the cells of a row, shadows too, each a copy of sources[column].
 /// @return false when memory ran out: no cell is created then.
 BASE_MUST_USE bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row,
