@@ -8,12 +8,12 @@
 #define CLIENT_BOTS_MAX 1000u
 
 typedef struct client_config {
-    const char* address;  ///< the one positional word
-    const char* game;     ///< NULL: ask the server
+    const char* address; ///< the one positional word
+    const char* game;    ///< NULL: ask the server
     bool is_headless;
-    uint64_t bots;        ///< 0: one player without a bot's mind
+    uint64_t bots; ///< 0: one player without a bot's mind
     const char* name;
-    uint64_t ticks;       ///< leave after so many client ticks; 0: stay
+    uint64_t ticks; ///< leave after so many client ticks; 0: stay
     const char* dump_world;
     const char* trace;
     const char* net;

@@ -51,8 +51,9 @@ typedef struct program {
 
 static void trace_update(void* context, uint32_t client, ecs_entity entity, ecs_tick tick,
                          uint64_t row_hash) {
-    fprintf(context, "client=%" PRIu32 " entity=%" PRIu32 ":%" PRIu32 " tick=%" PRIu64
-                     " row=%016" PRIx64 "\n",
+    fprintf(context,
+            "client=%" PRIu32 " entity=%" PRIu32 ":%" PRIu32 " tick=%" PRIu64 " row=%016" PRIx64
+            "\n",
             client, ecs_entity_index(entity), ecs_entity_generation(entity), tick, row_hash);
 }
 
@@ -62,9 +63,9 @@ static net_result open_transport(net_transport** transport) {
 }
 
 static void gather_sockets(program* self, net_transport* transport) {
-    self->loop.socket_count += transport->ops->sockets(
-        transport, self->loop.sockets + self->loop.socket_count,
-        NET_LOOP_SOCKETS_MAX - self->loop.socket_count);
+    self->loop.socket_count +=
+        transport->ops->sockets(transport, self->loop.sockets + self->loop.socket_count,
+                                NET_LOOP_SOCKETS_MAX - self->loop.socket_count);
 }
 
 static int open_module(program* self, const char* name) {
@@ -151,13 +152,18 @@ static int open_player(program* self, uint32_t index) {
 
 static const char* end_name(net_client_end end) {
     switch (end) {
-    case NET_CLIENT_END_GOODBYE: return "goodbye";
-    case NET_CLIENT_END_LEFT: return "left";
-    default: return "lost";
+    case NET_CLIENT_END_GOODBYE:
+        return "goodbye";
+    case NET_CLIENT_END_LEFT:
+        return "left";
+    default:
+        return "lost";
     }
 }
 
-static void write_line(void* context, const char* line) { fprintf(context, "%s\n", line); }
+static void write_line(void* context, const char* line) {
+    fprintf(context, "%s\n", line);
+}
 
 static int dump_world(program* self, player* one) {
     FILE* file = fopen(self->config.dump_world, "w");
@@ -297,8 +303,12 @@ int main(int argc, char** argv) {
     self->reporter = base_reporter_stderr();
     int code = EXIT_RUNTIME;
     switch (client_config_read(&self->config, argc, argv, &self->reporter)) {
-    case BASE_OPTIONS_HELP: code = EXIT_CLEAN; break;
-    case BASE_OPTIONS_ERROR: code = EXIT_USAGE; break;
+    case BASE_OPTIONS_HELP:
+        code = EXIT_CLEAN;
+        break;
+    case BASE_OPTIONS_ERROR:
+        code = EXIT_USAGE;
+        break;
     case BASE_OPTIONS_OK:
         if (!net_loop_init(&self->loop)) {
             base_report(&self->reporter, NULL, 0, "signals: %s", strerror(errno));

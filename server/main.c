@@ -57,8 +57,7 @@ static int open_module(program* self) {
     }
     char path[2048];
     net_module_default_path(path, sizeof path);
-    net_result result =
-        net_module_open(self->config.game, path, &self->reporter, &self->module);
+    net_result result = net_module_open(self->config.game, path, &self->reporter, &self->module);
     if (result == NET_ERR_MEMORY) return EXIT_RUNTIME;
     return result == NET_OK ? EXIT_CLEAN : EXIT_USAGE;
 }
@@ -178,8 +177,8 @@ static void run_match(program* self) {
     uint64_t said_us = 0;
     while (net_server_get_phase(self->server) != NET_SERVER_ENDED) {
         uint64_t now_us = net_loop_now_us();
-        bool is_fast = self->config.is_fast &&
-                       net_server_get_phase(self->server) == NET_SERVER_RUNNING;
+        bool is_fast =
+            self->config.is_fast && net_server_get_phase(self->server) == NET_SERVER_RUNNING;
         uint64_t wake_us = is_fast ? now_us : next_us;
         uint64_t socket_us = net_socket_next_us();
         if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
@@ -206,7 +205,9 @@ static void run_match(program* self) {
     }
 }
 
-static void write_line(void* context, const char* line) { fprintf(context, "%s\n", line); }
+static void write_line(void* context, const char* line) {
+    fprintf(context, "%s\n", line);
+}
 
 static int dump_world(program* self) {
     FILE* file = fopen(self->config.dump_world, "w");
@@ -221,11 +222,16 @@ static int dump_world(program* self) {
 
 static const char* end_name(net_end end) {
     switch (end) {
-    case NET_END_GOODBYE: return "goodbye";
-    case NET_END_LEFT: return "left";
-    case NET_END_TIMEOUT: return "timeout";
-    case NET_END_FAULT: return "fault";
-    case NET_END_NONE: break;
+    case NET_END_GOODBYE:
+        return "goodbye";
+    case NET_END_LEFT:
+        return "left";
+    case NET_END_TIMEOUT:
+        return "timeout";
+    case NET_END_FAULT:
+        return "fault";
+    case NET_END_NONE:
+        break;
     }
     return "none";
 }
@@ -297,8 +303,12 @@ int main(int argc, char** argv) {
         code = server_check(argc - 2, argv + 2, &self->reporter);
     } else {
         switch (server_config_read(&self->config, argc, argv, &self->reporter)) {
-        case BASE_OPTIONS_HELP: code = EXIT_CLEAN; break;
-        case BASE_OPTIONS_ERROR: code = EXIT_USAGE; break;
+        case BASE_OPTIONS_HELP:
+            code = EXIT_CLEAN;
+            break;
+        case BASE_OPTIONS_ERROR:
+            code = EXIT_USAGE;
+            break;
         case BASE_OPTIONS_OK:
             if (self->config.words.count > 0) {
                 base_report(&self->reporter, NULL, 0, "unexpected word '%s' (see --help)",

@@ -35,14 +35,13 @@ struct net_client {
     const base_allocator* allocator;
     net_client_phase phase;
     net_client_end end;
-    bool is_closing;        // goodbye was said: wait for the connection to end
+    bool is_closing; // goodbye was said: wait for the connection to end
     uint64_t closing_us;
-    uint64_t started_us;    // first service
+    uint64_t started_us; // first service
     uint64_t now_us;
     net_peer peer;
     bool has_peer;
     uint32_t client;
-    ecs_tick goodbye_tick;
     uint32_t refusal;
     char refusal_text[256];
     char refusal_game[NET_GAME_NAME_BYTES_MAX];
@@ -52,7 +51,7 @@ struct net_client {
     net_mirror* mirror;
     net_acks_send sent;
     net_acks_recv received;
-    net_acks_result acks;   // scratch
+    net_acks_result acks; // scratch
     net_outbox outbox;
     net_inbox inbox;
     sent_input inputs[NET_INPUT_REDUNDANCY]; // ring by number
@@ -79,8 +78,8 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     net_result result = NET_ERR_MEMORY;
     if (!proto_codec_init(&client->codec, client->allocator, PROTO_UNPACK_BYTES_MAX)) goto fail;
     if (config->match) {
-        result = net_rows_create(client->allocator, net_match_world(config->match), NULL,
-                                 &client->rows);
+        result =
+            net_rows_create(client->allocator, net_match_world(config->match), NULL, &client->rows);
         if (result != NET_OK) goto fail;
     }
     *out = client;
@@ -144,7 +143,8 @@ static void take_welcome(net_client* client, const Shoal__Wire__Welcome* welcome
         return;
     }
     client->client = welcome->client;
-    net_acks_send_init(&client->sent, 0, client->now_us);
+    // From 1: an input packet with seq 0 and nothing in it would have no bytes at all.
+    net_acks_send_init(&client->sent, 1, client->now_us);
     client->phase = NET_CLIENT_PLAYING;
 }
 
@@ -158,7 +158,9 @@ static void take_control(net_client* client, const uint8_t* bytes, size_t size) 
         return;
     }
     switch (control->kind_case) {
-    case SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME: take_welcome(client, control->welcome); break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME:
+        take_welcome(client, control->welcome);
+        break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED:
         client->refusal = (uint32_t)control->refused->reason;
         base_text_copy(client->refusal_text, sizeof client->refusal_text, control->refused->text);
@@ -172,14 +174,22 @@ static void take_control(net_client* client, const uint8_t* bytes, size_t size) 
         }
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE:
-        client->goodbye_tick = control->goodbye->tick;
+        if (client->phase != NET_CLIENT_PLAYING) {
+            client->refusal = SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED;
+            base_text_copy(client->refusal_text, sizeof client->refusal_text,
+                           "the match ended before it began for us");
+            begin_closing(client, NET_CLIENT_END_REFUSED);
+            break;
+        }
         // Dropped for silence or a fault is a lost connection, whatever the word.
         begin_closing(client, control->goodbye->reason == NET_END_GOODBYE ||
                                       control->goodbye->reason == NET_END_LEFT
                                   ? NET_CLIENT_END_GOODBYE
                                   : NET_CLIENT_END_LOST);
         break;
-    default: client->packets_malformed++; break;
+    default:
+        client->packets_malformed++;
+        break;
     }
 }
 
@@ -224,12 +234,19 @@ static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packe
             return false;
         }
     }
-    switch (net_mirror_read(client->mirror, packet->tick, packet->body.data, packet->body.len,
-                            NULL)) {
-    case NET_OK: break;
-    case NET_ERR_STALE: client->packets_stale++; return false;
-    case NET_ERR_MALFORMED: client->packets_malformed++; return false;
-    default: finish(client, NET_CLIENT_END_LOST); return false;
+    switch (
+        net_mirror_read(client->mirror, packet->tick, packet->body.data, packet->body.len, NULL)) {
+    case NET_OK:
+        break;
+    case NET_ERR_STALE:
+        client->packets_stale++;
+        return false;
+    case NET_ERR_MALFORMED:
+        client->packets_malformed++;
+        return false;
+    default:
+        finish(client, NET_CLIENT_END_LOST);
+        return false;
     }
     if (!net_outbox_acked(&client->outbox, packet->event_ack)) client->packets_malformed++;
     for (size_t i = 0; i < packet->n_events; i++) {
@@ -260,6 +277,7 @@ static void take_event(net_client* client, const net_transport_event* event) {
     case NET_TRANSPORT_CONNECTED:
         if (client->phase != NET_CLIENT_CONNECTING) break;
         client->phase = NET_CLIENT_GREETING;
+        client->started_us = client->now_us; // somebody answers: the greeting has its own time
         (void)net_control_send_hello(
             client->config.transport, client->peer,
             client->config.match ? net_schema_hash(net_match_schema(client->config.match)) : 0,
@@ -340,10 +358,9 @@ static void sample_input(net_client* client) {
         game->bot_think(&view, client->input_payload);
     }
     slot->number = client->input_number;
-    slot->size = (uint32_t)net_match_pack(client->config.match,
-                                          net_match_input_message(client->config.match),
-                                          client->input_payload, slot->payload,
-                                          sizeof slot->payload);
+    slot->size = (uint32_t)net_match_pack(
+        client->config.match, net_match_input_message(client->config.match), client->input_payload,
+        slot->payload, sizeof slot->payload);
 }
 
 static void send_inputs(net_client* client) {
@@ -420,16 +437,24 @@ void net_client_leave(net_client* client, uint64_t now_us) {
     transport->ops->flush(transport);
 }
 
-net_client_phase net_client_get_phase(const net_client* client) { return client->phase; }
-net_client_end net_client_get_end(const net_client* client) { return client->end; }
-ecs_entity net_client_player(const net_client* client) { return client->player; }
+net_client_phase net_client_get_phase(const net_client* client) {
+    return client->phase;
+}
+net_client_end net_client_get_end(const net_client* client) {
+    return client->end;
+}
+ecs_entity net_client_player(const net_client* client) {
+    return client->player;
+}
 
 uint32_t net_client_refusal(const net_client* client, char* text, size_t text_bytes) {
     base_text_copy(text, text_bytes, client->refusal_text);
     return client->refusal;
 }
 
-const char* net_client_refusal_game(const net_client* client) { return client->refusal_game; }
+const char* net_client_refusal_game(const net_client* client) {
+    return client->refusal_game;
+}
 
 net_result net_client_send_event(net_client* client, uint32_t message, const void* payload) {
     if (client->phase != NET_CLIENT_PLAYING || client->is_closing) return NET_ERR_CLOSED;

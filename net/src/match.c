@@ -255,6 +255,14 @@ ecs_tick net_match_tick(const net_match* match) {
 float net_match_dt(const net_match* match) {
     return match->dt;
 }
+
+void net_match_set_tick_rate(net_match* match, uint32_t tick_rate_hz) {
+    BASE_ASSERT(match->config.role == NET_ROLE_MIRROR);
+    BASE_ASSERT(tick_rate_hz >= NET_TICK_RATE_HZ_MIN && tick_rate_hz <= NET_TICK_RATE_HZ_MAX);
+    match->config.tick_rate_hz = tick_rate_hz;
+    match->dt = 1.0f / (float)tick_rate_hz;
+}
+
 uint32_t net_match_input_message(const net_match* match) {
     return match->input_message;
 }

@@ -51,8 +51,6 @@ static void check_functions(check* check_, const net_game_module* game) {
     if (!game->start) fault(check_, "the function %s is missing", "start");
     if (!game->player_join) fault(check_, "the function %s is missing", "player_join");
     if (!game->player_leave) fault(check_, "the function %s is missing", "player_leave");
-    if (!game->bot_think) fault(check_, "the function %s is missing", "bot_think");
-    if (!game->human_input) fault(check_, "the function %s is missing", "human_input");
 }
 
 static void check_message(check* check_, const net_game_module* game, uint32_t index) {

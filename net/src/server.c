@@ -136,9 +136,9 @@ bool net_session_accept(net_server* server, net_session* session) {
         server->counters.clients_peak = server->counters.clients;
     }
     const net_match_config* config = net_match_get_config(server->config.match);
-    net_result result = net_control_send_welcome(server->config.transport, session->peer,
-                                                 session->client, config->tick_rate_hz,
-                                                 config->replicated_index_max);
+    net_result result =
+        net_control_send_welcome(server->config.transport, session->peer, session->client,
+                                 config->tick_rate_hz, config->replicated_index_max);
     if (result != NET_OK) net_session_end(server, session, NET_END_TIMEOUT);
     return true;
 }
@@ -150,7 +150,8 @@ static void fill_report(net_server* server, net_session* session, net_end end) {
     report->end = end;
     report->tick = net_match_tick(server->config.match);
     report->scope = net_server_scope(server, session->client, NULL, NULL);
-    report->is_caught_up = session->view && net_view_is_settled(session->view);
+    // Whoever never joined has nothing to catch up with.
+    report->is_caught_up = !session->view || net_view_is_settled(session->view);
     if (session->view) {
         const net_view_counters* counters = net_view_get_counters(session->view);
         report->packets_sent = counters->packets;
@@ -217,8 +218,12 @@ void net_server_stop(net_server* server, uint64_t now_us) {
     server->config.transport->ops->flush(server->config.transport);
 }
 
-net_server_phase net_server_get_phase(const net_server* server) { return server->phase; }
-uint32_t net_server_report_count(const net_server* server) { return server->report_count; }
+net_server_phase net_server_get_phase(const net_server* server) {
+    return server->phase;
+}
+uint32_t net_server_report_count(const net_server* server) {
+    return server->report_count;
+}
 
 const net_peer_report* net_server_report(const net_server* server, uint32_t index) {
     BASE_ASSERT(index < server->report_count);

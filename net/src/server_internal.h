@@ -14,16 +14,16 @@
 #include "net/server.h"
 #include "proto/codec.h"
 
-#define NET_SERVER_SPARE_SESSIONS 8u    ///< connections beyond clients_max: to be told why not
+#define NET_SERVER_SPARE_SESSIONS 8u ///< connections beyond clients_max: to be told why not
 #define NET_STATE_PACKETS_PER_TICK_MAX 4u
 #define NET_STATE_ENVELOPE_BYTES_MAX 48u ///< all fields of StatePacket but events and body
 #define NET_EVENT_BYTES_EVERY_PACKET 88u ///< beside a body of NET_BODY_BYTES_MIN
 #define NET_EVENT_BYTES_OTHER_PACKET 600u
 #define NET_EVENTS_PER_PACKET_MAX 32u
 #define NET_CLIENT_EVENTS_PER_TICK_MAX 8u
-#define NET_STRIKES_MAX 3u               ///< malformed messages within NET_STRIKE_MS end a session
+#define NET_STRIKES_MAX 3u ///< malformed messages within NET_STRIKE_MS end a session
 #define NET_STRIKE_MS 10000u
-#define NET_LEAVE_MS_MAX 5000u           ///< goodbyes may take so long
+#define NET_LEAVE_MS_MAX 5000u ///< goodbyes may take so long
 
 typedef enum net_session_state {
     NET_SESSION_FREE,
@@ -31,24 +31,26 @@ typedef enum net_session_state {
     NET_SESSION_ASKED,    ///< schema question sent
     NET_SESSION_ACCEPTED, ///< welcomed, joins with the next tick
     NET_SESSION_PLAYING,
-    NET_SESSION_CLOSING,  ///< told to go; the transport will say when it is gone
+    NET_SESSION_CLOSING, ///< told to go; the transport will say when it is gone
 } net_session_state;
 
 typedef struct net_session {
     net_session_state state;
     net_peer peer;
-    uint32_t client;           ///< 0 before welcome
+    uint32_t client; ///< 0 before welcome
     char name[NET_PLAYER_NAME_BYTES_MAX];
     bool is_bot;
-    bool must_leave_match;     ///< it joined the match and is gone: leaves with the next tick
+    bool must_leave_match; ///< it joined the match and is gone: leaves with the next tick
     bool has_player_told;
     ecs_entity player_told;
     uint32_t strikes;
-    uint64_t strike_us;        ///< of the first of them
-    uint64_t since_us;         ///< of the state
-    uint32_t packet_count;     ///< state packets, for alternating event budgets
+    uint64_t strike_us;    ///< of the first of them
+    uint64_t since_us;     ///< of the state
+    uint32_t packet_count; ///< state packets, for alternating event budgets
+    ecs_tick tick_sent;    ///< newest tick that went out
+    uint16_t tick_seq;     ///< the first packet of it
     net_end end;
-    uint32_t report;           ///< index of its peer report, UINT32_MAX before welcome
+    uint32_t report; ///< index of its peer report, UINT32_MAX before welcome
     net_view* view;
     net_acks_send sent;
     net_acks_recv received;
@@ -61,23 +63,23 @@ struct net_server {
     net_server_config config;
     const base_allocator* allocator;
     net_server_phase phase;
-    uint64_t phase_us;         ///< since when
+    uint64_t phase_us; ///< since when
     uint64_t now_us;
     uint64_t tick_us;
-    net_session** sessions;    ///< session_count pointers, made on first use
+    net_session** sessions; ///< session_count pointers, made on first use
     uint32_t session_count;
-    uint32_t clients_named;    ///< client numbers given so far
+    uint32_t clients_named; ///< client numbers given so far
     net_rows* rows;
     net_history* history;
     net_peer_report* reports;
     uint32_t report_count, report_capacity;
     proto_codec codec;
     net_server_counters counters;
-    net_acks_result acks;      // scratch
-    net_log_leave* leaves;     // scratch of a tick, session_count each
+    net_acks_result acks;  // scratch
+    net_log_leave* leaves; // scratch of a tick, session_count each
     net_log_join* joins;
     net_log_input* inputs;
-    net_log_event* events;     // session_count * NET_CLIENT_EVENTS_PER_TICK_MAX
+    net_log_event* events; // session_count * NET_CLIENT_EVENTS_PER_TICK_MAX
     net_outbox_entry* event_copies;
     uint8_t packet[NET_STATE_BYTES_MAX];
     uint8_t body[NET_STATE_BYTES_MAX];
@@ -91,7 +93,8 @@ void net_session_gone(net_server* server, net_session* session);
 /// Too many of these end the session.
 void net_session_strike(net_server* server, net_session* session);
 net_session* net_server_find_session(net_server* server, net_peer peer);
-net_session* net_server_add_session(net_server* server, net_peer peer); ///< NULL when there is no slot
+net_session* net_server_add_session(net_server* server,
+                                    net_peer peer); ///< NULL when there is no slot
 bool net_session_is_in_match(const net_session* session);
 
 /// Accept after hello: number, report, welcome. @return false when memory ran out.

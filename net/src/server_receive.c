@@ -28,8 +28,8 @@ static uint32_t count_players(const net_server* server) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* session = server->sessions[i];
-        if (session && (session->state == NET_SESSION_ACCEPTED ||
-                        session->state == NET_SESSION_PLAYING)) {
+        if (session &&
+            (session->state == NET_SESSION_ACCEPTED || session->state == NET_SESSION_PLAYING)) {
             count++;
         }
     }
@@ -147,7 +147,8 @@ static void take_control(net_server* server, net_session* session, const uint8_t
     case SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE:
         net_session_end(server, session, NET_END_LEFT);
         return;
-    default: break;
+    default:
+        break;
     }
     net_session_strike(server, session);
 }
@@ -157,8 +158,7 @@ static void take_acks(net_server* server, net_session* session,
     if (!packet->has_ack) return;
     if (packet->ack > UINT16_MAX ||
         net_acks_send_receive(&session->sent, server->now_us, (uint16_t)packet->ack,
-                              packet->ack_bits, packet->ack_delay_us,
-                              &server->acks) != NET_OK) {
+                              packet->ack_bits, packet->ack_delay_us, &server->acks) != NET_OK) {
         server->counters.acks_forged++;
         net_session_strike(server, session);
         return;
@@ -213,9 +213,8 @@ static void take_realtime(net_server* server, net_session* session, const uint8_
                           size_t size) {
     // Before welcome and after goodbye such packets are late or early, not wrong.
     if (session->state != NET_SESSION_PLAYING) return;
-    const ProtobufCMessage* message =
-        proto_codec_decode(&server->codec, &shoal__wire__input_packet__descriptor, bytes, size,
-                           NET_STATE_BYTES_MAX);
+    const ProtobufCMessage* message = proto_codec_decode(
+        &server->codec, &shoal__wire__input_packet__descriptor, bytes, size, NET_STATE_BYTES_MAX);
     const Shoal__Wire__InputPacket* packet = (const Shoal__Wire__InputPacket*)message;
     if (!packet || packet->seq > UINT16_MAX) {
         net_session_strike(server, session);

@@ -30,11 +30,15 @@ static bool send_packet(net_server* server, net_session* session) {
                            NET_EVENT_BYTES_EVERY_PACKET <=
                        NET_STATE_BYTES_MAX,
                    "a packet must hold the largest row: shrink the event share");
-    uint32_t event_count =
-        net_outbox_fill(&session->outbox, events, pointers, NET_EVENTS_PER_PACKET_MAX, event_budget,
-                        &event_bytes);
+    uint32_t event_count = net_outbox_fill(&session->outbox, events, pointers,
+                                           NET_EVENTS_PER_PACKET_MAX, event_budget, &event_bytes);
 
     uint16_t seq = net_acks_send_add(&session->sent, server->now_us);
+    ecs_tick tick = net_match_tick(server->config.match);
+    if (tick != session->tick_sent) {
+        session->tick_sent = tick;
+        session->tick_seq = seq;
+    }
     size_t body_size = 0;
     if (net_view_write(session->view, seq, server->body, body_capacity(event_bytes), &body_size) !=
         NET_OK) {
@@ -43,7 +47,7 @@ static bool send_packet(net_server* server, net_session* session) {
     }
     Shoal__Wire__StatePacket packet = SHOAL__WIRE__STATE_PACKET__INIT;
     packet.seq = seq;
-    packet.tick = net_match_tick(server->config.match);
+    packet.tick = tick;
     packet.has_ack = session->received.has_any;
     packet.ack = session->received.newest;
     packet.ack_delay_us = net_acks_recv_delay_us(&session->received, server->now_us);

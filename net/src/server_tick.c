@@ -42,7 +42,8 @@ static void drop_silent(net_server* server) {
             }
             break;
         case NET_SESSION_FREE:
-        case NET_SESSION_ACCEPTED: break;
+        case NET_SESSION_ACCEPTED:
+            break;
         }
     }
 }
@@ -61,8 +62,8 @@ static void gather_leaves_and_joins(net_server* server, net_log_begin* begin) {
         net_session* session = server->sessions[i];
         if (!session) continue;
         if (session->must_leave_match) {
-            server->leaves[begin->leave_count++] = (net_log_leave){
-                .client = session->client, .reason = (uint32_t)session->end};
+            server->leaves[begin->leave_count++] =
+                (net_log_leave){.client = session->client, .reason = (uint32_t)session->end};
             session->must_leave_match = false;
         }
         if (session->state != NET_SESSION_ACCEPTED) continue;
@@ -73,7 +74,12 @@ static void gather_leaves_and_joins(net_server* server, net_log_begin* begin) {
         session->state = NET_SESSION_PLAYING;
         session->since_us = server->now_us;
         net_acks_send_init(&session->sent, 0, server->now_us);
-        server->joins[begin->join_count++] = (net_log_join){
+        // By number: slots are reused in any order.
+        uint32_t place = begin->join_count++;
+        for (; place > 0 && server->joins[place - 1].client > session->client; place--) {
+            server->joins[place] = server->joins[place - 1];
+        }
+        server->joins[place] = (net_log_join){
             .client = session->client, .name = session->name, .is_bot = session->is_bot};
         server->counters.joins++;
     }
@@ -180,7 +186,8 @@ static void replicate(net_server* server) {
         return;
     }
     ecs_changes changes = ecs_changes_get(world);
-    for (uint32_t i = 0; i < changes.event_count; i++) queue_event(server, &changes.events[i]);
+    for (uint32_t i = 0; i < changes.event_count; i++)
+        queue_event(server, &changes.events[i]);
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
         if (!session || session->state != NET_SESSION_PLAYING) continue;
@@ -220,11 +227,18 @@ static void run_tick(net_server* server) {
     }
 }
 
+// It has a packet of the last tick, so both sides name the same tick in their last line.
+static bool has_last_tick(const net_server* server, const net_session* session) {
+    return session->tick_sent == net_match_tick(server->config.match) && session->sent.has_ack &&
+           (int16_t)(uint16_t)(session->sent.newest_acked - session->tick_seq) >= 0;
+}
+
 static bool is_settled(const net_server* server) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* session = server->sessions[i];
         if (!session || session->state != NET_SESSION_PLAYING) continue;
-        if (!net_view_is_settled(session->view) || !net_outbox_is_empty(&session->outbox)) {
+        if (!has_last_tick(server, session) || !net_view_is_settled(session->view) ||
+            !net_outbox_is_empty(&session->outbox)) {
             return false;
         }
     }
@@ -250,15 +264,20 @@ void net_server_tick(net_server* server, uint64_t now_us) {
             run_tick(server);
         }
         break;
-    case NET_SERVER_RUNNING: run_tick(server); break;
-    case NET_SERVER_SETTLING: settle(server); break;
+    case NET_SERVER_RUNNING:
+        run_tick(server);
+        break;
+    case NET_SERVER_SETTLING:
+        settle(server);
+        break;
     case NET_SERVER_LEAVING:
         if (count_in_state(server, NET_SESSION_CLOSING) == 0 ||
             is_older_ms(server, server->phase_us, NET_LEAVE_MS_MAX)) {
             set_phase(server, NET_SERVER_ENDED);
         }
         break;
-    case NET_SERVER_ENDED: break;
+    case NET_SERVER_ENDED:
+        break;
     }
     server->config.transport->ops->flush(server->config.transport);
 }

@@ -142,9 +142,9 @@ typedef struct net_game_module {
     ecs_entity (*player_join)(ecs_world* world, void* context, const net_game_player* player);
     /// A player went; `entity` may be dead already.
     void (*player_leave)(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
-    /// Fill the input event's payload (zeroed) for a bot.
+    /// Fill the input event's payload (zeroed) for a bot. NULL: bots send zeroed inputs.
     void (*bot_think)(const net_game_view* view, void* input);
-    /// Fill the input event's payload (zeroed) from a human's controls.
+    /// Fill the input event's payload (zeroed) from a human's controls. NULL: humans only watch.
     void (*human_input)(const net_game_view* view, const net_controls* controls, void* input);
 } net_game_module;
 

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: MIT
+// The test game. One system without terms does all mutation, so that the script of a tick reads from
+// top to bottom; everything random comes from the world, so a log of it runs again.
+#include "swarm.h"
+
+#include "base/math.h"
+#include "swarm.pb-c.h"
+
+#include <string.h>
+
+#define POPULATION_MIN 12u
+#define POPULATION_MAX 60u
+#define MUTATIONS_PER_TICK 6u
+
+typedef struct swarm_steer {
+    int32_t dx, dy;
+} swarm_steer;
+typedef struct swarm_number {
+    uint32_t number;
+} swarm_number;
+typedef struct swarm_spark {
+    int32_t x;
+} swarm_spark;
+typedef struct swarm_clock {
+    uint32_t quiet_tick, pings;
+    float hardness;
+    uint32_t padding;
+} swarm_clock;
+
+const char* swarm_templates(void) {
+    return "// Templates of the test game.\n"
+           "place { \"pos:p2\"{ _track:b=yes; _replicate:b=yes; _min:r=-128; _max:r=383; "
+           "_step:r=0.0625; value:p2=1,2 } }\n"
+           "mote { _extends:t=\"place\"\n"
+           "  \"hp:u8\"{ _replicate:b=yes; value:u8=100 }\n"
+           "  \"target:eid\"{ _replicate:b=yes; value:eid=0 }\n"
+           "}\n"
+           "rock { _extends:t=\"place\" \"hp:u8\"{ _track:b=yes; value:u8=7 } }\n"
+           "burning { \"heat:r\"{ _replicate:b=yes; value:r=0.5 } }\n"
+           "avatar { _extends:t=\"mote\"\n"
+           "  \"steered:u32\"{ _replicate:b=yes; value:u32=0 }\n"
+           "  \"shouts:u32\"{ _track:b=yes; value:u32=0 }\n"
+           "  \"player_id:u32\"{ _replicate:b=yes; value:u32=0 }\n"
+           "}\n"
+           "clock { \"clock:SwarmClock\"{ _track:b=yes } }\n";
+}
+
+static const ecs_field STEER_FIELDS[] = {
+    {"dx", offsetof(swarm_steer, dx), ECS_FIELD_I32, 1, {0, 0, 0}},
+    {"dy", offsetof(swarm_steer, dy), ECS_FIELD_I32, 1, {0, 0, 0}},
+};
+static const ecs_field NUMBER_FIELDS[] = {{"number", 0, ECS_FIELD_U32, 1, {0, 0, 0}}};
+static const ecs_field SPARK_FIELDS[] = {{"x", 0, ECS_FIELD_I32, 1, {0, 0, 0}}};
+static const ecs_field CLOCK_FIELDS[] = {
+    {"quiet_tick", offsetof(swarm_clock, quiet_tick), ECS_FIELD_U32, 1, {0, 0, 0}},
+    {"pings", offsetof(swarm_clock, pings), ECS_FIELD_U32, 1, {0, 0, 0}},
+    {"hardness", offsetof(swarm_clock, hardness), ECS_FIELD_F32, 1, {0, 0, 0}},
+};
+
+static ecs_result register_types(ecs_world* world, const base_reporter* reporter) {
+    (void)reporter;
+    ecs_type_id type;
+    ecs_event_type event;
+    const ecs_type_desc clock = {"SwarmClock", sizeof(swarm_clock),      _Alignof(swarm_clock),
+                                 CLOCK_FIELDS, BASE_COUNT(CLOCK_FIELDS), NULL};
+    ecs_result result = ecs_type_register(world, &clock, &type);
+    if (result != ECS_OK) return result;
+    const ecs_event_desc events[] = {
+        {"steer", sizeof(swarm_steer), STEER_FIELDS, BASE_COUNT(STEER_FIELDS), false},
+        {"ping", sizeof(swarm_number), NUMBER_FIELDS, 1, true},
+        {"spark", sizeof(swarm_spark), SPARK_FIELDS, 1, true},
+        {"shout", sizeof(swarm_number), NUMBER_FIELDS, 1, false},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(events) && result == ECS_OK; i++) {
+        result = ecs_event_register(world, &events[i], &event);
+    }
+    return result;
+}
+
+static ecs_entity random_entity(ecs_world* world, ecs_query* query) {
+    uint32_t count = ecs_query_count(world, query);
+    if (count == 0) return ECS_ENTITY_NONE;
+    uint32_t wanted = base_rng_below(ecs_world_rng(world), count);
+    ecs_entity found = ECS_ENTITY_NONE;
+    ecs_query_iter iter = ecs_query_begin(world, query);
+    while (ecs_query_next(&iter)) {
+        if (wanted < iter.rows.count) {
+            found = iter.rows.entities[wanted];
+            ecs_query_end(&iter);
+            break;
+        }
+        wanted -= iter.rows.count;
+    }
+    return found;
+}
+
+// Players' avatars are not the script's to destroy.
+static ecs_entity random_wild_entity(ecs_world* world, const swarm_context* context) {
+    ecs_entity found = random_entity(world, context->movers);
+    bool is_wild = found != ECS_ENTITY_NONE && !ecs_find(world, found, context->player_id);
+    return is_wild ? found : ECS_ENTITY_NONE;
+}
+
+static void move_some(const ecs_stage* stage, swarm_context* context) {
+    base_rng* rng = ecs_world_rng(stage->world);
+    ecs_query_iter iter = ecs_query_begin(stage->world, context->movers);
+    while (ecs_query_next(&iter)) {
+        ecs_vec2* pos = iter.rows.columns[0];
+        for (uint32_t i = 0; i < iter.rows.count; i++) {
+            uint32_t dice = base_rng_below(rng, 8);
+            if (dice < 3) pos[i].x += (float)base_rng_range(rng, -40, 40) * 0.0625f;
+            if (dice == 3) pos[i].y += 0.01f; // below a quantum, most of the time
+        }
+    }
+}
+
+static void mutate_once(const ecs_stage* stage, swarm_context* context) {
+    ecs_world* world = stage->world;
+    base_rng* rng = ecs_world_rng(world);
+    uint32_t population = ecs_query_count(world, context->movers);
+    ecs_entity one = random_wild_entity(world, context);
+    uint32_t dice = base_rng_below(rng, 12);
+    if (population < POPULATION_MIN) dice = 0;
+    if (population > POPULATION_MAX) dice = 1;
+    switch (dice) {
+    case 0: {
+        ecs_vec2 pos = {(float)base_rng_range(rng, -1000, 1000) * 0.1f,
+                        (float)base_rng_range(rng, -1000, 1000) * 0.1f};
+        ecs_init init = {context->pos, &pos};
+        (void)ecs_command_create(world, base_rng_chance(rng, 0.7) ? context->mote : context->rock,
+                                 &init, 1);
+        break;
+    }
+    case 1:
+        if (one != ECS_ENTITY_NONE) (void)ecs_command_destroy(world, one);
+        break;
+    case 2:
+        if (one != ECS_ENTITY_NONE) {
+            // Burn, or stop burning.
+            bool is_burning = ecs_find(world, one, context->heat) != NULL;
+            bool is_mote = ecs_find(world, one, context->target) != NULL;
+            ecs_template_id plain = is_mote ? context->mote : context->rock;
+            ecs_template_id parts[2] = {plain, context->burning};
+            ecs_template_id next = is_burning ? plain : ecs_template_compose(world, parts, 2);
+            if (next != ECS_TEMPLATE_NONE) (void)ecs_command_recreate(world, one, next, NULL, 0);
+        }
+        break;
+    case 3:
+    case 4:
+        if (one != ECS_ENTITY_NONE && ecs_find(world, one, context->target)) {
+            ecs_entity target = random_entity(world, context->movers);
+            (void)!ecs_set(world, one, context->target, &target);
+        }
+        break;
+    case 5:
+        if (one != ECS_ENTITY_NONE) {
+            uint8_t* hp = ecs_get_mut(world, one, context->hp);
+            *hp = (uint8_t)base_rng_below(rng, 255);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void script_es(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    swarm_context* context = stage->context;
+    ecs_entity clock_entity = ecs_query_first(stage->world, context->clocks);
+    swarm_clock* clock = ecs_get_mut(stage->world, clock_entity, context->clock_component);
+    if (stage->tick >= clock->quiet_tick) return;
+    base_rng* rng = ecs_world_rng(stage->world);
+    move_some(stage, context);
+    for (uint32_t i = 0; i < MUTATIONS_PER_TICK; i++)
+        mutate_once(stage, context);
+    if (base_rng_chance(rng, 0.15)) {
+        swarm_number ping = {++clock->pings};
+        (void)ecs_event_broadcast(stage->world, context->ping, &ping);
+    }
+    if (base_rng_chance(rng, 0.3)) {
+        swarm_spark spark = {base_rng_range(rng, -9, 9)};
+        (void)ecs_event_broadcast(stage->world, context->spark, &spark);
+    }
+}
+
+static void steer_es_event_handler(const ecs_stage* stage, const ecs_event* event,
+                                   const ecs_rows* rows) {
+    swarm_context* context = stage->context;
+    ecs_entity clock_entity = ecs_query_first(stage->world, context->clocks);
+    const swarm_clock* clock = ecs_get(stage->world, clock_entity, context->clock_component);
+    if (stage->tick >= clock->quiet_tick) return;
+    const swarm_steer* steer = event->payload;
+    ecs_vec2* pos = rows->columns[0];
+    uint32_t* steered = rows->columns[1];
+    pos->x = base_clamp(pos->x + (float)steer->dx * 0.125f, -120.0f, 120.0f);
+    pos->y = base_clamp(pos->y + (float)steer->dy * 0.125f, -120.0f, 120.0f);
+    *steered += 1;
+}
+
+static void shout_es_event_handler(const ecs_stage* stage, const ecs_event* event,
+                                   const ecs_rows* rows) {
+    swarm_context* context = stage->context;
+    const swarm_number* shout = event->payload;
+    uint32_t* shouts = rows->columns[0];
+    if (shout->number != *shouts + 1) context->shout_faults++;
+    *shouts = shout->number;
+}
+
+static void ping_es_event_handler(const ecs_stage* stage, const ecs_event* event,
+                                  const ecs_rows* rows) {
+    (void)rows;
+    swarm_context* context = stage->context;
+    const swarm_number* ping = event->payload;
+    if (context->ping_last != 0 && ping->number != context->ping_last + 1) context->ping_faults++;
+    context->ping_last = ping->number;
+    context->pings++;
+}
+
+static void spark_es_event_handler(const ecs_stage* stage, const ecs_event* event,
+                                   const ecs_rows* rows) {
+    (void)event;
+    (void)rows;
+    ((swarm_context*)stage->context)->sparks++;
+}
+
+static ecs_result register_behaviour(ecs_world* world, swarm_context* context) {
+    static const ecs_term STEER_TERMS[] = {{"pos", "p2", ECS_WRITE}, {"steered", "u32", ECS_WRITE}};
+    static const ecs_term SHOUT_TERMS[] = {{"shouts", "u32", ECS_WRITE}};
+    static const char* const SERVER[] = {"server"};
+    static const char* const CLIENT[] = {"gameClient"};
+    static const char* const ON_STEER[] = {"steer"};
+    static const char* const ON_SHOUT[] = {"shout"};
+    static const char* const ON_PING[] = {"ping"};
+    static const char* const ON_SPARK[] = {"spark"};
+    const ecs_system_desc systems[] = {
+        {.name = "script_es", .stage = "act", .run = script_es, .tags = SERVER, .tag_count = 1},
+        {.name = "steer_es_event_handler",
+         .events = ON_STEER,
+         .event_count = 1,
+         .on_event = steer_es_event_handler,
+         .terms = STEER_TERMS,
+         .term_count = 2,
+         .tags = SERVER,
+         .tag_count = 1},
+        {.name = "shout_es_event_handler",
+         .events = ON_SHOUT,
+         .event_count = 1,
+         .on_event = shout_es_event_handler,
+         .terms = SHOUT_TERMS,
+         .term_count = 1,
+         .tags = SERVER,
+         .tag_count = 1},
+        {.name = "ping_es_event_handler",
+         .events = ON_PING,
+         .event_count = 1,
+         .on_event = ping_es_event_handler,
+         .tags = CLIENT,
+         .tag_count = 1},
+        {.name = "spark_es_event_handler",
+         .events = ON_SPARK,
+         .event_count = 1,
+         .on_event = spark_es_event_handler,
+         .tags = CLIENT,
+         .tag_count = 1},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
+        ecs_system_desc desc = systems[i];
+        desc.context = context;
+        ecs_result result = ecs_system_register(world, &desc);
+        if (result != ECS_OK) return result;
+    }
+    return ECS_OK;
+}
+
+static ecs_result register_systems(ecs_world* world, void** out, const base_reporter* reporter) {
+    (void)reporter;
+    swarm_context* context = ecs_world_context(world, sizeof *context);
+    if (!context) return ECS_ERR_MEMORY;
+    context->clock_component = ecs_component_find(world, "clock");
+    context->pos = ecs_component_find(world, "pos");
+    context->hp = ecs_component_find(world, "hp");
+    context->target = ecs_component_find(world, "target");
+    context->heat = ecs_component_find(world, "heat");
+    context->steered = ecs_component_find(world, "steered");
+    context->shouts = ecs_component_find(world, "shouts");
+    context->player_id = ecs_component_find(world, "player_id");
+    context->mote = ecs_template_find(world, "mote");
+    context->rock = ecs_template_find(world, "rock");
+    context->avatar = ecs_template_find(world, "avatar");
+    context->burning = ecs_template_find(world, "burning");
+    context->clock = ecs_template_find(world, "clock");
+    context->steer = ecs_event_find(world, "steer");
+    context->ping = ecs_event_find(world, "ping");
+    context->spark = ecs_event_find(world, "spark");
+    context->shout = ecs_event_find(world, "shout");
+    static const ecs_term MOVERS[] = {{"pos", "p2", ECS_WRITE}};
+    static const ecs_term TARGETS[] = {{"target", "eid", ECS_READ}};
+    static const ecs_term CLOCKS[] = {{"clock", "SwarmClock", ECS_READ}};
+    ecs_result result = ecs_query_create(world, MOVERS, 1, &context->movers);
+    if (result == ECS_OK) result = ecs_query_create(world, TARGETS, 1, &context->targets);
+    if (result == ECS_OK) result = ecs_query_create(world, CLOCKS, 1, &context->clocks);
+    if (result == ECS_OK) result = register_behaviour(world, context);
+    *out = context;
+    return result;
+}
+
+static void start(ecs_world* world, void* context_pointer, const net_game_start* begin) {
+    swarm_context* context = context_pointer;
+    ecs_entity entity;
+    swarm_clock clock = {.quiet_tick = (uint32_t)begin->settings[0]};
+    ecs_init init = {context->clock_component, &clock};
+    (void)!ecs_create(world, context->clock, &init, 1, &entity);
+    for (uint32_t i = 0; i < POPULATION_MIN; i++) {
+        (void)!ecs_create(world, i % 3 ? context->mote : context->rock, NULL, 0, &entity);
+    }
+}
+
+static ecs_entity player_join(ecs_world* world, void* context_pointer,
+                              const net_game_player* player) {
+    swarm_context* context = context_pointer;
+    ecs_entity entity = ECS_ENTITY_NONE;
+    ecs_init init = {context->player_id, &player->client};
+    (void)!ecs_create(world, context->avatar, &init, 1, &entity);
+    return entity;
+}
+
+static void player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
+    (void)context;
+    (void)client;
+    if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
+}
+
+static void bot_think(const net_game_view* view, void* input) {
+    swarm_steer* steer = input;
+    steer->dx = base_rng_range(view->rng, -5, 5);
+    steer->dy = base_rng_range(view->rng, -5, 5);
+}
+
+static void steer_to_wire(const void* payload, ProtobufCMessage* message) {
+    const swarm_steer* steer = payload;
+    ((Swarm__Steer*)message)->dx = steer->dx;
+    ((Swarm__Steer*)message)->dy = steer->dy;
+}
+static bool steer_from_wire(const ProtobufCMessage* message, void* payload) {
+    const Swarm__Steer* wire = (const Swarm__Steer*)message;
+    if (wire->dx < -5 || wire->dx > 5 || wire->dy < -5 || wire->dy > 5) return false;
+    *(swarm_steer*)payload = (swarm_steer){wire->dx, wire->dy};
+    return true;
+}
+static void ping_to_wire(const void* payload, ProtobufCMessage* message) {
+    ((Swarm__Ping*)message)->number = ((const swarm_number*)payload)->number;
+}
+static bool ping_from_wire(const ProtobufCMessage* message, void* payload) {
+    ((swarm_number*)payload)->number = ((const Swarm__Ping*)message)->number;
+    return true;
+}
+static void spark_to_wire(const void* payload, ProtobufCMessage* message) {
+    ((Swarm__Spark*)message)->x = ((const swarm_spark*)payload)->x;
+}
+static bool spark_from_wire(const ProtobufCMessage* message, void* payload) {
+    ((swarm_spark*)payload)->x = ((const Swarm__Spark*)message)->x;
+    return true;
+}
+static void shout_to_wire(const void* payload, ProtobufCMessage* message) {
+    ((Swarm__Shout*)message)->number = ((const swarm_number*)payload)->number;
+}
+static bool shout_from_wire(const ProtobufCMessage* message, void* payload) {
+    ((swarm_number*)payload)->number = ((const Swarm__Shout*)message)->number;
+    return true;
+}
+
+const net_game_module* swarm_module_get(void) {
+    static const net_message MESSAGES[] = {
+        {"Steer", &swarm__steer__descriptor, "steer", NET_MESSAGE_INPUT, false, steer_to_wire,
+         steer_from_wire},
+        {"Ping", &swarm__ping__descriptor, "ping", NET_MESSAGE_TO_CLIENTS, true, ping_to_wire,
+         ping_from_wire},
+        {"Spark", &swarm__spark__descriptor, "spark", NET_MESSAGE_TO_CLIENTS, false, spark_to_wire,
+         spark_from_wire},
+        {"Shout", &swarm__shout__descriptor, "shout", NET_MESSAGE_TO_SERVER, true, shout_to_wire,
+         shout_from_wire},
+    };
+    static const net_setting SETTINGS[] = {
+        {"quiet", 300, 0, 4e9, "the tick from which on nothing changes"},
+        {"hardness", 1, 0, 10, "has no effect; it differs in tests of settings"},
+    };
+    static const net_game_module MODULE = {
+        .contract_version = NET_GAME_CONTRACT_VERSION,
+        .size_bytes = sizeof(net_game_module),
+        .name = "swarm",
+        .title = "Swarm",
+        .view_width = 256,
+        .view_height = 256,
+        .messages = MESSAGES,
+        .message_count = BASE_COUNT(MESSAGES),
+        .settings = SETTINGS,
+        .setting_count = BASE_COUNT(SETTINGS),
+        .register_types = register_types,
+        .register_systems = register_systems,
+        .start = start,
+        .player_join = player_join,
+        .player_leave = player_leave,
+        .bot_think = bot_think,
+    };
+    return &MODULE;
+}

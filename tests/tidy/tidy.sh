@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The house rules that a machine can check: arrows between layers, file length, banned calls, words that
+# mean unfinished work, licence lines. Prints each fault as FILE:LINE: text; exits 1 when there is one.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$root" || exit 2
+faults=0
+fault() { printf '%s\n' "$*"; faults=$((faults + 1)); }
+
+mapfile -t sources < <(find ecs proto net server client games tests -name '*.c' -o -name '*.h' | sort)
+[ "${#sources[@]}" -gt 50 ] || { echo "tidy: only ${#sources[@]} sources found: wrong folder?"; exit 2; }
+
+# Arrows: base <- ecs, proto <- net <- server, client; games know ecs and net's message API.
+forbid_include() { # FOLDER PATTERN REASON
+    local line
+    while IFS= read -r line; do fault "$line: $3"; done < <(
+        grep -rnE "^#include [\"<]($2)" "$1" --include='*.c' --include='*.h' | sed 's/#include.*//;s/:$//')
+}
+forbid_include ecs/base '(ecs|proto|net|server|client)/' 'base knows libc only'
+forbid_include ecs/include '(proto|net|server|client)/' 'ecs reaches up'
+forbid_include ecs/src '(proto|net|server|client)/' 'ecs reaches up'
+forbid_include proto '(ecs|net|server|client)/' 'proto knows neither world nor sockets'
+forbid_include net '(server|client)/[a-z_]*internal' 'net reaches up'
+forbid_include server 'client/' 'server includes client'
+forbid_include client 'server/' 'client includes server'
+forbid_include games '(proto|server|client)/' 'a game knows ecs and net/game.h'
+
+while IFS= read -r line; do fault "$line: only transport_enet.c and net/socket know ENet"; done < <(
+    grep -rln '#include <enet/' ecs proto net server client games --include='*.c' --include='*.h' |
+        grep -vE '^net/(src/transport_enet[a-z_]*\.[ch]|src/enet_[a-z_]*\.[ch]|socket/)')
+while IFS= read -r line; do fault "$line: only proto/src/codec.c unpacks messages"; done < <(
+    grep -rnE 'protobuf_c_message_unpack|__unpack\(' ecs proto net server client games \
+        --include='*.c' | grep -v '^proto/src/codec.c' | cut -d: -f1,2)
+
+# Banned calls, with what to use instead.
+ban() { # PATTERN FOLDERS REASON
+    local line
+    while IFS= read -r line; do fault "$line: $3"; done < <(
+        # shellcheck disable=SC2086
+        grep -rnE "(^|[^a-zA-Z0-9_])($1)\(" $2 --include='*.c' --include='*.h' |
+            grep -vE ':[0-9]+: *(//|\*)' | cut -d: -f1,2)
+}
+ban 'sprintf|strcpy|strcat|gets|strtok|atoi|atof' 'ecs proto net server client games' \
+    'use base/text.h'
+ban 'rand|srand|random|time|gettimeofday|clock_gettime' 'ecs proto net/src games' \
+    'time and chance are arguments'
+ban 'malloc|calloc|realloc|free' 'ecs/src proto/src net/src games' 'memory is an argument: base/alloc.h'
+ban 'sinf?|cosf?|sqrtf?|atan2f?|powf?|floorf?|roundf?|fmodf?' 'ecs games' 'use base/math.h'
+ban 'assert' 'ecs proto net server client games' 'use BASE_ASSERT, which stays on in release'
+
+for file in "${sources[@]}"; do
+    lines=$(wc -l <"$file")
+    [ "$lines" -le 800 ] || fault "$file:$lines: longer than 800 lines"
+    head -n 1 "$file" | grep -q 'SPDX-License-Identifier: MIT' || fault "$file:1: no SPDX line"
+    awk -v file="$file" 'length($0) > 120 { printf "%s:%d: longer than 120 columns\n", file, NR }' \
+        "$file" >"${TMPDIR:-/tmp}/tidy.$$"
+    while IFS= read -r line; do fault "$line"; done <"${TMPDIR:-/tmp}/tidy.$$"
+done
+rm -f "${TMPDIR:-/tmp}/tidy.$$"
+while IFS= read -r line; do fault "$line: unfinished work does not merge"; done < <(
+    grep -rnE '\b(FIXME|XXX|TODO)\b' ecs proto net server client games tests scripts \
+        --include='*.c' --include='*.h' --include='*.txt' --include='*.cmake' | cut -d: -f1,2)
+while IFS= read -r line; do fault "$line: generated code is never committed"; done < <(
+    git ls-files 2>/dev/null | grep -E '\.pb-c\.[ch]$|(^|/)build/')
+
+# The tree: only what was agreed at the top.
+while IFS= read -r entry; do
+    case "$entry" in
+        CMakeLists.txt|README.md|LICENSE|ecs|proto|net|server|client|games|tests|scripts|.*) ;;
+        *) fault "$entry:1: not a part of the agreed top level" ;;
+    esac
+done < <(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u)
+
+for folder in ecs ecs/base proto net server client games games/breakout tests; do
+    [ -f "$folder/README.md" ] || fault "$folder/README.md:1: missing (reading order of the folder)"
+done
+
+if [ "$faults" -gt 0 ]; then echo "tidy: $faults faults"; exit 1; fi
+echo "tidy: ${#sources[@]} files, no faults"
