@@ -137,6 +137,7 @@ static bool is_toolchains(const char* name) {
 static void check_defined(elf* elf_, const Elf64_Sym* symbol, const char* name) {
     uint32_t type = ELF64_ST_TYPE(symbol->st_info);
     if (type != STT_OBJECT && type != STT_COMMON && type != STT_TLS) return;
+    if (symbol->st_size == 0) return; // a mark of the linker's, like __TMC_END__
     Elf64_Shdr section;
     if (symbol->st_shndx >= SHN_LORESERVE || !is_writable(elf_, symbol->st_shndx, &section)) return;
     if (is_toolchains(name)) return;
@@ -310,16 +311,19 @@ static void check_elf(elf* elf_) {
     }
 }
 
+net_result net_module_check_bytes(const void* data, size_t size, const char* file,
+                                  const base_reporter* reporter) {
+    elf elf_ = {.data = data, .size = size, .file = file, .reporter = reporter};
+    check_elf(&elf_);
+    return elf_.faults ? NET_ERR_MODULE : NET_OK;
+}
+
 net_result net_module_check(const char* file, const base_reporter* reporter) {
     BASE_ASSERT(file);
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     net_result result = net_module_read_file(file, NET_MODULE_FILE_BYTES_MAX, reporter, &bytes);
-    if (!result) {
-        elf elf_ = {.data = bytes.data, .size = bytes.size, .file = file, .reporter = reporter};
-        check_elf(&elf_);
-        if (elf_.faults) result = NET_ERR_MODULE;
-    }
+    if (!result) result = net_module_check_bytes(bytes.data, bytes.size, file, reporter);
     base_bytes_deinit(&bytes);
     if (result) return result;
 

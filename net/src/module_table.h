@@ -17,3 +17,6 @@ bool net_module_name_is_valid(const char* name);
 /// The whole file, at most `bytes_max`. @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_module_read_file(const char* file, size_t bytes_max,
                                               const base_reporter* reporter, base_bytes* bytes);
+/// The part of net_module_check that runs none of the module's code: `data` is the file's content.
+BASE_MUST_USE net_result net_module_check_bytes(const void* data, size_t size, const char* file,
+                                                const base_reporter* reporter);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Modules with one fault each, for test_module; SAMPLE_FAULT chooses.
+
+#include "net/game.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define FAULT_GLOBAL 1
+#define FAULT_IMPORTS 2
+#define FAULT_SYMBOL 3
+#define FAULT_VERSION 4
+#define FAULT_THREAD 5
+
+#if SAMPLE_FAULT == FAULT_GLOBAL
+static int sample_counter = 3;
+static char sample_buffer[100];
+#endif
+#if SAMPLE_FAULT == FAULT_THREAD
+static _Thread_local int sample_per_thread;
+#endif
+
+static const net_game_module module = {
+    .contract_version = NET_GAME_CONTRACT_VERSION + (SAMPLE_FAULT == FAULT_VERSION),
+    .size_bytes = sizeof(net_game_module),
+    .name = "sample",
+};
+
+const net_game_module* net_game_module_get(void);
+const net_game_module* sample_other(double value);
+
+#if SAMPLE_FAULT == FAULT_SYMBOL
+const net_game_module* sample_other(double value) {
+    return value > 0 ? &module : NULL;
+}
+#else
+const net_game_module* net_game_module_get(void) {
+#if SAMPLE_FAULT == FAULT_GLOBAL
+    sample_buffer[sample_counter++ % 100]++;
+#endif
+#if SAMPLE_FAULT == FAULT_THREAD
+    sample_per_thread++;
+#endif
+    return &module;
+}
+const net_game_module* sample_other(double value) {
+#if SAMPLE_FAULT == FAULT_IMPORTS
+    value += pow(value, 3.5) + (double)sinf((float)value) + rand() + (double)time(NULL);
+#endif
+#if SAMPLE_FAULT == FAULT_GLOBAL
+    value += sample_counter + sample_buffer[7];
+#endif
+    return value > 0 ? &module : NULL;
+}
+#endif
