@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT
+#include "mirror.h"
+
+#include "repl_world.h"
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "mirror_body.h"
+
+typedef struct packet {
+    uint16_t seq;
+    ecs_tick tick;
+    size_t size;
+    uint8_t body[1200];
+} packet;
+
+typedef struct fixture {
+    repl_side server, client;
+    net_history* history;
+    net_view* view;
+    net_mirror* mirror;
+    ecs_tick tick;
+    uint16_t seq;
+    uint32_t traced;
+    ecs_entity traced_entity;
+    ecs_tick traced_tick;
+    uint64_t traced_hash;
+} fixture;
+
+enum { INDEX_MAX = 2000 };
+
+static void on_applied(void* context, ecs_entity entity, ecs_tick tick, uint64_t hash) {
+    fixture* f = context;
+    f->traced++;
+    f->traced_entity = entity;
+    f->traced_tick = tick;
+    f->traced_hash = hash;
+}
+
+static void open(fixture* f) {
+    memset(f, 0, sizeof *f);
+    repl_open(&f->server, false, INDEX_MAX);
+    repl_open(&f->client, true, INDEX_MAX);
+    assert_int_equal(net_history_create(NULL, f->server.rows, INDEX_MAX, &f->history), NET_OK);
+    assert_int_equal(net_view_create(NULL, f->history, &f->view), NET_OK);
+    net_mirror_config config = {.world = f->client.world,
+                                .rows = f->client.rows,
+                                .index_max = INDEX_MAX,
+                                .trace = on_applied,
+                                .trace_context = f};
+    assert_int_equal(net_mirror_create(&config, &f->mirror), NET_OK);
+}
+
+static void close_all(fixture* f) {
+    net_mirror_destroy(f->mirror);
+    assert_int_equal(ecs_handle_count(f->client.world, ECS_STATE_ALLOCATED), 0);
+    net_view_destroy(f->view);
+    net_history_destroy(f->history);
+    repl_close(&f->server);
+    repl_close(&f->client);
+}
+
+static packet step(fixture* f) {
+    packet p = {.seq = f->seq++, .tick = ++f->tick};
+    repl_step(&f->server, f->history, p.tick);
+    assert_int_equal(net_view_follow(f->view), NET_OK);
+    assert_int_equal(net_view_write(f->view, p.seq, p.body, sizeof p.body, &p.size), NET_OK);
+    return p;
+}
+
+static net_result deliver(fixture* f, const packet* p) {
+    net_result result = net_mirror_read(f->mirror, p->tick, p->body, p->size, NULL);
+    if (result == NET_OK) assert_true(net_view_acked(f->view, p->seq));
+    return result;
+}
+
+static void exchange(fixture* f) {
+    packet p = step(f);
+    assert_int_equal(deliver(f, &p), NET_OK);
+}
+
+static const net_mirror_counters* counters(const fixture* f) {
+    return net_mirror_get_counters(f->mirror);
+}
+
+static void expect_equal_worlds(fixture* f) {
+    assert_true(repl_scope(&f->client) == repl_scope(&f->server));
+}
+
+static void an_entity_is_made_changed_and_destroyed(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    repl_move(&f.server, ball, -3.5f, 900);
+    exchange(&f);
+    const ecs_vec2* pos = ecs_get(f.client.world, ball, f.client.pos);
+    assert_true(pos->x == -3.5f && pos->y == 900.0f);
+    // What is not replicated comes from the client's own template.
+    assert_int_equal(*(const int32_t*)ecs_get(f.client.world, ball, f.client.secret), 7);
+    repl_move(&f.server, ball, 4, 4);
+    exchange(&f);
+    expect_equal_worlds(&f);
+    repl_destroy(&f.server, ball);
+    exchange(&f);
+    assert_false(ecs_is_alive(f.client.world, ball));
+    assert_int_equal(ecs_world_counters(f.client.world)->bad_transitions, 0);
+    close_all(&f);
+}
+
+static void each_applied_row_is_traced_with_its_hash(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity ball = repl_create(&f.server, f.server.holder);
+    exchange(&f);
+    assert_int_equal(f.traced, 1);
+    assert_int_equal(f.traced_entity, ball);
+    assert_int_equal(f.traced_tick, 1);
+    assert_true(f.traced_hash == net_scope_row_hash(f.server.schema, f.server.world, ball));
+    ecs_tick tick;
+    assert_true(net_mirror_entity_tick(f.mirror, ball, &tick));
+    assert_int_equal(tick, 1);
+    assert_false(net_mirror_entity_tick(f.mirror, ball + 1, &tick));
+    close_all(&f);
+}
+
+static void a_doubled_packet_changes_nothing(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    (void)repl_create(&f.server, f.server.mover);
+    packet p = step(&f);
+    assert_int_equal(deliver(&f, &p), NET_OK);
+    assert_int_equal(deliver(&f, &p), NET_OK);
+    assert_int_equal(f.traced, 1);
+    assert_int_equal(counters(&f)->stale_records, 1);
+    close_all(&f);
+}
+
+static void a_late_row_is_kept_as_a_base_and_not_applied(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    exchange(&f);
+    repl_move(&f.server, ball, 2, 2);
+    packet late = step(&f);
+    repl_move(&f.server, ball, 3, 3);
+    packet newer = step(&f);
+    assert_int_equal(net_mirror_read(f.mirror, newer.tick, newer.body, newer.size, NULL), NET_OK);
+    net_mirror_result result;
+    assert_int_equal(net_mirror_read(f.mirror, late.tick, late.body, late.size, &result), NET_OK);
+    assert_int_equal(result.stale, 1);
+    assert_int_equal(result.applied, 0);
+    expect_equal_worlds(&f);
+    // The server learns of the late one only, and uses it.
+    assert_true(net_view_acked(f.view, late.seq));
+    repl_move(&f.server, ball, 4, 4);
+    exchange(&f);
+    assert_int_equal(net_view_get_counters(f.view)->records_absolute, 0);
+    expect_equal_worlds(&f);
+    close_all(&f);
+}
+
+static void a_late_packet_without_its_base_is_stale_and_nothing_of_it_happens(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    ecs_entity other = repl_create(&f.server, f.server.mover);
+    exchange(&f);
+    repl_move(&f.server, ball, 2, 2);
+    repl_move(&f.server, other, 2, 2);
+    packet late = step(&f);
+    repl_destroy(&f.server, ball);
+    exchange(&f);
+    assert_int_equal(deliver(&f, &late), NET_ERR_STALE);
+    assert_int_equal(counters(&f)->stale, 1);
+    assert_int_equal(counters(&f)->missing_bases, 1);
+    const ecs_vec2* pos = ecs_get(f.client.world, other, f.client.pos);
+    assert_true(pos->x == 1.0f);
+    assert_true(net_view_lost(f.view, late.seq));
+    exchange(&f);
+    expect_equal_worlds(&f);
+    close_all(&f);
+}
+
+static void a_newest_packet_without_its_base_is_malformed(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    packet lost = step(&f);
+    assert_true(net_view_acked(f.view, lost.seq)); // a lie
+    repl_move(&f.server, ball, 2, 2);
+    packet p = step(&f);
+    assert_int_equal(deliver(&f, &p), NET_ERR_MALFORMED);
+    assert_int_equal(counters(&f)->malformed, 1);
+    assert_int_equal(ecs_world_entity_count(f.client.world), 0);
+    close_all(&f);
+}
+
+static void a_late_create_after_a_newer_destroy_is_ignored(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    packet create = step(&f);
+    repl_destroy(&f.server, ball);
+    exchange(&f);
+    assert_int_equal(deliver(&f, &create), NET_OK);
+    assert_int_equal(ecs_world_entity_count(f.client.world), 0);
+    assert_int_equal(f.traced, 0);
+    close_all(&f);
+}
+
+static void a_newer_generation_evicts(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity first = repl_create(&f.server, f.server.mover);
+    exchange(&f);
+    repl_destroy(&f.server, first);
+    ecs_entity second = first;
+    for (uint32_t i = 0; i <= INDEX_MAX && second == first; i++) {
+        ecs_entity entity = repl_create(&f.server, f.server.holder);
+        if (ecs_entity_index(entity) == ecs_entity_index(first))
+            second = entity;
+        else
+            repl_destroy(&f.server, entity);
+    }
+    assert_int_not_equal(second, first);
+    packet p = step(&f);
+    assert_int_equal(deliver(&f, &p), NET_OK);
+    assert_int_equal(net_view_get_counters(f.view)->records_destroy, 0);
+    assert_int_equal(counters(&f)->evicted, 1);
+    assert_false(ecs_is_alive(f.client.world, first));
+    assert_true(ecs_is_alive(f.client.world, second));
+    expect_equal_worlds(&f);
+    close_all(&f);
+}
+
+static void a_late_update_of_a_former_life_is_stale(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    exchange(&f);
+    repl_move(&f.server, ball, 5, 5);
+    packet late = step(&f); // an update of a mover
+    repl_become(&f.server, ball, f.server.holder);
+    exchange(&f);
+    assert_int_equal(deliver(&f, &late), NET_ERR_STALE);
+    expect_equal_worlds(&f);
+    close_all(&f);
+}
+
+static void references_hold_handles_and_let_them_go(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_world* world = f.client.world;
+    ecs_entity holder = repl_create(&f.server, f.server.holder);
+    ecs_entity far = ecs_entity_make(INDEX_MAX, 5);
+    assert_int_equal(ecs_set(f.server.world, holder, f.server.link, &far), ECS_OK);
+    exchange(&f);
+    assert_int_equal(ecs_state(world, far), ECS_STATE_ALLOCATED);
+    // A reference to somebody who comes.
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    assert_int_equal(ecs_set(f.server.world, holder, f.server.link, &ball), ECS_OK);
+    exchange(&f);
+    assert_int_equal(ecs_state(world, far), ECS_STATE_NONE);
+    assert_int_equal(ecs_state(world, ball), ECS_STATE_CREATED);
+    repl_destroy(&f.server, ball);
+    exchange(&f);
+    assert_int_equal(ecs_state(world, ball), ECS_STATE_ALLOCATED);
+    // Recreation without the field drops it.
+    repl_become(&f.server, holder, f.server.mover);
+    exchange(&f);
+    assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 0);
+    // Values that are no replicated handles are carried and not held.
+    repl_become(&f.server, holder, f.server.holder);
+    ecs_entity odd = INDEX_MAX + 1;
+    assert_int_equal(ecs_set(f.server.world, holder, f.server.link, &odd), ECS_OK);
+    exchange(&f);
+    expect_equal_worlds(&f);
+    assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 0);
+    assert_int_equal(ecs_world_counters(world)->bad_transitions, 0);
+    close_all(&f);
+}
+
+static void the_mirror_lets_go_of_references_when_it_ends(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity holder = repl_create(&f.server, f.server.holder);
+    assert_int_equal(
+        ecs_set(f.server.world, holder, f.server.link, &(ecs_entity){ecs_entity_make(9, 9)}),
+        ECS_OK);
+    exchange(&f);
+    assert_int_equal(ecs_handle_count(f.client.world, ECS_STATE_ALLOCATED), 1);
+    close_all(&f); // asserts that none is left
+}
+
+typedef struct hand_body {
+    uint8_t bytes[64];
+    proto_bit_writer writer;
+} hand_body;
+
+static void hand_begin(hand_body* hand) {
+    memset(hand, 0, sizeof *hand);
+    hand->writer = proto_bit_writer_make(hand->bytes, sizeof hand->bytes);
+}
+
+static void expect_malformed(fixture* f, const hand_body* hand) {
+    uint64_t before = repl_scope(&f->client);
+    assert_int_equal(
+        net_mirror_read(f->mirror, 100, hand->bytes, proto_bit_writer_bytes(&hand->writer), NULL),
+        NET_ERR_MALFORMED);
+    assert_true(repl_scope(&f->client) == before);
+    assert_int_equal(net_mirror_tick(f->mirror), 0);
+}
+
+// A list of one record up to and with its index.
+static void hand_list(hand_body* hand, uint32_t count, uint32_t index) {
+    proto_bits_write_golomb(&hand->writer, count, NET_BODY_LIST_ORDER);
+    proto_bits_write(&hand->writer, 3, NET_BODY_ORDER_BITS);
+    proto_bits_write_golomb(&hand->writer, index, 3);
+}
+
+static void impossible_records_are_malformed(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    hand_body hand;
+    static const uint32_t bad_indices[] = {0, INDEX_MAX + 1, UINT32_MAX - 8};
+    for (uint32_t i = 0; i < BASE_COUNT(bad_indices); i++) {
+        hand_begin(&hand);
+        hand_list(&hand, 1, bad_indices[i]);
+        proto_bits_write(&hand.writer, 1, ECS_GENERATION_BITS);
+        proto_bits_write(&hand.writer, 3, 2); // no creates, no runs
+        expect_malformed(&f, &hand);
+    }
+    hand_begin(&hand); // generation 0
+    hand_list(&hand, 1, 5);
+    proto_bits_write(&hand.writer, 0, ECS_GENERATION_BITS);
+    proto_bits_write(&hand.writer, 3, 2);
+    expect_malformed(&f, &hand);
+    hand_begin(&hand); // destroyed and created in one body
+    hand_list(&hand, 1, 5);
+    proto_bits_write(&hand.writer, 1, ECS_GENERATION_BITS);
+    hand_list(&hand, 1, 5);
+    proto_bits_write(&hand.writer, 1, ECS_GENERATION_BITS);
+    expect_malformed(&f, &hand);
+    hand_begin(&hand); // the same template as nobody's
+    proto_bits_write_golomb(&hand.writer, 0, NET_BODY_LIST_ORDER);
+    hand_list(&hand, 1, 5);
+    proto_bits_write(&hand.writer, 1, ECS_GENERATION_BITS);
+    proto_bits_write(&hand.writer, 1, 1);
+    expect_malformed(&f, &hand);
+    hand_begin(&hand); // template number 3 of 3
+    proto_bits_write_golomb(&hand.writer, 0, NET_BODY_LIST_ORDER);
+    hand_list(&hand, 1, 5);
+    proto_bits_write(&hand.writer, 1, ECS_GENERATION_BITS);
+    proto_bits_write(&hand.writer, 0, 1 + NET_BODY_PARTS_BITS);
+    proto_bits_write(&hand.writer, 3, net_rows_number_bits(f.client.rows));
+    expect_malformed(&f, &hand);
+    hand_begin(&hand); // a list of four billion
+    proto_bits_write_golomb(&hand.writer, UINT32_MAX, NET_BODY_LIST_ORDER);
+    expect_malformed(&f, &hand);
+    hand_begin(&hand); // age 0 is no base
+    proto_bits_write(&hand.writer, 3, 2);
+    proto_bits_write_golomb(&hand.writer, 1, NET_BODY_LIST_ORDER);
+    proto_bits_write(&hand.writer, 1, 1 + NET_BODY_AGE_BITS);
+    expect_malformed(&f, &hand);
+    assert_int_equal(counters(&f)->malformed, 9);
+    close_all(&f);
+}
+
+static void a_body_ends_where_its_records_end(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    (void)repl_create(&f.server, f.server.mover);
+    packet p = step(&f);
+    p.body[p.size] = 0;
+    assert_int_equal(net_mirror_read(f.mirror, p.tick, p.body, p.size + 1, NULL),
+                     NET_ERR_MALFORMED);
+    for (size_t cut = 1; cut < p.size; cut++)
+        assert_int_equal(net_mirror_read(f.mirror, p.tick, p.body, cut, NULL), NET_ERR_MALFORMED);
+    static const uint8_t large[NET_BODY_BYTES_MAX + 1];
+    assert_int_equal(net_mirror_read(f.mirror, p.tick, large, sizeof large, NULL),
+                     NET_ERR_MALFORMED);
+    assert_int_equal(ecs_world_entity_count(f.client.world), 0);
+    assert_int_equal(deliver(&f, &p), NET_OK);
+    close_all(&f);
+}
+
+static void any_bytes_leave_a_whole_world(void** state) {
+    (void)state;
+    printf("seed 11\n");
+    base_rng rng = base_rng_make(11, 0);
+    fixture f;
+    open(&f);
+    for (uint32_t i = 0; i < 30; i++)
+        (void)repl_create(&f.server, i % 2 ? f.server.mover : f.server.holder_extra);
+    exchange(&f);
+    ecs_tick tick = f.tick;
+    for (uint32_t round = 0; round < 20000; round++) {
+        uint8_t bytes[64];
+        uint32_t size = base_rng_below(&rng, sizeof bytes);
+        for (uint32_t i = 0; i < size; i++)
+            bytes[i] = (uint8_t)base_rng_u32(&rng);
+        net_result result =
+            net_mirror_read(f.mirror, tick + base_rng_below(&rng, 4), bytes, size, NULL);
+        assert_true(result == NET_OK || result == NET_ERR_STALE || result == NET_ERR_MALFORMED);
+        tick += round % 16 == 0;
+    }
+    ecs_world_validate(f.client.world);
+    assert_int_equal(ecs_world_counters(f.client.world)->bad_transitions, 0);
+    close_all(&f);
+}
+
+typedef struct thrift {
+    uint32_t left;
+} thrift;
+
+static void* thrift_allocate(void* context, size_t size, size_t align) {
+    thrift* t = context;
+    if (t->left == 0) return NULL;
+    t->left--;
+    const base_allocator* heap = base_allocator_heap();
+    return heap->allocate(heap->context, size, align);
+}
+
+static void thrift_release(void* context, void* memory, size_t size) {
+    (void)context;
+    const base_allocator* heap = base_allocator_heap();
+    heap->release(heap->context, memory, size);
+}
+
+static void running_out_of_memory_is_told_and_final(void** state) {
+    (void)state;
+    bool is_enough = false;
+    for (uint32_t budget = 1; !is_enough; budget++) {
+        thrift t = {budget};
+        base_allocator allocator = {thrift_allocate, thrift_release, &t};
+        fixture f;
+        open(&f);
+        net_mirror_destroy(f.mirror);
+        net_mirror_config config = {.allocator = &allocator,
+                                    .world = f.client.world,
+                                    .rows = f.client.rows,
+                                    .index_max = INDEX_MAX};
+        assert_int_equal(net_mirror_create(&config, &f.mirror), NET_OK);
+        (void)repl_create(&f.server, f.server.holder);
+        packet p = step(&f);
+        net_result result = net_mirror_read(f.mirror, p.tick, p.body, p.size, NULL);
+        is_enough = result == NET_OK;
+        if (!is_enough) assert_int_equal(result, NET_ERR_MEMORY);
+        t.left = 0;
+        assert_in_range(budget, 1, 20);
+        net_mirror_destroy(f.mirror);
+        f.mirror = NULL;
+        close_all(&f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(an_entity_is_made_changed_and_destroyed),
+        TEST(each_applied_row_is_traced_with_its_hash),
+        TEST(a_doubled_packet_changes_nothing),
+        TEST(a_late_row_is_kept_as_a_base_and_not_applied),
+        TEST(a_late_packet_without_its_base_is_stale_and_nothing_of_it_happens),
+        TEST(a_newest_packet_without_its_base_is_malformed),
+        TEST(a_late_create_after_a_newer_destroy_is_ignored),
+        TEST(a_newer_generation_evicts),
+        TEST(a_late_update_of_a_former_life_is_stale),
+        TEST(references_hold_handles_and_let_them_go),
+        TEST(the_mirror_lets_go_of_references_when_it_ends),
+        TEST(impossible_records_are_malformed),
+        TEST(a_body_ends_where_its_records_end),
+        TEST(any_bytes_leave_a_whole_world),
+        TEST(running_out_of_memory_is_told_and_final),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
