@@ -22,21 +22,25 @@ static void spread(void* target, const void* value, size_t size, uint32_t count)
         memcpy(out + done, out, block <= bytes - done ? block : bytes - done);
 }
 
-// Cells of `count` rows from `row` on. @return how many were filled: fewer when memory ran out.
-static uint32_t fill_rows(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
-                          const ecs_binding* binding) {
+void ecs_rows_spread(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_binding* binding) {
     const ecs_archetype* archetype = chunk->archetype;
-    if (archetype->has_ops) {
-        for (uint32_t i = 0; i < count; i++)
-            if (!ecs_row_fill(world, chunk, row + i, binding->defaults)) return i;
-        return count;
-    }
     for (uint32_t i = 0; i < archetype->column_count; i++)
         spread(ecs_chunk_cell(chunk, i, row), binding->defaults[i], chunk->sizes[i], count);
     for (uint32_t t = 0; t < archetype->track_count; t++)
         spread(ecs_chunk_cell(chunk, archetype->column_count + t, row),
                binding->defaults[archetype->tracked[t]], chunk->sizes[archetype->tracked[t]],
                count);
+}
+
+// Cells of `count` rows from `row` on. @return how many were filled: fewer when memory ran out.
+static uint32_t fill_rows(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
+                          const ecs_binding* binding) {
+    if (!chunk->archetype->has_ops) {
+        ecs_rows_spread(chunk, row, count, binding);
+        return count;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (!ecs_row_fill(world, chunk, row + i, binding->defaults)) return i;
     return count;
 }
 

@@ -81,7 +81,7 @@ static ecs_chunk* make_block(ecs_world* world, ecs_archetype* archetype, uint32_
     return chunk;
 }
 
-static void zero_rows(ecs_chunk* chunk, uint32_t from, uint32_t end) {
+void ecs_chunk_zero(ecs_chunk* chunk, uint32_t from, uint32_t end) {
     if (from >= end) return;
     memset(chunk->entities + from, 0, (end - from) * sizeof(ecs_entity));
     for (uint32_t i = 0; i < columns_of(chunk->archetype); i++) {
@@ -114,6 +114,7 @@ static void move_columns(ecs_world* world, ecs_chunk* target, ecs_chunk* source,
 
 // Replace a block by one of another capacity; id, rows, marks stay.
 static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
+    if (world->storage.runway.chunk == chunk) ecs_runway_close(world);
     ecs_archetype* archetype = chunk->archetype;
     uint32_t count = ecs_chunk_count(&world->storage, chunk);
     BASE_ASSERT(capacity >= count);
@@ -131,7 +132,7 @@ static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
                dirty_words(count) * sizeof(uint64_t));
     }
     fresh->clean_end = (count + 15) & ~15u;
-    zero_rows(fresh, count, fresh->clean_end);
+    ecs_chunk_zero(fresh, count, fresh->clean_end);
     world->storage.chunks[fresh->id] = fresh;
     archetype->chunks[fresh->index] = fresh;
     ecs_queries_patch_chunk(world, fresh);
@@ -197,6 +198,7 @@ static void drop_last_chunk(ecs_world* world, ecs_archetype* archetype) {
     ecs_storage* storage = &world->storage;
     ecs_chunk* chunk = archetype->chunks[archetype->chunk_count - 1];
     BASE_ASSERT(ecs_chunk_count(storage, chunk) == 0);
+    if (storage->runway.chunk == chunk) ecs_runway_close(world);
     ecs_queries_drop_chunk(world, chunk);
     archetype->chunk_count--;
     archetype->row_room -= chunk->capacity;
@@ -249,16 +251,23 @@ ecs_chunk* ecs_archetype_tail(ecs_world* world, ecs_archetype* archetype) {
     return archetype->chunks[++archetype->tail];
 }
 
+void ecs_chunk_clean(ecs_chunk* chunk, uint32_t end) {
+    if (end <= chunk->clean_end) return;
+    uint32_t clean_end = (end + CLEAN_ROWS - 1) & ~(uint32_t)(CLEAN_ROWS - 1);
+    if (clean_end > chunk->capacity) clean_end = chunk->capacity;
+    // Handles of rows that are only prepared stay zero.
+    memset(chunk->entities + chunk->clean_end, 0,
+           (clean_end - chunk->clean_end) * sizeof(ecs_entity));
+    ecs_chunk_zero(chunk, end, clean_end);
+    chunk->clean_end = clean_end;
+}
+
 uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
+    if (world->storage.runway.chunk == chunk) ecs_runway_close(world);
     uint32_t row = ecs_chunk_count(&world->storage, chunk);
     uint32_t end = row + count;
     BASE_ASSERT(end <= chunk->capacity);
-    if (end > chunk->clean_end) {
-        uint32_t clean_end = (end + CLEAN_ROWS - 1) & ~(uint32_t)(CLEAN_ROWS - 1);
-        if (clean_end > chunk->capacity) clean_end = chunk->capacity;
-        zero_rows(chunk, end, clean_end);
-        chunk->clean_end = clean_end;
-    }
+    ecs_chunk_clean(chunk, end);
     world->storage.chunk_counts[chunk->id] = end;
     chunk->archetype->row_count += count;
     return row;
@@ -266,7 +275,7 @@ uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
 
 void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
     uint32_t* rows = &world->storage.chunk_counts[chunk->id];
-    zero_rows(chunk, *rows - count, *rows);
+    ecs_chunk_zero(chunk, *rows - count, *rows);
     *rows -= count;
     chunk->archetype->row_count -= count;
     if (*rows == 0 && chunk->archetype->tail > 0) chunk->archetype->tail--;
@@ -315,6 +324,7 @@ static void fill_hole(ecs_world* world, ecs_chunk* hole, uint32_t row, ecs_chunk
 void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
     ecs_archetype* archetype = chunk->archetype;
     ecs_chunk* last = archetype->chunks[archetype->tail];
+    if (world->storage.runway.chunk == last) ecs_runway_close(world);
     uint32_t last_row = ecs_chunk_count(&world->storage, last) - 1;
     for (uint32_t t = 0; t < archetype->track_count; t++)
         ecs_chunk_dirty(chunk, t)[row / 64] &= ~(1ull << (row % 64));

@@ -273,6 +273,7 @@ void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk) {
 
 ecs_query_iter ecs_query_begin(ecs_world* world, ecs_query* query) {
     BASE_ASSERT(world->is_sealed && "seal the world before queries are walked");
+    ecs_runway_close(world); // a walk may read past the count and finds zeros there
     world->walk_depth++;
     ecs_query_iter iter;
     iter.rows = (ecs_rows){0};

@@ -32,6 +32,7 @@ void ecs_storage_clear(ecs_world* world) {
     const base_allocator* allocator = world->allocator;
     ecs_commands_clear(world);
     ecs_queries_clear(world);
+    storage->runway = (ecs_runway){0};
     for (uint32_t id = 0; id < storage->binding_capacity; id++) {
         ecs_binding* binding = &storage->bindings[id];
         if (binding->archetype)

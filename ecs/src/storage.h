@@ -12,7 +12,7 @@
 /// Invariants (ecs_storage_validate checks them):
 ///   - all chunks of an archetype but the last that holds rows are full; empty ones come after it;
 ///   - rows [0, count) live; rows [count, clean_end) of every column are zero bytes, and clean_end is
-///     a multiple of 16 that covers count;
+///     a multiple of 16 that covers count. Outside of walks the runway's rows hold defaults instead;
 ///   - a dirty bit is set only for rows < count, its summary bit is set too;
 ///   - a record in use points at the row whose entities[row] is its handle;
 ///   - a shadow cell is created like its value. Storage fills it (a copy of the value) before it calls
@@ -220,6 +220,14 @@ typedef struct ecs_commands {
     bool is_flushing;
 } ecs_commands;
 
+/// Rows [count, end) of a chunk that hold their template's defaults already (runway.c).
+typedef struct ecs_runway {
+    ecs_chunk* chunk; ///< NULL: none
+    uint32_t end;
+    uint32_t length;             ///< of the last extension
+    ecs_template_id template_id; ///< of the last creation of plain data, with or without a runway
+} ecs_runway;
+
 typedef struct ecs_storage {
     ecs_record_page* pages[ECS_PAGES]; ///< a missing one is the world's zero page: no NULL test
     ecs_record_page* zero_page;
@@ -244,6 +252,7 @@ typedef struct ecs_storage {
     uint32_t query_capacity;
     uint32_t slot_count; ///< of every archetype's slots: components + 1, fixed by seal
     uint8_t mark_sink;   ///< where walks mark columns that nobody tracks
+    ecs_runway runway;
     ecs_commands commands;
 } ecs_storage;
 
@@ -370,6 +379,12 @@ void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count);
 void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row);
 /// Bytes of a block of `capacity` rows (offsets by column when `offsets` is given).
 size_t ecs_chunk_layout(const ecs_archetype* archetype, uint32_t capacity, size_t* offsets);
+/// Make rows [end, clean_end) zero with clean_end >= end; rows before `end` are the caller's.
+void ecs_chunk_clean(ecs_chunk* chunk, uint32_t end);
+/// Zero all columns of rows [from, end).
+void ecs_chunk_zero(ecs_chunk* chunk, uint32_t from, uint32_t end);
+/// Zero the runway's unused rows and forget it.
+void ecs_runway_close(ecs_world* world);
 void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype);
 
 // Query caches (query.c). Reserve may fail and changes nothing that a walk sees; the others cannot.

@@ -20,11 +20,16 @@ static void check_rows(const ecs_world* world, const ecs_chunk* chunk, uint32_t 
     }
 }
 
-static void check_columns(const ecs_chunk* chunk, uint32_t count) {
+static void check_columns(const ecs_world* world, const ecs_chunk* chunk, uint32_t count) {
     const ecs_archetype* archetype = chunk->archetype;
     BASE_ASSERT(chunk->clean_end % 16 == 0 && chunk->clean_end <= chunk->capacity);
     BASE_ASSERT(chunk->clean_end >= count);
     BASE_ASSERT(is_zero(chunk->entities + count, (chunk->clean_end - count) * sizeof(ecs_entity)));
+    const ecs_runway* runway = &world->storage.runway;
+    if (runway->chunk == chunk) {
+        BASE_ASSERT(runway->end >= count && runway->end <= chunk->clean_end);
+        count = runway->end;
+    }
     for (uint32_t i = 0; i < archetype->column_count + archetype->track_count; i++) {
         BASE_ASSERT((uintptr_t)chunk->columns[i] % BASE_CACHE_LINE_BYTES == 0);
         BASE_ASSERT(is_zero(ecs_chunk_cell(chunk, i, count),
@@ -57,7 +62,7 @@ static uint64_t check_archetype(const ecs_world* world, const ecs_archetype* arc
         BASE_ASSERT(i <= archetype->tail || count == 0);
         BASE_ASSERT(i != archetype->tail || i == 0 || count > 0);
         check_rows(world, chunk, count);
-        check_columns(chunk, count);
+        check_columns(world, chunk, count);
         check_dirty(chunk, count);
         rows += count;
         room += chunk->capacity;

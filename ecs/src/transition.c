@@ -63,14 +63,47 @@ bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row, const void* 
     return true;
 }
 
-static ecs_result create_row(ecs_world* world, const ecs_binding* binding, const ecs_init* inits,
-                             uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
-    const void* copied[ECS_TEMPLATE_COMPONENTS_MAX];
-    const void* const* sources = binding->defaults;
-    if (init_count > 0) {
-        if (!choose_sources(world, binding, inits, init_count, copied)) return ECS_ERR_MISSING;
-        sources = copied;
+static bool are_inits_there(const ecs_world* world, const ecs_archetype* archetype,
+                            const ecs_init* inits, uint32_t init_count) {
+    for (uint32_t i = 0; i < init_count; i++)
+        if (inits[i].component >= world->storage.slot_count ||
+            archetype->slots[inits[i].component] == ECS_SLOT_NONE)
+            return false;
+    return true;
+}
+
+// Plain data: defaults are there or copied, then what differs, value and shadow.
+static ecs_result create_plain_row(ecs_world* world, const ecs_binding* binding,
+                                   ecs_template_id template_id, const ecs_init* inits,
+                                   uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
+    ecs_archetype* archetype = binding->archetype;
+    if (!are_inits_there(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
+    if (!ecs_runway_take(world, binding, template_id, chunk, row)) {
+        ecs_result result = ecs_archetype_reserve(world, archetype, 1);
+        if (result != ECS_OK) return result;
+        *chunk = ecs_archetype_tail(world, archetype);
+        *row = ecs_chunk_append(world, *chunk, 1);
+        bool is_filled = ecs_row_fill(world, *chunk, *row, binding->defaults);
+        BASE_ASSERT(is_filled);
+        ecs_runway_created(world, *chunk, *row, template_id);
     }
+    for (uint32_t i = 0; i < init_count; i++) {
+        ecs_slot slot = archetype->lookup[inits[i].component];
+        ecs_bytes_copy(ecs_chunk_cell(*chunk, slot.column, *row), inits[i].value, slot.size);
+        if (slot.track == ECS_SLOT_NONE) continue;
+        ecs_bytes_copy(ecs_chunk_cell(*chunk, archetype->column_count + slot.track, *row),
+                       inits[i].value, slot.size);
+    }
+    return ECS_OK;
+}
+
+static ecs_result create_row(ecs_world* world, const ecs_binding* binding,
+                             ecs_template_id template_id, const ecs_init* inits,
+                             uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
+    if (!binding->archetype->has_ops)
+        return create_plain_row(world, binding, template_id, inits, init_count, chunk, row);
+    const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
+    if (!choose_sources(world, binding, inits, init_count, sources)) return ECS_ERR_MISSING;
     ecs_result result = ecs_archetype_reserve(world, binding->archetype, 1);
     if (result != ECS_OK) return result;
     *chunk = ecs_archetype_tail(world, binding->archetype);
@@ -93,7 +126,7 @@ ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_i
         return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
     uint32_t row = 0;
-    result = create_row(world, binding, inits, init_count, &chunk, &row);
+    result = create_row(world, binding, template_id, inits, init_count, &chunk, &row);
     if (result != ECS_OK) return result;
     *entity = ecs_handle_take(world, range, index);
     ecs_row_settle(world, chunk, row, *entity, template_id);
@@ -118,7 +151,7 @@ static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template
         return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
     uint32_t row = 0;
-    result = create_row(world, binding, inits, init_count, &chunk, &row);
+    result = create_row(world, binding, template_id, inits, init_count, &chunk, &row);
     if (result != ECS_OK) return result;
     ecs_row_settle(world, chunk, row, handle, template_id);
     world->storage.entity_count++;

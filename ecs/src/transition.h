@@ -27,3 +27,13 @@ static inline void ecs_row_settle(ecs_world* world, ecs_chunk* chunk, uint32_t r
                            .template_id = template_id};
     chunk->entities[row] = entity;
 }
+
+/// Fill rows of plain data with a template's defaults, shadows too.
+void ecs_rows_spread(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_binding* binding);
+/// Append the next row of the template's runway: its cells are the defaults.
+/// @return false when there is none: append and fill a row instead, then call ecs_runway_created.
+bool ecs_runway_take(ecs_world* world, const ecs_binding* binding, ecs_template_id template_id,
+                     ecs_chunk** chunk, uint32_t* row);
+/// A row of plain data was appended without a runway: when its template repeats one starts behind it.
+void ecs_runway_created(ecs_world* world, ecs_chunk* chunk, uint32_t row,
+                        ecs_template_id template_id);

@@ -210,6 +210,53 @@ static void many_are_made_at_once_like_one_by_one(void** state) {
     store_close(&fixture);
 }
 
+static void series_of_one_template_leave_no_trace_behind_the_rows(void** state) {
+    (void)state;
+    store fixture;
+    store_open(&fixture, NULL);
+    const ecs_term terms[] = {{"pos", "p2", ECS_READ}};
+    ecs_query* query = NULL;
+    assert_int_equal(ecs_query_create(fixture.world, terms, 1, &query), ECS_OK);
+    store_seal(&fixture);
+    ecs_world* world = fixture.world;
+    for (uint32_t series = 1; series < 200; series += 3) {
+        ecs_entity last = ECS_ENTITY_NONE;
+        for (uint32_t i = 0; i < series; i++) {
+            ecs_vec2 pos = {(float)i, 5};
+            ecs_init init = {fixture.pos, &pos};
+            assert_int_equal(ecs_create(world, fixture.mover, &init, i % 2, &last), ECS_OK);
+            float expected = i % 2 ? (float)i : 1.0f;
+            assert_float_equal(store_vec2(&fixture, last, fixture.pos).x, expected, 0.0f);
+        }
+        ecs_storage_validate(world);
+        switch (series % 5) {
+        case 0:
+            assert_int_equal(ecs_destroy(world, last), ECS_OK);
+            break;
+        case 1:
+            store_create(&fixture, fixture.ball);
+            break;
+        case 2:
+            assert_int_equal(ecs_create_many(world, fixture.mover, 3, NULL), ECS_OK);
+            break;
+        case 3:
+            assert_int_equal(ecs_recreate(world, last, fixture.ball, NULL, 0), ECS_OK);
+            break;
+        default:
+            break;
+        }
+        ecs_query_iter iter = ecs_query_begin(world, query);
+        while (ecs_query_next(&iter)) {
+            const ecs_vec2* pos = iter.rows.columns[0];
+            for (uint32_t row = iter.rows.count; row % 16 != 0; row++)
+                assert_float_equal(pos[row].x, 0.0f, 0.0f);
+        }
+        assert_null(world->storage.runway.chunk);
+        ecs_storage_validate(world);
+    }
+    store_close(&fixture);
+}
+
 static void too_many_at_once_change_nothing(void** state) {
     (void)state;
     ecs_world_config config = ecs_world_config_default();
@@ -266,6 +313,7 @@ int main(void) {
         TEST(texts_live_through_moves_copies_and_deaths),
         TEST(an_entity_without_components_is_called_empty),
         TEST(many_are_made_at_once_like_one_by_one),
+        TEST(series_of_one_template_leave_no_trace_behind_the_rows),
         TEST(too_many_at_once_change_nothing),
         TEST(structure_does_not_change_inside_a_stage),
         TEST(entities_are_made_after_seal),

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The runway: rows filled with a template's defaults before anybody asks for them.
+//
+// Entities often come in series of one template. Filling one row touches every column once, a line
+// here and a line there; filling 64 rows column by column runs at the speed of memory. So when a template
+// repeats, the next 1, 2, 4 .. 64 rows behind the count get its defaults, and a creation is left with a
+// count, a record and the values that differ.
+//
+//     | rows that live | runway: defaults | zeros up to clean_end | ...
+//                      ^ count            ^ end
+//
+// There is at most one in a world, on the tail chunk of an archetype of plain types. Rows behind the
+// count must read as zeros while somebody walks, so the runway is closed (zeroed again) before a walk and
+// before anything else touches the chunk's end. A runway that was closed before its end has misjudged
+// the series: the next one starts small.
+#include "transition.h"
+
+enum { LENGTH_MAX = 64 };
+
+void ecs_runway_close(ecs_world* world) {
+    ecs_runway* runway = &world->storage.runway;
+    ecs_chunk* chunk = runway->chunk;
+    if (!chunk) return;
+    runway->chunk = NULL;
+    uint32_t count = ecs_chunk_count(&world->storage, chunk);
+    if (runway->end <= count) return;
+    ecs_chunk_zero(chunk, count, runway->end);
+    runway->template_id = ECS_TEMPLATE_NONE;
+    runway->length = 0;
+}
+
+// Put defaults into the next rows. @return false when the chunk is full.
+static bool extend(ecs_world* world, const ecs_binding* binding) {
+    ecs_runway* runway = &world->storage.runway;
+    ecs_chunk* chunk = runway->chunk;
+    uint32_t row = ecs_chunk_count(&world->storage, chunk);
+    uint32_t length = runway->length == 0 ? 1 : runway->length * 2;
+    if (length > LENGTH_MAX) length = LENGTH_MAX;
+    uint32_t end = chunk->capacity - row < length ? chunk->capacity : row + length;
+    if (end == row) return false;
+    ecs_chunk_clean(chunk, end);
+    ecs_rows_spread(chunk, row, end - row, binding);
+    runway->length = length;
+    runway->end = end;
+    return true;
+}
+
+bool ecs_runway_take(ecs_world* world, const ecs_binding* binding, ecs_template_id template_id,
+                     ecs_chunk** chunk, uint32_t* row) {
+    ecs_runway* runway = &world->storage.runway;
+    if (!runway->chunk || runway->template_id != template_id) return false;
+    uint32_t* count = &world->storage.chunk_counts[runway->chunk->id];
+    if (*count == runway->end && !extend(world, binding)) return false;
+    *chunk = runway->chunk;
+    *row = (*count)++;
+    binding->archetype->row_count++;
+    return true;
+}
+
+void ecs_runway_created(ecs_world* world, ecs_chunk* chunk, uint32_t row,
+                        ecs_template_id template_id) {
+    ecs_runway* runway = &world->storage.runway;
+    if (runway->template_id == template_id) {
+        if (runway->chunk) ecs_runway_close(world);
+        runway->template_id = template_id;
+        runway->chunk = chunk;
+        runway->end = row + 1;
+        return;
+    }
+    ecs_runway_close(world);
+    *runway = (ecs_runway){.template_id = template_id};
+}
