@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+/// FILE.queue: the records that a log's file does not hold yet, in shared memory. Format: proto/LOG.md.
+#pragma once
+
+#include "base/bytes.h"
+#include "base/spsc.h"
+#include "net/log.h"
+
+typedef struct net_log_queue {
+    char file[4096];
+    int fd;
+    uint8_t* memory;
+    size_t memory_bytes;
+    base_spsc* ring;
+} net_log_queue;
+
+/// The queue's name for a log's name. @return false when it gets too long.
+BASE_MUST_USE bool net_log_queue_name(char* target, size_t target_bytes, const char* log_file);
+/// Create and map FILE.queue, with all of its pages on the disk. @return NET_OK; NET_ERR_IO (reported).
+BASE_MUST_USE net_result net_log_queue_create(net_log_queue* queue, const char* log_file,
+                                              uint64_t identity, uint64_t ring_bytes,
+                                              const base_reporter* reporter);
+void net_log_queue_destroy(net_log_queue* queue, bool is_kept);
+/// Push a record with the queue's prefix. It survives the process as soon as this returns.
+BASE_MUST_USE bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size,
+                                      uint64_t number);
+
+/// A private copy of a stranger's queue file.
+typedef struct net_log_queue_copy {
+    const base_allocator* allocator;
+    uint8_t* memory; ///< NULL: there is no such file, or it is no queue
+    size_t memory_bytes;
+    bool exists;
+} net_log_queue_copy;
+
+/// @return NET_OK, also when there is none; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_queue_load(net_log_queue_copy* copy,
+                                            const base_allocator* allocator, const char* log_file);
+void net_log_queue_unload(net_log_queue_copy* copy);
+
+typedef enum net_log_queue_state {
+    NET_LOG_QUEUE_NONE,
+    NET_LOG_QUEUE_WHOLE, ///< all that was pushed is in the file or in the records
+    NET_LOG_QUEUE_LOSSY, ///< records are missing; those that were taken are good
+} net_log_queue_state;
+
+/// Append (varint length, record) for each record numbered from `next_number` on, without a gap, to
+/// `records`. `reason` (a text) is set when records are missing.
+net_log_queue_state net_log_queue_take(net_log_queue_copy* copy, uint64_t identity,
+                                       uint64_t next_number, base_bytes* records,
+                                       uint64_t* lost_bytes, const char** reason);
