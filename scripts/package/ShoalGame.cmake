@@ -1,0 +1,45 @@
+# shoal_game(NAME source.c... PROTO NAME.proto BLK NAME.blk): a game module, target NAME.
+#
+# Builds ${CMAKE_BINARY_DIR}/games/NAME.so with NAME.blk beside it (set SHOAL_MODULE_PATH to that folder,
+# or name the file: shoal-server --game games/NAME.so), and installs both to lib/shoal/games. The sources
+# include "NAME.pb-c.h", generated from the .proto. One source defines, with default visibility,
+#     const net_game_module* net_game_module_get(void);   // net/game.h
+# Everything else is hidden, and the functions of ecs/ and base/ stay undefined: the module uses those of
+# the program that opens it. Do not link shoal::ecs into a module: it would bring its own copy.
+include_guard(GLOBAL)
+include(${CMAKE_CURRENT_LIST_DIR}/ShoalProto.cmake)
+
+function(shoal_game name)
+    cmake_parse_arguments(ARG "" "PROTO;BLK" "" ${ARGN})
+    string(LENGTH "${name}" length)
+    if(NOT name MATCHES "^[a-z0-9_]+$" OR length GREATER 32)
+        message(FATAL_ERROR "shoal_game: the name '${name}' is not 1 to 32 of a-z 0-9 _")
+    endif()
+    if(NOT ARG_UNPARSED_ARGUMENTS OR NOT ARG_PROTO OR NOT ARG_BLK)
+        message(FATAL_ERROR "shoal_game(${name} source.c... PROTO file.proto BLK file.blk)")
+    endif()
+    get_filename_component(blk ${ARG_BLK} ABSOLUTE)
+    if(NOT EXISTS ${blk})
+        message(FATAL_ERROR "shoal_game: ${blk} does not exist")
+    endif()
+
+    set(folder ${CMAKE_BINARY_DIR}/games)
+    add_library(${name} MODULE ${ARG_UNPARSED_ARGUMENTS})
+    target_link_libraries(${name} PRIVATE shoal::game)
+    target_link_options(${name} PRIVATE LINKER:-z,undefs)
+    set_target_properties(${name} PROPERTIES
+        PREFIX "" OUTPUT_NAME ${name} SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${folder}
+        C_VISIBILITY_PRESET hidden C_STANDARD 17 C_STANDARD_REQUIRED ON)
+    shoal_protobuf(${name} ${ARG_PROTO})
+
+    # A target of its own: templates are edited far more often than code, and need no compiler.
+    add_custom_command(OUTPUT ${folder}/${name}.blk
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+        COMMAND ${CMAKE_COMMAND} -E copy ${blk} ${folder}/${name}.blk
+        DEPENDS ${blk} VERBATIM)
+    add_custom_target(${name}_templates ALL DEPENDS ${folder}/${name}.blk)
+    add_dependencies(${name} ${name}_templates)
+
+    install(TARGETS ${name} LIBRARY DESTINATION lib/shoal/games)
+    install(FILES ${blk} DESTINATION lib/shoal/games RENAME ${name}.blk)
+endfunction()

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Install a build into an empty folder, build the game in outside/ against that folder alone, play it with
+# the installed programs, and compare what server and clients say they hold.
+#
+#     outside.sh BUILD COMPILER
+set -euo pipefail
+build=$1
+compiler=$2
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/shoal-outside.XXXXXX")
+server=
+cleanup() {
+    if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; fi
+    rm -rf "$work"
+}
+trap cleanup EXIT
+fail() {
+    echo "outside: $*" >&2
+    for file in "$work"/*.out; do
+        [ -e "$file" ] && { echo "--- $(basename "$file")"; tail -n 30 "$file"; } >&2
+    done
+    exit 1
+}
+
+installed=$work/prefix
+cmake --install "$build" --prefix "$installed" >"$work/install.out" 2>&1 || fail "does not install"
+# Nothing installed may lead back to where it was built.
+root=$(cd "$here/../.." && pwd)
+if grep -rlF -e "$root" -e "$build" "$installed/include" "$installed/share" "$installed/lib" \
+    --include='*.cmake' --include='*.pc' --include='*.h' --include='*.proto' >"$work/paths.out"; then
+    fail "installed files name the build or source folder"
+fi
+
+# The sources too are out of the tree: no ../ finds anything of ours.
+cp -r "$here/outside" "$work/dots"
+cmake -S "$work/dots" -B "$work/build" -DCMAKE_PREFIX_PATH="$installed" -DCMAKE_C_COMPILER="$compiler" \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS="-Wall -Wextra -Werror" \
+    >"$work/configure.out" 2>&1 || fail "does not configure"
+cmake --build "$work/build" >"$work/build.out" 2>&1 || fail "does not build"
+module=$work/build/games/dots.so
+
+# pkg-config says the same places.
+pc=$(find "$installed" -name shoal.pc)
+cflags=$(pkg-config --cflags "$pc") || fail "shoal.pc is not readable"
+echo '#include <net/game.h>' >"$work/probe.c"
+# shellcheck disable=SC2086
+"$compiler" -std=c17 $cflags -fsyntax-only "$work/probe.c" || fail "shoal.pc does not find the headers"
+games=$(pkg-config --variable=gamesdir "$pc")
+[ -f "$games/breakout.so" ] && [ -f "$games/breakout.blk" ] || fail "no breakout in $games"
+
+# Exactly one symbol, and none of the libraries inside.
+symbols=$(nm -D --defined-only "$module" | awk '{ print $3 }')
+[ "$symbols" = net_game_module_get ] || fail "the module exports: $symbols"
+"$installed/bin/shoal-server" check "$module" >"$work/check.out" 2>&1 || fail "the module is refused"
+
+export SHOAL_MODULE_PATH=$work/build/games
+cd "$work"
+"$installed/bin/shoal-server" --game dots --listen 127.0.0.1:0 --min-clients 3 --ticks 300 --log none \
+    >"$work/server.out" 2>"$work/server-errors.out" &
+server=$!
+address=
+for _ in $(seq 100); do
+    address=$(sed -n 's/^ready listen=\([^ ]*\).*/\1/p' "$work/server.out")
+    [ -n "$address" ] && break
+    kill -0 "$server" 2>/dev/null || fail "the server ended before it was ready"
+    sleep 0.1
+done
+[ -n "$address" ] || fail "the server is not ready after 10 s"
+# Without --game: the client asks the server and finds the same module.
+"$installed/bin/shoal-client" "$address" --bots 3 >"$work/client.out" 2>"$work/client-errors.out" ||
+    fail "the clients ended with $?"
+code=0
+wait "$server" || code=$?
+server=
+[ "$code" = 0 ] || fail "the server ended with $code"
+
+pick() { # LINE KEY: "id tick hash" of each line, sorted
+    sed -n "s/^$1 id=\([0-9]*\) tick=\([0-9]*\) .*$2=\([0-9a-f]*\).*/\1 \2 \3/p" "$3" | sort
+}
+peers=$(pick peer scope_hash "$work/server.out")
+clients=$(pick client mirror_hash "$work/client.out")
+[ "$(echo "$peers" | wc -l)" = 3 ] || fail "three peers expected"
+[ "$peers" = "$clients" ] || fail "server and clients differ:"$'\n'"$peers"$'\n'"$clients"
+grep -q '^done ticks=300 ' "$work/server.out" || fail "the match did not last 300 ticks"
+echo "outside: 3 clients agree with the server after 300 ticks"

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// dots: a whole game in one file, built against an installation of Shoal. Players steer dots over a field
+// and eat pellets; whoever eats one makes a new one appear elsewhere. Read dots.blk first.
+
+#include <net/game.h>
+
+#include <base/math.h>
+
+#include "dots.pb-c.h"
+
+#define WIDTH 640.0f
+#define HEIGHT 480.0f
+#define SPEED 180.0f // units per second
+#define REACH 12.0f
+#define PELLETS 40
+
+typedef struct dots_player {
+    uint32_t client;
+    uint32_t score;
+} dots_player;
+
+typedef struct dots_steer { // component of a dot and payload of the event "steer"
+    int32_t x, y;
+} dots_steer;
+
+typedef struct dots_game {
+    ecs_component_id pos, player;
+    ecs_template_id pellet, dot;
+    ecs_event_type eaten;
+    ecs_query* pellets;
+} dots_game;
+
+static const ecs_field player_fields[] = {
+    {"client", offsetof(dots_player, client), ECS_FIELD_U32, 1, {0, 0, 0}},
+    {"score", offsetof(dots_player, score), ECS_FIELD_U32, 1, {0, 0, 0}},
+};
+static const ecs_field steer_fields[] = {
+    {"x", offsetof(dots_steer, x), ECS_FIELD_I32, 1, {-100, 1, 8}},
+    {"y", offsetof(dots_steer, y), ECS_FIELD_I32, 1, {-100, 1, 8}},
+};
+
+static ecs_result register_types(ecs_world* world, const base_reporter* reporter) {
+    static const ecs_type_desc types[] = {
+        {"DotsPlayer", sizeof(dots_player), _Alignof(dots_player), player_fields, 2, NULL},
+        {"DotsSteer", sizeof(dots_steer), _Alignof(dots_steer), steer_fields, 2, NULL},
+    };
+    static const ecs_event_desc events[] = {
+        {"steer", sizeof(dots_steer), steer_fields, 2, false},
+        {"eaten", sizeof(dots_player), player_fields, 2, true},
+    };
+    (void)reporter;
+    ecs_result result = ECS_OK;
+    for (uint32_t i = 0; i < BASE_COUNT(types) && !result; i++) {
+        ecs_type_id id;
+        result = ecs_type_register(world, &types[i], &id);
+    }
+    for (uint32_t i = 0; i < BASE_COUNT(events) && !result; i++) {
+        ecs_event_type id;
+        result = ecs_event_register(world, &events[i], &id);
+    }
+    return result;
+}
+
+static ecs_vec2 random_place(ecs_world* world) {
+    base_rng* rng = ecs_world_rng(world);
+    float x = base_rng_float(rng) * WIDTH;
+    return (ecs_vec2){x, base_rng_float(rng) * HEIGHT};
+}
+
+static void place_pellet(ecs_world* world, const dots_game* game) {
+    const ecs_vec2 pos = random_place(world);
+    const ecs_init inits[] = {{game->pos, &pos}};
+    (void)ecs_command_create(world, game->pellet, inits, 1);
+}
+
+static void take_steer(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)stage;
+    dots_steer* steers = rows->columns[0];
+    for (uint32_t i = 0; i < rows->count; i++)
+        steers[i] = *(const dots_steer*)event->payload;
+}
+
+// Two dots may reach for the same pellet in one tick: both eat, it dies once.
+static void eat(const ecs_stage* stage, const dots_game* game, ecs_vec2 pos, dots_player* player) {
+    ecs_query_iter it = ecs_query_begin(stage->world, game->pellets);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* places = it.rows.columns[0];
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            float x = places[i].x - pos.x, y = places[i].y - pos.y;
+            if (x * x + y * y > REACH * REACH) continue;
+            player->score++;
+            (void)ecs_event_broadcast(stage->world, game->eaten, player);
+            (void)ecs_command_destroy(stage->world, it.rows.entities[i]);
+            place_pellet(stage->world, game);
+        }
+    }
+}
+
+static void move_dots(const ecs_stage* stage, const ecs_rows* rows) {
+    const dots_game* game = stage->context;
+    ecs_vec2* places = rows->columns[0];
+    dots_player* players = rows->columns[1];
+    const dots_steer* steers = rows->columns[2];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        float way = SPEED * stage->dt / 100.0f;
+        places[i].x = base_clamp(places[i].x + (float)steers[i].x * way, 0.0f, WIDTH);
+        places[i].y = base_clamp(places[i].y + (float)steers[i].y * way, 0.0f, HEIGHT);
+        eat(stage, game, places[i], &players[i]);
+    }
+}
+
+static ecs_result register_systems(ecs_world* world, void** context,
+                                   const base_reporter* reporter) {
+    static const char* const server[] = {"server"};
+    static const char* const steer_events[] = {"steer"};
+    static const ecs_term steer_terms[] = {{"steer", "DotsSteer", ECS_WRITE}};
+    static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE},
+                                          {"player", "DotsPlayer", ECS_WRITE},
+                                          {"steer", "DotsSteer", ECS_READ}};
+    static const ecs_term pellet_terms[] = {{"pos", "p2", ECS_READ},
+                                            {"player", "DotsPlayer", ECS_REQUIRE_NOT}};
+    dots_game* game = ecs_world_context(world, sizeof *game);
+    if (!game) return ECS_ERR_MEMORY;
+    *context = game;
+    game->pos = ecs_component_find(world, "pos");
+    game->player = ecs_component_find(world, "player");
+    game->pellet = ecs_template_find(world, "pellet");
+    game->dot = ecs_template_find(world, "dot");
+    game->eaten = ecs_event_find(world, "eaten");
+    if (!game->pellet || !game->dot) {
+        base_report(reporter, "dots.blk", 0, "a template of the game is missing");
+        return ECS_ERR_UNKNOWN;
+    }
+    const ecs_system_desc systems[] = {
+        {.name = "dots_take_steer",
+         .events = steer_events,
+         .event_count = 1,
+         .on_event = take_steer,
+         .terms = steer_terms,
+         .term_count = 1,
+         .tags = server,
+         .tag_count = 1,
+         .context = game},
+        {.name = "dots_move",
+         .stage = "act",
+         .run = move_dots,
+         .terms = move_terms,
+         .term_count = 3,
+         .tags = server,
+         .tag_count = 1,
+         .context = game},
+    };
+    ecs_result result = ecs_query_create(world, pellet_terms, 2, &game->pellets);
+    for (uint32_t i = 0; i < BASE_COUNT(systems) && !result; i++)
+        result = ecs_system_register(world, &systems[i]);
+    return result;
+}
+
+static void start(ecs_world* world, void* context, const net_game_start* begin) {
+    (void)begin;
+    for (uint32_t i = 0; i < PELLETS; i++)
+        place_pellet(world, context);
+    ecs_command_flush(world);
+}
+
+static ecs_entity player_join(ecs_world* world, void* context, const net_game_player* player) {
+    const dots_game* game = context;
+    const dots_player value = {.client = player->client};
+    const ecs_vec2 pos = random_place(world);
+    const ecs_init inits[] = {{game->player, &value}, {game->pos, &pos}};
+    ecs_entity entity = ECS_ENTITY_NONE;
+    return ecs_create(world, game->dot, inits, 2, &entity) ? ECS_ENTITY_NONE : entity;
+}
+
+static void player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
+    (void)context;
+    (void)client;
+    if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
+}
+
+// Straight to the nearest pellet.
+static void bot_think(const net_game_view* view, void* input) {
+    const dots_game* game = view->context;
+    const ecs_vec2* pos = ecs_find(view->world, view->player, game->pos);
+    if (!pos) return;
+    float nearest = WIDTH * WIDTH + HEIGHT * HEIGHT;
+    ecs_query_iter it = ecs_query_begin(view->world, game->pellets);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* places = it.rows.columns[0];
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            float x = places[i].x - pos->x, y = places[i].y - pos->y;
+            float distance = x * x + y * y;
+            if (distance >= nearest) continue;
+            nearest = distance;
+            float factor = 100.0f / base_max(base_sqrt(distance), 1.0f);
+            *(dots_steer*)input = (dots_steer){(int32_t)(x * factor), (int32_t)(y * factor)};
+        }
+    }
+}
+
+static int32_t clamp_axis(int32_t value) {
+    return value < -100 ? -100 : value > 100 ? 100 : value;
+}
+
+static void steer_to_wire(const void* payload, ProtobufCMessage* message) {
+    const dots_steer* steer = payload;
+    ((Dots__Steer*)message)->x = steer->x;
+    ((Dots__Steer*)message)->y = steer->y;
+}
+
+static bool steer_from_wire(const ProtobufCMessage* message, void* payload) {
+    const Dots__Steer* wire = (const Dots__Steer*)message;
+    *(dots_steer*)payload = (dots_steer){clamp_axis(wire->x), clamp_axis(wire->y)};
+    return true;
+}
+
+static void eaten_to_wire(const void* payload, ProtobufCMessage* message) {
+    const dots_player* player = payload;
+    ((Dots__Eaten*)message)->client = player->client;
+    ((Dots__Eaten*)message)->score = player->score;
+}
+
+static bool eaten_from_wire(const ProtobufCMessage* message, void* payload) {
+    const Dots__Eaten* wire = (const Dots__Eaten*)message;
+    *(dots_player*)payload = (dots_player){wire->client, wire->score};
+    return true;
+}
+
+static const net_message messages[] = {
+    {"Steer", &dots__steer__descriptor, "steer", NET_MESSAGE_INPUT, false, steer_to_wire,
+     steer_from_wire},
+    {"Eaten", &dots__eaten__descriptor, "eaten", NET_MESSAGE_TO_CLIENTS, true, eaten_to_wire,
+     eaten_from_wire},
+};
+
+static const net_game_module module = {
+    .contract_version = NET_GAME_CONTRACT_VERSION,
+    .size_bytes = sizeof(net_game_module),
+    .name = "dots",
+    .title = "Dots",
+    .view_width = WIDTH,
+    .view_height = HEIGHT,
+    .messages = messages,
+    .message_count = BASE_COUNT(messages),
+    .register_types = register_types,
+    .register_systems = register_systems,
+    .start = start,
+    .player_join = player_join,
+    .player_leave = player_leave,
+    .bot_think = bot_think,
+};
+
+__attribute__((visibility("default"))) const net_game_module* net_game_module_get(void);
+
+const net_game_module* net_game_module_get(void) {
+    return &module;
+}
