@@ -77,7 +77,7 @@ static void reset_scores(ecs_world* world, const breakout_game* game) {
 
 static void pause(breakout_match* match, int32_t* pause_ticks, breakout_phase phase,
                   int32_t ticks) {
-    match->phase = phase;
+    match->phase = (int32_t)phase;
     *pause_ticks = ticks;
 }
 

@@ -74,10 +74,12 @@ BASE_MUST_USE net_result net_match_server_event(net_match* match, uint32_t messa
                                                 ecs_entity target, const void* payload, size_t size);
 
 /// Pack an ECS event payload struct as message `message` (position + 1). @return bytes written, 0 when
-/// it does not fit `capacity` (only with text or bytes in it).
+/// it does not fit `capacity` (only with text or bytes in it) - and for a message of nothing but defaults,
+/// which takes no bytes: hand such an input on with size 0 and a payload that is not NULL.
 size_t net_match_pack(net_match* match, uint32_t message, const void* payload, uint8_t* target,
                       size_t capacity);
-/// Position + 1 of the message that an exported ECS event type belongs to; 0 when none.
+/// Position + 1 of the message that an exported ECS event type belongs to, among those that this side
+/// sends (a server's to clients, a mirror's to the server); 0 when none.
 uint32_t net_match_message_of(const net_match* match, ecs_event_type type);
 /// Position + 1 of the module's input message.
 uint32_t net_match_input_message(const net_match* match);

@@ -66,8 +66,9 @@ static void four_bots_clear_level_one_within_three_minutes(void** state) {
             assert_true(ecs_world_state_hash(world) == ecs_world_state_hash_walk(world));
         }
     }
-    print_message("level 1 cleared in %u ticks\n", ticks);
     assert_int_equal(t.levels_cleared, 1);
+    // The same on every compiler and build type; a change of rules, physics or bots changes it.
+    assert_int_equal(ticks, 3486);
     // After the pause the next level lies there.
     for (uint32_t i = 0; i < 120; i++)
         table_step(&t);
