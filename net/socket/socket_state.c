@@ -60,7 +60,7 @@ void net_socket_forget(int descriptor) {
     net_socket_table* table = table_of(descriptor, &index);
     table->entries[index] = NULL;
     entry_drop_links(old);
-    net_link_destroy(old->wire);
+    net_socket_virtual_wire_release(old->wire);
     base_release(NULL, old, sizeof *old);
 }
 

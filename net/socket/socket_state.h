@@ -28,6 +28,9 @@ typedef struct net_socket_table {
     uint32_t capacity;
 } net_socket_table;
 
+// Tests open and close virtual sockets thousands of times; a wire is megabytes.
+enum { NET_SOCKET_SPARES = 4 };
+
 typedef struct net_socket_state {
     net_socket_table real;
     net_socket_table virtual; // by descriptor - NET_SOCKET_VIRTUAL_FIRST
@@ -38,8 +41,9 @@ typedef struct net_socket_state {
     uint64_t virtual_us;
     base_rng virtual_rng;
     uint16_t virtual_port_next;
-    uint64_t pumped_us;  // real clock at the last pump, 0 before the first
-    uint64_t skipped_us; // what stalls took out of the clock
+    net_link* virtual_spares[NET_SOCKET_SPARES]; // wires of closed sockets, empty
+    uint64_t pumped_us;                          // real clock at the last pump, 0 before the first
+    uint64_t skipped_us;                         // what stalls took out of the clock
     uint32_t time_offset_ms;
     uint32_t time_calls;
 } net_socket_state;
@@ -58,6 +62,8 @@ net_socket_address net_socket_tag_address(uint64_t tag);
 
 // The virtual wire.
 int net_socket_virtual_create(void);
+// A closed socket's wire; NULL is fine.
+void net_socket_virtual_wire_release(net_link* wire);
 bool net_socket_virtual_bind(net_socket_entry* entry, net_socket_address address);
 void net_socket_virtual_send(net_socket_entry* from, net_socket_address to, const void* bytes,
                              size_t size);

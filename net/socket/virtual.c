@@ -44,13 +44,38 @@ static net_socket_entry* find_bound(net_socket_address address) {
     return NULL;
 }
 
+static net_link* wire_take(void) {
+    net_socket_state* state = net_socket_get_state();
+    for (int i = 0; i < NET_SOCKET_SPARES; i++) {
+        net_link* wire = state->virtual_spares[i];
+        state->virtual_spares[i] = NULL;
+        if (wire) return wire;
+    }
+    net_link* made = NULL;
+    return net_link_create(NULL, &(net_link_config){0}, &made) == NET_OK ? made : NULL;
+}
+
+void net_socket_virtual_wire_release(net_link* wire) {
+    net_socket_state* state = net_socket_get_state();
+    size_t size = 0;
+    while (wire && net_link_peek(wire, UINT64_MAX, NULL, &size))
+        net_link_pop(wire);
+    for (int i = 0; wire && i < NET_SOCKET_SPARES; i++) {
+        if (state->virtual_spares[i]) continue;
+        state->virtual_spares[i] = wire;
+        return;
+    }
+    net_link_destroy(wire);
+}
+
 int net_socket_virtual_create(void) {
     for (int i = 0; i < SOCKETS_MAX; i++) {
         int descriptor = NET_SOCKET_VIRTUAL_FIRST + i;
         if (net_socket_entry_find(descriptor)) continue;
         net_socket_entry* made = net_socket_entry_get(descriptor);
         if (!made) return -1;
-        if (net_link_create(NULL, &(net_link_config){0}, &made->wire) == NET_OK) return descriptor;
+        made->wire = wire_take();
+        if (made->wire) return descriptor;
         net_socket_forget(descriptor);
         return -1;
     }

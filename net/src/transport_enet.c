@@ -341,14 +341,15 @@ static net_result send_packet(enet_transport* owner, uint32_t index, net_channel
 static net_result enet_transport_send(net_transport* transport, net_peer peer, net_channel channel,
                                       const void* bytes, size_t size) {
     enet_transport* owner = transport_of(transport);
-    take_back(owner);
     uint32_t index = 0;
     const slot* from = slot_find(owner, peer, &index);
-    if (!from || from->state != SLOT_CONNECTED ||
-        owner->host->peers[index].state != ENET_PEER_STATE_CONNECTED)
-        return NET_ERR_CLOSED;
-    net_result result = send_packet(owner, index, channel, bytes, size);
-    if (result != NET_OK) owner->stats.send_refused++;
+    net_result result = NET_ERR_CLOSED;
+    if (from && from->state == SLOT_CONNECTED &&
+        owner->host->peers[index].state == ENET_PEER_STATE_CONNECTED) {
+        result = send_packet(owner, index, channel, bytes, size);
+        if (result != NET_OK) owner->stats.send_refused++;
+    }
+    take_back(owner); // last: an event's bytes may be passed on
     return result;
 }
 

@@ -343,10 +343,11 @@ static bool server_next(net_transport* transport, net_transport_event* event) {
 static net_result server_send(net_transport* transport, net_peer peer, net_channel channel,
                               const void* bytes, size_t size) {
     server* owner = server_of(transport);
-    endpoint_take_back(&owner->endpoint);
     client* to = server_find(owner, peer);
-    if (!to) return NET_ERR_CLOSED;
-    return side_send(&owner->endpoint, to, &to->there, channel, bytes, size);
+    net_result result =
+        to ? side_send(&owner->endpoint, to, &to->there, channel, bytes, size) : NET_ERR_CLOSED;
+    endpoint_take_back(&owner->endpoint); // last: an event's bytes may be passed on
+    return result;
 }
 
 static net_result server_connect(net_transport* transport, const char* address, net_peer* peer) {
@@ -472,9 +473,11 @@ static bool client_next(net_transport* transport, net_transport_event* event) {
 static net_result client_send(net_transport* transport, net_peer peer, net_channel channel,
                               const void* bytes, size_t size) {
     client* owner = client_of(transport);
+    net_result result = NET_ERR_CLOSED;
+    if (peer != 0 && peer == owner->here.peer)
+        result = side_send(&owner->endpoint, owner, &owner->here, channel, bytes, size);
     endpoint_take_back(&owner->endpoint);
-    if (peer == 0 || peer != owner->here.peer) return NET_ERR_CLOSED;
-    return side_send(&owner->endpoint, owner, &owner->here, channel, bytes, size);
+    return result;
 }
 
 static net_result client_connect(net_transport* transport, const char* address, net_peer* peer) {

@@ -27,7 +27,7 @@ typedef struct net_transport_event {
     net_peer peer;
     net_channel channel;
     uint32_t reason;      ///< of a disconnect: what the other side said, 0 for a time-out
-    const uint8_t* bytes; ///< of RECEIVED; borrowed until the next call on this transport
+    const uint8_t* bytes; ///< of RECEIVED; borrowed until the next call on this transport has returned
     size_t size;
 } net_transport_event;
 

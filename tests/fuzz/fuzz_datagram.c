@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Raw datagrams into a live ENet host over the virtual wire, from strangers and from the address of a
+// connected client, between ticks of an ordinary session.
+//
+// An input is a list of records {u8 operation, u8 size, bytes[size]}:
+//   0  a datagram from a stranger (the port depends on the position)
+//   1  a datagram from the connected client's address, with the peer and session that it has
+//   2  the same with the bytes as they are
+//   3  the first byte says how many ticks pass
+//   4  the client sends the bytes on channel 0, 5: on channel 1
+//   6  the server says goodbye to everybody
+//
+// Whatever comes: the host is never in trouble, no event names a peer that is not there, messages keep
+// their limits, and after a quiet time every slot is free or connected and accounts for nothing.
+#include "fuzz.h"
+
+#include "net/socket.h"
+#include "net/transport.h"
+#include "transport_enet.h"
+
+#include <arpa/inet.h>
+#include <enet/enet.h>
+#include <string.h>
+
+enum { PORT = 7777, PEERS = 4, TICK_US = 16667, RECORDS_MAX = 200, QUIET_TICKS = 400 };
+
+typedef struct session {
+    net_transport *server, *client;
+    net_peer client_peer;
+    net_peer known[PEERS]; // by slot: what the server's user believes in
+    uint64_t now_us;
+} session;
+
+static uint32_t slot_of(net_peer peer) {
+    return peer & 0xFFF;
+}
+
+static void take_server_event(session* at, const net_transport_event* event) {
+    uint32_t slot = slot_of(event->peer);
+    FUZZ_CHECK(event->peer != 0 && slot < PEERS);
+    if (event->kind == NET_TRANSPORT_CONNECTED) {
+        FUZZ_CHECK(at->known[slot] == 0);
+        at->known[slot] = event->peer;
+        return;
+    }
+    FUZZ_CHECK(at->known[slot] == event->peer);
+    if (event->kind == NET_TRANSPORT_DISCONNECTED) {
+        at->known[slot] = 0;
+        return;
+    }
+    size_t size_max =
+        event->channel == NET_CHANNEL_CONTROL ? NET_CONTROL_BYTES_MAX : NET_STATE_BYTES_MAX;
+    FUZZ_CHECK(event->channel <= NET_CHANNEL_REALTIME);
+    FUZZ_CHECK(event->size > 0 && event->size <= size_max);
+    (void)at->server->ops->send(at->server, event->peer, event->channel, event->bytes, event->size);
+}
+
+static void tick(session* at) {
+    net_transport_event event;
+    at->now_us += TICK_US;
+    net_socket_virtual_advance(at->now_us);
+    at->server->ops->service(at->server, at->now_us);
+    while (at->server->ops->next(at->server, &event)) {
+        take_server_event(at, &event);
+        // An echo may have taken the event's bytes back: nothing of it is used any more.
+    }
+    at->client->ops->service(at->client, at->now_us);
+    while (at->client->ops->next(at->client, &event))
+        FUZZ_CHECK(event.peer == at->client_peer);
+}
+
+static void begin(session* at) {
+    net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = PEERS};
+    *at = (session){.now_us = 1000000};
+    net_socket_virtual_set(true, 1);
+    net_socket_virtual_advance(at->now_us);
+    FUZZ_CHECK(net_transport_enet_create(&config, &at->server) == NET_OK);
+    config = (net_enet_config){.peers_max = 1};
+    FUZZ_CHECK(net_transport_enet_create(&config, &at->client) == NET_OK);
+    FUZZ_CHECK(at->client->ops->connect(at->client, "127.0.0.1:7777", &at->client_peer) == NET_OK);
+    for (int i = 0; i < 6; i++)
+        tick(at);
+    FUZZ_CHECK(at->known[0] != 0);
+}
+
+static void inject_as_client(const session* at, const uint8_t* bytes, size_t size, bool is_raw) {
+    const ENetHost* host = net_transport_enet_host(at->server);
+    const ENetPeer* peer = &host->peers[0];
+    uint8_t copy[256];
+    memcpy(copy, bytes, size);
+    if (!is_raw && size >= 2) { // the two flags stay, session and peer become the client's
+        copy[0] = (uint8_t)((copy[0] & 0xC0) | peer->incomingSessionID << 4);
+        copy[1] = 0;
+    }
+    (void)net_socket_virtual_inject(peer->address.host, peer->address.port, PORT, copy, size);
+}
+
+static void run_record(session* at, uint8_t operation, const uint8_t* bytes, size_t size,
+                       uint32_t number) {
+    switch (operation % 7) {
+    case 0:
+        (void)net_socket_virtual_inject(htonl(0x0A000001), (uint16_t)(1000 + number % 3), PORT,
+                                        bytes, size);
+        break;
+    case 1:
+    case 2:
+        inject_as_client(at, bytes, size, operation % 7 == 2);
+        break;
+    case 3:
+        for (uint32_t i = 0; size > 0 && i < bytes[0] % 32u; i++)
+            tick(at);
+        break;
+    case 4:
+    case 5:
+        (void)at->client->ops->send(at->client, at->client_peer,
+                                    operation % 7 == 4 ? NET_CHANNEL_CONTROL : NET_CHANNEL_REALTIME,
+                                    bytes, size);
+        break;
+    default:
+        for (uint32_t i = 0; i < PEERS; i++)
+            if (at->known[i]) at->server->ops->disconnect(at->server, at->known[i], number, false);
+        break;
+    }
+}
+
+static void check_quiet(session* at) {
+    const ENetHost* host = net_transport_enet_host(at->server);
+    for (int i = 0; i < QUIET_TICKS; i++)
+        tick(at);
+    for (uint32_t i = 0; i < PEERS; i++) {
+        const ENetPeer* peer = &host->peers[i];
+        bool is_connected = peer->state == ENET_PEER_STATE_CONNECTED;
+        FUZZ_CHECK(is_connected || peer->state == ENET_PEER_STATE_DISCONNECTED);
+        FUZZ_CHECK(is_connected == (at->known[i] != 0));
+        FUZZ_CHECK(peer->totalWaitingData <= host->maximumWaitingData + NET_CONTROL_BYTES_MAX);
+        FUZZ_CHECK(peer->mtu == NET_MTU_BYTES);
+    }
+    net_transport_stats stats;
+    at->server->ops->stats(at->server, &stats);
+    FUZZ_CHECK(stats.service_errors == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    session at;
+    begin(&at);
+    uint32_t number = 0;
+    for (size_t offset = 0; size - offset >= 2 && number < RECORDS_MAX; number++) {
+        size_t length = data[offset + 1];
+        if (length > size - offset - 2) length = size - offset - 2;
+        run_record(&at, data[offset], data + offset + 2, length, number);
+        if (number % 4 == 3) tick(&at);
+        offset += 2 + length;
+    }
+    check_quiet(&at);
+    at.client->ops->destroy(at.client);
+    at.server->ops->destroy(at.server);
+    net_socket_virtual_set(false, 0);
+    return 0;
+}
