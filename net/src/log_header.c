@@ -106,7 +106,11 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
         net_log_wire_fixed64(&wire, 6, net_schema_hash(net_match_schema(match)));
         net_log_wire_number(&wire, 7, config->seed);
         net_log_wire_number(&wire, 8, config->tick_rate_hz);
-        net_log_wire_number(&wire, 9, config->replicated_index_max);
+        // The value in force: a default may be another one in the program that runs this again.
+        net_log_wire_number(&wire, 9,
+                            config->replicated_index_max
+                                ? config->replicated_index_max
+                                : ecs_limits_default().replicated_index_max);
         write_settings(&wire, config);
         net_log_wire_number(&wire, 11, NET_WORLD_HASH_EVERY_TICKS);
         write_schema(&wire, match, much);
