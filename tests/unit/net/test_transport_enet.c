@@ -598,6 +598,23 @@ static void empty_and_oversized_datagrams_do_not_stop_the_drain(void** state) {
     world_deinit(&at);
 }
 
+// security 4.1: one ENet service reads 256 datagrams, the rest would wait for the next tick
+static void a_burst_is_drained_within_one_service(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 4);
+    net_peer peer = world_connect(&at, 0);
+    raw noise = raw_begin(0x0003, true); // to a peer that is not there: ENet ignores it
+    raw_command(&noise, 0x85, 0xFF, 1);
+    for (int i = 0; i < 3000; i++)
+        inject(&noise);
+    assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_REALTIME, 1), NET_OK);
+    at.clients[0]->ops->flush(at.clients[0]);
+    run_tick(&at);
+    assert_int_equal(at.at_server.realtime_count, 1);
+    world_deinit(&at);
+}
+
 // security 0.5: nobody can be answered at port 0, the kernel's refusal is a service error
 static void datagrams_from_port_zero_never_reach_enet(void** state) {
     (void)state;
@@ -1005,6 +1022,7 @@ int main(void) {
         TEST(a_growing_round_trip_throttles_nothing),
         TEST(a_client_cannot_choose_our_throttle_or_bandwidth),
         TEST(empty_and_oversized_datagrams_do_not_stop_the_drain),
+        TEST(a_burst_is_drained_within_one_service),
         TEST(datagrams_from_port_zero_never_reach_enet),
         TEST(a_connect_with_a_large_mtu_or_many_channels_is_clamped),
         TEST(every_peer_starts_with_our_mtu),
