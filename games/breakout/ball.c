@@ -6,7 +6,7 @@
 // Invariants: the speed is what the level says after each touch (so rounding never adds up); the way is
 // never flatter than STEEPNESS_MIN, so that no ball hangs between the side walls for ever; among equal
 // touches the first in the query's order wins, which is the same on every machine.
-// Hit bricks are destroyed by command: until the flush they have hits 0 and are passed through.
+// Struck bricks turn to rubble by command: until the flush they have hits 0 and are passed through.
 // Left to rules.c: what it means that no ball is left.
 
 #include "breakout.h"
@@ -133,7 +133,9 @@ static void hit_brick(const ecs_stage* stage, const breakout_game* game, const o
         .y = (int32_t)((hit->low.y + hit->high.y) * 0.5f),
     };
     ecs_event_broadcast(stage->world, game->brick_hit, &event);
-    if (left <= 0) ecs_command_destroy(stage->world, hit->entity);
+    if (left <= 0) {
+        (void)ecs_command_recreate(stage->world, hit->entity, game->rubble_template, NULL, 0);
+    }
 }
 
 static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, breakout_owner* owner) {

@@ -52,11 +52,12 @@ static ecs_result find_ids(ecs_world* world, breakout_game* game) {
         if (components[i] == ECS_COMPONENT_NONE) return ECS_ERR_UNKNOWN;
     }
     game->brick_template = ecs_template_find(world, "breakout_brick");
+    game->rubble_template = ecs_template_find(world, "breakout_rubble");
     game->pad_template = ecs_template_find(world, "breakout_pad");
     game->ball_template = ecs_template_find(world, "breakout_ball");
     game->match_template = ecs_template_find(world, "breakout_match");
-    if (!game->brick_template || !game->pad_template || !game->ball_template ||
-        !game->match_template) {
+    if (!game->brick_template || !game->rubble_template || !game->pad_template ||
+        !game->ball_template || !game->match_template) {
         return ECS_ERR_UNKNOWN;
     }
     game->brick_hit = ecs_event_find(world, "brick_hit");
@@ -71,6 +72,7 @@ static ecs_result create_queries(ecs_world* world, breakout_game* game) {
                                       {"rectSize", "p2", ECS_READ},
                                       {"hits", "i", ECS_READ},
                                       {"color", "c", ECS_READ}};
+    static const ecs_term rubble[] = {{"rubble", "tag", ECS_REQUIRE}};
     static const ecs_term pads[] = {{"pos", "p2", ECS_READ},
                                     {"rectSize", "p2", ECS_READ},
                                     {"player", "BreakoutPlayer", ECS_READ},
@@ -81,6 +83,7 @@ static ecs_result create_queries(ecs_world* world, breakout_game* game) {
                                      {"owner", "BreakoutOwner", ECS_READ}};
     static const ecs_term matches[] = {{"match", "BreakoutMatch", ECS_READ}};
     ecs_result result = ecs_query_create(world, bricks, BASE_COUNT(bricks), &game->bricks);
+    if (!result) result = ecs_query_create(world, rubble, BASE_COUNT(rubble), &game->rubble);
     if (!result) result = ecs_query_create(world, pads, BASE_COUNT(pads), &game->pads);
     if (!result) result = ecs_query_create(world, balls, BASE_COUNT(balls), &game->balls);
     if (!result) result = ecs_query_create(world, matches, BASE_COUNT(matches), &game->matches);

@@ -147,9 +147,10 @@ typedef struct breakout_game {
     ecs_component_id pos, rect_size, color, vel, brick_cell, hits;
     ecs_component_id player, input, owner, hold_ticks;
     ecs_component_id match, pause_ticks, serves, served;
-    ecs_template_id brick_template, pad_template, ball_template, match_template;
+    ecs_template_id brick_template, rubble_template, pad_template, ball_template, match_template;
     ecs_event_type brick_hit, level_cleared, life_lost, cheered;
     ecs_query* bricks;  ///< pos, rectSize, hits, color
+    ecs_query* rubble;  ///< nothing but the entities
     ecs_query* pads;    ///< pos, rectSize, player, input
     ecs_query* balls;   ///< pos, vel, radius, owner
     ecs_query* matches; ///< match

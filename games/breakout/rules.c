@@ -102,10 +102,12 @@ static void judge(ecs_world* world, const breakout_game* game, breakout_match* m
 static void go_on(ecs_world* world, const breakout_game* game, ecs_entity entity,
                   breakout_match* match) {
     if (match->phase == BREAKOUT_CLEARED) {
+        destroy_all(world, game->rubble);
         match->level++;
         match->bricks = breakout_level_place(world, game, match->level);
     } else if (match->phase == BREAKOUT_OVER) {
         destroy_all(world, game->bricks);
+        destroy_all(world, game->rubble);
         begin_game(game, match);
         reset_scores(world, game);
         match->bricks = breakout_level_place(world, game, match->level);

@@ -93,6 +93,22 @@ static void draw_bricks(const ecs_stage* stage, const ecs_rows* rows) {
     }
 }
 
+// A struck brick leaves its outline in the wall.
+static void draw_rubble(const ecs_stage* stage, const ecs_rows* rows) {
+    const net_draw* draw = stage->user;
+    const ecs_vec2* positions = rows->columns[0];
+    const ecs_vec2* sizes = rows->columns[1];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        float x = positions[i].x, y = positions[i].y, w = sizes[i].x, h = sizes[i].y;
+        ecs_color edge = {96, 108, 128, 70};
+        draw->rect(draw->context, x, y, w, h, (ecs_color){96, 108, 128, 22});
+        draw->rect(draw->context, x, y, w, 1.0f, edge);
+        draw->rect(draw->context, x, y + h - 1.0f, w, 1.0f, edge);
+        draw->rect(draw->context, x, y, 1.0f, h, edge);
+        draw->rect(draw->context, x + w - 1.0f, y, 1.0f, h, edge);
+    }
+}
+
 static breakout_trail* find_trail(breakout_view* view, ecs_entity ball) {
     breakout_trail* oldest = &view->trails[0];
     for (uint32_t i = 0; i < BREAKOUT_TRAILS; i++) {
@@ -284,6 +300,8 @@ ecs_result breakout_register_view(ecs_world* world, breakout_game* game) {
                                       {"rectSize", "p2", ECS_READ},
                                       {"hits", "i", ECS_READ},
                                       {"color", "c", ECS_READ}};
+    static const ecs_term rubble[] = {
+        {"pos", "p2", ECS_READ}, {"rectSize", "p2", ECS_READ}, {"rubble", "tag", ECS_REQUIRE}};
     static const ecs_term balls[] = {{"pos", "p2", ECS_READ},
                                      {"radius", "r", ECS_READ},
                                      {"color", "c", ECS_READ},
@@ -300,6 +318,7 @@ ecs_result breakout_register_view(ecs_world* world, breakout_game* game) {
         uint32_t term_count;
     } systems[] = {
         {"breakout_draw_field", draw_field, NULL, 0},
+        {"breakout_draw_rubble", draw_rubble, rubble, BASE_COUNT(rubble)},
         {"breakout_draw_bricks", draw_bricks, bricks, BASE_COUNT(bricks)},
         {"breakout_draw_balls", draw_balls, balls, BASE_COUNT(balls)},
         {"breakout_draw_pads", draw_pads, pads, BASE_COUNT(pads)},

@@ -147,8 +147,10 @@ static void brick_hits_carry_brick_player_and_points(void** state) {
     assert_int_equal(t.last_hit.score, 10);
     assert_true(t.last_hit.x > 0 && t.last_hit.x < 1200 && t.last_hit.y > 0 && t.last_hit.y < 600);
     ecs_world* world = net_match_world(t.match);
-    bool is_alive = ecs_is_alive(world, t.last_hit.brick);
-    assert_int_equal(is_alive, t.last_hit.hits_left > 0);
+    // A struck brick keeps its handle and stays, as rubble, until its level ends.
+    assert_true(ecs_is_alive(world, t.last_hit.brick));
+    const char* name = ecs_entity_template_name(world, t.last_hit.brick);
+    assert_string_equal(name, t.last_hit.hits_left > 0 ? "breakout_brick" : "breakout_rubble");
     assert_int_equal(table_match(&t)->score, 10 * (int32_t)t.brick_hits);
     const breakout_player* player =
         ecs_get(world, net_match_player(t.match, 1), table_game(&t)->player);
