@@ -9,7 +9,7 @@
 //
 // One pass of service() looks after every peer: mtu, resend times, leaked accounts, and the watchdog
 // that resets a peer that is neither free nor connected for too long. next() then steps ENet itself;
-// it hands out one event at a time, and the packet of an event lives until the next call.
+// it hands out one event at a time, and its packet lives until next() or service() is called again.
 //
 // Why resend times are clamped: ENet doubles the wait of a command at every loss without an upper
 // bound and gives up on the connection after some losses of the same one; with 20 % loss that ends
@@ -349,13 +349,11 @@ static net_result enet_transport_send(net_transport* transport, net_peer peer, n
         result = send_packet(owner, index, channel, bytes, size);
         if (result != NET_OK) owner->stats.send_refused++;
     }
-    take_back(owner); // last: an event's bytes may be passed on
     return result;
 }
 
 static void enet_transport_flush(net_transport* transport) {
     enet_transport* owner = transport_of(transport);
-    take_back(owner);
     enet_host_flush(owner->host);
 }
 
@@ -364,7 +362,6 @@ static void enet_transport_flush(net_transport* transport) {
 static net_result enet_transport_connect(net_transport* transport, const char* address,
                                          net_peer* peer) {
     enet_transport* owner = transport_of(transport);
-    take_back(owner);
     *peer = 0;
     net_address to;
     if (owner->is_server) return NET_ERR_FULL;
@@ -384,7 +381,6 @@ static net_result enet_transport_connect(net_transport* transport, const char* a
 static void enet_transport_disconnect(net_transport* transport, net_peer peer, uint32_t reason,
                                       bool now) {
     enet_transport* owner = transport_of(transport);
-    take_back(owner);
     uint32_t index = 0;
     slot* left = slot_find(owner, peer, &index);
     if (!left) return;

@@ -8,7 +8,7 @@
 //
 // Nothing happens by itself: sending stamps the time of the endpoint's last service, arrival is
 // looked at in next(). The order of events is (client in order of creation, arrival time, control
-// before realtime), so a run is a function of the seed and of the calls.
+// before realtime, goodbyes last), so a run is a function of the seed and of the calls.
 //
 // Invariants: `epoch` counts connects of a client; whatever carries another epoch than the
 // receiving side's is dropped. An endpoint that is destroyed without a goodbye is noticed after
@@ -46,7 +46,7 @@ typedef struct endpoint {
     net_sim* sim;
     uint64_t now_us;
     net_transport_stats stats;
-    net_sim_control* borrowed; // given out by next(), freed by the next call
+    net_sim_control* borrowed; // given out by next()
     net_sim_path* borrowed_link;
 } endpoint;
 
@@ -89,7 +89,7 @@ static net_peer peer_make(uint32_t slot, uint32_t* generation) {
     return *generation << PEER_SLOT_BITS | slot;
 }
 
-// Whatever next() lent out is taken back by any call.
+// What next() lent out is taken back by next(), service() and destroy().
 static void endpoint_take_back(endpoint* taker) {
     net_sim_control_free(taker->sim->allocator, taker->borrowed);
     taker->borrowed = NULL;
@@ -171,6 +171,12 @@ static bool event_disconnected(side* of, uint32_t reason, net_transport_event* e
     return true;
 }
 
+// Of two that arrive at one instant the control message is first, but nothing is after a goodbye.
+static bool is_control_first(const net_sim_control* message, uint64_t link_us) {
+    if (message->kind == NET_SIM_CONTROL_GOODBYE) return message->arrival_us < link_us;
+    return message->arrival_us <= link_us;
+}
+
 // A datagram that has arrived. @return false when it is nobody's (any more).
 static bool receive_datagram(endpoint* reader, net_sim_path* along, side* at,
                              net_transport_event* event) {
@@ -237,6 +243,8 @@ static void client_unlink_and_free(client* old) {
         at = &(*at)->next;
     *at = old->next;
     if (sim->server && sim->server->cursor == old) sim->server->cursor = old->next;
+    if (sim->server && sim->server->endpoint.borrowed_link == &old->up)
+        sim->server->endpoint.borrowed_link = NULL;
     sim->lost_before += net_sim_path_lost(&old->up) + net_sim_path_lost(&old->down);
     net_sim_path_deinit(&old->up);
     net_sim_path_deinit(&old->down);
@@ -300,7 +308,7 @@ static bool server_next_of(server* owner, client* from, net_transport_event* eve
     for (;;) {
         uint64_t link_us = net_link_next_us(from->up.link);
         net_sim_control* message = net_sim_path_control_peek(&from->up, here->now_us);
-        if (message && message->arrival_us <= link_us) {
+        if (message && is_control_first(message, link_us)) {
             // It connects anew and the goodbye before was lost: first the end, then the beginning.
             if (message->kind == NET_SIM_CONTROL_CONNECT && from->there.state != SIDE_CLOSED)
                 return event_disconnected(&from->there, 0, event);
@@ -346,7 +354,6 @@ static net_result server_send(net_transport* transport, net_peer peer, net_chann
     client* to = server_find(owner, peer);
     net_result result =
         to ? side_send(&owner->endpoint, to, &to->there, channel, bytes, size) : NET_ERR_CLOSED;
-    endpoint_take_back(&owner->endpoint); // last: an event's bytes may be passed on
     return result;
 }
 
@@ -359,7 +366,6 @@ static net_result server_connect(net_transport* transport, const char* address, 
 
 static void server_disconnect(net_transport* transport, net_peer peer, uint32_t reason, bool now) {
     server* owner = server_of(transport);
-    endpoint_take_back(&owner->endpoint);
     client* to = server_find(owner, peer);
     if (!to) return;
     side_disconnect(&owner->endpoint, to, &to->there, reason, now);
@@ -369,7 +375,7 @@ static void server_disconnect(net_transport* transport, net_peer peer, uint32_t 
 }
 
 static void sim_flush(net_transport* transport) {
-    endpoint_take_back((endpoint*)transport);
+    (void)transport; // sending is immediate
 }
 
 static uint32_t sim_sockets(const net_transport* transport, int* descriptors, uint32_t capacity) {
@@ -457,7 +463,7 @@ static bool client_next(net_transport* transport, net_transport_event* event) {
     for (;;) {
         uint64_t link_us = net_link_next_us(owner->down.link);
         net_sim_control* message = net_sim_path_control_peek(&owner->down, here->now_us);
-        if (message && message->arrival_us <= link_us) {
+        if (message && is_control_first(message, link_us)) {
             net_sim_path_control_pop(&owner->down);
             if (client_take_control(owner, message, event)) return true;
         } else if (link_us <= here->now_us) {
@@ -476,7 +482,6 @@ static net_result client_send(net_transport* transport, net_peer peer, net_chann
     net_result result = NET_ERR_CLOSED;
     if (peer != 0 && peer == owner->here.peer)
         result = side_send(&owner->endpoint, owner, &owner->here, channel, bytes, size);
-    endpoint_take_back(&owner->endpoint);
     return result;
 }
 
@@ -484,7 +489,6 @@ static net_result client_connect(net_transport* transport, const char* address, 
     client* owner = client_of(transport);
     (void)address;
     *peer = 0;
-    endpoint_take_back(&owner->endpoint);
     if (owner->here.state != SIDE_CLOSED) return NET_ERR_FULL;
     side begun = {.state = SIDE_CONNECTING,
                   .epoch = owner->here.epoch + 1,
@@ -501,7 +505,6 @@ static net_result client_connect(net_transport* transport, const char* address, 
 
 static void client_disconnect(net_transport* transport, net_peer peer, uint32_t reason, bool now) {
     client* owner = client_of(transport);
-    endpoint_take_back(&owner->endpoint);
     if (peer == 0 || peer != owner->here.peer) return;
     side_disconnect(&owner->endpoint, owner, &owner->here, reason, now);
 }

@@ -27,7 +27,7 @@ typedef struct net_transport_event {
     net_peer peer;
     net_channel channel;
     uint32_t reason;      ///< of a disconnect: what the other side said, 0 for a time-out
-    const uint8_t* bytes; ///< of RECEIVED; borrowed until the next call on this transport has returned
+    const uint8_t* bytes; ///< of RECEIVED; borrowed until next, service or destroy is called
     size_t size;
 } net_transport_event;
 

@@ -336,6 +336,33 @@ static void a_full_server_does_not_answer_until_a_slot_is_free(void** state) {
     test_free(boxes);
 }
 
+static void the_bytes_of_an_event_outlive_sending_them_on(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 11, (net_link_config){.delay_ms = 20});
+    world_connect(&at);
+    (void)send_number(at.client, at.at_client.connected, NET_CHANNEL_CONTROL, 41);
+    (void)send_number(at.client, at.at_client.connected, NET_CHANNEL_REALTIME, 42);
+    at.now_us += 50000;
+    net_transport_event event;
+    at.server->ops->service(at.server, at.now_us);
+    for (uint32_t count = 0; at.server->ops->next(at.server, &event); count++) {
+        uint32_t number = 0;
+        assert_int_equal(
+            at.server->ops->send(at.server, event.peer, event.channel, event.bytes, event.size),
+            NET_OK);
+        at.server->ops->flush(at.server);
+        if (event.channel == NET_CHANNEL_REALTIME)
+            at.server->ops->disconnect(at.server, event.peer, 0, false);
+        memcpy(&number, event.bytes, sizeof number);
+        assert_int_equal(number, event.channel == NET_CHANNEL_CONTROL ? 41 : 42);
+    }
+    run_ms(&at, 100);
+    assert_int_equal(at.at_client.control[0], 41);
+    assert_int_equal(at.at_client.realtime[0], 42);
+    world_deinit(&at);
+}
+
 static void sizes_and_queues_beyond_their_limits_are_refused(void** state) {
     (void)state;
     static const uint8_t bytes[NET_CONTROL_BYTES_MAX + 1] = {1};
@@ -389,6 +416,7 @@ int main(void) {
         TEST(a_client_that_vanishes_is_noticed_only_after_a_minute),
         TEST(nobody_answers_and_the_connect_ends),
         TEST(a_full_server_does_not_answer_until_a_slot_is_free),
+        TEST(the_bytes_of_an_event_outlive_sending_them_on),
         TEST(sizes_and_queues_beyond_their_limits_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
