@@ -15,8 +15,8 @@
 #include "history.h"
 
 #include "base/assert.h"
+#include "base/bitset.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct net_history {
@@ -25,13 +25,13 @@ struct net_history {
     uint32_t index_max;
     net_history_entity* entities; ///< [index]
     uint32_t capacity;
-    uint32_t* places; ///< [index]: position in touched + 1 during a step, else 0
-    uint32_t place_capacity;
+    base_bitset touched; ///< indices that the running step has to look at
+    ecs_entity* handles; ///< [index], of touched ones: the living handle if any
+    uint32_t handle_capacity;
+    uint32_t touched_count;
     uint64_t step_count;
     net_history_event* events;
     uint32_t event_count, event_capacity;
-    ecs_entity* touched; ///< one handle per index: the living one if any
-    uint32_t touched_count, touched_capacity;
     ecs_tick tick;
     net_history_counters counters;
     uint64_t scratch[PROTO_ROW_FIELDS_MAX];
@@ -46,6 +46,7 @@ net_result net_history_create(const base_allocator* allocator, net_rows* rows, u
     made->allocator = allocator;
     made->rows = rows;
     made->index_max = index_max;
+    base_bitset_init(&made->touched, allocator);
     *history = made;
     return NET_OK;
 }
@@ -56,9 +57,9 @@ void net_history_destroy(net_history* history) {
     for (uint32_t i = 0; i < history->capacity; i++)
         net_row_ring_deinit(&history->entities[i].ring, allocator);
     base_release(allocator, history->entities, history->capacity * sizeof *history->entities);
-    base_release(allocator, history->places, history->place_capacity * sizeof *history->places);
+    base_release(allocator, history->handles, history->handle_capacity * sizeof *history->handles);
+    base_bitset_deinit(&history->touched);
     base_release(allocator, history->events, history->event_capacity * sizeof *history->events);
-    base_release(allocator, history->touched, history->touched_capacity * sizeof *history->touched);
     base_release(allocator, history, sizeof *history);
 }
 
@@ -138,25 +139,22 @@ static net_result take(net_history* history, const ecs_world* world, ecs_entity 
 static bool reserve_index(net_history* history, uint32_t index) {
     return base_array_reserve(history->allocator, (void**)&history->entities, &history->capacity,
                               index + 1, sizeof *history->entities) &&
-           base_array_reserve(history->allocator, (void**)&history->places,
-                              &history->place_capacity, index + 1, sizeof *history->places);
+           base_array_reserve(history->allocator, (void**)&history->handles,
+                              &history->handle_capacity, index + 1, sizeof *history->handles) &&
+           base_bitset_reserve(&history->touched, history->handle_capacity);
 }
 
 static bool touch(net_history* history, const ecs_world* world, ecs_entity handle) {
     uint32_t index = ecs_entity_index(handle);
     if (index == 0 || index > history->index_max) return true;
     if (!reserve_index(history, index)) return false;
-    uint32_t place = history->places[index];
-    if (place != 0) {
-        if (ecs_is_alive(world, handle)) history->touched[place - 1] = handle;
+    if (base_bitset_has(&history->touched, index)) {
+        if (ecs_is_alive(world, handle)) history->handles[index] = handle;
         return true;
     }
-    if (!base_array_reserve(history->allocator, (void**)&history->touched,
-                            &history->touched_capacity, history->touched_count + 1,
-                            sizeof *history->touched))
-        return false;
-    history->touched[history->touched_count++] = handle;
-    history->places[index] = history->touched_count;
+    base_bitset_add(&history->touched, index);
+    history->handles[index] = handle;
+    history->touched_count++;
     return true;
 }
 
@@ -182,29 +180,21 @@ static bool touch_all(net_history* history, const ecs_world* world) {
     return true;
 }
 
-static int by_index(const void* a, const void* b) {
-    uint32_t left = ecs_entity_index(*(const ecs_entity*)a);
-    uint32_t right = ecs_entity_index(*(const ecs_entity*)b);
-    return (left > right) - (left < right);
-}
-
 net_result net_history_step(net_history* history, const ecs_world* world, ecs_tick tick) {
     BASE_ASSERT(history->step_count == 0 || tick > history->tick);
     bool is_first = history->step_count++ == 0;
     history->tick = tick;
     history->event_count = 0;
     history->touched_count = 0;
+    base_bitset_clear_all(&history->touched);
     bool is_listed = is_first ? touch_all(history, world) : touch_listed(history, world);
-    for (uint32_t i = 0; i < history->touched_count; i++)
-        history->places[ecs_entity_index(history->touched[i])] = 0;
     if (!is_listed ||
         !base_array_reserve(history->allocator, (void**)&history->events, &history->event_capacity,
                             history->touched_count, sizeof *history->events))
         return NET_ERR_MEMORY;
-    if (history->touched_count > 1)
-        qsort(history->touched, history->touched_count, sizeof *history->touched, by_index);
-    for (uint32_t i = 0; i < history->touched_count; i++) {
-        net_result result = take(history, world, history->touched[i]);
+    uint32_t index = base_bitset_next(&history->touched, 0);
+    for (; index != UINT32_MAX; index = base_bitset_next(&history->touched, index + 1)) {
+        net_result result = take(history, world, history->handles[index]);
         if (result != NET_OK) return result;
     }
     return NET_OK;

@@ -13,7 +13,6 @@
 #include "base/assert.h"
 #include "base/hash.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { VALUE_ALIGN = 16 };

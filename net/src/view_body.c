@@ -14,7 +14,6 @@
 
 #include "base/assert.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -22,6 +21,9 @@ enum {
     COUNT_GROWTH_BITS = 2, // one more in a Golomb-coded count
     HEADER_BITS = 3,       // three empty lists
     GENERATION_BITS = ECS_GENERATION_BITS,
+    KEY_FIRST_BIT = 12, // of a sort key: above the position
+    KEY_END_BIT = 44,   // index 22, group 9: four digits cover them
+    INSERTION_MAX = 40,
 };
 
 static uint32_t golomb_bits(uint32_t value, uint32_t order) {
@@ -36,6 +38,8 @@ void net_body_init(net_body_writer* writer) {
 void net_body_deinit(net_body_writer* writer, const base_allocator* allocator) {
     base_release(allocator, writer->records, writer->record_capacity * sizeof *writer->records);
     base_release(allocator, writer->order, writer->order_capacity * sizeof *writer->order);
+    base_release(allocator, writer->order_scratch,
+                 writer->scratch_capacity * sizeof *writer->order);
 }
 
 void net_body_begin(net_body_writer* writer, size_t capacity, uint32_t index_end,
@@ -84,6 +88,8 @@ net_body_fit net_body_add(net_body_writer* writer, const base_allocator* allocat
     if (!base_array_reserve(allocator, (void**)&writer->records, &writer->record_capacity,
                             writer->record_count + 1, sizeof *writer->records) ||
         !base_array_reserve(allocator, (void**)&writer->order, &writer->order_capacity,
+                            writer->record_count + 1, sizeof *writer->order) ||
+        !base_array_reserve(allocator, (void**)&writer->order_scratch, &writer->scratch_capacity,
                             writer->record_count + 1, sizeof *writer->order))
         return NET_BODY_NO_MEMORY;
     record.bits_first = writer->payload.size_bits;
@@ -104,14 +110,31 @@ net_body_fit net_body_add(net_body_writer* writer, const base_allocator* allocat
     return NET_BODY_TAKEN;
 }
 
-static int by_key(const void* a, const void* b) {
-    uint64_t left = *(const uint64_t*)a, right = *(const uint64_t*)b;
-    return (left > right) - (left < right);
-}
-
 // Positions of records fit 12 bits, indices 22, groups 9.
 static uint64_t sort_key(const net_body_record* record, uint32_t position) {
     return (uint64_t)record->group << 34 | (uint64_t)record->index << 12 | position;
+}
+
+// Not qsort: it may allocate. Few keys by insertion, many by radix (stable, least digit first).
+static void sort_keys(uint64_t* keys, uint64_t* scratch, uint32_t count) {
+    for (uint32_t i = 1; i < count && count <= INSERTION_MAX; i++) {
+        uint64_t key = keys[i];
+        uint32_t at = i;
+        for (; at > 0 && keys[at - 1] > key; at--)
+            keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+    if (count <= INSERTION_MAX) return;
+    for (uint32_t shift = KEY_FIRST_BIT; shift < KEY_END_BIT; shift += 8) {
+        uint32_t starts[257] = {0};
+        for (uint32_t i = 0; i < count; i++)
+            starts[(keys[i] >> shift & 255) + 1]++;
+        for (uint32_t i = 0; i < 256; i++)
+            starts[i + 1] += starts[i];
+        for (uint32_t i = 0; i < count; i++)
+            scratch[starts[keys[i] >> shift & 255]++] = keys[i];
+        memcpy(keys, scratch, count * sizeof *keys);
+    }
 }
 
 static const net_body_record* sorted(const net_body_writer* writer, uint32_t position) {
@@ -169,8 +192,7 @@ static uint64_t measure_group(net_body_writer* writer, uint32_t first, uint32_t 
 void net_body_settle(net_body_writer* writer) {
     for (uint32_t i = 0; i < writer->record_count; i++)
         writer->order[i] = sort_key(&writer->records[i], i);
-    if (writer->record_count > 1)
-        qsort(writer->order, writer->record_count, sizeof *writer->order, by_key);
+    sort_keys(writer->order, writer->order_scratch, writer->record_count);
     uint64_t bits = HEADER_BITS + writer->payload.size_bits;
     uint32_t runs = 0;
     for (uint32_t first = 0, end; first < writer->record_count; first = end) {

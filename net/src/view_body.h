@@ -32,6 +32,8 @@ typedef struct net_body_writer {
     uint32_t record_count, record_capacity;
     uint64_t* order; ///< group, index and position of each record, sorted
     uint32_t order_capacity;
+    uint64_t* order_scratch;
+    uint32_t scratch_capacity;
     uint8_t group_orders[NET_BODY_GROUPS_MAX]; ///< Golomb order + 1; 0: no such group yet
     proto_bit_writer payload;
     uint8_t payload_bytes[NET_BODY_BYTES_MAX + NET_ROW_BYTES_MAX + 64];
