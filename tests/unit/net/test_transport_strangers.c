@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+// ENet over the virtual wire among strangers and malicious clients: datagrams that our own sender does
+// not write, and what they cost.
+#include "enet_world.h"
+
+// security 0.4, platform 5: empty datagrams end the drain, long ones fail the service
+static void empty_and_oversized_datagrams_do_not_stop_the_drain(void** state) {
+    (void)state;
+    static const uint8_t bytes[NET_LINK_BYTES_MAX] = {0x0F, 0xFF};
+    world at;
+    world_init(&at, 4);
+    net_peer peer = world_connect(&at, 0);
+    for (uint32_t i = 0; i < 60; i++) {
+        for (int k = 0; k < 10; k++) {
+            assert_true(net_socket_virtual_inject(stranger_host(), 9, PORT, NULL, 0));
+            assert_true(net_socket_virtual_inject(stranger_host(), 9, PORT, bytes,
+                                                  NET_DATAGRAM_BYTES_MAX + 1));
+            assert_true(net_socket_virtual_inject(stranger_host(), 9, PORT, bytes, sizeof bytes));
+        }
+        assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_REALTIME, i), NET_OK);
+        run_tick(&at);
+    }
+    run_tick(&at);
+    assert_int_equal(at.at_server.realtime_count, 60);
+    net_transport_stats stats = stats_of(at.server);
+    assert_int_equal(stats.dropped_empty, 600);
+    assert_int_equal(stats.dropped_oversized, 1200);
+    assert_int_equal(stats.service_errors + stats.dropped_malformed, 0);
+    world_deinit(&at);
+}
+
+// security 4.1: one ENet service reads 256 datagrams, the rest would wait for the next tick
+static void a_burst_is_drained_within_one_service(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 4);
+    net_peer peer = world_connect(&at, 0);
+    raw noise = raw_begin(0x0003, true); // to a peer that is not there: ENet ignores it
+    raw_command(&noise, 0x85, 0xFF, 1);
+    for (int i = 0; i < 3000; i++)
+        inject(&noise);
+    assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_REALTIME, 1), NET_OK);
+    at.clients[0]->ops->flush(at.clients[0]);
+    run_tick(&at);
+    assert_int_equal(at.at_server.realtime_count, 1);
+    world_deinit(&at);
+}
+
+// security 0.5: nobody can be answered at port 0, the kernel's refusal is a service error
+static void datagrams_from_port_zero_never_reach_enet(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 4);
+    raw connect = raw_connect(1200, 2, 7);
+    inject_from(stranger_host(), 0, &connect);
+    run_ms(&at, 100);
+    assert_int_equal(first_peer(at.server)->state, ENET_PEER_STATE_DISCONNECTED);
+    assert_int_equal(stats_of(at.server).service_errors, 0);
+    assert_int_equal(stats_of(at.server).socket_errors, 1);
+    world_deinit(&at);
+}
+
+// platform: the server obeys the client's mtu up to 4096; 255 channels cost 20 KB
+static void a_connect_with_a_large_mtu_or_many_channels_is_clamped(void** state) {
+    (void)state;
+    static const uint32_t mtus[] = {576, 1400, 4096, UINT32_MAX};
+    world at;
+    world_init(&at, 8);
+    for (uint32_t i = 0; i < BASE_COUNT(mtus); i++) {
+        raw connect = raw_connect(mtus[i], 255, i + 1);
+        inject(&connect);
+    }
+    run_ms(&at, 50);
+    for (uint32_t i = 0; i < BASE_COUNT(mtus); i++) {
+        const ENetPeer* peer = &host_of(at.server)->peers[i];
+        assert_int_equal(peer->state, ENET_PEER_STATE_ACKNOWLEDGING_CONNECT);
+        assert_int_equal(peer->mtu, NET_MTU_BYTES);
+        assert_int_equal(peer->channelCount, 2);
+    }
+    world_deinit(&at);
+}
+
+static void every_peer_starts_with_our_mtu(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 8);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(host_of(at.server)->peers[i].mtu, NET_MTU_BYTES);
+    world_connect(&at, 0);
+    assert_int_equal(first_peer(at.clients[0])->mtu, NET_MTU_BYTES);
+    assert_int_equal(first_peer(at.server)->mtu, NET_MTU_BYTES);
+    assert_int_equal(host_of(at.server)->maximumPacketSize, NET_CONTROL_BYTES_MAX);
+    assert_int_equal(host_of(at.server)->maximumWaitingData, 64 * 1024);
+    assert_null(host_of(at.server)->compressor.context);
+    assert_int_equal(host_of(at.server)->incomingBandwidth, 0);
+    assert_int_equal(host_of(at.server)->outgoingBandwidth, 0);
+    world_deinit(&at);
+}
+
+// security 0.1, 0.2: what one spoofed connect costs until connections prove their address
+static void a_lone_connect_holds_its_slot_for_five_seconds_and_a_few_replies(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 1);
+    raw connect = raw_connect(1200, 2, 7);
+    inject(&connect);
+    run_ms(&at, 4900);
+    assert_int_equal(first_peer(at.server)->state, ENET_PEER_STATE_ACKNOWLEDGING_CONNECT);
+    run_ms(&at, 300);
+    assert_int_equal(first_peer(at.server)->state, ENET_PEER_STATE_DISCONNECTED);
+    net_transport_stats stats = stats_of(at.server);
+    assert_int_equal(stats.peers_reset, 1);
+    assert_int_equal(at.at_server.connects + at.at_server.disconnects, 0); // the user never knew
+    assert_true(stats.sent_bytes <= 11 * 48);
+    world_connect(&at, 0);
+    world_deinit(&at);
+}
+
+// security 0.3: acknowledged disconnect without a sent time, from the peer's own address
+static void the_slot_leak_datagram_is_refused(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 4);
+    world_connect(&at, 0);
+    raw leak = raw_as_first_client(&at, false);
+    raw_command(&leak, 0x84, 0xFF, 5);
+    raw_u32(&leak, 0);
+    inject_as_first_client(&at, &leak);
+    run_ms(&at, 100);
+    assert_int_equal(first_peer(at.server)->state, ENET_PEER_STATE_CONNECTED);
+    assert_int_equal(stats_of(at.server).dropped_malformed, 1);
+    world_deinit(&at);
+}
+
+// security 0.3: and if a peer is stuck all the same, the watchdog frees it and says so
+static void the_watchdog_frees_a_stuck_peer_and_tells(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 1);
+    world_connect(&at, 0);
+    net_peer peer = at.at_server.connected;
+    host_of(at.server)->intercept = NULL; // as if the filter had let it through
+    raw leak = raw_as_first_client(&at, false);
+    raw_command(&leak, 0x84, 0xFF, 5);
+    raw_u32(&leak, 0);
+    inject_as_first_client(&at, &leak);
+    run_ms(&at, 1000);
+    assert_int_equal(first_peer(at.server)->state, ENET_PEER_STATE_ACKNOWLEDGING_DISCONNECT);
+    assert_int_equal(send_number(at.server, peer, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
+    run_ms(&at, 5000);
+    assert_int_equal(first_peer(at.server)->state, ENET_PEER_STATE_DISCONNECTED);
+    assert_int_equal(at.at_server.disconnects, 1);
+    assert_int_equal(at.at_server.disconnected, peer);
+    assert_int_equal(stats_of(at.server).peers_reset, 1);
+    world_deinit(&at);
+}
+
+// security 0.6: 1.3.17 keeps counting what dropped unreliable messages held; after 64 KB the peer
+// would be deaf for good
+static void a_leaked_account_of_waiting_data_is_repaired(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 1);
+    net_peer client = world_connect(&at, 0);
+    host_of(at.server)->intercept = NULL; // our filter refuses the commands that leak
+    size_t leaked = 0;
+    for (uint32_t i = 1; i <= 100; i++) {
+        raw half = raw_as_first_client(&at, false);
+        raw_command(&half, 12, 1,
+                    0); // the first of two unreliable fragments; the other never comes
+        raw_u16(&half, 2 * i);
+        raw_u16(&half, 1000);
+        const uint32_t fields[] = {2, 0, 2000, 0};
+        for (size_t f = 0; f < BASE_COUNT(fields); f++)
+            raw_u32(&half, fields[f]);
+        half.size += 1000;
+        raw whole = raw_as_first_client(&at, false);
+        raw_command(&whole, 7, 1, 0); // a newer message: the half one is dropped
+        raw_u16(&whole, 2 * i + 1);
+        raw_u16(&whole, 4);
+        raw_u32(&whole, i);
+        inject_as_first_client(&at, &half);
+        inject_as_first_client(&at, &whole);
+        run_tick(&at);
+        leaked += first_peer(at.server)->totalWaitingData;
+    }
+    assert_int_equal(leaked, 100 * 2000); // as it was after each tick, before the next repair
+    assert_int_equal(at.at_server.realtime_count, 100);
+    run_ms(&at, 100);
+    assert_int_equal(first_peer(at.server)->totalWaitingData, 0);
+    assert_int_equal(send_number(at.clients[0], client, NET_CHANNEL_CONTROL, 0), NET_OK);
+    run_ms(&at, 100);
+    assert_int_equal(at.at_server.control_count, 1);
+    world_deinit(&at);
+}
+
+// security 0.1: connections are not encrypted; whoever knows address, peer and session can end one
+static void a_forged_disconnect_is_believed_until_connections_are_encrypted(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 4);
+    world_connect(&at, 0);
+    raw forged = raw_as_first_client(&at, false);
+    raw_command(&forged, 0x44, 0xFF, 0);
+    raw_u32(&forged, 0);
+    inject(&forged); // from elsewhere: no effect
+    run_ms(&at, 100);
+    assert_int_equal(at.at_server.disconnects, 0);
+    inject_as_first_client(&at, &forged);
+    run_ms(&at, 100);
+    assert_int_equal(at.at_server.disconnects, 1); // why a public bind needs --insecure
+    world_deinit(&at);
+}
+
+// platform 6, security 0.7, row 10 and section 4.1
+static void what_no_sender_of_ours_writes_never_reaches_enet(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 4);
+    world_connect(&at, 0);
+    raw cases[10];
+    size_t count = 0;
+    cases[count] = raw_begin(0x4FFF, false); // compressed
+    raw_u32(&cases[count++], 0);
+    cases[count] = raw_as_first_client(&at, false); // sequenced unreliable
+    raw_command(&cases[count], 7, 1, 0);
+    raw_u16(&cases[count], 1);
+    raw_u16(&cases[count], 1);
+    raw_u8(&cases[count++], 0);
+    cases[count] = raw_as_first_client(&at, true); // reliable without payload
+    raw_command(&cases[count], 0x86, 0, 1);
+    raw_u16(&cases[count++], 0);
+    cases[count] = raw_as_first_client(&at, true); // reliable on the other channel
+    raw_command(&cases[count], 0x86, 1, 1);
+    raw_u16(&cases[count], 1);
+    raw_u8(&cases[count++], 0);
+    cases[count] = raw_as_first_client(&at, true); // far ahead
+    raw_command(&cases[count], 0x86, 0, 300);
+    raw_u16(&cases[count], 1);
+    raw_u8(&cases[count++], 0);
+    cases[count] = raw_as_first_client(&at, true); // a fragment of 32 MB
+    raw_command(&cases[count], 0x88, 0, 1);
+    raw_u16(&cases[count], 1);
+    raw_u16(&cases[count], 1);
+    raw_u32(&cases[count], 2);
+    raw_u32(&cases[count], 0);
+    raw_u32(&cases[count], 32 * 1024 * 1024);
+    raw_u32(&cases[count], 0);
+    raw_u8(&cases[count++], 0);
+    cases[count] = raw_as_first_client(&at, true); // 33 pings
+    for (int i = 0; i < 33; i++)
+        raw_command(&cases[count], 0x85, 0xFF, 1);
+    count++;
+    cases[count] = raw_as_first_client(&at, false); // an unsequenced message without payload
+    raw_command(&cases[count], 0x49, 1, 0);
+    raw_u16(&cases[count], 9);
+    raw_u16(&cases[count++], 0);
+    cases[count] = raw_connect(1200, 2, 9); // a connect with company
+    raw_command(&cases[count++], 0x85, 0xFF, 1);
+    cases[count] = raw_as_first_client(&at, true); // cut in the middle of a command
+    raw_command(&cases[count++], 0x86, 0, 1);
+    for (size_t i = 0; i < count; i++) {
+        inject_as_first_client(&at, &cases[i]);
+        run_tick(&at);
+        assert_int_equal(stats_of(at.server).dropped_malformed, i + 1);
+    }
+    run_ms(&at, 500);
+    assert_int_equal(at.at_server.control_count + at.at_server.realtime_count, 0);
+    assert_int_equal(at.at_server.disconnects, 0);
+    assert_int_equal(first_peer(at.server)->totalWaitingData, 0);
+    world_deinit(&at);
+}
+
+static void a_client_cannot_be_connected_to(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 1);
+    at.clients[0] = client_make();
+    net_peer peer = 0;
+    assert_int_equal(at.clients[0]->ops->connect(at.clients[0], "127.0.0.1:9", &peer), NET_OK);
+    run_ms(&at, 50); // its socket has a port now
+    at.clients[0]->ops->disconnect(at.clients[0], peer, 0, true);
+    ENetAddress bound;
+    assert_int_equal(enet_socket_get_address(host_of(at.clients[0])->socket, &bound), 0);
+    raw connect = raw_connect(1200, 2, 7);
+    assert_true(
+        net_socket_virtual_inject(stranger_host(), 9, bound.port, connect.bytes, connect.size));
+    run_ms(&at, 50);
+    assert_int_equal(first_peer(at.clients[0])->state, ENET_PEER_STATE_DISCONNECTED);
+    assert_int_equal(stats_of(at.clients[0]).dropped_malformed, 1);
+    assert_int_equal(at.server->ops->connect(at.server, "127.0.0.1:9", &peer), NET_ERR_FULL);
+    world_deinit(&at);
+}
+
+// platform: duplicatePeers counts per address
+static void connections_per_address_have_an_optional_limit(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 4);
+    at.server->ops->destroy(at.server);
+    net_enet_config config = {
+        .listen = "127.0.0.1:7777", .peers_max = 4, .peers_per_address_max = 2};
+    assert_int_equal(net_transport_enet_create(&config, &at.server), NET_OK);
+    for (uint32_t i = 0; i < 4; i++) {
+        raw connect = raw_connect(1200, 2, i + 1);
+        inject_from(stranger_host(), (uint16_t)(100 + i), &connect);
+    }
+    run_ms(&at, 50);
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < 4; i++)
+        taken += host_of(at.server)->peers[i].state != ENET_PEER_STATE_DISCONNECTED;
+    assert_int_equal(taken, 2);
+    world_deinit(&at);
+}
+
+// platform: THROTTLE_CONFIGURE and BANDWIDTH_LIMIT let the client set the server's parameters
+static void a_client_cannot_choose_our_throttle_or_bandwidth(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 4);
+    world_connect(&at, 0);
+    ENetPeer* peer = first_peer(at.server);
+    raw evil = raw_as_first_client(&at, true);
+    uint16_t next = (uint16_t)(peer->outgoingReliableSequenceNumber + 1);
+    raw_command(&evil, 0x8B, 0xFF, next); // throttle configure
+    raw_u32(&evil, 1);
+    raw_u32(&evil, 0);
+    raw_u32(&evil, 32);
+    raw_command(&evil, 0x8A, 0xFF, next + 1u); // bandwidth limit
+    raw_u32(&evil, 1);
+    raw_u32(&evil, 1);
+    inject_as_first_client(&at, &evil);
+    run_ms(&at, 3000);
+    assert_int_equal(peer->state, ENET_PEER_STATE_CONNECTED);
+    assert_int_equal(peer->packetThrottleInterval, 5000);
+    assert_int_equal(peer->packetThrottleAcceleration, ENET_PEER_PACKET_THROTTLE_SCALE);
+    assert_int_equal(peer->packetThrottleDeceleration, 0);
+    assert_int_equal(peer->incomingBandwidth + peer->outgoingBandwidth, 0);
+    assert_int_equal(peer->windowSize, ENET_PROTOCOL_MAXIMUM_WINDOW_SIZE);
+    world_deinit(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_client_cannot_choose_our_throttle_or_bandwidth),
+        TEST(empty_and_oversized_datagrams_do_not_stop_the_drain),
+        TEST(a_burst_is_drained_within_one_service),
+        TEST(datagrams_from_port_zero_never_reach_enet),
+        TEST(a_connect_with_a_large_mtu_or_many_channels_is_clamped),
+        TEST(every_peer_starts_with_our_mtu),
+        TEST(a_lone_connect_holds_its_slot_for_five_seconds_and_a_few_replies),
+        TEST(the_slot_leak_datagram_is_refused),
+        TEST(the_watchdog_frees_a_stuck_peer_and_tells),
+        TEST(a_leaked_account_of_waiting_data_is_repaired),
+        TEST(a_forged_disconnect_is_believed_until_connections_are_encrypted),
+        TEST(what_no_sender_of_ours_writes_never_reaches_enet),
+        TEST(a_client_cannot_be_connected_to),
+        TEST(connections_per_address_have_an_optional_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
