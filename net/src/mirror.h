@@ -19,9 +19,9 @@ typedef void (*net_mirror_trace_fn)(void* context, ecs_entity entity, ecs_tick t
 
 typedef struct net_mirror_config {
     const base_allocator* allocator;
-    ecs_world* world;          ///< is_mirror; borrowed
-    net_rows* rows;            ///< of that world; borrowed
-    uint32_t index_max;        ///< from Welcome; larger indices are malformed
+    ecs_world* world;   ///< is_mirror; borrowed
+    net_rows* rows;     ///< of that world; borrowed
+    uint32_t index_max; ///< from Welcome; an index above it or the world's range is malformed
     net_mirror_trace_fn trace; ///< may be NULL
     void* trace_context;
 } net_mirror_config;
