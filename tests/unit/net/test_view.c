@@ -349,6 +349,64 @@ static void sequence_numbers_rise_by_one(void** state) {
     close_all(&f);
 }
 
+typedef struct tally {
+    uint64_t allocations;
+} tally;
+
+static void* tally_allocate(void* context, size_t size, size_t align) {
+    ((tally*)context)->allocations++;
+    const base_allocator* heap = base_allocator_heap();
+    return heap->allocate(heap->context, size, align);
+}
+
+static void tally_release(void* context, void* memory, size_t size) {
+    (void)context;
+    const base_allocator* heap = base_allocator_heap();
+    heap->release(heap->context, memory, size);
+}
+
+static void a_steady_tick_allocates_nothing(void** state) {
+    (void)state;
+    enum { ENTITIES = 60, WARM_TICKS = 400, TICKS = 700, LAG = 7 };
+    tally t = {0};
+    base_allocator allocator = {tally_allocate, tally_release, &t};
+    repl_side server, client;
+    repl_open(&server, false, 4000);
+    repl_open(&client, true, 4000);
+    net_history* history;
+    net_view* view;
+    net_mirror* mirror;
+    assert_int_equal(net_history_create(&allocator, server.rows, 4000, &history), NET_OK);
+    assert_int_equal(net_view_create(&allocator, history, &view), NET_OK);
+    net_mirror_config config = {
+        .allocator = &allocator, .world = client.world, .rows = client.rows, .index_max = 4000};
+    assert_int_equal(net_mirror_create(&config, &mirror), NET_OK);
+    ecs_entity entities[ENTITIES];
+    for (uint32_t i = 0; i < ENTITIES; i++)
+        entities[i] = repl_create(&server, server.mover);
+    uint64_t warm = 0;
+    for (uint32_t tick = 1; tick <= TICKS; tick++) {
+        for (uint32_t i = 0; i < ENTITIES; i++)
+            repl_move(&server, entities[i], (float)(tick % 900), (float)i);
+        repl_step(&server, history, tick);
+        assert_int_equal(net_view_follow(view), NET_OK);
+        uint8_t body[1172];
+        size_t size;
+        assert_int_equal(net_view_write(view, (uint16_t)tick, body, sizeof body, &size), NET_OK);
+        assert_int_equal(net_mirror_read(mirror, tick, body, size, NULL), NET_OK);
+        ecs_changes_clear(client.world);
+        if (tick > LAG) assert_true(net_view_acked(view, (uint16_t)(tick - LAG)));
+        if (tick == WARM_TICKS) warm = t.allocations;
+    }
+    assert_true(warm > 0);
+    assert_int_equal(t.allocations, warm);
+    net_mirror_destroy(mirror);
+    net_view_destroy(view);
+    net_history_destroy(history);
+    repl_close(&server);
+    repl_close(&client);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(nothing_waiting_gives_an_empty_body),
@@ -366,6 +424,7 @@ int main(void) {
         TEST(a_body_fills_its_capacity_and_never_more),
         TEST(a_view_that_joins_late_gets_everything),
         TEST(sequence_numbers_rise_by_one),
+        TEST(a_steady_tick_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
