@@ -109,6 +109,12 @@ typedef struct net_log_tick {
 BASE_MUST_USE net_result net_log_replay_create(net_log_reader* reader, const net_module* module,
                                                const base_reporter* reporter,
                                                net_log_replay** replay);
+/// The same with the systems of stage "render" in its world, for pictures. They read what the server
+/// ran; state hashes are the log's. @return as net_log_replay_create.
+BASE_MUST_USE net_result net_log_replay_create_drawn(net_log_reader* reader,
+                                                     const net_module* module,
+                                                     const base_reporter* reporter,
+                                                     net_log_replay** replay);
 void net_log_replay_destroy(net_log_replay* replay);
 net_match* net_log_replay_match(net_log_replay* replay);
 /// Apply the next tick's records and step. The match is then as the server's was before it cleared its

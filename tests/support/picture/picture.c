@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// shoal-picture: a log, run again up to a tick, drawn as SVG by the game's own render systems.
+//
+//   shoal-picture LOG --at TICK --out FILE.svg [--game NAME|FILE.so]
+//
+// The frames before are drawn into nothing: trails and sparks are made of them.
+#include "base/options.h"
+#include "net/log.h"
+#include "net/loop.h"
+#include "svg.h"
+
+#include <inttypes.h>
+
+typedef struct picture {
+    base_reporter reporter;
+    const char* game;
+    const char* out;
+    uint64_t at;
+} picture;
+
+static void draw_frame(net_match* match, svg* target) {
+    ecs_world* world = net_match_world(match);
+    net_draw draw = svg_draw(target);
+    draw.player = ECS_ENTITY_NONE;
+    draw.frame_dt_s = net_match_dt(match);
+    draw.time_s = (double)net_match_tick(match) * (double)net_match_dt(match);
+    const ecs_step step = {.tick = net_match_tick(match), .dt = net_match_dt(match), .user = &draw};
+    uint32_t stage = ecs_stage_find(world, "render");
+    if (stage != UINT32_MAX) ecs_world_run_stage(world, stage, &step);
+}
+
+static int write_frame(const picture* self, net_match* match, const net_game_module* game) {
+    FILE* file = fopen(self->out, "wb");
+    svg target;
+    svg_begin(&target, file, game->view_width, game->view_height, game->title);
+    if (file) draw_frame(match, &target);
+    bool is_written = file && svg_end(&target);
+    if (file) is_written = fclose(file) == 0 && is_written;
+    if (!is_written) base_report(&self->reporter, self->out, 0, "cannot be written");
+    return is_written ? 0 : 1;
+}
+
+static int draw_log(const picture* self, net_log_reader* reader, const net_module* module) {
+    net_log_replay* replay;
+    if (net_log_replay_create_drawn(reader, module, &self->reporter, &replay) != NET_OK) return 1;
+    net_match* match = net_log_replay_match(replay);
+    svg nothing;
+    svg_begin(&nothing, NULL, 0.0f, 0.0f, "");
+    net_log_tick tick = {0};
+    net_result result = NET_OK;
+    while (result == NET_OK && net_match_tick(match) < self->at) {
+        if (net_match_tick(match) > 0) draw_frame(match, &nothing);
+        result = net_log_replay_step(replay, NULL, &tick);
+    }
+    bool is_same = !tick.has_end || tick.state_hash == ecs_world_state_hash(net_match_world(match));
+    int code = 1;
+    if (result != NET_OK)
+        base_report(&self->reporter, NULL, 0, "the log ends at tick %" PRIu64,
+                    net_match_tick(match));
+    else if (!is_same)
+        base_report(&self->reporter, NULL, 0, "this run is not the log's at tick %" PRIu64,
+                    tick.tick);
+    else
+        code = write_frame(self, match, module->game);
+    net_log_replay_destroy(replay);
+    return code;
+}
+
+static int run(const picture* self, const char* log) {
+    net_log_reader* reader;
+    net_module* module;
+    char path[2048];
+    int code = 1;
+    net_module_default_path(path, sizeof path);
+    net_result read = net_log_reader_create(NULL, log, &self->reporter, &reader);
+    if (!reader) return 1;
+    const char* game = self->game ? self->game : net_log_reader_info(reader)->game;
+    if (read == NET_OK && net_module_open(game, path, &self->reporter, &module) == NET_OK) {
+        code = draw_log(self, reader, module);
+        net_module_close(module);
+    }
+    net_log_reader_destroy(reader);
+    return code;
+}
+
+int main(int argc, char** argv) {
+    picture self = {.reporter = base_reporter_stderr(), .at = 1};
+    base_option_list words = {.count = 0};
+    const base_option table[] = {
+        {"game", BASE_OPTION_TEXT, &self.game, "NAME|FILE.so", "the game (default: the log's)", 0,
+         0},
+        {"at", BASE_OPTION_U64, &self.at, "TICK", "which tick", 1, 1e15},
+        {"out", BASE_OPTION_TEXT, &self.out, "FILE.svg", "the picture", 0, 0},
+    };
+    const base_options options = {.program = "shoal-picture",
+                                  .usage = "LOG --at TICK --out FILE.svg",
+                                  .about = "Draws one tick of an event log as SVG.",
+                                  .options = table,
+                                  .count = BASE_COUNT(table)};
+    base_options_result read = base_options_read(&options, argc, argv, &words, &self.reporter);
+    if (read == BASE_OPTIONS_HELP) return 0;
+    if (read != BASE_OPTIONS_OK) return 2;
+    if (words.count != 1 || !self.out) {
+        base_report(&self.reporter, NULL, 0, "name a log and --out");
+        return 2;
+    }
+    return run(&self, words.values[0]);
+}
