@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// shoal-bench: measures rows side by side.
+//
+// Both sides of a row run in turn, A B A B, in one process, so that whatever disturbs the machine
+// disturbs both. The figures are medians over the rounds; the ratio is the median of the rounds' ratios,
+// which noise that lasts longer than a round does not move. Two rounds before the first warm everything.
+#include "bench.h"
+
+#include "base/options.h"
+#include "base/rng.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ROUNDS_MAX 1001u
+#define WARM_ROUNDS 2u
+
+typedef struct samples {
+    double shoal[ROUNDS_MAX], best[ROUNDS_MAX], ratio[ROUNDS_MAX];
+} samples;
+
+void bench_require(bool condition, const char* what) {
+    if (condition) return;
+    fprintf(stderr, "shoal-bench: error: %s\n", what);
+    exit(1);
+}
+
+void* bench_allocate(size_t bytes) {
+    size_t rounded = (bytes + 63) / 64 * 64;
+    void* memory = aligned_alloc(64, rounded ? rounded : 64);
+    bench_require(memory != NULL, "out of memory");
+    memset(memory, 0, rounded);
+    return memory;
+}
+
+void bench_release(void* memory) {
+    free(memory);
+}
+
+void bench_shuffle(uint32_t* numbers, uint32_t count) {
+    base_rng rng = base_rng_make(1, 1);
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = i;
+    for (uint32_t i = count; i-- > 1;) {
+        uint32_t other = base_rng_below(&rng, i + 1), kept = numbers[i];
+        numbers[i] = numbers[other];
+        numbers[other] = kept;
+    }
+}
+
+void bench_keep(double value) {
+    volatile double kept = value;
+    (void)kept;
+}
+
+// Time of this thread on a CPU: what others do on the machine is in the caches, not in the clock.
+static double now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+// Written, not only read: a page that was never written is the kernel's one page of zeros.
+static void stream(uint8_t* memory) {
+    for (size_t i = 0; i < BENCH_COLD_BYTES; i += 64)
+        memory[i]++;
+}
+
+static double time_side(const bench_row* row, void* fixture, uint8_t* cold, void (*prepare)(void*),
+                        void (*run)(void*)) {
+    if (prepare) prepare(fixture);
+    if (row->is_cold) stream(cold);
+    double begin_ns = now_ns();
+    for (uint32_t i = 0; i < row->runs; i++)
+        run(fixture);
+    return (now_ns() - begin_ns) / row->runs / row->work / row->unit_ns;
+}
+
+static int compare(const void* a, const void* b) {
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double* values, uint32_t count) {
+    qsort(values, count, sizeof *values, compare);
+    return values[count / 2];
+}
+
+static void measure(const bench_row* row, uint32_t rounds, samples* taken) {
+    if (row->figure) {
+        printf("bench=%s unit=%s shoal=%.3g rounds=1\n", row->name, row->unit, row->figure());
+        return;
+    }
+    const bench_job* job = row->job;
+    uint8_t* cold = row->is_cold ? bench_allocate(BENCH_COLD_BYTES) : NULL;
+    void* fixture = row->create();
+    for (uint32_t i = 0; i < WARM_ROUNDS + rounds; i++) {
+        uint32_t at = i < WARM_ROUNDS ? 0 : i - WARM_ROUNDS;
+        taken->shoal[at] = time_side(row, fixture, cold, job->prepare_shoal, job->run_shoal);
+        if (!job->run_best) continue;
+        taken->best[at] = time_side(row, fixture, cold, job->prepare_best, job->run_best);
+        taken->ratio[at] = taken->shoal[at] / taken->best[at];
+    }
+    if (job->is_equal && !job->is_equal(fixture)) {
+        fprintf(stderr, "shoal-bench: error: %s: the two sides did not do the same\n", row->name);
+        exit(1);
+    }
+    printf("bench=%s unit=%s shoal=%.4g", row->name, row->unit, median(taken->shoal, rounds));
+    if (job->run_best) {
+        printf(" best=%.4g ratio=%.2f", median(taken->best, rounds), median(taken->ratio, rounds));
+    }
+    printf(" rounds=%u\n", rounds);
+    fflush(stdout);
+    job->destroy(fixture);
+    bench_release(cold);
+}
+
+int main(int argc, char** argv) {
+    bool is_list = false;
+    const char* filter = NULL;
+    uint64_t rounds = BENCH_ROUNDS;
+    const base_option table[] = {
+        {"list", BASE_OPTION_FLAG, &is_list, NULL, "print the names of all rows", 0, 0},
+        {"filter", BASE_OPTION_TEXT, &filter, "NAME", "run this row only", 0, 0},
+        {"rounds", BASE_OPTION_U64, &rounds, "N", "how often both sides run", BENCH_ROUNDS_MIN,
+         ROUNDS_MAX},
+    };
+    const base_options options = {
+        .program = "shoal-bench",
+        .usage = "[options]",
+        .about = "Measures Shoal beside C written by hand; see tests/bench/README.md.",
+        .options = table,
+        .count = BASE_COUNT(table),
+    };
+    base_reporter reporter = base_reporter_stderr();
+    switch (base_options_read(&options, argc, argv, NULL, &reporter)) {
+    case BASE_OPTIONS_HELP:
+        return 0;
+    case BASE_OPTIONS_ERROR:
+        return 2;
+    case BASE_OPTIONS_OK:
+        break;
+    }
+    const bench_rows groups[] = {
+        bench_rows_update(), bench_rows_create(), bench_rows_access(),
+        bench_rows_change(), bench_rows_event(),  bench_rows_memory(),
+    };
+    samples* taken = bench_allocate(sizeof *taken);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < BASE_COUNT(groups); i++) {
+        for (uint32_t j = 0; j < groups[i].count; j++) {
+            const bench_row* row = &groups[i].rows[j];
+            if (filter && strcmp(filter, row->name) != 0) continue;
+            found++;
+            if (is_list) {
+                printf("%s\n", row->name);
+            } else {
+                measure(row, (uint32_t)rounds, taken);
+            }
+        }
+    }
+    bench_release(taken);
+    if (found > 0) return 0;
+    base_report(&reporter, NULL, 0, "no row '%s': see shoal-bench --list", filter);
+    return 2;
+}

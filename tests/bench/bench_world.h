@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/// The worlds of all rows: the archetypes that are measured, and beside them 1,000 tracked and
+/// replicated entities that a system changes, so that tracking is at work while others are measured.
+#pragma once
+
+#include "bench.h"
+
+#include "ecs/ecs.h"
+
+#define BENCH_DT 0.015625f ///< a power of two, so that long runs stay exact longer
+#define BENCH_TRACKED 1000u
+
+/// Component sizes of template "wide": ten m, two p3, a p2, an i: 14 components, 516 bytes.
+#define BENCH_WIDE_MATRICES 10u
+
+typedef struct bench_world {
+    ecs_world* world;
+    ecs_tick tick;
+    ecs_component_id pos, vel, hits, place;
+    ecs_component_id matrices[BENCH_WIDE_MATRICES];
+    ecs_component_id size;
+    ecs_template_id mover;  ///< pos vel (p3), 24 bytes, not tracked
+    ecs_template_id wide;   ///< 516 bytes, not tracked
+    ecs_template_id marked; ///< place (p3), tracked
+    ecs_query* movers;
+    ecs_event_type damage; ///< payload uint32_t
+    ecs_query* marks;
+    uint32_t stage_upkeep; ///< changes the 1,000
+} bench_world;
+
+typedef struct bench_world_config {
+    const base_allocator* allocator;
+    uint32_t entities_max;
+    uint32_t events_max;
+    uint32_t commands_max;
+    bool has_move;         ///< system pos += vel * dt in stage "act"
+    bool has_touch;        ///< system that walks "place" for writing and writes nothing
+    bool has_damage;       ///< handler of "damage" on "hits"
+    const char* templates; ///< more of them; may be NULL
+} bench_world_config;
+
+/// Everything or the program ends with a message.
+void bench_world_init(bench_world* self, const bench_world_config* config);
+void bench_world_deinit(bench_world* self);
+/// One step of stage "act", changes cleared.
+void bench_world_step(bench_world* self);
+/// Let the 1,000 tracked ones change, and track that.
+void bench_world_upkeep(bench_world* self);
+
+/// pos += vel * dt over `count` rows of 64-byte aligned columns. The blocks of 16 rows have a fixed trip
+/// count: that is what gcc vectorises at -O2, and what a system's author would write.
+static inline void bench_move(float* restrict pos, const float* restrict vel, float dt,
+                              uint32_t count) {
+    pos = __builtin_assume_aligned(pos, 64);
+    vel = __builtin_assume_aligned(vel, 64);
+    for (; count >= 16; count -= 16, pos += 48, vel += 48) {
+        for (int i = 0; i < 48; i++)
+            pos[i] += vel[i] * dt;
+    }
+    for (size_t i = 0; i < (size_t)count * 3; i++)
+        pos[i] += vel[i] * dt;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// By handle: reading, writing and asking who lives, in order of creation and in random order, over a
+// million entities. The twin checks generations as well: an unchecked look-up is another job.
+#include "bench_best.h"
+#include "bench_world.h"
+
+#include <string.h>
+
+#define COUNT 1000000u
+
+typedef struct fixture {
+    bench_world shoal;
+    ecs_entity* entities; ///< in the order of access
+    uint32_t* best;       ///< the twin's, in the same order
+    best_handles handles;
+    ecs_vec3* pos;
+    double sum_shoal, sum_best;
+    uint32_t alive_shoal, alive_best;
+} fixture;
+
+static void* create(bool is_shuffled, bool is_half_dead) {
+    static const bench_world_config config = {.entities_max = 1u << 21};
+    fixture* self = bench_allocate(sizeof *self);
+    bench_world_init(&self->shoal, &config);
+    ecs_entity* entities = bench_allocate(COUNT * sizeof *entities);
+    uint32_t* order = bench_allocate(COUNT * sizeof *order);
+    self->entities = bench_allocate(COUNT * sizeof *self->entities);
+    self->best = bench_allocate(COUNT * sizeof *self->best);
+    self->pos = bench_allocate(COUNT * sizeof *self->pos);
+    best_handles_init(&self->handles, COUNT);
+    bench_require(ecs_create_many(self->shoal.world, self->shoal.mover, COUNT, entities) == ECS_OK,
+                  "create");
+    bench_shuffle(order, COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        self->pos[i] = (ecs_vec3){1.0f, 2.0f, 3.0f};
+        (void)best_handle_make(&self->handles);
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t from = is_shuffled ? order[i] : i;
+        self->entities[i] = entities[from];
+        self->best[i] = self->handles.entities[from];
+    }
+    // Half of them dies: the twin's handles become stale without moving anything.
+    for (uint32_t i = 0; i < COUNT && is_half_dead; i++) {
+        if (order[i] & 1) continue;
+        (void)!ecs_destroy(self->shoal.world, entities[i]);
+        self->handles.records[self->handles.entities[i] & 0x3fffffu].generation++;
+    }
+    ecs_changes_clear(self->shoal.world);
+    bench_release(entities);
+    bench_release(order);
+    return self;
+}
+
+static void* create_seq(void) {
+    return create(false, false);
+}
+static void* create_random(void) {
+    return create(true, false);
+}
+static void* create_seq_dead(void) {
+    return create(false, true);
+}
+static void* create_random_dead(void) {
+    return create(true, true);
+}
+
+static void destroy(void* memory) {
+    fixture* self = memory;
+    bench_world_deinit(&self->shoal);
+    best_handles_deinit(&self->handles);
+    bench_release(self->entities);
+    bench_release(self->best);
+    bench_release(self->pos);
+    bench_release(self);
+}
+
+static void upkeep(void* memory) {
+    bench_world_upkeep(&((fixture*)memory)->shoal);
+}
+
+static void run_get_shoal(void* memory) {
+    fixture* self = memory;
+    double sum = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const ecs_vec3* pos = ecs_get(self->shoal.world, self->entities[i], self->shoal.pos);
+        sum += (double)pos->x;
+    }
+    self->sum_shoal = sum;
+}
+
+static __attribute__((noinline)) void run_get_best(void* memory) {
+    fixture* self = memory;
+    double sum = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t row = best_handle_row(&self->handles, self->best[i]);
+        bench_require(row != UINT32_MAX, "a dead handle");
+        sum += (double)self->pos[row].x;
+    }
+    self->sum_best = sum;
+}
+
+static void run_set_shoal(void* memory) {
+    fixture* self = memory;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const ecs_vec3 value = {(float)(i & 1023), 2.0f, 3.0f};
+        (void)!ecs_set(self->shoal.world, self->entities[i], self->shoal.pos, &value);
+    }
+}
+
+static __attribute__((noinline)) void run_set_best(void* memory) {
+    fixture* self = memory;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t row = best_handle_row(&self->handles, self->best[i]);
+        if (row != UINT32_MAX) self->pos[row] = (ecs_vec3){(float)(i & 1023), 2.0f, 3.0f};
+    }
+}
+
+static void run_alive_shoal(void* memory) {
+    fixture* self = memory;
+    uint32_t alive = 0;
+    for (uint32_t i = 0; i < COUNT; i++)
+        alive += ecs_is_alive(self->shoal.world, self->entities[i]);
+    self->alive_shoal = alive;
+}
+
+static __attribute__((noinline)) void run_alive_best(void* memory) {
+    fixture* self = memory;
+    uint32_t alive = 0;
+    for (uint32_t i = 0; i < COUNT; i++)
+        alive += best_handle_row(&self->handles, self->best[i]) != UINT32_MAX;
+    self->alive_best = alive;
+}
+
+static bool is_equal(void* memory) {
+    fixture* self = memory;
+    if (self->sum_shoal != self->sum_best || self->alive_shoal != self->alive_best) return false;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const void* pos = ecs_find(self->shoal.world, self->entities[i], self->shoal.pos);
+        uint32_t row = best_handle_row(&self->handles, self->best[i]);
+        if (!pos != (row == UINT32_MAX)) return false;
+        if (pos && memcmp(pos, &self->pos[row], sizeof(ecs_vec3)) != 0) return false;
+    }
+    return true;
+}
+
+bench_rows bench_rows_access(void) {
+    static const bench_job get = {
+        .destroy = destroy,
+        .prepare_shoal = upkeep,
+        .run_shoal = run_get_shoal,
+        .run_best = run_get_best,
+        .is_equal = is_equal,
+    };
+    static const bench_job set = {
+        .destroy = destroy,
+        .prepare_shoal = upkeep,
+        .run_shoal = run_set_shoal,
+        .run_best = run_set_best,
+        .is_equal = is_equal,
+    };
+    static const bench_job alive = {
+        .destroy = destroy,
+        .prepare_shoal = upkeep,
+        .run_shoal = run_alive_shoal,
+        .run_best = run_alive_best,
+        .is_equal = is_equal,
+    };
+    static const char unit[] = "ns_per_access";
+    static const bench_row rows[] = {
+        {"get_seq_1m", unit, COUNT, 1, 2, false, create_seq, &get, NULL},
+        {"get_random_1m", unit, COUNT, 1, 2, false, create_random, &get, NULL},
+        {"set_random_1m", unit, COUNT, 1, 2, false, create_random, &set, NULL},
+        {"alive_random_1m", unit, COUNT, 1, 2, false, create_random_dead, &alive, NULL},
+        {"alive_seq_1m", unit, COUNT, 1, 2, false, create_seq_dead, &alive, NULL},
+    };
+    return (bench_rows){rows, BASE_COUNT(rows)};
+}

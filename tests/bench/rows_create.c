@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+// Making and destroying entities.
+//
+// The twin of a 516-byte creation has its 14 columns at fixed places, copies the template's row with
+// sizes the compiler knows, and writes the same three overrides. What it lacks is everything that lets
+// the set of components be chosen at run time.
+#include "bench_best.h"
+#include "bench_world.h"
+
+#include <string.h>
+
+#define WIDE_COUNT 30000u
+#define SMALL_COUNT 1000000u
+
+typedef struct wide_columns {
+    ecs_matrix* matrices[BENCH_WIDE_MATRICES];
+    ecs_vec3 *pos, *vel;
+    ecs_vec2* size;
+    int32_t* hits;
+} wide_columns;
+
+typedef struct wide_row {
+    ecs_matrix matrices[BENCH_WIDE_MATRICES];
+    ecs_vec3 pos, vel;
+    ecs_vec2 size;
+    int32_t hits;
+} wide_row;
+
+typedef struct wide_fixture {
+    bench_world shoal;
+    ecs_entity* entities;
+    best_handles handles;
+    wide_columns columns;
+    wide_row defaults;
+} wide_fixture;
+
+static const bench_world_config plain_world = {.has_move = true, .entities_max = 1u << 21};
+
+static void create_columns(wide_fixture* self) {
+    best_handles_init(&self->handles, WIDE_COUNT);
+    for (uint32_t i = 0; i < BENCH_WIDE_MATRICES; i++)
+        self->columns.matrices[i] = bench_allocate(WIDE_COUNT * sizeof(ecs_matrix));
+    self->columns.pos = bench_allocate(WIDE_COUNT * sizeof(ecs_vec3));
+    self->columns.vel = bench_allocate(WIDE_COUNT * sizeof(ecs_vec3));
+    self->columns.size = bench_allocate(WIDE_COUNT * sizeof(ecs_vec2));
+    self->columns.hits = bench_allocate(WIDE_COUNT * sizeof(int32_t));
+}
+
+static void release_columns(wide_fixture* self) {
+    best_handles_deinit(&self->handles);
+    for (uint32_t i = 0; i < BENCH_WIDE_MATRICES; i++)
+        bench_release(self->columns.matrices[i]);
+    bench_release(self->columns.pos);
+    bench_release(self->columns.vel);
+    bench_release(self->columns.size);
+    bench_release(self->columns.hits);
+}
+
+static void* create_wide(void) {
+    wide_fixture* self = bench_allocate(sizeof *self);
+    bench_world_init(&self->shoal, &plain_world);
+    self->entities = bench_allocate(WIDE_COUNT * sizeof *self->entities);
+    create_columns(self);
+    const ecs_template* wide = ecs_template_get(self->shoal.world, self->shoal.wide);
+    for (uint32_t i = 0; i < BENCH_WIDE_MATRICES; i++) {
+        const ecs_template_component* matrix =
+            ecs_template_find_component(wide, self->shoal.matrices[i]);
+        bench_require(matrix && matrix->value, "default of a matrix");
+        memcpy(&self->defaults.matrices[i], matrix->value, sizeof(ecs_matrix));
+    }
+    self->defaults.pos = (ecs_vec3){1.0f, 2.0f, 3.0f};
+    self->defaults.vel = (ecs_vec3){1.0f, -2.0f, 0.5f};
+    self->defaults.size = (ecs_vec2){4.0f, 5.0f};
+    self->defaults.hits = 7;
+    return self;
+}
+
+static void destroy_wide(void* fixture) {
+    wide_fixture* self = fixture;
+    bench_world_deinit(&self->shoal);
+    release_columns(self);
+    bench_release(self->entities);
+    bench_release(self);
+}
+
+// From the last one back, so that nothing moves.
+static void clear_wide_shoal(void* fixture) {
+    wide_fixture* self = fixture;
+    for (uint32_t i = WIDE_COUNT; i-- > 0;) {
+        if (self->entities[i]) (void)!ecs_destroy(self->shoal.world, self->entities[i]);
+    }
+    bench_world_upkeep(&self->shoal);
+}
+
+static void clear_wide_best(void* fixture) {
+    best_handles_clear(&((wide_fixture*)fixture)->handles);
+}
+
+static void run_single_shoal(void* fixture) {
+    wide_fixture* self = fixture;
+    const bench_world* shoal = &self->shoal;
+    for (uint32_t i = 0; i < WIDE_COUNT; i++) {
+        const ecs_vec3 pos = {(float)i, 2.0f, 3.0f}, vel = {1.0f, (float)i, 3.0f};
+        const int32_t hits = (int32_t)i;
+        const ecs_init inits[] = {{shoal->pos, &pos}, {shoal->vel, &vel}, {shoal->hits, &hits}};
+        if (ecs_create(shoal->world, shoal->wide, inits, 3, &self->entities[i])) return;
+    }
+}
+
+static __attribute__((noinline)) void run_single_best(void* fixture) {
+    wide_fixture* self = fixture;
+    const wide_columns* columns = &self->columns;
+    for (uint32_t i = 0; i < WIDE_COUNT; i++) {
+        uint32_t row = self->handles.count;
+        if (!best_handle_make(&self->handles)) return;
+        for (uint32_t j = 0; j < BENCH_WIDE_MATRICES; j++)
+            columns->matrices[j][row] = self->defaults.matrices[j];
+        columns->size[row] = self->defaults.size;
+        columns->pos[row] = (ecs_vec3){(float)i, 2.0f, 3.0f};
+        columns->vel[row] = (ecs_vec3){1.0f, (float)i, 3.0f};
+        columns->hits[row] = (int32_t)i;
+    }
+}
+
+static void run_bulk_shoal(void* fixture) {
+    wide_fixture* self = fixture;
+    (void)!ecs_create_many(self->shoal.world, self->shoal.wide, WIDE_COUNT, self->entities);
+}
+
+static __attribute__((noinline)) void run_bulk_best(void* fixture) {
+    wide_fixture* self = fixture;
+    const wide_columns* columns = &self->columns;
+    for (uint32_t i = 0; i < WIDE_COUNT; i++)
+        (void)best_handle_make(&self->handles);
+    for (uint32_t j = 0; j < BENCH_WIDE_MATRICES; j++) {
+        for (uint32_t i = 0; i < WIDE_COUNT; i++)
+            columns->matrices[j][i] = self->defaults.matrices[j];
+    }
+    for (uint32_t i = 0; i < WIDE_COUNT; i++)
+        columns->pos[i] = self->defaults.pos;
+    for (uint32_t i = 0; i < WIDE_COUNT; i++)
+        columns->vel[i] = self->defaults.vel;
+    for (uint32_t i = 0; i < WIDE_COUNT; i++)
+        columns->size[i] = self->defaults.size;
+    for (uint32_t i = 0; i < WIDE_COUNT; i++)
+        columns->hits[i] = self->defaults.hits;
+}
+
+static bool is_wide_equal(void* fixture) {
+    wide_fixture* self = fixture;
+    const bench_world* shoal = &self->shoal;
+    for (uint32_t i = 0; i < WIDE_COUNT; i++) {
+        ecs_entity entity = self->entities[i];
+        if (!ecs_is_alive(shoal->world, entity)) return false;
+        const void* pos = ecs_get(shoal->world, entity, shoal->pos);
+        const void* vel = ecs_get(shoal->world, entity, shoal->vel);
+        const void* size = ecs_get(shoal->world, entity, shoal->size);
+        const void* hits = ecs_get(shoal->world, entity, shoal->hits);
+        if (memcmp(pos, &self->columns.pos[i], sizeof(ecs_vec3)) != 0 ||
+            memcmp(vel, &self->columns.vel[i], sizeof(ecs_vec3)) != 0 ||
+            memcmp(size, &self->columns.size[i], sizeof(ecs_vec2)) != 0 ||
+            memcmp(hits, &self->columns.hits[i], sizeof(int32_t)) != 0) {
+            return false;
+        }
+        for (uint32_t j = 0; j < BENCH_WIDE_MATRICES; j++) {
+            const void* matrix = ecs_get(shoal->world, entity, shoal->matrices[j]);
+            if (memcmp(matrix, &self->columns.matrices[j][i], sizeof(ecs_matrix)) != 0) {
+                return false;
+            }
+        }
+    }
+    return self->handles.count == WIDE_COUNT;
+}
+
+typedef struct small_fixture {
+    bench_world shoal;
+    ecs_entity* entities; ///< in order of creation
+    uint32_t* order;      ///< in which they die or are recycled
+    best_handles handles;
+    uint32_t* best; ///< in order of creation
+    ecs_vec3 *pos, *vel;
+} small_fixture;
+
+static void* create_small(bool is_shuffled) {
+    small_fixture* self = bench_allocate(sizeof *self);
+    bench_world_init(&self->shoal, &plain_world);
+    self->entities = bench_allocate(SMALL_COUNT * sizeof *self->entities);
+    self->best = bench_allocate(SMALL_COUNT * sizeof *self->best);
+    self->order = bench_allocate(SMALL_COUNT * sizeof *self->order);
+    self->pos = bench_allocate(SMALL_COUNT * sizeof *self->pos);
+    self->vel = bench_allocate(SMALL_COUNT * sizeof *self->vel);
+    best_handles_init(&self->handles, SMALL_COUNT);
+    bench_shuffle(self->order, SMALL_COUNT);
+    for (uint32_t i = 0; i < SMALL_COUNT && !is_shuffled; i++)
+        self->order[i] = i;
+    return self;
+}
+
+static void* create_small_seq(void) {
+    return create_small(false);
+}
+static void* create_small_random(void) {
+    return create_small(true);
+}
+
+static void destroy_small(void* fixture) {
+    small_fixture* self = fixture;
+    bench_world_deinit(&self->shoal);
+    best_handles_deinit(&self->handles);
+    bench_release(self->entities);
+    bench_release(self->best);
+    bench_release(self->order);
+    bench_release(self->pos);
+    bench_release(self->vel);
+    bench_release(self);
+}
+
+static void run_small_create_shoal(void* fixture) {
+    small_fixture* self = fixture;
+    for (uint32_t i = 0; i < SMALL_COUNT; i++) {
+        if (ecs_create(self->shoal.world, self->shoal.mover, NULL, 0, &self->entities[i])) return;
+    }
+}
+
+static __attribute__((noinline)) void run_small_create_best(void* fixture) {
+    small_fixture* self = fixture;
+    for (uint32_t i = 0; i < SMALL_COUNT; i++) {
+        uint32_t row = self->handles.count;
+        uint32_t handle = best_handle_make(&self->handles);
+        if (!handle) return;
+        self->best[i] = handle;
+        self->pos[row] = (ecs_vec3){1.0f, 2.0f, 3.0f};
+        self->vel[row] = (ecs_vec3){1.0f, -2.0f, 0.5f};
+    }
+}
+
+static void run_small_destroy_shoal(void* fixture) {
+    small_fixture* self = fixture;
+    for (uint32_t i = 0; i < SMALL_COUNT; i++)
+        (void)!ecs_destroy(self->shoal.world, self->entities[self->order[i]]);
+}
+
+static __attribute__((noinline)) void run_small_destroy_best(void* fixture) {
+    small_fixture* self = fixture;
+    best_handles* handles = &self->handles;
+    for (uint32_t i = 0; i < SMALL_COUNT; i++) {
+        uint32_t handle = self->best[self->order[i]];
+        uint32_t row = best_handle_row(handles, handle);
+        if (row == UINT32_MAX) continue;
+        uint32_t last = --handles->count, index = handle & 0x3fffffu;
+        self->pos[row] = self->pos[last];
+        self->vel[row] = self->vel[last];
+        handles->entities[row] = handles->entities[last];
+        handles->records[handles->entities[row] & 0x3fffffu].row = row;
+        best_record* record = &handles->records[index];
+        record->generation = record->generation == 1023 ? 1 : record->generation + 1;
+        handles->free[handles->free_count++] = index;
+    }
+}
+
+static void prepare_small_create_shoal(void* fixture) {
+    small_fixture* self = fixture;
+    if (self->entities[0]) run_small_destroy_shoal(self);
+    bench_world_upkeep(&self->shoal);
+}
+
+static void prepare_small_create_best(void* fixture) {
+    small_fixture* self = fixture;
+    if (self->handles.count) run_small_destroy_best(self);
+}
+
+static void prepare_small_destroy_shoal(void* fixture) {
+    small_fixture* self = fixture;
+    run_small_create_shoal(self);
+    ecs_changes_clear(self->shoal.world);
+}
+
+static bool is_small_equal(void* fixture) {
+    small_fixture* self = fixture;
+    return ecs_world_entity_count(self->shoal.world) == self->handles.count + BENCH_TRACKED;
+}
+
+bench_rows bench_rows_create(void) {
+    static const bench_job single = {
+        .destroy = destroy_wide,
+        .prepare_shoal = clear_wide_shoal,
+        .prepare_best = clear_wide_best,
+        .run_shoal = run_single_shoal,
+        .run_best = run_single_best,
+        .is_equal = is_wide_equal,
+    };
+    static const bench_job bulk = {
+        .destroy = destroy_wide,
+        .prepare_shoal = clear_wide_shoal,
+        .prepare_best = clear_wide_best,
+        .run_shoal = run_bulk_shoal,
+        .run_best = run_bulk_best,
+        .is_equal = is_wide_equal,
+    };
+    static const bench_job create = {
+        .destroy = destroy_small,
+        .prepare_shoal = prepare_small_create_shoal,
+        .prepare_best = prepare_small_create_best,
+        .run_shoal = run_small_create_shoal,
+        .run_best = run_small_create_best,
+        .is_equal = is_small_equal,
+    };
+    static const bench_job destroy = {
+        .destroy = destroy_small,
+        .prepare_shoal = prepare_small_destroy_shoal,
+        .prepare_best = run_small_create_best,
+        .run_shoal = run_small_destroy_shoal,
+        .run_best = run_small_destroy_best,
+        .is_equal = is_small_equal,
+    };
+    static const char unit[] = "ns_per_entity";
+    static const bench_row rows[] = {
+        {"create_single_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &single, NULL},
+        {"create_bulk_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &bulk, NULL},
+        {"create_1m", unit, SMALL_COUNT, 1, 1, false, create_small_seq, &create, NULL},
+        {"create_recycled_1m", unit, SMALL_COUNT, 1, 1, false, create_small_random, &create, NULL},
+        {"destroy_seq_1m", unit, SMALL_COUNT, 1, 1, false, create_small_seq, &destroy, NULL},
+        {"destroy_random_1m", unit, SMALL_COUNT, 1, 1, false, create_small_random, &destroy, NULL},
+    };
+    return (bench_rows){rows, BASE_COUNT(rows)};
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// A million events of 4 bytes, each to one entity, in order of the entities. The twin keeps two arrays,
+// target and payload; draining looks each target up, checks that it lives, and calls the handler's work
+// inline: the price of a handler that is called once per event is in the ratio.
+#include "bench_best.h"
+#include "bench_world.h"
+
+#include <string.h>
+
+#define COUNT 1000000u
+
+typedef struct fixture {
+    bench_world shoal;
+    ecs_entity* entities;
+    ecs_template_id target;
+    best_handles handles;
+    int32_t* hits;
+    uint32_t *targets, *payloads;
+    uint32_t queued;
+} fixture;
+
+static void* create(void) {
+    static const bench_world_config config = {
+        .entities_max = 1u << 21, .events_max = COUNT, .has_damage = true};
+    fixture* self = bench_allocate(sizeof *self);
+    bench_world_init(&self->shoal, &config);
+    self->target = ecs_template_find(self->shoal.world, "target");
+    self->entities = bench_allocate(COUNT * sizeof *self->entities);
+    self->hits = bench_allocate(COUNT * sizeof *self->hits);
+    self->targets = bench_allocate(COUNT * sizeof *self->targets);
+    self->payloads = bench_allocate(COUNT * sizeof *self->payloads);
+    best_handles_init(&self->handles, COUNT);
+    bench_require(ecs_create_many(self->shoal.world, self->target, COUNT, self->entities) == ECS_OK,
+                  "create");
+    for (uint32_t i = 0; i < COUNT; i++)
+        (void)best_handle_make(&self->handles);
+    bench_world_step(&self->shoal);
+    return self;
+}
+
+static void destroy(void* memory) {
+    fixture* self = memory;
+    bench_world_deinit(&self->shoal);
+    best_handles_deinit(&self->handles);
+    bench_release(self->entities);
+    bench_release(self->hits);
+    bench_release(self->targets);
+    bench_release(self->payloads);
+    bench_release(self);
+}
+
+static void run_post_shoal(void* memory) {
+    fixture* self = memory;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t damage = i & 7;
+        (void)ecs_event_send(self->shoal.world, self->entities[i], self->shoal.damage, &damage);
+    }
+}
+
+static __attribute__((noinline)) void run_post_best(void* memory) {
+    fixture* self = memory;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        if (self->queued == COUNT) return;
+        self->targets[self->queued] = self->handles.entities[i];
+        self->payloads[self->queued++] = i & 7;
+    }
+}
+
+static void run_drain_shoal(void* memory) {
+    bench_world_step(&((fixture*)memory)->shoal);
+}
+
+static __attribute__((noinline)) void run_drain_best(void* memory) {
+    fixture* self = memory;
+    for (uint32_t i = 0; i < self->queued; i++) {
+        uint32_t row = best_handle_row(&self->handles, self->targets[i]);
+        if (row != UINT32_MAX) self->hits[row] += (int32_t)self->payloads[i];
+    }
+    self->queued = 0;
+}
+
+static bool is_equal(void* memory) {
+    fixture* self = memory;
+    if (self->queued) run_drain_best(self);
+    bench_world_step(&self->shoal);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const int32_t* hits = ecs_get(self->shoal.world, self->entities[i], self->shoal.hits);
+        if (*hits != self->hits[i]) return false;
+    }
+    return ecs_world_counters(self->shoal.world)->events_refused == 0;
+}
+
+bench_rows bench_rows_event(void) {
+    static const bench_job post = {
+        .destroy = destroy,
+        .prepare_shoal = run_drain_shoal,
+        .prepare_best = run_drain_best,
+        .run_shoal = run_post_shoal,
+        .run_best = run_post_best,
+        .is_equal = is_equal,
+    };
+    static const bench_job drain = {
+        .destroy = destroy,
+        .prepare_shoal = run_post_shoal,
+        .prepare_best = run_post_best,
+        .run_shoal = run_drain_shoal,
+        .run_best = run_drain_best,
+        .is_equal = is_equal,
+    };
+    static const char unit[] = "ns_per_event";
+    static const bench_row rows[] = {
+        {"event_post_1m", unit, COUNT, 1, 1, false, create, &post, NULL},
+        {"event_drain_1m", unit, COUNT, 1, 1, false, create, &drain, NULL},
+    };
+    return (bench_rows){rows, BASE_COUNT(rows)};
+}
