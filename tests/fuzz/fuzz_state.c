@@ -51,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                                 .trace_context = &w};
     FUZZ_CHECK(net_mirror_create(&config, &w.mirror) == NET_OK);
     ecs_tick newest = TICK_FIRST;
+    size_t whole_size = size;
     for (uint32_t i = 0; i < PACKETS_MAX && size >= 3; i++) {
         ecs_tick tick = newest + data[0] - TICK_BIAS;
         size_t body_size = (size_t)(data[1] | data[2] << 8);
@@ -62,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         data += body_size;
         size -= body_size;
     }
-    ecs_world_validate(w.world);
+    // It looks at every index of a world, which takes longer than all the rest.
+    if (whole_size % 32 == 0) ecs_world_validate(w.world);
     net_mirror_destroy(w.mirror);
     FUZZ_CHECK(ecs_handle_count(w.world, ECS_STATE_ALLOCATED) == 0);
     FUZZ_CHECK(ecs_handle_count(w.world, ECS_STATE_LOADING) == 0);
