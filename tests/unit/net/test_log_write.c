@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+// The writer's machine: what lands in the file and the queue, and what every fault of a disk does.
+#include "log_files.h"
+
+#include "log.pb-c.h"
+
+typedef struct faults {
+    uint32_t calls;    ///< of write and sync together
+    uint32_t fail_at;  ///< the first call that fails; 0: none
+    uint32_t fail_for; ///< so many calls
+    int error;         ///< 0: a short write
+    uint32_t syncs;
+    bool is_sync_failed; ///< a call came after a failed sync
+    bool has_sync_failed;
+} faults;
+
+static bool is_due(faults* self) {
+    self->calls++;
+    self->is_sync_failed = self->is_sync_failed || self->has_sync_failed;
+    return self->fail_at != 0 && self->calls >= self->fail_at &&
+           self->calls < self->fail_at + self->fail_for;
+}
+
+static ssize_t faulty_write(void* context, int fd, const void* data, size_t size) {
+    faults* self = context;
+    if (!is_due(self)) return write(fd, data, size);
+    if (self->error == 0) return write(fd, data, size > 1 ? size / 2 : size);
+    // A disk that fills up takes a part first.
+    if (self->error == ENOSPC && size > 2 && write(fd, data, size / 3) < 0) return -1;
+    errno = self->error;
+    return -1;
+}
+
+static int faulty_sync(void* context, int fd) {
+    faults* self = context;
+    self->syncs++;
+    if (!is_due(self) || self->error == 0 || self->error == EINTR) return fdatasync(fd);
+    self->has_sync_failed = true;
+    errno = self->error;
+    return -1;
+}
+
+static net_log_file_config faulty_config(const log_files* files, faults* with) {
+    net_log_file_config config = files_config(files);
+    config.ops = (net_log_file_ops){faulty_write, faulty_sync, with};
+    config.sync_ticks = 0;
+    return config;
+}
+
+enum { TICKS = 24, RECORDS = 2 * TICKS + 1 };
+
+static net_result write_log(const net_log_file_config* config, char* failure,
+                            size_t failure_bytes) {
+    net_log_file* file;
+    failure[0] = 0;
+    net_result result = files_create(config, &file);
+    if (result != NET_OK) return result;
+    for (ecs_tick tick = 1; tick <= TICKS; tick++) {
+        files_tick(file, tick);
+        net_log_file_pump(file, false);
+    }
+    files_end_log(file, TICKS);
+    net_log_file_pump(file, true);
+    if (net_log_file_take_failure(file, failure, failure_bytes)) {
+        char again[8];
+        assert_false(net_log_file_take_failure(file, again, sizeof again));
+    }
+    return net_log_file_destroy(file);
+}
+
+static void a_whole_log_is_closed_and_has_no_queue(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    char failure[256];
+    net_log_file_config config = files_config(&files);
+    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    assert_string_equal(failure, "");
+    assert_false(file_exists(files.queue));
+    log_sum sum = files_read(files.log);
+    assert_int_equal(sum.result, NET_OK);
+    assert_true(sum.info.is_closed);
+    assert_false(sum.info.is_cut);
+    assert_int_equal(sum.info.lost_bytes, 0);
+    assert_int_equal(sum.records, RECORDS);
+    assert_int_equal(sum.info.last_tick, TICKS);
+    // 5 ticks are 250 ms at 20 Hz: a header block, 5 of data (the close record is in the last).
+    assert_int_equal(sum.info.block_count, 6);
+    files_close(&files);
+}
+
+static void equal_ticks_give_equal_files(void** state) {
+    (void)state;
+    char failure[256];
+    uint8_t* data[2];
+    size_t size[2];
+    for (int i = 0; i < 2; i++) {
+        log_files files;
+        files_open(&files);
+        net_log_file_config config = files_config(&files);
+        config.is_manual = i == 0; // the thread's timing does not show
+        assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+        data[i] = file_read(files.log, &size[i]);
+        files_close(&files);
+    }
+    assert_int_equal(size[0], size[1]);
+    assert_memory_equal(data[0], data[1], size[0]);
+    free(data[0]);
+    free(data[1]);
+}
+
+static void records_leave_the_queue_only_when_their_block_is_written(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file* file;
+    net_log_file_config config = files_config(&files);
+    assert_int_equal(files_create(&config, &file), NET_OK);
+    uint64_t start = net_log_file_bytes(file);
+    for (ecs_tick tick = 1; tick <= 4; tick++)
+        files_tick(file, tick);
+    net_log_file_pump(file, false);
+    assert_int_equal(net_log_file_bytes(file), start);
+    log_sum sum = files_read(files.log);
+    assert_int_equal(sum.info.queue_records, 8);
+    assert_int_equal(sum.info.last_tick, 4);
+    assert_true(sum.info.is_cut);
+    assert_int_equal(sum.info.lost_bytes, 0);
+    files_tick(file, 5);
+    assert_true(files_begin(file, 6));
+    net_log_file_pump(file, false);
+    assert_true(net_log_file_bytes(file) > start);
+    sum = files_read(files.log);
+    assert_int_equal(sum.info.queue_records, 1);
+    assert_int_equal(sum.records, 11);
+    assert_int_equal(sum.info.last_tick, 5);
+    assert_true(files_end(file, 6));
+    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_false(file_exists(files.queue));
+    files_close(&files);
+}
+
+static void a_full_queue_stops_the_log_and_nothing_else(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file* file;
+    net_log_file_config config = files_config(&files);
+    assert_int_equal(files_create(&config, &file), NET_OK);
+    ecs_tick tick = 0;
+    char text[256];
+    while (!net_log_file_take_failure(file, text, sizeof text))
+        files_tick(file, ++tick);
+    assert_non_null(strstr(text, "queue is full"));
+    assert_true(tick > 20);
+    files_tick(file, ++tick);
+    assert_null(net_log_file_begin(file));
+    assert_int_equal(net_log_file_destroy(file), NET_ERR_IO);
+    log_sum sum = files_read(files.log);
+    assert_int_equal(sum.result, NET_OK);
+    assert_true(sum.info.is_cut);
+    assert_int_equal(sum.info.lost_bytes, 0);
+    assert_true(sum.info.last_tick >= tick - 3);
+    files_close(&files);
+}
+
+/// Every fault at the k-th call, for all k: the log ends at a whole record, is told once, and what it
+/// has is what was written.
+static void check_fault(int error, uint32_t fail_for, bool stops) {
+    log_files files;
+    files_open(&files);
+    char failure[256];
+    faults none = {0};
+    net_log_file_config config = faulty_config(&files, &none);
+    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    log_sum whole = files_read(files.log);
+    for (uint32_t k = 1; k <= none.calls + 1; k++) {
+        faults with = {.fail_at = k, .fail_for = fail_for, .error = error};
+        config = faulty_config(&files, &with);
+        net_result result = write_log(&config, failure, sizeof failure);
+        assert_false(with.is_sync_failed);
+        if (result == NET_ERR_IO && !file_exists(files.log)) continue; // before the first tick
+        log_sum sum = files_read(files.log);
+        assert_true(sum.has_reader);
+        assert_int_equal(sum.result, NET_OK);
+        assert_int_equal(sum.info.lost_bytes, 0);
+        assert_true(sum.records <= RECORDS);
+        assert_int_equal(sum.hash, whole.prefix[sum.records]);
+        if (stops && k <= none.calls) assert_int_equal(result, NET_ERR_IO);
+        if (result == NET_OK) {
+            assert_int_equal(sum.records, RECORDS);
+            assert_false(file_exists(files.queue));
+        }
+    }
+    files_close(&files);
+}
+
+static void a_full_disk_ends_the_log_at_a_whole_record(void** state) {
+    (void)state;
+    check_fault(ENOSPC, UINT32_MAX / 2, true);
+    check_fault(ENOSPC, 1, true);
+}
+static void a_broken_disk_ends_the_log_and_is_not_tried_again(void** state) {
+    (void)state;
+    check_fault(EIO, 1, true);
+}
+static void short_writes_and_signals_are_gone_on_with(void** state) {
+    (void)state;
+    check_fault(0, 3, false);
+    check_fault(EINTR, 2, false);
+}
+
+static void an_earlier_log_is_kept_aside(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    char failure[256], old[128];
+    snprintf(old, sizeof old, "%s.old", files.log);
+    net_log_file_config config = files_config(&files);
+    file_write(files.log, (const uint8_t*)"", 0); // an empty file is nobody's log
+    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    assert_false(file_exists(old));
+    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    assert_int_equal(files_read(old).records, RECORDS);
+    assert_int_equal(files_read(files.log).records, RECORDS);
+    net_log_file* first;
+    net_log_file* second;
+    assert_int_equal(files_create(&config, &first), NET_OK);
+    assert_int_equal(files_create(&config, &second), NET_ERR_IO); // the first one writes it
+    assert_int_equal(net_log_file_destroy(first), NET_OK);
+    config.file = "/nowhere/at/all";
+    assert_int_equal(files_create(&config, &first), NET_ERR_IO);
+    config.file = "/dev/null";
+    assert_int_equal(files_create(&config, &first), NET_ERR_IO);
+    files_close(&files);
+}
+
+static void records_are_what_log_proto_says(void** state) {
+    (void)state;
+    net_log_draft draft = {.memory = malloc(NET_LOG_DRAFT_BYTES)};
+    assert_non_null(draft.memory);
+    const net_log_item items[] = {
+        {.kind = NET_LOG_ITEM_LEAVE, .client = 3, .reason = 2},
+        {.kind = NET_LOG_ITEM_JOIN, .client = 4, .name = "bob", .is_bot = true},
+        {.kind = NET_LOG_ITEM_EVENT,
+         .client = 5,
+         .message = 2,
+         .target = 9,
+         .payload = (const uint8_t*)"xy",
+         .payload_bytes = 2},
+        {.kind = NET_LOG_ITEM_INPUT, .client = 6, .number = 300, .is_repeat = true},
+        {.kind = NET_LOG_ITEM_INPUT,
+         .client = 7,
+         .number = 1,
+         .payload = (const uint8_t*)"z",
+         .payload_bytes = 1},
+    };
+    net_log_draft_begin(&draft);
+    net_log_wire_number(&draft.body, 1, 1u << 20);
+    for (uint32_t i = 0; i < BASE_COUNT(items); i++)
+        assert_true(net_log_draft_item(&draft, &items[i]));
+    uint32_t size;
+    const uint8_t* data = net_log_draft_end(&draft, NET_LOG_KIND_BEGIN, 1, 1, &size);
+    data += NET_LOG_QUEUE_PREFIX_BYTES;
+    size -= NET_LOG_QUEUE_PREFIX_BYTES;
+    Shoal__Log__Record* record = shoal__log__record__unpack(NULL, size, data);
+    assert_non_null(record);
+    assert_int_equal(record->kind_case, SHOAL__LOG__RECORD__KIND_BEGIN);
+    const Shoal__Log__TickBegin* begin = record->begin;
+    assert_int_equal(begin->tick, 1u << 20);
+    assert_int_equal(begin->n_leaves, 1);
+    assert_int_equal(begin->leaves[0]->reason, 2);
+    assert_string_equal(begin->joins[0]->name, "bob");
+    assert_true(begin->joins[0]->is_bot);
+    assert_int_equal(begin->events[0]->target, 9);
+    assert_int_equal(begin->n_inputs, 2);
+    assert_true(begin->inputs[0]->is_repeat);
+    assert_int_equal(begin->inputs[0]->number, 300);
+    assert_memory_equal(begin->inputs[1]->payload.data, "z", 1);
+    // And back: what the generated code writes, we read.
+    uint8_t packed[256];
+    size_t packed_bytes = shoal__log__record__pack(record, packed);
+    net_log_record again;
+    assert_true(net_log_record_read(&again, packed, packed_bytes));
+    assert_int_equal(again.item_count[NET_LOG_ITEM_INPUT], 2);
+    shoal__log__record__free_unpacked(record, NULL);
+    free(draft.memory);
+}
+
+static void the_thread_writes_what_a_busy_simulation_pushes(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file* file;
+    net_log_file_config config = files_config(&files);
+    config.is_manual = false;
+    assert_int_equal(files_create(&config, &file), NET_OK);
+    for (ecs_tick tick = 1; tick <= 2000; tick++) {
+        files_tick(file, tick);
+        net_log_file_wait_room(file);
+    }
+    files_end_log(file, 2000);
+    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    log_sum sum = files_read(files.log);
+    assert_int_equal(sum.result, NET_OK);
+    assert_int_equal(sum.records, 4001);
+    assert_false(sum.info.is_cut);
+    files_close(&files);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_whole_log_is_closed_and_has_no_queue),
+        TEST(equal_ticks_give_equal_files),
+        TEST(records_leave_the_queue_only_when_their_block_is_written),
+        TEST(a_full_queue_stops_the_log_and_nothing_else),
+        TEST(a_full_disk_ends_the_log_at_a_whole_record),
+        TEST(a_broken_disk_ends_the_log_and_is_not_tried_again),
+        TEST(short_writes_and_signals_are_gone_on_with),
+        TEST(an_earlier_log_is_kept_aside),
+        TEST(records_are_what_log_proto_says),
+        TEST(the_thread_writes_what_a_busy_simulation_pushes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
