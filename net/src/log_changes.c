@@ -189,10 +189,14 @@ bool net_log_changes_next(net_log_changes_walk* walk, net_log_change* change) {
     return !reader->failed;
 }
 
+static bool is_about_the_same(const net_log_change* a, const net_log_change* b) {
+    return a->kind == b->kind && a->entity == b->entity && a->component == b->component;
+}
+
 static bool is_same(const net_log_change* a, const net_log_change* b, uint32_t* value_position) {
     *value_position = UINT32_MAX;
-    if (a->kind != b->kind || a->entity != b->entity || a->component != b->component) return false;
-    if (a->value != b->value || a->part_count != b->part_count) return false;
+    if (!is_about_the_same(a, b) || a->value != b->value || a->part_count != b->part_count)
+        return false;
     if (memcmp(a->parts, b->parts, sizeof a->parts) != 0) return false;
     if (a->value_count != b->value_count) return false;
     for (uint32_t i = 0; i < a->value_count; i++) {
@@ -201,6 +205,15 @@ static bool is_same(const net_log_change* a, const net_log_change* b, uint32_t* 
         return false;
     }
     return true;
+}
+
+/// Is a change still to come in a walk?
+static bool comes(net_log_changes_walk walk, const net_log_change* wanted) {
+    net_log_change change;
+    while (net_log_changes_next(&walk, &change)) {
+        if (is_about_the_same(&change, wanted)) return true;
+    }
+    return false;
 }
 
 bool net_log_changes_differ(const void* stored, size_t stored_bytes, const void* again,
@@ -217,8 +230,10 @@ bool net_log_changes_differ(const void* stored, size_t stored_bytes, const void*
         if (!has_left) *change = here;
         if (!has_left || !has_right) return true;
         if (is_same(change, &here, value_position)) continue;
-        // A position in the template is only good with the template of this run.
-        if (*value_position != UINT32_MAX) *change = here;
+        // The one that the other run lacks is the first that differs. A position in the template is
+        // only good with the template of this run.
+        bool is_extra = !is_about_the_same(change, &here) && comes(right, change);
+        if (is_extra || *value_position != UINT32_MAX) *change = here;
         return true;
     }
 }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Event logs from strangers. The first byte chooses where the bytes go in: a whole file, the payload of
+// a data block whose checksums are right (else no fuzzer gets past them), a queue beside an empty log,
+// or single pieces: record, header, changes.
+//
+// Invariants: what a reader takes can be walked to its end, twice with the same records.
+#define _GNU_SOURCE
+#include "fuzz.h"
+
+#include "base/hash.h"
+#include "log_block.h"
+#include "log_changes.h"
+#include "log_header.h"
+#include "log_queue.h"
+#include "log_read.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { IDENTITY = 7 };
+
+static void require(bool condition) {
+    if (!condition) abort();
+}
+
+static uint64_t walk(net_log_reader* reader) {
+    net_log_cursor cursor = net_log_cursor_begin(reader);
+    net_log_record record;
+    net_log_order order = {0};
+    uint64_t hash = 0;
+    while (net_log_cursor_next(reader, &cursor, &record)) {
+        require(net_log_order_add(&order, &record));
+        hash = base_hash64_mix(hash, base_hash64(record.body, record.body_bytes, record.tick));
+        for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind < NET_LOG_ITEM_KINDS; kind++) {
+            size_t offset = 0;
+            uint32_t count = 0;
+            net_log_item item;
+            while (net_log_item_next(&record, kind, &offset, &item))
+                count++;
+            require(count == record.item_count[kind]);
+        }
+        net_log_changes_walk changes = net_log_changes_begin(record.changes, record.changes_bytes);
+        net_log_change change;
+        while (net_log_changes_next(&changes, &change))
+            hash = base_hash64_mix(hash, change.entity);
+    }
+    require(!cursor.has_failed);
+    require(order.last_end == net_log_reader_info(reader)->last_tick);
+    return hash;
+}
+
+static void drop_line(void* context, const char* line) {
+    (void)context;
+    require(line[0] == '{');
+}
+
+static void read_file(const uint8_t* data, size_t size) {
+    char name[32];
+    int fd = memfd_create("log", MFD_CLOEXEC);
+    if (fd < 0) return;
+    require(size == 0 || write(fd, data, size) == (ssize_t)size);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    net_log_reader* reader;
+    net_result result = net_log_reader_create(NULL, name, NULL, &reader);
+    require(result == NET_OK || result == NET_ERR_DAMAGED);
+    if (reader) {
+        net_log_stats stats;
+        uint64_t hash = walk(reader);
+        require(walk(reader) == hash);
+        require(net_log_read_stats(reader, &stats) == NET_OK);
+        require(net_log_dump(reader, NULL, drop_line, NULL) == NET_OK);
+        net_log_reader_destroy(reader);
+    }
+    close(fd);
+}
+
+static void append_block(base_bytes* file, net_log_packer* packer, net_log_block block,
+                         const uint8_t* payload, size_t size) {
+    size_t stored = net_log_packer_pack(packer, &block, payload, (uint32_t)size);
+    base_bytes_write(file, packer->stored, stored);
+}
+
+/// The bytes as the payload of a data block that is right in all else.
+static void read_payload(const uint8_t* data, size_t size) {
+    if (size < 3 || size > NET_LOG_BLOCK_BYTES_MAX) return;
+    uint8_t header[128];
+    net_log_wire wire = {.data = header + 1, .capacity = sizeof header - 1};
+    net_log_wire_number(&wire, 1, 1);
+    net_log_wire_fixed64(&wire, 2, IDENTITY);
+    net_log_wire_text(&wire, 3, "game");
+    net_log_wire_number(&wire, 8, 60);
+    header[0] = (uint8_t)wire.size;
+    base_bytes file;
+    net_log_packer packer;
+    base_bytes_init(&file, NULL);
+    require(net_log_packer_init(&packer, NULL));
+    uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
+    net_log_prologue_write(prologue);
+    base_bytes_write(&file, prologue, sizeof prologue);
+    net_log_block block = {.type = NET_LOG_BLOCK_HEADER, .identity = IDENTITY, .record_count = 1};
+    append_block(&file, &packer, block, header, wire.size + 1);
+    block.type = NET_LOG_BLOCK_DATA;
+    block.ordinal = block.first_record = block.first_tick = 1;
+    block.record_count = 1u + data[0] % 8;
+    block.last_tick = 1u + data[1] % 8;
+    append_block(&file, &packer, block, data + 2, size - 2);
+    read_file(file.data, file.size);
+    net_log_packer_deinit(&packer);
+    base_bytes_deinit(&file);
+}
+
+static void read_queue(const uint8_t* data, size_t size) {
+    net_log_queue_copy copy = {.exists = true, .memory_bytes = size};
+    copy.memory = size > 8192 ? base_allocate(NULL, size) : NULL;
+    if (!copy.memory) return;
+    memcpy(copy.memory, data, size);
+    // Its own checksum is no hurdle.
+    uint64_t identity;
+    memcpy(&identity, copy.memory + 16, sizeof identity);
+    uint32_t crc = base_crc32c(0, copy.memory, 32);
+    memcpy(copy.memory + 32, &crc, sizeof crc);
+    base_bytes records;
+    uint64_t lost = 0;
+    const char* reason;
+    base_bytes_init(&records, NULL);
+    net_log_queue_state state = net_log_queue_take(&copy, identity, 1, &records, &lost, &reason);
+    require((state == NET_LOG_QUEUE_LOSSY) == (lost > 0));
+    base_bytes_deinit(&records);
+    net_log_queue_unload(&copy);
+}
+
+static void read_pieces(const uint8_t* data, size_t size) {
+    net_log_info info = {0};
+    char name[ECS_NAME_BYTES_MAX];
+    (void)!net_log_header_read(&info, data, size);
+    for (uint32_t id = 0; id < 4; id++) {
+        (void)!net_log_header_component(data, size, id, name);
+        (void)!net_log_header_template(data, size, id, name);
+    }
+    net_log_record record;
+    (void)!net_log_record_read(&record, data, size);
+    net_log_change change;
+    uint32_t position;
+    size_t half = size / 2;
+    (void)net_log_changes_differ(data, half, data + half, size - half, &change, &position);
+    require(!net_log_changes_differ(data, size, data, size, &change, &position));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    if (size < 1) return 0;
+    void (*const targets[])(const uint8_t*, size_t) = {read_file, read_payload, read_queue,
+                                                       read_pieces};
+    targets[data[0] % 4](data + 1, size - 1);
+    return 0;
+}
