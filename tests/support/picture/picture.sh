@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: MIT
 # Play breakout with four bots and draw a tick of its log twice: the pictures must be the same bytes.
 #
-#   picture.sh BUILD [FILE.svg TICK]     with a file: keep the picture of that tick
+#   picture.sh BUILD [FILE.svg TICK LEVEL]     with a file: keep the picture of that tick
+#
+# games/breakout/breakout.svg is tick 1296 of such a match at level 3. Bots play over real sockets, so
+# another match gives another picture.
 set -euo pipefail
 build=$1
 out=${2:-}
 tick=${3:-230}
+level=${4:-1}
 work=$(mktemp -d)
 server=""
 finish() {
@@ -16,7 +20,7 @@ finish() {
 trap finish EXIT
 
 "$build/bin/shoal-server" --game breakout --listen 127.0.0.1:0 --min-clients 4 --seed 1 \
-    --ticks "$((tick + 10))" --log "$work/match.slog" >"$work/server.out" &
+    --set level="$level" --ticks "$((tick + 10))" --log "$work/match.slog" >"$work/server.out" &
 server=$!
 address=""
 for _ in $(seq 300); do
@@ -33,7 +37,7 @@ for name in a b; do
 done
 cmp "$work/a.svg" "$work/b.svg"
 bytes=$(wc -c <"$work/a.svg")
-grep -q '<circle' "$work/a.svg" && grep -q 'LEVEL 1' "$work/a.svg" && tail -n 1 "$work/a.svg" | grep -qx '</svg>'
+grep -q '<circle' "$work/a.svg" && grep -q "LEVEL $level" "$work/a.svg" && tail -n 1 "$work/a.svg" | grep -qx '</svg>'
 [ "$bytes" -lt 60000 ] || { echo "the picture takes $bytes bytes"; exit 1; }
 if [ -n "$out" ]; then cp "$work/a.svg" "$out"; fi
 echo "picture tick=$tick bytes=$bytes"
