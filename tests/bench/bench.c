@@ -144,7 +144,7 @@ int main(int argc, char** argv) {
         break;
     }
     const bench_rows groups[] = {
-        bench_rows_update(), bench_rows_create(), bench_rows_access(),
+        bench_rows_update(), bench_rows_create(), bench_rows_access(), bench_rows_structure(),
         bench_rows_change(), bench_rows_event(),  bench_rows_memory(),
     };
     samples* taken = bench_allocate(sizeof *taken);
