@@ -29,23 +29,24 @@ void ecs_commands_write(const ecs_world* world, base_bytes* bytes) {
 }
 
 // The inits of one command: defaults of their types first, then read over.
-static bool read_inits(ecs_world* world, ecs_command* command, uint64_t count,
-                       base_reader* reader) {
+static ecs_result read_inits(ecs_world* world, ecs_command* command, uint64_t count,
+                             base_reader* reader) {
     ecs_component_id components[ECS_TEMPLATE_COMPONENTS_MAX] = {0};
-    if (count > ECS_TEMPLATE_COMPONENTS_MAX) return false;
+    if (count > ECS_TEMPLATE_COMPONENTS_MAX) return ECS_ERR_MALFORMED;
     for (uint32_t i = 0; i < count; i++) {
         components[i] = base_reader_u16(reader);
-        if (reader->failed || !ecs_command_type(world, components[i])) return false;
+        if (reader->failed || !ecs_command_type(world, components[i])) return ECS_ERR_MALFORMED;
     }
-    if (!ecs_command_make_values(world, command, components, (uint32_t)count)) return false;
+    if (!ecs_command_make_values(world, command, components, (uint32_t)count))
+        return ECS_ERR_MEMORY;
     ecs_type_context context = {world->allocator};
     for (uint32_t i = 0; i < count; i++) {
         ecs_command_value* value = ecs_command_value_at(command, i);
         if (!ecs_type_read(ecs_command_type(world, value->component), &context,
                            ecs_command_value_data(value), reader))
-            return false;
+            return reader->failed ? ECS_ERR_MALFORMED : ECS_ERR_MEMORY;
     }
-    return true;
+    return ECS_OK;
 }
 
 // An entity field of a saved command is a handle, none, or a placeholder of this queue.
@@ -55,13 +56,13 @@ static bool is_target_valid(ecs_command_op op, ecs_entity entity, uint64_t creat
     return !ecs_entity_is_placeholder(entity) || ecs_entity_index(entity) <= created_count;
 }
 
-bool ecs_commands_read(ecs_world* world, base_reader* reader) {
+ecs_result ecs_commands_read(ecs_world* world, base_reader* reader) {
     ecs_commands* commands = &world->storage.commands;
     BASE_ASSERT(commands->count == 0);
     uint64_t created_count = base_reader_varint(reader);
     uint64_t count = base_reader_varint(reader);
     if (reader->failed || created_count > count || count > world->limits.commands_queued_max)
-        return false;
+        return ECS_ERR_MALFORMED;
     uint64_t created = 0;
     for (uint64_t i = 0; i < count; i++) {
         uint8_t op = base_reader_u8(reader);
@@ -74,16 +75,17 @@ bool ecs_commands_read(ecs_world* world, base_reader* reader) {
             (op == ECS_COMMAND_SET && init_count != 1) ||
             (op == ECS_COMMAND_DESTROY && init_count != 0) ||
             !is_target_valid((ecs_command_op)op, entity, created, created_count))
-            return false;
+            return ECS_ERR_MALFORMED;
         ecs_command* command = ecs_command_push(world, (ecs_command_op)op);
-        if (!command) return false;
+        if (!command) return ECS_ERR_MEMORY; // the count was checked
         command->system = (uint32_t)system;
         command->job = (uint32_t)job;
         command->template_id = template_id;
         command->entity = entity;
         if (op == ECS_COMMAND_CREATE) created++;
-        if (!read_inits(world, command, init_count, reader)) return false;
+        ecs_result result = read_inits(world, command, init_count, reader);
+        if (result != ECS_OK) return result;
     }
     commands->created_count = (uint32_t)created;
-    return created == created_count;
+    return created == created_count ? ECS_OK : ECS_ERR_MALFORMED;
 }

@@ -104,7 +104,10 @@ bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* 
         uint8_t* target = (uint8_t*)value + field->offset;
         // A byte that is no bool would be undefined to read as one.
         for (uint32_t b = 0; field->kind == ECS_FIELD_BOOL && b < field->count; b++)
-            if (source[b] > 1) return false;
+            if (source[b] > 1) {
+                reader->failed = true;
+                return false;
+            }
         swap_elements(target, source, field->count, bytes);
         canonicalise(target, field->kind, field->count);
     }

@@ -222,7 +222,7 @@ void ecs_held_write(const ecs_world* world, base_bytes* bytes) {
     base_release(world->allocator, sorted, held->count * sizeof *sorted);
 }
 
-bool ecs_held_read(ecs_world* world, base_reader* reader) {
+ecs_result ecs_held_read(ecs_world* world, base_reader* reader) {
     ecs_held_handles* held = &world->storage.held;
     uint64_t count = base_reader_varint(reader);
     for (uint64_t i = 0; i < count && !reader->failed; i++) {
@@ -231,13 +231,13 @@ bool ecs_held_read(ecs_world* world, base_reader* reader) {
         uint8_t is_loading = base_reader_u8(reader);
         if (reader->failed || !is_in_range(world, handle) || ecs_held_find(world, handle) ||
             references > UINT32_MAX || is_loading > 1 || (references == 0 && !is_loading))
-            return false;
+            return ECS_ERR_MALFORMED;
         ecs_held_handle* entry = hold(world, handle);
-        if (!entry) return false;
+        if (!entry) return ECS_ERR_MEMORY;
         entry->references = (uint32_t)references;
         entry->is_loading = is_loading;
         held->loading_count += is_loading ? 1 : 0;
         held->allocated_count += is_loading ? 0 : 1;
     }
-    return !reader->failed;
+    return reader->failed ? ECS_ERR_MALFORMED : ECS_OK;
 }

@@ -15,6 +15,7 @@
 // Names are bound at seal. A required component that nobody registered would mean a query that can never
 // match; that is a mistake in a name, and reported. Missing optional and require_not terms are fine.
 #include "base/assert.h"
+#include "base/text.h"
 #include "world_internal.h"
 
 enum { ENTRY_CHUNK, ENTRY_ENTITIES, ENTRY_COLUMNS };
@@ -49,12 +50,10 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
     made->id = storage->query_count;
     made->term_count = term_count;
     for (uint32_t i = 0; i < term_count; i++) {
-        BASE_ASSERT(strlen(terms[i].component) < ECS_NAME_BYTES_MAX);
-        strcpy(made->names[i][0], terms[i].component);
-        if (terms[i].type) {
-            BASE_ASSERT(strlen(terms[i].type) < ECS_NAME_BYTES_MAX);
-            strcpy(made->names[i][1], terms[i].type);
-        }
+        bool fits = base_text_copy(made->names[i][0], ECS_NAME_BYTES_MAX, terms[i].component);
+        if (terms[i].type)
+            fits = fits && base_text_copy(made->names[i][1], ECS_NAME_BYTES_MAX, terms[i].type);
+        BASE_ASSERT(fits && "a term's name is longer than any component's or type's");
         made->access[i] = terms[i].access;
         if (is_write(terms[i].access)) made->write_terms[made->write_count++] = (uint16_t)i;
     }
@@ -287,8 +286,11 @@ bool ecs_query_next(ecs_query_iter* iter) {
     const ecs_query* query = iter->query;
     if (!query) return false;
     const uint32_t* counts = iter->world->storage.chunk_counts;
-    const uintptr_t* entry = query->entries + (size_t)iter->next_index * query->stride;
-    for (uint32_t i = iter->next_index; i < query->entry_count; i++, entry += query->stride) {
+    uint32_t i = iter->next_index;
+    // A query that never matched has no array to point into.
+    const uintptr_t* entry =
+        i < query->entry_count ? query->entries + (size_t)i * query->stride : NULL;
+    for (; i < query->entry_count; i++, entry += query->stride) {
         uint32_t count = counts[entry[ENTRY_CHUNK]];
         if (count == 0) continue;
         iter->rows.count = count;

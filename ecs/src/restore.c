@@ -78,6 +78,11 @@ static ecs_result as_damage(ecs_result result) {
                : ECS_ERR_MALFORMED;
 }
 
+// Why a value could not be read.
+static ecs_result read_fault(const loader* load) {
+    return load->reader.failed ? ECS_ERR_MALFORMED : ECS_ERR_MEMORY;
+}
+
 // Bind a template and check that it belongs to the archetype that is being read.
 static ecs_result bind_to(loader* load, uint32_t saved, uint32_t archetype_id) {
     ecs_template_id id = map_template(load, saved);
@@ -132,7 +137,7 @@ static ecs_result read_column(loader* load, const ecs_archetype* archetype, uint
         for (uint32_t row = 0; row < count; row++) {
             void* cell = ecs_chunk_cell(chunk, column, row);
             if (!ecs_type_read(info->type, &context, cell, &load->reader)) {
-                return ECS_ERR_MALFORMED;
+                return read_fault(load);
             }
             if (info->track == ECS_SLOT_NONE) {
                 continue;
@@ -176,7 +181,7 @@ static ecs_result read_written(loader* load, const ecs_archetype* archetype, uin
         uint32_t row = (uint32_t)(at - passed - 1);
         if (!ecs_type_read(info->type, &context, ecs_chunk_cell(chunk, column, row),
                            &load->reader)) {
-            return ECS_ERR_MALFORMED;
+            return read_fault(load);
         }
         ecs_chunk_mark_row(chunk, info->track, row);
     }
@@ -217,8 +222,9 @@ static ecs_result read_archetypes(loader* load) {
 }
 
 static ecs_result read_commands(loader* load) {
-    if (!ecs_commands_read(load->world, &load->reader)) {
-        return ECS_ERR_MALFORMED;
+    ecs_result result = ecs_commands_read(load->world, &load->reader);
+    if (result != ECS_OK) {
+        return result;
     }
     ecs_commands* commands = &load->world->storage.commands;
     for (uint32_t i = 0; i < commands->count; i++) {
@@ -249,7 +255,7 @@ static ecs_result read_events(loader* load) {
         _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX] = {0};
         if (!ecs_type_read(&world->events.kinds[type - 1]->type, &context, payload,
                            &load->reader)) {
-            return ECS_ERR_MALFORMED;
+            return read_fault(load);
         }
         if (!ecs_event_post(world, target, type, payload)) {
             return ECS_ERR_MEMORY;
@@ -296,8 +302,8 @@ static ecs_result read_world(loader* load) {
         return ECS_ERR_MALFORMED;
     }
     ecs_result result = read_templates(load);
-    if (result == ECS_OK && !ecs_storage_read_indices(world, reader)) {
-        result = ECS_ERR_MALFORMED;
+    if (result == ECS_OK) {
+        result = ecs_storage_read_indices(world, reader);
     }
     if (result == ECS_OK) {
         result = read_archetypes(load);

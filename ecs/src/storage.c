@@ -108,17 +108,17 @@ void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes) {
     ecs_held_write(world, bytes);
 }
 
-static bool read_range(ecs_world* world, ecs_index_range* range, base_reader* reader) {
+static ecs_result read_range(ecs_world* world, ecs_index_range* range, base_reader* reader) {
     uint32_t fresh = base_reader_u32(reader);
     uint32_t cursor = base_reader_u32(reader);
     if (reader->failed || fresh < range->first || fresh > range->last + 1 ||
         cursor < range->first || cursor > fresh || cursor > range->last)
-        return false;
+        return ECS_ERR_MALFORMED;
     range->fresh = fresh;
     range->cursor = cursor;
     for (uint64_t index = range->first; index < fresh; index = (index | (ECS_PAGE_RECORDS - 1)) + 1)
-        if (!ecs_record_reserve(world, (uint32_t)index)) return false;
-    return true;
+        if (!ecs_record_reserve(world, (uint32_t)index)) return ECS_ERR_MEMORY;
+    return ECS_OK;
 }
 
 // May an index carry a generation, as far as the ranges say?
@@ -128,21 +128,23 @@ static bool is_used(const ecs_world* world, uint64_t index) {
     return index < ranges[1].fresh;
 }
 
-bool ecs_storage_read_indices(ecs_world* world, base_reader* reader) {
+ecs_result ecs_storage_read_indices(ecs_world* world, base_reader* reader) {
     ecs_storage* storage = &world->storage;
     BASE_ASSERT(storage->entity_count == 0 && storage->held.count == 0);
-    if (!read_range(world, &storage->ranges[0], reader) ||
-        !read_range(world, &storage->ranges[1], reader))
-        return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        ecs_result result = read_range(world, &storage->ranges[i], reader);
+        if (result != ECS_OK) return result;
+    }
     uint64_t index = 0;
     for (;;) {
         uint64_t step = base_reader_varint(reader);
-        if (reader->failed) return false;
+        if (reader->failed) return ECS_ERR_MALFORMED;
         if (step == 0) break;
         uint64_t generation = base_reader_varint(reader);
-        if (reader->failed || step > ECS_INDEX_MAX || !is_used(world, index += step)) return false;
-        if (generation < 1 || generation > ECS_GENERATION_MAX) return false;
-        if (!ecs_record_reserve(world, (uint32_t)index)) return false;
+        if (reader->failed || step > ECS_INDEX_MAX || !is_used(world, index += step) ||
+            generation < 1 || generation > ECS_GENERATION_MAX)
+            return ECS_ERR_MALFORMED;
+        if (!ecs_record_reserve(world, (uint32_t)index)) return ECS_ERR_MEMORY;
         ecs_record_mut(storage, (uint32_t)index)->life = (uint16_t)generation;
     }
     for (uint32_t i = 0; i < 2; i++)

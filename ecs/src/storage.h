@@ -344,10 +344,13 @@ static inline ecs_record* ecs_record_mut(ecs_storage* storage, uint32_t index) {
 uint32_t ecs_index_peek(const ecs_world* world, uint32_t range);
 /// How many creations a range can still take: a lower bound.
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range);
+/// Make the pages of all indices that the next `count` takes may choose. @return false when memory ran
+/// out.
+BASE_MUST_USE bool ecs_handles_reserve(ecs_world* world, uint32_t range, uint32_t count);
 /// Take what peek chose; its page exists. @return the handle with its next generation.
 ecs_entity ecs_handle_take(ecs_world* world, uint32_t range, uint32_t index);
 /// Take `count` handles at once, in the order in which they would come one by one. The range has them
-/// (ecs_index_available) and their pages exist.
+/// (ecs_index_available) and their pages exist (ecs_handles_reserve).
 void ecs_handles_take(ecs_world* world, uint32_t range, uint32_t count, ecs_entity* handles);
 /// An index whose entity is gone or whose handle was released: free it if nothing holds it any more.
 void ecs_index_settle(ecs_world* world, uint32_t index);
@@ -408,15 +411,16 @@ void ecs_commands_deinit(ecs_world* world);
 /// Values are destroyed; tracking is not told. Compiled queries and counters stay.
 void ecs_storage_clear(ecs_world* world);
 /// Free indices, generations and held handles as bytes. Read on a cleared storage, before entities
-/// are placed. @return false on damaged bytes or when memory ran out.
+/// are placed. @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY.
 void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes);
-BASE_MUST_USE bool ecs_storage_read_indices(ecs_world* world, base_reader* reader);
+BASE_MUST_USE ecs_result ecs_storage_read_indices(ecs_world* world, base_reader* reader);
 /// The held handles' part of the two above (handle.c).
 void ecs_held_write(const ecs_world* world, base_bytes* bytes);
-BASE_MUST_USE bool ecs_held_read(ecs_world* world, base_reader* reader);
+BASE_MUST_USE ecs_result ecs_held_read(ecs_world* world, base_reader* reader);
 /// Queued commands as bytes. Read with an empty queue.
+/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY; the caller clears the queue after an error.
 void ecs_commands_write(const ecs_world* world, base_bytes* bytes);
-BASE_MUST_USE bool ecs_commands_read(ecs_world* world, base_reader* reader);
+BASE_MUST_USE ecs_result ecs_commands_read(ecs_world* world, base_reader* reader);
 /// Append an entity with a given handle and its template's defaults, after read_indices. Tracking is
 /// not told and shadows are copies of the defaults: the caller overwrites cells and shadows.
 /// @return ECS_OK; ECS_ERR_TAKEN; ECS_ERR_STALE (a handle outside both ranges); those of create.

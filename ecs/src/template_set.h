@@ -3,8 +3,9 @@
 ///
 /// init -> read each text -> resolve -> commit, or deinit at any point. Until commit nothing in the
 /// world changes that anybody could see, so the same steps without commit check a file. With is_reload
-/// a text may name templates that are loaded: its drafts can be compared with them, not committed. Faults are reported where they are found and kept in `result`;
-/// reading and resolving go on, so that one run reports all of them.
+/// a text may name templates that are loaded: its drafts can be compared with them, not committed.
+/// Faults are reported where they are found and kept in `result`; reading and resolving go on, so that
+/// one run reports all of them.
 #pragma once
 
 #include "datablock.h"

@@ -91,9 +91,13 @@ static void string_write(const void* value, base_bytes* bytes) {
 // meet at the same count of changes.
 static bool string_read(const ecs_type_context* context, void* value, base_reader* reader) {
     uint64_t size = base_reader_varint(reader);
-    if (reader->failed || size > ECS_STRING_BYTES_MAX) return false;
-    const uint8_t* text = base_reader_skip(reader, (size_t)size);
-    if (!text || memchr(text, 0, (size_t)size)) return false;
+    const uint8_t* text = NULL;
+    if (!reader->failed && size <= ECS_STRING_BYTES_MAX)
+        text = base_reader_skip(reader, (size_t)size);
+    if (!text || memchr(text, 0, (size_t)size)) {
+        reader->failed = true;
+        return false;
+    }
     ecs_string* string = value;
     if (!ecs_string_set(context->allocator, string, (const char*)text, (uint32_t)size))
         return false;

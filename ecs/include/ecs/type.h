@@ -64,7 +64,8 @@ typedef struct ecs_type_ops {
     bool (*replicate_compare)(const ecs_type_context* context, void* shadow, const void* current);
     /// Canonical bytes: what is hashed, saved and sent.
     void (*write)(const void* value, base_bytes* bytes);
-    /// The mirror of write. @return false on damaged bytes; `value` stays created.
+    /// The mirror of write; `value` stays created. @return false on damaged bytes, then it sets
+    /// reader->failed, or when memory ran out, then it does not.
     bool (*read)(const ecs_type_context* context, void* value, base_reader* reader);
 } ecs_type_ops;
 
@@ -104,7 +105,8 @@ uint32_t ecs_type_count(const ecs_world* world); ///< ids run 1..count
 /// Fold one value into canonical bytes: fields in order, little-endian, NaN canonical, -0 kept; types
 /// with ops use their write. The same on every machine, never struct padding.
 void ecs_type_write(const ecs_type* type, const void* value, base_bytes* bytes);
-/// Mirror of ecs_type_write into a created (or zeroed plain) value. @return false on damaged bytes.
+/// Mirror of ecs_type_write into a created (or zeroed plain) value.
+/// @return false on damaged bytes (reader->failed is set) or when memory ran out (it is not).
 BASE_MUST_USE bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* value,
                                  base_reader* reader);
 /// Hash of the canonical bytes, without building them for plain types.
