@@ -70,16 +70,6 @@ static bool append_rows(ecs_world* world, const ecs_binding* binding, uint32_t c
     return true;
 }
 
-// Pages of all indices that the next `count` creations may take.
-static bool reserve_pages(ecs_world* world, uint32_t range_number, uint32_t count) {
-    const ecs_index_range* range = &world->storage.ranges[range_number];
-    uint64_t end = (uint64_t)range->fresh + count + world->storage.held.count;
-    if (end > (uint64_t)range->last + 1) end = (uint64_t)range->last + 1;
-    for (uint64_t index = range->fresh; index < end; index = (index | (ECS_PAGE_RECORDS - 1)) + 1)
-        if (!ecs_record_reserve(world, (uint32_t)index)) return false;
-    return true;
-}
-
 ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32_t count,
                            ecs_entity* entities) {
     ecs_structure_check(world);
@@ -89,7 +79,7 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
     if (count == 0) return ECS_OK;
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     if (ecs_index_available(world, range) < count) return ECS_ERR_FULL;
-    if (!reserve_pages(world, range, count) || !ecs_track_reserve(world, count, 0, 0))
+    if (!ecs_handles_reserve(world, range, count) || !ecs_track_reserve(world, count, 0, 0))
         return ECS_ERR_MEMORY;
     ecs_archetype* archetype = binding->archetype;
     result = ecs_archetype_reserve(world, archetype, count);

@@ -4,8 +4,13 @@
 // Why a bitmap walked round-robin and not a list of freed indices: a list hands the same few indices
 // out again and again, in the order of their deaths, so creation after a storm of deaths jumps through
 // memory. The walk hands indices out rising, and a freed one rests until the walk has come around,
-// which wears the generations evenly. Never-used indices go first; a freed one is taken only while
-// ECS_FREE_INDICES_MIN of them are free, so 10 bits of generation last for a million deaths.
+// which wears the generations evenly. A freed one is taken only while ECS_FREE_INDICES_MIN of them are
+// free, so 10 bits of generation last for a million deaths.
+//
+// Never-used indices go first as long as their page of records is begun. Where the next one would begin a
+// page, freed ones are taken while there are enough: a world whose population only swings comes to rest
+// on the pages it has, and its ticks ask for no memory. `fresh` and the free count alone decide, both
+// are saved, so a restored world goes on alike.
 //
 //     first ........ cursor ........ fresh ........ last
 //     used before: bit = free        never used
@@ -45,6 +50,13 @@ static uint32_t free_next(const ecs_storage* storage, uint32_t from, uint32_t en
     return end;
 }
 
+// Never-used indices of the page that is begun: [fresh, this end).
+static uint32_t begun_end(const ecs_index_range* range) {
+    if (range->fresh == range->first) return range->first;
+    uint32_t page_end = ((range->fresh - 1) | (ECS_PAGE_RECORDS - 1)) + 1;
+    return page_end <= range->last ? page_end : range->last + 1;
+}
+
 uint32_t ecs_index_peek(const ecs_world* world, uint32_t range_number) {
     const ecs_index_range* range = &world->storage.ranges[range_number];
     uint32_t fresh = range->fresh;
@@ -52,8 +64,9 @@ uint32_t ecs_index_peek(const ecs_world* world, uint32_t range_number) {
         while (fresh <= range->last && ecs_held_has_index(world, fresh))
             fresh++;
     }
-    if (fresh <= range->last) return fresh;
-    if (range->free_count < ECS_FREE_INDICES_MIN) return 0;
+    bool has_enough_free = range->free_count >= ECS_FREE_INDICES_MIN;
+    if (fresh <= range->last && (!has_enough_free || fresh < begun_end(range))) return fresh;
+    if (!has_enough_free) return 0;
     uint32_t index = free_next(&world->storage, range->cursor, range->fresh);
     if (index == range->fresh) index = free_next(&world->storage, range->first, range->cursor);
     BASE_ASSERT(index >= range->first && index < range->fresh);
@@ -81,16 +94,37 @@ void ecs_handles_take(ecs_world* world, uint32_t range_number, uint32_t count,
                       ecs_entity* handles) {
     ecs_index_range* range = &world->storage.ranges[range_number];
     uint32_t done = 0;
-    if (world->storage.held.count == 0) {
+    while (done < count) {
+        uint32_t index = ecs_index_peek(world, range_number);
+        if (index < range->fresh || world->storage.held.count > 0) {
+            handles[done++] = ecs_handle_take(world, range_number, index);
+            continue;
+        }
         // Never-used indices have no generation yet, and nobody holds one.
-        uint32_t fresh_count = range->last + 1 - range->fresh;
-        uint32_t run = count < fresh_count ? count : fresh_count;
-        for (; done < run; done++)
-            handles[done] = ecs_entity_make(range->fresh + done, 1);
-        range->fresh += run;
+        range->fresh = index + 1;
+        uint32_t left = 1 + begun_end(range) - range->fresh;
+        uint32_t run = count - done < left ? count - done : left;
+        for (uint32_t i = 0; i < run; i++)
+            handles[done + i] = ecs_entity_make(index + i, 1);
+        range->fresh = index + run;
+        done += run;
     }
-    for (; done < count; done++)
-        handles[done] = ecs_handle_take(world, range_number, ecs_index_peek(world, range_number));
+}
+
+bool ecs_handles_reserve(ecs_world* world, uint32_t range_number, uint32_t count) {
+    const ecs_index_range* range = &world->storage.ranges[range_number];
+    uint64_t held = world->storage.held.count;
+    uint64_t ready = begun_end(range) - range->fresh;
+    ready = ready > held ? ready - held : 0;
+    if (range->free_count >= ECS_FREE_INDICES_MIN)
+        ready += range->free_count - ECS_FREE_INDICES_MIN + 1;
+    if (count <= ready) return true;
+    // The rest is never used, on pages that are not begun. Some of those indices may be held.
+    uint64_t end = begun_end(range) + (count - ready) + held;
+    if (end > (uint64_t)range->last + 1) end = (uint64_t)range->last + 1;
+    for (uint64_t index = range->fresh; index < end; index = (index | (ECS_PAGE_RECORDS - 1)) + 1)
+        if (!ecs_record_reserve(world, (uint32_t)index)) return false;
+    return true;
 }
 
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range_number) {

@@ -5,6 +5,8 @@
 ///        index != 0 with generation 0 is a placeholder that only command.h hands out.
 /// Limits: at most 2^22 - 1 entities in a world; generations run 1..1023 and wrap, and an index is
 ///        reused only after ECS_FREE_INDICES_MIN are free, so that a stale handle stays stale long.
+///        Never-used indices go first within a block of 4,096; before the next block is begun freed ones
+///        are taken as long as so many are free, in rising order, round and round.
 #pragma once
 
 #include <stdbool.h>

@@ -111,7 +111,46 @@ static void a_steady_tick_allocates_nothing_and_looks_up_no_name(void** state) {
     assert_int_equal(counts.bytes, 0);
 }
 
+// Creations and deaths far beyond the number of indices that live at once: the walk over freed indices
+// comes around again and again, and no page of records is begun.
+static void ten_thousand_creations_and_deaths_allocate_nothing(void** state) {
+    (void)state;
+    enum { ALIVE = 2000, WARM = 12000, CHURN = 10000, PER_TICK = 100 };
+    counting counts = {0};
+    base_allocator allocator = {counting_allocate, counting_release, &counts};
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = &allocator;
+    live fixture;
+    live_open(&fixture, &config);
+    live_seal(&fixture);
+    ecs_world* world = fixture.world;
+    const ecs_template_id templates[] = {fixture.thing, fixture.solid};
+    for (uint32_t t = 0; t < BASE_COUNT(templates); t++) {
+        static ecs_entity ring[ALIVE];
+        assert_int_equal(ecs_create_many(world, templates[t], ALIVE, ring), ECS_OK);
+        uint64_t allocations = 0;
+        for (uint32_t i = 0; i < WARM + CHURN; i++) {
+            if (i == WARM) allocations = counts.allocations;
+            ecs_entity* one = &ring[i % ALIVE];
+            assert_int_equal(ecs_destroy(world, *one), ECS_OK);
+            // Single ones and whole series take their indices alike.
+            if (i % 2 == 0)
+                assert_int_equal(ecs_create(world, templates[t], NULL, 0, one), ECS_OK);
+            else
+                assert_int_equal(ecs_create_many(world, templates[t], 1, one), ECS_OK);
+            if (i % PER_TICK != PER_TICK - 1) continue;
+            live_step(&fixture);
+            ecs_changes_clear(world);
+        }
+        assert_int_equal(counts.allocations, allocations);
+    }
+    ecs_world_validate(world);
+    live_close(&fixture);
+    assert_int_equal(counts.bytes, 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(a_steady_tick_allocates_nothing_and_looks_up_no_name)};
+    const struct CMUnitTest tests[] = {TEST(a_steady_tick_allocates_nothing_and_looks_up_no_name),
+                                       TEST(ten_thousand_creations_and_deaths_allocate_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
