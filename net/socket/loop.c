@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +32,12 @@ bool net_loop_init(net_loop* loop) {
     memset(loop, 0, sizeof *loop);
     loop->signals = -1;
     signal(SIGPIPE, SIG_IGN);
+    // A socket per bot: the soft limit of 1,024 descriptors is a default, not a wish.
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
     setvbuf(stdout, NULL, _IOLBF, 0);
     sigset_t mask;
     sigemptyset(&mask);
