@@ -36,11 +36,19 @@ install_build_packages() {
         protobuf-c-compiler libzstd-dev libxxhash-dev libcmocka-dev
 }
 
-# configure_and_build FOLDER [cmake options]
+# configure_and_build FOLDER [cmake options] [-- TARGET...]: all targets when none is named.
 configure_and_build() {
-    local folder=$1
+    local folder=$1 options=() targets=()
     shift
-    say "building in ${folder#"$root"/} (about a minute the first time)"
-    cmake -S "$root" -B "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log" >&2; return 1; }
-    cmake --build "$folder" -j "$jobs" >>"$folder.log" 2>&1 || { tail -n 60 "$folder.log" >&2; return 1; }
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    [ $# -gt 0 ] && shift
+    [ $# -gt 0 ] && targets=(--target "$@")
+    say "building in ${folder#"$root"/} (a minute or two the first time)"
+    cmake -S "$root" -B "$folder" "${options[@]}" >"$folder.log" 2>&1 ||
+        { cat "$folder.log" >&2; return 1; }
+    cmake --build "$folder" -j "$jobs" "${targets[@]}" >>"$folder.log" 2>&1 ||
+        { tail -n 60 "$folder.log" >&2; return 1; }
 }
