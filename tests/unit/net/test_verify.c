@@ -5,6 +5,7 @@
 
 #include "ecs/change.h"
 #include "ecs/snapshot.h"
+#include "log.pb-c.h"
 #include "log_write.h"
 #include "net/scope.h"
 
@@ -160,6 +161,68 @@ static void a_log_runs_again_to_the_same_bits(void** state) {
     assert_int_equal(stats.client_events, 1);
     assert_true(stats.input_repeats > 40);
     net_log_reader_destroy(reader);
+    record_close(&self);
+}
+
+static void the_header_is_what_log_proto_says(void** state) {
+    (void)state;
+    record self;
+    record_open(&self, false);
+    net_log_reader* reader = open_log(&self);
+    size_t size;
+    const uint8_t* data = net_log_reader_header(reader, &size);
+    Shoal__Log__Header* header = shoal__log__header__unpack(NULL, size, data);
+    assert_non_null(header);
+    ecs_world* world = net_match_world(self.table.match);
+    assert_string_equal(header->game, "breakout");
+    assert_int_equal(header->identity, net_log_reader_info(reader)->identity);
+    assert_int_equal(header->replicated_index_max, ecs_limits_default().replicated_index_max);
+    assert_int_equal(header->schema->n_components, ecs_component_count(world));
+    assert_int_equal(header->schema->n_messages, BREAKOUT_MESSAGE_COUNT);
+    assert_true(header->schema->n_templates > 5);
+    bool has_lives = false;
+    for (size_t i = 0; i < header->n_settings; i++)
+        has_lives = has_lives || (strcmp(header->settings[i]->key, "lives") == 0 &&
+                                  strcmp(header->settings[i]->value, "7") == 0);
+    assert_true(has_lives);
+    shoal__log__header__free_unpacked(header, NULL);
+    net_log_reader_destroy(reader);
+    record_close(&self);
+}
+
+typedef struct counting {
+    uint32_t count;
+} counting;
+
+static void* count_allocate(void* context, size_t size, size_t align) {
+    ((counting*)context)->count++;
+    return base_allocator_heap()->allocate(NULL, size, align);
+}
+
+static void count_release(void* context, void* memory, size_t size) {
+    (void)context;
+    base_allocator_heap()->release(NULL, memory, size);
+}
+
+static void a_tick_is_logged_without_taking_memory(void** state) {
+    (void)state;
+    record self = {0};
+    counting count = {0};
+    const base_allocator allocator = {count_allocate, count_release, &count};
+    files_open(&self.files);
+    table_open(&self.table, NULL, 0, 5, NET_ROLE_SERVER, false);
+    for (uint32_t i = 0; i < BOTS; i++)
+        self.table.bots[i].client = i + 1;
+    assert_int_equal(net_log_writer_create(&allocator, self.files.log, self.table.match, NULL, 0,
+                                           NULL, &self.writer),
+                     NET_OK);
+    uint32_t before = count.count;
+    for (uint32_t i = 0; i < 65; i++)
+        play_tick(&self);
+    assert_int_equal(count.count, before);
+    char text[16];
+    assert_false(net_log_take_failure(self.writer, text, sizeof text));
+    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
     record_close(&self);
 }
 
@@ -338,6 +401,8 @@ static void a_trace_is_proved_row_by_row(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_log_runs_again_to_the_same_bits),
+        TEST(the_header_is_what_log_proto_says),
+        TEST(a_tick_is_logged_without_taking_memory),
         TEST(a_divergence_is_found_to_tick_component_and_entity),
         TEST(a_log_without_its_end_verifies_up_to_it),
         TEST(another_game_or_other_templates_are_refused_by_name),
