@@ -1,0 +1,193 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Sourced by the end-to-end scripts. A script holds functions named case_<sentence>; ctest runs each as a
+# test of its own:
+#
+#     SCRIPT BUILD CASE        e.g. tests/e2e/session.sh build case_a_full_server_refuses
+#     SCRIPT BUILD             all of them, one after the other
+#
+# Every case has an empty folder of its own as $PWD, so that any number of them run side by side: ports
+# are picked by the system and read from the ready line. What a program prints goes to NAME.out and
+# NAME.err there; a case that fails shows the ends of them. Programs still running at its end are killed.
+#
+# Nothing waits for a fixed time where an event can be awaited; every wait has an end (deadline_s).
+set -euo pipefail
+
+build=$(cd "$1" && pwd)
+bin=$build/bin
+games=$build/lib/shoal/games
+deadline_s=60 # nothing that is awaited takes a tenth of it, under sanitizers on a busy machine neither
+scale=${SHOAL_TEST_SCALE:-1}
+
+# What the caller's shell happens to say about Shoal is not part of a test.
+for name in $(compgen -e | grep '^SHOAL_' || true); do
+    case $name in SHOAL_TEST_SCALE | SHOAL_E2E_*) ;; *) unset "$name" ;; esac
+done
+# A report of a sanitizer has an exit code that no program of ours has.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:exitcode=99" LSAN_OPTIONS="${LSAN_OPTIONS:-}:exitcode=99"
+export TSAN_OPTIONS="${TSAN_OPTIONS:-}:exitcode=99"
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/shoal-e2e.XXXXXX")
+declare -A pids=() # of programs that run in the background, by name
+
+cleanup() {
+    local pid
+    for pid in "${pids[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done
+    wait 2>/dev/null || true
+    rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+fail() {
+    local file
+    echo "FAILED: $*" >&2
+    for file in *.out *.err; do
+        [ -s "$file" ] && { echo "--- $file"; tail -n 15 "$file" | cut -c 1-400; } >&2
+    done
+    exit 1
+}
+
+# scaled N FLOOR: N by the scale of the random tests, never below FLOOR nor above 4 N.
+scaled() { awk -v n="$1" -v floor="$2" -v s="$scale" \
+    'BEGIN { v = int(n * s); if (v > 4 * n) v = 4 * n; print v < floor ? floor : v }'; }
+
+# await "TEXT" COMMAND...: until it succeeds.
+await() {
+    local what=$1 ends=$((SECONDS + deadline_s))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $ends ] || fail "no $what within $deadline_s s"
+        sleep 0.02
+    done
+}
+
+# start NAME PROGRAM [argument...]: in the background.
+start() {
+    local name=$1 program=$2
+    shift 2
+    : >"$name.out"
+    "$bin/$program" "$@" >"$name.out" 2>"$name.err" &
+    pids[$name]=$!
+}
+
+has_ended() { ! kill -0 "${pids[$1]}" 2>/dev/null; }
+
+# ended NAME: wait for its end; its exit code into $code.
+ended() {
+    await "end of $1" has_ended "$1"
+    code=0
+    wait "${pids[$1]}" || code=$?
+    unset "pids[$1]"
+    reports_nothing "$1"
+}
+
+# ends_with CODE NAME
+ends_with() {
+    ended "$2"
+    [ "$code" = "$1" ] || fail "$2 ended with $code, not $1"
+}
+
+# run NAME PROGRAM [argument...]: to its end, exit code into $code.
+run() {
+    start "$@"
+    ended "$1"
+}
+
+reports_nothing() {
+    if grep -qE 'Sanitizer|runtime error:|assertion failed' "$1.err" || [ "$code" = 99 ] ||
+        { [ "$code" -ge 128 ] && [ "$code" != 137 ]; }; then
+        fail "$1 crashed or a sanitizer reports (exit code $code)"
+    fi
+}
+
+is_ready_or_gone() { grep -q '^ready ' "$1.out" || has_ended "$1"; }
+
+# serve NAME [option...]: a server of breakout on a free port; its address into $address.
+serve() {
+    local name=$1
+    shift
+    start "$name" shoal-server --game breakout --listen 127.0.0.1:0 "$@"
+    await "ready line of $name" is_ready_or_gone "$name"
+    address=$(sed -n 's/^ready listen=\([^ ]*\) game=breakout tick_rate=[0-9]* schema=[0-9a-f]\{16\}$/\1/p' \
+        "$name.out")
+    [ -n "$address" ] || fail "$name prints no ready line as it should be"
+}
+
+# has_said FILE REGEX, for await
+has_said() { grep -qE "$2" "$1"; }
+says() { has_said "$1" "$2" || fail "$1 does not say $2"; }
+
+is_playing() { [ -s "$1" ]; } # a trace with rows: its client applies updates
+
+# value KEY FILE...: of each line that has KEY=
+value() {
+    local key=$1
+    shift
+    sed -nE "s/^(.* )?$key=([^ ]*).*/\2/p" "$@"
+}
+
+# "id tick hash entities" of each line, sorted.
+pick() { sed -nE "s/^$1 id=([0-9]+) tick=([0-9]+) entities=([0-9]+) .*[ ]$2=([0-9a-f]{16}).*/\1 \2 \4 \3/p" "$3" | sort; }
+
+# are_equal COUNT SERVER CLIENT...: so many ids join on (id, tick) with equal hashes and entities.
+are_equal() {
+    local count=$1 server=$2 peers clients name
+    shift 2
+    for name in "$@"; do cat "$name.out"; done >all-clients.txt
+    peers=$(pick peer scope_hash "$server.out")
+    clients=$(pick client mirror_hash all-clients.txt)
+    [ "$(comm -12 <(echo "$peers") <(echo "$clients") | wc -l)" = "$count" ] ||
+        fail "not $count equal worlds:"$'\n'"$peers"$'\n'"$clients"
+}
+
+# verifies LOG [SERVER]: run again it ends as the server's done line says.
+verifies() {
+    run verify shoal-replay verify "$1"
+    [ "$code" = 0 ] || fail "verify of $1 ended with $code"
+    says verify.out '^verified ticks=[0-9]+ state_hash=[0-9a-f]{16} world_hash=[0-9a-f]{16} tail=(whole|cut) lost_bytes=[0-9]+$'
+    [ $# = 1 ] && return 0
+    grep '^done ' "$2.out" >done.txt
+    [ "$(value state_hash verify.out)" = "$(value state_hash done.txt)" ] ||
+        fail "verify and done differ in the state_hash"
+    [ "$(value ticks verify.out)" = "$(value ticks done.txt)" ] ||
+        fail "verify and done differ in the ticks"
+}
+
+is_closed() {
+    run info shoal-replay info "$1"
+    says info.out '^closed=yes$'
+    says info.out '^tail=whole$'
+}
+
+# copy_games FOLDER: another module folder, to spoil.
+copy_games() {
+    mkdir "$1"
+    cp "$games/breakout.so" "$games/breakout.blk" "$1/"
+}
+
+# change FILE SED-SCRIPT: it must change something.
+change() {
+    cp "$1" "$1.before"
+    sed -i "$2" "$1"
+    cmp -s "$1" "$1.before" && fail "nothing to change in $1"
+    rm "$1.before"
+}
+
+# The seed of a random case: printed, and given again with SHOAL_E2E_SEED.
+take_seed() {
+    RANDOM=${SHOAL_E2E_SEED:=$((RANDOM * 32768 + RANDOM))}
+    echo "SHOAL_E2E_SEED=$SHOAL_E2E_SEED"
+}
+
+# run_cases BUILD [CASE]: the last line of a script.
+run_cases() {
+    local name
+    for name in ${2:-$(declare -F | sed -n 's/^declare -f \(case_.*\)/\1/p')}; do
+        mkdir "$work/$name"
+        cd "$work/$name"
+        "$name"
+        [ ${#pids[@]} = 0 ] || fail "$name leaves programs: ${!pids[*]}"
+        echo "passed: ${name//_/ }"
+    done
+}

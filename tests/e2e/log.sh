@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What a log is worth after a crash, after damage, and with another module.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+kills=${SHOAL_E2E_KILLS:-3}
+kills_at_once=5
+
+begin_kill() { # INDEX
+    serve "server$1" --min-clients 4 --log "$1.slog"
+    start "client$1" shoal-client "$address" --bots 4 --trace "$1.txt" --seed "$((RANDOM + 1))"
+}
+
+# The client's newest tick is in the log, and the log is accepted.
+judge_kill() { # INDEX
+    local newest last
+    is_lost_or_deaf "$1"
+    verifies "$1.slog"
+    last=$(value ticks verify.out)
+    newest=$(value tick "$1.txt" | sort -n | tail -n 1)
+    echo "kill $1: clients applied tick $newest, the log has $last, $(value tail verify.out) tail"
+    [ "$last" -ge $((newest - 15)) ] || fail "the log ends too early"
+    run "trace$1" shoal-replay check-trace "$1.slog" "$1.txt"
+    [ "$code" = 0 ] || fail "check-trace ended with $code"
+    run info shoal-replay info "$1.slog"
+    says info.out '^closed=no$'
+}
+
+# Every client says that the connection is lost.
+is_lost_or_deaf() { # INDEX
+    ends_with 1 "client$1"
+    [ "$(grep -c '^client .* end=lost$' "client$1.out")" = 4 ] || fail "client lines of kill $1"
+}
+
+case_a_killed_server_leaves_a_whole_log() {
+    take_seed
+    local first i
+    for ((first = 0; first < kills; first += kills_at_once)); do
+        local until=$((first + kills_at_once < kills ? first + kills_at_once : kills))
+        for ((i = first; i < until; i++)); do begin_kill $i; done
+        for ((i = first; i < until; i++)); do await "update of $i" is_playing $i.txt; done
+        for ((i = first; i < until; i++)); do
+            sleep "$((RANDOM % 2)).$((RANDOM % 900 + 100))"
+            kill -KILL "${pids[server$i]}"
+            ends_with 137 "server$i"
+        done
+        for ((i = first; i < until; i++)); do judge_kill $i; done
+    done
+}
+
+# The module of the other folder has a ball whose speed is the next float: the log must notice.
+case_one_ulp_of_ball_speed_diverges() {
+    serve server --min-clients 2 --ticks 240 --log a.slog
+    run client shoal-client "$address" --bots 2
+    ends_with 0 server
+    verifies a.slog server
+    copy_games other
+    change other/breakout.blk 's/^ball {\(.*\)vel:p2=330,-550 /ball {\1vel:p2=330,-550.00006103515625 /'
+    SHOAL_MODULE_PATH=$PWD/other run verify shoal-replay verify a.slog
+    [ "$code" = 5 ] || fail "verify with another ball ended with $code"
+    says verify.out '^diverged tick=[1-9][0-9]* component=[a-zA-Z_.]+ entity=[1-9][0-9]*:[0-9]+$'
+    says verify.err 'content'
+}
+
+byte_at() { od -An -tu1 -j "$2" -N 1 "$1" | tr -d ' '; }
+
+# is_judged POSITION SIZE: the changed log was refused, or gave what the whole one gives, or lost a tail
+# and says so.
+is_judged() {
+    case $code in
+    0) ;;
+    1 | 2 | 4 | 5)
+        [ -s verify.err ] || [ -s verify.out ] || fail "byte $1: nothing is said"
+        return 0
+        ;;
+    *) fail "byte $1: exit code $code" ;;
+    esac
+    cmp -s verify.out whole.txt && return 0
+    says verify.out ' tail=cut lost_bytes=[1-9]'
+    [ "$1" -ge $(($2 - $(value lost_bytes verify.out))) ] || fail "byte $1 of $2 is lost, not the tail"
+}
+
+case_a_changed_byte_is_never_believed() {
+    take_seed
+    serve server --min-clients 1 --ticks 60 --log a.slog
+    run client shoal-client "$address" --bots 1
+    ends_with 0 server
+    verifies a.slog server
+    cp verify.out whole.txt
+    local size count at i
+    size=$(wc -c <a.slog)
+    count=${SHOAL_E2E_BYTES:-$(scaled 200 40)}
+    [ "$count" -le "$size" ] || count=$size
+    for ((i = 0; i < count; i++)); do
+        # One position in each of `count` equal parts; all when there are as many as bytes.
+        at=$((size * i / count))
+        [ "$count" = "$size" ] || at=$((at + RANDOM % (size / count)))
+        cp a.slog changed.slog
+        # shellcheck disable=SC2059
+        printf "$(printf '\\x%02x' $(($(byte_at a.slog $at) ^ (1 << RANDOM % 8))))" |
+            dd of=changed.slog bs=1 seek=$at conv=notrunc status=none
+        run verify shoal-replay verify changed.slog
+        is_judged $at "$size"
+    done
+    echo "$count of $size bytes changed"
+}
+
+case_a_cut_log_is_accepted_to_its_cut() {
+    serve server --min-clients 1 --ticks 120 --log a.slog
+    run client shoal-client "$address" --bots 1
+    ends_with 0 server
+    head -c $(($(wc -c <a.slog) * 2 / 3)) a.slog >cut.slog
+    verifies cut.slog
+    says verify.out ' tail=cut lost_bytes=[1-9]'
+    [ "$(value ticks verify.out)" -lt 120 ] || fail "nothing is cut"
+    [ "$(value ticks verify.out)" -gt 30 ] || fail "too much is cut"
+}
+
+run_cases "$@"

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A match with eight bots: all worlds equal, the log gives it back.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+ticks=$(scaled 1200 240)
+
+# play [client option...]: everything that holds on any network.
+play() {
+    serve server --min-clients 8 --ticks "$ticks" --log match.slog --dump-world server.txt
+    run client shoal-client "$address" --headless --bots 8 --dump-world client.txt --trace trace.txt "$@"
+    [ "$code" = 0 ] || fail "the clients ended with $code"
+    ends_with 0 server
+    are_equal 8 server client
+    [ "$(grep -c "^peer .* tick=$ticks .* end=goodbye$" server.out)" = 8 ] || fail "peer lines"
+    [ "$(grep -c "^client .* loading=0 allocated=0 bad_transitions=0 .* end=goodbye$" client.out)" = 8 ] ||
+        fail "client lines"
+    local least bricks
+    least=$(value updates client.out | sort -n | head -n 1)
+    [ "$least" -gt 0 ] || fail "a client without updates"
+    cmp server.txt client.txt || fail "the dumps differ"
+    bricks=$(grep -c '^entity=[^ ]* template=breakout_brick component=pos ' server.txt || true)
+    [ "$(value entities client.out | sort -n | head -n 1)" -ge "$bricks" ] || fail "fewer entities than bricks"
+    is_closed match.slog
+    verifies match.slog server
+    says verify.out 'tail=whole lost_bytes=0'
+    run check shoal-replay check-trace match.slog trace.txt
+    [ "$code" = 0 ] || fail "check-trace ended with $code"
+    says check.out '^checked rows=[1-9]'
+    [ ! -e match.slog.queue ] || fail "a closed log leaves its queue"
+}
+
+case_eight_bots_see_one_match() { play; }
+
+case_eight_bots_see_one_match_over_a_bad_network() {
+    play --net loss=20,delay=150,jitter=50,duplicate=2,reorder=2
+    sed 's/^client //' client.out | awk '
+        { for (i = 1; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] } }
+        v["sim_dropped"] == 0 { print "nothing was dropped"; bad = 1 }
+        v["recv_reliable_bytes"] * 10 >= v["recv_bytes"] { print "too much is reliable"; bad = 1 }
+        END { exit bad }' || fail "of client $(head -n 1 client.out)"
+    # A trace that is not true is not believed.
+    sed '$ s/row=\(.*\)\(.\)$/row=\2\1/' trace.txt >lie.txt
+    cmp -s trace.txt lie.txt && return 0
+    run lie shoal-replay check-trace match.slog lie.txt
+    [ "$code" = 5 ] || fail "a false trace is accepted: $code"
+    says lie.err "lie.txt:$(wc -l <lie.txt): error: "
+}
+
+# Both ways: the server's own datagrams get lost too.
+case_the_server_can_have_a_bad_network() {
+    serve server --min-clients 2 --ticks "$(scaled 300 120)" --log none --net loss=10,delay=30,seed=3
+    run client shoal-client "$address" --bots 2
+    [ "$code" = 0 ] || fail "the clients ended with $code"
+    ends_with 0 server
+    are_equal 2 server client
+}
+
+case_clients_join_and_leave_in_the_middle() {
+    serve server --min-clients 2 --ticks "$(scaled 600 360)" --log match.slog
+    start first shoal-client "$address" --bots 2 --trace first.txt
+    await "update of the first clients" is_playing first.txt
+    run second shoal-client "$address" --bots 1 --ticks 30 --name guest
+    [ "$code" = 0 ] || fail "who leaves ends with $code"
+    says second.out '^client id=3 .* end=left$'
+    run third shoal-client "$address" --bots 2 # to the end
+    [ "$code" = 0 ] || fail "who joins late ends with $code"
+    ends_with 0 first
+    ends_with 0 server
+    says server.out '^peer id=3 .* end=left$'
+    [ "$(grep -c 'end=goodbye$' third.out)" = 2 ] || fail "the late ones saw no goodbye"
+    grep -v '^client id=3 ' second.out >kept.out || true
+    are_equal 4 server first third
+    verifies match.slog server
+    run stats shoal-replay stats match.slog
+    says stats.out ' joins=5 leaves=1 '
+}
+
+run_cases "$@"

@@ -1,0 +1,180 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Options, environment, what is refused and with which exit code; nothing here plays a match.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# refused CODE REGEX PROGRAM [argument...]: ends with CODE, says why on stderr and nothing on stdout.
+refused() {
+    local wanted=$1 regex=$2
+    shift 2
+    run refused "$@"
+    [ "$code" = "$wanted" ] || fail "$* ended with $code, not $wanted"
+    says refused.err "$regex"
+    [ ! -s refused.out ] || fail "$* prints results"
+}
+
+case_help_fits_a_screen() {
+    local program
+    for program in shoal-server shoal-client shoal-replay; do
+        run help "$program" --help
+        [ "$code" = 0 ] || fail "--help of $program ended with $code"
+        awk -v p="$program" 'length > 100 { print p ": line " NR " has " length " columns"; bad = 1 }
+            END { if (NR > 24 || NR < 5) { print p ": " NR " lines"; bad = 1 } exit bad }' help.out ||
+            fail "--help of $program is no screen"
+        says help.out "^usage: $program "
+        [ ! -s help.err ] || fail "--help of $program writes to stderr"
+    done
+}
+
+case_an_unknown_option_names_the_nearest() {
+    refused 2 'unknown option --min-client, did you mean --min-clients\?' \
+        shoal-server --game breakout --min-client 3
+    refused 2 'unknown option --bot, did you mean --bots\?' shoal-client 127.0.0.1:1 --bot 3
+    refused 2 'unknown option --ticks, did you mean --tick\?' shoal-replay show x.slog --ticks 3
+    refused 2 'no command "verfy", did you mean verify' shoal-replay verfy x.slog
+    refused 2 'no link setting "los": did you mean loss' \
+        shoal-client 127.0.0.1:1 --game breakout --net los=5
+    refused 2 'ticks needs a natural number' shoal-server --game breakout --ticks many
+    refused 2 'tick-rate is outside of 1 to 240' shoal-server --game breakout --tick-rate 1000
+    refused 2 "unexpected word 'twice'" shoal-server --game breakout twice
+}
+
+case_an_unknown_game_names_the_nearest() {
+    refused 2 'did you mean "breakout"\?' shoal-server --game braekout --listen 127.0.0.1:0
+    refused 2 'did you mean "breakout"\?' shoal-client 127.0.0.1:1 --game brakout
+    refused 2 '/nowhere/x.so' shoal-server --game /nowhere/x.so --listen 127.0.0.1:0
+    refused 2 'game is missing' shoal-server --listen 127.0.0.1:0
+}
+
+case_an_unknown_setting_names_the_nearest() {
+    refused 2 'ball_speed' shoal-server --game breakout --listen 127.0.0.1:0 --set ball_sped=2
+    refused 2 'ball_speed' shoal-server --game breakout --listen 127.0.0.1:0 --set ball_speed=quick
+}
+
+case_a_missing_or_malformed_address_is_usage() {
+    refused 2 'address is missing' shoal-client --bots 2
+    refused 2 'one address is enough' shoal-client 127.0.0.1:1 127.0.0.1:2
+    refused 2 'HOST:PORT' shoal-client nonsense --game breakout
+    refused 2 'HOST:PORT' shoal-client 127.0.0.1:0 --game breakout
+    refused 2 'HOST:PORT' shoal-client 127.0.0.1:70000 --game breakout
+    refused 2 'cannot listen on 127.0.0.1' shoal-server --game breakout --listen 127.0.0.1
+}
+
+case_other_addresses_than_loopback_need_insecure() {
+    refused 2 'insecure' shoal-server --game breakout --listen 0.0.0.0:0
+    [ -z "$(ls ./*.slog 2>/dev/null)" ] || fail "a refused server leaves a log"
+    start server shoal-server --game breakout --listen 0.0.0.0:0 --insecure --log none --ticks 3
+    ends_with 0 server
+    says server.out '^ready listen=0.0.0.0:[1-9]'
+}
+
+case_a_port_in_use_ends_with_3() {
+    serve server --log none
+    refused 3 "cannot bind $address" shoal-server --game breakout --listen "$address"
+    [ -z "$(ls ./*.slog 2>/dev/null)" ] || fail "a refused server leaves a log"
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+}
+
+case_a_damaged_template_file_is_named_with_its_line() {
+    copy_games other
+    local line
+    line=$(($(wc -l <other/breakout.blk) + 1))
+    echo 'broken { pos:p2 = 1, }' >>other/breakout.blk
+    SHOAL_MODULE_PATH=$PWD/other refused 2 "breakout.blk:$line: error: " \
+        shoal-server --game breakout --listen 127.0.0.1:0
+    refused 2 "breakout.blk:$line: error: " shoal-server --game "$PWD/other/breakout.so"
+    refused 2 "breakout.blk:$line: error: " shoal-server check other/breakout.blk
+    rm other/breakout.blk
+    refused 2 'breakout.blk' shoal-server --game "$PWD/other/breakout.so"
+}
+
+case_check_accepts_what_is_right() {
+    run check shoal-server check "$games/breakout.so"
+    [ "$code" = 0 ] || fail "check of breakout ended with $code"
+    says check.out '^ok files=1 templates=[1-9][0-9]* components=[1-9][0-9]*$'
+    echo 'stone { pos:p2 = 1,2 weight:r = 3 }' >stone.blk
+    run check shoal-server check stone.blk stone.blk
+    says check.out '^ok files=2 templates=[1-9][0-9]* components=[1-9][0-9]*$'
+}
+
+case_check_names_what_is_wrong() {
+    printf 'stone {\n  pos:p2 = 1,2\n  weight:rr = 3\n}\n' >stone.blk
+    refused 2 'stone.blk:3: error: ' shoal-server check stone.blk
+    echo 'no library' >fake.so
+    refused 2 'fake.so' shoal-server check fake.so
+    refused 2 'readme.txt' shoal-server check readme.txt
+    refused 1 'missing.blk' shoal-server check missing.blk
+    refused 2 'at least one' shoal-server check
+}
+
+case_the_environment_gives_options() {
+    export SHOAL_TICKS=7 SHOAL_LOG=none
+    serve server
+    ends_with 0 server
+    says server.out '^done ticks=7 .* log=none$'
+    serve server --ticks 9 # the command line is stronger
+    ends_with 0 server
+    says server.out '^done ticks=9 '
+    export SHOAL_TICKS=many
+    refused 2 'SHOAL_TICKS' shoal-server --game breakout --listen 127.0.0.1:0
+    unset SHOAL_TICKS SHOAL_LOG
+}
+
+case_a_log_has_a_name_by_default() {
+    serve server --ticks 5
+    ends_with 0 server
+    local log
+    log=$(value log server.out)
+    [[ $log =~ ^breakout-[0-9]{8}-[0-9]{6}-[0-9]+\.slog$ ]] || fail "its name is $log"
+    is_closed "$log"
+    verifies "$log" server
+}
+
+case_log_none_writes_no_file() {
+    serve server --ticks 5 --log none
+    ends_with 0 server
+    says server.out '^done ticks=5 .* log=none$'
+    [ -z "$(ls ./*.slog* 2>/dev/null)" ] || fail "there is a log"
+}
+
+case_a_log_that_cannot_be_written_ends_with_1() {
+    refused 1 'nowhere/a.slog' shoal-server --game breakout --listen 127.0.0.1:0 --log nowhere/a.slog
+}
+
+case_fast_does_not_wait_and_gives_the_same_match() {
+    local begun=$SECONDS
+    serve fast --fast --ticks 6000 --log fast.slog --seed 5 --set level=2
+    ends_with 0 fast
+    # 100 s of play. Sanitizers make ticks slow, so only the order of magnitude is judged.
+    [ $((SECONDS - begun)) -lt 50 ] || fail "--fast took $((SECONDS - begun)) s"
+    says fast.out '^done ticks=6000 '
+    verifies fast.slog fast
+    serve again --fast --ticks 6000 --log none --seed 5 --set level=2
+    ends_with 0 again
+    [ "$(value state_hash fast.out)" = "$(value state_hash again.out)" ] || fail "two runs differ"
+    serve other --fast --ticks 6000 --log none --seed 5 --set level=2 --tick-rate 30
+    ends_with 0 other
+    [ "$(value state_hash fast.out)" != "$(value state_hash other.out)" ] || fail "the rate changes nothing"
+}
+
+case_replay_refuses_what_is_no_log() {
+    refused 1 'missing.slog' shoal-replay verify missing.slog
+    echo 'no log' >no.slog
+    refused 1 'no.slog' shoal-replay verify no.slog
+    : >empty.slog
+    refused 1 'empty.slog' shoal-replay info empty.slog
+    serve server --ticks 5 --log a.slog
+    ends_with 0 server
+    refused 2 'braekout' shoal-replay verify a.slog --game braekout
+    refused 2 'ends at tick 5' shoal-replay show a.slog --tick 6
+    run dump shoal-replay dump a.slog
+    [ "$code" = 0 ] || fail "dump ended with $code"
+    [ "$(grep -cv '^{.*}$' dump.out)" = 0 ] || fail "dump prints more than objects"
+    run show shoal-replay show a.slog --tick 3 --entity 1
+    [ "$code" = 0 ] || fail "show ended with $code"
+    says show.out '^tick=3 entities='
+}
+
+run_cases "$@"

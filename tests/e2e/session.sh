@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Sessions that begin or end in another way than by the last tick.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# ends_orderly SIGNAL: a match that a signal ends.
+ends_orderly() {
+    serve server --min-clients 2 --log a.slog
+    start client shoal-client "$address" --bots 2 --trace trace.txt
+    await "update" is_playing trace.txt
+    kill "-$1" "${pids[server]}"
+    ends_with 0 server
+    ends_with 0 client
+    [ "$(grep -c '^peer id=[12] .* end=goodbye$' server.out)" = 2 ] || fail "peer lines"
+    [ "$(grep -c '^client id=[12] .* end=goodbye$' client.out)" = 2 ] || fail "client lines"
+    [[ $(tail -n 1 server.out) == "done ticks="* ]] || fail "the last line is not done"
+    is_closed a.slog
+    verifies a.slog server
+}
+
+case_sigterm_ends_a_match_in_order() { ends_orderly TERM; }
+case_sigint_ends_a_match_in_order() { ends_orderly INT; }
+
+case_sigterm_ends_a_server_that_holds() {
+    serve server --min-clients 2 --log a.slog
+    start client shoal-client "$address" --bots 1
+    sleep 0.5 # nobody says that a client has come, and it makes no difference to what must happen
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    says server.out '^done ticks=0 '
+    ended client
+    [ "$code" = 0 ] || [ "$code" = 6 ] || fail "the client ended with $code"
+}
+
+# leaves SIGNAL: a client that a signal ends.
+leaves() {
+    serve server --min-clients 1 --log none
+    start client shoal-client "$address" --bots 1 --trace trace.txt
+    await "update" is_playing trace.txt
+    kill "-$1" "${pids[client]}"
+    ends_with 0 client
+    says client.out '^client id=1 .* end=left$'
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    says server.out '^peer id=1 .* end=left$'
+}
+
+case_a_client_leaves_on_sigint() { leaves INT; }
+case_a_client_leaves_on_sigterm() { leaves TERM; }
+
+# Whether nobody listens (the system refuses the datagram) or somebody listens and says nothing.
+case_nobody_answers_within_five_seconds() {
+    serve server --log none
+    kill -STOP "${pids[server]}"
+    local begun took name limit_ms=6000 silent=$address closed=127.0.0.1:1
+    [ -z "${SHOAL_E2E_SLOW:-}" ] || limit_ms=20000
+    begun=${EPOCHREALTIME/[.,]/}
+    start silent shoal-client "$silent"
+    start silent-named shoal-client "$silent" --game breakout --bots 3
+    start closed shoal-client "$closed"
+    start closed-named shoal-client "$closed" --game breakout --bots 3
+    for name in silent silent-named closed closed-named; do
+        ends_with 6 $name
+        took=$(((${EPOCHREALTIME/[.,]/} - begun) / 1000))
+        [ $took -le $limit_ms ] || fail "$name: took $took ms"
+    done
+    says silent.err "nobody answers at $silent"
+    says silent-named.err "nobody answers at $silent"
+    says closed.err "nobody answers at $closed"
+    says closed-named.err "nobody answers at $closed"
+    kill -CONT "${pids[server]}"
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+}
+
+case_a_full_server_refuses() {
+    serve server --max-clients 1 --log none
+    start first shoal-client "$address" --bots 1 --trace first.txt
+    await "update" is_playing first.txt
+    run second shoal-client "$address" --game breakout --bots 1
+    [ "$code" = 6 ] || fail "the second ended with $code"
+    says second.err 'refused: the server is full'
+    kill -INT "${pids[first]}"
+    ends_with 0 first
+    # The place is free again.
+    run third shoal-client "$address" --bots 1 --ticks 3
+    [ "$code" = 0 ] || fail "the third ended with $code"
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+}
+
+case_another_schema_is_refused_with_what_differs() {
+    copy_games other
+    change other/breakout.blk '/^breakout_brick/,/^}/ s/_max:r=2047/_max:r=4095/'
+    serve server --log none
+    SHOAL_MODULE_PATH=$PWD/other run client shoal-client "$address" --bots 1
+    [ "$code" = 4 ] || fail "the client ended with $code"
+    says client.err 'refused: the game files differ: .*breakout_brick'
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+}
+
+case_names_are_resolved() {
+    serve server --min-clients 1 --ticks 30 --log none
+    run client shoal-client "localhost:${address##*:}" --bots 1
+    [ "$code" = 0 ] || fail "the client ended with $code"
+    ends_with 0 server
+    are_equal 1 server client
+}
+
+case_a_client_that_stands_still_makes_the_server_end_with_7() {
+    serve server --min-clients 1 --ticks 240 --log none
+    start client shoal-client "$address" --bots 1 --trace trace.txt
+    await "update" is_playing trace.txt
+    kill -STOP "${pids[client]}"
+    ends_with 7 server
+    says server.out '^peer id=1 .* end=goodbye$'
+    says server.out '^done ticks=240 '
+    kill -KILL "${pids[client]}"
+    ends_with 137 client
+}
+
+run_cases "$@"
