@@ -2,7 +2,17 @@
 // One table gives the command line, the environment and --help.
 #include "config.h"
 
+#include "base/text.h"
+
 #include <string.h>
+
+// The shape alone: whether the host exists is found out by connecting.
+static bool is_address(const char* text) {
+    const char* colon = strrchr(text, ':');
+    uint64_t port = 0;
+    return colon && colon != text && base_text_parse_u64(colon + 1, &port) && port > 0 &&
+           port <= UINT16_MAX;
+}
 
 base_options_result client_config_read(client_config* config, int argc, char** argv,
                                        const base_reporter* reporter) {
@@ -42,5 +52,9 @@ base_options_result client_config_read(client_config* config, int argc, char** a
         return BASE_OPTIONS_ERROR;
     }
     config->address = words.values[0];
+    if (!is_address(config->address)) {
+        base_report(reporter, NULL, 0, "'%s' is not HOST:PORT", config->address);
+        return BASE_OPTIONS_ERROR;
+    }
     return BASE_OPTIONS_OK;
 }
