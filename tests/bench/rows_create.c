@@ -8,8 +8,11 @@
 #include "bench_world.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
+#define FRESH_BYTES_MIN 65536u
 #define WIDE_COUNT 30000u
+#define WIDE_COLUMNS (BENCH_WIDE_MATRICES + 4)
 #define SMALL_COUNT 1000000u
 
 typedef struct wide_columns {
@@ -36,31 +39,58 @@ typedef struct wide_fixture {
 
 static const bench_world_config plain_world = {.has_move = true, .entities_max = 1u << 21};
 
-static void create_columns(wide_fixture* self) {
-    best_handles_init(&self->handles, WIDE_COUNT);
-    for (uint32_t i = 0; i < BENCH_WIDE_MATRICES; i++)
-        self->columns.matrices[i] = bench_allocate(WIDE_COUNT * sizeof(ecs_matrix));
-    self->columns.pos = bench_allocate(WIDE_COUNT * sizeof(ecs_vec3));
-    self->columns.vel = bench_allocate(WIDE_COUNT * sizeof(ecs_vec3));
-    self->columns.size = bench_allocate(WIDE_COUNT * sizeof(ecs_vec2));
-    self->columns.hits = bench_allocate(WIDE_COUNT * sizeof(int32_t));
+// Columns come from the kernel, so that the fresh row can give them back to it.
+static void* map(size_t bytes) {
+    void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
 }
 
-static void release_columns(wide_fixture* self) {
-    best_handles_deinit(&self->handles);
-    for (uint32_t i = 0; i < BENCH_WIDE_MATRICES; i++)
-        bench_release(self->columns.matrices[i]);
-    bench_release(self->columns.pos);
-    bench_release(self->columns.vel);
-    bench_release(self->columns.size);
-    bench_release(self->columns.hits);
+static void unmap(void* memory, size_t bytes) {
+    bench_require(munmap(memory, bytes) == 0, "munmap");
+}
+
+typedef struct wide_column {
+    void** memory;
+    size_t bytes;
+} wide_column;
+
+static wide_column wide_column_get(wide_columns* columns, uint32_t index) {
+    switch (index) {
+    case 0:
+        return (wide_column){(void**)&columns->pos, WIDE_COUNT * sizeof(ecs_vec3)};
+    case 1:
+        return (wide_column){(void**)&columns->vel, WIDE_COUNT * sizeof(ecs_vec3)};
+    case 2:
+        return (wide_column){(void**)&columns->size, WIDE_COUNT * sizeof(ecs_vec2)};
+    case 3:
+        return (wide_column){(void**)&columns->hits, WIDE_COUNT * sizeof(int32_t)};
+    default:
+        break;
+    }
+    return (wide_column){(void**)&columns->matrices[index - 4], WIDE_COUNT * sizeof(ecs_matrix)};
+}
+
+static void map_columns(wide_fixture* self) {
+    for (uint32_t i = 0; i < WIDE_COLUMNS; i++) {
+        wide_column column = wide_column_get(&self->columns, i);
+        *column.memory = map(column.bytes);
+        bench_require(*column.memory != NULL, "mmap");
+    }
+}
+
+static void unmap_columns(wide_fixture* self) {
+    for (uint32_t i = 0; i < WIDE_COLUMNS; i++) {
+        wide_column column = wide_column_get(&self->columns, i);
+        unmap(*column.memory, column.bytes);
+    }
 }
 
 static void* create_wide(void) {
     wide_fixture* self = bench_allocate(sizeof *self);
     bench_world_init(&self->shoal, &plain_world);
     self->entities = bench_allocate(WIDE_COUNT * sizeof *self->entities);
-    create_columns(self);
+    best_handles_init(&self->handles, WIDE_COUNT);
+    map_columns(self);
     const ecs_template* wide = ecs_template_get(self->shoal.world, self->shoal.wide);
     for (uint32_t i = 0; i < BENCH_WIDE_MATRICES; i++) {
         const ecs_template_component* matrix =
@@ -78,7 +108,8 @@ static void* create_wide(void) {
 static void destroy_wide(void* fixture) {
     wide_fixture* self = fixture;
     bench_world_deinit(&self->shoal);
-    release_columns(self);
+    best_handles_deinit(&self->handles);
+    unmap_columns(self);
     bench_release(self->entities);
     bench_release(self);
 }
@@ -171,6 +202,43 @@ static bool is_wide_equal(void* fixture) {
     }
     return self->handles.count == WIDE_COUNT;
 }
+
+// ---- fresh: the same in memory that nobody touched since the kernel gave it ----
+
+// Whatever is large is new in each round: no round warms the next one.
+static void* fresh_allocate(void* context, size_t size, size_t align) {
+    (void)context;
+    const base_allocator* heap = base_allocator_heap();
+    return size < FRESH_BYTES_MIN ? heap->allocate(heap->context, size, align) : map(size);
+}
+
+static void fresh_release(void* context, void* memory, size_t size) {
+    (void)context;
+    const base_allocator* heap = base_allocator_heap();
+    if (size < FRESH_BYTES_MIN) {
+        heap->release(heap->context, memory, size);
+    } else {
+        unmap(memory, size);
+    }
+}
+
+static void renew_shoal(void* fixture) {
+    static const base_allocator fresh = {fresh_allocate, fresh_release, NULL};
+    static const bench_world_config config = {.allocator = &fresh, .has_move = true};
+    wide_fixture* self = fixture;
+    bench_world_deinit(&self->shoal);
+    bench_world_init(&self->shoal, &config);
+}
+
+// Columns only: the records stay, as those of a program that runs would.
+static void renew_best(void* fixture) {
+    wide_fixture* self = fixture;
+    best_handles_clear(&self->handles);
+    unmap_columns(self);
+    map_columns(self);
+}
+
+// ---- 24 bytes, a million ----
 
 typedef struct small_fixture {
     bench_world shoal;
@@ -297,6 +365,14 @@ bench_rows bench_rows_create(void) {
         .run_best = run_bulk_best,
         .is_equal = is_wide_equal,
     };
+    static const bench_job fresh = {
+        .destroy = destroy_wide,
+        .prepare_shoal = renew_shoal,
+        .prepare_best = renew_best,
+        .run_shoal = run_single_shoal,
+        .run_best = run_single_best,
+        .is_equal = is_wide_equal,
+    };
     static const bench_job create = {
         .destroy = destroy_small,
         .prepare_shoal = prepare_small_create_shoal,
@@ -317,6 +393,7 @@ bench_rows bench_rows_create(void) {
     static const bench_row rows[] = {
         {"create_single_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &single, NULL},
         {"create_bulk_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &bulk, NULL},
+        {"create_fresh_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &fresh, NULL},
         {"create_1m", unit, SMALL_COUNT, 1, 1, false, create_small_seq, &create, NULL},
         {"create_recycled_1m", unit, SMALL_COUNT, 1, 1, false, create_small_random, &create, NULL},
         {"destroy_seq_1m", unit, SMALL_COUNT, 1, 1, false, create_small_seq, &destroy, NULL},
