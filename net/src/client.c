@@ -99,10 +99,15 @@ void net_client_destroy(net_client* client) {
     base_release(client->allocator, client, sizeof *client);
 }
 
+// The other side is told, if it still listens, so that it need not wait for its own timeouts.
 static void finish(net_client* client, net_client_end end) {
     if (client->phase == NET_CLIENT_ENDED) return;
     if (client->end == NET_CLIENT_END_NONE) client->end = end;
     client->phase = NET_CLIENT_ENDED;
+    if (!client->has_peer) return;
+    net_transport* transport = client->config.transport;
+    transport->ops->disconnect(transport, client->peer, NET_END_LEFT, true);
+    client->has_peer = false;
 }
 
 static void begin_closing(net_client* client, net_client_end end) {
@@ -274,8 +279,10 @@ static void take_realtime(net_client* client, const uint8_t* bytes, size_t size)
 
 static void take_event(net_client* client, const net_transport_event* event) {
     switch (event->kind) {
-    case NET_TRANSPORT_CONNECTED:
+    case NET_TRANSPORT_CONNECTED: {
         if (client->phase != NET_CLIENT_CONNECTING) break;
+        char name[NET_PLAYER_NAME_BYTES_MAX];
+        net_control_clean_name(name, client->config.name ? client->config.name : "");
         client->phase = NET_CLIENT_GREETING;
         client->started_us = client->now_us; // somebody answers: the greeting has its own time
         (void)net_control_send_hello(
@@ -283,8 +290,9 @@ static void take_event(net_client* client, const net_transport_event* event) {
             client->config.match ? net_schema_hash(net_match_schema(client->config.match)) : 0,
             client->config.match ? net_match_get_config(client->config.match)->module->game->name
                                  : "",
-            client->config.name ? client->config.name : "", client->config.is_bot);
+            name, client->config.is_bot);
         break;
+    }
     case NET_TRANSPORT_DISCONNECTED:
         client->has_peer = false;
         finish(client, client->phase == NET_CLIENT_PLAYING ? NET_CLIENT_END_LOST
@@ -305,6 +313,7 @@ void net_client_service(net_client* client, uint64_t now_us) {
     client->now_us = now_us;
     net_transport* transport = client->config.transport;
     if (client->phase == NET_CLIENT_ENDED) return;
+    transport->ops->service(transport, now_us);
     if (!client->has_peer && client->started_us == 0) {
         client->started_us = now_us ? now_us : 1;
         if (transport->ops->connect(transport, client->config.address, &client->peer) != NET_OK) {
@@ -313,7 +322,6 @@ void net_client_service(net_client* client, uint64_t now_us) {
         }
         client->has_peer = true;
     }
-    transport->ops->service(transport, now_us);
     net_transport_event event;
     while (client->phase != NET_CLIENT_ENDED && transport->ops->next(transport, &event)) {
         take_event(client, &event);
@@ -323,6 +331,12 @@ void net_client_service(net_client* client, uint64_t now_us) {
     if (is_waiting && !client->is_closing &&
         now_us - client->started_us > NET_CONNECT_MS_MAX * 1000u) {
         finish(client, NET_CLIENT_END_UNREACHABLE);
+    }
+    // From the first packet on the server sends with every tick; before it, it may wait for others.
+    if (client->phase == NET_CLIENT_PLAYING && client->received.has_any &&
+        now_us > client->received.newest_us &&
+        now_us - client->received.newest_us > NET_SILENCE_MS_MAX * 1000u) {
+        finish(client, NET_CLIENT_END_LOST);
     }
     if (client->is_closing && now_us - client->closing_us > CLOSE_MS_MAX * 1000u) {
         finish(client, client->end);

@@ -6,6 +6,7 @@
 // within, and the refusal is given either way.
 #include "control.h"
 
+#include "base/text.h"
 #include "proto/codec.h"
 
 #include <string.h>
@@ -21,7 +22,50 @@ static net_result send_message(net_transport* transport, net_peer peer,
 }
 
 // protobuf-c's strings are not const; packing only reads them.
-static char* borrowed(const char* text) { return (char*)(uintptr_t)text; }
+static char* borrowed(const char* text) {
+    return (char*)(uintptr_t)text;
+}
+
+// Bytes of the UTF-8 character at `at`; 0 when there is none.
+static size_t character_bytes(const unsigned char* at) {
+    size_t count = at[0] < 0x80                    ? 1
+                   : at[0] >= 0xC2 && at[0] < 0xE0 ? 2
+                   : at[0] >= 0xE0 && at[0] < 0xF0 ? 3
+                   : at[0] >= 0xF0 && at[0] < 0xF5 ? 4
+                                                   : 0;
+    for (size_t i = 1; i < count; i++) {
+        if ((at[i] & 0xC0) != 0x80) return 0;
+    }
+    // Overlong forms, surrogates, and what lies beyond U+10FFFF.
+    if (count == 3 && ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] >= 0xA0)))
+        return 0;
+    if (count == 4 && ((at[0] == 0xF0 && at[1] < 0x90) || (at[0] == 0xF4 && at[1] >= 0x90)))
+        return 0;
+    return count;
+}
+
+static bool is_control_character(const unsigned char* at) {
+    return at[0] < 0x20 || at[0] == 0x7F || (at[0] == 0xC2 && at[1] < 0xA0);
+}
+
+void net_control_clean_name(char name[NET_PLAYER_NAME_BYTES_MAX], const char* wish) {
+    size_t length = 0;
+    bool is_visible = false;
+    for (const unsigned char* at = (const unsigned char*)wish; *at;) {
+        size_t bytes = character_bytes(at);
+        if (bytes == 0 || is_control_character(at)) {
+            at += bytes ? bytes : 1;
+            continue;
+        }
+        if (length + bytes >= NET_PLAYER_NAME_BYTES_MAX) break;
+        memcpy(name + length, at, bytes);
+        length += bytes;
+        is_visible = is_visible || *at != ' ';
+        at += bytes;
+    }
+    name[length] = '\0';
+    if (!is_visible) (void)base_text_copy(name, NET_PLAYER_NAME_BYTES_MAX, "player");
+}
 
 net_result net_control_send_hello(net_transport* transport, net_peer peer, uint64_t schema_hash,
                                   const char* game, const char* name, bool is_bot) {

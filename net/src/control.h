@@ -6,7 +6,11 @@
 #include "net/transport.h"
 #include "wire.pb-c.h"
 
-/// All return what net_transport send returns; NET_ERR_FULL when the message outgrows
+/// A player's name as others see it: whole UTF-8 characters without control characters, cut to
+/// NET_PLAYER_NAME_BYTES_MAX - 1 bytes, "player" when nothing is left. `wish` may be any bytes.
+void net_control_clean_name(char name[NET_PLAYER_NAME_BYTES_MAX], const char* wish);
+
+/// All of the following return what net_transport send returns; NET_ERR_FULL when the message outgrows
 /// NET_CONTROL_BYTES_MAX.
 net_result net_control_send_hello(net_transport* transport, net_peer peer, uint64_t schema_hash,
                                   const char* game, const char* name, bool is_bot);

@@ -72,9 +72,13 @@ const net_outbox_entry* net_inbox_next(net_inbox* inbox, const ecs_world* world)
 
 void net_inbox_age(net_inbox* inbox) {
     uint32_t kept = 0;
+    bool is_first_reliable = true;
     for (uint32_t i = 0; i < inbox->count; i++) {
         net_inbox_entry* entry = &inbox->entries[i];
-        if (++entry->waited_ticks > NET_EVENT_WAIT_TICKS_MAX) {
+        // What a reliable one holds up gets its own chance to be delivered before it is given up.
+        bool may_drop = entry->event.number == 0 || is_first_reliable;
+        if (entry->event.number != 0) is_first_reliable = false;
+        if (++entry->waited_ticks > NET_EVENT_WAIT_TICKS_MAX && may_drop) {
             inbox->dropped++;
             continue;
         }

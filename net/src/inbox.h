@@ -31,5 +31,6 @@ BASE_MUST_USE net_result net_inbox_push(net_inbox* inbox, const Shoal__Wire__Gam
 /// Take out the next one that can be delivered to `world`: its target lives or is none. Borrowed until
 /// the next call; NULL when there is none now. Order of reliable ones is kept.
 const net_outbox_entry* net_inbox_next(net_inbox* inbox, const ecs_world* world);
-/// Once per tick: entries that wait get older; those beyond the limit are dropped and counted.
+/// Once per tick: entries that wait get older; those beyond the limit are dropped and counted, reliable
+/// ones at most one per call, so that those held behind it are offered to net_inbox_next first.
 void net_inbox_age(net_inbox* inbox);

@@ -11,7 +11,9 @@
 
 #include <string.h>
 
-void net_inputs_init(net_inputs* inputs) { memset(inputs, 0, sizeof *inputs); }
+void net_inputs_init(net_inputs* inputs) {
+    memset(inputs, 0, sizeof *inputs);
+}
 
 net_result net_inputs_push(net_inputs* inputs, uint32_t number, const void* payload,
                            uint32_t size) {

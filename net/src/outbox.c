@@ -36,8 +36,7 @@ static bool grow_reliable(net_outbox* outbox) {
         base_allocate(outbox->allocator, capacity * sizeof(net_outbox_entry));
     if (!entries) return false;
     for (uint32_t i = 0; i < outbox->reliable_count; i++) {
-        entries[i] =
-            outbox->reliable[(outbox->reliable_first + i) % outbox->reliable_capacity];
+        entries[i] = outbox->reliable[(outbox->reliable_first + i) % outbox->reliable_capacity];
     }
     base_release(outbox->allocator, outbox->reliable,
                  outbox->reliable_capacity * sizeof(net_outbox_entry));
@@ -146,4 +145,6 @@ void net_outbox_drop_unreliable(net_outbox* outbox) {
     outbox->unreliable_sent = 0;
 }
 
-bool net_outbox_is_empty(const net_outbox* outbox) { return outbox->reliable_count == 0; }
+bool net_outbox_is_empty(const net_outbox* outbox) {
+    return outbox->reliable_count == 0;
+}

@@ -104,6 +104,7 @@ net_session* net_server_add_session(net_server* server, net_peer peer) {
         session->peer = peer;
         session->report = UINT32_MAX;
         session->since_us = server->now_us;
+        session->packet_credit = NET_PACKETS_BURST_MAX;
         net_outbox_init(&session->outbox, server->allocator);
         net_inbox_init(&session->inbox, server->allocator);
         net_inputs_init(&session->inputs);
@@ -165,8 +166,8 @@ static void fill_report(net_server* server, net_session* session, net_end end) {
     server->counters.clients--;
 }
 
-void net_session_end(net_server* server, net_session* session, net_end end) {
-    if (session->state == NET_SESSION_FREE || session->state == NET_SESSION_CLOSING) return;
+// The books of a session that is over, whoever ended it.
+static void close_books(net_server* server, net_session* session, net_end end) {
     fill_report(server, session, end);
     if (net_session_is_in_match(session)) session->must_leave_match = true;
     session->end = end;
@@ -176,10 +177,22 @@ void net_session_end(net_server* server, net_session* session, net_end end) {
                     session->name,
                     end == NET_END_TIMEOUT ? "it fell silent" : "it broke the protocol");
     }
+}
+
+void net_session_end(net_server* server, net_session* session, net_end end) {
+    if (session->state == NET_SESSION_FREE || session->state == NET_SESSION_CLOSING) return;
+    close_books(server, session, end);
     net_transport* transport = server->config.transport;
+    if (end == NET_END_TIMEOUT) {
+        // Whoever is silent will not confirm a goodbye either: nothing is waited for.
+        transport->ops->disconnect(transport, session->peer, (uint32_t)end, true);
+        session->state = NET_SESSION_CLOSING;
+        net_session_gone(server, session);
+        return;
+    }
     (void)net_control_send_goodbye(transport, session->peer, true,
                                    net_match_tick(server->config.match), (uint32_t)end);
-    transport->ops->disconnect(transport, session->peer, (uint32_t)end, end == NET_END_TIMEOUT);
+    transport->ops->disconnect(transport, session->peer, (uint32_t)end, false);
     session->state = NET_SESSION_CLOSING;
     session->since_us = server->now_us;
 }
@@ -187,9 +200,7 @@ void net_session_end(net_server* server, net_session* session, net_end end) {
 void net_session_gone(net_server* server, net_session* session) {
     if (session->state != NET_SESSION_CLOSING) {
         // Without a word: the transport gave up on it.
-        fill_report(server, session, NET_END_TIMEOUT);
-        if (net_session_is_in_match(session)) session->must_leave_match = true;
-        session->end = NET_END_TIMEOUT;
+        close_books(server, session, NET_END_TIMEOUT);
     }
     if (session->view) net_view_destroy(session->view);
     session->view = NULL;
@@ -200,11 +211,12 @@ void net_session_gone(net_server* server, net_session* session) {
 
 void net_session_strike(net_server* server, net_session* session) {
     server->counters.datagrams_malformed++;
-    if (server->now_us - session->strike_us > NET_STRIKE_MS * 1000u) {
-        session->strikes = 0;
-        session->strike_us = server->now_us;
+    session->strike_us[session->strikes++ % NET_STRIKES_MAX] = server->now_us;
+    if (session->strikes < NET_STRIKES_MAX) return;
+    uint64_t oldest_us = session->strike_us[session->strikes % NET_STRIKES_MAX];
+    if (server->now_us - oldest_us <= NET_STRIKE_MS * 1000u) {
+        net_session_end(server, session, NET_END_FAULT);
     }
-    if (++session->strikes >= NET_STRIKES_MAX) net_session_end(server, session, NET_END_FAULT);
 }
 
 void net_server_stop(net_server* server, uint64_t now_us) {

@@ -23,6 +23,9 @@
 #define NET_CLIENT_EVENTS_PER_TICK_MAX 8u
 #define NET_STRIKES_MAX 3u ///< malformed messages within NET_STRIKE_MS end a session
 #define NET_STRIKE_MS 10000u
+#define NET_PACKETS_PER_TICK 4u      ///< of a client, on average: four times what ours sends
+#define NET_PACKETS_BURST_MAX 256u   ///< after a silence; further ones are dropped unread, counted
+#define NET_INPUT_JUMP_MAX 16384u    ///< an input numbered further ahead is not believed
 #define NET_LEAVE_MS_MAX 5000u ///< goodbyes may take so long
 
 typedef enum net_session_state {
@@ -44,7 +47,8 @@ typedef struct net_session {
     bool has_player_told;
     ecs_entity player_told;
     uint32_t strikes;
-    uint64_t strike_us;    ///< of the first of them
+    uint64_t strike_us[NET_STRIKES_MAX]; ///< of the last of them, by strikes % NET_STRIKES_MAX
+    uint32_t packet_credit; ///< datagrams that will be looked at; grows with each tick
     uint64_t since_us;     ///< of the state
     uint32_t packet_count; ///< state packets, for alternating event budgets
     ecs_tick tick_sent;    ///< newest tick that went out

@@ -56,23 +56,6 @@ static void accept_or_refuse(net_server* server, net_session* session) {
     }
 }
 
-// A player's name is shown to others: printable, bounded, never empty.
-static void take_name(net_session* session, const char* wish) {
-    size_t length = 0;
-    for (const char* c = wish; *c && length + 1 < sizeof session->name; c++) {
-        unsigned char byte = (unsigned char)*c;
-        if (byte < 0x20 || byte == 0x7F) continue;
-        session->name[length++] = *c;
-    }
-    // Not in the middle of a UTF-8 character.
-    while (length > 0 && ((unsigned char)session->name[length - 1] & 0xC0) == 0x80 &&
-           strlen(wish) > length) {
-        length--;
-    }
-    session->name[length] = '\0';
-    if (length == 0) base_text_copy(session->name, sizeof session->name, "player");
-}
-
 static void take_hello(net_server* server, net_session* session, const Shoal__Wire__Hello* hello) {
     char text[192];
     if (hello->protocol != NET_PROTOCOL_VERSION) {
@@ -88,7 +71,7 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
         refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
         return;
     }
-    take_name(session, hello->name);
+    net_control_clean_name(session->name, hello->name);
     session->is_bot = hello->is_bot;
     if (hello->schema_hash != net_schema_hash(net_match_schema(server->config.match))) {
         session->state = NET_SESSION_ASKED;
@@ -174,10 +157,19 @@ static void take_acks(net_server* server, net_session* session,
 // @return false when the client sent what none of ours sends.
 static bool take_inputs(net_server* server, net_session* session,
                         const Shoal__Wire__InputPacket* packet) {
-    for (size_t i = 0; i < packet->n_inputs; i++) {
-        uint32_t number = packet->input_first + (uint32_t)i;
+    size_t count = packet->n_inputs;
+    if (count == 0) return true;
+    uint32_t first = packet->input_first;
+    if (count > NET_INPUT_REDUNDANCY || first == 0 || first > UINT32_MAX - (count - 1)) {
+        return false;
+    }
+    // Numbers count ticks: this far ahead is nobody's clock, and would silence the client for good.
+    if (first > session->inputs.newest && first - session->inputs.newest > NET_INPUT_JUMP_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = first + (uint32_t)i;
         const ProtobufCBinaryData* payload = &packet->inputs[i];
-        if (number == 0 || number < packet->input_first) return false;
         if (number <= session->inputs.newest) {
             session->inputs.duplicate++;
             continue;
@@ -187,7 +179,10 @@ static bool take_inputs(net_server* server, net_session* session,
             server->reports[session->report].inputs_malformed++;
             return false;
         }
-        (void)net_inputs_push(&session->inputs, number, payload->data, (uint32_t)payload->len);
+        if (net_inputs_push(&session->inputs, number, payload->data, (uint32_t)payload->len) !=
+            NET_OK) {
+            server->counters.inputs_refused++;
+        }
     }
     return true;
 }
@@ -195,11 +190,13 @@ static bool take_inputs(net_server* server, net_session* session,
 static bool take_events(net_server* server, net_session* session,
                         const Shoal__Wire__InputPacket* packet) {
     if (!net_outbox_acked(&session->outbox, packet->event_ack)) return false;
+    const net_game_module* game = net_match_get_config(server->config.match)->module->game;
     for (size_t i = 0; i < packet->n_events; i++) {
         Shoal__Wire__GameEvent event = *packet->events[i];
         if (event.payload.len > NET_EVENT_PAYLOAD_BYTES_MAX ||
             net_match_event_check(server->config.match, event.message, event.payload.data,
-                                  event.payload.len) != NET_OK) {
+                                  event.payload.len) != NET_OK ||
+            game->messages[event.message - 1].is_reliable != (event.number != 0)) {
             return false;
         }
         // A client speaks for its own entity only, whatever it writes here.
@@ -213,6 +210,11 @@ static void take_realtime(net_server* server, net_session* session, const uint8_
                           size_t size) {
     // Before welcome and after goodbye such packets are late or early, not wrong.
     if (session->state != NET_SESSION_PLAYING) return;
+    if (session->packet_credit == 0) {
+        server->counters.datagrams_flood++;
+        return;
+    }
+    session->packet_credit--;
     const ProtobufCMessage* message = proto_codec_decode(
         &server->codec, &shoal__wire__input_packet__descriptor, bytes, size, NET_STATE_BYTES_MAX);
     const Shoal__Wire__InputPacket* packet = (const Shoal__Wire__InputPacket*)message;

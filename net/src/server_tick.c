@@ -203,6 +203,9 @@ static void send_all(net_server* server) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
         if (!session || session->state != NET_SESSION_PLAYING) continue;
+        session->packet_credit += NET_PACKETS_PER_TICK;
+        if (session->packet_credit > NET_PACKETS_BURST_MAX)
+            session->packet_credit = NET_PACKETS_BURST_MAX;
         net_session_expire(server, session);
         if (session->state == NET_SESSION_PLAYING) net_session_send(server, session);
         if (session->state == NET_SESSION_PLAYING) net_inbox_age(&session->inbox);

@@ -69,6 +69,7 @@ typedef struct net_server_counters {
     uint64_t joins, refusals, drops;
     uint64_t datagrams_malformed, acks_forged, events_refused, inputs_refused;
     uint64_t state_packets, state_bytes, entity_records, absolute_records, create_records, destroy_records;
+    uint64_t datagrams_flood;  ///< dropped unread: a client sent several times what ours send
 } net_server_counters;
 const net_server_counters* net_server_get_counters(const net_server* server);
 /// Walk the world as client `client` should see it, into text (--dump-world).

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// A peer that keeps no rules. Everything is packed on the stack and sent at once.
+#include "raw_client.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <string.h>
+
+void raw_client_open(raw_client* raw, net_transport* transport) {
+    memset(raw, 0, sizeof *raw);
+    raw->transport = transport;
+    BASE_ASSERT(proto_codec_init(&raw->codec, NULL, PROTO_UNPACK_BYTES_MAX));
+}
+
+void raw_client_close(raw_client* raw) {
+    proto_codec_deinit(&raw->codec);
+}
+
+static void take_control(raw_client* raw, const net_transport_event* event) {
+    const Shoal__Wire__ServerControl* control =
+        (const Shoal__Wire__ServerControl*)proto_codec_decode(
+            &raw->codec, &shoal__wire__server_control__descriptor, event->bytes, event->size,
+            NET_CONTROL_BYTES_MAX);
+    if (!control) {
+        raw->unreadable++;
+        return;
+    }
+    switch (control->kind_case) {
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME:
+        raw->is_welcome = true;
+        raw->client = control->welcome->client;
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED:
+        raw->is_refused = true;
+        raw->refused_reason = control->refused->reason;
+        (void)base_text_copy(raw->refused_text, sizeof raw->refused_text, control->refused->text);
+        (void)base_text_copy(raw->refused_game, sizeof raw->refused_game, control->refused->game);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION:
+        raw->is_asked = true;
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE:
+        raw->is_told_goodbye = true;
+        raw->goodbye_reason = control->goodbye->reason;
+        raw->goodbye_tick = control->goodbye->tick;
+        break;
+    default:
+        raw->unreadable++;
+        break;
+    }
+}
+
+static void take_state(raw_client* raw, const net_transport_event* event) {
+    const Shoal__Wire__StatePacket* packet = (const Shoal__Wire__StatePacket*)proto_codec_decode(
+        &raw->codec, &shoal__wire__state_packet__descriptor, event->bytes, event->size,
+        NET_STATE_BYTES_MAX);
+    if (!packet) {
+        raw->unreadable++;
+        return;
+    }
+    uint16_t seq = (uint16_t)packet->seq;
+    uint16_t ahead = (uint16_t)(seq - raw->state_seq);
+    uint16_t behind = (uint16_t)(raw->state_seq - seq);
+    if (raw->states == 0) {
+        raw->state_seq = seq;
+    } else if (ahead != 0 && ahead < 0x8000) {
+        raw->state_bits = ahead < 64 ? raw->state_bits << ahead : 0;
+        if (ahead <= 64) raw->state_bits |= UINT64_C(1) << (ahead - 1);
+        raw->state_seq = seq;
+    } else if (behind >= 1 && behind <= 64) {
+        raw->state_bits |= UINT64_C(1) << (behind - 1);
+    }
+    raw->states++;
+    if (packet->tick > raw->state_tick) raw->state_tick = packet->tick;
+    raw->input_ack = packet->input_ack;
+    raw->input_depth = packet->input_depth;
+    raw->event_ack = packet->event_ack;
+    for (size_t i = 0; i < packet->n_events; i++) {
+        if (packet->events[i]->number == raw->event_newest + 1) raw->event_newest++;
+    }
+}
+
+void raw_client_service(raw_client* raw, uint64_t now_us) {
+    const net_transport_ops* ops = raw->transport->ops;
+    raw->now_us = now_us;
+    ops->service(raw->transport, now_us);
+    if (!raw->peer) BASE_ASSERT(ops->connect(raw->transport, "sim", &raw->peer) == NET_OK);
+    net_transport_event event;
+    while (ops->next(raw->transport, &event)) {
+        if (event.kind == NET_TRANSPORT_CONNECTED) {
+            raw->is_connected = true;
+        } else if (event.kind == NET_TRANSPORT_DISCONNECTED) {
+            raw->is_gone = true;
+            raw->gone_reason = event.reason;
+        } else if (event.channel == NET_CHANNEL_CONTROL) {
+            take_control(raw, &event);
+        } else {
+            take_state(raw, &event);
+        }
+    }
+    ops->flush(raw->transport);
+}
+
+net_result raw_client_send_bytes(raw_client* raw, net_channel channel, const void* bytes,
+                                 size_t size) {
+    return raw->transport->ops->send(raw->transport, raw->peer, channel, bytes, size);
+}
+
+net_result raw_client_send(raw_client* raw, net_channel channel, const ProtobufCMessage* message) {
+    uint8_t bytes[NET_CONTROL_BYTES_MAX];
+    size_t size = proto_encode(message, bytes, sizeof bytes);
+    return raw_client_send_bytes(raw, channel, bytes, size);
+}
+
+// protobuf-c's strings are not const; packing only reads them.
+static char* borrowed(const char* text) {
+    return (char*)(uintptr_t)text;
+}
+
+void raw_client_hello(raw_client* raw, uint32_t protocol, uint64_t schema_hash, const char* game,
+                      const char* name) {
+    Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
+    hello.protocol = protocol;
+    hello.schema_hash = schema_hash;
+    hello.game = borrowed(game);
+    hello.name = borrowed(name);
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
+    control.hello = &hello;
+    (void)raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base);
+}
+
+void raw_client_answer(raw_client* raw, const char* name, uint64_t hash) {
+    Shoal__Wire__SchemaItem item = SHOAL__WIRE__SCHEMA_ITEM__INIT;
+    item.name = borrowed(name);
+    item.hash = hash;
+    Shoal__Wire__SchemaItem* items[1] = {&item};
+    Shoal__Wire__SchemaAnswer answer = SHOAL__WIRE__SCHEMA_ANSWER__INIT;
+    answer.n_items = 1;
+    answer.items = items;
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER;
+    control.schema_answer = &answer;
+    (void)raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base);
+}
+
+void raw_client_goodbye(raw_client* raw) {
+    Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE;
+    control.goodbye = &goodbye;
+    (void)raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base);
+}
+
+Shoal__Wire__InputPacket raw_client_packet(raw_client* raw) {
+    Shoal__Wire__InputPacket packet = SHOAL__WIRE__INPUT_PACKET__INIT;
+    packet.seq = ++raw->seq;
+    packet.has_ack = raw->states > 0;
+    packet.ack = raw->state_seq;
+    packet.ack_bits = raw->state_bits;
+    packet.event_ack = raw->event_newest;
+    return packet;
+}
+
+void raw_client_inputs(raw_client* raw, Shoal__Wire__InputPacket packet, uint32_t first,
+                       uint32_t count, const void* payload, size_t size) {
+    ProtobufCBinaryData inputs[512];
+    BASE_ASSERT(count <= BASE_COUNT(inputs));
+    for (uint32_t i = 0; i < count; i++) {
+        inputs[i].data = (uint8_t*)(uintptr_t)payload;
+        inputs[i].len = size;
+    }
+    packet.input_first = first;
+    packet.n_inputs = count;
+    packet.inputs = inputs;
+    (void)raw_client_send(raw, NET_CHANNEL_REALTIME, &packet.base);
+}
+
+void raw_client_event(raw_client* raw, Shoal__Wire__InputPacket packet, uint32_t number,
+                      uint32_t message, const void* payload, size_t size) {
+    Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
+    event.number = number;
+    event.message = message;
+    event.payload.data = (uint8_t*)(uintptr_t)payload;
+    event.payload.len = size;
+    Shoal__Wire__GameEvent* events[1] = {&event};
+    packet.n_events = 1;
+    packet.events = events;
+    (void)raw_client_send(raw, NET_CHANNEL_REALTIME, &packet.base);
+}
+
+void raw_client_garbage(raw_client* raw, net_channel channel) {
+    static const uint8_t BYTES[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    (void)raw_client_send_bytes(raw, channel, BYTES, sizeof BYTES);
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// A server that keeps no rules. Everything is packed on the stack and sent at once.
+#include "raw_server.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <string.h>
+
+void raw_server_open(raw_server* raw, net_transport* transport) {
+    memset(raw, 0, sizeof *raw);
+    raw->transport = transport;
+    BASE_ASSERT(proto_codec_init(&raw->codec, NULL, PROTO_UNPACK_BYTES_MAX));
+}
+
+void raw_server_close(raw_server* raw) {
+    proto_codec_deinit(&raw->codec);
+}
+
+static void take_control(raw_server* raw, const net_transport_event* event) {
+    const Shoal__Wire__ClientControl* control =
+        (const Shoal__Wire__ClientControl*)proto_codec_decode(
+            &raw->codec, &shoal__wire__client_control__descriptor, event->bytes, event->size,
+            NET_CONTROL_BYTES_MAX);
+    if (!control) {
+        raw->unreadable++;
+        return;
+    }
+    switch (control->kind_case) {
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO:
+        raw->is_greeted = true;
+        raw->protocol = control->hello->protocol;
+        raw->schema_hash = control->hello->schema_hash;
+        raw->is_bot = control->hello->is_bot;
+        (void)base_text_copy(raw->game, sizeof raw->game, control->hello->game);
+        (void)base_text_copy(raw->name, sizeof raw->name, control->hello->name);
+        break;
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER:
+        raw->is_answered = true;
+        raw->answer_items = control->schema_answer->n_items;
+        break;
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE:
+        raw->is_told_goodbye = true;
+        break;
+    default:
+        raw->unreadable++;
+        break;
+    }
+}
+
+static void take_input(raw_server* raw, const net_transport_event* event) {
+    const Shoal__Wire__InputPacket* packet = (const Shoal__Wire__InputPacket*)proto_codec_decode(
+        &raw->codec, &shoal__wire__input_packet__descriptor, event->bytes, event->size,
+        NET_STATE_BYTES_MAX);
+    if (!packet) {
+        raw->unreadable++;
+        return;
+    }
+    raw->packets++;
+    raw->input_seq = (uint16_t)packet->seq;
+    raw->has_ack = packet->has_ack;
+    raw->ack = (uint16_t)packet->ack;
+    raw->ack_bits = packet->ack_bits;
+    raw->event_ack = packet->event_ack;
+    raw->input_first = packet->input_first;
+    raw->input_count = (uint32_t)packet->n_inputs;
+    for (size_t i = 0; i < packet->n_events; i++) {
+        if (packet->events[i]->number == raw->event_newest + 1) raw->event_newest++;
+    }
+}
+
+void raw_server_service(raw_server* raw, uint64_t now_us) {
+    const net_transport_ops* ops = raw->transport->ops;
+    ops->service(raw->transport, now_us);
+    net_transport_event event;
+    while (ops->next(raw->transport, &event)) {
+        if (event.kind == NET_TRANSPORT_CONNECTED) {
+            raw->peer = event.peer;
+            raw->is_connected = true;
+        } else if (event.kind == NET_TRANSPORT_DISCONNECTED) {
+            raw->is_gone = true;
+            raw->gone_reason = event.reason;
+        } else if (event.channel == NET_CHANNEL_CONTROL) {
+            take_control(raw, &event);
+        } else {
+            take_input(raw, &event);
+        }
+    }
+    ops->flush(raw->transport);
+}
+
+net_result raw_server_send_bytes(raw_server* raw, net_channel channel, const void* bytes,
+                                 size_t size) {
+    return raw->transport->ops->send(raw->transport, raw->peer, channel, bytes, size);
+}
+
+net_result raw_server_send(raw_server* raw, net_channel channel, const ProtobufCMessage* message) {
+    uint8_t bytes[NET_CONTROL_BYTES_MAX];
+    size_t size = proto_encode(message, bytes, sizeof bytes);
+    return raw_server_send_bytes(raw, channel, bytes, size);
+}
+
+// protobuf-c's strings are not const; packing only reads them.
+static char* borrowed(const char* text) {
+    return (char*)(uintptr_t)text;
+}
+
+void raw_server_welcome(raw_server* raw, uint32_t client, uint32_t tick_rate_hz) {
+    Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
+    welcome.client = client;
+    welcome.tick_rate_hz = tick_rate_hz;
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME;
+    control.welcome = &welcome;
+    (void)raw_server_send(raw, NET_CHANNEL_CONTROL, &control.base);
+}
+
+void raw_server_refuse(raw_server* raw, Shoal__Wire__RefusedReason reason, const char* text,
+                       const char* game) {
+    Shoal__Wire__Refused refused = SHOAL__WIRE__REFUSED__INIT;
+    refused.reason = reason;
+    refused.text = borrowed(text);
+    refused.game = borrowed(game);
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED;
+    control.refused = &refused;
+    (void)raw_server_send(raw, NET_CHANNEL_CONTROL, &control.base);
+}
+
+void raw_server_ask(raw_server* raw) {
+    Shoal__Wire__SchemaQuestion question = SHOAL__WIRE__SCHEMA_QUESTION__INIT;
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION;
+    control.schema_question = &question;
+    (void)raw_server_send(raw, NET_CHANNEL_CONTROL, &control.base);
+}
+
+void raw_server_goodbye(raw_server* raw, uint32_t reason) {
+    Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
+    goodbye.reason = reason;
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE;
+    control.goodbye = &goodbye;
+    (void)raw_server_send(raw, NET_CHANNEL_CONTROL, &control.base);
+}
+
+Shoal__Wire__StatePacket raw_server_packet(raw_server* raw, uint64_t tick) {
+    Shoal__Wire__StatePacket packet = SHOAL__WIRE__STATE_PACKET__INIT;
+    packet.seq = raw->seq++;
+    packet.tick = tick;
+    packet.has_ack = raw->packets > 0;
+    packet.ack = raw->input_seq;
+    packet.event_ack = raw->event_newest;
+    return packet;
+}
+
+void raw_server_event(raw_server* raw, Shoal__Wire__StatePacket packet, uint32_t number,
+                      uint32_t message, uint32_t target, const void* payload, size_t size) {
+    Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
+    event.number = number;
+    event.message = message;
+    event.target = target;
+    event.tick = packet.tick;
+    event.payload.data = (uint8_t*)(uintptr_t)payload;
+    event.payload.len = size;
+    Shoal__Wire__GameEvent* events[1] = {&event};
+    packet.n_events = 1;
+    packet.events = events;
+    (void)raw_server_send(raw, NET_CHANNEL_REALTIME, &packet.base);
+}

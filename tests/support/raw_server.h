@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/// A server that keeps no rules, for one client at a time: what it sends is the test's to make.
+#pragma once
+
+#include "net/transport.h"
+#include "proto/codec.h"
+#include "wire.pb-c.h"
+
+typedef struct raw_server {
+    net_transport* transport; ///< borrowed
+    net_peer peer;            ///< who connected last
+    proto_codec codec;
+    bool is_connected, is_gone;
+    uint32_t gone_reason;
+
+    bool is_greeted, is_answered, is_told_goodbye;
+    uint32_t protocol;
+    uint64_t schema_hash;
+    char game[40];
+    char name[64];
+    bool is_bot;
+    size_t answer_items;
+
+    uint64_t packets;    ///< input packets that came
+    uint64_t unreadable; ///< messages that could not be decoded
+    uint16_t input_seq;  ///< of the newest packet
+    bool has_ack;
+    uint16_t ack;
+    uint64_t ack_bits;
+    uint32_t input_first, input_count;
+    uint32_t event_ack, event_newest;
+
+    uint16_t seq; ///< of its next state packet
+} raw_server;
+
+void raw_server_open(raw_server* raw, net_transport* transport);
+/// The transport stays the caller's.
+void raw_server_close(raw_server* raw);
+/// Receive and remember.
+void raw_server_service(raw_server* raw, uint64_t now_us);
+net_result raw_server_send_bytes(raw_server* raw, net_channel channel, const void* bytes,
+                                 size_t size);
+net_result raw_server_send(raw_server* raw, net_channel channel, const ProtobufCMessage* message);
+void raw_server_welcome(raw_server* raw, uint32_t client, uint32_t tick_rate_hz);
+void raw_server_refuse(raw_server* raw, Shoal__Wire__RefusedReason reason, const char* text,
+                       const char* game);
+void raw_server_ask(raw_server* raw);
+void raw_server_goodbye(raw_server* raw, uint32_t reason);
+/// A state packet with the next seq, a true acknowledgement and an empty body.
+Shoal__Wire__StatePacket raw_server_packet(raw_server* raw, uint64_t tick);
+/// Send it with one event.
+void raw_server_event(raw_server* raw, Shoal__Wire__StatePacket packet, uint32_t number,
+                      uint32_t message, uint32_t target, const void* payload, size_t size);

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+/// What the tests of sessions share: a server with the test game, clients and strangers around it, on
+/// the simulated network in virtual time; and memory that is counted.
+#pragma once
+
+#include <stdio.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "raw_client.h"
+#include "swarm.h"
+
+#include "net/client.h"
+#include "net/link.h"
+#include "net/schema.h"
+#include "net/server.h"
+
+#define TABLE_TICK_US 16667u
+#define TABLE_SEATS 6u
+#define TICKS_PER_SECOND 60u
+
+typedef struct table_memory {
+    base_allocator allocator;
+    uint64_t allocations;
+    int64_t bytes;
+} table_memory;
+
+static void* table_memory_allocate(void* context, size_t size, size_t align) {
+    table_memory* memory = context;
+    memory->allocations++;
+    memory->bytes += (int64_t)size;
+    const base_allocator* heap = base_allocator_heap();
+    return heap->allocate(heap->context, size, align);
+}
+
+static void table_memory_release(void* context, void* block, size_t size) {
+    table_memory* memory = context;
+    memory->bytes -= (int64_t)size;
+    const base_allocator* heap = base_allocator_heap();
+    heap->release(heap->context, block, size);
+}
+
+static inline void table_memory_init(table_memory* memory) {
+    *memory = (table_memory){
+        .allocator = {table_memory_allocate, table_memory_release, memory},
+    };
+}
+
+/// One of our own clients.
+typedef struct table_seat {
+    table_memory memory;
+    net_match* match;
+    net_transport* transport;
+    net_client* client;
+} table_seat;
+
+typedef struct table_config {
+    uint64_t seed;
+    uint32_t clients_max, clients_min; ///< 0: TABLE_SEATS, 0
+    ecs_tick ticks_max;
+    const base_reporter* reporter;
+    double quiet; ///< setting of the test game; 0: nothing ever changes
+} table_config;
+
+typedef struct table {
+    table_memory memory;
+    net_module* module;
+    net_match* match;
+    net_sim* sim;
+    net_transport* transport;
+    net_server* server;
+    table_seat seats[TABLE_SEATS];
+    uint32_t seat_count;
+    raw_client strangers[TABLE_SEATS];
+    uint32_t stranger_count;
+    uint64_t now_us;
+} table;
+
+static inline void table_open(table* at, table_config config) {
+    memset(at, 0, sizeof *at);
+    table_memory_init(&at->memory);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(
+        net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", &reporter, &at->module),
+        NET_OK);
+    net_match_config match = net_match_config_default(at->module);
+    match.allocator = &at->memory.allocator;
+    match.role = NET_ROLE_SERVER;
+    match.seed = config.seed;
+    match.settings[0] = config.quiet;
+    assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
+    assert_int_equal(net_sim_create(NULL, config.seed, &at->sim), NET_OK);
+    assert_int_equal(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport), NET_OK);
+    net_server_config server = {
+        .allocator = &at->memory.allocator,
+        .match = at->match,
+        .transport = at->transport,
+        .clients_max = config.clients_max ? config.clients_max : TABLE_SEATS,
+        .clients_min = config.clients_min,
+        .ticks_max = config.ticks_max,
+        .reporter = config.reporter,
+    };
+    assert_int_equal(net_server_create(&server, &at->server), NET_OK);
+    at->now_us = 1000000;
+}
+
+/// A client of ours with a module of its own choice; it begins to connect with the next step.
+static inline table_seat* table_sit_as(table* at, const net_module* module,
+                                       const net_link_config* link, const char* name) {
+    static const net_link_config QUIET = {.delay_ms = 5};
+    assert_true(at->seat_count < TABLE_SEATS);
+    table_seat* seat = &at->seats[at->seat_count++];
+    table_memory_init(&seat->memory);
+    base_reporter reporter = base_reporter_stderr();
+    if (module) {
+        net_match_config match = net_match_config_default(module);
+        match.allocator = &seat->memory.allocator;
+        match.role = NET_ROLE_MIRROR;
+        assert_int_equal(net_match_create(&match, &reporter, &seat->match), NET_OK);
+    }
+    assert_int_equal(net_sim_client(at->sim, link ? link : &QUIET, &seat->transport), NET_OK);
+    net_client_config client = {
+        .allocator = &seat->memory.allocator,
+        .match = seat->match,
+        .transport = seat->transport,
+        .address = "sim",
+        .name = name,
+        .is_bot = true,
+        .seed = at->seat_count,
+    };
+    assert_int_equal(net_client_create(&client, &seat->client), NET_OK);
+    return seat;
+}
+
+static inline table_seat* table_sit(table* at, const net_link_config* link) {
+    return table_sit_as(at, at->module, link, "member");
+}
+
+/// A stranger who speaks for itself.
+static inline raw_client* table_stranger(table* at) {
+    static const net_link_config QUIET = {.delay_ms = 5};
+    assert_true(at->stranger_count < TABLE_SEATS);
+    raw_client* raw = &at->strangers[at->stranger_count++];
+    net_transport* transport = NULL;
+    assert_int_equal(net_sim_client(at->sim, &QUIET, &transport), NET_OK);
+    raw_client_open(raw, transport);
+    return raw;
+}
+
+static inline void table_step(table* at) {
+    at->now_us += TABLE_TICK_US;
+    net_server_service(at->server, at->now_us);
+    net_server_tick(at->server, at->now_us);
+    for (uint32_t i = 0; i < at->seat_count; i++) {
+        net_client_service(at->seats[i].client, at->now_us);
+        net_client_tick(at->seats[i].client, at->now_us, NULL);
+    }
+    for (uint32_t i = 0; i < at->stranger_count; i++)
+        raw_client_service(&at->strangers[i], at->now_us);
+}
+
+static inline void table_run(table* at, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; i++)
+        table_step(at);
+}
+
+static inline uint64_t table_schema(const table* at) {
+    return net_schema_hash(net_match_schema(at->match));
+}
+
+/// A stranger who got in with a hello like ours.
+static inline raw_client* table_guest(table* at) {
+    raw_client* raw = table_stranger(at);
+    for (uint32_t i = 0; i < 20 && !raw->is_connected; i++)
+        table_step(at);
+    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "guest");
+    for (uint32_t i = 0; i < 20 && raw->states == 0; i++)
+        table_step(at);
+    assert_true(raw->is_welcome);
+    return raw;
+}
+
+/// Run until everybody has ended, at most `ticks`.
+static inline void table_run_out(table* at, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; i++) {
+        bool is_over = net_server_get_phase(at->server) == NET_SERVER_ENDED;
+        for (uint32_t k = 0; k < at->seat_count; k++)
+            is_over = is_over && net_client_get_phase(at->seats[k].client) == NET_CLIENT_ENDED;
+        if (is_over) return;
+        table_step(at);
+    }
+}
+
+static inline const net_peer_report* table_report(const table* at, uint32_t client) {
+    for (uint32_t i = 0; i < net_server_report_count(at->server); i++) {
+        const net_peer_report* report = net_server_report(at->server, i);
+        if (report->client == client) return report;
+    }
+    fail_msg("no report of client %u", client);
+    return NULL;
+}
+
+static inline void table_close(table* at) {
+    for (uint32_t i = 0; i < at->seat_count; i++) {
+        table_seat* seat = &at->seats[i];
+        net_client_destroy(seat->client);
+        seat->transport->ops->destroy(seat->transport);
+        if (seat->match) net_match_destroy(seat->match);
+        assert_int_equal(seat->memory.bytes, 0);
+    }
+    for (uint32_t i = 0; i < at->stranger_count; i++) {
+        raw_client_close(&at->strangers[i]);
+        at->strangers[i].transport->ops->destroy(at->strangers[i].transport);
+    }
+    net_server_destroy(at->server);
+    at->transport->ops->destroy(at->transport);
+    net_sim_destroy(at->sim);
+    net_match_destroy(at->match);
+    net_module_close(at->module);
+    assert_int_equal(at->memory.bytes, 0);
+}

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: MIT
+// The server with clients of ours around it: greeting, refusals, the life of a match, bad networks.
+#include "session_table.h"
+
+static const net_link_config QUIET_LINK = {.delay_ms = 5};
+static const net_link_config DEAD_LINK = {.loss_percent = 100, .delay_ms = 5};
+
+static void check_everybody_agrees(const table* at) {
+    for (uint32_t i = 0; i < at->seat_count; i++) {
+        net_client_report report = net_client_get_report(at->seats[i].client);
+        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+        const net_peer_report* peer = table_report(at, report.client);
+        assert_int_equal(peer->end, NET_END_GOODBYE);
+        assert_true(peer->is_caught_up);
+        assert_int_equal(peer->tick, report.tick);
+        assert_true(peer->scope.hash == report.scope.hash);
+        assert_int_equal(peer->scope.entities, report.scope.entities);
+        assert_int_equal(report.loading, 0);
+        assert_int_equal(report.packets_malformed, 0);
+    }
+}
+
+// ---- greeting and refusals
+
+static raw_client* greet(table* at, uint32_t protocol, uint64_t schema, const char* game) {
+    raw_client* raw = table_stranger(at);
+    for (uint32_t i = 0; i < 10 && !raw->is_connected; i++)
+        table_step(at);
+    raw_client_hello(raw, protocol, schema, game, "stranger");
+    table_run(at, 10);
+    return raw;
+}
+
+static void another_protocol_is_refused_with_both_versions(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    raw_client* raw = greet(&at, NET_PROTOCOL_VERSION + 1, table_schema(&at), "swarm");
+    assert_true(raw->is_refused);
+    assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_PROTOCOL);
+    assert_non_null(strstr(raw->refused_text, "protocol 1"));
+    assert_non_null(strstr(raw->refused_text, "client 2"));
+    assert_true(raw->is_gone);
+    assert_false(raw->is_welcome);
+    assert_int_equal(net_server_get_counters(at.server)->refusals, 1);
+    table_close(&at);
+}
+
+static void another_game_is_refused_with_the_name_of_ours(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    raw_client* raw = greet(&at, NET_PROTOCOL_VERSION, table_schema(&at), "breakout");
+    assert_true(raw->is_refused);
+    assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME);
+    assert_string_equal(raw->refused_game, "swarm");
+    assert_true(raw->is_gone);
+    table_close(&at);
+}
+
+static void a_client_that_names_no_game_learns_it(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    table_seat* seat = table_sit_as(&at, NULL, NULL, "asker");
+    table_run(&at, 30);
+    char text[256];
+    assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_ENDED);
+    assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_REFUSED);
+    assert_int_equal(net_client_refusal(seat->client, text, sizeof text),
+                     SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME);
+    assert_string_equal(net_client_refusal_game(seat->client), "swarm");
+    assert_non_null(strstr(text, "swarm"));
+    net_client_report report = net_client_get_report(seat->client);
+    assert_int_equal(report.client, 0);
+    assert_int_equal(report.tick, 0);
+    table_close(&at);
+}
+
+// The test game's templates with one text replaced by another of the same length or not.
+static net_module* wrap_variant(const char* text, const char* replacement, char* buffer,
+                                size_t buffer_bytes) {
+    const char* all = swarm_templates();
+    const char* found = strstr(all, text);
+    assert_non_null(found);
+    int length = snprintf(buffer, buffer_bytes, "%.*s%s%s", (int)(found - all), all, replacement,
+                          found + strlen(text));
+    assert_true(length > 0 && (size_t)length < buffer_bytes);
+    base_reporter reporter = base_reporter_stderr();
+    net_module* module = NULL;
+    assert_int_equal(net_module_wrap(swarm_module_get(), buffer, "variant.blk", &reporter, &module),
+                     NET_OK);
+    return module;
+}
+
+static void check_schema_refusal(const char* text, const char* replacement, const char* says) {
+    char buffer[4096];
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    net_module* variant = wrap_variant(text, replacement, buffer, sizeof buffer);
+    table_seat* seat = table_sit_as(&at, variant, NULL, "variant");
+    table_run(&at, 40);
+    char sentence[256];
+    assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_REFUSED);
+    assert_int_equal(net_client_refusal(seat->client, sentence, sizeof sentence),
+                     SHOAL__WIRE__REFUSED_REASON__REFUSED_SCHEMA);
+    if (!strstr(sentence, says)) fail_msg("\"%s\" does not say \"%s\"", sentence, says);
+    assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_ENDED);
+    table_close(&at);
+    net_module_close(variant);
+}
+
+static void a_template_with_another_default_is_refused_by_its_name(void** state) {
+    (void)state;
+    // avatar inherits it and comes first.
+    check_schema_refusal("value:u8=100", "value:u8=101", "template avatar differs");
+    check_schema_refusal("value:r=0.5", "value:r=0.75", "template burning differs");
+}
+
+static void a_component_of_another_type_is_refused_by_its_name(void** state) {
+    (void)state;
+    check_schema_refusal("\"heat:r\"{ _replicate:b=yes; value:r=0.5 }",
+                         "\"heat:u8\"{ _replicate:b=yes; value:u8=5 }", "component heat differs");
+}
+
+static void a_template_with_another_quantum_is_refused_by_its_name(void** state) {
+    (void)state;
+    check_schema_refusal("_step:r=0.0625", "_step:r=0.125", "template avatar differs");
+}
+
+static void a_template_that_one_side_lacks_is_refused_by_its_name(void** state) {
+    (void)state;
+    check_schema_refusal("clock {", "aaa { \"hp:u8\"{ _replicate:b=yes; value:u8=1 } }\nclock {",
+                         "template aaa is missing on the server");
+}
+
+static void whatever_a_stranger_answers_its_schema_stays_refused(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    raw_client* raw = greet(&at, NET_PROTOCOL_VERSION, 12345, "swarm");
+    assert_true(raw->is_asked);
+    assert_false(raw->is_refused);
+    raw_client_answer(raw, "component \x1b[31mred", 7);
+    table_run(&at, 10);
+    assert_true(raw->is_refused);
+    assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_SCHEMA);
+    assert_null(strchr(raw->refused_text, 0x1b));
+    assert_false(raw->is_welcome);
+    table_close(&at);
+}
+
+static void one_more_than_clients_max_is_refused_as_full(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .clients_max = 2});
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    table_run(&at, 20);
+    table_seat* third = table_sit(&at, NULL);
+    table_run(&at, 30);
+    char text[256];
+    assert_int_equal(net_client_refusal(third->client, text, sizeof text),
+                     SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL);
+    assert_non_null(strstr(text, "2 players"));
+    // A seat that gets free is given again.
+    net_client_leave(at.seats[0].client, at.now_us);
+    table_run(&at, 20);
+    table_seat* fourth = table_sit(&at, NULL);
+    table_run(&at, 20);
+    assert_int_equal(net_client_get_phase(fourth->client), NET_CLIENT_PLAYING);
+    assert_int_equal(net_server_get_counters(at.server)->clients_peak, 2);
+    table_close(&at);
+}
+
+static void whoever_comes_after_the_end_is_told_so(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .ticks_max = 30, .quiet = 1e9});
+    // Nobody acknowledges: the server settles for ten seconds.
+    table_seat* seat = table_sit(&at, NULL);
+    table_run(&at, 25);
+    net_sim_link_set(seat->transport, &DEAD_LINK);
+    table_run(&at, 20);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_SETTLING);
+    raw_client* raw = greet(&at, NET_PROTOCOL_VERSION, table_schema(&at), "swarm");
+    assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED);
+    table_run(&at, 17 * TICKS_PER_SECOND);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+    assert_false(table_report(&at, 1)->is_caught_up);
+    raw = greet(&at, NET_PROTOCOL_VERSION, table_schema(&at), "swarm");
+    assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED);
+    table_close(&at);
+}
+
+static void a_connection_that_says_nothing_is_ended_after_five_seconds(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    raw_client* mute = table_stranger(&at);
+    raw_client* asked = table_stranger(&at);
+    table_run(&at, 6);
+    raw_client_hello(asked, NET_PROTOCOL_VERSION, 1, "swarm", "never answers");
+    table_run(&at, NET_CONNECT_MS_MAX * TICKS_PER_SECOND / 1000 - 10);
+    assert_true(mute->is_connected && !mute->is_gone);
+    assert_true(asked->is_asked && !asked->is_gone);
+    table_run(&at, 20);
+    assert_true(mute->is_gone);
+    assert_true(asked->is_gone);
+    assert_int_equal(net_server_get_counters(at.server)->drops, 0);
+    table_close(&at);
+}
+
+static void strangers_that_only_connect_leave_room_for_players(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .clients_max = 2});
+    for (uint32_t i = 0; i < TABLE_SEATS; i++)
+        (void)table_stranger(&at);
+    table_run(&at, 10);
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    table_run(&at, 20);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
+    assert_int_equal(net_client_get_phase(at.seats[1].client), NET_CLIENT_PLAYING);
+    table_close(&at);
+}
+
+// ---- names
+
+static void check_name(const char* wish, const char* name) {
+    // The name is in nobody's world: it shows in the report of a drop.
+    base_report_first kept = {0};
+    base_reporter reporter = base_reporter_first(&kept);
+    table at;
+    table_open(&at, (table_config){.seed = 1, .reporter = &reporter});
+    raw_client* raw = table_stranger(&at);
+    table_run(&at, 6);
+    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", wish);
+    table_run(&at, 6);
+    assert_true(raw->is_welcome);
+    for (uint32_t i = 0; i < 3; i++)
+        raw_client_garbage(raw, NET_CHANNEL_CONTROL);
+    table_run(&at, 6);
+    char expected[64];
+    (void)snprintf(expected, sizeof expected, "(%s)", name);
+    if (!strstr(kept.text, expected)) fail_msg("\"%s\" is not in \"%s\"", expected, kept.text);
+    table_close(&at);
+}
+
+static void names_of_players_are_printable_bounded_and_never_empty(void** state) {
+    (void)state;
+    check_name("Ada", "Ada");
+    check_name("", "player");
+    check_name("   ", "player");
+    check_name("\x01\x1b\x7f", "player");
+    check_name("A\x1b[2Jb\n\x7f"
+               "c",
+               "A[2Jbc");
+    check_name("\x01\xC3\xA9", "\xC3\xA9"); // what is left is whole
+    check_name("x\xC2\x85y", "xy");         // a C1 control character
+    check_name("123456789012345678901234567890", "123456789012345678901234567890");
+    check_name("1234567890123456789012345678901", "1234567890123456789012345678901");
+    check_name("12345678901234567890123456789012", "1234567890123456789012345678901");
+    check_name("12345678901234567890123456789\xC3\xA9", "12345678901234567890123456789\xC3\xA9");
+    check_name("12345678901234567890123456789\xC3\xA9z", "12345678901234567890123456789\xC3\xA9");
+    check_name("123456789012345678901234567890\xC3\xA9", "123456789012345678901234567890");
+    check_name("1234567890123456789012345678\xF0\x9F\x90\x9F", "1234567890123456789012345678");
+    check_name("123456789012345678901234567\xF0\x9F\x90\x9F",
+               "123456789012345678901234567\xF0\x9F\x90\x9F");
+}
+
+// ---- the life of a match
+
+static void clients_min_holds_the_first_tick(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .clients_min = 3});
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    table_run(&at, 120);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_HOLDING);
+    assert_int_equal(net_match_tick(at.match), 0);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
+    table_sit(&at, NULL);
+    table_run(&at, 20);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_RUNNING);
+    assert_true(net_match_tick(at.match) > 0);
+    assert_int_equal(net_server_get_counters(at.server)->joins, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(net_client_player(at.seats[i].client) != ECS_ENTITY_NONE);
+    // A leave does not hold it again.
+    net_client_leave(at.seats[0].client, at.now_us);
+    ecs_tick before = net_match_tick(at.match);
+    table_run(&at, 10);
+    assert_int_equal(net_match_tick(at.match), before + 10);
+    table_close(&at);
+}
+
+static void clients_wait_longer_than_a_silence_for_the_first_tick(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .clients_min = 2});
+    table_sit(&at, NULL);
+    table_run(&at, 40 * TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
+    table_sit(&at, NULL);
+    table_run(&at, 60);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
+    assert_true(net_client_get_report(at.seats[0].client).tick > 0);
+    assert_int_equal(net_server_get_counters(at.server)->drops, 0);
+    table_close(&at);
+}
+
+static void ticks_max_settles_and_says_goodbye_with_equal_hashes(void** state) {
+    (void)state;
+    const net_link_config bad = {.loss_percent = 20, .delay_ms = 80, .jitter_ms = 40, .seed = 3};
+    table at;
+    table_open(&at, (table_config){.seed = 2, .ticks_max = 200, .quiet = 1e9});
+    table_sit(&at, NULL);
+    table_sit(&at, &bad);
+    table_run_out(&at, 2000);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+    assert_int_equal(net_match_tick(at.match), 200);
+    assert_true(net_client_get_report(at.seats[0].client).scope.entities > 10);
+    check_everybody_agrees(&at);
+    table_close(&at);
+}
+
+static void a_stop_ends_orderly_in_every_phase(void** state) {
+    (void)state;
+    for (uint32_t clients_min = 1; clients_min <= 3; clients_min += 2) {
+        table at;
+        table_open(&at, (table_config){.seed = 2, .clients_min = clients_min, .quiet = 1e9});
+        table_sit(&at, NULL);
+        table_sit(&at, NULL);
+        (void)table_stranger(&at);
+        table_run(&at, 60);
+        net_server_stop(at.server, at.now_us);
+        net_server_stop(at.server, at.now_us);
+        assert_int_equal(net_server_get_phase(at.server), NET_SERVER_LEAVING);
+        table_run_out(&at, 60);
+        assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+        for (uint32_t i = 0; i < 2; i++) {
+            assert_int_equal(net_client_get_end(at.seats[i].client), NET_CLIENT_END_GOODBYE);
+            assert_int_equal(net_server_report(at.server, i)->end, NET_END_GOODBYE);
+        }
+        assert_true(at.strangers[0].is_gone);
+        assert_int_equal(net_server_get_counters(at.server)->clients, 0);
+        assert_int_equal(net_server_get_counters(at.server)->drops, 0);
+        net_server_stop(at.server, at.now_us);
+        assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+        table_close(&at);
+    }
+}
+
+static void a_stop_does_not_wait_for_ever(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 2});
+    table_sit(&at, NULL);
+    table_run(&at, 60);
+    net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
+    net_server_stop(at.server, at.now_us);
+    table_run(&at, 6 * TICKS_PER_SECOND);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+    table_close(&at);
+}
+
+static void a_client_that_leaves_takes_its_player_along(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 2});
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    table_run(&at, 30);
+    uint32_t before = ecs_world_entity_count(net_match_world(at.match));
+    net_client_leave(at.seats[0].client, at.now_us);
+    table_run(&at, 10);
+    assert_int_equal(net_client_get_end(at.seats[0].client), NET_CLIENT_END_LEFT);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_ENDED);
+    assert_int_equal(table_report(&at, 1)->end, NET_END_LEFT);
+    assert_int_equal(ecs_world_entity_count(net_match_world(at.match)), before - 1);
+    assert_int_equal(net_match_player(at.match, 1), ECS_ENTITY_NONE);
+    const net_server_counters* counters = net_server_get_counters(at.server);
+    assert_int_equal(counters->clients, 1);
+    assert_int_equal(counters->drops, 0);
+    table_close(&at);
+}
+
+static void whoever_comes_again_has_a_new_number_and_no_ghost(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 2, .ticks_max = 400});
+    for (uint32_t i = 0; i < TABLE_SEATS; i++) {
+        table_seat* seat = table_sit(&at, NULL);
+        table_run(&at, 25);
+        assert_int_equal(net_client_get_report(seat->client).client, i + 1);
+        uint32_t entities = ecs_world_entity_count(net_match_world(at.match));
+        assert_int_equal(entities, 12 + 1 + 1); // the first ones, the clock, one avatar
+        if (i + 1 < TABLE_SEATS) net_client_leave(seat->client, at.now_us);
+        table_run(&at, 10);
+    }
+    table_run_out(&at, 1000);
+    net_client_report report = net_client_get_report(at.seats[TABLE_SEATS - 1].client);
+    assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+    const net_peer_report* peer = table_report(&at, report.client);
+    assert_true(peer->scope.hash == report.scope.hash);
+    assert_int_equal(report.scope.entities, 13);
+    table_close(&at);
+}
+
+static void a_client_that_leaves_while_greeting_is_gone_at_once(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 2});
+    for (uint32_t after = 0; after < 5; after++) {
+        table_seat* seat = table_sit(&at, &QUIET_LINK);
+        table_run(&at, after);
+        net_client_leave(seat->client, at.now_us);
+        if (net_client_get_phase(seat->client) == NET_CLIENT_ENDED)
+            assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_LEFT);
+        table_run(&at, 20);
+        assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_LEFT);
+        assert_int_equal(net_server_get_counters(at.server)->clients, 0);
+    }
+    table_close(&at);
+}
+
+// ---- bad networks
+
+static void ten_seconds_of_darkness_keep_the_session(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 4, .ticks_max = 20 * TICKS_PER_SECOND, .quiet = 1e9});
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    table_run(&at, 120);
+    net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
+    table_run(&at, 10 * TICKS_PER_SECOND);
+    ecs_tick dark = net_client_get_report(at.seats[0].client).tick;
+    assert_true(dark < 130);
+    net_sim_link_set(at.seats[0].transport, &QUIET_LINK);
+    table_run(&at, 60);
+    assert_true(net_client_get_report(at.seats[0].client).tick + 10 > net_match_tick(at.match));
+    table_run_out(&at, 2000);
+    check_everybody_agrees(&at);
+    assert_int_equal(net_server_get_counters(at.server)->drops, 0);
+    table_close(&at);
+}
+
+static void thirty_one_seconds_of_darkness_end_it_on_both_sides(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 4, .quiet = 600});
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    table_run(&at, 120);
+    net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
+    table_run(&at, 29 * TICKS_PER_SECOND);
+    assert_int_equal(table_report(&at, 1)->end, NET_END_NONE);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
+    table_run(&at, 2 * TICKS_PER_SECOND);
+    assert_int_equal(table_report(&at, 1)->end, NET_END_TIMEOUT);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_ENDED);
+    assert_int_equal(net_client_get_end(at.seats[0].client), NET_CLIENT_END_LOST);
+    assert_int_equal(net_match_player(at.match, 1), ECS_ENTITY_NONE);
+    assert_int_equal(net_server_get_counters(at.server)->drops, 1);
+    assert_int_equal(net_client_get_phase(at.seats[1].client), NET_CLIENT_PLAYING);
+    table_close(&at);
+}
+
+static void twins_and_latecomers_are_taken_once(void** state) {
+    (void)state;
+    const net_link_config twisted = {
+        .delay_ms = 30, .jitter_ms = 60, .duplicate_percent = 50, .reorder_percent = 50, .seed = 9};
+    table at;
+    table_open(&at, (table_config){.seed = 5, .ticks_max = 300, .quiet = 250});
+    for (uint32_t i = 0; i < 3; i++)
+        table_sit(&at, &twisted);
+    for (uint32_t step = 0; step < 200; step++) {
+        table_step(&at);
+        for (uint32_t i = 0; i < 3; i++) {
+            net_client* client = at.seats[i].client;
+            uint32_t shout = step / 10 + 1;
+            if (step % 10 == 9 && step >= 50) {
+                shout -= 5;
+                assert_int_equal(net_client_send_event(client, 4, &shout), NET_OK);
+            }
+        }
+    }
+    table_run_out(&at, 2000);
+    check_everybody_agrees(&at);
+    assert_int_equal(((swarm_context*)net_match_context(at.match))->shout_faults, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        const swarm_context* context = net_match_context(at.seats[i].match);
+        assert_int_equal(context->ping_faults, 0);
+        assert_true(context->pings > 5);
+        assert_int_equal(net_client_get_report(at.seats[i].client).packets_malformed, 0);
+    }
+    assert_int_equal(net_server_get_counters(at.server)->datagrams_malformed, 0);
+    table_close(&at);
+}
+
+static uint64_t play(uint64_t seed) {
+    const net_link_config bad = {.loss_percent = 10, .delay_ms = 40, .jitter_ms = 30, .seed = seed};
+    table at;
+    table_open(&at, (table_config){.seed = seed, .ticks_max = 120, .quiet = 1e9});
+    for (uint32_t i = 0; i < 3; i++)
+        table_sit(&at, &bad);
+    table_run_out(&at, 1500);
+    check_everybody_agrees(&at);
+    uint64_t hash = net_sim_datagram_hash(at.sim);
+    table_close(&at);
+    return hash;
+}
+
+static void the_same_seed_sends_the_same_datagrams(void** state) {
+    (void)state;
+    uint64_t hash = play(6);
+    assert_true(hash == play(6));
+    assert_true(hash != play(7));
+}
+
+// ---- memory
+
+static void steady_ticks_allocate_nothing_on_either_side(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 8, .quiet = 60});
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    table_run(&at, 120);
+    uint64_t server = at.memory.allocations;
+    uint64_t clients[2] = {at.seats[0].memory.allocations, at.seats[1].memory.allocations};
+    uint64_t states = net_server_get_counters(at.server)->state_packets;
+    table_run(&at, 600);
+    assert_int_equal(at.memory.allocations, server);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(at.seats[i].memory.allocations, clients[i]);
+        assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
+    }
+    assert_true(net_server_get_counters(at.server)->state_packets >= states + 1200);
+    table_close(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(another_protocol_is_refused_with_both_versions),
+        TEST(another_game_is_refused_with_the_name_of_ours),
+        TEST(a_client_that_names_no_game_learns_it),
+        TEST(a_template_with_another_default_is_refused_by_its_name),
+        TEST(a_component_of_another_type_is_refused_by_its_name),
+        TEST(a_template_with_another_quantum_is_refused_by_its_name),
+        TEST(a_template_that_one_side_lacks_is_refused_by_its_name),
+        TEST(whatever_a_stranger_answers_its_schema_stays_refused),
+        TEST(one_more_than_clients_max_is_refused_as_full),
+        TEST(whoever_comes_after_the_end_is_told_so),
+        TEST(a_connection_that_says_nothing_is_ended_after_five_seconds),
+        TEST(strangers_that_only_connect_leave_room_for_players),
+        TEST(names_of_players_are_printable_bounded_and_never_empty),
+        TEST(clients_min_holds_the_first_tick),
+        TEST(clients_wait_longer_than_a_silence_for_the_first_tick),
+        TEST(ticks_max_settles_and_says_goodbye_with_equal_hashes),
+        TEST(a_stop_ends_orderly_in_every_phase),
+        TEST(a_stop_does_not_wait_for_ever),
+        TEST(a_client_that_leaves_takes_its_player_along),
+        TEST(whoever_comes_again_has_a_new_number_and_no_ghost),
+        TEST(a_client_that_leaves_while_greeting_is_gone_at_once),
+        TEST(ten_seconds_of_darkness_keep_the_session),
+        TEST(thirty_one_seconds_of_darkness_end_it_on_both_sides),
+        TEST(twins_and_latecomers_are_taken_once),
+        TEST(the_same_seed_sends_the_same_datagrams),
+        TEST(steady_ticks_allocate_nothing_on_either_side),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: MIT
+// The server against clients that keep no rules, with one of ours beside them.
+#include "session_table.h"
+
+#include "proto/codec.h"
+#include "swarm.pb-c.h"
+
+typedef struct packed {
+    uint8_t bytes[64];
+    size_t size;
+} packed;
+
+static packed steer(int32_t dx, int32_t dy) {
+    Swarm__Steer message = SWARM__STEER__INIT;
+    message.dx = dx;
+    message.dy = dy;
+    packed made = {.size = 0};
+    made.size = proto_encode(&message.base, made.bytes, sizeof made.bytes);
+    return made;
+}
+
+static packed shout(uint32_t number) {
+    Swarm__Shout message = SWARM__SHOUT__INIT;
+    message.number = number;
+    packed made = {.size = 0};
+    made.size = proto_encode(&message.base, made.bytes, sizeof made.bytes);
+    return made;
+}
+
+static const swarm_context* game(const table* at) {
+    return net_match_context(at->match);
+}
+
+static uint32_t shouts_of(const table* at, uint32_t client) {
+    ecs_entity player = net_match_player(at->match, client);
+    const uint32_t* shouts = ecs_get(net_match_world(at->match), player, game(at)->shouts);
+    return *shouts;
+}
+
+static uint32_t steered_of(const table* at, uint32_t client) {
+    ecs_entity player = net_match_player(at->match, client);
+    const uint32_t* steered = ecs_get(net_match_world(at->match), player, game(at)->steered);
+    return *steered;
+}
+
+static uint64_t malformed(const table* at) {
+    return net_server_get_counters(at->server)->datagrams_malformed;
+}
+
+static bool is_ended(const table* at, const raw_client* raw) {
+    return table_report(at, raw->client)->end != NET_END_NONE;
+}
+
+// A step in which the stranger says what a good client says.
+static void step_politely(table* at, raw_client* raw) {
+    raw_client_inputs(raw, raw_client_packet(raw), 0, 0, NULL, 0);
+    table_step(at);
+}
+
+static void run_politely(table* at, raw_client* raw, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; i++)
+        step_politely(at, raw);
+}
+
+// ---- strikes
+
+static void three_malformed_messages_within_ten_seconds_end_the_session(void** state) {
+    (void)state;
+    for (uint32_t channel = 0; channel <= 1; channel++) {
+        table at;
+        table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
+        raw_client* raw = table_guest(&at);
+        for (uint32_t i = 0; i < 2; i++) {
+            raw_client_garbage(raw, channel);
+            run_politely(&at, raw, 60);
+        }
+        assert_int_equal(malformed(&at), 2);
+        assert_false(is_ended(&at, raw));
+        raw_client_garbage(raw, channel);
+        table_run(&at, 20);
+        assert_int_equal(table_report(&at, raw->client)->end, NET_END_FAULT);
+        assert_true(raw->is_told_goodbye);
+        assert_int_equal(raw->goodbye_reason, NET_END_FAULT);
+        assert_true(raw->is_gone);
+        assert_int_equal(net_match_player(at.match, raw->client), ECS_ENTITY_NONE);
+        assert_int_equal(net_server_get_counters(at.server)->drops, 1);
+        table_close(&at);
+    }
+}
+
+static void malformed_messages_now_and_then_are_forgiven(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    raw_client* raw = table_guest(&at);
+    for (uint32_t i = 0; i < 8; i++) {
+        raw_client_garbage(raw, NET_CHANNEL_REALTIME);
+        run_politely(&at, raw, 6 * TICKS_PER_SECOND);
+    }
+    assert_false(is_ended(&at, raw));
+    assert_int_equal(malformed(&at), 8);
+    table_close(&at);
+}
+
+static void the_ten_seconds_of_strikes_begin_anywhere(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    raw_client* raw = table_guest(&at);
+    // Seconds 0, 8, 13, 15: the last three lie within ten.
+    static const uint32_t PAUSES_S[] = {8, 5, 2};
+    for (uint32_t i = 0; i < 3; i++) {
+        raw_client_garbage(raw, NET_CHANNEL_REALTIME);
+        run_politely(&at, raw, PAUSES_S[i] * TICKS_PER_SECOND);
+        assert_false(is_ended(&at, raw));
+    }
+    raw_client_garbage(raw, NET_CHANNEL_REALTIME);
+    table_run(&at, 5);
+    assert_int_equal(table_report(&at, raw->client)->end, NET_END_FAULT);
+    table_close(&at);
+}
+
+static void messages_out_of_their_place_are_strikes(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    raw_client* raw = table_guest(&at);
+    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "again");
+    table_run(&at, 5);
+    assert_int_equal(malformed(&at), 1);
+    raw_client_answer(raw, "template avatar", 1);
+    table_run(&at, 5);
+    assert_int_equal(malformed(&at), 2);
+    assert_int_equal(net_server_report_count(at.server), 1);
+    assert_false(is_ended(&at, raw));
+    table_close(&at);
+}
+
+static void packets_before_the_welcome_are_ignored(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    raw_client* raw = table_stranger(&at);
+    table_run(&at, 6);
+    for (uint32_t i = 0; i < 10; i++) {
+        raw_client_garbage(raw, NET_CHANNEL_REALTIME);
+        raw_client_inputs(raw, raw_client_packet(raw), 1, 1, "", 0);
+        table_step(&at);
+    }
+    assert_int_equal(malformed(&at), 0);
+    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "late");
+    table_run(&at, 6);
+    assert_true(raw->is_welcome);
+    table_close(&at);
+}
+
+// ---- acknowledgements
+
+static void forged_acknowledgements_count_for_nothing_and_are_strikes(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    run_politely(&at, raw, 10);
+    Shoal__Wire__InputPacket forged = raw_client_packet(raw);
+    forged.ack = (uint16_t)(raw->state_seq + 200);
+    raw_client_inputs(raw, forged, 0, 0, NULL, 0);
+    run_politely(&at, raw, 5);
+    assert_int_equal(net_server_get_counters(at.server)->acks_forged, 1);
+    forged = raw_client_packet(raw);
+    forged.ack_bits = UINT64_MAX; // before the first packet there was none
+    forged.ack = 0;
+    raw_client_inputs(raw, forged, 0, 0, NULL, 0);
+    run_politely(&at, raw, 5);
+    assert_int_equal(net_server_get_counters(at.server)->acks_forged, 2);
+    assert_false(is_ended(&at, raw));
+    forged = raw_client_packet(raw);
+    forged.ack = 70000;
+    raw_client_inputs(raw, forged, 0, 0, NULL, 0);
+    table_run(&at, 5);
+    assert_int_equal(net_server_get_counters(at.server)->acks_forged, 3);
+    assert_int_equal(table_report(&at, raw->client)->end, NET_END_FAULT);
+    table_close(&at);
+}
+
+static void forged_acknowledgements_of_events_are_strikes(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    raw_client* raw = table_guest(&at);
+    Shoal__Wire__InputPacket forged = raw_client_packet(raw);
+    forged.event_ack = 1000;
+    raw_client_inputs(raw, forged, 0, 0, NULL, 0);
+    run_politely(&at, raw, 5);
+    assert_int_equal(malformed(&at), 1);
+    assert_int_equal(raw->event_newest, 1); // its player, told until it is acknowledged
+    table_close(&at);
+}
+
+static void whoever_never_acknowledges_is_dropped_after_thirty_seconds(void** state) {
+    (void)state;
+    // 0: no acknowledgement, 1: always of the first packet, 2: nothing is sent at all.
+    for (uint32_t kind = 0; kind < 3; kind++) {
+        table at;
+        table_open(&at, (table_config){.seed = 1, .quiet = 600});
+        raw_client* raw = table_guest(&at);
+        int64_t bytes_early = 0, bytes_late = 0;
+        uint32_t tick = 0;
+        for (; tick < 32 * TICKS_PER_SECOND && !is_ended(&at, raw); tick++) {
+            Shoal__Wire__InputPacket packet = raw_client_packet(raw);
+            packet.has_ack = kind == 1;
+            packet.ack = 0;
+            packet.ack_bits = 0;
+            packet.event_ack = 0;
+            if (kind < 2) raw_client_inputs(raw, packet, 0, 0, NULL, 0);
+            table_step(&at);
+            if (tick == 10 * TICKS_PER_SECOND) bytes_early = at.memory.bytes;
+            bytes_late = at.memory.bytes;
+        }
+        assert_in_range(tick, 29 * TICKS_PER_SECOND, 30 * TICKS_PER_SECOND + 20);
+        assert_int_equal(table_report(&at, raw->client)->end, NET_END_TIMEOUT);
+        assert_true(bytes_late <= bytes_early + 256 * 1024);
+        table_run(&at, 10);
+        assert_true(raw->is_gone);
+        assert_int_equal(net_match_player(at.match, raw->client), ECS_ENTITY_NONE);
+        table_close(&at);
+    }
+}
+
+static void a_queue_of_events_that_nobody_acknowledges_ends_the_session(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
+    table_sit(&at, NULL);
+    raw_client* raw = table_guest(&at);
+    // State is acknowledged, events are not: the test game pings about nine times in a second.
+    uint32_t tick = 0;
+    for (; tick < 60 * TICKS_PER_SECOND && !is_ended(&at, raw); tick++) {
+        Shoal__Wire__InputPacket packet = raw_client_packet(raw);
+        packet.event_ack = 0;
+        raw_client_inputs(raw, packet, 0, 0, NULL, 0);
+        table_step(&at);
+    }
+    assert_int_equal(table_report(&at, raw->client)->end, NET_END_FAULT);
+    assert_true(net_server_get_counters(at.server)->events_refused >= 1);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
+    assert_int_equal(((swarm_context*)net_match_context(at.seats[0].match))->ping_faults, 0);
+    table_close(&at);
+}
+
+// ---- inputs
+
+static void inputs_reach_the_player_and_are_acknowledged(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    packed go = steer(5, -5);
+    for (uint32_t i = 1; i <= 20; i++) {
+        raw_client_inputs(raw, raw_client_packet(raw), i, 1, go.bytes, go.size);
+        table_step(&at);
+    }
+    run_politely(&at, raw, 5);
+    assert_int_equal(raw->input_ack, 20);
+    assert_in_range(steered_of(&at, raw->client), 20, 30); // the last one is repeated
+    table_close(&at);
+}
+
+static void input_payloads_that_the_game_refuses_are_strikes(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    packed fast = steer(6, 0);
+    raw_client_inputs(raw, raw_client_packet(raw), 1, 1, fast.bytes, fast.size);
+    run_politely(&at, raw, 5);
+    raw_client_inputs(raw, raw_client_packet(raw), 1, 1, "\xFF\xFF", 2);
+    run_politely(&at, raw, 5);
+    assert_int_equal(malformed(&at), 2);
+    assert_int_equal(table_report(&at, raw->client)->inputs_malformed, 2);
+    assert_int_equal(steered_of(&at, raw->client), 0);
+    assert_int_equal(raw->input_ack, 0);
+    table_close(&at);
+}
+
+static void input_payloads_are_taken_up_to_their_limit(void** state) {
+    (void)state;
+    // A field that the message does not know makes a payload as long as one likes.
+    uint8_t payload[NET_INPUT_BYTES_MAX + 1] = {0x7A};
+    for (size_t over = 0; over <= 2; over++) {
+        table at;
+        table_open(&at, (table_config){.seed = 1});
+        raw_client* raw = table_guest(&at);
+        size_t size = NET_INPUT_BYTES_MAX - 1 + over;
+        size_t inner = size - 3;
+        payload[1] = (uint8_t)(0x80 | (inner & 0x7F));
+        payload[2] = (uint8_t)(inner >> 7);
+        raw_client_inputs(raw, raw_client_packet(raw), 1, 1, payload, size);
+        run_politely(&at, raw, 5);
+        assert_int_equal(malformed(&at), over == 2);
+        assert_int_equal(raw->input_ack, over == 2 ? 0 : 1);
+        table_close(&at);
+    }
+}
+
+static void numbers_of_inputs_do_not_wrap_or_leap(void** state) {
+    (void)state;
+    static const struct {
+        uint32_t first, count;
+        bool is_good;
+    } CASES[] =
+        {
+            {0, 1, false},
+            {0, 0, true},
+            {UINT32_MAX, 0, true}, // about no input at all
+            {UINT32_MAX, 1, false},
+            {UINT32_MAX, 2, false},
+            {UINT32_MAX - 6, 8, false},
+            {1, 8, true},
+            {1, 9, false},
+            {16384, 1, true},
+            {16385, 1, false},
+        };
+    for (uint32_t i = 0; i < BASE_COUNT(CASES); i++) {
+        table at;
+        table_open(&at, (table_config){.seed = 1});
+        raw_client* raw = table_guest(&at);
+        raw_client_inputs(raw, raw_client_packet(raw), CASES[i].first, CASES[i].count, "", 0);
+        run_politely(&at, raw, 4);
+        assert_int_equal(malformed(&at), !CASES[i].is_good);
+        uint32_t newest =
+            CASES[i].is_good && CASES[i].count ? CASES[i].first + CASES[i].count - 1 : 0;
+        assert_int_equal(raw->input_ack, newest);
+        table_close(&at);
+    }
+}
+
+static void old_inputs_are_ignored_and_gaps_are_counted(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    raw_client* raw = table_guest(&at);
+    raw_client_inputs(raw, raw_client_packet(raw), 100, 8, "", 0);
+    run_politely(&at, raw, 5);
+    raw_client_inputs(raw, raw_client_packet(raw), 1, 8, "", 0);
+    raw_client_inputs(raw, raw_client_packet(raw), 102, 8, "", 0);
+    raw_client_inputs(raw, raw_client_packet(raw), 120, 1, "", 0);
+    run_politely(&at, raw, 5);
+    raw_client_goodbye(raw);
+    table_run(&at, 5);
+    assert_int_equal(malformed(&at), 0);
+    const net_peer_report* report = table_report(&at, raw->client);
+    assert_int_equal(report->end, NET_END_LEFT);
+    assert_int_equal(report->inputs_received, 8 + 2 + 1);
+    assert_int_equal(report->inputs_late, 10);
+    table_close(&at);
+}
+
+static void a_flood_of_inputs_is_bounded_and_hurts_nobody(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .ticks_max = 400, .quiet = 1e9});
+    table_sit(&at, NULL);
+    raw_client* raw = table_guest(&at);
+    uint32_t number = 1;
+    for (uint32_t tick = 0; tick < 200; tick++) {
+        for (uint32_t i = 0; i < 100; i++) {
+            raw_client_inputs(raw, raw_client_packet(raw), number, 8, "", 0);
+            number += 8;
+        }
+        table_step(&at);
+        assert_true(raw->input_depth <= 64);
+    }
+    const net_server_counters* counters = net_server_get_counters(at.server);
+    assert_true(counters->datagrams_flood > 200 * 90);
+    assert_true(counters->inputs_refused > 0);
+    assert_true(steered_of(&at, raw->client) <= 220); // one per tick, as everybody
+    table_run_out(&at, 1500);
+    net_client_report report = net_client_get_report(at.seats[0].client);
+    assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+    assert_true(table_report(&at, 1)->scope.hash == report.scope.hash);
+    table_close(&at);
+}
+
+// ---- events
+
+static void events_of_a_client_come_once_and_in_order(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    // Number 3 comes before 2 and is taken when it comes again; 1 comes twice.
+    static const uint32_t NUMBERS[] = {1, 3, 1, 2, 3, 2, 4};
+    for (uint32_t i = 0; i < BASE_COUNT(NUMBERS); i++) {
+        packed text = shout(NUMBERS[i]);
+        raw_client_event(raw, raw_client_packet(raw), NUMBERS[i], 4, text.bytes, text.size);
+        table_step(&at);
+    }
+    run_politely(&at, raw, 3);
+    assert_int_equal(shouts_of(&at, raw->client), 4);
+    assert_int_equal(game(&at)->shout_faults, 0);
+    assert_int_equal(raw->event_ack, 4);
+    assert_int_equal(malformed(&at), 0);
+    table_close(&at);
+}
+
+static void forged_events_are_strikes(void** state) {
+    (void)state;
+    packed good = shout(1);
+    const struct {
+        uint32_t number, message;
+        const uint8_t* payload;
+        size_t size;
+    } cases[] = {
+        {1, 0, good.bytes, good.size}, // PlayerAssigned is the server's
+        {1, 1, good.bytes, good.size}, // an input is no event
+        {1, 2, good.bytes, good.size}, // a ping is the server's
+        {1, 5, good.bytes, good.size}, // beyond the table
+        {1, UINT32_MAX, good.bytes, good.size},
+        {0, 4, good.bytes, good.size}, // a shout is reliable
+        {1, 4, (const uint8_t*)"\xFF", 1},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        table at;
+        table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
+        raw_client* raw = table_guest(&at);
+        raw_client_event(raw, raw_client_packet(raw), cases[i].number, cases[i].message,
+                         cases[i].payload, cases[i].size);
+        run_politely(&at, raw, 4);
+        assert_int_equal(malformed(&at), 1);
+        assert_int_equal(shouts_of(&at, raw->client), 0);
+        assert_int_equal(raw->event_ack, 0);
+        table_close(&at);
+    }
+}
+
+static void a_client_speaks_for_its_own_entity_only(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
+    raw_client* other = table_guest(&at);
+    raw_client* raw = table_guest(&at);
+    packed text = shout(1);
+    Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
+    event.number = 1;
+    event.message = 4;
+    event.target = net_match_player(at.match, other->client);
+    event.payload.data = text.bytes;
+    event.payload.len = text.size;
+    Shoal__Wire__GameEvent* events[1] = {&event};
+    Shoal__Wire__InputPacket packet = raw_client_packet(raw);
+    packet.n_events = 1;
+    packet.events = events;
+    (void)raw_client_send(raw, NET_CHANNEL_REALTIME, &packet.base);
+    table_run(&at, 4);
+    assert_int_equal(shouts_of(&at, other->client), 0);
+    assert_int_equal(shouts_of(&at, raw->client), 1);
+    table_close(&at);
+}
+
+static void a_flood_of_events_is_taken_at_its_own_pace(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    for (uint32_t i = 1; i <= 250; i++) {
+        packed text = shout(i);
+        raw_client_event(raw, raw_client_packet(raw), i, 4, text.bytes, text.size);
+    }
+    run_politely(&at, raw, 3);
+    assert_in_range(shouts_of(&at, raw->client), 1, 3 * 8);
+    run_politely(&at, raw, 40);
+    assert_int_equal(shouts_of(&at, raw->client), 250);
+    assert_int_equal(game(&at)->shout_faults, 0);
+    table_close(&at);
+}
+
+// ---- everybody else
+
+static void one_hostile_client_hurts_nobody_else(void** state) {
+    (void)state;
+    uint64_t seed = 77;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    table at;
+    table_open(&at, (table_config){.seed = seed, .ticks_max = 600, .quiet = 1e9});
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    base_rng rng = base_rng_make(seed, 1);
+    for (uint32_t i = 0; i < TABLE_SEATS; i++) {
+        raw_client* raw = table_guest(&at);
+        for (uint32_t tick = 0; tick < 60; tick++) {
+            uint8_t bytes[200];
+            size_t size = 1 + base_rng_below(&rng, sizeof bytes);
+            for (size_t k = 0; k < size; k++)
+                bytes[k] = (uint8_t)base_rng_u32(&rng);
+            (void)raw_client_send_bytes(raw, base_rng_below(&rng, 2), bytes, size);
+            table_step(&at);
+        }
+        assert_int_equal(table_report(&at, raw->client)->end, NET_END_FAULT);
+    }
+    table_run_out(&at, 2000);
+    for (uint32_t i = 0; i < 2; i++) {
+        net_client_report report = net_client_get_report(at.seats[i].client);
+        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+        const net_peer_report* peer = table_report(&at, report.client);
+        assert_true(peer->is_caught_up && peer->scope.hash == report.scope.hash);
+        assert_int_equal(report.packets_malformed, 0);
+        assert_int_equal(peer->inputs_malformed, 0);
+    }
+    assert_int_equal(net_server_get_counters(at.server)->drops, TABLE_SEATS);
+    table_close(&at);
+}
+
+static void a_message_cut_or_flipped_anywhere_does_no_harm(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    run_politely(&at, raw, 5);
+    uint32_t sessions = 1;
+    for (uint32_t round = 0; round < 400; round++) {
+        if (is_ended(&at, raw)) {
+            if (sessions++ == TABLE_SEATS) break;
+            raw = table_guest(&at);
+        }
+        packed go = steer(1, 2), text = shout(1);
+        ProtobufCBinaryData inputs[2] = {{go.size, go.bytes}, {go.size, go.bytes}};
+        Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
+        Shoal__Wire__GameEvent* events[1] = {&event};
+        event.number = 1;
+        event.message = 4;
+        event.payload = (ProtobufCBinaryData){text.size, text.bytes};
+        Shoal__Wire__InputPacket packet = raw_client_packet(raw);
+        packet.input_first = 1;
+        packet.n_inputs = 2;
+        packet.inputs = inputs;
+        packet.n_events = 1;
+        packet.events = events;
+        uint8_t bytes[256];
+        size_t size = proto_encode(&packet.base, bytes, sizeof bytes);
+        size_t at_byte = round / 2 % size;
+        if (round % 2) bytes[at_byte] ^= (uint8_t)(1u << round % 8);
+        if (round % 2 == 0) size = at_byte + 1;
+        (void)raw_client_send_bytes(raw, NET_CHANNEL_REALTIME, bytes, size);
+        run_politely(&at, raw, 130);
+    }
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_RUNNING);
+    table_close(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(three_malformed_messages_within_ten_seconds_end_the_session),
+        TEST(malformed_messages_now_and_then_are_forgiven),
+        TEST(the_ten_seconds_of_strikes_begin_anywhere),
+        TEST(messages_out_of_their_place_are_strikes),
+        TEST(packets_before_the_welcome_are_ignored),
+        TEST(forged_acknowledgements_count_for_nothing_and_are_strikes),
+        TEST(forged_acknowledgements_of_events_are_strikes),
+        TEST(whoever_never_acknowledges_is_dropped_after_thirty_seconds),
+        TEST(a_queue_of_events_that_nobody_acknowledges_ends_the_session),
+        TEST(inputs_reach_the_player_and_are_acknowledged),
+        TEST(input_payloads_that_the_game_refuses_are_strikes),
+        TEST(input_payloads_are_taken_up_to_their_limit),
+        TEST(numbers_of_inputs_do_not_wrap_or_leap),
+        TEST(old_inputs_are_ignored_and_gaps_are_counted),
+        TEST(a_flood_of_inputs_is_bounded_and_hurts_nobody),
+        TEST(events_of_a_client_come_once_and_in_order),
+        TEST(forged_events_are_strikes),
+        TEST(a_client_speaks_for_its_own_entity_only),
+        TEST(a_flood_of_events_is_taken_at_its_own_pace),
+        TEST(one_hostile_client_hurts_nobody_else),
+        TEST(a_message_cut_or_flipped_anywhere_does_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
