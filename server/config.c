@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One table gives the command line, the environment and --help.
+// One table gives the command line, the environment, the config file and --help.
 #include "config.h"
 
 #include <string.h>
@@ -34,6 +34,8 @@ base_options_result server_config_read(server_config* config, int argc, char** a
          "at the end write what clients should see", 0, 0},
         {"net", BASE_OPTION_TEXT, &config->net, "SPEC",
          "bad network: loss=5,delay=80,jitter=20,duplicate=1,reorder=2", 0, 0},
+        {"config", BASE_OPTION_TEXT, &config->config, "FILE",
+         "options as lines of \"tick-rate = 30\"; environment and command line win", 0, 0},
     };
     const base_options options = {
         .program = "shoal-server",
@@ -41,6 +43,8 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         .about = "Runs one match: owns the world, replicates it to clients, writes the event log.",
         .options = table,
         .count = BASE_COUNT(table),
+        .config_text = config->config_text,
+        .config_text_bytes = sizeof config->config_text,
     };
     return base_options_read(&options, argc, argv, &config->words, reporter);
 }

@@ -19,7 +19,9 @@ typedef struct server_config {
     base_option_list settings;
     const char* dump_world;
     const char* net;
+    const char* config;
     base_option_list words;
+    char config_text[16384]; ///< the file's content: options borrow from it
 } server_config;
 
 /// @return as base_options_read.

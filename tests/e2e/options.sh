@@ -91,9 +91,12 @@ case_a_damaged_template_file_is_named_with_its_line() {
 }
 
 case_check_accepts_what_is_right() {
-    run check shoal-server check "$games/breakout.so"
-    [ "$code" = 0 ] || fail "check of breakout ended with $code"
-    says check.out '^ok files=1 templates=[1-9][0-9]* components=[1-9][0-9]*$'
+    # A sanitizer puts globals of its own into a module, and check is right to refuse them.
+    if [ -z "${SHOAL_E2E_SLOW:-}" ]; then
+        run check shoal-server check "$games/breakout.so"
+        [ "$code" = 0 ] || fail "check of breakout ended with $code"
+        says check.out '^ok files=1 templates=[1-9][0-9]* components=[1-9][0-9]*$'
+    fi
     echo 'stone { pos:p2 = 1,2 weight:r = 3 }' >stone.blk
     run check shoal-server check stone.blk stone.blk
     says check.out '^ok files=2 templates=[1-9][0-9]* components=[1-9][0-9]*$'
@@ -120,6 +123,21 @@ case_the_environment_gives_options() {
     export SHOAL_TICKS=many
     refused 2 'SHOAL_TICKS' shoal-server --game breakout --listen 127.0.0.1:0
     unset SHOAL_TICKS SHOAL_LOG
+}
+
+case_a_file_gives_options() {
+    printf '# a match\ngame = breakout\nticks = 7\nlog = none\nset = level=2\nset = lives=5\n' >match.conf
+    run server shoal-server --config match.conf --listen 127.0.0.1:0
+    [ "$code" = 0 ] || fail "the server ended with $code"
+    says server.out '^done ticks=7 .* log=none$'
+    SHOAL_TICKS=8 run server shoal-server --config match.conf --listen 127.0.0.1:0
+    says server.out '^done ticks=8 '
+    SHOAL_TICKS=8 run server shoal-server --config match.conf --listen 127.0.0.1:0 --ticks 9
+    says server.out '^done ticks=9 '
+    echo 'tick = 7' >>match.conf
+    refused 2 'match.conf:7: error: unknown option tick, did you mean ticks' \
+        shoal-server --config match.conf --listen 127.0.0.1:0
+    refused 2 'missing.conf' shoal-server --config missing.conf
 }
 
 case_a_log_has_a_name_by_default() {
