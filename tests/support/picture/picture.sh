@@ -19,6 +19,7 @@ finish() {
 }
 trap finish EXIT
 
+: >"$work/server.out" # before the server, which may be late to make it
 "$build/bin/shoal-server" --game breakout --listen 127.0.0.1:0 --min-clients 4 --seed 1 \
     --set level="$level" --ticks "$((tick + 10))" --log "$work/match.slog" >"$work/server.out" &
 server=$!
