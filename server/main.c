@@ -175,6 +175,7 @@ static void run_match(program* self) {
     const uint64_t period_us = 1000000u / self->config.tick_rate_hz;
     uint64_t next_us = net_loop_now_us();
     uint64_t said_us = 0;
+    uint64_t lost_ticks = 0; // not yet said
     while (net_server_get_phase(self->server) != NET_SERVER_ENDED) {
         uint64_t now_us = net_loop_now_us();
         bool is_fast =
@@ -193,14 +194,16 @@ static void run_match(program* self) {
         timed_tick(self);
         next_us += period_us;
         tell_log_failure(self);
-        if (now_us > next_us + NET_CATCH_UP_TICKS_MAX * period_us) {
-            uint64_t lost_ticks = (now_us - next_us) / period_us - NET_CATCH_UP_TICKS_MAX;
-            next_us += lost_ticks * period_us;
-            if (now_us > said_us + 1000000u) {
-                base_report(&self->reporter, NULL, 0,
-                            "stalled: %" PRIu64 " ticks of wall time are given up", lost_ticks);
-                said_us = now_us;
-            }
+        uint64_t late_ticks = now_us > next_us ? (now_us - next_us) / period_us : 0;
+        if (late_ticks > NET_CATCH_UP_TICKS_MAX) {
+            lost_ticks += late_ticks - NET_CATCH_UP_TICKS_MAX;
+            next_us += (late_ticks - NET_CATCH_UP_TICKS_MAX) * period_us;
+        }
+        if (lost_ticks > 0 && now_us > said_us + 1000000u) {
+            base_report(&self->reporter, NULL, 0,
+                        "stalled: %" PRIu64 " ticks of wall time are given up", lost_ticks);
+            said_us = now_us;
+            lost_ticks = 0;
         }
     }
 }
