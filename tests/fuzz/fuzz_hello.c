@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+// Messages of a connected stranger into a live server with a client of ours beside it, and messages of
+// a hostile server into a live client, over the simulated network.
+//
+// An input is {u8 mode} and a list of records {u8 operation, u8 size, bytes[size]}. Even modes are
+// against the server, odd ones against the client. Operation % 8:
+//   0  bytes on the control channel, 1: on the realtime channel
+//   2  a good hello (server) or a good welcome (client)
+//   3  an input packet (server) or a state packet (client) around the bytes: the next seq, a true
+//      acknowledgement, the bytes as input or as body
+//   4  the same with an event: the first two bytes are number and message, the rest its payload
+//   5  fields of such a packet from the bytes, four bytes each: seq, ack, ack_bits, event_ack,
+//      input_first or tick
+//   6  the first byte says how many ticks pass
+//   7  a good goodbye
+// Each record is at least followed by one tick in four.
+//
+// Whatever comes: nothing aborts, the books of the server add up, the client beside the stranger is in
+// step at the end, the world of the attacked client is whole.
+#include "fuzz.h"
+
+#include "raw_client.h"
+#include "raw_server.h"
+#include "swarm.h"
+
+#include "net/client.h"
+#include "net/link.h"
+#include "net/schema.h"
+#include "net/server.h"
+
+#include <string.h>
+
+enum { TICK_US = 16667, RECORDS_MAX = 64, TICKS_PER_RECORD_MAX = 40, END_TICKS_MAX = 1500 };
+
+typedef struct stage {
+    net_module* module;
+    net_match *server_match, *client_match;
+    net_sim* sim;
+    net_transport *server_transport, *client_transport, *stranger_transport;
+    net_server* server;
+    net_client* client;
+    raw_client stranger;
+    raw_server hostile;
+    bool is_against_client;
+    uint64_t now_us;
+} stage;
+
+static const net_link_config LINK = {.delay_ms = 1};
+
+static void open_client(stage* at) {
+    net_match_config match = net_match_config_default(at->module);
+    match.role = NET_ROLE_MIRROR;
+    FUZZ_CHECK(net_match_create(&match, NULL, &at->client_match) == NET_OK);
+    FUZZ_CHECK(net_sim_client(at->sim, &LINK, &at->client_transport) == NET_OK);
+    const net_client_config client = {
+        .match = at->client_match,
+        .transport = at->client_transport,
+        .address = "sim",
+        .name = "beside",
+        .is_bot = true,
+        .seed = 1,
+    };
+    FUZZ_CHECK(net_client_create(&client, &at->client) == NET_OK);
+}
+
+static void open_server(stage* at) {
+    net_match_config match = net_match_config_default(at->module);
+    match.role = NET_ROLE_SERVER;
+    match.seed = 1;
+    match.settings[0] = 1e9;
+    FUZZ_CHECK(net_match_create(&match, NULL, &at->server_match) == NET_OK);
+    const net_server_config server = {
+        .match = at->server_match, .transport = at->server_transport, .clients_max = 2};
+    FUZZ_CHECK(net_server_create(&server, &at->server) == NET_OK);
+    FUZZ_CHECK(net_sim_client(at->sim, &LINK, &at->stranger_transport) == NET_OK);
+    raw_client_open(&at->stranger, at->stranger_transport);
+}
+
+static void tick(stage* at) {
+    at->now_us += TICK_US;
+    if (at->is_against_client) {
+        raw_server_service(&at->hostile, at->now_us);
+    } else {
+        net_server_service(at->server, at->now_us);
+        net_server_tick(at->server, at->now_us);
+        raw_client_service(&at->stranger, at->now_us);
+    }
+    net_client_service(at->client, at->now_us);
+    net_client_tick(at->client, at->now_us, NULL);
+}
+
+static void begin(stage* at, bool is_against_client) {
+    *at = (stage){.is_against_client = is_against_client, .now_us = 1000000};
+    FUZZ_CHECK(net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", NULL,
+                               &at->module) == NET_OK);
+    FUZZ_CHECK(net_sim_create(NULL, 1, &at->sim) == NET_OK);
+    FUZZ_CHECK(net_sim_server(at->sim, 8, &at->server_transport) == NET_OK);
+    if (is_against_client)
+        raw_server_open(&at->hostile, at->server_transport);
+    else
+        open_server(at);
+    open_client(at);
+    for (int i = 0; i < 10; i++)
+        tick(at);
+}
+
+static void end(stage* at) {
+    net_client_destroy(at->client);
+    at->client_transport->ops->destroy(at->client_transport);
+    if (at->is_against_client) {
+        raw_server_close(&at->hostile);
+    } else {
+        raw_client_close(&at->stranger);
+        at->stranger_transport->ops->destroy(at->stranger_transport);
+        net_server_destroy(at->server);
+        net_match_destroy(at->server_match);
+    }
+    at->server_transport->ops->destroy(at->server_transport);
+    net_sim_destroy(at->sim);
+    net_match_destroy(at->client_match);
+    net_module_close(at->module);
+}
+
+static uint32_t word(const uint8_t* bytes, size_t size, size_t index) {
+    uint32_t value = 0;
+    for (size_t i = 4 * index; i < 4 * index + 4 && i < size; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+static void strike_server(stage* at, uint8_t operation, const uint8_t* bytes, size_t size) {
+    raw_client* from = &at->stranger;
+    Shoal__Wire__InputPacket packet;
+    switch (operation) {
+    case 2:
+        raw_client_hello(from, NET_PROTOCOL_VERSION,
+                         net_schema_hash(net_match_schema(at->server_match)), "swarm", "stranger");
+        break;
+    case 3:
+        packet = raw_client_packet(from);
+        raw_client_inputs(from, packet, packet.seq, size ? 1 + bytes[0] % 8u : 1, bytes, size);
+        break;
+    case 4:
+        packet = raw_client_packet(from);
+        if (size >= 2) raw_client_event(from, packet, bytes[0], bytes[1], bytes + 2, size - 2);
+        break;
+    case 5:
+        packet = raw_client_packet(from);
+        packet.seq = word(bytes, size, 0);
+        packet.has_ack = true;
+        packet.ack = word(bytes, size, 1);
+        packet.ack_bits = (uint64_t)word(bytes, size, 2) << 32 | word(bytes, size, 3);
+        packet.event_ack = word(bytes, size, 4);
+        raw_client_inputs(from, packet, word(bytes, size, 5), word(bytes, size, 6) % 16, "", 0);
+        break;
+    default:
+        raw_client_goodbye(from);
+        break;
+    }
+}
+
+static void strike_client(stage* at, uint8_t operation, const uint8_t* bytes, size_t size) {
+    raw_server* from = &at->hostile;
+    Shoal__Wire__StatePacket packet;
+    switch (operation) {
+    case 2:
+        raw_server_welcome(from, 1, 60);
+        break;
+    case 3:
+        packet = raw_server_packet(from, at->now_us / TICK_US);
+        packet.body.data = (uint8_t*)(uintptr_t)bytes;
+        packet.body.len = size;
+        (void)raw_server_send(from, NET_CHANNEL_REALTIME, &packet.base);
+        break;
+    case 4:
+        packet = raw_server_packet(from, at->now_us / TICK_US);
+        if (size >= 2) {
+            raw_server_event(from, packet, bytes[0], bytes[1], word(bytes, size, 1), bytes + 2,
+                             size - 2);
+        }
+        break;
+    case 5:
+        packet = raw_server_packet(from, 0);
+        packet.seq = word(bytes, size, 0);
+        packet.has_ack = true;
+        packet.ack = word(bytes, size, 1);
+        packet.ack_delay_us = word(bytes, size, 2);
+        packet.event_ack = word(bytes, size, 3);
+        packet.tick = (uint64_t)word(bytes, size, 4) << 32 | word(bytes, size, 5);
+        (void)raw_server_send(from, NET_CHANNEL_REALTIME, &packet.base);
+        break;
+    default:
+        raw_server_goodbye(from, size ? bytes[0] : 1);
+        break;
+    }
+}
+
+static void run_record(stage* at, uint8_t operation, const uint8_t* bytes, size_t size) {
+    operation %= 8;
+    if (operation <= 1) {
+        net_channel channel = operation ? NET_CHANNEL_REALTIME : NET_CHANNEL_CONTROL;
+        if (at->is_against_client)
+            (void)raw_server_send_bytes(&at->hostile, channel, bytes, size);
+        else
+            (void)raw_client_send_bytes(&at->stranger, channel, bytes, size);
+    } else if (operation == 6) {
+        for (uint32_t i = 0; size > 0 && i < bytes[0] % TICKS_PER_RECORD_MAX; i++)
+            tick(at);
+    } else if (at->is_against_client) {
+        strike_client(at, operation, bytes, size);
+    } else {
+        strike_server(at, operation, bytes, size);
+    }
+}
+
+// The stranger's doing has hurt nobody: the client beside it has everything and is told goodbye.
+static void check_server(stage* at) {
+    net_server_stop(at->server, at->now_us);
+    uint32_t left = END_TICKS_MAX;
+    while (left > 0 && (net_server_get_phase(at->server) != NET_SERVER_ENDED ||
+                        net_client_get_phase(at->client) != NET_CLIENT_ENDED)) {
+        tick(at);
+        left--;
+    }
+    FUZZ_CHECK(left > 0);
+    net_client_report report = net_client_get_report(at->client);
+    FUZZ_CHECK(report.end == NET_CLIENT_END_GOODBYE);
+    FUZZ_CHECK(report.packets_malformed == 0 && report.bad_transitions == 0);
+    const net_server_counters* counters = net_server_get_counters(at->server);
+    FUZZ_CHECK(counters->clients == 0 && counters->clients_peak <= 2);
+    for (uint32_t i = 0; i < net_server_report_count(at->server); i++)
+        FUZZ_CHECK(net_server_report(at->server, i)->end != NET_END_NONE);
+    const swarm_context* context = net_match_context(at->client_match);
+    FUZZ_CHECK(context->ping_faults == 0);
+}
+
+static void check_client(stage* at) {
+    ecs_world_validate(net_match_world(at->client_match));
+    net_client_report report = net_client_get_report(at->client);
+    FUZZ_CHECK(report.bad_transitions == 0);
+    net_client_leave(at->client, at->now_us);
+    uint32_t left = END_TICKS_MAX;
+    while (left > 0 && net_client_get_phase(at->client) != NET_CLIENT_ENDED) {
+        tick(at);
+        left--;
+    }
+    FUZZ_CHECK(left > 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    if (size == 0) return 0;
+    stage at;
+    begin(&at, data[0] % 2 == 1);
+    uint32_t number = 0;
+    for (size_t offset = 1; size - offset >= 2 && number < RECORDS_MAX; number++) {
+        size_t length = data[offset + 1];
+        if (length > size - offset - 2) length = size - offset - 2;
+        run_record(&at, data[offset], data + offset + 2, length);
+        if (number % 4 == 3) tick(&at);
+        offset += 2 + length;
+    }
+    tick(&at);
+    if (at.is_against_client)
+        check_client(&at);
+    else
+        check_server(&at);
+    end(&at);
+    return 0;
+}
