@@ -258,8 +258,8 @@ static int close_match(program* self) {
     uint64_t state_hash = ecs_world_state_hash(world);
     if (self->log) {
         if (net_log_writer_destroy(self->log) != NET_OK) {
-            base_report(&self->reporter, self->log_file, 0, "the log could not be closed: %s",
-                        strerror(errno));
+            base_report(&self->reporter, self->log_file, 0,
+                        "the log ends early: it has no end record");
             code = EXIT_RUNTIME;
         }
         self->log = NULL;

@@ -32,6 +32,7 @@ bool net_loop_init(net_loop* loop) {
     memset(loop, 0, sizeof *loop);
     loop->signals = -1;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a file at its limit is an error of its writer, no end of the match
     // A socket per bot: the soft limit of 1,024 descriptors is a default, not a wish.
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {

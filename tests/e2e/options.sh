@@ -159,6 +159,10 @@ case_log_none_writes_no_file() {
 
 case_a_log_that_cannot_be_written_ends_with_1() {
     refused 1 'nowhere/a.slog' shoal-server --game breakout --listen 127.0.0.1:0 --log nowhere/a.slog
+    # A limit on the size of files is an error like any other, no signal.
+    ulimit -S -f 100
+    refused 1 'a.slog' shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog
+    ulimit -S -f "$(ulimit -H -f)"
 }
 
 case_fast_does_not_wait_and_gives_the_same_match() {

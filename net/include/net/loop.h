@@ -17,7 +17,8 @@ typedef struct net_loop {
 uint64_t net_loop_now_us(void);
 /// Milliseconds since 1970, for people.
 uint64_t net_loop_unix_ms(void);
-/// Block SIGINT and SIGTERM and receive them as data; ignore SIGPIPE; make stdout line-buffered.
+/// Block SIGINT and SIGTERM and receive them as data; ignore SIGPIPE and SIGXFSZ; make stdout
+/// line-buffered.
 /// @return false when the system refuses (reported in errno).
 BASE_MUST_USE bool net_loop_init(net_loop* loop);
 void net_loop_deinit(net_loop* loop);
