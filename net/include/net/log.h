@@ -26,8 +26,19 @@ BASE_MUST_USE net_result net_log_writer_create(const base_allocator* allocator, 
 
 typedef struct net_log_join { uint32_t client; const char* name; bool is_bot; } net_log_join;
 typedef struct net_log_leave { uint32_t client; uint32_t reason; } net_log_leave;
-typedef struct net_log_input { uint32_t client; uint32_t number; const void* payload; uint32_t size; } net_log_input; ///< payload NULL: the last one again
-typedef struct net_log_event { uint32_t client; uint32_t message; ecs_entity target; const void* payload; uint32_t size; } net_log_event;
+typedef struct net_log_input {
+    uint32_t client;
+    uint32_t number;
+    const void* payload; ///< NULL: the last one again
+    uint32_t size;
+} net_log_input;
+typedef struct net_log_event {
+    uint32_t client;
+    uint32_t message;
+    ecs_entity target;
+    const void* payload;
+    uint32_t size;
+} net_log_event;
 
 /// What enters tick N, in the order in which it is applied: leaves, joins, events, inputs.
 typedef struct net_log_begin {
