@@ -42,8 +42,7 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     if (!proto_codec_init(&server->codec, server->allocator, PROTO_UNPACK_BYTES_MAX)) goto fail;
     result = net_rows_create(server->allocator, world, config->reporter, &server->rows);
     if (result != NET_OK) goto fail;
-    uint32_t index_max = net_match_get_config(config->match)->replicated_index_max;
-    if (index_max == 0) index_max = ecs_limits_default().replicated_index_max;
+    uint32_t index_max = ecs_world_limits(world)->replicated_index_max;
     result = net_history_create(server->allocator, server->rows, index_max, &server->history);
     if (result != NET_OK) goto fail;
     *out = server;
@@ -136,10 +135,11 @@ bool net_session_accept(net_server* server, net_session* session) {
     if (server->counters.clients > server->counters.clients_peak) {
         server->counters.clients_peak = server->counters.clients;
     }
-    const net_match_config* config = net_match_get_config(server->config.match);
-    net_result result =
-        net_control_send_welcome(server->config.transport, session->peer, session->client,
-                                 config->tick_rate_hz, config->replicated_index_max);
+    net_match* match = server->config.match;
+    net_result result = net_control_send_welcome(
+        server->config.transport, session->peer, session->client,
+        net_match_get_config(match)->tick_rate_hz,
+        ecs_world_limits(net_match_world(match))->replicated_index_max);
     if (result != NET_OK) net_session_end(server, session, NET_END_TIMEOUT);
     return true;
 }

@@ -30,6 +30,8 @@ static void take_control(raw_client* raw, const net_transport_event* event) {
     case SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME:
         raw->is_welcome = true;
         raw->client = control->welcome->client;
+        raw->tick_rate_hz = control->welcome->tick_rate_hz;
+        raw->replicated_index_max = control->welcome->replicated_index_max;
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED:
         raw->is_refused = true;

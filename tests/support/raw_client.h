@@ -16,7 +16,7 @@ typedef struct raw_client {
     uint32_t gone_reason;
 
     bool is_welcome, is_refused, is_asked, is_told_goodbye;
-    uint32_t client;
+    uint32_t client, tick_rate_hz, replicated_index_max; ///< of Welcome
     Shoal__Wire__RefusedReason refused_reason;
     char refused_text[256];
     char refused_game[40];

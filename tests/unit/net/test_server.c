@@ -31,6 +31,19 @@ static raw_client* greet(table* at, uint32_t protocol, uint64_t schema, const ch
     return raw;
 }
 
+// The match leaves the range of indices to the world; who is welcomed must hear the number all the same.
+static void a_welcome_names_the_rate_and_the_range_of_the_running_world(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    assert_int_equal(net_match_get_config(at.match)->replicated_index_max, 0);
+    raw_client* raw = greet(&at, NET_PROTOCOL_VERSION, table_schema(&at), "swarm");
+    assert_true(raw->is_welcome);
+    assert_int_equal(raw->tick_rate_hz, net_match_get_config(at.match)->tick_rate_hz);
+    assert_int_equal(raw->replicated_index_max, ecs_limits_default().replicated_index_max);
+    table_close(&at);
+}
+
 static void another_protocol_is_refused_with_both_versions(void** state) {
     (void)state;
     table at;
@@ -546,6 +559,7 @@ static void steady_ticks_allocate_nothing_on_either_side(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(a_welcome_names_the_rate_and_the_range_of_the_running_world),
         TEST(another_protocol_is_refused_with_both_versions),
         TEST(another_game_is_refused_with_the_name_of_ours),
         TEST(a_client_that_names_no_game_learns_it),
