@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// The vectors of WIRE.md, read from the page's own text: `WORD key=value...` lines in its code blocks.
+// Every kind of line must occur, so a vector that loses its word is noticed.
+#include "conform.h"
+
+#include "wire.pb-c.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_BYTES_MAX = 4096, WORDS_MAX = 16 };
+
+typedef struct page_state {
+    int failures;
+    cf_schema* schema;
+    cf_mirror* mirror;
+} page_state;
+
+// The value of key= in a line; "" when there is none.
+static const char* value_of(const char* line, const char* key, char* target, size_t bytes) {
+    char wanted[32];
+    snprintf(wanted, sizeof wanted, " %s=", key);
+    const char* place = strstr(line, wanted);
+    const char* start = place ? place + strlen(wanted) : "";
+    size_t length = strcspn(start, " \n");
+    if (length >= bytes) length = bytes - 1;
+    memcpy(target, start, length);
+    target[length] = 0;
+    return target;
+}
+
+static double number_of(const char* line, const char* key) {
+    char text[64];
+    return strtod(value_of(line, key, text, sizeof text), NULL);
+}
+
+static uint64_t hex_of(const char* line, const char* key) {
+    char text[64];
+    return strtoull(value_of(line, key, text, sizeof text), NULL, 16);
+}
+
+static bool are_bits(const char* line, const bit_stream* bits) {
+    char expected[LINE_BYTES_MAX];
+    (void)value_of(line, "bits", expected, sizeof expected);
+    if (bits->failed || strlen(expected) != bits->at) return false;
+    for (size_t i = 0; i < bits->at; i++)
+        if (expected[i] != '0' + (bits->data[i / 8] >> (i % 8) & 1)) return false;
+    return true;
+}
+
+static bool check_golomb(page_state* page, const char* line) {
+    (void)page;
+    uint8_t data[64];
+    uint32_t order = (uint32_t)number_of(line, "order"), value = (uint32_t)number_of(line, "value");
+    bit_stream bits = bits_over(data, sizeof data);
+    golomb_write(&bits, order, value);
+    if (!are_bits(line, &bits)) return false;
+    bit_stream reader = bits_over(data, sizeof data);
+    return golomb_read(&reader, order) == value && reader.at == bits.at && !reader.failed;
+}
+
+static bool check_quant(page_state* page, const char* line) {
+    (void)page;
+    cf_element element;
+    if (!element_make(&element, K_F32, (uint32_t)number_of(line, "bits"), number_of(line, "min"),
+                      number_of(line, "step")))
+        return false;
+    uint64_t q = element_quantise_f32(&element, (uint32_t)hex_of(line, "value"));
+    return (double)q == number_of(line, "q") &&
+           element_restore_f32(&element, q) == hex_of(line, "back");
+}
+
+static void read_layout(const char* text, cf_layout* layout) {
+    *layout = (cf_layout){.component_count = 1};
+    for (; *text; text++) {
+        if (*text == '+') continue;
+        if (*text == ',') {
+            layout->first[layout->component_count++] = layout->element_count;
+            continue;
+        }
+        int kind = *text == 'b' ? K_BOOL : *text == 'i' ? K_I32 : K_F32;
+        (void)element_make(&layout->elements[layout->element_count++], kind, *text == 'q' ? 16 : 0,
+                           -3.3, 0.01);
+        layout->count[layout->component_count - 1]++;
+    }
+}
+
+static void read_words(const char* text, uint64_t* words) {
+    for (uint32_t i = 0; i < WORDS_MAX && *text; i++) {
+        char* end;
+        words[i] = strtoull(text, &end, 10);
+        text = end + (*end == ',');
+    }
+}
+
+static bool check_row(page_state* page, const char* line) {
+    (void)page;
+    static cf_layout layout;
+    char text[LINE_BYTES_MAX];
+    uint64_t base[WORDS_MAX] = {0}, row[WORDS_MAX] = {0}, back[WORDS_MAX] = {0};
+    uint8_t data[256];
+    read_layout(value_of(line, "layout", text, sizeof text), &layout);
+    read_words(value_of(line, "base", text, sizeof text), base);
+    read_words(value_of(line, "row", text, sizeof text), row);
+    bit_stream bits = bits_over(data, sizeof data);
+    row_write(&layout, base, row, &bits);
+    if (!are_bits(line, &bits)) return false;
+    bit_stream reader = bits_over(data, sizeof data);
+    row_read(&layout, base, back, &reader);
+    return memcmp(back, row, sizeof row) == 0 && reader.at == bits.at && !reader.failed;
+}
+
+static bool check_descriptor(page_state* page, const char* line) {
+    (void)page;
+    char name[64];
+    (void)value_of(line, "message", name, sizeof name);
+    const void* descriptor = strcmp(name, "Refused") == 0 ? &shoal__wire__refused__descriptor
+                             : strcmp(name, "PlayerAssigned") == 0
+                                 ? &shoal__wire__player_assigned__descriptor
+                                 : NULL;
+    return descriptor && descriptor_hash(descriptor) == hex_of(line, "hash");
+}
+
+static bool check_item(page_state* page, const char* line) {
+    char kind[64], rest[64], name[130];
+    uint64_t hash;
+    (void)value_of(line, "kind", kind, sizeof kind);
+    (void)value_of(line, "name", rest, sizeof rest);
+    snprintf(name, sizeof name, "%s %s", kind, rest);
+    return schema_item(page->schema, name, &hash) && hash == hex_of(line, "hash");
+}
+
+static bool check_schema(page_state* page, const char* line) {
+    return schema_hash(page->schema) == hex_of(line, "hash");
+}
+
+static size_t read_hex(const char* text, uint8_t* bytes, size_t bytes_max) {
+    size_t count = 0;
+    for (; count < bytes_max && text[0] && text[1]; text += 2)
+        if (sscanf(text, "%2hhx", &bytes[count++]) != 1) return 0;
+    return count;
+}
+
+static bool check_packet(page_state* page, const char* line) {
+    char text[LINE_BYTES_MAX];
+    uint8_t bytes[1172];
+    size_t size = read_hex(value_of(line, "hex", text, sizeof text), bytes, sizeof bytes);
+    Shoal__Wire__StatePacket* packet = shoal__wire__state_packet__unpack(NULL, size, bytes);
+    if (!packet) return false;
+    body_result result =
+        mirror_take(page->mirror, packet->tick, packet->body.data, packet->body.len);
+    bool is_right = packet->tick == (uint64_t)number_of(line, "tick") &&
+                    packet->seq == (uint32_t)number_of(line, "seq") && result == BODY_DECODED;
+    shoal__wire__state_packet__free_unpacked(packet, NULL);
+    return is_right;
+}
+
+static bool check_scope(page_state* page, const char* line) {
+    uint32_t entities;
+    uint64_t hash = mirror_scope_hash(page->mirror, &entities);
+    return hash == hex_of(line, "hash") && entities == (uint32_t)number_of(line, "entities");
+}
+
+static const struct vector_kind {
+    const char* word;
+    bool (*check)(page_state* page, const char* line);
+    int least;
+} kinds[] = {{"golomb ", check_golomb, 12}, {"quant ", check_quant, 8},
+             {"row ", check_row, 4},        {"descriptor ", check_descriptor, 2},
+             {"item ", check_item, 8},      {"schema ", check_schema, 1},
+             {"packet ", check_packet, 7},  {"scope ", check_scope, 6}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static void check_line(page_state* page, const char* line, int* seen) {
+    for (int k = 0; k < KINDS; k++) {
+        if (strncmp(line, kinds[k].word, strlen(kinds[k].word)) != 0) continue;
+        seen[k]++;
+        if (kinds[k].check(page, line)) continue;
+        page->failures++;
+        fprintf(stderr, "differs: %s", line);
+    }
+}
+
+int vectors_check(const char* page_path) {
+    FILE* file = fopen(page_path, "r");
+    if (!file) {
+        fprintf(stderr, "cannot read %s\n", page_path);
+        return 2;
+    }
+    page_state page = {.schema = schema_create("vectors")};
+    page.mirror = mirror_create(page.schema, 1000);
+    int seen[KINDS] = {0}, total = 0;
+    char line[LINE_BYTES_MAX];
+    while (fgets(line, sizeof line, file))
+        check_line(&page, line, seen);
+    fclose(file);
+    for (int k = 0; k < KINDS; k++) {
+        total += seen[k];
+        if (seen[k] >= kinds[k].least) continue;
+        page.failures++;
+        fprintf(stderr, "%d vectors of kind %s, not %d\n", seen[k], kinds[k].word, kinds[k].least);
+    }
+    printf("conformance vectors=%d failures=%d\n", total, page.failures);
+    mirror_destroy(page.mirror);
+    schema_destroy(page.schema);
+    return page.failures ? 1 : 0;
+}
