@@ -13,6 +13,8 @@ static const uint16_t glyph_widths[] = {
     667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278,  556, 556, 222, 222, 500,
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584};
 
+_Static_assert(sizeof glyph_widths / sizeof *glyph_widths == 95, "a width for each glyph");
+
 static bool is_same_color(ecs_color a, ecs_color b) {
     return a.r == b.r && a.g == b.g && a.b == b.b && a.a == b.a;
 }
