@@ -9,11 +9,45 @@
 
 enum { SPREAD_BYTES = 2048 };
 
+// Copies of a value whose size the compiler knows: a few wide stores each, no call.
+static inline void spread_fixed(uint8_t* out, const void* value, size_t size, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(out + i * size, value, size);
+}
+
 // `count` copies of one value.
 static void spread(void* target, const void* value, size_t size, uint32_t count) {
     size_t bytes = size * count;
     if (bytes == 0) return;
     uint8_t* out = target;
+    switch (size) {
+    case 4:
+        spread_fixed(out, value, 4, count);
+        return;
+    case 8:
+        spread_fixed(out, value, 8, count);
+        return;
+    case 12:
+        spread_fixed(out, value, 12, count);
+        return;
+    case 16:
+        spread_fixed(out, value, 16, count);
+        return;
+    case 24:
+        spread_fixed(out, value, 24, count);
+        return;
+    case 32:
+        spread_fixed(out, value, 32, count);
+        return;
+    case 48:
+        spread_fixed(out, value, 48, count);
+        return;
+    case 64:
+        spread_fixed(out, value, 64, count);
+        return;
+    default:
+        break;
+    }
     memcpy(out, value, size);
     size_t done = size;
     for (; done < bytes && done < SPREAD_BYTES; done *= 2)
@@ -95,7 +129,7 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
             ecs_entity entity = chunk->entities[row];
             ecs_row_settle(world, chunk, row, entity, template_id);
             if (entities) entities[done] = entity;
-            ecs_track_created(world, entity, chunk->id, row);
+            ecs_row_tell_created(world, chunk, row, entity);
         }
     }
     world->storage.entity_count += count;

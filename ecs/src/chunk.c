@@ -83,6 +83,12 @@ static ecs_chunk* make_block(ecs_world* world, ecs_archetype* archetype, uint32_
 
 void ecs_chunk_zero(ecs_chunk* chunk, uint32_t from, uint32_t end) {
     if (from >= end) return;
+    if (end - from == 1) {
+        chunk->entities[from] = ECS_ENTITY_NONE;
+        for (uint32_t i = 0; i < columns_of(chunk->archetype); i++)
+            ecs_bytes_zero(ecs_chunk_cell(chunk, i, from), chunk->sizes[i]);
+        return;
+    }
     memset(chunk->entities + from, 0, (end - from) * sizeof(ecs_entity));
     for (uint32_t i = 0; i < columns_of(chunk->archetype); i++) {
         size_t size = chunk->sizes[i];
@@ -321,11 +327,32 @@ static void fill_hole(ecs_world* world, ecs_chunk* hole, uint32_t row, ecs_chunk
         hole->id << ECS_ROW_BITS | row;
 }
 
-void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
+// Plain values that nobody tracks: the last row goes into the hole and leaves zeros, in one pass.
+static void remove_plain(ecs_storage* storage, ecs_chunk* chunk, uint32_t row, ecs_chunk* last,
+                         uint32_t last_row) {
     ecs_archetype* archetype = chunk->archetype;
-    ecs_chunk* last = archetype->chunks[archetype->tail];
-    if (world->storage.runway.chunk == last) ecs_runway_close(world);
-    uint32_t last_row = ecs_chunk_count(&world->storage, last) - 1;
+    bool is_hole = last != chunk || last_row != row;
+    if (is_hole) {
+        ecs_entity moved = last->entities[last_row];
+        chunk->entities[row] = moved;
+        ecs_record_mut(storage, ecs_entity_index(moved))->place = chunk->id << ECS_ROW_BITS | row;
+    }
+    last->entities[last_row] = ECS_ENTITY_NONE;
+    for (uint32_t i = 0; i < archetype->column_count; i++) {
+        uint32_t size = chunk->sizes[i];
+        void* from = (uint8_t*)last->columns[i] + (size_t)size * last_row;
+        void* to = (uint8_t*)chunk->columns[i] + (size_t)size * row;
+        if (is_hole) ecs_bytes_copy(to, from, size);
+        ecs_bytes_zero(from, size);
+    }
+    storage->chunk_counts[last->id] = last_row;
+    archetype->row_count--;
+    if (last_row == 0 && archetype->tail > 0) archetype->tail--;
+}
+
+static void remove_any(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chunk* last,
+                       uint32_t last_row) {
+    const ecs_archetype* archetype = chunk->archetype;
     for (uint32_t t = 0; t < archetype->track_count; t++)
         ecs_chunk_dirty(chunk, t)[row / 64] &= ~(1ull << (row % 64));
     if (last != chunk || last_row != row) {
@@ -334,6 +361,17 @@ void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
             ecs_chunk_dirty(last, t)[last_row / 64] &= ~(1ull << (last_row % 64));
     }
     ecs_chunk_retract(world, last, 1);
+}
+
+void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
+    ecs_archetype* archetype = chunk->archetype;
+    ecs_chunk* last = archetype->chunks[archetype->tail];
+    if (world->storage.runway.chunk == last) ecs_runway_close(world);
+    uint32_t last_row = ecs_chunk_count(&world->storage, last) - 1;
+    if (archetype->has_ops || archetype->track_count > 0)
+        remove_any(world, chunk, row, last, last_row);
+    else
+        remove_plain(&world->storage, chunk, row, last, last_row);
     if (archetype->row_count * 4 < archetype->row_room)
         trim(world, archetype);
     else

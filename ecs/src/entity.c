@@ -73,23 +73,6 @@ uint32_t ecs_index_peek(const ecs_world* world, uint32_t range_number) {
     return index;
 }
 
-ecs_entity ecs_handle_take(ecs_world* world, uint32_t range_number, uint32_t index) {
-    ecs_index_range* range = &world->storage.ranges[range_number];
-    uint32_t generation = ecs_record_at(&world->storage, index)->life & ECS_GENERATION_MAX;
-    ecs_entity handle =
-        ecs_entity_make(index, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
-    if (index >= range->fresh) {
-        range->fresh = index + 1;
-        return handle;
-    }
-    uint64_t* word = free_word(&world->storage, index);
-    BASE_ASSERT(*word >> (index % 64) & 1);
-    *word &= ~(1ull << (index % 64));
-    range->free_count--;
-    range->cursor = index == range->last ? range->first : index + 1;
-    return handle;
-}
-
 void ecs_handles_take(ecs_world* world, uint32_t range_number, uint32_t count,
                       ecs_entity* handles) {
     ecs_index_range* range = &world->storage.ranges[range_number];
@@ -97,7 +80,7 @@ void ecs_handles_take(ecs_world* world, uint32_t range_number, uint32_t count,
     while (done < count) {
         uint32_t index = ecs_index_peek(world, range_number);
         if (index < range->fresh || world->storage.held.count > 0) {
-            handles[done++] = ecs_handle_take(world, range_number, index);
+            handles[done++] = ecs_handle_take(&world->storage, range_number, index);
             continue;
         }
         // Never-used indices have no generation yet, and nobody holds one.
@@ -142,17 +125,9 @@ uint32_t ecs_index_available(const ecs_world* world, uint32_t range_number) {
     return count;
 }
 
-static ecs_index_range* range_of(ecs_world* world, uint32_t index) {
-    for (uint32_t i = 0; i < 2; i++) {
-        ecs_index_range* range = &world->storage.ranges[i];
-        if (index >= range->first && index <= range->last) return range;
-    }
-    return NULL;
-}
-
 void ecs_index_settle(ecs_world* world, uint32_t index) {
-    ecs_index_range* range = range_of(world, index);
-    if (!range || index >= range->fresh) return;
+    ecs_index_range* range = &world->storage.ranges[index >= world->storage.ranges[1].first];
+    if (index < range->first || index >= range->fresh) return;
     uint64_t* word = free_word(&world->storage, index);
     uint64_t bit = 1ull << (index % 64);
     bool lives = ecs_record_at(&world->storage, index)->life & ECS_LIFE_CREATED;

@@ -16,6 +16,8 @@
 #include "base/hash.h"
 #include "world_internal.h"
 
+_Static_assert(sizeof(ecs_event_head) == 16, "payloads start at a multiple of 16");
+
 bool ecs_events_init(ecs_world* world) {
     memset(&world->events, 0, sizeof(world->events));
     return true;
@@ -188,10 +190,10 @@ static void copy_payload(const ecs_event_kind* kind, uint8_t* target, const void
 }
 
 // Replace placeholders in the handle fields of a payload. @return whether there was one.
-static bool visit_placeholders(const ecs_world* world, const ecs_event_kind* kind, uint8_t* payload,
-                               bool resolve) {
+static bool visit_fields(const ecs_world* world, const ecs_event_kind* kind, uint8_t* payload,
+                         bool resolve) {
     bool found = false;
-    for (uint32_t i = 0; i < kind->type.field_count && kind->has_entities; i++) {
+    for (uint32_t i = 0; i < kind->type.field_count; i++) {
         const ecs_field* field = &kind->fields[i];
         for (uint32_t k = 0; k < field->count && field->kind == ECS_FIELD_ENTITY; k++) {
             ecs_entity entity;
@@ -207,20 +209,32 @@ static bool visit_placeholders(const ecs_world* world, const ecs_event_kind* kin
     return found;
 }
 
+static inline bool visit_placeholders(const ecs_world* world, const ecs_event_kind* kind,
+                                      uint8_t* payload, bool resolve) {
+    return kind->has_entities && visit_fields(world, kind, payload, resolve);
+}
+
 bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload) {
     ecs_events* events = &world->events;
     BASE_ASSERT(type != ECS_EVENT_NONE && type <= events->kind_count);
     const ecs_event_kind* kind = events->kinds[type - 1];
     BASE_ASSERT(payload != NULL || kind->type.size == 0);
     size_t bytes = (sizeof(ecs_event_head) + kind->type.size + 15u) & ~(size_t)15u;
-    if (events->queue_count >= world->limits.events_queued_max || !queue_reserve(world, bytes)) {
+    if (events->queue_count >= world->limits.events_queued_max ||
+        (events->queue_tail + bytes > events->queue_capacity && !queue_reserve(world, bytes))) {
         world->counters.events_refused++;
         return false;
     }
     uint8_t* record = events->queue + events->queue_tail;
-    memset(record, 0, bytes);
     uint8_t* copy = record + sizeof(ecs_event_head);
-    if (kind->type.size > 0) {
+    if (kind->type.is_dense && kind->type.size <= 16) {
+        // The last 16 bytes of a record hold nothing but this payload and zeros.
+        if (kind->type.size > 0) {
+            memset(record + bytes - 16, 0, 16);
+            ecs_bytes_copy(copy, payload, kind->type.size);
+        }
+    } else {
+        memset(record, 0, bytes);
         copy_payload(kind, copy, payload);
     }
     bool unresolved = ecs_entity_is_placeholder(target);
@@ -327,8 +341,8 @@ void ecs_events_clear_exported(ecs_world* world) {
     world->events.payload_bytes = 0;
 }
 
-static void call_handler(ecs_world* world, const ecs_system* system, ecs_stage* stage,
-                         const ecs_event* event) {
+static inline void call_handler(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+                                const ecs_event* event) {
     stage->context = system->context;
     if (system->query == NULL) {
         const ecs_rows none = {0};
@@ -348,8 +362,8 @@ static void call_handler(ecs_world* world, const ecs_system* system, ecs_stage* 
     }
 }
 
-static void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_event* event) {
-    if (event->target != ECS_ENTITY_NONE && !ecs_is_alive(world, event->target)) {
+static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_event* event) {
+    if (event->target != ECS_ENTITY_NONE && !ecs_record_find(&world->storage, event->target)) {
         world->counters.stale_handles++;
         return;
     }
@@ -364,6 +378,20 @@ static void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_event* eve
     }
 }
 
+// Ask for the record of a target some events ahead, as if all were as long as this one: where that is
+// wrong the bytes name no target that matters, and any 32 bits have a record.
+static void fetch_ahead(const ecs_world* world, uint32_t bytes) {
+    enum { AHEAD = 12 };
+    const ecs_events* events = &world->events;
+    size_t at = events->queue_head + (size_t)bytes * AHEAD;
+    if (at + sizeof(ecs_event_head) > events->queue_tail) {
+        return;
+    }
+    ecs_entity target;
+    memcpy(&target, events->queue + at, sizeof(target));
+    __builtin_prefetch(ecs_record_at(&world->storage, ecs_entity_index(target)));
+}
+
 void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count) {
     ecs_events* events = &world->events;
     ecs_stage own_stage = *stage;
@@ -373,7 +401,8 @@ void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count
         ecs_event_head head;
         memcpy(&head, events->queue + events->queue_head, sizeof(head));
         BASE_ASSERT(head.unresolved == 0);
-        memcpy(payload, events->queue + events->queue_head + sizeof(head), head.size);
+        fetch_ahead(world, head.bytes);
+        ecs_bytes_copy(payload, events->queue + events->queue_head + sizeof(head), head.size);
         events->queue_head += head.bytes;
         events->queue_count--;
         if (events->queue_count == 0) {

@@ -162,11 +162,20 @@ uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed) {
         const ecs_field* field = &type->fields[i];
         uint32_t bytes = ecs_field_kind_table[field->kind];
         const uint8_t* source = (const uint8_t*)value + field->offset;
-        // One element is by far the most frequent, and then its size is a constant to the compiler.
-        if (field->count == 1 && bytes == 4)
-            memcpy(buffer + size, source, 4);
-        else
-            memcpy(buffer + size, source, (size_t)field->count * bytes);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        // One number of four bytes is by far the most frequent.
+        if (field->count == 1 && bytes == 4) {
+            uint32_t bits;
+            memcpy(&bits, source, 4);
+            if (field->kind == ECS_FIELD_F32 &&
+                (bits & UINT32_C(0x7FFFFFFF)) > UINT32_C(0x7F800000))
+                memcpy(&bits, &nan32, 4);
+            memcpy(buffer + size, &bits, 4);
+            size += 4;
+            continue;
+        }
+#endif
+        memcpy(buffer + size, source, (size_t)field->count * bytes);
         canonicalise(buffer + size, field->kind, field->count);
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
         uint8_t turned[BUFFER_BYTES];

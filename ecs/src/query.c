@@ -341,7 +341,7 @@ bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_q
         uint16_t column = match->columns[i];
         iter->columns[i] = column == ECS_SLOT_NONE ? NULL : ecs_chunk_cell(chunk, column, row);
     }
-    for (uint32_t i = 0; i < query->write_count; i++) {
+    for (uint32_t i = 0; i < query->write_count && chunk->archetype->track_count > 0; i++) {
         uint16_t column = match->columns[query->write_terms[i]];
         if (column == ECS_SLOT_NONE) continue;
         uint16_t track = chunk->archetype->columns[column].track;

@@ -323,6 +323,43 @@ static inline void ecs_bytes_copy(void* target, const void* source, uint32_t siz
     }
 }
 
+/// memset to zero in the same manner.
+static inline void ecs_bytes_zero(void* target, uint32_t size) {
+    switch (size) {
+    case 0:
+        break;
+    case 1:
+        memset(target, 0, 1);
+        break;
+    case 4:
+        memset(target, 0, 4);
+        break;
+    case 8:
+        memset(target, 0, 8);
+        break;
+    case 12:
+        memset(target, 0, 12);
+        break;
+    case 16:
+        memset(target, 0, 16);
+        break;
+    case 24:
+        memset(target, 0, 24);
+        break;
+    case 32:
+        memset(target, 0, 32);
+        break;
+    case 48:
+        memset(target, 0, 48);
+        break;
+    case 64:
+        memset(target, 0, 64);
+        break;
+    default:
+        memset(target, 0, size);
+    }
+}
+
 // Cells: one value in one row, whatever its type. `created` cells hold a value, others any bytes.
 /// Make `target` (not created) a copy. @return false when memory ran out: still not created.
 BASE_MUST_USE bool ecs_cell_copy(const ecs_world* world, const ecs_type* type, void* target,
@@ -342,18 +379,58 @@ static inline ecs_record* ecs_record_mut(ecs_storage* storage, uint32_t index) {
 }
 /// Choose an index of a range (0 replicated, 1 local) without taking it; 0 when the range is full.
 uint32_t ecs_index_peek(const ecs_world* world, uint32_t range);
+/// ecs_index_peek; no call while the answer is next to the last one and nobody holds a handle.
+static inline uint32_t ecs_index_next(const ecs_world* world, const ecs_storage* storage,
+                                      uint32_t range_number) {
+    const ecs_index_range* range = &storage->ranges[range_number];
+    uint32_t fresh = range->fresh;
+    bool has_enough_free = range->free_count >= ECS_FREE_INDICES_MIN;
+    if (storage->held.count > 0) return ecs_index_peek(world, range_number);
+    if (fresh <= range->last && (fresh % ECS_PAGE_RECORDS != 0 || !has_enough_free)) return fresh;
+    uint32_t place = range->cursor & (ECS_PAGE_RECORDS - 1);
+    uint64_t word = storage->pages[range->cursor >> ECS_PAGE_BITS]->free_words[place / 64] &
+                    (~0ull << (place % 64));
+    // Bits are set below `fresh` only.
+    return has_enough_free && word ? (range->cursor & ~63u) + (uint32_t)__builtin_ctzll(word)
+                                   : ecs_index_peek(world, range_number);
+}
 /// How many creations a range can still take: a lower bound.
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range);
 /// Make the pages of all indices that the next `count` takes may choose. @return false when memory ran
 /// out.
 BASE_MUST_USE bool ecs_handles_reserve(ecs_world* world, uint32_t range, uint32_t count);
 /// Take what peek chose; its page exists. @return the handle with its next generation.
-ecs_entity ecs_handle_take(ecs_world* world, uint32_t range, uint32_t index);
+static inline ecs_entity ecs_handle_take(ecs_storage* storage, uint32_t range_number,
+                                         uint32_t index) {
+    ecs_index_range* range = &storage->ranges[range_number];
+    ecs_record_page* page = storage->pages[index >> ECS_PAGE_BITS];
+    uint32_t place = index & (ECS_PAGE_RECORDS - 1);
+    uint32_t generation = page->records[place].life & ECS_GENERATION_MAX;
+    if (index >= range->fresh) {
+        range->fresh = index + 1;
+    } else {
+        page->free_words[place / 64] &= ~(1ull << (place % 64));
+        range->free_count--;
+        range->cursor = index == range->last ? range->first : index + 1;
+    }
+    return ecs_entity_make(index, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
+}
 /// Take `count` handles at once, in the order in which they would come one by one. The range has them
 /// (ecs_index_available) and their pages exist (ecs_handles_reserve).
 void ecs_handles_take(ecs_world* world, uint32_t range, uint32_t count, ecs_entity* handles);
 /// An index whose entity is gone or whose handle was released: free it if nothing holds it any more.
 void ecs_index_settle(ecs_world* world, uint32_t index);
+/// The same for the index of an entity that just died; no call while nobody holds a handle.
+static inline void ecs_index_free(ecs_world* world, ecs_storage* storage, uint32_t index) {
+    ecs_index_range* range = &storage->ranges[index >= storage->ranges[1].first];
+    if (storage->held.count > 0 || index >= range->fresh) {
+        ecs_index_settle(world, index);
+        return;
+    }
+    uint32_t place = index & (ECS_PAGE_RECORDS - 1);
+    storage->pages[index >> ECS_PAGE_BITS]->free_words[place / 64] |= 1ull << (place % 64);
+    range->free_count++;
+}
 ecs_held_handle* ecs_held_find(const ecs_world* world, ecs_entity handle);
 bool ecs_held_has_index(const ecs_world* world, uint32_t index);
 /// NONE, ALLOCATED, LOADING -> CREATED and back: keeps the counts of states right.

@@ -69,8 +69,10 @@ bool ecs_track_reserve(ecs_world* world, uint32_t created, uint32_t destroyed, u
 }
 
 static void push_entity(ecs_world* world, ecs_entity_list* list, ecs_entity entity) {
-    bool has_room = reserve_list(world, list, 1);
-    BASE_ASSERT(has_room);
+    if (list->count == list->capacity) {
+        bool has_room = reserve_list(world, list, 1);
+        BASE_ASSERT(has_room);
+    }
     list->items[list->count++] = entity;
 }
 
@@ -126,7 +128,9 @@ void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
 void ecs_track_created(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
     ecs_track_count_row(world, world->storage.chunks[chunk], row, true);
     push_entity(world, &world->tracker.created, entity);
-    base_bitset_add(&world->tracker.fresh, ecs_entity_index(entity));
+    // The set covers all indices of the world from the start.
+    uint32_t index = ecs_entity_index(entity);
+    world->tracker.fresh.words[index / 64] |= 1ull << (index % 64);
 }
 
 void ecs_track_destroying(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
@@ -147,13 +151,16 @@ void ecs_track_arrived(ecs_world* world, ecs_entity entity, uint32_t chunk, uint
 static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id component) {
     ecs_tracker* tracker = &world->tracker;
     world->counters.rows_changed++;
-    if (base_bitset_has(&tracker->fresh, ecs_entity_index(entity))) {
+    uint32_t index = ecs_entity_index(entity);
+    if (tracker->fresh.words[index / 64] >> (index % 64) & 1) {
         return; // whoever sees it created sees its values
     }
-    bool has_room =
-        base_array_reserve(world->allocator, (void**)&tracker->changed, &tracker->changed_capacity,
-                           tracker->changed_count + 1, sizeof(ecs_change));
-    BASE_ASSERT(has_room); // a lost change would be a silent difference on every client
+    if (tracker->changed_count == tracker->changed_capacity) {
+        bool has_room = base_array_reserve(world->allocator, (void**)&tracker->changed,
+                                           &tracker->changed_capacity, tracker->changed_count + 1,
+                                           sizeof(ecs_change));
+        BASE_ASSERT(has_room); // a lost change would be a silent difference on every client
+    }
     tracker->changed[tracker->changed_count++] = (ecs_change){entity, component};
 }
 
@@ -163,24 +170,39 @@ static void count_change(ecs_world* world, const tracked_column* column, uint32_
     list_change(world, column->entities[row], column->component);
 }
 
+// memcmp without a call for the sizes that most components have.
+static inline bool is_same_bytes(const void* a, const void* b, size_t size) {
+    if (size == 4) {
+        return memcmp(a, b, 4) == 0;
+    }
+    if (size == 8) {
+        return memcmp(a, b, 8) == 0;
+    }
+    if (size == 12) {
+        return (memcmp(a, b, 8) | memcmp((const uint8_t*)a + 8, (const uint8_t*)b + 8, 4)) == 0;
+    }
+    return memcmp(a, b, size) == 0;
+}
+
 // Different bytes are the same value only when they spell a NaN differently; then the hashes are equal
 // too, so the slow compare is asked only where they are.
 static void compare_dense_row(ecs_world* world, const tracked_column* column, uint32_t row) {
     const void* value = column->values + column->size * row;
     void* shadow = column->shadows + column->size * row;
-    if (memcmp(shadow, value, column->size) == 0) {
+    if (is_same_bytes(shadow, value, column->size)) {
         return;
     }
-    uint64_t before = cell_hash(column, shadow, row);
-    uint64_t after = cell_hash(column, value, row);
+    uint64_t seed = base_hash64_mix(column->name_hash, column->entities[row]);
+    uint64_t before = ecs_type_hash(column->type, shadow, seed);
+    uint64_t after = ecs_type_hash(column->type, value, seed);
     bool is_same = before == after && ecs_type_equal(column->type, shadow, value);
-    memcpy(shadow, value, column->size);
+    ecs_bytes_copy(shadow, value, (uint32_t)column->size);
     if (!is_same) {
         count_change(world, column, row, before, after);
     }
 }
 
-static bool is_dense(const tracked_column* column) {
+static inline bool is_dense(const tracked_column* column) {
     return column->type->is_dense && ecs_type_is_plain(column->type);
 }
 

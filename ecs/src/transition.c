@@ -73,15 +73,14 @@ static bool are_inits_there(const ecs_world* world, const ecs_archetype* archety
 }
 
 // Plain data: defaults are there or copied, then what differs, value and shadow.
-static ecs_result create_plain_row(ecs_world* world, const ecs_binding* binding,
-                                   ecs_template_id template_id, const ecs_init* inits,
-                                   uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
+static inline ecs_result create_plain_row(ecs_world* world, const ecs_binding* binding,
+                                          ecs_template_id template_id, const ecs_init* inits,
+                                          uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
     ecs_archetype* archetype = binding->archetype;
     if (!are_inits_there(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
-    if (!ecs_runway_take(world, binding, template_id, chunk, row)) {
-        ecs_result result = ecs_archetype_reserve(world, archetype, 1);
+    if (!ecs_runway_next(world, binding, template_id, chunk, row)) {
+        ecs_result result = ecs_row_reserve(world, archetype, chunk);
         if (result != ECS_OK) return result;
-        *chunk = ecs_archetype_tail(world, archetype);
         *row = ecs_chunk_append(world, *chunk, 1);
         bool is_filled = ecs_row_fill(world, *chunk, *row, binding->defaults);
         BASE_ASSERT(is_filled);
@@ -97,16 +96,15 @@ static ecs_result create_plain_row(ecs_world* world, const ecs_binding* binding,
     return ECS_OK;
 }
 
-static ecs_result create_row(ecs_world* world, const ecs_binding* binding,
-                             ecs_template_id template_id, const ecs_init* inits,
-                             uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
+static inline ecs_result create_row(ecs_world* world, const ecs_binding* binding,
+                                    ecs_template_id template_id, const ecs_init* inits,
+                                    uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
     if (!binding->archetype->has_ops)
         return create_plain_row(world, binding, template_id, inits, init_count, chunk, row);
     const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
     if (!choose_sources(world, binding, inits, init_count, sources)) return ECS_ERR_MISSING;
-    ecs_result result = ecs_archetype_reserve(world, binding->archetype, 1);
+    ecs_result result = ecs_row_reserve(world, binding->archetype, chunk);
     if (result != ECS_OK) return result;
-    *chunk = ecs_archetype_tail(world, binding->archetype);
     *row = ecs_chunk_append(world, *chunk, 1);
     if (ecs_row_fill(world, *chunk, *row, sources)) return ECS_OK;
     ecs_chunk_retract(world, *chunk, 1);
@@ -117,21 +115,24 @@ ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_i
                       uint32_t init_count, ecs_entity* entity) {
     ecs_structure_check(world);
     ecs_binding* binding = NULL;
-    ecs_result result = ecs_storage_bind(world, template_id, &binding);
+    ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
-    uint32_t index = ecs_index_peek(world, range);
+    uint32_t index = ecs_index_next(world, &world->storage, range);
     if (index == 0) return ECS_ERR_FULL;
-    if (!ecs_record_reserve(world, index) || !ecs_track_reserve(world, 1, 0, 0))
+    if ((world->storage.pages[index >> ECS_PAGE_BITS] == world->storage.zero_page &&
+         !ecs_record_reserve(world, index)) ||
+        !ecs_row_reserve_told(world, 1, 0))
         return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
     uint32_t row = 0;
     result = create_row(world, binding, template_id, inits, init_count, &chunk, &row);
     if (result != ECS_OK) return result;
-    *entity = ecs_handle_take(world, range, index);
-    ecs_row_settle(world, chunk, row, *entity, template_id);
+    ecs_entity made = ecs_handle_take(&world->storage, range, index);
+    ecs_row_settle(world, chunk, row, made, template_id);
     world->storage.entity_count++;
-    ecs_track_created(world, *entity, chunk->id, row);
+    ecs_row_tell_created(world, chunk, row, made);
+    *entity = made;
     return ECS_OK;
 }
 
@@ -144,10 +145,10 @@ static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template
         return ECS_ERR_TAKEN;
     }
     ecs_binding* binding = NULL;
-    ecs_result result = ecs_storage_bind(world, template_id, &binding);
+    ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
     if (!ecs_record_reserve(world, ecs_entity_index(handle)) ||
-        (is_told && !ecs_track_reserve(world, 1, 0, 0)))
+        (is_told && !ecs_row_reserve_told(world, 1, 0)))
         return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
     uint32_t row = 0;
@@ -155,7 +156,7 @@ static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template
     if (result != ECS_OK) return result;
     ecs_row_settle(world, chunk, row, handle, template_id);
     world->storage.entity_count++;
-    ecs_held_created(world, handle);
+    if (world->storage.held.count > 0) ecs_held_created(world, handle);
     if (is_told) ecs_track_created(world, handle, chunk->id, row);
     return ECS_OK;
 }
@@ -189,17 +190,16 @@ ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
     // Tracking made room for this death when the entity was created.
     ecs_chunk* chunk = ecs_record_chunk(&world->storage, found);
     uint32_t row = ecs_record_row(found);
-    ecs_track_destroying(world, entity, chunk->id, row);
+    ecs_row_tell_destroying(world, chunk, row, entity);
     const ecs_archetype* archetype = chunk->archetype;
-    ecs_row_destroy_cells(world, chunk, row, archetype->column_count + archetype->track_count);
+    if (archetype->has_ops)
+        ecs_row_destroy_cells(world, chunk, row, archetype->column_count + archetype->track_count);
     ecs_chunk_remove(world, chunk, row);
     ecs_record* record = ecs_record_mut(&world->storage, ecs_entity_index(entity));
-    record->life &= ECS_GENERATION_MAX;
-    record->place = 0;
-    record->template_id = ECS_TEMPLATE_NONE;
+    *record = (ecs_record){.life = (uint16_t)ecs_entity_generation(entity)};
     world->storage.entity_count--;
-    ecs_held_destroyed(world, entity);
-    ecs_index_settle(world, ecs_entity_index(entity));
+    if (world->storage.held.count > 0) ecs_held_destroyed(world, entity);
+    ecs_index_free(world, &world->storage, ecs_entity_index(entity));
     return ECS_OK;
 }
 
@@ -210,15 +210,15 @@ typedef struct move_plan {
     const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
 } move_plan;
 
-static bool plan_move(const ecs_world* world, const ecs_binding* binding, const ecs_chunk* old,
+static void plan_move(const ecs_world* world, const ecs_binding* binding, const ecs_chunk* old,
                       const ecs_init* inits, uint32_t init_count, move_plan* plan) {
-    if (!choose_sources(world, binding, inits, init_count, plan->sources)) return false;
+    bool are_there = choose_sources(world, binding, inits, init_count, plan->sources);
+    BASE_ASSERT(are_there);
     const ecs_archetype* archetype = binding->archetype;
     for (uint32_t i = 0; i < archetype->column_count; i++)
         plan->from[i] = old->slots[archetype->columns[i].component];
     for (uint32_t i = 0; i < init_count; i++)
         plan->from[archetype->slots[inits[i].component]] = ECS_SLOT_NONE;
-    return true;
 }
 
 // The first half: cells that are new, and all shadows. Cells that will be moved in stay uncreated.
@@ -273,6 +273,41 @@ static void move_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chu
     }
 }
 
+// Both halves at once for plain data, where nothing can fail and a move is a copy. A shadow starts as its
+// value.
+static void move_plain_row(ecs_chunk* chunk, uint32_t row, const ecs_chunk* old, uint32_t old_row,
+                           const ecs_binding* binding, const ecs_init* inits, uint32_t init_count) {
+    const ecs_archetype* archetype = chunk->archetype;
+    for (uint32_t i = 0; i < archetype->column_count; i++) {
+        uint16_t from = old->slots[archetype->columns[i].component];
+        ecs_bytes_copy(ecs_chunk_cell(chunk, i, row),
+                       from == ECS_SLOT_NONE ? binding->defaults[i]
+                                             : ecs_chunk_cell(old, from, old_row),
+                       chunk->sizes[i]);
+    }
+    for (uint32_t i = 0; i < init_count; i++) {
+        ecs_slot slot = archetype->lookup[inits[i].component];
+        ecs_bytes_copy(ecs_chunk_cell(chunk, slot.column, row), inits[i].value, slot.size);
+    }
+    for (uint32_t t = 0; t < archetype->track_count; t++) {
+        uint32_t column = archetype->tracked[t];
+        ecs_bytes_copy(ecs_chunk_cell(chunk, archetype->column_count + t, row),
+                       ecs_chunk_cell(chunk, column, row), chunk->sizes[column]);
+    }
+}
+
+// Values that own memory: the parts that may fail first. @return false when memory ran out.
+static bool move_owning_row(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chunk* old,
+                            uint32_t old_row, const ecs_binding* binding, const ecs_init* inits,
+                            uint32_t init_count) {
+    move_plan plan;
+    plan_move(world, binding, old, inits, init_count, &plan);
+    if (!build_cells(world, chunk, row, old, old_row, &plan)) return false;
+    ecs_track_leaving(world, old->entities[old_row], old->id, old_row);
+    move_cells(world, chunk, row, old, old_row, &plan);
+    return true;
+}
+
 ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
                         const ecs_init* inits, uint32_t init_count) {
     ecs_structure_check(world);
@@ -280,29 +315,27 @@ ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id tem
     if (!record) return ECS_ERR_STALE;
     if (record->template_id == template_id && init_count == 0) return ECS_OK;
     ecs_binding* binding = NULL;
-    ecs_result result = ecs_storage_bind(world, template_id, &binding);
+    ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
     if (binding->is_replicated && !world->is_mirror &&
         ecs_entity_index(entity) > world->limits.replicated_index_max)
         return ECS_ERR_TYPE;
     ecs_archetype* archetype = binding->archetype;
-    move_plan plan;
-    if (!plan_move(world, binding, ecs_record_chunk(&world->storage, record), inits, init_count,
-                   &plan))
-        return ECS_ERR_MISSING;
-    if (!ecs_track_reserve(world, 0, 0, 1)) return ECS_ERR_MEMORY;
-    result = ecs_archetype_reserve(world, archetype, 1);
+    if (!are_inits_there(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
+    if (!ecs_row_reserve_told(world, 0, 1)) return ECS_ERR_MEMORY;
+    ecs_chunk* chunk = NULL;
+    result = ecs_row_reserve(world, archetype, &chunk);
     if (result != ECS_OK) return result;
     ecs_chunk* old = ecs_record_chunk(&world->storage, record);
     uint32_t old_row = ecs_record_row(record);
-    ecs_chunk* chunk = ecs_archetype_tail(world, archetype);
     uint32_t row = ecs_chunk_append(world, chunk, 1);
-    if (!build_cells(world, chunk, row, old, old_row, &plan)) {
+    if (!archetype->has_ops && !old->archetype->has_ops) {
+        ecs_track_leaving(world, entity, old->id, old_row);
+        move_plain_row(chunk, row, old, old_row, binding, inits, init_count);
+    } else if (!move_owning_row(world, chunk, row, old, old_row, binding, inits, init_count)) {
         ecs_chunk_retract(world, chunk, 1);
         return ECS_ERR_MEMORY;
     }
-    ecs_track_leaving(world, entity, old->id, old_row);
-    move_cells(world, chunk, row, old, old_row, &plan);
     ecs_row_settle(world, chunk, row, entity, template_id);
     ecs_chunk_remove(world, old, old_row);
     uint32_t place = record->place;

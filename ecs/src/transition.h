@@ -28,12 +28,78 @@ static inline void ecs_row_settle(ecs_world* world, ecs_chunk* chunk, uint32_t r
     chunk->entities[row] = entity;
 }
 
+/// Room in tracking's lists; no call while there is some.
+BASE_MUST_USE static inline bool ecs_row_reserve_told(ecs_world* world, uint32_t created,
+                                                      uint32_t recreated) {
+    const ecs_tracker* tracker = &world->tracker;
+    const ecs_entity_list *born = &tracker->created, *dead = &tracker->destroyed;
+    const ecs_entity_list* moved = &tracker->recreated;
+    if (born->capacity - born->count >= created && moved->capacity - moved->count >= recreated &&
+        dead->capacity - dead->count >= world->storage.entity_count + created)
+        return true;
+    return ecs_track_reserve(world, created, 0, recreated);
+}
+/// Tell tracking of a birth, after the row is filled, or of a death, while it is; no call for rows that
+/// have no tracked column.
+static inline void ecs_row_tell_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+                                        ecs_entity entity) {
+    ecs_tracker* tracker = &world->tracker;
+    if (chunk->archetype->track_count > 0 || tracker->created.count == tracker->created.capacity) {
+        ecs_track_created(world, entity, chunk->id, row);
+        return;
+    }
+    tracker->created.items[tracker->created.count++] = entity;
+    uint32_t index = ecs_entity_index(entity);
+    tracker->fresh.words[index / 64] |= 1ull << (index % 64);
+}
+static inline void ecs_row_tell_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+                                           ecs_entity entity) {
+    ecs_entity_list* list = &world->tracker.destroyed;
+    if (chunk->archetype->track_count > 0 || list->count == list->capacity) {
+        ecs_track_destroying(world, entity, chunk->id, row);
+        return;
+    }
+    list->items[list->count++] = entity;
+}
+/// ecs_storage_bind; no call for a template that is bound.
+BASE_MUST_USE static inline ecs_result ecs_row_bind(ecs_world* world, ecs_template_id template_id,
+                                                    ecs_binding** binding) {
+    ecs_storage* storage = &world->storage;
+    if (template_id >= storage->binding_capacity || !storage->bindings[template_id].archetype)
+        return ecs_storage_bind(world, template_id, binding);
+    *binding = &storage->bindings[template_id];
+    return ECS_OK;
+}
+/// The chunk that takes the next row, made when there is none. @return as ecs_archetype_reserve.
+BASE_MUST_USE static inline ecs_result ecs_row_reserve(ecs_world* world, ecs_archetype* archetype,
+                                                       ecs_chunk** chunk) {
+    if (archetype->chunk_count > 0) {
+        *chunk = archetype->chunks[archetype->tail];
+        if (ecs_chunk_count(&world->storage, *chunk) < (*chunk)->capacity) return ECS_OK;
+    }
+    ecs_result result = ecs_archetype_reserve(world, archetype, 1);
+    if (result == ECS_OK) *chunk = ecs_archetype_tail(world, archetype);
+    return result;
+}
+
 /// Fill rows of plain data with a template's defaults, shadows too.
 void ecs_rows_spread(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_binding* binding);
 /// Append the next row of the template's runway: its cells are the defaults.
 /// @return false when there is none: append and fill a row instead, then call ecs_runway_created.
 bool ecs_runway_take(ecs_world* world, const ecs_binding* binding, ecs_template_id template_id,
                      ecs_chunk** chunk, uint32_t* row);
+/// ecs_runway_take; no call while prepared rows are left or there is no runway.
+static inline bool ecs_runway_next(ecs_world* world, const ecs_binding* binding,
+                                   ecs_template_id template_id, ecs_chunk** chunk, uint32_t* row) {
+    const ecs_runway* runway = &world->storage.runway;
+    if (!runway->chunk || runway->template_id != template_id) return false;
+    uint32_t* count = &world->storage.chunk_counts[runway->chunk->id];
+    if (*count == runway->end) return ecs_runway_take(world, binding, template_id, chunk, row);
+    *chunk = runway->chunk;
+    *row = (*count)++;
+    binding->archetype->row_count++;
+    return true;
+}
 /// A row of plain data was appended without a runway: when its template repeats one starts behind it.
 void ecs_runway_created(ecs_world* world, ecs_chunk* chunk, uint32_t row,
                         ecs_template_id template_id);
