@@ -157,6 +157,21 @@ static bool check_packet(page_state* page, const char* line) {
     return is_right;
 }
 
+static body_result take_body(page_state* page, const char* line) {
+    char text[LINE_BYTES_MAX];
+    uint8_t bytes[1172];
+    size_t size = read_hex(value_of(line, "body", text, sizeof text), bytes, sizeof bytes);
+    return mirror_take(page->mirror, (uint64_t)number_of(line, "tick"), bytes, size);
+}
+
+static bool check_accepted(page_state* page, const char* line) {
+    return take_body(page, line) == BODY_DECODED;
+}
+
+static bool check_refused(page_state* page, const char* line) {
+    return take_body(page, line) != BODY_DECODED;
+}
+
 static bool check_scope(page_state* page, const char* line) {
     uint32_t entities;
     uint64_t hash = mirror_scope_hash(page->mirror, &entities);
@@ -167,10 +182,11 @@ static const struct vector_kind {
     const char* word;
     bool (*check)(page_state* page, const char* line);
     int least;
-} kinds[] = {{"golomb ", check_golomb, 12}, {"quant ", check_quant, 8},
-             {"row ", check_row, 4},        {"descriptor ", check_descriptor, 2},
-             {"item ", check_item, 8},      {"schema ", check_schema, 1},
-             {"packet ", check_packet, 7},  {"scope ", check_scope, 6}};
+} kinds[] = {{"golomb ", check_golomb, 12},   {"quant ", check_quant, 8},
+             {"row ", check_row, 4},          {"descriptor ", check_descriptor, 2},
+             {"item ", check_item, 8},        {"schema ", check_schema, 1},
+             {"packet ", check_packet, 7},    {"accepted ", check_accepted, 5},
+             {"refused ", check_refused, 19}, {"scope ", check_scope, 7}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void check_line(page_state* page, const char* line, int* seen) {
