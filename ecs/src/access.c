@@ -11,6 +11,7 @@ typedef struct place {
     void* cell;
     const ecs_chunk* chunk;
     uint32_t row;
+    uint32_t size;
     uint16_t track;
 } place;
 
@@ -26,6 +27,7 @@ static inline place find_place(const ecs_world* world, ecs_entity entity,
     return (place){.cell = (uint8_t*)chunk->columns[slot.column] + (size_t)slot.size * row,
                    .chunk = chunk,
                    .row = row,
+                   .size = slot.size,
                    .track = slot.track};
 }
 
@@ -62,6 +64,10 @@ ecs_result ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id compone
     if (!found.cell) return ecs_is_alive(world, entity) ? ECS_ERR_MISSING : ECS_ERR_STALE;
     mark(found);
     const ecs_archetype* archetype = found.chunk->archetype;
+    if (!archetype->has_ops) {
+        ecs_bytes_copy(found.cell, value, found.size);
+        return ECS_OK;
+    }
     const ecs_column* column = &archetype->columns[archetype->slots[component]];
     return ecs_cell_assign(world, column->type, found.cell, value) ? ECS_OK : ECS_ERR_MEMORY;
 }

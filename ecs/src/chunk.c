@@ -327,6 +327,53 @@ static void fill_hole(ecs_world* world, ecs_chunk* hole, uint32_t row, ecs_chunk
         hole->id << ECS_ROW_BITS | row;
 }
 
+// A plain value moves from the last row into the hole, where zeros stay behind.
+static inline void take_bytes(void* to, void* from, uint32_t size) {
+    switch (size) {
+    case 0:
+        break;
+    case 1:
+        memcpy(to, from, 1);
+        memset(from, 0, 1);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        memset(from, 0, 4);
+        break;
+    case 8:
+        memcpy(to, from, 8);
+        memset(from, 0, 8);
+        break;
+    case 12:
+        memcpy(to, from, 12);
+        memset(from, 0, 12);
+        break;
+    case 16:
+        memcpy(to, from, 16);
+        memset(from, 0, 16);
+        break;
+    case 24:
+        memcpy(to, from, 24);
+        memset(from, 0, 24);
+        break;
+    case 32:
+        memcpy(to, from, 32);
+        memset(from, 0, 32);
+        break;
+    case 48:
+        memcpy(to, from, 48);
+        memset(from, 0, 48);
+        break;
+    case 64:
+        memcpy(to, from, 64);
+        memset(from, 0, 64);
+        break;
+    default:
+        memcpy(to, from, size);
+        memset(from, 0, size);
+    }
+}
+
 // Plain values that nobody tracks: the last row goes into the hole and leaves zeros, in one pass.
 static void remove_plain(ecs_storage* storage, ecs_chunk* chunk, uint32_t row, ecs_chunk* last,
                          uint32_t last_row) {
@@ -342,8 +389,10 @@ static void remove_plain(ecs_storage* storage, ecs_chunk* chunk, uint32_t row, e
         uint32_t size = chunk->sizes[i];
         void* from = (uint8_t*)last->columns[i] + (size_t)size * last_row;
         void* to = (uint8_t*)chunk->columns[i] + (size_t)size * row;
-        if (is_hole) ecs_bytes_copy(to, from, size);
-        ecs_bytes_zero(from, size);
+        if (is_hole)
+            take_bytes(to, from, size);
+        else
+            ecs_bytes_zero(from, size);
     }
     storage->chunk_counts[last->id] = last_row;
     archetype->row_count--;

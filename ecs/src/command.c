@@ -129,7 +129,7 @@ static bool copy_values(ecs_world* world, const ecs_init* inits, uint32_t count,
     return true;
 }
 
-ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op) {
+static inline ecs_command* push(ecs_world* world, ecs_command_op op) {
     ecs_commands* commands = &world->storage.commands;
     BASE_ASSERT(world->is_sealed && !commands->is_flushing);
     if (commands->count >= world->limits.commands_queued_max) return NULL;
@@ -149,11 +149,15 @@ ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op) {
     return command;
 }
 
+ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op) {
+    return push(world, op);
+}
+
 // Queue one command with copies of its values. @return NULL when that is not possible (counted).
-static ecs_command* record(ecs_world* world, ecs_command_op op, const ecs_init* inits,
-                           uint32_t init_count) {
-    ecs_command* command = ecs_command_push(world, op);
-    if (command && copy_values(world, inits, init_count, &command->values)) {
+static inline ecs_command* record(ecs_world* world, ecs_command_op op, const ecs_init* inits,
+                                  uint32_t init_count) {
+    ecs_command* command = push(world, op);
+    if (command && (init_count == 0 || copy_values(world, inits, init_count, &command->values))) {
         command->init_count = init_count;
         return command;
     }
@@ -164,7 +168,7 @@ static ecs_command* record(ecs_world* world, ecs_command_op op, const ecs_init* 
 
 ecs_entity ecs_command_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
                               uint32_t init_count) {
-    if (!ecs_template_get(world, template_id)) {
+    if (template_id == ECS_TEMPLATE_NONE || template_id > world->templates.count) {
         world->counters.commands_refused++;
         return ECS_ENTITY_NONE;
     }
@@ -274,7 +278,9 @@ static uint32_t apply_run(ecs_world* world, uint32_t first) {
 
 void ecs_commands_clear(ecs_world* world) {
     ecs_commands* commands = &world->storage.commands;
-    for (uint32_t i = 0; i < commands->count; i++)
+    // Without blocks in use no command has values.
+    bool has_values = commands->block_used > 0 || commands->block_bytes > 0;
+    for (uint32_t i = 0; has_values && i < commands->count; i++)
         destroy_values(world, commands->items[i].values, commands->items[i].init_count);
     commands->count = 0;
     commands->created_count = 0;

@@ -16,8 +16,6 @@
 #include "base/hash.h"
 #include "world_internal.h"
 
-_Static_assert(sizeof(ecs_event_head) == 16, "payloads start at a multiple of 16");
-
 bool ecs_events_init(ecs_world* world) {
     memset(&world->events, 0, sizeof(world->events));
     return true;
@@ -178,13 +176,9 @@ static bool queue_reserve(ecs_world* world, size_t bytes) {
 }
 
 // Copy what the fields cover into zeroed memory.
-static void copy_payload(const ecs_event_kind* kind, uint8_t* target, const void* payload) {
-    if (kind->type.is_dense) {
-        memcpy(target, payload, kind->type.size);
-        return;
-    }
+static void copy_fields(const ecs_event_kind* kind, uint8_t* target, const void* payload) {
     for (uint32_t i = 0; i < kind->type.field_count; i++) {
-        const ecs_field* field = &kind->fields[i];
+        const ecs_field* field = &kind->type.fields[i];
         memcpy(target + field->offset, (const uint8_t*)payload + field->offset, field_bytes(field));
     }
 }
@@ -219,7 +213,7 @@ bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, co
     BASE_ASSERT(type != ECS_EVENT_NONE && type <= events->kind_count);
     const ecs_event_kind* kind = events->kinds[type - 1];
     BASE_ASSERT(payload != NULL || kind->type.size == 0);
-    size_t bytes = (sizeof(ecs_event_head) + kind->type.size + 15u) & ~(size_t)15u;
+    uint32_t bytes = ecs_event_bytes(kind->type.size);
     if (events->queue_count >= world->limits.events_queued_max ||
         (events->queue_tail + bytes > events->queue_capacity && !queue_reserve(world, bytes))) {
         world->counters.events_refused++;
@@ -227,19 +221,16 @@ bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, co
     }
     uint8_t* record = events->queue + events->queue_tail;
     uint8_t* copy = record + sizeof(ecs_event_head);
-    if (kind->type.is_dense && kind->type.size <= 16) {
-        // The last 16 bytes of a record hold nothing but this payload and zeros.
-        if (kind->type.size > 0) {
-            memset(record + bytes - 16, 0, 16);
-            ecs_bytes_copy(copy, payload, kind->type.size);
-        }
+    if (kind->type.is_dense) {
+        ecs_bytes_copy(copy, payload, kind->type.size);
     } else {
         memset(record, 0, bytes);
-        copy_payload(kind, copy, payload);
+        copy_fields(kind, copy, payload);
     }
     bool unresolved = ecs_entity_is_placeholder(target);
     unresolved |= visit_placeholders(world, kind, copy, false);
-    ecs_event_head head = {target, type, (uint16_t)kind->type.size, (uint32_t)bytes, unresolved};
+    ecs_event_head head = {.target = target, .type = type & 0x7fffu, .unresolved = unresolved};
+    head.size = kind->type.size & 0xffffu;
     memcpy(record, &head, sizeof(head));
     events->queue_tail += bytes;
     events->queue_count++;
@@ -280,7 +271,7 @@ void ecs_events_resolve(ecs_world* world) {
             memcpy(events->queue + at, &head, sizeof(head));
             events->unresolved_count--;
         }
-        at += head.bytes;
+        at += ecs_event_bytes(head.size);
     }
 }
 
@@ -401,14 +392,15 @@ void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count
         ecs_event_head head;
         memcpy(&head, events->queue + events->queue_head, sizeof(head));
         BASE_ASSERT(head.unresolved == 0);
-        fetch_ahead(world, head.bytes);
+        uint32_t bytes = ecs_event_bytes(head.size);
+        fetch_ahead(world, bytes);
         ecs_bytes_copy(payload, events->queue + events->queue_head + sizeof(head), head.size);
-        events->queue_head += head.bytes;
+        events->queue_head += bytes;
         events->queue_count--;
         if (events->queue_count == 0) {
             events->queue_head = events->queue_tail = 0;
         }
-        ecs_event event = {head.type, head.target, head.size, payload};
+        ecs_event event = {(ecs_event_type)head.type, head.target, (uint16_t)head.size, payload};
         deliver_one(world, &own_stage, &event);
     }
 }

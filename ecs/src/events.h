@@ -17,11 +17,16 @@ typedef struct ecs_event_kind {
 /// In front of each payload in the queue.
 typedef struct ecs_event_head {
     ecs_entity target;
-    ecs_event_type type;
-    uint16_t size;       ///< of the payload
-    uint32_t bytes;      ///< of head and payload, a multiple of 16
-    uint32_t unresolved; ///< 1: target or payload names a placeholder
+    unsigned type : 15;
+    unsigned size : 16;      ///< of the payload
+    unsigned unresolved : 1; ///< target or payload names a placeholder
 } ecs_event_head;
+_Static_assert(sizeof(ecs_event_head) == 8, "payloads keep the alignment of the heads");
+
+/// Bytes of a head and its payload in the queue: a multiple of 8.
+static inline uint32_t ecs_event_bytes(uint32_t payload_bytes) {
+    return ((uint32_t)sizeof(ecs_event_head) + payload_bytes + 7u) & ~7u;
+}
 
 /// FIFO over all types: the order of posting is the order of delivery.
 typedef struct ecs_events {

@@ -293,13 +293,13 @@ bool ecs_query_next(ecs_query_iter* iter) {
     for (; i < query->entry_count; i++, entry += query->stride) {
         uint32_t count = counts[entry[ENTRY_CHUNK]];
         if (count == 0) continue;
+        iter->next_index = i + 1;
         iter->rows.count = count;
         iter->rows.entities = (const ecs_entity*)entry[ENTRY_ENTITIES];
         iter->rows.columns = (void* const*)(entry + ENTRY_COLUMNS);
-        const uintptr_t* marks = entry + ENTRY_COLUMNS + query->term_count;
-        for (uint32_t w = 0; w < query->write_count; w++)
-            *(uint8_t*)marks[w] = 1;
-        iter->next_index = i + 1;
+        const uintptr_t* end = entry + query->stride;
+        for (const uintptr_t* mark = end - query->write_count; mark < end; mark++)
+            *(uint8_t*)*mark = 1;
         return true;
     }
     ecs_query_end(iter);

@@ -236,7 +236,7 @@ static void write_events(const saver* save) {
         base_bytes_write_u32(save->bytes, head.target);
         base_bytes_write_u16(save->bytes, head.type);
         ecs_type_write(&events->kinds[head.type - 1]->type, payload, save->bytes);
-        at += head.bytes;
+        at += ecs_event_bytes(head.size);
     }
 }
 

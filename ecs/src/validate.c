@@ -22,7 +22,7 @@ static void validate_queue(const ecs_world* world) {
         BASE_ASSERT(head.size == events->kinds[head.type - 1]->type.size);
         count++;
         unresolved += head.unresolved;
-        at += head.bytes;
+        at += ecs_event_bytes(head.size);
     }
     BASE_ASSERT(at == events->queue_tail);
     BASE_ASSERT(count == events->queue_count && unresolved == events->unresolved_count);
