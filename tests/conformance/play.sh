@@ -23,8 +23,8 @@ play() {
     local ours theirs
     ours=$(awk '$1 == "conformance" { gsub(/[a-z_]+=/, ""); print $2, $3, $5, $4 }' conformance.out)
     theirs=$(pick peer scope_hash server.out)
-    [ -n "$ours" ] && grep -qxF "$ours" <<<"$theirs" ||
-        fail "the conformance client holds another world:"$'\n'"$ours"$'\n'"of"$'\n'"$theirs"
+    [ -n "$ours" ] || fail "the conformance client holds nothing"
+    grep -qxF "$ours" <<<"$theirs" || fail "the conformance client holds another world:"$'\n'"$ours"$'\n'"of"$'\n'"$theirs"
     says conformance.out ' schema=equal '
     says conformance.out ' reason=1 '
     says conformance.out ' malformed=0 '

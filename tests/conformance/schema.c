@@ -262,14 +262,26 @@ static void lay_out(const cf_schema* schema, template_row* row) {
     }
 }
 
-const template_row* schema_find(cf_schema* schema, const uint8_t* parts, uint32_t part_count) {
-    for (uint32_t p = 0; p < part_count; p++)
-        if (parts[p] >= schema->template_count) return NULL;
+static const template_row* find_remembered(const cf_schema* schema, const uint8_t* parts,
+                                           uint32_t part_count) {
     for (uint32_t i = 0; i < schema->remembered_count; i++)
         if (schema->remembered[i]->part_count == part_count &&
             memcmp(schema->remembered[i]->parts, parts, part_count) == 0)
             return schema->remembered[i];
-    if (schema->remembered_count == REMEMBERED_MAX) return NULL;
+    return NULL;
+}
+
+const template_row* schema_find(cf_schema* schema, const uint8_t* named, uint32_t named_count) {
+    uint8_t parts[8];
+    uint32_t part_count = 0;
+    for (uint32_t i = 0; i < named_count; i++) {
+        if (named[i] >= schema->template_count) return NULL;
+        // Of a part that is named twice the last one stays.
+        bool comes_again = memchr(named + i + 1, named[i], named_count - i - 1) != NULL;
+        if (!comes_again) parts[part_count++] = named[i];
+    }
+    const template_row* known = find_remembered(schema, parts, part_count);
+    if (known || schema->remembered_count == REMEMBERED_MAX) return known;
     template_row* row = calloc(1, sizeof *row);
     if (!row) abort();
     row->part_count = part_count;

@@ -185,7 +185,7 @@ static const struct vector_kind {
 } kinds[] = {{"golomb ", check_golomb, 12},   {"quant ", check_quant, 8},
              {"row ", check_row, 4},          {"descriptor ", check_descriptor, 2},
              {"item ", check_item, 8},        {"schema ", check_schema, 1},
-             {"packet ", check_packet, 7},    {"accepted ", check_accepted, 5},
+             {"packet ", check_packet, 7},    {"accepted ", check_accepted, 6},
              {"refused ", check_refused, 19}, {"scope ", check_scope, 7}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -273,7 +273,7 @@ static void the_packets_of_the_page_are_written_read_and_refused_as_it_says(void
     assert_true(view->records_create >= 5 && view->records_destroy >= 1);
     assert_true(view->records_update >= 5);
     assert_true(view->records_settled >= 1 && view->records_absolute >= 1);
-    assert_true(judge_bodies(&s) >= 24);
+    assert_true(judge_bodies(&s) >= 25);
     expect_client(&s);
     assert_int_equal(s.faults, 0);
     close_story(&s);
