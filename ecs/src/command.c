@@ -304,7 +304,7 @@ void ecs_commands_deinit(ecs_world* world) {
 // Commands name entities anywhere in memory, and each would wait for its record and then for its row. So
 // both are asked for some commands ahead; the order of application stays.
 static void fetch_ahead(const ecs_world* world, uint32_t at) {
-    enum { RECORD_AHEAD = 24, ROW_AHEAD = 10, COLUMNS_MAX = 8 };
+    enum { RECORD_AHEAD = 24, ROW_AHEAD = 10 };
     const ecs_storage* storage = &world->storage;
     const ecs_commands* commands = &storage->commands;
     if (at + RECORD_AHEAD < commands->count)
@@ -313,12 +313,7 @@ static void fetch_ahead(const ecs_world* world, uint32_t at) {
     if (at + ROW_AHEAD >= commands->count) return;
     const ecs_record* record = ecs_record_find(storage, commands->items[at + ROW_AHEAD].entity);
     if (!record) return;
-    const ecs_chunk* chunk = ecs_record_chunk(storage, record);
-    uint32_t row = ecs_record_row(record);
-    uint32_t count = chunk->archetype->column_count;
-    __builtin_prefetch(chunk->entities + row, 1);
-    for (uint32_t i = 0; i < count && i < COLUMNS_MAX; i++)
-        __builtin_prefetch(ecs_chunk_cell(chunk, i, row), 1);
+    ecs_chunk_prefetch(ecs_record_chunk(storage, record), ecs_record_row(record));
 }
 
 void ecs_commands_apply(ecs_world* world) {

@@ -278,6 +278,15 @@ static inline uint32_t ecs_chunk_count(const ecs_storage* storage, const ecs_chu
 static inline void* ecs_chunk_cell(const ecs_chunk* chunk, uint32_t column, uint32_t row) {
     return (uint8_t*)chunk->columns[column] + (size_t)chunk->sizes[column] * row;
 }
+/// Ask for a row that is about to be written: stores go out in order, so each miss would wait for the
+/// one before.
+static inline void ecs_chunk_prefetch(const ecs_chunk* chunk, uint32_t row) {
+    enum { COLUMNS_MAX = 8 };
+    uint32_t count = chunk->archetype->column_count;
+    __builtin_prefetch(chunk->entities + row, 1);
+    for (uint32_t i = 0; i < count && i < COLUMNS_MAX; i++)
+        __builtin_prefetch(ecs_chunk_cell(chunk, i, row), 1);
+}
 static inline uint64_t* ecs_chunk_dirty(const ecs_chunk* chunk, uint32_t track) {
     return chunk->dirty + (size_t)chunk->dirty_words * track;
 }

@@ -190,6 +190,7 @@ ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
     // Tracking made room for this death when the entity was created.
     ecs_chunk* chunk = ecs_record_chunk(&world->storage, found);
     uint32_t row = ecs_record_row(found);
+    ecs_chunk_prefetch(chunk, row);
     ecs_row_tell_destroying(world, chunk, row, entity);
     const ecs_archetype* archetype = chunk->archetype;
     if (archetype->has_ops)
