@@ -274,8 +274,10 @@ ecs_query_iter ecs_query_begin(ecs_world* world, ecs_query* query) {
     BASE_ASSERT(world->is_sealed && "seal the world before queries are walked");
     ecs_runway_close(world); // a walk may read past the count and finds zeros there
     world->walk_depth++;
-    ecs_query_iter iter;
-    iter.rows = (ecs_rows){0};
+    ecs_query_iter iter; // its columns stay unset: they are for ecs_query_find
+    iter.rows.count = 0;
+    iter.rows.entities = NULL;
+    iter.rows.columns = NULL;
     iter.world = world;
     iter.query = query;
     iter.next_index = 0;
