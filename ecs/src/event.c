@@ -333,16 +333,16 @@ void ecs_events_clear_exported(ecs_world* world) {
 }
 
 static inline void call_handler(ecs_world* world, const ecs_system* system, ecs_stage* stage,
-                                const ecs_event* event) {
+                                const ecs_event* event, const ecs_record* target) {
     stage->context = system->context;
     if (system->query == NULL) {
         const ecs_rows none = {0};
         system->on_event(stage, event, &none);
         return;
     }
-    if (event->target != ECS_ENTITY_NONE) {
+    if (target != NULL) {
         ecs_query_iter iter;
-        if (ecs_query_find(world, system->query, event->target, &iter)) {
+        if (ecs_query_find_record(world, system->query, target, &iter)) {
             system->on_event(stage, event, &iter.rows);
         }
         return;
@@ -354,7 +354,9 @@ static inline void call_handler(ecs_world* world, const ecs_system* system, ecs_
 }
 
 static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_event* event) {
-    if (event->target != ECS_ENTITY_NONE && !ecs_record_find(&world->storage, event->target)) {
+    // Structure is deferred until all handlers have run: the record stays.
+    const ecs_record* target = ecs_record_find(&world->storage, event->target);
+    if (event->target != ECS_ENTITY_NONE && target == NULL) {
         world->counters.stale_handles++;
         return;
     }
@@ -365,7 +367,7 @@ static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_eve
     }
     const ecs_system_order* handlers = &world->systems.handlers[event->type];
     for (uint32_t i = 0; i < handlers->count; i++) {
-        call_handler(world, world->systems.list[handlers->systems[i]], stage, event);
+        call_handler(world, world->systems.list[handlers->systems[i]], stage, event, target);
     }
 }
 

@@ -334,7 +334,11 @@ ecs_entity ecs_query_first(ecs_world* world, ecs_query* query) {
 
 bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_query_iter* iter) {
     const ecs_record* record = ecs_record_find(&world->storage, entity);
-    if (!record) return false;
+    return record && ecs_query_find_record(world, query, record, iter);
+}
+
+bool ecs_query_find_record(ecs_world* world, ecs_query* query, const ecs_record* record,
+                           ecs_query_iter* iter) {
     const ecs_chunk* chunk = ecs_record_chunk(&world->storage, record);
     const ecs_match* match = match_of(query, chunk->archetype);
     if (!match) return false;
@@ -349,8 +353,9 @@ bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_q
         uint16_t track = chunk->archetype->columns[column].track;
         if (track != ECS_SLOT_NONE) ecs_chunk_mark_row(chunk, track, row);
     }
-    iter->rows =
-        (ecs_rows){.count = 1, .entities = chunk->entities + row, .columns = iter->columns};
+    iter->rows.count = 1;
+    iter->rows.entities = chunk->entities + row;
+    iter->rows.columns = iter->columns;
     iter->world = world;
     iter->query = NULL; // no walk is open: nothing to end
     iter->next_index = 0;

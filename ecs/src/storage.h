@@ -484,6 +484,9 @@ void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk);  ///< the last 
 BASE_MUST_USE bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype);
 void ecs_queries_clear(ecs_world* world); ///< forget all archetypes
 void ecs_queries_deinit(ecs_world* world);
+/// ecs_query_find for a record that lives.
+bool ecs_query_find_record(ecs_world* world, ecs_query* query, const ecs_record* record,
+                           ecs_query_iter* iter);
 void ecs_query_validate(const ecs_world* world, const ecs_query* query);
 /// Name the owner of a query for the messages of seal; `owner` must outlive the world.
 void ecs_query_own(ecs_query* query, const char* owner);
