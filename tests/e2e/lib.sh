@@ -128,7 +128,10 @@ value() {
 }
 
 # "id tick hash entities" of each line, sorted.
-pick() { sed -nE "s/^$1 id=([0-9]+) tick=([0-9]+) entities=([0-9]+) .*[ ]$2=([0-9a-f]{16}).*/\1 \2 \4 \3/p" "$3" | sort; }
+pick() {
+    local head='id=([0-9]+) tick=([0-9]+) entities=([0-9]+)'
+    sed -nE "s/^$1 $head .* $2=([0-9a-f]{16}).*/\1 \2 \4 \3/p" "$3" | sort
+}
 
 # are_equal COUNT SERVER CLIENT...: so many ids join on (id, tick) with equal hashes and entities.
 are_equal() {
@@ -145,7 +148,8 @@ are_equal() {
 verifies() {
     run verify shoal-replay verify "$1"
     [ "$code" = 0 ] || fail "verify of $1 ended with $code"
-    says verify.out '^verified ticks=[0-9]+ state_hash=[0-9a-f]{16} world_hash=[0-9a-f]{16} tail=(whole|cut) lost_bytes=[0-9]+$'
+    local hashes='state_hash=[0-9a-f]{16} world_hash=[0-9a-f]{16}'
+    says verify.out "^verified ticks=[0-9]+ $hashes tail=(whole|cut) lost_bytes=[0-9]+\$"
     [ $# = 1 ] && return 0
     grep '^done ' "$2.out" >done.txt
     [ "$(value state_hash verify.out)" = "$(value state_hash done.txt)" ] ||
