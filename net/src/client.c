@@ -148,7 +148,7 @@ static void take_welcome(net_client* client, const Shoal__Wire__Welcome* welcome
         return;
     }
     client->client = welcome->client;
-    // From 1: an input packet with seq 0 and nothing in it would have no bytes at all.
+    // From 1: an input packet with seq 0 and nothing in it would have no bytes at all (send_inputs).
     net_acks_send_init(&client->sent, 1, client->now_us);
     client->phase = NET_CLIENT_PLAYING;
 }
@@ -415,9 +415,11 @@ static void send_inputs(net_client* client) {
     packet.n_inputs = fitting;
     packet.inputs = inputs;
     size_t size = proto_encode(&packet.base, client->packet, sizeof client->packet);
-    BASE_ASSERT(size > 0);
-    (void)client->config.transport->ops->send(client->config.transport, client->peer,
-                                              NET_CHANNEL_REALTIME, client->packet, size);
+    BASE_ASSERT(size > 0 || proto_encoded_bytes(&packet.base) == 0);
+    // Without bytes: seq 0 and nothing to say. It comes back to 0 for who waits long for a match to begin.
+    if (size > 0)
+        (void)client->config.transport->ops->send(client->config.transport, client->peer,
+                                                  NET_CHANNEL_REALTIME, client->packet, size);
     net_outbox_drop_unreliable(&client->outbox);
 }
 

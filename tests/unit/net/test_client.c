@@ -134,6 +134,20 @@ static void nobody_answering_is_unreachable_after_five_seconds(void** state) {
     close(&at);
 }
 
+// Its numbers have 16 bits, and a packet numbered 0 that says nothing has no bytes.
+static void a_client_may_wait_for_its_match_longer_than_its_numbers_last(void** state) {
+    (void)state;
+    duel at;
+    open_welcomed(&at);
+    run(&at, UINT16_MAX + 100);
+    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
+    send_nothing_new(&at, 1);
+    run(&at, 2);
+    assert_int_equal(net_client_get_report(at.client).tick, 1);
+    assert_int_equal(malformed(&at), 0);
+    close(&at);
+}
+
 static void a_server_that_does_not_welcome_is_given_up_after_five_seconds(void** state) {
     (void)state;
     duel at;
@@ -505,6 +519,7 @@ int main(void) {
         TEST(a_name_that_is_no_text_is_cleaned_before_it_is_sent),
         TEST(nobody_answering_is_unreachable_after_five_seconds),
         TEST(a_server_that_does_not_welcome_is_given_up_after_five_seconds),
+        TEST(a_client_may_wait_for_its_match_longer_than_its_numbers_last),
         TEST(a_refusal_is_kept_with_its_words),
         TEST(impossible_welcomes_are_ignored_and_counted),
         TEST(a_goodbye_says_how_it_ended),
