@@ -567,7 +567,7 @@ static void do_command(model* m) {
 // The twin takes the handles of what is created from the real world's list.
 static void offer_handles(model* m, uint32_t created_before) {
     ecs_changes changes = ecs_changes_get(m->world);
-    m->twin->handles = changes.created + created_before;
+    m->twin->handles = changes.created ? changes.created + created_before : NULL;
     m->twin->handle_count = changes.created_count - created_before;
     m->twin->handle_next = 0;
 }
