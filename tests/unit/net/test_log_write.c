@@ -4,6 +4,8 @@
 
 #include "log.pb-c.h"
 
+#include <sys/mman.h>
+
 typedef struct faults {
     uint32_t calls;    ///< of write and sync together
     uint32_t fail_at;  ///< the first call that fails; 0: none
@@ -308,10 +310,52 @@ static void the_thread_writes_what_a_busy_simulation_pushes(void** state) {
     files_close(&files);
 }
 
+// Whoever may write the queue's file can put a record there that holds by itself.
+static void a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file* file;
+    net_log_file_config config = files_config(&files);
+    config.ring_bytes = NET_LOG_QUEUE_BYTES;
+    const uint32_t sizes[] = {NET_LOG_QUEUE_PREFIX_BYTES,
+                              NET_LOG_QUEUE_PREFIX_BYTES + NET_LOG_RECORD_BYTES_MAX + 1,
+                              NET_LOG_QUEUE_BYTES / 2};
+    uint8_t* forged = calloc(1, NET_LOG_QUEUE_BYTES / 2);
+    assert_non_null(forged);
+    for (uint32_t i = 0; i < BASE_COUNT(sizes); i++) {
+        assert_int_equal(files_create(&config, &file), NET_OK);
+        files_tick(file, 1);
+        int fd = open(files.queue, O_RDWR);
+        assert_true(fd >= 0);
+        size_t bytes = 4096 + BASE_SPSC_HEADER_BYTES + NET_LOG_QUEUE_BYTES;
+        uint8_t* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        assert_true(memory != MAP_FAILED);
+        base_spsc* ring = base_spsc_open(memory + 4096, bytes - 4096);
+        assert_non_null(ring);
+        assert_true(base_spsc_push(ring, forged, sizes[i]));
+        munmap(memory, bytes);
+        close(fd);
+        net_log_file_pump(file, false);
+        char failure[256];
+        assert_true(net_log_file_take_failure(file, failure, sizeof failure));
+        assert_non_null(strstr(failure, "changed by somebody else"));
+        assert_null(net_log_file_begin(file));
+        assert_int_equal(net_log_file_destroy(file), NET_ERR_IO);
+        log_sum sum = files_read(files.log);
+        assert_int_equal(sum.result, NET_OK);
+        assert_int_equal(sum.records, 2);
+        assert_true(sum.info.is_cut);
+    }
+    free(forged);
+    files_close(&files);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_whole_log_is_closed_and_has_no_queue),
         TEST(equal_ticks_give_equal_files),
+        TEST(a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block),
         TEST(records_leave_the_queue_only_when_their_block_is_written),
         TEST(a_full_queue_stops_the_log_and_nothing_else),
         TEST(a_full_disk_ends_the_log_at_a_whole_record),
