@@ -281,9 +281,30 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
         pthread_cond_signal(&file->wake);
 }
 
-/// An earlier log of this name is kept as FILE.old, with its queue.
-static bool move_old(const char* name, const base_reporter* reporter) {
+/// The name still stands for the open file.
+static bool is_file_of(int fd, const char* name) {
+    struct stat of_fd, of_name;
+    return fstat(fd, &of_fd) == 0 && stat(name, &of_name) == 0 && of_fd.st_dev == of_name.st_dev &&
+           of_fd.st_ino == of_name.st_ino;
+}
+
+/// An earlier log of this name, locked by us, becomes FILE.old, with its queue.
+static bool move_locked(const char* name, int fd, const base_reporter* reporter) {
     char old[4096], queue[4096], old_queue[4096];
+    struct stat status;
+    if (fstat(fd, &status) == 0 && status.st_size == 0) return true;
+    bool is_right = base_text_format(old, sizeof old, "%s.old", name) &&
+                    net_log_queue_name(queue, sizeof queue, name) &&
+                    net_log_queue_name(old_queue, sizeof old_queue, old);
+    // The queue first: once the name is free, a queue beside it may be somebody else's.
+    if (is_right && rename(queue, old_queue) != 0) unlink(old_queue);
+    if (is_right && rename(name, old) == 0) return true;
+    base_report(reporter, name, 0, "cannot be moved away: %s", strerror(errno));
+    return false;
+}
+
+/// An earlier log of this name is kept as FILE.old.
+static bool move_old(const char* name, const base_reporter* reporter) {
     struct stat status;
     if (stat(name, &status) != 0) return true;
     if (!S_ISREG(status.st_mode)) {
@@ -295,34 +316,30 @@ static bool move_old(const char* name, const base_reporter* reporter) {
         base_report(reporter, name, 0, "cannot be opened: %s", strerror(errno));
         return false;
     }
-    bool is_free = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    bool is_free = flock(fd, LOCK_EX | LOCK_NB) == 0 && is_file_of(fd, name);
+    // Moved under the lock: a server that starts at the same time keeps its own.
+    bool is_moved = is_free && move_locked(name, fd, reporter);
     close(fd);
-    if (!is_free) {
-        base_report(reporter, name, 0, "another server writes this log");
-        return false;
-    }
-    if (status.st_size == 0) return true;
-    bool is_right = base_text_format(old, sizeof old, "%s.old", name) &&
-                    net_log_queue_name(queue, sizeof queue, name) &&
-                    net_log_queue_name(old_queue, sizeof old_queue, old);
-    if (!is_right || rename(name, old) != 0) {
-        base_report(reporter, name, 0, "cannot be moved away: %s", strerror(errno));
-        return false;
-    }
-    if (rename(queue, old_queue) != 0) unlink(old_queue);
-    return true;
+    if (!is_free) base_report(reporter, name, 0, "another server writes this log");
+    return is_moved;
 }
 
 static net_result open_file(net_log_file* file, const base_reporter* reporter) {
     const char* name = file->config.file;
     if (!move_old(name, reporter)) return NET_ERR_IO;
-    file->fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    file->fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (file->fd < 0) {
         base_report(reporter, name, 0, "cannot be created: %s", strerror(errno));
         return NET_ERR_IO;
     }
     if (flock(file->fd, LOCK_EX | LOCK_NB) != 0) {
         base_report(reporter, name, 0, "cannot be locked: %s", strerror(errno));
+        return NET_ERR_IO;
+    }
+    // Only now is it ours: somebody may have created, filled or moved it since.
+    struct stat status;
+    if (!is_file_of(file->fd, name) || fstat(file->fd, &status) != 0 || status.st_size != 0) {
+        base_report(reporter, name, 0, "another server took this log");
         return NET_ERR_IO;
     }
     return NET_OK;

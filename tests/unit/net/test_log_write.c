@@ -310,6 +310,29 @@ static void the_thread_writes_what_a_busy_simulation_pushes(void** state) {
     files_close(&files);
 }
 
+static void a_log_that_is_being_written_stays_where_it_is(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file *file, *second;
+    net_log_file_config config = files_config(&files);
+    assert_int_equal(files_create(&config, &file), NET_OK);
+    files_tick(file, 1);
+    assert_int_equal(files_create(&config, &second), NET_ERR_IO);
+    files_tick(file, 2);
+    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    log_sum sum = files_read(files.log);
+    assert_int_equal(sum.result, NET_OK);
+    assert_int_equal(sum.records, 4);
+    // Now it is an old one.
+    assert_int_equal(files_create(&config, &second), NET_OK);
+    assert_int_equal(net_log_file_destroy(second), NET_OK);
+    char old[128];
+    snprintf(old, sizeof old, "%s.old", files.log);
+    assert_int_equal(files_read(old).records, 4);
+    files_close(&files);
+}
+
 // Whoever may write the queue's file can put a record there that holds by itself.
 static void a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block(void** state) {
     (void)state;
@@ -355,6 +378,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_whole_log_is_closed_and_has_no_queue),
         TEST(equal_ticks_give_equal_files),
+        TEST(a_log_that_is_being_written_stays_where_it_is),
         TEST(a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block),
         TEST(records_leave_the_queue_only_when_their_block_is_written),
         TEST(a_full_queue_stops_the_log_and_nothing_else),
