@@ -16,8 +16,10 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_BYTES_MAX 1024u
@@ -33,12 +35,21 @@ typedef struct module_box {
 
 net_result net_module_read_file(const char* file, size_t bytes_max, const base_reporter* reporter,
                                 base_bytes* bytes) {
-    FILE* stream = fopen(file, "rb");
+    // Not blocking: opening a pipe without a writer would wait for one, and signals wait too.
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE* stream = fd < 0 ? NULL : fdopen(fd, "rb");
     if (!stream) {
         base_report(reporter, file, 0, "cannot be opened: %s", strerror(errno));
+        if (fd >= 0) close(fd);
         return NET_ERR_IO;
     }
+    struct stat status;
     net_result result = NET_OK;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        base_report(reporter, file, 0, "is no plain file");
+        fclose(stream);
+        return NET_ERR_IO;
+    }
     for (;;) {
         uint8_t buffer[4096];
         size_t size = fread(buffer, 1, sizeof buffer, stream);

@@ -124,6 +124,30 @@ static void a_module_needs_its_own_name_and_its_templates(void** state) {
     rmdir(dir);
 }
 
+static void folders_and_pipes_are_no_modules(void** state) {
+    (void)state;
+    char dir[] = "/tmp/shoal_module_XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    char folder[64], pipe[64];
+    snprintf(folder, sizeof folder, "%s/folder.so", dir);
+    snprintf(pipe, sizeof pipe, "%s/pipe.so", dir);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    const char* const files[] = {folder, pipe};
+    for (uint32_t i = 0; i < BASE_COUNT(files); i++) {
+        keeper k;
+        keep(&k);
+        net_module* module;
+        assert_int_equal(net_module_open(files[i], NULL, &k.reporter, &module), NET_ERR_MODULE);
+        assert_reported(&k, "is no plain file");
+        keep(&k);
+        assert_int_equal(net_module_check(files[i], &k.reporter), NET_ERR_IO);
+    }
+    rmdir(folder);
+    unlink(pipe);
+    rmdir(dir);
+}
+
 static void files_without_symbol_or_with_another_contract_are_refused(void** state) {
     (void)state;
     keeper k;
@@ -381,6 +405,7 @@ int main(void) {
         TEST(a_proper_module_passes_the_check),
         TEST(writable_globals_are_named),
         TEST(imports_of_mathematics_chance_and_time_are_named),
+        TEST(folders_and_pipes_are_no_modules),
         TEST(other_files_are_no_modules),
         TEST(damaged_files_are_read_within_their_bounds),
     };
