@@ -35,6 +35,8 @@ base_options_result client_config_read(client_config* config, int argc, char** a
         {"net", BASE_OPTION_TEXT, &config->net, "SPEC",
          "bad network: loss=5,delay=80,jitter=20,duplicate=1,reorder=2,seed=7", 0, 0},
         {"seed", BASE_OPTION_U64, &config->seed, "N", "of the bots' chance", 0, 0},
+        {"config", BASE_OPTION_TEXT, &config->config, "FILE",
+         "options as lines of \"bots = 8\"; environment and command line win", 0, 0},
     };
     const base_options options = {
         .program = "shoal-client",
@@ -42,6 +44,8 @@ base_options_result client_config_read(client_config* config, int argc, char** a
         .about = "Connects to a server, mirrors its world, plays it by bots.",
         .options = table,
         .count = BASE_COUNT(table),
+        .config_text = config->config_text,
+        .config_text_bytes = sizeof config->config_text,
     };
     base_option_list words = {0};
     base_options_result result = base_options_read(&options, argc, argv, &words, reporter);

@@ -18,6 +18,8 @@ typedef struct client_config {
     const char* trace;
     const char* net;
     uint64_t seed;
+    const char* config;
+    char config_text[16384]; ///< text options from the file borrow from it
 } client_config;
 
 /// @return as base_options_read.

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LAST_WORDS_MS_MAX 1000u
+
 enum {
     EXIT_CLEAN = 0,
     EXIT_RUNTIME = 1,
@@ -243,6 +245,19 @@ static void run_players(program* self) {
     }
 }
 
+// On a bad network of our own (--net) the last acknowledgements are still on their way when the sessions
+// have ended; without them the server would wait for nobody.
+static void send_last_words(program* self) {
+    uint64_t until_us = net_loop_now_us() + LAST_WORDS_MS_MAX * 1000u;
+    while (net_socket_next_us() != UINT64_MAX && net_loop_now_us() < until_us) {
+        (void)net_loop_wait(&self->loop, net_loop_now_us() + 5000u);
+        for (uint32_t i = 0; i < self->player_count; i++) {
+            net_transport* transport = self->players[i].transport;
+            transport->ops->service(transport, net_loop_now_us());
+        }
+    }
+}
+
 static int run(program* self) {
     if (self->config.net) {
         net_link_config link;
@@ -273,6 +288,7 @@ static int run(program* self) {
     }
     if (code != EXIT_CLEAN) return code;
     run_players(self);
+    send_last_words(self);
     for (uint32_t i = 0; i < self->player_count; i++) {
         int one = close_player(self, &self->players[i]);
         if (one > code) code = one;

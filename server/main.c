@@ -190,6 +190,7 @@ static void run_match(program* self) {
         now_us = net_loop_now_us();
         net_server_service(self->server, now_us);
         if (now_us < next_us && !is_fast) continue;
+        if (is_fast && self->log) net_log_wait_room(self->log);
         if (is_fast) next_us = now_us;
         timed_tick(self);
         next_us += period_us;
@@ -223,6 +224,7 @@ static int dump_world(program* self) {
     return is_written ? EXIT_CLEAN : EXIT_RUNTIME;
 }
 
+// The line knows three ends; whoever was dropped for breaking the protocol is told apart on stderr.
 static const char* end_name(net_end end) {
     switch (end) {
     case NET_END_GOODBYE:
@@ -230,13 +232,11 @@ static const char* end_name(net_end end) {
     case NET_END_LEFT:
         return "left";
     case NET_END_TIMEOUT:
-        return "timeout";
     case NET_END_FAULT:
-        return "fault";
     case NET_END_NONE:
         break;
     }
-    return "none";
+    return "timeout";
 }
 
 static int close_match(program* self) {
@@ -257,6 +257,7 @@ static int close_match(program* self) {
     self->transport->ops->stats(self->transport, &stats);
     uint64_t state_hash = ecs_world_state_hash(world);
     if (self->log) {
+        net_log_append_close(self->log, self->match);
         if (net_log_writer_destroy(self->log) != NET_OK) {
             base_report(&self->reporter, self->log_file, 0,
                         "the log ends early: it has no end record");

@@ -116,6 +116,13 @@ static void begin_closing(net_client* client, net_client_end end) {
     client->closing_us = client->now_us;
 }
 
+// Both sides hang up after a last word, so that one lost acknowledgement does not leave the other waiting.
+static void hang_up(net_client* client, net_client_end end) {
+    net_transport* transport = client->config.transport;
+    transport->ops->disconnect(transport, client->peer, NET_END_GOODBYE, false);
+    begin_closing(client, end);
+}
+
 static void trace_update(void* context, ecs_entity entity, ecs_tick tick, uint64_t row_hash) {
     net_client* client = context;
     if (client->config.trace) {
@@ -183,14 +190,14 @@ static void take_control(net_client* client, const uint8_t* bytes, size_t size) 
             client->refusal = SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED;
             base_text_copy(client->refusal_text, sizeof client->refusal_text,
                            "the match ended before it began for us");
-            begin_closing(client, NET_CLIENT_END_REFUSED);
+            hang_up(client, NET_CLIENT_END_REFUSED);
             break;
         }
         // Dropped for silence or a fault is a lost connection, whatever the word.
-        begin_closing(client, control->goodbye->reason == NET_END_GOODBYE ||
-                                      control->goodbye->reason == NET_END_LEFT
-                                  ? NET_CLIENT_END_GOODBYE
-                                  : NET_CLIENT_END_LOST);
+        hang_up(client, control->goodbye->reason == NET_END_GOODBYE ||
+                                control->goodbye->reason == NET_END_LEFT
+                            ? NET_CLIENT_END_GOODBYE
+                            : NET_CLIENT_END_LOST);
         break;
     default:
         client->packets_malformed++;

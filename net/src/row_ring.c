@@ -9,8 +9,11 @@
 
 enum { RING_ROWS_MIN = 4 };
 
+// Capacities are powers of two: RING_ROWS_MIN doubled until NET_ROW_HISTORY_MAX.
+_Static_assert((NET_ROW_HISTORY_MAX & (NET_ROW_HISTORY_MAX - 1)) == 0, "slots are masked");
+
 static uint32_t slot_of(const net_row_ring* ring, uint32_t position) {
-    return (ring->first + position) % ring->capacity;
+    return (ring->first + position) & (ring->capacity - 1u);
 }
 
 static uint64_t* row_in(const net_row_ring* ring, uint32_t slot) {

@@ -25,7 +25,7 @@ typedef struct net_server_config {
     uint32_t clients_max;
     uint32_t clients_min;      ///< hold tick 1 until so many are in
     ecs_tick ticks_max;        ///< 0: no end
-    const base_reporter* reporter; ///< operator messages (joins, refusals, drops); may be NULL
+    const base_reporter* reporter; ///< operator messages (who was dropped and why); may be NULL
 } net_server_config;
 
 typedef struct net_server net_server;
