@@ -13,7 +13,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { MESSAGE_JSON_BYTES = 65536 };
+enum { MESSAGE_JSON_BYTES = 65536, NAME_SLOTS = 1024 };
+#define SEARCH_BYTES_MAX (UINT64_C(1) << 30) // about a second
+
+/// A name as the header has it, kept by id % NAME_SLOTS.
+typedef struct name_slot {
+    uint32_t id;
+    bool is_filled;
+    bool is_known;
+    char name[ECS_NAME_BYTES_MAX];
+} name_slot;
 
 typedef struct dump {
     net_log_reader* reader;
@@ -23,6 +32,8 @@ typedef struct dump {
     char* json;      ///< of one message, MESSAGE_JSON_BYTES
     const uint8_t* header;
     size_t header_bytes;
+    name_slot* names;           ///< NAME_SLOTS components, then NAME_SLOTS templates
+    uint64_t search_bytes_left; ///< of the header, walked for names
 } dump;
 
 static void put(dump* self, const char* format, ...) BASE_PRINTF(2, 3);
@@ -152,14 +163,27 @@ static void put_items(dump* self, const net_log_record* record, net_log_item_kin
     put(self, "]");
 }
 
+/// Name of a component (0) or template (1), NULL when the header has none. A search walks all of the
+/// header, so names are kept; a stranger's log that asks for very many still gets numbers in the end.
+static const char* find_name(dump* self, uint32_t kind, uint32_t id) {
+    name_slot* slot = &self->names[kind * NAME_SLOTS + id % NAME_SLOTS];
+    if (slot->is_filled && slot->id == id) return slot->is_known ? slot->name : NULL;
+    if (self->search_bytes_left < self->header_bytes) return NULL;
+    self->search_bytes_left -= self->header_bytes;
+    slot->id = id;
+    slot->is_filled = true;
+    slot->is_known =
+        kind == 0 ? net_log_header_component(self->header, self->header_bytes, id, slot->name)
+                  : net_log_header_template(self->header, self->header_bytes, id, slot->name);
+    return slot->is_known ? slot->name : NULL;
+}
+
 static void put_parts(dump* self, const net_log_change* change) {
     put(self, ",\"template\":\"");
     for (uint32_t i = 0; i < change->part_count; i++) {
-        char name[ECS_NAME_BYTES_MAX];
-        bool is_known =
-            net_log_header_template(self->header, self->header_bytes, change->parts[i], name);
+        const char* name = find_name(self, 1, change->parts[i]);
         if (i > 0) put(self, "+");
-        if (is_known)
+        if (name)
             base_bytes_write(&self->text, name, strlen(name));
         else
             put(self, "%u", change->parts[i]);
@@ -168,11 +192,12 @@ static void put_parts(dump* self, const net_log_change* change) {
 }
 
 static void put_component(dump* self, uint32_t component) {
-    char name[ECS_NAME_BYTES_MAX];
-    if (!net_log_header_component(self->header, self->header_bytes, component, name))
-        (void)base_text_format(name, sizeof name, "%u", component);
+    const char* name = find_name(self, 0, component);
     put(self, ",\"component\":");
-    put_text(self, name);
+    if (name)
+        put_text(self, name);
+    else
+        put(self, "\"%u\"", component);
 }
 
 static void put_changes(dump* self, const net_log_record* record) {
@@ -264,17 +289,20 @@ static net_result walk_records(dump* self, ecs_line_fn line, void* context) {
 net_result net_log_dump(net_log_reader* reader, const net_module* module, ecs_line_fn line,
                         void* context) {
     const base_allocator* allocator = net_log_reader_allocator(reader);
-    dump self = {.reader = reader, .module = module};
+    dump self = {.reader = reader, .module = module, .search_bytes_left = SEARCH_BYTES_MAX};
     self.header = net_log_reader_header(reader, &self.header_bytes);
     self.json = base_allocate(allocator, MESSAGE_JSON_BYTES);
-    if (!self.json) return NET_ERR_MEMORY;
+    const size_t names_bytes = 2 * NAME_SLOTS * sizeof *self.names;
+    self.names = base_allocate_zero(allocator, names_bytes);
     net_result result = NET_ERR_MEMORY;
     base_bytes_init(&self.text, allocator);
-    if (proto_codec_init(&self.codec, allocator, PROTO_UNPACK_BYTES_MAX)) {
+    if (self.json && self.names &&
+        proto_codec_init(&self.codec, allocator, PROTO_UNPACK_BYTES_MAX)) {
         result = walk_records(&self, line, context);
         proto_codec_deinit(&self.codec);
     }
     base_bytes_deinit(&self.text);
+    base_release(allocator, self.names, names_bytes);
     base_release(allocator, self.json, MESSAGE_JSON_BYTES);
     return result;
 }
