@@ -59,10 +59,10 @@ static net_result write_log(const net_log_file_config* config, char* failure,
     if (result != NET_OK) return result;
     for (ecs_tick tick = 1; tick <= TICKS; tick++) {
         files_tick(file, tick);
-        net_log_file_pump(file, false);
+        if (config->is_manual) net_log_file_pump(file, false);
     }
     files_end_log(file, TICKS);
-    net_log_file_pump(file, true);
+    if (config->is_manual) net_log_file_pump(file, true);
     if (net_log_file_take_failure(file, failure, failure_bytes)) {
         char again[8];
         assert_false(net_log_file_take_failure(file, again, sizeof again));
