@@ -28,7 +28,7 @@
 // The owner of everything that net_module points to.
 typedef struct module_box {
     net_module module;
-    net_game_module game;
+    net_module_table table;
     char templates_file[PATH_BYTES_MAX];
     base_bytes templates;
 } module_box;
@@ -166,7 +166,7 @@ static module_box* create_box(void) {
     module_box* box = base_allocate_zero(NULL, sizeof *box);
     if (!box) return NULL;
     base_bytes_init(&box->templates, NULL);
-    box->module.game = &box->game;
+    box->module.game = &box->table.game;
     box->module.templates_file = box->templates_file;
     return box;
 }
@@ -207,11 +207,11 @@ static net_result load_library(module_box* box, const char* file, const char* na
         base_report(reporter, file, 0, "is no game module: it has no symbol %s", NET_GAME_SYMBOL);
         return NET_ERR_MODULE;
     }
-    net_result result = net_module_table_check(get(), file, reporter, &box->game);
+    net_result result = net_module_table_check(get(), file, reporter, &box->table);
     if (result) return result;
-    if (strcmp(box->game.name, name) != 0) {
+    if (strcmp(box->table.game.name, name) != 0) {
         base_report(reporter, file, 0, "calls itself %s: the file must have the game's name",
-                    box->game.name);
+                    box->table.game.name);
         return NET_ERR_MODULE;
     }
     return NET_OK;
@@ -268,10 +268,10 @@ net_result net_module_wrap(const net_game_module* game, const char* templates,
     module_box* box = create_box();
     if (!box) return NET_ERR_MEMORY;
     (void)base_text_copy(box->templates_file, sizeof box->templates_file, templates_file);
-    net_result result = net_module_table_check(game, templates_file, reporter, &box->game);
+    net_result result = net_module_table_check(game, templates_file, reporter, &box->table);
     if (!result) {
         base_bytes_write(&box->templates, templates, strlen(templates));
-        box->module.content_hash = base_hash64_mix(base_hash64_text(box->game.name),
+        box->module.content_hash = base_hash64_mix(base_hash64_text(box->table.game.name),
                                                    base_hash64(templates, strlen(templates), 0));
         result = box->templates.failed ? NET_ERR_MEMORY : take_templates(box, reporter);
     }

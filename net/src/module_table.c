@@ -3,17 +3,19 @@
 // there, every name is one that logs and options can carry, every message converts both ways.
 //
 // Contract versions: a program accepts its own version and any table that is not longer than the one it
-// knows. Fields are only added at the end, so a shorter table of a later minor state reads as zero there.
+// knows. Fields are only added at the end, so a shorter table of an earlier state reads as zero there. The
+// elements of its arrays grow in the same way: they are copied one by one, by the length that the module
+// was compiled with, into arrays of this program's, so that everybody else indexes as usual.
 
 #include "module_table.h"
 
-#include "net/limits.h"
 #include "proto/codec.h"
 
 #include <string.h>
 
 // Version 1 ends with human_input; a shorter table was never valid.
 #define TABLE_BYTES_MIN (offsetof(net_game_module, human_input) + sizeof(void*))
+_Static_assert(TABLE_BYTES_MIN == 136, "version 1 is frozen");
 
 typedef struct check {
     const char* file;
@@ -82,10 +84,6 @@ static void check_message(check* check_, const net_game_module* game, uint32_t i
 }
 
 static void check_messages(check* check_, const net_game_module* game) {
-    if (game->message_count > NET_MESSAGES_MAX || (game->message_count && !game->messages)) {
-        fault(check_, "the message table is %s", game->messages ? "too long" : "missing");
-        return;
-    }
     uint32_t inputs = 0;
     for (uint32_t i = 0; i < game->message_count; i++) {
         check_message(check_, game, i);
@@ -97,10 +95,6 @@ static void check_messages(check* check_, const net_game_module* game) {
 }
 
 static void check_settings(check* check_, const net_game_module* game) {
-    if (game->setting_count > NET_SETTINGS_MAX || (game->setting_count && !game->settings)) {
-        fault(check_, "the settings table is %s", game->settings ? "too long" : "missing");
-        return;
-    }
     for (uint32_t i = 0; i < game->setting_count; i++) {
         const net_setting* setting = &game->settings[i];
         if (!is_word(setting->key, 31)) {
@@ -118,14 +112,79 @@ static void check_settings(check* check_, const net_game_module* game) {
             }
         }
     }
-    if (game->action_count && !game->actions) fault(check_, "the action table is %s", "missing");
-    for (uint32_t i = 0; game->actions && i < game->action_count; i++) {
+}
+
+static void check_actions(check* check_, const net_game_module* game) {
+    for (uint32_t i = 0; i < game->action_count; i++) {
         if (!is_name(game->actions[i].name)) fault(check_, "an action has no name%s", "");
     }
 }
 
+// One of the table's arrays: the module's, and what this program makes of it.
+typedef struct array {
+    const char* what;
+    const void* from;
+    uint32_t count, count_max;
+    uint32_t bytes; // of the module's elements
+    void* to;
+    uint32_t to_bytes;
+} array;
+
+// @return false after a fault; nothing is copied then.
+static bool copy_array(check* check_, const array* array_) {
+    if (array_->count == 0) return true;
+    const char* problem = NULL;
+    if (!array_->from)
+        problem = "missing";
+    else if (array_->count > array_->count_max)
+        problem = "too long";
+    if (problem) {
+        check_->faults++;
+        base_report(check_->reporter, check_->file, 0, "the %s table is %s", array_->what, problem);
+        return false;
+    }
+    // All elements hold pointers: another size is none that a compiler gives.
+    if (array_->bytes == 0 || array_->bytes > array_->to_bytes ||
+        array_->bytes % _Alignof(void*) != 0) {
+        check_->faults++;
+        base_report(check_->reporter, check_->file, 0,
+                    "an element of its %s table has %u bytes, this program takes %zu to %u",
+                    array_->what, array_->bytes, _Alignof(void*), array_->to_bytes);
+        return false;
+    }
+    for (uint32_t i = 0; i < array_->count; i++) {
+        memcpy((uint8_t*)array_->to + (size_t)i * array_->to_bytes,
+               (const uint8_t*)array_->from + (size_t)i * array_->bytes, array_->bytes);
+    }
+    return true;
+}
+
+static void copy_arrays(check* check_, net_module_table* copy) {
+    net_game_module* game = &copy->game;
+    const array messages = {
+        "message",           game->messages, game->message_count,   NET_MESSAGES_MAX,
+        game->message_bytes, copy->messages, sizeof *copy->messages};
+    const array settings = {
+        "settings",          game->settings, game->setting_count,   NET_SETTINGS_MAX,
+        game->setting_bytes, copy->settings, sizeof *copy->settings};
+    const array actions = {"action",           game->actions, game->action_count,   NET_ACTIONS_MAX,
+                           game->action_bytes, copy->actions, sizeof *copy->actions};
+    bool has_messages = copy_array(check_, &messages);
+    bool has_settings = copy_array(check_, &settings);
+    bool has_actions = copy_array(check_, &actions);
+    game->messages = copy->messages;
+    game->settings = copy->settings;
+    game->actions = copy->actions;
+    game->message_bytes = sizeof *copy->messages;
+    game->setting_bytes = sizeof *copy->settings;
+    game->action_bytes = sizeof *copy->actions;
+    if (has_messages) check_messages(check_, game);
+    if (has_settings) check_settings(check_, game);
+    if (has_actions) check_actions(check_, game);
+}
+
 net_result net_module_table_check(const net_game_module* table, const char* file,
-                                  const base_reporter* reporter, net_game_module* copy) {
+                                  const base_reporter* reporter, net_module_table* copy) {
     if (!table) {
         base_report(reporter, file, 0, "the module gives no table");
         return NET_ERR_MODULE;
@@ -141,18 +200,18 @@ net_result net_module_table_check(const net_game_module* table, const char* file
         return NET_ERR_MODULE;
     }
     memset(copy, 0, sizeof *copy);
-    memcpy(copy, table, table->size_bytes);
+    net_game_module* game = &copy->game;
+    memcpy(game, table, table->size_bytes);
     check check_ = {file, reporter, 0};
-    if (!net_module_name_is_valid(copy->name)) {
-        fault(&check_, "the name %s is not [a-z0-9_]{1,32}", copy->name);
+    if (!net_module_name_is_valid(game->name)) {
+        fault(&check_, "the name %s is not [a-z0-9_]{1,32}", game->name);
     }
-    if (!copy->title) fault(&check_, "the title is %s", "missing");
-    if (!(copy->view_width > 0.0f && copy->view_width < 1e9f && copy->view_height > 0.0f &&
-          copy->view_height < 1e9f)) {
+    if (!game->title) fault(&check_, "the title is %s", "missing");
+    if (!(game->view_width > 0.0f && game->view_width < 1e9f && game->view_height > 0.0f &&
+          game->view_height < 1e9f)) {
         fault(&check_, "the view is %s", "empty");
     }
-    check_functions(&check_, copy);
-    check_messages(&check_, copy);
-    check_settings(&check_, copy);
+    check_functions(&check_, game);
+    copy_arrays(&check_, copy);
     return check_.faults ? NET_ERR_MODULE : NET_OK;
 }

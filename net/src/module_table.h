@@ -3,15 +3,25 @@
 #pragma once
 
 #include "base/bytes.h"
+#include "net/limits.h"
 #include "net/module.h"
 
 #define NET_MODULE_FILE_BYTES_MAX (64u << 20)
 
-/// Check a table of at least `sizeof(uint32_t) * 2` readable bytes and copy it (missing tail fields zero).
+/// A module's table as this program knows it: missing tail fields are zero, also those of the elements,
+/// and the arrays of `game` are the ones here.
+typedef struct net_module_table {
+    net_game_module game;
+    net_message messages[NET_MESSAGES_MAX];
+    net_setting settings[NET_SETTINGS_MAX];
+    net_action actions[NET_ACTIONS_MAX];
+} net_module_table;
+
+/// Check a table of at least `sizeof(uint32_t) * 2` readable bytes and copy it. `copy` stays in its place.
 /// @return NET_OK; NET_ERR_MODULE (each fault reported under `file`).
 BASE_MUST_USE net_result net_module_table_check(const net_game_module* table, const char* file,
                                                 const base_reporter* reporter,
-                                                net_game_module* copy);
+                                                net_module_table* copy);
 /// [a-z0-9_]{1,32}
 bool net_module_name_is_valid(const char* name);
 /// The whole file, at most `bytes_max`. @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY.

@@ -7,7 +7,8 @@
 ///
 /// Frozen: fields are only ever added at the end. Programs accept a table with
 /// contract_version == NET_GAME_CONTRACT_VERSION and any size_bytes up to their own that covers the
-/// fields of version 1; missing tail fields read as zero.
+/// fields of version 1; missing tail fields read as zero. The same holds for the elements of its three
+/// arrays: the table says how long one is (message_bytes...), programs read them as zero-padded copies.
 ///
 /// Rules for modules: no writable globals (ids live in the context block below), no clock, no libm, no
 /// rand, no files. Same inputs, same bits. `shoal-server check NAME.so` verifies what it can.
@@ -126,10 +127,13 @@ typedef struct net_game_module {
 
     const net_message* messages;    ///< order is part of the schema
     uint32_t message_count;
+    uint32_t message_bytes;         ///< sizeof(net_message) as the module was compiled
     const net_setting* settings;
     uint32_t setting_count;
+    uint32_t setting_bytes;         ///< sizeof(net_setting), as above; may be 0 when there are none
     const net_action* actions;
     uint32_t action_count;
+    uint32_t action_bytes;          ///< sizeof(net_action), as above; may be 0 when there are none
 
     /// Register struct types, components and ECS events. Called first, on both sides.
     ecs_result (*register_types)(ecs_world* world, const base_reporter* reporter);

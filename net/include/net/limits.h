@@ -32,4 +32,5 @@
 #define NET_SETTLE_MS_MAX 10000u           ///< after the last tick: for clients to acknowledge everything
 #define NET_SETTINGS_MAX 64u
 #define NET_MESSAGES_MAX 64u               ///< of a module
+#define NET_ACTIONS_MAX 64u                ///< of a module
 #define NET_WORLD_HASH_EVERY_TICKS 60u

@@ -10,7 +10,7 @@
 
 /// An opened module and its templates text.
 typedef struct net_module {
-    const net_game_module* game;  ///< validated copy, missing tail fields zero
+    const net_game_module* game;  ///< validated copy; its arrays too: missing tail fields are zero
     const char* templates;        ///< text of NAME.blk, NUL-terminated
     size_t template_bytes;
     const char* templates_file;   ///< for messages

@@ -242,6 +242,7 @@ static const net_game_module module = {
     .view_height = HEIGHT,
     .messages = messages,
     .message_count = BASE_COUNT(messages),
+    .message_bytes = sizeof(net_message),
     .register_types = register_types,
     .register_systems = register_systems,
     .start = start,

@@ -25,6 +25,9 @@ static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION + (SAMPLE_FAULT == FAULT_VERSION),
     .size_bytes = sizeof(net_game_module),
     .name = "sample",
+    .message_bytes = sizeof(net_message),
+    .setting_bytes = sizeof(net_setting),
+    .action_bytes = sizeof(net_action),
 };
 
 const net_game_module* net_game_module_get(void);

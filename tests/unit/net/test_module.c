@@ -301,6 +301,116 @@ static void settings_are_checked(void** state) {
     refuse(&table, "the settings table is too long");
 }
 
+static void action_tables_are_checked(void** state) {
+    (void)state;
+    net_action actions[NET_ACTIONS_MAX + 1];
+    for (uint32_t i = 0; i < BASE_COUNT(actions); i++)
+        actions[i] = (net_action){"left", "Left", "help"};
+    net_game_module table = *breakout_module();
+    table.actions = actions;
+    keeper k;
+    for (uint32_t count = NET_ACTIONS_MAX - 1; count <= NET_ACTIONS_MAX; count++) {
+        table.action_count = count;
+        assert_int_equal(wrap(&table, &k), NET_OK);
+    }
+    table.action_count = NET_ACTIONS_MAX + 1;
+    refuse(&table, "the action table is too long");
+    table.action_count = 1;
+    actions[0].name = "";
+    refuse(&table, "an action has no name");
+    table.actions = NULL;
+    refuse(&table, "the action table is missing");
+}
+
+// ---- elements of another length ----
+
+static void shorter_elements_read_as_zero_behind_their_end(void** state) {
+    (void)state;
+    // As settings and actions would be had they got their help text later.
+    struct {
+        const char* key;
+        double value_default, min, max;
+    } settings[] = {{"speed", 1, 0, 2}, {"size", 5, 4, 6}};
+    struct {
+        const char *name, *keys;
+    } actions[] = {{"left", "Left"}, {"right", "Right"}, {"up", "Up"}};
+    net_game_module table = *breakout_module();
+    table.settings = (const net_setting*)(const void*)settings;
+    table.setting_count = BASE_COUNT(settings);
+    table.setting_bytes = sizeof settings[0];
+    table.actions = (const net_action*)(const void*)actions;
+    table.action_count = BASE_COUNT(actions);
+    table.action_bytes = sizeof actions[0];
+    assert_true(table.setting_bytes < sizeof(net_setting));
+    assert_true(table.action_bytes < sizeof(net_action));
+    keeper k;
+    keep(&k);
+    net_module* module;
+    assert_int_equal(net_module_wrap(&table, "a{}", "a.blk", &k.reporter, &module), NET_OK);
+    const net_game_module* game = module->game;
+    assert_ptr_not_equal(game->settings, table.settings);
+    assert_string_equal(game->settings[1].key, "size");
+    assert_true(game->settings[0].max == 2.0 && game->settings[1].min == 4.0);
+    assert_null(game->settings[0].help);
+    assert_null(game->settings[1].help);
+    assert_string_equal(game->actions[2].name, "up");
+    assert_string_equal(game->actions[1].keys, "Right");
+    for (uint32_t i = 0; i < game->action_count; i++)
+        assert_null(game->actions[i].help);
+    assert_int_equal(game->setting_bytes, sizeof(net_setting));
+    assert_int_equal(game->action_bytes, sizeof(net_action));
+    assert_int_equal(game->message_bytes, sizeof(net_message));
+    net_module_close(module);
+}
+
+static void a_field_that_a_shorter_element_lacks_is_missing(void** state) {
+    (void)state;
+    enum { BYTES = offsetof(net_message, from_wire) };
+    uint8_t messages[BREAKOUT_MESSAGE_COUNT][BYTES];
+    for (uint32_t i = 0; i < BREAKOUT_MESSAGE_COUNT; i++)
+        memcpy(messages[i], &breakout_messages[i], BYTES);
+    net_game_module table = *breakout_module();
+    table.messages = (const net_message*)(const void*)messages;
+    table.message_bytes = BYTES;
+    refuse(&table, "message PadInput: to_wire or from_wire is missing");
+}
+
+static void longer_elements_are_refused_like_a_longer_table(void** state) {
+    (void)state;
+    net_game_module table = *breakout_module();
+    table.message_bytes = sizeof(net_message) + 8;
+    refuse(&table, "an element of its message table has 56 bytes, this program takes 8 to 48");
+    table = *breakout_module();
+    table.setting_bytes = sizeof(net_setting) + 8;
+    refuse(&table, "an element of its settings table has 48 bytes");
+    table = *breakout_module();
+    table.action_bytes = sizeof(net_action) + 8;
+    refuse(&table, "an element of its action table has 32 bytes");
+    table.action_bytes = UINT32_MAX;
+    refuse(&table, "an element of its action table has 4294967295 bytes");
+}
+
+static void an_element_size_of_zero_is_refused_unless_there_are_none(void** state) {
+    (void)state;
+    net_game_module table = *breakout_module();
+    table.message_bytes = 0;
+    refuse(&table, "an element of its message table has 0 bytes");
+    table = *breakout_module();
+    table.setting_bytes = 0;
+    refuse(&table, "an element of its settings table has 0 bytes");
+    table = *breakout_module();
+    table.action_bytes = 0;
+    refuse(&table, "an element of its action table has 0 bytes");
+    table.action_bytes = sizeof(net_action) - 1; // would cut a pointer in two
+    refuse(&table, "an element of its action table has 23 bytes");
+    table.settings = NULL;
+    table.actions = NULL;
+    table.setting_count = table.setting_bytes = 0;
+    table.action_count = table.action_bytes = 0;
+    keeper k;
+    assert_int_equal(wrap(&table, &k), NET_OK);
+}
+
 // ---- module files ----
 
 static void a_proper_module_passes_the_check(void** state) {
@@ -402,6 +512,11 @@ int main(void) {
         TEST(message_tables_are_checked),
         TEST(the_longest_message_table_is_accepted),
         TEST(settings_are_checked),
+        TEST(action_tables_are_checked),
+        TEST(shorter_elements_read_as_zero_behind_their_end),
+        TEST(a_field_that_a_shorter_element_lacks_is_missing),
+        TEST(longer_elements_are_refused_like_a_longer_table),
+        TEST(an_element_size_of_zero_is_refused_unless_there_are_none),
         TEST(a_proper_module_passes_the_check),
         TEST(writable_globals_are_named),
         TEST(imports_of_mathematics_chance_and_time_are_named),
