@@ -87,8 +87,11 @@ static int say_refused(program* self, const net_client* client) {
                : EXIT_CONNECT;
 }
 
-static int say_unreachable(program* self) {
-    base_report(&self->reporter, NULL, 0, "nobody answers at %s", self->config.address);
+static int say_unreachable(program* self, const net_client* client) {
+    char text[256];
+    (void)net_client_refusal(client, text, sizeof text);
+    base_report(&self->reporter, NULL, 0, "%s: %s", self->config.address,
+                text[0] ? text : "nobody answers");
     return EXIT_CONNECT;
 }
 
@@ -109,7 +112,7 @@ static int ask_game(program* self) {
     }
     const char* game = net_client_refusal_game(client);
     if (net_client_get_end(client) != NET_CLIENT_END_REFUSED) {
-        code = say_unreachable(self);
+        code = say_unreachable(self, client);
     } else if (game[0] == '\0' || strchr(game, '/') || strchr(game, '.')) {
         code = say_refused(self, client);
     } else {
@@ -182,7 +185,7 @@ static int dump_world(program* self, player* one) {
 static int close_player(program* self, player* one) {
     net_client_end end = net_client_get_end(one->client);
     if (end == NET_CLIENT_END_REFUSED) return say_refused(self, one->client);
-    if (end == NET_CLIENT_END_UNREACHABLE) return say_unreachable(self);
+    if (end == NET_CLIENT_END_UNREACHABLE) return say_unreachable(self, one->client);
     net_client_report report = net_client_get_report(one->client);
     if (report.client == 0) return EXIT_CLEAN; // left before welcome
     printf("client id=%" PRIu32 " tick=%" PRIu64 " entities=%" PRIu32 " components=%" PRIu32
@@ -207,7 +210,9 @@ static void tick_players(program* self, uint64_t now_us) {
         player* one = &self->players[i];
         if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) continue;
         net_client_tick(one->client, now_us, NULL);
-        if (self->config.ticks && ++one->ticks >= self->config.ticks) {
+        // Counted from the first state on: waiting in a lobby is not playing.
+        if (self->config.ticks && net_client_tick_newest(one->client) > 0 &&
+            ++one->ticks >= self->config.ticks) {
             net_client_leave(one->client, now_us);
         }
     }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Checking templates and modules without running a match.
 //
-// A .blk beside a module of the same name may use struct types that only the module registers, so that
-// pair is checked together, in a world that nobody steps; a .blk alone knows the built-in types.
+// A .blk may use struct types that only its module registers, so the module of the same name is looked
+// for beside it and then in the module path; without one the built-in types must do. Nothing is stepped.
 #include "check.h"
 
+#include "base/text.h"
+#include "net/loop.h"
 #include "net/match.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct totals {
     uint32_t files;
@@ -44,20 +47,40 @@ static char* read_file(const char* file, size_t* size, const base_reporter* repo
     return text;
 }
 
+// The module that belongs to NAME.blk; NULL when there is none.
+static net_module* find_module(const char* file) {
+    char path[1024], folders[2048];
+    const base_reporter quiet = {0};
+    size_t stem = strlen(file) - strlen(".blk");
+    net_module* module = NULL;
+    if (stem + 4 > sizeof path) return NULL;
+    base_text_format(path, sizeof path, "%.*s.so", (int)stem, file);
+    bool is_beside = access(path, R_OK) == 0 && net_module_check(path, &quiet) == NET_OK;
+    if (is_beside && net_module_open(path, "", &quiet, &module) == NET_OK) return module;
+    path[stem] = '\0';
+    const char* slash = strrchr(path, '/');
+    net_module_default_path(folders, sizeof folders);
+    return net_module_open(slash ? slash + 1 : path, folders, &quiet, &module) == NET_OK ? module
+                                                                                         : NULL;
+}
+
 static int check_templates(const char* file, const base_reporter* reporter, totals* sum) {
     size_t size = 0;
     char* text = read_file(file, &size, reporter);
     if (!text) return 1;
+    net_module* module = find_module(file);
     ecs_world_config config = ecs_world_config_default();
     ecs_world* world = NULL;
     int code = 1;
     if (ecs_world_create(&config, &world) == ECS_OK) {
-        ecs_result result = ecs_template_load(world, file, text, size, reporter);
+        ecs_result result = module ? module->game->register_types(world, reporter) : ECS_OK;
+        if (result == ECS_OK) result = ecs_template_load(world, file, text, size, reporter);
         code = result == ECS_OK ? 0 : 2;
         sum->templates += ecs_template_count(world);
         sum->components += ecs_component_count(world);
         ecs_world_destroy(world);
     }
+    if (module) net_module_close(module);
     free(text);
     return code;
 }

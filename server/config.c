@@ -25,6 +25,8 @@ base_options_result server_config_read(server_config* config, int argc, char** a
          "hold the first tick until so many are in", 0, NET_CLIENTS_MAX},
         {"max-clients", BASE_OPTION_U64, &config->clients_max, "N", "refuse further ones", 1,
          NET_CLIENTS_MAX - 8},
+        {"max-per-address", BASE_OPTION_U64, &config->clients_per_address_max, "N",
+         "connections of one address (0: no limit)", 0, NET_CLIENTS_MAX},
         {"fast", BASE_OPTION_FLAG, &config->is_fast, NULL, "do not wait between ticks", 0, 0},
         {"insecure", BASE_OPTION_FLAG, &config->is_insecure, NULL,
          "allow other addresses than loopback (nothing is encrypted)", 0, 0},

@@ -14,6 +14,7 @@ typedef struct server_config {
     uint64_t ticks;
     uint64_t clients_min;
     uint64_t clients_max;
+    uint64_t clients_per_address_max; ///< 0: no limit
     bool is_fast;
     bool is_insecure;
     base_option_list settings;

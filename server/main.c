@@ -63,6 +63,13 @@ static int open_module(program* self) {
 }
 
 static int open_transport(program* self) {
+    if (self->config.clients_min > self->config.clients_max) {
+        base_report(&self->reporter, NULL, 0,
+                    "--min-clients %" PRIu64 " is more than --max-clients %" PRIu64
+                    ": the match would never begin",
+                    self->config.clients_min, self->config.clients_max);
+        return EXIT_USAGE;
+    }
     if (self->config.net) {
         net_link_config link;
         if (net_link_config_parse(self->config.net, &self->reporter, &link) != NET_OK ||
@@ -74,6 +81,7 @@ static int open_transport(program* self) {
         .listen = self->config.listen,
         // Room beyond the players, so that one too many can be told so.
         .peers_max = (uint32_t)self->config.clients_max + 8,
+        .peers_per_address_max = (uint32_t)self->config.clients_per_address_max,
         .is_insecure_allowed = self->config.is_insecure,
     };
     net_result result = net_transport_enet_create(&enet, &self->transport);
@@ -183,8 +191,8 @@ static void run_match(program* self) {
         uint64_t wake_us = is_fast ? now_us : next_us;
         uint64_t socket_us = net_socket_next_us();
         if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
-        if (net_loop_wait(&self->loop, wake_us) && !self->was_asked_to_end) {
-            self->was_asked_to_end = true;
+        if (net_loop_wait(&self->loop, wake_us)) {
+            self->was_asked_to_end = true; // and by a second signal once more: at once
             net_server_stop(self->server, net_loop_now_us());
         }
         now_us = net_loop_now_us();

@@ -323,7 +323,11 @@ void net_client_service(net_client* client, uint64_t now_us) {
     transport->ops->service(transport, now_us);
     if (!client->has_peer && client->started_us == 0) {
         client->started_us = now_us ? now_us : 1;
-        if (transport->ops->connect(transport, client->config.address, &client->peer) != NET_OK) {
+        net_result result =
+            transport->ops->connect(transport, client->config.address, &client->peer);
+        if (result != NET_OK) {
+            base_text_copy(client->refusal_text, sizeof client->refusal_text,
+                           net_result_text(result));
             finish(client, NET_CLIENT_END_UNREACHABLE);
             return;
         }
@@ -454,6 +458,7 @@ void net_client_leave(net_client* client, uint64_t now_us) {
         return;
     }
     net_transport* transport = client->config.transport;
+    send_inputs(client); // the last acknowledgements: the server then knows what we have
     (void)net_control_send_goodbye(transport, client->peer, false, 0, NET_END_LEFT);
     transport->ops->disconnect(transport, client->peer, NET_END_LEFT, false);
     begin_closing(client, NET_CLIENT_END_LEFT);
@@ -465,6 +470,9 @@ net_client_phase net_client_get_phase(const net_client* client) {
 }
 net_client_end net_client_get_end(const net_client* client) {
     return client->end;
+}
+ecs_tick net_client_tick_newest(const net_client* client) {
+    return client->mirror ? net_mirror_tick(client->mirror) : 0;
 }
 ecs_entity net_client_player(const net_client* client) {
     return client->player;

@@ -168,6 +168,12 @@ net_scope net_scope_walk(const net_schema* schema, ecs_world* world, ecs_line_fn
     return walk.scope;
 }
 
+net_scope net_scope_empty(void) {
+    base_hasher hasher;
+    base_hasher_init(&hasher, 0);
+    return (net_scope){.hash = base_hasher_end(&hasher)};
+}
+
 uint64_t net_scope_row_hash(const net_schema* schema, ecs_world* world, ecs_entity entity) {
     if (!ecs_is_alive(world, entity)) return 0;
     const net_row_template* entry =

@@ -118,15 +118,31 @@ bool net_session_is_in_match(const net_session* session) {
     return session->state == NET_SESSION_PLAYING;
 }
 
-bool net_session_accept(net_server* server, net_session* session) {
-    void* reports = server->reports;
-    if (!base_array_reserve(server->allocator, &reports, &server->report_capacity,
-                            server->report_count + 1, sizeof(net_peer_report))) {
-        return false;
+// A place for one more report. From NET_REPORTS_MAX on the oldest of a session that is over gives way.
+static uint32_t take_report(net_server* server) {
+    if (server->report_count < NET_REPORTS_MAX) {
+        void* reports = server->reports;
+        if (!base_array_reserve(server->allocator, &reports, &server->report_capacity,
+                                server->report_count + 1, sizeof(net_peer_report))) {
+            return UINT32_MAX;
+        }
+        server->reports = reports;
+        return server->report_count++;
     }
-    server->reports = reports;
+    _Static_assert(NET_REPORTS_MAX > NET_CLIENTS_MAX, "the living alone must not fill the reports");
+    uint32_t place;
+    do {
+        place = server->report_next;
+        server->report_next = (server->report_next + 1) % NET_REPORTS_MAX;
+    } while (server->reports[place].end == NET_END_NONE);
+    return place;
+}
+
+bool net_session_accept(net_server* server, net_session* session) {
+    uint32_t report = take_report(server);
+    if (report == UINT32_MAX) return false;
+    session->report = report;
     session->client = ++server->clients_named;
-    session->report = server->report_count++;
     memset(&server->reports[session->report], 0, sizeof(net_peer_report));
     server->reports[session->report].client = session->client;
     session->state = NET_SESSION_ACCEPTED;
@@ -136,10 +152,10 @@ bool net_session_accept(net_server* server, net_session* session) {
         server->counters.clients_peak = server->counters.clients;
     }
     net_match* match = server->config.match;
-    net_result result = net_control_send_welcome(
-        server->config.transport, session->peer, session->client,
-        net_match_get_config(match)->tick_rate_hz,
-        ecs_world_limits(net_match_world(match))->replicated_index_max);
+    net_result result =
+        net_control_send_welcome(server->config.transport, session->peer, session->client,
+                                 net_match_get_config(match)->tick_rate_hz,
+                                 ecs_world_limits(net_match_world(match))->replicated_index_max);
     if (result != NET_OK) net_session_end(server, session, NET_END_TIMEOUT);
     return true;
 }
@@ -147,12 +163,19 @@ bool net_session_accept(net_server* server, net_session* session) {
 static void fill_report(net_server* server, net_session* session, net_end end) {
     if (session->report == UINT32_MAX) return;
     net_peer_report* report = &server->reports[session->report];
+    BASE_ASSERT(report->client == session->client);
     if (report->end != NET_END_NONE) return;
     report->end = end;
-    report->tick = net_match_tick(server->config.match);
-    report->scope = net_server_scope(server, session->client, NULL, NULL);
-    // Whoever never joined has nothing to catch up with.
-    report->is_caught_up = !session->view || net_view_is_settled(session->view);
+    // Tick and scope are said only where they are known to be the client's too: whoever compares both
+    // lines must never meet a pair that only looks like one. Whoever never joined has nothing, at tick 0.
+    bool is_known = net_session_has_everything(server, session);
+    report->is_caught_up = is_known || !session->view;
+    if (is_known) {
+        report->tick = net_match_tick(server->config.match);
+        report->scope = net_server_scope(server, session->client, NULL, NULL);
+    } else {
+        report->scope = net_scope_empty();
+    }
     if (session->view) {
         const net_view_counters* counters = net_view_get_counters(session->view);
         report->packets_sent = counters->packets;
@@ -221,12 +244,22 @@ void net_session_strike(net_server* server, net_session* session) {
 
 void net_server_stop(net_server* server, uint64_t now_us) {
     server->now_us = now_us;
+    if (server->phase == NET_SERVER_RUNNING) {
+        server->phase = NET_SERVER_SETTLING;
+        server->phase_us = now_us;
+        server->settle_ms_max = NET_STOP_MS_MAX;
+        return;
+    }
+    net_server_say_goodbye(server);
+}
+
+void net_server_say_goodbye(net_server* server) {
     if (server->phase == NET_SERVER_LEAVING || server->phase == NET_SERVER_ENDED) return;
     for (uint32_t i = 0; i < server->session_count; i++) {
         if (server->sessions[i]) net_session_end(server, server->sessions[i], NET_END_GOODBYE);
     }
     server->phase = NET_SERVER_LEAVING;
-    server->phase_us = now_us;
+    server->phase_us = server->now_us;
     server->config.transport->ops->flush(server->config.transport);
 }
 

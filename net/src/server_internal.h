@@ -23,10 +23,10 @@
 #define NET_CLIENT_EVENTS_PER_TICK_MAX 8u
 #define NET_STRIKES_MAX 3u ///< malformed messages within NET_STRIKE_MS end a session
 #define NET_STRIKE_MS 10000u
-#define NET_PACKETS_PER_TICK 4u      ///< of a client, on average: four times what ours sends
-#define NET_PACKETS_BURST_MAX 256u   ///< after a silence; further ones are dropped unread, counted
-#define NET_INPUT_JUMP_MAX 16384u    ///< an input numbered further ahead is not believed
-#define NET_LEAVE_MS_MAX 5000u ///< goodbyes may take so long
+#define NET_PACKETS_PER_TICK 4u    ///< of a client, on average: four times what ours sends
+#define NET_PACKETS_BURST_MAX 256u ///< after a silence; further ones are dropped unread, counted
+#define NET_INPUT_JUMP_MAX 16384u  ///< an input numbered further ahead is not believed
+#define NET_LEAVE_MS_MAX 5000u     ///< goodbyes may take so long
 
 typedef enum net_session_state {
     NET_SESSION_FREE,
@@ -48,11 +48,11 @@ typedef struct net_session {
     ecs_entity player_told;
     uint32_t strikes;
     uint64_t strike_us[NET_STRIKES_MAX]; ///< of the last of them, by strikes % NET_STRIKES_MAX
-    uint32_t packet_credit; ///< datagrams that will be looked at; grows with each tick
-    uint64_t since_us;     ///< of the state
-    uint32_t packet_count; ///< state packets, for alternating event budgets
-    ecs_tick tick_sent;    ///< newest tick that went out
-    uint16_t tick_seq;     ///< the first packet of it
+    uint32_t packet_credit;              ///< datagrams that will be looked at; grows with each tick
+    uint64_t since_us;                   ///< of the state
+    uint32_t packet_count;               ///< state packets, for alternating event budgets
+    ecs_tick tick_sent;                  ///< newest tick that went out
+    uint16_t tick_seq;                   ///< the first packet of it
     net_end end;
     uint32_t report; ///< index of its peer report, UINT32_MAX before welcome
     net_view* view;
@@ -68,6 +68,7 @@ struct net_server {
     const base_allocator* allocator;
     net_server_phase phase;
     uint64_t phase_us; ///< since when
+    uint64_t settle_ms_max;
     uint64_t now_us;
     uint64_t tick_us;
     net_session** sessions; ///< session_count pointers, made on first use
@@ -77,6 +78,7 @@ struct net_server {
     net_history* history;
     net_peer_report* reports;
     uint32_t report_count, report_capacity;
+    uint32_t report_next; ///< where to look for one that may give way
     proto_codec codec;
     net_server_counters counters;
     net_acks_result acks;  // scratch
@@ -100,6 +102,10 @@ net_session* net_server_find_session(net_server* server, net_peer peer);
 net_session* net_server_add_session(net_server* server,
                                     net_peer peer); ///< NULL when there is no slot
 bool net_session_is_in_match(const net_session* session);
+/// It acknowledged a packet of the present tick and all that came before: both sides can name that tick.
+bool net_session_has_everything(const net_server* server, const net_session* session);
+/// Goodbye to all, now.
+void net_server_say_goodbye(net_server* server);
 
 /// Accept after hello: number, report, welcome. @return false when memory ran out.
 bool net_session_accept(net_server* server, net_session* session);

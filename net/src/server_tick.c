@@ -182,7 +182,7 @@ static void replicate(net_server* server) {
     ecs_world* world = net_match_world(match);
     if (net_history_step(server->history, world, net_match_tick(match)) != NET_OK) {
         base_report(server->config.reporter, NULL, 0, "out of memory: the match ends");
-        net_server_stop(server, server->now_us);
+        net_server_say_goodbye(server);
         return;
     }
     ecs_changes changes = ecs_changes_get(world);
@@ -227,20 +227,22 @@ static void run_tick(net_server* server) {
     if (server->config.ticks_max && net_match_tick(match) >= server->config.ticks_max &&
         server->phase == NET_SERVER_RUNNING) {
         set_phase(server, NET_SERVER_SETTLING);
+        server->settle_ms_max = NET_SETTLE_MS_MAX;
     }
 }
 
-// It has a packet of the last tick, so both sides name the same tick in their last line.
-static bool has_last_tick(const net_server* server, const net_session* session) {
-    return session->tick_sent == net_match_tick(server->config.match) && session->sent.has_ack &&
-           (int16_t)(uint16_t)(session->sent.newest_acked - session->tick_seq) >= 0;
+bool net_session_has_everything(const net_server* server, const net_session* session) {
+    if (!session->view || !session->sent.has_ack) return false;
+    return session->tick_sent == net_match_tick(server->config.match) &&
+           (int16_t)(uint16_t)(session->sent.newest_acked - session->tick_seq) >= 0 &&
+           net_view_is_settled(session->view);
 }
 
 static bool is_settled(const net_server* server) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* session = server->sessions[i];
         if (!session || session->state != NET_SESSION_PLAYING) continue;
-        if (!has_last_tick(server, session) || !net_view_is_settled(session->view) ||
+        if (!net_session_has_everything(server, session) ||
             !net_outbox_is_empty(&session->outbox)) {
             return false;
         }
@@ -250,8 +252,8 @@ static bool is_settled(const net_server* server) {
 
 // The world stands still; datagrams flow until everyone has everything.
 static void settle(net_server* server) {
-    if (is_settled(server) || is_older_ms(server, server->phase_us, NET_SETTLE_MS_MAX)) {
-        net_server_stop(server, server->now_us);
+    if (is_settled(server) || is_older_ms(server, server->phase_us, server->settle_ms_max)) {
+        net_server_say_goodbye(server);
         return;
     }
     send_all(server);

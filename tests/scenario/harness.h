@@ -18,6 +18,7 @@ typedef struct scenario_config {
     uint32_t ticks;       ///< of the match; nothing changes in the last third
     net_link_config link; ///< of every client, both directions
     bool has_churn;       ///< joins and leaves in the middle
+    uint32_t stop_tick;   ///< the operator ends the match here; 0: it runs to its end
 } scenario_config;
 
 typedef struct scenario_result {

@@ -30,12 +30,14 @@ void base_report(const base_reporter* reporter, const char* file, uint32_t line,
 
 static void format_message(char* target, size_t target_bytes, const char* file, uint32_t line,
                            const char* message) {
+    // A message may say itself that it is only a warning.
+    const char* kind = strncmp(message, "warning: ", 9) == 0 ? "" : "error: ";
     if (file && line)
-        (void)base_text_format(target, target_bytes, "%s:%u: error: %s", file, line, message);
+        (void)base_text_format(target, target_bytes, "%s:%u: %s%s", file, line, kind, message);
     else if (file)
-        (void)base_text_format(target, target_bytes, "%s: error: %s", file, message);
+        (void)base_text_format(target, target_bytes, "%s: %s%s", file, kind, message);
     else
-        (void)base_text_format(target, target_bytes, "error: %s", message);
+        (void)base_text_format(target, target_bytes, "%s%s", kind, message);
 }
 
 static void report_first(void* context, const char* file, uint32_t line, const char* message) {

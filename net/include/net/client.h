@@ -58,12 +58,15 @@ void net_client_tick(net_client* client, uint64_t now_us, void* user);
 void net_client_leave(net_client* client, uint64_t now_us);
 net_client_phase net_client_get_phase(const net_client* client);
 net_client_end net_client_get_end(const net_client* client);
+/// After UNREACHABLE: 0 and a sentence when the address itself is at fault, else no text.
 /// After REFUSED: the reason (wire.proto RefusedReason) and its sentence.
 uint32_t net_client_refusal(const net_client* client, char* text, size_t text_bytes);
 /// The game that the refusing server runs, as it says; "" when it did not. A stranger's word: open it by
 /// name only, never as a path.
 const char* net_client_refusal_game(const net_client* client);
 ecs_entity net_client_player(const net_client* client);
+/// The newest tick that was applied; 0 before the first.
+ecs_tick net_client_tick_newest(const net_client* client);
 /// Post a client-to-server game event: payload struct of message `message` (position + 1).
 BASE_MUST_USE net_result net_client_send_event(net_client* client, uint32_t message,
                                                const void* payload);

@@ -15,6 +15,7 @@
 #define NET_CONTROL_BYTES_MAX 16384u       ///< one message on channel 0, either way
 #define NET_CLIENTS_MAX 4095u              ///< ENet's peer ids have 12 bits
 #define NET_CLIENTS_DEFAULT 64u
+#define NET_REPORTS_MAX 16384u             ///< peer reports kept; then the oldest ended ones give way
 #define NET_PLAYER_NAME_BYTES_MAX 32u      ///< with the NUL
 #define NET_PACKETS_IN_FLIGHT_MAX 256u     ///< remembered per client, either way
 #define NET_ROW_HISTORY_MAX 64u            ///< changed rows kept per entity; a base reaches so far
@@ -29,6 +30,7 @@
 #define NET_EVENT_WAIT_TICKS_MAX 120u      ///< a client holds an event for an entity that is not there yet
 #define NET_SILENCE_MS_MAX 30000u          ///< without an acknowledgement of ours a client is dropped
 #define NET_CONNECT_MS_MAX 5000u           ///< a client gives up when nobody answers
+#define NET_STOP_MS_MAX 1500u              ///< the same after a signal
 #define NET_SETTLE_MS_MAX 10000u           ///< after the last tick: for clients to acknowledge everything
 #define NET_SETTINGS_MAX 64u
 #define NET_MESSAGES_MAX 64u               ///< of a module

@@ -19,5 +19,8 @@ typedef struct net_scope {
 /// x=600 y=700" - values as dequantised, so that two dumps differ exactly where the hashes do.
 net_scope net_scope_walk(const net_schema* schema, ecs_world* world, ecs_line_fn line, void* context);
 
+/// What a walk of a world without replicated entities gives.
+net_scope net_scope_empty(void);
+
 /// Hash of one entity's quantised row (what --trace writes); 0 when it has none.
 uint64_t net_scope_row_hash(const net_schema* schema, ecs_world* world, ecs_entity entity);

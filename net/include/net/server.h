@@ -45,15 +45,16 @@ void net_server_service(net_server* server, uint64_t now_us);
 /// One tick of the life in design.md: log, step, track, log, replicate, send. While holding or settling
 /// nothing is simulated, datagrams still flow.
 void net_server_tick(net_server* server, uint64_t now_us);
-/// Ask for an orderly end (signals): goodbye to all, then ENDED.
+/// Ask for an orderly end (signals): the world stands still, at most NET_STOP_MS_MAX for everyone to
+/// acknowledge everything, then goodbye to all, then ENDED. A second call says goodbye at once.
 void net_server_stop(net_server* server, uint64_t now_us);
 net_server_phase net_server_get_phase(const net_server* server);
 
 /// Per client, living or gone: the peer line.
 typedef struct net_peer_report {
     uint32_t client;
-    ecs_tick tick;
-    net_scope scope;       ///< of the world at the end of this client's session
+    ecs_tick tick;         ///< at the end of its session; 0 when it is not known to hold all of that tick
+    net_scope scope;       ///< of the world at that tick; empty with tick 0
     net_end end;
     bool is_caught_up;     ///< had acknowledged everything
     uint64_t packets_sent, packets_lost, state_bytes;

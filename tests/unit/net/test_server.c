@@ -375,8 +375,14 @@ static void a_stop_does_not_wait_for_ever(void** state) {
     table_run(&at, 60);
     net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
     net_server_stop(at.server, at.now_us);
+    table_run(&at, 2 * TICKS_PER_SECOND);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_LEAVING);
     table_run(&at, 6 * TICKS_PER_SECOND);
     assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+    // Nothing is said of what it may or may not hold.
+    assert_int_equal(table_report(&at, 1)->tick, 0);
+    assert_int_equal(table_report(&at, 1)->scope.entities, 0);
+    assert_false(table_report(&at, 1)->is_caught_up);
     table_close(&at);
 }
 
