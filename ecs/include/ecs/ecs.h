@@ -17,3 +17,7 @@
 #include "ecs/type.h"
 #include "ecs/value.h"
 #include "ecs/world.h"
+
+/// What a game module is bound to: changes whenever a function or struct of ecs/ or base/ that modules use
+/// changes incompatibly. Modules carry the number they were compiled with; programs refuse any other.
+#define ECS_CORE_VERSION 1u

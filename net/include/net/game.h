@@ -9,6 +9,7 @@
 /// contract_version == NET_GAME_CONTRACT_VERSION and any size_bytes up to their own that covers the
 /// fields of version 1; missing tail fields read as zero. The same holds for the elements of its three
 /// arrays: the table says how long one is (message_bytes...), programs read them as zero-padded copies.
+/// core_version must be the program's own ECS_CORE_VERSION.
 ///
 /// Rules for modules: no writable globals (ids live in the context block below), no clock, no libm, no
 /// rand, no files. Same inputs, same bits. `shoal-server check NAME.so` verifies what it can.
@@ -121,6 +122,7 @@ typedef struct net_draw {
 typedef struct net_game_module {
     uint32_t contract_version;      ///< NET_GAME_CONTRACT_VERSION
     uint32_t size_bytes;            ///< sizeof(net_game_module) as the module was compiled
+    uint32_t core_version;          ///< ECS_CORE_VERSION; ecs_ and base_ come from the program
     const char* name;               ///< [a-z0-9_]{1,32}; equals the file's name
     const char* title;
     float view_width, view_height;  ///< what is drawn, in world units

@@ -22,7 +22,7 @@ typedef struct net_module {
 /// or by file (anything with a slash or ending in ".so"); NAME.blk lies beside it. `search_path` is an
 /// argument: programs pass theirs (environment SHOAL_MODULE_PATH, then the build's and the installed one).
 /// @return NET_OK; NET_ERR_UNKNOWN (no such name: the report names the nearest found in the path);
-///         NET_ERR_MODULE (not a module, wrong contract, missing function, no .blk); NET_ERR_MEMORY.
+///         NET_ERR_MODULE (not a module, another contract or core, missing function, no .blk); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_module_open(const char* name_or_file, const char* search_path,
                                          const base_reporter* reporter, net_module** module);
 /// Use a table that is linked in (tests, tools).
@@ -31,7 +31,7 @@ BASE_MUST_USE net_result net_module_wrap(const net_game_module* game, const char
                                          net_module** module);
 void net_module_close(net_module* module);
 
-/// Look at a module file as a stranger's: ABI version and size, no writable globals (.data and .bss
+/// Look at a module file as a stranger's: contract, core and size, no writable globals (.data and .bss
 /// beyond the loader's own), no imports of libm, rand or time. Reports each fault.
 /// @return NET_OK; NET_ERR_MODULE; NET_ERR_IO.
 BASE_MUST_USE net_result net_module_check(const char* file, const base_reporter* reporter);

@@ -236,6 +236,7 @@ static const net_message messages[] = {
 static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION,
     .size_bytes = sizeof(net_game_module),
+    .core_version = ECS_CORE_VERSION,
     .name = "dots",
     .title = "Dots",
     .view_width = WIDTH,

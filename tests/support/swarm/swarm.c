@@ -387,6 +387,7 @@ const net_game_module* swarm_module_get(void) {
     static const net_game_module MODULE = {
         .contract_version = NET_GAME_CONTRACT_VERSION,
         .size_bytes = sizeof(net_game_module),
+        .core_version = ECS_CORE_VERSION,
         .name = "swarm",
         .title = "Swarm",
         .view_width = 256,

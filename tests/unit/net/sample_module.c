@@ -12,6 +12,7 @@
 #define FAULT_SYMBOL 3
 #define FAULT_VERSION 4
 #define FAULT_THREAD 5
+#define FAULT_CORE 6
 
 #if SAMPLE_FAULT == FAULT_GLOBAL
 static int sample_counter = 3;
@@ -24,6 +25,7 @@ static _Thread_local int sample_per_thread;
 static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION + (SAMPLE_FAULT == FAULT_VERSION),
     .size_bytes = sizeof(net_game_module),
+    .core_version = ECS_CORE_VERSION + (SAMPLE_FAULT == FAULT_CORE),
     .name = "sample",
     .message_bytes = sizeof(net_message),
     .setting_bytes = sizeof(net_setting),

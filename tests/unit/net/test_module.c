@@ -203,6 +203,28 @@ static void each_function_that_drives_a_match_is_required(void** state) {
     assert_int_equal(wrap(&table, &k), NET_OK); // a game may do without bots and without humans
 }
 
+static void a_module_for_another_core_is_told_to_rebuild(void** state) {
+    (void)state;
+    keeper k;
+    keep(&k);
+    net_module* module;
+    assert_int_equal(net_module_open(SAMPLES_DIR "/sample_core.so", NULL, &k.reporter, &module),
+                     NET_ERR_MODULE);
+    assert_null(module);
+    assert_reported(&k, "built against core 2, this program has core 1: rebuild the module");
+    assert_int_equal(k.first.count, 1);
+    net_game_module table = *breakout_module();
+    table.core_version = ECS_CORE_VERSION - 1;
+    refuse(&table, "built against core 0, this program has core 1: rebuild the module");
+    // A later core's table may be longer too; to rebuild is what helps.
+    table.core_version = ECS_CORE_VERSION + 1;
+    table.size_bytes += 8;
+    refuse(&table, "built against core 2, this program has core 1: rebuild the module");
+    // One from before core versions ends too early to have one.
+    table.size_bytes = 136;
+    refuse(&table, "its table has 136 bytes, this program takes 144 to 144");
+}
+
 static void version_size_name_and_view_are_checked(void** state) {
     (void)state;
     net_game_module table = *breakout_module();
@@ -463,6 +485,11 @@ static void other_files_are_no_modules(void** state) {
     keep(&k);
     assert_int_equal(net_module_check(SAMPLES_DIR "/sample_version.so", &k.reporter),
                      NET_ERR_MODULE);
+    keep(&k);
+    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_core.so", &k.reporter), NET_ERR_MODULE);
+#ifndef TEST_SANITIZED
+    assert_reported(&k, "built against core 2, this program has core 1: rebuild the module");
+#endif
 }
 
 static void damaged_files_are_read_within_their_bounds(void** state) {
@@ -508,6 +535,7 @@ int main(void) {
         TEST(a_module_needs_its_own_name_and_its_templates),
         TEST(files_without_symbol_or_with_another_contract_are_refused),
         TEST(each_function_that_drives_a_match_is_required),
+        TEST(a_module_for_another_core_is_told_to_rebuild),
         TEST(version_size_name_and_view_are_checked),
         TEST(message_tables_are_checked),
         TEST(the_longest_message_table_is_accepted),
