@@ -39,6 +39,8 @@ net_result net_log_writer_create_with(const net_log_file_config* config, const n
     net_log_writer* writer = base_allocate_zero(with.allocator, sizeof *writer);
     if (!writer) return NET_ERR_MEMORY;
     writer->allocator = with.allocator;
+    // Of a match that ends before its first tick.
+    writer->state_hash = ecs_world_state_hash(net_match_world((net_match*)(uintptr_t)match));
     base_bytes header;
     base_bytes_init(&header, with.allocator);
     net_result result = net_log_header_write(&header, match, build, now_unix_ms, with.identity);

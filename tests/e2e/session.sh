@@ -22,6 +22,26 @@ ends_orderly() {
 case_sigterm_ends_a_match_in_order() { ends_orderly TERM; }
 case_sigint_ends_a_match_in_order() { ends_orderly INT; }
 
+# Whatever the signal cut off: lines that name the same client and tick name the same world.
+case_sigterm_on_a_bad_network_leaves_no_false_pair() {
+    serve server --min-clients 6 --log none
+    start client shoal-client "$address" --bots 6 --trace trace.txt \
+        --net loss=25,delay=15,jitter=10
+    await "update" is_playing trace.txt
+    sleep 1
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    ended client
+    local pairs
+    pairs=$(join <(pairs_of client mirror_hash <client.out) <(pairs_of peer scope_hash <server.out))
+    [ -z "$(awk '$2 != $3' <<<"$pairs")" ] || fail "a pair differs: $pairs"
+}
+
+# pairs_of KIND HASH < lines: "id:tick hash" of each line, sorted.
+pairs_of() {
+    sed -n "s/^$1 id=\([0-9]*\) tick=\([0-9]*\) .* $2=\([0-9a-f]*\) .*/\1:\2 \3/p" | sort
+}
+
 case_sigterm_ends_a_server_that_holds() {
     serve server --min-clients 2 --log a.slog
     start client shoal-client "$address" --bots 1
@@ -29,6 +49,7 @@ case_sigterm_ends_a_server_that_holds() {
     kill -TERM "${pids[server]}"
     ends_with 0 server
     says server.out '^done ticks=0 '
+    verifies a.slog server
     ended client
     [ "$code" = 0 ] || [ "$code" = 6 ] || fail "the client ended with $code"
 }
