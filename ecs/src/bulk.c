@@ -15,8 +15,7 @@ static inline void spread_fixed(uint8_t* out, const void* value, size_t size, ui
         memcpy(out + i * size, value, size);
 }
 
-// `count` copies of one value.
-static void spread(void* target, const void* value, size_t size, uint32_t count) {
+void ecs_cells_spread(void* target, const void* value, size_t size, uint32_t count) {
     size_t bytes = size * count;
     if (bytes == 0) return;
     uint8_t* out = target;
@@ -59,11 +58,12 @@ static void spread(void* target, const void* value, size_t size, uint32_t count)
 void ecs_rows_spread(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_binding* binding) {
     const ecs_archetype* archetype = chunk->archetype;
     for (uint32_t i = 0; i < archetype->column_count; i++)
-        spread(ecs_chunk_cell(chunk, i, row), binding->defaults[i], chunk->sizes[i], count);
+        ecs_cells_spread(ecs_chunk_cell(chunk, i, row), binding->defaults[i], chunk->sizes[i],
+                         count);
     for (uint32_t t = 0; t < archetype->track_count; t++)
-        spread(ecs_chunk_cell(chunk, archetype->column_count + t, row),
-               binding->defaults[archetype->tracked[t]], chunk->sizes[archetype->tracked[t]],
-               count);
+        ecs_cells_spread(ecs_chunk_cell(chunk, archetype->column_count + t, row),
+                         binding->defaults[archetype->tracked[t]],
+                         chunk->sizes[archetype->tracked[t]], count);
 }
 
 // Cells of `count` rows from `row` on. @return how many were filled: fewer when memory ran out.

@@ -289,9 +289,13 @@ void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
 
 // Give memory back when less than a quarter was used for as many removals as there is room: late
 // enough that a population that swings does not allocate each time.
-static void trim(ecs_world* world, ecs_archetype* archetype) {
-    uint64_t room = archetype->row_room;
-    if (++archetype->idle_removals < room) return;
+static void trim(ecs_world* world, ecs_archetype* archetype, uint32_t removed) {
+    if (archetype->row_count * 4 >= archetype->row_room) {
+        archetype->idle_removals = 0;
+        return;
+    }
+    archetype->idle_removals += removed;
+    if (archetype->idle_removals < archetype->row_room) return;
     archetype->idle_removals = 0;
     while (archetype->chunk_count > archetype->tail + 1)
         drop_last_chunk(world, archetype);
@@ -302,6 +306,18 @@ static void trim(ecs_world* world, ecs_archetype* archetype) {
         // No memory for the smaller block: the larger one serves as well.
         (void)!resize(world, tail, capacity);
     }
+}
+
+void ecs_chunk_move_marks(ecs_chunk* to, uint32_t row, const ecs_chunk* from, uint32_t from_row) {
+    for (uint32_t t = 0; t < to->archetype->track_count; t++) {
+        bool is_dirty = ecs_chunk_dirty(from, t)[from_row / 64] >> (from_row % 64) & 1;
+        if (is_dirty || (from->written[t] && !to->written[t])) ecs_chunk_mark_row(to, t, row);
+    }
+}
+
+void ecs_chunk_clear_mark(ecs_chunk* chunk, uint32_t row) {
+    for (uint32_t t = 0; t < chunk->archetype->track_count; t++)
+        ecs_chunk_dirty(chunk, t)[row / 64] &= ~(1ull << (row % 64));
 }
 
 // The last row goes into a hole; its marks go with it.
@@ -317,10 +333,7 @@ static void fill_hole(ecs_world* world, ecs_chunk* hole, uint32_t row, ecs_chunk
             ecs_cell_move(world, type_of(archetype, i), ecs_chunk_cell(hole, i, row),
                           ecs_chunk_cell(last, i, last_row));
     }
-    for (uint32_t t = 0; t < archetype->track_count; t++) {
-        bool is_dirty = ecs_chunk_dirty(last, t)[last_row / 64] >> (last_row % 64) & 1;
-        if (is_dirty || (last->written[t] && !hole->written[t])) ecs_chunk_mark_row(hole, t, row);
-    }
+    ecs_chunk_move_marks(hole, row, last, last_row);
     ecs_entity moved = last->entities[last_row];
     hole->entities[row] = moved;
     ecs_record_mut(&world->storage, ecs_entity_index(moved))->place =
@@ -401,13 +414,10 @@ static void remove_plain(ecs_storage* storage, ecs_chunk* chunk, uint32_t row, e
 
 static void remove_any(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chunk* last,
                        uint32_t last_row) {
-    const ecs_archetype* archetype = chunk->archetype;
-    for (uint32_t t = 0; t < archetype->track_count; t++)
-        ecs_chunk_dirty(chunk, t)[row / 64] &= ~(1ull << (row % 64));
+    ecs_chunk_clear_mark(chunk, row);
     if (last != chunk || last_row != row) {
         fill_hole(world, chunk, row, last, last_row);
-        for (uint32_t t = 0; t < archetype->track_count; t++)
-            ecs_chunk_dirty(last, t)[last_row / 64] &= ~(1ull << (last_row % 64));
+        ecs_chunk_clear_mark(last, last_row);
     }
     ecs_chunk_retract(world, last, 1);
 }
@@ -421,8 +431,24 @@ void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
         remove_any(world, chunk, row, last, last_row);
     else
         remove_plain(&world->storage, chunk, row, last, last_row);
-    if (archetype->row_count * 4 < archetype->row_room)
-        trim(world, archetype);
-    else
-        archetype->idle_removals = 0;
+    trim(world, archetype, 1);
+}
+
+void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
+    ecs_storage* storage = &world->storage;
+    BASE_ASSERT(!archetype->has_ops && storage->runway.chunk == NULL);
+    uint32_t removed = (uint32_t)(archetype->row_count - count);
+    while (archetype->row_count > count) {
+        ecs_chunk* chunk = archetype->chunks[archetype->tail];
+        uint32_t* rows = &storage->chunk_counts[chunk->id];
+        uint64_t excess = archetype->row_count - count;
+        uint32_t end = excess < *rows ? *rows - (uint32_t)excess : 0;
+        for (uint32_t row = end; row < *rows && archetype->track_count > 0; row++)
+            ecs_chunk_clear_mark(chunk, row);
+        ecs_chunk_zero(chunk, end, *rows);
+        archetype->row_count -= *rows - end;
+        *rows = end;
+        if (end == 0 && archetype->tail > 0) archetype->tail--;
+    }
+    trim(world, archetype, removed);
 }

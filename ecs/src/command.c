@@ -10,7 +10,8 @@
 // Memory for headers and values is kept from flush to flush. Values lie in blocks that never move, so a
 // type that cannot be moved by memcpy may be recorded too.
 //
-// Runs of creations of one template without values go through the bulk path (bulk.c).
+// Runs of creations of one template without values go through the bulk path (bulk.c), runs of recreates
+// and destroys of one archetype through batch.c; the result is that of one by one.
 #include "command.h"
 
 #include "base/assert.h"
@@ -227,7 +228,7 @@ static void resolve_value(const ecs_world* world, const ecs_type* type, void* va
 }
 
 // The inits of a command: at most ECS_TEMPLATE_COMPONENTS_MAX, checked when they were recorded.
-static void unpack(ecs_world* world, const ecs_command* command, ecs_init* inits) {
+void ecs_command_unpack(ecs_world* world, const ecs_command* command, ecs_init* inits) {
     ecs_command_value* value = command->values;
     for (uint32_t i = 0; i < command->init_count; i++, value = next_value(value)) {
         void* data = ecs_command_value_data(value);
@@ -238,7 +239,7 @@ static void unpack(ecs_world* world, const ecs_command* command, ecs_init* inits
 
 static ecs_result apply(ecs_world* world, const ecs_command* command) {
     ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
-    unpack(world, command, inits);
+    ecs_command_unpack(world, command, inits);
     if (command->op == ECS_COMMAND_CREATE)
         return ecs_create(world, command->template_id, inits, command->init_count,
                           &world->storage.commands.created[ecs_entity_index(command->entity) - 1]);
@@ -298,6 +299,7 @@ void ecs_commands_deinit(ecs_world* world) {
     base_release(allocator, commands->items, commands->capacity * sizeof *commands->items);
     base_release(allocator, commands->created,
                  commands->created_capacity * sizeof *commands->created);
+    ecs_batch_deinit(world);
     *commands = (ecs_commands){0};
 }
 
@@ -322,8 +324,14 @@ void ecs_commands_apply(ecs_world* world) {
     commands->is_flushing = true;
     if (commands->created)
         memset(commands->created, 0, commands->created_count * sizeof *commands->created);
+    uint32_t batch_from = 0;
     for (uint32_t i = 0; i < commands->count;) {
         uint32_t run = apply_run(world, i);
+        if (run == 0 && i >= batch_from) {
+            uint32_t looked_at;
+            run = ecs_batch_apply(world, i, &looked_at);
+            batch_from = i + looked_at;
+        }
         world->counters.commands_applied += run;
         i += run;
         if (run > 0) continue;

@@ -203,6 +203,21 @@ typedef struct ecs_command_block {
     size_t capacity;
 } ecs_command_block;
 
+/// What applying a run needs to know per command (batch.c).
+typedef struct ecs_batch_item {
+    uint32_t row;      ///< of the command's entity, counted through all chunks of its archetype
+    uint32_t occupant; ///< by place in the window of last rows: which of them lies there
+    uint32_t place;    ///< by row of that window: where it lies
+} ecs_batch_item;
+
+/// Scratch of a run, kept from flush to flush.
+typedef struct ecs_batch {
+    ecs_batch_item* items;
+    uint64_t* seen; ///< a bit per row of the archetype; all zero between runs
+    uint32_t item_capacity;
+    uint32_t seen_capacity; ///< words
+} ecs_batch;
+
 typedef struct ecs_commands {
     ecs_command* items;
     uint32_t count;
@@ -210,8 +225,9 @@ typedef struct ecs_commands {
     ecs_command_block* blocks;
     uint32_t block_count;
     uint32_t block_capacity;
-    uint32_t block_used;    ///< block that takes the next values
-    size_t block_bytes;     ///< used of that block
+    uint32_t block_used; ///< block that takes the next values
+    size_t block_bytes;  ///< used of that block
+    ecs_batch batch;
     ecs_entity* created;    ///< placeholder ordinal - 1 -> handle, during a flush
     uint32_t created_count; ///< placeholders handed out
     uint32_t created_capacity;
@@ -466,6 +482,11 @@ uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count);
 void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count);
 /// Take a row out whose cells are no longer created: the archetype's last row fills the hole.
 void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row);
+/// Take out all but the first `count` rows of plain data; no runway is open.
+void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t count);
+/// The marks of a row that moves into a row without marks.
+void ecs_chunk_move_marks(ecs_chunk* to, uint32_t row, const ecs_chunk* from, uint32_t from_row);
+void ecs_chunk_clear_mark(ecs_chunk* chunk, uint32_t row); ///< in all tracked columns
 /// Bytes of a block of `capacity` rows (offsets by column when `offsets` is given).
 size_t ecs_chunk_layout(const ecs_archetype* archetype, uint32_t capacity, size_t* offsets);
 /// Make rows [end, clean_end) zero with clean_end >= end; rows before `end` are the caller's.

@@ -82,6 +82,8 @@ BASE_MUST_USE static inline ecs_result ecs_row_reserve(ecs_world* world, ecs_arc
     return result;
 }
 
+/// `count` copies of a plain value of `size` bytes.
+void ecs_cells_spread(void* target, const void* value, size_t size, uint32_t count);
 /// Fill rows of plain data with a template's defaults, shadows too.
 void ecs_rows_spread(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_binding* binding);
 /// Append the next row of the template's runway: its cells are the defaults.

@@ -3,6 +3,7 @@
 #include "store_world.h"
 
 #include "base/bytes.h"
+#include "base/rng.h"
 
 static void nothing_happens_before_the_flush(void** state) {
     (void)state;
@@ -251,12 +252,144 @@ static void a_queue_comes_back_from_its_bytes_and_damage_is_refused(void** state
     store_close(&fixture);
 }
 
+// Every row of every column at the same place in both worlds.
+static void check_same_rows(const ecs_world* a, const ecs_world* b) {
+    assert_int_equal(a->storage.archetype_count, b->storage.archetype_count);
+    assert_int_equal(a->storage.entity_count, b->storage.entity_count);
+    for (uint32_t i = 0; i < a->storage.archetype_count; i++) {
+        const ecs_archetype* of_a = a->storage.archetypes[i];
+        const ecs_archetype* of_b = b->storage.archetypes[i];
+        assert_int_equal(of_a->made_by, of_b->made_by);
+        assert_int_equal(of_a->row_count, of_b->row_count);
+        for (uint32_t k = 0; k <= of_a->tail && of_a->row_count > 0; k++) {
+            const ecs_chunk *in_a = of_a->chunks[k], *in_b = of_b->chunks[k];
+            uint32_t rows = ecs_chunk_count(&a->storage, in_a);
+            assert_int_equal(rows, ecs_chunk_count(&b->storage, in_b));
+            assert_memory_equal(in_a->entities, in_b->entities, rows * sizeof(ecs_entity));
+            for (uint32_t c = 0; c < of_a->column_count + of_a->track_count && !of_a->has_ops; c++)
+                assert_memory_equal(in_a->columns[c], in_b->columns[c],
+                                    (size_t)rows * of_a->sizes[c]);
+            for (uint32_t row = 0; row < rows; row++)
+                assert_int_equal(ecs_entity_template(a, in_a->entities[row]),
+                                 ecs_entity_template(b, in_b->entities[row]));
+        }
+    }
+}
+
+static void check_same_changes(ecs_world* a, ecs_world* b) {
+    assert_int_equal(ecs_world_hash(a), ecs_world_hash(b));
+    ecs_changes of_a = ecs_changes_get(a), of_b = ecs_changes_get(b);
+    assert_int_equal(of_a.destroyed_count, of_b.destroyed_count);
+    assert_int_equal(of_a.recreated_count, of_b.recreated_count);
+    assert_int_equal(of_a.changed_count, of_b.changed_count);
+    for (uint32_t i = 0; i < of_a.destroyed_count; i++)
+        assert_int_equal(of_a.destroyed[i], of_b.destroyed[i]);
+    for (uint32_t i = 0; i < of_a.recreated_count; i++)
+        assert_int_equal(of_a.recreated[i], of_b.recreated[i]);
+    for (uint32_t i = 0; i < of_a.changed_count; i++)
+        assert_int_equal(of_a.changed[i].entity, of_b.changed[i].entity);
+    ecs_changes_clear(a);
+    ecs_changes_clear(b);
+}
+
+// One random order to one entity: recorded in `a`, carried out at once in `b`.
+static void order_twice(store* a, store* b, base_rng* rng, ecs_template_id target, bool is_destroy,
+                        ecs_entity entity) {
+    if (is_destroy) {
+        assert_true(ecs_command_destroy(a->world, entity));
+        (void)!ecs_destroy(b->world, entity);
+        return;
+    }
+    ecs_vec2 value = {(float)base_rng_below(rng, 100), 3};
+    ecs_init init = {base_rng_below(rng, 20) == 0 ? a->hp : a->pos, &value};
+    uint32_t init_count = base_rng_below(rng, 8) == 0;
+    assert_true(ecs_command_recreate(a->world, entity, target, &init, init_count));
+    (void)!ecs_recreate(b->world, entity, target, &init, init_count);
+}
+
+static void fill_twice(store* a, store* b, base_rng* rng, uint32_t count) {
+    const ecs_template_id kinds[] = {a->ball, a->orb, a->mover, a->rock, a->sign};
+    for (uint32_t left = count; left > 0;) {
+        ecs_template_id kind = kinds[base_rng_below(rng, 5)];
+        uint32_t many = 1 + base_rng_below(rng, kind == a->sign ? 5 : count / 4);
+        if (many > left) many = left;
+        assert_int_equal(ecs_create_many(a->world, kind, many, NULL), ECS_OK);
+        assert_int_equal(ecs_create_many(b->world, kind, many, NULL), ECS_OK);
+        left -= many;
+    }
+}
+
+// Orders to entities that follow each other or to any, with some named twice and some long gone.
+static void flush_twice(store* a, store* b, base_rng* rng, ecs_entity* entities, uint32_t count) {
+    const ecs_template_id targets[] = {a->ball, a->orb,  a->mover,  a->rock,
+                                       a->pad,  a->sign, a->nothing};
+    uint32_t picks = 1 + base_rng_below(rng, base_rng_below(rng, 3) == 0 ? count : 40);
+    bool in_order = base_rng_below(rng, 2) == 0, is_destroy = base_rng_below(rng, 4) == 0;
+    uint32_t at = base_rng_below(rng, count);
+    ecs_template_id target = targets[base_rng_below(rng, 7)];
+    for (uint32_t i = 0; i < picks; i++, at = (at + 1) % count) {
+        if (!in_order) at = base_rng_below(rng, count);
+        if (base_rng_below(rng, 200) == 0) target = targets[base_rng_below(rng, 7)];
+        order_twice(a, b, rng, target, is_destroy, entities[at]);
+    }
+    ecs_command_flush(a->world);
+}
+
+// Entities in the order of rows, which a run often follows.
+static uint32_t list_rows(const ecs_world* world, ecs_entity* entities) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->storage.archetype_count; i++) {
+        const ecs_archetype* archetype = world->storage.archetypes[i];
+        for (uint32_t k = 0; k <= archetype->tail && archetype->row_count > 0; k++) {
+            uint32_t rows = ecs_chunk_count(&world->storage, archetype->chunks[k]);
+            memcpy(entities + count, archetype->chunks[k]->entities, rows * sizeof *entities);
+            count += rows;
+        }
+    }
+    return count;
+}
+
+static void runs_leave_the_rows_that_one_by_one_would_leave(void** state) {
+    (void)state;
+    enum { SEEDS = 12, COUNT_MAX = 50000 };
+    static ecs_entity entities[COUNT_MAX];
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        printf("seed %u\n", (unsigned)seed);
+        base_rng rng = base_rng_make(seed, 0);
+        store a, b;
+        store_make(&a, NULL);
+        store_make(&b, NULL);
+        fill_twice(&a, &b, &rng, seed % 6 == 0 ? COUNT_MAX : 700);
+        for (uint32_t round = 0; round < 60; round++) {
+            uint32_t count = list_rows(b.world, entities);
+            if (count < 10) break;
+            for (uint32_t i = base_rng_below(&rng, 30); i > 0; i--) {
+                ecs_entity entity = entities[base_rng_below(&rng, count)];
+                ecs_vec2 value = {(float)i, 1};
+                (void)!ecs_set(a.world, entity, a.pos, &value);
+                (void)!ecs_set(b.world, entity, b.pos, &value);
+            }
+            for (uint32_t i = base_rng_below(&rng, 3); i > 0; i--)
+                flush_twice(&a, &b, &rng, entities, count);
+            check_same_rows(a.world, b.world);
+            ecs_storage_validate(a.world);
+            if (round % 4 != 0) continue;
+            ecs_track_step(a.world);
+            ecs_track_step(b.world);
+            check_same_changes(a.world, b.world);
+        }
+        store_close(&a);
+        store_close(&b);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(nothing_happens_before_the_flush),
         TEST(placeholders_are_resolved_in_targets_and_values),
         TEST(a_creation_may_be_destroyed_in_the_same_flush),
         TEST(runs_of_creations_get_handles_in_the_order_of_recording),
+        TEST(runs_leave_the_rows_that_one_by_one_would_leave),
         TEST(the_queue_has_a_limit),
         TEST(mistakes_are_counted_and_skipped),
         TEST(a_run_that_does_not_fit_is_done_as_far_as_it_goes),
