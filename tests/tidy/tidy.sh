@@ -74,7 +74,8 @@ while IFS= read -r entry; do
     esac
 done < <(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u)
 
-for folder in ecs ecs/base proto net server client games games/breakout tests; do
+for folder in ecs ecs/base proto net server client games games/* tests tests/[a-tv-z]* scripts; do
+    [ -d "$folder" ] || continue
     [ -f "$folder/README.md" ] || fault "$folder/README.md:1: missing (reading order of the folder)"
 done
 
