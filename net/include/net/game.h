@@ -11,6 +11,11 @@
 /// arrays: the table says how long one is (message_bytes...), programs read them as zero-padded copies.
 /// core_version must be the program's own ECS_CORE_VERSION.
 ///
+/// The other way round, every struct of this header that a program hands to a module (net_game_start,
+/// net_game_player, net_game_view, net_controls, net_draw) starts with its size_bytes as the program was
+/// compiled. A module reads a field that was added after version 1 only when size_bytes covers it; the
+/// fields of version 1 are always there.
+///
 /// Rules for modules: no writable globals (ids live in the context block below), no clock, no libm, no
 /// rand, no files. Same inputs, same bits. `shoal-server check NAME.so` verifies what it can.
 /// Threads: all functions are called on the thread that owns the world they are given.
@@ -97,7 +102,7 @@ typedef struct net_controls {
     const bool* actions;            ///< held down, in the order of the module's table
     uint32_t action_count;
     bool has_pointer;
-    float pointer_x, pointer_y;     ///< in view coordinates (see net_draw.view)
+    float pointer_x, pointer_y;     ///< in view coordinates (view_width, view_height of the module's table)
     bool pointer_down;
 } net_controls;
 

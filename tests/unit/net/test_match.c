@@ -125,6 +125,50 @@ static void meter_release(void* context, void* memory, size_t size) {
     heap->release(heap->context, memory, size);
 }
 
+typedef struct sizes_seen {
+    uint32_t start, player;
+} sizes_seen;
+
+static ecs_result see_systems(ecs_world* world, void** context, const base_reporter* reporter) {
+    (void)reporter;
+    *context = ecs_world_context(world, sizeof(sizes_seen));
+    return *context ? ECS_OK : ECS_ERR_MEMORY;
+}
+
+static void see_start(ecs_world* world, void* context, const net_game_start* start) {
+    (void)world;
+    ((sizes_seen*)context)->start = *(const uint32_t*)start;
+}
+
+static ecs_entity see_join(ecs_world* world, void* context, const net_game_player* player) {
+    (void)world;
+    ((sizes_seen*)context)->player = *(const uint32_t*)player;
+    return ECS_ENTITY_NONE;
+}
+
+static void what_a_module_is_handed_starts_with_its_size(void** state) {
+    (void)state;
+    assert_int_equal(offsetof(net_game_start, size_bytes), 0);
+    assert_int_equal(offsetof(net_game_player, size_bytes), 0);
+    assert_int_equal(offsetof(net_game_view, size_bytes), 0);
+    assert_int_equal(offsetof(net_controls, size_bytes), 0);
+    assert_int_equal(offsetof(net_draw, size_bytes), 0);
+    net_game_module game = *breakout_module();
+    game.register_systems = see_systems;
+    game.start = see_start;
+    game.player_join = see_join;
+    net_module* module = wrap(&game, NULL);
+    net_match_config config = net_match_config_default(module);
+    net_match* match;
+    assert_int_equal(net_match_create(&config, NULL, &match), NET_OK);
+    net_match_join(match, 1, "ann", false);
+    const sizes_seen* seen = net_match_context(match);
+    assert_int_equal(seen->start, sizeof(net_game_start));
+    assert_int_equal(seen->player, sizeof(net_game_player));
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
 static void create_gives_everything_back_when_memory_ends_at_any_call(void** state) {
     (void)state;
     net_module* module = wrap(breakout_module(), NULL);
@@ -362,6 +406,7 @@ int main(void) {
         TEST(a_config_begins_with_the_modules_defaults),
         TEST(settings_are_applied_within_their_range),
         TEST(a_module_that_does_not_fit_is_reported),
+        TEST(what_a_module_is_handed_starts_with_its_size),
         TEST(create_gives_everything_back_when_memory_ends_at_any_call),
         TEST(steady_ticks_allocate_nothing),
         TEST(ticks_are_counted_from_one),
