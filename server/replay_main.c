@@ -33,6 +33,7 @@ int server_replay_code(net_result result) {
     case NET_OK:
         return SERVER_REPLAY_OK;
     case NET_ERR_SCHEMA:
+    case NET_ERR_VERSION:
         return SERVER_REPLAY_SCHEMA;
     case NET_ERR_DIVERGED:
         return SERVER_REPLAY_DIVERGED;

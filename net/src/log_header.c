@@ -2,6 +2,8 @@
 // The header is written once and read once. It names everything by number that the records use, so a
 // log can be looked into without its game. The schema hash decides whether a match can run again; the
 // schema itself only says what differs.
+//
+// What a later version may have changed is asked first: its other fields need not look like ours.
 #include "log_header.h"
 
 #include "base/text.h"
@@ -16,6 +18,7 @@ enum {
     FIELD_BUILD = 4,
     FIELD_SETTING = 10,
     FIELD_SCHEMA = 12,
+    FIELD_FEATURES = 14,
     SCHEMA_COMPONENT = 1,
     SCHEMA_TEMPLATE = 2,
     REPLICATED_INDEX_MAX = 1 << 20,
@@ -155,7 +158,26 @@ static bool read_setting(const net_log_field* field, net_log_info* info) {
     return base_text_format(text, sizeof info->settings[0], "%s=%s", key, value);
 }
 
-static bool read_field(const net_log_field* field, net_log_info* info, uint64_t* version) {
+/// Must-understand bits that this reader understands.
+#define FEATURES_KNOWN UINT64_C(0)
+
+static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
+    base_reader reader = base_reader_make(data, size);
+    net_log_field field;
+    *demand = (net_log_demand){0};
+    while (net_log_field_next(&reader, &field)) {
+        if (field.id == 1 && field.type == 0) demand->version = field.number;
+        if (field.id == FIELD_FEATURES && field.type == 1) demand->features |= field.number;
+        bool is_ours =
+            (field.id != 1 || field.type == 0) && (field.id != FIELD_FEATURES || field.type == 1);
+        if (!is_ours) return NET_ERR_DAMAGED;
+    }
+    if (reader.failed || demand->version == 0) return NET_ERR_DAMAGED;
+    bool is_later = demand->version != VERSION || (demand->features & ~FEATURES_KNOWN) != 0;
+    return is_later ? NET_ERR_VERSION : NET_OK;
+}
+
+static bool read_field(const net_log_field* field, net_log_info* info) {
     uint64_t* const numbers[] = {[2] = &info->identity,
                                  [5] = &info->content_hash,
                                  [6] = &info->schema_hash,
@@ -165,9 +187,6 @@ static bool read_field(const net_log_field* field, net_log_info* info, uint64_t*
                                [9] = &info->replicated_index_max,
                                [11] = &info->world_hash_every};
     switch (field->id) {
-    case 1:
-        *version = field->number;
-        return field->type == 0;
     case 2:
     case 5:
     case 6:
@@ -193,17 +212,20 @@ static bool read_field(const net_log_field* field, net_log_info* info, uint64_t*
     }
 }
 
-bool net_log_header_read(net_log_info* info, const void* data, size_t size) {
+net_result net_log_header_read(net_log_info* info, const void* data, size_t size,
+                               net_log_demand* demand) {
+    net_result result = read_demand(demand, data, size);
+    if (result) return result;
     base_reader reader = base_reader_make(data, size);
     net_log_field field;
-    uint64_t version = 0;
     while (net_log_field_next(&reader, &field)) {
-        if (!read_field(&field, info, &version)) return false;
+        if (!read_field(&field, info)) return NET_ERR_DAMAGED;
     }
-    return !reader.failed && version >= VERSION && info->game[0] != 0 &&
-           info->tick_rate_hz >= NET_TICK_RATE_HZ_MIN &&
-           info->tick_rate_hz <= NET_TICK_RATE_HZ_MAX &&
-           info->replicated_index_max <= REPLICATED_INDEX_MAX;
+    bool is_right = !reader.failed && info->game[0] != 0 &&
+                    info->tick_rate_hz >= NET_TICK_RATE_HZ_MIN &&
+                    info->tick_rate_hz <= NET_TICK_RATE_HZ_MAX &&
+                    info->replicated_index_max <= REPLICATED_INDEX_MAX;
+    return is_right ? NET_OK : NET_ERR_DAMAGED;
 }
 
 /// Step to the next component or template of the schema. A walk over all of the header each time: only

@@ -10,8 +10,16 @@
 BASE_MUST_USE net_result net_log_header_write(base_bytes* bytes, const net_match* match,
                                               const char* build, uint64_t now_unix_ms,
                                               uint64_t identity);
-/// Fill the first half of `info` from a packed Header. Total. @return false for one that no writer writes.
-BASE_MUST_USE bool net_log_header_read(net_log_info* info, const void* data, size_t size);
+/// What a Header demands of its reader.
+typedef struct net_log_demand {
+    uint64_t version;
+    uint64_t features; ///< Header.required_features
+} net_log_demand;
+
+/// Fill the first half of `info` from a packed Header. Total. @return NET_OK; NET_ERR_VERSION (a later
+/// version's, `info` is not touched; `demand` says why); NET_ERR_DAMAGED (one that no writer writes).
+BASE_MUST_USE net_result net_log_header_read(net_log_info* info, const void* data, size_t size,
+                                             net_log_demand* demand);
 /// Name of a component as the log's writer knew it. @return false when the header does not say.
 BASE_MUST_USE bool net_log_header_component(const void* data, size_t size, uint32_t component,
                                             char name[ECS_NAME_BYTES_MAX]);

@@ -225,6 +225,20 @@ static net_result refuse(const net_log_reader* reader, const base_reporter* repo
     return NET_ERR_DAMAGED;
 }
 
+static net_result refuse_later(const net_log_reader* reader, const base_reporter* reporter,
+                               net_log_demand demand) {
+    if (demand.features != 0)
+        base_report(reporter, reader->file, 0,
+                    "this log is of a later version (features 0x%" PRIx64
+                    "): use a newer shoal-replay",
+                    demand.features);
+    else
+        base_report(reporter, reader->file, 0,
+                    "this log is of a later version (%" PRIu64 "): use a newer shoal-replay",
+                    demand.version);
+    return NET_ERR_VERSION;
+}
+
 static net_result read_start(net_log_reader* reader, scan* at, const base_reporter* reporter) {
     uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
     uint32_t version;
@@ -232,8 +246,8 @@ static net_result read_start(net_log_reader* reader, scan* at, const base_report
     if (reader->file_bytes < sizeof prologue || !read_at(reader, 0, prologue, sizeof prologue))
         return refuse(reader, reporter, "too short for an event log");
     net_result result = net_log_prologue_check(prologue, &version);
-    if (result == NET_ERR_MALFORMED)
-        return refuse(reader, reporter, "an event log of a later version of Shoal");
+    net_log_demand demand = {.version = version};
+    if (result == NET_ERR_MALFORMED && version > 1) return refuse_later(reader, reporter, demand);
     if (result != NET_OK) return refuse(reader, reporter, "no event log, or its start is damaged");
     if (!read_block_header(reader, sizeof prologue, &block) || block.type != NET_LOG_BLOCK_HEADER ||
         block.ordinal != 0 || block.first_record != 0 || block.record_count != 1 ||
@@ -243,9 +257,11 @@ static net_result read_start(net_log_reader* reader, scan* at, const base_report
     base_reader bytes = base_reader_make(reader->payload, block.unpacked_bytes);
     size_t size;
     const uint8_t* header = next_span(&bytes, &size);
-    if (!header || base_reader_left(&bytes) > 0 ||
-        !net_log_header_read(&reader->info, header, size) ||
-        reader->info.identity != block.identity)
+    result = header && base_reader_left(&bytes) == 0
+                 ? net_log_header_read(&reader->info, header, size, &demand)
+                 : NET_ERR_DAMAGED;
+    if (result == NET_ERR_VERSION) return refuse_later(reader, reporter, demand);
+    if (result != NET_OK || reader->info.identity != block.identity)
         return refuse(reader, reporter, "the header record is damaged: nothing can be read");
     base_bytes_write(&reader->header, header, size);
     if (reader->header.failed) return NET_ERR_MEMORY;

@@ -133,7 +133,8 @@ static void read_queue(const uint8_t* data, size_t size) {
 static void read_pieces(const uint8_t* data, size_t size) {
     net_log_info info = {0};
     char name[ECS_NAME_BYTES_MAX];
-    (void)!net_log_header_read(&info, data, size);
+    net_log_demand demand;
+    (void)!net_log_header_read(&info, data, size, &demand);
     for (uint32_t id = 0; id < 4; id++) {
         (void)!net_log_header_component(data, size, id, name);
         (void)!net_log_header_template(data, size, id, name);

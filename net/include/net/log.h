@@ -83,6 +83,7 @@ typedef struct net_log_info {
 } net_log_info;
 
 /// Open and check every block. A torn tail is no error (is_cut). @return NET_OK; NET_ERR_IO;
+///         NET_ERR_VERSION (reported: a later version wrote it, in a way that must not be skipped);
 ///         NET_ERR_DAMAGED (header unusable, or a block inside fails its checksum: reported as block and
 ///         tick range; the reader is still made when the header is whole, and yields what is before).
 BASE_MUST_USE net_result net_log_reader_create(const base_allocator* allocator, const char* file,

@@ -197,7 +197,8 @@ static void forge_block(forge* self, const net_log_block* block, const void* pay
     base_bytes_write(&self->bytes, self->packer.stored, stored);
 }
 
-static void forge_open(forge* self) {
+/// With `extra` behind the fields of the header.
+static void forge_open_with(forge* self, const uint8_t* extra, size_t extra_bytes) {
     files_open(&self->files);
     assert_true(net_log_packer_init(&self->packer, NULL));
     base_bytes_init(&self->bytes, NULL);
@@ -206,11 +207,17 @@ static void forge_open(forge* self) {
     base_bytes_write(&self->bytes, prologue, sizeof prologue);
     uint8_t header[256];
     size_t size = files_header(header + 1, sizeof header - 1);
+    if (extra_bytes > 0) memcpy(header + 1 + size, extra, extra_bytes);
+    size += extra_bytes;
     header[0] = (uint8_t)size;
     assert_true(size < 128);
     const net_log_block block = {
         .type = NET_LOG_BLOCK_HEADER, .identity = FILES_IDENTITY, .record_count = 1};
     forge_block(self, &block, header, size + 1);
+}
+
+static void forge_open(forge* self) {
+    forge_open_with(self, NULL, 0);
 }
 
 static log_sum forge_read(forge* self) {
@@ -266,6 +273,68 @@ static void blocks_and_records_of_later_versions_are_skipped(void** state) {
     assert_int_equal(sum.info.block_count, 4);
     assert_int_equal(sum.info.lost_bytes, 0);
     forge_close(&self);
+}
+
+/// What a reader says to a log with `extra` in its header.
+static net_result read_forged_header(const uint8_t* extra, size_t extra_bytes,
+                                     base_report_first* first) {
+    forge self;
+    forge_open_with(&self, extra, extra_bytes);
+    uint8_t tick[64];
+    size_t size = forge_tick(tick, 1);
+    const net_log_block block = data_block(1, 1, 1);
+    forge_block(&self, &block, tick, size);
+    file_write(self.files.log, self.bytes.data, self.bytes.size);
+    *first = (base_report_first){.count = 0};
+    base_reporter reporter = base_reporter_first(first);
+    net_log_reader* reader;
+    net_result result = net_log_reader_create(NULL, self.files.log, &reporter, &reader);
+    assert_int_equal(reader != NULL, result == NET_OK);
+    net_log_reader_destroy(reader);
+    forge_close(&self);
+    return result;
+}
+
+static void a_header_that_demands_unknown_features_is_refused_by_their_bits(void** state) {
+    (void)state;
+    base_report_first first;
+    // Every single bit, then two that stand apart.
+    for (uint32_t bit = 0; bit < 64; bit++) {
+        uint8_t extra[9] = {14 << 3 | 1};
+        extra[1 + bit / 8] = (uint8_t)(1u << bit % 8);
+        char text[96];
+        snprintf(text, sizeof text, "later version (features 0x%llx): use a newer shoal-replay",
+                 1ull << bit);
+        assert_int_equal(read_forged_header(extra, sizeof extra, &first), NET_ERR_VERSION);
+        assert_non_null(strstr(first.text, text));
+        assert_int_equal(first.count, 1);
+    }
+    const uint8_t twice[] = {14 << 3 | 1, 4, 0, 0, 0, 0, 0, 0, 0,
+                             14 << 3 | 1, 0, 0, 0, 0, 0, 0, 0, 0};
+    assert_int_equal(read_forged_header(twice, sizeof twice, &first), NET_ERR_VERSION);
+    assert_non_null(strstr(first.text, "features 0x4"));
+    const uint8_t none[] = {14 << 3 | 1, 0, 0, 0, 0, 0, 0, 0, 0};
+    assert_int_equal(read_forged_header(none, sizeof none, &first), NET_OK);
+    const uint8_t varint[] = {14 << 3, 1}; // not its type
+    assert_int_equal(read_forged_header(varint, sizeof varint, &first), NET_ERR_DAMAGED);
+    // A field that nobody demands to be understood is skipped.
+    const uint8_t unknown[] = {15 << 3, 1};
+    assert_int_equal(read_forged_header(unknown, sizeof unknown, &first), NET_OK);
+}
+
+static void a_header_of_another_version_is_refused_whatever_else_it_says(void** state) {
+    (void)state;
+    base_report_first first;
+    // A rate that no reader takes: the version is what the operator must hear of.
+    const uint8_t later[] = {1 << 3, 2, 8 << 3, 0};
+    assert_int_equal(read_forged_header(later, sizeof later, &first), NET_ERR_VERSION);
+    assert_non_null(strstr(first.text, "of a later version (2): use a newer shoal-replay"));
+    const uint8_t same[] = {1 << 3, 1};
+    assert_int_equal(read_forged_header(same, sizeof same, &first), NET_OK);
+    const uint8_t never[] = {1 << 3, 0};
+    assert_int_equal(read_forged_header(never, sizeof never, &first), NET_ERR_DAMAGED);
+    const uint8_t rate[] = {8 << 3, 0};
+    assert_int_equal(read_forged_header(rate, sizeof rate, &first), NET_ERR_DAMAGED);
 }
 
 static void a_block_that_does_not_follow_is_not_used(void** state) {
@@ -344,10 +413,11 @@ static void what_is_no_log_is_refused_with_a_reason(void** state) {
         const void* data;
         size_t size;
         const char* why;
+        net_result result;
     } cases[] = {
-        {"", 0, "too short"},
-        {"#!/bin/sh\necho hello\n", 21, "no event log"},
-        {prologue, sizeof prologue, "later version"},
+        {"", 0, "too short", NET_ERR_DAMAGED},
+        {"#!/bin/sh\necho hello\n", 21, "no event log", NET_ERR_DAMAGED},
+        {prologue, sizeof prologue, "of a later version (2): use a newer", NET_ERR_VERSION},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         file_write(files.log, cases[i].data, cases[i].size);
@@ -355,7 +425,7 @@ static void what_is_no_log_is_refused_with_a_reason(void** state) {
         base_reporter reporter = base_reporter_first(&first);
         net_log_reader* reader;
         assert_int_equal(net_log_reader_create(NULL, files.log, &reporter, &reader),
-                         NET_ERR_DAMAGED);
+                         cases[i].result);
         assert_null(reader);
         assert_non_null(strstr(first.text, cases[i].why));
     }
@@ -446,6 +516,8 @@ int main(void) {
         TEST(a_changed_byte_anywhere_in_a_queue_is_told_or_harmless),
         TEST(damage_inside_names_its_block_and_ticks),
         TEST(blocks_and_records_of_later_versions_are_skipped),
+        TEST(a_header_that_demands_unknown_features_is_refused_by_their_bits),
+        TEST(a_header_of_another_version_is_refused_whatever_else_it_says),
         TEST(a_block_that_does_not_follow_is_not_used),
         TEST(wrong_lengths_and_bombs_are_refused_before_memory_is_taken),
         TEST(what_is_no_log_is_refused_with_a_reason),
