@@ -93,6 +93,9 @@ static void fill_kind(ecs_event_kind* kind, const ecs_event_desc* desc) {
     kind->type.fields = kind->fields;
     kind->type.is_dense = covered == desc->size;
     kind->type.layout_hash = layout_hash(kind);
+    kind->head.size = desc->size & 0xffffu;
+    kind->bytes = ecs_event_bytes(desc->size);
+    kind->is_simple = kind->type.is_dense && !kind->has_entities;
 }
 
 static ecs_event_type find_kind(const ecs_events* events, const char* name) {
@@ -129,6 +132,7 @@ ecs_result ecs_event_register(ecs_world* world, const ecs_event_desc* desc, ecs_
     }
     fill_kind(kind, desc);
     events->kinds[events->kind_count++] = kind;
+    kind->head.type = events->kind_count & 0x7fffu;
     if (type != NULL) {
         *type = (ecs_event_type)events->kind_count;
     }
@@ -153,7 +157,7 @@ uint32_t ecs_event_count(const ecs_world* world) {
 // The queue
 
 // Room for `bytes` at the tail: slide down when that frees at least half, else grow.
-static bool queue_reserve(ecs_world* world, size_t bytes) {
+__attribute__((noinline)) static bool queue_reserve(ecs_world* world, size_t bytes) {
     ecs_events* events = &world->events;
     if (events->queue_tail + bytes <= events->queue_capacity) {
         return true;
@@ -208,34 +212,55 @@ static inline bool visit_placeholders(const ecs_world* world, const ecs_event_ki
     return kind->has_entities && visit_fields(world, kind, payload, resolve);
 }
 
-bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload) {
+// Payload and head of an event whose room is there. Apart, so that the common case saves no registers.
+__attribute__((noinline)) static void write_event(ecs_world* world, const ecs_event_kind* kind,
+                                                  ecs_entity target, const void* payload) {
     ecs_events* events = &world->events;
-    BASE_ASSERT(type != ECS_EVENT_NONE && type <= events->kind_count);
-    const ecs_event_kind* kind = events->kinds[type - 1];
-    BASE_ASSERT(payload != NULL || kind->type.size == 0);
-    uint32_t bytes = ecs_event_bytes(kind->type.size);
-    if (events->queue_count >= world->limits.events_queued_max ||
-        (events->queue_tail + bytes > events->queue_capacity && !queue_reserve(world, bytes))) {
-        world->counters.events_refused++;
-        return false;
-    }
     uint8_t* record = events->queue + events->queue_tail;
     uint8_t* copy = record + sizeof(ecs_event_head);
     if (kind->type.is_dense) {
         ecs_bytes_copy(copy, payload, kind->type.size);
     } else {
-        memset(record, 0, bytes);
+        memset(record, 0, kind->bytes);
         copy_fields(kind, copy, payload);
     }
     bool unresolved = ecs_entity_is_placeholder(target);
     unresolved |= visit_placeholders(world, kind, copy, false);
-    ecs_event_head head = {.target = target, .type = type & 0x7fffu, .unresolved = unresolved};
-    head.size = kind->type.size & 0xffffu;
+    ecs_event_head head = kind->head;
+    head.target = target;
+    head.unresolved = unresolved;
     memcpy(record, &head, sizeof(head));
+    events->unresolved_count += unresolved;
+}
+
+static inline bool post(ecs_world* world, ecs_entity target, ecs_event_type type,
+                        const void* payload) {
+    ecs_events* events = &world->events;
+    BASE_ASSERT(type != ECS_EVENT_NONE && type <= events->kind_count);
+    const ecs_event_kind* kind = events->kinds[type - 1];
+    uint32_t size = kind->head.size;
+    BASE_ASSERT(payload != NULL || size == 0);
+    uint32_t bytes = kind->bytes;
+    if (events->queue_count >= world->limits.events_queued_max ||
+        (events->queue_tail + bytes > events->queue_capacity && !queue_reserve(world, bytes))) {
+        world->counters.events_refused++;
+        return false;
+    }
+    if (kind->is_simple && !ecs_entity_is_placeholder(target)) {
+        uint8_t* record = events->queue + events->queue_tail;
+        memcpy(record, &kind->head, sizeof(kind->head));
+        memcpy(record, &target, sizeof(target));
+        ecs_bytes_copy(record + sizeof(kind->head), payload, size);
+    } else {
+        write_event(world, kind, target, payload);
+    }
     events->queue_tail += bytes;
     events->queue_count++;
-    events->unresolved_count += unresolved;
     return true;
+}
+
+bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload) {
+    return post(world, target, type, payload);
 }
 
 bool ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload) {
@@ -244,7 +269,7 @@ bool ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type, co
         world->counters.stale_handles++;
         return true;
     }
-    return ecs_event_post(world, target, type, payload);
+    return post(world, target, type, payload);
 }
 
 bool ecs_event_broadcast(ecs_world* world, ecs_event_type type, const void* payload) {
@@ -332,8 +357,61 @@ void ecs_events_clear_exported(ecs_world* world) {
     world->events.payload_bytes = 0;
 }
 
+// Where a handler found its last row. Structure stays while events are delivered, so a target in the
+// same chunk needs no more than its row.
+typedef struct handler_spot {
+    const ecs_chunk* chunk; // NULL: nothing remembered
+    const ecs_system* system;
+    uint32_t term_count;
+    ecs_query_iter iter;
+    uint8_t* columns[ECS_QUERY_TERMS_MAX]; // row 0; NULL for terms without a column
+    uint32_t sizes[ECS_QUERY_TERMS_MAX];
+} handler_spot;
+
+enum { SPOTS = 4 };
+
+// Rows whose writing must be marked one by one are not remembered.
+static void remember_spot(handler_spot* spot, const ecs_system* system, const ecs_chunk* chunk,
+                          uint32_t row) {
+    const ecs_query* query = system->query;
+    spot->chunk = NULL;
+    if (query->write_count > 0 && chunk->archetype->track_count > 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < query->term_count; i++) {
+        uint8_t* cell = spot->iter.columns[i];
+        uint16_t column = cell == NULL ? ECS_SLOT_NONE : chunk->slots[query->components[i]];
+        spot->sizes[i] = cell == NULL ? 0 : chunk->sizes[column];
+        spot->columns[i] = cell == NULL ? NULL : cell - (size_t)spot->sizes[i] * row;
+    }
+    spot->term_count = query->term_count;
+    spot->system = system;
+    spot->chunk = chunk;
+}
+
+static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+                           const ecs_event* event, const ecs_record* target, handler_spot* spot) {
+    const ecs_chunk* chunk = ecs_record_chunk(&world->storage, target);
+    uint32_t row = ecs_record_row(target);
+    if (spot->chunk != chunk || spot->system != system) {
+        if (!ecs_query_find_record(world, system->query, target, &spot->iter)) {
+            spot->chunk = NULL;
+            return;
+        }
+        remember_spot(spot, system, chunk, row);
+    } else {
+        spot->iter.rows.entities = chunk->entities + row;
+        for (uint32_t i = 0; i < spot->term_count; i++) {
+            spot->iter.columns[i] =
+                spot->columns[i] ? spot->columns[i] + (size_t)spot->sizes[i] * row : NULL;
+        }
+    }
+    system->on_event(stage, event, &spot->iter.rows);
+}
+
 static inline void call_handler(ecs_world* world, const ecs_system* system, ecs_stage* stage,
-                                const ecs_event* event, const ecs_record* target) {
+                                const ecs_event* event, const ecs_record* target,
+                                handler_spot* spot) {
     stage->context = system->context;
     if (system->query == NULL) {
         const ecs_rows none = {0};
@@ -341,10 +419,7 @@ static inline void call_handler(ecs_world* world, const ecs_system* system, ecs_
         return;
     }
     if (target != NULL) {
-        ecs_query_iter iter;
-        if (ecs_query_find_record(world, system->query, target, &iter)) {
-            system->on_event(stage, event, &iter.rows);
-        }
+        call_at(world, system, stage, event, target, spot);
         return;
     }
     ecs_query_iter iter = ecs_query_begin(world, system->query);
@@ -353,7 +428,8 @@ static inline void call_handler(ecs_world* world, const ecs_system* system, ecs_
     }
 }
 
-static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_event* event) {
+static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_event* event,
+                               handler_spot* spots) {
     // Structure is deferred until all handlers have run: the record stays.
     const ecs_record* target = ecs_record_find(&world->storage, event->target);
     if (event->target != ECS_ENTITY_NONE && target == NULL) {
@@ -367,7 +443,8 @@ static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_eve
     }
     const ecs_system_order* handlers = &world->systems.handlers[event->type];
     for (uint32_t i = 0; i < handlers->count; i++) {
-        call_handler(world, world->systems.list[handlers->systems[i]], stage, event, target);
+        call_handler(world, world->systems.list[handlers->systems[i]], stage, event, target,
+                     &spots[i % SPOTS]);
     }
 }
 
@@ -390,6 +467,10 @@ void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count
     ecs_stage own_stage = *stage;
     // Handlers post, which may move the queue: they see a copy.
     _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
+    handler_spot spots[SPOTS];
+    for (uint32_t i = 0; i < SPOTS; i++) {
+        spots[i].chunk = NULL;
+    }
     for (uint32_t i = 0; i < count; i++) {
         ecs_event_head head;
         memcpy(&head, events->queue + events->queue_head, sizeof(head));
@@ -403,6 +484,6 @@ void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count
             events->queue_head = events->queue_tail = 0;
         }
         ecs_event event = {(ecs_event_type)head.type, head.target, (uint16_t)head.size, payload};
-        deliver_one(world, &own_stage, &event);
+        deliver_one(world, &own_stage, &event, spots);
     }
 }

@@ -4,16 +4,6 @@
 
 #include "ecs/system.h"
 
-/// One registered type. Lives in its own block, so that pointers to `desc` stay valid.
-typedef struct ecs_event_kind {
-    ecs_event_desc desc; ///< name and fields point into this block
-    ecs_type type;       ///< the payload as a type: canonical bytes, text
-    bool has_entities;   ///< a field holds handles, which may be placeholders
-    char name[ECS_NAME_BYTES_MAX];
-    ecs_field fields[ECS_FIELDS_MAX];
-    char field_names[ECS_FIELDS_MAX][ECS_NAME_BYTES_MAX];
-} ecs_event_kind;
-
 /// In front of each payload in the queue.
 typedef struct ecs_event_head {
     ecs_entity target;
@@ -22,6 +12,19 @@ typedef struct ecs_event_head {
     unsigned unresolved : 1; ///< target or payload names a placeholder
 } ecs_event_head;
 _Static_assert(sizeof(ecs_event_head) == 8, "payloads keep the alignment of the heads");
+
+/// One registered type. Lives in its own block, so that pointers to `desc` stay valid.
+typedef struct ecs_event_kind {
+    ecs_event_head head; ///< of its events, but for the target
+    uint32_t bytes;      ///< of head and payload in the queue
+    bool is_simple;      ///< fields cover the payload and none holds handles
+    bool has_entities;   ///< a field holds handles, which may be placeholders
+    ecs_event_desc desc; ///< name and fields point into this block
+    ecs_type type;       ///< the payload as a type: canonical bytes, text
+    char name[ECS_NAME_BYTES_MAX];
+    ecs_field fields[ECS_FIELDS_MAX];
+    char field_names[ECS_FIELDS_MAX][ECS_NAME_BYTES_MAX];
+} ecs_event_kind;
 
 /// Bytes of a head and its payload in the queue: a multiple of 8.
 static inline uint32_t ecs_event_bytes(uint32_t payload_bytes) {

@@ -336,6 +336,69 @@ static void an_unregistered_type_asserts(void** state) {
     live_close(&fixture);
 }
 
+// Every column is the cell of the target itself, or NULL where the target has none.
+static void check_cells(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    live* fixture = stage->context;
+    const ecs_component_id components[] = {fixture->hp, fixture->team, fixture->vel};
+    assert_int_equal(rows->count, 1);
+    assert_int_equal(rows->entities[0], event->target);
+    for (uint32_t i = 0; i < BASE_COUNT(components); i++)
+        assert_ptr_equal(rows->columns[i], ecs_find(fixture->world, event->target, components[i]));
+    live_mark(fixture, "h");
+}
+
+static void count_links(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    const live_hit* hit = event->payload;
+    ecs_entity* link = rows->columns[0];
+    assert_int_equal(rows->entities[0], event->target);
+    *link += (ecs_entity)hit->amount;
+    live_mark(stage->context, "l");
+}
+
+static void handlers_get_the_cells_of_each_target_in_turn(void** state) {
+    (void)state;
+    static const ecs_term cells[] = {
+        {"hp", "i", ECS_READ}, {"team", NULL, ECS_OPTIONAL_READ}, {"vel", NULL, ECS_OPTIONAL_READ}};
+    static const ecs_term links[] = {{"link", "eid", ECS_WRITE}};
+    live fixture;
+    live_open(&fixture, NULL);
+    ecs_system_desc descs[] = {{.name = "cells",
+                                .events = hit_events,
+                                .event_count = 1,
+                                .on_event = check_cells,
+                                .terms = cells,
+                                .term_count = 3,
+                                .context = &fixture},
+                               {.name = "links",
+                                .events = hit_events,
+                                .event_count = 1,
+                                .on_event = count_links,
+                                .terms = links,
+                                .term_count = 1,
+                                .context = &fixture}};
+    assert_int_equal(ecs_system_register(fixture.world, &descs[0]), ECS_OK);
+    assert_int_equal(ecs_system_register(fixture.world, &descs[1]), ECS_OK);
+    live_seal(&fixture);
+    ecs_entity things[3], solids[3], markers[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        things[i] = live_create(&fixture, fixture.thing);
+        solids[i] = live_create(&fixture, fixture.solid);
+        markers[i] = live_create(&fixture, fixture.marker);
+    }
+    const ecs_entity targets[] = {things[0], things[2],  things[1],  solids[1],
+                                  solids[0], things[1],  markers[2], markers[0],
+                                  solids[2], markers[2], markers[2], things[0]};
+    for (uint32_t i = 0; i < BASE_COUNT(targets); i++)
+        send_hit(&fixture, targets[i], 1);
+    live_step(&fixture);
+    assert_string_equal(fixture.trace, "hhhhhhllhllh");
+    const ecs_entity expected[] = {1, 0, 3};
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(*(const ecs_entity*)ecs_get(fixture.world, markers[i], fixture.link),
+                         expected[i]);
+    live_close(&fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_unicast_event_reaches_the_row_of_its_target),
@@ -345,6 +408,7 @@ int main(void) {
         TEST(the_order_of_posting_is_the_order_of_delivery),
         TEST(handlers_run_in_their_order),
         TEST(events_posted_by_handlers_come_in_the_same_flush),
+        TEST(handlers_get_the_cells_of_each_target_in_turn),
         TEST(the_budget_defers_the_rest_to_the_next_flush),
         TEST(a_full_queue_refuses_and_counts),
         TEST(a_placeholder_becomes_the_created_entity),
