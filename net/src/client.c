@@ -58,6 +58,7 @@ struct net_client {
     uint32_t input_number;
     uint64_t ticks;
     uint64_t packets_malformed, packets_stale;
+    uint64_t inputs_refused; // longer than NET_INPUT_BYTES_MAX
     base_rng rng;
     proto_codec codec;
     _Alignas(16) uint8_t bot_memory[NET_BOT_MEMORY_BYTES];
@@ -383,9 +384,14 @@ static void sample_input(net_client* client) {
         game->bot_think(&view, client->input_payload);
     }
     slot->number = client->input_number;
-    slot->size = (uint32_t)net_match_pack(
-        client->config.match, net_match_input_message(client->config.match), client->input_payload,
-        slot->payload, sizeof slot->payload);
+    size_t size;
+    // Longer than an input may be: a resting one goes in its place (size 0), and the number goes on.
+    if (net_match_pack(client->config.match, net_match_input_message(client->config.match),
+                       client->input_payload, slot->payload, sizeof slot->payload,
+                       &size) != NET_OK) {
+        client->inputs_refused++;
+    }
+    slot->size = (uint32_t)size;
 }
 
 static void send_inputs(net_client* client) {
@@ -493,7 +499,10 @@ net_result net_client_send_event(net_client* client, uint32_t message, const voi
     BASE_ASSERT(message >= 1 && message <= game->message_count);
     BASE_ASSERT(game->messages[message - 1].kind == NET_MESSAGE_TO_SERVER);
     uint8_t bytes[NET_EVENT_PAYLOAD_BYTES_MAX];
-    size_t size = net_match_pack(client->config.match, message, payload, bytes, sizeof bytes);
+    size_t size;
+    net_result result =
+        net_match_pack(client->config.match, message, payload, bytes, sizeof bytes, &size);
+    if (result != NET_OK) return result;
     return net_outbox_push(&client->outbox, game->messages[message - 1].is_reliable, message,
                            net_mirror_tick(client->mirror), ECS_ENTITY_NONE, bytes, (uint32_t)size);
 }
@@ -510,6 +519,7 @@ net_client_report net_client_get_report(net_client* client) {
     report.loss_percent = net_acks_recv_loss_percent(&client->received);
     report.packets_malformed = client->packets_malformed;
     report.packets_stale = client->packets_stale;
+    report.inputs_refused = client->inputs_refused;
     report.events_received = client->inbox.received;
     report.events_dropped = client->inbox.dropped;
     if (!client->mirror) return report;

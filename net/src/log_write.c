@@ -157,7 +157,10 @@ static uint32_t add_server_events(net_log_draft* draft, net_match* match) {
         const ecs_event* event = &changes.events[i];
         uint32_t message = net_match_message_of(match, event->type);
         if (message == 0 || game->messages[message - 1].kind != NET_MESSAGE_TO_CLIENTS) continue;
-        size_t size = net_match_pack(match, message, event->payload, payload, sizeof payload);
+        size_t size;
+        if (net_match_pack(match, message, event->payload, payload, sizeof payload, &size) !=
+            NET_OK)
+            continue; // nobody was sent it either
         bool has_room = left_out == 0 &&
                         net_log_draft_item(draft, &(net_log_item){.kind = NET_LOG_ITEM_SERVER_EVENT,
                                                                   .message = message,

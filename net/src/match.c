@@ -412,13 +412,14 @@ net_result net_match_server_event(net_match* match, uint32_t message, ecs_entity
     return has_room ? NET_OK : NET_ERR_FULL;
 }
 
-size_t net_match_pack(net_match* match, uint32_t message, const void* data, uint8_t* target,
-                      size_t capacity) {
+net_result net_match_pack(net_match* match, uint32_t message, const void* data, uint8_t* target,
+                          size_t capacity, size_t* size) {
     BASE_ASSERT(message >= 1 && message <= match->game->message_count);
     const net_message* packed = &match->game->messages[message - 1];
     protobuf_c_message_init(packed->descriptor, match->scratch);
     packed->to_wire(data, match->scratch);
-    return proto_encode(match->scratch, target, capacity);
+    *size = proto_encode(match->scratch, target, capacity);
+    return *size > 0 || proto_encoded_bytes(match->scratch) == 0 ? NET_OK : NET_ERR_FULL;
 }
 
 // ---- time ----

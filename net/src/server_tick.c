@@ -147,7 +147,14 @@ static void queue_event(net_server* server, const ecs_event* event) {
         &net_match_get_config(match)->module->game->messages[message - 1];
     if (description->kind != NET_MESSAGE_TO_CLIENTS) return;
     uint8_t payload[NET_EVENT_PAYLOAD_BYTES_MAX];
-    size_t size = net_match_pack(match, message, event->payload, payload, sizeof payload);
+    size_t size;
+    if (net_match_pack(match, message, event->payload, payload, sizeof payload, &size) != NET_OK) {
+        server->counters.events_refused++;
+        base_report(server->config.reporter, NULL, 0,
+                    "an event %s is longer than %u bytes: not sent", description->name,
+                    NET_EVENT_PAYLOAD_BYTES_MAX);
+        return;
+    }
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
         if (!session || session->state != NET_SESSION_PLAYING) continue;

@@ -82,5 +82,6 @@ typedef struct net_client_report {
     double rtt_ms, loss_percent;
     net_client_end end;
     uint64_t packets_malformed, packets_stale, events_received, events_dropped;
+    uint64_t inputs_refused; ///< the module's input was longer than NET_INPUT_BYTES_MAX: a resting one was sent
 } net_client_report;
 net_client_report net_client_get_report(net_client* client);

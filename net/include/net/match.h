@@ -73,11 +73,11 @@ void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
 BASE_MUST_USE net_result net_match_server_event(net_match* match, uint32_t message,
                                                 ecs_entity target, const void* payload, size_t size);
 
-/// Pack an ECS event payload struct as message `message` (position + 1). @return bytes written, 0 when
-/// it does not fit `capacity` (only with text or bytes in it) - and for a message of nothing but defaults,
-/// which takes no bytes: hand such an input on with size 0 and a payload that is not NULL.
-size_t net_match_pack(net_match* match, uint32_t message, const void* payload, uint8_t* target,
-                      size_t capacity);
+/// Pack an ECS event payload struct as message `message` (position + 1). A message of nothing but defaults
+/// takes no bytes: hand such an input on with size 0 and a payload that is not NULL.
+/// @return NET_OK; NET_ERR_FULL (longer than `capacity`: *size is 0, the module asks too much of it).
+BASE_MUST_USE net_result net_match_pack(net_match* match, uint32_t message, const void* payload,
+                                        uint8_t* target, size_t capacity, size_t* size);
 /// Position + 1 of the message that an exported ECS event type belongs to, among those that this side
 /// sends (a server's to clients, a mirror's to the server); 0 when none.
 uint32_t net_match_message_of(const net_match* match, ecs_event_type type);

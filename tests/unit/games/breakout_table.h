@@ -108,7 +108,9 @@ static inline void table_think(table* t) {
         };
         breakout_bot_think(&view, &input);
         uint8_t packed[NET_INPUT_BYTES_MAX];
-        size_t size = net_match_pack(t->match, message, &input, packed, sizeof packed);
+        size_t size;
+        assert_int_equal(net_match_pack(t->match, message, &input, packed, sizeof packed, &size),
+                         NET_OK);
         assert_int_equal(net_match_input_check(t->match, packed, size), NET_OK);
         net_match_input(t->match, bot->client, packed, size);
     }

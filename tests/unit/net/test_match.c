@@ -333,9 +333,13 @@ static void a_server_event_is_heard_in_the_mirror(void** state) {
     breakout_cheered cheered = {.client = 8, .emote = 3};
     uint8_t packed[32];
     uint32_t message = BREAKOUT_MESSAGE_CHEERED + 1;
-    size_t size = net_match_pack(server.match, message, &cheered, packed, sizeof packed);
-    assert_int_equal(net_match_pack(server.match, message, &cheered, packed, size - 1), 0);
-    size = net_match_pack(server.match, message, &cheered, packed, size);
+    size_t size, none;
+    assert_int_equal(net_match_pack(server.match, message, &cheered, packed, sizeof packed, &size),
+                     NET_OK);
+    assert_int_equal(net_match_pack(server.match, message, &cheered, packed, size - 1, &none),
+                     NET_ERR_FULL);
+    assert_int_equal(none, 0);
+    assert_int_equal(net_match_pack(server.match, message, &cheered, packed, size, &size), NET_OK);
     assert_int_equal(size, 4);
     assert_int_equal(net_match_server_event(mirror.match, message, ECS_ENTITY_NONE, packed, size),
                      NET_OK);
@@ -381,7 +385,8 @@ static void the_last_input_is_repeated_and_nothing_before_the_first(void** state
     assert_int_equal(held->move, 0);
     breakout_input input = {.move = -80, .is_launching = true};
     uint8_t packed[16];
-    size_t size = net_match_pack(t.match, 1, &input, packed, sizeof packed);
+    size_t size;
+    assert_int_equal(net_match_pack(t.match, 1, &input, packed, sizeof packed, &size), NET_OK);
     net_match_input(t.match, 1, packed, size);
     net_match_step(t.match, NULL);
     held = ecs_get_mut(world, net_match_player(t.match, 1), table_game(&t)->input);

@@ -34,8 +34,11 @@ static size_t think(table* t, table_bot* bot, uint8_t* packed) {
         .memory = bot->memory,
     };
     breakout_bot_think(&view, &input);
-    return net_match_pack(t->match, net_match_input_message(t->match), &input, packed,
-                          NET_INPUT_BYTES_MAX);
+    size_t size;
+    assert_int_equal(net_match_pack(t->match, net_match_input_message(t->match), &input, packed,
+                                    NET_INPUT_BYTES_MAX, &size),
+                     NET_OK);
+    return size;
 }
 
 static void apply(net_match* match, const net_log_begin* begin) {
