@@ -415,9 +415,10 @@ static inline uint32_t ecs_index_next(const ecs_world* world, const ecs_storage*
     uint32_t place = range->cursor & (ECS_PAGE_RECORDS - 1);
     uint64_t word = storage->pages[range->cursor >> ECS_PAGE_BITS]->free_words[place / 64] &
                     (~0ull << (place % 64));
-    // Bits are set below `fresh` only.
-    return has_enough_free && word ? (range->cursor & ~63u) + (uint32_t)__builtin_ctzll(word)
-                                   : ecs_index_peek(world, range_number);
+    if (!has_enough_free || !word) return ecs_index_peek(world, range_number);
+    // This range's bits are set below its `fresh` only; above may be those of the next range.
+    uint32_t found = (range->cursor & ~63u) + (uint32_t)__builtin_ctzll(word);
+    return found < fresh ? found : ecs_index_peek(world, range_number);
 }
 /// How many creations a range can still take: a lower bound.
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range);

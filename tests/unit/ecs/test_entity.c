@@ -310,6 +310,31 @@ static void many_held_handles_survive_growth_and_removal(void** state) {
     store_close(&fixture);
 }
 
+static void ranges_that_share_a_word_of_free_bits_keep_to_their_own(void** state) {
+    (void)state;
+    enum { LAST = 5000, KEPT = 5, LOCAL = 100 };
+    static ecs_entity replicated[LAST], local[LOCAL];
+    ecs_world_config config = ecs_world_config_default();
+    config.limits.replicated_index_max = LAST;
+    store fixture;
+    store_make(&fixture, &config);
+    ecs_world* world = fixture.world;
+    assert_int_equal(ecs_create_many(world, fixture.pad, LAST, replicated), ECS_OK);
+    assert_int_equal(ecs_create_many(world, fixture.ball, LOCAL, local), ECS_OK);
+    for (uint32_t i = 0; i < LOCAL; i++)
+        assert_int_equal(ecs_destroy(world, local[i]), ECS_OK);
+    // Two rounds bring the walk to the last word, whose own indices all live.
+    for (uint32_t i = 0; i < LAST - KEPT; i++)
+        assert_int_equal(ecs_destroy(world, replicated[i]), ECS_OK);
+    const uint32_t round = LAST - KEPT - ECS_FREE_INDICES_MIN + 1;
+    assert_int_equal(ecs_create_many(world, fixture.pad, round, replicated), ECS_OK);
+    for (uint32_t i = 0; i < round; i++)
+        assert_int_equal(ecs_destroy(world, replicated[i]), ECS_OK);
+    for (uint32_t i = 0; i < ECS_FREE_INDICES_MIN + 100; i++)
+        assert_in_range(ecs_entity_index(store_create(&fixture, fixture.pad)), 1, LAST);
+    store_close(&fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_new_handle_lives_and_a_destroyed_one_is_stale),
@@ -329,6 +354,7 @@ int main(void) {
         TEST(only_a_mirror_is_told_its_handles),
         TEST(living_entities_are_walked_by_rising_index),
         TEST(many_held_handles_survive_growth_and_removal),
+        TEST(ranges_that_share_a_word_of_free_bits_keep_to_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
