@@ -104,6 +104,44 @@ static bool append_rows(ecs_world* world, const ecs_binding* binding, uint32_t c
     return true;
 }
 
+// Records of rows whose handles were taken.
+static void settle_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row, uint32_t end,
+                        ecs_template_id template_id) {
+    const ecs_entity* entities = chunk->entities;
+    const uint32_t place = chunk->id << ECS_ROW_BITS;
+    for (uint32_t i = row; i < end; i++) {
+        ecs_entity entity = entities[i];
+        *ecs_record_mut(&world->storage, ecs_entity_index(entity)) =
+            (ecs_record){.place = place | i,
+                         .life = (uint16_t)(ecs_entity_generation(entity) | ECS_LIFE_CREATED),
+                         .template_id = template_id};
+    }
+}
+
+// The word to tracking, whose lists have room. Indices mostly rise one by one, so bits of one word are
+// gathered before they are stored: a store per bit would wait for the one before.
+static void tell_created_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+                              uint32_t end) {
+    ecs_tracker* tracker = &world->tracker;
+    const ecs_entity* entities = chunk->entities;
+    if (chunk->archetype->track_count > 0) {
+        for (uint32_t i = row; i < end; i++)
+            ecs_track_created(world, entities[i], chunk->id, i);
+        return;
+    }
+    memcpy(tracker->created.items + tracker->created.count, entities + row,
+           (end - row) * sizeof *entities);
+    tracker->created.count += end - row;
+    uint64_t* words = tracker->fresh.words;
+    for (uint32_t i = row; i < end;) {
+        uint32_t word = ecs_entity_index(entities[i]) / 64;
+        uint64_t bits = 0;
+        for (; i < end && ecs_entity_index(entities[i]) / 64 == word; i++)
+            bits |= 1ull << (ecs_entity_index(entities[i]) % 64);
+        words[word] |= bits;
+    }
+}
+
 ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32_t count,
                            ecs_entity* entities) {
     ecs_structure_check(world);
@@ -125,12 +163,11 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
         ecs_chunk* chunk = archetype->chunks[chunk_first++];
         uint32_t end = ecs_chunk_count(&world->storage, chunk);
         ecs_handles_take(world, range, end - row, chunk->entities + row);
-        for (; row < end; row++, done++) {
-            ecs_entity entity = chunk->entities[row];
-            ecs_row_settle(world, chunk, row, entity, template_id);
-            if (entities) entities[done] = entity;
-            ecs_row_tell_created(world, chunk, row, entity);
-        }
+        settle_rows(world, chunk, row, end, template_id);
+        if (entities)
+            memcpy(entities + done, chunk->entities + row, (end - row) * sizeof *entities);
+        tell_created_rows(world, chunk, row, end);
+        done += end - row;
     }
     world->storage.entity_count += count;
     return ECS_OK;

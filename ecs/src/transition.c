@@ -72,7 +72,19 @@ static bool are_inits_there(const ecs_world* world, const ecs_archetype* archety
     return true;
 }
 
-// Plain data: defaults are there or copied, then what differs, value and shadow.
+// What differs from the defaults in a row of plain data, value and shadow.
+static inline void set_plain_inits(const ecs_chunk* chunk, uint32_t row, const ecs_init* inits,
+                                   uint32_t init_count) {
+    for (uint32_t i = 0; i < init_count; i++) {
+        ecs_slot slot = chunk->lookup[inits[i].component];
+        ecs_bytes_copy(ecs_chunk_cell(chunk, slot.column, row), inits[i].value, slot.size);
+        if (slot.track == ECS_SLOT_NONE) continue;
+        ecs_bytes_copy(ecs_chunk_cell(chunk, chunk->archetype->column_count + slot.track, row),
+                       inits[i].value, slot.size);
+    }
+}
+
+// Plain data: defaults are there or copied, then what differs.
 static inline ecs_result create_plain_row(ecs_world* world, const ecs_binding* binding,
                                           ecs_template_id template_id, const ecs_init* inits,
                                           uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
@@ -86,13 +98,7 @@ static inline ecs_result create_plain_row(ecs_world* world, const ecs_binding* b
         BASE_ASSERT(is_filled);
         ecs_runway_created(world, *chunk, *row, template_id);
     }
-    for (uint32_t i = 0; i < init_count; i++) {
-        ecs_slot slot = archetype->lookup[inits[i].component];
-        ecs_bytes_copy(ecs_chunk_cell(*chunk, slot.column, *row), inits[i].value, slot.size);
-        if (slot.track == ECS_SLOT_NONE) continue;
-        ecs_bytes_copy(ecs_chunk_cell(*chunk, archetype->column_count + slot.track, *row),
-                       inits[i].value, slot.size);
-    }
+    set_plain_inits(*chunk, *row, inits, init_count);
     return ECS_OK;
 }
 
@@ -111,9 +117,8 @@ static inline ecs_result create_row(ecs_world* world, const ecs_binding* binding
     return ECS_ERR_MEMORY;
 }
 
-ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
-                      uint32_t init_count, ecs_entity* entity) {
-    ecs_structure_check(world);
+static ecs_result create_any(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
+                             uint32_t init_count, ecs_entity* entity) {
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
@@ -134,6 +139,43 @@ ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_i
     ecs_row_tell_created(world, chunk, row, made);
     *entity = made;
     return ECS_OK;
+}
+
+// A creation in a series: the next row of the runway holds the defaults already, and there is room for
+// the record and for the word to tracking. @return false when one of these is not so: nothing changed.
+static inline bool create_prepared(ecs_world* world, ecs_template_id template_id,
+                                   const ecs_init* inits, uint32_t init_count, ecs_entity* entity) {
+    ecs_storage* storage = &world->storage;
+    const ecs_runway* runway = &storage->runway;
+    ecs_chunk* chunk = runway->chunk;
+    if (!chunk || runway->template_id != template_id) return false;
+    ecs_archetype* archetype = chunk->archetype;
+    const ecs_entity_list *born = &world->tracker.created, *dead = &world->tracker.destroyed;
+    uint32_t* count = &storage->chunk_counts[chunk->id];
+    uint32_t row = *count;
+    if (row == runway->end || born->count == born->capacity ||
+        dead->capacity - dead->count <= storage->entity_count ||
+        !are_inits_there(world, archetype, inits, init_count))
+        return false;
+    uint32_t range = storage->bindings[template_id].is_replicated && !world->is_mirror ? 0 : 1;
+    uint32_t index = ecs_index_next(world, storage, range);
+    if (index == 0 || storage->pages[index >> ECS_PAGE_BITS] == storage->zero_page) return false;
+    *count = row + 1;
+    archetype->row_count++;
+    storage->entity_count++;
+    if (init_count > 0) set_plain_inits(chunk, row, inits, init_count);
+    ecs_entity made = ecs_handle_take(storage, range, index);
+    ecs_row_settle(world, chunk, row, made, template_id);
+    ecs_row_tell_created(world, chunk, row, made);
+    *entity = made;
+    return true;
+}
+
+ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
+                      uint32_t init_count, ecs_entity* entity) {
+    ecs_structure_check(world);
+    if (create_prepared(world, template_id, inits, init_count, entity)) return ECS_OK;
+    return create_any(world, template_id, inits, init_count, entity);
 }
 
 // An entity at a handle that somebody else chose.
