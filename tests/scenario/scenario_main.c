@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Many matches on the simulated network, one seed each. A failure prints the seed that repeats it.
 //
-//   scenario [--first N] [--count N] [--keep-going]
+//   scenario [--first N] [--count N] [--hashes]
 //
 // SHOAL_TEST_SCALE multiplies the count (sanitizer builds run fewer, a night more). Every tenth seed
 // runs twice: the same seed must give the same datagrams.
+//
+// --hashes prints only a line per seed, over exactly the seeds asked for: what every compiler, level of
+// optimization and machine must agree on (golden.txt).
 #include "harness.h"
 
 #include "base/text.h"
@@ -22,10 +25,33 @@ static uint64_t number_after(int argc, char** argv, const char* name, uint64_t f
     return fallback;
 }
 
+static bool has_option(int argc, char** argv, const char* name) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], name) == 0) return true;
+    }
+    return false;
+}
+
+static int print_hashes(uint64_t first, uint64_t count) {
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        scenario_config config = scenario_config_draw(seed);
+        scenario_result result = scenario_run(&config);
+        if (!result.is_passed) {
+            fprintf(stderr, "FAILED seed=%" PRIu64 ": %s\n", seed, result.failure);
+            return 1;
+        }
+        printf("seed=%" PRIu64 " datagram_hash=%016" PRIx64 " state_hash=%016" PRIx64
+               " rows=%" PRIu64 "\n",
+               seed, result.datagram_hash, result.state_hash, result.rows_checked);
+    }
+    return 0;
+}
+
 int main(int argc, char** argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     uint64_t first = number_after(argc, argv, "--first", 1);
     uint64_t count = number_after(argc, argv, "--count", 100);
+    if (has_option(argc, argv, "--hashes")) return print_hashes(first, count);
     const char* scale_text = getenv("SHOAL_TEST_SCALE");
     double scale = 1;
     if (scale_text && base_text_parse_f64(scale_text, &scale) && scale > 0) {
