@@ -73,14 +73,34 @@ uint32_t ecs_index_peek(const ecs_world* world, uint32_t range_number) {
     return index;
 }
 
+// The freed index `index` and those behind it in its word of bits, as the walk would choose them: never
+// used ones come first only where taking freed ones cannot change it, and enough stay free.
+static uint32_t take_freed(ecs_world* world, uint32_t range_number, uint32_t index, uint32_t count,
+                           ecs_entity* handles) {
+    const ecs_index_range* range = &world->storage.ranges[range_number];
+    uint32_t spare = range->free_count - ECS_FREE_INDICES_MIN + 1;
+    uint64_t bits = *free_word(&world->storage, index) & (~0ull << (index % 64));
+    uint32_t done = 0;
+    for (; bits && done < count && done < spare; bits &= bits - 1) {
+        uint32_t next = (index & ~63u) + (uint32_t)__builtin_ctzll(bits);
+        if (next >= range->fresh) break; // of the next range
+        handles[done++] = ecs_handle_take(&world->storage, range_number, next);
+    }
+    return done;
+}
+
 void ecs_handles_take(ecs_world* world, uint32_t range_number, uint32_t count,
                       ecs_entity* handles) {
     ecs_index_range* range = &world->storage.ranges[range_number];
     uint32_t done = 0;
     while (done < count) {
         uint32_t index = ecs_index_next(world, &world->storage, range_number);
-        if (index < range->fresh || world->storage.held.count > 0) {
+        if (world->storage.held.count > 0) {
             handles[done++] = ecs_handle_take(&world->storage, range_number, index);
+            continue;
+        }
+        if (index < range->fresh) {
+            done += take_freed(world, range_number, index, count - done, handles + done);
             continue;
         }
         // Never-used indices have no generation yet, and nobody holds one.

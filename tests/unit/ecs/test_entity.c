@@ -335,6 +335,37 @@ static void ranges_that_share_a_word_of_free_bits_keep_to_their_own(void** state
     store_close(&fixture);
 }
 
+static void many_at_once_get_the_handles_that_single_creations_would_get(void** state) {
+    (void)state;
+    enum { COUNT = 9000, ROUNDS = 40 };
+    static ecs_entity handles[COUNT];
+    printf("seed 7\n");
+    base_rng rng = base_rng_make(7, 0);
+    ecs_world_config config = ecs_world_config_default();
+    config.limits.replicated_index_max = 5000;
+    store at_once, singly;
+    store_make(&at_once, &config);
+    store_make(&singly, &config);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        ecs_template_id kind = base_rng_below(&rng, 2) ? at_once.pad : at_once.ball;
+        uint32_t range = kind == at_once.pad ? 0 : 1;
+        uint32_t count = ecs_index_available(at_once.world, range);
+        count = base_rng_below(&rng, count < 4000 ? count + 1 : 4000);
+        assert_int_equal(ecs_create_many(at_once.world, kind, count, handles), ECS_OK);
+        for (uint32_t i = 0; i < count; i++)
+            assert_int_equal(store_create(&singly, kind), handles[i]);
+        uint32_t odds = 1 + base_rng_below(&rng, 100);
+        for (ecs_entity entity = ecs_entity_next(singly.world, ECS_ENTITY_NONE);
+             entity != ECS_ENTITY_NONE; entity = ecs_entity_next(singly.world, entity)) {
+            if (base_rng_below(&rng, 100) >= odds) continue;
+            assert_int_equal(ecs_destroy(at_once.world, entity), ECS_OK);
+            assert_int_equal(ecs_destroy(singly.world, entity), ECS_OK);
+        }
+    }
+    store_close(&at_once);
+    store_close(&singly);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_new_handle_lives_and_a_destroyed_one_is_stale),
@@ -355,6 +386,7 @@ int main(void) {
         TEST(living_entities_are_walked_by_rising_index),
         TEST(many_held_handles_survive_growth_and_removal),
         TEST(ranges_that_share_a_word_of_free_bits_keep_to_their_own),
+        TEST(many_at_once_get_the_handles_that_single_creations_would_get),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
