@@ -87,14 +87,15 @@ static uint32_t collect(ecs_world* world, uint32_t first, const ecs_binding* bin
                                    ? world->limits.replicated_index_max
                                    : ECS_INDEX_MAX;
     uint64_t* seen = NULL;
-    uint32_t count = 0;
+    uint32_t count = 0, shift = 0;
     for (uint32_t i = first; i < commands->count; i++, count++) {
         const ecs_command* command = &commands->items[i];
         if (i + RECORD_AHEAD < commands->count)
             __builtin_prefetch(
                 ecs_record_at(storage, ecs_entity_index(command[RECORD_AHEAD].entity)), 1);
         if (command->op != like->op || command->template_id != like->template_id) break;
-        ecs_entity entity = ecs_command_resolve(world, command->entity);
+        ecs_entity entity = command->entity;
+        if (ecs_entity_is_placeholder(entity)) entity = ecs_command_resolve(world, entity);
         const ecs_record* record = ecs_record_find(storage, entity);
         if (!record || ecs_entity_index(entity) > index_max) break;
         const ecs_chunk* chunk = ecs_record_chunk(storage, record);
@@ -104,12 +105,13 @@ static uint32_t collect(ecs_world* world, uint32_t first, const ecs_binding* bin
                 !reserve_scratch(world, chunk->archetype, commands->count - first))
                 return 0;
             seen = commands->batch.seen;
+            shift = chunk_shift(*source);
         }
         if (chunk->archetype != *source ||
             (command->init_count > 0 &&
              (!binding || !are_values_there(world, binding->archetype, command))))
             break;
-        uint32_t row = chunk->index << chunk_shift(*source) | ecs_record_row(record);
+        uint32_t row = chunk->index << shift | ecs_record_row(record);
         if (seen[row / 64] >> (row % 64) & 1) break;
         seen[row / 64] |= 1ull << (row % 64);
         commands->batch.items[count].row = row;

@@ -100,7 +100,7 @@ bool ecs_command_make_values(ecs_world* world, ecs_command* command,
         memset(ecs_command_value_data(value), 0, type->size);
         ecs_value_create(type, &context, ecs_command_value_data(value));
     }
-    command->init_count = count;
+    command->init_count = (uint16_t)count;
     world->storage.commands.block_bytes += bytes;
     return true;
 }
@@ -159,7 +159,7 @@ static inline ecs_command* record(ecs_world* world, ecs_command_op op, const ecs
                                   uint32_t init_count) {
     ecs_command* command = push(world, op);
     if (command && (init_count == 0 || copy_values(world, inits, init_count, &command->values))) {
-        command->init_count = init_count;
+        command->init_count = (uint16_t)init_count;
         return command;
     }
     if (command) world->storage.commands.count--;

@@ -192,10 +192,11 @@ typedef struct ecs_command {
     uint32_t system, job, sequence; ///< the order in which commands are applied
     ecs_entity entity;              ///< target, or the placeholder that a creation hands out
     ecs_command_value* values;
-    uint32_t init_count;
+    uint16_t init_count; ///< ECS_TEMPLATE_COMPONENTS_MAX at most
     ecs_template_id template_id;
     uint8_t op; ///< ecs_command_op
 } ecs_command;
+_Static_assert(sizeof(ecs_command) == 32, "two commands fill a cache line");
 
 /// Memory for packed values. Blocks never move, so values need not be movable.
 typedef struct ecs_command_block {
