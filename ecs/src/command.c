@@ -167,12 +167,16 @@ static inline ecs_command* record(ecs_world* world, ecs_command_op op, const ecs
     return NULL;
 }
 
+// What is queued may be saved, and a save names templates. @return false for an unknown one (counted).
+static inline bool is_template(ecs_world* world, ecs_template_id template_id) {
+    if (template_id != ECS_TEMPLATE_NONE && template_id <= world->templates.count) return true;
+    world->counters.commands_refused++;
+    return false;
+}
+
 ecs_entity ecs_command_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
                               uint32_t init_count) {
-    if (template_id == ECS_TEMPLATE_NONE || template_id > world->templates.count) {
-        world->counters.commands_refused++;
-        return ECS_ENTITY_NONE;
-    }
+    if (!is_template(world, template_id)) return ECS_ENTITY_NONE;
     ecs_command* command = record(world, ECS_COMMAND_CREATE, inits, init_count);
     if (!command) return ECS_ENTITY_NONE;
     command->template_id = template_id;
@@ -189,6 +193,7 @@ bool ecs_command_destroy(ecs_world* world, ecs_entity entity) {
 
 bool ecs_command_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
                           const ecs_init* inits, uint32_t init_count) {
+    if (!is_template(world, template_id)) return false;
     ecs_command* command = record(world, ECS_COMMAND_RECREATE, inits, init_count);
     if (!command) return false;
     command->entity = entity;
@@ -263,15 +268,17 @@ static bool is_plain_create(const ecs_command* command, ecs_template_id template
            command->template_id == template_id;
 }
 
-// A run of creations without values from `first` on, at once. @return commands done; 0 when there is no
-// run or it does not fit as a whole, so that it is tried one by one.
-static uint32_t apply_run(ecs_world* world, uint32_t first) {
+// A run of creations without values from `first` on, at once. `looked_at` is how many commands need no
+// other try. @return commands done; 0 when there is no run or it does not fit as a whole, so that it is
+// tried one by one.
+static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t* looked_at) {
     ecs_commands* commands = &world->storage.commands;
     const ecs_command* command = &commands->items[first];
     uint32_t count = 0;
     while (first + count < commands->count &&
            is_plain_create(&commands->items[first + count], command->template_id))
         count++;
+    *looked_at = count > 1 ? count : 1;
     if (count < 2) return 0;
     ecs_entity* created = &commands->created[ecs_entity_index(command->entity) - 1];
     return ecs_create_many(world, command->template_id, count, created) == ECS_OK ? count : 0;
@@ -324,11 +331,14 @@ void ecs_commands_apply(ecs_world* world) {
     commands->is_flushing = true;
     if (commands->created)
         memset(commands->created, 0, commands->created_count * sizeof *commands->created);
-    uint32_t batch_from = 0;
+    uint32_t create_from = 0, batch_from = 0;
     for (uint32_t i = 0; i < commands->count;) {
-        uint32_t run = apply_run(world, i);
+        uint32_t run = 0, looked_at;
+        if (i >= create_from) {
+            run = apply_run(world, i, &looked_at);
+            create_from = i + looked_at;
+        }
         if (run == 0 && i >= batch_from) {
-            uint32_t looked_at;
             run = ecs_batch_apply(world, i, &looked_at);
             batch_from = i + looked_at;
         }

@@ -12,6 +12,7 @@ ecs_entity ecs_command_create(ecs_world* world, ecs_template_id template_id, con
                               uint32_t init_count);
 /// @return false when the queue is full (counted). A handle that is stale by then is counted, ignored.
 bool ecs_command_destroy(ecs_world* world, ecs_entity entity);
+/// Also false when the template is unknown (counted).
 bool ecs_command_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
                           const ecs_init* inits, uint32_t init_count);
 bool ecs_command_set(ecs_world* world, ecs_entity entity, ecs_component_id component,

@@ -113,13 +113,17 @@ static void mistakes_are_counted_and_skipped(void** state) {
     assert_int_equal(ecs_command_create(world, 999, NULL, 0), ECS_ENTITY_NONE);
     assert_false(ecs_command_set(world, 1, UINT16_MAX, &value));
     assert_int_equal(ecs_world_counters(world)->commands_refused, 2);
+    assert_false(ecs_command_recreate(world, 1, 999, NULL, 0));
+    assert_int_equal(ecs_command_count(world), 0);
+    (void)ecs_world_hash(world); // names the templates of what is queued
+    assert_int_equal(ecs_world_counters(world)->commands_refused, 3);
     ecs_init init = {fixture.hp, &value};
     ecs_entity ball = ecs_command_create(world, fixture.ball, &init, 1);
     assert_true(ecs_command_destroy(world, ball));
     assert_true(ecs_command_destroy(world, ecs_entity_make(500, 0)));
     assert_int_not_equal(ecs_command_create(world, fixture.rock, NULL, 0), ECS_ENTITY_NONE);
     ecs_command_flush(world);
-    assert_int_equal(ecs_world_counters(world)->commands_refused, 3);
+    assert_int_equal(ecs_world_counters(world)->commands_refused, 4);
     assert_int_equal(ecs_world_counters(world)->stale_handles, 2);
     assert_int_equal(ecs_world_entity_count(world), 1);
     store_close(&fixture);
