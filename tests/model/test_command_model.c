@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT
+/// The same random orders to two worlds: one records them as commands and flushes, the other carries
+/// each out at once. Afterwards nothing may tell the two apart: handles, rows, values, lists, hashes.
+/// Types own memory or point into themselves, components are tracked here and not there, placeholders
+/// are named as targets and in values, handles are held, indices run out, memory runs out.
+/// Usage: test_command_model [scripts [seed]].
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "base/report.h"
+#include "base/rng.h"
+#include "ecs/ecs.h"
+
+static const char model_text[] =
+    "dot { pos:p2=1,2 vel:p2=3,4 }\n"
+    "seen { \"pos:p2\" { _track:b=yes; value:p2=1,2 } vel:p2=3,4 }\n"
+    "sent { \"pos:p2\" { _replicate:b=yes; value:p2=1,2 } \"ref:eid\" { _track:b=yes; } }\n"
+    "named { \"title:t\" { _track:b=yes; value:t=\"nobody\" } pos:p2=5,6 }\n"
+    "quiet { title:t=\"somebody far too long for a short string\" \"body:padded\" { } }\n"
+    "looped { \"self:selfish\" { _track:b=yes; } ref:eid=0 }\n"
+    "hidden { \"self:selfish\" { } \"body:padded\" { _track:b=yes; } }\n"
+    "marked { \"mark:tag\" { _track:b=yes; } vel:p2=7,8 }\n"
+    "nothing { }\n";
+
+static const char* const shape_names[] = {
+    "dot",    "seen",    "sent",      "named",      "quiet",       "looped",        "hidden",
+    "marked", "nothing", "dot+named", "seen+quiet", "sent+looped", "looped+hidden", "dot+marked"};
+static const char* const component_names[] = {"pos", "vel", "ref", "title", "self", "body", "mark"};
+enum { POS, VEL, REF, TITLE, SELF, BODY, MARK, COMPONENTS, SHAPES = BASE_COUNT(shape_names) };
+enum { INDICES = 1500, HANDLES_MAX = 4096, ORDERS_MAX = 220, TEXT_BYTES = 40 };
+
+typedef struct padded {
+    uint8_t kind;
+    double mass;
+    uint16_t tail;
+} padded;
+
+static const ecs_field padded_fields[] = {
+    {.name = "kind", .offset = offsetof(padded, kind), .kind = ECS_FIELD_U8, .count = 1},
+    {.name = "mass", .offset = offsetof(padded, mass), .kind = ECS_FIELD_F64, .count = 1},
+    {.name = "tail", .offset = offsetof(padded, tail), .kind = ECS_FIELD_U16, .count = 1}};
+
+// A type that only its own functions can move: it points at itself, and owns a block.
+typedef struct selfish {
+    struct selfish* self;
+    uint32_t* block;
+} selfish;
+
+static void selfish_create(const ecs_type_context* context, void* value) {
+    (void)context;
+    *(selfish*)value = (selfish){.self = value};
+}
+
+static void selfish_destroy(const ecs_type_context* context, void* value) {
+    selfish* it = value;
+    assert_true(it->self == it);
+    base_release(context->allocator, it->block, sizeof *it->block);
+    *it = (selfish){0};
+}
+
+static bool selfish_copy(const ecs_type_context* context, void* target, const void* source) {
+    const selfish* from = source;
+    assert_true(from->self == from);
+    selfish made = {.self = target};
+    if (from->block) {
+        made.block = base_allocate(context->allocator, sizeof *made.block);
+        if (!made.block) return false;
+        *made.block = *from->block;
+    }
+    *(selfish*)target = made;
+    return true;
+}
+
+static void selfish_move(const ecs_type_context* context, void* target, void* source) {
+    (void)context;
+    const selfish* from = source;
+    assert_true(from->self == from);
+    *(selfish*)target = (selfish){target, from->block};
+    memset(source, 0xee, sizeof(selfish));
+}
+
+static bool selfish_equal(const void* a, const void* b) {
+    const selfish *left = a, *right = b;
+    assert_true(left->self == left && right->self == right);
+    if (!left->block || !right->block) return left->block == right->block;
+    return *left->block == *right->block;
+}
+
+static void selfish_write(const void* value, base_bytes* bytes) {
+    const selfish* it = value;
+    assert_true(it->self == it);
+    base_bytes_write_u8(bytes, it->block != NULL);
+    if (it->block) base_bytes_write_u32(bytes, *it->block);
+}
+
+static bool selfish_read(const ecs_type_context* context, void* value, base_reader* reader) {
+    selfish* it = value;
+    assert_true(it->self == it);
+    uint8_t has = base_reader_u8(reader);
+    if (reader->failed || has > 1) {
+        reader->failed = true;
+        return false;
+    }
+    if (has && !it->block && !(it->block = base_allocate(context->allocator, sizeof *it->block)))
+        return false;
+    if (has) *it->block = base_reader_u32(reader);
+    if (has) return !reader->failed;
+    base_release(context->allocator, it->block, sizeof *it->block);
+    it->block = NULL;
+    return true;
+}
+
+static const ecs_type_ops selfish_ops = {.create = selfish_create,
+                                         .destroy = selfish_destroy,
+                                         .copy = selfish_copy,
+                                         .equal = selfish_equal,
+                                         .move = selfish_move,
+                                         .write = selfish_write,
+                                         .read = selfish_read};
+
+// Memory that counts what is out and may fail now and then.
+typedef struct memory {
+    base_allocator allocator;
+    int64_t bytes_out;
+    uint32_t fail_one_in; // 0: never
+    base_rng rng;
+} memory;
+
+static void* memory_allocate(void* context, size_t size, size_t align) {
+    memory* from = context;
+    if (from->fail_one_in > 0 && base_rng_below(&from->rng, from->fail_one_in) == 0) return NULL;
+    void* block = base_allocator_heap()->allocate(NULL, size, align);
+    if (block) memset(block, (int)base_rng_below(&from->rng, 256), size); // nothing depends on it
+    from->bytes_out += (int64_t)size;
+    return block;
+}
+
+static void memory_release(void* context, void* block, size_t size) {
+    ((memory*)context)->bytes_out -= (int64_t)size;
+    base_allocator_heap()->release(NULL, block, size);
+}
+
+static ecs_component_id components[COMPONENTS];
+static ecs_template_id shapes[SHAPES];
+
+static void run_drift(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)stage;
+    ecs_vec2* pos = rows->columns[0];
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (ecs_entity_index(rows->entities[i]) % 3 == 0) pos[i].x += 1;
+}
+
+static ecs_world* make_world(memory* from) {
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = &from->allocator;
+    config.limits.replicated_index_max = INDICES;
+    config.limits.local_entities_max = INDICES;
+    config.limits.commands_queued_max = ORDERS_MAX;
+    ecs_world* world = NULL;
+    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    ecs_type_desc body = {"padded", sizeof(padded), _Alignof(padded), padded_fields, 3, NULL};
+    ecs_type_desc self = {"selfish", sizeof(selfish), _Alignof(selfish), NULL, 0, &selfish_ops};
+    assert_int_equal(ecs_type_register(world, &body, NULL), ECS_OK);
+    assert_int_equal(ecs_type_register(world, &self, NULL), ECS_OK);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(
+        ecs_template_load(world, "model.blk", model_text, strlen(model_text), &reporter), ECS_OK);
+    static const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}};
+    ecs_system_desc drift = {
+        .name = "drift", .stage = "act", .run = run_drift, .terms = terms, .term_count = 1};
+    assert_int_equal(ecs_system_register(world, &drift), ECS_OK);
+    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    for (uint32_t i = 0; i < COMPONENTS; i++)
+        components[i] = ecs_component_find(world, component_names[i]);
+    for (uint32_t i = 0; i < SHAPES; i++)
+        assert_int_not_equal(shapes[i] = ecs_template_find(world, shape_names[i]), 0);
+    return world;
+}
+
+// A value of each component, and what it owns.
+typedef struct value_set {
+    ecs_vec2 pos, vel;
+    ecs_entity ref;
+    char text[TEXT_BYTES];
+    ecs_string title;
+    uint32_t number;
+    selfish self;
+    padded body;
+    ecs_init inits[COMPONENTS + 1]; // one may come twice
+    uint32_t count;
+} value_set;
+
+static float any_float(base_rng* rng) {
+    static const uint32_t bits[] = {0,           0x80000000u, 0x7fc00000u, 0xffc00001u,
+                                    0x7f800000u, 1,           0x3f800000u};
+    float value;
+    memcpy(&value, &bits[base_rng_below(rng, BASE_COUNT(bits))], sizeof value);
+    return value;
+}
+
+static void add_init(value_set* set, uint32_t component, const void* value) {
+    set->inits[set->count++] = (ecs_init){components[component], value};
+}
+
+// `ref` is given apart: a placeholder in one world is a handle in the other.
+static void any_values(base_rng* rng, uint32_t one_in, value_set* set) {
+    set->count = 0;
+    set->pos = (ecs_vec2){any_float(rng), any_float(rng)};
+    set->vel = (ecs_vec2){any_float(rng), (float)base_rng_below(rng, 9)};
+    int length = (int)base_rng_below(rng, TEXT_BYTES);
+    (void)snprintf(set->text, sizeof set->text, "%.*s", length,
+                   "abcdefghijklmnopqrstuvwxyz0123456789abc");
+    set->title =
+        (ecs_string){.data = length ? set->text : NULL, .size = (uint32_t)strlen(set->text)};
+    set->number = base_rng_below(rng, 4);
+    set->self = (selfish){&set->self, set->number ? &set->number : NULL};
+    memset(&set->body, (int)base_rng_below(rng, 256), sizeof set->body); // padding too
+    set->body.mass = (double)any_float(rng);
+    const void* values[COMPONENTS] = {&set->pos,  &set->vel,  &set->ref, &set->title,
+                                      &set->self, &set->body, ""};
+    for (uint32_t c = 0; c < COMPONENTS; c++)
+        if (base_rng_below(rng, one_in) == 0) add_init(set, c, values[c]);
+    if (set->count > 0 && base_rng_below(rng, 30) == 0) set->inits[set->count++] = set->inits[0];
+}
+
+// Inits that the shape has; now and then one that it lacks, so that the order fails.
+static void fit_values(const ecs_world* world, base_rng* rng, uint32_t shape, value_set* set) {
+    uint32_t kept = 0;
+    bool is_wrong = base_rng_below(rng, 25) == 0;
+    for (uint32_t i = 0; i < set->count; i++)
+        if (is_wrong || ecs_template_find_component(ecs_template_get(world, shapes[shape]),
+                                                    set->inits[i].component))
+            set->inits[kept++] = set->inits[i];
+    set->count = kept;
+}
+
+typedef struct model {
+    memory from[2];
+    ecs_world* world[2]; // [0] records, [1] acts at once
+    base_rng rng;
+    ecs_entity handles[HANDLES_MAX]; // some dead
+    uint32_t handle_count;
+    // Of the flush to come: what a creation is in each world.
+    ecs_entity placeholders[ORDERS_MAX], made[ORDERS_MAX];
+    uint32_t made_count;
+    uint32_t order_count;
+    ecs_entity held[64];
+    uint32_t held_count;
+} model;
+
+static void any_entity(model* m, ecs_entity* recorded, ecs_entity* now) {
+    if (m->made_count > 0 && base_rng_below(&m->rng, 3) == 0) {
+        uint32_t i = base_rng_below(&m->rng, m->made_count);
+        *recorded = m->placeholders[i];
+        *now = m->made[i];
+        return;
+    }
+    *recorded = *now =
+        m->handle_count ? m->handles[base_rng_below(&m->rng, m->handle_count)] : ECS_ENTITY_NONE;
+}
+
+static void order_create(model* m, uint32_t shape, value_set* set, ecs_entity now_ref) {
+    ecs_entity placeholder = ecs_command_create(m->world[0], shapes[shape], set->inits, set->count);
+    assert_true(ecs_entity_is_placeholder(placeholder));
+    set->ref = now_ref;
+    ecs_entity made = ECS_ENTITY_NONE;
+    (void)!ecs_create(m->world[1], shapes[shape], set->inits, set->count, &made);
+    m->placeholders[m->made_count] = placeholder;
+    m->made[m->made_count++] = made;
+}
+
+static void order_one(model* m, uint32_t kind, uint32_t shape, ecs_entity recorded,
+                      ecs_entity now) {
+    value_set set;
+    ecs_entity now_ref;
+    any_entity(m, &set.ref, &now_ref);
+    any_values(&m->rng, base_rng_below(&m->rng, 2) ? 6 : 1000, &set);
+    m->order_count++;
+    if (kind == 3) {
+        uint32_t c = base_rng_below(&m->rng, COMPONENTS);
+        const void* values[COMPONENTS] = {&set.pos,  &set.vel,  &set.ref, &set.title,
+                                          &set.self, &set.body, ""};
+        assert_true(ecs_command_set(m->world[0], recorded, components[c], values[c]));
+        set.ref = now_ref;
+        (void)!ecs_set(m->world[1], now, components[c], values[c]);
+        return;
+    }
+    fit_values(m->world[0], &m->rng, shape, &set);
+    if (kind == 0) {
+        order_create(m, shape, &set, now_ref);
+    } else if (kind == 1) {
+        assert_true(ecs_command_destroy(m->world[0], recorded));
+        (void)!ecs_destroy(m->world[1], now);
+    } else {
+        assert_true(
+            ecs_command_recreate(m->world[0], recorded, shapes[shape], set.inits, set.count));
+        set.ref = now_ref;
+        (void)!ecs_recreate(m->world[1], now, shapes[shape], set.inits, set.count);
+    }
+}
+
+// One kind of order to entities that follow each other, or any mixture.
+static void order_some(model* m) {
+    bool is_run = base_rng_below(&m->rng, 2) == 0;
+    uint32_t count = 1 + base_rng_below(&m->rng, is_run ? 90 : 12);
+    uint32_t kind = base_rng_below(&m->rng, 4), shape = base_rng_below(&m->rng, SHAPES);
+    uint32_t at = m->handle_count ? base_rng_below(&m->rng, m->handle_count) : 0;
+    for (uint32_t i = 0; i < count && m->order_count < ORDERS_MAX; i++) {
+        ecs_entity recorded, now;
+        any_entity(m, &recorded, &now);
+        if (is_run && m->handle_count > 0) recorded = now = m->handles[(at + i) % m->handle_count];
+        if (!is_run) {
+            kind = base_rng_below(&m->rng, 4);
+            shape = base_rng_below(&m->rng, SHAPES);
+        }
+        order_one(m, kind, shape, recorded, now);
+    }
+}
+
+static void any_hold(model* m) {
+    ecs_entity entity = m->handle_count ? m->handles[base_rng_below(&m->rng, m->handle_count)] : 0;
+    uint32_t kind = base_rng_below(&m->rng, 4);
+    if (m->order_count > 0) return; // what is recorded does not see it in order
+    for (uint32_t w = 0; w < 2; w++) {
+        if (kind == 0)
+            (void)!ecs_handle_retain(m->world[w], entity);
+        else if (kind == 1)
+            ecs_handle_release(m->world[w], entity);
+        else if (kind == 2)
+            (void)!ecs_handle_load(m->world[w], entity);
+        else
+            ecs_handle_unload(m->world[w], entity);
+    }
+    assert_int_equal(ecs_state(m->world[0], entity), ecs_state(m->world[1], entity));
+}
+
+static void same_entities(const ecs_entity* a, uint32_t a_count, const ecs_entity* b,
+                          uint32_t b_count) {
+    assert_int_equal(a_count, b_count);
+    for (uint32_t i = 0; i < a_count; i++)
+        assert_int_equal(a[i], b[i]);
+}
+
+static void compare(model* m) {
+    ecs_changes a = ecs_changes_get(m->world[0]), b = ecs_changes_get(m->world[1]);
+    same_entities(a.created, a.created_count, b.created, b.created_count);
+    same_entities(a.destroyed, a.destroyed_count, b.destroyed, b.destroyed_count);
+    same_entities(a.recreated, a.recreated_count, b.recreated, b.recreated_count);
+    assert_int_equal(a.changed_count, b.changed_count);
+    for (uint32_t i = 0; i < a.changed_count; i++) {
+        assert_int_equal(a.changed[i].entity, b.changed[i].entity);
+        assert_int_equal(a.changed[i].component, b.changed[i].component);
+        for (uint32_t k = 0; k < a.created_count; k++)
+            assert_true(a.created[k] != a.changed[i].entity);
+    }
+    assert_true(ecs_world_state_hash(m->world[0]) == ecs_world_state_hash(m->world[1]));
+    assert_true(ecs_world_hash(m->world[0]) == ecs_world_hash(m->world[1]));
+    for (uint32_t w = 0; w < 2; w++)
+        ecs_world_validate(m->world[w]);
+}
+
+static void flush(model* m) {
+    ecs_command_flush(m->world[0]);
+    for (uint32_t i = 0; i < m->made_count; i++)
+        if (m->handle_count < HANDLES_MAX && m->made[i] != ECS_ENTITY_NONE)
+            m->handles[m->handle_count++] = m->made[i];
+    m->made_count = m->order_count = 0;
+    if (m->handle_count > HANDLES_MAX / 2 && base_rng_below(&m->rng, 4) == 0) {
+        uint32_t kept = 0; // forget most of the dead
+        for (uint32_t i = 0; i < m->handle_count; i++)
+            if (ecs_is_alive(m->world[1], m->handles[i]) || i % 8 == 0)
+                m->handles[kept++] = m->handles[i];
+        m->handle_count = kept;
+    }
+}
+
+static void step(model* m) {
+    ecs_step now = {.tick = ecs_world_tick(m->world[1]) + 1, .dt = 1};
+    for (uint32_t w = 0; w < 2; w++)
+        ecs_world_step(m->world[w], &now);
+    compare(m);
+    for (uint32_t w = 0; w < 2; w++)
+        ecs_changes_clear(m->world[w]);
+}
+
+// The recording world goes on from its bytes, with whatever is queued.
+static void reopen(model* m) {
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    uint64_t hash = ecs_world_hash(m->world[0]);
+    assert_int_equal(ecs_world_save(m->world[0], &bytes), ECS_OK);
+    if (base_rng_below(&m->rng, 2) == 0) {
+        ecs_world_destroy(m->world[0]);
+        m->world[0] = make_world(&m->from[0]);
+    }
+    assert_int_equal(ecs_world_restore(m->world[0], bytes.data, bytes.size), ECS_OK);
+    assert_true(ecs_world_hash(m->world[0]) == hash);
+    base_bytes_deinit(&bytes);
+}
+
+static void open_model(model* m, uint64_t seed, uint32_t script) {
+    memset(m, 0, sizeof *m);
+    m->rng = base_rng_make(seed, script);
+    for (uint32_t w = 0; w < 2; w++) {
+        m->from[w] = (memory){.allocator = {memory_allocate, memory_release, &m->from[w]},
+                              .rng = base_rng_make(seed + w, script)};
+        m->world[w] = make_world(&m->from[w]);
+    }
+}
+
+static void close_model(model* m) {
+    for (uint32_t w = 0; w < 2; w++) {
+        m->from[w].fail_one_in = 0;
+        ecs_world_destroy(m->world[w]);
+        assert_int_equal(m->from[w].bytes_out, 0);
+    }
+}
+
+static uint32_t script_count = 60;
+static uint64_t script_seed = 7411;
+static model shared;
+
+static void recorded_orders_do_what_orders_at_once_do(void** state) {
+    (void)state;
+    for (uint32_t script = 0; script < script_count; script++) {
+        model* m = &shared;
+        open_model(m, script_seed, script);
+        uint32_t rounds = 20 + base_rng_below(&m->rng, 60);
+        for (uint32_t round = 0; round < rounds; round++) {
+            for (uint32_t i = base_rng_below(&m->rng, 6); i > 0; i--)
+                any_hold(m);
+            for (uint32_t i = base_rng_below(&m->rng, 8); i > 0; i--)
+                order_some(m);
+            bool is_reopened = base_rng_below(&m->rng, 12) == 0;
+            if (is_reopened) reopen(m);
+            flush(m);
+            for (uint32_t w = 0; w < 2 && is_reopened; w++)
+                ecs_changes_clear(m->world[w]); // the one list began anew at the restore
+            if (base_rng_below(&m->rng, 3) == 0)
+                step(m);
+            else
+                compare(m);
+        }
+        close_model(m);
+    }
+}
+
+// Without memory orders are refused one by one, and what is left is whole.
+static void orders_without_memory_leave_a_whole_world(void** state) {
+    (void)state;
+    for (uint32_t script = 0; script < script_count; script++) {
+        model* m = &shared;
+        open_model(m, script_seed + 1, script);
+        for (uint32_t round = 0; round < 30; round++) {
+            for (uint32_t i = base_rng_below(&m->rng, 8); i > 0; i--)
+                order_some(m);
+            m->from[0].fail_one_in = 2 + base_rng_below(&m->rng, 12);
+            flush(m);
+            for (uint32_t i = 0; i < 8; i++) {
+                ecs_entity ignored;
+                uint32_t shape = base_rng_below(&m->rng, SHAPES);
+                (void)!ecs_create_many(m->world[0], shapes[shape], base_rng_below(&m->rng, 40),
+                                       NULL);
+                (void)!ecs_create(m->world[0], shapes[shape], NULL, 0, &ignored);
+            }
+            m->from[0].fail_one_in = 0;
+            ecs_world_validate(m->world[0]);
+            ecs_step now = {.tick = round + 1, .dt = 1};
+            ecs_world_step(m->world[0], &now);
+            ecs_changes_clear(m->world[0]);
+            ecs_world_validate(m->world[0]);
+        }
+        close_model(m);
+    }
+}
+
+int main(int argc, char** argv) {
+    script_count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : script_count;
+    script_seed = argc > 2 ? strtoull(argv[2], NULL, 10) : script_seed;
+    print_message("seed %llu, %u scripts\n", (unsigned long long)script_seed, script_count);
+    const struct CMUnitTest tests[] = {
+        TEST(recorded_orders_do_what_orders_at_once_do),
+        TEST(orders_without_memory_leave_a_whole_world),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
