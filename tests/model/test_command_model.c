@@ -478,7 +478,7 @@ static void orders_without_memory_leave_a_whole_world(void** state) {
 }
 
 int main(int argc, char** argv) {
-    script_count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : script_count;
+    script_count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : test_scaled(script_count, 20);
     script_seed = argc > 2 ? strtoull(argv[2], NULL, 10) : script_seed;
     print_message("seed %llu, %u scripts\n", (unsigned long long)script_seed, script_count);
     const struct CMUnitTest tests[] = {

@@ -701,7 +701,8 @@ static void random_scripts_agree_with_the_twin(void** state) {
 int main(int argc, char** argv) {
     const char* count = argc > 1 ? argv[1] : getenv("MODEL_SCRIPTS");
     const char* seed = argc > 2 ? argv[2] : getenv("MODEL_SEED");
-    script_count = count != NULL ? (uint32_t)strtoul(count, NULL, 10) : script_count;
+    script_count =
+        count != NULL ? (uint32_t)strtoul(count, NULL, 10) : test_scaled(script_count, 20);
     script_seed = seed != NULL ? strtoull(seed, NULL, 10) : script_seed;
     print_message("seed %llu, %u scripts\n", (unsigned long long)script_seed, script_count);
     const struct CMUnitTest tests[] = {TEST(random_scripts_agree_with_the_twin)};

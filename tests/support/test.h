@@ -10,10 +10,23 @@
 #include <cmocka.h>
 
 #include "base/assert.h"
+#include "base/text.h"
+
+#include <stdlib.h>
 
 /// Assert handler for misuse cases: with it, expect_assert_failure() sees a BASE_ASSERT.
 static inline void test_assert_handler(const char* condition, const char* file, int line) {
     mock_assert(0, condition, file, line);
+}
+
+/// How many random runs: count times SHOAL_TEST_SCALE, at least count_min, and count without the variable.
+static inline uint32_t test_scaled(uint32_t count, uint32_t count_min) {
+    const char* text = getenv("SHOAL_TEST_SCALE");
+    double scale;
+    if (!text || !base_text_parse_f64(text, &scale) || !(scale > 0)) return count;
+    double scaled = (double)count * scale;
+    if (scaled < count_min) return count_min;
+    return scaled < 1e9 ? (uint32_t)scaled : 1000000000u;
 }
 
 /// Case list entry.
