@@ -17,6 +17,9 @@ typedef struct resolve_pass {
     ecs_template_fold* fold;
     uint32_t* stack; ///< drafts, outermost first
     uint32_t depth;
+    uint32_t slot_count;       ///< of all drafts so far
+    uint32_t suggestion_count; ///< names that were compared with all others
+    bool is_over;              ///< a limit: no more drafts
 } resolve_pass;
 
 static void report_cycle(const resolve_pass* resolver, const ecs_draft* child, uint32_t line,
@@ -35,15 +38,18 @@ static void report_cycle(const resolve_pass* resolver, const ecs_draft* child, u
                            parent->name);
 }
 
-static void report_unknown(const resolve_pass* resolver, const ecs_draft* child,
+static void report_unknown(resolve_pass* resolver, const ecs_draft* child,
                            const ecs_draft_parent* parent) {
-    // The nearest of this set only: a file's own names are what is mistyped most.
-    enum { CANDIDATES_MAX = 256 };
+    // The nearest of this set only: a file's own names are what is mistyped most. To compare long names
+    // takes its time, so whoever mistyped many gets help with the first of them.
+    enum { CANDIDATES_MAX = 256, SUGGESTIONS_MAX = 32 };
     const char* names[CANDIDATES_MAX];
     uint32_t count = 0;
     for (; count < CANDIDATES_MAX && count < resolver->set->draft_count; count++)
         names[count] = resolver->set->drafts[count].name;
-    const char* near = base_text_nearest(parent->name, names, count);
+    const char* near = resolver->suggestion_count++ < SUGGESTIONS_MAX
+                           ? base_text_nearest(parent->name, names, count)
+                           : NULL;
     ecs_template_set_fault(resolver->set, child->file, parent->line,
                            "template '%s' extends '%.80s', which does not exist%s%s%s", child->name,
                            parent->name, near ? ", did you mean '" : "", near ? near : "",
@@ -160,7 +166,14 @@ static void finish(resolve_pass* resolver, ecs_draft* draft) {
     draft->state = ECS_DRAFT_DONE;
     if (fold_parents(resolver, draft) && fold_own(resolver, draft)) fold_flags(resolver, draft);
     size_t bytes = fold->count * sizeof *fold->slots;
-    if (fold->count) {
+    resolver->slot_count += fold->count;
+    if (resolver->slot_count > ECS_TEXT_SLOTS_MAX) {
+        base_report(set->reporter, draft->file, draft->line,
+                    "more than %u components in all templates, inherited ones counted",
+                    ECS_TEXT_SLOTS_MAX);
+        ecs_template_set_fail(set, ECS_ERR_FULL);
+        resolver->is_over = true;
+    } else if (fold->count) {
         draft->slots = base_allocate(set->world->allocator, bytes);
         if (draft->slots) {
             memcpy(draft->slots, fold->slots, bytes);
@@ -202,11 +215,12 @@ ecs_result ecs_template_set_resolve(ecs_template_set* set) {
                              .fold = base_allocate_zero(allocator, sizeof *resolver.fold),
                              .stack = base_allocate(allocator, stack_bytes)};
     if (!resolver.fold || !resolver.stack) ecs_template_set_fail(set, ECS_ERR_MEMORY);
-    for (uint32_t i = 0; i < set->draft_count && set->result != ECS_ERR_MEMORY; i++) {
+    for (uint32_t i = 0; i < set->draft_count && set->result != ECS_ERR_MEMORY && !resolver.is_over;
+         i++) {
         if (set->drafts[i].state != ECS_DRAFT_NEW) continue;
         set->drafts[i].state = ECS_DRAFT_OPEN;
         resolver.stack[resolver.depth++] = i;
-        while (resolver.depth > 0) {
+        while (resolver.depth > 0 && !resolver.is_over) {
             ecs_draft* draft = &set->drafts[resolver.stack[resolver.depth - 1]];
             if (open_parent(&resolver, draft)) continue;
             finish(&resolver, draft);

@@ -43,6 +43,11 @@ bool ecs_bind_check_name(ecs_bind_pass* binder, const char* name, uint32_t line,
 bool ecs_bind_check_tags(ecs_bind_pass* binder, const ecs_text_node* node) {
     if (!ecs_bind_has_type(binder, node, "t")) return false;
     const char* tags = value_of(binder, node);
+    if (strlen(tags) >= ECS_TEXT_TAGS_BYTES_MAX) {
+        ecs_bind_fault(binder, node->line, "a list of tags has at most %u bytes",
+                       ECS_TEXT_TAGS_BYTES_MAX - 1);
+        return false;
+    }
     while (*tags) {
         size_t size = strcspn(tags, ",; \t");
         char tag[ECS_NAME_BYTES_MAX] = {0};

@@ -26,6 +26,8 @@
 #define ECS_TEXT_BYTES_MAX (1u << 20)      ///< one datablock file
 #define ECS_TEXT_DEPTH_MAX 32u             ///< nesting of blocks in a datablock file
 #define ECS_TEXT_ITEMS_MAX 10240u          ///< parameters and blocks in a datablock file
+#define ECS_TEXT_SLOTS_MAX (1u << 18)      ///< components of all templates of a file, inherited ones too
+#define ECS_TEXT_TAGS_BYTES_MAX 256u       ///< one list of tags, with the NUL
 #define ECS_STRING_BYTES_MAX 4096u         ///< value of type t
 
 /// Limits chosen per world at create.

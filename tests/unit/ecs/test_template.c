@@ -435,6 +435,67 @@ static void the_component_limit_of_a_world_is_tested_at_its_edge(void** state) {
     assert_int_equal(id, ECS_COMPONENT_NONE);
 }
 
+// A short file may inherit a long list many times over: the sum is bounded, not only each template.
+static void the_sum_of_inherited_components_is_tested_at_its_edge(void** state) {
+    ecs_world* world = *state;
+    static char text[1 << 17];
+    for (uint32_t extra = 0; extra < 2; extra++) {
+        size_t size = (size_t)snprintf(text, sizeof text, "%s base%u {",
+                                       extra ? "more { c0:i=1 }" : "", extra);
+        for (uint32_t i = 0; i < ECS_TEMPLATE_COMPONENTS_MAX; i++)
+            size += (size_t)snprintf(text + size, sizeof text - size, "c%u:i=0\n", i);
+        size += (size_t)snprintf(text + size, sizeof text - size, "}");
+        for (uint32_t i = 1; i < ECS_TEXT_SLOTS_MAX / ECS_TEMPLATE_COMPONENTS_MAX; i++)
+            size += (size_t)snprintf(text + size, sizeof text - size, "t%u_%u{_extends:t=base%u}\n",
+                                     extra, i, extra);
+        data_load load = data_load_bytes(world, text, size);
+        assert_int_equal(load.result, extra ? ECS_ERR_FULL : ECS_OK);
+    }
+    assert_int_equal(ecs_template_find(world, "more"), ECS_TEMPLATE_NONE);
+    data_load_ok(world, "more { c0:i=1 }");
+}
+
+static void the_length_of_a_list_of_tags_is_tested_at_its_edge(void** state) {
+    ecs_world* world = *state;
+    char tags[ECS_TEXT_TAGS_BYTES_MAX + 1];
+    char text[2 * ECS_TEXT_TAGS_BYTES_MAX];
+    for (uint32_t size = ECS_TEXT_TAGS_BYTES_MAX - 2; size <= ECS_TEXT_TAGS_BYTES_MAX; size++) {
+        for (uint32_t i = 0; i < size; i++)
+            tags[i] = "server,"[i % 7];
+        tags[size] = '\0';
+        (void)snprintf(text, sizeof text, "t%u { \"x:i\" { _tags:t=\"%s\" value:i=1 } }", size,
+                       tags);
+        data_load load = data_load_bytes(world, text, strlen(text));
+        bool fits = size < ECS_TEXT_TAGS_BYTES_MAX;
+        assert_int_equal(load.result, fits ? ECS_OK : ECS_ERR_SYNTAX);
+        if (!fits)
+            assert_string_equal(load.report.text,
+                                "x.blk:1: error: a list of tags has at most 255 bytes");
+    }
+}
+
+static void count_suggestions(void* context, const char* file, uint32_t line, const char* message) {
+    (void)file;
+    (void)line;
+    uint32_t* counts = context;
+    counts[0]++;
+    counts[1] += strstr(message, "did you mean") != NULL;
+}
+
+static void only_the_first_of_many_unknown_parents_are_compared_with_all_names(void** state) {
+    ecs_world* world = *state;
+    char text[4096] = "name { } child {";
+    for (uint32_t i = 0; i < 100; i++)
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), " _extends:t=nama");
+    (void)snprintf(text + strlen(text), sizeof text - strlen(text), " }");
+    uint32_t counts[2] = {0, 0};
+    base_reporter reporter = {count_suggestions, counts};
+    assert_int_equal(ecs_template_load(world, "x.blk", text, strlen(text), &reporter),
+                     ECS_ERR_SYNTAX);
+    assert_int_equal(counts[0], 100);
+    assert_int_equal(counts[1], 32);
+}
+
 static void the_template_limit_is_tested_at_its_edge(void** state) {
     ecs_world* world = *state;
     static char text[ECS_TEXT_BYTES_MAX];
@@ -596,6 +657,9 @@ int main(void) {
         CASE(what_cannot_be_composed_is_none),
         CASE(the_component_limit_of_a_template_is_tested_at_its_edge),
         CASE(the_component_limit_of_a_world_is_tested_at_its_edge),
+        CASE(the_sum_of_inherited_components_is_tested_at_its_edge),
+        CASE(the_length_of_a_list_of_tags_is_tested_at_its_edge),
+        CASE(only_the_first_of_many_unknown_parents_are_compared_with_all_names),
         CASE(the_template_limit_is_tested_at_its_edge),
         CASE(a_chain_of_parents_as_long_as_a_file_resolves),
         CASE(a_set_reads_files_that_name_one_another),
