@@ -109,8 +109,20 @@ static bool may_live(const ecs_world* world, ecs_entity entity) {
     return false;
 }
 
+// Bytes that a row takes at the least: handle, template and what plain values are written as. Asked
+// before rows are made, since a row in memory may be thousands of times a handle.
+static uint64_t row_bytes_min(const ecs_archetype* archetype) {
+    uint64_t bytes = sizeof(ecs_entity) + sizeof(ecs_template_id);
+    for (uint32_t i = 0; i < archetype->column_count; i++) {
+        const ecs_type* type = archetype->columns[i].type;
+        bytes += ecs_type_is_plain(type) ? ecs_type_canonical_bytes(type) : 0;
+    }
+    return bytes;
+}
+
 static ecs_result read_rows(loader* load, uint32_t archetype_id, uint64_t row_count) {
-    if (row_count > base_reader_left(&load->reader) / 6) {
+    const ecs_archetype* archetype = load->world->storage.archetypes[archetype_id];
+    if (row_count > base_reader_left(&load->reader) / row_bytes_min(archetype)) {
         return ECS_ERR_MALFORMED;
     }
     for (uint64_t row = 0; row < row_count; row++) {

@@ -16,7 +16,8 @@ uint64_t ecs_world_state_hash_walk(const ecs_world* world);
 uint64_t ecs_component_hash(const ecs_world* world, ecs_entity entity, ecs_component_id component);
 
 /// Everything: untracked components, random state, event and command queues, handle allocator,
-/// order of rows. O(world).
+/// order of rows. O(world). Ids of templates count: worlds that composed templates at run time are
+/// compared only when they did so in the same order.
 uint64_t ecs_world_hash(const ecs_world* world);
 
 /// Append the whole state (not the registration) to `bytes`. Outside of stages.
