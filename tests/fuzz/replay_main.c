@@ -18,7 +18,7 @@ typedef struct replay_state {
 } replay_state;
 
 static void run(replay_state* replay, const uint8_t* data, size_t size) {
-    uint8_t* tight = malloc(size ? size : 1);
+    uint8_t* tight = calloc(1, size ? size : 1);
     if (!tight) abort();
     if (size) memcpy(tight, data, size);
     (void)LLVMFuzzerTestOneInput(tight, size);
