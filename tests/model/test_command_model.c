@@ -153,9 +153,10 @@ static void run_drift(const ecs_stage* stage, const ecs_rows* rows) {
         if (ecs_entity_index(rows->entities[i]) % 3 == 0) pos[i].x += 1;
 }
 
-static ecs_world* make_world(memory* from) {
+static ecs_world* make_world(memory* from, bool is_mirror) {
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &from->allocator;
+    config.is_mirror = is_mirror;
     config.limits.replicated_index_max = INDICES;
     config.limits.local_entities_max = INDICES;
     config.limits.commands_queued_max = ORDERS_MAX;
@@ -240,6 +241,7 @@ static void fit_values(const ecs_world* world, base_rng* rng, uint32_t shape, va
 typedef struct model {
     memory from[2];
     ecs_world* world[2]; // [0] records, [1] acts at once
+    bool is_mirror;
     base_rng rng;
     ecs_entity handles[HANDLES_MAX]; // some dead
     uint32_t handle_count;
@@ -247,8 +249,6 @@ typedef struct model {
     ecs_entity placeholders[ORDERS_MAX], made[ORDERS_MAX];
     uint32_t made_count;
     uint32_t order_count;
-    ecs_entity held[64];
-    uint32_t held_count;
 } model;
 
 static void any_entity(model* m, ecs_entity* recorded, ecs_entity* now) {
@@ -337,6 +337,17 @@ static void any_hold(model* m) {
     assert_int_equal(ecs_state(m->world[0], entity), ecs_state(m->world[1], entity));
 }
 
+// A mirror is told handles, of indices that live in another generation too.
+static void any_given(model* m) {
+    if (!m->is_mirror || m->order_count > 0 || m->handle_count == HANDLES_MAX) return;
+    ecs_entity entity =
+        ecs_entity_make(1 + base_rng_below(&m->rng, 300), 1 + base_rng_below(&m->rng, 3));
+    ecs_template_id shape = shapes[base_rng_below(&m->rng, SHAPES)];
+    ecs_result result = ecs_create_at(m->world[1], entity, shape, NULL, 0);
+    assert_int_equal(ecs_create_at(m->world[0], entity, shape, NULL, 0), result);
+    m->handles[m->handle_count++] = entity;
+}
+
 static void same_entities(const ecs_entity* a, uint32_t a_count, const ecs_entity* b,
                           uint32_t b_count) {
     assert_int_equal(a_count, b_count);
@@ -394,7 +405,7 @@ static void reopen(model* m) {
     assert_int_equal(ecs_world_save(m->world[0], &bytes), ECS_OK);
     if (base_rng_below(&m->rng, 2) == 0) {
         ecs_world_destroy(m->world[0]);
-        m->world[0] = make_world(&m->from[0]);
+        m->world[0] = make_world(&m->from[0], m->is_mirror);
     }
     assert_int_equal(ecs_world_restore(m->world[0], bytes.data, bytes.size), ECS_OK);
     assert_true(ecs_world_hash(m->world[0]) == hash);
@@ -404,10 +415,11 @@ static void reopen(model* m) {
 static void open_model(model* m, uint64_t seed, uint32_t script) {
     memset(m, 0, sizeof *m);
     m->rng = base_rng_make(seed, script);
+    m->is_mirror = base_rng_below(&m->rng, 3) == 0;
     for (uint32_t w = 0; w < 2; w++) {
         m->from[w] = (memory){.allocator = {memory_allocate, memory_release, &m->from[w]},
                               .rng = base_rng_make(seed + w, script)};
-        m->world[w] = make_world(&m->from[w]);
+        m->world[w] = make_world(&m->from[w], m->is_mirror);
     }
 }
 
@@ -432,6 +444,8 @@ static void recorded_orders_do_what_orders_at_once_do(void** state) {
         for (uint32_t round = 0; round < rounds; round++) {
             for (uint32_t i = base_rng_below(&m->rng, 6); i > 0; i--)
                 any_hold(m);
+            for (uint32_t i = base_rng_below(&m->rng, 20); i > 0; i--)
+                any_given(m);
             for (uint32_t i = base_rng_below(&m->rng, 8); i > 0; i--)
                 order_some(m);
             bool is_reopened = base_rng_below(&m->rng, 12) == 0;
