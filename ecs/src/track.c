@@ -92,6 +92,7 @@ typedef struct tracked_column {
     uint8_t* values;
     uint8_t* shadows;
     size_t size;
+    bool is_behind; // memory ran out for a shadow: its row must be compared again
 } tracked_column;
 
 static tracked_column column_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
@@ -207,7 +208,7 @@ static inline bool is_dense(const tracked_column* column) {
 }
 
 // Compare one row, whatever its type.
-static void compare_row(ecs_world* world, const tracked_column* column, uint32_t row) {
+static void compare_row(ecs_world* world, tracked_column* column, uint32_t row) {
     if (is_dense(column)) {
         compare_dense_row(world, column, row);
         return;
@@ -223,6 +224,8 @@ static void compare_row(ecs_world* world, const tracked_column* column, uint32_t
     } else {
         ecs_type_context context = {world->allocator};
         (void)ecs_value_compare(column->type, &context, shadow, value);
+        column->is_behind |=
+            column->type->ops->equal && !ecs_type_equal(column->type, shadow, value);
     }
     count_change(world, column, row, before, shadow_hash(column, row));
 }
@@ -261,7 +264,7 @@ static void compare_dense(ecs_world* world, const tracked_column* column, uint32
     }
 }
 
-static void compare_written(ecs_world* world, const tracked_column* column, uint32_t count) {
+static void compare_written(ecs_world* world, tracked_column* column, uint32_t count) {
     world->counters.rows_compared += count;
     if (is_dense(column)) {
         compare_dense(world, column, count);
@@ -273,7 +276,7 @@ static void compare_written(ecs_world* world, const tracked_column* column, uint
 }
 
 // Rows written by handle: the summary finds the words, the words find the rows.
-static void compare_marked(ecs_world* world, const tracked_column* column, const ecs_chunk* chunk,
+static void compare_marked(ecs_world* world, tracked_column* column, const ecs_chunk* chunk,
                            uint32_t track) {
     const uint64_t* words = ecs_chunk_dirty(chunk, track);
     const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
@@ -315,7 +318,9 @@ static void track_chunk(ecs_world* world, ecs_chunk* chunk) {
         } else if (column.size > 0) {
             compare_marked(world, &column, chunk, track);
         }
-        forget_marks(chunk, track);
+        if (!column.is_behind) {
+            forget_marks(chunk, track);
+        }
     }
 }
 

@@ -182,6 +182,44 @@ static void a_changed_text_is_listed(void** state) {
     live_close(&fixture);
 }
 
+static void* allocate_unless(void* context, size_t size, size_t align) {
+    const bool* is_out = context;
+    return *is_out ? NULL : base_allocator_heap()->allocate(NULL, size, align);
+}
+
+static void release_any(void* context, void* memory, size_t size) {
+    (void)context;
+    base_allocator_heap()->release(NULL, memory, size);
+}
+
+static void a_text_that_no_memory_was_left_for_is_compared_again(void** state) {
+    (void)state;
+    bool is_out = false;
+    base_allocator allocator = {allocate_unless, release_any, &is_out};
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = &allocator;
+    live fixture;
+    live_open(&fixture, &config);
+    live_seal(&fixture);
+    ecs_entity entity = live_create(&fixture, fixture.named);
+    rest(&fixture);
+    live_set_text(&fixture, entity, fixture.title, "first");
+    rest(&fixture); // the list of changes has room now
+    live_set_text(&fixture, entity, fixture.title, "second");
+    uint64_t told = ecs_world_state_hash(fixture.world);
+    is_out = true;
+    live_step(&fixture);
+    is_out = false;
+    assert_int_equal(ecs_world_state_hash(fixture.world), told);
+    check_hash(&fixture);
+    ecs_changes_clear(fixture.world);
+    live_step(&fixture);
+    assert_int_not_equal(ecs_world_state_hash(fixture.world), told);
+    assert_int_equal(ecs_changes_get(fixture.world).changed_count, 1);
+    check_hash(&fixture);
+    live_close(&fixture);
+}
+
 static void run_bump(const ecs_stage* stage, const ecs_rows* rows) {
     (void)stage;
     uint8_t* team = rows->columns[0];
@@ -249,6 +287,7 @@ int main(void) {
         TEST(padding_does_not_count_and_values_do),
         TEST(not_a_number_equals_any_other_payload_of_it),
         TEST(a_changed_text_is_listed),
+        TEST(a_text_that_no_memory_was_left_for_is_compared_again),
         TEST(a_written_column_lists_exactly_the_rows_that_differ),
         TEST(recreate_is_listed_and_keeps_the_hash_right),
     };
