@@ -5,9 +5,11 @@
 
 #include "ecs/component.h"
 
-/// Record a creation. Returns a placeholder that later commands of the same stage may name (destroy,
-/// recreate, set; in inits of entity fields it is resolved too). ECS_ENTITY_NONE when the queue is
-/// full or the template unknown (counted in commands_refused). Values are copied.
+/// Record a creation. Returns a placeholder that commands and events up to the next flush point may
+/// name (as a target; in values of entity fields it is resolved too). Flush points come after each
+/// system and after each batch of events: keep no placeholder longer, the next flush gives the same ones
+/// out again. ECS_ENTITY_NONE when the queue is full or the template unknown (counted in
+/// commands_refused). Values are copied.
 ecs_entity ecs_command_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
                               uint32_t init_count);
 /// @return false when the queue is full (counted). A handle that is stale by then is counted, ignored.
