@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What happens in a tick: the life of a tick of the design, as one page of code. Read run_tick() first.
+// What happens in a tick, as one page of code. Read run_tick() first.
 //
 // Order within a tick, the same in a re-run of the log: leaves, joins, client events, inputs, step. All of
 // it is appended to the log before the step, so that the tick that crashes is in the log.

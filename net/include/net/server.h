@@ -42,7 +42,7 @@ BASE_MUST_USE net_result net_server_create(const net_server_config* config, net_
 void net_server_destroy(net_server* server);
 /// Receive: drain the transport, decode, queue. Any number of times between ticks.
 void net_server_service(net_server* server, uint64_t now_us);
-/// One tick of the life in design.md: log, step, track, log, replicate, send. While holding or settling
+/// One tick: log, step, track, log, replicate, send. While holding or settling
 /// nothing is simulated, datagrams still flow.
 void net_server_tick(net_server* server, uint64_t now_us);
 /// Ask for an orderly end (signals): the world stands still, at most NET_STOP_MS_MAX for everyone to
