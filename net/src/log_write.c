@@ -68,10 +68,6 @@ net_result net_log_writer_create(const base_allocator* allocator, const char* fi
     return net_log_writer_create_with(&config, match, file, build, now_unix_ms, reporter, writer);
 }
 
-net_log_file* net_log_writer_file(net_log_writer* writer) {
-    return writer->file;
-}
-
 static net_log_draft* begin_draft(net_log_writer* writer) {
     net_log_draft* draft = net_log_file_begin(writer->file);
     if (draft) net_log_wire_number(&draft->body, 1, writer->tick);

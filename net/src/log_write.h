@@ -10,5 +10,3 @@ BASE_MUST_USE net_result net_log_writer_create_with(const net_log_file_config* c
                                                     const char* build, uint64_t now_unix_ms,
                                                     const base_reporter* reporter,
                                                     net_log_writer** writer);
-/// The machine inside.
-net_log_file* net_log_writer_file(net_log_writer* writer);
