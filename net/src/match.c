@@ -124,8 +124,13 @@ static net_result create_world(net_match* match, const base_reporter* reporter) 
     config.allocator = match->config.allocator;
     config.seed = match->config.seed;
     config.tags = tags;
-    config.is_mirror = match->config.role == NET_ROLE_MIRROR;
-    tags[config.tag_count++] = config.is_mirror ? "gameClient" : "server";
+    static const char* const tag_of_role[] = {
+        [NET_ROLE_SERVER] = "server",
+        [NET_ROLE_MIRROR] = "gameClient",
+        [NET_ROLE_PREDICT] = "predict",
+    };
+    config.is_mirror = match->config.role != NET_ROLE_SERVER;
+    tags[config.tag_count++] = tag_of_role[match->config.role];
     if (match->config.has_render) tags[config.tag_count++] = "render";
     if (match->config.replicated_index_max) {
         config.limits.replicated_index_max = match->config.replicated_index_max;
@@ -257,10 +262,27 @@ float net_match_dt(const net_match* match) {
 }
 
 void net_match_set_tick_rate(net_match* match, uint32_t tick_rate_hz) {
-    BASE_ASSERT(match->config.role == NET_ROLE_MIRROR);
+    BASE_ASSERT(match->config.role != NET_ROLE_SERVER);
     BASE_ASSERT(tick_rate_hz >= NET_TICK_RATE_HZ_MIN && tick_rate_hz <= NET_TICK_RATE_HZ_MAX);
     match->config.tick_rate_hz = tick_rate_hz;
     match->dt = 1.0f / (float)tick_rate_hz;
+}
+
+void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const double* settings,
+                            uint32_t setting_count) {
+    net_match_set_tick_rate(match, tick_rate_hz);
+    for (uint32_t i = 0; i < setting_count && i < match->game->setting_count; i++) {
+        match->config.settings[i] = settings[i];
+    }
+    if (!match->game->mirror_start) return;
+    const net_game_start start = {
+        .size_bytes = sizeof start,
+        .tick_rate_hz = tick_rate_hz,
+        .dt = match->dt,
+        .settings = match->config.settings,
+        .setting_count = match->game->setting_count,
+    };
+    match->game->mirror_start(match->world, match->context, &start);
 }
 
 uint32_t net_match_input_message(const net_match* match) {
@@ -398,7 +420,7 @@ void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
 
 net_result net_match_server_event(net_match* match, uint32_t message, ecs_entity target,
                                   const void* data, size_t size) {
-    BASE_ASSERT(match->config.role == NET_ROLE_MIRROR);
+    BASE_ASSERT(match->config.role != NET_ROLE_SERVER);
     payload struct_;
     if (!is_kind(match, message, NET_MESSAGE_TO_CLIENTS)) return NET_ERR_MALFORMED;
     if (ecs_entity_is_placeholder(target)) return NET_ERR_MALFORMED;

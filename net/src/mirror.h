@@ -17,6 +17,15 @@
 typedef void (*net_mirror_trace_fn)(void* context, ecs_entity entity, ecs_tick tick,
                                     uint64_t row_hash);
 
+/// Whoever wants to see all that is decoded, also what is too old to be applied: a row of an entity at a
+/// tick, or that an index was empty at a tick. `row` is borrowed for the call. NULL functions are skipped.
+typedef struct net_mirror_sink {
+    void* context;
+    void (*row)(void* context, ecs_entity entity, const net_row_template* entry, ecs_tick tick,
+                const uint64_t* row);
+    void (*gone)(void* context, ecs_entity entity, ecs_tick tick);
+} net_mirror_sink;
+
 typedef struct net_mirror_config {
     const base_allocator* allocator;
     ecs_world* world;   ///< is_mirror; borrowed
@@ -24,6 +33,7 @@ typedef struct net_mirror_config {
     uint32_t index_max; ///< from Welcome; an index above it or the world's range is malformed
     net_mirror_trace_fn trace; ///< may be NULL
     void* trace_context;
+    net_mirror_sink sink;
 } net_mirror_config;
 
 typedef struct net_mirror_counters {

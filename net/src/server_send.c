@@ -51,7 +51,7 @@ static bool send_packet(net_server* server, net_session* session) {
     packet.has_ack = session->received.has_any;
     packet.ack = session->received.newest;
     packet.ack_delay_us = net_acks_recv_delay_us(&session->received, server->now_us);
-    packet.input_ack = session->inputs.newest;
+    packet.input_used = session->inputs.newest - session->inputs.count;
     packet.input_depth = session->inputs.count;
     packet.event_ack = session->inbox.newest;
     packet.n_events = event_count;

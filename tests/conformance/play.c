@@ -212,8 +212,8 @@ static void take_state(game_client* client, const Shoal__Wire__StatePacket* pack
     note_received(client, seq);
     for (size_t i = 0; i < packet->n_events; i++)
         hear_event(client, packet->events[i]);
-    if (packet->input_ack >= client->input_ack) {
-        client->input_ack = packet->input_ack;
+    if (packet->input_used + packet->input_depth >= client->input_ack) {
+        client->input_ack = packet->input_used + packet->input_depth;
         client->input_depth = packet->input_depth;
     }
     if (packet->event_ack >= 1) client->is_cheer_acked = true;

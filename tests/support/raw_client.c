@@ -75,7 +75,7 @@ static void take_state(raw_client* raw, const net_transport_event* event) {
     }
     raw->states++;
     if (packet->tick > raw->state_tick) raw->state_tick = packet->tick;
-    raw->input_ack = packet->input_ack;
+    raw->input_ack = packet->input_used + packet->input_depth;
     raw->input_depth = packet->input_depth;
     raw->event_ack = packet->event_ack;
     for (size_t i = 0; i < packet->n_events; i++) {

@@ -12,6 +12,8 @@ typedef uint16_t ecs_template_id;
 typedef enum ecs_template_flag {
     ECS_COMPONENT_TRACKED = 1u << 0,    ///< replicateCompare runs on it, it is in state_hash
     ECS_COMPONENT_REPLICATED = 1u << 1, ///< goes to clients; implies tracked
+    /// Shown between its values and kept for lag compensation (`_interpolate`); float fields only.
+    ECS_COMPONENT_INTERPOLATED = 1u << 2,
 } ecs_template_flag;
 
 typedef struct ecs_template_component {
@@ -19,6 +21,7 @@ typedef struct ecs_template_component {
     uint32_t flags;      ///< ecs_template_flag
     ecs_quant quant;     ///< overrides that of all number fields of the type when bits > 0
     const void* value;   ///< the default, in the type's memory form
+    float teleport;      ///< `_teleport`: a longer step per tick is a jump, not a movement; 0: none is
     uint32_t line;       ///< where it was declared (0: registered by code)
 } ecs_template_component;
 

@@ -9,10 +9,13 @@
 #include "net/server.h"
 #include "net/transport.h"
 
+typedef struct net_viewer net_viewer; ///< net/viewer.h
+
 typedef enum net_client_phase {
     NET_CLIENT_CONNECTING, ///< nobody answered yet
     NET_CLIENT_GREETING,   ///< hello sent
     NET_CLIENT_PLAYING,    ///< welcome
+    NET_CLIENT_RESUMING,   ///< nothing heard for NET_QUIET_MS_MAX: connecting again, as the same client
     NET_CLIENT_ENDED,
 } net_client_phase;
 
@@ -45,6 +48,10 @@ typedef struct net_client_config {
     void* input_context;
     net_client_trace_fn trace;
     void* trace_context;
+    /// What the player sees: fed with all that comes. Owned by the caller, must outlive the client; NULL:
+    /// nobody looks (bots, headless clients).
+    net_viewer* viewer;
+    const base_reporter* reporter; ///< lost and regained connections, for people; may be NULL
 } net_client_config;
 
 typedef struct net_client net_client;
@@ -54,6 +61,11 @@ void net_client_destroy(net_client* client);
 void net_client_service(net_client* client, uint64_t now_us);
 /// Sample an input, send inputs and acknowledgements, step the mirror's own systems.
 void net_client_tick(net_client* client, uint64_t now_us, void* user);
+/// When net_client_tick is due next: the server's rate, up to 5 % faster or slower, so that inputs reach
+/// the server just before their tick. After a stall ticks are not caught up beyond NET_CATCH_UP_TICKS_MAX.
+uint64_t net_client_next_tick_us(const net_client* client);
+/// Name of a player, as told by the server; NULL when unknown. Borrowed until the next service.
+const char* net_client_player_name(const net_client* client, uint32_t number);
 /// Leave: goodbye to the server, then ENDED.
 void net_client_leave(net_client* client, uint64_t now_us);
 net_client_phase net_client_get_phase(const net_client* client);
@@ -85,3 +97,21 @@ typedef struct net_client_report {
     uint64_t inputs_refused; ///< the module's input was longer than NET_INPUT_BYTES_MAX: a resting one was sent
 } net_client_report;
 net_client_report net_client_get_report(net_client* client);
+
+/// What goes through the connection, for panels and tests; all counts rise only. Bits of state bodies are
+/// counted where they are decoded, so that all of them together are the bytes of the datagrams.
+typedef struct net_client_meter {
+    uint64_t in_bytes, out_bytes;         ///< UDP payload
+    uint64_t in_datagrams, out_datagrams;
+    uint64_t body_bits;                   ///< of in_bytes: state bodies
+    uint64_t record_bits;                 ///< of those: handles, templates, base ages, change masks
+    uint64_t event_bytes, control_bytes;  ///< of in_bytes: game events, channel 0
+    double rtt_ms, loss_percent, jitter_ms; ///< now; jitter: deviation of arrivals from their ticks
+    uint64_t quiet_us;                    ///< since anything was heard
+    uint32_t resumes;                     ///< connections regained
+    uint32_t input_depth;                 ///< as last reported by the server
+    double pace;                          ///< this client's ticks per server tick now, 0.95..1.05
+} net_client_meter;
+void net_client_get_meter(const net_client* client, net_client_meter* meter);
+/// Bits of state bodies that carried a component, by ecs_component_id of the mirror; 0 beyond.
+uint64_t net_client_component_bits(const net_client* client, ecs_component_id component);

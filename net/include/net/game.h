@@ -55,7 +55,25 @@ typedef struct net_setting {
     const char* help;
 } net_setting;
 
-/// What the module gets when the match begins (server and replay), before tick 1.
+/// What a program does for a module while a match runs. Server and replay; all answers are part of the
+/// match and come out the same when its log is run again.
+/// Lag compensation: a client's input says which moment its player saw (proto/WIRE.md, InputPacket.view);
+/// the module asks what was where then. Moments older than NET_REWIND_MS_MAX, or newer than the present
+/// tick, are moved to that limit. Kept are the components that the datablock marks `_interpolate`, as
+/// clients have them: quantised.
+typedef struct net_game_services {
+    uint32_t size_bytes;
+    void* context;
+    /// The moment that `client` saw when it made the input of this tick: tick and fraction of a tick
+    /// after it, within the limits. The present tick for who never said one.
+    ecs_tick (*seen)(void* context, uint32_t client, float* fraction);
+    /// A component's value of an entity at a moment, interpolated as clients do. `value` is in the type's
+    /// memory form. @return false: the entity did not live then, or the component is not kept.
+    bool (*rewind)(void* context, ecs_tick tick, float fraction, ecs_entity entity,
+                   ecs_component_id component, void* value);
+} net_game_services;
+
+/// What the module gets when the match begins (server and replay: before tick 1; client: after welcome).
 typedef struct net_game_start {
     uint32_t size_bytes;
     uint32_t tick_rate_hz;
@@ -63,6 +81,7 @@ typedef struct net_game_start {
     uint64_t seed;
     const double* settings;         ///< values, in the order of the module's table
     uint32_t setting_count;
+    const net_game_services* services; ///< valid as long as the match; NULL on a client
 } net_game_start;
 
 /// A player who joins.
@@ -87,6 +106,10 @@ typedef struct net_game_view {
     uint64_t input_number;          ///< counts calls: 1, 2, 3...
     base_rng* rng;                  ///< the bot's own
     void* memory;
+    /// Send a game event to the server: the payload struct of message `message` (position + 1), of kind
+    /// TO_SERVER. @return false when it could not be queued.
+    bool (*send)(void* sender, uint32_t message, const void* payload);
+    void* sender;
 } net_game_view;
 
 /// A thing that a human player can do, for key binding and help.
@@ -104,6 +127,8 @@ typedef struct net_controls {
     bool has_pointer;
     float pointer_x, pointer_y;     ///< in view coordinates (view_width, view_height of the module's table)
     bool pointer_down;
+    const bool* pressed;            ///< as actions: went down since the last input, however shortly
+    bool is_pointer_moved;          ///< since the last input: the pointer is what the player uses now
 } net_controls;
 
 /// Drawing, handed to systems of stage "render" as ecs_stage.user. Coordinates are the module's own
@@ -122,7 +147,16 @@ typedef struct net_draw {
     double time_s;                  ///< presentation time, for effects only
     float frame_dt_s;
     const char* (*player_name)(void* context, uint32_t client); ///< NULL when unknown
+    double tick;                    ///< shown: the tick and the part of the next one
+    float pixels_per_unit;          ///< of the view rectangle on the screen
 } net_draw;
+
+/// An entity that is shown where prediction has it.
+#define NET_PREDICTED_MAX 16u
+typedef struct net_predicted {
+    ecs_entity entity;
+    float weight; ///< 1: as predicted; 0: as interpolated; between: between
+} net_predicted;
 
 typedef struct net_game_module {
     uint32_t contract_version;      ///< NET_GAME_CONTRACT_VERSION
@@ -155,8 +189,23 @@ typedef struct net_game_module {
     void (*player_leave)(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
     /// Fill the input event's payload (zeroed) for a bot. NULL: bots send zeroed inputs.
     void (*bot_think)(const net_game_view* view, void* input);
-    /// Fill the input event's payload (zeroed) from a human's controls. NULL: humans only watch.
+    /// Fill the input event's payload (zeroed) from a human's controls. NULL: humans only watch. The
+    /// view's world is the predicted one where there is prediction: the pad is where the player sees it.
     void (*human_input)(const net_game_view* view, const net_controls* controls, void* input);
+
+    // ---- later additions ----
+    /// On a client, once after welcome and before the first tick, in each of its worlds: mirror
+    /// ("gameClient"), view ("gameClient", "render"), prediction ("predict"). Settings and rate are the
+    /// server's. Makes no entities. NULL: what register_systems assumed holds.
+    void (*mirror_start)(ecs_world* world, void* context, const net_game_start* start);
+    /// Client side prediction. The prediction world has the tag "predict" alone: systems with this tag
+    /// (usually the server's functions, registered once more) run in its stage "act" once per input,
+    /// ahead of the server; the input event is posted on the player as on the server. It is restored from
+    /// the mirror whenever the server says otherwise, so it holds what is replicated; other components
+    /// have their template's defaults. Fill `entities` with what is shown as predicted and return how
+    /// many; called after each tick of the prediction world. NULL: nothing is predicted.
+    uint32_t (*predict)(ecs_world* world, void* context, ecs_entity player, net_predicted* entities,
+                        uint32_t capacity);
 } net_game_module;
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`

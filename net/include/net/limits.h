@@ -28,6 +28,10 @@
 #define NET_EVENTS_UNRELIABLE_MAX 64u      ///< per tick, client and direction; further ones are dropped, counted
 #define NET_EVENT_PAYLOAD_BYTES_MAX 512u
 #define NET_EVENT_WAIT_TICKS_MAX 120u      ///< a client holds an event for an entity that is not there yet
+#define NET_INPUT_REPEAT_MS_MAX 500u       ///< without any input the last one is repeated so long, then it rests
+#define NET_REWIND_MS_MAX 500u             ///< lag compensation reaches so far back
+#define NET_QUIET_MS_MAX 3000u             ///< a client that heard nothing for so long connects again
+#define NET_RESUME_BYTES 16u               ///< the secret that brings a client back into its session
 #define NET_SILENCE_MS_MAX 30000u          ///< without an acknowledgement of ours a client is dropped
 #define NET_CONNECT_MS_MAX 5000u           ///< a client gives up when nobody answers
 #define NET_STOP_MS_MAX 1500u              ///< the same after a signal

@@ -13,6 +13,7 @@
 typedef enum net_role {
     NET_ROLE_SERVER, ///< owns the truth: tags "server"
     NET_ROLE_MIRROR, ///< a client's copy: tags "gameClient", and "render" with has_render
+    NET_ROLE_PREDICT, ///< a client's copy ahead of the server: tag "predict"
 } net_role;
 
 typedef struct net_match_config {
@@ -50,6 +51,11 @@ ecs_tick net_match_tick(const net_match* match); ///< of the last step; 0 before
 float net_match_dt(const net_match* match);
 /// On a mirror: the server's rate, known after welcome.
 void net_match_set_tick_rate(net_match* match, uint32_t tick_rate_hz);
+/// On a mirror, view or prediction: rate and settings of the server; tells the module (mirror_start).
+/// Settings that the server did not name keep their defaults. Whoever takes them from the wire has checked
+/// that they are numbers within the module's range.
+void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const double* settings,
+                            uint32_t setting_count);
 
 /// A player comes or goes. Client numbers rise; the same number never comes twice (asserted).
 void net_match_join(net_match* match, uint32_t client, const char* name, bool is_bot);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/// A log as a film: run again, looked at from any tick at any speed.
+///
+///     log -> match run again -> quantised rows -> samples -> view world -> drawing
+///
+/// It is the way of a client with a perfect network: the same rows, the same interpolation, the same
+/// drawing (net/viewer.h). Going back restores a save of the match taken on the way and runs on from there.
+///
+/// Memory: saves every NET_FILM_SAVE_TICKS, together at most NET_FILM_SAVE_BYTES_MAX (then every second one
+/// is dropped). Threads: one.
+#pragma once
+
+#include "net/log.h"
+
+#define NET_FILM_SAVE_TICKS 300u
+#define NET_FILM_SAVE_BYTES_MAX (256u << 20)
+#define NET_FILM_MARKS_MAX 4096u
+
+typedef enum net_film_mark_kind {
+    NET_FILM_JOIN,
+    NET_FILM_LEAVE,
+    NET_FILM_EVENT, ///< a reliable message to clients: levels, deaths, what the game finds worth telling
+} net_film_mark_kind;
+
+typedef struct net_film_mark {
+    ecs_tick tick;
+    net_film_mark_kind kind;
+    uint32_t client;  ///< of join and leave
+    uint32_t message; ///< of an event: position + 1
+} net_film_mark;
+
+typedef struct net_film net_film;
+
+/// The reader belongs to the film until it is destroyed; the module must outlive it.
+/// @return as net_log_replay_create.
+BASE_MUST_USE net_result net_film_create(net_log_reader* reader, const net_module* module,
+                                         const base_reporter* reporter, net_film** film);
+void net_film_destroy(net_film* film);
+ecs_tick net_film_tick_last(const net_film* film); ///< of the log
+double net_film_tick(const net_film* film);        ///< shown
+/// Show the moment `tick` (fractions allowed; clamped to the log). The same moment looks the same, however
+/// it was reached: effects are run in over the NET_FILM_WARM_TICKS before it.
+/// @return NET_OK; as net_log_replay_step.
+BASE_MUST_USE net_result net_film_seek(net_film* film, double tick);
+/// Go on by so many ticks (may be a fraction; not negative). At the end of the log it stops there.
+/// @return as net_film_seek.
+BASE_MUST_USE net_result net_film_advance(net_film* film, double ticks);
+/// Run stage "render" with `draw` as its user.
+void net_film_draw(net_film* film, const net_draw* draw);
+net_match* net_film_match(net_film* film);      ///< run again: hashes, world dump
+net_match* net_film_view_match(net_film* film); ///< that is drawn
+/// What the timeline shows, by rising tick. The first NET_FILM_MARKS_MAX; found when the film was made.
+const net_film_mark* net_film_marks(const net_film* film, uint32_t* count);
+/// Name of a player of the match, also after he left; NULL when unknown.
+const char* net_film_player_name(const net_film* film, uint32_t client);
+#define NET_FILM_WARM_TICKS 120u
