@@ -30,11 +30,17 @@ net_result net_inputs_push(net_inputs* inputs, uint32_t number, const void* payl
     net_input_entry* entry = &inputs->ring[(inputs->first + inputs->count) % NET_INPUT_RING];
     entry->number = number;
     entry->size = (uint16_t)size;
+    entry->view = 0;
     if (size) memcpy(entry->payload, payload, size);
     inputs->count++;
     inputs->newest = number;
     inputs->received++;
     return NET_OK;
+}
+
+void net_inputs_saw(net_inputs* inputs, uint64_t view) {
+    BASE_ASSERT(inputs->count > 0);
+    inputs->ring[(inputs->first + inputs->count - 1) % NET_INPUT_RING].view = view;
 }
 
 const net_input_entry* net_inputs_take(net_inputs* inputs) {
