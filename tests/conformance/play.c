@@ -76,7 +76,7 @@ static void send_control(game_client* client, const Shoal__Wire__ClientControl* 
 static void say_hello(game_client* client) {
     char game[] = "breakout", name[] = "conformance";
     Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
-    hello.protocol = 1;
+    hello.protocol = 2;
     hello.schema_hash = schema_hash(client->schema);
     hello.game = game;
     hello.name = name;

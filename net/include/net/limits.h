@@ -4,7 +4,7 @@
 
 #include "base/macros.h"
 
-#define NET_PROTOCOL_VERSION 1u
+#define NET_PROTOCOL_VERSION 2u
 #define NET_TICK_RATE_HZ_MIN 1u
 #define NET_TICK_RATE_HZ_MAX 240u
 #define NET_TICK_RATE_HZ_DEFAULT 60u
