@@ -18,6 +18,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "ecs/snapshot.h"
 #include "net/schema.h"
 #include "proto/codec.h"
 
@@ -453,4 +454,56 @@ void net_match_step_at(net_match* match, ecs_tick tick, void* user) {
 
 void net_match_step(net_match* match, void* user) {
     net_match_step_at(match, ecs_world_tick(match->world) + 1, user);
+}
+
+// ---- saves ----
+
+net_result net_match_save(const net_match* match, base_bytes* bytes) {
+    uint32_t input_bytes = net_match_input_bytes(match);
+    base_bytes_write_u32(bytes, match->client_last);
+    base_bytes_write_u32(bytes, match->player_count);
+    for (uint32_t i = 0; i < match->player_count; i++) {
+        const player* one = &match->players[i];
+        base_bytes_write_u32(bytes, one->client);
+        base_bytes_write_u32(bytes, one->entity);
+        base_bytes_write_u8(bytes, one->has_input);
+        base_bytes_write(bytes, one->input, input_bytes);
+    }
+    return !bytes->failed && ecs_world_save(match->world, bytes) == ECS_OK ? NET_OK
+                                                                           : NET_ERR_MEMORY;
+}
+
+static net_result restore_players(net_match* match, base_reader* bytes) {
+    uint32_t input_bytes = net_match_input_bytes(match);
+    match->client_last = base_reader_u32(bytes);
+    uint32_t count = base_reader_u32(bytes);
+    if (count > base_reader_left(bytes)) return NET_ERR_MALFORMED;
+    if (!base_array_reserve(match->config.allocator, (void**)&match->players,
+                            &match->player_capacity, count, sizeof(player)))
+        return NET_ERR_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        player* one = &match->players[i];
+        memset(one, 0, sizeof *one);
+        one->client = base_reader_u32(bytes);
+        one->entity = base_reader_u32(bytes);
+        one->has_input = base_reader_u8(bytes) != 0;
+        if (!base_reader_read(bytes, one->input, input_bytes)) return NET_ERR_MALFORMED;
+        if (one->client > match->client_last || (i > 0 && one->client <= one[-1].client))
+            return NET_ERR_MALFORMED;
+    }
+    match->player_count = count;
+    return NET_OK;
+}
+
+net_result net_match_restore(net_match* match, const void* data, size_t size) {
+    base_reader bytes = base_reader_make(data, size);
+    match->player_count = 0;
+    net_result result = restore_players(match, &bytes);
+    size_t left = base_reader_left(&bytes);
+    ecs_result restored =
+        ecs_world_restore(match->world, (const uint8_t*)data + bytes.offset, left);
+    if (result == NET_OK && restored != ECS_OK)
+        result = restored == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MALFORMED;
+    if (result != NET_OK) match->player_count = 0;
+    return result;
 }

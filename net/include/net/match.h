@@ -7,6 +7,7 @@
 /// Threads: one thread at a time.
 #pragma once
 
+#include "base/bytes.h"
 #include "net/limits.h"
 #include "net/module.h"
 
@@ -96,3 +97,13 @@ uint32_t net_match_input_bytes(const net_match* match);
 void net_match_step(net_match* match, void* user);
 /// On a mirror: run one tick with the server's number.
 void net_match_step_at(net_match* match, ecs_tick tick, void* user);
+
+/// Append what the match is now: its world and what it keeps of players. For the same process only: the
+/// bytes are neither portable nor checked against strangers. Between steps, outside of stages; the change
+/// list is no part of it. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_match_save(const net_match* match, base_bytes* bytes);
+/// Make a match what it was when it (or one of the same config and module) was saved: the same future
+/// under the same calls, bit for bit. What a module keeps outside of the world stays as it is. The change
+/// list is cleared. @return NET_OK; NET_ERR_MALFORMED; NET_ERR_MEMORY (either: what is in it is undefined;
+/// destroy it or restore it again).
+BASE_MUST_USE net_result net_match_restore(net_match* match, const void* data, size_t size);

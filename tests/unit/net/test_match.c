@@ -3,6 +3,9 @@
 
 #include "breakout_table.h"
 
+#include "ecs/change.h"
+#include "ecs/snapshot.h"
+
 #include "net/schema.h"
 
 static net_module* wrap(const net_game_module* game, const char* templates) {
@@ -406,6 +409,97 @@ static void the_last_input_is_repeated_and_nothing_before_the_first(void** state
     table_close(&t);
 }
 
+// ---- saves ----
+
+// What a table is besides its match.
+typedef struct table_moment {
+    table_bot bots[TABLE_BOTS_MAX];
+    base_bytes match;
+} table_moment;
+
+static void keep_moment(const table* t, table_moment* moment) {
+    memcpy(moment->bots, t->bots, sizeof moment->bots);
+    base_bytes_init(&moment->match, NULL);
+    assert_int_equal(net_match_save(t->match, &moment->match), NET_OK);
+}
+
+// Joins, a leave and repeated inputs among the ticks; the world's hash after each.
+static void play_on(table* t, uint64_t* hashes, uint32_t count) {
+    ecs_tick first = net_match_tick(t->match);
+    for (uint32_t i = 0; i < count; i++) {
+        ecs_tick tick = first + i;
+        if (tick == 130) net_match_join(t->match, 9, "late", false);
+        if (tick == 160) net_match_leave(t->match, 2);
+        if (tick % 5 == 0) {
+            net_match_input(t->match, 1, NULL, 0);
+            net_match_step(t->match, NULL);
+            ecs_changes_clear(net_match_world(t->match));
+        } else {
+            table_step(t);
+        }
+        hashes[i] = ecs_world_hash(net_match_world(t->match));
+    }
+}
+
+static void a_restored_match_has_the_same_future(void** state) {
+    (void)state;
+    enum { BEFORE = 120, AFTER = 100 };
+    static uint64_t hashes[AFTER], again[AFTER], warm[BEFORE];
+    table t, other;
+    table_moment moment;
+    table_open(&t, NULL, 0, 5, NET_ROLE_SERVER, false);
+    table_join_bots(&t, 3);
+    play_on(&t, warm, BEFORE);
+    t.bot_count = 1; // so that inputs of the others are what the match remembers
+    keep_moment(&t, &moment);
+    play_on(&t, hashes, AFTER);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(net_match_restore(t.match, moment.match.data, moment.match.size), NET_OK);
+        assert_int_equal(net_match_tick(t.match), BEFORE);
+        assert_true(ecs_world_hash(net_match_world(t.match)) == warm[BEFORE - 1]);
+        assert_true(net_match_player(t.match, 2) != ECS_ENTITY_NONE);
+        memcpy(t.bots, moment.bots, sizeof t.bots);
+        play_on(&t, again, AFTER);
+        assert_memory_equal(hashes, again, sizeof hashes);
+    }
+    // Another match of the same config takes it too.
+    table_open(&other, NULL, 0, 5, NET_ROLE_SERVER, false);
+    assert_int_equal(net_match_restore(other.match, moment.match.data, moment.match.size), NET_OK);
+    memcpy(other.bots, moment.bots, sizeof other.bots);
+    other.bot_count = 1;
+    play_on(&other, again, AFTER);
+    assert_memory_equal(hashes, again, sizeof hashes);
+    base_bytes_deinit(&moment.match);
+    table_close(&other);
+    table_close(&t);
+}
+
+static void a_save_that_is_cut_is_refused_and_one_without_room_too(void** state) {
+    (void)state;
+    table t;
+    table_moment moment;
+    table_open(&t, NULL, 0, 5, NET_ROLE_SERVER, false);
+    table_join_bots(&t, 3);
+    for (uint32_t i = 0; i < 40; i++)
+        table_step(&t);
+    keep_moment(&t, &moment);
+    uint64_t hash = ecs_world_hash(net_match_world(t.match));
+    for (size_t size = 0; size < moment.match.size; size += size < 64 ? 1 : 97)
+        assert_int_equal(net_match_restore(t.match, moment.match.data, size), NET_ERR_MALFORMED);
+    assert_int_equal(net_match_restore(t.match, moment.match.data, moment.match.size), NET_OK);
+    assert_true(ecs_world_hash(net_match_world(t.match)) == hash);
+    moment.match.data[8] = 0xff; // the first player's number is above the highest one
+    assert_int_equal(net_match_restore(t.match, moment.match.data, moment.match.size),
+                     NET_ERR_MALFORMED);
+    base_bytes_deinit(&moment.match);
+    meter m = {.fail_at = 1};
+    base_allocator allocator = {meter_allocate, meter_release, &m};
+    base_bytes_init(&moment.match, &allocator);
+    assert_int_equal(net_match_save(t.match, &moment.match), NET_ERR_MEMORY);
+    base_bytes_deinit(&moment.match);
+    table_close(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_config_begins_with_the_modules_defaults),
@@ -422,6 +516,8 @@ int main(void) {
         TEST(a_server_event_is_heard_in_the_mirror),
         TEST(each_side_knows_the_messages_that_it_sends),
         TEST(the_last_input_is_repeated_and_nothing_before_the_first),
+        TEST(a_restored_match_has_the_same_future),
+        TEST(a_save_that_is_cut_is_refused_and_one_without_room_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
