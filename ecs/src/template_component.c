@@ -31,6 +31,8 @@ static bool apply_scope(ecs_bind_pass* binder, const ecs_text_node* node,
     slot->flags = scope->flags;
     slot->stated = scope->stated;
     slot->tags = scope->tags;
+    slot->has_teleport = scope->has_teleport;
+    slot->teleport = scope->teleport;
     const ecs_quant_draft* quant = &scope->quant;
     if (!quant->has_min && !quant->has_max && !quant->has_step && !quant->has_bits) return true;
     char message[ECS_VALUE_MESSAGE_BYTES];

@@ -20,6 +20,10 @@ static void lay_over(ecs_template_slot* under, const ecs_template_slot* over) {
         under->is_quantised = true;
         under->quant = over->quant;
     }
+    if (over->has_teleport) {
+        under->has_teleport = true;
+        under->teleport = over->teleport;
+    }
     if (over->value) under->value = over->value;
     if (over->tags) under->tags = over->tags;
     under->line = over->line;
@@ -108,6 +112,8 @@ static bool add_component(ecs_world* world, ecs_template_row* row,
                           ecs_type_id type) {
     uint32_t flags = slot->flags;
     if (flags & ECS_COMPONENT_REPLICATED) flags |= ECS_COMPONENT_TRACKED;
+    // A later part of a composition may have taken replication back: nothing comes to be shown between.
+    if (!(flags & ECS_COMPONENT_REPLICATED)) flags &= ~(uint32_t)ECS_COMPONENT_INTERPOLATED;
     // What goes over the wire exists at both ends, whatever its tags.
     bool is_replicated = (flags & ECS_COMPONENT_REPLICATED) != 0;
     if (!is_replicated && !ecs_template_tags_match(world, slot->tags)) return true;
@@ -118,6 +124,7 @@ static bool add_component(ecs_world* world, ecs_template_row* row,
         .flags = flags,
         .quant = slot->quant,
         .value = value,
+        .teleport = flags & ECS_COMPONENT_INTERPOLATED ? slot->teleport : 0,
         .line = slot->line,
     };
     row->public.is_replicated = row->public.is_replicated || is_replicated;

@@ -123,6 +123,41 @@ static void check_replicated(resolve_pass* resolver, const ecs_draft* draft, uin
                                type->name);
 }
 
+static bool is_all_real(const ecs_type* type) {
+    for (uint32_t i = 0; i < type->field_count; i++)
+        if (type->fields[i].kind != ECS_FIELD_F32 && type->fields[i].kind != ECS_FIELD_F64)
+            return false;
+    return type->field_count > 0;
+}
+
+/// What is shown between two values must be numbers that arrive. Looked at when all that the template says
+/// is folded, since replication may be stated by name.
+static void check_interpolated(resolve_pass* resolver, const ecs_draft* draft) {
+    ecs_template_set* set = resolver->set;
+    for (uint32_t i = 0; i < draft->component_count; i++) {
+        const ecs_template_slot* own = &set->components[draft->component_first + i].slot;
+        const ecs_template_slot* slot = ecs_template_fold_find(resolver->fold, own->component);
+        if (!slot) continue; // beyond the limit: reported
+        const char* name = ecs_template_set_component_name(set, own->component);
+        if (!(slot->flags & ECS_COMPONENT_INTERPOLATED)) {
+            if (own->has_teleport && own->teleport > 0)
+                ecs_template_set_fault(set, draft->file, own->line,
+                                       "component '%s': _teleport without _interpolate", name);
+            continue;
+        }
+        ecs_type_id id = ecs_template_set_component_type(set, own->component);
+        const ecs_type* type = ecs_type_get(set->world, id);
+        if (!(slot->flags & ECS_COMPONENT_REPLICATED))
+            ecs_template_set_fault(set, draft->file, own->line,
+                                   "component '%s': _interpolate without _replicate", name);
+        else if (!is_all_real(type))
+            ecs_template_set_fault(set, draft->file, own->line,
+                                   "component '%s': a %s cannot be interpolated, it is not all "
+                                   "real numbers",
+                                   name, type->name);
+    }
+}
+
 static bool fold_own(resolve_pass* resolver, const ecs_draft* draft) {
     ecs_template_set* set = resolver->set;
     for (uint32_t i = 0; i < draft->component_count; i++) {
@@ -164,7 +199,10 @@ static void finish(resolve_pass* resolver, ecs_draft* draft) {
     ecs_template_set* set = resolver->set;
     ecs_template_fold* fold = resolver->fold;
     draft->state = ECS_DRAFT_DONE;
-    if (fold_parents(resolver, draft) && fold_own(resolver, draft)) fold_flags(resolver, draft);
+    if (fold_parents(resolver, draft) && fold_own(resolver, draft)) {
+        fold_flags(resolver, draft);
+        check_interpolated(resolver, draft);
+    }
     size_t bytes = fold->count * sizeof *fold->slots;
     resolver->slot_count += fold->count;
     if (resolver->slot_count > ECS_TEXT_SLOTS_MAX) {

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,6 +90,20 @@ static void read_bound(ecs_bind_pass* binder, const ecs_text_node* node, double*
     *has = true;
 }
 
+static void read_teleport(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope) {
+    double distance = 0;
+    bool has = false;
+    read_bound(binder, node, &distance, &has);
+    if (!has) return;
+    if (!(distance >= 0 && distance <= FLT_MAX)) {
+        ecs_bind_fault(binder, node->line, "_teleport: '%.80s' is no distance",
+                       value_of(binder, node));
+        return;
+    }
+    scope->teleport = (float)distance;
+    scope->has_teleport = true;
+}
+
 static void read_bits(ecs_bind_pass* binder, const ecs_text_node* node, ecs_quant_draft* quant) {
     if (!ecs_bind_has_type(binder, node, "i")) return;
     if (!base_text_parse_i64(value_of(binder, node), &quant->bits)) {
@@ -107,6 +122,10 @@ bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_b
         read_flag(binder, node, ECS_COMPONENT_TRACKED, scope);
     else if (strcmp(name, "_replicate") == 0)
         read_flag(binder, node, ECS_COMPONENT_REPLICATED, scope);
+    else if (strcmp(name, "_interpolate") == 0)
+        read_flag(binder, node, ECS_COMPONENT_INTERPOLATED, scope);
+    else if (strcmp(name, "_teleport") == 0)
+        read_teleport(binder, node, scope);
     else if (strcmp(name, "_min") == 0)
         read_bound(binder, node, &scope->quant.min, &scope->quant.has_min);
     else if (strcmp(name, "_max") == 0)
@@ -123,17 +142,19 @@ bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_b
 }
 
 bool ecs_bind_is_scope_word(const char* name) {
-    static const char* const words[] = {"_track", "_replicate", "_tags", "_min",
-                                        "_max",   "_step",      "_bits"};
+    static const char* const words[] = {"_track",    "_replicate", "_interpolate",
+                                        "_teleport", "_tags",      "_min",
+                                        "_max",      "_step",      "_bits"};
     for (uint32_t i = 0; i < BASE_COUNT(words); i++)
         if (strcmp(name, words[i]) == 0) return true;
     return false;
 }
 
 void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node) {
-    static const char* const words[] = {"_extends",   "_use",   "_tracked", "_replicated", "_tags",
-                                        "_singleton", "_group", "_track",   "_replicate",  "_min",
-                                        "_max",       "_step",  "_bits"};
+    static const char* const words[] = {"_extends",   "_use",         "_tracked",  "_replicated",
+                                        "_tags",      "_singleton",   "_group",    "_track",
+                                        "_replicate", "_interpolate", "_teleport", "_min",
+                                        "_max",       "_step",        "_bits"};
     const char* near = base_text_nearest(name_of(binder, node), words, BASE_COUNT(words));
     ecs_bind_fault(binder, node->line, "'%.80s' means nothing here%s%s%s", name_of(binder, node),
                    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");

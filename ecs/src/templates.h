@@ -12,6 +12,8 @@ typedef struct ecs_template_slot {
     uint8_t flags;     ///< ecs_template_flag, meaningful where stated
     uint8_t stated;    ///< which flags this template or a parent spoke about
     bool is_quantised; ///< quant was stated
+    bool has_teleport; ///< teleport was stated
+    float teleport;
     ecs_quant quant;
     const void* value; ///< NULL: the type's default
     const char* tags;  ///< "server,render"; NULL: everywhere. Owned by the template's memory

@@ -109,6 +109,64 @@ static void flags_and_quantisation_are_inherited(void** state) {
     assert_true(ecs_template_get(world, ecs_template_find(world, "a"))->is_replicated);
 }
 
+static void interpolation_and_its_jumps_are_inherited_one_by_one(void** state) {
+    ecs_world* world = *state;
+    const uint32_t sent = ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED;
+    data_load_ok(world,
+                 "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes; _teleport:r=120 }\n"
+                 " \"turn:r\"{ _interpolate:b=yes } _replicated:t=turn }\n"
+                 "b { _extends:t=a; pos:p2=5,5; \"turn:r\"{ _teleport:r=0.5 } }\n"
+                 "c { _extends:t=b; \"pos:p2\"{ _interpolate:b=no } \"turn:r\"{ _teleport:i=0 } }\n"
+                 "d { \"pos:p2\"{ _replicate:b=no } }\n"
+                 "e { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes } }\n");
+    assert_int_equal(data_find(world, "a", "pos")->flags, sent | ECS_COMPONENT_INTERPOLATED);
+    assert_true(data_find(world, "a", "pos")->teleport == 120.0f);
+    assert_int_equal(data_find(world, "a", "turn")->flags, sent | ECS_COMPONENT_INTERPOLATED);
+    assert_true(data_find(world, "a", "turn")->teleport == 0);
+    assert_int_equal(data_find(world, "b", "pos")->flags, sent | ECS_COMPONENT_INTERPOLATED);
+    assert_true(data_find(world, "b", "pos")->teleport == 120.0f);
+    assert_true(data_find(world, "b", "turn")->teleport == 0.5f);
+    assert_int_equal(data_find(world, "c", "pos")->flags, sent);
+    assert_true(data_find(world, "c", "pos")->teleport == 0);
+    assert_int_equal(data_find(world, "c", "turn")->flags, sent | ECS_COMPONENT_INTERPOLATED);
+    assert_true(data_find(world, "c", "turn")->teleport == 0);
+    // In a composition the later part wins here too; what is not sent is not interpolated.
+    assert_int_equal(data_find(world, "a+d", "pos")->flags, 0);
+    assert_true(data_find(world, "a+d", "pos")->teleport == 0);
+    assert_true(data_find(world, "a+e", "pos")->teleport == 120.0f);
+}
+
+static void interpolation_of_what_cannot_be_shown_between_is_refused(void** state) {
+    ecs_world* world = *state;
+    data_load_refused(world, "a {\n \"pos:p2\"{ _interpolate:b=yes } }",
+                      "x.blk:2: error: component 'pos': _interpolate without _replicate");
+    data_load_refused(world,
+                      "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes } }\n"
+                      "b { _extends:t=a\n \"pos:p2\"{ _replicate:b=no } }",
+                      "x.blk:3: error: component 'pos': _interpolate without _replicate");
+    data_load_refused(world, "a {\n \"hp:i\"{ _replicate:b=yes; _interpolate:b=yes } }",
+                      "x.blk:2: error: component 'hp': a i cannot be interpolated, it is not all "
+                      "real numbers");
+    data_load_refused(world, "a { \"on:tag\"{ _replicate:b=yes; _interpolate:b=yes } }",
+                      "x.blk:1: error: component 'on': a tag cannot be interpolated, it is not all "
+                      "real numbers");
+    data_load_refused(
+        world, "a { \"body:RigidBody\"{ _replicate:b=yes; _interpolate:b=yes; mass:r=1 } }",
+        "x.blk:1: error: component 'body': a RigidBody cannot be interpolated, it is not all "
+        "real numbers");
+    data_load_refused(world, "a {\n \"pos:p2\"{ _replicate:b=yes; _teleport:r=3 } }",
+                      "x.blk:2: error: component 'pos': _teleport without _interpolate");
+    data_load_refused(world,
+                      "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes; _teleport:r=-1 } }",
+                      "x.blk:1: error: _teleport: '-1' is no distance");
+    data_load_refused(world,
+                      "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes; _teleport:r=1e39 } }",
+                      "x.blk:1: error: _teleport: '1e39' is no distance");
+    data_load_refused(world, "a { \"pos:p2\"{ _interpolat:b=yes } }",
+                      "x.blk:1: error: '_interpolat' means nothing here, did you mean "
+                      "'_interpolate'?");
+}
+
 static void a_group_shares_its_words_with_all_inside(void** state) {
     ecs_world* world = *state;
     data_load_ok(world, "a { _group { x:i=1; _track:b=yes; _group { _replicate:b=yes; y:i=2 }\n"
@@ -641,6 +699,8 @@ int main(void) {
         CASE(parents_may_come_from_an_earlier_file),
         CASE(a_struct_keeps_inherited_fields_that_a_child_does_not_name),
         CASE(flags_and_quantisation_are_inherited),
+        CASE(interpolation_and_its_jumps_are_inherited_one_by_one),
+        CASE(interpolation_of_what_cannot_be_shown_between_is_refused),
         CASE(a_group_shares_its_words_with_all_inside),
         CASE(components_whose_tags_the_world_lacks_are_left_out),
         CASE(every_quantisation_ends_in_min_step_and_bits),
