@@ -14,14 +14,72 @@ static bool is_address(const char* text) {
            port <= UINT16_MAX;
 }
 
+static bool is_side(uint64_t pixels) {
+    return pixels >= CLIENT_PIXELS_MIN && pixels <= CLIENT_PIXELS_MAX;
+}
+
+// "960x540"
+static bool parse_size(const char* text, uint32_t* width, uint32_t* height) {
+    const char* cross = strchr(text, 'x');
+    char first[16];
+    uint64_t w = 0, h = 0;
+    if (!cross || (size_t)(cross - text) >= sizeof first) return false;
+    (void)base_text_format(first, sizeof first, "%.*s", (int)(cross - text), text);
+    if (!base_text_parse_u64(first, &w) || !base_text_parse_u64(cross + 1, &h)) return false;
+    *width = (uint32_t)w;
+    *height = (uint32_t)h;
+    return is_side(w) && is_side(h);
+}
+
+static bool check_words(client_config* config, const base_option_list* words,
+                        const base_reporter* reporter) {
+    if (config->replay) {
+        if (words->count == 0) return true;
+        base_report(reporter, NULL, 0, "'%s': a replay needs no address", words->values[0]);
+        return false;
+    }
+    if (words->count != 1) {
+        base_report(reporter, NULL, 0, "%s: shoal-client ADDR:PORT (see --help)",
+                    words->count ? "one address is enough" : "the server's address is missing");
+        return false;
+    }
+    config->address = words->values[0];
+    if (is_address(config->address)) return true;
+    base_report(reporter, NULL, 0, "'%s' is not HOST:PORT", config->address);
+    return false;
+}
+
+static bool check_picture(client_config* config, const base_reporter* reporter) {
+    if (!parse_size(config->size, &config->width, &config->height)) {
+        base_report(reporter, NULL, 0, "'%s' is no size: WIDTHxHEIGHT, each %u to %u pixels",
+                    config->size, CLIENT_PIXELS_MIN, CLIENT_PIXELS_MAX);
+        return false;
+    }
+    if (config->is_headless && (config->is_rendering || config->shot)) {
+        base_report(reporter, NULL, 0, "--headless draws nothing: leave it out with %s",
+                    config->is_rendering ? "--render" : "--shot");
+        return false;
+    }
+    if (config->shot_tick && !config->shot) {
+        base_report(reporter, NULL, 0, "--shot-tick needs --shot FILE");
+        return false;
+    }
+    config->is_rendering |= config->shot != NULL;
+    return true;
+}
+
 base_options_result client_config_read(client_config* config, int argc, char** argv,
                                        const base_reporter* reporter) {
     memset(config, 0, sizeof *config);
     config->seed = 1;
+    config->size = "960x540";
+    config->speed = 1.0;
     const base_option table[] = {
         {"game", BASE_OPTION_TEXT, &config->game, "NAME|FILE.so",
          "the game (default: the one that the server runs)", 0, 0},
         {"headless", BASE_OPTION_FLAG, &config->is_headless, NULL, "no window (the default)", 0, 0},
+        {"render", BASE_OPTION_FLAG, &config->is_rendering, NULL,
+         "a window, or a picture nobody sees where no display is", 0, 0},
         {"bots", BASE_OPTION_U64, &config->bots, "N",
          "so many clients, each played by the game's bot", 0, CLIENT_BOTS_MAX},
         {"name", BASE_OPTION_TEXT, &config->name, "TEXT", "the player's name; bots get a number", 0,
@@ -35,13 +93,26 @@ base_options_result client_config_read(client_config* config, int argc, char** a
         {"net", BASE_OPTION_TEXT, &config->net, "SPEC",
          "bad network: loss=5,delay=80,jitter=20,duplicate=1,reorder=2,seed=7", 0, 0},
         {"seed", BASE_OPTION_U64, &config->seed, "N", "of the bots' chance", 0, 0},
+        {"shot", BASE_OPTION_TEXT, &config->shot, "FILE.png", "write one frame as a picture", 0, 0},
+        {"shot-tick", BASE_OPTION_U64, &config->shot_tick, "N",
+         "the first frame at or after tick N (0: the last frame)", 0, 0},
+        {"size", BASE_OPTION_TEXT, &config->size, "WxH", "of the window in pixels", 0, 0},
+        {"fps", BASE_OPTION_F64, &config->fps, "N",
+         "frames per second (0: as the display has them)", 0, 1000},
+        {"panel", BASE_OPTION_FLAG, &config->has_panel, NULL, "begin with the panel of F1 open", 0,
+         0},
+        {"replay", BASE_OPTION_TEXT, &config->replay, "FILE", "play an event log, without a server",
+         0, 0},
+        {"at", BASE_OPTION_F64, &config->at, "TICK", "begin the replay there", 0, 1e15},
+        {"speed", BASE_OPTION_F64, &config->speed, "X", "of the replay; 1 is that of the match", 0,
+         1000},
         {"config", BASE_OPTION_TEXT, &config->config, "FILE",
          "options as lines of \"bots = 8\"; environment and command line win", 0, 0},
     };
     const base_options options = {
         .program = "shoal-client",
-        .usage = "ADDR:PORT [options]",
-        .about = "Connects to a server, mirrors its world, plays it by bots.",
+        .usage = "ADDR:PORT [options] | --replay FILE [options]",
+        .about = "Connects to a server, mirrors its world, shows it, plays it by keys or by bots.",
         .options = table,
         .count = BASE_COUNT(table),
         .config_text = config->config_text,
@@ -50,14 +121,7 @@ base_options_result client_config_read(client_config* config, int argc, char** a
     base_option_list words = {0};
     base_options_result result = base_options_read(&options, argc, argv, &words, reporter);
     if (result != BASE_OPTIONS_OK) return result;
-    if (words.count != 1) {
-        base_report(reporter, NULL, 0, "%s: shoal-client ADDR:PORT (see --help)",
-                    words.count ? "one address is enough" : "the server's address is missing");
-        return BASE_OPTIONS_ERROR;
-    }
-    config->address = words.values[0];
-    if (!is_address(config->address)) {
-        base_report(reporter, NULL, 0, "'%s' is not HOST:PORT", config->address);
+    if (!check_words(config, &words, reporter) || !check_picture(config, reporter)) {
         return BASE_OPTIONS_ERROR;
     }
     return BASE_OPTIONS_OK;

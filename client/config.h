@@ -6,18 +6,33 @@
 #include "net/limits.h"
 
 #define CLIENT_BOTS_MAX 1000u
+#define CLIENT_PIXELS_MIN 64u ///< of a window's side
+#define CLIENT_PIXELS_MAX 8192u
 
 typedef struct client_config {
-    const char* address; ///< the one positional word
-    const char* game;    ///< NULL: ask the server
+    const char* address; ///< the one positional word; NULL with a replay
+    const char* game;    ///< NULL: ask the server, or the log
     bool is_headless;
-    uint64_t bots; ///< 0: one player without a bot's mind
+    bool is_rendering; ///< --render, or implied by --shot
+    uint64_t bots;     ///< 0: one player without a bot's mind
     const char* name;
     uint64_t ticks; ///< leave after so many client ticks; 0: stay
     const char* dump_world;
     const char* trace;
     const char* net;
     uint64_t seed;
+
+    const char* shot;   ///< NULL: none
+    uint64_t shot_tick; ///< 0: the last frame
+    const char* size;   ///< as given; width, height are its numbers
+    uint32_t width, height;
+    double fps; ///< 0: as the display has them
+    bool has_panel;
+
+    const char* replay; ///< a log; NULL: play on a server
+    double at;          ///< the tick that a replay begins with
+    double speed;       ///< of a replay: 1 is that of the match
+
     const char* config;
     char config_text[16384]; ///< text options from the file borrow from it
 } client_config;

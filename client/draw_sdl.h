@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+/// net_draw over SDL's renderer.
+///
+/// Two canvases on one picture:
+///   VIEW    the game's view rectangle, as large as fits, in the middle; nothing is drawn outside of it
+///   SCREEN  the whole picture, scaled so that 960 x 540 units fit: panels, screens, help. Its real size:
+///           client_draw_canvas_size
+///
+/// Everything is gathered into triangles and handed over in few calls; order is kept across canvases.
+/// The same calls on the same size give the same bytes with SDL's software renderer.
+///
+/// Memory: buffers grow to the largest frame and stay; a glyph is made when it is first used.
+/// Threads: that of the renderer.
+#pragma once
+
+#include "base/alloc.h"
+#include "base/report.h"
+#include "net/game.h"
+
+#define CLIENT_SCREEN_WIDTH 960.0f
+#define CLIENT_SCREEN_HEIGHT 540.0f
+
+struct SDL_Renderer;
+typedef struct client_draw client_draw;
+
+typedef enum client_canvas { CLIENT_CANVAS_VIEW, CLIENT_CANVAS_SCREEN } client_canvas;
+#define CLIENT_CANVAS_COUNT 2u
+
+/// @return NULL when memory or textures are missing (reported).
+BASE_MUST_USE client_draw* client_draw_create(const base_allocator* allocator,
+                                              struct SDL_Renderer* renderer,
+                                              const base_reporter* reporter);
+void client_draw_destroy(client_draw* draw); ///< may be NULL; before the renderer
+
+/// Sizes of the picture in pixels and of the game's view (0: the same as SCREEN).
+void client_draw_resize(client_draw* draw, uint32_t width, uint32_t height, float view_width,
+                        float view_height);
+/// Begin a picture.
+void client_draw_begin(client_draw* draw, ecs_color background);
+/// Hand over what is left; the picture is complete in the renderer, not shown yet.
+void client_draw_end(client_draw* draw);
+/// Functions and pixels_per_unit are filled in, all else is the caller's. Valid until the draw dies.
+net_draw client_draw_get(client_draw* draw, client_canvas canvas);
+
+void client_draw_canvas_size(const client_draw* draw, client_canvas canvas, float* width,
+                             float* height);
+void client_draw_to_canvas(const client_draw* draw, client_canvas canvas, float pixel_x,
+                           float pixel_y, float* x, float* y);
+void client_draw_to_pixels(const client_draw* draw, client_canvas canvas, float x, float y,
+                           float* pixel_x, float* pixel_y);
+uint32_t client_draw_batches(const client_draw* draw); ///< of the last picture

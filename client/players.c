@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// The players of one process: each has its own socket and its own world, so a bot here is a real client
+// in everything but its process. All of them are given the time by one loop.
+#include "players.h"
+
+#include "base/text.h"
+#include "net/socket.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAST_WORDS_MS_MAX 1000u
+#define REFUSED_PROTOCOL 1u
+#define REFUSED_SCHEMA 2u
+#define REFUSED_GAME 3u
+
+net_result client_transport_open(net_transport** transport) {
+    net_enet_config enet = {.peers_max = 1};
+    return net_transport_enet_create(&enet, transport);
+}
+
+void client_transport_gather(net_loop* loop, net_transport* transport) {
+    loop->socket_count += transport->ops->sockets(transport, loop->sockets + loop->socket_count,
+                                                  NET_LOOP_SOCKETS_MAX - loop->socket_count);
+}
+
+int client_say_refused(client_program* self, const net_client* client) {
+    char text[256];
+    uint32_t reason = net_client_refusal(client, text, sizeof text);
+    base_report(&self->reporter, NULL, 0, "refused: %s", text);
+    return reason == REFUSED_PROTOCOL || reason == REFUSED_SCHEMA || reason == REFUSED_GAME
+               ? CLIENT_EXIT_MISMATCH
+               : CLIENT_EXIT_CONNECT;
+}
+
+int client_say_unreachable(client_program* self, const net_client* client) {
+    char text[256];
+    (void)net_client_refusal(client, text, sizeof text);
+    base_report(&self->reporter, NULL, 0, "%s: %s", self->config.address,
+                text[0] ? text : "nobody answers");
+    return CLIENT_EXIT_CONNECT;
+}
+
+// ---- opening and closing ----
+
+static void trace_update(void* context, uint32_t client, ecs_entity entity, ecs_tick tick,
+                         uint64_t row_hash) {
+    fprintf(context,
+            "client=%" PRIu32 " entity=%" PRIu32 ":%" PRIu32 " tick=%" PRIu64 " row=%016" PRIx64
+            "\n",
+            client, ecs_entity_index(entity), ecs_entity_generation(entity), tick, row_hash);
+}
+
+static int open_player(client_program* self, uint32_t index, const client_eyes* eyes) {
+    client_player* one = &self->players[index];
+    bool is_bot = self->config.bots > 0;
+    const char* name = self->config.name ? self->config.name : is_bot ? "bot" : "player";
+    if (is_bot) {
+        base_text_format(one->name, sizeof one->name, "%.20s-%" PRIu32, name, index + 1);
+    } else {
+        base_text_copy(one->name, sizeof one->name, name);
+    }
+    net_match_config match = net_match_config_default(self->module);
+    match.role = NET_ROLE_MIRROR;
+    if (net_match_create(&match, &self->reporter, &one->match) != NET_OK) return CLIENT_EXIT_USAGE;
+    if (client_transport_open(&one->transport) != NET_OK) {
+        base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", strerror(errno));
+        return CLIENT_EXIT_RUNTIME;
+    }
+    client_transport_gather(&self->loop, one->transport);
+    net_client_config config = {
+        .match = one->match,
+        .transport = one->transport,
+        .address = self->config.address,
+        .name = one->name,
+        .is_bot = is_bot,
+        .seed = self->config.seed + index,
+        .trace = self->trace ? trace_update : NULL,
+        .trace_context = self->trace,
+        .viewer = eyes ? eyes->viewer : NULL,
+        .input = eyes ? eyes->input : NULL,
+        .input_context = eyes ? eyes->input_context : NULL,
+        .reporter = &self->reporter,
+    };
+    return net_client_create(&config, &one->client) == NET_OK ? CLIENT_EXIT_CLEAN
+                                                              : CLIENT_EXIT_RUNTIME;
+}
+
+int client_players_open(client_program* self, const client_eyes* eyes) {
+    self->player_count = self->config.bots ? (uint32_t)self->config.bots : 1;
+    self->players = calloc(self->player_count, sizeof(client_player));
+    if (!self->players) return CLIENT_EXIT_RUNTIME;
+    self->loop.socket_count = 0;
+    int code = CLIENT_EXIT_CLEAN;
+    for (uint32_t i = 0; i < self->player_count && code == CLIENT_EXIT_CLEAN; i++) {
+        code = open_player(self, i, i == 0 ? eyes : NULL);
+    }
+    self->next_tick_us = net_loop_now_us();
+    return code;
+}
+
+void client_players_close(client_program* self) {
+    for (uint32_t i = 0; self->players && i < self->player_count; i++) {
+        client_player* one = &self->players[i];
+        if (one->client) net_client_destroy(one->client);
+        if (one->transport) one->transport->ops->destroy(one->transport);
+        if (one->match) net_match_destroy(one->match);
+    }
+    free(self->players);
+    self->players = NULL;
+    self->player_count = 0;
+    self->loop.socket_count = 0;
+}
+
+// ---- playing ----
+
+bool client_players_service(client_program* self, uint64_t now_us) {
+    bool is_any_left = false;
+    for (uint32_t i = 0; i < self->player_count; i++) {
+        net_client_service(self->players[i].client, now_us);
+        if (net_client_get_phase(self->players[i].client) != NET_CLIENT_ENDED) is_any_left = true;
+    }
+    return is_any_left;
+}
+
+uint64_t client_players_due_us(const client_program* self) {
+    return self->next_tick_us;
+}
+
+void client_players_tick(client_program* self, uint64_t now_us) {
+    if (now_us < self->next_tick_us) return;
+    for (uint32_t i = 0; i < self->player_count; i++) {
+        client_player* one = &self->players[i];
+        if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) continue;
+        net_client_tick(one->client, now_us, NULL);
+        // Counted from the first state on: waiting in a lobby is not playing.
+        if (self->config.ticks && net_client_tick_newest(one->client) > 0 &&
+            ++one->ticks >= self->config.ticks) {
+            net_client_leave(one->client, now_us);
+        }
+    }
+    uint64_t period_us = (uint64_t)(net_match_dt(self->players[0].match) * 1e6f + 0.5f);
+    self->next_tick_us += period_us;
+    if (now_us > self->next_tick_us + NET_CATCH_UP_TICKS_MAX * period_us) {
+        self->next_tick_us = now_us;
+    }
+}
+
+void client_players_leave(client_program* self, uint64_t now_us) {
+    for (uint32_t i = 0; i < self->player_count; i++) {
+        net_client_leave(self->players[i].client, now_us);
+    }
+}
+
+void client_players_run(client_program* self) {
+    for (;;) {
+        uint64_t wake_us = client_players_due_us(self);
+        uint64_t now_us = net_loop_now_us();
+        uint64_t socket_us = net_socket_next_us();
+        if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
+        if (net_loop_wait(&self->loop, wake_us)) client_players_leave(self, net_loop_now_us());
+        now_us = net_loop_now_us();
+        if (!client_players_service(self, now_us)) return;
+        client_players_tick(self, now_us);
+    }
+}
+
+// ---- the end ----
+
+// On a bad network of our own (--net) the last acknowledgements are still on their way when the sessions
+// have ended; without them the server would wait for nobody.
+static void send_last_words(client_program* self) {
+    uint64_t until_us = net_loop_now_us() + LAST_WORDS_MS_MAX * 1000u;
+    while (net_socket_next_us() != UINT64_MAX && net_loop_now_us() < until_us) {
+        (void)net_loop_wait(&self->loop, net_loop_now_us() + 5000u);
+        for (uint32_t i = 0; i < self->player_count; i++) {
+            net_transport* transport = self->players[i].transport;
+            transport->ops->service(transport, net_loop_now_us());
+        }
+    }
+}
+
+static const char* end_name(net_client_end end) {
+    switch (end) {
+    case NET_CLIENT_END_GOODBYE:
+        return "goodbye";
+    case NET_CLIENT_END_LEFT:
+        return "left";
+    default:
+        return "lost";
+    }
+}
+
+// The line of one client, and its share of the exit code.
+static int finish_player(client_program* self, client_player* one) {
+    net_client_end end = net_client_get_end(one->client);
+    if (end == NET_CLIENT_END_REFUSED) return client_say_refused(self, one->client);
+    if (end == NET_CLIENT_END_UNREACHABLE) return client_say_unreachable(self, one->client);
+    net_client_report report = net_client_get_report(one->client);
+    if (report.client == 0) return CLIENT_EXIT_CLEAN; // left before welcome
+    printf("client id=%" PRIu32 " tick=%" PRIu64 " entities=%" PRIu32 " components=%" PRIu32
+           " bytes=%" PRIu64 " mirror_hash=%016" PRIx64 " loading=%" PRIu32 " allocated=%" PRIu32
+           " bad_transitions=%" PRIu64 " updates=%" PRIu64 " sim_dropped=%" PRIu64
+           " recv_bytes=%" PRIu64 " recv_reliable_bytes=%" PRIu64 " sent_bytes=%" PRIu64
+           " rtt_ms=%.1f loss_percent=%.2f end=%s\n",
+           report.client, report.tick, report.scope.entities, report.scope.components,
+           report.scope.bytes, report.scope.hash, report.loading, report.allocated,
+           report.bad_transitions, report.updates, report.sim_dropped, report.recv_bytes,
+           report.recv_reliable_bytes, report.sent_bytes, report.rtt_ms, report.loss_percent,
+           end_name(end));
+    return end == NET_CLIENT_END_LOST ? CLIENT_EXIT_RUNTIME : CLIENT_EXIT_CLEAN;
+}
+
+static void write_line(void* context, const char* line) {
+    fprintf(context, "%s\n", line);
+}
+
+static int dump_world(client_program* self, client_player* one) {
+    FILE* file = fopen(self->config.dump_world, "w");
+    if (!file) {
+        base_report(&self->reporter, self->config.dump_world, 0, "%s", strerror(errno));
+        return CLIENT_EXIT_RUNTIME;
+    }
+    (void)net_scope_walk(net_match_schema(one->match), net_match_world(one->match), write_line,
+                         file);
+    return fclose(file) == 0 ? CLIENT_EXIT_CLEAN : CLIENT_EXIT_RUNTIME;
+}
+
+int client_players_finish(client_program* self) {
+    int code = CLIENT_EXIT_CLEAN;
+    send_last_words(self);
+    for (uint32_t i = 0; i < self->player_count; i++) {
+        int one = finish_player(self, &self->players[i]);
+        if (one > code) code = one;
+    }
+    if (self->config.dump_world && self->players[0].match &&
+        dump_world(self, &self->players[0]) != CLIENT_EXIT_CLEAN && code == CLIENT_EXIT_CLEAN) {
+        code = CLIENT_EXIT_RUNTIME;
+    }
+    return code;
+}
