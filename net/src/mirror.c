@@ -20,8 +20,6 @@
 
 #include <string.h>
 
-enum { VALUE_ALIGN = 16 };
-
 // Rows so much older than the base used last are kept for packets that were overtaken.
 #define NET_MIRROR_BASE_SLACK_TICKS 16u
 
@@ -35,37 +33,13 @@ net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirro
     made->rows = config->rows;
     uint32_t index_max = ecs_world_limits(config->world)->replicated_index_max;
     made->index_max = config->index_max < index_max ? config->index_max : index_max;
+    made->target = (net_row_world){
+        .allocator = config->allocator, .world = config->world, .index_max = made->index_max};
     made->trace = config->trace;
     made->trace_context = config->trace_context;
+    made->sink = config->sink;
     *mirror = made;
     return NET_OK;
-}
-
-// ---- references ----
-
-static bool is_reference(const net_mirror* mirror, uint64_t word) {
-    uint32_t index = ecs_entity_index((ecs_entity)word);
-    return index >= 1 && index <= mirror->index_max && ecs_entity_generation((ecs_entity)word) >= 1;
-}
-
-static net_result retain_row(net_mirror* mirror, const net_row_template* entry,
-                             const uint64_t* row) {
-    net_result result = NET_OK;
-    if (entry->entity_field_count == 0) return result;
-    for (uint32_t f = 0; f < entry->layout.field_count; f++) {
-        if (entry->layout.fields[f].quant.kind != PROTO_ENTITY) continue;
-        if (!is_reference(mirror, row[f])) continue;
-        if (ecs_handle_retain(mirror->world, (ecs_entity)row[f]) != ECS_OK) result = NET_ERR_MEMORY;
-    }
-    return result;
-}
-
-static void release_row(net_mirror* mirror, const net_row_template* entry, const uint64_t* row) {
-    if (entry->entity_field_count == 0) return;
-    for (uint32_t f = 0; f < entry->layout.field_count; f++) {
-        if (entry->layout.fields[f].quant.kind != PROTO_ENTITY) continue;
-        if (is_reference(mirror, row[f])) ecs_handle_release(mirror->world, (ecs_entity)row[f]);
-    }
 }
 
 static const uint64_t* newest_row(const net_mirror_entity* entity) {
@@ -75,7 +49,7 @@ static const uint64_t* newest_row(const net_mirror_entity* entity) {
 
 static void release_newest(net_mirror* mirror, const net_mirror_entity* entity) {
     const uint64_t* row = newest_row(entity);
-    if (row) release_row(mirror, entity->entry, row);
+    if (row) net_row_world_release(&mirror->target, entity->entry, row);
 }
 
 void net_mirror_destroy(net_mirror* mirror) {
@@ -88,95 +62,43 @@ void net_mirror_destroy(net_mirror* mirror) {
     base_release(allocator, mirror->entities, mirror->entity_capacity * sizeof *mirror->entities);
     base_release(allocator, mirror->records, mirror->record_capacity * sizeof *mirror->records);
     base_release(allocator, mirror->words, mirror->word_capacity * sizeof *mirror->words);
-    base_release(allocator, mirror->values, mirror->value_capacity);
+    net_row_world_deinit(&mirror->target);
     base_release(allocator, mirror, sizeof *mirror);
 }
 
 // ---- the world ----
 
-// Values of all replicated components: the template's bytes with the row's fields over them.
-static bool make_values(net_mirror* mirror, const net_row_template* entry, const uint64_t* row,
-                        ecs_init* inits) {
-    if (!base_array_reserve(mirror->allocator, (void**)&mirror->values, &mirror->value_capacity,
-                            entry->value_bytes + VALUE_ALIGN, 1))
-        return false;
-    const ecs_template* source = ecs_template_get(mirror->world, entry->id);
-    uint8_t* target = mirror->values;
-    for (uint32_t i = 0; i < entry->layout.component_count; i++) {
-        ecs_component_id id = (ecs_component_id)entry->layout.components[i].key;
-        uint32_t size =
-            ecs_type_get(mirror->world, ecs_component_get(mirror->world, id)->type)->size;
-        const void* value = ecs_template_find_component(source, id)->value;
-        if (value && size > 0)
-            memcpy(target, value, size);
-        else
-            memset(target, 0, size);
-        proto_row_write_component(&entry->layout, i, row, target);
-        inits[i] = (ecs_init){id, target};
-        target += (size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1);
-    }
-    return true;
-}
-
-static net_result from_ecs(ecs_result result) {
-    if (result == ECS_OK) return NET_OK;
-    return result == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_FULL;
-}
-
-// Resources that an entity needs before it can live would be waited for between load and create.
 static net_result create_entity(net_mirror* mirror, ecs_entity handle,
                                 const net_row_template* entry, const uint64_t* row) {
-    ecs_init inits[PROTO_ROW_COMPONENTS_MAX];
-    if (!make_values(mirror, entry, row, inits)) return NET_ERR_MEMORY;
-    ecs_result result = ecs_handle_load(mirror->world, handle);
-    if (result != ECS_OK) return from_ecs(result);
-    result = ecs_create_at(mirror->world, handle, entry->id, inits, entry->layout.component_count);
-    if (result != ECS_OK) {
-        ecs_handle_unload(mirror->world, handle);
-        return from_ecs(result);
-    }
-    mirror->counters.creates++;
-    return NET_OK;
+    net_result result = net_row_world_create(&mirror->target, handle, entry, row);
+    mirror->counters.creates += result == NET_OK;
+    return result;
 }
 
 static net_result recreate_entity(net_mirror* mirror, ecs_entity handle,
                                   const net_row_template* entry, const uint64_t* row) {
-    ecs_init inits[PROTO_ROW_COMPONENTS_MAX];
-    if (!make_values(mirror, entry, row, inits)) return NET_ERR_MEMORY;
-    ecs_result result =
-        ecs_recreate(mirror->world, handle, entry->id, inits, entry->layout.component_count);
-    if (result == ECS_OK) mirror->counters.recreates++;
-    return from_ecs(result);
-}
-
-// Negative control: one component of every 64th update does not reach the world.
-static bool is_skipped(const net_mirror* mirror, uint32_t written) {
-#ifdef SHOAL_FAULT_SKIP_APPLY
-    return written == 0 && mirror->counters.updates % 64 == 63;
-#else
-    (void)mirror;
-    (void)written;
-    return false;
-#endif
+    net_result result = net_row_world_recreate(&mirror->target, handle, entry, row);
+    mirror->counters.recreates += result == NET_OK;
+    return result;
 }
 
 static void update_entity(net_mirror* mirror, const net_mirror_entity* entity,
                           const uint64_t* old_row, const uint64_t* row) {
-    const proto_layout* layout = &entity->entry->layout;
-    uint32_t written = 0;
-    for (uint32_t i = 0; i < layout->component_count; i++) {
-        const proto_row_component* component = &layout->components[i];
-        size_t bytes = component->field_count * sizeof *row;
-        if (memcmp(old_row + component->field_first, row + component->field_first, bytes) == 0)
-            continue;
-        if (is_skipped(mirror, written++)) continue;
-        void* memory =
-            ecs_find_mut(mirror->world, entity->handle, (ecs_component_id)component->key);
-        if (memory) proto_row_write_component(layout, i, row, memory);
-    }
+    uint64_t changed = net_row_changed(entity->entry, old_row, row);
+#ifdef SHOAL_FAULT_SKIP_APPLY
+    // Negative control: one component of every 64th update does not reach the world.
+    if (mirror->counters.updates % 64 == 63) changed &= changed - 1;
+#endif
+    net_row_world_write(&mirror->target, entity->handle, entity->entry, row, changed);
 }
 
 // ---- records ----
+
+static void tell_row(const net_mirror* mirror, const net_mirror_record* record, ecs_tick tick,
+                     const uint64_t* row) {
+    if (!mirror->sink.row) return;
+    mirror->sink.row(mirror->sink.context, record->handle, record->entry, tick, row);
+}
 
 static bool is_newer(const net_mirror_entity* entity, ecs_tick tick) {
     return !entity->is_known || tick > entity->tick;
@@ -184,9 +106,7 @@ static bool is_newer(const net_mirror_entity* entity, ecs_tick tick) {
 
 static net_result end_life(net_mirror* mirror, net_mirror_entity* entity) {
     if (entity->handle == ECS_ENTITY_NONE) return NET_OK;
-    // The mirror's own systems must not destroy what they do not own; if one did, it is gone already.
-    if (ecs_is_alive(mirror->world, entity->handle))
-        (void)(ecs_destroy(mirror->world, entity->handle) == ECS_OK);
+    net_row_world_destroy(&mirror->target, entity->handle);
     release_newest(mirror, entity);
     entity->handle = ECS_ENTITY_NONE;
     return NET_OK;
@@ -214,6 +134,7 @@ static net_result keep_stale(net_mirror* mirror, net_mirror_entity* entity,
     if (entity->handle != record->handle || entity->entry != record->entry) return NET_OK;
     if (entity->has_former && tick <= entity->former_tick) return NET_OK;
     if (tick < entity->life_tick) entity->life_tick = tick;
+    tell_row(mirror, record, tick, row);
     return keep(mirror, entity, tick, row);
 }
 
@@ -222,7 +143,7 @@ static net_result apply_new_life(net_mirror* mirror, net_mirror_entity* entity,
                                  const uint64_t* row) {
     bool is_recreation =
         entity->handle == record->handle && ecs_is_alive(mirror->world, record->handle);
-    net_result result = retain_row(mirror, record->entry, row);
+    net_result result = net_row_world_retain(&mirror->target, record->entry, row);
     if (result != NET_OK) return result;
     if (is_recreation) {
         release_newest(mirror, entity);
@@ -242,14 +163,14 @@ static net_result apply_same_life(net_mirror* mirror, net_mirror_entity* entity,
     uint64_t old_row[PROTO_ROW_FIELDS_MAX];
     uint32_t field_count = entity->entry->layout.field_count;
     memcpy(old_row, newest_row(entity), field_count * sizeof *row);
-    net_result result = retain_row(mirror, entity->entry, row);
+    net_result result = net_row_world_retain(&mirror->target, entity->entry, row);
     if (result == NET_OK) result = keep(mirror, entity, tick, row);
     if (result != NET_OK) return result;
     if (ecs_is_alive(mirror->world, entity->handle))
         update_entity(mirror, entity, old_row, row);
     else
         result = create_entity(mirror, entity->handle, entity->entry, row);
-    release_row(mirror, entity->entry, old_row);
+    net_row_world_release(&mirror->target, entity->entry, old_row);
     return result;
 }
 
@@ -275,6 +196,7 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
     entity->is_known = true;
     forget_older(entity, record);
     mirror->counters.updates++;
+    tell_row(mirror, record, tick, row);
     if (mirror->trace)
         mirror->trace(mirror->trace_context, record->handle, tick,
                       net_row_hash(record->entry, row));
@@ -284,6 +206,7 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
 static net_result apply_destroy(net_mirror* mirror, const net_mirror_record* record,
                                 ecs_tick tick) {
     net_mirror_entity* entity = &mirror->entities[ecs_entity_index(record->handle)];
+    if (mirror->sink.gone) mirror->sink.gone(mirror->sink.context, record->handle, tick);
     if (!is_newer(entity, tick)) {
         mirror->counters.stale_records++;
         return NET_OK;

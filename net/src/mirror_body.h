@@ -6,6 +6,7 @@
 #include "mirror.h"
 #include "proto/bits.h"
 #include "row_ring.h"
+#include "row_world.h"
 
 /// Words of all rows of one body: what hostile bytes can make us allocate.
 #define NET_BODY_WORDS_MAX (1u << 20)
@@ -46,6 +47,7 @@ struct net_mirror {
     uint32_t index_max;
     net_mirror_trace_fn trace;
     void* trace_context;
+    net_mirror_sink sink;
     net_mirror_entity* entities; ///< [index]
     uint32_t entity_capacity;
     ecs_tick tick;
@@ -56,8 +58,7 @@ struct net_mirror {
     uint32_t record_count, record_capacity;
     uint64_t* words;
     uint32_t word_count, word_capacity;
-    uint8_t* values; ///< component values for a creation
-    uint32_t value_capacity;
+    net_row_world target;
     net_mirror_counters counters;
 };
 

@@ -138,6 +138,61 @@ static void a_doubled_packet_changes_nothing(void** state) {
     close_all(&f);
 }
 
+typedef struct seen {
+    uint32_t rows, ends;
+    ecs_entity entity;
+    ecs_tick tick;
+    uint64_t hash;
+} seen;
+
+static void see_row(void* context, ecs_entity entity, const net_row_template* entry, ecs_tick tick,
+                    const uint64_t* row) {
+    seen* s = context;
+    s->rows++;
+    s->entity = entity;
+    s->tick = tick;
+    s->hash = net_row_hash(entry, row);
+}
+
+static void see_end(void* context, ecs_entity entity, ecs_tick tick) {
+    seen* s = context;
+    s->ends++;
+    s->entity = entity;
+    s->tick = tick;
+}
+
+static void the_sink_sees_late_rows_of_a_known_life_and_every_end(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    seen s = {0};
+    f.mirror->sink = (net_mirror_sink){.context = &s, .row = see_row, .gone = see_end};
+    ecs_entity mover = repl_create(&f.server, f.server.mover);
+    packet first = step(&f);
+    assert_int_equal(deliver(&f, &first), NET_OK);
+    assert_int_equal(s.rows, 1);
+    assert_int_equal(s.hash, f.traced_hash);
+    repl_move(&f.server, mover, 10, 10);
+    packet late = step(&f);
+    repl_move(&f.server, mover, 20, 20);
+    packet newer = step(&f);
+    assert_int_equal(deliver(&f, &newer), NET_OK);
+    assert_int_equal(deliver(&f, &late), NET_OK);
+    assert_int_equal(f.traced, 2);
+    assert_int_equal(s.rows, 3);
+    assert_int_equal(s.entity, mover);
+    assert_int_equal(s.tick, late.tick);
+    repl_destroy(&f.server, mover);
+    packet end = step(&f);
+    assert_int_equal(deliver(&f, &end), NET_OK);
+    assert_int_equal(s.ends, 1);
+    assert_int_equal(s.tick, end.tick);
+    // A row of a life that is over tells nothing.
+    assert_int_equal(net_mirror_read(f.mirror, first.tick, first.body, first.size, NULL), NET_OK);
+    assert_int_equal(s.rows, 3);
+    close_all(&f);
+}
+
 static void a_late_row_is_kept_as_a_base_and_not_applied(void** state) {
     (void)state;
     fixture f;
@@ -473,6 +528,7 @@ int main(void) {
         TEST(each_applied_row_is_traced_with_its_hash),
         TEST(a_doubled_packet_changes_nothing),
         TEST(a_late_row_is_kept_as_a_base_and_not_applied),
+        TEST(the_sink_sees_late_rows_of_a_known_life_and_every_end),
         TEST(a_late_packet_without_its_base_is_stale_and_nothing_of_it_happens),
         TEST(a_newest_packet_without_its_base_is_malformed),
         TEST(a_late_create_after_a_newer_destroy_is_ignored),
