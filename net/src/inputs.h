@@ -12,30 +12,44 @@
 typedef struct net_input_entry {
     uint32_t number;
     uint16_t size;
-    uint64_t view; // what the player saw, in ticks * 256; 0: unsaid
     uint8_t payload[NET_INPUT_BYTES_MAX];
 } net_input_entry;
+
+/// What a tick does with its client's input.
+typedef enum net_input_turn {
+    NET_INPUT_NONE,  ///< nothing: no input came yet, or the client rests
+    NET_INPUT_NEXT,  ///< the next one
+    NET_INPUT_AGAIN, ///< none is there: the last one once more
+    NET_INPUT_REST,  ///< none is there for too long: one of nothing but defaults, then nothing
+} net_input_turn;
 
 typedef struct net_inputs {
     net_input_entry ring[NET_INPUT_RING];
     uint32_t first;
     uint32_t count;
-    uint32_t newest;     // number received last; 0: none yet
-    bool is_started;     // at least one input was taken
+    uint32_t newest; // number received last; 0: none yet
+    uint32_t used;   // newest number that a tick had, or that was settled or skipped; 0: none yet
+    uint32_t owed;   // ticks that repeated `used` and were not made good since
+    uint32_t dry;    // ticks in a row without any input
+    bool is_started; // at least one input was taken
+    bool is_resting;
+    net_input_entry last; // what is repeated
     uint64_t received;
-    uint64_t duplicate;  // redundancy at work
-    uint64_t missing;    // numbers that never came in time
-    uint64_t skipped;    // dropped to bound the latency
-    uint64_t repeated;   // ticks that had to repeat the last input
-    uint64_t refused;    // ring full
+    uint64_t duplicate; // redundancy at work
+    uint64_t missing;   // numbers that never came in time
+    uint64_t skipped;   // dropped to bound the latency
+    uint64_t repeated;  // ticks that had to repeat the last input
+    uint64_t settled;   // came late and said what had been repeated: dropped, they had their effect
+    uint64_t late;      // came late and said something else: used in order, the debt forgiven
+    uint64_t rests;     // times a silent client's input was put to rest
+    uint64_t refused;   // ring full
 } net_inputs;
 
 void net_inputs_init(net_inputs* inputs);
 /// Take one in. @return NET_OK; NET_ERR_STALE (known already); NET_ERR_FULL (ring full: dropped, counted);
 ///         NET_ERR_MALFORMED (too long).
 net_result net_inputs_push(net_inputs* inputs, uint32_t number, const void* payload, uint32_t size);
-/// What the player saw when it made the input that was pushed last (with NET_OK).
-void net_inputs_saw(net_inputs* inputs, uint64_t view);
-/// The input for this tick, borrowed until the next push. NULL: none came, repeat the last one (counted
-/// once the client has started). A ring deeper than NET_INPUT_DEPTH_MAX skips to half of that.
-const net_input_entry* net_inputs_take(net_inputs* inputs);
+/// What this tick has. After `repeat_ticks_max` (>= 1) ticks without any input the client rests. `entry` is
+/// the input for NET_INPUT_NEXT, else NULL; borrowed until the next push.
+net_input_turn net_inputs_take(net_inputs* inputs, uint32_t repeat_ticks_max,
+                               const net_input_entry** entry);

@@ -183,8 +183,12 @@ static void fill_report(net_server* server, net_session* session, net_end end) {
         report->state_bytes = counters->bytes;
     }
     report->inputs_received = session->inputs.received;
-    report->inputs_late = session->inputs.missing + session->inputs.skipped;
+    report->inputs_late =
+        session->inputs.missing + session->inputs.skipped + session->inputs.late;
     report->inputs_repeated = session->inputs.repeated;
+    report->inputs_missing = session->inputs.missing;
+    report->inputs_skipped = session->inputs.skipped;
+    report->inputs_settled = session->inputs.settled;
     report->rtt_ms = (double)net_acks_rtt_us(&session->sent) / 1000.0;
     server->counters.clients--;
 }

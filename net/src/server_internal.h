@@ -16,7 +16,7 @@
 
 #define NET_SERVER_SPARE_SESSIONS 8u ///< connections beyond clients_max: to be told why not
 #define NET_STATE_PACKETS_PER_TICK_MAX 4u
-#define NET_STATE_ENVELOPE_BYTES_MAX 48u ///< all fields of StatePacket but events and body
+#define NET_STATE_ENVELOPE_BYTES_MAX 52u ///< all fields of StatePacket but events and body
 #define NET_EVENT_BYTES_EVERY_PACKET 88u ///< beside a body of NET_BODY_BYTES_MIN
 #define NET_EVENT_BYTES_OTHER_PACKET 600u
 #define NET_EVENTS_PER_PACKET_MAX 32u

@@ -19,6 +19,16 @@ static size_t body_capacity(size_t event_bytes) {
     return NET_STATE_BYTES_MAX - NET_STATE_ENVELOPE_BYTES_MAX - event_bytes;
 }
 
+// So the client knows from which tick on the row it has of its own entity is the server's.
+static uint32_t player_age(const net_server* server, const net_session* session, ecs_tick tick) {
+    ecs_entity player = net_match_player(server->config.match, session->client);
+    if (player == ECS_ENTITY_NONE) return 0;
+    const net_history_entity* entity = net_history_find(server->history, ecs_entity_index(player));
+    if (!entity || entity->handle != player || entity->change_tick > tick) return 0;
+    ecs_tick age = tick - entity->change_tick;
+    return age < UINT32_MAX ? (uint32_t)age : UINT32_MAX;
+}
+
 // @return false when the session ended.
 static bool send_packet(net_server* server, net_session* session) {
     Shoal__Wire__GameEvent events[NET_EVENTS_PER_PACKET_MAX];
@@ -51,8 +61,10 @@ static bool send_packet(net_server* server, net_session* session) {
     packet.has_ack = session->received.has_any;
     packet.ack = session->received.newest;
     packet.ack_delay_us = net_acks_recv_delay_us(&session->received, server->now_us);
-    packet.input_used = session->inputs.newest - session->inputs.count;
+    packet.input_used = session->inputs.used;
+    packet.input_repeats = session->inputs.owed;
     packet.input_depth = session->inputs.count;
+    packet.player_age = player_age(server, session, tick);
     packet.event_ack = session->inbox.newest;
     packet.n_events = event_count;
     packet.events = pointers;

@@ -102,19 +102,40 @@ static void gather_events(net_server* server, net_session* session, net_log_begi
     }
 }
 
+// Repeats and rests are records like any other, so that a re-run does the same.
+static void gather_input(net_server* server, net_session* session, net_log_begin* begin) {
+    static const uint8_t defaults[1] = {0};
+    uint32_t repeat_ticks_max = (uint32_t)(NET_INPUT_REPEAT_MS_MAX * 1000u / server->tick_us);
+    if (repeat_ticks_max == 0) repeat_ticks_max = 1;
+    const net_input_entry* input;
+    net_input_turn turn = net_inputs_take(&session->inputs, repeat_ticks_max, &input);
+    net_log_input* given = &server->inputs[begin->input_count];
+    *given = (net_log_input){.client = session->client};
+    switch (turn) {
+    case NET_INPUT_NONE:
+        return;
+    case NET_INPUT_NEXT:
+        given->number = input->number;
+        given->payload = input->payload;
+        given->size = input->size;
+        break;
+    case NET_INPUT_AGAIN:
+        break;
+    case NET_INPUT_REST:
+        // A module may refuse even defaults: then there is nothing to rest on.
+        if (net_match_input_check(server->config.match, defaults, 0) != NET_OK) return;
+        given->payload = defaults;
+        break;
+    }
+    begin->input_count++;
+}
+
 static void gather_inputs_and_events(net_server* server, net_log_begin* begin) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
         if (!session || session->state != NET_SESSION_PLAYING) continue;
         gather_events(server, session, begin);
-        const net_input_entry* input = net_inputs_take(&session->inputs);
-        if (!input && !session->inputs.is_started) continue;
-        server->inputs[begin->input_count++] = (net_log_input){
-            .client = session->client,
-            .number = input ? input->number : 0,
-            .payload = input ? input->payload : NULL,
-            .size = input ? input->size : 0,
-        };
+        gather_input(server, session, begin);
     }
     begin->events = server->events;
     begin->inputs = server->inputs;

@@ -60,6 +60,9 @@ typedef struct net_peer_report {
     uint64_t packets_sent, packets_lost, state_bytes;
     uint64_t inputs_received, inputs_late, inputs_repeated, inputs_malformed;
     double rtt_ms;
+    uint64_t inputs_missing; ///< of inputs_late: never came, although repeated NET_INPUT_REDUNDANCY times
+    uint64_t inputs_skipped; ///< of inputs_late: dropped to bound the latency; the rest was used late
+    uint64_t inputs_settled; ///< came late, but said what had been repeated in their place
 } net_peer_report;
 uint32_t net_server_report_count(const net_server* server);
 const net_peer_report* net_server_report(const net_server* server, uint32_t index);
