@@ -21,6 +21,8 @@
 #include "ecs/snapshot.h"
 #include "net/schema.h"
 #include "proto/codec.h"
+#include "rewind.h"
+#include "schema.h"
 
 #include <string.h>
 
@@ -28,6 +30,9 @@ typedef struct player {
     uint32_t client;
     ecs_entity entity;
     bool has_input;
+    bool has_view;
+    ecs_tick view_tick;                             // the present when the view was said
+    uint64_t view;                                  // what the player saw, in ticks * 256
     _Alignas(8) uint8_t input[ECS_EVENT_BYTES_MAX]; // the input event's struct
 } player;
 
@@ -50,6 +55,9 @@ struct net_match {
     uint32_t player_count;
     uint32_t player_capacity;
     uint32_t client_last;
+    net_rewind* rewind; // NULL: the module does not ask
+    net_game_services services;
+    net_match_views views;
 };
 
 // ---- settings ----
@@ -190,6 +198,36 @@ static net_result create_codec(net_match* match) {
     return match->has_codec ? NET_OK : NET_ERR_MEMORY;
 }
 
+static player* find_player(const net_match* match, uint32_t client);
+
+// What a player saw is as far behind the present now as it was when the player said it.
+static ecs_tick answer_seen(void* context, uint32_t client, float* fraction) {
+    const net_match* match = context;
+    const player* from = find_player(match, client);
+    ecs_tick present = net_rewind_tick(match->rewind);
+    uint64_t moment = present * 256;
+    if (from && from->has_view) moment = from->view + (present - from->view_tick) * 256;
+    moment = net_rewind_clamp(match->rewind, moment);
+    *fraction = (float)(moment % 256) / 256.0f;
+    return moment / 256;
+}
+
+static bool answer_rewind(void* context, ecs_tick tick, float fraction, ecs_entity entity,
+                          ecs_component_id component, void* value) {
+    const net_match* match = context;
+    return net_rewind_get(match->rewind, tick, fraction, entity, component, value);
+}
+
+static net_result create_services(net_match* match) {
+    if (!match->game->is_rewinding || match->config.role != NET_ROLE_SERVER) return NET_OK;
+    match->services = (net_game_services){.size_bytes = sizeof match->services,
+                                          .context = match,
+                                          .seen = answer_seen,
+                                          .rewind = answer_rewind};
+    return net_rewind_create(match->config.allocator, net_schema_rows(match->schema), match->world,
+                             match->config.tick_rate_hz, &match->rewind);
+}
+
 static void start_game(net_match* match) {
     const net_game_start start = {
         .size_bytes = sizeof start,
@@ -198,6 +236,7 @@ static void start_game(net_match* match) {
         .seed = match->config.seed,
         .settings = match->config.settings,
         .setting_count = match->game->setting_count,
+        .services = match->rewind ? &match->services : NULL,
     };
     match->game->start(match->world, match->context, &start);
 }
@@ -221,6 +260,7 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
         result = net_schema_create(config->allocator, match->world, match->game->messages,
                                    match->game->message_count, reporter, &match->schema);
     }
+    if (!result) result = create_services(match);
     if (result) {
         net_match_destroy(match);
         return result;
@@ -233,6 +273,7 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
 void net_match_destroy(net_match* match) {
     if (!match) return;
     const base_allocator* allocator = match->config.allocator;
+    net_rewind_destroy(match->rewind);
     if (match->schema) net_schema_destroy(match->schema);
     if (match->has_codec) proto_codec_deinit(&match->codec);
     base_release(allocator, match->scratch, match->scratch_bytes);
@@ -391,10 +432,24 @@ net_result net_match_event_check(net_match* match, uint32_t message, const void*
     return is_right ? NET_OK : NET_ERR_MALFORMED;
 }
 
-void net_match_input(net_match* match, uint32_t client, const void* data, size_t size) {
+// Kept as far as it can matter, so that what a stranger says does not overflow later.
+static void take_view(net_match* match, player* from, uint64_t view) {
+    if (!match->rewind || view == 0) return;
+    uint64_t moment = net_rewind_clamp(match->rewind, view);
+    match->views.said++;
+    match->views.ahead += view > moment;
+    match->views.behind += view < moment;
+    from->has_view = true;
+    from->view = moment;
+    from->view_tick = net_rewind_tick(match->rewind);
+}
+
+void net_match_input_seen(net_match* match, uint32_t client, const void* data, size_t size,
+                          uint64_t view) {
     player* from = find_player(match, client);
     if (!from) return;
     if (data) {
+        take_view(match, from, view);
         payload target;
         bool is_right =
             unpack(match, match->input_message - 1, data, size, NET_INPUT_BYTES_MAX, &target);
@@ -406,6 +461,14 @@ void net_match_input(net_match* match, uint32_t client, const void* data, size_t
     // A full queue refuses it and counts.
     (void)ecs_event_send(match->world, from->entity, match->events[match->input_message - 1],
                          from->input);
+}
+
+void net_match_input(net_match* match, uint32_t client, const void* data, size_t size) {
+    net_match_input_seen(match, client, data, size, 0);
+}
+
+net_match_views net_match_get_views(const net_match* match) {
+    return match->views;
 }
 
 void net_match_client_event(net_match* match, uint32_t client, uint32_t message, const void* data,
@@ -450,6 +513,7 @@ net_result net_match_pack(net_match* match, uint32_t message, const void* data, 
 void net_match_step_at(net_match* match, ecs_tick tick, void* user) {
     const ecs_step step = {.tick = tick, .dt = match->dt, .user = user};
     ecs_world_step(match->world, &step);
+    if (match->rewind) net_rewind_step(match->rewind, match->world, tick);
 }
 
 void net_match_step(net_match* match, void* user) {
@@ -457,6 +521,17 @@ void net_match_step(net_match* match, void* user) {
 }
 
 // ---- saves ----
+
+// With its length in front: it is restored after the world, which takes all that is left.
+static bool save_rewind(const net_match* match, base_bytes* bytes) {
+    size_t mark = bytes->size;
+    base_bytes_write_u64(bytes, 0);
+    if (match->rewind) net_rewind_save(match->rewind, match->world, bytes);
+    if (bytes->failed) return false;
+    uint64_t size = bytes->size - mark - sizeof size;
+    memcpy(bytes->data + mark, &size, sizeof size);
+    return true;
+}
 
 net_result net_match_save(const net_match* match, base_bytes* bytes) {
     uint32_t input_bytes = net_match_input_bytes(match);
@@ -467,8 +542,12 @@ net_result net_match_save(const net_match* match, base_bytes* bytes) {
         base_bytes_write_u32(bytes, one->client);
         base_bytes_write_u32(bytes, one->entity);
         base_bytes_write_u8(bytes, one->has_input);
+        base_bytes_write_u8(bytes, one->has_view);
+        base_bytes_write_u64(bytes, one->view_tick);
+        base_bytes_write_u64(bytes, one->view);
         base_bytes_write(bytes, one->input, input_bytes);
     }
+    if (!save_rewind(match, bytes)) return NET_ERR_MEMORY;
     return !bytes->failed && ecs_world_save(match->world, bytes) == ECS_OK ? NET_OK
                                                                            : NET_ERR_MEMORY;
 }
@@ -487,6 +566,9 @@ static net_result restore_players(net_match* match, base_reader* bytes) {
         one->client = base_reader_u32(bytes);
         one->entity = base_reader_u32(bytes);
         one->has_input = base_reader_u8(bytes) != 0;
+        one->has_view = base_reader_u8(bytes) != 0;
+        one->view_tick = base_reader_u64(bytes);
+        one->view = base_reader_u64(bytes);
         if (!base_reader_read(bytes, one->input, input_bytes)) return NET_ERR_MALFORMED;
         if (one->client > match->client_last || (i > 0 && one->client <= one[-1].client))
             return NET_ERR_MALFORMED;
@@ -499,11 +581,21 @@ net_result net_match_restore(net_match* match, const void* data, size_t size) {
     base_reader bytes = base_reader_make(data, size);
     match->player_count = 0;
     net_result result = restore_players(match, &bytes);
-    size_t left = base_reader_left(&bytes);
+    uint64_t rewind_bytes = 0;
+    if (!base_reader_read(&bytes, &rewind_bytes, sizeof rewind_bytes) ||
+        rewind_bytes > base_reader_left(&bytes)) {
+        rewind_bytes = 0;
+        if (result == NET_OK) result = NET_ERR_MALFORMED;
+    }
+    base_reader past = base_reader_make((const uint8_t*)data + bytes.offset, (size_t)rewind_bytes);
+    size_t left = base_reader_left(&bytes) - (size_t)rewind_bytes;
     ecs_result restored =
-        ecs_world_restore(match->world, (const uint8_t*)data + bytes.offset, left);
+        ecs_world_restore(match->world, (const uint8_t*)data + bytes.offset + rewind_bytes, left);
     if (result == NET_OK && restored != ECS_OK)
         result = restored == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MALFORMED;
+    if (result == NET_OK && match->rewind &&
+        !net_rewind_restore(match->rewind, match->world, &past))
+        result = NET_ERR_MALFORMED;
     if (result != NET_OK) match->player_count = 0;
     return result;
 }

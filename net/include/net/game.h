@@ -56,16 +56,18 @@ typedef struct net_setting {
 } net_setting;
 
 /// What a program does for a module while a match runs. Server and replay; all answers are part of the
-/// match and come out the same when its log is run again.
+/// match and come out the same when its log is run again. For modules that say `is_rewinding`.
 /// Lag compensation: a client's input says which moment its player saw (proto/WIRE.md, InputPacket.view);
-/// the module asks what was where then. Moments older than NET_REWIND_MS_MAX, or newer than the present
-/// tick, are moved to that limit. Kept are the components that the datablock marks `_interpolate`, as
+/// the module asks what was where then. The present is the last finished tick: inside tick N that is N - 1,
+/// the newest that anybody can have seen. Moments older than NET_REWIND_MS_MAX before the present, or newer
+/// than it, are moved to that limit. Kept are the components that the datablock marks `_interpolate`, as
 /// clients have them: quantised.
 typedef struct net_game_services {
     uint32_t size_bytes;
     void* context;
     /// The moment that `client` saw when it made the input of this tick: tick and fraction of a tick
-    /// after it, within the limits. The present tick for who never said one.
+    /// after it, within the limits. The present tick for who never said one. When no new input came, as far
+    /// behind the present as it was for the last one.
     ecs_tick (*seen)(void* context, uint32_t client, float* fraction);
     /// A component's value of an entity at a moment, interpolated as clients do. `value` is in the type's
     /// memory form. @return false: the entity did not live then, or the component is not kept.
@@ -81,7 +83,7 @@ typedef struct net_game_start {
     uint64_t seed;
     const double* settings;         ///< values, in the order of the module's table
     uint32_t setting_count;
-    const net_game_services* services; ///< valid as long as the match; NULL on a client
+    const net_game_services* services; ///< valid as long as the match; NULL on a client, or without is_rewinding
 } net_game_start;
 
 /// A player who joins.
@@ -206,6 +208,9 @@ typedef struct net_game_module {
     /// many; called after each tick of the prediction world. NULL: nothing is predicted.
     uint32_t (*predict)(ecs_world* world, void* context, ecs_entity player, net_predicted* entities,
                         uint32_t capacity);
+    /// The module uses net_game_services: what moves is kept for NET_REWIND_MS_MAX, and what players saw is
+    /// part of the match's log.
+    bool is_rewinding;
 } net_game_module;
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`

@@ -73,6 +73,18 @@ BASE_MUST_USE net_result net_match_event_check(net_match* match, uint32_t messag
 /// Post an input (checked before) as the module's input event on the client's player entity.
 /// `payload` NULL repeats the client's last input. Without a player entity it is dropped.
 void net_match_input(net_match* match, uint32_t client, const void* payload, size_t size);
+/// The same with what the player saw when it made the input, in ticks * 256 (InputPacket.view); 0: unsaid,
+/// the last one counts on. Any value is taken: out of reach it is moved to the nearest moment and counted.
+/// Without a payload it is not looked at.
+void net_match_input_seen(net_match* match, uint32_t client, const void* payload, size_t size,
+                          uint64_t view);
+/// Of a server's match whose module rewinds: views that inputs brought, and those out of reach.
+typedef struct net_match_views {
+    uint64_t said;
+    uint64_t ahead;  ///< of the present: moved to it
+    uint64_t behind; ///< more than NET_REWIND_MS_MAX: moved to that
+} net_match_views;
+net_match_views net_match_get_views(const net_match* match);
 /// Post a client's game event (message as on the wire: position + 1) on its player entity.
 void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
                             const void* payload, size_t size);
