@@ -97,7 +97,6 @@ int client_players_open(client_program* self, const client_eyes* eyes) {
     for (uint32_t i = 0; i < self->player_count && code == CLIENT_EXIT_CLEAN; i++) {
         code = open_player(self, i, i == 0 ? eyes : NULL);
     }
-    self->next_tick_us = net_loop_now_us();
     return code;
 }
 
@@ -125,26 +124,29 @@ bool client_players_service(client_program* self, uint64_t now_us) {
     return is_any_left;
 }
 
+// Each player has its own clock: it follows how the server finds its inputs.
 uint64_t client_players_due_us(const client_program* self) {
-    return self->next_tick_us;
+    uint64_t due_us = UINT64_MAX;
+    for (uint32_t i = 0; i < self->player_count; i++) {
+        const net_client* client = self->players[i].client;
+        if (net_client_get_phase(client) == NET_CLIENT_ENDED) continue;
+        uint64_t next_us = net_client_next_tick_us(client);
+        if (next_us < due_us) due_us = next_us;
+    }
+    return due_us == UINT64_MAX ? 0 : due_us;
 }
 
 void client_players_tick(client_program* self, uint64_t now_us) {
-    if (now_us < self->next_tick_us) return;
     for (uint32_t i = 0; i < self->player_count; i++) {
         client_player* one = &self->players[i];
-        if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) continue;
+        net_client_phase phase = net_client_get_phase(one->client);
+        if (phase == NET_CLIENT_ENDED || now_us < net_client_next_tick_us(one->client)) continue;
         net_client_tick(one->client, now_us, NULL);
         // Counted from the first state on: waiting in a lobby is not playing.
-        if (self->config.ticks && net_client_tick_newest(one->client) > 0 &&
-            ++one->ticks >= self->config.ticks) {
+        if (phase == NET_CLIENT_PLAYING && self->config.ticks &&
+            net_client_tick_newest(one->client) > 0 && ++one->ticks >= self->config.ticks) {
             net_client_leave(one->client, now_us);
         }
-    }
-    uint64_t period_us = (uint64_t)(net_match_dt(self->players[0].match) * 1e6f + 0.5f);
-    self->next_tick_us += period_us;
-    if (now_us > self->next_tick_us + NET_CATCH_UP_TICKS_MAX * period_us) {
-        self->next_tick_us = now_us;
     }
 }
 

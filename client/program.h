@@ -34,7 +34,6 @@ typedef struct client_program {
     char game[NET_GAME_NAME_BYTES_MAX]; ///< as the server says
     client_player* players;
     uint32_t player_count;
-    uint64_t next_tick_us; ///< of the players' common clock
     FILE* trace;
 } client_program;
 

@@ -11,6 +11,7 @@
 #include "inbox.h"
 #include "mirror.h"
 #include "outbox.h"
+#include "pace.h"
 #include "rows.h"
 
 #include "base/assert.h"
@@ -56,6 +57,7 @@ struct net_client {
     net_inbox inbox;
     sent_input inputs[NET_INPUT_REDUNDANCY]; // ring by number
     uint32_t input_number;
+    net_pace pace;
     uint64_t ticks;
     uint64_t packets_malformed, packets_stale;
     uint64_t inputs_refused; // longer than NET_INPUT_BYTES_MAX
@@ -76,6 +78,8 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     net_outbox_init(&client->outbox, client->allocator);
     net_inbox_init(&client->inbox, client->allocator);
     net_acks_recv_init(&client->received);
+    net_pace_init(&client->pace, config->match ? net_match_get_config(config->match)->tick_rate_hz
+                                               : NET_TICK_RATE_HZ_DEFAULT);
     net_result result = NET_ERR_MEMORY;
     if (!proto_codec_init(&client->codec, client->allocator, PROTO_UNPACK_BYTES_MAX)) goto fail;
     if (config->match) {
@@ -156,6 +160,7 @@ static void take_welcome(net_client* client, const Shoal__Wire__Welcome* welcome
         return;
     }
     client->client = welcome->client;
+    net_pace_init(&client->pace, welcome->tick_rate_hz);
     // From 1: an input packet with seq 0 and nothing in it would have no bytes at all (send_inputs).
     net_acks_send_init(&client->sent, 1, client->now_us);
     client->phase = NET_CLIENT_PLAYING;
@@ -260,6 +265,11 @@ static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packe
     default:
         finish(client, NET_CLIENT_END_LOST);
         return false;
+    }
+    if (packet->input_used > 0) {
+        net_pace_report(&client->pace, client->now_us, packet->tick, packet->input_depth,
+                        packet->input_repeats, net_acks_rtt_us(&client->sent),
+                        net_acks_send_loss_percent(&client->sent));
     }
     if (!net_outbox_acked(&client->outbox, packet->event_ack)) client->packets_malformed++;
     for (size_t i = 0; i < packet->n_events; i++) {
@@ -442,6 +452,7 @@ static void send_inputs(net_client* client) {
 
 void net_client_tick(net_client* client, uint64_t now_us, void* user) {
     client->now_us = now_us;
+    net_pace_tick(&client->pace, now_us);
     if (client->phase != NET_CLIENT_PLAYING || client->is_closing) return;
     client->ticks++;
     uint64_t tick_us = (uint64_t)(net_match_dt(client->config.match) * 1e6f);
@@ -454,6 +465,10 @@ void net_client_tick(net_client* client, uint64_t now_us, void* user) {
     if (client->is_player_told && client->player != ECS_ENTITY_NONE) sample_input(client);
     send_inputs(client);
     client->config.transport->ops->flush(client->config.transport);
+}
+
+uint64_t net_client_next_tick_us(const net_client* client) {
+    return net_pace_next_us(&client->pace);
 }
 
 void net_client_leave(net_client* client, uint64_t now_us) {
