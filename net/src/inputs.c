@@ -48,6 +48,7 @@ net_result net_inputs_push(net_inputs* inputs, uint32_t number, const void* payl
     net_input_entry* entry = &inputs->ring[(inputs->first + inputs->count) % NET_INPUT_RING];
     entry->number = number;
     entry->size = (uint16_t)size;
+    entry->view = 0;
     if (size) memcpy(entry->payload, payload, size);
     inputs->count++;
     inputs->newest = number;
@@ -57,6 +58,11 @@ net_result net_inputs_push(net_inputs* inputs, uint32_t number, const void* payl
 
 static net_input_entry* entry_at(net_inputs* inputs, uint32_t position) {
     return &inputs->ring[(inputs->first + position) % NET_INPUT_RING];
+}
+
+void net_inputs_saw(net_inputs* inputs, uint64_t view) {
+    BASE_ASSERT(inputs->count > 0);
+    entry_at(inputs, inputs->count - 1)->view = view;
 }
 
 static bool is_same(const net_input_entry* a, const net_input_entry* b) {

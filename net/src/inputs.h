@@ -12,6 +12,7 @@
 typedef struct net_input_entry {
     uint32_t number;
     uint16_t size;
+    uint64_t view; // what the player saw, in ticks * 256; 0: unsaid
     uint8_t payload[NET_INPUT_BYTES_MAX];
 } net_input_entry;
 
@@ -49,6 +50,8 @@ void net_inputs_init(net_inputs* inputs);
 /// Take one in. @return NET_OK; NET_ERR_STALE (known already); NET_ERR_FULL (ring full: dropped, counted);
 ///         NET_ERR_MALFORMED (too long).
 net_result net_inputs_push(net_inputs* inputs, uint32_t number, const void* payload, uint32_t size);
+/// What the player saw when it made the input that was pushed last (with NET_OK).
+void net_inputs_saw(net_inputs* inputs, uint64_t view);
 /// What this tick has. After `repeat_ticks_max` (>= 1) ticks without any input the client rests. `entry` is
 /// the input for NET_INPUT_NEXT, else NULL; borrowed until the next push.
 net_input_turn net_inputs_take(net_inputs* inputs, uint32_t repeat_ticks_max,

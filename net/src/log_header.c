@@ -24,6 +24,9 @@ enum {
     REPLICATED_INDEX_MAX = 1 << 20,
 };
 
+/// Bits of required_features.
+#define FEATURE_VIEWS UINT64_C(1) ///< Input.view decides
+
 /// How much of the schema is written.
 typedef enum detail { DETAIL_ALL, DETAIL_NO_TEMPLATES, DETAIL_NAMES, DETAIL_COUNT } detail;
 
@@ -118,6 +121,8 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
         net_log_wire_number(&wire, 11, NET_WORLD_HASH_EVERY_TICKS);
         write_schema(&wire, match, much);
         net_log_wire_number(&wire, 13, now_unix_ms);
+        if (config->module->game->is_rewinding)
+            net_log_wire_fixed64(&wire, FIELD_FEATURES, FEATURE_VIEWS);
         if (wire.failed) continue;
         bytes->size -= NET_LOG_RECORD_BYTES_MAX - wire.size;
         return NET_OK;
@@ -159,7 +164,7 @@ static bool read_setting(const net_log_field* field, net_log_info* info) {
 }
 
 /// Must-understand bits that this reader understands.
-#define FEATURES_KNOWN UINT64_C(0)
+#define FEATURES_KNOWN FEATURE_VIEWS
 
 static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);

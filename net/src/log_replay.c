@@ -158,7 +158,8 @@ static bool apply_input(net_log_replay* replay, const net_log_item* item) {
     }
     if (net_match_input_check(replay->match, item->payload, item->payload_bytes) != NET_OK)
         return false;
-    net_match_input(replay->match, item->client, item->payload, item->payload_bytes);
+    net_match_input_seen(replay->match, item->client, item->payload, item->payload_bytes,
+                         item->view);
     return true;
 }
 

@@ -17,6 +17,7 @@ struct net_log_writer {
     const base_allocator* allocator;
     net_log_file* file;
     ecs_tick tick;   ///< of the newest record
+    bool has_views;  ///< what players saw decides something
     bool is_in_tick; ///< between begin and end
     bool is_closed;
     uint64_t state_hash; ///< after the last whole tick
@@ -39,6 +40,7 @@ net_result net_log_writer_create_with(const net_log_file_config* config, const n
     net_log_writer* writer = base_allocate_zero(with.allocator, sizeof *writer);
     if (!writer) return NET_ERR_MEMORY;
     writer->allocator = with.allocator;
+    writer->has_views = net_match_get_config(match)->module->game->is_rewinding;
     // Of a match that ends before its first tick.
     writer->state_hash = ecs_world_state_hash(net_match_world((net_match*)(uintptr_t)match));
     base_bytes header;
@@ -123,13 +125,15 @@ static net_log_draft* add_messages(net_log_writer* writer, net_log_draft* draft,
     for (uint32_t i = 0; i < begin->input_count; i++) {
         const net_log_input* input = &begin->inputs[i];
         BASE_ASSERT(input->size <= NET_INPUT_BYTES_MAX);
-        draft = add_item(writer, draft,
-                         &(net_log_item){.kind = NET_LOG_ITEM_INPUT,
-                                         .client = input->client,
-                                         .number = input->number,
-                                         .is_repeat = input->payload == NULL,
-                                         .payload = input->payload,
-                                         .payload_bytes = input->payload ? input->size : 0});
+        draft =
+            add_item(writer, draft,
+                     &(net_log_item){.kind = NET_LOG_ITEM_INPUT,
+                                     .client = input->client,
+                                     .number = input->number,
+                                     .is_repeat = input->payload == NULL,
+                                     .view = writer->has_views && input->payload ? input->view : 0,
+                                     .payload = input->payload,
+                                     .payload_bytes = input->payload ? input->size : 0});
     }
     return draft;
 }

@@ -188,7 +188,7 @@ static uint32_t find_position(const rewind_line* line, ecs_tick tick) {
 
 static void rebuild(const net_rewind* rewind, rewind_line* line, uint32_t capacity,
                     uint32_t slot_bytes) {
-    uint8_t* memory = base_allocate(rewind->allocator, (size_t)capacity * slot_bytes);
+    uint8_t* memory = base_allocate_zero(rewind->allocator, (size_t)capacity * slot_bytes);
     BASE_ASSERT(memory);
     for (uint32_t i = 0; i < line->count; i++)
         memcpy(memory + (size_t)i * slot_bytes, state_at(line, i), line->slot_bytes);

@@ -182,7 +182,11 @@ static bool take_inputs(net_server* server, net_session* session,
         if (net_inputs_push(&session->inputs, number, payload->data, (uint32_t)payload->len) !=
             NET_OK) {
             server->counters.inputs_refused++;
+            continue;
         }
+        // The packet speaks of its newest; one tick of the client passed between each and the next.
+        uint64_t earlier = (uint64_t)(count - 1 - i) * 256;
+        if (packet->view > earlier) net_inputs_saw(&session->inputs, packet->view - earlier);
     }
     return true;
 }

@@ -118,6 +118,7 @@ static void gather_input(net_server* server, net_session* session, net_log_begin
         given->number = input->number;
         given->payload = input->payload;
         given->size = input->size;
+        given->view = input->view;
         break;
     case NET_INPUT_AGAIN:
         break;
@@ -154,7 +155,7 @@ static void apply(net_match* match, const net_log_begin* begin) {
     }
     for (uint32_t i = 0; i < begin->input_count; i++) {
         const net_log_input* input = &begin->inputs[i];
-        net_match_input(match, input->client, input->payload, input->size);
+        net_match_input_seen(match, input->client, input->payload, input->size, input->view);
     }
 }
 
