@@ -6,6 +6,12 @@
 // Invariants: the speed is what the level says after each touch (so rounding never adds up); the way is
 // never flatter than STEEPNESS_MIN, so that no ball hangs between the side walls for ever; among equal
 // touches the first in the query's order wins, which is the same on every machine.
+// One function for two worlds. The server's is the truth: it scores, tells everybody, turns bricks to rubble,
+// finds a pad that serves, takes lost balls away. A client's prediction flies the same way ahead, but only
+// takes hits from bricks, so that a ball does not strike twice what is about to go; all the rest comes
+// from the server. Nothing here asks what is not replicated, except the inputs, and chance is not asked
+// at all: a launch has its angle and its last moment in the component "launch".
+// Positions and velocities end each tick on BREAKOUT_GRID, which is what clients get.
 // Struck bricks turn to rubble by command: until the flush they have hits 0 and are passed through.
 // Left to rules.c: what it means that no ball is left.
 
@@ -15,7 +21,7 @@
 
 #define BOUNCES_MAX 8u
 #define STEEPNESS_MIN 0.25f
-#define LAUNCH_ANGLE_MAX 0.6f
+#define HOLD_S 1.5f ///< a ball that nobody launches goes by itself
 #define HIT_POINTS 10
 
 typedef enum obstacle_kind {
@@ -44,8 +50,12 @@ float breakout_ball_speed(const breakout_game* game, int32_t level) {
     return base_clamp(speed, 100.0f, BREAKOUT_SPEED_MAX);
 }
 
-static ecs_vec2 direction(float angle, float speed) {
-    return (ecs_vec2){base_sin(angle) * speed, -base_cos(angle) * speed};
+ecs_vec2 breakout_direction(float angle, float length) {
+    return (ecs_vec2){base_sin(angle) * length, -base_cos(angle) * length};
+}
+
+float breakout_launch_angle(const breakout_launch* launch) {
+    return (float)launch->aim / 127.0f * BREAKOUT_LAUNCH_ANGLE_MAX;
 }
 
 static void meet(obstacle* nearest, obstacle_kind kind, ecs_entity entity, breakout_touch touch,
@@ -95,7 +105,7 @@ static void reflect(ball* b, ecs_vec2 normal) {
 static void straighten(ball* b) {
     float length = base_sqrt(b->vel.x * b->vel.x + b->vel.y * b->vel.y);
     if (!(length > 0.0f)) {
-        b->vel = direction(0.0f, b->speed);
+        b->vel = breakout_direction(0.0f, b->speed);
         return;
     }
     float x = b->vel.x / length, y = b->vel.y / length;
@@ -112,16 +122,14 @@ static void bounce_on_pad(ball* b, const obstacle* hit, breakout_owner* owner) {
     float middle = (hit->low.x + hit->high.x) * 0.5f;
     float half = (hit->high.x - hit->low.x) * 0.5f + b->radius;
     float part = base_clamp((b->pos.x - middle) / half, -1.0f, 1.0f);
-    b->vel = direction(part * BREAKOUT_BOUNCE_ANGLE_MAX, b->speed);
+    b->vel = breakout_direction(part * BREAKOUT_BOUNCE_ANGLE_MAX, b->speed);
     b->pos.y = base_min(b->pos.y, hit->low.y - b->radius);
     owner->pad = hit->entity;
 }
 
-static void hit_brick(const ecs_stage* stage, const breakout_game* game, const obstacle* hit,
-                      ecs_entity pad) {
-    int32_t* hits = ecs_get_mut(stage->world, hit->entity, game->hits);
-    *hits -= 1;
-    int32_t left = *hits;
+// What only the server does about a hit.
+static void strike_brick(const ecs_stage* stage, const breakout_game* game, const obstacle* hit,
+                         int32_t left, ecs_entity pad) {
     ecs_color* color = ecs_get_mut(stage->world, hit->entity, game->color);
     *color = breakout_brick_color(left);
     const breakout_brick_hit event = {
@@ -138,7 +146,8 @@ static void hit_brick(const ecs_stage* stage, const breakout_game* game, const o
     }
 }
 
-static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, breakout_owner* owner) {
+static void fly(const ecs_stage* stage, const breakout_game* game, bool is_truth, ball* b,
+                breakout_owner* owner) {
     float remaining = stage->dt;
     for (uint32_t bounce = 0; bounce < BOUNCES_MAX && remaining > 0.0f; bounce++) {
         ecs_vec2 way = {b->vel.x * remaining, b->vel.y * remaining};
@@ -163,7 +172,11 @@ static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, brea
             reflect(b, hit.touch.normal);
             straighten(b);
         }
-        if (hit.kind == OBSTACLE_BRICK) hit_brick(stage, game, &hit, owner->pad);
+        if (hit.kind == OBSTACLE_BRICK) {
+            int32_t* hits = ecs_get_mut(stage->world, hit.entity, game->hits);
+            *hits -= 1;
+            if (is_truth) strike_brick(stage, game, &hit, *hits, owner->pad);
+        }
     }
 }
 
@@ -185,66 +198,88 @@ static ecs_entity find_server(ecs_world* world, const breakout_game* game, uint3
     return found;
 }
 
+// A ball whose pad is gone goes to another, and its time begins again.
+static void hand_on(const ecs_stage* stage, const breakout_game* game, breakout_owner* owner,
+                    breakout_launch* launch, uint32_t turn) {
+    owner->pad = find_server(stage->world, game, turn);
+    launch->tick = 0;
+    if (owner->pad == ECS_ENTITY_NONE) return;
+    launch->tick = (uint32_t)stage->tick + (uint32_t)breakout_ticks(game, HOLD_S);
+}
+
 static void hold(const ecs_stage* stage, const breakout_game* game, ball* b, breakout_owner* owner,
-                 int32_t* hold_ticks, uint32_t turn) {
-    if (!ecs_is_alive(stage->world, owner->pad)) {
-        owner->pad = find_server(stage->world, game, turn);
-        if (owner->pad == ECS_ENTITY_NONE) return; // waits where it is
-    }
+                 const breakout_launch* launch) {
+    if (!ecs_is_alive(stage->world, owner->pad)) return; // waits where it is
     const ecs_vec2* pos = ecs_get(stage->world, owner->pad, game->pos);
     const ecs_vec2* size = ecs_get(stage->world, owner->pad, game->rect_size);
     const breakout_input* input = ecs_get(stage->world, owner->pad, game->input);
     b->pos = (ecs_vec2){pos->x + size->x * 0.5f, pos->y - b->radius};
     b->vel = (ecs_vec2){0.0f, 0.0f};
-    *hold_ticks -= 1;
-    if (!input->is_launching && *hold_ticks > 0) return;
-    base_rng* rng = ecs_world_rng(stage->world);
-    float angle = (base_rng_float(rng) * 2.0f - 1.0f) * LAUNCH_ANGLE_MAX;
-    b->vel = direction(angle, b->speed);
+    // The difference, not the order: ticks may outgrow 32 bits.
+    bool is_time = (int32_t)((uint32_t)stage->tick - launch->tick) >= 0;
+    if (!input->is_launching && !is_time) return;
+    b->vel = breakout_direction(breakout_launch_angle(launch), b->speed);
     owner->is_held = false;
-    *hold_ticks = 0;
 }
 
-static void move_balls(const ecs_stage* stage, const ecs_rows* rows) {
+static void move_balls(const ecs_stage* stage, const ecs_rows* rows, bool is_truth) {
     const breakout_game* game = stage->context;
     ecs_vec2* positions = rows->columns[0];
     ecs_vec2* velocities = rows->columns[1];
     const float* radii = rows->columns[2];
     breakout_owner* owners = rows->columns[3];
-    int32_t* hold_ticks = rows->columns[4];
+    breakout_launch* launches = rows->columns[4];
     ecs_entity match = breakout_match_entity(stage->world, game);
     if (match == ECS_ENTITY_NONE) return;
     int32_t level = ((const breakout_match*)ecs_get(stage->world, match, game->match))->level;
     uint32_t serves = *(const uint32_t*)ecs_get(stage->world, match, game->serves);
     for (uint32_t i = 0; i < rows->count; i++) {
         ball b = {positions[i], velocities[i], radii[i], breakout_ball_speed(game, level)};
+        bool is_lost = b.pos.y > BREAKOUT_FIELD_HEIGHT + b.radius;
         if (owners[i].is_held) {
-            hold(stage, game, &b, &owners[i], &hold_ticks[i], serves + i);
-        } else {
-            fly(stage, game, &b, &owners[i]);
+            if (is_truth && !ecs_is_alive(stage->world, owners[i].pad)) {
+                hand_on(stage, game, &owners[i], &launches[i], serves + i);
+            }
+            hold(stage, game, &b, &owners[i], &launches[i]);
+        } else if (!is_lost) {
+            fly(stage, game, is_truth, &b, &owners[i]);
         }
-        positions[i] = b.pos;
-        velocities[i] = b.vel;
-        if (b.pos.y > BREAKOUT_FIELD_HEIGHT + b.radius) {
+        positions[i] = (ecs_vec2){breakout_snap(b.pos.x), breakout_snap(b.pos.y)};
+        velocities[i] = (ecs_vec2){breakout_snap(b.vel.x), breakout_snap(b.vel.y)};
+        if (is_truth && b.pos.y > BREAKOUT_FIELD_HEIGHT + b.radius) {
             ecs_command_destroy(stage->world, rows->entities[i]);
         }
     }
 }
 
+static void move_balls_here(const ecs_stage* stage, const ecs_rows* rows) {
+    move_balls(stage, rows, true);
+}
+
+static void move_balls_ahead(const ecs_stage* stage, const ecs_rows* rows) {
+    move_balls(stage, rows, false);
+}
+
 ecs_result breakout_register_balls(ecs_world* world, breakout_game* game) {
     static const char* const tags[] = {"server"};
+    static const char* const predict_tags[] = {"predict"};
     static const ecs_term terms[] = {{"pos", "p2", ECS_WRITE},
                                      {"vel", "p2", ECS_WRITE},
                                      {"radius", "r", ECS_READ},
                                      {"owner", "BreakoutOwner", ECS_WRITE},
-                                     {"hold_ticks", "i", ECS_WRITE}};
-    const ecs_system_desc system = {.name = "breakout_move_balls",
-                                    .stage = "act",
-                                    .run = move_balls,
-                                    .terms = terms,
-                                    .term_count = BASE_COUNT(terms),
-                                    .tags = tags,
-                                    .tag_count = 1,
-                                    .context = game};
+                                     {"launch", "BreakoutLaunch", ECS_WRITE}};
+    ecs_system_desc system = {.name = "breakout_move_balls",
+                              .stage = "act",
+                              .run = move_balls_here,
+                              .terms = terms,
+                              .term_count = BASE_COUNT(terms),
+                              .tags = tags,
+                              .tag_count = 1,
+                              .context = game};
+    ecs_result result = ecs_system_register(world, &system);
+    if (result) return result;
+    system.name = "breakout_predict_balls";
+    system.run = move_balls_ahead;
+    system.tags = predict_tags;
     return ecs_system_register(world, &system);
 }

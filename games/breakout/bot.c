@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Inputs: what a bot thinks, and what a human's keys mean.
+// What a bot thinks.
 //
 // A bot sees its mirror only. It shares the field with the others without talking: the line is cut into
 // as many lanes as there are pads, in the order of their slots, and each stays responsible for its own.
@@ -110,7 +110,9 @@ static float aim_part(float x, ecs_vec2 target) {
     return base_clamp(part, -AIM_PART_MAX, AIM_PART_MAX);
 }
 
-static int32_t move_towards(float from, float to, float step) {
+int32_t breakout_move_towards(const net_game_view* view, float from, float to) {
+    const breakout_game* game = view->context;
+    float step = (float)game->settings[BREAKOUT_SETTING_PAD_SPEED] * view->dt;
     float part = base_clamp((to - from) / step, -1.0f, 1.0f);
     return (int32_t)base_round_i64((double)(part * 127.0f));
 }
@@ -142,30 +144,7 @@ void breakout_bot_think(const net_game_view* view, void* input) {
         float part = aim_part(next.x, memory->target) + memory->error;
         wanted = next.x - part * (half + next.radius);
     }
-    // The pad's speed is the server's setting; the default is near enough to brake in time.
-    float step = (float)game->settings[BREAKOUT_SETTING_PAD_SPEED] * view->dt;
-    out->move = move_towards(pos->x + half, wanted, step);
+    out->move = breakout_move_towards(view, pos->x + half, wanted);
     // Look at the field for a moment before the serve.
     out->is_launching = next.is_holding && view->input_number % 32 == 31;
-}
-
-void breakout_human_input(const net_game_view* view, const net_controls* controls, void* input) {
-    const breakout_game* game = view->context;
-    breakout_input* out = input;
-    bool is_left = false, is_right = false;
-    if (controls->action_count >= BREAKOUT_ACTION_COUNT) {
-        is_left = controls->actions[BREAKOUT_ACTION_LEFT];
-        is_right = controls->actions[BREAKOUT_ACTION_RIGHT];
-        out->is_launching = controls->actions[BREAKOUT_ACTION_LAUNCH];
-    }
-    out->is_launching |= controls->has_pointer && controls->pointer_down;
-    if (is_left != is_right) {
-        out->move = is_left ? -127 : 127;
-        return;
-    }
-    const ecs_vec2* pos = ecs_find(view->world, view->player, game->pos);
-    const ecs_vec2* size = ecs_find(view->world, view->player, game->rect_size);
-    if (!controls->has_pointer || is_left || !pos || !size) return;
-    float step = (float)game->settings[BREAKOUT_SETTING_PAD_SPEED] * view->dt;
-    out->move = move_towards(pos->x + size->x * 0.5f, controls->pointer_x, step);
 }

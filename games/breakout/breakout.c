@@ -25,7 +25,26 @@ static const net_action actions[BREAKOUT_ACTION_COUNT] = {
     [BREAKOUT_ACTION_LEFT] = {"left", "Left,A", "move the pad to the left"},
     [BREAKOUT_ACTION_RIGHT] = {"right", "Right,D", "move the pad to the right"},
     [BREAKOUT_ACTION_LAUNCH] = {"launch", "Space,Up,W", "let go of the ball"},
+    [BREAKOUT_ACTION_CHEER + 0] = {"hi", "1", "say hi!"},
+    [BREAKOUT_ACTION_CHEER + 1] = {"nice", "2", "say nice!"},
+    [BREAKOUT_ACTION_CHEER + 2] = {"wow", "3", "say wow!"},
+    [BREAKOUT_ACTION_CHEER + 3] = {"oops", "4", "say oops!"},
+    [BREAKOUT_ACTION_CHEER + 4] = {"mine", "5", "say mine!"},
+    [BREAKOUT_ACTION_CHEER + 5] = {"gg", "6", "say good game"},
+    [BREAKOUT_ACTION_CHEER + 6] = {"help", "7", "say help!"},
+    [BREAKOUT_ACTION_CHEER + 7] = {"thanks", "8", "say thanks"},
 };
+
+float breakout_snap(float value) {
+    return base_floor(value / BREAKOUT_GRID + 0.5f) * BREAKOUT_GRID;
+}
+
+void breakout_take_settings(breakout_game* game, const net_game_start* start) {
+    game->tick_rate_hz = start->tick_rate_hz;
+    for (uint32_t i = 0; i < start->setting_count && i < BREAKOUT_SETTING_COUNT; i++) {
+        game->settings[i] = start->settings[i];
+    }
+}
 
 // Look up what the systems need by id, so that no name is looked up in a tick.
 static ecs_result find_ids(ecs_world* world, breakout_game* game) {
@@ -38,14 +57,14 @@ static ecs_result find_ids(ecs_world* world, breakout_game* game) {
     game->player = ecs_component_find(world, "player");
     game->input = ecs_component_find(world, "input");
     game->owner = ecs_component_find(world, "owner");
-    game->hold_ticks = ecs_component_find(world, "hold_ticks");
+    game->launch = ecs_component_find(world, "launch");
     game->match = ecs_component_find(world, "match");
     game->pause_ticks = ecs_component_find(world, "pause_ticks");
     game->serves = ecs_component_find(world, "serves");
     game->served = ecs_component_find(world, "served");
     const ecs_component_id components[] = {
         game->pos,   game->rect_size,   game->color,  game->vel,    game->brick_cell,
-        game->hits,  game->player,      game->input,  game->owner,  game->hold_ticks,
+        game->hits,  game->player,      game->input,  game->owner,  game->launch,
         game->match, game->pause_ticks, game->serves, game->served,
     };
     for (uint32_t i = 0; i < BASE_COUNT(components); i++) {
@@ -80,7 +99,8 @@ static ecs_result create_queries(ecs_world* world, breakout_game* game) {
     static const ecs_term balls[] = {{"pos", "p2", ECS_READ},
                                      {"vel", "p2", ECS_READ},
                                      {"radius", "r", ECS_READ},
-                                     {"owner", "BreakoutOwner", ECS_READ}};
+                                     {"owner", "BreakoutOwner", ECS_READ},
+                                     {"launch", "BreakoutLaunch", ECS_READ}};
     static const ecs_term matches[] = {{"match", "BreakoutMatch", ECS_READ}};
     ecs_result result = ecs_query_create(world, bricks, BASE_COUNT(bricks), &game->bricks);
     if (!result) result = ecs_query_create(world, rubble, BASE_COUNT(rubble), &game->rubble);
@@ -127,6 +147,12 @@ static ecs_result register_systems(ecs_world* world, void** context,
     return result;
 }
 
+// A client's worlds: rate and settings of the server, so that bots and predictions reckon with them.
+static void mirror_start(ecs_world* world, void* context, const net_game_start* start) {
+    (void)world;
+    breakout_take_settings(context, start);
+}
+
 static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION,
     .size_bytes = sizeof(net_game_module),
@@ -151,6 +177,8 @@ static const net_game_module module = {
     .player_leave = breakout_player_leave,
     .bot_think = breakout_bot_think,
     .human_input = breakout_human_input,
+    .mirror_start = mirror_start,
+    .predict = breakout_predict,
 };
 
 const net_game_module* breakout_module(void) {

@@ -10,6 +10,7 @@
 #define BREAKOUT_FIELD_WIDTH 1200.0f
 #define BREAKOUT_FIELD_HEIGHT 800.0f
 #define BREAKOUT_PAD_TOP 756.0f
+#define BREAKOUT_GRID 0.0625f ///< pads and balls end each tick on it: the step of their pos and vel
 #define BREAKOUT_COLUMNS 16
 #define BREAKOUT_ROWS 10
 #define BREAKOUT_LEVELS 6
@@ -17,6 +18,7 @@
 #define BREAKOUT_PLAYERS_PER_EXTRA_BALL 4
 #define BREAKOUT_BOUNCE_ANGLE_MAX 1.05f ///< radians from straight up, at the pad's edge
 #define BREAKOUT_SPEED_MAX 1900.0f      ///< vel's quantisation ends at 2048
+#define BREAKOUT_LAUNCH_ANGLE_MAX 0.6f
 #define BREAKOUT_EMOTES 8u
 
 #define BREAKOUT_TRAILS 24u
@@ -60,6 +62,12 @@ typedef struct breakout_owner {
     ecs_entity pad; ///< who holds it, or touched it last; may be dead
     bool is_held;
 } breakout_owner;
+
+/// Component "launch" of a ball: all that a client must know to let go of it as the server will.
+typedef struct breakout_launch {
+    uint32_t tick; ///< it goes by itself then; 0: nobody holds it yet
+    int32_t aim;   ///< -127..127 of BREAKOUT_LAUNCH_ANGLE_MAX, from straight up
+} breakout_launch;
 
 /// Payloads of events to and from clients.
 typedef struct breakout_brick_hit {
@@ -113,7 +121,8 @@ enum {
     BREAKOUT_ACTION_LEFT,
     BREAKOUT_ACTION_RIGHT,
     BREAKOUT_ACTION_LAUNCH,
-    BREAKOUT_ACTION_COUNT,
+    BREAKOUT_ACTION_CHEER, ///< the first of BREAKOUT_EMOTES
+    BREAKOUT_ACTION_COUNT = BREAKOUT_ACTION_CHEER + BREAKOUT_EMOTES,
 };
 
 /// What the picture remembers between frames. Never read by the simulation.
@@ -145,20 +154,26 @@ typedef struct breakout_view {
 /// The context block of one world.
 typedef struct breakout_game {
     ecs_component_id pos, rect_size, color, vel, brick_cell, hits;
-    ecs_component_id player, input, owner, hold_ticks;
+    ecs_component_id player, input, owner, launch;
     ecs_component_id match, pause_ticks, serves, served;
     ecs_template_id brick_template, rubble_template, pad_template, ball_template, match_template;
     ecs_event_type brick_hit, level_cleared, life_lost, cheered;
     ecs_query* bricks;  ///< pos, rectSize, hits, color
     ecs_query* rubble;  ///< nothing but the entities
     ecs_query* pads;    ///< pos, rectSize, player, input
-    ecs_query* balls;   ///< pos, vel, radius, owner
+    ecs_query* balls;   ///< pos, vel, radius, owner, launch
     ecs_query* matches; ///< match
     float ball_speed;   ///< at level 1, units per second
     uint32_t tick_rate_hz;
     double settings[BREAKOUT_SETTING_COUNT];
     breakout_view view;
 } breakout_game;
+
+/// The value on the grid of BREAKOUT_GRID that is nearest. The server's rows are what it computes with, so
+/// a client that goes on from them computes the same.
+float breakout_snap(float value);
+/// Rate and settings of the match.
+void breakout_take_settings(breakout_game* game, const net_game_start* start);
 
 /// The table (what net_game_module_get returns from the .so).
 const net_game_module* breakout_module(void);
@@ -171,6 +186,8 @@ void breakout_start(ecs_world* world, void* context, const net_game_start* start
 ecs_entity breakout_player_join(ecs_world* world, void* context, const net_game_player* player);
 void breakout_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
 ecs_result breakout_register_rules(ecs_world* world, breakout_game* game);
+/// Ticks of a span of time, at least one.
+int32_t breakout_ticks(const breakout_game* game, float seconds);
 /// Points for one hit, added to the match and to the pad (if it still lives). Returns its client or 0.
 uint32_t breakout_score(ecs_world* world, const breakout_game* game, ecs_entity pad,
                         int32_t points);
@@ -192,6 +209,8 @@ float breakout_pad_width(uint32_t players);
 // ball.c
 ecs_result breakout_register_balls(ecs_world* world, breakout_game* game);
 float breakout_ball_speed(const breakout_game* game, int32_t level);
+ecs_vec2 breakout_direction(float angle, float length); ///< `angle` from straight up, to the right
+float breakout_launch_angle(const breakout_launch* launch);
 
 // sweep.c
 /// A moving circle against a resting rectangle: the first touch.
@@ -205,8 +224,16 @@ bool breakout_sweep(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, e
 /// Where a ball that falls crosses the height `y`, between the side walls; needs vel.y > 0.
 float breakout_landing_x(ecs_vec2 pos, ecs_vec2 vel, float radius, float y);
 
+// predict.c
+uint32_t breakout_predict(ecs_world* world, void* context, ecs_entity player,
+                          net_predicted* entities, uint32_t capacity);
+
 // bot.c
 void breakout_bot_think(const net_game_view* view, void* input);
+/// The move that brings a pad's middle from `from` to `to`, at full speed until it is there.
+int32_t breakout_move_towards(const net_game_view* view, float from, float to);
+
+// human.c
 void breakout_human_input(const net_game_view* view, const net_controls* controls, void* input);
 
 // view.c

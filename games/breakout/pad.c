@@ -3,6 +3,7 @@
 //
 // Two steps, because inputs come as events, zero or several per tick, while a pad must move exactly once:
 // a client that sends twice as often is not twice as fast. A pad without a new input keeps the last one.
+// The prediction world moves the pads by the same functions; there the inputs of others stay at rest.
 // All pads share the bottom line and pass each other; they get narrower the more there are.
 
 #include "breakout.h"
@@ -13,7 +14,8 @@
 #define PAD_WIDTH_MAX 160.0f
 
 float breakout_pad_width(uint32_t players) {
-    return base_clamp(640.0f / (float)(players + 3), PAD_WIDTH_MIN, PAD_WIDTH_MAX);
+    // Whole units: half a width lies on the grid of positions.
+    return base_clamp(base_floor(640.0f / (float)(players + 3)), PAD_WIDTH_MIN, PAD_WIDTH_MAX);
 }
 
 static void take_input(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
@@ -47,12 +49,13 @@ static void move_pads(const ecs_stage* stage, const ecs_rows* rows) {
         float x = positions[i].x + (sizes[i].x - width) * 0.5f; // resize about the middle
         x += (float)inputs[i].move / 127.0f * speed * stage->dt;
         sizes[i].x = width;
-        positions[i].x = base_clamp(x, 0.0f, BREAKOUT_FIELD_WIDTH - width);
+        positions[i].x = base_clamp(breakout_snap(x), 0.0f, BREAKOUT_FIELD_WIDTH - width);
     }
 }
 
 ecs_result breakout_register_pads(ecs_world* world, breakout_game* game) {
     static const char* const tags[] = {"server"};
+    static const char* const predict_tags[] = {"predict"};
     static const char* const input_events[] = {"pad_input"};
     static const char* const cheer_events[] = {"cheer"};
     static const ecs_term input_terms[] = {{"input", "BreakoutInput", ECS_WRITE}};
@@ -86,6 +89,23 @@ ecs_result breakout_register_pads(ecs_world* world, breakout_game* game) {
          .terms = move_terms,
          .term_count = BASE_COUNT(move_terms),
          .tags = tags,
+         .tag_count = 1,
+         .context = game},
+        {.name = "breakout_predict_input",
+         .events = input_events,
+         .event_count = 1,
+         .on_event = take_input,
+         .terms = input_terms,
+         .term_count = BASE_COUNT(input_terms),
+         .tags = predict_tags,
+         .tag_count = 1,
+         .context = game},
+        {.name = "breakout_predict_pads",
+         .stage = "act",
+         .run = move_pads,
+         .terms = move_terms,
+         .term_count = BASE_COUNT(move_terms),
+         .tags = predict_tags,
          .tag_count = 1,
          .context = game},
     };

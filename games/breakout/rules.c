@@ -14,9 +14,8 @@
 
 #define PAUSE_S 1.5f
 #define PAUSE_OVER_S 4.0f
-#define HOLD_S 1.5f ///< a ball that nobody launches goes by itself
 
-static int32_t seconds_to_ticks(const breakout_game* game, float seconds) {
+int32_t breakout_ticks(const breakout_game* game, float seconds) {
     return (int32_t)((float)game->tick_rate_hz * seconds) + 1;
 }
 
@@ -43,9 +42,10 @@ static void serve(ecs_world* world, const breakout_game* game, ecs_entity match_
     int32_t wanted = 1 + players / BREAKOUT_PLAYERS_PER_EXTRA_BALL;
     int32_t* served = ecs_get_mut(world, match_entity, game->served);
     const breakout_owner owner = {.pad = ECS_ENTITY_NONE, .is_held = true};
-    int32_t hold_ticks = seconds_to_ticks(game, HOLD_S);
-    const ecs_init inits[] = {{game->owner, &owner}, {game->hold_ticks, &hold_ticks}};
     for (; *served < wanted; *served += 1) {
+        // Drawn now and told to everybody, so that a launch holds no surprise for who predicts it.
+        const breakout_launch launch = {.aim = base_rng_range(ecs_world_rng(world), -127, 127)};
+        const ecs_init inits[] = {{game->owner, &owner}, {game->launch, &launch}};
         if (!ecs_command_create(world, game->ball_template, inits, BASE_COUNT(inits))) return;
     }
 }
@@ -85,7 +85,7 @@ static void pause(breakout_match* match, int32_t* pause_ticks, breakout_phase ph
 static void judge(ecs_world* world, const breakout_game* game, breakout_match* match,
                   int32_t* pause_ticks) {
     if (match->bricks == 0) {
-        pause(match, pause_ticks, BREAKOUT_CLEARED, seconds_to_ticks(game, PAUSE_S));
+        pause(match, pause_ticks, BREAKOUT_CLEARED, breakout_ticks(game, PAUSE_S));
         const breakout_level_cleared event = {.level = match->level, .score = match->score};
         ecs_event_broadcast(world, game->level_cleared, &event);
         destroy_all(world, game->balls);
@@ -93,7 +93,7 @@ static void judge(ecs_world* world, const breakout_game* game, breakout_match* m
         match->lives -= 1;
         bool is_over = match->lives <= 0;
         pause(match, pause_ticks, is_over ? BREAKOUT_OVER : BREAKOUT_LOST,
-              seconds_to_ticks(game, is_over ? PAUSE_OVER_S : PAUSE_S));
+              breakout_ticks(game, is_over ? PAUSE_OVER_S : PAUSE_S));
         const breakout_life_lost event = {.lives = match->lives, .score = match->score};
         ecs_event_broadcast(world, game->life_lost, &event);
     }
@@ -140,10 +140,7 @@ static void run_rules(const ecs_stage* stage, const ecs_rows* rows) {
 
 void breakout_start(ecs_world* world, void* context, const net_game_start* start) {
     breakout_game* game = context;
-    game->tick_rate_hz = start->tick_rate_hz;
-    for (uint32_t i = 0; i < start->setting_count && i < BREAKOUT_SETTING_COUNT; i++) {
-        game->settings[i] = start->settings[i];
-    }
+    breakout_take_settings(game, start);
     breakout_match match = {.phase = BREAKOUT_PLAYING};
     begin_game(game, &match);
     const ecs_init inits[] = {{game->match, &match}};
@@ -177,7 +174,7 @@ ecs_entity breakout_player_join(ecs_world* world, void* context, const net_game_
     // Newcomers spread over the line: the golden ratio puts each into a large gap.
     float place = 0.5f + (float)value.slot * 0.618034f;
     place -= base_floor(place);
-    const ecs_vec2 pos = {place * (BREAKOUT_FIELD_WIDTH - width), BREAKOUT_PAD_TOP};
+    const ecs_vec2 pos = {breakout_snap(place * (BREAKOUT_FIELD_WIDTH - width)), BREAKOUT_PAD_TOP};
     const ecs_init inits[] = {
         {game->player, &value}, {game->color, &color}, {game->rect_size, &size}, {game->pos, &pos}};
     ecs_entity entity = ECS_ENTITY_NONE;

@@ -35,6 +35,11 @@ static const ecs_field owner_fields[] = {
     {"is_held", OFFSET(breakout_owner, is_held), ECS_FIELD_BOOL, 1, {0, 0, 0}},
 };
 
+static const ecs_field launch_fields[] = {
+    {"tick", OFFSET(breakout_launch, tick), ECS_FIELD_U32, 1, {0, 0, 0}},
+    {"aim", OFFSET(breakout_launch, aim), ECS_FIELD_I32, 1, {-127, 1, 8}},
+};
+
 static const ecs_field brick_hit_fields[] = {
     {"brick", OFFSET(breakout_brick_hit, brick), ECS_FIELD_ENTITY, 1, {0, 0, 0}},
     {"client", OFFSET(breakout_brick_hit, client), ECS_FIELD_U32, 1, {0, 0, 0}},
@@ -72,6 +77,8 @@ static const ecs_type_desc types[] = {
      BASE_COUNT(input_fields), NULL},
     {"BreakoutOwner", sizeof(breakout_owner), _Alignof(breakout_owner), owner_fields,
      BASE_COUNT(owner_fields), NULL},
+    {"BreakoutLaunch", sizeof(breakout_launch), _Alignof(breakout_launch), launch_fields,
+     BASE_COUNT(launch_fields), NULL},
 };
 
 // Only what clients shall hear of is exported; an input that is applied is in the input component.

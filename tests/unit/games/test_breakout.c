@@ -68,7 +68,7 @@ static void four_bots_clear_level_one_within_three_minutes(void** state) {
     }
     assert_int_equal(t.levels_cleared, 1);
     // The same on every compiler and build type; a change of rules, physics or bots changes it.
-    assert_int_equal(ticks, 3486);
+    assert_int_equal(ticks, 3391);
     // After the pause the next level lies there.
     for (uint32_t i = 0; i < 120; i++)
         table_step(&t);
@@ -338,45 +338,6 @@ static void a_restored_world_has_the_same_future(void** state) {
     table_close(&t);
 }
 
-static void keys_and_pointer_become_an_input(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
-    net_match_join(t.match, 1, "human", false);
-    net_game_view view = {.size_bytes = sizeof view,
-                          .world = net_match_world(t.match),
-                          .context = net_match_context(t.match),
-                          .player = net_match_player(t.match, 1),
-                          .dt = net_match_dt(t.match)};
-    bool actions[BREAKOUT_ACTION_COUNT] = {false};
-    net_controls controls = {
-        .size_bytes = sizeof controls, .actions = actions, .action_count = BREAKOUT_ACTION_COUNT};
-    breakout_input input = {0};
-    breakout_human_input(&view, &controls, &input);
-    assert_int_equal(input.move, 0);
-    assert_false(input.is_launching);
-    actions[BREAKOUT_ACTION_LEFT] = true;
-    actions[BREAKOUT_ACTION_LAUNCH] = true;
-    breakout_human_input(&view, &controls, &input);
-    assert_int_equal(input.move, -127);
-    assert_true(input.is_launching);
-    input = (breakout_input){0};
-    actions[BREAKOUT_ACTION_RIGHT] = true; // both: neither
-    breakout_human_input(&view, &controls, &input);
-    assert_int_equal(input.move, 0);
-    memset(actions, 0, sizeof actions);
-    controls.has_pointer = true;
-    controls.pointer_x = 1190.0f;
-    breakout_human_input(&view, &controls, &input);
-    assert_int_equal(input.move, 127);
-    // Before the own pad is there, nothing is sent.
-    input = (breakout_input){0};
-    view.player = ECS_ENTITY_NONE;
-    breakout_human_input(&view, &controls, &input);
-    assert_int_equal(input.move, 0);
-    table_close(&t);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_templates_begin_with_those_of_the_design),
@@ -394,7 +355,6 @@ int main(void) {
         TEST(an_input_moves_the_pad_by_its_speed_and_no_further_than_the_wall),
         TEST(two_runs_have_the_same_hash_in_every_tick),
         TEST(a_restored_world_has_the_same_future),
-        TEST(keys_and_pointer_become_an_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

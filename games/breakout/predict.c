@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// What a client shows ahead of the server: the own pad, a ball that it holds, and balls near it.
+//
+// A predicted ball is where the player's own inputs say, an interpolated one where it was a while ago. In
+// between it is a mixture, so the weight must be a smooth function of where the ball is, on its way down and
+// up alike. It is the product of two: how near the ball is to the line of pads, and how likely the
+// own pad has to do with it - how far from the pad's reach the ball crosses the line, or crossed it.
+// At a touch both ways give the same place, so nothing jumps there.
+
+#include "breakout.h"
+
+#include "base/math.h"
+
+#define NEAR_HEIGHT 120.0f ///< above the line: as predicted
+#define FAR_HEIGHT 420.0f  ///< as interpolated
+#define REACH_FADE 160.0f  ///< beyond the pad's reach
+
+// 1 at `low` and below, 0 at `high` and above, without a corner.
+static float fall_off(float value, float low, float high) {
+    float part = base_clamp((high - value) / (high - low), 0.0f, 1.0f);
+    return part * part * (3.0f - 2.0f * part);
+}
+
+static float ball_weight(const breakout_game* game, ecs_vec2 pos, ecs_vec2 vel, float radius,
+                         ecs_vec2 pad, float pad_width) {
+    float line = BREAKOUT_PAD_TOP - radius;
+    float height = base_max(line - pos.y, 0.0f);
+    float weight = fall_off(height, NEAR_HEIGHT, FAR_HEIGHT);
+    if (!(weight > 0.0f)) return 0.0f;
+    float x = pos.x, time_s = 0.0f;
+    float speed = base_abs(vel.y);
+    if (height > 0.0f && speed > 1.0f) {
+        // Upwards: the way back to where it came from.
+        ecs_vec2 way = vel.y > 0.0f ? vel : (ecs_vec2){-vel.x, -vel.y};
+        x = breakout_landing_x(pos, way, radius, line);
+        time_s = height / speed;
+    }
+    float half = pad_width * 0.5f;
+    float reach = half + radius + (float)game->settings[BREAKOUT_SETTING_PAD_SPEED] * time_s;
+    float beyond = base_abs(x - (pad.x + half)) - reach;
+    return weight * fall_off(beyond, 0.0f, REACH_FADE);
+}
+
+uint32_t breakout_predict(ecs_world* world, void* context, ecs_entity player,
+                          net_predicted* entities, uint32_t capacity) {
+    const breakout_game* game = context;
+    const ecs_vec2* pad = ecs_find(world, player, game->pos);
+    const ecs_vec2* size = ecs_find(world, player, game->rect_size);
+    if (!pad || !size || capacity == 0) return 0;
+    uint32_t count = 0;
+    entities[count++] = (net_predicted){player, 1.0f};
+    ecs_query_iter it = ecs_query_begin(world, game->balls);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* positions = it.rows.columns[0];
+        const ecs_vec2* velocities = it.rows.columns[1];
+        const float* radii = it.rows.columns[2];
+        const breakout_owner* owners = it.rows.columns[3];
+        for (uint32_t i = 0; i < it.rows.count && count < capacity; i++) {
+            float weight = owners[i].is_held ? (owners[i].pad == player ? 1.0f : 0.0f)
+                                             : ball_weight(game, positions[i], velocities[i],
+                                                           radii[i], *pad, size->x);
+            if (weight > 0.0f) entities[count++] = (net_predicted){it.rows.entities[i], weight};
+        }
+    }
+    return count;
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+// The prediction world beside the server's: the same inputs give the same pad and ball, and nothing else
+// of the game happens there.
+
+#include "breakout_table.h"
+
+#include "base/math.h"
+#include "net/match.h"
+
+typedef struct pair {
+    table server;
+    net_match* ahead;
+    ecs_entity player;
+} pair;
+
+static void open_pair(pair* p, const char* const* settings, uint32_t setting_count) {
+    table_open(&p->server, settings, setting_count, 21, NET_ROLE_SERVER, false);
+    net_match_config config = *net_match_get_config(p->server.match);
+    config.role = NET_ROLE_PREDICT;
+    assert_int_equal(net_match_create(&config, NULL, &p->ahead), NET_OK);
+    net_match_mirror_start(p->ahead, config.tick_rate_hz, config.settings, BREAKOUT_SETTING_COUNT);
+}
+
+static void close_pair(pair* p) {
+    net_match_destroy(p->ahead);
+    table_close(&p->server);
+}
+
+// What replication brings: the living entities with their replicated values. No quantisation shows, since
+// pads and balls are on the wire's grid already (assert_on_grid).
+static void copy(pair* p) {
+    ecs_world* from = net_match_world(p->server.match);
+    ecs_world* to = net_match_world(p->ahead);
+    breakout_game* game = table_game(&p->server);
+    ecs_query* const queries[] = {game->matches, game->bricks, game->pads, game->balls};
+    for (uint32_t q = 0; q < BASE_COUNT(queries); q++) {
+        ecs_query_iter it = ecs_query_begin(from, queries[q]);
+        while (ecs_query_next(&it)) {
+            for (uint32_t i = 0; i < it.rows.count; i++) {
+                ecs_entity entity = it.rows.entities[i];
+                ecs_template_id id = ecs_entity_template(from, entity);
+                if (!ecs_is_alive(to, entity)) {
+                    assert_int_equal(ecs_create_at(to, entity, id, NULL, 0), ECS_OK);
+                }
+                const ecs_template* template_ = ecs_template_get(from, id);
+                for (uint32_t k = 0; k < template_->component_count; k++) {
+                    const ecs_template_component* part = &template_->components[k];
+                    if (!(part->flags & ECS_COMPONENT_REPLICATED)) continue;
+                    ecs_type_id type = ecs_component_get(from, part->component)->type;
+                    memcpy(ecs_get_mut(to, entity, part->component),
+                           ecs_get(from, entity, part->component), ecs_type_get(from, type)->size);
+                }
+            }
+        }
+    }
+}
+
+static void join(pair* p) {
+    net_match_join(p->server.match, 1, "own", false);
+    p->player = net_match_player(p->server.match, 1);
+}
+
+static void step_server(pair* p, int32_t move, bool is_launching) {
+    breakout_input input = {move, is_launching};
+    uint8_t packed[16];
+    size_t size;
+    assert_int_equal(net_match_pack(p->server.match, 1, &input, packed, sizeof packed, &size),
+                     NET_OK);
+    net_match_input(p->server.match, 1, packed, size);
+    table_step(&p->server);
+}
+
+static void step_ahead(pair* p, ecs_tick tick, int32_t move, bool is_launching) {
+    breakout_input input = {move, is_launching};
+    ecs_world* world = net_match_world(p->ahead);
+    assert_true(ecs_event_send(world, p->player, ecs_event_find(world, "pad_input"), &input));
+    net_match_step_at(p->ahead, tick, NULL);
+    assert_int_equal(ecs_changes_get(world).event_count, 0); // tells nobody
+    ecs_changes_clear(world);
+}
+
+static void step_both(pair* p, int32_t move, bool is_launching) {
+    step_server(p, move, is_launching);
+    step_ahead(p, net_match_tick(p->server.match), move, is_launching);
+}
+
+static void assert_same(pair* p, ecs_entity entity, ecs_component_id component, size_t size) {
+    const void* truth = ecs_get(net_match_world(p->server.match), entity, component);
+    const void* guess = ecs_get(net_match_world(p->ahead), entity, component);
+    assert_memory_equal(truth, guess, size);
+}
+
+static void assert_same_ball(pair* p, ecs_entity ball) {
+    const breakout_game* game = table_game(&p->server);
+    assert_same(p, ball, game->pos, sizeof(ecs_vec2));
+    assert_same(p, ball, game->vel, sizeof(ecs_vec2));
+    const breakout_owner* truth = ecs_get(net_match_world(p->server.match), ball, game->owner);
+    const breakout_owner* guess = ecs_get(net_match_world(p->ahead), ball, game->owner);
+    assert_int_equal(truth->pad, guess->pad);
+    assert_int_equal(truth->is_held, guess->is_held);
+}
+
+static int32_t some_move(base_rng* rng, uint32_t tick) {
+    static const int32_t moves[] = {-127, 127, 0};
+    return tick % 7 < 4 ? moves[tick / 7 % 3] : base_rng_range(rng, -127, 127);
+}
+
+static void the_own_pad_and_the_ball_it_holds_are_where_the_server_has_them(void** state) {
+    (void)state;
+    pair p;
+    open_pair(&p, NULL, 0);
+    join(&p);
+    step_server(&p, 0, false);
+    copy(&p);
+    const breakout_game* game = table_game(&p.server);
+    ecs_entity ball = ecs_query_first(net_match_world(p.server.match), game->balls);
+    base_rng rng = base_rng_make(3, 3);
+    // Held for 1.5 s, then it goes by itself, in both at once.
+    uint32_t held = 0;
+    for (uint32_t i = 0; i < 120; i++) {
+        step_both(&p, some_move(&rng, i), false);
+        assert_same(&p, p.player, game->pos, sizeof(ecs_vec2));
+        assert_same(&p, p.player, game->rect_size, sizeof(ecs_vec2));
+        assert_same_ball(&p, ball);
+        const breakout_owner* owner = ecs_get(net_match_world(p.server.match), ball, game->owner);
+        held += owner->is_held;
+    }
+    assert_int_equal(held, 90); // and one tick before the copy
+    close_pair(&p);
+}
+
+static void a_ball_is_let_go_at_once_and_flies_the_same_way(void** state) {
+    (void)state;
+    pair p;
+    open_pair(&p, (const char* const[]){"pad_speed=600", "ball_speed=1.5"}, 2);
+    join(&p);
+    for (uint32_t i = 0; i < 20; i++)
+        step_server(&p, 0, false);
+    copy(&p);
+    const breakout_game* game = table_game(&p.server);
+    ecs_world* world = net_match_world(p.server.match);
+    ecs_entity ball = ecs_query_first(world, game->balls);
+    step_both(&p, 30, true);
+    assert_false(((const breakout_owner*)ecs_get(world, ball, game->owner))->is_held);
+    base_rng rng = base_rng_make(5, 5);
+    uint32_t ticks = 0;
+    // Far beyond the first brick: hits are taken there, too.
+    while (ticks < 600 && p.server.brick_hits < 3 && ecs_is_alive(world, ball)) {
+        step_both(&p, some_move(&rng, ticks), false);
+        if (ecs_is_alive(world, ball)) assert_same_ball(&p, ball);
+        ticks++;
+    }
+    assert_true(p.server.brick_hits > 0);
+    close_pair(&p);
+}
+
+static void assert_on_grid(const ecs_vec2* value) {
+    assert_true(value->x * 16.0f == base_floor(value->x * 16.0f));
+    assert_true(value->y * 16.0f == base_floor(value->y * 16.0f));
+}
+
+// Ends of lives, as replication brings them: balls that were lost, bricks that are rubble.
+static void bury(pair* p) {
+    ecs_world* truth = net_match_world(p->server.match);
+    ecs_world* ahead = net_match_world(p->ahead);
+    breakout_game* game = net_match_context(p->ahead);
+    ecs_query* const queries[] = {game->balls, game->bricks};
+    static ecs_entity gone[BREAKOUT_COLUMNS * BREAKOUT_ROWS];
+    for (uint32_t q = 0; q < BASE_COUNT(queries); q++) {
+        uint32_t count = 0;
+        ecs_query_iter it = ecs_query_begin(ahead, queries[q]);
+        while (ecs_query_next(&it)) {
+            for (uint32_t i = 0; i < it.rows.count; i++) {
+                ecs_entity entity = it.rows.entities[i];
+                ecs_component_id mark = q == 0 ? game->vel : game->hits;
+                if (!ecs_find(truth, entity, mark)) gone[count++] = entity;
+            }
+        }
+        while (count)
+            assert_int_equal(ecs_destroy(ahead, gone[--count]), ECS_OK);
+    }
+}
+
+static void with_fresh_rows_twice_a_second_no_tick_of_a_long_match_differs(void** state) {
+    (void)state;
+    pair p;
+    open_pair(&p, NULL, 0);
+    join(&p);
+    const breakout_game* game = table_game(&p.server);
+    ecs_world* world = net_match_world(p.server.match);
+    base_rng rng = base_rng_make(4, 4);
+    uint32_t compared = 0, bounces = 0;
+    for (uint32_t i = 0; i < 3000; i++) {
+        if (i % 30 == 0) {
+            step_server(&p, 0, false);
+            bury(&p);
+            copy(&p);
+            continue;
+        }
+        ecs_entity ball = ecs_query_first(world, game->balls);
+        int32_t move = some_move(&rng, i);
+        if (ball) { // follow it, so that it bounces on the own pad
+            const ecs_vec2* at = ecs_get(world, ball, game->pos);
+            const ecs_vec2* pad = ecs_get(world, p.player, game->pos);
+            move = (int32_t)base_clamp((at->x - pad->x - 60.0f) * 8.0f, -127.0f, 127.0f);
+            bounces += at->y > 740.0f;
+        }
+        step_both(&p, move, i % 50 == 5);
+        assert_same(&p, p.player, game->pos, sizeof(ecs_vec2));
+        assert_on_grid(ecs_get(world, p.player, game->pos));
+        // A ball that was lost or served a moment ago is news.
+        if (!ecs_is_alive(world, ball) || !ecs_is_alive(net_match_world(p.ahead), ball)) continue;
+        assert_same_ball(&p, ball);
+        assert_on_grid(ecs_get(world, ball, game->pos));
+        assert_on_grid(ecs_get(world, ball, game->vel));
+        compared++;
+    }
+    assert_true(compared > 1500 && bounces > 20);
+    close_pair(&p);
+}
+
+static void nothing_but_flying_happens_ahead(void** state) {
+    (void)state;
+    pair p;
+    open_pair(&p, NULL, 0);
+    join(&p);
+    for (uint32_t i = 0; i < 5; i++)
+        step_server(&p, 0, i == 4);
+    copy(&p);
+    ecs_world* world = net_match_world(p.ahead);
+    breakout_game* game = net_match_context(p.ahead);
+    uint32_t entities = ecs_world_entity_count(world);
+    breakout_match before =
+        *(const breakout_match*)ecs_get(world, breakout_match_entity(world, game), game->match);
+    // The ball strikes bricks, and is lost at last: the pad goes out of its way.
+    for (uint32_t i = 0; i < 1200; i++)
+        step_ahead(&p, net_match_tick(p.server.match) + 1 + i, 127, false);
+    assert_int_equal(ecs_world_entity_count(world), entities);
+    assert_memory_equal(ecs_get(world, breakout_match_entity(world, game), game->match), &before,
+                        sizeof before);
+    assert_int_equal(((const breakout_player*)ecs_get(world, p.player, game->player))->score, 0);
+    uint32_t struck = 0;
+    ecs_query_iter it = ecs_query_begin(world, game->bricks);
+    while (ecs_query_next(&it)) {
+        const ecs_entity* bricks = it.rows.entities;
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            const int32_t* hits = it.rows.columns[2];
+            const int32_t* truth =
+                ecs_get(net_match_world(p.server.match), bricks[i], table_game(&p.server)->hits);
+            struck += hits[i] < *truth;
+        }
+    }
+    assert_true(struck > 0);
+    const ecs_vec2* ball = ecs_get(world, ecs_query_first(world, game->balls), game->pos);
+    assert_true(ball->y > BREAKOUT_FIELD_HEIGHT && ball->y < BREAKOUT_FIELD_HEIGHT + 100.0f);
+    close_pair(&p);
+}
+
+static uint32_t ask(pair* p, net_predicted* entities, uint32_t capacity) {
+    return breakout_predict(net_match_world(p->ahead), net_match_context(p->ahead), p->player,
+                            entities, capacity);
+}
+
+// The weight of the first ball at a place.
+static float weight_at(pair* p, ecs_vec2 pos, ecs_vec2 vel) {
+    ecs_world* world = net_match_world(p->ahead);
+    breakout_game* game = net_match_context(p->ahead);
+    ecs_entity ball = ecs_query_first(world, game->balls);
+    ((breakout_owner*)ecs_get_mut(world, ball, game->owner))->is_held = false;
+    *(ecs_vec2*)ecs_get_mut(world, ball, game->pos) = pos;
+    *(ecs_vec2*)ecs_get_mut(world, ball, game->vel) = vel;
+    net_predicted entities[NET_PREDICTED_MAX];
+    uint32_t count = ask(p, entities, NET_PREDICTED_MAX);
+    assert_true(count == 1 || count == 2);
+    assert_int_equal(entities[0].entity, p->player);
+    assert_true(entities[0].weight == 1.0f);
+    if (count == 1) return 0.0f;
+    assert_int_equal(entities[1].entity, ball);
+    return entities[1].weight;
+}
+
+static void balls_near_the_own_pad_are_shown_as_predicted(void** state) {
+    (void)state;
+    pair p;
+    open_pair(&p, (const char* const[]){"pad_speed=300"}, 1);
+    join(&p);
+    step_server(&p, 0, false);
+    copy(&p);
+    net_predicted entities[NET_PREDICTED_MAX];
+    // Held by the own pad.
+    assert_int_equal(ask(&p, entities, NET_PREDICTED_MAX), 2);
+    assert_true(entities[0].weight == 1.0f && entities[1].weight == 1.0f);
+    assert_int_equal(ask(&p, entities, 1), 1);
+    assert_int_equal(ask(&p, entities, 0), 0);
+    ecs_world* world = net_match_world(p.ahead);
+    const ecs_vec2* pad =
+        ecs_get(world, p.player, ((breakout_game*)net_match_context(p.ahead))->pos);
+    float middle = pad->x + 80.0f;
+    const ecs_vec2 down = {0.0f, 600.0f}, up = {0.0f, -600.0f};
+    assert_true(weight_at(&p, (ecs_vec2){middle, 700.0f}, down) == 1.0f);
+    assert_true(weight_at(&p, (ecs_vec2){middle, 751.0f}, up) == 1.0f);
+    assert_true(weight_at(&p, (ecs_vec2){middle, 320.0f}, down) == 0.0f);
+    // No jump anywhere on the way, up or down, and the same at the touch.
+    float before = 1.0f;
+    for (float y = 751.0f; y > 300.0f; y -= 10.0f) {
+        float weight = weight_at(&p, (ecs_vec2){middle, y}, up);
+        assert_true(weight <= before && before - weight < 0.06f);
+        assert_true(weight == weight_at(&p, (ecs_vec2){middle, y}, down));
+        before = weight;
+    }
+    assert_true(before == 0.0f);
+    // Out of reach to the side: 80 of half a pad, 5 of the ball, 300 a second.
+    assert_true(weight_at(&p, (ecs_vec2){middle + 84.0f, 750.0f}, down) == 1.0f);
+    assert_true(weight_at(&p, (ecs_vec2){middle + 400.0f, 740.0f}, down) == 0.0f);
+    assert_true(weight_at(&p, (ecs_vec2){middle + 400.0f, 740.0f}, up) == 0.0f);
+    // Lost, it stays as predicted until the server takes it.
+    assert_true(weight_at(&p, (ecs_vec2){middle, 790.0f}, down) == 1.0f);
+    // Without a pad of one's own there is nothing.
+    p.player = ECS_ENTITY_NONE;
+    assert_int_equal(ask(&p, entities, NET_PREDICTED_MAX), 0);
+    close_pair(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(the_own_pad_and_the_ball_it_holds_are_where_the_server_has_them),
+        TEST(a_ball_is_let_go_at_once_and_flies_the_same_way),
+        TEST(with_fresh_rows_twice_a_second_no_tick_of_a_long_match_differs),
+        TEST(nothing_but_flying_happens_ahead),
+        TEST(balls_near_the_own_pad_are_shown_as_predicted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
