@@ -3,6 +3,11 @@
 // and a match in role MIRROR to a transport; what a packet does to the world stands in mirror.c.
 //
 //     CONNECTING -> GREETING -> PLAYING -> ENDED
+//                                 | ^
+//                               RESUMING
+//
+// Resuming is a new connection for the same session: numbers, acknowledgements, queues and the mirror stay
+// as they are, so that nothing but the connection begins anew. Meanwhile no inputs are made.
 //
 // A goodbye is answered by servicing the connection a little longer (is_closing), so that its
 // acknowledgement leaves before the socket does.
@@ -12,6 +17,7 @@
 #include "mirror.h"
 #include "outbox.h"
 #include "pace.h"
+#include "roster.h"
 #include "rows.h"
 
 #include "base/assert.h"
@@ -22,6 +28,7 @@
 #include <string.h>
 
 #define CLOSE_MS_MAX 1000u
+#define RETRY_MS 500u // between two attempts to resume, when the first is turned away at once
 #define EVENT_BYTES_MAX 600u
 #define EVENTS_PER_PACKET_MAX 16u
 
@@ -43,6 +50,12 @@ struct net_client {
     net_peer peer;
     bool has_peer;
     uint32_t client;
+    uint8_t resume[NET_RESUME_BYTES]; // the secret of our session
+    bool has_resume;
+    uint64_t heard_us; // when anything came from the server; while resuming: before that
+    uint64_t retry_us; // resuming: when to connect, or since when we do
+    uint32_t resumes;
+    net_roster roster;
     uint32_t refusal;
     char refusal_text[256];
     char refusal_game[NET_GAME_NAME_BYTES_MAX];
@@ -77,6 +90,7 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     client->rng = base_rng_make(config->seed, 77);
     net_outbox_init(&client->outbox, client->allocator);
     net_inbox_init(&client->inbox, client->allocator);
+    net_roster_init(&client->roster, client->allocator);
     net_acks_recv_init(&client->received);
     net_pace_init(&client->pace, config->match ? net_match_get_config(config->match)->tick_rate_hz
                                                : NET_TICK_RATE_HZ_DEFAULT);
@@ -100,6 +114,7 @@ void net_client_destroy(net_client* client) {
     if (client->rows) net_rows_destroy(client->rows);
     net_outbox_deinit(&client->outbox);
     net_inbox_deinit(&client->inbox);
+    net_roster_deinit(&client->roster);
     proto_codec_deinit(&client->codec);
     base_release(client->allocator, client, sizeof *client);
 }
@@ -135,14 +150,98 @@ static void trace_update(void* context, ecs_entity entity, ecs_tick tick, uint64
     }
 }
 
-static void take_welcome(net_client* client, const Shoal__Wire__Welcome* welcome) {
-    if (client->phase != NET_CLIENT_GREETING || !client->config.match || welcome->client == 0 ||
-        welcome->tick_rate_hz < NET_TICK_RATE_HZ_MIN ||
-        welcome->tick_rate_hz > NET_TICK_RATE_HZ_MAX) {
+static double quiet_s(const net_client* client) {
+    return client->now_us > client->heard_us ? (double)(client->now_us - client->heard_us) * 1e-6
+                                             : 0;
+}
+
+// The server is not told: for it the connection is lost, and the session stays.
+static void drop_connection(net_client* client) {
+    net_transport* transport = client->config.transport;
+    if (client->has_peer) transport->ops->disconnect(transport, client->peer, 0, true);
+    client->has_peer = false;
+    client->retry_us = client->now_us;
+}
+
+static void begin_resuming(net_client* client) {
+    base_report(client->config.reporter, NULL, 0,
+                "connection lost: nothing heard for %.1f s, trying again", quiet_s(client));
+    client->phase = NET_CLIENT_RESUMING;
+    drop_connection(client);
+}
+
+// Once per service: what silence asks for.
+static void look_after_connection(net_client* client) {
+    const uint64_t now_us = client->now_us;
+    const uint64_t quiet_us = now_us > client->heard_us ? now_us - client->heard_us : 0;
+    if (client->is_closing || !client->has_resume) return;
+    if (client->phase == NET_CLIENT_PLAYING && client->received.has_any &&
+        quiet_us > NET_QUIET_MS_MAX * 1000u) {
+        begin_resuming(client);
+    }
+    if (client->phase != NET_CLIENT_RESUMING) return;
+    if (quiet_us > NET_SILENCE_MS_MAX * 1000u) {
+        base_report(client->config.reporter, NULL, 0, "connection lost: nobody answers for %.1f s",
+                    quiet_s(client));
+        finish(client, NET_CLIENT_END_LOST);
+        return;
+    }
+    if (client->has_peer && now_us - client->retry_us > NET_CONNECT_MS_MAX * 1000u)
+        drop_connection(client);
+    if (client->has_peer || now_us < client->retry_us) return;
+    net_transport* transport = client->config.transport;
+    client->has_peer =
+        transport->ops->connect(transport, client->config.address, &client->peer) == NET_OK;
+    client->retry_us = client->has_peer ? now_us : now_us + RETRY_MS * 1000u;
+}
+
+static void take_roster(net_client* client, const Shoal__Wire__Roster* roster) {
+    net_result result = net_roster_take(&client->roster, roster);
+    if (result == NET_ERR_MALFORMED) client->packets_malformed++;
+    if (result == NET_ERR_MEMORY) finish(client, NET_CLIENT_END_LOST);
+}
+
+// Settings are taken only as a whole, and only those that a server with our table could have.
+static bool are_settings_right(const net_client* client, const Shoal__Wire__Welcome* welcome) {
+    const net_game_module* game = net_match_get_config(client->config.match)->module->game;
+    if (welcome->n_settings > game->setting_count) return false;
+    for (size_t i = 0; i < welcome->n_settings; i++) {
+        // Written so that NaN is refused.
+        if (!(welcome->settings[i] >= game->settings[i].min &&
+              welcome->settings[i] <= game->settings[i].max))
+            return false;
+    }
+    return true;
+}
+
+static void take_welcome_back(net_client* client, const Shoal__Wire__Welcome* welcome) {
+    if (!welcome->is_resumed || welcome->client != client->client) {
         client->packets_malformed++;
         return;
     }
-    net_match_set_tick_rate(client->config.match, welcome->tick_rate_hz);
+    client->resumes++;
+    base_report(client->config.reporter, NULL, 0, "back after %.1f s as client %u", quiet_s(client),
+                client->client);
+    net_roster_clear(&client->roster);
+    client->heard_us = client->now_us;
+    client->phase = NET_CLIENT_PLAYING;
+}
+
+static void take_welcome(net_client* client, const Shoal__Wire__Welcome* welcome) {
+    if (client->phase == NET_CLIENT_RESUMING) {
+        take_welcome_back(client, welcome);
+        return;
+    }
+    if (client->phase != NET_CLIENT_GREETING || !client->config.match || welcome->client == 0 ||
+        welcome->tick_rate_hz < NET_TICK_RATE_HZ_MIN ||
+        welcome->tick_rate_hz > NET_TICK_RATE_HZ_MAX || welcome->is_resumed ||
+        (welcome->resume.len != 0 && welcome->resume.len != NET_RESUME_BYTES) ||
+        !are_settings_right(client, welcome)) {
+        client->packets_malformed++;
+        return;
+    }
+    net_match_mirror_start(client->config.match, welcome->tick_rate_hz, welcome->settings,
+                           (uint32_t)welcome->n_settings);
     uint32_t index_max = ecs_limits_default().replicated_index_max;
     if (welcome->replicated_index_max && welcome->replicated_index_max < index_max) {
         index_max = welcome->replicated_index_max;
@@ -160,6 +259,8 @@ static void take_welcome(net_client* client, const Shoal__Wire__Welcome* welcome
         return;
     }
     client->client = welcome->client;
+    client->has_resume = welcome->resume.len > 0;
+    if (client->has_resume) memcpy(client->resume, welcome->resume.data, NET_RESUME_BYTES);
     net_pace_init(&client->pace, welcome->tick_rate_hz);
     // From 1: an input packet with seq 0 and nothing in it would have no bytes at all (send_inputs).
     net_acks_send_init(&client->sent, 1, client->now_us);
@@ -183,7 +284,17 @@ static void take_control(net_client* client, const uint8_t* bytes, size_t size) 
         client->refusal = (uint32_t)control->refused->reason;
         base_text_copy(client->refusal_text, sizeof client->refusal_text, control->refused->text);
         base_text_copy(client->refusal_game, sizeof client->refusal_game, control->refused->game);
-        begin_closing(client, NET_CLIENT_END_REFUSED);
+        if (client->phase == NET_CLIENT_RESUMING)
+            base_report(client->config.reporter, NULL, 0, "connection lost: %s",
+                        client->refusal_text);
+        begin_closing(client, client->phase == NET_CLIENT_RESUMING ? NET_CLIENT_END_LOST
+                                                                   : NET_CLIENT_END_REFUSED);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER:
+        if (client->phase == NET_CLIENT_PLAYING)
+            take_roster(client, control->roster);
+        else
+            client->packets_malformed++;
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION:
         if (client->config.match) {
@@ -192,6 +303,10 @@ static void take_control(net_client* client, const uint8_t* bytes, size_t size) 
         }
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE:
+        if (client->phase == NET_CLIENT_RESUMING) {
+            hang_up(client, NET_CLIENT_END_LOST);
+            break;
+        }
         if (client->phase != NET_CLIENT_PLAYING) {
             client->refusal = SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED;
             base_text_copy(client->refusal_text, sizeof client->refusal_text,
@@ -298,26 +413,38 @@ static void take_realtime(net_client* client, const uint8_t* bytes, size_t size)
 static void take_event(net_client* client, const net_transport_event* event) {
     switch (event->kind) {
     case NET_TRANSPORT_CONNECTED: {
-        if (client->phase != NET_CLIENT_CONNECTING) break;
+        bool is_resuming = client->phase == NET_CLIENT_RESUMING;
+        if (client->phase != NET_CLIENT_CONNECTING && !is_resuming) break;
         char name[NET_PLAYER_NAME_BYTES_MAX];
         net_control_clean_name(name, client->config.name ? client->config.name : "");
-        client->phase = NET_CLIENT_GREETING;
+        if (!is_resuming) client->phase = NET_CLIENT_GREETING;
         client->started_us = client->now_us; // somebody answers: the greeting has its own time
         (void)net_control_send_hello(
             client->config.transport, client->peer,
             client->config.match ? net_schema_hash(net_match_schema(client->config.match)) : 0,
             client->config.match ? net_match_get_config(client->config.match)->module->game->name
                                  : "",
-            name, client->config.is_bot);
+            name, client->config.is_bot, is_resuming ? client->resume : NULL);
         break;
     }
     case NET_TRANSPORT_DISCONNECTED:
         client->has_peer = false;
+        if (client->phase == NET_CLIENT_RESUMING && !client->is_closing) {
+            client->retry_us = client->now_us + RETRY_MS * 1000u;
+            break;
+        }
+        // Without a reason nobody meant it.
+        if (client->phase == NET_CLIENT_PLAYING && !client->is_closing && event->reason == 0 &&
+            client->has_resume && client->received.has_any) {
+            begin_resuming(client);
+            break;
+        }
         finish(client, client->phase == NET_CLIENT_PLAYING ? NET_CLIENT_END_LOST
                                                            : NET_CLIENT_END_UNREACHABLE);
         break;
     case NET_TRANSPORT_RECEIVED:
         if (client->is_closing) break;
+        if (client->phase != NET_CLIENT_RESUMING) client->heard_us = client->now_us;
         if (event->channel == NET_CHANNEL_CONTROL) {
             take_control(client, event->bytes, event->size);
         } else {
@@ -348,6 +475,7 @@ void net_client_service(net_client* client, uint64_t now_us) {
     while (client->phase != NET_CLIENT_ENDED && transport->ops->next(transport, &event)) {
         take_event(client, &event);
     }
+    look_after_connection(client);
     bool is_waiting =
         client->phase == NET_CLIENT_CONNECTING || client->phase == NET_CLIENT_GREETING;
     if (is_waiting && !client->is_closing &&
@@ -520,6 +648,11 @@ net_result net_client_send_event(net_client* client, uint32_t message, const voi
     if (result != NET_OK) return result;
     return net_outbox_push(&client->outbox, game->messages[message - 1].is_reliable, message,
                            net_mirror_tick(client->mirror), ECS_ENTITY_NONE, bytes, (uint32_t)size);
+}
+
+const char* net_client_player_name(const net_client* client, uint32_t number) {
+    const net_roster_player* player = net_roster_find(&client->roster, number);
+    return player ? player->name : NULL;
 }
 
 net_client_report net_client_get_report(net_client* client) {

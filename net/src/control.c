@@ -12,6 +12,10 @@
 #include <string.h>
 
 #define ANSWER_ITEMS_MAX 256u
+// An entry takes at most 2 + 6 + 2 + NET_PLAYER_NAME_BYTES_MAX + 2 bytes, who went 5.
+#define ROSTER_ITEMS_MAX 256u
+_Static_assert(ROSTER_ITEMS_MAX*(12 + NET_PLAYER_NAME_BYTES_MAX + 5) + 16 <= NET_CONTROL_BYTES_MAX,
+               "a message of the roster must fit");
 
 static net_result send_message(net_transport* transport, net_peer peer,
                                const ProtobufCMessage* message) {
@@ -68,13 +72,19 @@ void net_control_clean_name(char name[NET_PLAYER_NAME_BYTES_MAX], const char* wi
 }
 
 net_result net_control_send_hello(net_transport* transport, net_peer peer, uint64_t schema_hash,
-                                  const char* game, const char* name, bool is_bot) {
+                                  const char* game, const char* name, bool is_bot,
+                                  const uint8_t* resume) {
     Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
     hello.protocol = NET_PROTOCOL_VERSION;
     hello.schema_hash = schema_hash;
     hello.game = borrowed(game);
     hello.name = borrowed(name);
     hello.is_bot = is_bot;
+    uint8_t secret[NET_RESUME_BYTES];
+    if (resume) {
+        memcpy(secret, resume, sizeof secret);
+        hello.resume = (ProtobufCBinaryData){sizeof secret, secret};
+    }
     Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
     control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
     control.hello = &hello;
@@ -108,16 +118,38 @@ net_result net_control_send_answer(net_transport* transport, net_peer peer,
     return send_message(transport, peer, &control.base);
 }
 
-net_result net_control_send_welcome(net_transport* transport, net_peer peer, uint32_t client,
-                                    uint32_t tick_rate_hz, uint32_t replicated_index_max) {
-    Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
-    welcome.client = client;
-    welcome.tick_rate_hz = tick_rate_hz;
-    welcome.replicated_index_max = replicated_index_max;
+net_result net_control_send_welcome(net_transport* transport, net_peer peer,
+                                    const Shoal__Wire__Welcome* welcome) {
+    Shoal__Wire__Welcome copy = *welcome;
     Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
     control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME;
-    control.welcome = &welcome;
+    control.welcome = &copy;
     return send_message(transport, peer, &control.base);
+}
+
+net_result net_control_send_roster(net_transport* transport, net_peer peer,
+                                   Shoal__Wire__RosterEntry* came, uint32_t came_count,
+                                   uint32_t* went, uint32_t went_count) {
+    Shoal__Wire__RosterEntry* pointers[ROSTER_ITEMS_MAX];
+    while (came_count > 0 || went_count > 0) {
+        Shoal__Wire__Roster roster = SHOAL__WIRE__ROSTER__INIT;
+        roster.n_went = went_count < ROSTER_ITEMS_MAX ? went_count : ROSTER_ITEMS_MAX;
+        roster.went = went;
+        roster.n_came = came_count < ROSTER_ITEMS_MAX ? came_count : ROSTER_ITEMS_MAX;
+        roster.came = pointers;
+        for (uint32_t i = 0; i < roster.n_came; i++)
+            pointers[i] = &came[i];
+        Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+        control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER;
+        control.roster = &roster;
+        net_result result = send_message(transport, peer, &control.base);
+        if (result != NET_OK) return result;
+        came += roster.n_came;
+        came_count -= (uint32_t)roster.n_came;
+        went += roster.n_went;
+        went_count -= (uint32_t)roster.n_went;
+    }
+    return NET_OK;
 }
 
 net_result net_control_send_refused(net_transport* transport, net_peer peer,

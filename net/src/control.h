@@ -13,11 +13,16 @@ void net_control_clean_name(char name[NET_PLAYER_NAME_BYTES_MAX], const char* wi
 /// All of the following return what net_transport send returns; NET_ERR_FULL when the message outgrows
 /// NET_CONTROL_BYTES_MAX.
 net_result net_control_send_hello(net_transport* transport, net_peer peer, uint64_t schema_hash,
-                                  const char* game, const char* name, bool is_bot);
+                                  const char* game, const char* name, bool is_bot,
+                                  const uint8_t* resume); ///< NET_RESUME_BYTES, or NULL: a newcomer
 net_result net_control_send_answer(net_transport* transport, net_peer peer,
                                    const net_schema* schema);
-net_result net_control_send_welcome(net_transport* transport, net_peer peer, uint32_t client,
-                                    uint32_t tick_rate_hz, uint32_t replicated_index_max);
+net_result net_control_send_welcome(net_transport* transport, net_peer peer,
+                                    const Shoal__Wire__Welcome* welcome);
+/// Who came and went, in as many messages as it takes.
+net_result net_control_send_roster(net_transport* transport, net_peer peer,
+                                   Shoal__Wire__RosterEntry* came, uint32_t came_count,
+                                   uint32_t* went, uint32_t went_count);
 net_result net_control_send_refused(net_transport* transport, net_peer peer,
                                     Shoal__Wire__RefusedReason reason, const char* text,
                                     const char* game);

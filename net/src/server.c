@@ -5,6 +5,8 @@
 // A session is a connection with a person or a bot behind it. Its slot goes through
 //
 //     FREE -> GREETING -> (ASKED) -> ACCEPTED -> PLAYING -> CLOSING -> FREE
+//                                                  | ^
+//                                                  AWAY: server_resume.c
 //
 // and every arrow back to FREE runs through net_session_end and net_session_gone, so that a match never
 // keeps a player whose connection is gone. Numbers of clients are never used twice.
@@ -20,11 +22,13 @@ static bool allocate_scratch(net_server* server) {
     server->leaves = base_allocate_zero(server->allocator, count * sizeof(net_log_leave));
     server->joins = base_allocate_zero(server->allocator, count * sizeof(net_log_join));
     server->inputs = base_allocate_zero(server->allocator, count * sizeof(net_log_input));
+    server->roster = base_allocate(server->allocator, count * sizeof(Shoal__Wire__RosterEntry));
+    server->went = base_allocate(server->allocator, count * sizeof(uint32_t));
     uint32_t events = count * NET_CLIENT_EVENTS_PER_TICK_MAX;
     server->events = base_allocate_zero(server->allocator, events * sizeof(net_log_event));
     server->event_copies = base_allocate(server->allocator, events * sizeof(net_outbox_entry));
     return server->sessions && server->leaves && server->joins && server->inputs &&
-           server->events && server->event_copies;
+           server->roster && server->went && server->events && server->event_copies;
 }
 
 net_result net_server_create(const net_server_config* config, net_server** out) {
@@ -36,6 +40,7 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     server->allocator = config->allocator;
     server->session_count = config->clients_max + NET_SERVER_SPARE_SESSIONS;
     server->tick_us = 1000000u / net_match_get_config(config->match)->tick_rate_hz;
+    server->rng = base_rng_make(net_match_get_config(config->match)->seed, 16);
     ecs_world* world = net_match_world(config->match);
     net_result result = NET_ERR_MEMORY;
     if (!allocate_scratch(server)) goto fail;
@@ -69,6 +74,8 @@ void net_server_destroy(net_server* server) {
     base_release(server->allocator, server->leaves, count * sizeof(net_log_leave));
     base_release(server->allocator, server->joins, count * sizeof(net_log_join));
     base_release(server->allocator, server->inputs, count * sizeof(net_log_input));
+    base_release(server->allocator, server->roster, count * sizeof(Shoal__Wire__RosterEntry));
+    base_release(server->allocator, server->went, count * sizeof(uint32_t));
     uint32_t events = count * NET_CLIENT_EVENTS_PER_TICK_MAX;
     base_release(server->allocator, server->events, events * sizeof(net_log_event));
     base_release(server->allocator, server->event_copies, events * sizeof(net_outbox_entry));
@@ -103,6 +110,7 @@ net_session* net_server_add_session(net_server* server, net_peer peer) {
         session->peer = peer;
         session->report = UINT32_MAX;
         session->since_us = server->now_us;
+        session->heard_us = server->now_us;
         session->packet_credit = NET_PACKETS_BURST_MAX;
         net_outbox_init(&session->outbox, server->allocator);
         net_inbox_init(&session->inbox, server->allocator);
@@ -115,7 +123,7 @@ net_session* net_server_add_session(net_server* server, net_peer peer) {
 }
 
 bool net_session_is_in_match(const net_session* session) {
-    return session->state == NET_SESSION_PLAYING;
+    return session->state == NET_SESSION_PLAYING || session->state == NET_SESSION_AWAY;
 }
 
 // A place for one more report. From NET_REPORTS_MAX on the oldest of a session that is over gives way.
@@ -151,12 +159,8 @@ bool net_session_accept(net_server* server, net_session* session) {
     if (server->counters.clients > server->counters.clients_peak) {
         server->counters.clients_peak = server->counters.clients;
     }
-    net_match* match = server->config.match;
-    net_result result =
-        net_control_send_welcome(server->config.transport, session->peer, session->client,
-                                 net_match_get_config(match)->tick_rate_hz,
-                                 ecs_world_limits(net_match_world(match))->replicated_index_max);
-    if (result != NET_OK) net_session_end(server, session, NET_END_TIMEOUT);
+    net_session_make_secret(server, session);
+    (void)net_session_welcome(server, session, false);
     return true;
 }
 
@@ -183,8 +187,7 @@ static void fill_report(net_server* server, net_session* session, net_end end) {
         report->state_bytes = counters->bytes;
     }
     report->inputs_received = session->inputs.received;
-    report->inputs_late =
-        session->inputs.missing + session->inputs.skipped + session->inputs.late;
+    report->inputs_late = session->inputs.missing + session->inputs.skipped + session->inputs.late;
     report->inputs_repeated = session->inputs.repeated;
     report->inputs_missing = session->inputs.missing;
     report->inputs_skipped = session->inputs.skipped;
@@ -208,6 +211,13 @@ static void close_books(net_server* server, net_session* session, net_end end) {
 
 void net_session_end(net_server* server, net_session* session, net_end end) {
     if (session->state == NET_SESSION_FREE || session->state == NET_SESSION_CLOSING) return;
+    if (session->state == NET_SESSION_AWAY) {
+        // Nobody is there to hear a goodbye.
+        close_books(server, session, end == NET_END_GOODBYE ? NET_END_TIMEOUT : end);
+        session->state = NET_SESSION_CLOSING;
+        net_session_gone(server, session);
+        return;
+    }
     close_books(server, session, end);
     net_transport* transport = server->config.transport;
     if (end == NET_END_TIMEOUT) {

@@ -34,6 +34,7 @@ typedef enum net_session_state {
     NET_SESSION_ASKED,    ///< schema question sent
     NET_SESSION_ACCEPTED, ///< welcomed, joins with the next tick
     NET_SESSION_PLAYING,
+    NET_SESSION_AWAY,    ///< playing, but its connection is lost: may come back with its secret
     NET_SESSION_CLOSING, ///< told to go; the transport will say when it is gone
 } net_session_state;
 
@@ -50,6 +51,10 @@ typedef struct net_session {
     uint64_t strike_us[NET_STRIKES_MAX]; ///< of the last of them, by strikes % NET_STRIKES_MAX
     uint32_t packet_credit;              ///< datagrams that will be looked at; grows with each tick
     uint64_t since_us;                   ///< of the state
+    uint64_t heard_us;                   ///< when anything came from it
+    bool is_quiet;                       ///< nothing for NET_QUIET_MS_MAX, or away; said so
+    bool has_roster;                     ///< told of everybody who plays
+    uint8_t resume[NET_RESUME_BYTES];    ///< its secret, from welcome on
     uint32_t packet_count;               ///< state packets, for alternating event budgets
     ecs_tick tick_sent;                  ///< newest tick that went out
     uint16_t tick_seq;                   ///< the first packet of it
@@ -69,11 +74,13 @@ struct net_server {
     net_server_phase phase;
     uint64_t phase_us; ///< since when
     uint64_t settle_ms_max;
+    bool is_settle_prolonged; ///< for who came back meanwhile; once
     uint64_t now_us;
     uint64_t tick_us;
     net_session** sessions; ///< session_count pointers, made on first use
     uint32_t session_count;
     uint32_t clients_named; ///< client numbers given so far
+    base_rng rng;           ///< of secrets, without a source of better ones
     net_rows* rows;
     net_history* history;
     net_peer_report* reports;
@@ -85,6 +92,8 @@ struct net_server {
     net_log_leave* leaves; // scratch of a tick, session_count each
     net_log_join* joins;
     net_log_input* inputs;
+    Shoal__Wire__RosterEntry* roster;
+    uint32_t* went;
     net_log_event* events; // session_count * NET_CLIENT_EVENTS_PER_TICK_MAX
     net_outbox_entry* event_copies;
     uint8_t packet[NET_STATE_BYTES_MAX];
@@ -109,6 +118,25 @@ void net_server_say_goodbye(net_server* server);
 
 /// Accept after hello: number, report, welcome. @return false when memory ran out.
 bool net_session_accept(net_server* server, net_session* session);
+
+// server_resume.c
+
+/// Make its secret.
+void net_session_make_secret(net_server* server, net_session* session);
+/// Its connection is lost: it stays in the match and may come back.
+void net_session_lose(net_server* server, net_session* session);
+/// Something came from it.
+void net_session_hear(net_server* server, net_session* session);
+/// Once per tick: say so when nothing comes any more.
+void net_session_watch(net_server* server, net_session* session);
+/// Whose secret this is, NULL when nobody's who plays.
+net_session* net_server_find_secret(net_server* server, const uint8_t* secret);
+/// It goes on with the connection of `greeting`, whose slot is free afterwards.
+void net_session_resume(net_server* server, net_session* session, net_session* greeting);
+/// Welcome, the first one or again. @return false when the session ended by it.
+bool net_session_welcome(net_server* server, net_session* session, bool is_resumed);
+/// After joins and leaves of a tick: who was not told yet hears of everybody, the others of the changes.
+void net_server_tell_roster(net_server* server, const net_log_begin* begin);
 
 /// Send this tick's packets to one client.
 void net_session_send(net_server* server, net_session* session);

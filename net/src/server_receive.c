@@ -4,7 +4,8 @@
 // Everything here is a stranger's until it is decoded and checked; nothing reaches the match before its
 // tick begins. A message that no client of ours writes is dropped, counted, and a strike.
 //
-// Order of checks of a hello: protocol, game, schema, the match's phase, room. A refusal says what the
+// Order of checks of a hello: protocol, game, schema, then the secret of who comes back, or the match's
+// phase and room. A refusal says what the
 // person behind it can do.
 #include "server_internal.h"
 
@@ -29,7 +30,7 @@ static uint32_t count_players(const net_server* server) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* session = server->sessions[i];
         if (session &&
-            (session->state == NET_SESSION_ACCEPTED || session->state == NET_SESSION_PLAYING)) {
+            (session->state == NET_SESSION_ACCEPTED || net_session_is_in_match(session))) {
             count++;
         }
     }
@@ -56,6 +57,19 @@ static void accept_or_refuse(net_server* server, net_session* session) {
     }
 }
 
+// Somebody whose connection was lost. Neither name nor room are asked: it is a player already.
+static void resume_or_refuse(net_server* server, net_session* session,
+                             const ProtobufCBinaryData* secret) {
+    net_session* away =
+        secret->len == NET_RESUME_BYTES ? net_server_find_secret(server, secret->data) : NULL;
+    if (away) {
+        net_session_resume(server, away, session);
+        return;
+    }
+    refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE,
+           "that session is over: join anew");
+}
+
 static void take_hello(net_server* server, net_session* session, const Shoal__Wire__Hello* hello) {
     char text[192];
     if (hello->protocol != NET_PROTOCOL_VERSION) {
@@ -77,6 +91,10 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
         session->state = NET_SESSION_ASKED;
         session->since_us = server->now_us;
         (void)net_control_send_question(server->config.transport, session->peer);
+        return;
+    }
+    if (hello->resume.len > 0) {
+        resume_or_refuse(server, session, &hello->resume);
         return;
     }
     accept_or_refuse(server, session);
@@ -251,10 +269,15 @@ void net_server_service(net_server* server, uint64_t now_us) {
             }
             break;
         case NET_TRANSPORT_DISCONNECTED:
-            if (session) net_session_gone(server, session);
+            // Without a reason nobody meant it.
+            if (session && session->state == NET_SESSION_PLAYING && event.reason == 0)
+                net_session_lose(server, session);
+            else if (session)
+                net_session_gone(server, session);
             break;
         case NET_TRANSPORT_RECEIVED:
             if (!session || session->state == NET_SESSION_CLOSING) break;
+            net_session_hear(server, session);
             if (event.channel == NET_CHANNEL_CONTROL) {
                 take_control(server, session, event.bytes, event.size);
             } else {

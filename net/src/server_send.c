@@ -83,7 +83,9 @@ static bool send_packet(net_server* server, net_session* session) {
 }
 
 void net_session_send(net_server* server, net_session* session) {
-    for (uint32_t i = 0; i < NET_STATE_PACKETS_PER_TICK_MAX; i++) {
+    // Into a silence go as many as keep its numbers within NET_ACKS_JUMP_MAX until it comes back.
+    uint32_t count = session->is_quiet ? 1 : NET_STATE_PACKETS_PER_TICK_MAX;
+    for (uint32_t i = 0; i < count; i++) {
         if (!send_packet(server, session)) return;
         if (!net_view_has_pending(session->view)) break;
     }

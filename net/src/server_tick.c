@@ -32,6 +32,13 @@ static void drop_silent(net_server* server) {
             if (is_older_ms(server, session->since_us, NET_SILENCE_MS_MAX) &&
                 is_older_ms(server, session->sent.last_ack_us, NET_SILENCE_MS_MAX)) {
                 net_session_end(server, session, NET_END_TIMEOUT);
+            } else {
+                net_session_watch(server, session);
+            }
+            break;
+        case NET_SESSION_AWAY:
+            if (is_older_ms(server, session->heard_us, NET_SILENCE_MS_MAX)) {
+                net_session_end(server, session, NET_END_TIMEOUT);
             }
             break;
         case NET_SESSION_CLOSING:
@@ -73,6 +80,7 @@ static void gather_leaves_and_joins(net_server* server, net_log_begin* begin) {
         }
         session->state = NET_SESSION_PLAYING;
         session->since_us = server->now_us;
+        session->heard_us = server->now_us;
         net_acks_send_init(&session->sent, 0, server->now_us);
         // By number: slots are reused in any order.
         uint32_t place = begin->join_count++;
@@ -134,7 +142,7 @@ static void gather_input(net_server* server, net_session* session, net_log_begin
 static void gather_inputs_and_events(net_server* server, net_log_begin* begin) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
-        if (!session || session->state != NET_SESSION_PLAYING) continue;
+        if (!session || !net_session_is_in_match(session)) continue;
         gather_events(server, session, begin);
         gather_input(server, session, begin);
     }
@@ -179,7 +187,7 @@ static void queue_event(net_server* server, const ecs_event* event) {
     }
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
-        if (!session || session->state != NET_SESSION_PLAYING) continue;
+        if (!session || !net_session_is_in_match(session)) continue;
         net_result result =
             net_outbox_push(&session->outbox, description->is_reliable, message,
                             net_match_tick(match), event->target, payload, (uint32_t)size);
@@ -219,7 +227,7 @@ static void replicate(net_server* server) {
         queue_event(server, &changes.events[i]);
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
-        if (!session || session->state != NET_SESSION_PLAYING) continue;
+        if (!session || !net_session_is_in_match(session)) continue;
         if (net_view_follow(session->view) != NET_OK) {
             net_session_end(server, session, NET_END_FAULT);
             continue;
@@ -231,6 +239,10 @@ static void replicate(net_server* server) {
 static void send_all(net_server* server) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
+        if (session && session->state == NET_SESSION_AWAY) {
+            net_outbox_drop_unreliable(&session->outbox);
+            net_inbox_age(&session->inbox);
+        }
         if (!session || session->state != NET_SESSION_PLAYING) continue;
         session->packet_credit += NET_PACKETS_PER_TICK;
         if (session->packet_credit > NET_PACKETS_BURST_MAX)
@@ -248,6 +260,7 @@ static void run_tick(net_server* server) {
     gather_inputs_and_events(server, &begin);
     if (server->config.log) net_log_append_begin(server->config.log, &begin);
     apply(match, &begin);
+    net_server_tell_roster(server, &begin);
     net_match_step(match, NULL);
     if (server->config.log) net_log_append_end(server->config.log, match);
     replicate(server);
@@ -270,6 +283,11 @@ bool net_session_has_everything(const net_server* server, const net_session* ses
 static bool is_settled(const net_server* server) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* session = server->sessions[i];
+        // Whoever is away may come back for the rest; for who is away for long nobody waits.
+        if (session && session->state == NET_SESSION_AWAY &&
+            !is_older_ms(server, session->heard_us, server->settle_ms_max)) {
+            return false;
+        }
         if (!session || session->state != NET_SESSION_PLAYING) continue;
         if (!net_session_has_everything(server, session) ||
             !net_outbox_is_empty(&session->outbox)) {

@@ -17,6 +17,19 @@ void raw_client_close(raw_client* raw) {
     proto_codec_deinit(&raw->codec);
 }
 
+static void take_roster(raw_client* raw, const Shoal__Wire__Roster* roster) {
+    raw->rosters++;
+    for (size_t i = 0; i < roster->n_went; i++) {
+        raw->went++;
+        raw->went_last = roster->went[i];
+    }
+    for (size_t i = 0; i < roster->n_came; i++) {
+        raw->came++;
+        raw->came_last = roster->came[i]->client;
+        (void)base_text_copy(raw->came_name, sizeof raw->came_name, roster->came[i]->name);
+    }
+}
+
 static void take_control(raw_client* raw, const net_transport_event* event) {
     const Shoal__Wire__ServerControl* control =
         (const Shoal__Wire__ServerControl*)proto_codec_decode(
@@ -32,6 +45,15 @@ static void take_control(raw_client* raw, const net_transport_event* event) {
         raw->client = control->welcome->client;
         raw->tick_rate_hz = control->welcome->tick_rate_hz;
         raw->replicated_index_max = control->welcome->replicated_index_max;
+        raw->is_resumed = control->welcome->is_resumed;
+        raw->setting_count = control->welcome->n_settings;
+        for (size_t i = 0; i < raw->setting_count && i < BASE_COUNT(raw->settings); i++)
+            raw->settings[i] = control->welcome->settings[i];
+        if (control->welcome->resume.len == sizeof raw->resume)
+            memcpy(raw->resume, control->welcome->resume.data, sizeof raw->resume);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER:
+        take_roster(raw, control->roster);
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED:
         raw->is_refused = true;
@@ -127,6 +149,20 @@ void raw_client_hello(raw_client* raw, uint32_t protocol, uint64_t schema_hash, 
     hello.schema_hash = schema_hash;
     hello.game = borrowed(game);
     hello.name = borrowed(name);
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
+    control.hello = &hello;
+    (void)raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base);
+}
+
+void raw_client_hello_again(raw_client* raw, uint64_t schema_hash, const char* game,
+                            const void* secret, size_t secret_size) {
+    Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
+    hello.protocol = NET_PROTOCOL_VERSION;
+    hello.schema_hash = schema_hash;
+    hello.game = borrowed(game);
+    hello.resume.data = (uint8_t*)(uintptr_t)secret;
+    hello.resume.len = secret_size;
     Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
     control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
     control.hello = &hello;

@@ -17,6 +17,14 @@ typedef struct raw_client {
 
     bool is_welcome, is_refused, is_asked, is_told_goodbye;
     uint32_t client, tick_rate_hz, replicated_index_max; ///< of Welcome
+    double settings[64];
+    size_t setting_count;
+    uint8_t resume[16]; ///< its secret
+    bool is_resumed;
+    uint64_t rosters;
+    uint32_t came, went; ///< names told of, together
+    uint32_t came_last, went_last;
+    char came_name[40]; ///< of the last
     Shoal__Wire__RefusedReason refused_reason;
     char refused_text[256];
     char refused_game[40];
@@ -45,6 +53,9 @@ net_result raw_client_send_bytes(raw_client* raw, net_channel channel, const voi
 net_result raw_client_send(raw_client* raw, net_channel channel, const ProtobufCMessage* message);
 void raw_client_hello(raw_client* raw, uint32_t protocol, uint64_t schema_hash, const char* game,
                       const char* name);
+/// A hello of somebody who was here before, or says so.
+void raw_client_hello_again(raw_client* raw, uint64_t schema_hash, const char* game,
+                            const void* secret, size_t secret_size);
 void raw_client_answer(raw_client* raw, const char* name, uint64_t hash);
 void raw_client_goodbye(raw_client* raw);
 /// An input packet with the next seq and true acknowledgements; fields may be changed before sending.

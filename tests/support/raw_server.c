@@ -32,6 +32,10 @@ static void take_control(raw_server* raw, const net_transport_event* event) {
         raw->protocol = control->hello->protocol;
         raw->schema_hash = control->hello->schema_hash;
         raw->is_bot = control->hello->is_bot;
+        raw->hellos++;
+        raw->resume_size = control->hello->resume.len;
+        if (raw->resume_size > sizeof raw->resume) raw->resume_size = sizeof raw->resume;
+        if (raw->resume_size) memcpy(raw->resume, control->hello->resume.data, raw->resume_size);
         (void)base_text_copy(raw->game, sizeof raw->game, control->hello->game);
         (void)base_text_copy(raw->name, sizeof raw->name, control->hello->name);
         break;
@@ -109,6 +113,13 @@ void raw_server_welcome(raw_server* raw, uint32_t client, uint32_t tick_rate_hz)
     Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
     welcome.client = client;
     welcome.tick_rate_hz = tick_rate_hz;
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME;
+    control.welcome = &welcome;
+    (void)raw_server_send(raw, NET_CHANNEL_CONTROL, &control.base);
+}
+
+void raw_server_welcome_as(raw_server* raw, Shoal__Wire__Welcome welcome) {
     Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
     control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME;
     control.welcome = &welcome;

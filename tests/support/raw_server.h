@@ -19,6 +19,9 @@ typedef struct raw_server {
     char game[40];
     char name[64];
     bool is_bot;
+    uint8_t resume[32]; ///< of the hello
+    size_t resume_size;
+    uint32_t hellos;
     size_t answer_items;
 
     uint64_t packets;    ///< input packets that came
@@ -42,6 +45,8 @@ net_result raw_server_send_bytes(raw_server* raw, net_channel channel, const voi
                                  size_t size);
 net_result raw_server_send(raw_server* raw, net_channel channel, const ProtobufCMessage* message);
 void raw_server_welcome(raw_server* raw, uint32_t client, uint32_t tick_rate_hz);
+/// A welcome of the test's own making.
+void raw_server_welcome_as(raw_server* raw, Shoal__Wire__Welcome welcome);
 void raw_server_refuse(raw_server* raw, Shoal__Wire__RefusedReason reason, const char* text,
                        const char* game);
 void raw_server_ask(raw_server* raw);

@@ -13,28 +13,36 @@ typedef enum net_end {
     NET_END_NONE,
     NET_END_GOODBYE, ///< the match ended, the client was told
     NET_END_LEFT,    ///< the client said goodbye
-    NET_END_TIMEOUT, ///< no acknowledgement for NET_SILENCE_MS_MAX, or the transport gave up
+    NET_END_TIMEOUT, ///< no acknowledgement for NET_SILENCE_MS_MAX, or it was away for so long
     NET_END_FAULT,   ///< it sent what no client of ours sends, or overflowed a queue
 } net_end;
 
+/// Bytes that nobody can guess.
+typedef void (*net_random_fn)(void* context, void* bytes, size_t size);
+
 typedef struct net_server_config {
     const base_allocator* allocator;
-    net_match* match;          ///< owned by the caller
-    net_transport* transport;  ///< owned by the caller
-    net_log_writer* log;       ///< NULL: none; owned by the caller
+    net_match* match;         ///< owned by the caller
+    net_transport* transport; ///< owned by the caller
+    net_log_writer* log;      ///< NULL: none; owned by the caller
     uint32_t clients_max;
-    uint32_t clients_min;      ///< hold tick 1 until so many are in
-    ecs_tick ticks_max;        ///< 0: no end
-    const base_reporter* reporter; ///< operator messages (who was dropped and why); may be NULL
+    uint32_t clients_min; ///< hold tick 1 until so many are in
+    ecs_tick ticks_max;   ///< 0: no end
+    const base_reporter*
+        reporter; ///< operator messages (who is away, was dropped and why); may be NULL
+    /// For secrets that bring clients back. NULL: from the match's seed, so that a test repeats itself; to a
+    /// stranger such secrets are no secrets.
+    net_random_fn random;
+    void* random_context;
 } net_server_config;
 
 typedef struct net_server net_server;
 
 typedef enum net_server_phase {
-    NET_SERVER_HOLDING,  ///< waits for clients_min
+    NET_SERVER_HOLDING, ///< waits for clients_min
     NET_SERVER_RUNNING,
     NET_SERVER_SETTLING, ///< after ticks_max: stands still until every client acknowledged everything
-    NET_SERVER_LEAVING,  ///< goodbyes are on their way
+    NET_SERVER_LEAVING, ///< goodbyes are on their way
     NET_SERVER_ENDED,
 } net_server_phase;
 
@@ -53,27 +61,31 @@ net_server_phase net_server_get_phase(const net_server* server);
 /// Per client, living or gone: the peer line.
 typedef struct net_peer_report {
     uint32_t client;
-    ecs_tick tick;         ///< at the end of its session; 0 when it is not known to hold all of that tick
-    net_scope scope;       ///< of the world at that tick; empty with tick 0
+    ecs_tick tick;   ///< at the end of its session; 0 when it is not known to hold all of that tick
+    net_scope scope; ///< of the world at that tick; empty with tick 0
     net_end end;
-    bool is_caught_up;     ///< had acknowledged everything
+    bool is_caught_up; ///< had acknowledged everything
     uint64_t packets_sent, packets_lost, state_bytes;
     uint64_t inputs_received, inputs_late, inputs_repeated, inputs_malformed;
     double rtt_ms;
-    uint64_t inputs_missing; ///< of inputs_late: never came, although repeated NET_INPUT_REDUNDANCY times
-    uint64_t inputs_skipped; ///< of inputs_late: dropped to bound the latency; the rest was used late
+    uint64_t
+        inputs_missing; ///< of inputs_late: never came, although repeated NET_INPUT_REDUNDANCY times
+    uint64_t
+        inputs_skipped; ///< of inputs_late: dropped to bound the latency; the rest was used late
     uint64_t inputs_settled; ///< came late, but said what had been repeated in their place
 } net_peer_report;
 uint32_t net_server_report_count(const net_server* server);
 const net_peer_report* net_server_report(const net_server* server, uint32_t index);
 
 typedef struct net_server_counters {
-    uint32_t clients;          ///< now
+    uint32_t clients; ///< now
     uint32_t clients_peak;
     uint64_t joins, refusals, drops;
+    uint64_t resumes; ///< sessions that went on with another connection
     uint64_t datagrams_malformed, acks_forged, events_refused, inputs_refused;
-    uint64_t state_packets, state_bytes, entity_records, absolute_records, create_records, destroy_records;
-    uint64_t datagrams_flood;  ///< dropped unread: a client sent several times what ours send
+    uint64_t state_packets, state_bytes, entity_records, absolute_records, create_records,
+        destroy_records;
+    uint64_t datagrams_flood; ///< dropped unread: a client sent several times what ours send
 } net_server_counters;
 const net_server_counters* net_server_get_counters(const net_server* server);
 /// Walk the world as client `client` should see it, into text (--dump-world).

@@ -478,7 +478,7 @@ static void thirty_one_seconds_of_darkness_end_it_on_both_sides(void** state) {
     net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
     table_run(&at, 29 * TICKS_PER_SECOND);
     assert_int_equal(table_report(&at, 1)->end, NET_END_NONE);
-    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_RESUMING);
     table_run(&at, 2 * TICKS_PER_SECOND);
     assert_int_equal(table_report(&at, 1)->end, NET_END_TIMEOUT);
     assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_ENDED);
