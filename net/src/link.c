@@ -41,6 +41,8 @@ struct net_link {
     base_rng rng;
     uint64_t order_next;
     uint64_t busy_until_us; // of the transmitter
+    uint64_t first_us;      // of the first datagram; with has_first
+    bool has_first;
     uint32_t heap_count;
     uint32_t free_count;
     uint16_t borrowed; // out of the heap, not yet free; NO_SLOT when there is none
@@ -56,6 +58,8 @@ static void assert_config(const net_link_config* config) {
     BASE_ASSERT(config->reorder_percent >= 0 && config->reorder_percent <= 100);
     BASE_ASSERT(config->delay_ms >= 0 && config->delay_ms <= NET_LINK_MS_MAX);
     BASE_ASSERT(config->jitter_ms >= 0 && config->jitter_ms <= NET_LINK_MS_MAX);
+    BASE_ASSERT(config->outage_at_ms >= 0 && config->outage_at_ms <= NET_LINK_OUTAGE_MS_MAX);
+    BASE_ASSERT(config->outage_for_ms >= 0 && config->outage_for_ms <= NET_LINK_OUTAGE_MS_MAX);
     BASE_ASSERT(config->rate_kbit == 0 || (config->rate_kbit >= NET_LINK_RATE_KBIT_MIN &&
                                            config->rate_kbit <= NET_LINK_RATE_KBIT_MAX));
 }
@@ -72,6 +76,8 @@ net_result net_link_create(const base_allocator* allocator, const net_link_confi
     made->rng = base_rng_make(config->seed, 0);
     made->order_next = 0;
     made->busy_until_us = 0;
+    made->first_us = 0;
+    made->has_first = false;
     made->heap_count = 0;
     made->free_count = NET_LINK_DATAGRAMS_MAX;
     made->borrowed = NO_SLOT;
@@ -157,6 +163,14 @@ static uint64_t departure_us(net_link* link, uint64_t now_us, size_t size) {
     return link->busy_until_us;
 }
 
+bool net_link_is_out(const net_link* link, uint64_t now_us) {
+    BASE_ASSERT(link);
+    const net_link_config* config = &link->config;
+    if (config->outage_for_ms <= 0 || !link->has_first) return false;
+    uint64_t begin_us = link->first_us + us_from_ms(config->outage_at_ms);
+    return now_us >= begin_us && now_us - begin_us < us_from_ms(config->outage_for_ms);
+}
+
 void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* bytes, size_t size) {
     BASE_ASSERT(link && (bytes || size == 0));
     const net_link_config* config = &link->config;
@@ -164,6 +178,8 @@ void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* by
     for (uint32_t i = 0; i < DRAWS_PER_PUSH; i++)
         draws[i] = draw(link);
     link->stats.sent++;
+    if (!link->has_first) link->first_us = now_us;
+    link->has_first = true;
     if (size > NET_LINK_BYTES_MAX) {
         link->stats.overflowed++;
         return;
@@ -173,7 +189,7 @@ void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* by
         link->stats.overflowed++;
         return;
     }
-    if (draws[0] * 100.0 < config->loss_percent) {
+    if (draws[0] * 100.0 < config->loss_percent || net_link_is_out(link, now_us)) {
         link->stats.lost++;
         return;
     }

@@ -8,15 +8,15 @@
 
 #include <string.h>
 
-enum { ITEM_BYTES_MAX = 64, KEY_COUNT = 7, KEY_SEED = 6 };
+enum { ITEM_BYTES_MAX = 64, KEY_COUNT = 9, KEY_SEED = 8 };
 
 typedef struct key_range {
     double low, high;
     size_t offset;
 } key_range;
 
-static const char* const key_names[KEY_COUNT] = {"loss",    "delay", "jitter", "duplicate",
-                                                 "reorder", "rate",  "seed"};
+static const char* const key_names[KEY_COUNT] = {
+    "loss", "delay", "jitter", "duplicate", "reorder", "rate", "outage_at", "outage_for", "seed"};
 
 static const key_range key_ranges[KEY_SEED] = {
     {0, 100, offsetof(net_link_config, loss_percent)},
@@ -25,6 +25,8 @@ static const key_range key_ranges[KEY_SEED] = {
     {0, 100, offsetof(net_link_config, duplicate_percent)},
     {0, 100, offsetof(net_link_config, reorder_percent)},
     {NET_LINK_RATE_KBIT_MIN, NET_LINK_RATE_KBIT_MAX, offsetof(net_link_config, rate_kbit)},
+    {0, NET_LINK_OUTAGE_MS_MAX, offsetof(net_link_config, outage_at_ms)},
+    {0, NET_LINK_OUTAGE_MS_MAX, offsetof(net_link_config, outage_for_ms)},
 };
 
 static int key_find(const char* name) {
@@ -67,7 +69,7 @@ static net_result parse_item(char* item, uint32_t* seen, const base_reporter* re
         else
             base_report(reporter, NULL, 0,
                         "no link setting \"%s\": there are loss, delay, jitter, duplicate, "
-                        "reorder, rate and seed",
+                        "reorder, rate, outage_at, outage_for and seed",
                         item);
         return NET_ERR_UNKNOWN;
     }

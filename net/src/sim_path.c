@@ -65,6 +65,7 @@ static void control_try(net_sim_path* along, net_sim_control* message, uint64_t 
         uint32_t lost = 0;
         for (uint32_t i = 0; i < message->missing; i++)
             lost += path_draw(along) * 100.0 < config->loss_percent;
+        if (net_link_is_out(along->link, message->attempt_us)) lost = message->missing;
         along->control_lost += lost;
         message->missing = lost;
         if (lost > 0) {

@@ -13,6 +13,7 @@
 #define NET_LINK_DATAGRAMS_MAX 4096u
 #define NET_LINK_BYTES_MAX 1500u
 #define NET_LINK_MS_MAX 10000.0
+#define NET_LINK_OUTAGE_MS_MAX 3600000.0
 #define NET_LINK_RATE_KBIT_MIN 1.0
 #define NET_LINK_RATE_KBIT_MAX 10000000.0
 
@@ -22,12 +23,15 @@ typedef struct net_link_config {
     double jitter_ms;         ///< added uniformly in [0, jitter], 0..10,000
     double duplicate_percent; ///< delivered twice, the copy with its own jitter
     double reorder_percent;   ///< held back by one further delay of 1..(jitter + 10) ms
-    double rate_kbit; ///< 0: unlimited; else serialised at this rate (payload and 28 bytes of
-                      ///< headers), at most 500 ms queue
+    double rate_kbit;     ///< 0: unlimited; else serialised at this rate (payload and 28 bytes of
+                          ///< headers), at most 500 ms queue
+    double outage_at_ms;  ///< nothing passes from here on, counted from the first datagram,
+    double outage_for_ms; ///< for so long; 0: no outage
     uint64_t seed;
 } net_link_config;
 
-/// Parse "loss=5,delay=80,jitter=20,duplicate=1,reorder=2,rate=512,seed=7" (any subset, any order).
+/// Parse "loss=5,delay=80,jitter=20,duplicate=1,reorder=2,rate=512,seed=7" (any subset, any order), and
+/// "outage_at=5000,outage_for=10000".
 /// @return NET_OK; NET_ERR_UNKNOWN (the report names the nearest key); NET_ERR_MALFORMED (range,
 ///         a key twice, no value). On failure `config` is untouched.
 BASE_MUST_USE net_result net_link_config_parse(const char* text, const base_reporter* reporter,
@@ -36,7 +40,7 @@ BASE_MUST_USE net_result net_link_config_parse(const char* text, const base_repo
 typedef struct net_link_stats {
     uint64_t sent;       ///< pushed
     uint64_t delivered;  ///< popped, twins included
-    uint64_t lost;       ///< by chance
+    uint64_t lost;       ///< by chance or by outage
     uint64_t duplicated; ///< twins made
     uint64_t reordered;  ///< held back
     uint64_t overflowed; ///< lost because pool, queue or NET_LINK_BYTES_MAX were too small
@@ -57,4 +61,6 @@ const uint8_t* net_link_peek(net_link* link, uint64_t now_us, uint64_t* tag, siz
 void net_link_pop(net_link* link);
 /// When the next one arrives; UINT64_MAX when nothing is under way.
 uint64_t net_link_next_us(const net_link* link);
+/// In its outage?
+bool net_link_is_out(const net_link* link, uint64_t now_us);
 const net_link_stats* net_link_get_stats(const net_link* link);

@@ -267,6 +267,32 @@ static void creating_without_memory_says_so(void** state) {
     net_link_destroy(NULL);
 }
 
+// Counted from the first datagram, and only from the moment on in which it is put in.
+static void nothing_passes_an_outage(void** state) {
+    (void)state;
+    const net_link_config config = {.delay_ms = 5, .outage_at_ms = 100, .outage_for_ms = 50};
+    net_link* link = NULL;
+    assert_int_equal(net_link_create(NULL, &config, &link), NET_OK);
+    const uint64_t begin_us = 7000000;
+    assert_false(net_link_is_out(link, begin_us));
+    static const struct {
+        uint64_t at_us;
+        bool passes;
+    } sent[] = {{0, true},       {99999, true},  {100000, false},
+                {149999, false}, {150000, true}, {1000000000, true}};
+    for (size_t i = 0; i < BASE_COUNT(sent); i++) {
+        uint64_t now_us = begin_us + sent[i].at_us;
+        net_link_push(link, now_us, i, "x", 1);
+        assert_int_equal(net_link_is_out(link, now_us), !sent[i].passes);
+        size_t size;
+        bool has_passed = net_link_peek(link, now_us + 5000, NULL, &size) != NULL;
+        assert_int_equal(has_passed, sent[i].passes);
+        if (has_passed) net_link_pop(link);
+    }
+    assert_int_equal(net_link_get_stats(link)->lost, 2);
+    net_link_destroy(link);
+}
+
 static void settings_are_read_in_any_order(void** state) {
     (void)state;
     net_link_config config = {.loss_percent = 99};
@@ -277,6 +303,9 @@ static void settings_are_read_in_any_order(void** state) {
     assert_true(config.loss_percent == 5.5 && config.delay_ms == 80 && config.jitter_ms == 20);
     assert_true(config.duplicate_percent == 1 && config.reorder_percent == 2);
     assert_true(config.rate_kbit == 512 && config.seed == 7);
+    assert_int_equal(net_link_config_parse("outage_for=10000,outage_at=500", NULL, &config),
+                     NET_OK);
+    assert_true(config.outage_at_ms == 500 && config.outage_for_ms == 10000);
     assert_int_equal(net_link_config_parse("", NULL, &config), NET_OK);
     assert_true(config.loss_percent == 0 && config.seed == 0);
 }
@@ -298,6 +327,9 @@ static void a_wrong_setting_is_answered_with_the_nearest_or_the_range(void** sta
         {"loss=nan", NET_ERR_MALFORMED, "from 0 to 100"},
         {"delay=10001", NET_ERR_MALFORMED, "from 0 to 10000"},
         {"rate=0.5", NET_ERR_MALFORMED, "0 for unlimited"},
+        {"outage_at=-1", NET_ERR_MALFORMED, "from 0 to 3.6e+06"},
+        {"outage_for=3600001", NET_ERR_MALFORMED, "from 0 to 3.6e+06"},
+        {"outage_fro=1", NET_ERR_UNKNOWN, "did you mean outage_for?"},
         {"seed=1.5", NET_ERR_MALFORMED, "whole number"},
         {"seed=-1", NET_ERR_MALFORMED, "whole number"},
         {"loss=1,loss=2", NET_ERR_MALFORMED, "twice"},
@@ -336,6 +368,7 @@ int main(void) {
         TEST(a_borrowed_datagram_stays_the_first_until_it_is_popped),
         TEST(popping_what_was_not_peeked_is_a_mistake),
         TEST(creating_without_memory_says_so),
+        TEST(nothing_passes_an_outage),
         TEST(settings_are_read_in_any_order),
         TEST(a_wrong_setting_is_answered_with_the_nearest_or_the_range),
     };
