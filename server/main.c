@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -141,6 +142,13 @@ static int open_log(program* self) {
     return result == NET_OK ? EXIT_CLEAN : EXIT_RUNTIME;
 }
 
+// A kernel without it has other troubles: to be guessed is worse than not to begin.
+static void draw_secret(void* context, void* bytes, size_t size) {
+    (void)context;
+    ssize_t drawn = getrandom(bytes, size, 0);
+    BASE_ASSERT(drawn == (ssize_t)size); // up to 256 bytes come as a whole
+}
+
 static int open_server(program* self) {
     net_server_config config = {
         .match = self->match,
@@ -150,6 +158,7 @@ static int open_server(program* self) {
         .clients_min = (uint32_t)self->config.clients_min,
         .ticks_max = self->config.ticks,
         .reporter = &self->reporter,
+        .random = draw_secret,
     };
     net_result result = net_server_create(&config, &self->server);
     if (result != NET_OK) {

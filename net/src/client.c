@@ -224,6 +224,7 @@ static void take_welcome_back(net_client* client, const Shoal__Wire__Welcome* we
                 client->client);
     net_roster_clear(&client->roster);
     client->heard_us = client->now_us;
+    net_pace_restart(&client->pace);
     client->phase = NET_CLIENT_PLAYING;
 }
 

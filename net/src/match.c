@@ -29,6 +29,7 @@
 typedef struct player {
     uint32_t client;
     ecs_entity entity;
+    char name[NET_PLAYER_NAME_BYTES_MAX];
     bool has_input;
     bool has_view;
     ecs_tick view_tick;                             // the present when the view was said
@@ -377,6 +378,7 @@ void net_match_join(net_match* match, uint32_t client, const char* name, bool is
     memset(added, 0, sizeof *added);
     added->client = client;
     added->entity = entity;
+    (void)base_text_copy(added->name, sizeof added->name, name);
 }
 
 void net_match_leave(net_match* match, uint32_t client) {
@@ -387,6 +389,11 @@ void net_match_leave(net_match* match, uint32_t client) {
     uint32_t place = (uint32_t)(left - match->players);
     memmove(left, left + 1, (match->player_count - place - 1) * sizeof *left);
     match->player_count--;
+}
+
+const char* net_match_player_name(const net_match* match, uint32_t client) {
+    const player* found = find_player(match, client);
+    return found ? found->name : NULL;
 }
 
 ecs_entity net_match_player(const net_match* match, uint32_t client) {

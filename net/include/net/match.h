@@ -63,6 +63,8 @@ void net_match_join(net_match* match, uint32_t client, const char* name, bool is
 void net_match_leave(net_match* match, uint32_t client);
 /// ECS_ENTITY_NONE when there is none.
 ecs_entity net_match_player(const net_match* match, uint32_t client);
+/// Of a player who joined and did not leave; NULL when there is none. Borrowed until the next join or leave.
+const char* net_match_player_name(const net_match* match, uint32_t client);
 
 /// Check a packed input or event without touching the world.
 /// @return NET_OK; NET_ERR_MALFORMED (too long, not decodable, refused by the module, wrong direction,
