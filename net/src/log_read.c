@@ -415,6 +415,7 @@ static bool enter_next(net_log_reader* reader, net_log_cursor* cursor) {
         cursor->offset = block_end(offset, &block);
         cursor->blocks++;
         if (block.type != NET_LOG_BLOCK_DATA) continue;
+        cursor->block = offset;
         cursor->data = reader->payload;
         cursor->size = block.unpacked_bytes;
         cursor->at = 0;
@@ -426,6 +427,15 @@ static bool enter_next(net_log_reader* reader, net_log_cursor* cursor) {
     cursor->size = reader->queue.size;
     cursor->at = 0;
     return cursor->size > 0;
+}
+
+bool net_log_cursor_return(net_log_reader* reader, net_log_cursor* cursor) {
+    if (cursor->data != reader->payload) return !cursor->has_failed;
+    net_log_block block;
+    cursor->has_failed = !read_block_header(reader, cursor->block, &block) ||
+                         !unpack_block(reader, cursor->block, &block) ||
+                         block.unpacked_bytes != cursor->size;
+    return !cursor->has_failed;
 }
 
 bool net_log_cursor_next(net_log_reader* reader, net_log_cursor* cursor, net_log_record* record) {

@@ -17,6 +17,7 @@ BASE_MUST_USE bool net_log_order_add(net_log_order* order, const net_log_record*
 
 /// A walk over a reader's records; one at a time per reader.
 typedef struct net_log_cursor {
+    uint64_t block;      ///< offset of the block being walked
     uint64_t offset;     ///< of the next block
     const uint8_t* data; ///< records being walked
     size_t size, at;
@@ -28,6 +29,10 @@ typedef struct net_log_cursor {
 net_log_cursor net_log_cursor_begin(const net_log_reader* reader);
 /// Next record, checked; borrowed until the next call. false at the end.
 bool net_log_cursor_next(net_log_reader* reader, net_log_cursor* cursor, net_log_record* record);
+
+/// Walk on from where a copy of a cursor of this reader stood: reads its block again.
+/// @return false: the file changed (cursor->has_failed).
+BASE_MUST_USE bool net_log_cursor_return(net_log_reader* reader, net_log_cursor* cursor);
 
 /// The packed Header.
 const uint8_t* net_log_reader_header(const net_log_reader* reader, size_t* size);

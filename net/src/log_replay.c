@@ -221,3 +221,34 @@ net_result net_log_replay_step(net_log_replay* replay, void* user, net_log_tick*
     tick->changes_bytes = record->changes_bytes;
     return NET_OK;
 }
+
+net_result net_log_replay_save(const net_log_replay* replay, base_bytes* bytes) {
+    base_bytes_write(bytes, &replay->cursor, sizeof replay->cursor);
+    base_bytes_write_u32(bytes, replay->client_last);
+    base_bytes_write_u32(bytes, replay->client_count);
+    base_bytes_write(bytes, replay->clients, replay->client_count * sizeof *replay->clients);
+    return net_match_save(replay->match, bytes);
+}
+
+static net_result restore(net_log_replay* replay, const void* data, size_t size) {
+    base_reader bytes = base_reader_make(data, size);
+    bool is_read = base_reader_read(&bytes, &replay->cursor, sizeof replay->cursor);
+    replay->client_last = base_reader_u32(&bytes);
+    replay->client_count = base_reader_u32(&bytes);
+    if (!is_read || replay->client_count > NET_CLIENTS_MAX ||
+        !base_reader_read(&bytes, replay->clients, replay->client_count * sizeof *replay->clients))
+        return NET_ERR_MALFORMED;
+    if (!net_log_cursor_return(replay->reader, &replay->cursor))
+        return fail(replay, "the file changed while it was read");
+    return net_match_restore(replay->match, (const uint8_t*)data + bytes.offset,
+                             base_reader_left(&bytes));
+}
+
+net_result net_log_replay_restore(net_log_replay* replay, const void* data, size_t size) {
+    replay->has_stepped = false;
+    replay->record = (net_log_record){0};
+    replay->close = (net_log_record){0};
+    net_result result = restore(replay, data, size);
+    replay->has_failed = result != NET_OK;
+    return result;
+}

@@ -552,6 +552,7 @@ net_result net_match_save(const net_match* match, base_bytes* bytes) {
         base_bytes_write_u8(bytes, one->has_view);
         base_bytes_write_u64(bytes, one->view_tick);
         base_bytes_write_u64(bytes, one->view);
+        base_bytes_write(bytes, one->name, sizeof one->name);
         base_bytes_write(bytes, one->input, input_bytes);
     }
     if (!save_rewind(match, bytes)) return NET_ERR_MEMORY;
@@ -576,7 +577,9 @@ static net_result restore_players(net_match* match, base_reader* bytes) {
         one->has_view = base_reader_u8(bytes) != 0;
         one->view_tick = base_reader_u64(bytes);
         one->view = base_reader_u64(bytes);
-        if (!base_reader_read(bytes, one->input, input_bytes)) return NET_ERR_MALFORMED;
+        if (!base_reader_read(bytes, one->name, sizeof one->name) ||
+            !base_reader_read(bytes, one->input, input_bytes))
+            return NET_ERR_MALFORMED;
         if (one->client > match->client_last || (i > 0 && one->client <= one[-1].client))
             return NET_ERR_MALFORMED;
     }

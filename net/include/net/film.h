@@ -6,6 +6,12 @@
 /// It is the way of a client with a perfect network: the same rows, the same interpolation, the same
 /// drawing (net/viewer.h). Going back restores a save of the match taken on the way and runs on from there.
 ///
+/// The same moment looks the same, however it was reached by net_film_seek: byte for byte. After
+/// net_film_advance entities are where a seek would have them; effects (particles, trails) may differ, for
+/// they depend on how long the frames were.
+/// Every hash in the log is compared with the re-run's. The call in which the first one differs returns
+/// NET_ERR_DIVERGED, having done all the same; later ones do not.
+///
 /// Memory: saves every NET_FILM_SAVE_TICKS, together at most NET_FILM_SAVE_BYTES_MAX (then every second one
 /// is dropped). Threads: one.
 #pragma once
@@ -38,17 +44,24 @@ BASE_MUST_USE net_result net_film_create(net_log_reader* reader, const net_modul
 void net_film_destroy(net_film* film);
 ecs_tick net_film_tick_last(const net_film* film); ///< of the log
 double net_film_tick(const net_film* film);        ///< shown
-/// Show the moment `tick` (fractions allowed; clamped to the log). The same moment looks the same, however
-/// it was reached: effects are run in over the NET_FILM_WARM_TICKS before it.
-/// @return NET_OK; as net_log_replay_step.
+/// Show the moment `tick` (fractions allowed; clamped to the log, which begins with tick 1). Effects are run
+/// in over the NET_FILM_WARM_TICKS before it.
+/// @return NET_OK; NET_ERR_DIVERGED (once, reported); NET_ERR_DAMAGED (reported: the log cannot be followed
+///         so far; net_film_tick_last is lowered and that moment shown); NET_ERR_MEMORY, NET_ERR_FULL
+///         (nothing is shown until a seek succeeds).
 BASE_MUST_USE net_result net_film_seek(net_film* film, double tick);
 /// Go on by so many ticks (may be a fraction; not negative). At the end of the log it stops there.
 /// @return as net_film_seek.
 BASE_MUST_USE net_result net_film_advance(net_film* film, double ticks);
-/// Run stage "render" with `draw` as its user.
+/// Run stage "render" with `draw` as its user; names and times are the film's: time_s is that of the match.
+/// Nothing when nothing is shown.
 void net_film_draw(net_film* film, const net_draw* draw);
-net_match* net_film_match(net_film* film);      ///< run again: hashes, world dump
-net_match* net_film_view_match(net_film* film); ///< that is drawn
+/// Run again, at the shown tick or the one after a shown fraction: hashes, world dump. Both matches are
+/// borrowed until the next seek or advance.
+net_match* net_film_match(net_film* film);
+net_match* net_film_view_match(net_film* film); ///< that is drawn; NULL when nothing is shown
+/// The first tick whose hash was not the log's; 0: none so far.
+ecs_tick net_film_diverged(const net_film* film);
 /// What the timeline shows, by rising tick. The first NET_FILM_MARKS_MAX; found when the film was made.
 const net_film_mark* net_film_marks(const net_film* film, uint32_t* count);
 /// Name of a player of the match, also after he left; NULL when unknown.

@@ -458,6 +458,7 @@ static void a_restored_match_has_the_same_future(void** state) {
         assert_int_equal(net_match_tick(t.match), BEFORE);
         assert_true(ecs_world_hash(net_match_world(t.match)) == warm[BEFORE - 1]);
         assert_true(net_match_player(t.match, 2) != ECS_ENTITY_NONE);
+        assert_string_equal(net_match_player_name(t.match, 2), "bot");
         memcpy(t.bots, moment.bots, sizeof t.bots);
         play_on(&t, again, AFTER);
         assert_memory_equal(hashes, again, sizeof hashes);
