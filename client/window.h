@@ -75,6 +75,8 @@ void client_window_begin_frame(client_window* window, uint64_t now_us);
 /// are the caller's. Both canvases can be used in turn; later calls lie above earlier ones. Until
 /// client_window_end_frame.
 net_draw client_window_draw(client_window* window, client_canvas canvas);
+void client_window_canvas_size(const client_window* window, client_canvas canvas, float* width,
+                               float* height);
 /// Finish the frame and show it; with `shot` its picture is written there first (PNG).
 /// @return false when the picture could not be written (reported).
 BASE_MUST_USE bool client_window_end_frame(client_window* window, const char* shot);
