@@ -283,9 +283,9 @@ bool net_session_has_everything(const net_server* server, const net_session* ses
 static bool is_settled(const net_server* server) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* session = server->sessions[i];
-        // Whoever is away may come back for the rest; for who is away for long nobody waits.
+        // Whoever is away may come back for the rest; for who was away for long before nobody waits.
         if (session && session->state == NET_SESSION_AWAY &&
-            !is_older_ms(server, session->heard_us, server->settle_ms_max)) {
+            session->heard_us + server->settle_ms_max * 1000u >= server->phase_us) {
             return false;
         }
         if (!session || session->state != NET_SESSION_PLAYING) continue;

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+// Sessions that outlive their connections, and the roster; honest clients, and strangers with secrets.
+#include "session_table.h"
+
+#include "net/match.h"
+
+static const net_link_config DEAD_LINK = {.loss_percent = 100};
+static const net_link_config QUIET_LINK = {.delay_ms = 5};
+
+typedef struct diary {
+    char text[4096];
+    size_t size;
+} diary;
+
+static void write_diary(void* context, const char* file, uint32_t line, const char* text) {
+    (void)file;
+    (void)line;
+    diary* kept = context;
+    int written = snprintf(kept->text + kept->size, sizeof kept->text - kept->size, "%s\n", text);
+    if (written > 0) kept->size += (size_t)written;
+    if (kept->size >= sizeof kept->text) kept->size = sizeof kept->text - 1;
+}
+
+static void check_agreement(table* at) {
+    for (uint32_t i = 0; i < at->seat_count; i++) {
+        net_client_report report = net_client_get_report(at->seats[i].client);
+        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+        assert_int_equal(report.bad_transitions, 0);
+        assert_int_equal(report.packets_malformed, 0);
+        const net_peer_report* peer = table_report(at, report.client);
+        assert_int_equal(peer->end, NET_END_GOODBYE);
+        assert_true(peer->is_caught_up);
+        assert_true(peer->tick == report.tick);
+        assert_true(peer->scope.hash == report.scope.hash);
+        assert_int_equal(peer->scope.entities, report.scope.entities);
+    }
+    assert_int_equal(net_server_get_counters(at->server)->drops, 0);
+    assert_int_equal(net_server_get_counters(at->server)->acks_forged, 0);
+    assert_int_equal(net_server_get_counters(at->server)->datagrams_malformed, 0);
+}
+
+static void goes_dark_for(uint32_t seconds, uint64_t seed) {
+    diary said = {.size = 0};
+    const base_reporter reporter = {write_diary, &said};
+    table at;
+    const ecs_tick ticks = (seconds + 10) * TICKS_PER_SECOND;
+    table_open(
+        &at, (table_config){.seed = seed, .ticks_max = ticks, .quiet = 1e9, .reporter = &reporter});
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    table_run(&at, 120);
+    ecs_entity player = net_match_player(at.match, 1);
+    assert_true(player != ECS_ENTITY_NONE);
+    net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
+    table_run(&at, 4 * TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_RESUMING);
+    table_run(&at, (seconds - 4) * TICKS_PER_SECOND);
+    net_sim_link_set(at.seats[0].transport, &QUIET_LINK);
+    table_run(&at, 60);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
+    net_client_report report = net_client_get_report(at.seats[0].client);
+    assert_int_equal(report.client, 1);
+    assert_true(report.tick + 10 > net_match_tick(at.match));
+    assert_int_equal(net_client_player(at.seats[0].client), player);
+    assert_int_equal(net_match_player(at.match, 1), player);
+    assert_int_equal(net_server_get_counters(at.server)->resumes, 1);
+    assert_int_equal(net_server_get_counters(at.server)->joins, 2);
+    assert_non_null(strstr(said.text, "client 1 (member) is away: nothing heard\n"));
+    assert_non_null(strstr(said.text, "client 1 (member) is back after"));
+    assert_null(strstr(said.text, "client 2"));
+    table_run_out(&at, 3000);
+    check_agreement(&at);
+    table_close(&at);
+}
+
+// More packets are lost than either side remembers, and rows change more often than are kept.
+static void ten_seconds_of_darkness_are_survived(void** state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++)
+        goes_dark_for(10, seed);
+}
+
+static void twenty_five_seconds_of_darkness_are_survived(void** state) {
+    (void)state;
+    for (uint64_t seed = 11; seed <= 14; seed++)
+        goes_dark_for(25, seed);
+}
+
+static void two_seconds_of_darkness_need_no_new_connection(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 3, .ticks_max = 10 * TICKS_PER_SECOND, .quiet = 1e9});
+    table_sit(&at, NULL);
+    table_run(&at, 120);
+    net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
+    table_run(&at, 2 * TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
+    net_sim_link_set(at.seats[0].transport, &QUIET_LINK);
+    table_run_out(&at, 3000);
+    check_agreement(&at);
+    assert_int_equal(net_server_get_counters(at.server)->resumes, 0);
+    table_close(&at);
+}
+
+// It comes back only when the world stands still already, and still gets the rest.
+static void who_returns_while_the_server_settles_catches_up(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 5, .ticks_max = 5 * TICKS_PER_SECOND, .quiet = 1e9});
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    table_run(&at, 2 * TICKS_PER_SECOND);
+    net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
+    table_run(&at, 11 * TICKS_PER_SECOND);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_SETTLING);
+    net_sim_link_set(at.seats[0].transport, &QUIET_LINK);
+    table_run_out(&at, 3000);
+    check_agreement(&at);
+    assert_int_equal(net_server_get_counters(at.server)->resumes, 1);
+    table_close(&at);
+}
+
+// A stop waits NET_STOP_MS_MAX, whoever is away.
+static void a_stop_does_not_wait_for_who_is_away(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 6, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    raw->transport->ops->disconnect(raw->transport, raw->peer, 0, true);
+    table_run(&at, 10);
+    assert_int_equal(table_report(&at, raw->client)->end, NET_END_NONE);
+    net_server_stop(at.server, at.now_us);
+    table_run(&at, 2 * TICKS_PER_SECOND + 5);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+    assert_int_equal(table_report(&at, raw->client)->end, NET_END_TIMEOUT);
+    table_close(&at);
+}
+
+static void after_thirty_seconds_the_session_is_over(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 7, .quiet = 1e9});
+    table_sit(&at, NULL);
+    raw_client* raw = table_guest(&at);
+    uint8_t secret[NET_RESUME_BYTES];
+    memcpy(secret, raw->resume, sizeof secret);
+    uint32_t number = raw->client;
+    raw->transport->ops->disconnect(raw->transport, raw->peer, 0, true);
+    table_run(&at, 29 * TICKS_PER_SECOND);
+    assert_int_equal(table_report(&at, number)->end, NET_END_NONE);
+    assert_true(net_match_player(at.match, number) != ECS_ENTITY_NONE);
+    table_run(&at, 2 * TICKS_PER_SECOND);
+    assert_int_equal(table_report(&at, number)->end, NET_END_TIMEOUT);
+    assert_int_equal(net_match_player(at.match, number), ECS_ENTITY_NONE);
+    // Its secret is worth nothing any more.
+    raw_client* again = table_stranger(&at);
+    table_run(&at, 5);
+    raw_client_hello_again(again, table_schema(&at), "swarm", secret, sizeof secret);
+    table_run(&at, 5);
+    assert_true(again->is_refused && !again->is_welcome);
+    assert_int_equal(again->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE);
+    assert_true(strlen(again->refused_text) > 0);
+    table_close(&at);
+}
+
+// A disconnection with a reason was meant.
+static void who_leaves_by_word_has_left(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 8, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    uint32_t number = raw->client;
+    raw->transport->ops->disconnect(raw->transport, raw->peer, NET_END_LEFT, true);
+    table_run(&at, 5);
+    assert_true(table_report(&at, number)->end != NET_END_NONE);
+    raw_client* again = table_stranger(&at);
+    table_run(&at, 5);
+    raw_client_hello_again(again, table_schema(&at), "swarm", raw->resume, sizeof raw->resume);
+    table_run(&at, 5);
+    assert_int_equal(again->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE);
+    table_close(&at);
+}
+
+static void wrong_secrets_of_any_length_are_refused(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 9, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    uint8_t secret[NET_RESUME_BYTES + 1];
+    for (uint32_t wrong = 0; wrong < 5; wrong++) {
+        memcpy(secret, raw->resume, NET_RESUME_BYTES);
+        secret[NET_RESUME_BYTES] = 0;
+        size_t size = NET_RESUME_BYTES;
+        if (wrong == 0) secret[NET_RESUME_BYTES - 1] ^= 1;
+        if (wrong == 1) secret[0] ^= 0x80;
+        if (wrong == 2) size = NET_RESUME_BYTES - 1;
+        if (wrong == 3) size = NET_RESUME_BYTES + 1;
+        if (wrong == 4) memset(secret, 0, size);
+        raw_client* thief = table_stranger(&at);
+        table_run(&at, 5);
+        raw_client_hello_again(thief, table_schema(&at), "swarm", secret, size);
+        table_run(&at, 5);
+        assert_true(thief->is_refused && !thief->is_welcome);
+        assert_int_equal(thief->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE);
+    }
+    assert_false(raw->is_gone);
+    assert_int_equal(net_server_get_counters(at.server)->refusals, 5);
+    assert_int_equal(net_server_get_counters(at.server)->resumes, 0);
+    table_close(&at);
+}
+
+// Whoever has the secret has the session; the connection that had it before is closed.
+static void of_two_claimants_the_last_one_plays(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 10, .quiet = 1e9});
+    raw_client* first = table_guest(&at);
+    raw_client* second = table_stranger(&at);
+    raw_client* third = table_stranger(&at);
+    table_run(&at, 5);
+    raw_client_hello_again(second, table_schema(&at), "swarm", first->resume, sizeof first->resume);
+    raw_client_hello_again(third, table_schema(&at), "swarm", first->resume, sizeof first->resume);
+    table_run(&at, 10);
+    assert_true(first->is_gone);
+    assert_int_not_equal(first->gone_reason, 0); // or it would come again
+    assert_true(second->is_gone);
+    assert_false(third->is_gone);
+    assert_true(third->is_resumed && third->client == first->client);
+    assert_memory_equal(third->resume, first->resume, sizeof first->resume);
+    assert_true(third->states > 0);
+    assert_int_equal(net_server_get_counters(at.server)->clients, 1);
+    assert_int_equal(net_server_get_counters(at.server)->joins, 1);
+    table_close(&at);
+}
+
+// Every attempt costs its author a connection, and nobody else anything.
+static void a_flood_of_claims_disturbs_nobody(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 12, .ticks_max = 400, .quiet = 1e9});
+    table_sit(&at, NULL);
+    table_run(&at, 60);
+    raw_client* raw = table_stranger(&at);
+    base_rng rng = base_rng_make(12, 1);
+    for (uint32_t i = 0; i < 50; i++) {
+        uint8_t secret[NET_RESUME_BYTES];
+        for (uint32_t k = 0; k < sizeof secret; k++)
+            secret[k] = (uint8_t)base_rng_u32(&rng);
+        table_run(&at, 3);
+        if (raw->is_connected)
+            raw_client_hello_again(raw, table_schema(&at), "swarm", secret, sizeof secret);
+        if (!raw->is_gone) continue;
+        raw->peer = 0; // connects anew
+        raw->is_connected = raw->is_gone = false;
+    }
+    assert_true(net_server_get_counters(at.server)->refusals > 5);
+    table_run_out(&at, 3000);
+    net_client_report report = net_client_get_report(at.seats[0].client);
+    assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+    assert_true(table_report(&at, 1)->scope.hash == report.scope.hash);
+    table_close(&at);
+}
+
+static void somebody_away_keeps_the_place(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 13, .clients_max = 1, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    raw->transport->ops->disconnect(raw->transport, raw->peer, 0, true);
+    raw_client* other = table_stranger(&at);
+    table_run(&at, 5);
+    raw_client_hello(other, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "other");
+    table_run(&at, 5);
+    assert_int_equal(other->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL);
+    raw_client* again = table_stranger(&at);
+    table_run(&at, 5);
+    raw_client_hello_again(again, table_schema(&at), "swarm", raw->resume, sizeof raw->resume);
+    table_run(&at, 5);
+    assert_true(again->is_resumed);
+    table_close(&at);
+}
+
+static void secrets_differ_and_come_from_the_given_source(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 14, .quiet = 1e9});
+    raw_client* first = table_guest(&at);
+    raw_client* second = table_guest(&at);
+    static const uint8_t nothing[NET_RESUME_BYTES] = {0};
+    assert_memory_not_equal(first->resume, nothing, sizeof nothing);
+    assert_memory_not_equal(first->resume, second->resume, sizeof nothing);
+    table_close(&at);
+}
+
+// ---- settings and roster
+
+static void the_welcome_carries_all_settings(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 15, .quiet = 77});
+    raw_client* raw = table_guest(&at);
+    assert_int_equal(raw->setting_count, swarm_module_get()->setting_count);
+    assert_true(raw->settings[0] == 77);
+    table_sit(&at, NULL);
+    table_run(&at, 20);
+    assert_true(net_match_get_config(at.seats[0].match)->settings[0] == 77);
+    table_close(&at);
+}
+
+static void everybody_hears_who_comes_and_goes(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 16, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    assert_int_equal(raw->came, 1); // itself
+    table_seat* seat = table_sit_as(&at, at.module, NULL, "Ada\x01 Lovelace");
+    table_run(&at, 20);
+    assert_int_equal(raw->came, 2);
+    assert_int_equal(raw->came_last, 2);
+    assert_string_equal(raw->came_name, "Ada Lovelace");
+    assert_string_equal(net_client_player_name(seat->client, 1), "guest");
+    assert_string_equal(net_client_player_name(seat->client, 2), "Ada Lovelace");
+    assert_null(net_client_player_name(seat->client, 3));
+    assert_string_equal(net_match_player_name(at.match, 2), "Ada Lovelace");
+    raw_client_goodbye(raw);
+    table_run(&at, 20);
+    assert_null(net_client_player_name(seat->client, 1));
+    assert_null(net_match_player_name(at.match, 1));
+    net_client_leave(seat->client, at.now_us);
+    table_run(&at, 20);
+    assert_null(net_match_player_name(at.match, 2));
+    table_close(&at);
+}
+
+// What happened meanwhile is not told bit by bit: the roster comes anew.
+static void who_comes_back_hears_of_everybody_again(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 17, .quiet = 1e9});
+    table_seat* seat = table_sit(&at, NULL);
+    raw_client* gone = table_guest(&at);
+    table_run(&at, 20);
+    assert_string_equal(net_client_player_name(seat->client, 2), "guest");
+    net_sim_link_set(seat->transport, &DEAD_LINK);
+    table_run(&at, 2 * TICKS_PER_SECOND);
+    raw_client_goodbye(gone);
+    (void)table_guest(&at);
+    table_run(&at, 3 * TICKS_PER_SECOND);
+    net_sim_link_set(seat->transport, &QUIET_LINK);
+    table_run(&at, 30);
+    assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
+    assert_string_equal(net_client_player_name(seat->client, 1), "member");
+    assert_null(net_client_player_name(seat->client, 2));
+    assert_string_equal(net_client_player_name(seat->client, 3), "guest");
+    table_close(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(ten_seconds_of_darkness_are_survived),
+        TEST(twenty_five_seconds_of_darkness_are_survived),
+        TEST(two_seconds_of_darkness_need_no_new_connection),
+        TEST(who_returns_while_the_server_settles_catches_up),
+        TEST(a_stop_does_not_wait_for_who_is_away),
+        TEST(after_thirty_seconds_the_session_is_over),
+        TEST(who_leaves_by_word_has_left),
+        TEST(wrong_secrets_of_any_length_are_refused),
+        TEST(of_two_claimants_the_last_one_plays),
+        TEST(a_flood_of_claims_disturbs_nobody),
+        TEST(somebody_away_keeps_the_place),
+        TEST(secrets_differ_and_come_from_the_given_source),
+        TEST(the_welcome_carries_all_settings),
+        TEST(everybody_hears_who_comes_and_goes),
+        TEST(who_comes_back_hears_of_everybody_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
