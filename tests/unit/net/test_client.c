@@ -5,6 +5,8 @@
 
 #include "swarm.pb-c.h"
 
+#include <math.h>
+
 typedef struct duel {
     table_memory memory;
     net_module* module;
@@ -512,6 +514,223 @@ static void misuse_is_seen(void** state) {
     close(&at);
 }
 
+// ---- settings, roster, resuming
+
+static const uint8_t SECRET[NET_RESUME_BYTES] = {7, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
+
+static Shoal__Wire__Welcome welcome_with(double* settings, size_t count) {
+    Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
+    welcome.client = 3;
+    welcome.tick_rate_hz = 60;
+    welcome.settings = settings;
+    welcome.n_settings = count;
+    welcome.resume.data = (uint8_t*)(uintptr_t)SECRET;
+    welcome.resume.len = sizeof SECRET;
+    return welcome;
+}
+
+static void open_with_secret(duel* at) {
+    open(at);
+    run(at, 6);
+    raw_server_welcome_as(&at->server, welcome_with(NULL, 0));
+    run(at, 2);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
+    send_nothing_new(at, 1);
+    run(at, 2);
+    assert_int_equal(net_client_get_report(at->client).tick, 1);
+}
+
+static void settings_that_no_server_has_are_malformed(void** state) {
+    (void)state;
+    const net_game_module* game = swarm_module_get();
+    duel at;
+    open(&at);
+    run(&at, 6);
+    double settings[NET_SETTINGS_MAX + 1];
+    for (uint32_t i = 0; i < BASE_COUNT(settings); i++)
+        settings[i] = i < game->setting_count ? game->settings[i].min : 0;
+    const double wrong[] = {NAN, INFINITY, -INFINITY, game->settings[0].min - 1,
+                            game->settings[0].max + 1};
+    for (size_t i = 0; i < BASE_COUNT(wrong); i++) {
+        settings[0] = wrong[i];
+        raw_server_welcome_as(&at.server, welcome_with(settings, game->setting_count));
+    }
+    settings[0] = game->settings[0].min;
+    raw_server_welcome_as(&at.server, welcome_with(settings, game->setting_count + 1));
+    raw_server_welcome_as(&at.server, welcome_with(settings, BASE_COUNT(settings)));
+    Shoal__Wire__Welcome resumed = welcome_with(settings, 1);
+    resumed.is_resumed = true; // nobody asked for it
+    raw_server_welcome_as(&at.server, resumed);
+    Shoal__Wire__Welcome cut = welcome_with(settings, 1);
+    cut.resume.len--;
+    raw_server_welcome_as(&at.server, cut);
+    run(&at, 3);
+    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_GREETING);
+    assert_int_equal(malformed(&at), BASE_COUNT(wrong) + 4);
+    settings[0] = game->settings[0].max;
+    raw_server_welcome_as(&at.server, welcome_with(settings, game->setting_count));
+    run(&at, 3);
+    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
+    assert_true(net_match_get_config(at.match)->settings[0] == game->settings[0].max);
+    close(&at);
+}
+
+static void send_roster(duel* at, uint32_t first, uint32_t count, const char* name) {
+    static Shoal__Wire__RosterEntry entries[256];
+    static Shoal__Wire__RosterEntry* pointers[256];
+    Shoal__Wire__Roster roster = SHOAL__WIRE__ROSTER__INIT;
+    assert_true(count <= BASE_COUNT(entries));
+    for (uint32_t i = 0; i < count; i++) {
+        shoal__wire__roster_entry__init(&entries[i]);
+        entries[i].client = first + i;
+        entries[i].name = (char*)(uintptr_t)name;
+        pointers[i] = &entries[i];
+    }
+    roster.n_came = count;
+    roster.came = pointers;
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER;
+    control.roster = &roster;
+    (void)raw_server_send(&at->server, NET_CHANNEL_CONTROL, &control.base);
+    run(at, 2);
+}
+
+static void a_roster_is_bounded_and_its_names_are_cleaned(void** state) {
+    (void)state;
+    duel at;
+    open(&at);
+    run(&at, 6);
+    send_roster(&at, 1, 1, "early");
+    assert_int_equal(malformed(&at), 1); // before welcome
+    raw_server_welcome(&at.server, 3, 60);
+    run(&at, 2);
+    send_roster(&at, 5, 1, "\x02 a name that is much longer than thirty-one bytes can be");
+    assert_int_equal(strlen(net_client_player_name(at.client, 5)), NET_PLAYER_NAME_BYTES_MAX - 1);
+    send_roster(&at, 5, 1, "");
+    assert_string_equal(net_client_player_name(at.client, 5), "player");
+    send_roster(&at, 0, 1, "nobody");
+    assert_int_equal(malformed(&at), 2);
+    assert_null(net_client_player_name(at.client, 0));
+    // Downwards, so that each is put before the others.
+    uint32_t number = 100000;
+    for (uint32_t told = 1; told < NET_CLIENTS_MAX;) {
+        uint32_t count = NET_CLIENTS_MAX - told < 256 ? NET_CLIENTS_MAX - told : 256;
+        number -= count;
+        send_roster(&at, number, count, "many");
+        told += count;
+    }
+    assert_int_equal(malformed(&at), 2);
+    assert_string_equal(net_client_player_name(at.client, number), "many");
+    send_roster(&at, 1, 1, "one too many");
+    assert_int_equal(malformed(&at), 3);
+    assert_null(net_client_player_name(at.client, 1));
+    send_roster(&at, 5, 1, "known already");
+    assert_int_equal(malformed(&at), 3);
+    assert_string_equal(net_client_player_name(at.client, 5), "known already");
+    close(&at);
+}
+
+static void three_seconds_of_silence_are_answered_with_the_secret(void** state) {
+    (void)state;
+    duel at;
+    open_with_secret(&at);
+    run(&at, 3 * TICKS_PER_SECOND + 10);
+    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
+    assert_int_equal(at.server.hellos, 2);
+    assert_int_equal(at.server.resume_size, sizeof SECRET);
+    assert_memory_equal(at.server.resume, SECRET, sizeof SECRET);
+    assert_true(at.server.is_gone);
+    assert_int_equal(at.server.gone_reason, 0); // nobody meant it
+    // Nothing is sent before it is welcome again, and state packets do not count.
+    uint64_t packets = at.server.packets;
+    send_nothing_new(&at, 2);
+    run(&at, 30);
+    assert_int_equal(at.server.packets, packets);
+    assert_int_equal(net_client_get_report(at.client).tick, 1);
+    // Another number, or a session that does not go on: not ours.
+    Shoal__Wire__Welcome other = welcome_with(NULL, 0);
+    raw_server_welcome_as(&at.server, other);
+    other.is_resumed = true;
+    other.client = 4;
+    raw_server_welcome_as(&at.server, other);
+    run(&at, 3);
+    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
+    assert_int_equal(malformed(&at), 2);
+    Shoal__Wire__Welcome ours = welcome_with(NULL, 0);
+    ours.is_resumed = true;
+    raw_server_welcome_as(&at.server, ours);
+    run(&at, 3);
+    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
+    send_nothing_new(&at, 3);
+    run(&at, 3);
+    assert_int_equal(net_client_get_report(at.client).tick, 3);
+    assert_int_equal(at.server.input_seq > 1, true); // numbers went on
+    close(&at);
+}
+
+static void a_connection_that_breaks_is_made_again_at_once(void** state) {
+    (void)state;
+    duel at;
+    open_with_secret(&at);
+    at.there->ops->disconnect(at.there, at.server.peer, 0, true);
+    run(&at, 10);
+    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
+    assert_int_equal(at.server.hellos, 2);
+    close(&at);
+}
+
+static void a_connection_that_is_ended_with_a_reason_is_lost(void** state) {
+    (void)state;
+    duel at;
+    open_with_secret(&at);
+    at.there->ops->disconnect(at.there, at.server.peer, NET_END_TIMEOUT, true);
+    run(&at, 10);
+    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
+    assert_int_equal(at.server.hellos, 1);
+    close(&at);
+}
+
+static void a_session_that_is_gone_is_lost(void** state) {
+    (void)state;
+    duel at;
+    open_with_secret(&at);
+    run(&at, 3 * TICKS_PER_SECOND + 10);
+    raw_server_refuse(&at.server, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE, "it is over", "");
+    run(&at, 2 * TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
+    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
+    char text[64];
+    assert_int_equal(net_client_refusal(at.client, text, sizeof text),
+                     SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE);
+    assert_string_equal(text, "it is over");
+    close(&at);
+}
+
+static void attempts_end_thirty_seconds_after_the_last_word(void** state) {
+    (void)state;
+    duel at;
+    open_with_secret(&at);
+    run(&at, 29 * TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
+    assert_true(at.server.hellos >= 4); // unanswered ones are repeated with new connections
+    run(&at, 2 * TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
+    close(&at);
+}
+
+static void who_leaves_while_resuming_has_left(void** state) {
+    (void)state;
+    duel at;
+    open_with_secret(&at);
+    run(&at, 3 * TICKS_PER_SECOND + 10);
+    const uint32_t number = 1;
+    assert_int_equal(net_client_send_event(at.client, 4, &number), NET_ERR_CLOSED);
+    net_client_leave(at.client, at.now_us);
+    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
+    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LEFT);
+    close(&at);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_client_greets_with_its_game_schema_and_name),
@@ -537,6 +756,14 @@ int main(void) {
         TEST(input_packets_wrap_and_keep_their_acknowledgements),
         TEST(leaving_says_goodbye),
         TEST(misuse_is_seen),
+        TEST(settings_that_no_server_has_are_malformed),
+        TEST(a_roster_is_bounded_and_its_names_are_cleaned),
+        TEST(three_seconds_of_silence_are_answered_with_the_secret),
+        TEST(a_connection_that_breaks_is_made_again_at_once),
+        TEST(a_connection_that_is_ended_with_a_reason_is_lost),
+        TEST(a_session_that_is_gone_is_lost),
+        TEST(attempts_end_thirty_seconds_after_the_last_word),
+        TEST(who_leaves_while_resuming_has_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
