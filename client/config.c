@@ -73,7 +73,6 @@ base_options_result client_config_read(client_config* config, int argc, char** a
     memset(config, 0, sizeof *config);
     config->seed = 1;
     config->size = "960x540";
-    config->speed = 1.0;
     const base_option table[] = {
         {"game", BASE_OPTION_TEXT, &config->game, "NAME|FILE.so",
          "the game (default: the one that the server runs)", 0, 0},
@@ -107,7 +106,8 @@ base_options_result client_config_read(client_config* config, int argc, char** a
         {"replay", BASE_OPTION_TEXT, &config->replay, "FILE", "play an event log, without a server",
          0, 0},
         {"at", BASE_OPTION_F64, &config->at, "TICK", "begin the replay there", 0, 1e15},
-        {"speed", BASE_OPTION_F64, &config->speed, "X", "of the replay; 1 is that of the match", 0,
+        {"speed", BASE_OPTION_F64, &config->speed, "X",
+         "of the replay; 1 is that of the match (0: 1 in a window, else as fast as it goes)", 0,
          1000},
         {"config", BASE_OPTION_TEXT, &config->config, "FILE",
          "options as lines of \"bots = 8\"; environment and command line win", 0, 0},

@@ -31,7 +31,7 @@ typedef struct client_config {
 
     const char* replay; ///< a log; NULL: play on a server
     double at;          ///< the tick that a replay begins with
-    double speed;       ///< of a replay: 1 is that of the match
+    double speed;       ///< of a replay: 1 is that of the match; 0: not given
 
     const char* config;
     char config_text[16384]; ///< text options from the file borrow from it

@@ -4,6 +4,8 @@
 // Wiring only: options, and which of the modes runs. Read run() first, then players.c.
 #include "program.h"
 
+#include "film_play.h"
+
 #include "net/socket.h"
 
 #include <errno.h>
@@ -20,6 +22,7 @@ static int play_headless(client_program* self) {
 }
 
 static int run(client_program* self) {
+    if (self->config.replay) return client_film_play(&self->config, &self->reporter, &self->loop);
     if (self->config.net) {
         net_link_config link;
         if (net_link_config_parse(self->config.net, &self->reporter, &link) != NET_OK ||
