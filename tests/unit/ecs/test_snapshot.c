@@ -18,11 +18,13 @@ static void* fails_after(void* context, size_t size, size_t align) {
 // Memory that is out, and the most that ever was.
 typedef struct peak {
     size_t out, most;
+    uint64_t calls;
 } peak;
 
 static void* peak_allocate(void* context, size_t size, size_t align) {
     peak* memory = context;
     memory->out += size;
+    memory->calls++;
     memory->most = memory->out > memory->most ? memory->out : memory->most;
     return base_allocator_heap()->allocate(NULL, size, align);
 }
@@ -315,7 +317,7 @@ static void rows_are_not_made_before_their_values_can_be_there(void** state) {
         {.name = "words", .offset = 0, .kind = ECS_FIELD_U32, .count = WORDS}};
     static const char text[] = "big { \"b:big\" { _track:b=yes; } }";
     ecs_type_desc big = {"big", 4 * WORDS, 4, fields, 1, NULL};
-    peak memory = {0, 0};
+    peak memory = {0};
     base_allocator allocator = {peak_allocate, peak_release, &memory};
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &allocator;
@@ -490,6 +492,89 @@ static void running_out_of_memory_while_restoring_empties_the_world(void** state
     live_close(&a);
 }
 
+// What save and restore would make, by either way, and the same future.
+static void a_copy_is_what_save_and_restore_give(void** state) {
+    (void)state;
+    live a;
+    live b;
+    open_wandering(&a);
+    open_wandering(&b);
+    (void)populate(&a);
+    for (uint32_t round = 0; round < 30; round++) {
+        live_step(&a);
+        if (round % 3 == 0) ecs_changes_clear(a.world);
+        assert_int_equal(ecs_world_copy(b.world, a.world), ECS_OK);
+        ecs_world_validate(b.world);
+        check_same(&a, &b);
+        assert_true(ecs_world_state_hash_walk(b.world) == ecs_world_state_hash(b.world));
+        assert_int_equal(ecs_changes_get(b.world).changed_count, 0);
+        // The copy goes ahead, and is called back with the next round.
+        for (uint32_t i = 0; i < round % 5; i++)
+            live_step(&b);
+    }
+    assert_int_equal(ecs_world_copy(b.world, a.world), ECS_OK);
+    for (uint32_t i = 0; i < 20; i++) {
+        live_step(&a);
+        live_step(&b);
+        check_same(&a, &b);
+    }
+    live_close(&a);
+    live_close(&b);
+}
+
+static void a_copy_of_the_same_rows_allocates_nothing(void** state) {
+    (void)state;
+    static const base_allocator counting = {peak_allocate, peak_release, NULL};
+    peak memory = {0};
+    base_allocator allocator = counting;
+    allocator.context = &memory;
+    live a;
+    live b;
+    ecs_world_config config = ecs_world_config_default();
+    live_open(&a, &config);
+    live_seal(&a);
+    config.allocator = &allocator;
+    live_open(&b, &config);
+    live_seal(&b);
+    assert_int_equal(ecs_create_many(a.world, a.thing, 700, NULL), ECS_OK);
+    ecs_entity named = live_create(&a, a.named);
+    live_set_text(&a, named, a.title, "somebody");
+    live_step(&a);
+    assert_int_equal(ecs_world_copy(b.world, a.world), ECS_OK);
+    check_same(&a, &b);
+    for (uint32_t round = 0; round < 10; round++) {
+        ecs_entity entity = ecs_entity_next(a.world, ECS_ENTITY_NONE);
+        for (uint32_t i = 0; i < 100; i++, entity = ecs_entity_next(a.world, entity))
+            ((ecs_vec2*)ecs_get_mut(a.world, entity, a.pos))->x += 1.0f;
+        if (round % 2 == 0) live_step(&a);
+        uint64_t before = memory.calls;
+        assert_int_equal(ecs_world_copy(b.world, a.world), ECS_OK);
+        assert_int_equal(memory.calls, before);
+        check_same(&a, &b);
+        ecs_world_validate(b.world);
+    }
+    live_close(&a);
+    live_close(&b);
+}
+
+static void a_copy_with_another_registration_is_refused_and_empty(void** state) {
+    (void)state;
+    live a;
+    live b;
+    open_wandering(&a);
+    ecs_world_config config = ecs_world_config_default();
+    live_open(&b, &config);
+    ecs_event_desc more = {"more", 0, NULL, 0, false};
+    ecs_event_type type;
+    assert_int_equal(ecs_event_register(b.world, &more, &type), ECS_OK);
+    live_seal(&b);
+    (void)populate(&a);
+    assert_int_equal(ecs_world_copy(b.world, a.world), ECS_ERR_MALFORMED);
+    assert_int_equal(ecs_world_entity_count(b.world), 0);
+    live_close(&a);
+    live_close(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_restored_world_has_the_same_future),
@@ -505,6 +590,9 @@ int main(void) {
         TEST(the_world_hash_sees_what_the_state_hash_does_not),
         TEST(running_out_of_memory_while_saving_is_reported),
         TEST(running_out_of_memory_while_restoring_empties_the_world),
+        TEST(a_copy_is_what_save_and_restore_give),
+        TEST(a_copy_of_the_same_rows_allocates_nothing),
+        TEST(a_copy_with_another_registration_is_refused_and_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
