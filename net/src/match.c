@@ -478,6 +478,15 @@ net_match_views net_match_get_views(const net_match* match) {
     return match->views;
 }
 
+void net_match_predict_input(net_match* match, ecs_entity entity, const void* data, size_t size) {
+    BASE_ASSERT(match->config.role == NET_ROLE_PREDICT);
+    payload target;
+    if (!unpack(match, match->input_message - 1, data, size, NET_INPUT_BYTES_MAX, &target)) return;
+    if (!ecs_is_alive(match->world, entity)) return;
+    (void)ecs_event_send(match->world, entity, match->events[match->input_message - 1],
+                         target.bytes);
+}
+
 void net_match_client_event(net_match* match, uint32_t client, uint32_t message, const void* data,
                             size_t size) {
     BASE_ASSERT(is_kind(match, message, NET_MESSAGE_TO_SERVER));

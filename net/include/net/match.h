@@ -87,6 +87,9 @@ typedef struct net_match_views {
     uint64_t behind; ///< more than NET_REWIND_MS_MAX: moved to that
 } net_match_views;
 net_match_views net_match_get_views(const net_match* match);
+/// On a prediction: post an input that this client made, as net_match_input does on the server. A payload
+/// that the module refuses is dropped.
+void net_match_predict_input(net_match* match, ecs_entity player, const void* payload, size_t size);
 /// Post a client's game event (message as on the wire: position + 1) on its player entity.
 void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
                             const void* payload, size_t size);
