@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/// The panel of F1: how the connection, the view and the drawing are doing, over the last ten seconds.
+///
+/// Shape: whoever has numbers fills samples (10 per second) and facts; the panel knows no session. Plots
+///        that a program has no numbers for are left out (`plots`).
+/// Memory: none of its own. Drawn on CLIENT_CANVAS_SCREEN.
+#pragma once
+
+#include "net/game.h"
+
+#define CLIENT_PANEL_HZ 10u
+#define CLIENT_PANEL_SAMPLES 100u
+#define CLIENT_PANEL_PARTS 8u ///< rows of the table of bytes
+
+/// Where it stands on the screen canvas.
+#define CLIENT_PANEL_LEFT 12.0f
+#define CLIENT_PANEL_TOP 12.0f
+#define CLIENT_PANEL_WIDTH 320.0f
+#define CLIENT_PANEL_HEIGHT 516.0f
+
+typedef enum client_plot {
+    CLIENT_PLOT_RTT,    ///< ms
+    CLIENT_PLOT_LOSS,   ///< percent
+    CLIENT_PLOT_JITTER, ///< ms
+    CLIENT_PLOT_DELAY,  ///< ms; of the view behind the newest tick
+    CLIENT_PLOT_IN,     ///< kB/s
+    CLIENT_PLOT_OUT,    ///< kB/s
+    CLIENT_PLOT_LEAD,   ///< ms; of the prediction before the newest tick
+    CLIENT_PLOT_FRAME,  ///< ms; to draw a frame
+    CLIENT_PLOT_COUNT,
+} client_plot;
+
+typedef struct panel_sample {
+    float values[CLIENT_PLOT_COUNT];
+} panel_sample;
+
+/// A share of what comes in.
+typedef struct panel_part {
+    char name[32];
+    float bytes_s;
+} panel_part;
+
+/// What is true now.
+typedef struct panel_facts {
+    char title[64];
+    double tick;
+    uint32_t created, loading, allocated; ///< entities by state
+    uint64_t corrections, corrections_seen, rollbacks;
+    double correction_max;
+    uint64_t stalls, stalled_ms, teleports;
+    uint32_t input_depth, resumes;
+    double pace;
+    uint32_t frame_us_p50, frame_us_p99;
+    panel_part parts[CLIENT_PANEL_PARTS]; ///< the largest first
+    uint32_t part_count;
+    float parts_bytes_s; ///< all parts together, those that are not shown too
+} panel_facts;
+
+typedef struct client_panel {
+    panel_sample samples[CLIENT_PANEL_SAMPLES]; ///< ring
+    uint32_t next, count;
+    uint32_t plots; ///< a bit per client_plot that is shown
+    panel_facts facts;
+} client_panel;
+
+void client_panel_init(client_panel* panel, uint32_t plots);
+void client_panel_add(client_panel* panel, const panel_sample* sample);
+void client_panel_draw(const client_panel* panel, const net_draw* draw);
+/// Where the bars of a plot are: for tests and pointers. @return false when it is not shown.
+bool client_panel_plot_box(const client_panel* panel, client_plot plot, float* x, float* y,
+                           float* width, float* height);
+ecs_color client_panel_plot_color(client_plot plot);
+/// The end of a plot's scale: 1, 2 or 5 times a power of ten, not below the largest value.
+float client_panel_scale(const client_panel* panel, client_plot plot);

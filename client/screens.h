@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/// What is shown when there is no game to see, and what lies over it: connecting, waiting, lost, the end,
+/// help. Pure drawing: the same arguments give the same picture.
+///
+/// Drawn on CLIENT_CANVAS_SCREEN; `width` and `height` are that canvas' size. All texts are borrowed for
+/// the call; NULL and "" are left out.
+#pragma once
+
+#include "net/game.h"
+
+/// `game` may be NULL while it is asked for. `time_s` turns the spinner.
+void client_screen_connecting(const net_draw* draw, float width, float height, const char* address,
+                              const char* game, double time_s);
+/// In the match, but it has not begun.
+void client_screen_waiting(const net_draw* draw, float width, float height, const char* game,
+                           double time_s);
+/// Over the last picture, which is dimmed: nothing was heard for `quiet_s`, for `left_s` more the client
+/// goes on trying.
+void client_screen_resuming(const net_draw* draw, float width, float height, double quiet_s,
+                            double left_s, double time_s);
+/// `headline` says what happened, `reason` why, `hint` what can be done.
+void client_screen_ended(const net_draw* draw, float width, float height, const char* headline,
+                         const char* reason, const char* hint);
+/// The game's keys, and the client's own (`rows` of key and meaning).
+typedef struct client_help_row {
+    const char* keys;
+    const char* help;
+} client_help_row;
+void client_screen_help(const net_draw* draw, float width, float height, const char* title,
+                        const net_action* actions, uint32_t action_count,
+                        const client_help_row* rows, uint32_t row_count);
