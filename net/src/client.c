@@ -14,6 +14,7 @@
 #include "acks.h"
 #include "control.h"
 #include "inbox.h"
+#include "meter.h"
 #include "mirror.h"
 #include "outbox.h"
 #include "pace.h"
@@ -56,6 +57,8 @@ struct net_client {
     uint64_t retry_us; // resuming: when to connect, or since when we do
     uint32_t resumes;
     net_roster roster;
+    net_meter meter;
+    uint32_t input_depth; // as last reported
     uint32_t refusal;
     char refusal_text[256];
     char refusal_game[NET_GAME_NAME_BYTES_MAX];
@@ -225,6 +228,7 @@ static void take_welcome_back(net_client* client, const Shoal__Wire__Welcome* we
     net_roster_clear(&client->roster);
     client->heard_us = client->now_us;
     net_pace_restart(&client->pace);
+    net_meter_restart(&client->meter);
     client->phase = NET_CLIENT_PLAYING;
 }
 
@@ -387,6 +391,7 @@ static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packe
                         packet->input_repeats, net_acks_rtt_us(&client->sent),
                         net_acks_send_loss_percent(&client->sent));
     }
+    if (packet->tick >= net_mirror_tick(client->mirror)) client->input_depth = packet->input_depth;
     if (!net_outbox_acked(&client->outbox, packet->event_ack)) client->packets_malformed++;
     for (size_t i = 0; i < packet->n_events; i++) {
         if (net_inbox_push(&client->inbox, packet->events[i]) != NET_OK) {
@@ -406,6 +411,8 @@ static void take_realtime(net_client* client, const uint8_t* bytes, size_t size)
     }
     uint16_t seq = (uint16_t)packet->seq;
     if (net_acks_recv_check(&client->received, seq) != NET_ACKS_NEW) return;
+    net_meter_state(&client->meter, client->now_us, packet,
+                    (uint64_t)(net_match_dt(client->config.match) * 1e6f));
     if (!take_state(client, packet)) return;
     net_acks_recv_mark(&client->received, seq, client->now_us);
     deliver_events(client);
@@ -447,6 +454,7 @@ static void take_event(net_client* client, const net_transport_event* event) {
         if (client->is_closing) break;
         if (client->phase != NET_CLIENT_RESUMING) client->heard_us = client->now_us;
         if (event->channel == NET_CHANNEL_CONTROL) {
+            client->meter.control_bytes += event->size;
             take_control(client, event->bytes, event->size);
         } else {
             take_realtime(client, event->bytes, event->size);
@@ -654,6 +662,36 @@ net_result net_client_send_event(net_client* client, uint32_t message, const voi
 const char* net_client_player_name(const net_client* client, uint32_t number) {
     const net_roster_player* player = net_roster_find(&client->roster, number);
     return player ? player->name : NULL;
+}
+
+void net_client_get_meter(const net_client* client, net_client_meter* meter) {
+    net_transport_stats stats;
+    client->config.transport->ops->stats(client->config.transport, &stats);
+    *meter = (net_client_meter){
+        .in_bytes = stats.recv_bytes,
+        .out_bytes = stats.sent_bytes,
+        .in_datagrams = stats.recv_datagrams,
+        .out_datagrams = stats.sent_datagrams,
+        .body_bits = client->meter.body_bits,
+        .record_bits = client->meter.body_bits,
+        .event_bytes = client->meter.event_bytes,
+        .control_bytes = client->meter.control_bytes,
+        .rtt_ms = client->sent.has_rtt ? (double)net_acks_rtt_us(&client->sent) / 1000.0 : 0,
+        .loss_percent = net_acks_recv_loss_percent(&client->received),
+        .jitter_ms = client->meter.jitter_us / 1000.0,
+        .quiet_us = client->now_us > client->heard_us ? client->now_us - client->heard_us : 0,
+        .resumes = client->resumes,
+        .input_depth = client->input_depth,
+        .pace = client->pace.rate,
+    };
+    if (!client->mirror) return;
+    uint32_t count = ecs_component_count(net_match_world(client->config.match));
+    for (uint32_t id = 1; id <= count; id++)
+        meter->record_bits -= net_mirror_component_bits(client->mirror, (ecs_component_id)id);
+}
+
+uint64_t net_client_component_bits(const net_client* client, ecs_component_id component) {
+    return client->mirror ? net_mirror_component_bits(client->mirror, component) : 0;
 }
 
 net_client_report net_client_get_report(net_client* client) {

@@ -69,4 +69,6 @@ BASE_MUST_USE net_result net_mirror_read(net_mirror* mirror, ecs_tick tick, cons
 ecs_tick net_mirror_tick(const net_mirror* mirror); ///< newest tick of any decoded packet; 0 before
 /// The tick that an entity is at. false when the mirror does not have it.
 bool net_mirror_entity_tick(const net_mirror* mirror, ecs_entity entity, ecs_tick* tick);
+/// Bits of all rows read so far that carried this component.
+uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id component);
 const net_mirror_counters* net_mirror_get_counters(const net_mirror* mirror);

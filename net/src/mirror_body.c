@@ -86,8 +86,14 @@ static bool read_row(decoder* d, net_mirror_record record, const uint64_t* base)
         return fail(d, NET_ERR_MEMORY);
     record.words_first = mirror->word_count;
     mirror->word_count += field_count;
-    proto_row_decode(&record.entry->layout, base, mirror->words + record.words_first, &d->reader,
-                     NULL);
+    const proto_layout* layout = &record.entry->layout;
+    uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
+    proto_row_decode_counted(layout, base, mirror->words + record.words_first, &d->reader, bits);
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        uint32_t key = layout->components[c].key;
+        BASE_ASSERT(key <= ECS_COMPONENTS_MAX);
+        mirror->component_bits[key] += bits[c];
+    }
     return is_readable(d) && add_record(d, record);
 }
 
@@ -211,4 +217,8 @@ net_result net_mirror_decode(net_mirror* mirror, ecs_tick tick, const uint8_t* b
     mirror->counters.missing_bases += d.misses_base;
     bool is_late = (mirror->has_tick && tick < mirror->tick) || d.is_overtaken;
     return is_late ? NET_ERR_STALE : NET_ERR_MALFORMED;
+}
+
+uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id component) {
+    return component <= ECS_COMPONENTS_MAX ? mirror->component_bits[component] : 0;
 }

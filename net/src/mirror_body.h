@@ -60,6 +60,7 @@ struct net_mirror {
     uint32_t word_count, word_capacity;
     net_row_world target;
     net_mirror_counters counters;
+    uint64_t component_bits[ECS_COMPONENTS_MAX + 1]; ///< of all rows read, by ecs_component_id
 };
 
 /// Decode a body into mirror->records and words. Nothing else changes.

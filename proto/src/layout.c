@@ -143,21 +143,47 @@ void proto_row_encode(const proto_layout* layout, const uint64_t* base, const ui
     }
 }
 
+// @return whether the component differs.
+static bool decode_component(const proto_layout* layout, const proto_row_component* component,
+                             const uint64_t* base, uint64_t* row, proto_bit_reader* reader) {
+    uint32_t first = component->field_first, count = component->field_count;
+    bool differs = false;
+    for (uint32_t f = first; f < first + count; f++) {
+        uint64_t value = base[f];
+        if (count == 1 || proto_bits_read(reader, 1))
+            value = decode_value(&layout->fields[f].quant, base[f], reader);
+        if (reader->failed) value = base[f];
+        differs = differs || value != base[f];
+        row[f] = value;
+    }
+    return differs;
+}
+
+static void decode_row(const proto_layout* layout, const uint64_t* base, uint64_t* row,
+                       proto_bit_reader* reader, uint64_t* changed, uint32_t* bits) {
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        const proto_row_component* component = &layout->components[c];
+        bool is_coded = has_component_bit(layout, component) ? proto_bits_read(reader, 1) : true;
+        uint64_t before = reader->offset_bits;
+        if (!is_coded) {
+            memmove(row + component->field_first, base + component->field_first,
+                    component->field_count * sizeof *row);
+        } else if (decode_component(layout, component, base, row, reader)) {
+            *changed |= UINT64_C(1) << c;
+        }
+        if (bits) bits[c] = (uint32_t)(reader->offset_bits - before);
+    }
+}
+
 void proto_row_decode(const proto_layout* layout, const uint64_t* base, uint64_t* row,
                       proto_bit_reader* reader, uint64_t* changed) {
     uint64_t changed_bits = 0;
-    for (uint32_t c = 0; c < layout->component_count; c++) {
-        const proto_row_component* component = &layout->components[c];
-        uint32_t count = component->field_count;
-        bool is_coded = has_component_bit(layout, component) ? proto_bits_read(reader, 1) : true;
-        for (uint32_t f = component->field_first; f < component->field_first + count; f++) {
-            uint64_t value = base[f];
-            if (is_coded && (count == 1 || proto_bits_read(reader, 1)))
-                value = decode_value(&layout->fields[f].quant, base[f], reader);
-            if (reader->failed) value = base[f];
-            if (value != base[f]) changed_bits |= UINT64_C(1) << c;
-            row[f] = value;
-        }
-    }
+    decode_row(layout, base, row, reader, &changed_bits, NULL);
     if (changed) *changed = changed_bits;
+}
+
+void proto_row_decode_counted(const proto_layout* layout, const uint64_t* base, uint64_t* row,
+                              proto_bit_reader* reader, uint32_t* bits) {
+    uint64_t changed_bits = 0;
+    decode_row(layout, base, row, reader, &changed_bits, bits);
 }

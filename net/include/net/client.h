@@ -99,14 +99,16 @@ typedef struct net_client_report {
 net_client_report net_client_get_report(net_client* client);
 
 /// What goes through the connection, for panels and tests; all counts rise only. Bits of state bodies are
-/// counted where they are decoded, so that all of them together are the bytes of the datagrams.
+/// counted where they are decoded: body_bits = record_bits + net_client_component_bits of all components.
+/// The rest, in_bytes - body_bits / 8 - event_bytes - control_bytes, is what carries them: ENet's headers and
+/// acknowledgements, the other fields of StatePacket, packets that came twice.
 typedef struct net_client_meter {
     uint64_t in_bytes, out_bytes;         ///< UDP payload
     uint64_t in_datagrams, out_datagrams;
     uint64_t body_bits;                   ///< of in_bytes: state bodies
     uint64_t record_bits;                 ///< of those: handles, templates, base ages, change masks
     uint64_t event_bytes, control_bytes;  ///< of in_bytes: game events, channel 0
-    double rtt_ms, loss_percent, jitter_ms; ///< now; jitter: deviation of arrivals from their ticks
+    double rtt_ms, loss_percent, jitter_ms; ///< now; jitter: of arrivals against their ticks (RFC 3550)
     uint64_t quiet_us;                    ///< since anything was heard
     uint32_t resumes;                     ///< connections regained
     uint32_t input_depth;                 ///< as last reported by the server

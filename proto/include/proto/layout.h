@@ -45,3 +45,7 @@ void proto_row_encode(const proto_layout* layout, const uint64_t* base, const ui
 /// `row` may be `base`. `changed` (may be NULL; one word) gets a bit per component that differs from base.
 void proto_row_decode(const proto_layout* layout, const uint64_t* base, uint64_t* row,
                       proto_bit_reader* reader, uint64_t* changed);
+/// The same, and `bits` (component_count numbers) get what each component took: all of it but the bit that
+/// says whether anything in it differs.
+void proto_row_decode_counted(const proto_layout* layout, const uint64_t* base, uint64_t* row,
+                              proto_bit_reader* reader, uint32_t* bits);

@@ -355,6 +355,60 @@ static void who_comes_back_hears_of_everybody_again(void** state) {
     table_close(&at);
 }
 
+// ---- the meter
+
+static uint64_t bits_of_all(const table_seat* seat) {
+    uint64_t bits = 0;
+    for (uint32_t id = 0; id <= ECS_COMPONENTS_MAX; id++)
+        bits += net_client_component_bits(seat->client, (ecs_component_id)id);
+    return bits;
+}
+
+static void the_meter_explains_what_came(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 18, .quiet = 1e9});
+    const net_link_config shaky = {.delay_ms = 20, .jitter_ms = 40, .seed = 3};
+    table_seat* calm = table_sit(&at, NULL);
+    table_seat* shaken = table_sit(&at, &shaky);
+    table_run(&at, 300);
+    for (uint32_t i = 0; i < at.seat_count; i++) {
+        net_client_meter meter;
+        net_client_get_meter(at.seats[i].client, &meter);
+        assert_true(meter.body_bits > 0 && meter.event_bytes > 0 && meter.control_bytes > 0);
+        assert_true(meter.record_bits > 0 && meter.record_bits < meter.body_bits);
+        assert_true(meter.body_bits == meter.record_bits + bits_of_all(&at.seats[i]));
+        uint64_t known = meter.body_bits / 8 + meter.event_bytes + meter.control_bytes;
+        assert_true(known < meter.in_bytes);
+        // Envelopes alone: at most as much as WIRE.md's other fields can take.
+        assert_true(meter.in_bytes - known < meter.in_datagrams * 48);
+        assert_true(meter.out_bytes > 0 && meter.out_datagrams > 0);
+        assert_true(meter.pace >= 0.95 && meter.pace <= 1.05);
+        assert_true(meter.quiet_us < 200000);
+        assert_int_equal(meter.resumes, 0);
+    }
+    const swarm_context* game = net_match_context(calm->match);
+    assert_true(net_client_component_bits(calm->client, game->pos) > 0);
+    assert_int_equal(net_client_component_bits(calm->client, ECS_COMPONENT_NONE), 0);
+    assert_int_equal(net_client_component_bits(calm->client, UINT16_MAX), 0);
+    net_client_meter meter;
+    net_client_get_meter(calm->client, &meter);
+    assert_true(meter.jitter_ms < 1);
+    net_client_get_meter(shaken->client, &meter);
+    assert_true(meter.jitter_ms > 4 && meter.jitter_ms < 40);
+    net_sim_link_set(calm->transport, &DEAD_LINK);
+    table_run(&at, 5 * TICKS_PER_SECOND);
+    net_client_get_meter(calm->client, &meter);
+    assert_true(meter.quiet_us > 4800000 && meter.quiet_us < 5200000);
+    net_sim_link_set(calm->transport, &QUIET_LINK);
+    table_run(&at, 300);
+    net_client_get_meter(calm->client, &meter);
+    assert_int_equal(meter.resumes, 1);
+    assert_true(meter.jitter_ms < 1); // the black-out is none
+    assert_true(meter.body_bits == meter.record_bits + bits_of_all(calm));
+    table_close(&at);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(ten_seconds_of_darkness_are_survived),
@@ -372,6 +426,7 @@ int main(void) {
         TEST(the_welcome_carries_all_settings),
         TEST(everybody_hears_who_comes_and_goes),
         TEST(who_comes_back_hears_of_everybody_again),
+        TEST(the_meter_explains_what_came),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+/// What a client counts of what comes, for net_client_meter. A plain struct.
+#pragma once
+
+#include "ecs/ecs.h"
+#include "wire.pb-c.h"
+
+typedef struct net_meter {
+    uint64_t body_bits;
+    uint64_t event_bytes, control_bytes;
+    double jitter_us;    ///< mean deviation of arrivals from their ticks
+    uint64_t arrival_us; ///< of the newest tick's first packet; with has_arrival
+    ecs_tick tick;
+    bool has_arrival;
+} net_meter;
+
+/// A state packet that is new to us and could be read came.
+void net_meter_state(net_meter* meter, uint64_t now_us, const Shoal__Wire__StatePacket* packet,
+                     uint64_t tick_us);
+/// The connection begins anew: arrivals of before say nothing about those of now.
+void net_meter_restart(net_meter* meter);
