@@ -6,6 +6,7 @@
 #pragma once
 
 #include "net/game.h"
+#include "view.h"
 
 #define BREAKOUT_FIELD_WIDTH 1200.0f
 #define BREAKOUT_FIELD_HEIGHT 800.0f
@@ -20,10 +21,6 @@
 #define BREAKOUT_SPEED_MAX 1900.0f      ///< vel's quantisation ends at 2048
 #define BREAKOUT_LAUNCH_ANGLE_MAX 0.6f
 #define BREAKOUT_EMOTES 8u
-
-#define BREAKOUT_TRAILS 24u
-#define BREAKOUT_TRAIL_POINTS 14u
-#define BREAKOUT_SPARKS 256u
 
 typedef enum breakout_phase {
     BREAKOUT_PLAYING,
@@ -125,32 +122,6 @@ enum {
     BREAKOUT_ACTION_COUNT = BREAKOUT_ACTION_CHEER + BREAKOUT_EMOTES,
 };
 
-/// What the picture remembers between frames. Never read by the simulation.
-typedef struct breakout_trail {
-    ecs_entity ball;
-    uint32_t next, count;
-    uint64_t frame; ///< last seen
-    ecs_vec2 points[BREAKOUT_TRAIL_POINTS];
-} breakout_trail;
-
-typedef struct breakout_spark {
-    float x, y, vx, vy;
-    float age_s, life_s;
-    ecs_color color;
-} breakout_spark;
-
-typedef struct breakout_view {
-    uint64_t frame;
-    breakout_trail trails[BREAKOUT_TRAILS];
-    breakout_spark sparks[BREAKOUT_SPARKS];
-    uint32_t spark_next;
-    base_rng rng;
-    uint32_t cheer_client;
-    uint32_t cheer_emote;
-    float cheer_s; ///< shown so much longer
-    float flash_s; ///< of a lost life
-} breakout_view;
-
 /// The context block of one world.
 typedef struct breakout_game {
     ecs_component_id pos, rect_size, color, vel, brick_cell, hits;
@@ -238,6 +209,15 @@ void breakout_human_input(const net_game_view* view, const net_controls* control
 
 // view.c
 ecs_result breakout_register_view(ecs_world* world, breakout_game* game);
+breakout_pen breakout_pen_make(const ecs_stage* stage); ///< of this frame
+
+// view_play.c, view_board.c: systems of the picture
+void breakout_draw_balls(const ecs_stage* stage, const ecs_rows* rows);
+void breakout_draw_pads(const ecs_stage* stage, const ecs_rows* rows);
+void breakout_draw_effects(const ecs_stage* stage, const ecs_rows* rows);
+void breakout_draw_players(const ecs_stage* stage, const ecs_rows* rows);
+void breakout_draw_board(const ecs_stage* stage, const ecs_rows* rows);
+const char* breakout_player_name(const net_draw* draw, uint32_t client, char* buffer, size_t bytes);
 
 // messages.c
 extern const net_message breakout_messages[BREAKOUT_MESSAGE_COUNT];

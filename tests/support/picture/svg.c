@@ -36,7 +36,8 @@ static void put_attribute(FILE* file, const char* name, float value) {
 static void put_color(FILE* file, const char* name, ecs_color color) {
     fprintf(file, " %s=\"#%02x%02x%02x\"", name, color.r, color.g, color.b);
     uint32_t thousandths = (color.a * 1000u + 127u) / 255u;
-    if (color.a < 255) fprintf(file, " %s-opacity=\".%03u\"", name, thousandths);
+    bool is_stop = strcmp(name, "stop-color") == 0; // its opacity is called stop-opacity
+    if (color.a < 255) fprintf(file, " %s-opacity=\".%03u\"", is_stop ? "stop" : name, thousandths);
 }
 
 static void close_element(svg* picture) {
@@ -108,20 +109,25 @@ static void draw_line(void* context, float x0, float y0, float x1, float y1, flo
 }
 
 // The number of a gradient, written into the file at its first use; SVG_GRADIENTS_MAX when all are taken.
-static uint32_t find_gradient(svg* picture, ecs_color top, ecs_color bottom) {
+static uint32_t find_gradient(svg* picture, ecs_color top, ecs_color bottom, bool is_radial) {
     for (uint32_t i = 0; i < picture->gradient_count; i++) {
         const svg_gradient* known = &picture->gradients[i];
-        if (is_same_color(known->top, top) && is_same_color(known->bottom, bottom)) return i;
+        if (known->is_radial == is_radial && is_same_color(known->top, top) &&
+            is_same_color(known->bottom, bottom)) {
+            return i;
+        }
     }
     if (picture->gradient_count == SVG_GRADIENTS_MAX) return SVG_GRADIENTS_MAX;
     uint32_t number = picture->gradient_count++;
-    picture->gradients[number] = (svg_gradient){top, bottom};
+    picture->gradients[number] = (svg_gradient){top, bottom, is_radial};
     close_element(picture);
-    fprintf(picture->file, "<linearGradient id=\"g%u\" x2=\"0\" y2=\"1\"><stop", number);
+    const char* kind = is_radial ? "radial" : "linear";
+    fprintf(picture->file, "<%sGradient id=\"g%u\"%s><stop", kind, number,
+            is_radial ? "" : " x2=\"0\" y2=\"1\"");
     put_color(picture->file, "stop-color", top);
     fputs("/><stop offset=\"1\"", picture->file);
     put_color(picture->file, "stop-color", bottom);
-    fputs("/></linearGradient>\n", picture->file);
+    fprintf(picture->file, "/></%sGradient>\n", kind);
     return number;
 }
 
@@ -150,7 +156,7 @@ static bool draw_gradient(svg* picture, const float* points, const ecs_color* co
     uint32_t shared = corners[0] & corners[1];
     bool is_whole = left < right && top < bottom && (corners[0] | corners[1]) == 15u;
     if (!is_whole || (shared != 6u && shared != 9u)) return false;
-    uint32_t gradient = find_gradient(picture, *top_color, *bottom_color);
+    uint32_t gradient = find_gradient(picture, *top_color, *bottom_color, false);
     if (gradient == SVG_GRADIENTS_MAX) return false;
     close_element(picture);
     fputs("<rect", picture->file);
@@ -158,6 +164,31 @@ static bool draw_gradient(svg* picture, const float* points, const ecs_color* co
     put_attribute(picture->file, "y", top);
     put_attribute(picture->file, "width", right - left);
     put_attribute(picture->file, "height", bottom - top);
+    fprintf(picture->file, " fill=\"url(#g%u)\"/>\n", gradient);
+    return true;
+}
+
+// Triangles around one point, from one colour there to another at all other points: an ellipse of light.
+static bool draw_fan(svg* picture, const float* points, const ecs_color* colors, uint32_t count) {
+    if (count < 18 || !is_same_color(colors[1], colors[2])) return false;
+    float left = points[0], right = points[0], top = points[1], bottom = points[1];
+    for (uint32_t i = 0; i < count; i++) {
+        float x = points[i * 2], y = points[i * 2 + 1];
+        if (i % 3 == 0 && (x != points[0] || y != points[1])) return false;
+        if (!is_same_color(colors[i], colors[i % 3 == 0 ? 0 : 1])) return false;
+        left = x < left ? x : left;
+        right = x > right ? x : right;
+        top = y < top ? y : top;
+        bottom = y > bottom ? y : bottom;
+    }
+    uint32_t gradient = find_gradient(picture, colors[0], colors[1], true);
+    if (gradient == SVG_GRADIENTS_MAX) return false;
+    close_element(picture);
+    fputs("<ellipse", picture->file);
+    put_attribute(picture->file, "cx", points[0]);
+    put_attribute(picture->file, "cy", points[1]);
+    put_attribute(picture->file, "rx", (right - left) * 0.5f);
+    put_attribute(picture->file, "ry", (bottom - top) * 0.5f);
     fprintf(picture->file, " fill=\"url(#g%u)\"/>\n", gradient);
     return true;
 }
@@ -184,7 +215,7 @@ static void draw_polygon(svg* picture, const float* points, const ecs_color* col
 static void draw_triangles(void* context, const float* points, const ecs_color* colors,
                            uint32_t count) {
     svg* picture = context;
-    if (!picture->file) return;
+    if (!picture->file || draw_fan(picture, points, colors, count)) return;
     for (uint32_t i = 0; i + 3 <= count;) {
         bool is_rect = i + 6 <= count && draw_gradient(picture, points + i * 2, colors + i);
         if (!is_rect) draw_polygon(picture, points + i * 2, colors + i);

@@ -3,8 +3,9 @@
 /// nothing asks the clock, the locale or a font.
 ///
 /// Neighbours that look alike share an element; a quad whose colours run from top to bottom becomes a
-/// rectangle with a gradient, any other triangle a polygon of its mean colour. Text is measured with the
-/// widths of Helvetica, which Arial and Liberation Sans share.
+/// rectangle with a gradient, a fan from one colour to another an ellipse with one, any other triangle a
+/// polygon of its mean colour. Text is measured with the widths of Helvetica, which Arial and Liberation
+/// Sans share.
 #pragma once
 
 #include "net/game.h"
@@ -16,7 +17,8 @@
 typedef enum svg_kind { SVG_NOTHING, SVG_RECTS, SVG_LINES, SVG_GRADIENT_RECTS } svg_kind;
 
 typedef struct svg_gradient {
-    ecs_color top, bottom;
+    ecs_color top, bottom; ///< of a radial one: middle, edge
+    bool is_radial;
 } svg_gradient;
 
 typedef struct svg {

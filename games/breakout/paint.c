@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Shapes over net_draw. What nobody would see (no area, no alpha) is not handed on.
+
+#include "paint.h"
+
+#include "base/math.h"
+
+#define GLOW_SIDES 14u
+#define BAR_SLICES 8u
+
+ecs_color breakout_fade(ecs_color color, float part) {
+    color.a = (uint8_t)((float)color.a * base_clamp(part, 0.0f, 1.0f));
+    return color;
+}
+
+ecs_color breakout_shade(ecs_color color, float part) {
+    float goal = part > 0.0f ? 255.0f : 0.0f;
+    float weight = base_min(base_abs(part), 1.0f);
+    color.r = (uint8_t)((float)color.r + (goal - (float)color.r) * weight);
+    color.g = (uint8_t)((float)color.g + (goal - (float)color.g) * weight);
+    color.b = (uint8_t)((float)color.b + (goal - (float)color.b) * weight);
+    return color;
+}
+
+void breakout_rect(const breakout_pen* pen, float x, float y, float width, float height,
+                   ecs_color color) {
+    if (color.a == 0 || !(width > 0.0f) || !(height > 0.0f)) return;
+    pen->draw->rect(pen->draw->context, x + pen->x, y + pen->y, width, height, color);
+}
+
+void breakout_gradient(const breakout_pen* pen, float x, float y, float width, float height,
+                       ecs_color top, ecs_color bottom) {
+    if ((top.a | bottom.a) == 0 || !(width > 0.0f) || !(height > 0.0f)) return;
+    x += pen->x;
+    y += pen->y;
+    const float points[] = {x, y,          x + width, y, x,         y + height,
+                            x, y + height, x + width, y, x + width, y + height};
+    const ecs_color colors[] = {top, top, bottom, bottom, top, bottom};
+    pen->draw->triangles(pen->draw->context, points, colors, BASE_COUNT(colors));
+}
+
+void breakout_circle(const breakout_pen* pen, float x, float y, float radius, ecs_color color) {
+    if (color.a == 0 || !(radius > 0.0f)) return;
+    pen->draw->circle(pen->draw->context, x + pen->x, y + pen->y, radius, color);
+}
+
+void breakout_glow(const breakout_pen* pen, float x, float y, float radius_x, float radius_y,
+                   ecs_color color) {
+    if (color.a == 0 || !(radius_x > 0.0f) || !(radius_y > 0.0f)) return;
+    float points[GLOW_SIDES * 6];
+    ecs_color colors[GLOW_SIDES * 3];
+    ecs_color edge = breakout_fade(color, 0.0f);
+    for (uint32_t i = 0; i < GLOW_SIDES; i++) {
+        float* point = points + i * 6;
+        point[0] = x + pen->x;
+        point[1] = y + pen->y;
+        for (uint32_t end = 0; end < 2; end++) {
+            float angle = (float)(i + end) * (2.0f * BASE_PI / (float)GLOW_SIDES);
+            point[2 + end * 2] = point[0] + base_cos(angle) * radius_x;
+            point[3 + end * 2] = point[1] + base_sin(angle) * radius_y;
+        }
+        colors[i * 3] = color;
+        colors[i * 3 + 1] = colors[i * 3 + 2] = edge;
+    }
+    pen->draw->triangles(pen->draw->context, points, colors, BASE_COUNT(colors));
+}
+
+static uint8_t between(uint8_t from, uint8_t to, float part) {
+    return (uint8_t)((float)from + ((float)to - (float)from) * part + 0.5f);
+}
+
+// Slices from top to bottom; their edges lie on the round ends.
+void breakout_bar(const breakout_pen* pen, float x, float y, float width, float height,
+                  ecs_color top, ecs_color bottom) {
+    if (!(height > 0.0f) || !(width >= height)) return;
+    float points[BAR_SLICES * 12];
+    ecs_color colors[BAR_SLICES * 6];
+    float radius = height * 0.5f;
+    for (uint32_t i = 0; i < BAR_SLICES; i++) {
+        float edges[2][3]; // left, right, y
+        ecs_color tints[2];
+        for (uint32_t end = 0; end < 2; end++) {
+            float angle = (float)(i + end) * (BASE_PI / (float)BAR_SLICES);
+            float inset = radius - base_sin(angle) * radius;
+            float part = (1.0f - base_cos(angle)) * 0.5f;
+            edges[end][0] = x + inset + pen->x;
+            edges[end][1] = x + width - inset + pen->x;
+            edges[end][2] = y + part * height + pen->y;
+            tints[end] =
+                (ecs_color){between(top.r, bottom.r, part), between(top.g, bottom.g, part),
+                            between(top.b, bottom.b, part), between(top.a, bottom.a, part)};
+        }
+        // Corners: end * 2 + side.
+        static const uint8_t corners[] = {0, 1, 2, 2, 1, 3};
+        for (uint32_t k = 0; k < BASE_COUNT(corners); k++) {
+            uint32_t end = corners[k] / 2, at = i * 6 + k;
+            points[at * 2] = edges[end][corners[k] % 2];
+            points[at * 2 + 1] = edges[end][2];
+            colors[at] = tints[end];
+        }
+    }
+    pen->draw->triangles(pen->draw->context, points, colors, BASE_COUNT(colors));
+}
+
+void breakout_text(const breakout_pen* pen, float x, float y, float height, ecs_color color,
+                   const char* text) {
+    if (color.a == 0 || !(height > 0.0f)) return;
+    pen->draw->text(pen->draw->context, x + pen->x, y + pen->y, height, color, text);
+}
+
+void breakout_text_centred(const breakout_pen* pen, float x, float y, float height, ecs_color color,
+                           const char* text) {
+    float width = pen->draw->text_width(pen->draw->context, height, text);
+    breakout_text(pen, x - width * 0.5f, y, height, color, text);
+}
+
+void breakout_text_right(const breakout_pen* pen, float x, float y, float height, ecs_color color,
+                         const char* text) {
+    float width = pen->draw->text_width(pen->draw->context, height, text);
+    breakout_text(pen, x - width, y, height, color, text);
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// The picture of what moves: balls with their trails, pads with names and cheers, sparks.
+//
+// A trail is what was shown, at most once per TRAIL_STEP_S of the match, and fades by age: it has the same
+// length at any frame rate. Where a trail turns upwards near the line, the pad there flashes; that is seen
+// rather than told, so it fits whatever is shown, predicted or interpolated.
+
+#include "breakout.h"
+
+#include "base/math.h"
+#include "base/text.h"
+
+#define TRAIL_S 0.24
+#define TRAIL_STEP_S 0.016 ///< BREAKOUT_TRAIL_POINTS of them are more than TRAIL_S
+#define TRAIL_JUMP 100.0f  ///< a ball that was taken elsewhere
+#define BALL_SCALE 1.5f    ///< drawn larger than they are: 5 units are small on a screen
+#define NAMES_MAX 12u      ///< in a larger crowd only the own name can be read
+
+static ecs_vec2 trail_point(const breakout_trail* trail, uint32_t age) {
+    uint32_t at = trail->next + 2 * BREAKOUT_TRAIL_POINTS - 1 - age;
+    return trail->points[at % BREAKOUT_TRAIL_POINTS];
+}
+
+static double trail_time(const breakout_trail* trail, uint32_t age) {
+    uint32_t at = trail->next + 2 * BREAKOUT_TRAIL_POINTS - 1 - age;
+    return trail->times_s[at % BREAKOUT_TRAIL_POINTS];
+}
+
+static breakout_trail* find_trail(breakout_view* view, ecs_entity ball) {
+    breakout_trail* oldest = &view->trails[0];
+    for (uint32_t i = 0; i < BREAKOUT_TRAILS; i++) {
+        breakout_trail* trail = &view->trails[i];
+        if (trail->ball == ball) return trail;
+        if (trail->seen_s < oldest->seen_s) oldest = trail;
+    }
+    *oldest = (breakout_trail){.ball = ball};
+    return oldest;
+}
+
+static void flash_pad(ecs_world* world, breakout_game* game, ecs_vec2 at) {
+    breakout_view* view = &game->view;
+    ecs_entity nearest = ECS_ENTITY_NONE;
+    float best = 24.0f; // beyond the pad's edge
+    ecs_query_iter it = ecs_query_begin(world, game->pads);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* positions = it.rows.columns[0];
+        const ecs_vec2* sizes = it.rows.columns[1];
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            float half = sizes[i].x * 0.5f;
+            float beyond = base_abs(at.x - positions[i].x - half) - half;
+            if (beyond >= best) continue;
+            best = beyond;
+            nearest = it.rows.entities[i];
+        }
+    }
+    if (nearest == ECS_ENTITY_NONE) return;
+    view->flashes[view->flash_next] = (breakout_flash){nearest, BREAKOUT_FLASH_S};
+    view->flash_next = (view->flash_next + 1) % BREAKOUT_FLASHES;
+}
+
+static void follow(ecs_world* world, breakout_game* game, breakout_trail* trail, ecs_vec2 pos) {
+    double now_s = game->view.now_s;
+    trail->seen_s = now_s;
+    if (trail->count > 0) {
+        ecs_vec2 last = trail_point(trail, 0);
+        if (now_s - trail_time(trail, 0) < TRAIL_STEP_S) return;
+        if (base_abs(pos.x - last.x) + base_abs(pos.y - last.y) > TRAIL_JUMP) trail->count = 0;
+    }
+    trail->points[trail->next] = pos;
+    trail->times_s[trail->next] = now_s;
+    trail->next = (trail->next + 1) % BREAKOUT_TRAIL_POINTS;
+    if (trail->count < BREAKOUT_TRAIL_POINTS) trail->count++;
+    if (trail->count < 3) return;
+    ecs_vec2 turn = trail_point(trail, 1);
+    bool is_up = pos.y<turn.y, was_down = turn.y> trail_point(trail, 2).y;
+    if (is_up && was_down && turn.y > BREAKOUT_PAD_TOP - 60.0f) flash_pad(world, game, turn);
+}
+
+// A ribbon from the ball backwards, narrower and fainter with age.
+static void draw_trail(const breakout_pen* pen, const breakout_trail* trail, double now_s,
+                       ecs_vec2 head, float radius, ecs_color color) {
+    float points[BREAKOUT_TRAIL_POINTS * 12];
+    ecs_color colors[BREAKOUT_TRAIL_POINTS * 6];
+    uint32_t count = 0;
+    ecs_vec2 from = head, side = {0.0f, 0.0f};
+    float width = radius;
+    ecs_color tint = breakout_fade(color, 0.62f);
+    for (uint32_t age = 0; age < trail->count; age++) {
+        ecs_vec2 to = trail_point(trail, age);
+        float left = 1.0f - (float)((now_s - trail_time(trail, age)) / TRAIL_S);
+        if (left <= 0.0f) break;
+        float dx = from.x - to.x, dy = from.y - to.y;
+        float length = base_sqrt(dx * dx + dy * dy);
+        if (length < 0.5f) continue;
+        ecs_vec2 across = {-dy / length, dx / length};
+        if (count == 0) side = across;
+        float end_width = radius * left;
+        ecs_color end_tint = breakout_fade(color, left * left * 0.62f);
+        const float quad[] = {from.x + side.x * width,     from.y + side.y * width,
+                              from.x - side.x * width,     from.y - side.y * width,
+                              to.x + across.x * end_width, to.y + across.y * end_width,
+                              to.x - across.x * end_width, to.y - across.y * end_width};
+        static const uint8_t corners[] = {0, 1, 2, 2, 1, 3};
+        for (uint32_t i = 0; i < BASE_COUNT(corners); i++) {
+            points[count * 2] = quad[corners[i] * 2] + pen->x;
+            points[count * 2 + 1] = quad[corners[i] * 2 + 1] + pen->y;
+            colors[count] = corners[i] < 2 ? tint : end_tint;
+            count++;
+        }
+        from = to;
+        side = across;
+        width = end_width;
+        tint = end_tint;
+    }
+    if (count > 0) pen->draw->triangles(pen->draw->context, points, colors, count);
+}
+
+// Where a held ball will go: dots that run along its way.
+static void draw_aim(const breakout_pen* pen, ecs_vec2 from, const breakout_launch* launch,
+                     double now_s, ecs_color color) {
+    float phase = (float)(now_s * 2.0 - (double)(int64_t)(now_s * 2.0));
+    for (uint32_t i = 0; i < 6; i++) {
+        float part = ((float)i + phase) / 6.0f;
+        ecs_vec2 way = breakout_direction(breakout_launch_angle(launch), 18.0f + 110.0f * part);
+        breakout_circle(pen, from.x + way.x, from.y + way.y, 3.2f - 1.6f * part,
+                        breakout_fade(color, 0.9f * (1.0f - part)));
+    }
+}
+
+void breakout_draw_balls(const ecs_stage* stage, const ecs_rows* rows) {
+    breakout_game* game = stage->context;
+    const breakout_pen pen = breakout_pen_make(stage);
+    double now_s = game->view.now_s;
+    const ecs_vec2* positions = rows->columns[0];
+    const float* radii = rows->columns[1];
+    const ecs_color* colors = rows->columns[2];
+    const breakout_owner* owners = rows->columns[3];
+    const breakout_launch* launches = rows->columns[4];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        ecs_vec2 at = positions[i];
+        float radius = radii[i] * BALL_SCALE;
+        const ecs_color* whose = ecs_find(stage->world, owners[i].pad, game->color);
+        ecs_color tint = whose ? *whose : colors[i];
+        breakout_trail* trail = find_trail(&game->view, rows->entities[i]);
+        follow(stage->world, game, trail, at);
+        if (owners[i].is_held) {
+            bool is_own = whose && owners[i].pad == pen.draw->player;
+            if (whose)
+                draw_aim(&pen, at, &launches[i], now_s, breakout_fade(tint, is_own ? 1.0f : 0.4f));
+        } else {
+            draw_trail(&pen, trail, now_s, at, radius, tint);
+        }
+        breakout_glow(&pen, at.x, at.y, radius * 4.0f, radius * 4.0f, breakout_fade(tint, 0.42f));
+        breakout_circle(&pen, at.x, at.y, radius, breakout_shade(colors[i], 0.45f));
+        breakout_circle(&pen, at.x - radius * 0.25f, at.y - radius * 0.25f, radius * 0.5f,
+                        (ecs_color){255, 255, 255, 240});
+    }
+}
+
+const char* breakout_player_name(const net_draw* draw, uint32_t client, char* buffer,
+                                 size_t bytes) {
+    const char* name = draw->player_name ? draw->player_name(draw->context, client) : NULL;
+    if (name && name[0]) return name;
+    (void)base_text_format(buffer, bytes, "player %u", client);
+    return buffer;
+}
+
+static float pad_flash(const breakout_view* view, ecs_entity pad) {
+    float left = 0.0f;
+    for (uint32_t i = 0; i < BREAKOUT_FLASHES; i++) {
+        if (view->flashes[i].pad == pad) left = base_max(left, view->flashes[i].left_s);
+    }
+    return left / BREAKOUT_FLASH_S;
+}
+
+// In a crowd pads are as many as bricks, and plainer.
+static void draw_pad(const breakout_pen* pen, ecs_vec2 pos, ecs_vec2 size, ecs_color color,
+                     bool is_own, bool is_plain, float flash) {
+    float y = pos.y + flash * 3.0f; // it gives way a little
+    if (is_own || flash > 0.0f) {
+        float strength = (is_own ? 0.3f : 0.0f) + flash * 0.4f;
+        breakout_glow(pen, pos.x + size.x * 0.5f, y + size.y * 0.5f, size.x * 0.7f, 36.0f,
+                      breakout_fade(breakout_shade(color, 0.3f), strength));
+    }
+    if (!is_plain) {
+        breakout_bar(pen, pos.x + 2.0f, y + 4.0f, size.x, size.y, (ecs_color){0, 0, 0, 110},
+                     (ecs_color){0, 0, 0, 110});
+    }
+    if (is_own) {
+        breakout_bar(pen, pos.x - 2.5f, y - 2.5f, size.x + 5.0f, size.y + 5.0f,
+                     (ecs_color){255, 255, 255, 235}, (ecs_color){255, 255, 255, 150});
+    }
+    breakout_bar(pen, pos.x, y, size.x, size.y, breakout_shade(color, 0.3f + 0.5f * flash),
+                 breakout_shade(color, -0.5f + 0.6f * flash));
+    if (is_plain) return;
+    breakout_bar(pen, pos.x + 5.0f, y + 2.5f, size.x - 10.0f, size.y * 0.3f,
+                 breakout_fade(breakout_shade(color, 0.85f), 0.85f),
+                 breakout_fade(breakout_shade(color, 0.7f), 0.25f));
+}
+
+static void draw_bubble(const breakout_pen* pen, float middle, float y,
+                        const breakout_bubble* bubble) {
+    static const char* const emotes[BREAKOUT_EMOTES] = {"hi!",   "nice!", "wow!",  "oops!",
+                                                        "mine!", "gg",    "help!", "thanks"};
+    const char* text = emotes[bubble->emote % BREAKOUT_EMOTES];
+    float grown = base_min((BREAKOUT_BUBBLE_S - bubble->left_s) * 8.0f, 1.0f);
+    float part = base_min(bubble->left_s * 3.0f, 1.0f);
+    float height = 20.0f * (0.6f + 0.4f * grown);
+    float width = pen->draw->text_width(pen->draw->context, height, text) + 18.0f;
+    float x = base_clamp(middle - width * 0.5f, 4.0f, BREAKOUT_FIELD_WIDTH - width - 4.0f);
+    float top = y - 58.0f - 8.0f * grown;
+    ecs_color paper = breakout_fade((ecs_color){245, 248, 255, 235}, part);
+    breakout_rect(pen, x + 3.0f, top, width - 6.0f, height + 12.0f, paper);
+    breakout_rect(pen, x, top + 3.0f, 3.0f, height + 6.0f, paper);
+    breakout_rect(pen, x + width - 3.0f, top + 3.0f, 3.0f, height + 6.0f, paper);
+    float foot = top + height + 12.0f + pen->y, point = middle + pen->x;
+    const float points[] = {point - 7.0f, foot, point + 7.0f, foot, point, foot + 9.0f};
+    const ecs_color colors[] = {paper, paper, paper};
+    pen->draw->triangles(pen->draw->context, points, colors, 3);
+    breakout_text(pen, x + 9.0f, top + 5.0f, height,
+                  breakout_fade((ecs_color){24, 22, 54, 255}, part), text);
+}
+
+static void draw_player(const breakout_pen* pen, breakout_game* game, const ecs_rows* rows,
+                        uint32_t i, bool has_name) {
+    ecs_vec2 pos = ((const ecs_vec2*)rows->columns[0])[i];
+    ecs_vec2 size = ((const ecs_vec2*)rows->columns[1])[i];
+    ecs_color color = ((const ecs_color*)rows->columns[2])[i];
+    uint32_t client = ((const breakout_player*)rows->columns[3])[i].client;
+    bool is_own = rows->entities[i] == pen->draw->player;
+    draw_pad(pen, pos, size, color, is_own, !has_name && !is_own,
+             pad_flash(&game->view, rows->entities[i]));
+    float middle = pos.x + size.x * 0.5f;
+    if (has_name || is_own) {
+        char buffer[32];
+        const char* name = breakout_player_name(pen->draw, client, buffer, sizeof buffer);
+        breakout_text_centred(pen, middle, pos.y + size.y + 6.0f, 15.0f,
+                              is_own ? (ecs_color){255, 255, 255, 255}
+                                     : breakout_shade(breakout_fade(color, 0.9f), 0.25f),
+                              name);
+    }
+    for (uint32_t k = 0; k < BREAKOUT_BUBBLES; k++) {
+        const breakout_bubble* bubble = &game->view.bubbles[k];
+        if (bubble->left_s > 0.0f && bubble->client == client)
+            draw_bubble(pen, middle, pos.y, bubble);
+    }
+}
+
+void breakout_draw_pads(const ecs_stage* stage, const ecs_rows* rows) {
+    breakout_game* game = stage->context;
+    const breakout_pen pen = breakout_pen_make(stage);
+    bool has_names = ecs_query_count(stage->world, game->pads) <= NAMES_MAX;
+    // The own one last: over all others.
+    for (uint32_t i = 0; i < rows->count; i++) {
+        if (rows->entities[i] != pen.draw->player) draw_player(&pen, game, rows, i, has_names);
+    }
+    for (uint32_t i = 0; i < rows->count; i++) {
+        if (rows->entities[i] == pen.draw->player) draw_player(&pen, game, rows, i, true);
+    }
+}
+
+void breakout_draw_effects(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    breakout_game* game = stage->context;
+    const breakout_pen pen = breakout_pen_make(stage);
+    for (uint32_t i = 0; i < BREAKOUT_SPARKS; i++) {
+        const breakout_spark* spark = &game->view.sparks[i];
+        if (spark->age_s >= spark->life_s) continue;
+        // Out of the field nobody sees it.
+        if (spark->y > BREAKOUT_FIELD_HEIGHT || spark->x < 0.0f ||
+            spark->x > BREAKOUT_FIELD_WIDTH) {
+            continue;
+        }
+        float left = 1.0f - spark->age_s / spark->life_s;
+        float size = 2.0f + 4.0f * left;
+        breakout_rect(&pen, spark->x - size * 0.5f, spark->y - size * 0.5f, size, size,
+                      breakout_fade(spark->color, left * 1.5f));
+    }
+    for (uint32_t i = 0; i < BREAKOUT_POPS; i++) {
+        const breakout_pop* pop = &game->view.pops[i];
+        if (pop->left_s <= 0.0f) continue;
+        char text[16];
+        (void)base_text_format(text, sizeof text, "+%d", pop->score);
+        breakout_text_centred(&pen, pop->x, pop->y - 10.0f - 44.0f * (0.8f - pop->left_s), 17.0f,
+                              breakout_fade(pop->color, pop->left_s * 2.0f), text);
+    }
+}
