@@ -15,6 +15,7 @@ typedef struct film_record {
     table table;
     net_log_writer* writer;
     uint32_t ticks;
+    ecs_tick bad_tick; ///< 0: none; else an event is logged there that no client may send
     uint64_t state_hash[RECORD_TICKS_MAX + 1];
     uint64_t world_hash[RECORD_TICKS_MAX + 1];
 } film_record;
@@ -67,6 +68,9 @@ static inline void record_tick(film_record* self) {
             .size = is_repeat ? 0 : (uint32_t)size,
         };
     }
+    const net_log_event bad = {.client = 1, .message = 1, .payload = "", .size = 0};
+    begin.events = &bad;
+    begin.event_count = tick == self->bad_tick;
     net_log_append_begin(self->writer, &begin);
     if (begin.leave_count) net_match_leave(t->match, leave.client);
     for (uint32_t i = 0; i < begin.join_count; i++)
@@ -82,7 +86,7 @@ static inline void record_tick(film_record* self) {
     self->world_hash[tick] = ecs_world_hash(net_match_world(t->match));
 }
 
-static inline film_record* record_make(uint32_t ticks) {
+static inline film_record* record_make_with(uint32_t ticks, ecs_tick bad_tick) {
     // Few lives and fast balls: lives are lost and levels cleared within seconds.
     static const char* const settings[] = {"ball_speed=1.8", "lives=3"};
     film_record* self = calloc(1, sizeof *self);
@@ -95,6 +99,7 @@ static inline film_record* record_make(uint32_t ticks) {
         self->table.bots[i].rng = base_rng_make(i + 1, 7);
     }
     self->ticks = ticks;
+    self->bad_tick = bad_tick;
     self->state_hash[0] = ecs_world_state_hash(net_match_world(self->table.match));
     self->world_hash[0] = ecs_world_hash(net_match_world(self->table.match));
     assert_int_equal(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 1234,
@@ -105,6 +110,10 @@ static inline film_record* record_make(uint32_t ticks) {
     net_log_append_close(self->writer, self->table.match);
     assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
     return self;
+}
+
+static inline film_record* record_make(uint32_t ticks) {
+    return record_make_with(ticks, 0);
 }
 
 static inline void record_free(film_record* self) {
