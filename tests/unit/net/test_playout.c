@@ -216,7 +216,7 @@ static void a_server_that_paused_is_followed_again(void** state) {
     run(&l, 20);
     assert_int_equal(l.backwards, 0);
     assert_true(net_playout_delay_ms(&l.playout) < 25);
-    assert_true(l.newest - l.shown < 3);
+    assert_true((double)l.newest - l.shown < 3);
 }
 
 static void the_delay_is_bounded_on_the_worst_of_lines(void** state) {
