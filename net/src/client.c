@@ -73,6 +73,7 @@ struct net_client {
     net_inbox inbox;
     sent_input inputs[NET_INPUT_REDUNDANCY]; // ring by number
     uint32_t input_number;
+    uint64_t input_view; // what was seen when it was made, in ticks * 256
     net_pace pace;
     uint64_t ticks;
     uint64_t packets_malformed, packets_stale;
@@ -531,6 +532,8 @@ static void sample_input(net_client* client) {
         game->bot_think(&view, client->input_payload);
     }
     slot->number = client->input_number;
+    // Only where the game decides by it. Without a viewer it was the mirror's newest tick.
+    if (game->is_rewinding) client->input_view = net_mirror_tick(client->mirror) * 256;
     size_t size;
     // Longer than an input may be: a resting one goes in its place (size 0), and the number goes on.
     if (net_match_pack(client->config.match, net_match_input_message(client->config.match),
@@ -578,6 +581,7 @@ static void send_inputs(net_client* client) {
     packet.input_first = fitting ? first : 0;
     packet.n_inputs = fitting;
     packet.inputs = inputs;
+    packet.view = client->input_view;
     size_t size = proto_encode(&packet.base, client->packet, sizeof client->packet);
     BASE_ASSERT(size > 0 || proto_encoded_bytes(&packet.base) == 0);
     // Without bytes: seq 0 and nothing to say. It comes back to 0 for who waits long for a match to begin.
