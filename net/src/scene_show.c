@@ -90,15 +90,13 @@ static void write_part(net_scene* scene, const net_scene_slot* slot, const net_s
     }
 }
 
-static bool has_moved(const net_scene_shape* shape, const proto_layout* layout,
-                      const uint64_t* from, const uint64_t* to) {
-    for (uint32_t p = 0; p < shape->part_count; p++) {
-        const proto_row_component* component = &layout->components[shape->parts[p].component];
-        if (memcmp(from + component->field_first, to + component->field_first,
-                   component->field_count * sizeof *from) != 0)
-            return true;
-    }
-    return false;
+static bool has_moved(const net_scene_part* part, const proto_layout* layout, const uint64_t* from,
+                      const uint64_t* to, double ticks) {
+    const proto_row_component* component = &layout->components[part->component];
+    if (memcmp(from + component->field_first, to + component->field_first,
+               component->field_count * sizeof *from) == 0)
+        return false;
+    return !is_jump(part, layout, from, to, ticks);
 }
 
 // Where the line from one sample to the next begins.
@@ -224,25 +222,26 @@ static bool show_beyond(net_scene* scene, net_scene_slot* slot, const net_scene_
     const net_scene_sample* sample =
         former == UINT32_MAX ? NULL : net_scene_samples_get(&slot->samples, former);
     const uint64_t* from = slot->applied;
+    const proto_layout* layout = &slot->entry->layout;
     double ticks = 1, further = 0;
-    bool is_moving = false;
     if (sample && is_life_of(slot, sample)) {
         from = net_scene_samples_row(&slot->samples, former);
-        is_moving = has_moved(shape, &slot->entry->layout, from, slot->applied);
         ticks = (double)slot->applied_tick - line_start(scene, sample->tick, slot->applied_tick);
         double fade = ms_to_ticks(scene, NET_EXTRAPOLATE_MS_MAX);
         double gone = moment - (double)slot->applied_tick;
         if (gone < 0) gone = 0;
         if (gone > fade) gone = fade;
         further = gone - gone * gone / (2 * fade);
-        if (is_moving && is_final) count_stall(scene, slot, moment);
     }
+    bool is_moving = false;
     for (uint32_t p = 0; p < shape->part_count; p++) {
         const net_scene_part* part = &shape->parts[p];
-        bool is_held = is_jump(part, &slot->entry->layout, from, slot->applied, ticks);
+        bool is_part_moving = has_moved(part, layout, from, slot->applied, ticks);
+        is_moving = is_moving || is_part_moving;
         write_part(scene, slot, part, slot->applied, from, slot->applied,
-                   is_held ? 0 : further / ticks);
+                   is_part_moving ? further / ticks : 0);
     }
+    if (is_moving && is_final) count_stall(scene, slot, moment);
     return is_moving;
 }
 
