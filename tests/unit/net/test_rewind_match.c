@@ -7,6 +7,7 @@
 
 #include "ecs/change.h"
 #include "ecs/snapshot.h"
+#include "net/client.h"
 #include "net/link.h"
 #include "net/match.h"
 #include "net/schema.h"
@@ -526,6 +527,41 @@ static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state
     close_booth(&self);
 }
 
+static void a_client_of_ours_says_what_its_mirror_showed(void** state) {
+    (void)state;
+    booth self;
+    open_booth(&self);
+    static const net_link_config LINK = {.delay_ms = 40};
+    base_reporter reporter = base_reporter_stderr();
+    net_match_config config = net_match_config_default(self.hall.module);
+    config.role = NET_ROLE_MIRROR;
+    net_match* mirror;
+    net_transport* transport;
+    net_client* client;
+    assert_int_equal(net_match_create(&config, &reporter, &mirror), NET_OK);
+    assert_null(((gallery*)net_match_context(mirror))->services);
+    assert_int_equal(net_sim_client(self.sim, &LINK, &transport), NET_OK);
+    const net_client_config ours = {
+        .match = mirror, .transport = transport, .address = "sim", .name = "bob", .is_bot = true};
+    assert_int_equal(net_client_create(&ours, &client), NET_OK);
+    for (uint32_t t = 0; t < 200; t++) {
+        booth_step(&self);
+        net_client_service(client, self.now_us);
+        net_client_tick(client, self.now_us, NULL);
+    }
+    net_match_views views = net_match_get_views(self.hall.match);
+    assert_true(views.said > 150);
+    assert_int_equal(views.ahead + views.behind, 0);
+    // 40 ms to it and 40 ms back.
+    double behind = (double)net_match_tick(self.hall.match) - seen(self.hall.match, 2);
+    assert_true(behind >= 5 && behind <= 14);
+    net_client_destroy(client);
+    transport->ops->destroy(transport);
+    net_match_destroy(mirror);
+    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
+    close_booth(&self);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(what_a_player_saw_is_as_far_behind_as_it_said),
@@ -537,6 +573,7 @@ int main(void) {
         TEST(a_restored_match_remembers_what_was_where),
         TEST(a_steady_match_takes_no_memory),
         TEST(a_view_goes_with_its_input_from_the_packet_into_the_log),
+        TEST(a_client_of_ours_says_what_its_mirror_showed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
