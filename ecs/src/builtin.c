@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The datablock's own types as rows of a table: the same descriptions that a module would give.
-#include "types.h"
+// The datablock's own types as rows of a table, for worlds and for values inside containers.
+#include "child.h"
 
 #include "world_internal.h"
 
@@ -44,41 +44,89 @@ static const ecs_field field_c[] = {
     FIELD(ecs_color, b, ECS_FIELD_U8, 1), FIELD(ecs_color, a, ECS_FIELD_U8, 1)};
 static const ecs_field field_m[] = {FIELD(ecs_matrix, m, ECS_FIELD_F32, 12)};
 
-#define TYPE(type_name, c_type, table)                                                             \
-    {                                                                                              \
-        .name = type_name, .size = sizeof(c_type), .align = _Alignof(c_type), .fields = table,     \
-        .field_count = BASE_COUNT(table)                                                           \
-    }
+/// Rows lie at their id.
+#define TYPE(number, type_name, c_type, table)                                                     \
+    [number] = {.name = type_name,                                                                 \
+                .id = number,                                                                      \
+                .size = sizeof(c_type),                                                            \
+                .align = _Alignof(c_type),                                                         \
+                .object_size = sizeof(c_type),                                                     \
+                .fields = table,                                                                   \
+                .field_count = BASE_COUNT(table),                                                  \
+                .is_dense = true}
+#define OWNING(number, type_name, c_type, functions)                                               \
+    [number] = {.name = type_name,                                                                 \
+                .id = number,                                                                      \
+                .size = sizeof(c_type),                                                            \
+                .align = _Alignof(c_type),                                                         \
+                .object_size = sizeof(c_type),                                                     \
+                .ops = functions}
+#define CONTAINER(number, type_name, c_type)                                                       \
+    OWNING(number, type_name, c_type, &ecs_child_ops[number])
+#define LIST(element, type_name) CONTAINER(ECS_BUILTIN_LIST + element, type_name, ecs_list)
+
+static const ecs_type table[ECS_BUILTIN_END] = {
+    TYPE(ECS_BUILTIN_B, "b", bool, field_b),
+    TYPE(ECS_BUILTIN_I, "i", int32_t, field_i),
+    TYPE(ECS_BUILTIN_I64, "i64", int64_t, field_i64),
+    TYPE(ECS_BUILTIN_U8, "u8", uint8_t, field_u8),
+    TYPE(ECS_BUILTIN_U16, "u16", uint16_t, field_u16),
+    TYPE(ECS_BUILTIN_U32, "u32", uint32_t, field_u32),
+    TYPE(ECS_BUILTIN_U64, "u64", uint64_t, field_u64),
+    TYPE(ECS_BUILTIN_R, "r", float, field_r),
+    TYPE(ECS_BUILTIN_P2, "p2", ecs_vec2, field_p2),
+    TYPE(ECS_BUILTIN_P3, "p3", ecs_vec3, field_p3),
+    TYPE(ECS_BUILTIN_P4, "p4", ecs_vec4, field_p4),
+    TYPE(ECS_BUILTIN_IP2, "ip2", ecs_ivec2, field_ip2),
+    TYPE(ECS_BUILTIN_IP3, "ip3", ecs_ivec3, field_ip3),
+    TYPE(ECS_BUILTIN_IP4, "ip4", ecs_ivec4, field_ip4),
+    TYPE(ECS_BUILTIN_C, "c", ecs_color, field_c),
+    TYPE(ECS_BUILTIN_M, "m", ecs_matrix, field_m),
+    OWNING(ECS_BUILTIN_T, "t", ecs_string, &ecs_string_ops),
+    TYPE(ECS_BUILTIN_EID, "eid", ecs_entity, field_eid),
+    [ECS_BUILTIN_TAG] = {.name = "tag", .id = ECS_BUILTIN_TAG, .align = 1, .is_dense = true},
+    LIST(ECS_BUILTIN_B, "list<b>"),
+    LIST(ECS_BUILTIN_I, "list<i>"),
+    LIST(ECS_BUILTIN_I64, "list<i64>"),
+    LIST(ECS_BUILTIN_U8, "list<u8>"),
+    LIST(ECS_BUILTIN_U16, "list<u16>"),
+    LIST(ECS_BUILTIN_U32, "list<u32>"),
+    LIST(ECS_BUILTIN_U64, "list<u64>"),
+    LIST(ECS_BUILTIN_R, "list<r>"),
+    LIST(ECS_BUILTIN_P2, "list<p2>"),
+    LIST(ECS_BUILTIN_P3, "list<p3>"),
+    LIST(ECS_BUILTIN_P4, "list<p4>"),
+    LIST(ECS_BUILTIN_IP2, "list<ip2>"),
+    LIST(ECS_BUILTIN_IP3, "list<ip3>"),
+    LIST(ECS_BUILTIN_IP4, "list<ip4>"),
+    LIST(ECS_BUILTIN_C, "list<c>"),
+    LIST(ECS_BUILTIN_M, "list<m>"),
+    LIST(ECS_BUILTIN_T, "list<t>"),
+    LIST(ECS_BUILTIN_EID, "list<eid>"),
+    CONTAINER(ECS_BUILTIN_ARRAY, "array", ecs_array),
+    CONTAINER(ECS_BUILTIN_OBJECT, "object", ecs_object),
+};
+
+const ecs_type* ecs_builtin_type(ecs_type_id id) {
+    BASE_ASSERT(id > ECS_BUILTIN_NONE && id < ECS_BUILTIN_END);
+    return &table[id];
+}
 
 ecs_result ecs_builtin_register(ecs_world* world) {
-    const ecs_type_desc descs[] = {
-        TYPE("b", bool, field_b),
-        TYPE("i", int32_t, field_i),
-        TYPE("i64", int64_t, field_i64),
-        TYPE("u8", uint8_t, field_u8),
-        TYPE("u16", uint16_t, field_u16),
-        TYPE("u32", uint32_t, field_u32),
-        TYPE("u64", uint64_t, field_u64),
-        TYPE("r", float, field_r),
-        TYPE("p2", ecs_vec2, field_p2),
-        TYPE("p3", ecs_vec3, field_p3),
-        TYPE("p4", ecs_vec4, field_p4),
-        TYPE("ip2", ecs_ivec2, field_ip2),
-        TYPE("ip3", ecs_ivec3, field_ip3),
-        TYPE("ip4", ecs_ivec4, field_ip4),
-        TYPE("c", ecs_color, field_c),
-        TYPE("m", ecs_matrix, field_m),
-        {.name = "t",
-         .size = sizeof(ecs_string),
-         .align = _Alignof(ecs_string),
-         .ops = ecs_string_ops()},
-        TYPE("eid", ecs_entity, field_eid),
-        {.name = "tag"},
-    };
-    _Static_assert(BASE_COUNT(descs) == ECS_BUILTIN_COUNT, "ecs_builtin names another set");
     _Static_assert(sizeof(bool) == 1, "b is one byte");
-    for (uint32_t i = 0; i < BASE_COUNT(descs); i++) {
-        ecs_result result = ecs_type_register(world, &descs[i], NULL);
+    _Static_assert((uint32_t)ECS_BUILTIN_LIST == (uint32_t)ECS_CHILD_LIST &&
+                       (uint32_t)ECS_BUILTIN_ARRAY == (uint32_t)ECS_CHILD_ARRAY &&
+                       (uint32_t)ECS_BUILTIN_OBJECT == (uint32_t)ECS_CHILD_OBJECT &&
+                       (uint32_t)ECS_BUILTIN_EID == (uint32_t)ECS_CHILD_EID,
+                   "values inside have the ids of types");
+    for (ecs_type_id id = 1; id < ECS_BUILTIN_END; id++) {
+        ecs_type_desc desc = {.name = table[id].name,
+                              .size = table[id].size,
+                              .align = table[id].align,
+                              .fields = table[id].fields,
+                              .field_count = table[id].field_count,
+                              .ops = table[id].ops};
+        ecs_result result = ecs_type_add(world, &desc, 0, NULL, NULL);
         if (result != ECS_OK) return result;
     }
     return ECS_OK;

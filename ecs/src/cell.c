@@ -22,7 +22,7 @@ bool ecs_cell_assign(const ecs_world* world, const ecs_type* type, void* target,
 }
 
 void ecs_cell_move(const ecs_world* world, const ecs_type* type, void* target, void* source) {
-    if (type->ops && type->ops->move) {
+    if (!ecs_type_is_relocatable(type)) {
         ecs_type_context context = {world->allocator};
         ecs_value_move(type, &context, target, source);
         return;

@@ -108,7 +108,7 @@ static void move_columns(ecs_world* world, ecs_chunk* target, ecs_chunk* source,
     memcpy(target->entities, source->entities, count * sizeof(ecs_entity));
     for (uint32_t i = 0; i < columns_of(archetype); i++) {
         const ecs_type* type = type_of(archetype, i);
-        if (!type->ops || !type->ops->move) {
+        if (ecs_type_is_relocatable(type)) {
             memcpy(target->columns[i], source->columns[i], (size_t)source->sizes[i] * count);
             continue;
         }

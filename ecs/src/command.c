@@ -95,14 +95,15 @@ bool ecs_command_make_values(ecs_world* world, ecs_command* command,
     command->values = lay_out(world, components, count, &bytes);
     if (!command->values) return false;
     ecs_command_value* value = command->values;
+    bool are_made = true;
     for (uint32_t i = 0; i < count; i++, value = next_value(value)) {
         const ecs_type* type = ecs_command_type(world, value->component);
         memset(ecs_command_value_data(value), 0, type->size);
-        ecs_value_create(type, &context, ecs_command_value_data(value));
+        are_made = ecs_value_create(type, &context, ecs_command_value_data(value)) && are_made;
     }
     command->init_count = (uint16_t)count;
     world->storage.commands.block_bytes += bytes;
-    return true;
+    return are_made;
 }
 
 static bool copy_values(ecs_world* world, const ecs_init* inits, uint32_t count,

@@ -139,10 +139,16 @@ static bool copy_cells(ecs_world* world, const ecs_type* type, void* target, con
         memcpy(target, source, (size_t)type->size * count);
         return true;
     }
+    ecs_type_context context = {world->allocator};
     for (uint32_t row = 0; row < count; row++) {
-        size_t at = (size_t)type->size * row;
-        if (!ecs_cell_assign(world, type, (uint8_t*)target + at, (const uint8_t*)source + at)) {
+        uint8_t* to = (uint8_t*)target + (size_t)type->size * row;
+        const uint8_t* from = (const uint8_t*)source + (size_t)type->size * row;
+        if (!ecs_cell_assign(world, type, to, from)) {
             return false;
+        }
+        // The version too: a value and its shadow differ in it wherever they differ.
+        if (type->ops->version != NULL) {
+            (void)ecs_value_compare(type, &context, to, from);
         }
     }
     return true;

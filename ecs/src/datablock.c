@@ -104,7 +104,32 @@ static void open_block(text_parser* parser, ecs_text_node node) {
     parser->child_last[parser->depth] = 0;
 }
 
-/// name, "name:type" or name:type. @return false after a fault; the node's name may be empty then.
+/// What may follow a name: ":type". @return false after a fault.
+static bool read_type(text_parser* parser, ecs_text_node* node) {
+    base_bytes* strings = &parser->text->strings;
+    ecs_text_cursor* cursor = &parser->cursor;
+    ecs_text_fault fault = ecs_text_skip(cursor, false);
+    if (fault.message) {
+        fail_fault(parser, fault);
+        return false;
+    }
+    if (cursor->at == cursor->end || *cursor->at != ':') return !parser->is_over;
+    cursor->at++;
+    fault = ecs_text_skip(cursor, false);
+    if (fault.message) {
+        fail_fault(parser, fault);
+        return false;
+    }
+    uint32_t type = string_begin(parser);
+    ecs_text_read_word(cursor, true, strings);
+    node->type = string_end(parser, type);
+    if (parser->is_over) return false;
+    if (strings->data[type] != 0) return true;
+    fail(parser, cursor->line, "'%s:' needs a type", ecs_text_string(parser->text, node->name));
+    return false;
+}
+
+/// name, "name:type", "name":type or name:type. @return false after a fault; the node may be nameless then.
 static bool read_head(text_parser* parser, ecs_text_node* node) {
     base_bytes* strings = &parser->text->strings;
     ecs_text_cursor* cursor = &parser->cursor;
@@ -119,32 +144,14 @@ static bool read_head(text_parser* parser, ecs_text_node* node) {
         node->name = string_end(parser, name);
         if (parser->is_over) return false;
         char* colon = strchr((char*)strings->data + name, ':');
-        if (!colon) return true;
+        if (!colon) return read_type(parser, node);
         *colon = '\0';
         node->type = (uint32_t)(colon + 1 - (char*)strings->data);
         return true;
     }
     ecs_text_read_word(cursor, false, strings);
     node->name = string_end(parser, name);
-    ecs_text_fault fault = ecs_text_skip(cursor, false);
-    if (fault.message) {
-        fail_fault(parser, fault);
-        return false;
-    }
-    if (parser->is_over || cursor->at == cursor->end || *cursor->at != ':') return !parser->is_over;
-    cursor->at++;
-    fault = ecs_text_skip(cursor, false);
-    if (fault.message) {
-        fail_fault(parser, fault);
-        return false;
-    }
-    uint32_t type = string_begin(parser);
-    ecs_text_read_word(cursor, true, strings);
-    node->type = string_end(parser, type);
-    if (parser->is_over) return false;
-    if (strings->data[type] != 0) return true;
-    fail(parser, cursor->line, "'%s:' needs a type", ecs_text_string(parser->text, node->name));
-    return false;
+    return !parser->is_over && read_type(parser, node);
 }
 
 static void read_parameter(text_parser* parser, ecs_text_node* node) {

@@ -5,7 +5,7 @@
 // A plain type that is dense and lies in memory as it is written costs one memcpy and a look at its
 // floats; hashing it needs no memory but a small buffer on the stack. Zero keeps its sign: -0 and 0
 // divide differently, so they are different states.
-#include "types.h"
+#include "child.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
@@ -74,6 +74,7 @@ static uint32_t elements_per_piece(const ecs_field* field) {
 
 void ecs_type_write(const ecs_type* type, const void* value, base_bytes* bytes) {
     BASE_ASSERT(type && bytes);
+    value = ecs_type_object(type, value);
     if (type->ops && type->ops->write) {
         type->ops->write(value, bytes);
         return;
@@ -95,6 +96,7 @@ void ecs_type_write(const ecs_type* type, const void* value, base_bytes* bytes) 
 bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* value,
                    base_reader* reader) {
     BASE_ASSERT(type && reader);
+    value = ecs_type_object_mut(type, value);
     if (type->ops && type->ops->read) return type->ops->read(context, value, reader);
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
@@ -154,8 +156,11 @@ static uint64_t hash_large(const ecs_type* type, const void* value, uint64_t see
 
 uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed) {
     BASE_ASSERT(type);
+    if (type->id > ECS_BUILTIN_TAG && type->id < ECS_BUILTIN_END)
+        return ecs_child_hash(ecs_child_body_of(value), seed);
+    value = ecs_type_object(type, value);
     if (type->ops && type->ops->write) return hash_written(type, value, seed);
-    if (type->size > BUFFER_BYTES) return hash_large(type, value, seed);
+    if (type->object_size > BUFFER_BYTES) return hash_large(type, value, seed);
     _Alignas(8) uint8_t buffer[BUFFER_BYTES];
     uint32_t size = 0;
     for (uint32_t i = 0; i < type->field_count; i++) {
@@ -206,9 +211,11 @@ static bool field_equal(const ecs_field* field, const uint8_t* a, const uint8_t*
 
 bool ecs_type_equal(const ecs_type* type, const void* a, const void* b) {
     BASE_ASSERT(type);
+    a = ecs_type_object(type, a);
+    b = ecs_type_object(type, b);
     if (type->ops && type->ops->equal) return type->ops->equal(a, b);
-    if (type->is_dense && type->size && memcmp(a, b, type->size) == 0) return true;
-    if (type->field_count == 0 && type->size) return memcmp(a, b, type->size) == 0;
+    if (type->is_dense && type->object_size && memcmp(a, b, type->object_size) == 0) return true;
+    if (type->field_count == 0 && type->object_size) return memcmp(a, b, type->object_size) == 0;
     for (uint32_t i = 0; i < type->field_count; i++)
         if (!field_equal(&type->fields[i], a, b)) return false;
     return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Values as text for dumps, logs and the inspector: what a datablock would say, without spaces, so that
 // a line of key=value stays one. Floats come out shortest that read back as the same bits.
-#include "types.h"
+#include "child.h"
 
 #include "base/assert.h"
 #include "base/text.h"
@@ -142,24 +142,62 @@ static void put_string(writer* out, const ecs_string* string) {
     put_text(out, "\"");
 }
 
+static void put_value(writer* out, const ecs_type* type, const void* value);
+
+/// A name as it is, or quoted when it is no word.
+static void put_name(writer* out, const ecs_member* member) {
+    if (ecs_name_is_valid(member->name)) {
+        put_text(out, member->name);
+        return;
+    }
+    put_string(out, &(ecs_string){.data = member->name, .size = member->name_bytes});
+}
+
+/// [1,2;3,4] of a list, [t="a";i=1] of an array, {name:t="a"} of an object.
+static void put_container(writer* out, const ecs_child_body* body, bool is_object) {
+    put_text(out, is_object ? "{" : "[");
+    for (uint32_t i = 0; body && i < body->count && !out->is_cut; i++) {
+        const ecs_type* type = ecs_builtin_type((ecs_type_id)ecs_child_item_type(body, i));
+        if (i) put_text(out, ";");
+        if (is_object) {
+            put_name(out, ecs_child_member(body, i));
+            put_text(out, ":");
+        }
+        if (!ecs_child_is_list(body->type)) {
+            put_text(out, type->name);
+            put_text(out, "=");
+        }
+        put_value(out, type, ecs_child_item(body, i));
+    }
+    put_text(out, is_object ? "}" : "]");
+}
+
+static void put_value(writer* out, const ecs_type* type, const void* value) {
+    if (type->id == ECS_BUILTIN_T) {
+        put_string(out, value);
+        return;
+    }
+    if (type->id > ECS_BUILTIN_TAG && type->id < ECS_BUILTIN_END) {
+        put_container(out, ecs_child_body_of(value), type->id == ECS_BUILTIN_OBJECT);
+        return;
+    }
+    bool is_struct = type->id > ECS_BUILTIN_COUNT;
+    if (is_struct) put_text(out, "{");
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        if (i) put_text(out, is_struct ? ";" : ",");
+        if (is_struct) {
+            put_text(out, type->fields[i].name);
+            put_text(out, "=");
+        }
+        put_field(out, &type->fields[i], value);
+    }
+    if (is_struct) put_text(out, "}");
+}
+
 bool ecs_type_format(const ecs_type* type, const void* value, char* target, size_t target_bytes) {
     BASE_ASSERT(type && target && target_bytes > 0);
     writer out = {.target = target, .capacity = target_bytes};
     target[0] = '\0';
-    if (type->id == ECS_BUILTIN_T) {
-        put_string(&out, value);
-        return !out.is_cut;
-    }
-    bool is_struct = type->id > ECS_BUILTIN_COUNT;
-    if (is_struct) put_text(&out, "{");
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        if (i) put_text(&out, is_struct ? ";" : ",");
-        if (is_struct) {
-            put_text(&out, type->fields[i].name);
-            put_text(&out, "=");
-        }
-        put_field(&out, &type->fields[i], value);
-    }
-    if (is_struct) put_text(&out, "}");
+    put_value(&out, type, ecs_type_object(type, value));
     return !out.is_cut;
 }

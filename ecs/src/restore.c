@@ -162,7 +162,7 @@ static ecs_result read_column(loader* load, const ecs_archetype* archetype, uint
             // A shadow that is not created would be destroyed later: swap by way of the old one.
             ecs_cell_destroy(load->world, info->type, shadow);
             if (!ecs_cell_copy(load->world, info->type, shadow, cell)) {
-                ecs_value_create(info->type, &context, shadow);
+                (void)!ecs_value_create(info->type, &context, shadow);
                 return ECS_ERR_MEMORY;
             }
         }

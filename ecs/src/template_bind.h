@@ -47,3 +47,9 @@ void ecs_bind_component_block(ecs_bind_pass* binder, const ecs_text_node* node,
 /// name:type=value
 void ecs_bind_parameter(ecs_bind_pass* binder, const ecs_text_node* node,
                         const ecs_bind_scope* scope);
+
+// template_child.c
+/// One statement inside the block of a list, array or object: an item of the component's value. Faults
+/// are reported. @return false when memory ran out.
+bool ecs_bind_child(ecs_bind_pass* binder, const ecs_text_node* component,
+                    const ecs_text_node* node, const ecs_type* type, void* value);

@@ -74,10 +74,11 @@ static void add_component(ecs_bind_pass* binder, const ecs_text_node* node, cons
 /// name:type=value. Also `value:type=...` of a component's block, where `owner` is the block.
 static bool read_whole(ecs_bind_pass* binder, const ecs_text_node* node, const ecs_text_node* owner,
                        const ecs_type* type, ecs_draft_component* component) {
-    if (type->id > ECS_BUILTIN_COUNT) {
-        ecs_bind_fault(binder, node->line,
-                       "a %s is written as a block: \"%s:%s\"{ field:type=value }", type->name,
-                       name_of(binder, owner), type->name);
+    if (type->id > ECS_BUILTIN_TAG) {
+        bool is_struct = type->id > ECS_BUILTIN_COUNT;
+        ecs_bind_fault(binder, node->line, "a %s is written as a block: \"%s:%s\"{ %s:type=value }",
+                       type->name, name_of(binder, owner), type->name,
+                       is_struct ? "field" : "item");
         return false;
     }
     void* value = ecs_template_set_value(binder->set, type);
@@ -121,7 +122,8 @@ static void read_struct_field(ecs_bind_pass* binder, const ecs_text_node* node,
     }
     ecs_type_id spelling = ecs_type_find(binder->set->world, type_of(binder, node));
     char message[ECS_VALUE_MESSAGE_BYTES];
-    if (!ecs_text_read_field(field, spelling, value_of(binder, node), value, message)) {
+    if (!ecs_text_read_field(field, spelling, value_of(binder, node),
+                             ecs_type_object_mut(type, value), message)) {
         ecs_bind_fault(binder, node->line, "component '%s', field '%s': %s", name_of(binder, owner),
                        field->name, message);
         return;
@@ -135,9 +137,13 @@ void ecs_bind_component_block(ecs_bind_pass* binder, const ecs_text_node* node,
     if (!type || !ecs_bind_check_name(binder, name_of(binder, node), node->line, "component"))
         return;
     bool is_struct = type->id > ECS_BUILTIN_COUNT;
+    bool is_container = !is_struct && type->id > ECS_BUILTIN_TAG;
     ecs_draft_component component = {0};
-    void* value = is_struct ? ecs_template_set_value(binder->set, type) : NULL;
-    if (is_struct && !value) return;
+    bool needs_value = is_struct || is_container;
+    void* value = needs_value ? ecs_template_set_value(binder->set, type) : NULL;
+    if (needs_value && !value) return;
+    // `{}` says that it is empty; words alone leave what is inherited.
+    component.is_whole = is_container && node->child_count == 0;
     uint32_t at = node->child_first;
     for (; at; at = binder->text->nodes[at].next) {
         const ecs_text_node* child = &binder->text->nodes[at];
@@ -146,6 +152,9 @@ void ecs_bind_component_block(ecs_bind_pass* binder, const ecs_text_node* node,
         if (child->is_block && child->name == 0) continue; // its head was reported
         if (name[0] == '_') {
             ecs_bind_unknown_word(binder, child);
+        } else if (is_container) {
+            component.is_whole = true;
+            if (!ecs_bind_child(binder, node, child, type, value)) return;
         } else if (child->is_block) {
             ecs_bind_fault(binder, child->line, "component '%s' (%s) cannot hold the block '%.80s'",
                            name_of(binder, node), type->name, name);
@@ -162,7 +171,7 @@ void ecs_bind_component_block(ecs_bind_pass* binder, const ecs_text_node* node,
             (void)read_whole(binder, child, node, type, &component);
         }
     }
-    if (component.fields_set) component.slot.value = value;
+    if (component.fields_set || (is_container && component.is_whole)) component.slot.value = value;
     add_component(binder, node, type, &scope, component);
 }
 

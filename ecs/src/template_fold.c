@@ -101,7 +101,10 @@ static const void* zero_value(ecs_world* world, ecs_type_id type_id) {
     if (!*zero) {
         *zero = base_allocate_zero(world->allocator, type->size);
         ecs_type_context context = {world->allocator};
-        if (*zero) ecs_value_create(type, &context, *zero);
+        if (*zero && !ecs_value_create(type, &context, *zero)) {
+            base_release(world->allocator, *zero, type->size);
+            *zero = NULL;
+        }
     }
     return *zero;
 }

@@ -73,7 +73,8 @@ static const void* complete_value(ecs_template_set* set, const ecs_draft_compone
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         if (component->fields_set >> i & 1)
-            memcpy((uint8_t*)value + field->offset, (const uint8_t*)slot->value + field->offset,
+            memcpy((uint8_t*)ecs_type_object_mut(type, value) + field->offset,
+                   (const uint8_t*)ecs_type_object(type, slot->value) + field->offset,
                    (size_t)field->count * ecs_field_kind_bytes(field->kind));
     }
     return value;

@@ -83,14 +83,12 @@ void* ecs_template_set_value(ecs_template_set* set, const ecs_type* type) {
     if (!value) return NULL;
     value->type = type->id;
     value->memory = base_allocate_zero(set->world->allocator, type->size);
-    if (!value->memory) {
-        set->value_count--;
-        ecs_template_set_fail(set, ECS_ERR_MEMORY);
-        return NULL;
-    }
     ecs_type_context context = {set->world->allocator};
-    ecs_value_create(type, &context, value->memory);
-    return value->memory;
+    if (value->memory && ecs_value_create(type, &context, value->memory)) return value->memory;
+    base_release(set->world->allocator, value->memory, type->size);
+    set->value_count--;
+    ecs_template_set_fail(set, ECS_ERR_MEMORY);
+    return NULL;
 }
 
 static ecs_component_id check_type(ecs_template_set* set, const char* name, ecs_type_id is,

@@ -215,7 +215,14 @@ static void compare_row(ecs_world* world, tracked_column* column, uint32_t row) 
     }
     const void* value = column->values + column->size * row;
     void* shadow = column->shadows + column->size * row;
+    if (ecs_value_is_untouched(column->type, shadow, value)) {
+        return;
+    }
     if (ecs_type_equal(column->type, shadow, value)) {
+        ecs_type_context context = {world->allocator};
+        if (column->type->ops && column->type->ops->version) {
+            (void)ecs_value_compare(column->type, &context, shadow, value); // the versions meet
+        }
         return;
     }
     uint64_t before = shadow_hash(column, row);

@@ -69,25 +69,45 @@ static bool field_is_valid(const ecs_field* field, uint32_t struct_bytes) {
     return ecs_quant_is_valid(&field->quant, field->kind);
 }
 
-static bool ops_are_valid(const ecs_type_ops* ops) {
-    if (!ops) return true;
-    return ops->create && ops->destroy && (ops->write == NULL) == (ops->read == NULL);
+/// Why functions are refused; NULL: they are not.
+static const char* ops_fault(const ecs_type_desc* desc, uint32_t flags) {
+    const ecs_type_ops* ops = desc->ops;
+    if (!ops) return NULL;
+    if (!ops->create || !ops->destroy) return "functions need at least create and destroy";
+    if ((ops->write == NULL) != (ops->read == NULL)) return "write and read come together";
+    if (ops->reset && !(flags & ECS_TYPE_BOXED)) return "reset is for boxed types";
+    return NULL;
 }
 
-static bool desc_is_valid(const ecs_type_desc* desc) {
-    if (!ecs_name_is_valid(desc->name) || !ops_are_valid(desc->ops)) return false;
-    if (desc->size > ECS_TYPE_BYTES_MAX || desc->field_count > ECS_FIELDS_MAX) return false;
-    if (desc->size == 0) return desc->field_count == 0 && !desc->ops;
-    if (desc->field_count == 0 && !desc->ops) return false;
-    if (desc->align == 0 || desc->align > 64 || (desc->align & (desc->align - 1)) != 0)
-        return false;
-    if (desc->size % desc->align != 0) return false;
+static const char* fields_fault(const ecs_type_desc* desc) {
+    if (desc->field_count > ECS_FIELDS_MAX) return "it has more than ECS_FIELDS_MAX fields";
     for (uint32_t i = 0; i < desc->field_count; i++) {
-        if (!field_is_valid(&desc->fields[i], desc->size)) return false;
+        if (!field_is_valid(&desc->fields[i], desc->size)) return "a field makes no sense";
         for (uint32_t j = 0; j < i; j++)
-            if (strcmp(desc->fields[i].name, desc->fields[j].name) == 0) return false;
+            if (strcmp(desc->fields[i].name, desc->fields[j].name) == 0)
+                return "two fields have the same name";
     }
-    return true;
+    return NULL;
+}
+
+/// Why a description is refused; NULL: it is not.
+static const char* desc_fault(const ecs_type_desc* desc, uint32_t flags) {
+    if (!ecs_name_is_valid(desc->name)) return "its name is no name";
+    const char* fault = ops_fault(desc, flags);
+    if (fault) return fault;
+    bool is_boxed = flags & ECS_TYPE_BOXED;
+    if (flags & ~(uint32_t)ECS_TYPE_BOXED) return "it has an unknown flag";
+    if (!is_boxed && desc->size > ECS_TYPE_BYTES_MAX)
+        return "it is larger than 65536 bytes: register it boxed (ECS_TYPE_BOXED)";
+    if (is_boxed && desc->size > ECS_BOXED_BYTES_MAX) return "it is larger than 16 MiB";
+    if (desc->size == 0 && (desc->field_count > 0 || desc->ops || is_boxed))
+        return "a tag (size 0) has no fields, no functions and no box";
+    if (desc->size == 0) return NULL;
+    if (desc->field_count == 0 && !desc->ops) return "it has neither fields nor functions";
+    if (desc->align == 0 || desc->align > 64 || (desc->align & (desc->align - 1)) != 0)
+        return "its alignment is no power of two up to 64";
+    if (desc->size % desc->align != 0) return "its size is no multiple of its alignment";
+    return fields_fault(desc);
 }
 
 static uint32_t field_end(const ecs_field* field) {
@@ -120,7 +140,7 @@ static void release_fields(const base_allocator* allocator, const ecs_field* fie
 }
 
 static uint64_t layout_hash_of(const ecs_type* type) {
-    uint64_t hash = base_hash64_mix(type->size, type->field_count);
+    uint64_t hash = base_hash64_mix(type->object_size, type->field_count);
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         hash = base_hash64_mix(hash, base_hash64_text(field->name));
@@ -130,45 +150,82 @@ static uint64_t layout_hash_of(const ecs_type* type) {
     return hash;
 }
 
-ecs_result ecs_type_register(ecs_world* world, const ecs_type_desc* desc, ecs_type_id* id) {
-    BASE_ASSERT(world && desc && desc->name);
-    BASE_ASSERT(desc->field_count == 0 || desc->fields);
-    if (id) *id = ECS_TYPE_NONE;
-    if (world->is_sealed) return ECS_ERR_SEALED;
-    if (!desc_is_valid(desc)) return ECS_ERR_TYPE;
-    if (ecs_type_find(world, desc->name) != ECS_TYPE_NONE) return ECS_ERR_DUPLICATE;
-    ecs_types* types = &world->types;
-    if (types->type_count == ECS_TYPES_MAX) return ECS_ERR_FULL;
+static ecs_result refuse(const base_reporter* reporter, const ecs_type_desc* desc,
+                         const char* fault) {
+    base_report(reporter, NULL, 0, "type '%.80s' is refused: %s", desc->name, fault);
+    return ECS_ERR_TYPE;
+}
 
-    ecs_field* fields = NULL;
+ecs_result ecs_type_register(ecs_world* world, const ecs_type_desc* desc, ecs_type_id* id) {
+    return ecs_type_register_as(world, desc, 0, NULL, id);
+}
+
+/// A boxed type's functions as storage sees them: there are some, so it is not plain.
+static const ecs_type_ops boxed_plain_ops = {0};
+
+/// Do sorted fields overlap? `*is_dense` becomes false where bytes lie between them.
+static bool are_apart(const ecs_field* fields, const ecs_type_desc* desc, bool* is_dense) {
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < desc->field_count; i++) {
+        if (fields[i].offset < end) return false;
+        *is_dense = *is_dense && fields[i].offset == end;
+        end = field_end(&fields[i]);
+    }
+    *is_dense = *is_dense && end == desc->size;
+    return true;
+}
+
+ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t flags,
+                        const base_reporter* reporter, ecs_type_id* id) {
+    ecs_types* types = &world->types;
+    bool is_boxed = flags & ECS_TYPE_BOXED;
     bool is_dense = desc->ops == NULL;
+    ecs_field* fields = NULL;
     if (desc->field_count) {
         fields = copy_fields(world->allocator, desc);
         if (!fields) return ECS_ERR_MEMORY;
-        uint32_t end = 0;
-        for (uint32_t i = 0; i < desc->field_count; i++) {
-            if (fields[i].offset < end) {
-                release_fields(world->allocator, fields, desc->field_count);
-                return ECS_ERR_TYPE;
-            }
-            is_dense = is_dense && fields[i].offset == end;
-            end = field_end(&fields[i]);
+        if (!are_apart(fields, desc, &is_dense)) {
+            release_fields(world->allocator, fields, desc->field_count);
+            return refuse(reporter, desc, "two fields overlap");
         }
-        is_dense = is_dense && end == desc->size;
+    }
+    ecs_box* box = NULL;
+    if (is_boxed) {
+        box = ecs_box_create(world->allocator, desc->ops, desc->size, desc->align);
+        if (!box) {
+            release_fields(world->allocator, fields, desc->field_count);
+            return ECS_ERR_MEMORY;
+        }
     }
     ecs_type* type = &types->types[types->type_count];
     *type = (ecs_type){.id = (ecs_type_id)(types->type_count + 1),
-                       .size = desc->size,
+                       .size = is_boxed ? (uint32_t)sizeof(void*) : desc->size,
                        .align = desc->size ? desc->align : 1,
                        .field_count = desc->field_count,
                        .fields = fields,
-                       .ops = desc->ops,
-                       .is_dense = is_dense};
+                       .ops = is_boxed && !desc->ops ? &boxed_plain_ops : desc->ops,
+                       .is_dense = is_dense,
+                       .object_size = desc->size,
+                       .box = box};
+    if (is_boxed) type->align = _Alignof(void*);
     (void)base_text_copy(type->name, sizeof type->name, desc->name);
     type->layout_hash = layout_hash_of(type);
     types->type_count++;
     if (id) *id = type->id;
     return ECS_OK;
+}
+
+ecs_result ecs_type_register_as(ecs_world* world, const ecs_type_desc* desc, uint32_t flags,
+                                const base_reporter* reporter, ecs_type_id* id) {
+    BASE_ASSERT(world && desc && desc->name);
+    BASE_ASSERT(desc->field_count == 0 || desc->fields);
+    if (id) *id = ECS_TYPE_NONE;
+    if (world->is_sealed) return ECS_ERR_SEALED;
+    const char* fault = desc_fault(desc, flags);
+    if (fault) return refuse(reporter, desc, fault);
+    if (ecs_type_find(world, desc->name) != ECS_TYPE_NONE) return ECS_ERR_DUPLICATE;
+    if (world->types.type_count == ECS_TYPES_MAX) return ECS_ERR_FULL;
+    return ecs_type_add(world, desc, flags, reporter, id);
 }
 
 ecs_type_id ecs_type_find(const ecs_world* world, const char* name) {
@@ -189,8 +246,10 @@ uint32_t ecs_type_count(const ecs_world* world) {
 
 void ecs_types_deinit(ecs_world* world) {
     ecs_types* types = &world->types;
-    for (uint32_t i = 0; i < types->type_count; i++)
+    for (uint32_t i = 0; i < types->type_count; i++) {
+        ecs_box_destroy(types->types[i].box);
         release_fields(world->allocator, types->types[i].fields, types->types[i].field_count);
+    }
     base_release(world->allocator, types->types, ECS_TYPES_MAX * sizeof *types->types);
     base_release(world->allocator, types->components,
                  ECS_COMPONENTS_MAX * sizeof *types->components);

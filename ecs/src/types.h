@@ -2,6 +2,7 @@
 /// Private: the registries of types and components, and what storage does with single values.
 #pragma once
 
+#include "box.h"
 #include "ecs/type.h"
 #include "name_index.h"
 
@@ -27,6 +28,9 @@ typedef enum ecs_builtin {
     ECS_BUILTIN_T,
     ECS_BUILTIN_EID,
     ECS_BUILTIN_TAG,
+    ECS_BUILTIN_LIST = ECS_BUILTIN_TAG, ///< list<T> is this + T, for T from b to eid
+    ECS_BUILTIN_ARRAY = ECS_BUILTIN_LIST + ECS_BUILTIN_EID + 1,
+    ECS_BUILTIN_OBJECT,
     ECS_BUILTIN_END,
 } ecs_builtin;
 
@@ -45,7 +49,7 @@ typedef struct ecs_types {
 static inline bool ecs_type_is_plain(const ecs_type* type) { return type->ops == NULL; }
 /// memcpy moves it.
 static inline bool ecs_type_is_relocatable(const ecs_type* type) {
-    return type->ops == NULL || type->ops->move == NULL;
+    return type->ops == NULL || type->box != NULL || type->ops->move == NULL;
 }
 
 /// A name that a component, template, type, tag or system may carry: 1..63 of [A-Za-z0-9_.-].
@@ -66,8 +70,9 @@ ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, ui
 // Shadows: a shadow copy of a value is made by ecs_value_copy and kept by ecs_value_compare only.
 // Then the early-out of types with versions (t) is sound.
 
-/// Uncreated memory -> the type's default (zero for plain data).
-void ecs_value_create(const ecs_type* type, const ecs_type_context* context, void* value);
+/// Uncreated memory -> the type's default (zero for plain data). @return false when memory ran out for a
+/// boxed object: the cell is NULL then, and may be destroyed like any other.
+BASE_MUST_USE bool ecs_value_create(const ecs_type* type, const ecs_type_context* context, void* value);
 void ecs_value_destroy(const ecs_type* type, const ecs_type_context* context, void* value);
 /// Uncreated `target` becomes a copy. @return false when memory ran out; `target` stays uncreated.
 BASE_MUST_USE bool ecs_value_copy(const ecs_type* type, const ecs_type_context* context,
@@ -78,11 +83,24 @@ BASE_MUST_USE bool ecs_value_assign(const ecs_type* type, const ecs_type_context
 /// Uncreated `target` takes over; `source` becomes uncreated.
 void ecs_value_move(const ecs_type* type, const ecs_type_context* context, void* target,
                     void* source);
+/// The versions say that nobody changed the value since the shadow was brought up to date. Types without
+/// versions never say so.
+static inline bool ecs_value_is_untouched(const ecs_type* type, const void* shadow,
+                                          const void* current) {
+    if (!type->ops || !type->ops->version) return false;
+    return type->ops->version(ecs_type_object(type, shadow)) ==
+           type->ops->version(ecs_type_object(type, current));
+}
 /// Make `shadow` equal to `current`. @return true when they differed (also when memory ran out half-way).
 bool ecs_value_compare(const ecs_type* type, const ecs_type_context* context, void* shadow,
                        const void* current);
 
+/// The row of a built-in type: what every world has under this id. Lives forever.
+const ecs_type* ecs_builtin_type(ecs_type_id id);
+/// Add a type whose description is known to be right, whatever its name.
+BASE_MUST_USE ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t flags,
+                                      const base_reporter* reporter, ecs_type_id* id);
+
 /// Bytes of the canonical form of a plain type: the sum of its fields.
 uint32_t ecs_type_canonical_bytes(const ecs_type* type);
-/// Function table of the type t.
-const ecs_type_ops* ecs_string_ops(void);
+extern const ecs_type_ops ecs_string_ops; ///< of the type t

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ecs/change.h"
+#include "ecs/child.h"
 #include "ecs/command.h"
 #include "ecs/component.h"
 #include "ecs/debug.h"
@@ -20,4 +21,4 @@
 
 /// What a game module is bound to: changes whenever a function or struct of ecs/ or base/ that modules use
 /// changes incompatibly. Modules carry the number they were compiled with; programs refuse any other.
-#define ECS_CORE_VERSION 1u
+#define ECS_CORE_VERSION 2u

@@ -20,7 +20,7 @@
 #define ECS_STAGES_MAX 16u
 #define ECS_TAGS_MAX 64u
 #define ECS_FIELDS_MAX 64u                 ///< fields of one struct type
-#define ECS_TYPE_BYTES_MAX 65536u          ///< a relocatable type larger than this is refused
+#define ECS_TYPE_BYTES_MAX 65536u          ///< a relocatable type larger than this is refused: box it
 #define ECS_EVENT_TYPES_MAX 256u
 #define ECS_EVENT_BYTES_MAX 256u           ///< payload of one event
 #define ECS_TEXT_BYTES_MAX (1u << 20)      ///< one datablock file
@@ -29,6 +29,11 @@
 #define ECS_TEXT_SLOTS_MAX (1u << 18)      ///< components of all templates of a file, inherited ones too
 #define ECS_TEXT_TAGS_BYTES_MAX 256u       ///< one list of tags, with the NUL
 #define ECS_STRING_BYTES_MAX 4096u         ///< value of type t
+#define ECS_CHILD_COUNT_MAX 16384u         ///< values directly inside one list, array or object
+#define ECS_CHILD_DEPTH_MAX 8u             ///< containers inside one another, the outermost counts
+#define ECS_CHILD_NAME_BYTES_MAX 128u      ///< name of a value in an object, with the NUL
+#define ECS_CHILD_BYTES_MAX 65536u         ///< all values inside one component, as ecs/child.h counts them
+#define ECS_BOXED_BYTES_MAX (16u << 20)    ///< sizeof of a boxed type
 
 /// Limits chosen per world at create.
 typedef struct ecs_limits {

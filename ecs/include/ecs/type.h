@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /// Component types: size, field table, and (for types that own memory) a table of functions.
 ///
-/// The datablock's own types (b i i64 u8 u16 u32 u64 r p2 p3 p4 ip2 ip3 ip4 c m t eid tag) exist in
-/// every world; a module registers C structs beside them. Both kinds look the same to templates,
+/// The datablock's own types (b i i64 u8 u16 u32 u64 r p2 p3 p4 ip2 ip3 ip4 c m t eid tag,
+/// list<T> of each of them but tag, array, object) exist in every world; a module registers C structs beside them. Both kinds look the same to templates,
 /// tracking, replication, logs and dumps: they see fields.
 #pragma once
 
+#include "base/report.h"
 #include "ecs/entity.h"
 #include "ecs/limits.h"
 #include "ecs/result.h"
@@ -49,8 +50,9 @@ typedef struct ecs_type_context {
     const base_allocator* allocator;
 } ecs_type_context;
 
-/// Functions of a type that is more than plain bytes. Only create and destroy are required; a type
-/// without a table is plain data. A type is relocatable (memcpy moves it) unless `move` is given.
+/// Functions of a type that is more than plain bytes. Only create and destroy are required, the others
+/// have defaults made of fields; a type without a table is plain data. A type is relocatable (memcpy
+/// moves it) unless `move` is given. Of a boxed type they are given the object, not the cell.
 typedef struct ecs_type_ops {
     void (*create)(const ecs_type_context* context, void* value);
     void (*destroy)(const ecs_type_context* context, void* value);
@@ -67,7 +69,20 @@ typedef struct ecs_type_ops {
     /// The mirror of write; `value` stays created. @return false on damaged bytes, then it sets
     /// reader->failed, or when memory ran out, then it does not.
     bool (*read)(const ecs_type_context* context, void* value, base_reader* reader);
+    /// Boxed types only: the object goes back to its pool and will be handed out again as it is, so make
+    /// it what `create` makes; it may keep the memory it owns. Without it: destroyed, and created again.
+    void (*reset)(const ecs_type_context* context, void* value);
+    /// A number that another one follows with every change; `copy` and `replicate_compare` carry it over,
+    /// `read` draws one that differs when the bytes do. Equal numbers spare the compare of values.
+    uint64_t (*version)(const void* value);
 } ecs_type_ops;
+
+typedef enum ecs_type_flag {
+    /// Objects live in a pool of the type and never move; a column holds pointers to them. Systems see
+    /// `T* const*`, ecs_get gives `T* const*`, and values to create or set with are given as `T* const*`
+    /// and copied. For what others point at, and for what is too large to lie in columns.
+    ECS_TYPE_BOXED = 1u << 0,
+} ecs_type_flag;
 
 typedef struct ecs_type_desc {
     const char* name;          ///< "RigidBody"; copied
@@ -82,20 +97,36 @@ typedef struct ecs_type_desc {
 typedef struct ecs_type {
     char name[ECS_NAME_BYTES_MAX];
     ecs_type_id id;
-    uint32_t size, align;
+    uint32_t size, align;      ///< of a cell: a boxed type's is a pointer
     uint32_t field_count;
-    const ecs_field* fields;   ///< rising offset
-    const ecs_type_ops* ops;   ///< NULL: plain data
+    const ecs_field* fields;   ///< rising offset; of a boxed type: in the object
+    const ecs_type_ops* ops;   ///< NULL: plain data. Never NULL for a boxed type
     bool is_dense;             ///< fields cover every byte: memcmp tells equality
     uint64_t layout_hash;      ///< names, kinds, counts and offsets of fields
+    uint32_t object_size;      ///< sizeof of what was registered
+    struct ecs_box* box;       ///< a boxed type's pool; NULL: values lie in the column
 } ecs_type;
+
+/// What a cell stands for: itself, or the object that it points at.
+static inline const void* ecs_type_object(const ecs_type* type, const void* cell) {
+    return type->box ? *(void* const*)cell : cell;
+}
+static inline void* ecs_type_object_mut(const ecs_type* type, void* cell) {
+    return type->box ? *(void**)cell : cell;
+}
 
 /// Register a struct type.
 /// @return ECS_OK; ECS_ERR_DUPLICATE (a built-in or registered name); ECS_ERR_FULL; ECS_ERR_TYPE
-///         (size over ECS_TYPE_BYTES_MAX, a field outside the struct or overlapping another, bits or
-///         step of a quantisation out of range, ops without create or destroy); ECS_ERR_SEALED.
+///         (size over ECS_TYPE_BYTES_MAX, of a boxed type ECS_BOXED_BYTES_MAX; a field outside the
+///         struct or overlapping another, bits or step of a quantisation out of range, ops without create
+///         or destroy); ECS_ERR_SEALED; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_type_register(ecs_world* world, const ecs_type_desc* desc,
                                            ecs_type_id* id);
+/// The same with flags (ecs_type_flag) and somebody who is told why a description is refused (NULL:
+/// nobody).
+BASE_MUST_USE ecs_result ecs_type_register_as(ecs_world* world, const ecs_type_desc* desc,
+                                              uint32_t flags, const base_reporter* reporter,
+                                              ecs_type_id* id);
 /// ECS_TYPE_NONE when there is none.
 ecs_type_id ecs_type_find(const ecs_world* world, const char* name);
 /// NULL for an unknown id.

@@ -28,3 +28,14 @@ BASE_MUST_USE bool ecs_string_set(const base_allocator* allocator, ecs_string* s
 void ecs_string_clear(const base_allocator* allocator, ecs_string* string);
 /// Never NULL.
 const char* ecs_string_text(const ecs_string* string);
+
+/// Root of a container: a pointer that the value owns, NULL while it was never written. Moved by memcpy;
+/// never copied by assignment in C. What is inside is read and changed through ecs/child.h only.
+typedef struct ecs_container {
+    struct ecs_child_body* body;
+    uint32_t type; ///< of a list<T>: its ecs_child_type; of the others 0 is as good
+} ecs_container;
+
+typedef struct ecs_list { ecs_container own; } ecs_list;     ///< list<T>: elements of one type, packed
+typedef struct ecs_array { ecs_container own; } ecs_array;   ///< array: values of any types
+typedef struct ecs_object { ecs_container own; } ecs_object; ///< object: named values, in order of names

@@ -334,14 +334,14 @@ static void text_is_not_replicated_in_a_row(void** state) {
                       "x.blk:2: error: component 'name': text cannot be replicated in a row");
 }
 
-static void types_of_later_days_are_refused_by_name(void** state) {
+static void unknown_types_are_refused_by_name(void** state) {
     ecs_world* world = *state;
-    data_load_refused(world, "a {\n \"x:list<i>\"{ item:i=1; item:i=2 } }",
-                      "x.blk:2: error: component 'x' has the unknown type 'list<i>'");
-    data_load_refused(world, "a { \"x:array\"{ _:i=1; \"_:object\"{ a:i=1 } } }",
-                      "x.blk:1: error: component 'x' has the unknown type 'array'");
-    data_load_refused(world, "a { \"x:object\"{} }",
-                      "x.blk:1: error: component 'x' has the unknown type 'object'");
+    data_load_refused(world, "a {\n \"x:list<RigidBody>\"{ } }",
+                      "x.blk:2: error: component 'x' has the unknown type 'list<RigidBody>', did "
+                      "you mean 'RigidBody'?");
+    data_load_refused(world, "a { \"x:list<j>\"{ } }",
+                      "x.blk:1: error: component 'x' has the unknown type 'list<j>', did you mean "
+                      "'list<b>'?");
     data_load_refused(world, "a { \"x:RigidBod\"{} }",
                       "x.blk:1: error: component 'x' has the unknown type 'RigidBod', did you mean "
                       "'RigidBody'?");
@@ -709,7 +709,7 @@ int main(void) {
         CASE(edges_of_every_number_type_load),
         CASE(faults_between_templates_name_file_and_line),
         CASE(text_is_not_replicated_in_a_row),
-        CASE(types_of_later_days_are_refused_by_name),
+        CASE(unknown_types_are_refused_by_name),
         CASE(words_in_wrong_places_are_refused),
         CASE(all_faults_of_a_file_are_reported),
         CASE(composition_lets_later_parts_override),

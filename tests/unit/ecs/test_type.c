@@ -33,20 +33,35 @@ static ecs_type_desc pair_desc(const ecs_field* fields, uint32_t count) {
 }
 
 static void built_in_types_have_the_same_ids_everywhere(void** state) {
-    static const char* const names[] = {"b", "i",  "i64", "u8",  "u16", "u32", "u64",
-                                        "r", "p2", "p3",  "p4",  "ip2", "ip3", "ip4",
-                                        "c", "m",  "t",   "eid", "tag"};
+    static const char* const names[] = {
+        "b",         "i",         "i64",       "u8",        "u16",       "u32",     "u64",
+        "r",         "p2",        "p3",        "p4",        "ip2",       "ip3",     "ip4",
+        "c",         "m",         "t",         "eid",       "tag",       "list<b>", "list<i>",
+        "list<i64>", "list<u8>",  "list<u16>", "list<u32>", "list<u64>", "list<r>", "list<p2>",
+        "list<p3>",  "list<p4>",  "list<ip2>", "list<ip3>", "list<ip4>", "list<c>", "list<m>",
+        "list<t>",   "list<eid>", "array",     "object"};
     static const uint32_t sizes[] = {
         1, 4, 8, 1, 2, 4, 8, 4, 8, 12, 16, 8, 12, 16, 4, 48, sizeof(ecs_string), 4, 0};
     for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
         assert_int_equal(ecs_type_find(*state, names[i]), i + 1);
         const ecs_type* type = ecs_type_get(*state, (ecs_type_id)(i + 1));
-        assert_int_equal(type->size, sizes[i]);
-        assert_int_equal(type->ops != NULL, i + 1 == ECS_BUILTIN_T);
-        assert_int_equal(type->is_dense, i + 1 != ECS_BUILTIN_T);
+        bool owns_memory = i + 1 == ECS_BUILTIN_T || i + 1 > ECS_BUILTIN_TAG;
+        assert_int_equal(type->size, i < BASE_COUNT(sizes) ? sizes[i] : sizeof(ecs_container));
+        assert_int_equal(type->object_size, type->size);
+        assert_int_equal(type->ops != NULL, owns_memory);
+        assert_int_equal(type->is_dense, !owns_memory);
+        // The row that values inside go by is the same.
+        const ecs_type* row = ecs_builtin_type((ecs_type_id)(i + 1));
+        assert_string_equal(row->name, names[i]);
+        assert_int_equal(row->size, type->size);
+        assert_int_equal(row->align, type->align);
+        assert_int_equal(row->is_dense, type->is_dense);
+        assert_ptr_equal(row->ops, type->ops);
+        for (uint32_t k = 0; k < row->field_count; k++)
+            assert_int_equal(row->fields[k].offset, type->fields[k].offset);
     }
     assert_int_equal(ECS_BUILTIN_COUNT, BASE_COUNT(names));
-    assert_int_equal(ecs_type_find(*state, "list<i>"), ECS_TYPE_NONE);
+    assert_int_equal(ecs_type_find(*state, "list<tag>"), ECS_TYPE_NONE);
     assert_null(ecs_type_get(*state, ECS_TYPE_NONE));
     assert_null(ecs_type_get(*state, (ecs_type_id)(ecs_type_count(*state) + 1)));
 }

@@ -225,7 +225,7 @@ static void a_type_with_create_and_destroy_alone_works(void** state) {
     const ecs_type* type = ecs_type_get(*state, id);
     uint64_t a;
     uint64_t b;
-    ecs_value_create(type, &heap, &a);
+    assert_true(ecs_value_create(type, &heap, &a));
     a = 5;
     assert_true(ecs_value_copy(type, &heap, &b, &a));
     assert_int_equal(b, 5);
