@@ -20,6 +20,7 @@
 #include "pace.h"
 #include "roster.h"
 #include "rows.h"
+#include "viewer_feed.h"
 
 #include "base/assert.h"
 #include "base/text.h"
@@ -260,6 +261,10 @@ static void take_welcome(net_client* client, const Shoal__Wire__Welcome* welcome
         .trace = trace_update,
         .trace_context = client,
     };
+    if (client->config.viewer) {
+        net_viewer_begin(client->config.viewer, client->config.match);
+        config.sink = net_viewer_sink(client->config.viewer);
+    }
     if (net_mirror_create(&config, &client->mirror) != NET_OK) {
         finish(client, NET_CLIENT_END_LOST);
         return;
@@ -342,6 +347,7 @@ static void deliver_event(net_client* client, const net_outbox_entry* event) {
         if (assigned) {
             client->player = assigned->entity;
             client->is_player_told = true;
+            if (client->config.viewer) net_viewer_player(client->config.viewer, client->player);
         } else {
             client->packets_malformed++;
         }
@@ -360,6 +366,26 @@ static void deliver_events(net_client* client) {
         net_outbox_entry copy = *event;
         deliver_event(client, &copy);
     }
+}
+
+// The viewer has its own times for events; own messages (0) are none.
+static void take_game_event(net_client* client, const Shoal__Wire__GameEvent* event) {
+    uint32_t count = client->inbox.count;
+    if (net_inbox_push(&client->inbox, event) != NET_OK) {
+        client->packets_malformed++;
+        return;
+    }
+    if (!client->config.viewer || client->inbox.count == count || event->message == 0) return;
+    net_viewer_event(client->config.viewer, &client->inbox.entries[count].event);
+}
+
+static void show_packet(net_client* client, const Shoal__Wire__StatePacket* packet) {
+    if (!client->config.viewer) return;
+    ecs_tick row_tick;
+    bool has_player_row = net_mirror_entity_tick(client->mirror, client->player, &row_tick) &&
+                          row_tick + packet->player_age >= packet->tick;
+    net_viewer_packet(client->config.viewer, client->now_us, packet->tick, packet->input_used,
+                      packet->input_repeats, has_player_row);
 }
 
 // @return false when the packet must not be acknowledged.
@@ -387,6 +413,7 @@ static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packe
         finish(client, NET_CLIENT_END_LOST);
         return false;
     }
+    show_packet(client, packet);
     if (packet->input_used > 0) {
         net_pace_report(&client->pace, client->now_us, packet->tick, packet->input_depth,
                         packet->input_repeats, net_acks_rtt_us(&client->sent),
@@ -394,11 +421,8 @@ static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packe
     }
     if (packet->tick >= net_mirror_tick(client->mirror)) client->input_depth = packet->input_depth;
     if (!net_outbox_acked(&client->outbox, packet->event_ack)) client->packets_malformed++;
-    for (size_t i = 0; i < packet->n_events; i++) {
-        if (net_inbox_push(&client->inbox, packet->events[i]) != NET_OK) {
-            client->packets_malformed++;
-        }
-    }
+    for (size_t i = 0; i < packet->n_events; i++)
+        take_game_event(client, packet->events[i]);
     return true;
 }
 
