@@ -550,6 +550,8 @@ static void sample_input(net_client* client) {
     sent_input* slot = &client->inputs[client->input_number % NET_INPUT_REDUNDANCY];
     memset(client->input_payload, 0, sizeof client->input_payload);
     net_game_view view = make_view(client);
+    net_viewer* viewer = client->config.viewer;
+    if (viewer && !client->config.is_bot) net_viewer_look(viewer, &view);
     if (client->config.input) {
         client->config.input(client->config.input_context, &view, client->input_payload);
     } else if (game->bot_think) {
@@ -557,7 +559,9 @@ static void sample_input(net_client* client) {
     }
     slot->number = client->input_number;
     // Only where the game decides by it. Without a viewer it was the mirror's newest tick.
-    if (game->is_rewinding) client->input_view = net_mirror_tick(client->mirror) * 256;
+    if (game->is_rewinding)
+        client->input_view =
+            viewer ? net_viewer_shown(viewer) : net_mirror_tick(client->mirror) * 256;
     size_t size;
     // Longer than an input may be: a resting one goes in its place (size 0), and the number goes on.
     if (net_match_pack(client->config.match, net_match_input_message(client->config.match),
@@ -566,6 +570,7 @@ static void sample_input(net_client* client) {
         client->inputs_refused++;
     }
     slot->size = (uint32_t)size;
+    if (viewer) net_viewer_input(viewer, client->now_us, slot->number, slot->payload, slot->size);
 }
 
 static void send_inputs(net_client* client) {
