@@ -551,8 +551,9 @@ static void sample_input(net_client* client) {
     memset(client->input_payload, 0, sizeof client->input_payload);
     net_game_view view = make_view(client);
     net_viewer* viewer = client->config.viewer;
-    if (viewer && !client->config.is_bot) net_viewer_look(viewer, &view);
     if (client->config.input) {
+        // A bot sees its mirror; whoever plays sees what is shown.
+        if (viewer) net_viewer_look(viewer, &view);
         client->config.input(client->config.input_context, &view, client->input_payload);
     } else if (game->bot_think) {
         game->bot_think(&view, client->input_payload);
