@@ -107,8 +107,7 @@ base_options_result client_config_read(client_config* config, int argc, char** a
          0, 0},
         {"at", BASE_OPTION_F64, &config->at, "TICK", "begin the replay there", 0, 1e15},
         {"speed", BASE_OPTION_F64, &config->speed, "X",
-         "of the replay; 1 is that of the match (0: 1 in a window, else as fast as it goes)", 0,
-         1000},
+         "of the replay (0: 1 in a window, else as fast as it goes)", 0, 1000},
         {"config", BASE_OPTION_TEXT, &config->config, "FILE",
          "options as lines of \"bots = 8\"; environment and command line win", 0, 0},
     };

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A log played again by shoal-client without a window: hashes, exit codes, what a log has to be.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# record LOG TICKS: a short match of two bots.
+record() {
+    serve server --min-clients 2 --ticks "$2" --log "$1"
+    run client shoal-client "$address" --bots 2
+    ends_with 0 server
+}
+
+# replays LOG: to its end, with the hashes that verify has.
+replays() {
+    verifies "$1"
+    run replay shoal-client --replay "$@" --headless
+    [ "$code" = 0 ] || fail "the replay of $1 ended with $code"
+    [ "$(sed 's/^verified //' verify.out)" = "$(sed 's/^replayed //' replay.out)" ] ||
+        fail "replay and verify do not say the same"
+}
+
+case_a_replay_ends_with_the_hashes_of_verify() {
+    record a.slog 240
+    replays a.slog
+    # At a pace of its own, and from the middle.
+    replays a.slog --speed 8
+    replays a.slog --at 200
+    replays a.slog --game "$games/breakout.so"
+}
+
+case_a_log_cut_short_replays_to_its_last_whole_tick() {
+    record a.slog 240
+    truncate -s $(($(stat -c %s a.slog) * 2 / 3)) a.slog
+    replays a.slog
+    says replay.out ' tail=cut '
+}
+
+case_a_damaged_log_replays_up_to_the_damage() {
+    record a.slog 600
+    local middle=$(($(stat -c %s a.slog) / 2))
+    printf 'DAMAGED' | dd of=a.slog bs=1 seek=$middle conv=notrunc status=none
+    run verify shoal-replay verify a.slog
+    [ "$code" = 1 ] || fail "verify ended with $code"
+    run replay shoal-client --replay a.slog --headless
+    [ "$code" = 1 ] || fail "the replay ended with $code"
+    says replay.err 'damaged: '
+    [ "$(sed 's/^verified //' verify.out)" = "$(sed 's/^replayed //' replay.out)" ] ||
+        fail "replay and verify do not say the same"
+}
+
+case_a_replay_with_another_build_of_the_game_diverges() {
+    record a.slog 240
+    copy_games other
+    change other/breakout.blk 's/^ball {\(.*\)vel:p2=330,-550 /ball {\1vel:p2=330,-550.00006103515625 /'
+    SHOAL_MODULE_PATH=$PWD/other run verify shoal-replay verify a.slog
+    [ "$code" = 5 ] || fail "verify ended with $code"
+    SHOAL_MODULE_PATH=$PWD/other run replay shoal-client --replay a.slog
+    [ "$code" = 5 ] || fail "the replay ended with $code"
+    [ "$(value tick verify.out)" = "$(sed -n 's/^diverged tick=//p' replay.out)" ] ||
+        fail "they diverge in different ticks"
+    says replay.out '^replayed ticks=240 '
+}
+
+case_what_is_no_log_is_refused() {
+    local wanted words
+    echo "no log" >text.slog
+    while read -r wanted words; do
+        # shellcheck disable=SC2086
+        run refused shoal-client $words
+        [ "$code" = "$wanted" ] || fail "$words ended with $code, not $wanted"
+        [ -s refused.err ] && [ ! -s refused.out ] || fail "$words: a reason on stderr and no result"
+    done <<'END'
+1 --replay nowhere.slog
+1 --replay text.slog
+1 --replay .
+2 --replay text.slog 127.0.0.1:1
+2 --replay text.slog --headless --shot a.png
+2 --replay text.slog --speed -1
+END
+    record a.slog 20
+    run refused shoal-client --replay a.slog --game tennis
+    [ "$code" = 2 ] || fail "another game ended with $code"
+    says refused.err tennis
+}
+
+run_cases "$@"
