@@ -34,6 +34,8 @@ struct client_draw {
     client_batch batch;
     canvas canvases[CLIENT_CANVAS_COUNT];
     uint32_t width, height; // pixels
+    client_name_fn find_name;
+    void* name_context;
 };
 
 client_draw* client_draw_create(const base_allocator* allocator, struct SDL_Renderer* renderer,
@@ -304,6 +306,17 @@ static float text_width(void* context, float height, const char* text) {
     return client_font_width(on->draw->font, height, text);
 }
 
+// net_draw has one context, which is the canvas.
+static const char* player_name(void* context, uint32_t client) {
+    const client_draw* draw = ((const canvas*)context)->draw;
+    return draw->find_name ? draw->find_name(draw->name_context, client) : NULL;
+}
+
+void client_draw_set_names(client_draw* draw, client_name_fn find, void* context) {
+    draw->find_name = find;
+    draw->name_context = context;
+}
+
 net_draw client_draw_get(client_draw* draw, client_canvas id) {
     BASE_ASSERT((uint32_t)id < CLIENT_CANVAS_COUNT);
     return (net_draw){.size_bytes = sizeof(net_draw),
@@ -314,6 +327,7 @@ net_draw client_draw_get(client_draw* draw, client_canvas id) {
                       .triangles = draw_triangles,
                       .text = draw_text,
                       .text_width = text_width,
+                      .player_name = player_name,
                       .pixels_per_unit = draw->canvases[id].scale};
 }
 

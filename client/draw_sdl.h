@@ -39,6 +39,9 @@ void client_draw_resize(client_draw* draw, uint32_t width, uint32_t height, floa
 void client_draw_begin(client_draw* draw, ecs_color background);
 /// Hand over what is left; the picture is complete in the renderer, not shown yet.
 void client_draw_end(client_draw* draw);
+/// Who knows players' names; may be NULL. `context` must outlive the pictures.
+typedef const char* (*client_name_fn)(void* context, uint32_t client);
+void client_draw_set_names(client_draw* draw, client_name_fn find, void* context);
 /// Functions and pixels_per_unit are filled in, all else is the caller's. Valid until the draw dies.
 net_draw client_draw_get(client_draw* draw, client_canvas canvas);
 

@@ -3,6 +3,7 @@
 //
 // Wiring only: options, and which of the modes runs. Read run() first, then players.c.
 #include "program.h"
+#include "window_play.h"
 
 #include "film_play.h"
 
@@ -37,7 +38,15 @@ static int run(client_program* self) {
             return CLIENT_EXIT_RUNTIME;
         }
     }
-    return play_headless(self);
+    if (!self->config.is_rendering) return play_headless(self);
+#if SHOAL_HAS_WINDOW
+    return client_window_play(self);
+#else
+    base_report(&self->reporter, NULL, 0,
+                "this client was built without a window: install libsdl2-dev and libstb-dev, build "
+                "again");
+    return CLIENT_EXIT_USAGE;
+#endif
 }
 
 static void release(client_program* self) {

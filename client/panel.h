@@ -16,7 +16,7 @@
 #define CLIENT_PANEL_LEFT 12.0f
 #define CLIENT_PANEL_TOP 12.0f
 #define CLIENT_PANEL_WIDTH 320.0f
-#define CLIENT_PANEL_HEIGHT 516.0f
+#define CLIENT_PANEL_HEIGHT 500.0f
 
 typedef enum client_plot {
     CLIENT_PLOT_RTT,    ///< ms

@@ -12,6 +12,9 @@
 #include <string.h>
 
 #define LAST_WORDS_MS_MAX 1000u
+#define SERVICE_US 10000u // between two looks at connections at most
+#define SLACK_PER_PLAYER_US 50u
+#define SLACK_US_MAX 4000u
 #define REFUSED_PROTOCOL 1u
 #define REFUSED_SCHEMA 2u
 #define REFUSED_GAME 3u
@@ -125,26 +128,34 @@ bool client_players_service(client_program* self, uint64_t now_us) {
 }
 
 // Each player has its own clock: it follows how the server finds its inputs.
-uint64_t client_players_due_us(const client_program* self) {
-    uint64_t due_us = UINT64_MAX;
+// Each player's clock follows its own ring of inputs on the server, so that many bots would wake the loop
+// at as many moments, and each time all of them are given the time: who is due so soon goes along.
+static uint64_t slack_us(const client_program* self) {
+    uint64_t slack = self->player_count > 1 ? self->player_count * SLACK_PER_PLAYER_US : 0;
+    return slack < SLACK_US_MAX ? slack : SLACK_US_MAX;
+}
+
+uint64_t client_players_due_us(const client_program* self, uint64_t now_us) {
+    uint64_t due_us = now_us + SERVICE_US;
     for (uint32_t i = 0; i < self->player_count; i++) {
         const net_client* client = self->players[i].client;
-        if (net_client_get_phase(client) == NET_CLIENT_ENDED) continue;
+        if (net_client_get_phase(client) != NET_CLIENT_PLAYING) continue;
         uint64_t next_us = net_client_next_tick_us(client);
         if (next_us < due_us) due_us = next_us;
     }
-    return due_us == UINT64_MAX ? 0 : due_us;
+    return due_us;
 }
 
 void client_players_tick(client_program* self, uint64_t now_us) {
+    uint64_t until_us = now_us + slack_us(self);
     for (uint32_t i = 0; i < self->player_count; i++) {
         client_player* one = &self->players[i];
-        net_client_phase phase = net_client_get_phase(one->client);
-        if (phase == NET_CLIENT_ENDED || now_us < net_client_next_tick_us(one->client)) continue;
+        if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) continue;
+        if (net_client_next_tick_us(one->client) > until_us) continue;
         net_client_tick(one->client, now_us, NULL);
         // Counted from the first state on: waiting in a lobby is not playing.
-        if (phase == NET_CLIENT_PLAYING && self->config.ticks &&
-            net_client_tick_newest(one->client) > 0 && ++one->ticks >= self->config.ticks) {
+        if (self->config.ticks && net_client_tick_newest(one->client) > 0 &&
+            ++one->ticks >= self->config.ticks) {
             net_client_leave(one->client, now_us);
         }
     }
@@ -158,8 +169,8 @@ void client_players_leave(client_program* self, uint64_t now_us) {
 
 void client_players_run(client_program* self) {
     for (;;) {
-        uint64_t wake_us = client_players_due_us(self);
         uint64_t now_us = net_loop_now_us();
+        uint64_t wake_us = client_players_due_us(self, now_us);
         uint64_t socket_us = net_socket_next_us();
         if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
         if (net_loop_wait(&self->loop, wake_us)) client_players_leave(self, net_loop_now_us());

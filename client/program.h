@@ -60,8 +60,8 @@ BASE_MUST_USE int client_players_open(client_program* program, const client_eyes
 void client_players_close(client_program* program);
 /// @return false when every session has ended.
 BASE_MUST_USE bool client_players_service(client_program* program, uint64_t now_us);
-/// When client_players_tick has something to do.
-uint64_t client_players_due_us(const client_program* program);
+/// When there is something to do for the players, as far as is known at `now_us`.
+uint64_t client_players_due_us(const client_program* program, uint64_t now_us);
 /// Tick whoever is due; players who had their --ticks leave.
 void client_players_tick(client_program* program, uint64_t now_us);
 void client_players_leave(client_program* program, uint64_t now_us);

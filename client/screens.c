@@ -51,6 +51,29 @@ static void put_middle(const net_draw* draw, float x, float y, float height, ecs
     }
 }
 
+// In lines of whole words, at most `lines`.
+static void put_lines(const net_draw* draw, float x, float y, float height, ecs_color color,
+                      const char* text, float width_max, uint32_t lines) {
+    char line[256];
+    uint32_t count = 0;
+    while (text && *text && count + 1 < lines) {
+        size_t end = 0, fits = 0;
+        while (text[end]) {
+            size_t word = end + 1 + strcspn(text + end + 1, " ");
+            if (!base_text_format(line, sizeof line, "%.*s", (int)word, text)) break;
+            if (draw->text_width(draw->context, height, line) > width_max) break;
+            fits = end = word;
+        }
+        if (fits == 0) break; // one word is too wide: it is cut below
+        (void)base_text_format(line, sizeof line, "%.*s", (int)fits, text);
+        put_middle(draw, x, y + (float)count++ * height * 1.35f, height, color, line, width_max);
+        text += fits + strspn(text + fits, " ");
+    }
+    if (text && *text) {
+        put_middle(draw, x, y + (float)count * height * 1.35f, height, color, text, width_max);
+    }
+}
+
 static void dim(const net_draw* draw, float width, float height, uint8_t alpha) {
     draw->rect(draw->context, 0.0f, 0.0f, width, height, (ecs_color){4, 6, 14, alpha});
 }
@@ -127,12 +150,12 @@ void client_screen_resuming(const net_draw* draw, float width, float height, dou
 
 void client_screen_ended(const net_draw* draw, float width, float height, const char* headline,
                          const char* reason, const char* hint) {
-    float middle = width * 0.5f, top = height * 0.5f - 85.0f;
+    float middle = width * 0.5f, top = height * 0.5f - 95.0f;
     dim(draw, width, height, 190);
-    card(draw, middle - CARD_WIDTH * 0.5f, top, CARD_WIDTH, 170.0f, bad);
+    card(draw, middle - CARD_WIDTH * 0.5f, top, CARD_WIDTH, 190.0f, bad);
     put_middle(draw, middle, top + 30.0f, 28.0f, white, headline, CARD_WIDTH - 40.0f);
-    put_middle(draw, middle, top + 76.0f, 15.0f, soft, reason, CARD_WIDTH - 40.0f);
-    put_middle(draw, middle, top + 126.0f, 14.0f, accent, hint, CARD_WIDTH - 40.0f);
+    put_lines(draw, middle, top + 76.0f, 15.0f, soft, reason, CARD_WIDTH - 40.0f, 3);
+    put_middle(draw, middle, top + 150.0f, 14.0f, accent, hint, CARD_WIDTH - 40.0f);
 }
 
 static void help_row(const net_draw* draw, float x, float y, const char* keys, const char* help) {

@@ -58,6 +58,9 @@ void client_window_destroy(client_window* window); ///< may be NULL
 /// Once the game is known.
 void client_window_set_view(client_window* window, const char* title, float width, float height);
 
+/// For net_draw's player_name.
+void client_window_set_names(client_window* window, client_name_fn find, void* context);
+
 /// A person can sit in front of it.
 bool client_window_is_interactive(const client_window* window);
 /// The code of a key by its SDL name ("Left", "Space", "F1"); 0 for a name that SDL does not know.

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Where bytes go: state bodies by component (net_client_component_bits), and four kinds beside them. All
+// together are the datagrams' bytes, so that the table's sum is the plot's value.
+#include "feed.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+#define SMOOTH 0.15f ///< part of the newest tenth of a second in a rate
+
+typedef enum feed_other {
+    OTHER_RECORDS,
+    OTHER_EVENTS,
+    OTHER_CONTROL,
+    OTHER_HEADERS,
+    OTHER_COUNT,
+} feed_other;
+
+static const char* const other_names[OTHER_COUNT] = {"(handles, masks)", "(events)", "(channel 0)",
+                                                     "(packet headers)"};
+
+void client_feed_init(client_feed* feed) {
+    memset(feed, 0, sizeof *feed);
+}
+
+static uint32_t component_count(const client_feed_sources* sources) {
+    uint32_t count = ecs_component_count(net_match_world(sources->mirror));
+    return count < CLIENT_FEED_COMPONENTS_MAX ? count : CLIENT_FEED_COMPONENTS_MAX - 1;
+}
+
+static void see_rate(client_feed* feed, uint32_t which, uint64_t bits, float seconds) {
+    // A counter that fell belongs to a new session.
+    uint64_t more = bits >= feed->counts[which] ? bits - feed->counts[which] : 0;
+    feed->counts[which] = bits;
+    feed->rates[which] += ((float)more / 8.0f / seconds - feed->rates[which]) * SMOOTH;
+}
+
+static void see_parts(client_feed* feed, const net_client_meter* meter,
+                      const client_feed_sources* sources, float seconds) {
+    uint64_t rest = meter->in_bytes * 8;
+    uint64_t known = meter->body_bits + (meter->event_bytes + meter->control_bytes) * 8;
+    const uint64_t others[OTHER_COUNT] = {
+        [OTHER_RECORDS] = meter->record_bits,
+        [OTHER_EVENTS] = meter->event_bytes * 8,
+        [OTHER_CONTROL] = meter->control_bytes * 8,
+        [OTHER_HEADERS] = rest > known ? rest - known : 0,
+    };
+    for (uint32_t id = 1; id <= component_count(sources); id++) {
+        see_rate(feed, id, net_client_component_bits(sources->client, (ecs_component_id)id),
+                 seconds);
+    }
+    for (uint32_t i = 0; i < OTHER_COUNT; i++)
+        see_rate(feed, CLIENT_FEED_COMPONENTS_MAX + i, others[i], seconds);
+}
+
+static const char* name_of(const client_feed_sources* sources, uint32_t which) {
+    if (which >= CLIENT_FEED_COMPONENTS_MAX) return other_names[which - CLIENT_FEED_COMPONENTS_MAX];
+    const ecs_component* component =
+        ecs_component_get(net_match_world(sources->mirror), (ecs_component_id)which);
+    return component ? component->name : "?";
+}
+
+// The largest first; of equal ones the first.
+static void rank_parts(const client_feed* feed, const client_feed_sources* sources,
+                       panel_facts* facts) {
+    bool is_taken[CLIENT_FEED_RATES_MAX] = {false};
+    facts->part_count = 0;
+    facts->parts_bytes_s = 0.0f;
+    for (uint32_t i = 0; i < CLIENT_FEED_RATES_MAX; i++)
+        facts->parts_bytes_s += feed->rates[i];
+    for (uint32_t row = 0; row < CLIENT_PANEL_PARTS; row++) {
+        uint32_t best = CLIENT_FEED_RATES_MAX;
+        for (uint32_t i = 0; i < CLIENT_FEED_RATES_MAX; i++) {
+            if (is_taken[i] || feed->rates[i] < 0.05f) continue;
+            if (best == CLIENT_FEED_RATES_MAX || feed->rates[i] > feed->rates[best]) best = i;
+        }
+        if (best == CLIENT_FEED_RATES_MAX) return;
+        is_taken[best] = true;
+        panel_part* part = &facts->parts[facts->part_count++];
+        (void)base_text_copy(part->name, sizeof part->name, name_of(sources, best));
+        part->bytes_s = feed->rates[best];
+    }
+}
+
+static void fill_facts(const net_client_meter* meter, const net_viewer_meter* view,
+                       const client_feed_sources* sources, panel_facts* facts) {
+    const ecs_world* world = net_match_world(sources->mirror);
+    client_window_frames frames = client_window_get_frames(sources->window);
+    facts->tick = net_viewer_tick(sources->viewer);
+    facts->created = ecs_handle_count(world, ECS_STATE_CREATED);
+    facts->loading = ecs_handle_count(world, ECS_STATE_LOADING);
+    facts->allocated = ecs_handle_count(world, ECS_STATE_ALLOCATED);
+    facts->corrections = view->corrections;
+    facts->corrections_seen = view->corrections_seen;
+    facts->correction_max = view->correction_max;
+    facts->rollbacks = view->rollbacks;
+    facts->stalls = view->stalls;
+    facts->stalled_ms = view->stalled_ms;
+    facts->teleports = view->teleports;
+    facts->input_depth = meter->input_depth;
+    facts->resumes = meter->resumes;
+    facts->pace = meter->pace;
+    facts->frame_us_p50 = frames.us_p50;
+    facts->frame_us_p99 = frames.us_p99;
+}
+
+static float rate_kb(uint64_t now, uint64_t last, float seconds) {
+    return now >= last ? (float)(now - last) / 1000.0f / seconds : 0.0f;
+}
+
+void client_feed_service(client_feed* feed, uint64_t now_us, const client_feed_sources* sources,
+                         client_panel* panel) {
+    if (now_us < feed->next_us) return;
+    net_client_meter meter;
+    net_viewer_meter view;
+    net_client_get_meter(sources->client, &meter);
+    net_viewer_get_meter(sources->viewer, &view);
+    bool is_first = feed->last_us == 0;
+    float seconds = (float)(now_us - feed->last_us) * 1e-6f;
+    feed->next_us = now_us + 1000000u / CLIENT_PANEL_HZ;
+    feed->last_us = now_us;
+    if (!is_first && seconds > 0.0f) {
+        panel_sample sample = {
+            .values = {
+                [CLIENT_PLOT_RTT] = (float)meter.rtt_ms,
+                [CLIENT_PLOT_LOSS] = (float)meter.loss_percent,
+                [CLIENT_PLOT_JITTER] = (float)meter.jitter_ms,
+                [CLIENT_PLOT_DELAY] = (float)view.delay_ms,
+                [CLIENT_PLOT_IN] = rate_kb(meter.in_bytes, feed->last.in_bytes, seconds),
+                [CLIENT_PLOT_OUT] = rate_kb(meter.out_bytes, feed->last.out_bytes, seconds),
+                [CLIENT_PLOT_LEAD] = (float)view.lead_ms,
+            }};
+        sample.values[CLIENT_PLOT_FRAME] =
+            (float)client_window_get_frames(sources->window).us_last / 1000.0f;
+        client_panel_add(panel, &sample);
+        see_parts(feed, &meter, sources, seconds);
+        rank_parts(feed, sources, &panel->facts);
+    }
+    fill_facts(&meter, &view, sources, &panel->facts);
+    feed->last = meter;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/// Numbers of a session for the panel: ten samples per second, rates from counters that only rise.
+#pragma once
+
+#include "net/viewer.h"
+#include "panel.h"
+#include "window.h"
+
+#define CLIENT_FEED_COMPONENTS_MAX 256u ///< further ones are counted with the rest
+#define CLIENT_FEED_RATES_MAX (CLIENT_FEED_COMPONENTS_MAX + 4u)
+
+typedef struct client_feed {
+    uint64_t next_us, last_us;
+    net_client_meter last;
+    uint64_t counts[CLIENT_FEED_RATES_MAX]; ///< bits so far: components by id, then the four others
+    float rates[CLIENT_FEED_RATES_MAX];     ///< bytes per second, smoothed
+} client_feed;
+
+typedef struct client_feed_sources {
+    const net_client* client;
+    net_match* mirror;
+    const net_viewer* viewer;
+    const client_window* window;
+} client_feed_sources;
+
+void client_feed_init(client_feed* feed);
+/// Call often; it looks when a sample is due.
+void client_feed_service(client_feed* feed, uint64_t now_us, const client_feed_sources* sources,
+                         client_panel* panel);
