@@ -141,10 +141,11 @@ static void draw_band(const breakout_pen* pen, const breakout_match* match) {
     }
 }
 
+// `veil` 0..1 darkens the field behind, `part` fades all of it.
 static void draw_banner(const breakout_pen* pen, const char* title, const char* text,
-                        ecs_color color, float part) {
+                        ecs_color color, float veil, float part) {
     const ecs_color clear = {6, 8, 28, 0};
-    ecs_color dark = breakout_fade((ecs_color){6, 8, 28, 215}, part);
+    ecs_color dark = breakout_fade((ecs_color){6, 8, 28, 255}, veil * part);
     breakout_gradient(pen, 0.0f, 425.0f, WIDTH, 40.0f, clear, dark);
     breakout_rect(pen, 0.0f, 465.0f, WIDTH, 70.0f, dark);
     breakout_gradient(pen, 0.0f, 535.0f, WIDTH, 40.0f, dark, clear);
@@ -183,7 +184,7 @@ void breakout_draw_board(const ecs_stage* stage, const ecs_rows* rows) {
         (void)base_text_format(title, sizeof title, "LEVEL %d", match->level);
         (void)base_text_format(text, sizeof text, "%d bricks", match->bricks);
         float part = base_min(view->title_s * 2.5f, 1.0f);
-        draw_banner(&pen, title, text, white, part);
+        draw_banner(&pen, title, text, white, 0.35f, part); // balls fly already
         return;
     }
     bool is_cleared = match->phase == BREAKOUT_CLEARED, is_lost = match->phase == BREAKOUT_LOST;
@@ -193,5 +194,5 @@ void breakout_draw_board(const ecs_stage* stage, const ecs_rows* rows) {
                 is_cleared ? "LEVEL CLEARED"
                 : is_lost  ? "BALL LOST"
                            : "GAME OVER",
-                text, is_cleared ? good : bad, 1.0f);
+                text, is_cleared ? good : bad, 0.85f, 1.0f);
 }

@@ -145,8 +145,13 @@ void breakout_draw_balls(const ecs_stage* stage, const ecs_rows* rows) {
         follow(stage->world, game, trail, at);
         if (owners[i].is_held) {
             bool is_own = whose && owners[i].pad == pen.draw->player;
-            if (whose)
+            if (whose) {
                 draw_aim(&pen, at, &launches[i], now_s, breakout_fade(tint, is_own ? 1.0f : 0.4f));
+            }
+            if (is_own) {
+                breakout_text_centred(&pen, at.x, at.y - 168.0f, 17.0f,
+                                      (ecs_color){255, 255, 255, 190}, "Space or click to launch");
+            }
         } else {
             draw_trail(&pen, trail, now_s, at, radius, tint);
         }
