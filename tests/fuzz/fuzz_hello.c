@@ -5,7 +5,9 @@
 // An input is {u8 mode} and a list of records {u8 operation, u8 size, bytes[size]}. Even modes are
 // against the server, odd ones against the client. Operation % 8:
 //   0  bytes on the control channel, 1: on the realtime channel
-//   2  a good hello (server) or a good welcome (client)
+//   2  a good hello (server) or a good welcome (client). With bytes: a hello of who comes back, the bytes as
+//      secret, one byte for the stranger's own over a new connection; a welcome whose first byte says
+//      whether it is a resumed one, with up to 16 bytes of secret and settings of 8 bytes each
 //   3  an input packet (server) or a state packet (client) around the bytes: the next seq, a true
 //      acknowledgement, the bytes as input or as body
 //   4  the same with an event: the first two bytes are number and message, the rest its payload
@@ -128,13 +130,50 @@ static uint32_t word(const uint8_t* bytes, size_t size, size_t index) {
     return value;
 }
 
+static void strike_hello(stage* at, const uint8_t* bytes, size_t size) {
+    raw_client* from = &at->stranger;
+    const uint64_t schema = net_schema_hash(net_match_schema(at->server_match));
+    if (size == 0) {
+        raw_client_hello(from, NET_PROTOCOL_VERSION, schema, "swarm", "stranger");
+        return;
+    }
+    if (size > 1) {
+        raw_client_hello_again(from, schema, "swarm", bytes, size);
+        return;
+    }
+    if (from->peer) from->transport->ops->disconnect(from->transport, from->peer, 0, true);
+    from->peer = 0;
+    from->is_connected = from->is_gone = false;
+    for (uint32_t i = 0; i < 5 && !from->is_connected; i++)
+        tick(at);
+    raw_client_hello_again(from, schema, "swarm", from->resume, sizeof from->resume);
+}
+
+static void strike_welcome(stage* at, const uint8_t* bytes, size_t size) {
+    enum { SECRET_FIRST = 1, SETTINGS_FIRST = 17 };
+    double settings[32] = {0};
+    Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
+    welcome.client = 1;
+    welcome.tick_rate_hz = 60;
+    if (size > SECRET_FIRST) {
+        welcome.is_resumed = bytes[0] & 1;
+        welcome.resume.data = (uint8_t*)(uintptr_t)bytes + SECRET_FIRST;
+        welcome.resume.len = (size < SETTINGS_FIRST ? size : SETTINGS_FIRST) - SECRET_FIRST;
+    }
+    if (size > SETTINGS_FIRST) {
+        memcpy(settings, bytes + SETTINGS_FIRST, size - SETTINGS_FIRST);
+        welcome.n_settings = (size - SETTINGS_FIRST) / sizeof *settings;
+        welcome.settings = settings;
+    }
+    raw_server_welcome_as(&at->hostile, welcome);
+}
+
 static void strike_server(stage* at, uint8_t operation, const uint8_t* bytes, size_t size) {
     raw_client* from = &at->stranger;
     Shoal__Wire__InputPacket packet;
     switch (operation) {
     case 2:
-        raw_client_hello(from, NET_PROTOCOL_VERSION,
-                         net_schema_hash(net_match_schema(at->server_match)), "swarm", "stranger");
+        strike_hello(at, bytes, size);
         break;
     case 3:
         packet = raw_client_packet(from);
@@ -164,7 +203,7 @@ static void strike_client(stage* at, uint8_t operation, const uint8_t* bytes, si
     Shoal__Wire__StatePacket packet;
     switch (operation) {
     case 2:
-        raw_server_welcome(from, 1, 60);
+        strike_welcome(at, bytes, size);
         break;
     case 3:
         packet = raw_server_packet(from, at->now_us / TICK_US);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define TICK_US 16667u
+#define TICKS_PER_SECOND 60u
 #define SETTLE_TICKS_MAX 1500u
 #define INDEX_MAX 4096u
 
@@ -36,6 +37,8 @@ typedef struct member {
     uint32_t join_tick;
     uint32_t leave_tick; // 0: stays
     bool is_started, is_done;
+    bool goes_dark;
+    uint32_t dark_client;     // its number when it went dark, 0: it did not play yet
     net_client_report report; // when it was done
     uint32_t shouts;
     base_rng rng;
@@ -66,6 +69,15 @@ static void fail(scenario* self, const char* format, ...) {
     va_end(arguments);
 }
 
+// Five to twenty-five seconds; less where greeting again takes long, for a session waits thirty.
+static void draw_darkness(scenario_config* config, base_rng* rng) {
+    bool is_good = config->link.loss_percent < 10 && config->link.delay_ms < 100;
+    config->dark_tick = 90 + base_rng_below(rng, 60);
+    config->dark_ticks =
+        TICKS_PER_SECOND * 5 + base_rng_below(rng, TICKS_PER_SECOND * (is_good ? 20 : 12));
+    config->ticks += config->dark_tick + config->dark_ticks + TICKS_PER_SECOND * 8;
+}
+
 scenario_config scenario_config_draw(uint64_t seed) {
     base_rng rng = base_rng_make(seed, 1);
     scenario_config config = {.seed = seed};
@@ -79,6 +91,7 @@ scenario_config scenario_config_draw(uint64_t seed) {
     config.link.seed = base_rng_u64(&rng);
     config.has_churn = base_rng_chance(&rng, 0.7);
     if (base_rng_chance(&rng, 0.2)) config.stop_tick = 1 + base_rng_below(&rng, config.ticks);
+    if (!config.stop_tick && base_rng_chance(&rng, 0.15)) draw_darkness(&config, &rng);
     return config;
 }
 
@@ -179,14 +192,19 @@ static bool open_server(scenario* self) {
     return net_server_create(&server, &self->server) == NET_OK;
 }
 
+static net_link_config link_of(const scenario* self, uint32_t index) {
+    net_link_config link = self->config.link;
+    link.seed += index * 31;
+    return link;
+}
+
 static void open_member(scenario* self, uint32_t index, trace_target* target) {
     member* one = &self->members[index];
     base_reporter reporter = base_reporter_stderr();
     net_match_config config = net_match_config_default(self->module);
     config.role = NET_ROLE_MIRROR;
     BASE_ASSERT(net_match_create(&config, &reporter, &one->match) == NET_OK);
-    net_link_config link = self->config.link;
-    link.seed += index * 31;
+    net_link_config link = link_of(self, index);
     BASE_ASSERT(net_sim_client(self->sim, &link, &one->transport) == NET_OK);
     net_client_config client = {
         .match = one->match,
@@ -215,7 +233,9 @@ static void draw_members(scenario* self) {
     for (uint32_t i = 0; i < self->config.clients; i++) {
         member* one = &self->members[i];
         one->join_tick = 1;
-        if (self->config.has_churn) {
+        one->goes_dark = self->config.dark_tick != 0 && i % 2 == 0;
+        // Whoever goes dark plays by then, and is there when the light comes back.
+        if (self->config.has_churn && !one->goes_dark) {
             one->join_tick = 1 + base_rng_below(&rng, self->config.ticks * 2 / 3);
             if (base_rng_chance(&rng, 0.3)) {
                 one->leave_tick = one->join_tick + 30 + base_rng_below(&rng, self->config.ticks);
@@ -271,6 +291,15 @@ static void check_member(scenario* self, member* one) {
         fail(self, "session check: client %" PRIu32 " was lost", report.client);
         return;
     }
+    if (one->dark_client && report.client != one->dark_client) {
+        fail(self, "session check: client %" PRIu32 " came back as client %" PRIu32,
+             one->dark_client, report.client);
+    }
+    net_client_meter meter;
+    net_client_get_meter(one->client, &meter);
+    self->result.resumes += meter.resumes;
+    if (one->dark_client && report.end == NET_CLIENT_END_GOODBYE && meter.resumes == 0)
+        fail(self, "session check: client %" PRIu32 " never noticed the dark", report.client);
     swarm_context* context = net_match_context(one->match);
     if (context->ping_faults) {
         fail(self, "event check: client %" PRIu32 " missed or doubled a reliable event",
@@ -315,10 +344,23 @@ static void check_member(scenario* self, member* one) {
     }
 }
 
+static void set_light(scenario* self, member* one, uint32_t index, uint32_t step) {
+    net_link_config link = link_of(self, index);
+    if (step == self->config.dark_tick) {
+        link.loss_percent = 100;
+        net_sim_link_set(one->transport, &link);
+        net_client_report report = net_client_get_report(one->client);
+        if (report.tick > 0) one->dark_client = report.client;
+    } else if (step == self->config.dark_tick + self->config.dark_ticks) {
+        net_sim_link_set(one->transport, &link);
+    }
+}
+
 static void step_member(scenario* self, uint32_t index, uint32_t step, trace_target* target) {
     member* one = &self->members[index];
     if (one->is_done || step < one->join_tick) return;
     if (!one->is_started) open_member(self, index, target);
+    if (one->goes_dark) set_light(self, one, index, step);
     net_client_service(one->client, self->now_us);
     net_client_tick(one->client, self->now_us, NULL);
     if (net_client_get_phase(one->client) == NET_CLIENT_PLAYING &&

@@ -19,6 +19,8 @@ typedef struct scenario_config {
     net_link_config link; ///< of every client, both directions
     bool has_churn;       ///< joins and leaves in the middle
     uint32_t stop_tick;   ///< the operator ends the match here; 0: it runs to its end
+    uint32_t dark_tick;  ///< from here on nothing reaches some clients or comes from them; 0: never
+    uint32_t dark_ticks; ///< for so long: longer than a connection lasts
 } scenario_config;
 
 typedef struct scenario_result {
@@ -30,6 +32,7 @@ typedef struct scenario_result {
     uint64_t rows_checked;
     uint64_t datagrams_lost;
     uint32_t sessions;    ///< that played
+    uint32_t resumes;     ///< connections that were regained
     uint32_t unreachable; ///< gave up greeting: allowed on a bad line, counted
 } scenario_result;
 

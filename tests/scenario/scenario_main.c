@@ -59,7 +59,8 @@ int main(int argc, char** argv) {
         if (count < 5) count = 5;
     }
     printf("seeds %" PRIu64 "..%" PRIu64 "\n", first, first + count - 1);
-    uint64_t passed = 0, failed = 0, updates = 0, rows = 0, lost = 0, sessions = 0, unreachable = 0;
+    uint64_t passed = 0, failed = 0, updates = 0, rows = 0, lost = 0, sessions = 0, unreachable = 0,
+             resumes = 0;
     for (uint64_t seed = first; seed < first + count && failed == 0; seed++) {
         scenario_config config = scenario_config_draw(seed);
         scenario_result result = scenario_run(&config);
@@ -77,6 +78,7 @@ int main(int argc, char** argv) {
         lost += result.datagrams_lost;
         sessions += result.sessions;
         unreachable += result.unreachable;
+        resumes += result.resumes;
         if (result.is_passed) {
             passed++;
         } else {
@@ -89,8 +91,8 @@ int main(int argc, char** argv) {
         }
     }
     printf("sessions=%" PRIu64 " updates=%" PRIu64 " rows_checked=%" PRIu64
-           " datagrams_lost=%" PRIu64 " unreachable=%" PRIu64 "\n",
-           sessions, updates, rows, lost, unreachable);
+           " datagrams_lost=%" PRIu64 " unreachable=%" PRIu64 " resumes=%" PRIu64 "\n",
+           sessions, updates, rows, lost, unreachable, resumes);
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", passed, failed);
     // Checks that saw nothing have proved nothing.
     bool is_blind = failed == 0 && (rows == 0 || lost == 0 || sessions == 0);
