@@ -122,6 +122,27 @@ case_another_schema_is_refused_with_what_differs() {
     ends_with 0 server
 }
 
+# Ten seconds without any datagram: longer than a connection is believed in, shorter than a session lasts.
+case_a_client_comes_back_after_a_black_out() {
+    serve server --min-clients 2 --ticks 1080 --log a.slog
+    start other shoal-client "$address" --bots 1
+    start dark shoal-client "$address" --bots 1 --net delay=20,outage_at=3000,outage_for=10000
+    ends_with 0 dark
+    ends_with 0 other
+    ends_with 0 server
+    reports_back dark.err
+    local id
+    id=$(value id dark.out)
+    grep -q "^error: client $id (bot-1) is away: nothing heard\$" server.err || fail "server.err"
+    grep -qE "^error: client $id \(bot-1\) is back after 1[0-3]\.[0-9] s\$" server.err || fail "server.err"
+    grep -qE "^error: back after 1[0-3]\.[0-9] s as client $id\$" dark.err || fail "dark.err"
+    are_equal 2 server other dark
+    [ "$(grep -c '^peer id=' server.out)" = 2 ] || fail "it came back as somebody else"
+    verifies a.slog server
+}
+
+reports_back() { says "$1" '^error: connection lost: nothing heard for 3\.[0-9] s, trying again$'; }
+
 case_names_are_resolved() {
     serve server --min-clients 1 --ticks 30 --log none
     run client shoal-client "localhost:${address##*:}" --bots 1
