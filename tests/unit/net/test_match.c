@@ -347,8 +347,8 @@ static void a_server_event_is_heard_in_the_mirror(void** state) {
     assert_int_equal(net_match_server_event(mirror.match, message, ECS_ENTITY_NONE, packed, size),
                      NET_OK);
     net_match_step_at(mirror.match, 1, NULL);
-    assert_int_equal(table_game(&mirror)->view.cheer_client, 8);
-    assert_int_equal(table_game(&mirror)->view.cheer_emote, 3);
+    assert_int_equal(table_game(&mirror)->view.bubbles[0].client, 8);
+    assert_int_equal(table_game(&mirror)->view.bubbles[0].emote, 3);
     table_close(&server);
     table_close(&mirror);
 }
