@@ -218,7 +218,7 @@ static void count_stall(net_scene* scene, net_scene_slot* slot, double moment) {
 
 // @return whether it goes on without a sample to go to.
 static bool show_beyond(net_scene* scene, net_scene_slot* slot, const net_scene_shape* shape,
-                        uint32_t former, double moment, bool is_final) {
+                        uint32_t former, double moment, bool is_counted) {
     const net_scene_sample* sample =
         former == UINT32_MAX ? NULL : net_scene_samples_get(&slot->samples, former);
     const uint64_t* from = slot->applied;
@@ -241,7 +241,7 @@ static bool show_beyond(net_scene* scene, net_scene_slot* slot, const net_scene_
         write_part(scene, slot, part, slot->applied, from, slot->applied,
                    is_part_moving ? further / ticks : 0);
     }
-    if (is_moving && is_final) count_stall(scene, slot, moment);
+    if (is_moving && is_counted) count_stall(scene, slot, moment);
     return is_moving;
 }
 
@@ -275,7 +275,8 @@ net_result net_scene_place(net_scene* scene, uint32_t index, double moment, bool
     bool has_former = at != UINT32_MAX && at > 0 &&
                       net_scene_samples_get(&slot->samples, at)->tick == slot->applied_tick;
     uint32_t former = has_former && !is_resting ? at - 1 : UINT32_MAX;
-    if (show_beyond(scene, slot, shape, former, moment, is_final))
+    // Until another life takes its place it goes on as it moved; its samples did not run out.
+    if (show_beyond(scene, slot, shape, former, moment, is_final && !has_next))
         *is_active = true;
     else
         slot->is_stalled = false;
