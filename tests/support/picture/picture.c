@@ -24,6 +24,8 @@ static void draw_frame(net_match* match, svg* target) {
     draw.player = ECS_ENTITY_NONE;
     draw.frame_dt_s = net_match_dt(match);
     draw.time_s = (double)net_match_tick(match) * (double)net_match_dt(match);
+    draw.tick = (double)net_match_tick(match);
+    draw.pixels_per_unit = 1.0f;
     const ecs_step step = {.tick = net_match_tick(match), .dt = net_match_dt(match), .user = &draw};
     uint32_t stage = ecs_stage_find(world, "render");
     if (stage != UINT32_MAX) ecs_world_run_stage(world, stage, &step);
