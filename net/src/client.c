@@ -528,6 +528,10 @@ void net_client_service(net_client* client, uint64_t now_us) {
     transport->ops->flush(transport);
 }
 
+static bool send_event(void* sender, uint32_t message, const void* payload) {
+    return net_client_send_event(sender, message, payload) == NET_OK;
+}
+
 static net_game_view make_view(net_client* client) {
     return (net_game_view){
         .size_bytes = sizeof(net_game_view),
@@ -540,6 +544,8 @@ static net_game_view make_view(net_client* client) {
         .input_number = client->input_number,
         .rng = &client->rng,
         .memory = client->bot_memory,
+        .send = send_event,
+        .sender = client,
     };
 }
 
