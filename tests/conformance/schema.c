@@ -55,6 +55,8 @@ static const type_row type_player = {"BreakoutPlayer",
                                       {"cheers", K_I32, 1, 16, 0}}};
 static const type_row type_owner = {"BreakoutOwner",
                                     {{"pad", K_ENTITY, 1, 0, 0}, {"is_held", K_BOOL, 1, 0, 0}}};
+static const type_row type_launch = {"BreakoutLaunch",
+                                     {{"tick", K_U32, 1, 0, 0}, {"aim", K_I32, 1, 8, -127}}};
 static const type_row type_match = {"BreakoutMatch",
                                     {{"phase", K_I32, 1, 2, 0},
                                      {"level", K_I32, 1, 10, 0},
@@ -69,7 +71,8 @@ static const template_table breakout[] = {
      false,
      {{"pos", &type_p2, -128, 1919.9375, 0.0625, {600, 700}},
       {"vel", &type_p2, -2048, 2047.9375, 0.0625, {0}},
-      {"owner", &type_owner, 0, 0, 0, {0}}}},
+      {"owner", &type_owner, 0, 0, 0, {0}},
+      {"launch", &type_launch, 0, 0, 0, {0}}}},
     {"breakout_brick",
      false,
      {{"color", &type_c, 0, 0, 0, {255, 255, 255, 255}},
