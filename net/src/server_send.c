@@ -84,6 +84,10 @@ static bool send_packet(net_server* server, net_session* session) {
 
 void net_session_send(net_server* server, net_session* session) {
     // Into a silence go as many as keep its numbers within NET_ACKS_JUMP_MAX until it comes back.
+    _Static_assert((NET_QUIET_MS_MAX * NET_STATE_PACKETS_PER_TICK_MAX + NET_SILENCE_MS_MAX) *
+                           NET_TICK_RATE_HZ_MAX / 1000 <
+                       NET_ACKS_JUMP_MAX,
+                   "who comes back must believe the next packet");
     uint32_t count = session->is_quiet ? 1 : NET_STATE_PACKETS_PER_TICK_MAX;
     for (uint32_t i = 0; i < count; i++) {
         if (!send_packet(server, session)) return;
