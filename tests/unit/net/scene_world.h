@@ -79,6 +79,14 @@ static void stage_hear(const ecs_stage* stage, const ecs_event* event, const ecs
     log->told_count++;
 }
 
+// A player walks as far as its input says.
+static void stage_walk(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)stage;
+    if (rows->count == 0) return;
+    ecs_vec2* pos = rows->columns[0];
+    pos->x += (float)((const stage_event*)event->payload)->number;
+}
+
 static ecs_result stage_systems(ecs_world* world, void** context, const base_reporter* reporter) {
     (void)reporter;
     stage_log* log = ecs_world_context(world, sizeof *log);
@@ -100,7 +108,23 @@ static ecs_result stage_systems(ecs_world* world, void** context, const base_rep
                             .tag_count = 1,
                             .context = log};
     ecs_result result = ecs_system_register(world, &act);
-    return result == ECS_OK ? ecs_system_register(world, &hear) : result;
+    if (result == ECS_OK) result = ecs_system_register(world, &hear);
+    static const char* const inputs[] = {"stage_input"};
+    static const char* const roles[] = {"server", "predict"};
+    static const char* const names[] = {"stage_walk", "stage_walk_ahead"};
+    static const ecs_term terms[] = {{.component = "pos", .type = "p2", .access = ECS_WRITE}};
+    for (uint32_t i = 0; i < 2 && result == ECS_OK; i++) {
+        ecs_system_desc walk = {.name = names[i],
+                                .events = inputs,
+                                .event_count = 1,
+                                .on_event = stage_walk,
+                                .terms = terms,
+                                .term_count = 1,
+                                .tags = &roles[i],
+                                .tag_count = 1};
+        result = ecs_system_register(world, &walk);
+    }
+    return result;
 }
 
 static void stage_start(ecs_world* world, void* context, const net_game_start* start) {
@@ -108,8 +132,17 @@ static void stage_start(ecs_world* world, void* context, const net_game_start* s
 }
 
 static ecs_entity stage_join(ecs_world* world, void* context, const net_game_player* player) {
-    (void)world, (void)context, (void)player;
-    return ECS_ENTITY_NONE;
+    (void)context, (void)player;
+    ecs_entity entity;
+    ecs_result result = ecs_create(world, ecs_template_find(world, "mover"), NULL, 0, &entity);
+    return result == ECS_OK ? entity : ECS_ENTITY_NONE;
+}
+
+static uint32_t stage_predict(ecs_world* world, void* context, ecs_entity player,
+                              net_predicted* entities, uint32_t capacity) {
+    (void)world, (void)context, (void)capacity;
+    entities[0] = (net_predicted){.entity = player, .weight = 1};
+    return 1;
 }
 
 static void stage_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
@@ -158,6 +191,7 @@ static inline net_module* stage_module(void) {
         .start = stage_start,
         .player_join = stage_join,
         .player_leave = stage_leave,
+        .predict = stage_predict,
     };
     base_reporter reporter = base_reporter_stderr();
     net_module* module = NULL;
