@@ -86,6 +86,7 @@ struct net_predict {
     ecs_tick tick_state;
     ecs_tick tick_restored;
     slot slots[SLOTS];
+    uint32_t word_peak; // of a slot
     seen_row seen[ROWS_MAX];
     uint32_t seen_count;
     net_predict_shown shown;
@@ -187,6 +188,19 @@ static bool is_listed(const slot* one, ecs_entity entity) {
     return false;
 }
 
+// All slots at once: whoever is listed now is so for many ticks.
+static bool reserve_words(net_predict* predict, uint32_t count) {
+    if (count <= predict->word_peak) return true;
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        slot* one = &predict->slots[i];
+        if (!base_array_reserve(predict->allocator, (void**)&one->words, &one->word_capacity, count,
+                                sizeof *one->words))
+            return false;
+    }
+    predict->word_peak = count;
+    return true;
+}
+
 static bool remember_row(net_predict* predict, slot* one, ecs_entity entity) {
     ecs_world* world = net_match_world(predict->match);
     if (one->row_count == ROWS_MAX || is_listed(one, entity)) return true;
@@ -194,9 +208,7 @@ static bool remember_row(net_predict* predict, slot* one, ecs_entity entity) {
         net_rows_find(predict->rows, ecs_entity_template(world, entity));
     if (!entry) return true;
     uint32_t fields = entry->layout.field_count;
-    if (!base_array_reserve(predict->allocator, (void**)&one->words, &one->word_capacity,
-                            one->word_count + PROTO_ROW_FIELDS_MAX, sizeof *one->words))
-        return false;
+    if (!reserve_words(predict, one->word_count + fields)) return false;
     net_rows_read(entry, world, entity, one->words + one->word_count);
     one->rows[one->row_count++] =
         (slot_row){.entity = entity, .entry = entry, .first = one->word_count};
