@@ -74,6 +74,7 @@ struct net_client {
     net_inbox inbox;
     sent_input inputs[NET_INPUT_REDUNDANCY]; // ring by number
     uint32_t input_number;
+    uint32_t input_floor; // up to here they are of before the connection was lost: not sent any more
     uint64_t input_view; // what was seen when it was made, in ticks * 256
     net_pace pace;
     uint64_t ticks;
@@ -229,6 +230,7 @@ static void take_welcome_back(net_client* client, const Shoal__Wire__Welcome* we
                 client->client);
     net_roster_clear(&client->roster);
     client->heard_us = client->now_us;
+    client->input_floor = client->input_number;
     net_pace_restart(&client->pace);
     net_meter_restart(&client->meter);
     client->phase = NET_CLIENT_PLAYING;
@@ -585,8 +587,8 @@ static void send_inputs(net_client* client) {
     ProtobufCBinaryData inputs[NET_INPUT_REDUNDANCY];
     Shoal__Wire__GameEvent events[EVENTS_PER_PACKET_MAX];
     Shoal__Wire__GameEvent* pointers[EVENTS_PER_PACKET_MAX];
-    uint32_t count =
-        client->input_number < NET_INPUT_REDUNDANCY ? client->input_number : NET_INPUT_REDUNDANCY;
+    uint32_t count = client->input_number - client->input_floor;
+    if (count > NET_INPUT_REDUNDANCY) count = NET_INPUT_REDUNDANCY;
     // Large inputs are repeated less often, so that events keep their room.
     size_t budget = NET_STATE_BYTES_MAX - EVENT_BYTES_MAX - 64;
     size_t used = 0;

@@ -62,6 +62,10 @@ static void goes_dark_for(uint32_t seconds, uint64_t seed) {
     assert_int_equal(report.client, 1);
     assert_true(report.tick + 10 > net_match_tick(at.match));
     assert_int_equal(net_client_player(at.seats[0].client), player);
+    // What it did before the dark is not played after it.
+    net_client_meter meter;
+    net_client_get_meter(at.seats[0].client, &meter);
+    assert_true(meter.input_depth <= 5);
     assert_int_equal(net_match_player(at.match, 1), player);
     assert_int_equal(net_server_get_counters(at.server)->resumes, 1);
     assert_int_equal(net_server_get_counters(at.server)->joins, 2);
