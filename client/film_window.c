@@ -16,6 +16,7 @@
 #define JUMP_S 5.0
 #define JUMP_FAR_S 30.0
 #define STEP_FAR_TICKS 10.0
+#define EVENTS_US 5000u ///< between two looks at events while no frame is due
 #define FRAME_S_MAX 0.1 ///< a longer pause of ours is not made up for
 
 typedef enum film_key {
@@ -258,22 +259,28 @@ static bool draw_frame(show* on, uint64_t now_us, bool has_strip, const char* sh
     return client_window_end_frame(on->window, shot);
 }
 
+/// @return false when this was the last frame.
+static bool show_frame(show* on) {
+    uint64_t now_us = net_loop_now_us();
+    return go_on(on, now_us) && draw_frame(on, now_us, true, NULL);
+}
+
 static void play(show* on) {
     const client_config* config = on->self->config;
-    on->seek = config->at;
+    seek(on, config->at);
     on->is_playing = config->at <= 0.0;
     bool is_watched = client_window_is_interactive(on->window);
+    // The first frame says where on the picture things are: the pointer means nothing before it.
+    on->is_done = !show_frame(on);
     while (!on->is_done) {
         uint64_t due_us = client_window_frame_due_us(on->window);
-        uint64_t wake_us = net_loop_now_us() + 5000;
+        uint64_t wake_us = net_loop_now_us() + EVENTS_US;
         if (net_loop_wait(on->self->loop, due_us < wake_us ? due_us : wake_us)) break;
         take_events(on);
-        uint64_t now_us = net_loop_now_us();
-        if (now_us < client_window_frame_due_us(on->window)) continue;
-        if (!go_on(on, now_us)) break;
-        on->is_done |= !draw_frame(on, now_us, true, NULL);
-        // Nobody can press a key: the end, or a moment that stands still, is the end.
-        on->is_done |= !is_watched && !on->is_playing;
+        if (on->is_done || net_loop_now_us() < client_window_frame_due_us(on->window)) continue;
+        on->is_done = !show_frame(on);
+        // Nobody can press a key: a moment that stands still is the end.
+        if (!is_watched && !on->is_playing) on->is_done = true;
     }
     client_window_write_frames(on->window, stdout);
 }

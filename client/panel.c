@@ -21,6 +21,7 @@
 #define BARS_HEIGHT 28.0f
 #define ROW 13.0f
 #define SECTION 18.0f
+#define LIST_WIDTH (TILE_WIDTH - 8.0f)
 
 typedef struct plot_style {
     const char* label;
@@ -190,7 +191,7 @@ static float number(const net_draw* draw, float x, float y, const char* name, ui
     char text[32];
     (void)base_text_format(text, sizeof text, "%" PRIu64, value);
     put(draw, x, y, 10.0f, soft, name);
-    put_right(draw, x + TILE_WIDTH, y, 10.0f, white, text);
+    put_right(draw, x + LIST_WIDTH, y, 10.0f, white, text);
     return y + ROW;
 }
 
@@ -199,21 +200,21 @@ static float fraction(const net_draw* draw, float x, float y, const char* name, 
     char text[32];
     (void)base_text_format(text, sizeof text, format, value);
     put(draw, x, y, 10.0f, soft, name);
-    put_right(draw, x + TILE_WIDTH, y, 10.0f, white, text);
+    put_right(draw, x + LIST_WIDTH, y, 10.0f, white, text);
     return y + ROW;
 }
 
 static void draw_lists(const client_panel* panel, const net_draw* draw, float top) {
     const panel_facts* facts = &panel->facts;
-    float left = CLIENT_PANEL_LEFT + MARGIN, right = left + TILE_WIDTH + GAP;
-    float y = section(draw, left, top, TILE_WIDTH, "ENTITIES", NULL);
+    float left = CLIENT_PANEL_LEFT + MARGIN, right = left + TILE_WIDTH + GAP + 8.0f;
+    float y = section(draw, left, top, LIST_WIDTH, "ENTITIES", NULL);
     y = number(draw, left, y, "created", facts->created);
     y = number(draw, left, y, "loading", facts->loading);
     y = number(draw, left, y, "allocated", facts->allocated);
     y = fraction(draw, left, y, "frame p50", "%.1f ms", (double)facts->frame_us_p50 / 1000.0);
     (void)fraction(draw, left, y, "frame p99", "%.1f ms", (double)facts->frame_us_p99 / 1000.0);
     if (!(panel->plots & 1u << CLIENT_PLOT_RTT)) return;
-    y = section(draw, right, top, TILE_WIDTH, "VIEW AND PREDICTION", NULL);
+    y = section(draw, right, top, LIST_WIDTH, "VIEW AND PREDICTION", NULL);
     y = number(draw, right, y, "corrections", facts->corrections);
     y = fraction(draw, right, y, "largest", "%.1f", facts->correction_max);
     y = number(draw, right, y, "stalls", facts->stalls);

@@ -77,7 +77,9 @@ static bool open_renderer(client_window* self) {
     }
     SDL_RendererInfo info = {0};
     if (!self->renderer || SDL_GetRendererInfo(self->renderer, &info) != 0) return false;
-    self->is_vsync = (info.flags & SDL_RENDERER_PRESENTVSYNC) != 0;
+    // The software renderer claims it too, without waiting for anything.
+    self->is_vsync = (info.flags & SDL_RENDERER_ACCELERATED) && self->config.fps <= 0.0 &&
+                     (info.flags & SDL_RENDERER_PRESENTVSYNC);
     SDL_DisplayMode mode = {0};
     self->display_fps = FPS_DEFAULT;
     if (SDL_GetWindowDisplayMode(self->window, &mode) == 0 && mode.refresh_rate > 0) {
