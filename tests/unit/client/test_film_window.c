@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A film in a window that nobody sees: keys and pointer come as SDL's events, and where the film is then
 // is asked of the film. Its picture has the bricks that the world has.
-#include "../net/film_record.h"
+#include "film_record.h"
 #include "picture.h"
 
 #include "film_internal.h"
@@ -23,7 +23,6 @@ static int setup(void** state) {
     on->record = record_make(TICKS);
     on->reporter = base_reporter_stderr();
     assert_true(net_loop_init(&on->loop));
-    assert_int_equal(SDL_InitSubSystem(SDL_INIT_VIDEO), 0);
     on->config = (client_config){
         .replay = on->record->files.log, .is_rendering = true, .width = 960, .height = 540};
     on->film = (client_film){.config = &on->config, .reporter = &on->reporter, .loop = &on->loop};
@@ -40,10 +39,15 @@ static int teardown(void** state) {
     net_film_destroy(on->film.film);
     net_log_reader_destroy(on->film.reader);
     record_free(on->record);
-    SDL_QuitSubSystem(SDL_INIT_VIDEO);
     net_loop_deinit(&on->loop);
     free(on);
     return 0;
+}
+
+// Events wait for the window from before it is there; closing it quits all of SDL.
+static void open_queue(stage* on, double at) {
+    assert_int_equal(SDL_InitSubSystem(SDL_INIT_VIDEO), 0);
+    on->config.at = at;
 }
 
 static void push_key(SDL_Keycode key, bool is_down) {
@@ -70,15 +74,15 @@ static void push_keys(const char* keys) {
     static const struct {
         char letter;
         SDL_Keycode key;
-    } table[] = {{'S', SDLK_LSHIFT}, {'<', SDLK_LEFT}, {'>', SDLK_RIGHT}, {' ', SDLK_SPACE},
-                 {'H', SDLK_HOME},   {'E', SDLK_END},  {'+', SDLK_UP},    {'-', SDLK_DOWN},
-                 {'h', SDLK_h},      {'x', SDLK_x}};
+    } letters[] = {{'S', SDLK_LSHIFT}, {'<', SDLK_LEFT}, {'>', SDLK_RIGHT}, {' ', SDLK_SPACE},
+                   {'H', SDLK_HOME},   {'E', SDLK_END},  {'+', SDLK_UP},    {'-', SDLK_DOWN},
+                   {'h', SDLK_h},      {'x', SDLK_x}};
     for (; *keys; keys++) {
         if (*keys == 's') push_key(SDLK_LSHIFT, false);
-        for (uint32_t i = 0; i < BASE_COUNT(table); i++) {
-            if (table[i].letter != *keys) continue;
-            push_key(table[i].key, true);
-            if (*keys != 'S') push_key(table[i].key, false);
+        for (uint32_t i = 0; i < BASE_COUNT(letters); i++) {
+            if (letters[i].letter != *keys) continue;
+            push_key(letters[i].key, true);
+            if (*keys != 'S') push_key(letters[i].key, false);
         }
     }
 }
@@ -97,7 +101,7 @@ static void keys_move_the_film(void** state) {
         {500, " >> ", TICKS}, {100, "+-hx", 100}, {100, "++++++++-->", 101}, {TICKS, "  H", 1},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
-        on->config.at = cases[i].at;
+        open_queue(on, cases[i].at);
         push_keys(cases[i].keys);
         assert_int_equal(client_film_show(&on->film), 0);
         double tick = net_film_tick(on->film.film);
@@ -110,17 +114,19 @@ static void keys_move_the_film(void** state) {
 // 960 x 540 shows 1200 x 880 units: the strip is 736 pixels wide, below 491.
 static void the_pointer_moves_the_film_on_the_strip_alone(void** state) {
     stage* on = *state;
-    on->config.at = 100;
+    open_queue(on, 100);
     push_pointer(SDL_MOUSEBUTTONDOWN, 480, 515);
     push_pointer(SDL_MOUSEBUTTONUP, 480, 515);
     assert_int_equal(client_film_show(&on->film), 0);
     double middle = net_film_tick(on->film.film);
     assert_true(middle > TICKS * 0.49 && middle < TICKS * 0.51);
+    open_queue(on, 100);
     push_pointer(SDL_MOUSEBUTTONDOWN, 480, 300); // on the field
     push_pointer(SDL_MOUSEMOTION, 480, 515);
     push_pointer(SDL_MOUSEBUTTONUP, 480, 515);
     assert_int_equal(client_film_show(&on->film), 0);
     assert_true(net_film_tick(on->film.film) == 100.0);
+    open_queue(on, 100);
     push_pointer(SDL_MOUSEBUTTONDOWN, 480, 515); // dragged beyond the end
     push_pointer(SDL_MOUSEMOTION, 959, 300);
     push_pointer(SDL_MOUSEBUTTONUP, 959, 300);
@@ -190,9 +196,9 @@ static void pixels_of_bricks_have_the_colours_of_bricks(void** state) {
             const ecs_vec2* pos = ecs_get(world, at, game->pos);
             const ecs_vec2* size = ecs_get(world, at, game->rect_size);
             ecs_color color = *(const ecs_color*)ecs_get(world, at, game->color);
-            // Beside the middle: there may be a ball or a word over a few of them.
+            // A little lighter or darker by its gradient; a ball may be over one or two of them.
             bool is_seen = picture_is(&p, (int)(pos->x + size->x * 0.3f),
-                                      (int)(pos->y + size->y * 0.5f), color, 16);
+                                      (int)(pos->y + size->y * 0.5f), color, 34);
             bricks += kind == game->brick_template && is_seen;
             struck += kind == game->rubble_template && !is_seen;
         }
