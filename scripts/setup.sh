@@ -33,7 +33,8 @@ install_packages() {
 
 install_build_packages() {
     install_packages gcc libc6-dev cmake make pkg-config libenet-dev libprotobuf-c-dev \
-        protobuf-c-compiler libzstd-dev libxxhash-dev libcmocka-dev
+        protobuf-c-compiler libzstd-dev libxxhash-dev libcmocka-dev \
+        libsdl2-dev libstb-dev fonts-dejavu-core
 }
 
 # configure_and_build FOLDER [cmake options] [-- TARGET...]: all targets when none is named.

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The client's window, without a display: SDL's dummy driver and its software renderer.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# No display is used, also where a developer has one.
+unset DISPLAY WAYLAND_DISPLAY SDL_VIDEODRIVER
+
+view_width=1200 # of breakout
+view_height=800
+
+size_of() { "$bin/shoal-pixels" "$1" </dev/null | head -n 1; }
+
+# has_size FILE WIDTHxHEIGHT
+has_size() { [ "$(size_of "$1")" = "$2" ] || fail "$1 is $(size_of "$1"), not $2"; }
+
+# bricks WORLD: "x y r g b" of each brick in a world dump; pos is the upper left corner.
+bricks() {
+    sed -nE 's/^entity=([0-9:]+) template=breakout_brick component=(color|pos) (.*)$/\1 \2 \3/p' "$1" |
+        sed -E 's/[a-z]+=//g' | sort -k1,1 -k2,2 |
+        awk '$2 == "color" { id = $1; color = $3 " " $4 " " $5 } $2 == "pos" && $1 == id { print $3, $4, color }'
+}
+
+# shows_bricks PICTURE WORLD WIDTH HEIGHT: where the world has bricks the picture has their colours, and
+# beside them it has not. Bricks are 66 x 24; the spots keep away from edges, and from dots in the middle.
+shows_bricks() {
+    local count right
+    bricks "$2" >bricks.txt
+    count=$(wc -l <bricks.txt)
+    [ "$count" -ge 20 ] || fail "only $count bricks in $2"
+    awk -v w="$3" -v h="$4" -v vw=$view_width -v vh=$view_height '
+        { s = w / vw < h / vh ? w / vw : h / vh; left = int((w - vw * s) / 2); top = int((h - vh * s) / 2)
+          print int(left + ($1 + 14) * s), int(top + ($2 + 12) * s), $3, $4, $5 }' bricks.txt >spots.txt
+    "$bin/shoal-pixels" "$1" <spots.txt | tail -n +2 >colors.txt
+    right=$(awk 'function off(a, b) { return a > b ? a - b : b - a }
+        off($1, $4) <= 64 && off($2, $5) <= 64 && off($3, $6) <= 64 { n++ } END { print n + 0 }' colors.txt)
+    # The picture is a little in the past: a ball may have struck one or two meanwhile.
+    [ "$right" -ge $((count - 2)) ] || { cat colors.txt; fail "$right of $count bricks have their colour"; }
+    # 60 units above the bricks is the field, which is dark.
+    awk '$2 == lowest || lowest == "" { lowest = $2; print $1, $2 }' <(sort -n -k2,2 bricks.txt) |
+        awk -v w="$3" -v h="$4" -v vw=$view_width -v vh=$view_height '
+        { s = w / vw < h / vh ? w / vw : h / vh; left = int((w - vw * s) / 2); top = int((h - vh * s) / 2)
+          print int(left + ($1 + 14) * s), int(top + ($2 - 60) * s) }' >above.txt
+    "$bin/shoal-pixels" "$1" <above.txt | tail -n +2 |
+        awk '$1 + $2 + $3 < 200 { n++ } END { exit n + 2 < NR }' || fail "the field above the bricks is not dark"
+}
+
+frames_line='^frames n=[1-9][0-9]* frame_us_p50=[1-9][0-9]* frame_us_p99=[1-9][0-9]*$'
+
+case_a_bot_is_looked_at_without_a_display() {
+    serve server --min-clients 1 --log none
+    run client shoal-client "$address" --render --bots 1 --shot a.png --shot-tick 60 --ticks 120
+    [ "$code" = 0 ] || fail "the client ended with $code"
+    says client.out '^client id=1 .* end=left$'
+    says client.out "$frames_line"
+    [ ! -s client.err ] || fail "the client complains"
+    has_size a.png 960x540
+    [ ! -e a.png.part ] || fail "a part of the picture is left"
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+}
+
+case_pixels_where_bricks_are_have_the_bricks_colours() {
+    local size
+    for size in 960x540 400x700; do
+        serve server --min-clients 1 --log none --set level=2
+        run client shoal-client "$address" --render --bots 1 --shot "$size.png" --size $size --ticks 90 \
+            --dump-world world.txt
+        [ "$code" = 0 ] || fail "the client ended with $code"
+        has_size $size.png $size
+        shows_bricks $size.png world.txt ${size%x*} ${size#*x}
+        kill -TERM "${pids[server]}"
+        ends_with 0 server
+    done
+}
+
+case_a_looked_at_world_is_the_servers() {
+    serve server --min-clients 3 --ticks 200 --log a.slog
+    run client shoal-client "$address" --render --bots 3 --panel --shot a.png --size 640x360 \
+        --net loss=5,delay=20,jitter=10
+    [ "$code" = 0 ] || fail "the client ended with $code"
+    ends_with 0 server
+    are_equal 3 server client
+    has_size a.png 640x360
+    verifies a.slog server
+}
+
+case_a_human_without_hands_plays_along() {
+    serve server --min-clients 1 --ticks 60 --log none
+    run client shoal-client "$address" --render --name Ada
+    [ "$code" = 0 ] || fail "the client ended with $code"
+    ends_with 0 server
+    are_equal 1 server client
+}
+
+case_a_tick_that_is_not_reached_gives_no_picture() {
+    serve server --min-clients 1 --log none
+    run client shoal-client "$address" --render --bots 1 --shot a.png --shot-tick 100000 --ticks 30
+    [ "$code" = 1 ] || fail "the client ended with $code, not 1"
+    says client.err 'a.png: .*no picture: tick 100000 was not shown'
+    says client.out '^client id=1 .* end=left$'
+    [ ! -e a.png ] || fail "there is a picture"
+    run client shoal-client "$address" --render --bots 1 --shot nowhere/a.png --ticks 30
+    [ "$code" = 1 ] || fail "the client ended with $code, not 1"
+    says client.err 'nowhere/a.png: .*cannot be written'
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+}
+
+case_a_window_ends_as_a_headless_client_does() {
+    serve server --min-clients 1 --max-clients 1 --log none
+    start first shoal-client "$address" --render --bots 1 --trace first.txt
+    await "update" is_playing first.txt
+    run second shoal-client "$address" --game breakout --render --bots 1
+    [ "$code" = 6 ] || fail "the second ended with $code"
+    says second.err 'refused: the server is full'
+    kill -TERM "${pids[first]}"
+    ends_with 0 first
+    says first.out '^client id=1 .* end=left$'
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    run gone shoal-client 127.0.0.1:1 --render
+    [ "$code" = 6 ] || fail "without a server it ended with $code"
+    says gone.err 'error: 127.0.0.1:1: nobody answers'
+}
+
+case_options_that_do_not_fit_are_refused() {
+    local options
+    while read -r options; do
+        # shellcheck disable=SC2086
+        run refused shoal-client 127.0.0.1:1 --game breakout $options
+        [ "$code" = 2 ] || fail "$options ended with $code, not 2"
+        [ -s refused.err ] || fail "$options: no word why"
+    done <<'OPTIONS'
+--headless --render
+--headless --shot a.png
+--render --shot-tick 5
+--render --size 960
+--render --size 960x
+--render --size 10x10
+--render --size 9000x500
+--render --size 960x540x2
+--render --fps 2000
+OPTIONS
+}
+
+run_cases "$@"
