@@ -30,6 +30,11 @@ void net_playout_init(net_playout* playout, uint32_t tick_rate_hz, double delay_
     playout->target_us = 2 * playout->tick_us;
 }
 
+// Times rise; one that does not is taken as no time.
+static double us_since(uint64_t now_us, uint64_t then_us) {
+    return now_us > then_us ? (double)(now_us - then_us) : 0;
+}
+
 static double at_least_ticks(const net_playout* playout, double us, double ticks) {
     return us > ticks * playout->tick_us ? us : ticks * playout->tick_us;
 }
@@ -54,7 +59,7 @@ static void keep_largest(double* largest, uint32_t kept, double value) {
 }
 
 static bool is_in_window(const net_playout_sample* sample, uint64_t now_us) {
-    return (double)(now_us - sample->now_us) <= NET_PLAYOUT_WINDOW_MS * 1000.0;
+    return us_since(now_us, sample->now_us) <= NET_PLAYOUT_WINDOW_MS * 1000.0;
 }
 
 // The part of ticks that did not come. At both ends of the window some are merely overtaken.
@@ -94,8 +99,9 @@ static void learn(net_playout* playout, uint64_t now_us) {
 }
 
 void net_playout_packet(net_playout* playout, uint64_t now_us, ecs_tick tick) {
+    if (tick > NET_SCENE_TICK_MAX) return;
     double gap_us = at_least_ticks(playout, NET_PLAYOUT_GAP_MS * 1000.0, 4);
-    if (playout->has_packet && (double)(now_us - playout->packet_us) > gap_us)
+    if (playout->has_packet && us_since(now_us, playout->packet_us) > gap_us)
         playout->sample_count = playout->sample_next = 0;
     playout->samples[playout->sample_next] =
         (net_playout_sample){.now_us = now_us,
@@ -125,7 +131,7 @@ static double clamp(double value, double low, double high) {
 
 bool net_playout_advance(net_playout* playout, uint64_t now_us) {
     if (!playout->has_packet) return false;
-    double passed_us = playout->has_shown ? (double)(now_us - playout->shown_us) : 0;
+    double passed_us = playout->has_shown ? us_since(now_us, playout->shown_us) : 0;
     adapt(playout, passed_us);
     double latest = ((double)now_us - playout->offset_us) / playout->tick_us;
     double aim = latest - playout->target_us / playout->tick_us;

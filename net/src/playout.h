@@ -12,6 +12,7 @@
 
 #include "ecs/ecs.h"
 #include "net/viewer.h"
+#include "scene.h"
 
 #define NET_PLAYOUT_SAMPLES 256u
 #define NET_PLAYOUT_WINDOW_MS 2000.0
@@ -42,7 +43,7 @@ typedef struct net_playout {
 
 /// `delay_ms_min` 0: as measured.
 void net_playout_init(net_playout* playout, uint32_t tick_rate_hz, double delay_ms_min);
-/// A packet of `tick` came; in any order, each once.
+/// A packet of `tick` came; in any order, each once. One above NET_SCENE_TICK_MAX is ignored.
 void net_playout_packet(net_playout* playout, uint64_t now_us, ecs_tick tick);
 /// Go on to `now_us`. @return false before the first packet.
 bool net_playout_advance(net_playout* playout, uint64_t now_us);

@@ -140,7 +140,7 @@ static bool is_index(const net_scene* scene, ecs_entity entity) {
 
 void net_scene_row(net_scene* scene, ecs_entity entity, const net_row_template* entry,
                    ecs_tick tick, const uint64_t* row) {
-    if (scene->broken != NET_OK || !is_index(scene, entity)) return;
+    if (scene->broken != NET_OK || !is_index(scene, entity) || tick > NET_SCENE_TICK_MAX) return;
     const net_scene_link* link = find_link(scene, entry);
     if (!link) {
         scene->broken = NET_ERR_MEMORY;
@@ -154,12 +154,13 @@ void net_scene_row(net_scene* scene, ecs_entity entity, const net_row_template* 
 }
 
 void net_scene_gone(net_scene* scene, ecs_entity entity, ecs_tick tick) {
-    if (scene->broken != NET_OK || !is_index(scene, entity)) return;
+    if (scene->broken != NET_OK || !is_index(scene, entity) || tick > NET_SCENE_TICK_MAX) return;
     const net_scene_sample sample = {.tick = tick};
     add_sample(scene, ecs_entity_index(entity), &sample, NULL);
 }
 
 void net_scene_packet(net_scene* scene, ecs_tick tick) {
+    if (tick > NET_SCENE_TICK_MAX) return;
     if (scene->has_packet && tick + NET_SCENE_TICKS <= scene->newest) return;
     if (!scene->has_packet || tick > scene->newest) {
         ecs_tick first = scene->has_packet ? scene->newest + 1 : tick;
@@ -274,7 +275,7 @@ static void step_to(net_scene* scene, ecs_tick last, void* user) {
 net_result net_scene_advance(net_scene* scene, double tick, void* user) {
     if (scene->broken != NET_OK) return scene->broken;
     // Written so that no number is no moment.
-    if (!(tick >= 1)) return NET_OK;
+    if (!(tick >= 1 && tick <= (double)NET_SCENE_TICK_MAX)) return NET_OK;
     if (scene->has_shown && tick < scene->shown) tick = scene->shown;
     scene->shown_before = scene->has_shown ? scene->shown : tick;
     step_to(scene, (ecs_tick)tick, user);

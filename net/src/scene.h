@@ -27,6 +27,8 @@
 #define NET_SCENE_EVENTS_MAX 512u
 /// Received ticks remembered.
 #define NET_SCENE_TICKS 1024u
+/// Moments are doubles: rows, packets and moments above are ignored. 300,000 years at the highest rate.
+#define NET_SCENE_TICK_MAX (UINT64_C(1) << 51)
 
 typedef struct net_scene net_scene;
 

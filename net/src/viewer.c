@@ -98,7 +98,7 @@ net_mirror_sink net_viewer_sink(net_viewer* viewer) {
 
 void net_viewer_packet(net_viewer* viewer, uint64_t now_us, ecs_tick tick, uint32_t input_used,
                        uint32_t input_repeats, bool has_player_row) {
-    if (!viewer->is_begun) return;
+    if (!viewer->is_begun || tick > NET_SCENE_TICK_MAX) return;
     if (viewer->tick_first == 0) viewer->tick_first = tick;
     net_scene_packet(viewer->scene, tick);
     net_playout_packet(&viewer->playout, now_us, tick);

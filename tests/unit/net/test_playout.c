@@ -280,6 +280,27 @@ static void the_frame_rate_does_not_matter(void** state) {
     assert_true(difference > 0 && difference < 40 * 60 / 1000.0);
 }
 
+static void ticks_and_times_that_make_no_sense_do_no_harm(void** state) {
+    (void)state;
+    net_playout playout;
+    net_playout_init(&playout, 60, 0);
+    net_playout_packet(&playout, 5000000, UINT64_MAX);
+    assert_false(net_playout_advance(&playout, 5000000));
+    net_playout_packet(&playout, 5000000, 100);
+    assert_true(net_playout_advance(&playout, 5000000));
+    double shown = net_playout_tick(&playout);
+    // A clock that goes back stands still.
+    net_playout_packet(&playout, 4000000, 101);
+    assert_true(net_playout_advance(&playout, 3000000));
+    assert_true(net_playout_tick(&playout) >= shown);
+    // A server that leaps is followed as far as it says.
+    net_playout_packet(&playout, 5100000, NET_SCENE_TICK_MAX);
+    assert_true(net_playout_advance(&playout, 5200000));
+    assert_true(net_playout_tick(&playout) <= (double)NET_SCENE_TICK_MAX + 6);
+    net_playout_packet(&playout, 5216667, 102);
+    assert_true(net_playout_advance(&playout, 5216667));
+}
+
 static void a_server_of_one_tick_a_second_is_followed(void** state) {
     (void)state;
     net_playout playout;
@@ -309,6 +330,7 @@ int main(void) {
         TEST(clocks_that_run_apart_do_not_drift_in_an_hour),
         TEST(the_frame_rate_does_not_matter),
         TEST(a_server_of_one_tick_a_second_is_followed),
+        TEST(ticks_and_times_that_make_no_sense_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -483,6 +483,28 @@ static void handles_that_no_row_can_have_are_ignored(void** state) {
     close_all(&f);
 }
 
+static void ticks_that_no_match_reaches_are_ignored(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
+    at(&f, 10, mover, 8);
+    at(&f, UINT64_MAX, mover, 16);
+    at(&f, NET_SCENE_TICK_MAX + 1, mover, 16);
+    net_scene_gone(f.scene, mover, UINT64_MAX);
+    assert_int_equal(net_scene_tick_newest(f.scene), 10);
+    assert_int_equal(counters(&f)->samples, 1);
+    assert_int_equal(net_scene_advance(f.scene, 1e300, NULL), NET_OK);
+    assert_true(net_scene_tick(f.scene) == 0);
+    at(&f, NET_SCENE_TICK_MAX, mover, 24);
+    show(&f, 11);
+    assert_true(shown(&f, mover) == 8);
+    show(&f, (double)NET_SCENE_TICK_MAX - 0.5);
+    show(&f, (double)NET_SCENE_TICK_MAX);
+    assert_true(shown(&f, mover) == 24);
+    close_all(&f);
+}
+
 static void no_number_is_no_moment(void** state) {
     (void)state;
     fixture f;
@@ -607,6 +629,7 @@ int main(void) {
         TEST(an_event_waits_for_its_target_only_so_long),
         TEST(what_the_module_refuses_and_what_has_no_room_is_dropped_and_counted),
         TEST(handles_that_no_row_can_have_are_ignored),
+        TEST(ticks_that_no_match_reaches_are_ignored),
         TEST(no_number_is_no_moment),
         TEST(a_reset_begins_anew_at_any_tick),
         TEST(what_was_written_over_is_put_back_when_touched),
