@@ -205,3 +205,23 @@ void ecs_child_touch(ecs_child_body* body, int64_t weight) {
         body->bytes = (uint32_t)(body->bytes + weight);
     }
 }
+
+void ecs_child_map_entities(ecs_child_body* body,
+                            ecs_entity (*map)(const void* context, ecs_entity entity),
+                            const void* context) {
+    for (uint32_t i = 0; body && i < body->count; i++) {
+        ecs_child_type type = ecs_child_item_type(body, i);
+        void* item = ecs_child_item(body, i);
+        if (ecs_child_is_container(type)) {
+            ecs_child_map_entities(ecs_child_body_of(item), map, context);
+        } else if (type == ECS_CHILD_EID) {
+            ecs_entity* entity = item;
+            ecs_entity mapped = map(context, *entity);
+            if (mapped == *entity) continue;
+            *entity = mapped;
+            ecs_child_touch(body, 0);
+        } else if (ecs_child_is_list(body->type)) {
+            return; // no handles in any of its elements
+        }
+    }
+}

@@ -74,6 +74,10 @@ BASE_MUST_USE ecs_result ecs_child_make(const base_allocator* allocator, ecs_chi
 void ecs_child_unmake(const base_allocator* allocator, ecs_child_type type, void* value);
 /// It changed, and what is inside became heavier by `weight`: told to all around it.
 void ecs_child_touch(ecs_child_body* body, int64_t weight);
+/// Replace every handle inside by what `map` says.
+void ecs_child_map_entities(ecs_child_body* body,
+                            ecs_entity (*map)(const void* context, ecs_entity entity),
+                            const void* context);
 /// Room for `count` items. @return ECS_OK; ECS_ERR_FULL; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_child_reserve(const base_allocator* allocator, ecs_child_body* body,
                                            uint32_t count);

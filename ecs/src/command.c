@@ -15,6 +15,7 @@
 #include "command.h"
 
 #include "base/assert.h"
+#include "child.h"
 #include "transition.h"
 
 enum { BLOCK_BYTES = 64 * 1024, VALUE_ALIGN = 64 };
@@ -222,8 +223,17 @@ ecs_entity ecs_command_resolve(const ecs_world* world, ecs_entity entity) {
     return ordinal <= commands->created_count ? commands->created[ordinal - 1] : ECS_ENTITY_NONE;
 }
 
+static ecs_entity resolve_inside(const void* world, ecs_entity entity) {
+    return ecs_command_resolve(world, entity);
+}
+
 // Handles inside a value: placeholders become what they stand for.
-static void resolve_value(const ecs_world* world, const ecs_type* type, void* value) {
+static void resolve_value(const ecs_world* world, const ecs_type* type, void* cell) {
+    if (type->id > ECS_BUILTIN_TAG && type->id < ECS_BUILTIN_END) {
+        ecs_child_map_entities(ecs_child_body_of(cell), resolve_inside, world);
+        return;
+    }
+    void* value = ecs_type_object_mut(type, cell);
     for (uint32_t f = 0; f < type->field_count; f++) {
         const ecs_field* field = &type->fields[f];
         if (field->kind != ECS_FIELD_ENTITY) continue;

@@ -26,9 +26,10 @@ typedef struct child_pass {
 static void report_unknown(child_pass* pass, const ecs_text_node* node) {
     ecs_bind_pass* binder = pass->binder;
     const char* names[ECS_BUILTIN_COUNT];
-    for (uint32_t i = 0; i < ECS_BUILTIN_COUNT; i++)
-        names[i] = ecs_builtin_type((ecs_type_id)(i + 1))->name;
-    const char* near = base_text_nearest(type_of(binder, node), names, ECS_BUILTIN_COUNT);
+    uint32_t count = 0;
+    for (uint32_t type = 1; type < ECS_CHILD_TYPE_END; type++)
+        if (ecs_child_is_type(type)) names[count++] = ecs_builtin_type((ecs_type_id)type)->name;
+    const char* near = base_text_nearest(type_of(binder, node), names, count);
     ecs_bind_fault(
         binder, node->line,
         "component '%s': '%.80s' has the type '%.80s', which no value inside can have%s%s%s",
@@ -67,7 +68,7 @@ static bool read_boxed_text(child_pass* pass, const ecs_text_node* node, ecs_chi
         strcmp(type_of(binder, only), type_of(binder, node)) == 0)
         return read_text(pass, only, type, value);
     const char* name = type_of(binder, node);
-    ecs_bind_fault(binder, node->line, "component '%s', '%.80s': a %s is written as value:%s=...",
+    ecs_bind_fault(binder, node->line, "component '%s', '%.80s': %s is written as value:%s=...",
                    name_of(binder, pass->component), name_of(binder, node), name, name);
     return false;
 }
@@ -127,8 +128,9 @@ static void read_container(child_pass* pass, const ecs_text_node* node, ecs_chil
     const char* name = type_of(binder, node);
     if (!node->is_block) {
         ecs_bind_fault(binder, node->line,
-                       "component '%s', '%.80s': a %s is written as a block: \"name:%s\"{ }",
-                       name_of(binder, pass->component), name_of(binder, node), name, name);
+                       "component '%s', '%.80s': %s %s is written as a block: \"name:%s\"{ }",
+                       name_of(binder, pass->component), name_of(binder, node),
+                       ecs_child_is_list(type) ? "a" : "an", name, name);
     } else if (depth == ECS_CHILD_DEPTH_MAX) {
         ecs_bind_fault(binder, node->line, "component '%s': more than %u blocks inside one another",
                        name_of(binder, pass->component), ECS_CHILD_DEPTH_MAX);

@@ -119,9 +119,9 @@ static void check_replicated(resolve_pass* resolver, const ecs_draft* draft, uin
         ecs_template_set_fault(set, draft->file, line,
                                "component '%s': text cannot be replicated in a row", name);
     else
-        ecs_template_set_fault(set, draft->file, line,
-                               "component '%s': a %s cannot be replicated in a row", name,
-                               type->name);
+        ecs_template_set_fault(
+            set, draft->file, line, "component '%s': %s %s cannot be replicated in a row", name,
+            id == ECS_BUILTIN_ARRAY || id == ECS_BUILTIN_OBJECT ? "an" : "a", type->name);
 }
 
 static bool is_all_real(const ecs_type* type) {

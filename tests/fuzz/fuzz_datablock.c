@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Any bytes as a datablock: loaded whole or refused whole, never half, and composed with itself.
 #include "base/assert.h"
+#include "base/hash.h"
 #include "ecs/ecs.h"
 
 #include <stddef.h>
@@ -30,6 +31,23 @@ static void count_report(void* context, const char* file, uint32_t line, const c
     ++*(uint32_t*)context;
 }
 
+/// The same value from its bytes.
+static void check_bytes(const ecs_type* type, const void* value) {
+    const ecs_type_context heap = {NULL};
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    ecs_type_write(type, value, &bytes);
+    BASE_ASSERT(ecs_type_hash(type, value, 0) == base_hash64(bytes.data, bytes.size, 0));
+    _Alignas(8) uint8_t copy[sizeof(ecs_container)];
+    BASE_ASSERT(type->size <= sizeof copy);
+    type->ops->create(&heap, copy);
+    base_reader reader = base_reader_make(bytes.data, bytes.size);
+    bool is_read = ecs_type_read(type, &heap, copy, &reader);
+    BASE_ASSERT(is_read && base_reader_left(&reader) == 0 && ecs_type_equal(type, value, copy));
+    type->ops->destroy(&heap, copy);
+    base_bytes_deinit(&bytes);
+}
+
 /// Every default must be a value that can be written, hashed and shown.
 static void check_template(const ecs_world* world, const ecs_template* template_) {
     for (uint32_t i = 0; i < template_->component_count; i++) {
@@ -42,6 +60,7 @@ static void check_template(const ecs_world* world, const ecs_template* template_
         (void)ecs_type_hash(type, component->value, 0);
         BASE_ASSERT(ecs_type_equal(type, component->value, component->value));
         BASE_ASSERT(!(component->flags & ECS_COMPONENT_REPLICATED) || !type->ops);
+        if (type->ops) check_bytes(type, component->value);
     }
 }
 
