@@ -419,7 +419,7 @@ static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packe
     if (packet->input_used > 0) {
         net_pace_report(&client->pace, client->now_us, packet->tick, packet->input_depth,
                         packet->input_repeats, net_acks_rtt_us(&client->sent),
-                        net_acks_send_loss_percent(&client->sent));
+                        net_acks_recv_loss_percent(&client->received)); // as the other way
     }
     if (packet->tick >= net_mirror_tick(client->mirror)) client->input_depth = packet->input_depth;
     if (!net_outbox_acked(&client->outbox, packet->event_ack)) client->packets_malformed++;

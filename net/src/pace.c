@@ -11,7 +11,8 @@
 // round trip of 500 ms. A clock that is wrong by 200 ppm costs 0.01 ticks of standing error.
 // Target: one tick, twice the mean deviation of the depth, as many ticks as lost packets in a row are
 // likely (an input goes with each of the next packets, so k losses in a row make it k ticks late), and what
-// late inputs have taught: each raises it by one, RAISED_DECAY_S later half of that is forgotten.
+// late inputs have taught: one that is late although the depth is what was aimed at raises it by one, and
+// two thirds of that are forgotten in RAISED_DECAY_S.
 // Jump: a depth that is short by more than JUMP_TICKS (the beginning, a stall, a longer way) is not waited
 // for: the missing ticks are made at once, at most NET_CATCH_UP_TICKS_MAX, then one round trip is waited.
 //
@@ -27,6 +28,7 @@
 #define JITTER_PART 0.05
 #define RAISED_DECAY_S 15.0
 #define RAISE_US_MIN 250e3 // one burst of late inputs raises once
+#define RAISE_BELOW 0.5
 #define JUMP_TICKS 2.0
 #define JUMP_SAMPLES 6u
 #define SETTLE_US 50e3 // beyond the round trip
@@ -57,6 +59,8 @@ static void raise(net_pace* pace, uint64_t now_us, uint32_t repeats) {
     pace->repeats = repeats;
     double now = (double)now_us;
     if (!is_late || now < pace->raise_us + RAISE_US_MIN || now < pace->settle_us) return;
+    // On the way to the target lateness says nothing against the target.
+    if (!pace->has_depth || pace->depth < pace->target - RAISE_BELOW) return;
     pace->raise_us = now;
     pace->raised = clamp(pace->raised + 1.0, 0, NET_PACE_DEPTH_MAX);
 }
@@ -72,7 +76,7 @@ static void sample(net_pace* pace, double depth, double ticks) {
     pace->sample_count++;
     pace->depth += error * (part > DEPTH_PART ? part : DEPTH_PART);
     pace->jitter += ((error < 0 ? -error : error) - pace->jitter) * JITTER_PART;
-    pace->raised -= pace->raised * clamp(ticks * pace->tick_us * 1e-6 / RAISED_DECAY_S, 0, 1) * 0.5;
+    pace->raised -= pace->raised * clamp(ticks * pace->tick_us * 1e-6 / RAISED_DECAY_S, 0, 1);
 }
 
 static void jump(net_pace* pace, uint64_t now_us, uint64_t rtt_us) {

@@ -34,7 +34,7 @@ typedef struct net_pace {
 
 void net_pace_init(net_pace* pace, uint32_t tick_rate_hz);
 /// A state packet of server tick `tick` came. `rtt_us`: so long it takes until a change shows;
-/// `loss_percent`: of what this client sends. Older packets than the newest are ignored.
+/// `loss_percent`: of packets on the way. Older packets than the newest are ignored.
 void net_pace_report(net_pace* pace, uint64_t now_us, uint64_t tick, uint32_t depth,
                      uint32_t repeats, uint64_t rtt_us, double loss_percent);
 /// The connection begins anew: what was reported does not hold any more.

@@ -190,6 +190,14 @@ static void add_offset(const net_predict_shown* shown, const net_shown_item* ite
         values[i] += shown->offset.values[off->first + i];
 }
 
+// How much of an entity's picture is the prediction's.
+static double weight_of(const net_predict_shown* shown, ecs_entity entity) {
+    for (uint32_t i = 0; i < shown->entity_count; i++) {
+        if (shown->entities[i].entity == entity) return (double)shown->entities[i].weight;
+    }
+    return 0.0;
+}
+
 bool net_predict_shown_keep(net_predict_shown* shown, double part) {
     const net_shown_tick* newest = &shown->ticks[shown->newest];
     if (!copy_tick(shown, &shown->kept, newest) || !copy_tick(shown, &shown->former, newest))
@@ -220,10 +228,13 @@ bool net_predict_shown_correct(net_predict_shown* shown, double part, double* of
         }
         double off =
             distance(shown->kept.values + old->first, newest->values + item->first, item->floats);
-        if (off > *off_max) *off_max = off;
+        // A step that the game itself shows as a jump is no correction.
+        bool is_jump = item->teleport > 0 && off > (double)item->teleport;
+        off *= weight_of(shown, item->entity);
+        if (!is_jump && off > *off_max) *off_max = off;
         blend(shown, item, part, offset);
         const double* was = shown->former.values + old->first;
-        bool is_snap = distance(was, offset, item->floats) > NET_CORRECTION_SNAP;
+        bool is_snap = is_jump || distance(was, offset, item->floats) > NET_CORRECTION_SNAP;
         for (uint32_t k = 0; k < item->floats; k++)
             offset[k] = is_snap ? 0.0 : was[k] - offset[k];
     }

@@ -42,7 +42,8 @@ void net_predict_shown_clear(net_predict_shown* shown);
 /// A tick was predicted; `shown->entities` are those of now. @return false when memory ran out.
 BASE_MUST_USE bool net_predict_shown_tick(net_predict_shown* shown, const ecs_world* world);
 /// Before and after ticks are predicted anew: the picture at `part` (as below) stays where it was, and moves
-/// over with net_predict_shown_decay. `off_max` is how far an entity's newest tick is off, in world units.
+/// over with net_predict_shown_decay. `off_max` is how far an entity's newest tick is off, in world units as
+/// shown (by weight).
 /// @return false when memory ran out: nothing is smoothed then.
 BASE_MUST_USE bool net_predict_shown_keep(net_predict_shown* shown, double part);
 BASE_MUST_USE bool net_predict_shown_correct(net_predict_shown* shown, double part,
