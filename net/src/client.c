@@ -514,7 +514,7 @@ void net_client_service(net_client* client, uint64_t now_us) {
     look_after_connection(client);
     bool is_waiting =
         client->phase == NET_CLIENT_CONNECTING || client->phase == NET_CLIENT_GREETING;
-    if (is_waiting && !client->is_closing &&
+    if (is_waiting && !client->is_closing && now_us > client->started_us &&
         now_us - client->started_us > NET_CONNECT_MS_MAX * 1000u) {
         finish(client, NET_CLIENT_END_UNREACHABLE);
     }
