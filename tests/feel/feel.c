@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: MIT
+// One match in virtual time, looked at frame by frame. Read feel_run() first.
+//
+// The clock goes in steps of a millisecond; the server ticks by its own clock, each client by its own
+// (which may run fast), frames are drawn at frame_hz. After each frame the shown places are compared with
+// what the server had at the shown moment, between its ticks by a straight line.
+#include "feel.h"
+
+#include "base/assert.h"
+#include "base/math.h"
+#include "breakout.h"
+#include "net/link.h"
+#include "net/server.h"
+#include "net/viewer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP_US 1000u
+#define TICK_HZ 60.0
+#define PATHS_MAX 64u
+#define PATH_TICKS 512u
+#define WARM_S 5.0
+#define TELEPORT 100.0    ///< per tick, as breakout.blk says of balls
+#define SMOOTH_FRAMES 15u ///< a jump so long after the last gap has no excuse
+
+// Where the server had an entity, the last PATH_TICKS ticks.
+typedef struct path {
+    ecs_entity entity;
+    ecs_tick first, last;
+    float x[PATH_TICKS], y[PATH_TICKS];
+} path;
+
+// What a watcher saw of one entity.
+typedef struct glimpse {
+    ecs_entity entity;
+    bool is_seen;
+    double tick, x, y;
+} glimpse;
+
+typedef struct sum {
+    uint64_t count;
+    double squares, max;
+    uint32_t jumps, unexplained;
+} sum;
+
+typedef struct member {
+    net_match* match;
+    net_transport* transport;
+    net_viewer* viewer;
+    net_client* client;
+    uint64_t next_tick_us;
+    uint64_t ticks;
+} member;
+
+enum { PLAYER, WATCHER, BOT, MEMBERS };
+
+typedef struct feel {
+    feel_config config;
+    feel_result result;
+    net_module* module;
+    net_match* match;
+    net_sim* sim;
+    net_transport* transport;
+    net_server* server;
+    member members[MEMBERS];
+    uint64_t now_us;
+    path paths[PATHS_MAX];
+    glimpse glimpses[PATHS_MAX];
+    sum ball, pad;
+    base_rng rng;
+    int direction; // of the script: -1, 0, 1
+    uint64_t turn_us;
+    bool is_waiting; // for the shown pad to follow
+    uint32_t waited_frames;
+    uint64_t delay_frames;
+    double pad_x;
+    bool has_pad_x;
+    uint64_t depth_sum, depth_count;
+    double offset_min, offset_max;
+    bool has_offset;
+    uint64_t gaps;          // samples of the watcher that ran out or came too late, so far
+    uint32_t smooth_frames; // since the last of them
+} feel;
+
+static char* read_file(const char* name) {
+    FILE* file = fopen(name, "rb");
+    BASE_ASSERT(file);
+    char* text = calloc(1, 1u << 16);
+    BASE_ASSERT(text);
+    size_t size = fread(text, 1, (1u << 16) - 1, file);
+    BASE_ASSERT(size > 0);
+    fclose(file);
+    return text;
+}
+
+// A client's clock may run fast.
+static uint64_t client_us(const feel* self) {
+    return (uint64_t)((double)self->now_us * (1.0 + self->config.clock_ppm * 1e-6));
+}
+
+// ---- the script ----
+
+// Left, right, rest: each held for a while, as a person does.
+static void run_script(feel* self) {
+    if (self->now_us < self->turn_us) return;
+    static const int next[3][2] = {{0, 1}, {-1, 1}, {-1, 0}};
+    self->direction = next[self->direction + 1][base_rng_below(&self->rng, 2)];
+    self->turn_us = self->now_us + 250000 + base_rng_below(&self->rng, 500000);
+    // A pad at the wall cannot follow; it is not asked to.
+    bool is_free = self->has_pad_x && ((self->direction < 0 && self->pad_x > 200.0) ||
+                                       (self->direction > 0 && self->pad_x < 800.0));
+    self->is_waiting = self->direction != 0 && is_free && self->now_us > WARM_S * 1e6;
+    self->waited_frames = 0;
+}
+
+static void make_input(void* context, const net_game_view* view, void* input) {
+    feel* self = context;
+    bool held[BREAKOUT_ACTION_COUNT] = {0};
+    bool pressed[BREAKOUT_ACTION_COUNT] = {0};
+    held[BREAKOUT_ACTION_LEFT] = self->direction < 0;
+    held[BREAKOUT_ACTION_RIGHT] = self->direction > 0;
+    const net_controls controls = {
+        .size_bytes = sizeof controls,
+        .actions = held,
+        .action_count = BREAKOUT_ACTION_COUNT,
+        .pressed = pressed,
+    };
+    self->module->game->human_input(view, &controls, input);
+}
+
+// ---- opening ----
+
+static bool open_server(feel* self) {
+    base_reporter reporter = base_reporter_stderr();
+    char* text = read_file(self->config.blk);
+    net_result result =
+        net_module_wrap(breakout_module(), text, "breakout.blk", &reporter, &self->module);
+    free(text);
+    if (result != NET_OK) return false;
+    net_match_config config = net_match_config_default(self->module);
+    config.role = NET_ROLE_SERVER;
+    config.seed = self->config.seed;
+    config.settings[BREAKOUT_SETTING_LIVES] = 99.0;
+    if (net_match_create(&config, &reporter, &self->match) != NET_OK) return false;
+    if (net_sim_create(NULL, self->config.seed, &self->sim) != NET_OK) return false;
+    if (net_sim_server(self->sim, MEMBERS + 2, &self->transport) != NET_OK) return false;
+    net_server_config server = {
+        .match = self->match,
+        .transport = self->transport,
+        .clients_max = MEMBERS,
+    };
+    return net_server_create(&server, &self->server) == NET_OK;
+}
+
+static bool open_member(feel* self, uint32_t index) {
+    member* one = &self->members[index];
+    base_reporter reporter = base_reporter_stderr();
+    net_match_config config = net_match_config_default(self->module);
+    config.role = NET_ROLE_MIRROR;
+    if (net_match_create(&config, &reporter, &one->match) != NET_OK) return false;
+    const net_link_config link = {
+        .loss_percent = self->config.loss_percent,
+        .delay_ms = self->config.rtt_ms / 2.0,
+        .jitter_ms = self->config.jitter_ms,
+        .seed = self->config.seed * 10 + index,
+    };
+    if (net_sim_client(self->sim, &link, &one->transport) != NET_OK) return false;
+    if (index != BOT) {
+        const net_viewer_config viewer = {.module = self->module, .is_predicting = index == PLAYER};
+        if (net_viewer_create(&viewer, &reporter, &one->viewer) != NET_OK) return false;
+    }
+    static const char* const names[MEMBERS] = {"player", "watcher", "bot"};
+    const net_client_config client = {
+        .match = one->match,
+        .transport = one->transport,
+        .address = "sim",
+        .name = names[index],
+        .is_bot = index != PLAYER,
+        .seed = self->config.seed + index,
+        .input = index == PLAYER ? make_input : NULL,
+        .input_context = self,
+        .viewer = one->viewer,
+    };
+    return net_client_create(&client, &one->client) == NET_OK;
+}
+
+static void close_all(feel* self) {
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        member* one = &self->members[i];
+        if (one->client) net_client_destroy(one->client);
+        if (one->viewer) net_viewer_destroy(one->viewer);
+        if (one->transport) one->transport->ops->destroy(one->transport);
+        if (one->match) net_match_destroy(one->match);
+    }
+    if (self->server) net_server_destroy(self->server);
+    if (self->transport) self->transport->ops->destroy(self->transport);
+    if (self->sim) net_sim_destroy(self->sim);
+    if (self->match) net_match_destroy(self->match);
+    if (self->module) net_module_close(self->module);
+}
+
+// ---- the server's paths ----
+
+static path* find_path(feel* self, ecs_entity entity) {
+    for (uint32_t i = 0; i < PATHS_MAX; i++) {
+        if (self->paths[i].entity == entity) return &self->paths[i];
+    }
+    return NULL;
+}
+
+static path* make_path(feel* self, ecs_entity entity, ecs_tick tick) {
+    path* oldest = &self->paths[0];
+    for (uint32_t i = 0; i < PATHS_MAX; i++) {
+        if (self->paths[i].last < oldest->last) oldest = &self->paths[i];
+    }
+    oldest->entity = entity;
+    oldest->first = tick;
+    return oldest;
+}
+
+// Balls are few and come and go; the pad is the player's.
+static void record(feel* self, ecs_entity entity, ecs_vec2 pos) {
+    ecs_tick tick = net_match_tick(self->match);
+    path* one = find_path(self, entity);
+    if (!one) one = make_path(self, entity, tick);
+    one->x[tick % PATH_TICKS] = pos.x;
+    one->y[tick % PATH_TICKS] = pos.y;
+    one->last = tick;
+}
+
+static void record_paths(feel* self) {
+    ecs_world* world = net_match_world(self->match);
+    const breakout_game* game = net_match_context(self->match);
+    ecs_query_iter it = ecs_query_begin(world, game->balls);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* positions = it.rows.columns[0];
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            record(self, it.rows.entities[i], positions[i]);
+    }
+    ecs_entity player = net_client_player(self->members[PLAYER].client);
+    const ecs_vec2* pos = ecs_find(world, player, game->pos);
+    if (pos) record(self, player, *pos);
+}
+
+// The server's place at a moment between its ticks. false: not known then.
+static bool place_at(const path* one, double tick, double* x, double* y) {
+    ecs_tick low = (ecs_tick)tick;
+    double part = tick - (double)low;
+    if (low < one->first || low + 1 > one->last || one->last - low >= PATH_TICKS) return false;
+    uint32_t a = (uint32_t)(low % PATH_TICKS), b = (uint32_t)((low + 1) % PATH_TICKS);
+    // A jump of the server's is one here too: the older place until the next tick.
+    if (hypot((double)(one->x[b] - one->x[a]), (double)(one->y[b] - one->y[a])) > TELEPORT)
+        part = 0.0;
+    *x = (double)one->x[a] + ((double)one->x[b] - (double)one->x[a]) * part;
+    *y = (double)one->y[a] + ((double)one->y[b] - (double)one->y[a]) * part;
+    return true;
+}
+
+// Did the server's own path jump within the last second? What rests after a lost jump is shown at the
+// old place until the server hears of the loss.
+static bool has_jumped(const path* one, double tick) {
+    for (ecs_tick at = (ecs_tick)tick; at > one->first && (ecs_tick)tick - at < 60; at--) {
+        if (one->last - at >= PATH_TICKS) return false;
+        uint32_t a = (uint32_t)((at - 1) % PATH_TICKS), b = (uint32_t)(at % PATH_TICKS);
+        double way = hypot((double)(one->x[b] - one->x[a]), (double)(one->y[b] - one->y[a]));
+        if (way > TELEPORT) return true;
+    }
+    return false;
+}
+
+// ---- what is shown ----
+
+static void look_at(feel* self, const net_viewer* viewer, ecs_entity entity, ecs_vec2 pos,
+                    sum* target) {
+    double tick = net_viewer_tick(viewer);
+    const path* one = find_path(self, entity);
+    if (!one) return;
+    uint32_t index = (uint32_t)(one - self->paths);
+    glimpse* before = &self->glimpses[index];
+    double x, y;
+    bool is_known = place_at(one, tick, &x, &y);
+    if (is_known) {
+        double error = hypot((double)pos.x - x, (double)pos.y - y) / FEEL_UNITS_PER_PIXEL;
+        target->count++;
+        target->squares += error * error;
+        if (error > target->max) target->max = error;
+    }
+    double old_x, old_y;
+    if (is_known && before->is_seen && before->entity == entity &&
+        place_at(one, before->tick, &old_x, &old_y)) {
+        double moved = hypot((double)pos.x - before->x, (double)pos.y - before->y);
+        double owed = hypot(x - old_x, y - old_y);
+        if ((moved - owed) / FEEL_UNITS_PER_PIXEL > FEEL_JUMP_PX) {
+            target->jumps++;
+            bool is_excused = self->smooth_frames <= SMOOTH_FRAMES || has_jumped(one, tick);
+            target->unexplained += !is_excused;
+        }
+    }
+    *before = (glimpse){entity, is_known, tick, (double)pos.x, (double)pos.y};
+}
+
+static void look(feel* self) {
+    member* watcher = &self->members[WATCHER];
+    if (!net_viewer_frame(watcher->viewer, client_us(self))) return;
+    net_viewer_meter meter;
+    net_viewer_get_meter(watcher->viewer, &meter);
+    uint64_t gaps = meter.stalls + meter.samples_late + meter.stalled_ms;
+    self->smooth_frames = gaps == self->gaps ? self->smooth_frames + 1 : 0;
+    self->gaps = gaps;
+    if (self->now_us < WARM_S * 1e6) return;
+    net_match* view = net_viewer_match(watcher->viewer);
+    ecs_world* world = net_match_world(view);
+    const breakout_game* game = net_match_context(view);
+    ecs_query_iter it = ecs_query_begin(world, game->balls);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* positions = it.rows.columns[0];
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            look_at(self, watcher->viewer, it.rows.entities[i], positions[i], &self->ball);
+        }
+    }
+    ecs_entity player = net_client_player(self->members[PLAYER].client);
+    const ecs_vec2* pos = ecs_find(world, player, game->pos);
+    if (pos) look_at(self, watcher->viewer, player, *pos, &self->pad);
+}
+
+// The own pad: does it follow the key in this frame?
+static void feel_pad(feel* self) {
+    member* player = &self->members[PLAYER];
+    if (!net_viewer_frame(player->viewer, client_us(self))) return;
+    net_match* view = net_viewer_match(player->viewer);
+    const breakout_game* game = net_match_context(view);
+    const ecs_vec2* pos =
+        ecs_find(net_match_world(view), net_client_player(player->client), game->pos);
+    if (!pos) return;
+    double moved = self->has_pad_x ? (double)pos->x - self->pad_x : 0.0;
+    self->pad_x = (double)pos->x;
+    self->has_pad_x = true;
+    if (!self->is_waiting) return;
+    self->waited_frames++;
+    if (moved * self->direction <= 0.25 && self->waited_frames < 60) return;
+    self->is_waiting = false;
+    self->result.presses++;
+    self->delay_frames += self->waited_frames;
+    if (self->waited_frames > self->result.delay_frames_max) {
+        self->result.delay_frames_max = self->waited_frames;
+    }
+}
+
+// ---- the clock ----
+
+static void step_member(feel* self, uint32_t index) {
+    member* one = &self->members[index];
+    uint64_t now_us = client_us(self);
+    net_client_service(one->client, now_us);
+    if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) return;
+    if (now_us < net_client_next_tick_us(one->client)) return;
+    net_client_tick(one->client, now_us, NULL);
+    one->ticks++;
+    if (index != PLAYER || self->now_us < WARM_S * 1e6) return;
+    net_client_meter meter;
+    net_client_get_meter(one->client, &meter);
+    self->depth_sum += meter.input_depth;
+    self->depth_count++;
+    if (meter.input_depth > self->result.depth_max) self->result.depth_max = meter.input_depth;
+    double offset = (double)one->ticks - (double)net_match_tick(self->match);
+    if (!self->has_offset) self->offset_min = self->offset_max = offset;
+    self->has_offset = true;
+    self->offset_min = fmin(self->offset_min, offset);
+    self->offset_max = fmax(self->offset_max, offset);
+}
+
+static feel_path finish_path(const sum* from) {
+    return (feel_path){
+        .frames = from->count,
+        .rms_px = from->count ? sqrt(from->squares / (double)from->count) : 0.0,
+        .max_px = from->max,
+        .jumps = from->jumps,
+        .unexplained = from->unexplained,
+    };
+}
+
+// What the server counted it says when a session ends.
+static void leave_all(feel* self) {
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        net_client_leave(self->members[i].client, client_us(self));
+    for (uint32_t step = 0; step < 3000; step++) {
+        self->now_us += STEP_US;
+        net_server_service(self->server, self->now_us);
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            net_client_service(self->members[i].client, client_us(self));
+        if (step % 16 == 0) net_server_tick(self->server, self->now_us);
+    }
+}
+
+static void finish(feel* self) {
+    feel_result* result = &self->result;
+    double minutes = self->config.seconds / 60.0;
+    net_viewer_meter seen, felt;
+    net_viewer_get_meter(self->members[WATCHER].viewer, &seen);
+    net_viewer_get_meter(self->members[PLAYER].viewer, &felt);
+    result->delay_frames_mean =
+        result->presses ? (double)self->delay_frames / (double)result->presses : 0.0;
+    result->corrections_per_minute = (double)felt.corrections_seen / minutes;
+    result->correction_px_max = felt.correction_max / FEEL_UNITS_PER_PIXEL;
+    result->rollbacks_per_minute = (double)felt.rollbacks / minutes;
+    result->ball = finish_path(&self->ball);
+    result->pad = finish_path(&self->pad);
+    result->stalls = seen.stalls;
+    result->stalled_ms = seen.stalled_ms;
+    result->teleports = seen.teleports;
+    result->view_delay_ms = seen.delay_ms;
+    result->lead_ms = felt.lead_ms;
+    result->depth_mean =
+        self->depth_count ? (double)self->depth_sum / (double)self->depth_count : 0.0;
+    result->drift_ticks = self->offset_max - self->offset_min;
+    result->is_played = true;
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        result->is_played &= net_client_get_phase(self->members[i].client) == NET_CLIENT_PLAYING;
+    }
+    leave_all(self);
+    for (uint32_t i = 0; i < net_server_report_count(self->server); i++) {
+        const net_peer_report* report = net_server_report(self->server, i);
+        if (report->client != 1) continue;
+        result->inputs = report->inputs_received;
+        result->inputs_late = report->inputs_late;
+        result->inputs_repeated = report->inputs_repeated;
+        result->inputs_missing = report->inputs_missing;
+    }
+}
+
+feel_result feel_run(const feel_config* config) {
+    feel* self = calloc(1, sizeof *self);
+    BASE_ASSERT(self);
+    self->config = *config;
+    self->rng = base_rng_make(config->seed, 3);
+    bool is_open = open_server(self);
+    for (uint32_t i = 0; is_open && i < MEMBERS; i++)
+        is_open = open_member(self, i);
+    uint64_t end_us = (uint64_t)(config->seconds * 1e6);
+    double next_tick_us = 0.0, next_frame_us = 0.0;
+    self->now_us = STEP_US;
+    for (; is_open && self->now_us < end_us; self->now_us += STEP_US) {
+        net_server_service(self->server, self->now_us);
+        if ((double)self->now_us >= next_tick_us) {
+            next_tick_us += 1e6 / TICK_HZ;
+            net_server_tick(self->server, self->now_us);
+            record_paths(self);
+        }
+        run_script(self);
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            step_member(self, i);
+        if ((double)self->now_us < next_frame_us) continue;
+        next_frame_us += 1e6 / config->frame_hz;
+        feel_pad(self);
+        look(self);
+    }
+    if (is_open) finish(self);
+    close_all(self);
+    feel_result result = self->result;
+    free(self);
+    return result;
+}

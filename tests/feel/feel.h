@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/// How a match feels on a bad line, measured in virtual time: breakout, a scripted player who predicts, a
+/// watcher who only interpolates, a bot who keeps the ball in play.
+///
+/// Everything follows from the seed. Pixels are those of a window 960 wide: 1.25 units of the field each.
+#pragma once
+
+#include "base/macros.h"
+#include <stdint.h>
+
+#define FEEL_UNITS_PER_PIXEL 1.25
+#define FEEL_JUMP_PX 8.0
+
+typedef struct feel_config {
+    uint64_t seed;
+    double rtt_ms; ///< both ways together, without jitter
+    double loss_percent;
+    double jitter_ms; ///< each way
+    double frame_hz;
+    double seconds;
+    double clock_ppm; ///< how much faster the clients' clocks run than the server's
+    const char* blk;  ///< path of the game's templates
+} feel_config;
+
+/// Of one kind of thing that is shown, against where the server had it at the shown moment.
+typedef struct feel_path {
+    uint64_t frames;
+    double rms_px, max_px;
+    uint32_t
+        jumps; ///< from one frame to the next, by more than FEEL_JUMP_PX beyond its own movement
+    uint32_t
+        unexplained; ///< of those, where the server's own path and a gap in the samples are smooth
+} feel_path;
+
+typedef struct feel_result {
+    bool is_played; ///< everybody got in and stayed
+    uint32_t presses;
+    double delay_frames_mean; ///< from a press to the first frame whose pad moves with it
+    uint32_t delay_frames_max;
+    double corrections_per_minute; ///< by more than a pixel
+    double correction_px_max;
+    double rollbacks_per_minute;
+    feel_path ball, pad; ///< the watcher's: the ball's, the player's pad
+    uint64_t stalls, stalled_ms, teleports;
+    uint32_t teleports_true; ///< jumps of the server's own paths
+    double view_delay_ms, lead_ms;
+    uint64_t inputs, inputs_missing, inputs_late, inputs_repeated;
+    double depth_mean;
+    uint32_t depth_max;
+    double
+        drift_ticks; ///< of the player's ticks against the server's, after the first seconds: spread
+} feel_result;
+
+feel_result feel_run(const feel_config* config);
