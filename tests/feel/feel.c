@@ -295,7 +295,8 @@ static void look_at(feel* self, const net_viewer* viewer, ecs_entity entity, ecs
         double owed = hypot(x - old_x, y - old_y);
         if ((moved - owed) / FEEL_UNITS_PER_PIXEL > FEEL_JUMP_PX) {
             target->jumps++;
-            bool is_excused = self->smooth_frames <= SMOOTH_FRAMES || has_jumped(one, tick);
+            bool is_excused = moved - owed <= TELEPORT || self->smooth_frames <= SMOOTH_FRAMES ||
+                              has_jumped(one, tick);
             target->unexplained += !is_excused;
         }
     }

@@ -29,7 +29,7 @@ typedef struct feel_path {
     uint32_t
         jumps; ///< from one frame to the next, by more than FEEL_JUMP_PX beyond its own movement
     uint32_t
-        unexplained; ///< of those, where the server's own path and a gap in the samples are smooth
+        unexplained; ///< of those teleports: longer than any movement, without a gap or a jump of the server's
 } feel_path;
 
 typedef struct feel_result {
