@@ -10,28 +10,33 @@
 
 #include "base/hash.h"
 #include "ecs/ecs.h"
-#include "world_twin.h"
+#include "world_memory.h"
 
-static const char model_text[] = "thing {\n"
-                                 "  \"pos:p2\" { _track:b=yes; _replicate:b=yes; value:p2=1,2; }\n"
-                                 "  vel:p2=3,4\n"
-                                 "  \"hp:i\" { _track:b=yes; value:i=30; }\n"
-                                 "}\n"
-                                 "named {\n"
-                                 "  \"title:t\" { _track:b=yes; value:t=\"nobody\"; }\n"
-                                 "  \"hp:i\" { _track:b=yes; value:i=9; }\n"
-                                 "}\n"
-                                 "solid {\n"
-                                 "  \"body:twin_body\" { _track:b=yes; }\n"
-                                 "  \"team:u8\" { _track:b=yes; value:u8=1; }\n"
-                                 "}\n"
-                                 "mark { \"mark:tag\" { } }\n"
-                                 "bare { vel:p2=5,6 }\n"
-                                 "nothing { }\n";
+static const char model_text[] =
+    "thing {\n"
+    "  \"pos:p2\" { _track:b=yes; _replicate:b=yes; value:p2=1,2; }\n"
+    "  vel:p2=3,4\n"
+    "  \"hp:i\" { _track:b=yes; value:i=30; }\n"
+    "}\n"
+    "named {\n"
+    "  \"title:t\" { _track:b=yes; value:t=\"nobody\"; }\n"
+    "  \"hp:i\" { _track:b=yes; value:i=9; }\n"
+    "}\n"
+    "solid {\n"
+    "  \"body:twin_body\" { _track:b=yes; }\n"
+    "  \"team:u8\" { _track:b=yes; value:u8=1; }\n"
+    "}\n"
+    "bag {\n"
+    "  \"path:list<i>\" { _track:b=yes; item:i=7 }\n"
+    "  \"props:object\" { _track:b=yes; b:i=2; inside:array{ i:t=A } }\n"
+    "}\n"
+    "mark { \"mark:tag\" { } }\n"
+    "bare { vel:p2=5,6 }\n"
+    "nothing { }\n";
 
-static const char* const component_names[TWIN_COMPONENTS] = {"pos",  "vel",  "hp",  "title",
-                                                             "body", "team", "mark"};
-enum { SHAPES = 10, INDICES = 5000, MANY_MAX = 400 };
+static const char* const component_names[TWIN_COMPONENTS] = {
+    "pos", "vel", "hp", "title", "body", "team", "path", "props", "mark"};
+enum { SHAPES = 13, INDICES = 5000, MANY_MAX = 400 };
 
 typedef struct model model;
 struct model {
@@ -50,8 +55,9 @@ struct model {
 // The shapes as the twin knows them, from what the text above says.
 static void fill_shapes(model* m) {
     static const char* const names[SHAPES] = {
-        "thing",   "named",      "solid",       "mark",        "bare",
-        "nothing", "thing+mark", "named+solid", "thing+named", "named+thing+mark"};
+        "thing",   "named",      "solid",         "mark",        "bare",
+        "nothing", "thing+mark", "named+solid",   "thing+named", "named+thing+mark",
+        "bag",     "bag+thing",  "bag+mark+named"};
     twin_value pos = {true, .as.vec = {1, 2}};
     twin_value vel = {true, .as.vec = {3, 4}};
     twin_value bare_vel = {true, .as.vec = {5, 6}};
@@ -60,6 +66,8 @@ static void fill_shapes(model* m) {
     twin_value title = {true, .as.text = "nobody"};
     twin_value body = {true, .as.body = {0, 0}};
     twin_value team = {true, .as.team = 1};
+    twin_value path = {true, .as.path = {1, {7}}};
+    twin_value props = {true, .as.props = {{0, 1, 0}, 1, {0, 2, 0}}};
     twin_value mark = {.has = true};
     const twin_value defaults[SHAPES][TWIN_COMPONENTS] = {
         {[TWIN_POS] = pos, [TWIN_VEL] = vel, [TWIN_HP] = hp},
@@ -76,6 +84,17 @@ static void fill_shapes(model* m) {
          [TWIN_HP] = hp,
          [TWIN_TITLE] = title,
          [TWIN_MARK] = mark},
+        {[TWIN_PATH] = path, [TWIN_PROPS] = props},
+        {[TWIN_PATH] = path,
+         [TWIN_PROPS] = props,
+         [TWIN_POS] = pos,
+         [TWIN_VEL] = vel,
+         [TWIN_HP] = hp},
+        {[TWIN_PATH] = path,
+         [TWIN_PROPS] = props,
+         [TWIN_MARK] = mark,
+         [TWIN_TITLE] = title,
+         [TWIN_HP] = low_hp},
     };
     for (uint32_t i = 0; i < SHAPES; i++) {
         m->shapes[i].name = names[i];
@@ -116,6 +135,22 @@ static void run_rename(const ecs_stage* stage, const ecs_rows* rows) {
     }
 }
 
+static void run_go_on(const ecs_stage* stage, const ecs_rows* rows) {
+    ecs_list* path = rows->columns[0];
+    const base_allocator* allocator = ecs_world_allocator(stage->world);
+    int32_t number = (int32_t)stage->tick;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        if (ecs_entity_index(rows->entities[i]) % 4 != stage->tick % 4) {
+            continue;
+        }
+        if (ecs_list_count(&path[i]) == TWIN_PATH_MAX) {
+            ecs_list_clear(allocator, &path[i]);
+        } else {
+            assert_int_equal(ecs_list_push(allocator, &path[i], &number), ECS_OK);
+        }
+    }
+}
+
 static void on_hurt(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     const twin_note* note = event->payload;
     int32_t* hp = rows->columns[0];
@@ -146,6 +181,7 @@ static void register_systems(ecs_world* world, model* m) {
     static const ecs_term age[] = {{"hp", "i", ECS_WRITE}, {"mark", "tag", ECS_REQUIRE_NOT}};
     static const ecs_term rename[] = {{"title", "t", ECS_WRITE}};
     static const ecs_term hp[] = {{"hp", "i", ECS_WRITE}};
+    static const ecs_term path[] = {{"path", "list<i>", ECS_WRITE}};
     static const char* const hurt_names[] = {"hurt"};
     static const char* const spawn_names[] = {"spawn"};
     static const char* const after_age[] = {"age"};
@@ -159,6 +195,7 @@ static void register_systems(ecs_world* world, model* m) {
          .after_count = 1},
         {.name = "drift", .stage = "act", .run = run_drift, .terms = drift, .term_count = 2},
         {.name = "age", .stage = "act", .run = run_age, .terms = age, .term_count = 2},
+        {.name = "go_on", .stage = "act", .run = run_go_on, .terms = path, .term_count = 1},
         {.name = "hurt",
          .events = hurt_names,
          .event_count = 1,
@@ -231,16 +268,6 @@ static ecs_world* make_world(model* m) {
 
 // Comparing
 
-// The memory form of a twin's value; texts borrow from it.
-static const void* memory_of(uint32_t component, twin_value* value, ecs_string* string) {
-    if (component != TWIN_TITLE) {
-        return &value->as;
-    }
-    uint32_t size = (uint32_t)strlen(value->as.text);
-    *string = (ecs_string){.data = size > 0 ? value->as.text : NULL, .size = size};
-    return string;
-}
-
 static const ecs_type* type_of(const model* m, uint32_t component) {
     return ecs_type_get(m->world, ecs_component_get(m->world, m->components[component])->type);
 }
@@ -254,14 +281,16 @@ static uint64_t compare_entity(const model* m, twin_entity* entity) {
         if (real == NULL) {
             continue;
         }
-        ecs_string string;
-        const void* expected = memory_of(c, &entity->values[c], &string);
+        twin_memory memory;
+        const void* expected = twin_memory_init(&memory, c, &entity->values[c]);
         assert_true(ecs_type_equal(type_of(m, c), real, expected));
+        twin_memory_deinit(&memory);
         bool is_tracked = c != TWIN_VEL && c != TWIN_MARK;
         if (is_tracked) {
-            const void* told = memory_of(c, &entity->told[c], &string);
+            const void* told = twin_memory_init(&memory, c, &entity->told[c]);
             uint64_t name_hash = base_hash64_text(component_names[c]);
             hash += ecs_type_hash(type_of(m, c), told, base_hash64_mix(name_hash, entity->handle));
+            twin_memory_deinit(&memory);
         }
     }
     return hash;
@@ -391,6 +420,19 @@ static void random_value(model* m, uint32_t component, twin_value* value) {
     case TWIN_TEAM:
         value->as.team = (uint8_t)base_rng_below(&m->rng, 3);
         break;
+    case TWIN_PATH:
+        value->as.path.count = base_rng_below(&m->rng, TWIN_PATH_MAX + 1);
+        for (uint32_t i = 0; i < value->as.path.count; i++) {
+            value->as.path.numbers[i] = base_rng_range(&m->rng, 0, 2);
+        }
+        break;
+    case TWIN_PROPS:
+        value->as.props.inside = (uint8_t)base_rng_below(&m->rng, 3);
+        for (uint32_t i = 0; i < TWIN_PROPS_NAMES; i++) {
+            value->as.props.has[i] = (uint8_t)base_rng_below(&m->rng, 2);
+            value->as.props.numbers[i] = value->as.props.has[i] ? base_rng_range(&m->rng, 0, 2) : 0;
+        }
+        break;
     default:
         break;
     }
@@ -398,18 +440,24 @@ static void random_value(model* m, uint32_t component, twin_value* value) {
 
 // Up to two overrides of what a shape has.
 static uint32_t random_inits(model* m, uint32_t shape, ecs_init* inits, twin_value* values,
-                             ecs_string* strings, uint32_t* components) {
+                             twin_memory* memories, uint32_t* components) {
     uint32_t count = 0;
     for (uint32_t c = 0; c < TWIN_MARK && count < 2; c++) {
         if (m->shapes[shape].defaults[c].has && base_rng_below(&m->rng, 3) == 0) {
             random_value(m, c, &values[count]);
             inits[count] =
-                (ecs_init){m->components[c], memory_of(c, &values[count], &strings[count])};
+                (ecs_init){m->components[c], twin_memory_init(&memories[count], c, &values[count])};
             components[count] = c;
             count++;
         }
     }
     return count;
+}
+
+static void forget_inits(twin_memory* memories, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        twin_memory_deinit(&memories[i]);
+    }
 }
 
 static void check_range(const model* m, ecs_entity handle, uint32_t shape) {
@@ -421,9 +469,9 @@ static void do_create(model* m) {
     uint32_t shape = base_rng_below(&m->rng, SHAPES);
     ecs_init inits[2];
     twin_value values[2];
-    ecs_string strings[2];
+    twin_memory memories[2];
     uint32_t components[2];
-    uint32_t count = random_inits(m, shape, inits, values, strings, components);
+    uint32_t count = random_inits(m, shape, inits, values, memories, components);
     ecs_entity handle = ECS_ENTITY_NONE;
     bool is_given = m->is_mirror && base_rng_below(&m->rng, 2) == 0;
     if (is_given) {
@@ -436,6 +484,7 @@ static void do_create(model* m) {
             }
         }
         ecs_result result = ecs_create_at(m->world, handle, m->shapes[shape].id, inits, count);
+        forget_inits(memories, count);
         if (other != ECS_ENTITY_NONE) {
             assert_int_not_equal(result, ECS_OK);
             return;
@@ -443,6 +492,7 @@ static void do_create(model* m) {
         assert_int_equal(result, ECS_OK);
     } else {
         assert_int_equal(ecs_create(m->world, m->shapes[shape].id, inits, count, &handle), ECS_OK);
+        forget_inits(memories, count);
         check_range(m, handle, shape);
     }
     twin_entity* entity = twin_create(m->twin, handle, shape);
@@ -478,10 +528,11 @@ static void do_recreate(model* m) {
     twin_entity* entity = twin_find(m->twin, handle);
     ecs_init inits[2];
     twin_value values[2];
-    ecs_string strings[2];
+    twin_memory memories[2];
     uint32_t components[2];
-    uint32_t count = random_inits(m, shape, inits, values, strings, components);
+    uint32_t count = random_inits(m, shape, inits, values, memories, components);
     ecs_result result = ecs_recreate(m->world, handle, m->shapes[shape].id, inits, count);
+    forget_inits(memories, count);
     if (entity == NULL) {
         assert_int_equal(result, ECS_ERR_STALE);
         return;
@@ -507,20 +558,23 @@ static void do_set(model* m) {
     uint32_t c = base_rng_below(&m->rng, TWIN_MARK);
     twin_entity* entity = twin_find(m->twin, handle);
     twin_value value;
-    ecs_string string;
+    twin_memory memory;
     random_value(m, c, &value);
-    const void* memory = memory_of(c, &value, &string);
+    const void* source = twin_memory_init(&memory, c, &value);
     bool has = entity != NULL && entity->values[c].has;
     if (base_rng_below(&m->rng, 2) == 0 && c != TWIN_TITLE) {
         void* place = ecs_find_mut(m->world, handle, m->components[c]);
         assert_int_equal(place != NULL, has);
-        if (has) {
-            memcpy(place, memory, type_of(m, c)->size);
+        if (has && (c == TWIN_PATH || c == TWIN_PROPS)) {
+            twin_memory_edit(c, place, &value);
+        } else if (has) {
+            memcpy(place, source, type_of(m, c)->size);
         }
     } else {
         ecs_result expected = entity == NULL ? ECS_ERR_STALE : has ? ECS_OK : ECS_ERR_MISSING;
-        assert_int_equal(ecs_set(m->world, handle, m->components[c], memory), expected);
+        assert_int_equal(ecs_set(m->world, handle, m->components[c], source), expected);
     }
+    twin_memory_deinit(&memory);
     if (has) {
         entity->values[c] = value;
     }

@@ -9,8 +9,8 @@
 #include "base/assert.h"
 
 static const bool is_tracked[TWIN_COMPONENTS] = {
-    [TWIN_POS] = true,  [TWIN_HP] = true,   [TWIN_TITLE] = true,
-    [TWIN_BODY] = true, [TWIN_TEAM] = true,
+    [TWIN_POS] = true,  [TWIN_HP] = true,   [TWIN_TITLE] = true, [TWIN_BODY] = true,
+    [TWIN_TEAM] = true, [TWIN_PATH] = true, [TWIN_PROPS] = true,
 };
 
 twin_entity* twin_find(twin_world* twin, ecs_entity handle) {
@@ -36,6 +36,10 @@ bool twin_equal(uint32_t component, const twin_value* a, const twin_value* b) {
                memcmp(&a->as.body.mass, &b->as.body.mass, sizeof(float)) == 0;
     case TWIN_TEAM:
         return a->as.team == b->as.team;
+    case TWIN_PATH:
+        return memcmp(&a->as.path, &b->as.path, sizeof(a->as.path)) == 0;
+    case TWIN_PROPS:
+        return memcmp(&a->as.props, &b->as.props, sizeof(a->as.props)) == 0;
     default:
         return true;
     }
@@ -191,6 +195,18 @@ static void rename_some(twin_entity* entity, ecs_tick tick) {
     }
 }
 
+static void go_on(twin_entity* entity, ecs_tick tick) {
+    twin_path* path = &entity->values[TWIN_PATH].as.path;
+    if (!entity->values[TWIN_PATH].has || ecs_entity_index(entity->handle) % 4 != tick % 4) {
+        return;
+    }
+    if (path->count == TWIN_PATH_MAX) {
+        *path = (twin_path){0};
+    } else {
+        path->numbers[path->count++] = (int32_t)tick;
+    }
+}
+
 static void track(twin_world* twin) {
     for (uint32_t i = 0; i < twin->entity_count; i++) {
         twin_entity* entity = &twin->entities[i];
@@ -210,7 +226,7 @@ static void track(twin_world* twin) {
 
 void twin_step(twin_world* twin, ecs_tick tick) {
     flush(twin);
-    for (uint32_t system = 0; system < 3; system++) {
+    for (uint32_t system = 0; system < 4; system++) {
         for (uint32_t i = 0; i < twin->entity_count; i++) {
             twin_entity* entity = &twin->entities[i];
             if (!entity->is_alive) {
@@ -220,8 +236,10 @@ void twin_step(twin_world* twin, ecs_tick tick) {
                 drift(entity);
             } else if (system == 1) {
                 age(entity);
-            } else {
+            } else if (system == 2) {
                 rename_some(entity, tick);
+            } else {
+                go_on(entity, tick);
             }
         }
         flush(twin);

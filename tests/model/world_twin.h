@@ -13,12 +13,28 @@ enum {
     TWIN_TITLE, // t, tracked
     TWIN_BODY,  // twin_body, tracked, padded
     TWIN_TEAM,  // u8, tracked
+    TWIN_PATH,  // list<i>, tracked
+    TWIN_PROPS, // object, tracked
     TWIN_MARK,  // tag
     TWIN_COMPONENTS,
     TWIN_ENTITIES_MAX = 4096,
     TWIN_QUEUE_MAX = 4096,
     TWIN_TEXT_BYTES = 24,
+    TWIN_PATH_MAX = 4,
+    TWIN_PROPS_NAMES = 3,
 };
+
+typedef struct twin_path {
+    uint32_t count;
+    int32_t numbers[TWIN_PATH_MAX]; // beyond the count: 0
+} twin_path;
+
+/// {a:i b:i c:i inside:array=["A" "B" ...]}, of which a to c may be missing.
+typedef struct twin_props {
+    uint8_t has[TWIN_PROPS_NAMES];
+    uint8_t inside;
+    int32_t numbers[TWIN_PROPS_NAMES]; // of what is missing: 0
+} twin_props;
 
 typedef struct twin_body {
     uint8_t kind;
@@ -33,6 +49,8 @@ typedef struct twin_value {
         twin_body body;
         uint8_t team;
         char text[TWIN_TEXT_BYTES];
+        twin_path path;
+        twin_props props;
     } as;
 } twin_value;
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+/// Lists and objects are built by pushing and setting; in place they are edited into what the twin says
+/// by different calls, so that both ways must give the same.
+#include "world_memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+static void check(ecs_result result) {
+    BASE_ASSERT(result == ECS_OK);
+}
+
+static void fill_list(ecs_list* list, const twin_value* value) {
+    for (uint32_t i = 0; i < value->as.path.count; i++) {
+        int32_t number = value->as.path.numbers[i];
+        check(ecs_list_push(NULL, list, &number));
+    }
+}
+
+static void fill_object(ecs_object* object, const twin_value* value) {
+    const twin_props* props = &value->as.props;
+    for (uint32_t i = TWIN_PROPS_NAMES; i-- > 0;) {
+        char name[2] = {(char)('a' + i), '\0'};
+        int32_t number = props->numbers[i];
+        if (props->has[i]) check(ecs_object_set(NULL, object, name, ECS_CHILD_I, &number));
+    }
+    check(ecs_object_set(NULL, object, "inside", ECS_CHILD_ARRAY, NULL));
+    ecs_array* inside = ecs_object_find_mut(object, "inside", ECS_CHILD_ARRAY);
+    for (uint32_t i = 0; i < props->inside; i++) {
+        char text[2] = {(char)('A' + i), '\0'};
+        check(ecs_array_push_text(NULL, inside, text, 1));
+    }
+}
+
+const void* twin_memory_init(twin_memory* memory, uint32_t component, twin_value* value) {
+    memset(memory, 0, sizeof(*memory));
+    ecs_list_init(&memory->list, ECS_CHILD_I);
+    if (component == TWIN_TITLE) {
+        uint32_t size = (uint32_t)strlen(value->as.text);
+        memory->string = (ecs_string){.data = size > 0 ? value->as.text : NULL, .size = size};
+        return &memory->string;
+    }
+    if (component == TWIN_PATH) {
+        fill_list(&memory->list, value);
+        return &memory->list;
+    }
+    if (component == TWIN_PROPS) {
+        fill_object(&memory->object, value);
+        return &memory->object;
+    }
+    return &value->as;
+}
+
+void twin_memory_deinit(twin_memory* memory) {
+    ecs_list_deinit(NULL, &memory->list);
+    ecs_object_deinit(NULL, &memory->object);
+}
+
+static void edit_list(ecs_list* list, const twin_value* value) {
+    uint32_t count = value->as.path.count;
+    check(ecs_list_resize(NULL, list, count));
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t number = value->as.path.numbers[i];
+        if (i % 2 == 0) {
+            check(ecs_list_set(NULL, list, i, &number));
+        } else {
+            check(ecs_list_remove(NULL, list, i));
+            check(ecs_list_insert(NULL, list, i, &number));
+        }
+    }
+}
+
+static void edit_object(ecs_object* object, const twin_value* value) {
+    const twin_props* props = &value->as.props;
+    for (uint32_t i = 0; i < TWIN_PROPS_NAMES; i++) {
+        char name[2] = {(char)('a' + i), '\0'};
+        int32_t number = props->numbers[i];
+        if (props->has[i])
+            check(ecs_object_set(NULL, object, name, ECS_CHILD_I, &number));
+        else if (ecs_object_find_child(object, name))
+            check(ecs_object_remove(NULL, object, name));
+    }
+    ecs_array* inside = ecs_object_find_mut(object, "inside", ECS_CHILD_ARRAY);
+    BASE_ASSERT(inside);
+    while (ecs_array_count(inside) > props->inside)
+        check(ecs_array_remove(NULL, inside, ecs_array_count(inside) - 1));
+    while (ecs_array_count(inside) < props->inside) {
+        char text[2] = {(char)('A' + ecs_array_count(inside)), '\0'};
+        check(ecs_array_push_text(NULL, inside, text, 1));
+    }
+}
+
+void twin_memory_edit(uint32_t component, void* place, const twin_value* value) {
+    if (component == TWIN_PATH) {
+        edit_list(place, value);
+    } else {
+        BASE_ASSERT(component == TWIN_PROPS);
+        edit_object(place, value);
+    }
+}

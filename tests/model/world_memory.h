@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+/// A twin's values in the memory form of the real world.
+#pragma once
+
+#include "world_twin.h"
+
+/// Room for one; texts borrow from the twin's value, lists and objects own what they hold.
+typedef struct twin_memory {
+    ecs_string string;
+    ecs_list list;
+    ecs_object object;
+} twin_memory;
+
+/// @return the value in memory form; good until deinit.
+const void* twin_memory_init(twin_memory* memory, uint32_t component, twin_value* value);
+void twin_memory_deinit(twin_memory* memory);
+/// Make a component's list or object equal to the twin's, value by value, in place.
+void twin_memory_edit(uint32_t component, void* place, const twin_value* value);
