@@ -158,7 +158,7 @@ static int open_server(program* self) {
         .clients_min = (uint32_t)self->config.clients_min,
         .ticks_max = self->config.ticks,
         .reporter = &self->reporter,
-        .random = draw_secret,
+        .entropy = draw_secret,
     };
     net_result result = net_server_create(&config, &self->server);
     if (result != NET_OK) {

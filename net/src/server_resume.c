@@ -23,9 +23,9 @@ static double seconds_since(const net_server* server, uint64_t since_us) {
 }
 
 void net_session_make_secret(net_server* server, net_session* session) {
-    if (server->config.random) {
-        server->config.random(server->config.random_context, session->resume,
-                              sizeof session->resume);
+    if (server->config.entropy) {
+        server->config.entropy(server->config.entropy_context, session->resume,
+                               sizeof session->resume);
         return;
     }
     for (uint32_t i = 0; i < sizeof session->resume; i++)
@@ -117,7 +117,7 @@ static void tell_everybody(net_server* server, net_session* session) {
     }
     session->has_roster = true;
     if (net_control_send_roster(server->config.transport, session->peer, server->roster, count,
-                                NULL, 0) != NET_OK)
+                                server->went, 0) != NET_OK)
         net_session_end(server, session, NET_END_TIMEOUT);
 }
 

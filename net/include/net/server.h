@@ -18,7 +18,7 @@ typedef enum net_end {
 } net_end;
 
 /// Bytes that nobody can guess.
-typedef void (*net_random_fn)(void* context, void* bytes, size_t size);
+typedef void (*net_entropy_fn)(void* context, void* bytes, size_t size);
 
 typedef struct net_server_config {
     const base_allocator* allocator;
@@ -32,8 +32,8 @@ typedef struct net_server_config {
         reporter; ///< operator messages (who is away, was dropped and why); may be NULL
     /// For secrets that bring clients back. NULL: from the match's seed, so that a test repeats itself; to a
     /// stranger such secrets are no secrets.
-    net_random_fn random;
-    void* random_context;
+    net_entropy_fn entropy;
+    void* entropy_context;
 } net_server_config;
 
 typedef struct net_server net_server;
