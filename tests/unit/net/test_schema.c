@@ -128,6 +128,12 @@ static void a_value_below_half_a_step_is_the_same_default(void** state) {
     assert_true(hash_with("value:p2=3,4", "value:p2=3.2,4") == hash_of(base_text));
 }
 
+static void how_values_are_shown_does_not_matter(void** state) {
+    (void)state;
+    const char* shown = "_step:r=0.5; _interpolate:b=yes; _teleport:r=9;";
+    assert_true(hash_with("_step:r=0.5;", shown) == hash_of(base_text));
+}
+
 static void messages_matter_with_their_order(void** state) {
     (void)state;
     ecs_world* world = open_world(base_text);
@@ -277,6 +283,7 @@ int main(void) {
         TEST(the_order_of_loading_and_what_is_private_do_not_matter),
         TEST(what_the_wire_means_matters),
         TEST(a_value_below_half_a_step_is_the_same_default),
+        TEST(how_values_are_shown_does_not_matter),
         TEST(messages_matter_with_their_order),
         TEST(the_first_difference_is_named),
         TEST(numbers_and_default_rows_come_from_the_same_table),
