@@ -85,7 +85,7 @@ static void card(const net_draw* draw, float x, float y, float width, float heig
     draw->rect(draw->context, x, y, width, 3.0f, edge);
 }
 
-static void gradient(const net_draw* draw, float width, float height) {
+void client_screen_background(const net_draw* draw, float width, float height) {
     const ecs_color top = {11, 15, 32, 255}, bottom = {30, 24, 56, 255};
     const float points[] = {0.0f, 0.0f,   width, 0.0f, 0.0f,  height,
                             0.0f, height, width, 0.0f, width, height};
@@ -113,7 +113,7 @@ static void spinner(const net_draw* draw, float x, float y, float radius, ecs_co
 static void waiting_card(const net_draw* draw, float width, float height, const char* headline,
                          const char* detail, const char* more, double time_s) {
     float middle = width * 0.5f, top = height * 0.5f - 110.0f;
-    gradient(draw, width, height);
+    client_screen_background(draw, width, height);
     card(draw, middle - CARD_WIDTH * 0.5f, top, CARD_WIDTH, 220.0f, accent);
     spinner(draw, middle, top + 66.0f, 26.0f, accent, time_s);
     put_middle(draw, middle, top + 116.0f, 26.0f, white, headline, CARD_WIDTH - 40.0f);
@@ -148,11 +148,11 @@ void client_screen_resuming(const net_draw* draw, float width, float height, dou
     put(draw, x, top + 66.0f, 16.0f, soft, text);
 }
 
-void client_screen_ended(const net_draw* draw, float width, float height, const char* headline,
-                         const char* reason, const char* hint) {
+void client_screen_ended(const net_draw* draw, float width, float height, bool is_fault,
+                         const char* headline, const char* reason, const char* hint) {
     float middle = width * 0.5f, top = height * 0.5f - 95.0f;
     dim(draw, width, height, 190);
-    card(draw, middle - CARD_WIDTH * 0.5f, top, CARD_WIDTH, 190.0f, bad);
+    card(draw, middle - CARD_WIDTH * 0.5f, top, CARD_WIDTH, 190.0f, is_fault ? bad : accent);
     put_middle(draw, middle, top + 30.0f, 28.0f, white, headline, CARD_WIDTH - 40.0f);
     put_lines(draw, middle, top + 76.0f, 15.0f, soft, reason, CARD_WIDTH - 40.0f, 3);
     put_middle(draw, middle, top + 150.0f, 14.0f, accent, hint, CARD_WIDTH - 40.0f);

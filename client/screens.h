@@ -18,9 +18,12 @@ void client_screen_waiting(const net_draw* draw, float width, float height, cons
 /// goes on trying.
 void client_screen_resuming(const net_draw* draw, float width, float height, double quiet_s,
                             double left_s, double time_s);
-/// `headline` says what happened, `reason` why, `hint` what can be done.
-void client_screen_ended(const net_draw* draw, float width, float height, const char* headline,
-                         const char* reason, const char* hint);
+/// Over the last picture, or over client_screen_background: `headline` says what happened, `reason` why,
+/// `hint` what can be done. A fault is red.
+void client_screen_ended(const net_draw* draw, float width, float height, bool is_fault,
+                         const char* headline, const char* reason, const char* hint);
+/// Where there is no picture of the game.
+void client_screen_background(const net_draw* draw, float width, float height);
 /// The game's keys, and the client's own (`rows` of key and meaning).
 typedef struct client_help_row {
     const char* keys;

@@ -155,14 +155,16 @@ static void draw_session(show* on, const net_draw* draw, float width, float heig
     }
 }
 
-static void draw_end(show* on, const net_draw* draw, float width, float height) {
+static void draw_end(show* on, const net_draw* draw, float width, float height, bool has_picture) {
     const client_player* one = on->program->players ? first_player(on) : NULL;
     const char* headline = "No connection";
     const char* reason = on->last_report;
+    bool is_fault = true;
     switch (one && one->client ? net_client_get_end(one->client) : NET_CLIENT_END_UNREACHABLE) {
     case NET_CLIENT_END_GOODBYE:
         headline = "The match is over";
         reason = "The server said goodbye.";
+        is_fault = false;
         break;
     case NET_CLIENT_END_LOST:
         headline = "The connection is lost";
@@ -174,7 +176,9 @@ static void draw_end(show* on, const net_draw* draw, float width, float height) 
     default:
         break;
     }
-    client_screen_ended(draw, width, height, headline, reason, "Enter: once more      Esc: leave");
+    if (!has_picture) client_screen_background(draw, width, height);
+    client_screen_ended(draw, width, height, is_fault, headline, reason,
+                        "Enter: once more      Esc: leave");
 }
 
 static void draw_frame(show* on, uint64_t now_us, picture what, const char* shot) {
@@ -188,7 +192,7 @@ static void draw_frame(show* on, uint64_t now_us, picture what, const char* shot
         client_screen_connecting(&draw, width, height, on->program->config.address, title_of(on),
                                  draw.time_s);
     } else if (what == PICTURE_ENDED) {
-        draw_end(on, &draw, width, height);
+        draw_end(on, &draw, width, height, has_picture);
     } else {
         draw_session(on, &draw, width, height, has_picture);
     }

@@ -125,6 +125,18 @@ case_a_window_ends_as_a_headless_client_does() {
     says gone.err 'error: 127.0.0.1:1: nobody answers'
 }
 
+case_a_black_out_is_survived_in_the_window() {
+    serve server --min-clients 1 --ticks 540 --log none
+    run client shoal-client "$address" --render --bots 1 --panel --shot a.png --shot-tick 500 \
+        --net outage_at=1500,outage_for=4500
+    [ "$code" = 0 ] || fail "the client ended with $code"
+    ends_with 0 server
+    says client.err 'connection lost: nothing heard for 3\.[0-9] s, trying again'
+    says client.err 'back after [4-9]\.[0-9] s as client 1'
+    are_equal 1 server client
+    has_size a.png 960x540
+}
+
 case_options_that_do_not_fit_are_refused() {
     local options
     while read -r options; do

@@ -71,12 +71,19 @@ static void the_end_says_what_and_why_and_what_to_do(void** state) {
     (void)state;
     picture p;
     open_picture(&p);
-    client_screen_ended(&p.screen, WIDTH, HEIGHT, "The server refuses", "the server is full",
+    client_screen_ended(&p.screen, WIDTH, HEIGHT, true, "The server refuses", "the server is full",
                         "Enter: once more");
     client_draw_end(p.draw);
     has_card(&p, bad, 520);
     assert_true(picture_count(&p, 240, 200, 480, 50, white, 40) > 150);
     assert_true(picture_count(&p, 240, 315, 480, 40, accent, 40) > 60);
+    // What is no fault is not red.
+    picture_begin(&p);
+    client_screen_background(&p.screen, WIDTH, HEIGHT);
+    client_screen_ended(&p.screen, WIDTH, HEIGHT, false, "The match is over", "", "");
+    client_draw_end(p.draw);
+    has_card(&p, accent, 520);
+    assert_int_equal(picture_count(&p, 0, 0, WIDTH, HEIGHT, bad, 2), 0);
     picture_close(&p);
 }
 
@@ -103,7 +110,7 @@ static void long_reasons_are_broken_and_cut_within_the_card(void** state) {
     for (uint32_t i = 0; i < BASE_COUNT(reasons); i++) {
         picture p;
         open_picture(&p);
-        client_screen_ended(&p.screen, WIDTH, HEIGHT, NULL, reasons[i], NULL);
+        client_screen_ended(&p.screen, WIDTH, HEIGHT, true, NULL, reasons[i], NULL);
         client_draw_end(p.draw);
         assert_int_equal(picture_count(&p, 0, 0, 230, HEIGHT, soft, 40), 0);
         assert_int_equal(picture_count(&p, 730, 0, 230, HEIGHT, soft, 40), 0);

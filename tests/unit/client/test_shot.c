@@ -119,7 +119,7 @@ static void a_window_without_a_display_draws_and_shoots(void** state) {
             assert_int_equal(draw.size_bytes, sizeof(net_draw));
             assert_float_equal(draw.pixels_per_unit, 0.3375f, 0.001f);
             assert_float_equal((float)draw.time_s, (float)frame * 0.016667f, 0.0001f);
-            assert_float_equal(draw.frame_dt_s, frame ? 0.016667f : 0.0f, 0.0001f);
+            assert_float_equal(draw.frame_dt_s, (frame ? 0.016667f : 0.0f), 0.0001f);
             draw.rect(draw.context, 100.0f, 100.0f, 400.0f, 300.0f, (ecs_color){0, 200, 100, 255});
             char path[128];
             (void)base_text_format(path, sizeof path, "%s/w.png", folder);
