@@ -82,7 +82,8 @@ struct net_predict {
     made_input inputs[INPUTS];
     uint64_t input_us; // when the newest was made
     uint64_t frame_us;
-    ecs_tick tick; // the world's, in the server's numbering
+    double frame_step_us; // from frame to frame, smoothed
+    ecs_tick tick;        // the world's, in the server's numbering
     ecs_tick tick_state;
     ecs_tick tick_restored;
     slot slots[SLOTS];
@@ -379,10 +380,12 @@ static const slot* slot_of_input(const net_predict* predict, uint32_t input) {
     return best;
 }
 
+// A frame is looked at until the next one comes: it shows the end of that time. At one frame per tick
+// that is the newest tick itself, so that a key moves the pad in the next frame.
 static double part_at(const net_predict* predict, uint64_t now_us) {
-    if (now_us <= predict->input_us) return 0.0;
+    double passed_us = now_us > predict->input_us ? (double)(now_us - predict->input_us) : 0.0;
     double ticks =
-        (double)(now_us - predict->input_us) * 1e-6 / (double)net_match_dt(predict->match);
+        (passed_us + predict->frame_step_us) * 1e-6 / (double)net_match_dt(predict->match);
     return ticks < 1.0 ? ticks : 1.0;
 }
 
@@ -467,8 +470,11 @@ void net_predict_state(net_predict* predict, ecs_tick tick, uint32_t input_used,
 // ---- what is shown ----
 
 void net_predict_frame(net_predict* predict, uint64_t now_us) {
-    if (predict->frame_us > 0 && now_us > predict->frame_us)
-        net_predict_shown_decay(&predict->shown, (double)(now_us - predict->frame_us) * 1e-3);
+    if (predict->frame_us > 0 && now_us > predict->frame_us) {
+        double step_us = (double)(now_us - predict->frame_us);
+        net_predict_shown_decay(&predict->shown, step_us * 1e-3);
+        predict->frame_step_us += (step_us - predict->frame_step_us) / 8.0;
+    }
     predict->frame_us = now_us;
 }
 
