@@ -46,9 +46,16 @@ typedef struct sum {
     uint32_t jumps, unexplained;
 } sum;
 
+// A client's transport: its own clock stays out of the network, which has one for all.
+typedef struct wire {
+    net_transport base; // first
+    net_transport* inner;
+    const uint64_t* now_us;
+} wire;
+
 typedef struct member {
     net_match* match;
-    net_transport* transport;
+    wire wire;
     net_viewer* viewer;
     net_client* client;
     uint64_t next_tick_us;
@@ -100,6 +107,53 @@ static char* read_file(const char* name) {
 static uint64_t client_us(const feel* self) {
     return (uint64_t)((double)self->now_us * (1.0 + self->config.clock_ppm * 1e-6));
 }
+
+// ---- the network's clock ----
+
+static net_transport* inner_of(const net_transport* transport) {
+    return ((const wire*)transport)->inner;
+}
+static void wire_service(net_transport* transport, uint64_t now_us) {
+    (void)now_us;
+    inner_of(transport)->ops->service(inner_of(transport), *((wire*)transport)->now_us);
+}
+static bool wire_next(net_transport* transport, net_transport_event* event) {
+    return inner_of(transport)->ops->next(inner_of(transport), event);
+}
+static net_result wire_send(net_transport* transport, net_peer peer, net_channel channel,
+                            const void* bytes, size_t size) {
+    return inner_of(transport)->ops->send(inner_of(transport), peer, channel, bytes, size);
+}
+static net_result wire_connect(net_transport* transport, const char* address, net_peer* peer) {
+    return inner_of(transport)->ops->connect(inner_of(transport), address, peer);
+}
+static void wire_disconnect(net_transport* transport, net_peer peer, uint32_t reason, bool now) {
+    inner_of(transport)->ops->disconnect(inner_of(transport), peer, reason, now);
+}
+static void wire_flush(net_transport* transport) {
+    inner_of(transport)->ops->flush(inner_of(transport));
+}
+static void wire_stats(const net_transport* transport, net_transport_stats* stats) {
+    inner_of(transport)->ops->stats(inner_of(transport), stats);
+}
+static uint32_t wire_sockets(const net_transport* transport, int* descriptors, uint32_t capacity) {
+    return inner_of(transport)->ops->sockets(inner_of(transport), descriptors, capacity);
+}
+static void wire_destroy(net_transport* transport) {
+    inner_of(transport)->ops->destroy(inner_of(transport));
+}
+
+static const net_transport_ops wire_ops = {
+    .service = wire_service,
+    .next = wire_next,
+    .send = wire_send,
+    .connect = wire_connect,
+    .disconnect = wire_disconnect,
+    .flush = wire_flush,
+    .stats = wire_stats,
+    .sockets = wire_sockets,
+    .destroy = wire_destroy,
+};
 
 // ---- the script ----
 
@@ -167,7 +221,9 @@ static bool open_member(feel* self, uint32_t index) {
         .jitter_ms = self->config.jitter_ms,
         .seed = self->config.seed * 10 + index,
     };
-    if (net_sim_client(self->sim, &link, &one->transport) != NET_OK) return false;
+    if (net_sim_client(self->sim, &link, &one->wire.inner) != NET_OK) return false;
+    one->wire.base.ops = &wire_ops;
+    one->wire.now_us = &self->now_us;
     if (index != BOT) {
         const net_viewer_config viewer = {.module = self->module, .is_predicting = index == PLAYER};
         if (net_viewer_create(&viewer, &reporter, &one->viewer) != NET_OK) return false;
@@ -175,7 +231,7 @@ static bool open_member(feel* self, uint32_t index) {
     static const char* const names[MEMBERS] = {"player", "watcher", "bot"};
     const net_client_config client = {
         .match = one->match,
-        .transport = one->transport,
+        .transport = &one->wire.base,
         .address = "sim",
         .name = names[index],
         .is_bot = index != PLAYER,
@@ -192,7 +248,7 @@ static void close_all(feel* self) {
         member* one = &self->members[i];
         if (one->client) net_client_destroy(one->client);
         if (one->viewer) net_viewer_destroy(one->viewer);
-        if (one->transport) one->transport->ops->destroy(one->transport);
+        if (one->wire.inner) wire_destroy(&one->wire.base);
         if (one->match) net_match_destroy(one->match);
     }
     if (self->server) net_server_destroy(self->server);
@@ -352,12 +408,14 @@ static void feel_pad(feel* self) {
 
 // ---- the clock ----
 
-static void step_member(feel* self, uint32_t index) {
+// `early_us`: before a frame a tick that is nearly due is run first, as the window does, so that the frame
+// shows it.
+static void step_member(feel* self, uint32_t index, uint64_t early_us) {
     member* one = &self->members[index];
     uint64_t now_us = client_us(self);
     net_client_service(one->client, now_us);
     if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) return;
-    if (now_us < net_client_next_tick_us(one->client)) return;
+    if (now_us + early_us < net_client_next_tick_us(one->client)) return;
     net_client_tick(one->client, now_us, NULL);
     one->ticks++;
     if (index != PLAYER || self->now_us < WARM_S * 1e6) return;
@@ -452,9 +510,10 @@ feel_result feel_run(const feel_config* config) {
         }
         run_script(self);
         for (uint32_t i = 0; i < MEMBERS; i++)
-            step_member(self, i);
+            step_member(self, i, 0);
         if ((double)self->now_us < next_frame_us) continue;
         next_frame_us += 1e6 / config->frame_hz;
+        step_member(self, PLAYER, (uint64_t)(5e5 / fmax(config->frame_hz, TICK_HZ)));
         feel_pad(self);
         look(self);
     }
