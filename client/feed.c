@@ -63,7 +63,7 @@ static const char* name_of(const client_feed_sources* sources, uint32_t which) {
 
 // The largest first; of equal ones the first.
 static void rank_parts(const client_feed* feed, const client_feed_sources* sources,
-                       panel_facts* facts) {
+                       client_panel_facts* facts) {
     bool is_taken[CLIENT_FEED_RATES_MAX] = {false};
     facts->part_count = 0;
     facts->parts_bytes_s = 0.0f;
@@ -77,14 +77,14 @@ static void rank_parts(const client_feed* feed, const client_feed_sources* sourc
         }
         if (best == CLIENT_FEED_RATES_MAX) return;
         is_taken[best] = true;
-        panel_part* part = &facts->parts[facts->part_count++];
+        client_panel_part* part = &facts->parts[facts->part_count++];
         (void)base_text_copy(part->name, sizeof part->name, name_of(sources, best));
         part->bytes_s = feed->rates[best];
     }
 }
 
 static void fill_facts(const net_client_meter* meter, const net_viewer_meter* view,
-                       const client_feed_sources* sources, panel_facts* facts) {
+                       const client_feed_sources* sources, client_panel_facts* facts) {
     const ecs_world* world = net_match_world(sources->mirror);
     client_window_frames frames = client_window_get_frames(sources->window);
     facts->tick = net_viewer_tick(sources->viewer);
@@ -121,7 +121,7 @@ void client_feed_service(client_feed* feed, uint64_t now_us, const client_feed_s
     feed->next_us = now_us + 1000000u / CLIENT_PANEL_HZ;
     feed->last_us = now_us;
     if (!is_first && seconds > 0.0f) {
-        panel_sample sample = {
+        client_panel_sample sample = {
             .values = {
                 [CLIENT_PLOT_RTT] = (float)meter.rtt_ms,
                 [CLIENT_PLOT_LOSS] = (float)meter.loss_percent,

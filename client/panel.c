@@ -51,7 +51,7 @@ void client_panel_init(client_panel* panel, uint32_t plots) {
     panel->plots = plots;
 }
 
-void client_panel_add(client_panel* panel, const panel_sample* sample) {
+void client_panel_add(client_panel* panel, const client_panel_sample* sample) {
     panel->samples[panel->next] = *sample;
     panel->next = (panel->next + 1) % CLIENT_PANEL_SAMPLES;
     if (panel->count < CLIENT_PANEL_SAMPLES) panel->count++;
@@ -164,14 +164,14 @@ static void put_rate(char* text, size_t bytes, float bytes_s) {
 }
 
 static float draw_parts(const client_panel* panel, const net_draw* draw, float y) {
-    const panel_facts* facts = &panel->facts;
+    const client_panel_facts* facts = &panel->facts;
     float x = CLIENT_PANEL_LEFT + MARGIN, width = CLIENT_PANEL_WIDTH - 2.0f * MARGIN;
     char text[32];
     put_rate(text, sizeof text, facts->parts_bytes_s);
     y = section(draw, x, y, width, "BYTES IN BY COMPONENT", text);
     float most = facts->part_count ? base_max(facts->parts[0].bytes_s, 1.0f) : 1.0f;
     for (uint32_t i = 0; i < facts->part_count; i++) {
-        const panel_part* part = &facts->parts[i];
+        const client_panel_part* part = &facts->parts[i];
         float bar = 110.0f * base_clamp(part->bytes_s / most, 0.0f, 1.0f);
         put(draw, x, y, 10.0f, white, part->name);
         draw->rect(draw->context, x + 116.0f, y + 3.0f, 110.0f, 6.0f,
@@ -205,7 +205,7 @@ static float fraction(const net_draw* draw, float x, float y, const char* name, 
 }
 
 static void draw_lists(const client_panel* panel, const net_draw* draw, float top) {
-    const panel_facts* facts = &panel->facts;
+    const client_panel_facts* facts = &panel->facts;
     float left = CLIENT_PANEL_LEFT + MARGIN, right = left + TILE_WIDTH + GAP + 8.0f;
     float y = section(draw, left, top, LIST_WIDTH, "ENTITIES", NULL);
     y = number(draw, left, y, "created", facts->created);

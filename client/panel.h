@@ -30,18 +30,18 @@ typedef enum client_plot {
     CLIENT_PLOT_COUNT,
 } client_plot;
 
-typedef struct panel_sample {
+typedef struct client_panel_sample {
     float values[CLIENT_PLOT_COUNT];
-} panel_sample;
+} client_panel_sample;
 
 /// A share of what comes in.
-typedef struct panel_part {
+typedef struct client_panel_part {
     char name[32];
     float bytes_s;
-} panel_part;
+} client_panel_part;
 
 /// What is true now.
-typedef struct panel_facts {
+typedef struct client_panel_facts {
     char title[64];
     double tick;
     uint32_t created, loading, allocated; ///< entities by state
@@ -51,20 +51,20 @@ typedef struct panel_facts {
     uint32_t input_depth, resumes;
     double pace;
     uint32_t frame_us_p50, frame_us_p99;
-    panel_part parts[CLIENT_PANEL_PARTS]; ///< the largest first
+    client_panel_part parts[CLIENT_PANEL_PARTS]; ///< the largest first
     uint32_t part_count;
     float parts_bytes_s; ///< all parts together, those that are not shown too
-} panel_facts;
+} client_panel_facts;
 
 typedef struct client_panel {
-    panel_sample samples[CLIENT_PANEL_SAMPLES]; ///< ring
+    client_panel_sample samples[CLIENT_PANEL_SAMPLES]; ///< ring
     uint32_t next, count;
     uint32_t plots; ///< a bit per client_plot that is shown
-    panel_facts facts;
+    client_panel_facts facts;
 } client_panel;
 
 void client_panel_init(client_panel* panel, uint32_t plots);
-void client_panel_add(client_panel* panel, const panel_sample* sample);
+void client_panel_add(client_panel* panel, const client_panel_sample* sample);
 void client_panel_draw(const client_panel* panel, const net_draw* draw);
 /// Where the bars of a plot are: for tests and pointers. @return false when it is not shown.
 bool client_panel_plot_box(const client_panel* panel, client_plot plot, float* x, float* y,

@@ -7,8 +7,8 @@
 
 #define PLOTS_ALL ((1u << CLIENT_PLOT_COUNT) - 1u)
 
-static panel_sample same(float value) {
-    panel_sample sample;
+static client_panel_sample same(float value) {
+    client_panel_sample sample;
     for (uint32_t i = 0; i < CLIENT_PLOT_COUNT; i++)
         sample.values[i] = value;
     return sample;
@@ -22,14 +22,14 @@ static void a_scale_is_a_round_number_that_holds_the_largest_value(void** state)
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         client_panel panel;
         client_panel_init(&panel, PLOTS_ALL);
-        panel_sample sample = same(cases[i][0]);
+        client_panel_sample sample = same(cases[i][0]);
         client_panel_add(&panel, &sample);
         assert_float_equal(client_panel_scale(&panel, CLIENT_PLOT_RTT), cases[i][1], 0.01f);
     }
     client_panel empty;
     client_panel_init(&empty, PLOTS_ALL);
     assert_true(client_panel_scale(&empty, CLIENT_PLOT_RTT) > 0.0f);
-    panel_sample odd = same(NAN);
+    client_panel_sample odd = same(NAN);
     client_panel_add(&empty, &odd);
     odd = same(INFINITY);
     client_panel_add(&empty, &odd);
@@ -40,7 +40,7 @@ static void old_samples_give_way(void** state) {
     (void)state;
     client_panel panel;
     client_panel_init(&panel, PLOTS_ALL);
-    panel_sample high = same(900.0f), low = same(1.0f);
+    client_panel_sample high = same(900.0f), low = same(1.0f);
     client_panel_add(&panel, &high);
     for (uint32_t i = 0; i + 1 < CLIENT_PANEL_SAMPLES; i++)
         client_panel_add(&panel, &low);
@@ -53,20 +53,20 @@ static void old_samples_give_way(void** state) {
 static void fill(client_panel* panel) {
     client_panel_init(panel, PLOTS_ALL);
     for (uint32_t i = 0; i < CLIENT_PANEL_SAMPLES; i++) {
-        panel_sample sample;
+        client_panel_sample sample;
         for (uint32_t k = 0; k < CLIENT_PLOT_COUNT; k++) {
             float scale = client_panel_scale(panel, (client_plot)k);
             sample.values[k] = i < CLIENT_PANEL_SAMPLES / 2 ? 0.0f : scale * 0.75f;
         }
         client_panel_add(panel, &sample);
     }
-    panel->facts = (panel_facts){.title = "Breakout",
-                                 .tick = 1234.5,
-                                 .created = 50,
-                                 .pace = 1.0,
-                                 .parts = {{"pos", 4000.0f}, {"vel", 1000.0f}},
-                                 .part_count = 2,
-                                 .parts_bytes_s = 5000.0f};
+    panel->facts = (client_panel_facts){.title = "Breakout",
+                                        .tick = 1234.5,
+                                        .created = 50,
+                                        .pace = 1.0,
+                                        .parts = {{"pos", 4000.0f}, {"vel", 1000.0f}},
+                                        .part_count = 2,
+                                        .parts_bytes_s = 5000.0f};
 }
 
 // Half of the time nothing, then three quarters of the scale.
