@@ -74,7 +74,8 @@ struct net_client {
     net_inbox inbox;
     sent_input inputs[NET_INPUT_REDUNDANCY]; // ring by number
     uint32_t input_number;
-    uint32_t input_floor; // up to here they are of before the connection was lost: not sent any more
+    uint32_t
+        input_floor;     // up to here they are of before the connection was lost: not sent any more
     uint64_t input_view; // what was seen when it was made, in ticks * 256
     net_pace pace;
     uint64_t ticks;
@@ -171,7 +172,7 @@ static void drop_connection(net_client* client) {
 
 static void begin_resuming(net_client* client) {
     base_report(client->config.reporter, NULL, 0,
-                "connection lost: nothing heard for %.1f s, trying again", quiet_s(client));
+                "note: connection lost: nothing heard for %.1f s, trying again", quiet_s(client));
     client->phase = NET_CLIENT_RESUMING;
     drop_connection(client);
 }
@@ -226,8 +227,8 @@ static void take_welcome_back(net_client* client, const Shoal__Wire__Welcome* we
         return;
     }
     client->resumes++;
-    base_report(client->config.reporter, NULL, 0, "back after %.1f s as client %u", quiet_s(client),
-                client->client);
+    base_report(client->config.reporter, NULL, 0, "note: back after %.1f s as client %u",
+                quiet_s(client), client->client);
     net_roster_clear(&client->roster);
     client->heard_us = client->now_us;
     client->input_floor = client->input_number;

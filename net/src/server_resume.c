@@ -63,8 +63,8 @@ static void lose_packets(net_server* server, net_session* session) {
 static void say_quiet(net_server* server, net_session* session, const char* why) {
     if (session->is_quiet) return;
     session->is_quiet = true;
-    base_report(server->config.reporter, NULL, 0, "client %u (%s) is away: %s", session->client,
-                session->name, why);
+    base_report(server->config.reporter, NULL, 0, "note: client %u (%s) is away: %s",
+                session->client, session->name, why);
 }
 
 void net_session_lose(net_server* server, net_session* session) {
@@ -78,7 +78,7 @@ void net_session_lose(net_server* server, net_session* session) {
 
 void net_session_hear(net_server* server, net_session* session) {
     if (session->is_quiet) {
-        base_report(server->config.reporter, NULL, 0, "client %u (%s) is back after %.1f s",
+        base_report(server->config.reporter, NULL, 0, "note: client %u (%s) is back after %.1f s",
                     session->client, session->name, seconds_since(server, session->heard_us));
     }
     session->is_quiet = false;

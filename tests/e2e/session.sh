@@ -133,15 +133,15 @@ case_a_client_comes_back_after_a_black_out() {
     reports_back dark.err
     local id
     id=$(value id dark.out)
-    grep -q "^error: client $id (bot-1) is away: nothing heard\$" server.err || fail "server.err"
-    grep -qE "^error: client $id \(bot-1\) is back after 1[0-3]\.[0-9] s\$" server.err || fail "server.err"
-    grep -qE "^error: back after 1[0-3]\.[0-9] s as client $id\$" dark.err || fail "dark.err"
+    grep -q "^note: client $id (bot-1) is away: nothing heard\$" server.err || fail "server.err"
+    grep -qE "^note: client $id \(bot-1\) is back after 1[0-3]\.[0-9] s\$" server.err || fail "server.err"
+    grep -qE "^note: back after 1[0-3]\.[0-9] s as client $id\$" dark.err || fail "dark.err"
     are_equal 2 server other dark
     [ "$(grep -c '^peer id=' server.out)" = 2 ] || fail "it came back as somebody else"
     verifies a.slog server
 }
 
-reports_back() { says "$1" '^error: connection lost: nothing heard for 3\.[0-9] s, trying again$'; }
+reports_back() { says "$1" '^note: connection lost: nothing heard for 3\.[0-9] s, trying again$'; }
 
 case_names_are_resolved() {
     serve server --min-clients 1 --ticks 30 --log none

@@ -30,8 +30,9 @@ void base_report(const base_reporter* reporter, const char* file, uint32_t line,
 
 static void format_message(char* target, size_t target_bytes, const char* file, uint32_t line,
                            const char* message) {
-    // A message may say itself that it is only a warning.
-    const char* kind = strncmp(message, "warning: ", 9) == 0 ? "" : "error: ";
+    // A message may say itself that it is only a warning, or no complaint at all.
+    bool says_kind = strncmp(message, "warning: ", 9) == 0 || strncmp(message, "note: ", 6) == 0;
+    const char* kind = says_kind ? "" : "error: ";
     if (file && line)
         (void)base_text_format(target, target_bytes, "%s:%u: %s%s", file, line, kind, message);
     else if (file)

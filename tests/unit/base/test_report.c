@@ -28,6 +28,17 @@ static void file_and_line_may_be_missing(void** state) {
     base_report(NULL, "a.blk", 1, "dropped");
 }
 
+static void warnings_and_notes_say_so_instead_of_error(void** state) {
+    (void)state;
+    base_report_first first;
+    base_reporter reporter = base_reporter_first(&first);
+    base_report(&reporter, "a.blk", 3, "warning: odd");
+    assert_string_equal(first.text, "a.blk:3: warning: odd");
+    reporter = base_reporter_first(&first);
+    base_report(&reporter, NULL, 0, "note: client %u is back", 1u);
+    assert_string_equal(first.text, "note: client 1 is back");
+}
+
 static void control_characters_are_replaced(void** state) {
     (void)state;
     base_report_first first;
@@ -60,6 +71,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_first_message_is_kept_and_the_rest_counted),
         TEST(file_and_line_may_be_missing),
+        TEST(warnings_and_notes_say_so_instead_of_error),
         TEST(control_characters_are_replaced),
         TEST(long_messages_are_cut_visibly),
     };

@@ -12,7 +12,8 @@ typedef struct base_reporter {
     void* context;
 } base_reporter;
 
-/// Format and hand over one message. A NULL reporter drops it.
+/// Format and hand over one message. A NULL reporter drops it. It is an error unless it begins with
+/// "warning: " or "note: ".
 void base_report(const base_reporter* reporter, const char* file, uint32_t line, const char* format,
                  ...) BASE_PRINTF(4, 5);
 
