@@ -37,7 +37,8 @@ void ecs_bind_fault(ecs_bind_pass* binder, uint32_t line, const char* format, ..
 bool ecs_bind_has_type(ecs_bind_pass* binder, const ecs_text_node* node, const char* type);
 bool ecs_bind_check_name(ecs_bind_pass* binder, const char* name, uint32_t line, const char* what);
 bool ecs_bind_check_tags(ecs_bind_pass* binder, const ecs_text_node* node);
-/// `_track`, `_replicate`, `_interpolate`, `_teleport`, `_tags` and quantisation. @return false when the statement is none of these.
+/// `_track`, `_replicate`, `_interpolate`, `_teleport`, `_tags` and quantisation.
+/// @return false when the statement is none of these.
 bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope);
 bool ecs_bind_is_scope_word(const char* name);
 void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node);

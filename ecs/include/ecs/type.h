@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// Component types: size, field table, and (for types that own memory) a table of functions.
 ///
-/// The datablock's own types (b i i64 u8 u16 u32 u64 r p2 p3 p4 ip2 ip3 ip4 c m t eid tag,
-/// list<T> of each of them but tag, array, object) exist in every world; a module registers C structs beside them. Both kinds look the same to templates,
-/// tracking, replication, logs and dumps: they see fields.
+/// The datablock's own types (b i i64 u8 u16 u32 u64 r p2 p3 p4 ip2 ip3 ip4 c m t eid tag, list<T> of
+/// each of them but tag, array, object) exist in every world; a module registers C structs beside them.
+/// Both kinds look the same to templates, tracking, replication, logs and dumps: they see fields.
 #pragma once
 
 #include "base/report.h"
