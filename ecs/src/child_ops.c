@@ -44,23 +44,67 @@ static bool equal(const void* a, const void* b) {
     return ecs_child_body_equal(ecs_child_body_of(a), ecs_child_body_of(b));
 }
 
-/// Lists of plain elements with room enough are written over: it costs no memory and cannot fail.
-static bool overwrite(ecs_child_body* target, const ecs_child_body* source) {
-    if (!target || !source || !ecs_child_is_list(source->type) || target->type != source->type ||
-        target->capacity < source->count || source->type == ecs_child_list_of(ECS_CHILD_T))
+static bool is_same_shape(const ecs_child_body* target, const ecs_child_body* source);
+
+/// May the item be written over where it is? Numbers always, texts of the same length.
+static bool is_same_item(const ecs_child_body* target, const ecs_child_body* source,
+                         uint32_t index) {
+    ecs_child_type type = ecs_child_item_type(source, index);
+    if (type != ecs_child_item_type(target, index)) return false;
+    if (source->type == ECS_CHILD_OBJECT &&
+        strcmp(ecs_child_member(source, index)->name, ecs_child_member(target, index)->name) != 0)
         return false;
-    size_t size = ecs_builtin_type((ecs_type_id)(source->type - ECS_CHILD_LIST))->size;
-    if (source->count) memcpy(target->items, source->items, size * source->count);
-    target->count = source->count;
-    target->bytes = source->bytes;
+    const void* old = ecs_child_item(target, index);
+    const void* now = ecs_child_item(source, index);
+    if (type == ECS_CHILD_T)
+        return ((const ecs_string*)old)->size == ((const ecs_string*)now)->size;
+    return !ecs_child_is_container(type) ||
+           is_same_shape(ecs_child_body_of(old), ecs_child_body_of(now));
+}
+
+/// Numbers that change, and lists of numbers with room enough: what the most frequent changes leave.
+static bool is_same_shape(const ecs_child_body* target, const ecs_child_body* source) {
+    if (target->type != source->type) return false;
+    if (ecs_child_is_list(source->type) && source->type != ecs_child_list_of(ECS_CHILD_T))
+        return target->capacity >= source->count;
+    if (target->count != source->count) return false;
+    for (uint32_t i = 0; i < source->count; i++)
+        if (!is_same_item(target, source, i)) return false;
     return true;
+}
+
+/// Bodies of the same shape: costs no memory and cannot fail.
+static void overwrite(ecs_child_body* target, const ecs_child_body* source) {
+    if (ecs_child_is_list(source->type) && source->type != ecs_child_list_of(ECS_CHILD_T)) {
+        size_t size = ecs_builtin_type((ecs_type_id)(source->type - ECS_CHILD_LIST))->size;
+        if (source->count) memcpy(target->items, source->items, size * source->count);
+        target->count = source->count;
+    }
+    for (uint32_t i = 0; i < source->count; i++) {
+        ecs_child_type type = ecs_child_item_type(source, i);
+        void* old = ecs_child_item(target, i);
+        const void* now = ecs_child_item(source, i);
+        if (ecs_child_is_container(type)) {
+            overwrite(ecs_child_body_of(old), ecs_child_body_of(now));
+        } else if (type == ECS_CHILD_T) {
+            ecs_string* text = old;
+            if (text->size) memcpy(text->data, ((const ecs_string*)now)->data, text->size);
+        } else if (ecs_child_is_list(source->type)) {
+            break; // copied as a whole
+        } else {
+            memcpy(old, now, ecs_builtin_type((ecs_type_id)type)->size);
+        }
+    }
+    target->bytes = source->bytes;
 }
 
 /// The target's content becomes the source's, under this version.
 static bool become(const base_allocator* allocator, ecs_container* target,
                    const ecs_container* source, uint64_t new_version) {
     BASE_ASSERT(!source->body || !target->type || target->type == (uint32_t)source->body->type);
-    if (!overwrite(target->body, source->body)) {
+    if (target->body && source->body && is_same_shape(target->body, source->body)) {
+        overwrite(target->body, source->body);
+    } else {
         ecs_child_body* made = NULL;
         if (source->body) {
             made = ecs_child_body_copy(allocator, source->body);
@@ -69,7 +113,6 @@ static bool become(const base_allocator* allocator, ecs_container* target,
         if (!made && target->body) {
             ecs_child_clear(allocator, target->body);
         } else {
-            if (made && target->body) made->parent = target->body->parent;
             ecs_child_body_destroy(allocator, target->body);
             target->body = made;
         }

@@ -207,6 +207,43 @@ static void a_list_with_room_is_compared_and_assigned_without_memory(void** stat
     assert_int_equal(memory.bytes_out, 0);
 }
 
+static void numbers_deep_inside_are_compared_and_assigned_without_memory(void** state) {
+    (void)state;
+    store_memory memory;
+    store_memory_init(&memory);
+    const base_allocator* allocator = &memory.allocator;
+    ecs_type_context context = {allocator};
+    const ecs_type* type = type_of(ECS_CHILD_OBJECT);
+    ecs_object value = {0};
+    assert_int_equal(ecs_object_set(allocator, &value, "in", ECS_CHILD_ARRAY, NULL), ECS_OK);
+    ecs_array* inner = ecs_object_find_mut(&value, "in", ECS_CHILD_ARRAY);
+    assert_int_equal(ecs_array_push_text(allocator, inner, "name", 4), ECS_OK);
+    assert_int_equal(ecs_array_push(allocator, inner, ECS_CHILD_P2, NULL), ECS_OK);
+    ecs_object shadow;
+    assert_true(ecs_value_copy(type, &context, &shadow, &value));
+    uint64_t calls = memory.calls;
+    for (int32_t i = 1; i < 30; i++) {
+        ecs_vec2 point = {(float)i, 0};
+        assert_int_equal(ecs_array_set(allocator, inner, 1, ECS_CHILD_P2, &point), ECS_OK);
+        assert_true(ecs_value_compare(type, &context, &shadow, &value));
+        assert_true(ecs_type_equal(type, &shadow, &value));
+        assert_int_equal(shadow.own.body->bytes, value.own.body->bytes);
+    }
+    assert_int_equal(memory.calls, calls);
+    // Another shape costs memory, and when there is none the next compare tries again.
+    assert_int_equal(ecs_array_set(allocator, inner, 1, ECS_CHILD_I, NULL), ECS_OK);
+    memory.fail_at = memory.calls + 1;
+    assert_true(ecs_value_compare(type, &context, &shadow, &value));
+    assert_false(ecs_value_is_untouched(type, &shadow, &value));
+    memory.fail_at = 0;
+    assert_true(ecs_value_compare(type, &context, &shadow, &value));
+    assert_true(ecs_type_equal(type, &shadow, &value));
+    assert_int_equal(ecs_array_push_text(allocator, inner, "name", 4), ECS_OK);
+    ecs_object_deinit(allocator, &value);
+    ecs_object_deinit(allocator, &shadow);
+    assert_int_equal(memory.bytes_out, 0);
+}
+
 static void nans_are_equal_and_minus_zero_is_not_zero(void** state) {
     (void)state;
     ecs_list a, b;
@@ -445,6 +482,7 @@ int main(void) {
         TEST(a_change_deep_inside_raises_all_versions_around_it),
         TEST(a_shadow_sees_every_change_once_and_equal_versions_spare_the_look),
         TEST(a_list_with_room_is_compared_and_assigned_without_memory),
+        TEST(numbers_deep_inside_are_compared_and_assigned_without_memory),
         TEST(nans_are_equal_and_minus_zero_is_not_zero),
         TEST(the_number_of_values_is_limited_at_its_edge),
         TEST(the_bytes_inside_are_limited_at_their_edge),
