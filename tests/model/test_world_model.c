@@ -48,6 +48,7 @@ struct model {
     twin_world* twin;
     base_rng rng;
     bool is_mirror;
+    bool is_boxed; // bodies are
     uint32_t budget;
     model* root; // what handlers see: outlives copies made for a restore
 };
@@ -245,7 +246,8 @@ static ecs_world* make_world(model* m) {
                           .align = _Alignof(twin_body),
                           .fields = body_fields,
                           .field_count = 2};
-    assert_int_equal(ecs_type_register(world, &body, NULL), ECS_OK);
+    uint32_t flags = m->is_boxed ? ECS_TYPE_BOXED : 0;
+    assert_int_equal(ecs_type_register_as(world, &body, flags, NULL, NULL), ECS_OK);
     base_reporter reporter = base_reporter_stderr();
     assert_int_equal(
         ecs_template_load(world, "model.blk", model_text, strlen(model_text), &reporter), ECS_OK);
@@ -282,12 +284,12 @@ static uint64_t compare_entity(const model* m, twin_entity* entity) {
             continue;
         }
         twin_memory memory;
-        const void* expected = twin_memory_init(&memory, c, &entity->values[c]);
+        const void* expected = twin_memory_init(&memory, c, m->is_boxed, &entity->values[c]);
         assert_true(ecs_type_equal(type_of(m, c), real, expected));
         twin_memory_deinit(&memory);
         bool is_tracked = c != TWIN_VEL && c != TWIN_MARK;
         if (is_tracked) {
-            const void* told = twin_memory_init(&memory, c, &entity->told[c]);
+            const void* told = twin_memory_init(&memory, c, m->is_boxed, &entity->told[c]);
             uint64_t name_hash = base_hash64_text(component_names[c]);
             hash += ecs_type_hash(type_of(m, c), told, base_hash64_mix(name_hash, entity->handle));
             twin_memory_deinit(&memory);
@@ -446,7 +448,8 @@ static uint32_t random_inits(model* m, uint32_t shape, ecs_init* inits, twin_val
         if (m->shapes[shape].defaults[c].has && base_rng_below(&m->rng, 3) == 0) {
             random_value(m, c, &values[count]);
             inits[count] =
-                (ecs_init){m->components[c], twin_memory_init(&memories[count], c, &values[count])};
+                (ecs_init){m->components[c],
+                           twin_memory_init(&memories[count], c, m->is_boxed, &values[count])};
             components[count] = c;
             count++;
         }
@@ -560,13 +563,15 @@ static void do_set(model* m) {
     twin_value value;
     twin_memory memory;
     random_value(m, c, &value);
-    const void* source = twin_memory_init(&memory, c, &value);
+    const void* source = twin_memory_init(&memory, c, m->is_boxed, &value);
     bool has = entity != NULL && entity->values[c].has;
     if (base_rng_below(&m->rng, 2) == 0 && c != TWIN_TITLE) {
         void* place = ecs_find_mut(m->world, handle, m->components[c]);
         assert_int_equal(place != NULL, has);
         if (has && (c == TWIN_PATH || c == TWIN_PROPS)) {
             twin_memory_edit(c, place, &value);
+        } else if (has && c == TWIN_BODY && m->is_boxed) {
+            **(twin_body**)place = value.as.body;
         } else if (has) {
             memcpy(place, source, type_of(m, c)->size);
         }
@@ -725,6 +730,7 @@ static void run_script(uint64_t seed, uint32_t script) {
     model m = {.twin = &twin, .rng = base_rng_make(seed, script)};
     m.root = &m;
     m.is_mirror = base_rng_below(&m.rng, 3) == 0;
+    m.is_boxed = base_rng_below(&m.rng, 3) == 0;
     m.budget = base_rng_below(&m.rng, 2) == 0 ? 65536 : 1 + base_rng_below(&m.rng, 6);
     twin.budget = m.budget;
     twin.shapes = m.shapes;

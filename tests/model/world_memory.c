@@ -34,7 +34,8 @@ static void fill_object(ecs_object* object, const twin_value* value) {
     }
 }
 
-const void* twin_memory_init(twin_memory* memory, uint32_t component, twin_value* value) {
+const void* twin_memory_init(twin_memory* memory, uint32_t component, bool is_boxed,
+                             twin_value* value) {
     memset(memory, 0, sizeof(*memory));
     ecs_list_init(&memory->list, ECS_CHILD_I);
     if (component == TWIN_TITLE) {
@@ -49,6 +50,10 @@ const void* twin_memory_init(twin_memory* memory, uint32_t component, twin_value
     if (component == TWIN_PROPS) {
         fill_object(&memory->object, value);
         return &memory->object;
+    }
+    if (component == TWIN_BODY && is_boxed) {
+        memory->box = &value->as.body;
+        return &memory->box;
     }
     return &value->as;
 }

@@ -6,13 +6,15 @@
 
 /// Room for one; texts borrow from the twin's value, lists and objects own what they hold.
 typedef struct twin_memory {
+    const void* box; // of a boxed component: a pointer to its value
     ecs_string string;
     ecs_list list;
     ecs_object object;
 } twin_memory;
 
-/// @return the value in memory form; good until deinit.
-const void* twin_memory_init(twin_memory* memory, uint32_t component, twin_value* value);
+/// @return the value in memory form; good until deinit. With is_boxed, bodies are boxed.
+const void* twin_memory_init(twin_memory* memory, uint32_t component, bool is_boxed,
+                             twin_value* value);
 void twin_memory_deinit(twin_memory* memory);
 /// Make a component's list or object equal to the twin's, value by value, in place.
 void twin_memory_edit(uint32_t component, void* place, const twin_value* value);
