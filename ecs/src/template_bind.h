@@ -6,6 +6,8 @@
 #include "template_set.h"
 #include "types.h"
 
+#include <string.h>
+
 /// What `_group` and a component's own block say beside values; inner ones inherit from outer ones.
 typedef struct ecs_bind_scope {
     uint8_t flags, stated;
@@ -24,8 +26,10 @@ typedef struct ecs_bind_pass {
 static inline const char* name_of(const ecs_bind_pass* binder, const ecs_text_node* node) {
     return ecs_text_string(binder->text, node->name);
 }
+/// Without "shared:", which says that entities share one value: here each has its own, of the same kind.
 static inline const char* type_of(const ecs_bind_pass* binder, const ecs_text_node* node) {
-    return ecs_text_string(binder->text, node->type);
+    const char* type = ecs_text_string(binder->text, node->type);
+    return strncmp(type, "shared:", 7) == 0 ? type + 7 : type;
 }
 static inline const char* value_of(const ecs_bind_pass* binder, const ecs_text_node* node) {
     return ecs_text_string(binder->text, node->value);

@@ -71,6 +71,15 @@ static void names_of_values_may_be_any_text(void** state) {
                 "{\"content/clear\\x20day.blk\":r=1;\"content/rain.blk\":r=2;\"x\\x20y\":i=3}");
 }
 
+static void shared_values_are_read_as_ones_own(void** state) {
+    data_load_ok(*state, "a { \"x:shared:object\"{ \"p:shared:list<i>\"{ i:i=1 } }\n"
+                         " \"t:shared:t\"{ value:t=z } }");
+    data_expect(*state, "a", "x", "{p:list<i>=[1]}");
+    data_expect(*state, "a", "t", "\"z\"");
+    data_load_refused(*state, "b { \"x:shared:\"{ } }",
+                      "x.blk:1: error: block 'x' needs a type, as in \"x:type\"{ }");
+}
+
 static void faults_inside_name_file_and_line(void** state) {
     ecs_world* world = *state;
     static const char* const cases[][2] = {
@@ -391,6 +400,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_childs_block_replaces_the_whole_value, setup, teardown),
         cmocka_unit_test_setup_teardown(every_type_of_value_fits_inside, setup, teardown),
         cmocka_unit_test_setup_teardown(names_of_values_may_be_any_text, setup, teardown),
+        cmocka_unit_test_setup_teardown(shared_values_are_read_as_ones_own, setup, teardown),
         cmocka_unit_test_setup_teardown(faults_inside_name_file_and_line, setup, teardown),
         cmocka_unit_test_setup_teardown(too_much_inside_is_refused_with_a_line, setup, teardown),
         TEST(a_change_deep_inside_a_component_is_listed_once),
