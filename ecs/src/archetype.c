@@ -147,7 +147,9 @@ static ecs_result find_or_make(ecs_world* world, const ecs_template* made_from,
     archetype->id = storage->archetype_count;
     archetype->made_by = made_from->id;
     bool is_too_wide = ecs_chunk_layout(archetype, ECS_CHUNK_ROWS_MIN, NULL) > ECS_CHUNK_BYTES_MAX;
-    if (is_too_wide || !ecs_queries_add_archetype(world, archetype)) {
+    bool is_told = !is_too_wide && ecs_listen_bind(world, archetype);
+    if (!is_told || !ecs_queries_add_archetype(world, archetype)) {
+        ecs_listen_unbind(world, archetype);
         base_release(world->allocator, archetype, archetype->bytes);
         return is_too_wide ? ECS_ERR_FULL : ECS_ERR_MEMORY;
     }
@@ -185,7 +187,11 @@ ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id, ecs_b
     archetype->is_replicated = archetype->is_replicated || made_from->is_replicated;
     *binding = &storage->bindings[template_id];
     **binding = (ecs_binding){
-        .archetype = archetype, .defaults = defaults, .is_replicated = made_from->is_replicated};
+        .archetype = archetype,
+        .defaults = defaults,
+        .is_replicated = made_from->is_replicated,
+        .is_singleton = made_from->is_singleton,
+    };
     return ECS_OK;
 }
 
@@ -209,5 +215,6 @@ void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {
     }
     base_release(world->allocator, archetype->chunks,
                  archetype->chunk_capacity * sizeof *archetype->chunks);
+    ecs_listen_unbind(world, archetype);
     base_release(world->allocator, archetype, archetype->bytes);
 }

@@ -16,7 +16,8 @@
 //     c goes    a g e d |            e fills the hole of c: two copies in all, g -> 1 and e -> 2
 //
 // Each survivor of the window is copied once, to a place below the window, so no copy overwrites what a
-// later one reads. An entity named twice ends a run, so does whatever would not simply succeed; what
+// later one reads. An entity named twice ends a run, so does whatever would not simply succeed; where
+// somebody hears of rows that come and go there are no runs, since each must see one change at a time. What
 // does not fit a run goes the common way (transition.c), as do runs too short to pay.
 //
 // Invariants: `seen` is all zero between calls. Nothing is changed before all memory is there.
@@ -101,7 +102,8 @@ static uint32_t collect(ecs_world* world, uint32_t first, const ecs_binding* bin
         const ecs_chunk* chunk = ecs_record_chunk(storage, record);
         if (count == 0) {
             *source = chunk->archetype;
-            if (chunk->archetype->has_ops || (binding && chunk->archetype == binding->archetype) ||
+            if (chunk->archetype->has_ops || chunk->archetype->told ||
+                (binding && chunk->archetype == binding->archetype) ||
                 !reserve_scratch(world, chunk->archetype, commands->count - first))
                 return 0;
             seen = commands->batch.seen;
@@ -328,8 +330,9 @@ uint32_t ecs_batch_apply(ecs_world* world, uint32_t first, uint32_t* looked_at) 
     // Archetypes are numbered in the order of making: a dead entity makes none.
     if (!ecs_is_alive(world, ecs_command_resolve(world, command->entity))) return 0;
     ecs_binding* binding = NULL;
-    if (is_recreate && (ecs_row_bind(world, command->template_id, &binding) != ECS_OK ||
-                        binding->archetype->has_ops))
+    if (is_recreate &&
+        (ecs_row_bind(world, command->template_id, &binding) != ECS_OK ||
+         binding->archetype->has_ops || binding->archetype->told || binding->is_singleton))
         return 0;
     ecs_archetype* source = NULL;
     uint32_t count = collect(world, first, binding, &source);

@@ -142,6 +142,26 @@ static void tell_created_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t
     }
 }
 
+// Where somebody listens each sees the world as it is when that one was made. Nothing but values that own
+// memory can fail after the first: those made so far go again, the last first.
+static ecs_result create_each(ecs_world* world, const ecs_archetype* archetype,
+                              ecs_template_id template_id, uint32_t count, ecs_entity* entities) {
+    ecs_result result = ECS_OK;
+    uint32_t done = 0;
+    for (; done < count && result == ECS_OK; done += result == ECS_OK) {
+        ecs_entity made = ECS_ENTITY_NONE;
+        result = ecs_create(world, template_id, NULL, 0, &made);
+        if (result == ECS_OK && entities) entities[done] = made;
+    }
+    for (; done > 0 && result != ECS_OK; done--) {
+        const ecs_chunk* chunk = archetype->chunks[archetype->tail];
+        uint32_t row = ecs_chunk_count(&world->storage, chunk) - 1;
+        ecs_result is_gone = ecs_destroy(world, chunk->entities[row]);
+        BASE_ASSERT(is_gone == ECS_OK);
+    }
+    return result;
+}
+
 ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32_t count,
                            ecs_entity* entities) {
     ecs_structure_check(world);
@@ -149,6 +169,10 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
     ecs_result result = ecs_storage_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
     if (count == 0) return ECS_OK;
+    if (binding->is_singleton && (count > 1 || !ecs_singleton_has_room(world, template_id))) {
+        world->counters.singletons_refused += count > 1;
+        return ECS_ERR_TAKEN;
+    }
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     if (ecs_index_available(world, range) < count) return ECS_ERR_FULL;
     if (!ecs_handles_reserve(world, range, count) || !ecs_track_reserve(world, count, 0, 0))
@@ -156,6 +180,8 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
     ecs_archetype* archetype = binding->archetype;
     result = ecs_archetype_reserve(world, archetype, count);
     if (result != ECS_OK) return result;
+    if (archetype->told || binding->is_singleton)
+        return create_each(world, archetype, template_id, count, entities);
     uint32_t chunk_first = archetype->tail;
     uint32_t row = ecs_chunk_count(&world->storage, archetype->chunks[chunk_first]);
     if (!append_rows(world, binding, count)) return ECS_ERR_MEMORY;

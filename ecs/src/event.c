@@ -16,17 +16,11 @@
 #include "base/hash.h"
 #include "world_internal.h"
 
-bool ecs_events_init(ecs_world* world) {
-    memset(&world->events, 0, sizeof(world->events));
-    return true;
-}
-
 void ecs_events_deinit(ecs_world* world) {
     ecs_events* events = &world->events;
-    for (uint32_t i = 0; i < events->kind_count; i++) {
+    for (uint32_t i = 0; i < ECS_EVENT_KINDS; i++) {
         base_release(world->allocator, events->kinds[i], sizeof(ecs_event_kind));
     }
-    base_release(world->allocator, events->kinds, sizeof(ecs_event_kind*) * events->kind_capacity);
     base_release(world->allocator, events->queue, events->queue_capacity);
     base_release(world->allocator, events->exported, sizeof(ecs_event) * events->exported_capacity);
     base_release(world->allocator, events->payloads, events->payload_capacity);
@@ -88,6 +82,7 @@ static void fill_kind(ecs_event_kind* kind, const ecs_event_desc* desc) {
     kind->desc.fields = kind->fields;
     memcpy(kind->type.name, kind->name, sizeof(kind->type.name));
     kind->type.size = desc->size;
+    kind->type.object_size = desc->size;
     kind->type.align = align;
     kind->type.field_count = desc->field_count;
     kind->type.fields = kind->fields;
@@ -96,15 +91,28 @@ static void fill_kind(ecs_event_kind* kind, const ecs_event_desc* desc) {
     kind->head.size = desc->size & 0xffffu;
     kind->bytes = ecs_event_bytes(desc->size);
     kind->is_simple = kind->type.is_dense && !kind->has_entities;
+    kind->is_special = desc->is_exported;
 }
 
 static ecs_event_type find_kind(const ecs_events* events, const char* name) {
-    for (uint32_t i = 0; i < events->kind_count; i++) {
-        if (strcmp(events->kinds[i]->name, name) == 0) {
+    for (uint32_t i = 0; i < ECS_EVENT_KINDS; i++) {
+        if (events->kinds[i] != NULL && strcmp(events->kinds[i]->name, name) == 0) {
             return (ecs_event_type)(i + 1);
         }
     }
     return ECS_EVENT_NONE;
+}
+
+// A type at its number. ECS_EVENT_NONE when memory ran out.
+static ecs_event_type make_kind(ecs_world* world, const ecs_event_desc* desc, uint32_t type) {
+    ecs_event_kind* kind = base_allocate_zero(world->allocator, sizeof(ecs_event_kind));
+    if (kind == NULL) {
+        return ECS_EVENT_NONE;
+    }
+    fill_kind(kind, desc);
+    kind->head.type = type & 0x7fffu;
+    world->events.kinds[type - 1] = kind;
+    return (ecs_event_type)type;
 }
 
 ecs_result ecs_event_register(ecs_world* world, const ecs_event_desc* desc, ecs_event_type* type) {
@@ -123,20 +131,43 @@ ecs_result ecs_event_register(ecs_world* world, const ecs_event_desc* desc, ecs_
     if (!fields_are_right(desc)) {
         return ECS_ERR_TYPE;
     }
-    ecs_event_kind* kind = base_allocate_zero(world->allocator, sizeof(ecs_event_kind));
-    if (kind == NULL ||
-        !base_array_reserve(world->allocator, (void**)&events->kinds, &events->kind_capacity,
-                            events->kind_count + 1, sizeof(ecs_event_kind*))) {
-        base_release(world->allocator, kind, sizeof(ecs_event_kind));
+    ecs_event_type made = make_kind(world, desc, events->kind_count + 1);
+    if (made == ECS_EVENT_NONE) {
         return ECS_ERR_MEMORY;
     }
-    fill_kind(kind, desc);
-    events->kinds[events->kind_count++] = kind;
-    kind->head.type = events->kind_count & 0x7fffu;
+    events->kind_count++;
     if (type != NULL) {
-        *type = (ecs_event_type)events->kind_count;
+        *type = made;
     }
     return ECS_OK;
+}
+
+bool ecs_events_init(ecs_world* world) {
+    static const ecs_field changed[] = {{.name = "component", .kind = ECS_FIELD_U16, .count = 1}};
+    static const ecs_event_desc core[] = {
+        {.name = "EntityCreated"},
+        {.name = "EntityRecreated"},
+        {.name = "ComponentsAppear"},
+        {.name = "ComponentsDisappear"},
+        {.name = "EntityDestroyed"},
+        {.name = "ComponentChanged",
+         .size = sizeof(ecs_component_changed),
+         .fields = changed,
+         .field_count = 1},
+        {.name = "EsOrderSet"},
+        {.name = "BeforeClear"},
+        {.name = "AfterClear"},
+    };
+    _Static_assert(BASE_COUNT(core) == ECS_EVENT_CORE_END - ECS_EVENT_CREATED, "one per type");
+    _Static_assert(ECS_HANDLER_LISTS == ECS_EVENT_CORE_END, "a list per type and one for none");
+    memset(&world->events, 0, sizeof(world->events));
+    for (uint32_t i = 0; i < BASE_COUNT(core); i++) {
+        if (make_kind(world, &core[i], ECS_EVENT_CREATED + i) == ECS_EVENT_NONE) {
+            return false;
+        }
+    }
+    world->events.kinds[ECS_EVENT_CHANGED - 1]->is_special = true;
+    return true;
 }
 
 ecs_event_type ecs_event_find(ecs_world* world, const char* name) {
@@ -145,9 +176,9 @@ ecs_event_type ecs_event_find(ecs_world* world, const char* name) {
 }
 
 const ecs_event_desc* ecs_event_get(const ecs_world* world, ecs_event_type type) {
-    const ecs_events* events = &world->events;
-    return type == ECS_EVENT_NONE || type > events->kind_count ? NULL
-                                                               : &events->kinds[type - 1]->desc;
+    const ecs_event_kind* kind =
+        type == ECS_EVENT_NONE || type > ECS_EVENT_KINDS ? NULL : world->events.kinds[type - 1];
+    return kind == NULL ? NULL : &kind->desc;
 }
 
 uint32_t ecs_event_count(const ecs_world* world) {
@@ -236,7 +267,6 @@ __attribute__((noinline)) static void write_event(ecs_world* world, const ecs_ev
 static inline bool post(ecs_world* world, ecs_entity target, ecs_event_type type,
                         const void* payload) {
     ecs_events* events = &world->events;
-    BASE_ASSERT(type != ECS_EVENT_NONE && type <= events->kind_count);
     const ecs_event_kind* kind = events->kinds[type - 1];
     uint32_t size = kind->head.size;
     BASE_ASSERT(payload != NULL || size == 0);
@@ -264,6 +294,7 @@ bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, co
 }
 
 bool ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload) {
+    BASE_ASSERT(type != ECS_EVENT_NONE && type <= world->events.kind_count);
     if (target == ECS_ENTITY_NONE) {
         // Not a broadcast by accident: nobody has this handle.
         world->counters.stale_handles++;
@@ -273,6 +304,7 @@ bool ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type, co
 }
 
 bool ecs_event_broadcast(ecs_world* world, ecs_event_type type, const void* payload) {
+    BASE_ASSERT(type != ECS_EVENT_NONE && type <= world->events.kind_count);
     return ecs_event_post(world, ECS_ENTITY_NONE, type, payload);
 }
 
@@ -300,10 +332,14 @@ void ecs_events_resolve(ecs_world* world) {
     }
 }
 
-void ecs_events_clear(ecs_world* world) {
+void ecs_events_clear_queue(ecs_world* world) {
     ecs_events* events = &world->events;
     events->queue_head = events->queue_tail = 0;
     events->queue_count = events->unresolved_count = 0;
+}
+
+void ecs_events_clear(ecs_world* world) {
+    ecs_events_clear_queue(world);
     ecs_events_clear_exported(world);
 }
 
@@ -409,22 +445,42 @@ static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage
     system->on_event(stage, event, &spot->iter.rows);
 }
 
-static inline void call_handler(ecs_world* world, const ecs_system* system, ecs_stage* stage,
-                                const ecs_event* event, const ecs_record* target,
-                                handler_spot* spot) {
+void ecs_system_call_rows(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+                          const ecs_event* event) {
     stage->context = system->context;
     if (system->query == NULL) {
         const ecs_rows none = {0};
         system->on_event(stage, event, &none);
         return;
     }
-    if (target != NULL) {
-        call_at(world, system, stage, event, target, spot);
-        return;
-    }
     ecs_query_iter iter = ecs_query_begin(world, system->query);
     while (ecs_query_next(&iter)) {
         system->on_event(stage, event, &iter.rows);
+    }
+}
+
+static inline void call_handler(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+                                const ecs_event* event, const ecs_record* target,
+                                handler_spot* spot) {
+    if (system->query == NULL || target == NULL) {
+        ecs_system_call_rows(world, system, stage, event);
+        return;
+    }
+    stage->context = system->context;
+    call_at(world, system, stage, event, target, spot);
+}
+
+// To the systems that track this component.
+static void deliver_changed(ecs_world* world, ecs_stage* stage, const ecs_event* event,
+                            const ecs_record* target) {
+    const ecs_component_changed* changed = event->payload;
+    const ecs_system_order* handlers = &world->systems.handlers[ECS_EVENT_CHANGED];
+    handler_spot spot = {.chunk = NULL};
+    for (uint32_t i = 0; i < handlers->count && changed->component <= ECS_COMPONENTS_MAX; i++) {
+        const ecs_system* system = world->systems.list[handlers->systems[i]];
+        if (ecs_component_set_has(&system->tracked, changed->component)) {
+            call_handler(world, system, stage, event, target, &spot);
+        }
     }
 }
 
@@ -437,7 +493,11 @@ static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_eve
         return;
     }
     world->counters.events_delivered++;
-    if (world->events.kinds[event->type - 1]->desc.is_exported) {
+    if (world->events.kinds[event->type - 1]->is_special) {
+        if (event->type == ECS_EVENT_CHANGED) {
+            deliver_changed(world, stage, event, target);
+            return;
+        }
         bool is_kept = keep_exported(world, event);
         BASE_ASSERT(is_kept); // a lost event would be a silent difference on every client
     }

@@ -2,7 +2,22 @@
 /// Event types, the queue of events that wait, and the exported events of the change list.
 #pragma once
 
-#include "ecs/system.h"
+#include "systems.h"
+
+/// Core events are the types behind the last that can be registered.
+enum {
+    ECS_EVENT_CREATED = ECS_EVENT_TYPES_MAX + 1,
+    ECS_EVENT_RECREATED,
+    ECS_EVENT_APPEAR,
+    ECS_EVENT_DISAPPEAR,
+    ECS_EVENT_DESTROYED,
+    ECS_EVENT_CHANGED,
+    ECS_EVENT_ORDER_SET,
+    ECS_EVENT_BEFORE_CLEAR,
+    ECS_EVENT_AFTER_CLEAR,
+    ECS_EVENT_CORE_END,
+    ECS_EVENT_KINDS = ECS_EVENT_CORE_END - 1,
+};
 
 /// In front of each payload in the queue.
 typedef struct ecs_event_head {
@@ -19,6 +34,7 @@ typedef struct ecs_event_kind {
     uint32_t bytes;      ///< of head and payload in the queue
     bool is_simple;      ///< fields cover the payload and none holds handles
     bool has_entities;   ///< a field holds handles, which may be placeholders
+    bool is_special;     ///< delivery does more than call handlers: exported, or by component
     ecs_event_desc desc; ///< name and fields point into this block
     ecs_type type;       ///< the payload as a type: canonical bytes, text
     char name[ECS_NAME_BYTES_MAX];
@@ -33,9 +49,8 @@ static inline uint32_t ecs_event_bytes(uint32_t payload_bytes) {
 
 /// FIFO over all types: the order of posting is the order of delivery.
 typedef struct ecs_events {
-    ecs_event_kind** kinds; ///< [type - 1]
-    uint32_t kind_count;
-    uint32_t kind_capacity;
+    ecs_event_kind* kinds[ECS_EVENT_KINDS]; ///< [type - 1]; NULL: no such type
+    uint32_t kind_count;                    ///< registered ones; core events are not counted
 
     uint8_t* queue; ///< heads and payloads, [queue_head, queue_tail)
     size_t queue_capacity;
@@ -64,11 +79,18 @@ void ecs_commands_apply(ecs_world* world);
 
 /// Append to the queue; ECS_ENTITY_NONE is a broadcast. @return false when it is full (counted).
 bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload);
+/// Types that may wait in the queue: registered ones and two of the core's.
+static inline bool ecs_event_is_queued(const ecs_events* events, uint32_t type) {
+    return (type != ECS_EVENT_NONE && type <= events->kind_count) || type == ECS_EVENT_CHANGED ||
+           type == ECS_EVENT_ORDER_SET;
+}
 /// Deliver up to `count` events from the front of the queue to their handlers.
 void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count);
 /// The whole of a flush point: commands, then events within the budget, until neither is left.
 void ecs_flush_point(ecs_world* world, const ecs_stage* stage);
 /// Forget the exported events (ecs_changes_clear).
 void ecs_events_clear_exported(ecs_world* world);
-/// Forget what waits (restore).
+/// Forget what waits; exported events stay.
+void ecs_events_clear_queue(ecs_world* world);
+/// Forget what waits and what is exported (restore).
 void ecs_events_clear(ecs_world* world);

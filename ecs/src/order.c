@@ -6,7 +6,8 @@
 /// smallest ready node). So systems without constraints keep the order of registration, and a
 /// constraint moves as little as it must.
 /// Why a list at a time: a constraint between systems of different stages says nothing; a stage's list
-/// and the list of all event handlers are sorted on their own.
+/// and the list of all event handlers are sorted on their own. Sync points are in both: nodes that run
+/// nothing. An explicit order is a chain of further edges.
 /// Invariant: the result depends on names and order of registration only, so that every machine that
 /// registers the same systems runs them in the same order.
 /// Names of systems that tags left out are known and ignored; other names are errors.
@@ -53,6 +54,17 @@ ecs_result ecs_order_check_names(ecs_world* world, const base_reporter* reporter
             return result;
         }
     }
+    for (uint32_t i = 0; i < systems->stage_count; i++) {
+        const ecs_names* names = &systems->stages[i].explicit_order;
+        for (uint32_t k = 0; k < names->count; k++) {
+            if (ecs_system_index(world, names->names[k]) == UINT32_MAX) {
+                base_report(reporter, NULL, 0,
+                            "the order of stage '%s' names '%s', which is not registered",
+                            systems->stages[i].name, names->names[k]);
+                return ECS_ERR_UNKNOWN;
+            }
+        }
+    }
     return ECS_OK;
 }
 
@@ -72,21 +84,47 @@ typedef struct order_graph {
     uint32_t edge_capacity;
 } order_graph;
 
+static uint32_t position_of(const ecs_world* world, const order_graph* graph, const char* name) {
+    uint32_t system = ecs_system_index(world, name);
+    return system == UINT32_MAX ? UINT32_MAX : graph->positions[system];
+}
+
+static bool add_edge(order_graph* graph, uint32_t from, uint32_t to) {
+    if (!base_array_reserve(graph->allocator, (void**)&graph->edges, &graph->edge_capacity,
+                            graph->edge_count + 1, sizeof(order_edge))) {
+        return false;
+    }
+    graph->edges[graph->edge_count++] = (order_edge){from, to};
+    graph->waiting[to]++;
+    return true;
+}
+
 static bool add_edges(const ecs_world* world, order_graph* graph, uint32_t position,
                       const ecs_names* names, bool is_before) {
     for (uint32_t i = 0; i < names->count; i++) {
-        uint32_t other = ecs_system_index(world, names->names[i]);
-        uint32_t target = other == UINT32_MAX ? UINT32_MAX : graph->positions[other];
+        uint32_t target = position_of(world, graph, names->names[i]);
         if (target == UINT32_MAX) {
             continue;
         }
-        if (!base_array_reserve(graph->allocator, (void**)&graph->edges, &graph->edge_capacity,
-                                graph->edge_count + 1, sizeof(order_edge))) {
+        if (!add_edge(graph, is_before ? position : target, is_before ? target : position)) {
             return false;
         }
-        order_edge edge = {is_before ? position : target, is_before ? target : position};
-        graph->edges[graph->edge_count++] = edge;
-        graph->waiting[edge.to]++;
+    }
+    return true;
+}
+
+// An explicit order chains those of its names that are in the list.
+static bool add_chain(const ecs_world* world, order_graph* graph, const ecs_names* names) {
+    uint32_t last = UINT32_MAX;
+    for (uint32_t i = 0; i < names->count; i++) {
+        uint32_t position = position_of(world, graph, names->names[i]);
+        if (position == UINT32_MAX) {
+            continue;
+        }
+        if (last != UINT32_MAX && !add_edge(graph, last, position)) {
+            return false;
+        }
+        last = position;
     }
     return true;
 }
@@ -110,6 +148,11 @@ static bool build_graph(const ecs_world* world, order_graph* graph,
         const ecs_system* system = world->systems.list[members->systems[i]];
         if (!add_edges(world, graph, i, &system->before, true) ||
             !add_edges(world, graph, i, &system->after, false)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < world->systems.stage_count; i++) {
+        if (!add_chain(world, graph, &world->systems.stages[i].explicit_order)) {
             return false;
         }
     }

@@ -14,6 +14,9 @@
 //
 // Names are bound at seal. A required component that nobody registered would mean a query that can never
 // match; that is a mistake in a name, and reported. Missing optional and require_not terms are fine.
+//
+// Which archetypes match is the business of groups (group.c), which queries share; a query adds where its
+// own terms' columns are, in its own order.
 #include "base/assert.h"
 #include "base/text.h"
 #include "world_internal.h"
@@ -29,7 +32,26 @@ static bool is_required(ecs_access access) {
 }
 
 static bool has_column(ecs_access access) {
-    return access != ECS_REQUIRE && access != ECS_REQUIRE_NOT;
+    return access <= ECS_OPTIONAL_WRITE;
+}
+
+static bool is_same_name(const char* kept, const char* given) {
+    return strcmp(kept, given ? given : "") == 0;
+}
+
+// A query of just these terms in this order; NULL when there is none.
+static ecs_query* find_same(const ecs_storage* storage, const ecs_term* terms,
+                            uint32_t term_count) {
+    for (uint32_t q = 0; q < storage->query_count; q++) {
+        ecs_query* query = storage->queries[q];
+        bool is_same = query->term_count == term_count;
+        for (uint32_t i = 0; is_same && i < term_count; i++)
+            is_same = query->access[i] == terms[i].access &&
+                      is_same_name(query->names[i][0], terms[i].component) &&
+                      is_same_name(query->names[i][1], terms[i].type);
+        if (is_same) return query;
+    }
+    return NULL;
 }
 
 ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t term_count,
@@ -37,20 +59,26 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
     ecs_storage* storage = &world->storage;
     if (world->is_sealed) return ECS_ERR_SEALED;
     if (term_count > ECS_QUERY_TERMS_MAX) return ECS_ERR_FULL;
+    *query = find_same(storage, terms, term_count);
+    if (*query) return ECS_OK;
     if (!base_array_reserve(world->allocator, (void**)&storage->queries, &storage->query_capacity,
                             storage->query_count + 1, sizeof *storage->queries))
         return ECS_ERR_MEMORY;
     ecs_query* made = base_allocate_zero(world->allocator, sizeof *made);
     if (!made) return ECS_ERR_MEMORY;
     made->names = base_allocate_zero(world->allocator, term_count * sizeof *made->names);
-    if (!made->names) {
+    made->group = made->names ? ecs_group_ensure(world, terms, term_count) : NULL;
+    if (!made->group) {
+        base_release(world->allocator, made->names, term_count * sizeof *made->names);
         base_release(world->allocator, made, sizeof *made);
         return ECS_ERR_MEMORY;
     }
     made->id = storage->query_count;
     made->term_count = term_count;
     for (uint32_t i = 0; i < term_count; i++) {
-        bool fits = base_text_copy(made->names[i][0], ECS_NAME_BYTES_MAX, terms[i].component);
+        BASE_ASSERT((terms[i].component == NULL) == (terms[i].access == ECS_ONLY));
+        bool fits = !terms[i].component ||
+                    base_text_copy(made->names[i][0], ECS_NAME_BYTES_MAX, terms[i].component);
         if (terms[i].type)
             fits = fits && base_text_copy(made->names[i][1], ECS_NAME_BYTES_MAX, terms[i].type);
         BASE_ASSERT(fits && "a term's name is longer than any component's or type's");
@@ -64,7 +92,7 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
 }
 
 void ecs_query_own(ecs_query* query, const char* owner) {
-    query->owner = owner;
+    if (!query->owner) query->owner = owner; // the first of those that share it
 }
 
 static void release_matches(ecs_world* world, ecs_query* query) {
@@ -78,6 +106,9 @@ static void release_matches(ecs_world* world, ecs_query* query) {
 }
 
 void ecs_queries_clear(ecs_world* world) {
+    ecs_listen_clear(world);
+    for (uint32_t i = 0; i < world->storage.group_count; i++)
+        world->storage.groups[i]->match_count = 0;
     for (uint32_t i = 0; i < world->storage.query_count; i++)
         release_matches(world, world->storage.queries[i]);
 }
@@ -96,6 +127,7 @@ void ecs_queries_deinit(ecs_world* world) {
         base_release(allocator, query, sizeof *query);
     }
     base_release(allocator, storage->queries, storage->query_capacity * sizeof *storage->queries);
+    ecs_groups_deinit(world);
 }
 
 static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
@@ -103,11 +135,11 @@ static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
     const char* name = query->names[term][0];
     const char* type_name = query->names[term][1];
     const char* owner = query->owner ? query->owner : "(no system)";
+    if (query->access[term] == ECS_ONLY) return ECS_OK;
     ecs_component_id id = ecs_component_find(world, name);
     query->components[term] = id;
     if (id == ECS_COMPONENT_NONE) {
         if (!is_required(query->access[term])) return ECS_OK;
-        query->is_hopeless = true;
         base_report(reporter, NULL, 0, "query %u of %s: no template or module has a component '%s'",
                     query->id, owner, name);
         return ECS_ERR_UNKNOWN;
@@ -121,10 +153,9 @@ static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
 
 ecs_result ecs_storage_seal(ecs_world* world, const base_reporter* reporter) {
     ecs_storage* storage = &world->storage;
-    ecs_result first = ECS_OK;
+    ecs_result first = ecs_groups_seal(world, reporter);
     for (uint32_t q = 0; q < storage->query_count; q++) {
         ecs_query* query = storage->queries[q];
-        query->is_hopeless = false;
         for (uint32_t i = 0; i < query->term_count; i++) {
             ecs_result result = bind_term(world, query, i, reporter);
             if (first == ECS_OK) first = result;
@@ -139,14 +170,8 @@ static uint32_t slot_of(const ecs_archetype* archetype, ecs_component_id compone
     return component == ECS_COMPONENT_NONE ? ECS_SLOT_NONE : archetype->slots[component];
 }
 
-static bool matches(const ecs_query* query, const ecs_archetype* archetype) {
-    if (query->is_hopeless) return false;
-    for (uint32_t i = 0; i < query->term_count; i++) {
-        bool is_there = slot_of(archetype, query->components[i]) != ECS_SLOT_NONE;
-        if (is_required(query->access[i]) && !is_there) return false;
-        if (query->access[i] == ECS_REQUIRE_NOT && is_there) return false;
-    }
-    return true;
+bool ecs_query_wants(const ecs_query* query, const ecs_archetype* archetype) {
+    return ecs_group_matches(query->group, archetype);
 }
 
 static bool prepare_match(ecs_world* world, ecs_query* query, uint32_t archetype_id,
@@ -169,26 +194,49 @@ static void drop_match(ecs_world* world, ecs_query* query, uint32_t archetype_id
                  query->term_count * sizeof(uint16_t));
 }
 
-bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype) {
-    ecs_storage* storage = &world->storage;
-    for (uint32_t q = 0; q < storage->query_count; q++) {
-        ecs_query* query = storage->queries[q];
-        if (!matches(query, archetype)) continue;
-        uint16_t* columns = NULL;
-        if (!prepare_match(world, query, archetype->id, &columns)) {
-            for (uint32_t i = 0; i < q; i++)
-                drop_match(world, storage->queries[i], archetype->id);
+void ecs_queries_drop_archetype(ecs_world* world, const ecs_archetype* archetype) {
+    for (uint32_t q = 0; q < world->storage.query_count; q++)
+        drop_match(world, world->storage.queries[q], archetype->id);
+    for (uint32_t g = 0; g < world->storage.group_count; g++) {
+        ecs_group* group = world->storage.groups[g];
+        uint32_t last = group->match_count - 1;
+        if (group->match_count > 0 && group->matches[last] == archetype) group->match_count--;
+    }
+}
+
+static bool add_to_groups(ecs_world* world, ecs_archetype* archetype) {
+    for (uint32_t g = 0; g < world->storage.group_count; g++) {
+        ecs_group* group = world->storage.groups[g];
+        group->is_wanting = ecs_group_matches(group, archetype);
+        if (!group->is_wanting) continue;
+        if (!base_array_reserve(world->allocator, (void**)&group->matches, &group->match_capacity,
+                                group->match_count + 1, sizeof(ecs_archetype*)))
             return false;
-        }
-        for (uint32_t i = 0; i < query->term_count; i++)
-            columns[i] = has_column(query->access[i])
-                             ? (uint16_t)slot_of(archetype, query->components[i])
-                             : ECS_SLOT_NONE;
-        query->matches[query->match_count] = (ecs_match){
-            .archetype = archetype, .entry_first = query->entry_count, .columns = columns};
-        query->match_of[archetype->id] = ++query->match_count;
+        group->matches[group->match_count++] = archetype;
     }
     return true;
+}
+
+static bool add_to_query(ecs_world* world, ecs_query* query, ecs_archetype* archetype) {
+    uint16_t* columns = NULL;
+    if (!query->group->is_wanting) return true;
+    if (!prepare_match(world, query, archetype->id, &columns)) return false;
+    for (uint32_t i = 0; i < query->term_count; i++)
+        columns[i] = has_column(query->access[i])
+                         ? (uint16_t)slot_of(archetype, query->components[i])
+                         : ECS_SLOT_NONE;
+    query->matches[query->match_count] =
+        (ecs_match){.archetype = archetype, .entry_first = query->entry_count, .columns = columns};
+    query->match_of[archetype->id] = ++query->match_count;
+    return true;
+}
+
+bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype) {
+    bool is_added = add_to_groups(world, archetype);
+    for (uint32_t q = 0; is_added && q < world->storage.query_count; q++)
+        is_added = add_to_query(world, world->storage.queries[q], archetype);
+    if (!is_added) ecs_queries_drop_archetype(world, archetype);
+    return is_added;
 }
 
 // The match of an archetype; NULL when the query does not want it.
@@ -315,19 +363,23 @@ void ecs_query_end(ecs_query_iter* iter) {
     iter->query = NULL;
 }
 
-uint32_t ecs_query_count(ecs_world* world, ecs_query* query) {
+uint32_t ecs_group_count(const ecs_query* query) {
     uint64_t count = 0;
-    for (uint32_t i = 0; i < query->match_count; i++)
-        count += query->matches[i].archetype->row_count;
-    (void)world;
+    for (uint32_t i = 0; i < query->group->match_count; i++)
+        count += query->group->matches[i]->row_count;
     return (uint32_t)count;
 }
 
+uint32_t ecs_query_count(ecs_world* world, ecs_query* query) {
+    (void)world;
+    return ecs_group_count(query);
+}
+
 ecs_entity ecs_query_first(ecs_world* world, ecs_query* query) {
-    const uintptr_t* entry = query->entries;
-    for (uint32_t i = 0; i < query->entry_count; i++, entry += query->stride) {
-        if (world->storage.chunk_counts[entry[ENTRY_CHUNK]] > 0)
-            return ((const ecs_entity*)entry[ENTRY_ENTITIES])[0];
+    (void)world;
+    for (uint32_t i = 0; i < query->group->match_count; i++) {
+        const ecs_archetype* archetype = query->group->matches[i];
+        if (archetype->row_count > 0) return archetype->chunks[0]->entities[0];
     }
     return ECS_ENTITY_NONE;
 }
@@ -368,8 +420,9 @@ void ecs_query_validate(const ecs_world* world, const ecs_query* query) {
     for (uint32_t id = 0; id < world->storage.archetype_count; id++) {
         const ecs_archetype* archetype = world->storage.archetypes[id];
         const ecs_match* found = match_of(query, archetype);
-        BASE_ASSERT((found != NULL) == matches(query, archetype));
+        BASE_ASSERT((found != NULL) == ecs_query_wants(query, archetype));
         if (!found) continue;
+        BASE_ASSERT(query->group->matches[match] == archetype);
         BASE_ASSERT(found == &query->matches[match++]);
         BASE_ASSERT(found->archetype == archetype && found->entry_first == entry_index);
         for (uint32_t i = 0; i < archetype->chunk_count; i++, entry_index++) {
@@ -385,4 +438,5 @@ void ecs_query_validate(const ecs_world* world, const ecs_query* query) {
         }
     }
     BASE_ASSERT(match == query->match_count && entry_index == query->entry_count);
+    BASE_ASSERT(match == query->group->match_count);
 }

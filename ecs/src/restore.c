@@ -20,6 +20,7 @@ typedef struct loader {
     base_reader reader;
     ecs_template_id* templates; // [saved id] -> id here
     uint32_t template_count;
+    bool has_entered; // who lives here is in the lists of members
 } loader;
 
 static ecs_template_id map_template(const loader* load, uint32_t saved) {
@@ -261,7 +262,7 @@ static ecs_result read_events(loader* load) {
     for (uint32_t i = 0; i < count; i++) {
         ecs_entity target = base_reader_u32(&load->reader);
         ecs_event_type type = base_reader_u16(&load->reader);
-        if (load->reader.failed || type == ECS_EVENT_NONE || type > world->events.kind_count) {
+        if (load->reader.failed || !ecs_event_is_queued(&world->events, type)) {
             return ECS_ERR_MALFORMED;
         }
         _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX] = {0};
@@ -296,6 +297,19 @@ static void empty_world(ecs_world* world) {
     ecs_track_reset(world);
 }
 
+// A world that has no such systems saves nothing here.
+static ecs_result read_members(loader* load) {
+    if (load->reader.failed) {
+        return ECS_ERR_MALFORMED;
+    }
+    if (!ecs_members_enter_all(load->world)) {
+        return ECS_ERR_MEMORY;
+    }
+    load->has_entered = true;
+    return base_reader_left(&load->reader) == 0 ? ECS_OK
+                                                : ecs_members_read(load->world, &load->reader);
+}
+
 static ecs_result read_world(loader* load) {
     ecs_world* world = load->world;
     base_reader* reader = &load->reader;
@@ -326,6 +340,9 @@ static ecs_result read_world(loader* load) {
     if (result == ECS_OK) {
         result = read_events(load);
     }
+    if (result == ECS_OK) {
+        result = read_members(load);
+    }
     if (result == ECS_OK && (reader->failed || base_reader_left(reader) != 0)) {
         result = ECS_ERR_MALFORMED;
     }
@@ -339,11 +356,15 @@ static ecs_result read_world(loader* load) {
 
 ecs_result ecs_world_restore(ecs_world* world, const void* data, size_t size) {
     BASE_ASSERT(world->is_sealed && world->stage_depth == 0 && world->walk_depth == 0);
+    ecs_members_leave_all(world);
     empty_world(world);
     loader load = {.world = world, .reader = base_reader_make(data, size)};
     ecs_result result = read_world(&load);
     base_release(world->allocator, load.templates,
                  sizeof(ecs_template_id) * (load.template_count + 1));
+    if (result != ECS_OK && load.has_entered) {
+        ecs_members_leave_all(world);
+    }
     if (result != ECS_OK) {
         empty_world(world);
     }

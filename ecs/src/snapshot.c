@@ -13,7 +13,8 @@
 /// are refused. Templates composed at run time are saved by their parts.
 ///
 ///     u32 magic, u32 version, u64 schema hash, u64 tick, u64 x 2 chance,
-///     templates, indices, archetypes, commands, events
+///     templates, indices, archetypes, commands, events,
+///     who entered and left, when systems ask for that
 ///
 /// Left to others: the way back (restore.c).
 
@@ -257,6 +258,7 @@ static void write_world(const saver* save) {
     }
     ecs_commands_write(world, save->bytes);
     write_events(save);
+    ecs_members_write(world, save->bytes);
 }
 
 ecs_result ecs_world_save(const ecs_world* world, base_bytes* bytes) {

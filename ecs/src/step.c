@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// Running a stage and a whole step.
 ///
-/// Idea: a step is a row of systems with a flush point before the first and after each. A flush point
+/// Idea: a step is a row of systems with a flush point before the first and after each that ran: sync points
+/// run nothing, interval systems only when their tick comes. A flush point
 /// applies the recorded commands, then delivers the events that wait, and goes on until neither is left
 /// or the budget of events is used up; what is left waits for the next flush point.
 /// Why commands come first: an event may name a placeholder, which only has a handle once its creation
@@ -28,8 +29,14 @@ void ecs_flush_point(ecs_world* world, const ecs_stage* stage) {
     world->counters.events_deferred += world->events.queue_count;
 }
 
-static void run_system(ecs_world* world, const ecs_system* system, ecs_stage* stage) {
+static void run_system(ecs_world* world, ecs_system* system, ecs_stage* stage) {
     stage->context = system->context;
+    if (system->has_members) {
+        ecs_members_tell(system, &system->members, stage);
+    }
+    if (system->run == NULL) {
+        return;
+    }
     if (system->query == NULL) {
         const ecs_rows none = {0};
         system->run(stage, &none);
@@ -52,13 +59,20 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
     ecs_stage stage = {.world = world, .tick = step->tick, .dt = step->dt, .user = step->user};
     const ecs_system_order* order = &world->systems.stages[index].order;
     world->stage_depth++;
+    world->systems.now = stage;
     ecs_flush_point(world, &stage);
     for (uint32_t i = 0; i < order->count; i++) {
+        ecs_system* system = world->systems.list[order->systems[i]];
+        if (system->is_sync_point ||
+            (system->every_ticks > 1 && step->tick % system->every_ticks)) {
+            continue; // nothing ran, so there is nothing to flush
+        }
         world->storage.commands.system = i;
-        run_system(world, world->systems.list[order->systems[i]], &stage);
+        run_system(world, system, &stage);
         world->storage.commands.system = 0;
         ecs_flush_point(world, &stage);
     }
+    world->systems.now = (ecs_stage){0};
     world->stage_depth--;
 }
 

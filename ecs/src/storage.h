@@ -36,6 +36,13 @@
     (256u << 10)                        ///< smaller blocks are never given back before the end
 #define ECS_DIRTY_ROWS_PER_SUMMARY 256u ///< one summary bit stands for four words of row bits
 
+/// Who hears of the rows of an archetype: one test when nobody does.
+typedef enum ecs_told {
+    ECS_TOLD_BIRTH = 1u << 0, ///< somebody handles core events of creation, or takes members
+    ECS_TOLD_DEATH = 1u << 1,
+    ECS_TOLD_MOVE = 1u << 2,
+} ecs_told;
+
 /// Where an index's entity is. 8 bytes.
 typedef struct ecs_record {
     uint32_t place; ///< chunk << 14 | row, while it lives
@@ -113,6 +120,9 @@ typedef struct ecs_archetype {
     uint64_t row_room;      ///< rows that fit into its chunks
     uint64_t idle_removals; ///< removals in a row that found three quarters of the room empty
     uint64_t hash;          ///< of the sorted (component, tracked) list
+    uint32_t told;          ///< ecs_told: who hears of its rows
+    struct ecs_edge* birth; ///< who hears of rows that are made; NULL: nobody
+    struct ecs_edge* death; ///< that go
     size_t bytes;           ///< of this block, which holds the arrays above but `chunks`
 } ecs_archetype;
 
@@ -141,6 +151,8 @@ typedef struct ecs_binding {
     ecs_archetype* archetype; ///< NULL: not bound yet
     const void** defaults;    ///< by column; borrowed from the template
     bool is_replicated;       ///< its entities get replicated indices
+    bool is_singleton;
+    ecs_entity single; ///< of a singleton: the one made last, maybe dead or of another template by now
 } ecs_binding;
 
 /// One archetype that a query matches.
@@ -150,6 +162,32 @@ typedef struct ecs_match {
     uint16_t* columns;    ///< by term, ECS_SLOT_NONE for none
 } ecs_match;
 
+/// What a term says of a component: the key of a group is a sorted list of these.
+typedef enum ecs_want {
+    ECS_WANT_ALL,  ///< must be there
+    ECS_WANT_NONE, ///< must not
+    ECS_WANT_ANY,  ///< one of these must
+    ECS_WANT_MAY,  ///< matters only where nothing else is allowed
+} ecs_want;
+
+typedef struct ecs_group_term {
+    char name[ECS_NAME_BYTES_MAX];
+    ecs_want want;
+    ecs_component_id component; ///< bound by seal; ECS_COMPONENT_NONE: nobody has it
+} ecs_group_term;
+
+/// All queries that ask for the same: which archetypes match, asked once each.
+typedef struct ecs_group {
+    bool is_only;     ///< nothing but what is named
+    bool is_hopeless; ///< something that it must have exists nowhere: it never matches
+    bool is_wanting;  ///< scratch: it matches the archetype that is being made
+    ecs_group_term* terms; ///< sorted by name and want, each once
+    uint32_t term_count;
+    ecs_archetype** matches; ///< rising archetype id
+    uint32_t match_count;
+    uint32_t match_capacity;
+} ecs_group;
+
 /// A cached chunk: `stride` words {chunk id, entities, columns[term_count], marks[write_count]}.
 struct ecs_query {
     uint32_t id;
@@ -157,7 +195,7 @@ struct ecs_query {
     uint32_t write_count; ///< terms with WRITE or OPTIONAL_WRITE
     uint32_t stride;      ///< words of one entry
     bool is_bound;        ///< names are resolved
-    bool is_hopeless;     ///< a required component exists nowhere: it never matches
+    ecs_group* group;     ///< shared
     uint16_t write_terms[ECS_QUERY_TERMS_MAX];
     ecs_component_id components[ECS_QUERY_TERMS_MAX];
     ecs_access access[ECS_QUERY_TERMS_MAX];
@@ -264,6 +302,9 @@ typedef struct ecs_storage {
     uint32_t chunk_id_next;   ///< lowest id never used
     uint32_t* chunk_ids_free; ///< stack
     uint32_t chunk_ids_free_count;
+    ecs_group** groups;
+    uint32_t group_count;
+    uint32_t group_capacity;
     ecs_query** queries;
     uint32_t query_count;
     uint32_t query_capacity;
@@ -505,7 +546,20 @@ void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk);
 void ecs_queries_patch_chunk(ecs_world* world, ecs_chunk* chunk); ///< the block moved
 void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk);  ///< the last of its archetype
 BASE_MUST_USE bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype);
+void ecs_queries_drop_archetype(ecs_world* world, const ecs_archetype* archetype); ///< the newest
 void ecs_queries_clear(ecs_world* world); ///< forget all archetypes
+/// Does the query match an archetype of that kind? Asks its group, not the cache.
+bool ecs_query_wants(const ecs_query* query, const ecs_archetype* archetype);
+uint32_t ecs_group_count(const ecs_query* query); ///< ecs_query_count
+/// May another one of a `_singleton` template be made? false is counted (singleton.c).
+bool ecs_singleton_has_room(ecs_world* world, ecs_template_id template_id);
+// Groups (group.c).
+/// The group of terms, made when there is none yet. NULL when memory ran out.
+ecs_group* ecs_group_ensure(ecs_world* world, const ecs_term* terms, uint32_t term_count);
+/// Bind names; reports a group of ECS_ANY terms that all exist nowhere.
+BASE_MUST_USE ecs_result ecs_groups_seal(ecs_world* world, const base_reporter* reporter);
+bool ecs_group_matches(const ecs_group* group, const ecs_archetype* archetype);
+void ecs_groups_deinit(ecs_world* world);
 void ecs_queries_deinit(ecs_world* world);
 /// ecs_query_find for a record that lives.
 bool ecs_query_find_record(ecs_world* world, ecs_query* query, const ecs_record* record,

@@ -38,6 +38,8 @@ static void free_system(const ecs_world* world, ecs_system* system) {
     free_names(world, &system->before);
     free_names(world, &system->after);
     free_names(world, &system->events);
+    free_names(world, &system->track);
+    ecs_members_deinit(world, &system->members);
     base_release(world->allocator, system, sizeof(ecs_system));
 }
 
@@ -49,10 +51,12 @@ void ecs_systems_deinit(ecs_world* world) {
     base_release(world->allocator, systems->list, sizeof(ecs_system*) * systems->capacity);
     for (uint32_t i = 0; i < systems->stage_count; i++) {
         free_order(world, &systems->stages[i].order);
+        free_names(world, &systems->stages[i].explicit_order);
     }
-    for (uint32_t i = 0; i <= ECS_EVENT_TYPES_MAX; i++) {
+    for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++) {
         free_order(world, &systems->handlers[i]);
     }
+    ecs_listen_deinit(world);
     memset(systems, 0, sizeof(*systems));
 }
 
@@ -80,9 +84,37 @@ static ecs_result copy_names(const ecs_world* world, ecs_names* target, const ch
     return ECS_OK;
 }
 
+static bool is_tag(const ecs_world* world, const char* tag, size_t length) {
+    for (uint32_t i = 0; i < world->tag_count; i++) {
+        if (strlen(world->tags[i]) == length && memcmp(world->tags[i], tag, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// "server|predict": one of them is enough. Spaces around names do not count.
+static bool has_either(const ecs_world* world, const char* tags) {
+    for (;;) {
+        tags += strspn(tags, " ");
+        size_t length = strcspn(tags, "|");
+        const char* next = tags + length;
+        while (length > 0 && tags[length - 1] == ' ') {
+            length--;
+        }
+        if (is_tag(world, tags, length)) {
+            return true;
+        }
+        if (*next == '\0') {
+            return false;
+        }
+        tags = next + 1;
+    }
+}
+
 static bool has_tags(const ecs_world* world, const ecs_system_desc* desc) {
     for (uint32_t i = 0; i < desc->tag_count; i++) {
-        if (!ecs_world_has_tag(world, desc->tags[i])) {
+        if (!has_either(world, desc->tags[i])) {
             return false;
         }
     }
@@ -114,6 +146,11 @@ static ecs_result fill_system(ecs_world* world, ecs_system* system, const ecs_sy
     system->on_event = desc->on_event;
     system->context = desc->context;
     system->stage = UINT32_MAX;
+    system->every_ticks = desc->every_ticks > 0 ? desc->every_ticks : 1;
+    system->quantum = desc->quantum;
+    system->on_enter = desc->on_enter;
+    system->on_leave = desc->on_leave;
+    system->first_update = desc->first_update;
     system->is_present = has_tags(world, desc);
     ecs_result result = copy_names(world, &system->before, desc->before, desc->before_count);
     if (result == ECS_OK) {
@@ -121,6 +158,9 @@ static ecs_result fill_system(ecs_world* world, ecs_system* system, const ecs_sy
     }
     if (result == ECS_OK) {
         result = copy_names(world, &system->events, desc->events, desc->event_count);
+    }
+    if (result == ECS_OK) {
+        result = copy_names(world, &system->track, desc->track, desc->track_count);
     }
     // The query comes last but for the stage: nothing may fail after it, since it lives on with the
     // world.
@@ -140,11 +180,11 @@ static ecs_result fill_system(ecs_world* world, ecs_system* system, const ecs_sy
     return result;
 }
 
-ecs_result ecs_system_register(ecs_world* world, const ecs_system_desc* desc) {
-    BASE_ASSERT(world != NULL && desc != NULL && desc->name != NULL);
-    BASE_ASSERT((desc->stage != NULL) == (desc->run != NULL));
-    BASE_ASSERT((desc->event_count > 0) == (desc->on_event != NULL));
-    BASE_ASSERT(desc->stage != NULL || desc->event_count > 0);
+static bool has_member_calls(const ecs_system_desc* desc) {
+    return desc->on_enter != NULL || desc->on_leave != NULL || desc->first_update != NULL;
+}
+
+static ecs_result add_system(ecs_world* world, const ecs_system_desc* desc, ecs_system** made) {
     ecs_systems* systems = &world->systems;
     if (world->is_sealed) {
         return ECS_ERR_SEALED;
@@ -167,6 +207,61 @@ ecs_result ecs_system_register(ecs_world* world, const ecs_system_desc* desc) {
         return result;
     }
     systems->list[systems->count++] = system;
+    *made = system;
+    return ECS_OK;
+}
+
+ecs_result ecs_system_register(ecs_world* world, const ecs_system_desc* desc) {
+    BASE_ASSERT(world != NULL && desc != NULL && desc->name != NULL);
+    BASE_ASSERT((desc->stage != NULL) == (desc->run != NULL || has_member_calls(desc)));
+    BASE_ASSERT((desc->event_count > 0 || desc->track_count > 0) == (desc->on_event != NULL));
+    BASE_ASSERT(desc->stage != NULL || desc->on_event != NULL);
+    BASE_ASSERT(!has_member_calls(desc) || desc->term_count > 0);
+    ecs_system* system = NULL;
+    ecs_result result = add_system(world, desc, &system);
+    if (result == ECS_OK && system->is_present && has_member_calls(desc)) {
+        system->has_members = true;
+        world->systems.member_systems++;
+    }
+    return result;
+}
+
+ecs_result ecs_sync_point_register(ecs_world* world, const char* stage, const char* name) {
+    BASE_ASSERT(world != NULL && stage != NULL && name != NULL);
+    const ecs_system_desc desc = {.name = name, .stage = stage};
+    ecs_system* system = NULL;
+    ecs_result result = add_system(world, &desc, &system);
+    if (result == ECS_OK) {
+        system->is_sync_point = true;
+    }
+    return result;
+}
+
+ecs_result ecs_order_set(ecs_world* world, const char* stage, const char* const* names,
+                         uint32_t count, const base_reporter* reporter) {
+    BASE_ASSERT(world != NULL && stage != NULL && (names != NULL || count == 0));
+    if (world->is_sealed) {
+        return ECS_ERR_SEALED;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            if (strcmp(names[i], names[k]) == 0) {
+                base_report(reporter, NULL, 0, "the order of stage '%.63s' names '%.63s' twice",
+                            stage, names[i]);
+                return ECS_ERR_DUPLICATE;
+            }
+        }
+    }
+    ecs_names list = {0};
+    ecs_result result =
+        count > ECS_SYSTEMS_MAX ? ECS_ERR_FULL : copy_names(world, &list, names, count);
+    uint32_t index = result == ECS_OK ? stage_ensure(&world->systems, stage) : UINT32_MAX;
+    if (index == UINT32_MAX) {
+        free_names(world, &list);
+        return result == ECS_OK ? ECS_ERR_FULL : result;
+    }
+    free_names(world, &world->systems.stages[index].explicit_order);
+    world->systems.stages[index].explicit_order = list;
     return ECS_OK;
 }
 
@@ -194,12 +289,25 @@ static ecs_result seal_stages(ecs_world* world, const base_reporter* reporter) {
     return result;
 }
 
+// Shortcuts stand for the events that they are named after.
+static ecs_event_type event_of(ecs_world* world, const char* name) {
+    if (strcmp(name, "on_appear") == 0) {
+        return ECS_EVENT_APPEAR;
+    }
+    return strcmp(name, "on_disappear") == 0 ? ECS_EVENT_DISAPPEAR : ecs_event_find(world, name);
+}
+
 // One handler joins the list of each of its events, once even when it names an event twice.
 static ecs_result bind_handler(ecs_world* world, const base_reporter* reporter, uint32_t index) {
     ecs_systems* systems = &world->systems;
     const ecs_system* system = systems->list[index];
-    for (uint32_t i = 0; i < system->events.count; i++) {
-        ecs_event_type type = ecs_event_find(world, system->events.names[i]);
+    for (uint32_t i = 0; i <= system->events.count; i++) {
+        bool is_last = i == system->events.count; // who tracks handles one more
+        if (is_last && system->track.count == 0) {
+            break;
+        }
+        ecs_event_type type =
+            is_last ? ECS_EVENT_CHANGED : event_of(world, system->events.names[i]);
         if (type == ECS_EVENT_NONE) {
             base_report(reporter, NULL, 0,
                         "system '%s' handles event '%s', which is not registered", system->name,
@@ -218,12 +326,56 @@ static ecs_result bind_handler(ecs_world* world, const base_reporter* reporter, 
     return ECS_OK;
 }
 
+static void track_component(ecs_systems* systems, ecs_system* system, ecs_component_id component) {
+    uint64_t bit = 1ull << (component % 64);
+    system->tracked.words[component / 64] |= bit;
+    systems->tracked.words[component / 64] |= bit;
+    systems->is_tracked = true;
+}
+
+// What each handler of ComponentChanged hears of: the components that it tracks, or else those of its
+// terms.
+static ecs_result seal_tracks(ecs_world* world, const base_reporter* reporter) {
+    ecs_systems* systems = &world->systems;
+    const ecs_system_order* handlers = &systems->handlers[ECS_EVENT_CHANGED];
+    for (uint32_t i = 0; i < handlers->count; i++) {
+        ecs_system* system = systems->list[handlers->systems[i]];
+        const ecs_query* query = system->query;
+        uint32_t term_count = system->track.count > 0 || query == NULL ? 0 : query->term_count;
+        for (uint32_t k = 0; k < term_count; k++) {
+            if (query->access[k] != ECS_REQUIRE_NOT && query->access[k] != ECS_ONLY &&
+                query->components[k] != ECS_COMPONENT_NONE) {
+                track_component(systems, system, query->components[k]);
+            }
+        }
+        for (uint32_t k = 0; k < system->track.count; k++) {
+            ecs_component_id component = ecs_component_find(world, system->track.names[k]);
+            if (component == ECS_COMPONENT_NONE) {
+                base_report(reporter, NULL, 0,
+                            "system '%s' tracks '%s', but no template or module has a component "
+                            "of that name",
+                            system->name, system->track.names[k]);
+                return ECS_ERR_UNKNOWN;
+            }
+            track_component(systems, system, component);
+        }
+        if (term_count == 0 && system->track.count == 0) {
+            base_report(reporter, NULL, 0,
+                        "system '%s' handles ComponentChanged, but names no component",
+                        system->name);
+            return ECS_ERR_UNKNOWN;
+        }
+    }
+    return ECS_OK;
+}
+
 static ecs_result seal_handlers(ecs_world* world, const base_reporter* reporter) {
     ecs_systems* systems = &world->systems;
     ecs_system_order all = {0};
     ecs_result result = ECS_OK;
     for (uint32_t i = 0; i < systems->count && result == ECS_OK; i++) {
-        if (systems->list[i]->is_present && systems->list[i]->on_event != NULL) {
+        const ecs_system* system = systems->list[i];
+        if (system->is_present && (system->on_event != NULL || system->is_sync_point)) {
             result = order_push(world, &all, i);
         }
     }
@@ -242,9 +394,14 @@ static void forget_orders(ecs_systems* systems) {
     for (uint32_t i = 0; i < systems->stage_count; i++) {
         systems->stages[i].order.count = 0;
     }
-    for (uint32_t i = 0; i <= ECS_EVENT_TYPES_MAX; i++) {
+    for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++) {
         systems->handlers[i].count = 0;
     }
+    for (uint32_t i = 0; i < systems->count; i++) {
+        systems->list[i]->tracked = (ecs_component_set){0};
+    }
+    systems->tracked = (ecs_component_set){0};
+    systems->is_tracked = false;
 }
 
 ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter) {
@@ -256,12 +413,31 @@ ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter) {
     if (result == ECS_OK) {
         result = seal_handlers(world, reporter);
     }
+    if (result == ECS_OK) {
+        result = seal_tracks(world, reporter);
+    }
+    if (result == ECS_OK && world->systems.handlers[ECS_EVENT_ORDER_SET].count > 0 &&
+        !ecs_event_post(world, ECS_ENTITY_NONE, ECS_EVENT_ORDER_SET, NULL)) {
+        result = ECS_ERR_MEMORY;
+    }
     return result;
 }
 
 uint32_t ecs_stage_find(ecs_world* world, const char* name) {
     world->counters.name_lookups++;
     return stage_index(&world->systems, name);
+}
+
+bool ecs_stage_system_info(const ecs_world* world, uint32_t stage, uint32_t position,
+                           ecs_system_info* info) {
+    const ecs_systems* systems = &world->systems;
+    if (stage >= systems->stage_count || position >= systems->stages[stage].order.count) {
+        return false;
+    }
+    const ecs_system* system = systems->list[systems->stages[stage].order.systems[position]];
+    *info = (ecs_system_info){system->name, system->every_ticks, system->quantum,
+                              system->is_sync_point};
+    return true;
 }
 
 const char* ecs_stage_system_name(const ecs_world* world, uint32_t stage, uint32_t position) {

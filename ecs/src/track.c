@@ -152,6 +152,9 @@ void ecs_track_arrived(ecs_world* world, ecs_entity entity, uint32_t chunk, uint
 static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id component) {
     ecs_tracker* tracker = &world->tracker;
     world->counters.rows_changed++;
+    if (world->systems.is_tracked) {
+        ecs_listen_changed(world, entity, component);
+    }
     uint32_t index = ecs_entity_index(entity);
     if (tracker->fresh.words[index / 64] >> (index % 64) & 1) {
         return; // whoever sees it created sees its values

@@ -96,7 +96,9 @@ static inline ecs_result create_plain_row(ecs_world* world, const ecs_binding* b
         *row = ecs_chunk_append(world, *chunk, 1);
         bool is_filled = ecs_row_fill(world, *chunk, *row, binding->defaults);
         BASE_ASSERT(is_filled);
-        ecs_runway_created(world, *chunk, *row, template_id);
+        // The next one of such a series has more to do than to take a prepared row.
+        if (!archetype->told && !binding->is_singleton)
+            ecs_runway_created(world, *chunk, *row, template_id);
     }
     set_plain_inits(*chunk, *row, inits, init_count);
     return ECS_OK;
@@ -122,10 +124,13 @@ static ecs_result create_any(ecs_world* world, ecs_template_id template_id, cons
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
+    if (binding->is_singleton && !ecs_singleton_has_room(world, template_id)) return ECS_ERR_TAKEN;
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     uint32_t index = ecs_index_next(world, &world->storage, range);
     if (index == 0) return ECS_ERR_FULL;
-    if ((world->storage.pages[index >> ECS_PAGE_BITS] == world->storage.zero_page &&
+    const ecs_edge* birth = binding->archetype->birth;
+    if ((birth && !ecs_listen_reserve(world, birth, index)) ||
+        (world->storage.pages[index >> ECS_PAGE_BITS] == world->storage.zero_page &&
          !ecs_record_reserve(world, index)) ||
         !ecs_row_reserve_told(world, 1, 0))
         return ECS_ERR_MEMORY;
@@ -138,6 +143,8 @@ static ecs_result create_any(ecs_world* world, ecs_template_id template_id, cons
     world->storage.entity_count++;
     ecs_row_tell_created(world, chunk, row, made);
     *entity = made;
+    if (binding->is_singleton) binding->single = made;
+    if (birth) ecs_listen_after(world, birth, made);
     return ECS_OK;
 }
 
@@ -189,8 +196,10 @@ static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
+    const ecs_edge* birth = is_told ? binding->archetype->birth : NULL;
     if (!ecs_record_reserve(world, ecs_entity_index(handle)) ||
-        (is_told && !ecs_row_reserve_told(world, 1, 0)))
+        (is_told && !ecs_row_reserve_told(world, 1, 0)) ||
+        (birth && !ecs_listen_reserve(world, birth, ecs_entity_index(handle))))
         return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
     uint32_t row = 0;
@@ -200,6 +209,8 @@ static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template
     world->storage.entity_count++;
     if (world->storage.held.count > 0) ecs_held_created(world, handle);
     if (is_told) ecs_track_created(world, handle, chunk->id, row);
+    if (binding->is_singleton) binding->single = handle;
+    if (birth) ecs_listen_after(world, birth, handle);
     return ECS_OK;
 }
 
@@ -233,8 +244,10 @@ ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
     ecs_chunk* chunk = ecs_record_chunk(&world->storage, found);
     uint32_t row = ecs_record_row(found);
     ecs_chunk_prefetch(chunk, row);
-    ecs_row_tell_destroying(world, chunk, row, entity);
     const ecs_archetype* archetype = chunk->archetype;
+    const ecs_edge* death = archetype->death;
+    if (death) ecs_listen_before(world, death, entity);
+    ecs_row_tell_destroying(world, chunk, row, entity);
     if (archetype->has_ops)
         ecs_row_destroy_cells(world, chunk, row, archetype->column_count + archetype->track_count);
     ecs_chunk_remove(world, chunk, row);
@@ -243,6 +256,7 @@ ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
     world->storage.entity_count--;
     if (world->storage.held.count > 0) ecs_held_destroyed(world, entity);
     ecs_index_free(world, &world->storage, ecs_entity_index(entity));
+    if (death) ecs_listen_after(world, death, entity);
     return ECS_OK;
 }
 
@@ -365,11 +379,23 @@ ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id tem
         return ECS_ERR_TYPE;
     ecs_archetype* archetype = binding->archetype;
     if (!are_inits_there(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
+    bool is_foreign =
+        world->is_mirror && ecs_entity_index(entity) <= world->limits.replicated_index_max;
+    if (binding->is_singleton && record->template_id != template_id && !is_foreign &&
+        !ecs_singleton_has_room(world, template_id))
+        return ECS_ERR_TAKEN;
     if (!ecs_row_reserve_told(world, 0, 1)) return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
     result = ecs_row_reserve(world, archetype, &chunk);
     if (result != ECS_OK) return result;
     ecs_chunk* old = ecs_record_chunk(&world->storage, record);
+    const ecs_edge* edge = NULL;
+    if ((old->archetype->told | archetype->told) & ECS_TOLD_MOVE) {
+        edge = ecs_listen_move(world, old->archetype, archetype);
+        if (!edge || !ecs_listen_reserve(world, edge, ecs_entity_index(entity)))
+            return ECS_ERR_MEMORY;
+        ecs_listen_before(world, edge, entity);
+    }
     uint32_t old_row = ecs_record_row(record);
     uint32_t row = ecs_chunk_append(world, chunk, 1);
     if (!archetype->has_ops && !old->archetype->has_ops) {
@@ -377,11 +403,14 @@ ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id tem
         move_plain_row(chunk, row, old, old_row, binding, inits, init_count);
     } else if (!move_owning_row(world, chunk, row, old, old_row, binding, inits, init_count)) {
         ecs_chunk_retract(world, chunk, 1);
+        if (edge) ecs_listen_stayed(world, edge, entity);
         return ECS_ERR_MEMORY;
     }
     ecs_row_settle(world, chunk, row, entity, template_id);
     ecs_chunk_remove(world, old, old_row);
     uint32_t place = record->place;
     ecs_track_arrived(world, entity, place >> ECS_ROW_BITS, place & ECS_ROW_MASK);
+    if (binding->is_singleton) binding->single = entity;
+    if (edge) ecs_listen_after(world, edge, entity);
     return ECS_OK;
 }

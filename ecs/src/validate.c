@@ -18,7 +18,7 @@ static void validate_queue(const ecs_world* world) {
     while (at < events->queue_tail) {
         ecs_event_head head;
         memcpy(&head, events->queue + at, sizeof(head));
-        BASE_ASSERT(head.type != ECS_EVENT_NONE && head.type <= events->kind_count);
+        BASE_ASSERT(ecs_event_is_queued(events, head.type));
         BASE_ASSERT(head.size == events->kinds[head.type - 1]->type.size);
         count++;
         unresolved += head.unresolved;
@@ -59,9 +59,10 @@ void ecs_world_validate(const ecs_world* world) {
     for (uint32_t i = 0; i < world->systems.stage_count; i++) {
         validate_order(&world->systems, &world->systems.stages[i].order);
     }
-    for (uint32_t i = 0; i <= ECS_EVENT_TYPES_MAX; i++) {
+    for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++) {
         validate_order(&world->systems, &world->systems.handlers[i]);
     }
     validate_fresh(&world->tracker);
+    ecs_members_validate(world);
     BASE_ASSERT(ecs_world_state_hash_walk(world) == ecs_world_state_hash(world));
 }

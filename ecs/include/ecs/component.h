@@ -18,15 +18,19 @@ typedef struct ecs_init {
 /// component and the world is no mirror, else from the local range.
 /// @return ECS_OK; ECS_ERR_UNKNOWN (template); ECS_ERR_MISSING (an init names a component that the
 ///         template lacks); ECS_ERR_FULL (no free index, or fewer than ECS_FREE_INDICES_MIN freed ones
-///         after all were used once); ECS_ERR_MEMORY. On failure nothing changed.
+///         after all were used once); ECS_ERR_MEMORY; ECS_ERR_TAKEN (a `_singleton` template of which one
+///         lives; counted in singletons_refused). On failure nothing changed.
 BASE_MUST_USE ecs_result ecs_create(ecs_world* world, ecs_template_id template_id,
                                     const ecs_init* inits, uint32_t init_count, ecs_entity* entity);
-/// Make `count` entities from one template's defaults. `entities` may be NULL.
+/// Make `count` entities from one template's defaults. `entities` may be NULL. Running out of memory in
+/// the middle of values that own memory destroys those made so far, as ecs_destroy does where
+/// somebody was told of them.
 BASE_MUST_USE ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id,
                                          uint32_t count, ecs_entity* entities);
 /// Make an entity with a given handle (a mirror's replicated entity). The handle may be NONE or
 /// ALLOCATED. @return as ecs_create; ECS_ERR_TAKEN when its index holds another living generation;
-///         ECS_ERR_FULL (beyond limits.replicated_index_max); ECS_ERR_STALE (not a handle).
+///         ECS_ERR_FULL (beyond limits.replicated_index_max); ECS_ERR_STALE (not a handle). Singletons are
+///         the authority's business: here a second one is accepted.
 BASE_MUST_USE ecs_result ecs_create_at(ecs_world* world, ecs_entity handle,
                                        ecs_template_id template_id, const ecs_init* inits,
                                        uint32_t init_count);
@@ -39,6 +43,10 @@ BASE_MUST_USE ecs_result ecs_destroy(ecs_world* world, ecs_entity entity);
 BASE_MUST_USE ecs_result ecs_recreate(ecs_world* world, ecs_entity entity,
                                       ecs_template_id template_id, const ecs_init* inits,
                                       uint32_t init_count);
+
+/// The living entity of a template marked `_singleton`; ECS_ENTITY_NONE when there is none. One look-up.
+/// Where a mirror holds several it is the one made last, or else the first in the order of rows.
+ecs_entity ecs_singleton(const ecs_world* world, ecs_template_id template_id);
 
 bool ecs_is_alive(const ecs_world* world, ecs_entity entity); ///< one array look-up
 ecs_entity_state ecs_state(const ecs_world* world, ecs_entity entity);

@@ -2,7 +2,9 @@
 /// Queries: which entities have which components, walked as plain arrays.
 ///
 /// A query caches, per chunk, the column pointers of its terms; the cache is patched only when a chunk
-/// is made or regrown, so a walk touches a count and a few pointers per chunk.
+/// is made or regrown, so a walk touches a count and a few pointers per chunk. Queries whose terms ask
+/// for the same share one group, the list of archetypes that match: it is asked once per archetype that is
+/// made, whatever the order of the terms and whether they read or write.
 #pragma once
 
 #include "ecs/component.h"
@@ -14,6 +16,8 @@ typedef enum ecs_access {
     ECS_OPTIONAL_WRITE,
     ECS_REQUIRE,        ///< must have it, no column
     ECS_REQUIRE_NOT,    ///< must not have it, no column
+    ECS_ANY,            ///< must have at least one of the query's ECS_ANY components; no column
+    ECS_ONLY,           ///< component NULL: must have nothing but what the other terms name (tags count)
 } ecs_access;
 
 typedef struct ecs_term {
@@ -33,7 +37,8 @@ typedef struct ecs_rows {
 
 typedef struct ecs_query ecs_query;
 
-/// Make a query; freed with the world. Before seal only. The terms are copied.
+/// Make a query; freed with the world. Before seal only. The terms are copied. The same terms in the same
+/// order give the same query.
 /// @return ECS_OK; ECS_ERR_FULL (more than ECS_QUERY_TERMS_MAX terms); ECS_ERR_SEALED; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms,
                                           uint32_t term_count, ecs_query** query);
@@ -53,7 +58,9 @@ ecs_query_iter ecs_query_begin(ecs_world* world, ecs_query* query);
 bool ecs_query_next(ecs_query_iter* iter);
 /// Stop a walk early. A walk that ended by next() == false needs none.
 void ecs_query_end(ecs_query_iter* iter);
-uint32_t ecs_query_count(ecs_world* world, ecs_query* query);     ///< entities that match
-ecs_entity ecs_query_first(ecs_world* world, ecs_query* query);   ///< ECS_ENTITY_NONE when empty
+/// Entities that match, and the first of them in the order of walks (ECS_ENTITY_NONE when there is none).
+/// From the group: O(archetypes that match), no row is looked at.
+uint32_t ecs_query_count(ecs_world* world, ecs_query* query);
+ecs_entity ecs_query_first(ecs_world* world, ecs_query* query);
 /// Columns of one entity: false when it does not match. rows.count is 1.
 bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_query_iter* iter);

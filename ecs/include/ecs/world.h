@@ -47,6 +47,12 @@ void ecs_world_step(ecs_world* world, const ecs_step* step);
 void ecs_world_run_stage(ecs_world* world, uint32_t stage, const ecs_step* step);
 ecs_tick ecs_world_tick(const ecs_world* world); ///< of the last step
 
+/// Destroy every entity, by rising index and as ecs_destroy does it (tracked, told, handles stay stale),
+/// between the broadcasts BeforeClear and AfterClear. What waits in the queues of commands and events is
+/// dropped, but for what AfterClear's handlers record. Registration, tick, chance and held handles stay.
+/// Outside of stages and walks.
+void ecs_world_clear(ecs_world* world);
+
 /// The simulation's own chance; part of world_hash and of saves.
 base_rng* ecs_world_rng(ecs_world* world);
 const base_allocator* ecs_world_allocator(const ecs_world* world);
@@ -68,6 +74,7 @@ typedef struct ecs_counters {
     uint64_t commands_refused;
     uint64_t rows_compared;     ///< by tracking
     uint64_t rows_changed;
+    uint64_t singletons_refused; ///< second entities of a template marked _singleton
 } ecs_counters;
 const ecs_counters* ecs_world_counters(const ecs_world* world);
 /// For layers above that see an illegal transition themselves.
