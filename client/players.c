@@ -60,7 +60,8 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     client_player* one = &self->players[index];
     bool is_bot = self->config.bots > 0;
     const char* name = self->config.name ? self->config.name : is_bot ? "bot" : "player";
-    if (is_bot) {
+    bool is_one_of_many = self->config.bots > 1 || (is_bot && !self->config.name);
+    if (is_one_of_many) {
         base_text_format(one->name, sizeof one->name, "%.20s-%" PRIu32, name, index + 1);
     } else {
         base_text_copy(one->name, sizeof one->name, name);
@@ -146,8 +147,9 @@ uint64_t client_players_due_us(const client_program* self, uint64_t now_us) {
     return due_us;
 }
 
-void client_players_tick(client_program* self, uint64_t now_us) {
-    uint64_t until_us = now_us + slack_us(self);
+void client_players_tick(client_program* self, uint64_t now_us, uint64_t early_us) {
+    uint64_t slack = slack_us(self);
+    uint64_t until_us = now_us + (early_us > slack ? early_us : slack);
     for (uint32_t i = 0; i < self->player_count; i++) {
         client_player* one = &self->players[i];
         if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) continue;
@@ -176,7 +178,7 @@ void client_players_run(client_program* self) {
         if (net_loop_wait(&self->loop, wake_us)) client_players_leave(self, net_loop_now_us());
         now_us = net_loop_now_us();
         if (!client_players_service(self, now_us)) return;
-        client_players_tick(self, now_us);
+        client_players_tick(self, now_us, 0);
     }
 }
 

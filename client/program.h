@@ -62,8 +62,8 @@ void client_players_close(client_program* program);
 BASE_MUST_USE bool client_players_service(client_program* program, uint64_t now_us);
 /// When there is something to do for the players, as far as is known at `now_us`.
 uint64_t client_players_due_us(const client_program* program, uint64_t now_us);
-/// Tick whoever is due; players who had their --ticks leave.
-void client_players_tick(client_program* program, uint64_t now_us);
+/// Tick whoever is due within `early_us`; players who had their --ticks leave.
+void client_players_tick(client_program* program, uint64_t now_us, uint64_t early_us);
 void client_players_leave(client_program* program, uint64_t now_us);
 /// Play until all sessions have ended.
 void client_players_run(client_program* program);

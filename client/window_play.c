@@ -19,6 +19,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define EARLY_US 8000u          ///< half a frame of 60 a second
 #define EVENTS_US 4000u         ///< between two looks at keys at most
 #define COVERED_FRAME_US 100000 ///< a view that nobody sees is kept up to date so often
 #define PLOTS_ALL ((1u << CLIENT_PLOT_COUNT) - 1u)
@@ -252,7 +253,9 @@ static void run(show* on) {
         if (on->is_leaving && !is_left) client_players_leave(program, now_us);
         is_left |= on->is_leaving;
         if (!client_players_service(program, now_us)) return;
-        client_players_tick(program, now_us);
+        // A tick that is nearly due goes before the frame, so that the frame shows what it did.
+        bool is_frame_due = now_us >= client_window_frame_due_us(on->window);
+        client_players_tick(program, now_us, is_frame_due ? EARLY_US : 0);
         client_feed_service(&on->feed, now_us, &sources, &on->panel);
         show_playing(on, now_us);
     }
