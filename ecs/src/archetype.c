@@ -113,8 +113,10 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
         archetype->columns[i] = *column;
         archetype->sizes[i] = column->size;
         archetype->slots[column->component] = (uint16_t)i;
-        archetype->lookup[column->component] =
-            (ecs_slot){.column = (uint16_t)i, .track = column->track, .size = column->size};
+        archetype->lookup[column->component] = (ecs_slot){.size = column->size,
+                                                          .column = (uint16_t)i,
+                                                          .track = column->track,
+                                                          .has_ops = column->type->ops != NULL};
         if (column->track == ECS_SLOT_NONE) continue;
         archetype->tracked[column->track] = (uint16_t)i;
         archetype->sizes[list->count + column->track] = column->size;
@@ -210,6 +212,7 @@ void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {
             }
         }
         world->storage.chunks[chunk->id] = NULL;
+        world->storage.places[chunk->id] = (ecs_place){0};
         world->storage.chunk_counts[chunk->id] = 0;
         base_release(world->allocator, chunk, chunk->bytes);
     }

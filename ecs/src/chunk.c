@@ -118,6 +118,17 @@ static void move_columns(ecs_world* world, ecs_chunk* target, ecs_chunk* source,
     }
 }
 
+// Make a block the one that look-ups find, and its capacity the archetype's.
+static void publish(ecs_world* world, ecs_chunk* chunk) {
+    ecs_archetype* archetype = chunk->archetype;
+    for (uint32_t i = 0; i < archetype->column_count; i++)
+        archetype->lookup[archetype->columns[i].component].offset =
+            (uint32_t)((const uint8_t*)chunk->columns[i] - (const uint8_t*)chunk);
+    archetype->chunks[chunk->index] = chunk;
+    world->storage.chunks[chunk->id] = chunk;
+    world->storage.places[chunk->id] = (ecs_place){chunk, archetype->lookup};
+}
+
 // Replace a block by one of another capacity; id, rows, marks stay.
 static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
     if (world->storage.runway.chunk == chunk) ecs_runway_close(world);
@@ -139,8 +150,7 @@ static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
     }
     fresh->clean_end = (count + 15) & ~15u;
     ecs_chunk_zero(fresh, count, fresh->clean_end);
-    world->storage.chunks[fresh->id] = fresh;
-    archetype->chunks[fresh->index] = fresh;
+    publish(world, fresh);
     ecs_queries_patch_chunk(world, fresh);
     base_release(world->allocator, chunk, chunk->bytes);
     return true;
@@ -150,29 +160,30 @@ static bool reserve_ids(ecs_world* world) {
     ecs_storage* storage = &world->storage;
     if (storage->chunk_ids_free_count > 0 || storage->chunk_id_next < storage->chunk_capacity)
         return true;
+    enum { ARRAYS = 4 };
     const base_allocator* allocator = world->allocator;
-    uint32_t capacities[3] = {storage->chunk_capacity, storage->chunk_capacity,
-                              storage->chunk_capacity};
-    uint32_t needed = storage->chunk_capacity + 1;
-    // Each array keeps what it gained when a later one fails: chunk_capacity tells the common part.
-    size_t old_bytes[3] = {sizeof(ecs_chunk*), sizeof(uint32_t), sizeof(uint32_t)};
-    void* grown[3] = {NULL, NULL, NULL};
-    uint32_t capacity = needed < 16 ? 16 : storage->chunk_capacity * 2;
-    void* old[3] = {storage->chunks, storage->chunk_counts, storage->chunk_ids_free};
-    for (int i = 0; i < 3; i++) {
-        grown[i] = base_allocate_zero(allocator, capacity * old_bytes[i]);
+    const uint32_t old_capacity = storage->chunk_capacity;
+    const uint32_t capacity = old_capacity == 0 ? 16 : old_capacity * 2;
+    const size_t item_bytes[ARRAYS] = {sizeof(ecs_chunk*), sizeof(ecs_place), sizeof(uint32_t),
+                                       sizeof(uint32_t)};
+    void* old[ARRAYS] = {storage->chunks, storage->places, storage->chunk_counts,
+                         storage->chunk_ids_free};
+    void* grown[ARRAYS];
+    for (int i = 0; i < ARRAYS; i++) {
+        grown[i] = base_allocate_zero(allocator, capacity * item_bytes[i]);
         if (grown[i]) continue;
         for (int j = 0; j < i; j++)
-            base_release(allocator, grown[j], capacity * old_bytes[j]);
+            base_release(allocator, grown[j], capacity * item_bytes[j]);
         return false;
     }
-    for (int i = 0; i < 3; i++) {
-        if (old[i]) memcpy(grown[i], old[i], capacities[i] * old_bytes[i]);
-        base_release(allocator, old[i], capacities[i] * old_bytes[i]);
+    for (int i = 0; i < ARRAYS; i++) {
+        if (old[i]) memcpy(grown[i], old[i], old_capacity * item_bytes[i]);
+        base_release(allocator, old[i], old_capacity * item_bytes[i]);
     }
     storage->chunks = grown[0];
-    storage->chunk_counts = grown[1];
-    storage->chunk_ids_free = grown[2];
+    world->fast.places = storage->places = grown[1];
+    world->fast.chunk_counts = storage->chunk_counts = grown[2];
+    storage->chunk_ids_free = grown[3];
     storage->chunk_capacity = capacity;
     return true;
 }
@@ -193,8 +204,7 @@ static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t
                     : storage->chunk_id_next++;
     chunk->index = archetype->chunk_count++;
     archetype->row_room += capacity;
-    archetype->chunks[chunk->index] = chunk;
-    storage->chunks[chunk->id] = chunk;
+    publish(world, chunk);
     storage->chunk_counts[chunk->id] = 0;
     ecs_queries_add_chunk(world, chunk);
     return ECS_OK;
@@ -209,6 +219,7 @@ static void drop_last_chunk(ecs_world* world, ecs_archetype* archetype) {
     archetype->chunk_count--;
     archetype->row_room -= chunk->capacity;
     storage->chunks[chunk->id] = NULL;
+    storage->places[chunk->id] = (ecs_place){0};
     storage->chunk_ids_free[storage->chunk_ids_free_count++] = chunk->id;
     base_release(world->allocator, chunk, chunk->bytes);
 }

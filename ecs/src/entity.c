@@ -157,10 +157,6 @@ void ecs_index_settle(ecs_world* world, uint32_t index) {
     range->free_count += is_free ? 1u : UINT32_MAX;
 }
 
-bool ecs_is_alive(const ecs_world* world, ecs_entity entity) {
-    return ecs_record_find(&world->storage, entity) != NULL;
-}
-
 ecs_template_id ecs_entity_template(const ecs_world* world, ecs_entity entity) {
     const ecs_record* record = ecs_record_find(&world->storage, entity);
     return record ? record->template_id : ECS_TEMPLATE_NONE;

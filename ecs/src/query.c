@@ -163,6 +163,7 @@ ecs_result ecs_storage_seal(ecs_world* world, const base_reporter* reporter) {
         query->is_bound = true;
     }
     storage->slot_count = ecs_component_count(world) + 1;
+    world->fast.slot_count = storage->slot_count;
     return first;
 }
 

@@ -23,6 +23,7 @@ bool ecs_storage_init(ecs_world* world) {
     if (!storage->zero_page) return false;
     for (uint32_t i = 0; i < ECS_PAGES; i++)
         storage->pages[i] = storage->zero_page;
+    world->fast.pages = storage->pages;
     reset_ranges(world);
     return true;
 }
@@ -73,6 +74,7 @@ void ecs_storage_deinit(ecs_world* world) {
     base_release(allocator, storage->bindings,
                  storage->binding_capacity * sizeof *storage->bindings);
     base_release(allocator, storage->chunks, storage->chunk_capacity * sizeof *storage->chunks);
+    base_release(allocator, storage->places, storage->chunk_capacity * sizeof *storage->places);
     base_release(allocator, storage->chunk_counts,
                  storage->chunk_capacity * sizeof *storage->chunk_counts);
     base_release(allocator, storage->chunk_ids_free,

@@ -11,6 +11,8 @@
 ///
 /// Invariants (ecs_storage_validate checks them):
 ///   - all chunks of an archetype but the last that holds rows are full; empty ones come after it;
+///   - all have the same capacity (only a single one is smaller than rows_max), and ecs_slot.offset is
+///     where its column lies in a block of that capacity;
 ///   - rows [0, count) live; rows [count, clean_end) of every column are zero bytes, and clean_end is
 ///     a multiple of 16 that covers count. Outside of walks the runway's rows hold defaults instead;
 ///   - a dirty bit is set only for rows < count, its summary bit is set too;
@@ -20,17 +22,12 @@
 ///     tracking writes it.
 #pragma once
 
+#include "ecs/fast.h" // ecs_record, ecs_slot
 #include "ecs/query.h"
 
 #include <string.h>
 
-#define ECS_PAGE_BITS 12u
-#define ECS_PAGE_RECORDS (1u << ECS_PAGE_BITS)
 #define ECS_PAGES ((ECS_INDEX_MAX + 1u) >> ECS_PAGE_BITS)
-#define ECS_ROW_BITS 14u
-#define ECS_ROW_MASK ((1u << ECS_ROW_BITS) - 1u)
-#define ECS_LIFE_CREATED 0x8000u ///< in ecs_record.life: the entity lives
-#define ECS_SLOT_NONE UINT16_MAX
 #define ECS_ARCHETYPE_NONE UINT32_MAX
 #define ECS_CHUNK_SHRINK_BYTES_MIN                                                                 \
     (256u << 10)                        ///< smaller blocks are never given back before the end
@@ -42,20 +39,7 @@ typedef enum ecs_told {
     ECS_TOLD_DEATH = 1u << 1,
     ECS_TOLD_MOVE = 1u << 2,
 } ecs_told;
-
-/// Where an index's entity is. 8 bytes.
-typedef struct ecs_record {
-    uint32_t place; ///< chunk << 14 | row, while it lives
-    uint16_t life;  ///< generation (the last one given out) | ECS_LIFE_CREATED while it lives
-    ecs_template_id template_id;
-} ecs_record;
 _Static_assert(sizeof(ecs_record) == 8, "a record is two words: alive() is bound by memory");
-
-/// Records never move once made; `free_words` has a bit per index that may be given out again.
-typedef struct ecs_record_page {
-    ecs_record records[ECS_PAGE_RECORDS];
-    uint64_t free_words[ECS_PAGE_RECORDS / 64];
-} ecs_record_page;
 
 /// One range of indices and its free ones. An index is free when it was used before (< fresh), no
 /// entity lives there and no handle of it is held.
@@ -89,15 +73,6 @@ typedef struct ecs_column {
     uint32_t size;  ///< bytes of one value; 0 for a tag
     const ecs_type* type;
 } ecs_column;
-
-/// What access by handle needs of a component, in one load.
-typedef struct ecs_slot {
-    uint16_t column; ///< ECS_SLOT_NONE when missing
-    uint16_t track;
-    uint32_t size;
-} ecs_slot;
-
-typedef struct ecs_chunk ecs_chunk;
 
 typedef struct ecs_archetype {
     uint32_t id;           ///< position in ecs_storage.archetypes: the order of making
@@ -297,6 +272,7 @@ typedef struct ecs_storage {
     ecs_binding* bindings; ///< by template id
     uint32_t binding_capacity;
     ecs_chunk** chunks;     ///< by chunk id; NULL: id is free
+    ecs_place* places;      ///< the same for look-ups: ecs_fast.places
     uint32_t* chunk_counts; ///< rows by chunk id, dense: what walks read
     uint32_t chunk_capacity;
     uint32_t chunk_id_next;   ///< lowest id never used

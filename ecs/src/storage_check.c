@@ -48,6 +48,19 @@ static void check_dirty(const ecs_chunk* chunk, uint32_t count) {
     }
 }
 
+// What look-ups by handle see.
+static void check_place(const ecs_storage* storage, const ecs_chunk* chunk) {
+    const ecs_archetype* archetype = chunk->archetype;
+    const ecs_place* place = &storage->places[chunk->id];
+    BASE_ASSERT(place->chunk == chunk && place->slots == archetype->lookup);
+    BASE_ASSERT(archetype->chunk_count == 1 || chunk->capacity == archetype->rows_max);
+    for (uint32_t i = 0; i < archetype->column_count; i++) {
+        const ecs_slot* slot = &place->slots[archetype->columns[i].component];
+        BASE_ASSERT(slot->column == i && slot->size == chunk->sizes[i]);
+        BASE_ASSERT((const uint8_t*)chunk + slot->offset == (const uint8_t*)chunk->columns[i]);
+    }
+}
+
 static uint64_t check_archetype(const ecs_world* world, const ecs_archetype* archetype) {
     const ecs_storage* storage = &world->storage;
     uint64_t rows = 0;
@@ -57,6 +70,7 @@ static uint64_t check_archetype(const ecs_world* world, const ecs_archetype* arc
         uint32_t count = ecs_chunk_count(storage, chunk);
         BASE_ASSERT(chunk->archetype == archetype && chunk->index == i);
         BASE_ASSERT(storage->chunks[chunk->id] == chunk && count <= chunk->capacity);
+        check_place(storage, chunk);
         BASE_ASSERT(chunk->capacity % 16 == 0 && chunk->capacity <= archetype->rows_max);
         BASE_ASSERT(i >= archetype->tail || count == archetype->rows_max);
         BASE_ASSERT(i <= archetype->tail || count == 0);

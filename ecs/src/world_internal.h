@@ -13,6 +13,7 @@
 #include "types.h"     // ecs_types: types and components
 
 struct ecs_world {
+    ecs_fast fast; ///< first: what inline functions see
     const base_allocator* allocator;
     ecs_limits limits;
     ecs_counters counters;

@@ -5,6 +5,7 @@
 /// structure (these assert); reading and setting components stays immediate.
 #pragma once
 
+#include "ecs/fast.h"
 #include "ecs/world.h"
 
 /// A component to override at creation.
@@ -48,7 +49,10 @@ BASE_MUST_USE ecs_result ecs_recreate(ecs_world* world, ecs_entity entity,
 /// Where a mirror holds several it is the one made last, or else the first in the order of rows.
 ecs_entity ecs_singleton(const ecs_world* world, ecs_template_id template_id);
 
-bool ecs_is_alive(const ecs_world* world, ecs_entity entity); ///< one array look-up
+/// One array look-up; any 32 bits may be asked about.
+static inline bool ecs_is_alive(const ecs_world* world, ecs_entity entity) {
+    return ecs_fast_record(ecs_fast_of(world), entity) != NULL;
+}
 ecs_entity_state ecs_state(const ecs_world* world, ecs_entity entity);
 /// ECS_TEMPLATE_NONE when not alive.
 ecs_template_id ecs_entity_template(const ecs_world* world, ecs_entity entity);
@@ -70,11 +74,25 @@ uint32_t ecs_handle_count(const ecs_world* world, ecs_entity_state state);
 
 /// Pointers below are borrowed: they die at the next structural change or step.
 /// get: the entity lives and has the component (asserted). find: NULL otherwise.
-const void* ecs_get(const ecs_world* world, ecs_entity entity, ecs_component_id component);
-const void* ecs_find(const ecs_world* world, ecs_entity entity, ecs_component_id component);
+static inline const void* ecs_find(const ecs_world* world, ecs_entity entity,
+                                   ecs_component_id component) {
+    return ecs_fast_cell(world, entity, component, false);
+}
+static inline const void* ecs_get(const ecs_world* world, ecs_entity entity,
+                                  ecs_component_id component) {
+    const void* cell = ecs_fast_cell(world, entity, component, false);
+    BASE_ASSERT(cell && "the entity is dead or lacks the component: use ecs_find");
+    return cell;
+}
 /// For writing: marks the row for tracking.
-void* ecs_get_mut(ecs_world* world, ecs_entity entity, ecs_component_id component);
-void* ecs_find_mut(ecs_world* world, ecs_entity entity, ecs_component_id component);
+static inline void* ecs_find_mut(ecs_world* world, ecs_entity entity, ecs_component_id component) {
+    return ecs_fast_cell(world, entity, component, true);
+}
+static inline void* ecs_get_mut(ecs_world* world, ecs_entity entity, ecs_component_id component) {
+    void* cell = ecs_fast_cell(world, entity, component, true);
+    BASE_ASSERT(cell && "the entity is dead or lacks the component: use ecs_find_mut");
+    return cell;
+}
 /// Copy a value in. @return ECS_OK; ECS_ERR_STALE; ECS_ERR_MISSING; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
                                  const void* value);
