@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: MIT
+// S5.18: what systems hear of structure and of changes, when, and in which order.
+#include "hear_world.h"
+
+static const ecs_term with_pos[] = {{"pos", "p2", ECS_READ}};
+static const ecs_term with_radius[] = {{"radius", "r", ECS_READ}};
+
+static void an_entity_is_told_of_when_it_comes_moves_and_goes(void** state) { // S5.18
+    (void)state;
+    hearing all = {.text = ""};
+    const ear ball = {&all, "ball"}, pos = {&all, "pos"};
+    store_open(&all.store, NULL);
+    hear(&all, &pos, hear_all_events, 5, with_pos, 1);
+    hear(&all, &ball, hear_all_events, 5, with_radius, 1);
+    store_seal(&all.store);
+    ecs_world* world = all.store.world;
+    uint32_t first = world->limits.replicated_index_max + 1;
+    ecs_entity entity = store_create(&all.store, all.store.ball);
+    assert_int_equal(ecs_entity_index(entity), first);
+    hear_expect(&all, "pos+65536 ball+65536 pos>65536 ball>65536 ");
+    assert_int_equal(ecs_recreate(world, entity, all.store.rock, NULL, 0), ECS_OK);
+    hear_expect(&all, "ball<65536 pos*65536 ");
+    assert_int_equal(ecs_recreate(world, entity, all.store.rock, NULL, 0), ECS_OK);
+    hear_expect(&all, ""); // the same template: nothing happened
+    assert_int_equal(ecs_recreate(world, entity, all.store.orb, NULL, 0), ECS_OK);
+    hear_expect(&all, "pos*65536 ball*65536 ball>65536 ");
+    assert_int_equal(ecs_recreate(world, entity, all.store.ball, NULL, 0), ECS_OK);
+    hear_expect(&all, "pos*65536 ball*65536 "); // another template of the same components
+    assert_int_equal(ecs_destroy(world, entity), ECS_OK);
+    hear_expect(&all, "pos<65536 ball<65536 pos-65536 ball-65536 ");
+    store_create(&all.store, all.store.nothing);
+    hear_expect(&all, "");
+    store_close(&all.store);
+}
+
+static void a_handler_without_terms_hears_of_everybody_once(void** state) { // S5.18
+    (void)state;
+    hearing all = {.text = ""};
+    const ear any = {&all, "any"};
+    store_open(&all.store, NULL);
+    hear(&all, &any, hear_all_events, 5, NULL, 0);
+    store_seal(&all.store);
+    ecs_entity entity = store_create(&all.store, all.store.nothing);
+    assert_int_equal(ecs_recreate(all.store.world, entity, all.store.ball, NULL, 0), ECS_OK);
+    assert_int_equal(ecs_destroy(all.store.world, entity), ECS_OK);
+    hear_expect(&all, "any+65536 any>65536 any*65536 any<65536 any-65536 ");
+    store_close(&all.store);
+}
+
+static void read_value(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    const ear* own = stage->context;
+    const ecs_vec2* pos = rows->columns[0];
+    hear_mark(own->hearing, own->name, hear_letter(stage->world, event->type), (uint32_t)pos->x);
+}
+
+static void values_are_there_right_after_a_birth_and_right_before_a_death(void** state) { // S5.18
+    (void)state;
+    hearing all = {.text = ""};
+    const ear pos = {&all, "pos"};
+    store_open(&all.store, NULL);
+    const ecs_system_desc desc = {.name = "pos",
+                                  .events = hear_all_events,
+                                  .event_count = 5,
+                                  .on_event = read_value,
+                                  .terms = with_pos,
+                                  .term_count = 1,
+                                  .context = (void*)&pos};
+    assert_int_equal(ecs_system_register(all.store.world, &desc), ECS_OK);
+    store_seal(&all.store);
+    ecs_world* world = all.store.world;
+    ecs_vec2 value = {42, 0};
+    ecs_init init = {all.store.pos, &value};
+    ecs_entity entity = ECS_ENTITY_NONE;
+    assert_int_equal(ecs_create(world, all.store.mover, &init, 1, &entity), ECS_OK);
+    hear_expect(&all, "pos+42 pos>42 ");
+    value.x = 43;
+    assert_int_equal(ecs_set(world, entity, all.store.pos, &value), ECS_OK);
+    assert_int_equal(ecs_recreate(world, entity, all.store.sign, NULL, 0), ECS_OK);
+    hear_expect(&all, "pos*43 ");
+    assert_int_equal(ecs_recreate(world, entity, all.store.fast, NULL, 0), ECS_OK);
+    hear_expect(&all, "pos<43 ");
+    assert_int_equal(ecs_recreate(world, entity, all.store.mover, &init, 1), ECS_OK);
+    assert_int_equal(ecs_destroy(world, entity), ECS_OK);
+    hear_expect(&all, "pos*43 pos>43 pos<43 pos-43 ");
+    store_close(&all.store);
+}
+
+// Writes how many live, to see that batches are told one at a time.
+static void count_living(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)rows;
+    const ear* own = stage->context;
+    hear_mark(own->hearing, "", hear_letter(stage->world, event->type),
+              ecs_world_entity_count(stage->world));
+}
+
+static void many_at_once_are_told_one_by_one(void** state) { // S5.10 S5.18
+    (void)state;
+    hearing all = {.text = ""};
+    const ear pos = {&all, "pos"};
+    store_open(&all.store, NULL);
+    const ecs_system_desc desc = {.name = "pos",
+                                  .events = hear_all_events,
+                                  .event_count = 5,
+                                  .on_event = count_living,
+                                  .terms = with_pos,
+                                  .term_count = 1,
+                                  .context = (void*)&pos};
+    assert_int_equal(ecs_system_register(all.store.world, &desc), ECS_OK);
+    store_seal(&all.store);
+    ecs_world* world = all.store.world;
+    ecs_entity many[6];
+    assert_int_equal(ecs_create_many(world, all.store.ball, 6, many), ECS_OK);
+    hear_expect(&all, "+1 >1 +2 >2 +3 >3 +4 >4 +5 >5 +6 >6 ");
+    for (uint32_t i = 0; i < 6; i++)
+        assert_true(ecs_command_recreate(world, many[i], all.store.fast, NULL, 0));
+    ecs_command_flush(world);
+    hear_expect(&all, "<6 <6 <6 <6 <6 <6 ");
+    for (uint32_t i = 0; i < 6; i++)
+        assert_true(ecs_command_recreate(world, many[i], all.store.rock, NULL, 0));
+    for (uint32_t i = 0; i < 6; i++)
+        assert_true(ecs_command_destroy(world, many[i]));
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_not_equal(ecs_command_create(world, all.store.ball, NULL, 0), 0);
+    ecs_command_flush(world);
+    hear_expect(&all, "*6 >6 *6 >6 *6 >6 *6 >6 *6 >6 *6 >6 "
+                      "<6 -6 <5 -5 <4 -4 <3 -3 <2 -2 <1 -1 +1 >1 +2 >2 +3 >3 ");
+    ecs_world_validate(world);
+    store_close(&all.store);
+}
+
+// Every birth of a ball records a rock, a link to it and an end for the ball itself.
+static void answer_birth(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    const ear* own = stage->context;
+    const store* fixture = &own->hearing->store;
+    expect_assert_failure((void)!ecs_destroy(stage->world, event->target));
+    hear_mark(own->hearing, own->name, '!', ecs_world_entity_count(stage->world));
+    (void)rows;
+    ecs_entity rock = ecs_command_create(stage->world, fixture->rock, NULL, 0);
+    assert_true(ecs_entity_is_placeholder(rock));
+    ecs_init init = {fixture->target, &rock};
+    assert_int_not_equal(ecs_command_create(stage->world, fixture->link, &init, 1), 0);
+    assert_true(ecs_command_destroy(stage->world, event->target));
+}
+
+static void structure_inside_handlers_is_deferred(void** state) { // S5.10 S5.18
+    (void)state;
+    hearing all = {.text = ""};
+    const ear ball = {&all, "ball"}, any = {&all, "any"};
+    static const char* const created[] = {"EntityCreated"};
+    store_open(&all.store, NULL);
+    const ecs_system_desc desc = {.name = "ball",
+                                  .events = created,
+                                  .event_count = 1,
+                                  .on_event = answer_birth,
+                                  .terms = with_radius,
+                                  .term_count = 1,
+                                  .context = (void*)&ball};
+    assert_int_equal(ecs_system_register(all.store.world, &desc), ECS_OK);
+    hear(&all, &any, hear_all_events, 1, NULL, 0);
+    store_seal(&all.store);
+    ecs_world* world = all.store.world;
+    base_assert_handler_set(test_assert_handler);
+    ecs_entity first = store_create(&all.store, all.store.ball);
+    hear_expect(&all, "ball!1 any+65536 ");
+    assert_int_equal(ecs_command_count(world), 3); // it waits: no stage runs
+    assert_true(ecs_is_alive(world, first));
+    ecs_entity second = ecs_command_create(world, all.store.ball, NULL, 0);
+    assert_true(ecs_entity_is_placeholder(second));
+    ecs_command_flush(world);
+    base_assert_handler_set(NULL);
+    // A rock, a link, the first ball gone, the second one; its rock and link, and it goes: one flush.
+    hear_expect(&all, "any+65537 any+65538 ball!3 any+65539 any+65540 any+65541 ");
+    assert_int_equal(ecs_command_count(world), 0);
+    assert_int_equal(ecs_world_entity_count(world), 4);
+    for (uint32_t i = 0; i < 2; i++) {
+        ecs_entity rock = ecs_entity_make(i == 0 ? 65537 : 65540, 1);
+        ecs_entity link = ecs_entity_make(ecs_entity_index(rock) + 1, 1);
+        assert_int_equal(*(const ecs_entity*)ecs_get(world, link, all.store.target), rock);
+    }
+    assert_int_equal(ecs_world_counters(world)->stale_handles, 0);
+    ecs_world_validate(world);
+    store_close(&all.store);
+}
+
+static void breed(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)event;
+    (void)rows;
+    const ear* own = stage->context;
+    (void)ecs_command_create(stage->world, own->hearing->store.ball, NULL, 0);
+}
+
+static void a_birth_that_breeds_ends_at_the_limit_of_the_queue(void** state) { // S5.18
+    (void)state;
+    hearing all = {.text = ""};
+    const ear ball = {&all, "ball"};
+    static const char* const created[] = {"on_appear"};
+    ecs_world_config config = ecs_world_config_default();
+    config.limits.commands_queued_max = 40;
+    store_open(&all.store, &config);
+    const ecs_system_desc desc = {.name = "ball",
+                                  .events = created,
+                                  .event_count = 1,
+                                  .on_event = breed,
+                                  .terms = with_radius,
+                                  .term_count = 1,
+                                  .context = (void*)&ball};
+    assert_int_equal(ecs_system_register(all.store.world, &desc), ECS_OK);
+    store_seal(&all.store);
+    assert_int_not_equal(ecs_command_create(all.store.world, all.store.ball, NULL, 0), 0);
+    ecs_command_flush(all.store.world);
+    assert_int_equal(ecs_world_entity_count(all.store.world), 40);
+    assert_int_equal(ecs_world_counters(all.store.world)->commands_refused, 1);
+    store_close(&all.store);
+}
+
+// Changes
+
+static void hear_changed(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    const ear* own = stage->context;
+    const ecs_component_changed* changed = event->payload;
+    assert_int_equal(event->size, sizeof *changed);
+    assert_true(rows->count == 1 && rows->entities[0] == event->target);
+    hear_mark(own->hearing, own->name, '~', changed->component);
+}
+
+static void write_pos(const ecs_stage* stage, const ecs_rows* rows) {
+    ecs_vec2* pos = rows->columns[0];
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (stage->tick <= 2) pos[i].x += 1;
+}
+
+static void track(hearing* all, const ear* own, const char* const* names, uint32_t count,
+                  const ecs_term* terms, uint32_t term_count) {
+    static const char* const changed[] = {"ComponentChanged"};
+    const ecs_system_desc desc = {.name = own->name,
+                                  .events = changed,
+                                  .event_count = count > 0 ? 0 : 1,
+                                  .track = names,
+                                  .track_count = count,
+                                  .on_event = hear_changed,
+                                  .terms = terms,
+                                  .term_count = term_count,
+                                  .context = (void*)own};
+    assert_int_equal(ecs_system_register(all->store.world, &desc), ECS_OK);
+}
+
+static void a_change_is_told_in_the_next_step_to_those_who_track_it(void** state) { // S5.18
+    (void)state;
+    hearing all = {.text = ""};
+    const ear pos = {&all, "pos"}, title = {&all, "title"}, terms = {&all, "terms"};
+    static const char* const pos_name[] = {"pos"};
+    static const char* const title_name[] = {"title"};
+    static const ecs_term writes[] = {{"pos", "p2", ECS_WRITE}};
+    store_open(&all.store, NULL);
+    const ecs_system_desc move = {
+        .name = "move", .stage = "act", .run = write_pos, .terms = writes, .term_count = 1};
+    assert_int_equal(ecs_system_register(all.store.world, &move), ECS_OK);
+    track(&all, &pos, pos_name, 1, with_pos, 1);
+    track(&all, &title, title_name, 1, with_pos, 1); // has no title: any pos will do
+    track(&all, &terms, NULL, 0, with_pos, 1);
+    store_seal(&all.store);
+    ecs_world* world = all.store.world;
+    ecs_entity mover = store_create(&all.store, all.store.mover);
+    ecs_entity sign = store_create(&all.store, all.store.sign);
+    store_create(&all.store, all.store.ball); // its pos is not tracked
+    ecs_string text = {.data = "new", .size = 3};
+    assert_int_equal(ecs_set(world, sign, all.store.title, &text), ECS_OK);
+    hear_step(&all);
+    hear_expect(&all, ""); // found at the end of the step
+    uint64_t hash = ecs_world_hash(world);
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    assert_int_equal(ecs_world_save(world, &bytes), ECS_OK);
+    assert_int_equal(ecs_world_restore(world, bytes.data, bytes.size), ECS_OK);
+    base_bytes_deinit(&bytes);
+    assert_true(ecs_world_hash(world) == hash);
+    char expected[128];
+    (void)snprintf(expected, sizeof expected, "pos~%u terms~%u title~%u ", all.store.pos,
+                   all.store.pos, all.store.title);
+    hear_step(&all);
+    hear_expect(&all, expected);
+    assert_int_equal(ecs_destroy(world, mover), ECS_OK);
+    uint64_t stale = ecs_world_counters(world)->stale_handles;
+    hear_step(&all); // the change of tick 2 has nobody to go to
+    hear_expect(&all, "");
+    assert_int_equal(ecs_world_counters(world)->stale_handles, stale + 1);
+    store_close(&all.store);
+}
+
+static void changes_beyond_the_queue_are_refused_and_counted(void** state) { // S5.18 S5.11
+    (void)state;
+    for (uint32_t count = 7; count <= 9; count++) {
+        hearing all = {.text = ""};
+        const ear pos = {&all, "p"};
+        static const char* const pos_name[] = {"pos"};
+        static const ecs_term writes[] = {{"pos", "p2", ECS_WRITE}};
+        ecs_world_config config = ecs_world_config_default();
+        config.limits.events_queued_max = 8;
+        store_open(&all.store, &config);
+        const ecs_system_desc move = {
+            .name = "move", .stage = "act", .run = write_pos, .terms = writes, .term_count = 1};
+        assert_int_equal(ecs_system_register(all.store.world, &move), ECS_OK);
+        track(&all, &pos, pos_name, 1, with_pos, 1);
+        store_seal(&all.store);
+        assert_int_equal(ecs_create_many(all.store.world, all.store.mover, count, NULL), ECS_OK);
+        hear_step(&all);
+        uint64_t refused = ecs_world_counters(all.store.world)->events_refused;
+        assert_int_equal(refused, count > 8 ? count - 8 : 0);
+        store_close(&all.store);
+    }
+}
+
+static ecs_result seal_tracker(const char* name, base_report_first* report) {
+    hearing all = {.text = ""};
+    const ear own = {&all, "watcher"};
+    store_open(&all.store, NULL);
+    track(&all, &own, &name, name != NULL, NULL, 0);
+    memset(report, 0, sizeof *report);
+    base_reporter reporter = base_reporter_first(report);
+    ecs_result result = ecs_world_seal(all.store.world, &reporter);
+    ecs_world_destroy(all.store.world);
+    return result;
+}
+
+static void tracking_what_nobody_has_is_reported(void** state) { // S5.18
+    (void)state;
+    base_report_first report;
+    assert_int_equal(seal_tracker("pos", &report), ECS_OK);
+    assert_int_equal(seal_tracker("ghost", &report), ECS_ERR_UNKNOWN);
+    assert_non_null(strstr(report.text, "watcher"));
+    assert_non_null(strstr(report.text, "ghost"));
+    assert_int_equal(seal_tracker(NULL, &report), ECS_ERR_UNKNOWN);
+    assert_non_null(strstr(report.text, "names no component"));
+}
+
+// Broadcasts
+
+static void the_order_is_told_once_after_seal(void** state) { // S5.18 S5.12
+    (void)state;
+    hearing all = {.text = ""};
+    const ear any = {&all, "any"};
+    static const char* const events[] = {"EsOrderSet"};
+    store_open(&all.store, NULL);
+    hear(&all, &any, events, 1, NULL, 0);
+    store_seal(&all.store);
+    hear_expect(&all, "");
+    hear_step(&all);
+    hear_expect(&all, "anyo0 ");
+    hear_step(&all);
+    hear_expect(&all, "");
+    store_close(&all.store);
+}
+
+static void clearing_a_world_is_told_before_during_and_after(void** state) { // S5.18
+    (void)state;
+    hearing all = {.text = ""};
+    const ear any = {&all, "any"}, pos = {&all, "pos"};
+    static const char* const events[] = {"BeforeClear", "AfterClear"};
+    static const char* const destroyed[] = {"EntityDestroyed"};
+    store_open(&all.store, NULL);
+    hear(&all, &any, destroyed, 1, NULL, 0);
+    hear(&all, &pos, events, 2, with_pos, 1);
+    store_seal(&all.store);
+    ecs_world* world = all.store.world;
+    ecs_entity ball = store_create(&all.store, all.store.ball);
+    ecs_entity pad = store_create(&all.store, all.store.pad);
+    assert_int_not_equal(ecs_command_create(world, all.store.ball, NULL, 0), 0);
+    ecs_changes_clear(world);
+    ecs_world_clear(world);
+    hear_expect(&all, "posb1 posb1 any-1 any-65536 ");
+    assert_int_equal(ecs_world_entity_count(world), 0);
+    assert_int_equal(ecs_command_count(world), 0);
+    assert_int_equal(ecs_changes_get(world).destroyed_count, 2);
+    assert_int_not_equal(store_create(&all.store, all.store.ball), ball); // old handles stay stale
+    assert_false(ecs_is_alive(world, pad));
+    assert_int_equal(ecs_destroy(world, pad), ECS_ERR_STALE); // S4.8
+    ecs_world_validate(world);
+    store_close(&all.store);
+}
+
+static void core_events_are_not_for_others_to_send_or_name(void** state) { // S5.18
+    (void)state;
+    store fixture;
+    store_open(&fixture, NULL);
+    ecs_event_desc desc = {.name = "EntityCreated"};
+    assert_int_equal(ecs_event_register(fixture.world, &desc, NULL), ECS_ERR_DUPLICATE);
+    assert_int_equal(ecs_event_count(fixture.world), 0);
+    ecs_event_type type = ecs_event_find(fixture.world, "EntityCreated");
+    assert_int_not_equal(type, ECS_EVENT_NONE);
+    assert_string_equal(ecs_event_get(fixture.world, type)->name, "EntityCreated");
+    store_seal(&fixture);
+    ecs_entity entity = store_create(&fixture, fixture.ball);
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure((void)!ecs_event_send(fixture.world, entity, type, NULL));
+    expect_assert_failure((void)!ecs_event_broadcast(fixture.world, type, NULL));
+    base_assert_handler_set(NULL);
+    store_close(&fixture);
+}
+
+static void a_mirror_is_told_as_well(void** state) { // S5.18
+    (void)state;
+    hearing all = {.text = ""};
+    const ear any = {&all, "any"};
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = true;
+    store_open(&all.store, &config);
+    hear(&all, &any, hear_all_events, 5, with_pos, 1);
+    store_seal(&all.store);
+    ecs_entity entity = ecs_entity_make(7, 3);
+    assert_int_equal(ecs_create_at(all.store.world, entity, all.store.pad, NULL, 0), ECS_OK);
+    assert_int_equal(ecs_recreate(all.store.world, entity, all.store.fast, NULL, 0), ECS_OK);
+    hear_expect(&all, "any+7 any>7 any<7 ");
+    store_close(&all.store);
+}
+
+// Memory
+
+static void on_nothing(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)stage;
+    (void)event;
+    (void)rows;
+}
+
+static void on_members(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
+    (void)stage;
+    (void)entities;
+    (void)count;
+}
+
+static ecs_result register_both(ecs_world* world) {
+    static const char* const pos_name[] = {"pos"};
+    const ecs_system_desc systems[] = {
+        {.name = "hears",
+         .events = hear_all_events,
+         .event_count = 5,
+         .on_event = on_nothing,
+         .terms = with_radius,
+         .term_count = 1,
+         .track = pos_name,
+         .track_count = 1},
+        {.name = "members",
+         .stage = "act",
+         .on_enter = on_members,
+         .terms = with_radius,
+         .term_count = 1},
+    };
+    ecs_result result = ecs_system_register(world, &systems[0]);
+    if (result == ECS_OK) result = ecs_system_register(world, &systems[1]);
+    if (result == ECS_OK) result = ecs_sync_point_register(world, "act", "point");
+    static const char* const order[] = {"point", "members"};
+    return result == ECS_OK ? ecs_order_set(world, "act", order, 2, NULL) : result;
+}
+
+// @return whether all of it went well; else what failed left the world as it was.
+static bool live_with_failures(store_memory* memory, uint64_t fail_at) {
+    store fixture;
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = &memory->allocator;
+    memory->fail_at = 0;
+    memory->calls = 0;
+    assert_int_equal(store_try_open(&fixture, &config), ECS_OK);
+    memory->fail_at = memory->calls + fail_at;
+    ecs_result result = register_both(fixture.world);
+    if (result == ECS_OK) result = store_try_seal(&fixture);
+    ecs_entity made[3] = {0};
+    const ecs_template_id path[] = {fixture.ball, fixture.poster, fixture.sign, fixture.orb};
+    for (uint32_t i = 0; i < 3 && result == ECS_OK; i++) {
+        result =
+            ecs_create(fixture.world, i == 2 ? fixture.poster : fixture.ball, NULL, 0, &made[i]);
+        assert_int_equal(ecs_world_entity_count(fixture.world), i + (result == ECS_OK));
+    }
+    if (result == ECS_OK) result = ecs_create_many(fixture.world, fixture.ball, 20, NULL);
+    for (uint32_t i = 0; i < 4 && result == ECS_OK; i++) {
+        ecs_template_id before = ecs_entity_template(fixture.world, made[0]);
+        result = ecs_recreate(fixture.world, made[0], path[i], NULL, 0);
+        assert_int_equal(ecs_entity_template(fixture.world, made[0]),
+                         result == ECS_OK ? path[i] : before);
+    }
+    if (fixture.world->is_sealed) {
+        ecs_world_validate(fixture.world);
+        for (uint32_t i = 0; i < 3; i++)
+            if (made[i] != ECS_ENTITY_NONE)
+                assert_int_equal(ecs_destroy(fixture.world, made[i]), ECS_OK); // asks for none
+        ecs_step step = {.tick = 1, .dt = 1};
+        ecs_world_step(fixture.world, &step);
+        ecs_world_validate(fixture.world);
+    }
+    assert_true(result == ECS_OK || result == ECS_ERR_MEMORY);
+    ecs_world_destroy(fixture.world);
+    assert_int_equal(memory->bytes_out, 0);
+    return result == ECS_OK;
+}
+
+static void running_out_of_memory_anywhere_leaves_a_world_that_holds(void** state) { // S5.18
+    (void)state;
+    store_memory memory;
+    store_memory_init(&memory);
+    uint64_t fail_at = 1;
+    while (!live_with_failures(&memory, fail_at))
+        fail_at++;
+    assert_true(fail_at > 30);
+}
+
+static void telling_asks_for_no_memory_in_a_steady_tick(void** state) { // S5.18 S4.6
+    (void)state;
+    store_memory memory;
+    store_memory_init(&memory);
+    store fixture;
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = &memory.allocator;
+    assert_int_equal(store_try_open(&fixture, &config), ECS_OK);
+    assert_int_equal(register_both(fixture.world), ECS_OK);
+    store_seal(&fixture);
+    ecs_entity balls[64] = {0};
+    uint64_t settled = 0;
+    for (uint32_t tick = 1; tick <= 200; tick++) {
+        for (uint32_t i = 0; i < 64; i++) {
+            if (balls[i] != ECS_ENTITY_NONE)
+                assert_int_equal(ecs_destroy(fixture.world, balls[i]), ECS_OK);
+            balls[i] = store_create(&fixture, i % 2 ? fixture.ball : fixture.mover);
+            assert_int_equal(ecs_recreate(fixture.world, balls[i], fixture.orb, NULL, 0), ECS_OK);
+        }
+        ecs_step step = {.tick = tick, .dt = 1};
+        ecs_world_step(fixture.world, &step);
+        ecs_changes_clear(fixture.world);
+        if (tick == 100) settled = memory.calls;
+    }
+    assert_int_equal(memory.calls, settled);
+    store_close(&fixture);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(an_entity_is_told_of_when_it_comes_moves_and_goes),
+        TEST(a_handler_without_terms_hears_of_everybody_once),
+        TEST(values_are_there_right_after_a_birth_and_right_before_a_death),
+        TEST(many_at_once_are_told_one_by_one),
+        TEST(structure_inside_handlers_is_deferred),
+        TEST(a_birth_that_breeds_ends_at_the_limit_of_the_queue),
+        TEST(a_change_is_told_in_the_next_step_to_those_who_track_it),
+        TEST(changes_beyond_the_queue_are_refused_and_counted),
+        TEST(tracking_what_nobody_has_is_reported),
+        TEST(the_order_is_told_once_after_seal),
+        TEST(clearing_a_world_is_told_before_during_and_after),
+        TEST(core_events_are_not_for_others_to_send_or_name),
+        TEST(a_mirror_is_told_as_well),
+        TEST(running_out_of_memory_anywhere_leaves_a_world_that_holds),
+        TEST(telling_asks_for_no_memory_in_a_steady_tick),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
