@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+// S4.5: who entered and left a system's rows, told at its turn.
+#include "hear_world.h"
+
+static const ecs_term with_radius[] = {{"radius", "r", ECS_READ}};
+
+static void mark_all(const ecs_stage* stage, char letter, const ecs_entity* entities,
+                     uint32_t count) {
+    const ear* own = stage->context;
+    for (uint32_t i = 0; i < count; i++)
+        hear_mark(own->hearing, own->name, letter, ecs_entity_index(entities[i]) % 65536);
+}
+
+static void on_enter(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        assert_true(ecs_is_alive(stage->world, entities[i]));
+    mark_all(stage, '+', entities, count);
+}
+
+static void on_leave(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
+    mark_all(stage, '-', entities, count);
+}
+
+static void on_first(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
+    mark_all(stage, '1', entities, count);
+    if (count == 0) hear_mark(((const ear*)stage->context)->hearing, "", '1', 0);
+}
+
+static void run(const ecs_stage* stage, const ecs_rows* rows) {
+    mark_all(stage, '.', rows->entities, rows->count);
+}
+
+static ecs_system_desc member_system(const ear* own) {
+    return (ecs_system_desc){.name = own->name,
+                             .stage = "act",
+                             .run = run,
+                             .on_enter = on_enter,
+                             .on_leave = on_leave,
+                             .first_update = on_first,
+                             .terms = with_radius,
+                             .term_count = 1,
+                             .context = (void*)own};
+}
+
+static void open_with(hearing* all, const ecs_system_desc* desc) {
+    store_open(&all->store, NULL);
+    assert_int_equal(ecs_system_register(all->store.world, desc), ECS_OK);
+    store_seal(&all->store);
+}
+
+static void members_are_told_when_the_turn_comes_not_at_once(void** state) { // S4.5 S1.5
+    (void)state;
+    hearing all = {.text = ""};
+    const ear own = {&all, ""};
+    ecs_system_desc desc = member_system(&own);
+    open_with(&all, &desc);
+    ecs_world* world = all.store.world;
+    ecs_entity a = store_create(&all.store, all.store.ball);
+    ecs_entity b = store_create(&all.store, all.store.rock);
+    hear_expect(&all, "");
+    hear_step(&all);
+    hear_expect(&all, "+0 10 .0 ");
+    hear_step(&all);
+    hear_expect(&all, ".0 "); // once
+    assert_int_equal(ecs_recreate(world, b, all.store.orb, NULL, 0), ECS_OK);
+    assert_int_equal(ecs_recreate(world, a, all.store.orb, NULL, 0), ECS_OK); // stays a member
+    hear_step(&all);
+    hear_expect(&all, "+1 .0 .1 ");
+    assert_int_equal(ecs_destroy(world, a), ECS_OK);
+    assert_int_equal(ecs_recreate(world, b, all.store.rock, NULL, 0), ECS_OK);
+    hear_step(&all);
+    hear_expect(&all, "-0 -1 ");
+    store_close(&all.store);
+}
+
+static void the_first_update_comes_once_even_with_nobody(void** state) { // S4.5
+    (void)state;
+    hearing all = {.text = ""};
+    const ear own = {&all, ""};
+    ecs_system_desc desc = member_system(&own);
+    open_with(&all, &desc);
+    hear_step(&all);
+    hear_expect(&all, "10 ");
+    store_create(&all.store, all.store.ball);
+    hear_step(&all);
+    hear_expect(&all, "+0 .0 ");
+    store_close(&all.store);
+}
+
+static void who_comes_and_goes_between_turns_is_not_told(void** state) { // S4.5
+    (void)state;
+    hearing all = {.text = ""};
+    const ear own = {&all, ""};
+    ecs_system_desc desc = member_system(&own);
+    desc.every_ticks = 3;
+    open_with(&all, &desc);
+    ecs_world* world = all.store.world;
+    ecs_entity kept = store_create(&all.store, all.store.ball);
+    for (uint32_t i = 0; i < 3; i++)
+        hear_step(&all);
+    hear_expect(&all, "+0 10 .0 "); // tick 3 is its first turn
+    ecs_entity brief = store_create(&all.store, all.store.ball);
+    hear_step(&all);
+    assert_int_equal(ecs_destroy(world, brief), ECS_OK);
+    assert_int_equal(ecs_recreate(world, kept, all.store.rock, NULL, 0), ECS_OK);
+    hear_step(&all);
+    assert_int_equal(ecs_recreate(world, kept, all.store.ball, NULL, 0), ECS_OK);
+    ecs_entity last = store_create(&all.store, all.store.ball);
+    hear_step(&all);
+    hear_expect(&all, "+2 .0 .2 ");
+    assert_int_equal(ecs_destroy(world, last), ECS_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        hear_step(&all);
+    hear_expect(&all, "-2 .0 ");
+    store_close(&all.store);
+}
+
+static void command_in_enter(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
+    mark_all(stage, '+', entities, count);
+    for (uint32_t i = 0; i < count; i++)
+        assert_true(ecs_command_destroy(stage->world, entities[i]));
+}
+
+static void structure_in_member_calls_is_deferred_to_the_end_of_the_turn(void** state) { // S4.5
+    (void)state;
+    hearing all = {.text = ""};
+    const ear own = {&all, ""};
+    ecs_system_desc desc = member_system(&own);
+    desc.on_enter = command_in_enter;
+    desc.first_update = NULL;
+    open_with(&all, &desc);
+    store_create(&all.store, all.store.ball);
+    hear_step(&all);
+    hear_expect(&all, "+0 .0 ");
+    assert_int_equal(ecs_world_entity_count(all.store.world), 0);
+    hear_step(&all);
+    hear_expect(&all, "-0 ");
+    store_close(&all.store);
+}
+
+static void a_system_whose_turn_never_comes_holds_no_more_than_there_is(void** state) { // S4.5
+    (void)state;
+    store_memory memory;
+    store_memory_init(&memory);
+    hearing all = {.text = ""};
+    const ear own = {&all, ""};
+    ecs_system_desc desc = member_system(&own);
+    desc.stage = "never";
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = &memory.allocator;
+    store_open(&all.store, &config);
+    assert_int_equal(ecs_system_register(all.store.world, &desc), ECS_OK);
+    store_seal(&all.store);
+    ecs_entity balls[50] = {0};
+    uint64_t settled = 0;
+    for (uint32_t i = 0; i < 8000; i++) {
+        if (balls[i % 50] != 0)
+            assert_int_equal(ecs_destroy(all.store.world, balls[i % 50]), ECS_OK);
+        balls[i % 50] = store_create(&all.store, all.store.ball);
+        ecs_changes_clear(all.store.world);
+        if (i == 4000) settled = memory.calls;
+    }
+    assert_int_equal(memory.calls, settled);
+    ecs_world_validate(all.store.world);
+    store_close(&all.store);
+}
+
+static void save_to(ecs_world* world, base_bytes* bytes) {
+    base_bytes_init(bytes, NULL);
+    assert_int_equal(ecs_world_save(world, bytes), ECS_OK);
+}
+
+static void a_save_knows_who_was_told(void** state) { // S4.5
+    (void)state;
+    hearing all = {.text = ""};
+    const ear own = {&all, ""};
+    ecs_system_desc desc = member_system(&own);
+    open_with(&all, &desc);
+    ecs_world* world = all.store.world;
+    ecs_entity told = store_create(&all.store, all.store.ball);
+    ecs_entity gone = store_create(&all.store, all.store.ball);
+    hear_step(&all);
+    hear_expect(&all, "+0 +1 10 11 .0 .1 ");
+    store_create(&all.store, all.store.ball);
+    assert_int_equal(ecs_destroy(world, gone), ECS_OK);
+    uint64_t hash = ecs_world_hash(world);
+    base_bytes bytes;
+    save_to(world, &bytes);
+    hear_step(&all);
+    hear_expect(&all, "-1 +2 .0 .2 ");
+    assert_int_equal(ecs_destroy(world, told), ECS_OK);
+    assert_int_equal(ecs_world_restore(world, bytes.data, bytes.size), ECS_OK);
+    assert_true(ecs_world_hash(world) == hash);
+    ecs_world_validate(world);
+    hear_step(&all);
+    hear_expect(&all, "-1 +2 .0 .2 "); // the same future
+
+    // A copy by rows, then one by way of a save.
+    hearing other = {.text = ""};
+    const ear other_own = {&other, ""};
+    desc.context = (void*)&other_own;
+    open_with(&other, &desc);
+    store_create(&other.store, other.store.ball);
+    hear_step(&other);
+    hear_expect(&other, "+0 10 .0 ");
+    assert_int_equal(ecs_world_copy(other.store.world, world), ECS_OK);
+    assert_true(ecs_world_hash(other.store.world) == ecs_world_hash(world));
+    hear_step(&other);
+    hear_expect(&other, ".0 .2 ");
+    base_bytes_deinit(&bytes);
+    store_close(&other.store);
+    store_close(&all.store);
+}
+
+static void a_world_that_becomes_another_hears_the_difference(void** state) { // S4.5
+    (void)state;
+    hearing plain = {.text = ""}, all = {.text = ""};
+    store_make(&plain.store, NULL);
+    store_create(&plain.store, plain.store.ball);
+    store_create(&plain.store, plain.store.rock);
+    store_create(&plain.store, plain.store.ball);
+    const ear own = {&all, ""};
+    ecs_system_desc desc = member_system(&own);
+    open_with(&all, &desc);
+    store_create(&all.store, all.store.ball);
+    store_create(&all.store, all.store.ball);
+    hear_step(&all);
+    hear_expect(&all, "+0 +1 10 11 .0 .1 ");
+    assert_int_equal(ecs_world_copy(all.store.world, plain.store.world), ECS_OK);
+    hear_step(&all);
+    hear_expect(&all, "-1 +2 .0 .2 ");
+    // A save of a world that knows more than the other wants is read as well.
+    assert_int_equal(ecs_world_copy(plain.store.world, all.store.world), ECS_OK);
+    // What cannot be restored empties the world: all leave.
+    assert_int_equal(ecs_world_restore(all.store.world, "", 0), ECS_ERR_MALFORMED);
+    hear_step(&all);
+    hear_expect(&all, "-0 -2 ");
+    store_close(&all.store);
+    store_close(&plain.store);
+}
+
+static void damaged_lists_are_refused_whatever_they_say(void** state) { // S4.5
+    (void)state;
+    hearing all = {.text = ""};
+    const ear own = {&all, "m"};
+    ecs_system_desc desc = member_system(&own);
+    open_with(&all, &desc);
+    ecs_world* world = all.store.world;
+    ecs_entity gone = store_create(&all.store, all.store.ball);
+    hear_step(&all);
+    store_create(&all.store, all.store.ball);
+    store_create(&all.store, all.store.orb);
+    assert_int_equal(ecs_destroy(world, gone), ECS_OK);
+    base_bytes bytes;
+    save_to(world, &bytes);
+    uint8_t* copy = malloc(bytes.size);
+    assert_non_null(copy);
+    uint32_t refused = 0;
+    for (uint32_t at = 1; at <= 24 && at < bytes.size; at++) {
+        for (uint32_t bit = 0; bit < 8; bit++) {
+            memcpy(copy, bytes.data, bytes.size);
+            copy[bytes.size - at] ^= (uint8_t)(1u << bit);
+            refused += ecs_world_restore(world, copy, bytes.size) != ECS_OK;
+            ecs_world_validate(world);
+        }
+        refused += ecs_world_restore(world, copy, bytes.size - at) != ECS_OK;
+        ecs_world_validate(world);
+    }
+    assert_true(refused > 100);
+    assert_int_equal(ecs_world_restore(world, bytes.data, bytes.size), ECS_OK);
+    free(copy);
+    base_bytes_deinit(&bytes);
+    store_close(&all.store);
+}
+
+static void member_calls_need_terms_and_a_stage(void** state) { // S4.5
+    (void)state;
+    hearing all = {.text = ""};
+    const ear own = {&all, "m"};
+    ecs_system_desc desc = member_system(&own);
+    store_open(&all.store, NULL);
+    base_assert_handler_set(test_assert_handler);
+    desc.term_count = 0;
+    expect_assert_failure((void)!ecs_system_register(all.store.world, &desc));
+    desc.term_count = 1;
+    desc.stage = NULL;
+    expect_assert_failure((void)!ecs_system_register(all.store.world, &desc));
+    base_assert_handler_set(NULL);
+    store_seal(&all.store);
+    store_close(&all.store);
+}
+
+static void memory_that_runs_out_in_a_restore_empties_the_world(void** state) { // S4.5
+    (void)state;
+    store_memory memory;
+    store_memory_init(&memory);
+    hearing all = {.text = ""};
+    const ear own = {&all, ""};
+    ecs_system_desc desc = member_system(&own);
+    open_with(&all, &desc);
+    assert_int_equal(ecs_create_many(all.store.world, all.store.ball, 100, NULL), ECS_OK);
+    hear_step(&all);
+    assert_int_equal(ecs_create_many(all.store.world, all.store.ball, 100, NULL), ECS_OK);
+    base_bytes bytes;
+    save_to(all.store.world, &bytes);
+    store_close(&all.store);
+    bool is_done = false;
+    for (uint64_t fail_at = 1; !is_done; fail_at++) {
+        hearing small = {.text = ""};
+        const ear small_own = {&small, ""};
+        desc.context = (void*)&small_own;
+        desc.on_enter = desc.on_leave = desc.first_update = NULL;
+        desc.on_leave = on_leave;
+        ecs_world_config config = ecs_world_config_default();
+        config.allocator = &memory.allocator;
+        memory.fail_at = 0;
+        store_open(&small.store, &config);
+        assert_int_equal(ecs_system_register(small.store.world, &desc), ECS_OK);
+        store_seal(&small.store);
+        store_create(&small.store, small.store.ball);
+        memory.fail_at = memory.calls + fail_at;
+        ecs_result result = ecs_world_restore(small.store.world, bytes.data, bytes.size);
+        is_done = result == ECS_OK;
+        assert_true(is_done || result == ECS_ERR_MEMORY);
+        assert_int_equal(ecs_world_entity_count(small.store.world), is_done ? 200 : 0);
+        ecs_world_validate(small.store.world);
+        store_close(&small.store);
+        assert_int_equal(memory.bytes_out, 0);
+    }
+    base_bytes_deinit(&bytes);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(members_are_told_when_the_turn_comes_not_at_once),
+        TEST(the_first_update_comes_once_even_with_nobody),
+        TEST(who_comes_and_goes_between_turns_is_not_told),
+        TEST(structure_in_member_calls_is_deferred_to_the_end_of_the_turn),
+        TEST(a_system_whose_turn_never_comes_holds_no_more_than_there_is),
+        TEST(a_save_knows_who_was_told),
+        TEST(a_world_that_becomes_another_hears_the_difference),
+        TEST(damaged_lists_are_refused_whatever_they_say),
+        TEST(member_calls_need_terms_and_a_stage),
+        TEST(memory_that_runs_out_in_a_restore_empties_the_world),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
