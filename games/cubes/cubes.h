@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+/// Cubes from the inside: components, settings, ids, and what its files ask of each other.
+///
+/// y points up, the cubes' home is [-100, 100] on each axis. Only `spawn`, `orbit` and `player` go to
+/// clients; where a cube is follows from its spawn and the tick, on every side by the same functions.
+#pragma once
+
+#include "ecs/es.h"
+#include "net/game.h"
+
+#define CUBES_VIEW_WIDTH 960.0f
+#define CUBES_VIEW_HEIGHT 540.0f
+#define CUBES_COUNT 10000u
+#define CUBES_COUNT_MAX 32000u
+#define CUBES_HALF 100.0f        ///< positions are drawn from [-CUBES_HALF, CUBES_HALF] per axis
+#define CUBES_FORCE_MIN (-10.0f) ///< gravity is (0, U(min, max), 0)
+#define CUBES_FORCE_MAX (-1.0f)
+#define CUBES_ROTATION_MAX 3.0f ///< radians per axis, from 0
+#define CUBES_SCALE_MIN 3.0f    ///< one value for all axes
+#define CUBES_SCALE_MAX 5.0f
+#define CUBES_NEVER UINT32_MAX
+
+#define CUBES_ANGLE_GRID (1.0f / 4096.0f) ///< yaw and pitch end each tick on it
+#define CUBES_DISTANCE_GRID (1.0f / 16.0f)
+#define CUBES_PITCH_MAX 1.45f
+#define CUBES_DISTANCE_MIN 8.0f
+#define CUBES_DISTANCE_MAX 400.0f
+
+typedef struct cubes_gravity {
+    ecs_vec3 force;
+} cubes_gravity;
+ES_TYPE(cubes_gravity, Gravity)
+
+typedef struct cubes_body {
+    ecs_vec3 velocity, acceleration;
+} cubes_body;
+ES_TYPE(cubes_body, RigidBody)
+
+typedef struct cubes_transform {
+    ecs_vec3 position, rotation, scale;
+} cubes_transform;
+ES_TYPE(cubes_transform, Transform)
+
+/// All that a client must know: the rest is drawn from the seed.
+typedef struct cubes_spawn {
+    uint32_t seed; ///< 0: the template's values instead of chance
+    uint32_t tick; ///< after this tick it is where it begins
+} cubes_spawn;
+ES_TYPE(cubes_spawn, CubesSpawn)
+
+/// How far this side has reckoned.
+typedef struct cubes_fall {
+    uint32_t tick; ///< newest that is in Transform and RigidBody
+    uint32_t next; ///< after this one it begins again at the top; 0: nothing is laid out yet
+} cubes_fall;
+ES_TYPE(cubes_fall, CubesFall)
+
+/// A camera looks from `distance` at its Transform's position.
+typedef struct cubes_orbit {
+    float yaw;   ///< [-pi, pi)
+    float pitch; ///< above the horizon
+    float distance;
+} cubes_orbit;
+ES_TYPE(cubes_orbit, CubesOrbit)
+
+/// Component "input" of a camera and payload of the event "camera_input". -127..127.
+typedef struct cubes_input {
+    int32_t yaw, pitch, zoom;
+} cubes_input;
+ES_TYPE(cubes_input, CubesInput)
+
+typedef struct cubes_player {
+    uint32_t client;
+} cubes_player;
+ES_TYPE(cubes_player, CubesPlayer)
+
+enum {
+    CUBES_SETTING_CUBES,
+    CUBES_SETTING_FALL,
+    CUBES_SETTING_RESPAWN,
+    CUBES_SETTING_COUNT,
+};
+
+enum {
+    CUBES_ACTION_LEFT,
+    CUBES_ACTION_RIGHT,
+    CUBES_ACTION_UP,
+    CUBES_ACTION_DOWN,
+    CUBES_ACTION_NEARER,
+    CUBES_ACTION_FARTHER,
+    CUBES_ACTION_COUNT,
+};
+
+typedef struct cubes_view cubes_view; ///< view.h
+
+/// The context block of one world.
+typedef struct cubes_game {
+    ecs_component_id spawn, fall, transform, body, gravity, orbit, input, player;
+    ecs_template_id cube_templates[2], camera_templates[2]; ///< by the setting "fall"
+    cubes_transform home; ///< where cameras begin: the template's values
+    cubes_gravity pull;   ///< how they fall
+    double settings[CUBES_SETTING_COUNT];
+    ecs_query* cameras; ///< orbit, transform, body if any, player
+    ecs_query* cubes;   ///< spawn, without orbit
+    cubes_view* view;   ///< NULL where nothing is drawn
+} cubes_game;
+
+/// The table (what net_game_module_get returns from the .so).
+const net_game_module* cubes_module(void);
+void cubes_take_settings(cubes_game* game, const net_game_start* start);
+
+// types.c
+ecs_result cubes_register_types(ecs_world* world, const base_reporter* reporter);
+
+// fall.c
+ecs_result cubes_register_fall(ecs_world* world, cubes_game* game);
+/// What a seed says. `gravity` may be NULL.
+void cubes_draw(uint32_t seed, cubes_transform* transform, cubes_gravity* gravity);
+/// Ticks until something that rests falls `height`; CUBES_NEVER when it does not.
+uint32_t cubes_ticks_to_fall(float height, const cubes_gravity* gravity, float dt);
+
+// camera.c
+ecs_result cubes_register_camera(ecs_world* world, cubes_game* game);
+ecs_entity cubes_player_join(ecs_world* world, void* context, const net_game_player* player);
+void cubes_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
+uint32_t cubes_predict(ecs_world* world, void* context, ecs_entity player, net_predicted* entities,
+                       uint32_t capacity);
+/// From the camera's point to its eye, of length 1.
+ecs_vec3 cubes_orbit_direction(const cubes_orbit* orbit);
+
+// input.c
+extern const net_message cubes_messages[1];
+void cubes_bot_think(const net_game_view* view, void* input);
+void cubes_human_input(const net_game_view* view, const net_controls* controls, void* input);
+
+// view.c
+ecs_result cubes_register_view(ecs_world* world, cubes_game* game);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Falling: the one rule of this world, and how every side comes to the same numbers without being told.
+//
+//     position += velocity * dt; velocity += gravity * dt        for all that has Transform, RigidBody, Gravity
+//
+// A cube is its spawn: a seed and a tick. cubes_begin_es lays out what nobody laid out yet (on the server a
+// new cube, on a client one that was heard of, in a film one before which the time was turned back) and
+// runs the rule for the ticks that this side missed; whoever missed none pays one comparison. So ten
+// thousand moving cubes cost the line nothing, and all sides hold the same bits: they ran the same steps.
+//
+// A fall ends after as many ticks as a body needs to the bottom by the exact law, a number that follows from
+// gravity and height, so whoever comes late skips falls that are over: at most the present one is run again.
+// Without respawn there is but one, and a client that joins after N ticks runs N steps per cube.
+//
+// What has no RigidBody is laid out and rests. Nothing here knows whether it is a cube or a camera.
+
+#include "cubes.h"
+
+#include "base/math.h"
+
+#include "fall.es.h"
+
+static float between(base_rng* rng, float low, float high) {
+    return low + base_rng_float(rng) * (high - low);
+}
+
+// One draw per statement: the order of chance is part of the match.
+void cubes_draw(uint32_t seed, cubes_transform* transform, cubes_gravity* gravity) {
+    base_rng rng = base_rng_make(seed, 1);
+    float force = between(&rng, CUBES_FORCE_MIN, CUBES_FORCE_MAX);
+    if (gravity) gravity->force = (ecs_vec3){0.0f, force, 0.0f};
+    transform->position.x = between(&rng, -CUBES_HALF, CUBES_HALF);
+    transform->position.y = between(&rng, -CUBES_HALF, CUBES_HALF);
+    transform->position.z = between(&rng, -CUBES_HALF, CUBES_HALF);
+    transform->rotation.x = between(&rng, 0.0f, CUBES_ROTATION_MAX);
+    transform->rotation.y = between(&rng, 0.0f, CUBES_ROTATION_MAX);
+    transform->rotation.z = between(&rng, 0.0f, CUBES_ROTATION_MAX);
+    float scale = between(&rng, CUBES_SCALE_MIN, CUBES_SCALE_MAX);
+    transform->scale = (ecs_vec3){scale, scale, scale};
+}
+
+uint32_t cubes_ticks_to_fall(float height, const cubes_gravity* gravity, float dt) {
+    float pull = -gravity->force.y;
+    if (!(pull > 0.0f) || !(dt > 0.0f)) return CUBES_NEVER;
+    float ticks = base_sqrt(2.0f * base_max(height, 0.0f) / pull) / dt;
+    return ticks < 1e9f ? (uint32_t)ticks + 1 : CUBES_NEVER;
+}
+
+static inline void step(cubes_transform* transform, cubes_body* body, const cubes_gravity* gravity,
+                        float dt) {
+    transform->position.x += body->velocity.x * dt;
+    transform->position.y += body->velocity.y * dt;
+    transform->position.z += body->velocity.z * dt;
+    body->velocity.x += gravity->force.x * dt;
+    body->velocity.y += gravity->force.y * dt;
+    body->velocity.z += gravity->force.z * dt;
+}
+
+static uint32_t add_ticks(uint32_t tick, uint32_t ticks) {
+    return ticks < CUBES_NEVER - tick ? tick + ticks : CUBES_NEVER;
+}
+
+static void begin_again(cubes_fall* fall, cubes_transform* transform, cubes_body* body,
+                        const cubes_gravity* gravity, float dt) {
+    transform->position.y = CUBES_HALF;
+    *body = (cubes_body){0};
+    fall->next = add_ticks(fall->next, cubes_ticks_to_fall(2.0f * CUBES_HALF, gravity, dt));
+}
+
+// To the spawn; what chance does not say, the camera's template does.
+static void lay_out(const cubes_game* game, const cubes_spawn* spawn, cubes_fall* fall,
+                    cubes_transform* transform, cubes_body* body, cubes_gravity* gravity,
+                    float dt) {
+    if (spawn->seed) {
+        cubes_draw(spawn->seed, transform, gravity);
+    } else {
+        *transform = game->home;
+        if (gravity) *gravity = game->pull;
+    }
+    *fall = (cubes_fall){.tick = spawn->tick, .next = CUBES_NEVER};
+    if (!body || !gravity) return;
+    *body = (cubes_body){0};
+    if (game->settings[CUBES_SETTING_RESPAWN] == 0.0) return;
+    float height = transform->position.y + CUBES_HALF;
+    fall->next = add_ticks(spawn->tick, cubes_ticks_to_fall(height, gravity, dt));
+}
+
+// Be where it is after `tick`.
+static void catch_up(const cubes_game* game, const cubes_spawn* spawn, cubes_fall* fall,
+                     cubes_transform* transform, cubes_body* body, cubes_gravity* gravity, float dt,
+                     uint32_t tick) {
+    if (fall->next == 0 || fall->tick > tick)
+        lay_out(game, spawn, fall, transform, body, gravity, dt);
+    if (!body || !gravity || fall->tick > tick) {
+        fall->tick = tick;
+        return;
+    }
+    if (fall->next <= tick) {
+        uint32_t period = cubes_ticks_to_fall(2.0f * CUBES_HALF, gravity, dt);
+        fall->next += (tick - fall->next) / period * period; // falls that are over
+        fall->tick = fall->next;
+        begin_again(fall, transform, body, gravity, dt);
+    }
+    for (; fall->tick < tick; fall->tick++)
+        step(transform, body, gravity, dt);
+}
+
+// Before the fall: who is new or was left behind comes up, who is at the bottom goes to the top.
+ES_TAG(server | gameClient)
+static void cubes_begin_es(const ecs_stage* stage, cubes_fall* fall, cubes_transform* transform,
+                           ES_OPTIONAL cubes_body* body, ES_OPTIONAL cubes_gravity* gravity,
+                           const cubes_spawn* spawn, ES_CONTEXT const cubes_game* game) {
+    uint32_t before = (uint32_t)stage->tick - 1;
+    if (fall->tick != before || fall->next == 0)
+        catch_up(game, spawn, fall, transform, body, gravity, stage->dt, before);
+    if (fall->next == before) begin_again(fall, transform, body, gravity, stage->dt);
+    fall->tick = before + 1;
+}
+
+ES_TAG(server | gameClient)
+static void cubes_fall_es(const ecs_stage* stage, cubes_transform* transform, cubes_body* body,
+                          const cubes_gravity* gravity) {
+    step(transform, body, gravity, stage->dt);
+}
+
+ecs_result cubes_register_fall(ecs_world* world, cubes_game* game) {
+    return fall_register_systems(world, game);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Where inputs come from: the wire, a bot, a human.
+
+#include "cubes.h"
+
+#include "base/math.h"
+#include "cubes.pb-c.h"
+
+#include <stddef.h>
+
+// ---- wire ----
+
+static int32_t clamp_input(int32_t value) {
+    return value < -127 ? -127 : value > 127 ? 127 : value;
+}
+
+static void input_to_wire(const void* payload, ProtobufCMessage* message) {
+    const cubes_input* input = payload;
+    Cubes__CameraInput* wire = (Cubes__CameraInput*)message;
+    wire->yaw = input->yaw;
+    wire->pitch = input->pitch;
+    wire->zoom = input->zoom;
+}
+
+static bool input_from_wire(const ProtobufCMessage* message, void* payload) {
+    const Cubes__CameraInput* wire = (const Cubes__CameraInput*)message;
+    cubes_input* input = payload;
+    input->yaw = clamp_input(wire->yaw);
+    input->pitch = clamp_input(wire->pitch);
+    input->zoom = clamp_input(wire->zoom);
+    return true;
+}
+
+const net_message cubes_messages[1] = {
+    {"CameraInput", &cubes__camera_input__descriptor, "camera_input", NET_MESSAGE_INPUT, false,
+     input_to_wire, input_from_wire},
+};
+
+// ---- bot ----
+
+// A flight around and through the cubes: a speed of turning that it keeps for a while, and a height and a
+// distance that it wants next.
+typedef struct bot_memory {
+    uint64_t until; ///< input number
+    float pitch, distance;
+    int32_t yaw;
+} bot_memory;
+_Static_assert(sizeof(bot_memory) <= NET_BOT_MEMORY_BYTES, "a bot has only so much memory");
+
+static int32_t towards(float error, float full) {
+    return (int32_t)(base_clamp(error / full, -1.0f, 1.0f) * 127.0f);
+}
+
+void cubes_bot_think(const net_game_view* view, void* input) {
+    const cubes_game* game = view->context;
+    cubes_input* out = input;
+    bot_memory* memory = view->memory;
+    const cubes_orbit* orbit = ecs_find(view->world, view->player, game->orbit);
+    if (!orbit) return;
+    if (view->input_number >= memory->until) {
+        memory->until = view->input_number + 240 + base_rng_below(view->rng, 360);
+        bool is_left = memory->yaw != 0 && base_rng_below(view->rng, 4) == 0;
+        memory->yaw = 14 + (int32_t)base_rng_below(view->rng, 20);
+        if (is_left) memory->yaw = -memory->yaw;
+        memory->pitch = base_rng_float(view->rng) * 0.9f - 0.25f;
+        memory->distance = 140.0f + base_rng_float(view->rng) * 130.0f;
+    }
+    out->yaw = memory->yaw;
+    out->pitch = towards(memory->pitch - orbit->pitch, 2.0f);
+    out->zoom = towards(memory->distance / orbit->distance - 1.0f, 2.0f);
+}
+
+// ---- human ----
+
+static bool is_on(const net_controls* controls, uint32_t action) {
+    if (action >= controls->action_count) return false;
+    bool has_pressed = controls->size_bytes >= offsetof(net_controls, is_pointer_moved);
+    return controls->actions[action] ||
+           (has_pressed && controls->pressed && controls->pressed[action]);
+}
+
+static int32_t axis(const net_controls* controls, uint32_t less, uint32_t more) {
+    return 127 * ((int32_t)is_on(controls, more) - (int32_t)is_on(controls, less));
+}
+
+// While its button is down the pointer pulls the picture: the further from the middle, the faster.
+static int32_t pull(float at, float size) {
+    return (int32_t)(base_clamp(at / size * 2.0f - 1.0f, -1.0f, 1.0f) * 127.0f);
+}
+
+void cubes_human_input(const net_game_view* view, const net_controls* controls, void* input) {
+    (void)view;
+    cubes_input* out = input;
+    out->yaw = axis(controls, CUBES_ACTION_LEFT, CUBES_ACTION_RIGHT);
+    out->pitch = axis(controls, CUBES_ACTION_DOWN, CUBES_ACTION_UP);
+    out->zoom = axis(controls, CUBES_ACTION_NEARER, CUBES_ACTION_FARTHER);
+    if (!controls->has_pointer || !controls->pointer_down) return;
+    if (out->yaw == 0) out->yaw = pull(controls->pointer_x, CUBES_VIEW_WIDTH);
+    if (out->pitch == 0) out->pitch = -pull(controls->pointer_y, CUBES_VIEW_HEIGHT);
+}

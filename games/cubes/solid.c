@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// A cube as triangles: turned, projected, its three sides that face the eye lit flat, and the air before it.
+//
+// All is done in camera space with three half axes: a side's normal is an axis, its corners are sums of
+// axes. The colour says how fast it is: slow ones are blue, the fast glow.
+
+#include "view.h"
+
+#include "base/math.h"
+
+#define AIR_BEGINS 0.25f ///< part of the distance to the middle that is clear
+#define AIR_UNITS 330.0f ///< from there to where only sky is left
+#define SPEED_FULL 46.0f
+#define DOT_UNITS 1.5f ///< half a side on the picture below which a cube is one square
+
+ecs_vec3 cubes_to_lens(const cubes_lens* lens, ecs_vec3 world) {
+    float x = world.x - lens->eye.x, y = world.y - lens->eye.y, z = world.z - lens->eye.z;
+    return (ecs_vec3){x * lens->right.x + y * lens->right.y + z * lens->right.z,
+                      x * lens->up.x + y * lens->up.y + z * lens->up.z,
+                      x * lens->forward.x + y * lens->forward.y + z * lens->forward.z};
+}
+
+ecs_vec2 cubes_project(const cubes_lens* lens, ecs_vec3 at) {
+    float factor = lens->focal / at.z;
+    return (ecs_vec2){CUBES_VIEW_WIDTH * 0.5f + at.x * factor,
+                      CUBES_VIEW_HEIGHT * 0.5f - at.y * factor};
+}
+
+static uint8_t mix_byte(uint8_t from, uint8_t to, float part) {
+    return (uint8_t)((float)from + ((float)to - (float)from) * part + 0.5f);
+}
+
+static ecs_color mix(ecs_color from, ecs_color to, float part) {
+    return (ecs_color){mix_byte(from.r, to.r, part), mix_byte(from.g, to.g, part),
+                       mix_byte(from.b, to.b, part), mix_byte(from.a, to.a, part)};
+}
+
+// `part` of a row of colours.
+static ecs_color along(const ecs_color* colors, uint32_t count, float part) {
+    float at = base_clamp(part, 0.0f, 1.0f) * (float)(count - 1);
+    uint32_t first = (uint32_t)at;
+    if (first >= count - 1) return colors[count - 1];
+    return mix(colors[first], colors[first + 1], at - (float)first);
+}
+
+ecs_color cubes_sky(float y) {
+    static const ecs_color colors[] = {{7, 10, 30, 255},
+                                       {22, 22, 58, 255},
+                                       {62, 42, 92, 255},
+                                       {34, 26, 62, 255},
+                                       {10, 9, 24, 255}};
+    return along(colors, BASE_COUNT(colors), y / CUBES_VIEW_HEIGHT);
+}
+
+float cubes_clearness(const cubes_lens* lens, float depth) {
+    float part = base_clamp((depth - lens->distance * AIR_BEGINS) / AIR_UNITS, 0.0f, 1.0f);
+    return 1.0f - part * (0.35f + 0.65f * part);
+}
+
+ecs_color cubes_air(const cubes_lens* lens, ecs_color color, float depth, float y) {
+    return mix(cubes_sky(y), color, cubes_clearness(lens, depth));
+}
+
+void cubes_batch_flush(const net_draw* draw, cubes_batch* batch) {
+    if (batch->count) draw->triangles(draw->context, batch->points, batch->colors, batch->count);
+    batch->count = 0;
+}
+
+static void add_quad(cubes_batch* batch, const ecs_vec2* corners, ecs_color color) {
+    static const uint8_t order[] = {0, 1, 2, 0, 2, 3};
+    for (uint32_t i = 0; i < BASE_COUNT(order); i++) {
+        batch->points[batch->count * 2] = corners[order[i]].x;
+        batch->points[batch->count * 2 + 1] = corners[order[i]].y;
+        batch->colors[batch->count++] = color;
+    }
+}
+
+// The half axes of a cube in camera space: turned about x, then y, then z.
+static void find_axes(const cubes_lens* lens, const cubes_item* item, ecs_vec3 axes[3]) {
+    float sx = base_sin(item->rotation.x), cx = base_cos(item->rotation.x);
+    float sy = base_sin(item->rotation.y), cy = base_cos(item->rotation.y);
+    float sz = base_sin(item->rotation.z), cz = base_cos(item->rotation.z);
+    const ecs_vec3 world[3] = {
+        {cy * cz, cy * sz, -sy},
+        {sx * sy * cz - cx * sz, sx * sy * sz + cx * cz, sx * cy},
+        {cx * sy * cz + sx * sz, cx * sy * sz - sx * cz, cx * cy},
+    };
+    float half = item->scale * 0.5f;
+    for (uint32_t i = 0; i < 3; i++) {
+        ecs_vec3 turned = {lens->eye.x + world[i].x * half, lens->eye.y + world[i].y * half,
+                           lens->eye.z + world[i].z * half};
+        axes[i] = cubes_to_lens(lens, turned);
+    }
+}
+
+static ecs_color color_of(const cubes_item* item) {
+    static const ecs_color colors[] = {{74, 120, 214, 255}, {92, 108, 232, 255},
+                                       {158, 92, 226, 255}, {236, 88, 150, 255},
+                                       {255, 146, 84, 255}, {255, 214, 130, 255}};
+    // No two are quite alike.
+    float own = (float)(item->seed >> 24) / 255.0f - 0.5f;
+    float part = item->speed / SPEED_FULL;
+    ecs_color color = along(colors, BASE_COUNT(colors), part + own * 0.22f);
+    return mix(color, own > 0.0f ? (ecs_color){255, 255, 255, 255} : (ecs_color){0, 0, 20, 255},
+               base_abs(own) * 0.3f);
+}
+
+// Light comes from above, a little from the left, behind the eye.
+static ecs_color lit(const cubes_lens* lens, ecs_color color, ecs_vec3 normal, float half) {
+    const ecs_vec3 sun = {-0.36f, 0.82f, 0.44f};
+    const float up = normal.x * lens->right.y + normal.y * lens->up.y + normal.z * lens->forward.y;
+    float front = (normal.x * sun.x + normal.y * sun.y - normal.z * sun.z) / half;
+    float light = 0.34f + 0.62f * base_max(front, 0.0f) + 0.1f * (up / half);
+    if (light <= 1.0f) return mix((ecs_color){8, 8, 26, 255}, color, base_max(light, 0.12f));
+    return mix(color, (ecs_color){255, 255, 255, 255}, base_min(light - 1.0f, 1.0f));
+}
+
+void cubes_solid(const net_draw* draw, cubes_batch* batch, const cubes_lens* lens,
+                 const cubes_item* item) {
+    if (batch->count + 18 > CUBES_BATCH_POINTS) cubes_batch_flush(draw, batch);
+    ecs_vec2 middle = cubes_project(lens, item->at);
+    float half = item->scale * 0.5f;
+    ecs_color color = color_of(item);
+    float seen = half * lens->focal / item->at.z;
+    if (seen < DOT_UNITS) {
+        const ecs_vec2 corners[4] = {{middle.x - seen, middle.y - seen},
+                                     {middle.x + seen, middle.y - seen},
+                                     {middle.x + seen, middle.y + seen},
+                                     {middle.x - seen, middle.y + seen}};
+        add_quad(batch, corners, cubes_air(lens, color, item->at.z, middle.y));
+        return;
+    }
+    ecs_vec3 axes[3];
+    find_axes(lens, item, axes);
+    for (uint32_t i = 0; i < 3; i++) {
+        ecs_vec3 n = axes[i], u = axes[(i + 1) % 3], v = axes[(i + 2) % 3];
+        // The side of this axis that is turned to the eye; of a side edge on, neither is.
+        float along_n = n.x * item->at.x + n.y * item->at.y + n.z * item->at.z;
+        if (along_n > 0.0f) n = (ecs_vec3){-n.x, -n.y, -n.z};
+        if (half * half >= base_abs(along_n)) continue;
+        ecs_vec2 corners[4];
+        static const float signs[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+        for (uint32_t k = 0; k < 4; k++) {
+            float a = signs[k][0], b = signs[k][1];
+            corners[k] = cubes_project(lens, (ecs_vec3){item->at.x + n.x + u.x * a + v.x * b,
+                                                        item->at.y + n.y + u.y * a + v.y * b,
+                                                        item->at.z + n.z + u.z * a + v.z * b});
+        }
+        add_quad(batch, corners, cubes_air(lens, lit(lens, color, n, half), item->at.z, middle.y));
+    }
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// The picture: systems of stage "render", which exist only where the world has that tag.
+//
+//     lens and sky -> gather what is before the lens -> sort by depth -> mark what hides what -> back to front
+//
+// Cubes come from the simulation's own columns; between two ticks they move on by their velocity, which is
+// exactly what the next tick will do. A counting sort over CUBES_BUCKETS depths keeps the order the same
+// everywhere. Nearest first, each cube marks the small squares of the picture that the ball inside it covers
+// for certain; one whose surroundings are all marked is hidden by what will be painted over it, so leaving
+// it out changes no pixel.
+
+#include "view.h"
+
+#include "base/math.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "view.es.h"
+
+#define FOCAL 560.0f
+#define NEAR 2.0f
+#define EDGE_UNITS 7.0f ///< cubes grow at the top and shrink at the bottom over so much
+#define GRID_STEP 25.0f
+#define GRID_HALF 10 ///< lines to each side
+#define SKY_BANDS 45u
+
+// ---- lens ----
+
+static bool find_camera(ecs_world* world, const cubes_game* game, ecs_entity player,
+                        cubes_orbit* orbit, ecs_vec3* middle, float lead_s) {
+    ecs_query_iter it;
+    if (!ecs_query_find(world, game->cameras, player, &it)) return false;
+    *orbit = *(const cubes_orbit*)it.columns[0];
+    *middle = ((const cubes_transform*)it.columns[1])->position;
+    const cubes_body* body = it.columns[2];
+    if (body) middle->y += body->velocity.y * lead_s;
+    return true;
+}
+
+static ecs_vec3 cross(ecs_vec3 a, ecs_vec3 b) {
+    return (ecs_vec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static cubes_lens make_lens(const cubes_orbit* orbit, ecs_vec3 middle) {
+    ecs_vec3 out = cubes_orbit_direction(orbit);
+    float flat = base_cos(orbit->pitch);
+    cubes_lens lens = {.focal = FOCAL, .distance = orbit->distance};
+    lens.eye = (ecs_vec3){middle.x + out.x * orbit->distance, middle.y + out.y * orbit->distance,
+                          middle.z + out.z * orbit->distance};
+    lens.forward = (ecs_vec3){-out.x, -out.y, -out.z};
+    lens.right = (ecs_vec3){-out.z / flat, 0.0f, out.x / flat};
+    lens.up = cross(lens.right, out);
+    if (lens.up.y < 0.0f) lens.up = (ecs_vec3){-lens.up.x, -lens.up.y, -lens.up.z};
+    return lens;
+}
+
+// ---- sky and floor ----
+
+static void draw_sky(const net_draw* draw) {
+    float height = CUBES_VIEW_HEIGHT / (float)SKY_BANDS;
+    for (uint32_t i = 0; i < SKY_BANDS; i++) {
+        float y = (float)i * height;
+        draw->rect(draw->context, 0.0f, y, CUBES_VIEW_WIDTH, height, cubes_sky(y + height * 0.5f));
+    }
+}
+
+static void draw_floor_line(const net_draw* draw, const cubes_lens* lens, ecs_vec3 from,
+                            ecs_vec3 to) {
+    ecs_vec3 a = cubes_to_lens(lens, from), b = cubes_to_lens(lens, to);
+    if (a.z < NEAR || b.z < NEAR) return;
+    float away = base_max(base_max(base_abs(from.x), base_abs(from.z)),
+                          base_max(base_abs(to.x), base_abs(to.z)));
+    float rim = base_clamp((GRID_STEP * (float)GRID_HALF - away) / 110.0f + 0.1f, 0.0f, 1.0f);
+    float clear = cubes_clearness(lens, (a.z + b.z) * 0.5f) * rim;
+    if (clear < 0.02f) return;
+    ecs_vec2 p = cubes_project(lens, a), q = cubes_project(lens, b);
+    bool is_off = (p.x < 0.0f && q.x < 0.0f) || (p.y < 0.0f && q.y < 0.0f) ||
+                  (p.x > CUBES_VIEW_WIDTH && q.x > CUBES_VIEW_WIDTH) ||
+                  (p.y > CUBES_VIEW_HEIGHT && q.y > CUBES_VIEW_HEIGHT);
+    if (is_off) return;
+    draw->line(draw->context, p.x, p.y, q.x, q.y, 1.2f,
+               (ecs_color){255, 150, 120, (uint8_t)(clear * 150.0f)});
+}
+
+// Where the cubes end.
+static void draw_floor(const net_draw* draw, const cubes_lens* lens) {
+    for (int32_t i = -GRID_HALF; i <= GRID_HALF; i++) {
+        for (int32_t k = -GRID_HALF; k < GRID_HALF; k++) {
+            float a = (float)i * GRID_STEP, b = (float)k * GRID_STEP, c = b + GRID_STEP;
+            draw_floor_line(draw, lens, (ecs_vec3){a, -CUBES_HALF, b},
+                            (ecs_vec3){a, -CUBES_HALF, c});
+            draw_floor_line(draw, lens, (ecs_vec3){b, -CUBES_HALF, a},
+                            (ecs_vec3){c, -CUBES_HALF, a});
+        }
+    }
+}
+
+ES_STAGE(render)
+ES_TAG(render)
+static void cubes_sky_es(const ecs_stage* stage, ES_CONTEXT cubes_game* game) {
+    const net_draw* draw = stage->user;
+    cubes_view* view = game->view;
+    bool has_tick = draw->size_bytes >= sizeof(net_draw) && draw->tick > 0.0;
+    double part = has_tick ? draw->tick - (double)stage->tick : 0.0;
+    view->part = base_clamp((float)part, 0.0f, 1.0f);
+    view->item_count = 0;
+    cubes_orbit orbit;
+    ecs_vec3 middle;
+    if (!find_camera(stage->world, game, draw->player, &orbit, &middle, view->part * stage->dt)) {
+        // Nobody's camera: once around in a minute and a half.
+        double tick = has_tick ? draw->tick : (double)stage->tick;
+        double turn = tick * (double)stage->dt / 90.0;
+        orbit =
+            (cubes_orbit){(float)(turn - (double)(int64_t)turn) * 2.0f * BASE_PI, 0.22f, 225.0f};
+        middle = game->home.position;
+    }
+    view->lens = make_lens(&orbit, middle);
+    draw_sky(draw);
+    if (view->lens.eye.y >= -CUBES_HALF) draw_floor(draw, &view->lens);
+}
+
+// ---- cubes ----
+
+// At the ends of a fall a cube is small, so that it neither appears nor goes at once.
+static float grown(const cubes_game* game, float scale, float y) {
+    if (game->settings[CUBES_SETTING_RESPAWN] == 0.0) return scale;
+    return scale * base_clamp((CUBES_HALF - base_abs(y)) / EDGE_UNITS, 0.0f, 1.0f);
+}
+
+ES_STAGE(render)
+ES_TAG(render)
+ES_REQUIRE_NOT(orbit : CubesOrbit)
+static void cubes_gather_es(const ecs_stage* stage, const cubes_transform* transform,
+                            ES_OPTIONAL const cubes_body* body, const cubes_spawn* spawn,
+                            const cubes_fall* fall, ES_CONTEXT cubes_game* game) {
+    cubes_view* view = game->view;
+    if (fall->next == 0 || view->item_count == CUBES_COUNT_MAX) return;
+    ecs_vec3 position = transform->position;
+    float speed = 0.0f;
+    if (body) {
+        position.y += body->velocity.y * (view->part * stage->dt);
+        speed = base_abs(body->velocity.y);
+        position.y = fall->next == CUBES_NEVER ? position.y : base_max(position.y, -CUBES_HALF);
+    }
+    float scale = body ? grown(game, transform->scale.x, position.y) : transform->scale.x;
+    cubes_item* item = &view->items[view->item_count];
+    item->at = cubes_to_lens(&view->lens, position);
+    // Its corners reach 0.87 of the scale; the sides of the picture are planes through the eye.
+    float radius = scale * 0.87f;
+    bool is_seen = item->at.z > NEAR + radius && scale > 0.05f &&
+                   base_abs(item->at.x) * FOCAL <
+                       CUBES_VIEW_WIDTH * 0.5f * item->at.z + radius * 1.4f * FOCAL &&
+                   base_abs(item->at.y) * FOCAL <
+                       CUBES_VIEW_HEIGHT * 0.5f * item->at.z + radius * 1.4f * FOCAL &&
+                   cubes_clearness(&view->lens, item->at.z) > 0.015f;
+    if (!is_seen) return;
+    item->scale = scale;
+    item->rotation = transform->rotation;
+    item->speed = speed;
+    item->seed = spawn->seed;
+    view->item_count++;
+}
+
+static uint32_t bucket_of(const cubes_view* view, const cubes_item* item) {
+    float part = item->at.z / (view->lens.distance + 400.0f);
+    return (uint32_t)(base_clamp(part, 0.0f, 0.9999f) * (float)CUBES_BUCKETS);
+}
+
+// Nearest first; equal ones in the order of the rows.
+static void sort_items(cubes_view* view) {
+    memset(view->buckets, 0, sizeof view->buckets);
+    for (uint32_t i = 0; i < view->item_count; i++)
+        view->buckets[bucket_of(view, &view->items[i]) + 1]++;
+    for (uint32_t i = 1; i <= CUBES_BUCKETS; i++)
+        view->buckets[i] += view->buckets[i - 1];
+    for (uint32_t i = 0; i < view->item_count; i++)
+        view->order[view->buckets[bucket_of(view, &view->items[i])]++] = i;
+}
+
+typedef struct tiles {
+    uint32_t left, top, right, bottom; ///< right and bottom are one past
+} tiles;
+
+static uint32_t tile_at(float at, uint32_t count) {
+    return (uint32_t)base_clamp(at / CUBES_TILE, 0.0f, (float)count);
+}
+
+// All tiles that a square touches, or with `is_inside` those that lie in it.
+static tiles tiles_of(ecs_vec2 middle, float half, bool is_inside) {
+    float low = is_inside ? CUBES_TILE : 0.0f, high = is_inside ? 0.0f : CUBES_TILE;
+    return (tiles){tile_at(middle.x - half + low, CUBES_TILES_X),
+                   tile_at(middle.y - half + low, CUBES_TILES_Y),
+                   tile_at(middle.x + half + high, CUBES_TILES_X),
+                   tile_at(middle.y + half + high, CUBES_TILES_Y)};
+}
+
+static bool is_hidden(const cubes_view* view, tiles area) {
+    for (uint32_t y = area.top; y < area.bottom; y++)
+        for (uint32_t x = area.left; x < area.right; x++)
+            if (!view->is_covered[y][x]) return false;
+    return true;
+}
+
+static void cover(cubes_view* view, tiles area) {
+    for (uint32_t y = area.top; y < area.bottom; y++)
+        for (uint32_t x = area.left; x < area.right; x++)
+            view->is_covered[y][x] = 1;
+}
+
+static void find_visible(cubes_view* view) {
+    memset(view->is_covered, 0, sizeof view->is_covered);
+    view->drawn_count = 0;
+    for (uint32_t i = 0; i < view->item_count; i++) {
+        const cubes_item* item = &view->items[view->order[i]];
+        ecs_vec2 middle = cubes_project(&view->lens, item->at);
+        float half = item->scale * 0.5f * view->lens.focal;
+        // Around the corners as near as they come; in the ball as far as it goes, a square in its disc.
+        float around = half * 1.7321f / (item->at.z - item->scale * 0.8661f) * 1.1f;
+        if (is_hidden(view, tiles_of(middle, around, false))) continue;
+        view->visible[view->drawn_count++] = view->order[i];
+        cover(view, tiles_of(middle, half / item->at.z * 0.7071f, true));
+    }
+}
+
+ES_STAGE(render)
+ES_TAG(render)
+static void cubes_paint_es(const ecs_stage* stage, ES_CONTEXT cubes_game* game) {
+    const net_draw* draw = stage->user;
+    cubes_view* view = game->view;
+    sort_items(view);
+    find_visible(view);
+    for (uint32_t i = view->drawn_count; i-- > 0;)
+        cubes_solid(draw, &view->batch, &view->lens, &view->items[view->visible[i]]);
+    cubes_batch_flush(draw, &view->batch);
+    if (view->lens.eye.y < -CUBES_HALF) draw_floor(draw, &view->lens);
+}
+
+// ---- players ----
+
+static void draw_player(const net_draw* draw, const cubes_lens* lens, const cubes_orbit* orbit,
+                        const cubes_transform* transform, uint32_t client) {
+    ecs_vec3 out = cubes_orbit_direction(orbit);
+    ecs_vec3 eye = {transform->position.x + out.x * orbit->distance,
+                    transform->position.y + out.y * orbit->distance,
+                    transform->position.z + out.z * orbit->distance};
+    ecs_vec3 at = cubes_to_lens(lens, eye);
+    if (at.z < NEAR) return;
+    ecs_vec2 p = cubes_project(lens, at);
+    if (!(p.x > 0.0f && p.x < CUBES_VIEW_WIDTH && p.y > 20.0f && p.y < CUBES_VIEW_HEIGHT)) return;
+    draw->circle(draw->context, p.x, p.y, 7.0f, (ecs_color){255, 255, 255, 60});
+    draw->circle(draw->context, p.x, p.y, 3.5f, (ecs_color){255, 240, 200, 255});
+    char text[24];
+    const char* name = draw->player_name ? draw->player_name(draw->context, client) : NULL;
+    if (!name) snprintf(text, sizeof text, "player %u", client);
+    name = name ? name : text;
+    float width = draw->text_width(draw->context, 13.0f, name);
+    draw->text(draw->context, p.x - width * 0.5f, p.y - 24.0f, 13.0f,
+               (ecs_color){255, 244, 220, 220}, name);
+}
+
+ES_STAGE(render)
+ES_TAG(render)
+static void cubes_players_es(const ecs_stage* stage, ecs_entity entity, const cubes_orbit* orbit,
+                             const cubes_transform* transform, const cubes_player* player,
+                             ES_CONTEXT const cubes_game* game) {
+    const net_draw* draw = stage->user;
+    if (entity == draw->player) return;
+    draw_player(draw, &game->view->lens, orbit, transform, player->client);
+}
+
+// "10,000".
+static void format_count(char* text, size_t bytes, uint32_t count) {
+    if (count < 1000)
+        snprintf(text, bytes, "%u", count);
+    else
+        snprintf(text, bytes, "%u,%03u", count / 1000, count % 1000);
+}
+
+ES_STAGE(render)
+ES_TAG(render)
+static void cubes_board_es(const ecs_stage* stage, ES_CONTEXT const cubes_game* game) {
+    const net_draw* draw = stage->user;
+    char count[16], text[96];
+    format_count(count, sizeof count, ecs_query_count(stage->world, game->cubes));
+    snprintf(text, sizeof text, "%s cubes", count);
+    draw->text(draw->context, 22.0f, 18.0f, 26.0f, (ecs_color){244, 238, 255, 255}, text);
+    bool is_still = game->settings[CUBES_SETTING_FALL] != 0.0;
+    snprintf(text, sizeof text, "tick %llu, %s", (unsigned long long)stage->tick,
+             is_still ? "the camera falls" : "seed and tick are all that was sent");
+    draw->text(draw->context, 23.0f, 50.0f, 13.0f, (ecs_color){190, 184, 226, 220}, text);
+}
+
+ecs_result cubes_register_view(ecs_world* world, cubes_game* game) {
+    if (!ecs_world_has_tag(world, "render")) return ECS_OK;
+    game->view = ecs_world_context(world, sizeof *game->view);
+    if (!game->view) return ECS_ERR_MEMORY;
+    return view_register_systems(world, game);
+}
