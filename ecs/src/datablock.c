@@ -91,8 +91,15 @@ static uint32_t add_node(text_parser* parser, ecs_text_node node) {
     return index;
 }
 
+static uint32_t offset_of(const text_parser* parser) {
+    return (uint32_t)(parser->cursor.at - parser->text->source);
+}
+
+/// The cursor stands behind the {.
 static void open_block(text_parser* parser, ecs_text_node node) {
     node.is_block = true;
+    node.begin = offset_of(parser) - 1;
+    node.end = node.begin + 1;
     if (parser->depth == ECS_TEXT_DEPTH_MAX) {
         stop_full(parser, node.line, "blocks inside one another", ECS_TEXT_DEPTH_MAX);
         return;
@@ -145,8 +152,9 @@ static bool read_head(text_parser* parser, ecs_text_node* node) {
         if (parser->is_over) return false;
         char* colon = strchr((char*)strings->data + name, ':');
         if (!colon) return read_type(parser, node);
-        *colon = '\0';
-        node->type = (uint32_t)(colon + 1 - (char*)strings->data);
+        *colon++ = '\0';
+        colon += strspn(colon, " \t");
+        node->type = (uint32_t)(colon - (char*)strings->data);
         return true;
     }
     ecs_text_read_word(cursor, false, strings);
@@ -245,7 +253,7 @@ static void read_file(text_parser* parser) {
         } else if (*cursor->at == '}') {
             cursor->at++;
             if (parser->depth > 0)
-                parser->depth--;
+                parser->text->nodes[parser->open[parser->depth--]].end = offset_of(parser);
             else if (count_item(parser))
                 fail(parser, cursor->line, "this } closes no block%s", "");
         } else {
@@ -284,6 +292,7 @@ ecs_result ecs_text_parse(ecs_text* text, const base_allocator* allocator, const
         source += 3;
         source_bytes -= 3;
     }
+    text->source = source;
     parser.cursor = (ecs_text_cursor){source, source + source_bytes, 1};
     read_file(&parser);
     return parser.result;
@@ -293,6 +302,11 @@ void ecs_text_deinit(ecs_text* text) {
     base_release(text->allocator, text->nodes, text->node_capacity * sizeof *text->nodes);
     base_bytes_deinit(&text->strings);
     *text = (ecs_text){.allocator = text->allocator};
+}
+
+bool ecs_text_is_import(const ecs_text* text, const ecs_text_node* node) {
+    const char* name = ecs_text_string(text, node->name);
+    return !node->is_block && (strcmp(name, "import") == 0 || strcmp(name, "import_optional") == 0);
 }
 
 const char* ecs_text_string(const ecs_text* text, uint32_t offset) {

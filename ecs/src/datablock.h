@@ -18,6 +18,7 @@ typedef struct ecs_text_node {
     uint32_t child_first;
     uint32_t next;              ///< sibling
     uint32_t line;
+    uint32_t begin, end;        ///< of a block: bytes of the source from { to behind }
     uint16_t child_count;
     bool is_block;
 } ecs_text_node;
@@ -25,6 +26,7 @@ typedef struct ecs_text_node {
 typedef struct ecs_text {
     const base_allocator* allocator;
     char file[ECS_TEXT_FILE_BYTES_MAX];
+    const char* source; ///< borrowed, without its byte order mark; where blocks begin and end
     ecs_text_node* nodes;
     uint32_t node_count, node_capacity;
     base_bytes strings; ///< NUL-terminated, unescaped
@@ -37,6 +39,8 @@ BASE_MUST_USE ecs_result ecs_text_parse(ecs_text* text, const base_allocator* al
                                         const char* file, const char* source, size_t source_bytes,
                                         const base_reporter* reporter);
 void ecs_text_deinit(ecs_text* text);
+/// `import:t=` or `import_optional:t=` of the file itself, whatever type it is written with.
+bool ecs_text_is_import(const ecs_text* text, const ecs_text_node* node);
 /// Never NULL; borrowed until deinit.
 const char* ecs_text_string(const ecs_text* text, uint32_t offset);
 

@@ -140,6 +140,13 @@ static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
     query->components[term] = id;
     if (id == ECS_COMPONENT_NONE) {
         if (!is_required(query->access[term])) return ECS_OK;
+        const ecs_template_opaque* opaque = ecs_opaque_seek(world, name);
+        if (opaque) {
+            base_report(reporter, NULL, 0,
+                        "query %u of %s asks for '%s', whose type '%s' nobody registered (%s:%u)",
+                        query->id, owner, name, opaque->type, opaque->file, opaque->line);
+            return ECS_ERR_TYPE;
+        }
         base_report(reporter, NULL, 0, "query %u of %s: no template or module has a component '%s'",
                     query->id, owner, name);
         return ECS_ERR_UNKNOWN;

@@ -39,6 +39,10 @@ void ecs_templates_deinit(ecs_world* world) {
         release_value(world, templates->values[i].type, templates->values[i].memory);
     for (uint32_t i = 0; templates->zeros && i < world->types.type_count; i++)
         if (templates->zeros[i]) release_value(world, (ecs_type_id)(i + 1), templates->zeros[i]);
+    for (uint32_t i = 0; i < templates->opaque_count; i++)
+        ecs_opaque_destroy(world, templates->opaques[i]);
+    base_release(world->allocator, templates->opaques,
+                 (size_t)templates->opaque_capacity * sizeof *templates->opaques);
     base_release(world->allocator, templates->zeros, ECS_TYPES_MAX * sizeof *templates->zeros);
     base_release(world->allocator, templates->rows,
                  (size_t)templates->capacity * sizeof *templates->rows);
@@ -48,17 +52,28 @@ void ecs_templates_deinit(ecs_world* world) {
     *templates = (ecs_templates){0};
 }
 
-ecs_result ecs_template_load(ecs_world* world, const char* file, const char* text,
-                             size_t text_bytes, const base_reporter* reporter) {
+static ecs_result load_text(ecs_world* world, const char* file, const char* text, size_t text_bytes,
+                            bool is_alone, const base_reporter* reporter) {
     BASE_ASSERT(world && (text || text_bytes == 0));
     if (world->is_sealed) return ECS_ERR_SEALED;
     ecs_template_set set;
     ecs_template_set_init(&set, world, reporter);
+    set.is_alone = is_alone;
     ecs_template_set_read(&set, file, text, text_bytes);
     ecs_result result = ecs_template_set_resolve(&set);
     if (result == ECS_OK) result = ecs_template_set_commit(&set);
     ecs_template_set_deinit(&set);
     return result;
+}
+
+ecs_result ecs_template_load(ecs_world* world, const char* file, const char* text,
+                             size_t text_bytes, const base_reporter* reporter) {
+    return load_text(world, file, text, text_bytes, false, reporter);
+}
+
+ecs_result ecs_template_load_alone(ecs_world* world, const char* file, const char* text,
+                                   size_t text_bytes, const base_reporter* reporter) {
+    return load_text(world, file, text, text_bytes, true, reporter);
 }
 
 ecs_template_id ecs_template_seek(const ecs_world* world, const char* name) {

@@ -21,11 +21,9 @@ static void bind_components(ecs_bind_pass* binder, const ecs_text_node* block, e
         const ecs_text_node* node = &nodes[at];
         const char* name = name_of(binder, node);
         if (node->is_block && node->name == 0) continue; // its head was reported
+        if (ecs_bind_is_remark(name)) continue;
         if (node->is_block && strcmp(name, "_group") == 0)
             bind_components(binder, node, scope, true);
-        else if (node->is_block && *type_of(binder, node) == '\0')
-            ecs_bind_fault(binder, node->line,
-                           "block '%.80s' needs a type, as in \"%.80s:type\"{ }", name, name);
         else if (node->is_block)
             ecs_bind_component_block(binder, node, scope);
         else if (name[0] != '_')
@@ -73,14 +71,15 @@ static void bind_template_words(ecs_bind_pass* binder, const ecs_text_node* bloc
             add_flag(binder, draft, node, ECS_COMPONENT_TRACKED);
         } else if (strcmp(name, "_replicated") == 0) {
             add_flag(binder, draft, node, ECS_COMPONENT_REPLICATED);
-        } else if (strcmp(name, "_tags") == 0) {
-            if (ecs_bind_check_tags(binder, node)) shared->tags = value_of(binder, node);
+        } else if (strcmp(name, "_tags") == 0 || strcmp(name, "_track") == 0 ||
+                   strcmp(name, "_replicate") == 0) {
+            (void)ecs_bind_scope_word(binder, node, shared);
         } else if (strcmp(name, "_singleton") == 0) {
             if (ecs_bind_has_type(binder, node, "b") &&
                 !ecs_text_read_bool(value_of(binder, node), &draft->is_singleton))
                 ecs_bind_fault(binder, node->line, "_singleton: '%.80s' is neither yes nor no",
                                value_of(binder, node));
-        } else {
+        } else if (!ecs_bind_is_remark(name)) {
             ecs_bind_unknown_word(binder, node);
         }
     }
@@ -126,6 +125,7 @@ static void bind_template(ecs_bind_pass* binder, const ecs_text_node* node) {
     if (!draft) return;
     ecs_bind_scope shared = {0};
     binder->component_first = set->component_count;
+    binder->template_name = draft->name;
     bind_template_words(binder, node, draft, &shared);
     bind_components(binder, node, shared, false);
     draft->component_count = set->component_count - draft->component_first;
@@ -142,9 +142,15 @@ void ecs_template_set_bind(ecs_template_set* set, const ecs_text* text) {
         } else if (node->is_block && *type_of(binder, node) != '\0') {
             ecs_bind_fault(binder, node->line, "template '%.80s' cannot have the type '%.80s'",
                            name, type_of(binder, node));
+        } else if (node->is_block && strncmp(name, "_info", 5) == 0) {
+            // Remarks for editors: _info, _infoCommonTemplates, _infoCommonComponents.
         } else if (node->is_block) {
             if (ecs_bind_check_name(binder, name, node->line, "template"))
                 bind_template(binder, node);
+        } else if (ecs_text_is_import(text, node) && (set->is_packed || set->is_alone)) {
+            // Read by whoever made the pack, or not asked for.
+        } else if (strcmp(name, "import_optional") == 0) {
+            // Without a source of files nothing is there.
         } else if (strcmp(name, "import") == 0) {
             ecs_bind_fault(binder, node->line,
                            "import of '%.80s': files do not load others, name both to the loader",

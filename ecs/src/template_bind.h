@@ -20,7 +20,8 @@ typedef struct ecs_bind_scope {
 typedef struct ecs_bind_pass {
     ecs_template_set* set;
     const ecs_text* text;
-    uint32_t component_first; ///< of the template at hand
+    uint32_t component_first;  ///< of the template at hand
+    const char* template_name; ///< the same
 } ecs_bind_pass;
 
 static inline const char* name_of(const ecs_bind_pass* binder, const ecs_text_node* node) {
@@ -46,6 +47,16 @@ bool ecs_bind_check_tags(ecs_bind_pass* binder, const ecs_text_node* node);
 bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope);
 bool ecs_bind_is_scope_word(const char* name);
 void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node);
+/// `_info`, `_hide` and the like: read over, a parameter or a block.
+bool ecs_bind_is_remark(const char* name);
+/// The type that a name of a text means: i32 is i.
+const char* ecs_bind_type_name(const char* name);
+/// May a value of the type be written with this type of parameter? Whole numbers also as i and i64.
+bool ecs_bind_spells(const char* type, const char* spelling);
+/// -1 that is spelled as i or i64 means all bits of an unsigned type.
+const char* ecs_bind_value_text(const char* type, const char* spelling, const char* text);
+/// Keep a component of a type that nobody registered; reported as a warning.
+void ecs_bind_opaque(ecs_bind_pass* binder, const ecs_text_node* node);
 /// "name:type"{ _track:b=yes; value:type=... } or { field:type=value }
 void ecs_bind_component_block(ecs_bind_pass* binder, const ecs_text_node* node,
                               ecs_bind_scope scope);

@@ -39,8 +39,8 @@ static void report_unknown(child_pass* pass, const ecs_text_node* node) {
 
 static ecs_child_type find_type(const ecs_bind_pass* binder, const ecs_text_node* node) {
     for (uint32_t type = 1; type < ECS_CHILD_TYPE_END; type++)
-        if (ecs_child_is_type(type) &&
-            strcmp(ecs_builtin_type((ecs_type_id)type)->name, type_of(binder, node)) == 0)
+        if (ecs_child_is_type(type) && strcmp(ecs_builtin_type((ecs_type_id)type)->name,
+                                              ecs_bind_type_name(type_of(binder, node))) == 0)
             return (ecs_child_type)type;
     return ECS_CHILD_NONE;
 }
@@ -49,10 +49,11 @@ static ecs_child_type find_type(const ecs_bind_pass* binder, const ecs_text_node
 static bool read_text(child_pass* pass, const ecs_text_node* node, ecs_child_type type,
                       void* value) {
     ecs_bind_pass* binder = pass->binder;
+    const ecs_type* builtin = ecs_builtin_type((ecs_type_id)type);
     char message[ECS_VALUE_MESSAGE_BYTES];
-    if (ecs_text_read_builtin(ecs_builtin_type((ecs_type_id)type), &pass->context,
-                              value_of(binder, node), value, message))
-        return true;
+    const char* text =
+        ecs_bind_value_text(builtin->name, type_of(binder, node), value_of(binder, node));
+    if (ecs_text_read_builtin(builtin, &pass->context, text, value, message)) return true;
     ecs_bind_fault(binder, node->line, "component '%s', '%.80s': %s",
                    name_of(binder, pass->component), name_of(binder, node), message);
     return false;
@@ -62,10 +63,11 @@ static bool read_text(child_pass* pass, const ecs_text_node* node, ecs_child_typ
 static bool read_boxed_text(child_pass* pass, const ecs_text_node* node, ecs_child_type type,
                             void* value) {
     ecs_bind_pass* binder = pass->binder;
+    if (node->child_count == 0) return true; // as it is made
     const ecs_text_node* only =
         node->child_count == 1 ? &binder->text->nodes[node->child_first] : NULL;
     if (only && !only->is_block && strcmp(name_of(binder, only), "value") == 0 &&
-        strcmp(type_of(binder, only), type_of(binder, node)) == 0)
+        ecs_bind_spells(type_of(binder, node), type_of(binder, only)))
         return read_text(pass, only, type, value);
     const char* name = type_of(binder, node);
     ecs_bind_fault(binder, node->line, "component '%s', '%.80s': %s is written as value:%s=...",

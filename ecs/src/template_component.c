@@ -9,18 +9,15 @@
 
 #include <string.h>
 
+/// NULL: nobody registered it; kept as opaque then. A block without a type says more of a component that
+/// has one elsewhere, above it or in the world.
 static const ecs_type* find_type(ecs_bind_pass* binder, const ecs_text_node* node) {
     const ecs_world* world = binder->set->world;
-    const char* name = type_of(binder, node);
-    ecs_type_id id = ecs_type_find(world, name);
+    const char* name = ecs_bind_type_name(type_of(binder, node));
+    ecs_type_id id = *name ? ecs_type_find(world, name)
+                           : ecs_template_set_type_of(binder->set, name_of(binder, node));
     if (id != ECS_TYPE_NONE) return ecs_type_get(world, id);
-    const char* names[ECS_TYPES_MAX];
-    for (uint32_t i = 0; i < world->types.type_count; i++)
-        names[i] = world->types.types[i].name;
-    const char* near = base_text_nearest(name, names, world->types.type_count);
-    ecs_bind_fault(binder, node->line, "component '%.80s' has the unknown type '%.80s'%s%s%s",
-                   name_of(binder, node), name, near ? ", did you mean '" : "", near ? near : "",
-                   near ? "'?" : "");
+    ecs_bind_opaque(binder, node);
     return NULL;
 }
 
@@ -85,7 +82,9 @@ static bool read_whole(ecs_bind_pass* binder, const ecs_text_node* node, const e
     if (!value) return false;
     ecs_type_context context = {binder->set->world->allocator};
     char message[ECS_VALUE_MESSAGE_BYTES];
-    if (!ecs_text_read_builtin(type, &context, value_of(binder, node), value, message)) {
+    const char* text =
+        ecs_bind_value_text(type->name, type_of(binder, node), value_of(binder, node));
+    if (!ecs_text_read_builtin(type, &context, text, value, message)) {
         ecs_bind_fault(binder, node->line, "component '%s' (%s): %s", name_of(binder, owner),
                        type->name, message);
         return false;
@@ -120,7 +119,8 @@ static void read_struct_field(ecs_bind_pass* binder, const ecs_text_node* node,
         ecs_bind_fault(binder, node->line, "field '%s' is given twice", field->name);
         return;
     }
-    ecs_type_id spelling = ecs_type_find(binder->set->world, type_of(binder, node));
+    ecs_type_id spelling =
+        ecs_type_find(binder->set->world, ecs_bind_type_name(type_of(binder, node)));
     char message[ECS_VALUE_MESSAGE_BYTES];
     if (!ecs_text_read_field(field, spelling, value_of(binder, node),
                              ecs_type_object_mut(type, value), message)) {
@@ -133,9 +133,9 @@ static void read_struct_field(ecs_bind_pass* binder, const ecs_text_node* node,
 
 void ecs_bind_component_block(ecs_bind_pass* binder, const ecs_text_node* node,
                               ecs_bind_scope scope) {
+    if (!ecs_bind_check_name(binder, name_of(binder, node), node->line, "component")) return;
     const ecs_type* type = find_type(binder, node);
-    if (!type || !ecs_bind_check_name(binder, name_of(binder, node), node->line, "component"))
-        return;
+    if (!type) return;
     bool is_struct = type->id > ECS_BUILTIN_COUNT;
     bool is_container = !is_struct && type->id > ECS_BUILTIN_TAG;
     ecs_draft_component component = {0};
@@ -150,6 +150,7 @@ void ecs_bind_component_block(ecs_bind_pass* binder, const ecs_text_node* node,
         const char* name = name_of(binder, child);
         if (ecs_bind_scope_word(binder, child, &scope)) continue;
         if (child->is_block && child->name == 0) continue; // its head was reported
+        if (ecs_bind_is_remark(name)) continue;
         if (name[0] == '_') {
             ecs_bind_unknown_word(binder, child);
         } else if (is_container) {
@@ -167,7 +168,8 @@ void ecs_bind_component_block(ecs_bind_pass* binder, const ecs_text_node* node,
         } else if (component.is_whole) {
             ecs_bind_fault(binder, child->line, "the value of '%s' is given twice",
                            name_of(binder, node));
-        } else if (ecs_bind_has_type(binder, child, type->name)) {
+        } else if (ecs_bind_spells(type->name, type_of(binder, child)) ||
+                   ecs_bind_has_type(binder, child, type->name)) {
             (void)read_whole(binder, child, node, type, &component);
         }
     }
@@ -177,9 +179,9 @@ void ecs_bind_component_block(ecs_bind_pass* binder, const ecs_text_node* node,
 
 void ecs_bind_parameter(ecs_bind_pass* binder, const ecs_text_node* node,
                         const ecs_bind_scope* scope) {
+    if (!ecs_bind_check_name(binder, name_of(binder, node), node->line, "component")) return;
     const ecs_type* type = find_type(binder, node);
-    if (!type || !ecs_bind_check_name(binder, name_of(binder, node), node->line, "component"))
-        return;
+    if (!type) return;
     ecs_draft_component component = {0};
     if (read_whole(binder, node, node, type, &component))
         add_component(binder, node, type, scope, component);

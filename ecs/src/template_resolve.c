@@ -183,6 +183,7 @@ static void fold_flags(resolve_pass* resolver, const ecs_draft* draft) {
             const char* name = ecs_template_set_component_name(set, candidate->component);
             if (strcmp(name, flag->component) == 0) slot = candidate;
         }
+        if (!slot && (set->is_alone || ecs_opaque_is_known(set, flag->component))) continue;
         if (!slot) {
             ecs_template_set_fault(set, draft->file, flag->line,
                                    "template '%s' has no component '%.80s' to flag", draft->name,
@@ -233,7 +234,7 @@ static bool open_parent(resolve_pass* resolver, ecs_draft* draft) {
         const ecs_draft_parent* parent = &set->parents[draft->parent_first + draft->parent_next++];
         ecs_draft* inside = ecs_template_set_draft(set, parent->name);
         if (!inside) {
-            if (ecs_template_seek(set->world, parent->name) == ECS_TEMPLATE_NONE)
+            if (!set->is_alone && ecs_template_seek(set->world, parent->name) == ECS_TEMPLATE_NONE)
                 report_unknown(resolver, draft, parent);
         } else if (inside->state == ECS_DRAFT_OPEN) {
             report_cycle(resolver, draft, parent->line, inside);

@@ -46,6 +46,7 @@ void ecs_template_set_deinit(ecs_template_set* set) {
     release_array(set, set->components, set->component_capacity, sizeof *set->components);
     release_array(set, set->flags, set->flag_capacity, sizeof *set->flags);
     release_array(set, set->values, set->value_capacity, sizeof *set->values);
+    release_array(set, set->opaques, set->opaque_capacity, sizeof *set->opaques);
     ecs_name_index_deinit(&set->name_index, allocator);
     ecs_name_index_deinit(&set->draft_index, allocator);
     *set = (ecs_template_set){.world = set->world};
@@ -136,6 +137,17 @@ ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, 
     return entry->id;
 }
 
+ecs_type_id ecs_template_set_type_of(const ecs_template_set* set, const char* name) {
+    uint64_t hash = base_hash64_text(name);
+    ecs_component_id known = ecs_component_seek(set->world, name, hash);
+    if (known != ECS_COMPONENT_NONE) return ecs_component_get(set->world, known)->type;
+    uint32_t cursor = 0;
+    uint32_t at;
+    while ((at = ecs_name_index_next(&set->name_index, hash, &cursor)) != 0)
+        if (strcmp(set->names[at - 1].name, name) == 0) return set->names[at - 1].type;
+    return ECS_TYPE_NONE;
+}
+
 static const ecs_set_name* new_name(const ecs_template_set* set, ecs_component_id id) {
     uint32_t at = id - set->world->types.component_count - 1u;
     BASE_ASSERT(at < set->name_count);
@@ -190,13 +202,18 @@ static bool reserve_all(ecs_template_set* set) {
     const base_allocator* allocator = set->world->allocator;
     void* rows = templates->rows;
     void* values = templates->values;
+    void* opaques = templates->opaques;
     bool fits =
+        base_array_reserve(allocator, &opaques, &templates->opaque_capacity,
+                           templates->opaque_count + set->opaque_count,
+                           sizeof *templates->opaques) &&
         base_array_reserve(allocator, &rows, &templates->capacity,
                            templates->count + set->draft_count, sizeof *templates->rows) &&
         base_array_reserve(allocator, &values, &templates->value_capacity,
                            templates->value_count + set->value_count, sizeof *templates->values);
     templates->rows = (ecs_template_row**)rows;
     templates->values = values;
+    templates->opaques = (ecs_opaque_row**)opaques;
     return fits && ecs_name_index_reserve(&templates->index, allocator,
                                           templates->count + set->draft_count);
 }
@@ -231,13 +248,20 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
         base_report(set->reporter, NULL, 0, "more than %u templates", ECS_TEMPLATES_MAX);
         return ECS_ERR_FULL;
     }
-    uint32_t made = reserve_all(set) ? make_rows(set) : 0;
-    if (made < set->draft_count) {
+    if (!reserve_all(set)) return ECS_ERR_MEMORY;
+    ecs_opaque_row** opaques = templates->opaques + templates->opaque_count;
+    uint32_t made = make_rows(set);
+    uint32_t kept = ecs_opaques_make(set, templates->count + 1, opaques);
+    if (made < set->draft_count || kept < set->opaque_count) {
         for (uint32_t i = 0; i < made; i++)
             ecs_template_row_destroy(world, templates->rows[templates->count + i]);
+        for (uint32_t i = 0; i < kept; i++)
+            ecs_opaque_destroy(world, opaques[i]);
         return ECS_ERR_MEMORY;
     }
+    templates->opaque_count += kept;
     for (uint32_t i = 0; i < set->name_count; i++) {
+        templates->by_text[set->names[i].id / 64] |= UINT64_C(1) << (set->names[i].id % 64);
         ecs_component_id id;
         ecs_result result =
             ecs_component_register(world, set->names[i].name, set->names[i].type, &id);

@@ -59,10 +59,23 @@ typedef struct ecs_draft {
     uint32_t slot_count;
 } ecs_draft;
 
+/// A component of a type that nobody registered. Borrowed from its text.
+typedef struct ecs_draft_opaque {
+    const char* template_name;
+    const char* component;
+    const char* type;
+    const char* file;
+    const char* text;
+    uint32_t text_bytes;
+    uint32_t line;
+} ecs_draft_opaque;
+
 typedef struct ecs_template_set {
     ecs_world* world;
     const base_reporter* reporter;
-    bool is_reload;    ///< set between init and read
+    bool is_reload;    ///< set between init and read, like the two below
+    bool is_packed;    ///< the texts of all imports are read beside it
+    bool is_alone;     ///< imports are not looked at: parents may be unknown
     ecs_result result; ///< first class of failure
     ecs_text** texts;
     uint32_t text_count, text_capacity;
@@ -80,6 +93,8 @@ typedef struct ecs_template_set {
     uint32_t flag_count, flag_capacity;
     ecs_template_value* values;
     uint32_t value_count, value_capacity;
+    ecs_draft_opaque* opaques;
+    uint32_t opaque_count, opaque_capacity;
 } ecs_template_set;
 
 // template_set.c
@@ -103,10 +118,21 @@ void* ecs_template_set_value(ecs_template_set* set, const ecs_type* type);
 /// The id of a component by name, new or old; NONE when the type differs (reported).
 ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, ecs_type_id type,
                                        const char* file, uint32_t line);
+/// The type that a component's name has in the world or in the set so far; NONE when it has none.
+ecs_type_id ecs_template_set_type_of(const ecs_template_set* set, const char* name);
 const char* ecs_template_set_component_name(const ecs_template_set* set, ecs_component_id id);
 ecs_type_id ecs_template_set_component_type(const ecs_template_set* set, ecs_component_id id);
 /// NULL when no text of the set has this template.
 ecs_draft* ecs_template_set_draft(const ecs_template_set* set, const char* name);
+
+// template_opaque.c
+/// The set's opaque components as rows of the registry, not in it yet. Their templates have the ids
+/// `id_first` + position of the draft, or those of the loaded ones of that name.
+/// @return how many were made: fewer than the set has when memory ran out.
+uint32_t ecs_opaques_make(const ecs_template_set* set, uint32_t id_first, ecs_opaque_row** rows);
+void ecs_opaque_destroy(ecs_world* world, ecs_opaque_row* row);
+/// Does a text of the set, or a loaded one, have an opaque component of this name?
+bool ecs_opaque_is_known(const ecs_template_set* set, const char* component);
 
 // template_bind.c
 /// From a tree to drafts. The tree must live as long as the set.

@@ -37,9 +37,38 @@ static bool refuse(char* message, const char* what, const char* text) {
     return false;
 }
 
+/// 0x and 1 to 16 digits.
+static bool read_hex(const char* text, uint64_t* value) {
+    if (text[0] != '0' || (text[1] != 'x' && text[1] != 'X')) return false;
+    const char* at = text + 2;
+    *value = 0;
+    for (; *at && at - text < 2 + 16; at++) {
+        uint32_t digit = *at >= '0' && *at <= '9'   ? (uint32_t)(*at - '0')
+                         : *at >= 'a' && *at <= 'f' ? (uint32_t)(*at - 'a') + 10
+                         : *at >= 'A' && *at <= 'F' ? (uint32_t)(*at - 'A') + 10
+                                                    : 16;
+        if (digit == 16) return false;
+        *value = *value << 4 | digit;
+    }
+    return *at == '\0' && at > text + 2;
+}
+
+/// Hexadecimal digits spell the bits of a signed number: 0xFFFFFFFF is -1 where 32 bits are held.
+static bool read_hex_signed(const char* text, ecs_field_kind kind, int64_t* value) {
+    uint64_t bits;
+    uint32_t width = 8 * ecs_field_kind_bytes(kind);
+    if (!read_hex(text, &bits) || (width < 64 && bits >> width != 0)) return false;
+    uint64_t sign = UINT64_C(1) << (width - 1);
+    *value = (int64_t)((bits ^ sign) - sign);
+    return true;
+}
+
 static bool read_signed(const char* text, ecs_field_kind kind, void* target, char* message) {
     int64_t value;
-    if (!base_text_parse_i64(text, &value)) return refuse(message, "is no whole number", text);
+    uint64_t bits;
+    if (!read_hex_signed(text, kind, &value) && !base_text_parse_i64(text, &value))
+        return refuse(message, read_hex(text, &bits) ? "is out of range" : "is no whole number",
+                      text);
     int64_t high = kind == ECS_FIELD_I8    ? INT8_MAX
                    : kind == ECS_FIELD_I16 ? INT16_MAX
                    : kind == ECS_FIELD_I32 ? INT32_MAX
@@ -58,7 +87,7 @@ static bool read_signed(const char* text, ecs_field_kind kind, void* target, cha
 
 static bool read_unsigned(const char* text, ecs_field_kind kind, void* target, char* message) {
     uint64_t value;
-    if (!base_text_parse_u64(text, &value))
+    if (!read_hex(text, &value) && !base_text_parse_u64(text, &value))
         return refuse(message, "is no whole number from 0 up", text);
     uint32_t bytes = ecs_field_kind_bytes(kind);
     if (bytes < 8 && value >> (8 * bytes) != 0) return refuse(message, "is out of range", text);
@@ -198,6 +227,13 @@ static bool read_elements(element_list* list, const ecs_field* field, void* valu
     return true;
 }
 
+static uint32_t count_commas(const char* text) {
+    uint32_t count = 0;
+    for (; *text; text++)
+        count += *text == ',';
+    return count;
+}
+
 bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context, const char* text,
                            void* value, char* message) {
     BASE_ASSERT(type->id <= ECS_BUILTIN_COUNT);
@@ -222,6 +258,10 @@ bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context
     for (uint32_t i = 0; i < type->field_count; i++)
         needed += type->fields[i].count;
     element_list list = {.at = text, .is_matrix = type->id == ECS_BUILTIN_M};
+    char opaque_color[ELEMENT_BYTES * 4];
+    if (type->id == ECS_BUILTIN_C && count_commas(text) == 2 &&
+        base_text_format(opaque_color, sizeof opaque_color, "%s,255", text))
+        list.at = opaque_color;
     for (uint32_t i = 0; i < type->field_count; i++)
         if (!read_elements(&list, &type->fields[i], value, needed, message)) return false;
     return list_ends(&list, needed, message);

@@ -150,6 +150,44 @@ bool ecs_bind_is_scope_word(const char* name) {
     return false;
 }
 
+/// What editors and other engines keep in the same files: said of a template or a component, and of no
+/// effect on a world.
+bool ecs_bind_is_remark(const char* name) {
+    static const char* const words[] = {"_info",
+                                        "_hide",
+                                        "_hidden",
+                                        "_deps",
+                                        "_skipInitialReplication",
+                                        "_ignoreInitialReplication"};
+    for (uint32_t i = 0; i < BASE_COUNT(words); i++)
+        if (strcmp(name, words[i]) == 0) return true;
+    return false;
+}
+
+const char* ecs_bind_type_name(const char* name) {
+    if (strcmp(name, "i32") == 0) return "i";
+    return strcmp(name, "list<i32>") == 0 ? "list<i>" : name;
+}
+
+bool ecs_bind_spells(const char* type, const char* spelling) {
+    static const char* const whole[] = {"i", "i64", "u8", "u16", "u32", "u64", "eid"};
+    type = ecs_bind_type_name(type);
+    spelling = ecs_bind_type_name(spelling);
+    if (strcmp(type, spelling) == 0) return true;
+    if (strcmp(spelling, "i") != 0 && strcmp(spelling, "i64") != 0) return false;
+    for (uint32_t i = 0; i < BASE_COUNT(whole); i++)
+        if (strcmp(type, whole[i]) == 0) return true;
+    return false;
+}
+
+const char* ecs_bind_value_text(const char* type, const char* spelling, const char* text) {
+    if (strcmp(type, spelling) == 0 || strcmp(text, "-1") != 0) return text;
+    if (strcmp(type, "u8") == 0) return "0xFF";
+    if (strcmp(type, "u16") == 0) return "0xFFFF";
+    if (strcmp(type, "u32") == 0) return "0xFFFFFFFF";
+    return strcmp(type, "u64") == 0 ? "0xFFFFFFFFFFFFFFFF" : text;
+}
+
 void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node) {
     static const char* const words[] = {"_extends",   "_use",         "_tracked",  "_replicated",
                                         "_tags",      "_singleton",   "_group",    "_track",

@@ -35,11 +35,23 @@ typedef struct ecs_template_value {
     void* memory;
 } ecs_template_value;
 
+/// An opaque component and its strings, in one block.
+typedef struct ecs_opaque_row {
+    ecs_template_opaque public;
+    size_t bytes;
+} ecs_opaque_row;
+
+/// The first opaque component of this name in the world; NULL when there is none.
+const ecs_template_opaque* ecs_opaque_seek(const ecs_world* world, const char* component);
+
 typedef struct ecs_templates {
     ecs_template_row** rows; ///< id - 1
     uint32_t count, capacity;
     ecs_name_index index;    ///< loaded ones by name, composed ones by their list of parts
     ecs_template_value* values;
     uint32_t value_count, value_capacity;
+    ecs_opaque_row** opaques;
+    uint32_t opaque_count, opaque_capacity;
+    uint64_t by_text[ECS_COMPONENTS_MAX / 64 + 1]; ///< components that only texts gave a type
     void** zeros;            ///< [ECS_TYPES_MAX] by type id - 1: the type's default value, made on first use
 } ecs_templates;

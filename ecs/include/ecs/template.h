@@ -44,6 +44,28 @@ typedef struct ecs_template {
 /// @return ECS_OK; ECS_ERR_SYNTAX (reported); ECS_ERR_FULL; ECS_ERR_MEMORY; ECS_ERR_SEALED.
 BASE_MUST_USE ecs_result ecs_template_load(ecs_world* world, const char* file, const char* text,
                                            size_t text_bytes, const base_reporter* reporter);
+/// The same for a text that is looked at by itself: imports are not followed, and a parent that is
+/// not there, or a flag on a component of such a parent, is no fault. For checks, not for matches.
+BASE_MUST_USE ecs_result ecs_template_load_alone(ecs_world* world, const char* file,
+                                                 const char* text, size_t text_bytes,
+                                                 const base_reporter* reporter);
+
+/// A component of a template whose type nobody registered: reported as a warning when it is loaded, kept
+/// as it is written, and part of no entity. Borrowed until a reload.
+typedef struct ecs_template_opaque {
+    ecs_template_id template_id; ///< where it is written; children do not inherit it
+    const char* component;
+    const char* type;            ///< "": none was given
+    const char* text;            ///< the value, unescaped; a block as written, with its braces. NUL behind it
+    uint32_t text_bytes;
+    const char* file;
+    uint32_t line;
+} ecs_template_opaque;
+
+uint32_t ecs_template_opaque_count(const ecs_world* world);
+/// In the order in which they were read; `index` below the count (asserted).
+const ecs_template_opaque* ecs_template_opaque_get(const ecs_world* world, uint32_t index);
+
 /// Find by name; a name with '+' is composed on first use (parts in the given order, later parts
 /// override). Counted as a name look-up. ECS_TEMPLATE_NONE when a part is unknown or a limit is hit.
 ecs_template_id ecs_template_find(ecs_world* world, const char* name);

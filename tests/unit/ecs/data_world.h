@@ -99,6 +99,14 @@ static inline void data_load_refused(ecs_world* world, const char* text, const c
     assert_int_equal(ecs_component_count(world), components);
 }
 
+/// Must load with this one warning.
+static inline void data_load_warned(ecs_world* world, const char* text, const char* message) {
+    data_load load = data_load_bytes(world, text, strlen(text));
+    assert_int_equal(load.result, ECS_OK);
+    assert_string_equal(load.report.text, message);
+    assert_int_equal(load.report.count, 1);
+}
+
 /// The template's component by name; NULL when it has none.
 static inline const ecs_template_component* data_find(ecs_world* world, const char* template_name,
                                                       const char* component) {

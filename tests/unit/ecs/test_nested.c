@@ -76,8 +76,6 @@ static void shared_values_are_read_as_ones_own(void** state) {
                          " \"t:shared:t\"{ value:t=z } }");
     data_expect(*state, "a", "x", "{p:list<i>=[1]}");
     data_expect(*state, "a", "t", "\"z\"");
-    data_load_refused(*state, "b { \"x:shared:\"{ } }",
-                      "x.blk:1: error: block 'x' needs a type, as in \"x:type\"{ }");
 }
 
 static void faults_inside_name_file_and_line(void** state) {
@@ -104,8 +102,6 @@ static void faults_inside_name_file_and_line(void** state) {
         {"a { \"x:object\"{ y:object=1 } }",
          "x.blk:1: error: component 'x', 'y': an object is written as a block: \"name:object\"{ }"},
         {"a { \"x:object\"{ \"y:i\"{ value:r=1 } } }",
-         "x.blk:1: error: component 'x', 'y': i is written as value:i=..."},
-        {"a { \"x:object\"{ \"y:i\"{ } } }",
          "x.blk:1: error: component 'x', 'y': i is written as value:i=..."},
         {"a { \"x:object\"{ \"y:object\"{\n _trak:b=yes } } }",
          "x.blk:2: error: '_trak' means nothing here, did you mean '_track'?"},

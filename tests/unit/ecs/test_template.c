@@ -334,17 +334,127 @@ static void text_is_not_replicated_in_a_row(void** state) {
                       "x.blk:2: error: component 'name': text cannot be replicated in a row");
 }
 
-static void unknown_types_are_refused_by_name(void** state) {
+/// S5.2: files made for more than this program load, and say what of them is not used.
+static void unknown_types_are_kept_as_opaque_and_warned_of(void** state) {
     ecs_world* world = *state;
-    data_load_refused(world, "a {\n \"x:list<RigidBody>\"{ } }",
-                      "x.blk:2: error: component 'x' has the unknown type 'list<RigidBody>', did "
-                      "you mean 'RigidBody'?");
-    data_load_refused(world, "a { \"x:list<j>\"{ } }",
-                      "x.blk:1: error: component 'x' has the unknown type 'list<j>', did you mean "
-                      "'list<b>'?");
-    data_load_refused(world, "a { \"x:RigidBod\"{} }",
-                      "x.blk:1: error: component 'x' has the unknown type 'RigidBod', did you mean "
-                      "'RigidBody'?");
+    data_load_warned(world, "a {\n \"x:list<RigidBody>\"{ } y:i=1 }",
+                     "x.blk:2: warning: component 'x' has the unknown type 'list<RigidBody>', did "
+                     "you mean 'RigidBody'?: kept, not used");
+    data_load_warned(world, "b { x:p22=1,2 }",
+                     "x.blk:1: warning: component 'x' has the unknown type 'p22', did you mean "
+                     "'p2'?: kept, not used");
+    data_load_warned(world, "c { z { a:i=1 } }",
+                     "x.blk:1: warning: component 'z' has no type here or above, as in "
+                     "\"z:type\"{ }: kept, not used");
+    assert_int_equal(ecs_template_opaque_count(world), 3);
+    static const char* const kept[][4] = {{"a", "x", "list<RigidBody>", "{ }"},
+                                          {"b", "x", "p22", "1,2"},
+                                          {"c", "z", "", "{ a:i=1 }"}};
+    for (uint32_t i = 0; i < BASE_COUNT(kept); i++) {
+        const ecs_template_opaque* opaque = ecs_template_opaque_get(world, i);
+        assert_int_equal(opaque->template_id, ecs_template_find(world, kept[i][0]));
+        assert_string_equal(opaque->component, kept[i][1]);
+        assert_string_equal(opaque->type, kept[i][2]);
+        assert_int_equal(opaque->text_bytes, strlen(kept[i][3]));
+        assert_memory_equal(opaque->text, kept[i][3], opaque->text_bytes);
+        assert_string_equal(opaque->file, "x.blk");
+    }
+    assert_int_equal(ecs_template_opaque_get(world, 0)->line, 2);
+    assert_int_equal(ecs_component_find(world, "x"), ECS_COMPONENT_NONE);
+    assert_int_equal(ecs_template_get(world, 1)->component_count, 1);
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure((void)ecs_template_opaque_get(world, 3));
+}
+
+static void a_flag_on_an_opaque_component_is_no_fault(void** state) {
+    ecs_world* world = *state;
+    data_load_warned(world, "a { \"x:Foo\"{ } _tracked:t=x }",
+                     "x.blk:1: warning: component 'x' has the unknown type 'Foo': kept, not used");
+    data_load_ok(world, "b { _extends:t=a; _replicated:t=x }");
+    data_load_refused(world, "c { _tracked:t=z }",
+                      "x.blk:1: error: template 'c' has no component 'z' to flag");
+}
+
+/// S5.2: a system that asks for an opaque component is told its name.
+static void a_system_that_needs_an_opaque_component_is_refused_at_seal(void** state) {
+    ecs_world* world = *state;
+    data_load_warned(world, "a { \"x:Foo\"{ } }",
+                     "x.blk:1: warning: component 'x' has the unknown type 'Foo': kept, not used");
+    const ecs_term terms[] = {{"x", "i", ECS_READ}};
+    ecs_query* query;
+    assert_int_equal(ecs_query_create(world, terms, 1, &query), ECS_OK);
+    base_report_first report;
+    base_reporter reporter = base_reporter_first(&report);
+    assert_int_equal(ecs_world_seal(world, &reporter), ECS_ERR_TYPE);
+    assert_string_equal(report.text, "error: query 0 of (no system) asks for 'x', whose type 'Foo' "
+                                     "nobody registered (x.blk:1)");
+}
+
+/// S5.2: the spellings that projects use beside the plain one.
+static void values_have_several_spellings(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(
+        world,
+        "\xEF\xBB\xBF"
+        "a {\r\n"
+        "  \"h:u16\"{ value:i=0xFFFF; }\r\n \"n:u64\"{ value:i=-1 } \"e:eid\"{ value:i=0; }\n"
+        "  \"m: m\"{ value:m=[[1, 0, 0] [0, 1, 0] [0, 0, 1] [-253.441, 20.1, -7e1]] }\n"
+        "  c3:c=1, 2,3 // opaque\n  x:i=0x7fFFffff; y:i=0xFFFFFFFF z:i64=-0\n"
+        "  r:r=-1.5e-3;s:r=+.5 b1:b=on; b2:b=false; t:t=\"\xC3\xA4\"\n"
+        "  'q:i32'{ _info:t=\"a remark\"; _hide:b=yes; value:i32=7 }\n"
+        "  _info{ anything { x:i=1 } } _skipInitialReplication:t=\"h\"\n"
+        "  l:t='single' \"k\":i=5;\n}\n_infoCommonTemplates { a { desc:t=\"\" } }\n"
+        "d { _use:t=a; h { _track:b=yes } k{ value:i=6 } }");
+    data_expect(world, "a", "h", "65535");
+    data_expect(world, "a", "n", "18446744073709551615");
+    data_expect(world, "a", "c3", "1,2,3,255");
+    data_expect(world, "a", "x", "2147483647");
+    data_expect(world, "a", "y", "-1");
+    data_expect(world, "a", "q", "7");
+    data_expect(world, "a", "k", "5");
+    data_expect(world, "d", "k", "6");
+    assert_true(data_find(world, "d", "h")->flags & ECS_COMPONENT_TRACKED);
+    assert_false(data_find(world, "a", "h")->flags & ECS_COMPONENT_TRACKED);
+    data_load_refused(world, "f { x:i=0x100000000 }",
+                      "x.blk:1: error: component 'x' (i): '0x100000000' is out of range");
+    data_load_refused(world, "f { x:i=0x }",
+                      "x.blk:1: error: component 'x' (i): '0x' is no whole number");
+    data_load_refused(world, "f { \"h:u16\"{ value:i=-2 } }",
+                      "x.blk:1: error: component 'h' (u16): '-2' is no whole number from 0 up");
+    data_load_refused(world, "f { h:u16=-1 }",
+                      "x.blk:1: error: component 'h' (u16): '-1' is no whole number from 0 up");
+    data_load_refused(world, "f { c3:c=1,2 }",
+                      "x.blk:1: error: component 'c3' (c): 4 values are needed, not 2");
+}
+
+/// S5.2: words of a template that mean its own components.
+static void a_template_may_track_and_replicate_all_that_is_its_own(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world,
+                 "a { x:i=1 }\nb { _extends:t=a; _replicate:b=yes; y:i=1; _group { z:i=2 } }");
+    assert_int_equal(data_find(world, "b", "x")->flags, 0);
+    assert_true(data_find(world, "b", "y")->flags & ECS_COMPONENT_REPLICATED);
+    assert_true(data_find(world, "b", "z")->flags & ECS_COMPONENT_REPLICATED);
+}
+
+/// S5.2: a single file may be looked at by itself.
+static void alone_a_text_needs_no_parents(void** state) {
+    ecs_world* world = *state;
+    static const char text[] =
+        "import:t=\"other.blk\"\na { _extends:t=nobody; _tracked:t=x; y:i=1 }";
+    base_report_first report;
+    base_reporter reporter = base_reporter_first(&report);
+    assert_int_equal(ecs_template_load_alone(world, "x.blk", text, strlen(text), &reporter),
+                     ECS_OK);
+    assert_int_equal(report.count, 0);
+    assert_int_equal(ecs_template_load_alone(world, "x.blk", "b { x:i=z }", 11, &reporter),
+                     ECS_ERR_SYNTAX);
+    assert_string_equal(report.text, "x.blk:1: error: component 'x' (i): 'z' is no whole number");
+}
+
+static void an_import_needs_a_source_of_files(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "import_optional:t=\"other.blk\"");
     data_load_refused(
         world, "\nimport:t=\"other.blk\"\n",
         "x.blk:2: error: import of 'other.blk': files do not load others, name both to "
@@ -369,8 +479,6 @@ static void words_in_wrong_places_are_refused(void** state) {
                       "x.blk:1: error: template '': a name is 1 to 63 of A-Z a-z 0-9 _ . -");
     data_load_refused(world, "\"a:i\" { }",
                       "x.blk:1: error: template 'a' cannot have the type 'i'");
-    data_load_refused(world, "a { b { } }",
-                      "x.blk:1: error: block 'b' needs a type, as in \"b:type\"{ }");
     data_load_refused(world, "a { \"x:i\"{ y:i=1 } }",
                       "x.blk:1: error: component 'x' (i) takes value:i=..., not 'y'");
     data_load_refused(world, "a { \"x:i\"{ value:r=1 } }",
@@ -709,7 +817,13 @@ int main(void) {
         CASE(edges_of_every_number_type_load),
         CASE(faults_between_templates_name_file_and_line),
         CASE(text_is_not_replicated_in_a_row),
-        CASE(unknown_types_are_refused_by_name),
+        CASE(unknown_types_are_kept_as_opaque_and_warned_of),
+        CASE(a_flag_on_an_opaque_component_is_no_fault),
+        CASE(a_system_that_needs_an_opaque_component_is_refused_at_seal),
+        CASE(values_have_several_spellings),
+        CASE(a_template_may_track_and_replicate_all_that_is_its_own),
+        CASE(alone_a_text_needs_no_parents),
+        CASE(an_import_needs_a_source_of_files),
         CASE(words_in_wrong_places_are_refused),
         CASE(all_faults_of_a_file_are_reported),
         CASE(composition_lets_later_parts_override),
