@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+// S4.1 to S4.4, S4.7, S1.5: what matches, one group per matcher, kept up to date, count and first.
+#include "store_world.h"
+
+#include "base/rng.h"
+
+static ecs_query* make_query(store* fixture, const ecs_term* terms, uint32_t count) {
+    ecs_query* query = NULL;
+    assert_int_equal(ecs_query_create(fixture->world, terms, count, &query), ECS_OK);
+    return query;
+}
+
+static void any_wants_one_of_several(void** state) { // S4.2
+    (void)state;
+    store fixture;
+    store_open(&fixture, NULL);
+    const ecs_term either[] = {{"hp", "i", ECS_ANY}, {"radius", NULL, ECS_ANY}};
+    const ecs_term mixed[] = {{"pos", "p2", ECS_WRITE},
+                              {"hp", "i", ECS_ANY},
+                              {"vel", "p2", ECS_ANY},
+                              {"radius", "r", ECS_REQUIRE_NOT}};
+    const ecs_term half_known[] = {{"ghost", NULL, ECS_ANY}, {"hp", "i", ECS_ANY}};
+    ecs_query* any = make_query(&fixture, either, 2);
+    ecs_query* all = make_query(&fixture, mixed, 4);
+    ecs_query* half = make_query(&fixture, half_known, 2);
+    store_seal(&fixture);
+    ecs_world* world = fixture.world;
+    store_create(&fixture, fixture.nothing);
+    ecs_entity ball = store_create(&fixture, fixture.ball);
+    ecs_entity rock = store_create(&fixture, fixture.rock);
+    ecs_entity mover = store_create(&fixture, fixture.mover);
+    assert_int_equal(ecs_query_count(world, any), 2);
+    assert_int_equal(ecs_query_first(world, any), ball);
+    assert_int_equal(ecs_query_count(world, all), 2);
+    assert_int_equal(ecs_query_first(world, all), rock);
+    assert_int_equal(ecs_query_count(world, half), 1);
+    ecs_query_iter iter;
+    assert_true(ecs_query_find(world, all, mover, &iter));
+    assert_non_null(iter.rows.columns[0]);
+    assert_null(iter.rows.columns[1]); // no column
+    assert_null(iter.rows.columns[2]);
+    store_close(&fixture);
+}
+
+static void only_wants_nothing_else(void** state) { // S4.2
+    (void)state;
+    store fixture;
+    store_open(&fixture, NULL);
+    const ecs_term just_pos[] = {{"pos", "p2", ECS_READ}, {NULL, NULL, ECS_ONLY}};
+    const ecs_term maybe[] = {
+        {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_OPTIONAL_READ}, {NULL, NULL, ECS_ONLY}};
+    const ecs_term bare[] = {{NULL, NULL, ECS_ONLY}};
+    const ecs_term any[] = {{"hp", "i", ECS_ANY}, {"pos", "p2", ECS_ANY}, {NULL, NULL, ECS_ONLY}};
+    const ecs_term not_it[] = {{"pos", "p2", ECS_REQUIRE_NOT}, {NULL, NULL, ECS_ONLY}};
+    ecs_query* pos = make_query(&fixture, just_pos, 2);
+    ecs_query* pos_vel = make_query(&fixture, maybe, 3);
+    ecs_query* empty = make_query(&fixture, bare, 1);
+    ecs_query* hp_pos = make_query(&fixture, any, 3);
+    ecs_query* none = make_query(&fixture, not_it, 2);
+    store_seal(&fixture);
+    ecs_world* world = fixture.world;
+    ecs_entity nothing = store_create(&fixture, fixture.nothing);
+    ecs_entity pad = store_create(&fixture, fixture.pad);
+    ecs_entity mover = store_create(&fixture, fixture.mover);
+    ecs_entity rock = store_create(&fixture, fixture.rock);
+    store_create(&fixture, fixture.ball);
+    assert_int_equal(ecs_query_count(world, pos), 1);
+    assert_int_equal(ecs_query_first(world, pos), pad);
+    assert_int_equal(ecs_query_count(world, pos_vel), 2);
+    assert_int_equal(ecs_query_first(world, empty), nothing);
+    assert_int_equal(ecs_query_count(world, empty), 1);
+    assert_int_equal(ecs_query_count(world, hp_pos), 2);
+    assert_int_equal(ecs_query_count(world, none), 1);
+    ecs_query_iter iter;
+    assert_true(ecs_query_find(world, hp_pos, rock, &iter));
+    assert_false(ecs_query_find(world, hp_pos, mover, &iter));
+    store_close(&fixture);
+}
+
+static void terms_that_ask_for_the_same_share_a_group(void** state) { // S4.3 S4.7
+    (void)state;
+    store fixture;
+    store_open(&fixture, NULL);
+    const ecs_term first[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}};
+    const ecs_term turned[] = {{"vel", "p2", ECS_WRITE}, {"pos", "p2", ECS_REQUIRE}};
+    const ecs_term more[] = {
+        {"pos", "p2", ECS_READ}, {"hp", "i", ECS_OPTIONAL_READ}, {"vel", "p2", ECS_READ}};
+    const ecs_term other[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE_NOT}};
+    const ecs_term only[] = {
+        {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}, {NULL, NULL, ECS_ONLY}};
+    ecs_query* a = make_query(&fixture, first, 2);
+    ecs_query* same = make_query(&fixture, first, 2);
+    ecs_query* b = make_query(&fixture, turned, 2);
+    ecs_query* c = make_query(&fixture, more, 3);
+    ecs_query* d = make_query(&fixture, other, 2);
+    ecs_query* e = make_query(&fixture, only, 3);
+    assert_ptr_equal(a, same);
+    assert_ptr_not_equal(a, b); // columns in another order
+    assert_ptr_equal(a->group, b->group);
+    assert_ptr_equal(a->group, c->group);
+    assert_ptr_not_equal(a->group, d->group);
+    assert_ptr_not_equal(a->group, e->group);
+    assert_int_equal(fixture.world->storage.group_count, 3);
+    store_seal(&fixture);
+    store_create(&fixture, fixture.ball);
+    ecs_query_iter iter = ecs_query_begin(fixture.world, b);
+    assert_true(ecs_query_next(&iter));
+    assert_float_equal(((const ecs_vec2*)iter.rows.columns[0])->x, 3, 0); // vel comes first
+    assert_null(iter.rows.columns[1]);
+    ecs_query_end(&iter);
+    store_close(&fixture);
+}
+
+static void names_that_exist_nowhere_are_reported(void** state) { // S4.2
+    (void)state;
+    store fixture;
+    store_open(&fixture, NULL);
+    const ecs_term ghosts[] = {{"ghost", NULL, ECS_ANY}, {"spirit", NULL, ECS_ANY}};
+    make_query(&fixture, ghosts, 2);
+    base_report_first report = {0};
+    base_reporter reporter = base_reporter_first(&report);
+    assert_int_equal(ecs_world_seal(fixture.world, &reporter), ECS_ERR_UNKNOWN);
+    assert_non_null(strstr(report.text, "ghost"));
+    ecs_world_destroy(fixture.world);
+}
+
+static void only_stands_without_a_name(void** state) { // S4.2
+    (void)state;
+    store fixture;
+    store_open(&fixture, NULL);
+    const ecs_term named[] = {{"pos", NULL, ECS_ONLY}};
+    ecs_query* query = NULL;
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure((void)!ecs_query_create(fixture.world, named, 1, &query));
+    base_assert_handler_set(NULL);
+    store_seal(&fixture);
+    ecs_world_destroy(fixture.world);
+}
+
+static void groups_that_cannot_be_made_change_nothing(void** state) { // S4.3
+    (void)state;
+    store_memory memory;
+    store_memory_init(&memory);
+    const ecs_term terms[] = {
+        {"pos", "p2", ECS_READ}, {"hp", "i", ECS_ANY}, {"vel", "p2", ECS_ANY}};
+    bool is_done = false;
+    for (uint64_t fail_at = 1; !is_done; fail_at++) {
+        store fixture;
+        ecs_world_config config = ecs_world_config_default();
+        config.allocator = &memory.allocator;
+        memory.fail_at = 0;
+        store_open(&fixture, &config);
+        memory.fail_at = memory.calls + fail_at;
+        ecs_query* query = NULL;
+        ecs_result result = ecs_query_create(fixture.world, terms, 3, &query);
+        memory.fail_at = 0;
+        if (result != ECS_OK) assert_int_equal(fixture.world->storage.query_count, 0);
+        store_seal(&fixture);
+        memory.fail_at = memory.calls + fail_at;
+        ecs_entity entity = ECS_ENTITY_NONE;
+        ecs_result made = ecs_create(fixture.world, fixture.ball, NULL, 0, &entity);
+        is_done = result == ECS_OK && made == ECS_OK;
+        memory.fail_at = 0;
+        ecs_world_validate(fixture.world);
+        assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &entity), ECS_OK);
+        ecs_world_validate(fixture.world);
+        store_close(&fixture);
+        assert_int_equal(memory.bytes_out, 0);
+    }
+}
+
+// Random matchers over many components
+
+enum { KINDS = 200, SHAPES = 120, QUERIES = 60, TERMS_MAX = 12 };
+
+typedef struct matcher {
+    ecs_term terms[TERMS_MAX];
+    char names[TERMS_MAX][8];
+    uint32_t kinds[TERMS_MAX];
+    uint32_t count;
+    ecs_query* query;
+} matcher;
+
+static bool model_matches(const matcher* m, const bool* has) {
+    bool wants_any = false, has_any = false, is_only = false;
+    bool named[KINDS] = {false};
+    for (uint32_t i = 0; i < m->count; i++) {
+        ecs_access access = m->terms[i].access;
+        uint32_t kind = m->kinds[i];
+        if (access == ECS_ONLY) {
+            is_only = true;
+            continue;
+        }
+        if ((access == ECS_READ || access == ECS_WRITE || access == ECS_REQUIRE) && !has[kind])
+            return false;
+        if (access == ECS_REQUIRE_NOT && has[kind]) return false;
+        if (access == ECS_ANY) {
+            wants_any = true;
+            has_any = has_any || has[kind];
+        }
+        if (access != ECS_REQUIRE_NOT) named[kind] = true;
+    }
+    for (uint32_t kind = 0; is_only && kind < KINDS; kind++)
+        if (has[kind] && !named[kind]) return false;
+    return !wants_any || has_any;
+}
+
+static void fill_matcher(matcher* m, base_rng* rng, bool has[SHAPES][KINDS]) {
+    // Mostly about the components of one shape, or nothing would ever match.
+    const bool* like = has[base_rng_u32(rng) % SHAPES];
+    uint32_t count = 1 + base_rng_u32(rng) % (TERMS_MAX - 1);
+    m->count = 0;
+    uint32_t from = base_rng_u32(rng) % KINDS;
+    for (uint32_t i = 0; i < KINDS && m->count < count; i++) {
+        uint32_t kind = (from + i) % KINDS;
+        bool is_there = like[kind];
+        if (!is_there && base_rng_u32(rng) % 40 != 0) continue;
+        static const ecs_access there[] = {ECS_READ, ECS_WRITE, ECS_REQUIRE, ECS_ANY,
+                                           ECS_OPTIONAL_READ};
+        static const ecs_access gone[] = {ECS_REQUIRE_NOT, ECS_ANY, ECS_OPTIONAL_WRITE};
+        ecs_access access = is_there ? there[base_rng_u32(rng) % 5] : gone[base_rng_u32(rng) % 3];
+        (void)snprintf(m->names[m->count], sizeof m->names[0], "c%u", kind);
+        m->terms[m->count] = (ecs_term){m->names[m->count], "i", access};
+        m->kinds[m->count++] = kind;
+    }
+    if (m->count < TERMS_MAX && base_rng_u32(rng) % 3 == 0)
+        m->terms[m->count++] = (ecs_term){NULL, NULL, ECS_ONLY};
+}
+
+static void matchers_combine_freely_over_many_components(void** state) { // S4.1 S4.2 S4.4 S1.5 S1.3
+    (void)state;
+    const uint64_t seed = 0x5ea1;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    base_rng rng = base_rng_make(seed, 0);
+    static bool has[SHAPES][KINDS];
+    static char text[256 << 10];
+    size_t used = 0;
+    memset(has, 0, sizeof has);
+    for (uint32_t s = 0; s < SHAPES; s++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "s%u {\n", s);
+        uint32_t count = s % 17;
+        for (uint32_t i = 0; i < count; i++)
+            has[s][s == 1 ? i * 60 % KINDS : base_rng_u32(&rng) % KINDS] = true;
+        for (uint32_t kind = 0; kind < KINDS; kind++)
+            if (has[s][kind] || (s == SHAPES - 1))
+                used += (size_t)snprintf(text + used, sizeof text - used, " c%u:i=1\n", kind);
+        if (s == SHAPES - 1) memset(has[s], true, KINDS);
+        used += (size_t)snprintf(text + used, sizeof text - used, "}\n");
+    }
+    ecs_world_config config = ecs_world_config_default();
+    ecs_world* world = NULL;
+    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(ecs_template_load(world, "many.blk", text, used, &reporter), ECS_OK);
+    static matcher matchers[QUERIES];
+    for (uint32_t q = 0; q < QUERIES; q++) {
+        fill_matcher(&matchers[q], &rng, has);
+        assert_int_equal(
+            ecs_query_create(world, matchers[q].terms, matchers[q].count, &matchers[q].query),
+            ECS_OK);
+    }
+    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    ecs_template_id ids[SHAPES];
+    uint32_t living[SHAPES] = {0};
+    ecs_entity last[SHAPES] = {0};
+    for (uint32_t s = 0; s < SHAPES; s++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "s%u", s);
+        ids[s] = ecs_template_find(world, name);
+    }
+    uint32_t matched = 0;
+    for (uint32_t round = 0; round < 400; round++) {
+        uint32_t s = base_rng_u32(&rng) % SHAPES;
+        if (last[s] != ECS_ENTITY_NONE && base_rng_u32(&rng) % 2 == 0) {
+            uint32_t to = base_rng_u32(&rng) % SHAPES; // goes, or becomes another
+            if (last[to] == ECS_ENTITY_NONE) {
+                assert_int_equal(ecs_recreate(world, last[s], ids[to], NULL, 0), ECS_OK);
+                last[to] = last[s];
+                living[to]++;
+            } else {
+                assert_int_equal(ecs_destroy(world, last[s]), ECS_OK);
+            }
+            living[s]--;
+            last[s] = ECS_ENTITY_NONE;
+        } else {
+            assert_int_equal(ecs_create(world, ids[s], NULL, 0, &last[s]), ECS_OK);
+            living[s]++;
+        }
+        for (uint32_t q = 0; q < QUERIES; q++) {
+            uint32_t expected = 0;
+            for (uint32_t k = 0; k < SHAPES; k++)
+                if (model_matches(&matchers[q], has[k])) expected += living[k];
+            matched += expected;
+            assert_int_equal(ecs_query_count(world, matchers[q].query), expected);
+            ecs_entity first = ecs_query_first(world, matchers[q].query);
+            assert_int_equal(first != ECS_ENTITY_NONE, expected > 0);
+            ecs_query_iter iter = ecs_query_begin(world, matchers[q].query);
+            bool has_one = ecs_query_next(&iter);
+            assert_int_equal(has_one ? iter.rows.entities[0] : ECS_ENTITY_NONE, first);
+            ecs_query_end(&iter);
+        }
+    }
+    assert_true(matched > 10000);
+    ecs_world_validate(world);
+    ecs_world_destroy(world);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(any_wants_one_of_several),
+        TEST(only_wants_nothing_else),
+        TEST(terms_that_ask_for_the_same_share_a_group),
+        TEST(names_that_exist_nowhere_are_reported),
+        TEST(only_stands_without_a_name),
+        TEST(groups_that_cannot_be_made_change_nothing),
+        TEST(matchers_combine_freely_over_many_components),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

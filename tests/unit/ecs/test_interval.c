@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// S3.3, S5.13, S5.14: how often a system runs, where it exists, how it may be cut.
+#include "live_world.h"
+
+static void count_turn(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    char text[24];
+    (void)snprintf(text, sizeof(text), "%llu ", (unsigned long long)stage->tick);
+    live_mark(stage->context, text);
+}
+
+static void heal(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)stage;
+    int32_t* hp = rows->columns[0];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        hp[i]++;
+    }
+}
+
+static void an_interval_system_runs_when_the_tick_divides(void** state) { // S3.3
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    const ecs_term terms[] = {{"hp", "i", ECS_WRITE}};
+    const ecs_system_desc systems[] = {
+        {.name = "seldom",
+         .stage = "act",
+         .run = count_turn,
+         .every_ticks = 120,
+         .context = &fixture},
+        {.name = "regenerate",
+         .stage = "act",
+         .run = heal,
+         .every_ticks = 120,
+         .terms = terms,
+         .term_count = 1},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
+        assert_int_equal(ecs_system_register(fixture.world, &systems[i]), ECS_OK);
+    }
+    live_seal(&fixture);
+    ecs_entity entity = live_create(&fixture, fixture.thing);
+    for (uint32_t i = 0; i < 361; i++) {
+        live_step(&fixture);
+    }
+    assert_string_equal(fixture.trace, "120 240 360 ");
+    assert_int_equal(*(const int32_t*)ecs_get(fixture.world, entity, fixture.hp), 103);
+    ecs_system_info info;
+    assert_true(ecs_stage_system_info(fixture.world, 0, 1, &info));
+    assert_string_equal(info.name, "regenerate");
+    assert_int_equal(info.every_ticks, 120);
+    assert_false(ecs_stage_system_info(fixture.world, 0, 2, &info));
+    assert_false(ecs_stage_system_info(fixture.world, 7, 0, &info));
+    live_close(&fixture);
+}
+
+static void none_and_one_are_each_tick(void** state) { // S3.3
+    (void)state;
+    for (uint32_t every = 0; every < 2; every++) {
+        live fixture;
+        live_open(&fixture, NULL);
+        const ecs_system_desc desc = {.name = "often",
+                                      .stage = "act",
+                                      .run = count_turn,
+                                      .every_ticks = every,
+                                      .quantum = 64 * every,
+                                      .context = &fixture};
+        assert_int_equal(ecs_system_register(fixture.world, &desc), ECS_OK);
+        live_seal(&fixture);
+        live_step(&fixture);
+        live_step(&fixture);
+        assert_string_equal(fixture.trace, "1 2 ");
+        ecs_system_info info;
+        assert_true(ecs_stage_system_info(fixture.world, 0, 0, &info));
+        assert_int_equal(info.every_ticks, 1);
+        assert_int_equal(info.quantum, 64 * every); // S5.14
+        live_close(&fixture);
+    }
+}
+
+static bool exists_with(const char* world_tag, const char* const* tags, uint32_t count) {
+    ecs_world_config config = ecs_world_config_default();
+    config.tags = &world_tag;
+    config.tag_count = world_tag != NULL;
+    live fixture;
+    live_open(&fixture, &config);
+    const ecs_system_desc desc = {
+        .name = "s", .stage = "act", .run = heal, .tags = tags, .tag_count = count};
+    assert_int_equal(ecs_system_register(fixture.world, &desc), ECS_OK);
+    live_seal(&fixture);
+    bool is_there = ecs_stage_system_name(fixture.world, 0, 0) != NULL;
+    live_close(&fixture);
+    return is_there;
+}
+
+static void a_tag_may_offer_alternatives(void** state) { // S5.13
+    (void)state;
+    static const char* const either[] = {"server|predict"};
+    static const char* const spaced[] = {"server | predict|view"};
+    static const char* const both[] = {"server|predict", "predict|view"};
+    static const char* const hollow[] = {"|"};
+    assert_true(exists_with("server", either, 1));
+    assert_true(exists_with("predict", either, 1));
+    assert_false(exists_with("serve", either, 1));
+    assert_false(exists_with("server|predict", either, 1));
+    assert_false(exists_with(NULL, either, 1));
+    assert_true(exists_with("predict", spaced, 1));
+    assert_true(exists_with("view", spaced, 1));
+    assert_true(exists_with("predict", both, 2));
+    assert_false(exists_with("server", both, 2));
+    assert_false(exists_with("server", hollow, 1));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(an_interval_system_runs_when_the_tick_divides),
+        TEST(none_and_one_are_each_tick),
+        TEST(a_tag_may_offer_alternatives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
