@@ -90,10 +90,7 @@ base_options_result client_config_read(client_config* config, int argc, char** a
         {"trace", BASE_OPTION_TEXT, &config->trace, "FILE",
          "write every applied update, for shoal-replay check-trace", 0, 0},
         {"net", BASE_OPTION_TEXT, &config->net, "SPEC",
-         "bad network: "
-         "loss=5,delay=80,jitter=20,duplicate=1,reorder=2,outage_at=5000,outage_for=10000,"
-         "seed=7",
-         0, 0},
+         "bad network: loss=5,delay=80,jitter=20,outage_at=5000,outage_for=9000,seed=7", 0, 0},
         {"seed", BASE_OPTION_U64, &config->seed, "N", "of the bots' chance", 0, 0},
         {"shot", BASE_OPTION_TEXT, &config->shot, "FILE.png", "write one frame as a picture", 0, 0},
         {"shot-tick", BASE_OPTION_U64, &config->shot_tick, "N",

@@ -35,7 +35,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         {"dump-world", BASE_OPTION_TEXT, &config->dump_world, "FILE",
          "at the end write what clients should see", 0, 0},
         {"net", BASE_OPTION_TEXT, &config->net, "SPEC",
-         "bad network: loss=5,delay=80,jitter=20,duplicate=1,reorder=2,outage_at=5000,outage_for=10000", 0, 0},
+         "bad network: loss=5,delay=80,jitter=20,outage_at=5000,outage_for=9000,seed=7", 0, 0},
         {"config", BASE_OPTION_TEXT, &config->config, "FILE",
          "options as lines of \"tick-rate = 30\"; environment and command line win", 0, 0},
     };

@@ -16,9 +16,9 @@ static void check(const ProtobufCMessage* message, const char* expected) {
 
 static void scalars_are_written_even_when_default(void** state) {
     (void)state;
-    Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
-    welcome.client = 3;
-    check(&welcome.base, "{\"client\":3,\"tick_rate_hz\":0,\"replicated_index_max\":0}");
+    Shoal__Wire__RosterEntry entry = SHOAL__WIRE__ROSTER_ENTRY__INIT;
+    entry.client = 3;
+    check(&entry.base, "{\"client\":3,\"name\":\"\",\"is_bot\":false}");
 }
 
 static void text_is_escaped_and_bytes_are_hex(void** state) {
@@ -76,14 +76,14 @@ static void every_kind_of_field_has_a_form(void** state) {
 
 static void long_output_is_cut_and_counted(void** state) {
     (void)state;
-    Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
+    Shoal__Wire__RosterEntry entry = SHOAL__WIRE__ROSTER_ENTRY__INIT;
     char text[16];
     memset(text, 'x', sizeof text);
-    size_t size = proto_json(&welcome.base, text, 10);
-    assert_int_equal(size, strlen("{\"client\":0,\"tick_rate_hz\":0,\"replicated_index_max\":0}"));
+    size_t size = proto_json(&entry.base, text, 10);
+    assert_int_equal(size, strlen("{\"client\":0,\"name\":\"\",\"is_bot\":false}"));
     assert_string_equal(text, "{\"client\"");
     assert_int_equal(text[10], 'x');
-    assert_int_equal(proto_json(&welcome.base, NULL, 0), size);
+    assert_int_equal(proto_json(&entry.base, NULL, 0), size);
 }
 
 static void nesting_beyond_the_limit_is_null(void** state) {
