@@ -4,8 +4,7 @@
 #
 #   picture.sh BUILD [FILE.svg TICK LEVEL]     with a file: keep the picture of that tick
 #
-# games/breakout/breakout.svg is tick 1296 of such a match at level 3. Bots play over real sockets, so
-# another match gives another picture.
+# Bots play over real sockets, so another match gives another picture.
 set -euo pipefail
 build=$1
 out=${2:-}
