@@ -186,6 +186,133 @@ static void random_constraints_hold_or_form_a_cycle(void** state) {
     }
 }
 
+static ecs_result order(live* fixture, const char* const* names, uint32_t count,
+                        base_report_first* report) {
+    memset(report, 0, sizeof(*report));
+    base_reporter reporter = base_reporter_first(report);
+    return ecs_order_set(fixture->world, "act", names, count, &reporter);
+}
+
+static void systems_stand_before_or_after_a_sync_point(void** state) { // S5.12
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    assert_int_equal(add(&fixture, "a", NULL, "point"), ECS_OK);
+    assert_int_equal(add(&fixture, "b", "point", NULL), ECS_OK);
+    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "point"), ECS_OK);
+    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "point"), ECS_ERR_DUPLICATE);
+    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "a"), ECS_ERR_DUPLICATE);
+    assert_int_equal(add(&fixture, "point", NULL, NULL), ECS_ERR_DUPLICATE);
+    assert_int_equal(add(&fixture, "c", "point", NULL), ECS_OK);
+    live_seal(&fixture);
+    char text[64];
+    order_text(&fixture, text);
+    assert_string_equal(text, "bcpointa");
+    ecs_system_info info;
+    assert_true(ecs_stage_system_info(fixture.world, 0, 2, &info));
+    assert_true(info.is_sync_point);
+    live_step(&fixture); // runs nothing there
+    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "late"), ECS_ERR_SEALED);
+    live_close(&fixture);
+}
+
+static void an_explicit_order_chains_its_names_and_moves_nobody_else(void** state) { // S5.12
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    static const char* const first[] = {"a", "b"};
+    static const char* const names[] = {"d", "p", "b", "a"};
+    base_report_first report;
+    assert_int_equal(order(&fixture, first, 2, &report), ECS_OK); // before anyone is registered
+    static const char* const all[] = {"a", "b", "c", "d", "e"};
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(add(&fixture, all[i], NULL, NULL), ECS_OK);
+    }
+    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "p"), ECS_OK);
+    assert_int_equal(order(&fixture, names, 4, &report), ECS_OK); // replaces the first
+    live_seal(&fixture);
+    char text[64];
+    order_text(&fixture, text);
+    assert_string_equal(text, "cdepba");
+    assert_int_equal(order(&fixture, names, 4, &report), ECS_ERR_SEALED);
+    live_close(&fixture);
+}
+
+static void an_order_that_is_wrong_is_refused_by_name(void** state) { // S5.12
+    (void)state;
+    static const char* const twice[] = {"a", "b", "a"};
+    static const char* const names[] = {"a", "b"};
+    static const char* const ghost[] = {"a", "ghost"};
+    live fixture;
+    base_report_first report;
+    live_open(&fixture, NULL);
+    assert_int_equal(order(&fixture, names, 2, &report), ECS_OK);
+    assert_int_equal(order(&fixture, twice, 3, &report), ECS_ERR_DUPLICATE);
+    assert_non_null(strstr(report.text, "'a' twice"));
+    assert_int_equal(add(&fixture, "a", NULL, "b"), ECS_OK);
+    assert_int_equal(add(&fixture, "b", NULL, NULL), ECS_OK);
+    assert_int_equal(seal_reported(&fixture, &report), ECS_ERR_CYCLE); // the first list stayed
+    assert_non_null(strstr(report.text, "a after b"));
+    assert_non_null(strstr(report.text, "b after a"));
+    assert_int_equal(order(&fixture, ghost, 2, &report), ECS_OK);
+    assert_int_equal(seal_reported(&fixture, &report), ECS_ERR_UNKNOWN);
+    assert_non_null(strstr(report.text, "ghost"));
+    assert_int_equal(order(&fixture, NULL, 0, &report), ECS_OK);
+    assert_int_equal(seal_reported(&fixture, &report), ECS_OK);
+    live_close(&fixture);
+}
+
+static void mark_event(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)event;
+    (void)rows;
+    live_mark(stage->user, stage->context);
+}
+
+static void handlers_of_events_follow_the_order_too(void** state) { // S5.12 S5.11
+    (void)state;
+    static const char* const names[] = {"3", "p", "1"};
+    static const char* const ping[] = {"ping"};
+    live fixture;
+    live_open(&fixture, NULL);
+    for (uint32_t i = 0; i < 3; i++) {
+        static const char* const systems[] = {"1", "2", "3"};
+        const ecs_system_desc desc = {.name = systems[i],
+                                      .events = ping,
+                                      .event_count = 1,
+                                      .on_event = mark_event,
+                                      .context = (void*)systems[i]};
+        assert_int_equal(ecs_system_register(fixture.world, &desc), ECS_OK);
+    }
+    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "p"), ECS_OK);
+    base_report_first report;
+    assert_int_equal(order(&fixture, names, 3, &report), ECS_OK);
+    live_seal(&fixture);
+    assert_true(ecs_event_broadcast(fixture.world, fixture.ping, NULL));
+    ecs_step step = {.tick = 1, .dt = 1, .user = &fixture};
+    ecs_world_step(fixture.world, &step);
+    assert_string_equal(fixture.trace, "231");
+    live_close(&fixture);
+}
+
+static void as_many_systems_as_the_limit_says(void** state) { // S5.12
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    char name[16];
+    for (uint32_t i = 0; i < ECS_SYSTEMS_MAX; i++) {
+        (void)snprintf(name, sizeof(name), "p%u", i);
+        assert_int_equal(ecs_sync_point_register(fixture.world, "act", name), ECS_OK);
+    }
+    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "more"), ECS_ERR_FULL);
+    char long_name[ECS_NAME_BYTES_MAX + 1];
+    memset(long_name, 'x', sizeof(long_name) - 1);
+    long_name[ECS_NAME_BYTES_MAX] = '\0';
+    const char* const names[] = {long_name};
+    base_report_first report;
+    assert_int_equal(order(&fixture, names, 1, &report), ECS_ERR_FULL);
+    live_close(&fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(systems_without_constraints_run_in_order_of_registration),
@@ -196,6 +323,11 @@ int main(void) {
         TEST(a_system_after_itself_is_a_cycle),
         TEST(names_of_systems_that_tags_left_out_are_ignored),
         TEST(random_constraints_hold_or_form_a_cycle),
+        TEST(systems_stand_before_or_after_a_sync_point),
+        TEST(an_explicit_order_chains_its_names_and_moves_nobody_else),
+        TEST(an_order_that_is_wrong_is_refused_by_name),
+        TEST(handlers_of_events_follow_the_order_too),
+        TEST(as_many_systems_as_the_limit_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
