@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-/// shoal-esgen: reads C functions that are systems, writes their registration. Annotations: ecs/es.h.
+/// shoal-esgen: reads C functions that are systems and structs that are types, writes their registration.
+/// Annotations: ecs/es.h. The language on one page: ecs/ESGEN.md.
 ///
-/// Shape: text -> words (words.c) -> functions (parse.c, params.c) -> text (emit.c). Nothing is understood
-/// but the heads of functions, so any C that a compiler takes is taken here.
-/// Memory: one arena of the program's life. Errors are reported as FILE:LINE of the user's file.
+/// Shape: text -> words (words.c) -> functions and structs (parse.c, params.c, check.c, types.c) -> text (emit.c,
+/// emit_register.c, emit_types.c, put.c). Nothing is understood but heads of functions and annotated
+/// structs, so any C that a compiler takes is taken here.
+/// Memory: the heap, until esgen_unit_deinit. Errors are reported as FILE:LINE of the user's file, in
+/// sentences; whatever the bytes are, nothing is read outside of them and nothing is asserted.
 #pragma once
 
 #include "base/bytes.h"
@@ -11,11 +14,18 @@
 
 #define ESGEN_FILE_BYTES_MAX (1u << 22)
 #define ESGEN_PARAMS_MAX 40u
+#define ESGEN_TERMS_MAX 32u ///< ECS_QUERY_TERMS_MAX
 #define ESGEN_LIST_MAX 32u
-#define ESGEN_NAME_BYTES_MAX 64u
+#define ESGEN_NAME_BYTES_MAX 64u ///< with the NUL, as ECS_NAME_BYTES_MAX
+#define ESGEN_TEXT_BYTES_MAX 128u
 #define ESGEN_FUNCTIONS_MAX 512u
 #define ESGEN_TYPES_MAX 256u
+#define ESGEN_STRUCTS_MAX 256u
+#define ESGEN_STRUCT_EVENTS_MAX 8u
+#define ESGEN_FIELDS_MAX 64u ///< ECS_FIELDS_MAX
+#define ESGEN_HEADERS_MAX 256u
 #define ESGEN_INCLUDE_DEPTH_MAX 8u
+#define ESGEN_COLUMNS_MAX 100u ///< of a line of what is written
 
 typedef enum esgen_word_kind {
     ESGEN_END,
@@ -44,10 +54,16 @@ BASE_MUST_USE bool esgen_words_read(esgen_words* words, const char* file, const 
                                     size_t size, const base_reporter* reporter);
 void esgen_words_deinit(esgen_words* words);
 bool esgen_word_is(const esgen_word* word, const char* text);
+/// "ES_SOMETHING".
+bool esgen_word_is_annotation(const esgen_word* word);
 
 typedef struct esgen_name {
     char text[ESGEN_NAME_BYTES_MAX];
 } esgen_name;
+
+typedef struct esgen_text {
+    char text[ESGEN_TEXT_BYTES_MAX];
+} esgen_text;
 
 typedef struct esgen_list {
     esgen_name items[ESGEN_LIST_MAX];
@@ -55,24 +71,25 @@ typedef struct esgen_list {
 } esgen_list;
 
 typedef enum esgen_param_kind {
+    ESGEN_COMPONENT,
     ESGEN_STAGE,
     ESGEN_EVENT,   ///< const ecs_event*
     ESGEN_PAYLOAD, ///< const T* event
     ESGEN_ENTITY,
     ESGEN_COUNT,
     ESGEN_CONTEXT,
-    ESGEN_COMPONENT,
 } esgen_param_kind;
 
 typedef struct esgen_param {
     esgen_param_kind kind;
-    bool is_const, is_pointer, is_optional, has_default;
+    bool is_const, is_pointer, is_struct, is_optional, has_default;
     uint32_t line;
-    esgen_name type; ///< C type without const and stars
+    esgen_name type; ///< C type without const, struct and stars
     esgen_name name;
     esgen_name component;      ///< its name
     esgen_name component_type; ///< its ecs type
-    char default_text[128];
+    esgen_name element;        ///< of a list
+    esgen_text default_value;
 } esgen_param;
 
 typedef enum esgen_function_kind { ESGEN_SYSTEM, ESGEN_HANDLER, ESGEN_QUERY } esgen_function_kind;
@@ -81,41 +98,110 @@ typedef struct esgen_function {
     esgen_function_kind kind;
     uint32_t line;
     esgen_name name;
-    bool is_span, returns_bool;
+    bool is_span, returns_bool, is_only;
     esgen_name stage;
-    esgen_name every, quantum; ///< number as written, "" without
+    esgen_name every, quantum; ///< number or constant as written, "" without
+    esgen_name enter, leave, first_update; ///< names of functions, "" without
     esgen_list tags, before, after, events, track;
-    esgen_list require, require_not; ///< "name:type"
+    esgen_list require, require_not, any; ///< "name:type"
     esgen_param params[ESGEN_PARAMS_MAX];
     uint32_t param_count;
 } esgen_function;
 
+/// A C type and the name it is registered by.
 typedef struct esgen_type {
     esgen_name c_type, name;
 } esgen_type;
 
+typedef struct esgen_field {
+    esgen_name name;
+    const char* kind; ///< "ECS_FIELD_F32"
+    esgen_text count; ///< "1", "3 * SLOTS_MAX"
+    esgen_text quant; ///< "0, 1, 8"
+} esgen_field;
+
+typedef struct esgen_struct_event {
+    esgen_name name;
+    bool is_exported;
+} esgen_struct_event;
+
+typedef struct esgen_struct {
+    esgen_name c_type;
+    esgen_name name; ///< "" when it is the payload of events alone
+    uint32_t line;
+    esgen_struct_event events[ESGEN_STRUCT_EVENTS_MAX];
+    uint32_t event_count;
+    esgen_field fields[ESGEN_FIELDS_MAX];
+    uint32_t field_count;
+} esgen_struct;
+
 /// All that was found in a file.
 typedef struct esgen_unit {
-    const char* file; ///< as it is named in messages and comments
+    const char* file; ///< as it is named in messages and comments; of the header while one is read
     esgen_type types[ESGEN_TYPES_MAX];
     uint32_t type_count;
-    esgen_function functions[ESGEN_FUNCTIONS_MAX];
-    uint32_t function_count;
+    esgen_function* functions;
+    uint32_t function_count, function_capacity;
+    esgen_struct* structs; ///< those that ES_REGISTER_TYPES of this file registers
+    uint32_t struct_count, struct_capacity;
+    bool has_register_types;
     const base_reporter* reporter;
     uint32_t fault_count;
 } esgen_unit;
 
+void esgen_unit_init(esgen_unit* unit, const char* file, const base_reporter* reporter);
+void esgen_unit_deinit(esgen_unit* unit);
 void esgen_fault(esgen_unit* unit, uint32_t line, const char* format, ...) BASE_PRINTF(3, 4);
-/// Take the ES_TYPE lines of a header. The first of two for a C type holds.
-void esgen_types_read(esgen_unit* unit, const esgen_words* words);
-/// Find the functions. Faults are reported and counted in the unit.
+
+/// Take the types of the file or of a header: ES_TYPE, ES_STRUCT, ES_EVENT. The first of two for a C type
+/// holds. `is_near`: the file itself or a header that it includes, whose structs it registers.
+void esgen_types_read(esgen_unit* unit, const esgen_words* words, bool is_near);
+/// Find the functions, after all types. Faults are reported and counted in the unit.
 void esgen_parse(esgen_unit* unit, const esgen_words* words);
 /// One function's parameters: words [first, end) between its parentheses (params.c).
 void esgen_params_parse(esgen_unit* unit, esgen_function* function, const esgen_word* first,
                         const esgen_word* end);
+/// What belongs together (check.c).
+void esgen_check(esgen_unit* unit, const esgen_function* function);
+uint32_t esgen_term_count(const esgen_function* function);
+
 /// Text of the words of an annotation's argument, without blanks and quotes. @return false: too long.
 bool esgen_words_join(const esgen_word* first, const esgen_word* end, char* target, size_t bytes);
+/// The same as it is in the file, runs of blanks and comments as one blank. @return false: too long.
+bool esgen_words_copy(const esgen_word* first, const esgen_word* end, char* target, size_t bytes);
 /// The closing parenthesis that belongs to `open`; NULL when there is none before `end`.
 const esgen_word* esgen_words_match(const esgen_word* open, const esgen_word* end);
+/// Join words into a name and check it. @return false after a fault.
+bool esgen_name_take(esgen_unit* unit, esgen_name* name, const esgen_word* first,
+                     const esgen_word* end);
+/// "int" -> "int32_t": what to write instead of a type of C whose size depends on the machine; else NULL.
+const char* esgen_sized_type(const esgen_word* word);
+
 /// The generated text. `stem`: "ball" for ball.c.
 void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out);
+
+// ---- put.c, emit_register.c, emit_types.c: parts of esgen_emit ----
+
+/// printf behind what is there.
+void esgen_put(base_bytes* out, const char* format, ...) BASE_PRINTF(2, 3);
+
+/// Things between commas, wrapped as clang-format would.
+typedef struct esgen_items {
+    base_bytes text; ///< each ended by NUL
+    uint32_t count;
+} esgen_items;
+void esgen_items_init(esgen_items* items);
+void esgen_items_deinit(esgen_items* items);
+void esgen_items_add(esgen_items* items, const char* format, ...) BASE_PRINTF(2, 3);
+/// head, items, tail: "static void f(", ..., ");\n". Items go where the line has room, else below the
+/// first one.
+void esgen_put_items(base_bytes* out, const char* head, const esgen_items* items, const char* tail);
+/// The same, all on one line or each on its own.
+void esgen_put_fields(base_bytes* out, const char* head, const esgen_items* items,
+                      const char* tail);
+
+/// "const ecs_vec2* pos".
+void esgen_add_param(esgen_items* items, const esgen_param* param);
+void esgen_put_terms(base_bytes* out, const esgen_function* function);
+void esgen_put_systems(base_bytes* out, const esgen_unit* unit, const char* stem);
+void esgen_put_types(base_bytes* out, const esgen_unit* unit, const char* stem);

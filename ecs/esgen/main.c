@@ -3,9 +3,9 @@
 //
 //   shoal-esgen [-I DIR]... [-o OUT.es.h] FILE.c
 //
-// Headers that the file includes by "name" are looked at for ES_TYPE lines alone, in the file's folder and
-// in each -I. Nothing is written when anything is wrong. Exit codes: 0, 1 (the file is wrong, or cannot be
-// read or written), 2 (usage).
+// Headers that the file includes by "name" are looked at for types alone, in the file's folder and in each
+// -I, and those that they include. Nothing is written when anything is wrong. Exit codes: 0, 1 (the file is
+// wrong, or cannot be read or written), 2 (usage).
 #include "esgen.h"
 
 #include "base/text.h"
@@ -24,6 +24,8 @@ typedef struct program {
     uint32_t folder_count;
     const char* file;
     const char* out;
+    char* headers[ESGEN_HEADERS_MAX]; // that were read
+    uint32_t header_count;
 } program;
 
 // NUL-terminated; NULL when it cannot be read.
@@ -31,15 +33,17 @@ static char* read_file(const char* path, size_t* size) {
     FILE* file = fopen(path, "rb");
     if (!file) return NULL;
     char* text = malloc(ESGEN_FILE_BYTES_MAX + 1);
+    int error = text ? 0 : ENOMEM;
     *size = text ? fread(text, 1, ESGEN_FILE_BYTES_MAX + 1, file) : 0;
-    bool is_read = text && !ferror(file) && *size <= ESGEN_FILE_BYTES_MAX;
+    if (text && ferror(file)) error = errno ? errno : EIO;
+    if (!error && *size > ESGEN_FILE_BYTES_MAX) error = EFBIG;
     fclose(file);
-    if (is_read) {
+    if (!error) {
         text[*size] = '\0';
         return text;
     }
     free(text);
-    errno = errno ? errno : EFBIG;
+    errno = error;
     return NULL;
 }
 
@@ -53,6 +57,19 @@ static void folder_of(const char* path, char* folder, size_t bytes) {
 }
 
 static void read_headers(program* self, const esgen_words* words, const char* path, uint32_t depth);
+
+// Remember a header. @return false when it was read before, or when there are too many.
+static bool remember(program* self, const char* path) {
+    for (uint32_t i = 0; i < self->header_count; i++)
+        if (strcmp(self->headers[i], path) == 0) return false;
+    if (self->header_count == ESGEN_HEADERS_MAX) return false;
+    size_t bytes = strlen(path) + 1;
+    char* copy = malloc(bytes);
+    if (!copy) return false;
+    memcpy(copy, path, bytes);
+    self->headers[self->header_count++] = copy;
+    return true;
+}
 
 // Headers that are not found are the compiler's business.
 static void read_header(program* self, const char* from, const esgen_word* name, uint32_t depth) {
@@ -68,8 +85,14 @@ static void read_header(program* self, const char* from, const esgen_word* name,
     }
     if (!text) return;
     esgen_words words;
+    if (!remember(self, path)) {
+        free(text);
+        return;
+    }
     if (esgen_words_read(&words, path, text, size, self->unit.reporter)) {
-        esgen_types_read(&self->unit, &words);
+        self->unit.file = path;
+        esgen_types_read(&self->unit, &words, depth == 0);
+        self->unit.file = self->file;
         read_headers(self, &words, path, depth + 1);
         esgen_words_deinit(&words);
     } else {
@@ -113,6 +136,35 @@ static int write_out(const program* self, const base_bytes* text) {
     return 1;
 }
 
+static void check_whole(program* self) {
+    esgen_unit* unit = &self->unit;
+    if (unit->has_register_types && unit->struct_count == 0) {
+        esgen_fault(unit, 0,
+                    "ES_REGISTER_TYPES, but no ES_STRUCT or ES_EVENT in this file or in a "
+                    "header that it includes by \"name\"");
+    }
+    if (unit->function_count == 0 && !unit->has_register_types && unit->fault_count == 0) {
+        esgen_fault(unit, 0,
+                    "nothing to write: no function's name ends in _es, _es_event_handler "
+                    "or _ecs_query, and there is no ES_REGISTER_TYPES");
+    }
+}
+
+static int emit(program* self, const char* stem) {
+    base_bytes out;
+    base_bytes_init(&out, NULL);
+    const char* slash = strrchr(self->file, '/');
+    self->unit.file = slash ? slash + 1 : self->file;
+    esgen_emit(&self->unit, stem, &out);
+    int code = 1;
+    if (out.failed)
+        base_report(self->unit.reporter, self->file, 0, "out of memory");
+    else
+        code = write_out(self, &out);
+    base_bytes_deinit(&out);
+    return code;
+}
+
 static int generate(program* self) {
     char stem[ESGEN_NAME_BYTES_MAX];
     if (!make_stem(self->file, stem, sizeof stem)) {
@@ -130,18 +182,11 @@ static int generate(program* self) {
     int code = 1;
     esgen_words words;
     if (esgen_words_read(&words, self->file, text, size, self->unit.reporter)) {
-        esgen_types_read(&self->unit, &words);
+        esgen_types_read(&self->unit, &words, true);
         read_headers(self, &words, self->file, 0);
         esgen_parse(&self->unit, &words);
-        base_bytes out;
-        base_bytes_init(&out, NULL);
-        if (self->unit.fault_count == 0) {
-            const char* slash = strrchr(self->file, '/');
-            self->unit.file = slash ? slash + 1 : self->file;
-            esgen_emit(&self->unit, stem, &out);
-            code = out.failed ? 1 : write_out(self, &out);
-        }
-        base_bytes_deinit(&out);
+        check_whole(self);
+        if (self->unit.fault_count == 0) code = emit(self, stem);
         esgen_words_deinit(&words);
     }
     free(text);
@@ -149,8 +194,9 @@ static int generate(program* self) {
 }
 
 static int say_usage(FILE* stream, int code) {
-    fprintf(stream, "usage: shoal-esgen [-I DIR]... [-o OUT.es.h] FILE.c\n"
-                    "Writes the registration of the systems in FILE.c (ecs/es.h, ecs/ESGEN.md).\n");
+    fprintf(stream,
+            "usage: shoal-esgen [-I DIR]... [-o OUT.es.h] FILE.c\n"
+            "Writes the registration of FILE.c's systems and types (ecs/es.h, ecs/ESGEN.md).\n");
     return code;
 }
 
@@ -158,7 +204,7 @@ int main(int argc, char** argv) {
     program* self = calloc(1, sizeof *self);
     if (!self) return 1;
     base_reporter reporter = base_reporter_stderr();
-    self->unit.reporter = &reporter;
+    esgen_unit_init(&self->unit, NULL, &reporter);
     int code = -1;
     for (int i = 1; i < argc && code < 0; i++) {
         bool has_next = i + 1 < argc;
@@ -178,6 +224,9 @@ int main(int argc, char** argv) {
         self->unit.file = self->file;
         code = self->file ? generate(self) : say_usage(stderr, 2);
     }
+    esgen_unit_deinit(&self->unit);
+    for (uint32_t i = 0; i < self->header_count; i++)
+        free(self->headers[i]);
     free(self);
     return code;
 }

@@ -39,6 +39,25 @@ static const char* find_type(const esgen_unit* unit, const char* c_type) {
     return NULL;
 }
 
+// What C calls by another name on every machine.
+const char* esgen_sized_type(const esgen_word* word) {
+    static const char* const types[][2] = {
+        {"int", "int32_t"},     {"unsigned", "uint32_t"}, {"signed", "int32_t"},
+        {"short", "int16_t"},   {"long", "int64_t"},      {"char", "int8_t or uint8_t"},
+        {"size_t", "uint64_t"}, {"_Bool", "bool"},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(types); i++)
+        if (esgen_word_is(word, types[i][0])) return types[i][1];
+    return NULL;
+}
+
+uint32_t esgen_term_count(const esgen_function* function) {
+    uint32_t count = function->require.count + function->require_not.count + function->any.count;
+    for (uint32_t i = 0; i < function->param_count; i++)
+        count += function->params[i].kind == ESGEN_COMPONENT;
+    return count + function->is_only;
+}
+
 // "brick__pos" -> "brick.pos".
 static void name_component(esgen_param* param) {
     if (param->component.text[0]) return;
@@ -55,9 +74,32 @@ static bool is_name(const esgen_param* param, const char* a, const char* b) {
     return strcmp(param->name.text, a) == 0 || strcmp(param->name.text, b) == 0;
 }
 
-static void bind_component(esgen_unit* unit, const esgen_function* function, esgen_param* param) {
-    param->kind = ESGEN_COMPONENT;
-    name_component(param);
+// "list<p2>" of ES_LIST(p2).
+static void bind_list(esgen_unit* unit, const esgen_function* function, esgen_param* param) {
+    static const char* const elements[] = {"b",   "i",   "i64", "u8", "u16", "u32",
+                                           "u64", "r",   "p2",  "p3", "p4",  "ip2",
+                                           "ip3", "ip4", "c",   "m",  "t",   "eid"};
+    const char* element = param->element.text;
+    uint32_t which = 0;
+    while (which < BASE_COUNT(elements) && strcmp(elements[which], element) != 0)
+        which++;
+    if (which < BASE_COUNT(elements)) {
+        (void)base_text_format(param->component_type.text, sizeof param->component_type.text,
+                               "list<%s>", element);
+    } else if (element[0]) {
+        esgen_fault(unit, param->line, "%s: there is no list<%s>", function->name.text, element);
+    } else {
+        esgen_fault(unit, param->line, "%s: say what list %s holds: ES_LIST(p2), for example",
+                    function->name.text, param->name.text);
+    }
+}
+
+static void bind_type(esgen_unit* unit, const esgen_function* function, esgen_param* param) {
+    bool is_list = strcmp(param->type.text, "ecs_list") == 0;
+    if (is_list) {
+        bind_list(unit, function, param);
+        return;
+    }
     const char* type = find_type(unit, param->type.text);
     if (!type) {
         esgen_fault(unit, param->line,
@@ -67,21 +109,48 @@ static void bind_component(esgen_unit* unit, const esgen_function* function, esg
         return;
     }
     (void)base_text_copy(param->component_type.text, sizeof param->component_type.text, type);
+    if (param->element.text[0]) {
+        esgen_fault(unit, param->line, "%s: ES_LIST is for parameters of type ecs_list",
+                    function->name.text);
+    }
+}
+
+static void bind_component(esgen_unit* unit, const esgen_function* function, esgen_param* param) {
+    param->kind = ESGEN_COMPONENT;
+    name_component(param);
+    bind_type(unit, function, param);
+    const char* name = param->name.text;
     if (param->is_optional && !param->is_pointer) {
         esgen_fault(unit, param->line,
-                    "%s: ES_OPTIONAL is for pointers: %s by value takes "
-                    "ES_DEFAULT(value)",
-                    function->name.text, param->name.text);
+                    "%s: ES_OPTIONAL is for pointers: %s by value takes ES_DEFAULT(value)",
+                    function->name.text, name);
     }
     if (param->has_default && param->is_pointer) {
         esgen_fault(unit, param->line,
-                    "%s: ES_DEFAULT is for parameters by value: pointer %s takes "
-                    "ES_OPTIONAL",
-                    function->name.text, param->name.text);
+                    "%s: ES_DEFAULT is for parameters by value: pointer %s takes ES_OPTIONAL",
+                    function->name.text, name);
     }
     if (function->is_span && !param->is_pointer) {
         esgen_fault(unit, param->line, "%s: with ES_SPAN %s is an array: take a pointer",
-                    function->name.text, param->name.text);
+                    function->name.text, name);
+    }
+}
+
+// Names of what the generated functions take and hold themselves.
+static void check_taken(esgen_unit* unit, const esgen_function* function,
+                        const esgen_param* param) {
+    static const char* const in_systems[] = {"i", "rows", "stage", "event", "count", "entities"};
+    static const char* const in_queries[] = {"i", "it", "world", "query", "wanted"};
+    bool is_query = function->kind == ESGEN_QUERY;
+    bool is_held = param->kind == ESGEN_COMPONENT || (is_query && param->kind == ESGEN_CONTEXT);
+    const char* const* taken = is_query ? in_queries : in_systems;
+    uint32_t count = is_query ? BASE_COUNT(in_queries) : BASE_COUNT(in_systems);
+    for (uint32_t i = 0; is_held && i < count; i++) {
+        if (strcmp(param->name.text, taken[i]) != 0) continue;
+        esgen_fault(unit, param->line,
+                    "%s: what is generated has its own %s: choose another name%s",
+                    function->name.text, taken[i],
+                    param->kind == ESGEN_COMPONENT ? " and say ES_NAME(component)" : "");
     }
 }
 
@@ -104,18 +173,34 @@ static void bind(esgen_unit* unit, const esgen_function* function, esgen_param* 
     } else if (function->kind == ESGEN_HANDLER && is_name(param, "event", "payload") &&
                param->is_pointer && param->is_const) {
         param->kind = ESGEN_PAYLOAD;
-    } else if (strcmp(param->type.text, "ecs_entity") == 0 && is_name(param, "entity", "eid")) {
+    } else if (strcmp(param->type.text, "ecs_entity") == 0 &&
+               (is_name(param, "entity", "eid") ||
+                (function->is_span && is_name(param, "entities", "eids")))) {
         param->kind = ESGEN_ENTITY;
     } else if (function->is_span && is_name(param, "count", "count")) {
         param->kind = ESGEN_COUNT;
     } else {
         bind_component(unit, function, param);
     }
+    check_taken(unit, function, param);
     if (param->kind == ESGEN_EVENT && function->kind != ESGEN_HANDLER)
         esgen_fault(unit, param->line, "%s gets no event", function->name.text);
-    if (param->kind == ESGEN_ENTITY && function->is_span != param->is_pointer) {
+    bool is_const_pointer = param->is_const && param->is_pointer;
+    if ((param->kind == ESGEN_EVENT || param->kind == ESGEN_STAGE) && !is_const_pointer) {
+        esgen_fault(unit, param->line, "%s: take const %s* %s", function->name.text,
+                    param->type.text, param->name.text);
+    }
+    if (param->kind == ESGEN_COUNT && (param->is_pointer || strcmp(param->type.text, "uint32_t")))
+        esgen_fault(unit, param->line, "%s: take uint32_t count", function->name.text);
+    if (param->kind == ESGEN_ENTITY &&
+        (function->is_span ? !is_const_pointer : param->is_pointer)) {
         esgen_fault(unit, param->line, "%s: %s is %s", function->name.text, param->name.text,
                     function->is_span ? "an array here: take const ecs_entity*" : "a value");
+    }
+    if (param->kind != ESGEN_COMPONENT &&
+        (param->is_optional || param->has_default || param->component.text[0])) {
+        esgen_fault(unit, param->line, "%s: %s is no component", function->name.text,
+                    param->name.text);
     }
 }
 
@@ -132,24 +217,20 @@ static const esgen_word* take_annotation(esgen_unit* unit, esgen_param* param, c
     }
     const esgen_word* close =
         at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
-    bool is_taken = false;
+    bool is_right = close != NULL;
     if (close && esgen_word_is(at, "ES_NAME")) {
-        is_taken =
-            esgen_words_join(at + 2, close, param->component.text, sizeof param->component.text) &&
-            param->component.text[0];
+        if (!esgen_name_take(unit, &param->component, at + 2, close)) return close;
+    } else if (close && esgen_word_is(at, "ES_LIST")) {
+        if (!esgen_name_take(unit, &param->element, at + 2, close)) return close;
     } else if (close && esgen_word_is(at, "ES_DEFAULT")) {
-        // As written, with the blanks that C needs.
-        size_t size = (size_t)(close->text - at[2].text);
-        is_taken = close > at + 2 && size < sizeof param->default_text;
-        if (is_taken) {
-            memcpy(param->default_text, at[2].text, size);
-            param->default_text[size] = '\0';
-        }
         param->has_default = true;
+        is_right = close > at + 2 && esgen_words_copy(at + 2, close, param->default_value.text,
+                                                      sizeof param->default_value.text);
+    } else {
+        is_right = false;
     }
-    if (!is_taken) {
+    if (!is_right)
         esgen_fault(unit, at->line, "%.*s is not understood here", (int)at->size, at->text);
-    }
     return close ? close : at;
 }
 
@@ -169,12 +250,14 @@ static void take_param(esgen_unit* unit, esgen_function* function, const esgen_w
     uint32_t stars = 0;
     bool is_plain = true;
     for (const esgen_word* at = first; at < end; at++) {
-        if (at->size > 3 && memcmp(at->text, "ES_", 3) == 0) {
+        if (esgen_word_is_annotation(at)) {
             at = take_annotation(unit, param, at, end);
         } else if (esgen_word_is(at, "const")) {
             param->is_const |= stars == 0;
-        } else if (esgen_word_is(at, "restrict") || esgen_word_is(at, "struct")) {
+        } else if (esgen_word_is(at, "restrict")) {
             continue;
+        } else if (esgen_word_is(at, "struct") && !type) {
+            param->is_struct = true;
         } else if (esgen_word_is(at, "*")) {
             stars++;
         } else if (at->kind == ESGEN_IDENTIFIER && !type) {
@@ -185,11 +268,16 @@ static void take_param(esgen_unit* unit, esgen_function* function, const esgen_w
             is_plain = false;
         }
     }
+    const char* better = type ? esgen_sized_type(type) : NULL;
+    if (better) {
+        esgen_fault(unit, type->line, "%s: the size of %.*s depends on the machine: say %s",
+                    function->name.text, (int)type->size, type->text, better);
+        return;
+    }
     if (!type || !name || !is_plain || stars > 1 || type->size >= ESGEN_NAME_BYTES_MAX ||
         name->size >= ESGEN_NAME_BYTES_MAX) {
         esgen_fault(unit, first->line,
-                    "%s: a parameter is a type, at most one star and a name, as in const ecs_vec2* "
-                    "pos",
+                    "%s: a parameter is a type, at most one star and a name: const ecs_vec2* pos",
                     function->name.text);
         return;
     }
@@ -209,6 +297,18 @@ static void take_param(esgen_unit* unit, esgen_function* function, const esgen_w
     function->param_count++;
 }
 
+// Of all but components and contexts one is enough.
+static void check_single(esgen_unit* unit, const esgen_function* function) {
+    uint32_t counts[ESGEN_CONTEXT + 1] = {0};
+    for (uint32_t i = 0; i < function->param_count; i++) {
+        const esgen_param* param = &function->params[i];
+        bool is_many = param->kind == ESGEN_COMPONENT || param->kind == ESGEN_CONTEXT;
+        if (is_many || ++counts[param->kind] < 2) continue;
+        esgen_fault(unit, param->line, "%s: %s is there already", function->name.text,
+                    param->name.text);
+    }
+}
+
 void esgen_params_parse(esgen_unit* unit, esgen_function* function, const esgen_word* first,
                         const esgen_word* end) {
     if (first == end || (end - first == 1 && esgen_word_is(first, "void"))) return;
@@ -218,7 +318,11 @@ void esgen_params_parse(esgen_unit* unit, esgen_function* function, const esgen_
         if (at < end && esgen_word_is(at, "(")) depth++;
         if (at < end && esgen_word_is(at, ")")) depth--;
         if (at < end && (depth > 0 || !esgen_word_is(at, ","))) continue;
-        if (begin < at) take_param(unit, function, begin, at);
+        if (begin < at)
+            take_param(unit, function, begin, at);
+        else
+            esgen_fault(unit, at->line, "%s: a parameter is missing here", function->name.text);
         begin = at + 1;
     }
+    check_single(unit, function);
 }

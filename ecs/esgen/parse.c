@@ -2,15 +2,30 @@
 // Which functions of a file are systems, and what their annotations say.
 //
 // Outside of all braces a file is a row of declarations, each ended by ';' or by the '}' of its body. The
-// words before a body are a head; a head whose name ends in one of the suffixes is ours. Nothing inside a
-// body is looked at.
+// words before a body are a head; a head whose function has one of the suffixes is ours. Nothing inside a
+// body is looked at. What only looks like a system (a declaration with annotations, old parameters, a
+// wrong return type) is refused: a system that is silently left out costs an evening.
 #include "esgen.h"
 
 #include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+void esgen_unit_init(esgen_unit* unit, const char* file, const base_reporter* reporter) {
+    memset(unit, 0, sizeof *unit);
+    unit->file = file;
+    unit->reporter = reporter;
+}
+
+void esgen_unit_deinit(esgen_unit* unit) {
+    free(unit->functions);
+    free(unit->structs);
+    unit->functions = NULL;
+    unit->structs = NULL;
+}
 
 void esgen_fault(esgen_unit* unit, uint32_t line, const char* format, ...) {
     char text[BASE_REPORT_BYTES_MAX];
@@ -22,51 +37,48 @@ void esgen_fault(esgen_unit* unit, uint32_t line, const char* format, ...) {
     unit->fault_count++;
 }
 
+// ---- names ----
+
+static bool is_name_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("_.-+:<>@|", c));
+}
+
+bool esgen_name_take(esgen_unit* unit, esgen_name* name, const esgen_word* first,
+                     const esgen_word* end) {
+    uint32_t line = first->line;
+    if (!esgen_words_join(first, end, name->text, sizeof name->text)) {
+        esgen_fault(unit, line, "a name is longer than %u bytes", ESGEN_NAME_BYTES_MAX - 1);
+    } else if (!name->text[0]) {
+        esgen_fault(unit, line, "a name is missing here");
+    } else {
+        const char* bad = name->text;
+        while (is_name_char(*bad))
+            bad++;
+        if (!*bad) return true;
+        esgen_fault(unit, line, "a name is made of letters, digits and _.-+:<>@, '%s' is not",
+                    name->text);
+    }
+    name->text[0] = '\0';
+    return false;
+}
+
 static bool has_suffix(const esgen_word* word, const char* suffix) {
     size_t size = strlen(suffix);
-    return word->size > size && memcmp(word->text + word->size - size, suffix, size) == 0;
+    return word->kind == ESGEN_IDENTIFIER && word->size > size &&
+           memcmp(word->text + word->size - size, suffix, size) == 0;
 }
 
-static bool copy_name(esgen_name* name, const esgen_word* word) {
-    if (word->size >= sizeof name->text) return false;
-    memcpy(name->text, word->text, word->size);
-    name->text[word->size] = '\0';
+static bool find_kind(const esgen_word* word, esgen_function_kind* kind) {
+    if (has_suffix(word, "_es_event_handler"))
+        *kind = ESGEN_HANDLER;
+    else if (has_suffix(word, "_ecs_query"))
+        *kind = ESGEN_QUERY;
+    else if (has_suffix(word, "_es"))
+        *kind = ESGEN_SYSTEM;
+    else
+        return false;
     return true;
-}
-
-// ---- types ----
-
-static void take_type(esgen_unit* unit, const esgen_word* open, const esgen_word* close) {
-    const esgen_word* comma = open;
-    while (comma < close && !esgen_word_is(comma, ","))
-        comma++;
-    esgen_type type;
-    if (comma >= close ||
-        !esgen_words_join(open + 1, comma, type.c_type.text, sizeof type.c_type) ||
-        !esgen_words_join(comma + 1, close, type.name.text, sizeof type.name) ||
-        !type.c_type.text[0] || !type.name.text[0]) {
-        esgen_fault(unit, open->line, "ES_TYPE takes a C type and the name it is registered by");
-        return;
-    }
-    for (uint32_t i = 0; i < unit->type_count; i++) {
-        if (strcmp(unit->types[i].c_type.text, type.c_type.text) == 0) return;
-    }
-    if (unit->type_count == ESGEN_TYPES_MAX) {
-        esgen_fault(unit, open->line, "more than %u ES_TYPE", ESGEN_TYPES_MAX);
-        return;
-    }
-    unit->types[unit->type_count++] = type;
-}
-
-void esgen_types_read(esgen_unit* unit, const esgen_words* words) {
-    const esgen_word* end = words->items + words->count;
-    for (const esgen_word* at = words->items; at + 1 < end; at++) {
-        if (!esgen_word_is(at, "ES_TYPE") || !esgen_word_is(at + 1, "(")) continue;
-        const esgen_word* close = esgen_words_match(at + 1, end);
-        if (!close) return;
-        take_type(unit, at + 1, close);
-        at = close;
-    }
 }
 
 // ---- annotations ----
@@ -77,67 +89,60 @@ static void take_list(esgen_unit* unit, esgen_list* list, const esgen_word* open
     for (const esgen_word* at = first; at <= close; at++) {
         if (at < close && !esgen_word_is(at, ",")) continue;
         if (list->count == ESGEN_LIST_MAX) {
-            esgen_fault(unit, at->line, "more than %u names in one list", ESGEN_LIST_MAX);
+            esgen_fault(unit, at->line, "%.*s: more than %u names", (int)open[-1].size,
+                        open[-1].text, ESGEN_LIST_MAX);
             return;
         }
-        esgen_name* name = &list->items[list->count];
-        if (!esgen_words_join(first, at, name->text, sizeof name->text)) {
-            esgen_fault(unit, at->line, "a name is longer than %u bytes", ESGEN_NAME_BYTES_MAX - 1);
-        } else if (!name->text[0]) {
-            esgen_fault(unit, at->line, "an empty name in a list");
-        } else {
-            list->count++;
-        }
+        if (esgen_name_take(unit, &list->items[list->count], first, at)) list->count++;
         first = at + 1;
     }
 }
 
-static void take_one(esgen_unit* unit, esgen_name* name, const esgen_word* open,
-                     const esgen_word* close) {
-    if (!esgen_words_join(open + 1, close, name->text, sizeof name->text) || !name->text[0]) {
-        esgen_fault(unit, open->line, "%.*s takes one name or number", (int)open[-1].size,
-                    open[-1].text);
-    }
-}
-
-static bool is_number(const char* text) {
+// A number above 0, or the name of a constant.
+static bool is_amount(const char* text) {
+    char digits[ESGEN_NAME_BYTES_MAX];
+    bool is_copied = base_text_copy(digits, sizeof digits, text);
+    size_t size = strlen(digits);
+    if (!is_copied || size == 0) return false;
+    bool is_constant = digits[0] < '0' || digits[0] > '9';
+    if (is_constant) return strcspn(digits, ".-+:<>@|") == size;
+    if (digits[size - 1] == 'u' || digits[size - 1] == 'U') digits[size - 1] = '\0';
     uint64_t value;
-    return base_text_parse_u64(text, &value) && value > 0 && value <= UINT32_MAX;
+    return base_text_parse_u64(digits, &value) && value > 0 && value <= UINT32_MAX;
 }
 
-static void take_number(esgen_unit* unit, esgen_name* name, const esgen_word* open,
+static void take_amount(esgen_unit* unit, esgen_name* name, const esgen_word* open,
                         const esgen_word* close) {
-    take_one(unit, name, open, close);
-    if (name->text[0] && !is_number(name->text)) {
-        esgen_fault(unit, open->line, "%.*s takes a number above 0, not '%s'", (int)open[-1].size,
-                    open[-1].text, name->text);
+    if (!esgen_name_take(unit, name, open + 1, close) || is_amount(name->text)) return;
+    esgen_fault(unit, open->line, "%.*s takes a number above 0, not '%s'", (int)open[-1].size,
+                open[-1].text, name->text);
+}
+
+// The name of a function of the file.
+static void take_function(esgen_unit* unit, esgen_name* name, const esgen_word* open,
+                          const esgen_word* close) {
+    if (close - open == 2 && open[1].kind == ESGEN_IDENTIFIER) {
+        (void)esgen_name_take(unit, name, open + 1, close);
+        return;
     }
+    esgen_fault(unit, open->line, "%.*s takes the name of one function", (int)open[-1].size,
+                open[-1].text);
 }
 
 static void say_unknown(esgen_unit* unit, const esgen_word* word) {
-    static const char* const known[] = {"ES_STAGE",   "ES_TAG",         "ES_BEFORE",   "ES_AFTER",
-                                        "ES_REQUIRE", "ES_REQUIRE_NOT", "ES_ON_EVENT", "ES_TRACK",
-                                        "ES_EVERY",   "ES_QUANTUM",     "ES_SPAN"};
+    static const char* const known[] = {
+        "ES_STAGE",       "ES_TAG",      "ES_BEFORE", "ES_AFTER", "ES_REQUIRE", "ES_REQUIRE_NOT",
+        "ES_REQUIRE_ANY", "ES_ON_EVENT", "ES_TRACK",  "ES_EVERY", "ES_QUANTUM", "ES_SPAN",
+        "ES_ON_ENTER",    "ES_ON_LEAVE", "ES_FIRST",  "ES_ONLY"};
     esgen_name name;
-    if (!copy_name(&name, word)) return;
+    if (!esgen_words_join(word, word + 1, name.text, sizeof name.text)) name.text[0] = '\0';
     const char* nearest = base_text_nearest(name.text, known, BASE_COUNT(known));
     esgen_fault(unit, word->line, "unknown annotation %s%s%s%s", name.text,
                 nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
-// @return the last word of the annotation that begins at `at`.
-static const esgen_word* take_annotation(esgen_unit* unit, esgen_function* function,
-                                         const esgen_word* at, const esgen_word* end) {
-    if (esgen_word_is(at, "ES_SPAN")) {
-        function->is_span = true;
-        return at;
-    }
-    const esgen_word* close =
-        at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
-    if (!close) {
-        esgen_fault(unit, at->line, "%.*s needs (...)", (int)at->size, at->text);
-        return at;
-    }
+static bool take_list_annotation(esgen_unit* unit, esgen_function* function, const esgen_word* at,
+                                 const esgen_word* close) {
     const struct {
         const char* name;
         esgen_list* list;
@@ -146,120 +151,183 @@ static const esgen_word* take_annotation(esgen_unit* unit, esgen_function* funct
                  {"ES_AFTER", &function->after},
                  {"ES_REQUIRE", &function->require},
                  {"ES_REQUIRE_NOT", &function->require_not},
+                 {"ES_REQUIRE_ANY", &function->any},
                  {"ES_ON_EVENT", &function->events},
                  {"ES_TRACK", &function->track}};
     for (uint32_t i = 0; i < BASE_COUNT(lists); i++) {
         if (!esgen_word_is(at, lists[i].name)) continue;
         take_list(unit, lists[i].list, at + 1, close);
-        return close;
+        return true;
     }
-    if (esgen_word_is(at, "ES_STAGE")) {
-        take_one(unit, &function->stage, at + 1, close);
-    } else if (esgen_word_is(at, "ES_EVERY")) {
-        take_number(unit, &function->every, at + 1, close);
-    } else if (esgen_word_is(at, "ES_QUANTUM")) {
-        take_number(unit, &function->quantum, at + 1, close);
-    } else if (!esgen_word_is(at, "ES_TYPE")) {
+    return false;
+}
+
+// @return the last word of the annotation that begins at `at`.
+static const esgen_word* take_annotation(esgen_unit* unit, esgen_function* function,
+                                         const esgen_word* at, const esgen_word* end) {
+    if (esgen_word_is(at, "ES_SPAN") || esgen_word_is(at, "ES_ONLY")) {
+        function->is_span |= esgen_word_is(at, "ES_SPAN");
+        function->is_only |= esgen_word_is(at, "ES_ONLY");
+        return at;
+    }
+    if (esgen_word_is(at, "ES_REGISTER_TYPES")) return at;
+    const esgen_word* close =
+        at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
+    if (!close) {
+        esgen_fault(unit, at->line, "%.*s needs (...)", (int)at->size, at->text);
+        return at;
+    }
+    if (take_list_annotation(unit, function, at, close)) return close;
+    if (esgen_word_is(at, "ES_STAGE"))
+        (void)esgen_name_take(unit, &function->stage, at + 2, close);
+    else if (esgen_word_is(at, "ES_EVERY"))
+        take_amount(unit, &function->every, at + 1, close);
+    else if (esgen_word_is(at, "ES_QUANTUM"))
+        take_amount(unit, &function->quantum, at + 1, close);
+    else if (esgen_word_is(at, "ES_ON_ENTER"))
+        take_function(unit, &function->enter, at + 1, close);
+    else if (esgen_word_is(at, "ES_ON_LEAVE"))
+        take_function(unit, &function->leave, at + 1, close);
+    else if (esgen_word_is(at, "ES_FIRST"))
+        take_function(unit, &function->first_update, at + 1, close);
+    else if (!esgen_word_is(at, "ES_TYPE"))
         say_unknown(unit, at);
-    }
     return close;
-}
-
-static void check_require(esgen_unit* unit, const esgen_function* function,
-                          const esgen_list* list) {
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (strchr(list->items[i].text, ':')) continue;
-        esgen_fault(unit, function->line, "%s: say the type of '%s' too: %s:tag, for example",
-                    function->name.text, list->items[i].text, list->items[i].text);
-    }
-}
-
-static void check_function(esgen_unit* unit, esgen_function* function) {
-    check_require(unit, function, &function->require);
-    check_require(unit, function, &function->require_not);
-    const char* name = function->name.text;
-    uint32_t line = function->line;
-    bool has_events = function->events.count > 0 || function->track.count > 0;
-    if (function->kind == ESGEN_HANDLER && !has_events) {
-        esgen_fault(unit, line, "%s handles no event: add ES_ON_EVENT(name) or ES_TRACK(component)",
-                    name);
-    }
-    if (function->kind != ESGEN_HANDLER && has_events) {
-        esgen_fault(unit, line, "%s is no event handler: name it *_es_event_handler", name);
-    }
-    if (function->kind == ESGEN_QUERY && (function->stage.text[0] || function->tags.count)) {
-        esgen_fault(unit, line, "%s is a query: it has neither stage nor tags", name);
-    }
-    if (function->returns_bool && function->kind != ESGEN_QUERY) {
-        esgen_fault(unit, line, "%s must return void", name);
-    }
-    for (uint32_t i = 0; i < unit->function_count; i++) {
-        if (strcmp(unit->functions[i].name.text, name) == 0)
-            esgen_fault(unit, line, "%s stands twice in this file", name);
-    }
 }
 
 // ---- heads ----
 
-// The name of the function whose head is [first, body): the word before the parameters.
-static const esgen_word* find_name(const esgen_word* first, const esgen_word* body) {
-    if (body - first < 3 || !esgen_word_is(body - 1, ")")) return NULL;
-    for (const esgen_word* at = first; at + 1 < body; at++) {
-        if (!esgen_word_is(at + 1, "(") || at->kind != ESGEN_IDENTIFIER) continue;
-        const esgen_word* close = esgen_words_match(at + 1, body);
-        if (close == body - 1) return at;
-        if (close) at = close;
+// The first word outside of parentheses that names a system and its parameters.
+static const esgen_word* find_name(const esgen_word* first, const esgen_word* end,
+                                   esgen_function_kind* kind) {
+    for (const esgen_word* at = first; at + 1 < end; at++) {
+        if (esgen_word_is(at, "=")) return NULL; // a variable
+        if (esgen_word_is(at, "typedef")) return NULL;
+        if (esgen_word_is(at + 1, "(") && find_kind(at, kind)) return at;
+        if (!esgen_word_is(at, "(")) continue;
+        at = esgen_words_match(at, end);
+        if (!at) return NULL;
     }
     return NULL;
 }
 
-static void take_head(esgen_unit* unit, const esgen_word* first, const esgen_word* body) {
-    const esgen_word* name = find_name(first, body);
-    if (!name) return;
-    esgen_function_kind kind;
-    if (has_suffix(name, "_es_event_handler"))
-        kind = ESGEN_HANDLER;
-    else if (has_suffix(name, "_ecs_query"))
-        kind = ESGEN_QUERY;
-    else if (has_suffix(name, "_es"))
-        kind = ESGEN_SYSTEM;
-    else
-        return;
+static bool is_macro(const esgen_word* word) {
+    for (uint32_t i = 0; i < word->size; i++)
+        if (word->text[i] >= 'a' && word->text[i] <= 'z') return false;
+    return word->kind == ESGEN_IDENTIFIER;
+}
+
+// What stands before the name: annotations, storage, attributes, the type it returns.
+static void take_specifiers(esgen_unit* unit, esgen_function* function, const esgen_word* first,
+                            const esgen_word* name) {
+    bool is_static = false, is_right = true;
+    for (const esgen_word* at = first; at < name; at++) {
+        if (esgen_word_is_annotation(at)) {
+            at = take_annotation(unit, function, at, name);
+        } else if (esgen_word_is(at, "static")) {
+            is_static = true;
+        } else if (esgen_word_is(at, "bool")) {
+            function->returns_bool = true;
+        } else if (at->kind == ESGEN_IDENTIFIER && at + 1 < name && esgen_word_is(at + 1, "(")) {
+            at = esgen_words_match(at + 1, name); // find_name has seen that it is closed
+        } else {
+            is_right &= esgen_word_is(at, "void") || esgen_word_is(at, "inline") || is_macro(at) ||
+                        at->kind == ESGEN_STRING;
+        }
+    }
+    if (!is_static) esgen_fault(unit, name->line, "%s must be static", function->name.text);
+    if (!is_right) {
+        esgen_fault(unit, name->line, "%s must return void%s", function->name.text,
+                    function->kind == ESGEN_QUERY ? ", or bool: false ends the walk" : "");
+    }
+}
+
+static esgen_function* begin_function(esgen_unit* unit, const esgen_word* name,
+                                      esgen_function_kind kind) {
     if (unit->function_count == ESGEN_FUNCTIONS_MAX) {
         esgen_fault(unit, name->line, "more than %u systems in one file", ESGEN_FUNCTIONS_MAX);
-        return;
+        return NULL;
+    }
+    if (unit->function_count == unit->function_capacity) {
+        uint32_t capacity = unit->function_capacity ? unit->function_capacity * 2 : 8;
+        esgen_function* grown = realloc(unit->functions, capacity * sizeof *grown);
+        if (!grown) {
+            esgen_fault(unit, name->line, "out of memory");
+            return NULL;
+        }
+        unit->functions = grown;
+        unit->function_capacity = capacity;
     }
     esgen_function* function = &unit->functions[unit->function_count];
     memset(function, 0, sizeof *function);
     function->kind = kind;
     function->line = name->line;
-    if (!copy_name(&function->name, name)) {
-        esgen_fault(unit, name->line, "a name of more than %u bytes", ESGEN_NAME_BYTES_MAX - 1);
+    return esgen_name_take(unit, &function->name, name, name + 1) ? function : NULL;
+}
+
+static void take_definition(esgen_unit* unit, const esgen_word* first, const esgen_word* body) {
+    esgen_function_kind kind;
+    const esgen_word* name = find_name(first, body, &kind);
+    if (!name) return;
+    const esgen_word* close = esgen_words_match(name + 1, body);
+    esgen_function* function = close ? begin_function(unit, name, kind) : NULL;
+    if (!function) return;
+    if (close + 1 != body) {
+        esgen_fault(unit, close->line, "%s: its body must follow its parameters",
+                    function->name.text);
         return;
     }
-    bool is_static = false;
-    for (const esgen_word* at = first; at < name; at++) {
-        if (at->size > 3 && memcmp(at->text, "ES_", 3) == 0)
-            at = take_annotation(unit, function, at, name);
-        else if (esgen_word_is(at, "static"))
-            is_static = true;
-        else if (esgen_word_is(at, "bool"))
-            function->returns_bool = true;
-    }
-    if (!is_static) esgen_fault(unit, name->line, "%s must be static", function->name.text);
-    esgen_params_parse(unit, function, name + 2, body - 1);
-    check_function(unit, function);
+    take_specifiers(unit, function, first, name);
+    esgen_params_parse(unit, function, name + 2, close);
+    esgen_check(unit, function);
     unit->function_count++;
+}
+
+// Declarations are nobody's business unless they were meant to be more.
+static void check_declaration(esgen_unit* unit, const esgen_word* first, const esgen_word* end) {
+    esgen_function_kind kind;
+    const esgen_word* name = find_name(first, end, &kind);
+    const esgen_word* close = name ? esgen_words_match(name + 1, end) : NULL;
+    if (!close) return;
+    for (const esgen_word* at = first; at < name; at++) {
+        bool is_elsewhere = esgen_word_is(at, "ES_TYPE") || esgen_word_is(at, "ES_REGISTER_TYPES");
+        if (!esgen_word_is_annotation(at) || is_elsewhere) continue;
+        esgen_fault(unit, at->line, "%.*s belongs to the body of %.*s, not to a declaration",
+                    (int)at->size, at->text, (int)name->size, name->text);
+        return;
+    }
+    bool is_old = end - close > 2 && close[1].kind == ESGEN_IDENTIFIER &&
+                  (close[2].kind == ESGEN_IDENTIFIER || esgen_word_is(&close[2], "*"));
+    if (is_old) {
+        esgen_fault(unit, name->line, "%.*s: write the parameters' types between the parentheses",
+                    (int)name->size, name->text);
+    }
 }
 
 void esgen_parse(esgen_unit* unit, const esgen_words* words) {
     const esgen_word* end = words->items + words->count;
     const esgen_word* first = words->items;
-    uint32_t depth = 0;
+    const esgen_word* open = words->items;
+    uint32_t braces = 0, parentheses = 0;
     for (const esgen_word* at = words->items; at < end; at++) {
-        if (esgen_word_is(at, "{") && depth++ == 0) take_head(unit, first, at);
-        if (esgen_word_is(at, "}") && depth > 0) depth--;
-        bool ends = esgen_word_is(at, "}") || esgen_word_is(at, ";") || at->kind == ESGEN_INCLUDE;
-        if (depth == 0 && ends) first = at + 1;
+        bool is_outside = braces == 0 && parentheses == 0;
+        if (braces == 0 && esgen_word_is(at, "(") && parentheses++ == 0) open = at;
+        if (braces == 0 && esgen_word_is(at, ")") && parentheses > 0) parentheses--;
+        if (parentheses > 0) continue; // a literal's braces are no body
+        if (esgen_word_is(at, "{") && braces++ == 0) {
+            open = at;
+            take_definition(unit, first, at);
+        }
+        if (esgen_word_is(at, "}") && braces > 0) braces--;
+        if (braces > 0) continue;
+        unit->has_register_types |= is_outside && esgen_word_is(at, "ES_REGISTER_TYPES");
+        if (esgen_word_is(at, ";")) check_declaration(unit, first, at);
+        if (esgen_word_is(at, "}") || esgen_word_is(at, ";") || at->kind == ESGEN_INCLUDE)
+            first = at + 1;
+    }
+    if (braces > 0 || parentheses > 0) {
+        esgen_fault(unit, open->line,
+                    "this %c is never closed (both branches of an #if are read, of #if 0 none)",
+                    open->text[0]);
     }
 }

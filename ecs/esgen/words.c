@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // C text as words: comments, spaces and preprocessor lines fall away, lines are remembered.
 //
-// Of the preprocessor only #include "name" matters (ES_TYPE may stand there). Both branches of an #if are
-// read: a system behind a condition is registered behind none, which is said in ecs/ESGEN.md.
+// Of the preprocessor only #include "name" matters (types may stand there) and #if 0, which is left out.
+// Both branches of any other #if are read: a system behind a condition is registered behind none, which is
+// said in ecs/ESGEN.md.
 #include "esgen.h"
 
 #include <stdlib.h>
@@ -27,6 +28,10 @@ bool esgen_word_is(const esgen_word* word, const char* text) {
     return word->size == strlen(text) && memcmp(word->text, text, word->size) == 0;
 }
 
+bool esgen_word_is_annotation(const esgen_word* word) {
+    return word->kind == ESGEN_IDENTIFIER && word->size > 3 && memcmp(word->text, "ES_", 3) == 0;
+}
+
 static bool push(esgen_words* words, esgen_word_kind kind, uint32_t line, const char* text,
                  const char* end) {
     if (words->count == words->capacity) {
@@ -45,11 +50,31 @@ void esgen_words_deinit(esgen_words* words) {
     *words = (esgen_words){0};
 }
 
+// Length of a backslash with its line's end, 0 when none stands at the cursor: the line goes on.
+static size_t splice_size(const cursor* c) {
+    if (c->at >= c->end || *c->at != '\\') return 0;
+    size_t left = (size_t)(c->end - c->at);
+    if (left >= 2 && c->at[1] == '\n') return 2;
+    return left >= 3 && c->at[1] == '\r' && c->at[2] == '\n' ? 3 : 0;
+}
+
+static bool is_comment(const cursor* c) {
+    return c->end - c->at > 1 && c->at[0] == '/' && (c->at[1] == '/' || c->at[1] == '*');
+}
+
+// To the end of the line, whatever stands there; lines that are continued count as one.
+static void skip_line(cursor* c) {
+    while (c->at < c->end && *c->at != '\n') {
+        size_t splice = splice_size(c);
+        c->line += splice > 0;
+        c->at += splice ? splice : 1;
+    }
+}
+
 static bool skip_comment(cursor* c, const char* file, const base_reporter* reporter) {
     uint32_t line = c->line;
     if (c->at[1] == '/') {
-        while (c->at < c->end && *c->at != '\n')
-            c->at++;
+        skip_line(c);
         return true;
     }
     for (c->at += 2; c->end - c->at >= 2; c->at++) {
@@ -63,36 +88,108 @@ static bool skip_comment(cursor* c, const char* file, const base_reporter* repor
     return false;
 }
 
-// A whole preprocessor line, continued ones too.
-static bool take_directive(cursor* c, esgen_words* words) {
-    uint32_t line = c->line;
-    const char* first = c->at;
-    while (c->at < c->end && *c->at != '\n') {
-        bool is_continued = *c->at == '\\' && c->at + 1 < c->end && c->at[1] == '\n';
-        if (is_continued) c->line++;
-        c->at += is_continued ? 2 : 1;
+// Past a text or character. @return false when the line ends first; then the cursor did not move.
+static bool skip_quoted(cursor* c) {
+    cursor at = *c;
+    char quote = *at.at++;
+    while (at.at < at.end && *at.at != quote && *at.at != '\n') {
+        size_t splice = splice_size(&at);
+        at.line += splice > 0;
+        if (splice)
+            at.at += splice;
+        else
+            at.at += *at.at == '\\' && at.end - at.at > 1 ? 2 : 1;
     }
-    const char* at = first + 1;
-    while (at < c->at && (*at == ' ' || *at == '\t'))
-        at++;
-    if (c->at - at < 7 || memcmp(at, "include", 7) != 0) return true;
-    const char* open = memchr(at, '"', (size_t)(c->at - at));
-    const char* close = open ? memchr(open + 1, '"', (size_t)(c->at - open - 1)) : NULL;
-    return !close || push(words, ESGEN_INCLUDE, line, open + 1, close);
+    if (at.at >= at.end || *at.at != quote) return false;
+    at.at++;
+    *c = at;
+    return true;
+}
+
+static void skip_blanks(cursor* c) {
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\t'))
+        c->at++;
+}
+
+// The name of the directive whose # is at the cursor, which moves past it.
+static bool take_directive_name(cursor* c, const char* name) {
+    size_t size = strlen(name);
+    cursor at = *c;
+    at.at++;
+    skip_blanks(&at);
+    if ((size_t)(at.end - at.at) < size || memcmp(at.at, name, size) != 0) return false;
+    at.at += size;
+    if (at.at < at.end && (is_letter(*at.at) || is_digit(*at.at))) return false;
+    *c = at;
+    return true;
+}
+
+// From #if 0 to its #else, #elif or #endif. Lines are not looked into: what is there need not be C.
+static void skip_disabled(cursor* c) {
+    uint32_t depth = 0;
+    for (skip_line(c); c->at < c->end; skip_line(c)) {
+        c->at++;
+        c->line++;
+        skip_blanks(c);
+        if (c->at >= c->end || *c->at != '#') continue;
+        cursor name = *c;
+        bool is_end = take_directive_name(&name, "endif");
+        bool is_else = take_directive_name(&name, "else") || take_directive_name(&name, "elif");
+        if (depth == 0 && (is_end || is_else)) {
+            skip_line(c);
+            return;
+        }
+        if (is_end) depth--;
+        depth += take_directive_name(&name, "if") || take_directive_name(&name, "ifdef") ||
+                 take_directive_name(&name, "ifndef");
+    }
+}
+
+// A whole preprocessor line, continued ones too, with the comments in it.
+static bool take_directive(cursor* c, esgen_words* words, const char* file,
+                           const base_reporter* reporter) {
+    cursor at = *c;
+    if (take_directive_name(&at, "if")) {
+        skip_blanks(&at);
+        bool is_zero = at.at < at.end && *at.at == '0' &&
+                       (at.at + 1 == at.end || at.at[1] == '\n' || at.at[1] == '\r' ||
+                        at.at[1] == ' ' || at.at[1] == '/');
+        if (is_zero) {
+            skip_disabled(c);
+            return true;
+        }
+    }
+    bool is_include = take_directive_name(c, "include");
+    if (!is_include) c->at++;
+    while (c->at < c->end && *c->at != '\n') {
+        const char* first = c->at;
+        uint32_t line = c->line;
+        size_t splice = splice_size(c);
+        if (splice) {
+            c->line++;
+            c->at += splice;
+        } else if (is_comment(c)) {
+            if (!skip_comment(c, file, reporter)) return false;
+        } else if ((*first == '"' || *first == '\'') && skip_quoted(c)) {
+            bool is_taken = is_include && *first == '"';
+            if (is_taken && !push(words, ESGEN_INCLUDE, line, first + 1, c->at - 1)) return false;
+            is_include = false;
+        } else {
+            c->at++;
+        }
+    }
+    return true;
 }
 
 static bool take_quoted(cursor* c, esgen_words* words, const char* file,
                         const base_reporter* reporter) {
     const char* first = c->at;
-    char quote = *c->at++;
-    while (c->at < c->end && *c->at != quote && *c->at != '\n')
-        c->at += *c->at == '\\' && c->end - c->at > 1 ? 2 : 1;
-    if (c->at >= c->end || *c->at != quote) {
-        base_report(reporter, file, c->line, "this text never ends");
+    uint32_t line = c->line;
+    if (!skip_quoted(c)) {
+        base_report(reporter, file, line, "this text never ends");
         return false;
     }
-    c->at++;
-    return push(words, ESGEN_STRING, c->line, first, c->at);
+    return push(words, ESGEN_STRING, line, first, c->at);
 }
 
 static bool take_word(cursor* c, esgen_words* words) {
@@ -111,31 +208,42 @@ static bool take_word(cursor* c, esgen_words* words) {
     return push(words, ESGEN_PUNCTUATION, c->line, first, c->at);
 }
 
+// A blank, a line's end or a comment. @return false on a comment without end.
+static bool skip_space(cursor* c, bool* is_space, const char* file, const base_reporter* reporter) {
+    char first = *c->at;
+    size_t splice = splice_size(c);
+    *is_space = true;
+    if (splice) {
+        c->line++;
+        c->at += splice;
+    } else if (first == '\n') {
+        c->line++;
+        c->at++;
+        c->is_line_start = true;
+    } else if (first == ' ' || first == '\t' || first == '\r' || first == '\f' || first == '\v') {
+        c->at++;
+    } else if (is_comment(c)) {
+        return skip_comment(c, file, reporter);
+    } else {
+        *is_space = false;
+    }
+    return true;
+}
+
 bool esgen_words_read(esgen_words* words, const char* file, const char* text, size_t size,
                       const base_reporter* reporter) {
+    static const char mark[] = "\xef\xbb\xbf"; // some editors begin UTF-8 with it
     *words = (esgen_words){0};
     cursor c = {text, text + size, 1, true};
+    if (size >= 3 && memcmp(text, mark, 3) == 0) c.at += 3;
     bool is_right = true;
     while (is_right && c.at < c.end) {
-        char first = *c.at;
-        if (first == '\n') {
-            c.line++;
-            c.at++;
-            c.is_line_start = true;
-            continue;
-        }
-        if (first == ' ' || first == '\t' || first == '\r' || first == '\f') {
-            c.at++;
-            continue;
-        }
-        bool is_comment = first == '/' && c.end - c.at > 1 && (c.at[1] == '/' || c.at[1] == '*');
-        if (is_comment) {
-            is_right = skip_comment(&c, file, reporter);
-            continue;
-        }
-        if (first == '#' && c.is_line_start)
-            is_right = take_directive(&c, words);
-        else if (first == '"' || first == '\'')
+        bool is_space;
+        is_right = skip_space(&c, &is_space, file, reporter);
+        if (!is_right || is_space) continue;
+        if (*c.at == '#' && c.is_line_start)
+            is_right = take_directive(&c, words, file, reporter);
+        else if (*c.at == '"' || *c.at == '\'')
             is_right = take_quoted(&c, words, file, reporter);
         else
             is_right = take_word(&c, words);
@@ -168,6 +276,20 @@ bool esgen_words_join(const esgen_word* first, const esgen_word* end, char* targ
         if (used + size + 1 > bytes) return false;
         memcpy(target + used, text, size);
         used += size;
+        target[used] = '\0';
+    }
+    return true;
+}
+
+bool esgen_words_copy(const esgen_word* first, const esgen_word* end, char* target, size_t bytes) {
+    size_t used = 0;
+    target[0] = '\0';
+    for (const esgen_word* at = first; at < end; at++) {
+        bool has_blank = at > first && at[-1].text + at[-1].size != at->text;
+        if (used + has_blank + at->size + 1 > bytes) return false;
+        if (has_blank) target[used++] = ' ';
+        memcpy(target + used, at->text, at->size);
+        used += at->size;
         target[used] = '\0';
     }
     return true;

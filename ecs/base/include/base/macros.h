@@ -13,6 +13,9 @@
 #define BASE_PRINTF(format_index, first_argument)                                                  \
     __attribute__((format(printf, format_index, first_argument)))
 
+/// Stays a function of its own: its parameters' `restrict` holds, which inlining may lose.
+#define BASE_NOINLINE __attribute__((noinline))
+
 /// Elements of an array (never of a pointer).
 #define BASE_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

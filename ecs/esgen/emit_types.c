@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// One function per file with ES_REGISTER_TYPES: types in the order of their structs, then events.
+#include "esgen.h"
+
+static void put_fields(base_bytes* out, const esgen_struct* from) {
+    const char* type = from->c_type.text;
+    esgen_put(out, "    static const ecs_field %s_fields[] = {\n", type);
+    for (uint32_t i = 0; i < from->field_count; i++) {
+        const esgen_field* field = &from->fields[i];
+        const char* name = field->name.text;
+        esgen_items items;
+        esgen_items_init(&items);
+        esgen_items_add(&items, "\"%s\"", name);
+        esgen_items_add(&items, "offsetof(%s, %s)", type, name);
+        esgen_items_add(&items, "%s", field->kind);
+        esgen_items_add(&items, "%s", field->count.text);
+        esgen_items_add(&items, "{%s}", field->quant.text);
+        esgen_put_items(out, "        {", &items, "},\n");
+        esgen_items_deinit(&items);
+    }
+    esgen_put(out, "    };\n");
+}
+
+static void put_type(base_bytes* out, const esgen_struct* from) {
+    const char* type = from->c_type.text;
+    esgen_items items;
+    esgen_items_init(&items);
+    esgen_items_add(&items, "\"%s\"", from->name.text);
+    esgen_items_add(&items, "sizeof(%s)", type);
+    esgen_items_add(&items, "_Alignof(%s)", type);
+    esgen_items_add(&items, "%s_fields", type);
+    esgen_items_add(&items, "BASE_COUNT(%s_fields)", type);
+    esgen_items_add(&items, "NULL");
+    esgen_put_items(out, "        {", &items, "},\n");
+    esgen_items_deinit(&items);
+}
+
+static void put_event(base_bytes* out, const esgen_struct* from, const esgen_struct_event* event) {
+    const char* type = from->c_type.text;
+    esgen_items items;
+    esgen_items_init(&items);
+    esgen_items_add(&items, "\"%s\"", event->name.text);
+    esgen_items_add(&items, "sizeof(%s)", type);
+    esgen_items_add(&items, "%s_fields", type);
+    esgen_items_add(&items, "BASE_COUNT(%s_fields)", type);
+    esgen_items_add(&items, "%s", event->is_exported ? "true" : "false");
+    esgen_put_items(out, "        {", &items, "},\n");
+    esgen_items_deinit(&items);
+}
+
+// `what`: "type" or "event".
+static void put_registering(base_bytes* out, const char* what) {
+    esgen_put(out,
+              "    for (uint32_t i = 0; i < BASE_COUNT(%ss); i++) {\n"
+              "        ecs_%s%s id;\n"
+              "        ecs_result result = ecs_%s_register(world, &%ss[i], &id);\n"
+              "        if (result) {\n"
+              "            base_report(reporter, NULL, 0, \"%s %%s: %%s\", %ss[i].name, "
+              "ecs_result_text(result));\n"
+              "            return result;\n"
+              "        }\n"
+              "    }\n",
+              what, what, what[0] == 't' ? "_id" : "_type", what, what, what, what);
+}
+
+void esgen_put_types(base_bytes* out, const esgen_unit* unit, const char* stem) {
+    uint32_t types = 0, events = 0;
+    for (uint32_t i = 0; i < unit->struct_count; i++) {
+        types += unit->structs[i].name.text[0] != '\0';
+        events += unit->structs[i].event_count;
+    }
+    esgen_put(out, "\n// Before templates are loaded. What is refused is reported.\n");
+    esgen_put(out, "static ecs_result %s_register_types", stem);
+    esgen_items items;
+    esgen_items_init(&items);
+    esgen_items_add(&items, "ecs_world* world");
+    esgen_items_add(&items, "const base_reporter* reporter");
+    esgen_put_items(out, "(", &items, ") {\n");
+    esgen_items_deinit(&items);
+    for (uint32_t i = 0; i < unit->struct_count; i++)
+        put_fields(out, &unit->structs[i]);
+    if (types) {
+        esgen_put(out, "    static const ecs_type_desc types[] = {\n");
+        for (uint32_t i = 0; i < unit->struct_count; i++)
+            if (unit->structs[i].name.text[0]) put_type(out, &unit->structs[i]);
+        esgen_put(out, "    };\n");
+    }
+    if (events) {
+        esgen_put(out, "    static const ecs_event_desc events[] = {\n");
+        for (uint32_t i = 0; i < unit->struct_count; i++) {
+            const esgen_struct* from = &unit->structs[i];
+            for (uint32_t k = 0; k < from->event_count; k++)
+                put_event(out, from, &from->events[k]);
+        }
+        esgen_put(out, "    };\n");
+    }
+    if (types) put_registering(out, "type");
+    if (events) put_registering(out, "event");
+    esgen_put(out, "    return ECS_OK;\n}\n");
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+// Structs that are component types or payloads of events: their fields, from their own declaration.
+//
+//     ES_STRUCT(BreakoutInput) ES_EVENT(pad_input)
+//     typedef struct breakout_input {
+//         int32_t move ES_QUANT(-127, 1, 8);
+//         bool is_launching;
+//     } breakout_input;
+//
+// Only types whose size and meaning the core knows are fields; whatever owns memory is registered by hand.
+#include "esgen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char* c_type;
+    const char* kind;
+    uint32_t count;
+} field_types[] = {
+    {"bool", "ECS_FIELD_BOOL", 1},     {"int8_t", "ECS_FIELD_I8", 1},
+    {"int16_t", "ECS_FIELD_I16", 1},   {"int32_t", "ECS_FIELD_I32", 1},
+    {"int64_t", "ECS_FIELD_I64", 1},   {"uint8_t", "ECS_FIELD_U8", 1},
+    {"uint16_t", "ECS_FIELD_U16", 1},  {"uint32_t", "ECS_FIELD_U32", 1},
+    {"uint64_t", "ECS_FIELD_U64", 1},  {"float", "ECS_FIELD_F32", 1},
+    {"double", "ECS_FIELD_F64", 1},    {"ecs_entity", "ECS_FIELD_ENTITY", 1},
+    {"ecs_vec2", "ECS_FIELD_F32", 2},  {"ecs_vec3", "ECS_FIELD_F32", 3},
+    {"ecs_vec4", "ECS_FIELD_F32", 4},  {"ecs_ivec2", "ECS_FIELD_I32", 2},
+    {"ecs_ivec3", "ECS_FIELD_I32", 3}, {"ecs_ivec4", "ECS_FIELD_I32", 4},
+    {"ecs_color", "ECS_FIELD_U8", 4},  {"ecs_matrix", "ECS_FIELD_F32", 12},
+    {"ecs_tick", "ECS_FIELD_U64", 1},
+};
+
+static void say_type(esgen_unit* unit, const char* owner, const esgen_word* type) {
+    const char* better = esgen_sized_type(type);
+    if (better) {
+        esgen_fault(unit, type->line, "%s: the size of %.*s depends on the machine: say %s", owner,
+                    (int)type->size, type->text, better);
+        return;
+    }
+    esgen_fault(
+        unit, type->line,
+        "%s: no field can be a %.*s: take bool, a number like int32_t or float, ecs_entity, "
+        "a vector, or register the struct by hand",
+        owner, (int)type->size, type->text);
+}
+
+static void take_quant(esgen_unit* unit, esgen_text* quant, const esgen_word* open,
+                       const esgen_word* close) {
+    uint32_t commas = 0, depth = 0;
+    for (const esgen_word* at = open + 1; at < close; at++) {
+        depth += esgen_word_is(at, "(");
+        depth -= esgen_word_is(at, ")");
+        commas += depth == 0 && esgen_word_is(at, ",");
+    }
+    if (commas != 2 || !esgen_words_copy(open + 1, close, quant->text, sizeof quant->text))
+        esgen_fault(unit, open->line, "ES_QUANT takes (min, step, bits)");
+}
+
+// One of "x, y[3]": its name, then its dimensions.
+static void take_declarator(esgen_unit* unit, esgen_struct* target, uint32_t type,
+                            const esgen_text* quant, const esgen_word* first,
+                            const esgen_word* end) {
+    const char* owner = target->c_type.text;
+    if (first >= end || first->kind != ESGEN_IDENTIFIER ||
+        (first + 1 < end && !esgen_word_is(first + 1, "["))) {
+        esgen_fault(unit, first->line,
+                    "%s: a field is a type and names, with [count] for an array: no pointers, no "
+                    "bits, no structs",
+                    owner);
+        return;
+    }
+    if (target->field_count == ESGEN_FIELDS_MAX) {
+        esgen_fault(unit, first->line, "%s has more than %u fields", owner, ESGEN_FIELDS_MAX);
+        return;
+    }
+    esgen_field* field = &target->fields[target->field_count];
+    memset(field, 0, sizeof *field);
+    if (!esgen_name_take(unit, &field->name, first, first + 1)) return;
+    field->kind = field_types[type].kind;
+    field->quant = *quant;
+    uint32_t count = field_types[type].count;
+    base_bytes text;
+    base_bytes_init(&text, NULL);
+    if (count > 1 || first + 1 == end) esgen_put(&text, "%u", count);
+    bool is_right = true;
+    for (const esgen_word* at = first + 1; at < end; at++) {
+        const esgen_word* close = at + 1;
+        while (close < end && !esgen_word_is(close, "]") && !esgen_word_is(close, "["))
+            close++;
+        esgen_text size;
+        is_right = esgen_word_is(at, "[") && close < end && esgen_word_is(close, "]") &&
+                   close > at + 1 && esgen_words_copy(at + 1, close, size.text, sizeof size.text);
+        if (!is_right) break;
+        bool is_word = close == at + 2;
+        esgen_put(&text, is_word ? "%s%s" : "%s(%s)", text.size ? " * " : "", size.text);
+        at = close;
+    }
+    is_right = is_right && !text.failed && text.size < sizeof field->count.text;
+    if (is_right) {
+        memcpy(field->count.text, text.data, text.size);
+        target->field_count++;
+    } else {
+        esgen_fault(unit, first->line, "%s: the count of an array is not understood", owner);
+    }
+    base_bytes_deinit(&text);
+}
+
+static uint32_t find_field_type(const esgen_word* word) {
+    uint32_t type = 0;
+    while (type < BASE_COUNT(field_types) && !esgen_word_is(word, field_types[type].c_type))
+        type++;
+    return type;
+}
+
+// One declaration without its ';'.
+static void take_field(esgen_unit* unit, esgen_struct* target, const esgen_word* first,
+                       const esgen_word* end) {
+    esgen_text quant = {"0, 0, 0"};
+    const esgen_word* begin = first;
+    const esgen_word* until = end;
+    for (const esgen_word* at = first; at < end; at++) {
+        if (!esgen_word_is(at, "ES_QUANT")) continue;
+        const esgen_word* close =
+            at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
+        bool is_at_edge = close && (at == first || close + 1 == end);
+        if (!is_at_edge) {
+            esgen_fault(unit, at->line,
+                        "ES_QUANT(min, step, bits) stands before or behind a field");
+            return;
+        }
+        take_quant(unit, &quant, at + 1, close);
+        if (at == first)
+            begin = close + 1;
+        else
+            until = at;
+        at = close;
+    }
+    while (begin < until && (esgen_word_is(begin, "const") || esgen_word_is(begin, "volatile")))
+        begin++;
+    if (begin >= until) return;
+    uint32_t type = find_field_type(begin);
+    if (type == BASE_COUNT(field_types)) {
+        say_type(unit, target->c_type.text, begin);
+        return;
+    }
+    const esgen_word* name = begin + 1;
+    for (const esgen_word* at = name; at <= until; at++) {
+        if (at < until && !esgen_word_is(at, ",")) continue;
+        take_declarator(unit, target, type, &quant, name, at);
+        name = at + 1;
+    }
+}
+
+static void take_fields(esgen_unit* unit, esgen_struct* target, const esgen_word* first,
+                        const esgen_word* end) {
+    const esgen_word* begin = first;
+    for (const esgen_word* at = first; at < end; at++) {
+        if (esgen_word_is(at, "{")) {
+            esgen_fault(unit, at->line, "%s: a struct or union inside is registered by hand",
+                        target->c_type.text);
+            return;
+        }
+        if (!esgen_word_is(at, ";")) continue;
+        take_field(unit, target, begin, at);
+        begin = at + 1;
+    }
+    if (target->field_count == 0 && unit->fault_count == 0)
+        esgen_fault(unit, target->line, "%s has no fields", target->c_type.text);
+}
+
+static bool take_event(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
+                       const esgen_word* close) {
+    const esgen_word* comma = open + 1;
+    while (comma < close && !esgen_word_is(comma, ","))
+        comma++;
+    bool is_exported = close - comma == 2 && esgen_word_is(comma + 1, "exported");
+    if (comma < close && !is_exported) {
+        esgen_fault(unit, open->line, "ES_EVENT takes (name) or (name, exported)");
+        return false;
+    }
+    if (target->event_count == ESGEN_STRUCT_EVENTS_MAX) {
+        esgen_fault(unit, open->line, "more than %u events with one payload",
+                    ESGEN_STRUCT_EVENTS_MAX);
+        return false;
+    }
+    esgen_struct_event* event = &target->events[target->event_count];
+    event->is_exported = is_exported;
+    if (!esgen_name_take(unit, &event->name, open + 1, comma)) return false;
+    target->event_count++;
+    return true;
+}
+
+static bool push_struct(esgen_unit* unit, const esgen_struct* made) {
+    for (uint32_t i = 0; i < unit->struct_count; i++) {
+        if (strcmp(unit->structs[i].c_type.text, made->c_type.text) == 0) return true;
+    }
+    if (unit->struct_count == ESGEN_STRUCTS_MAX) {
+        esgen_fault(unit, made->line, "more than %u structs to register", ESGEN_STRUCTS_MAX);
+        return false;
+    }
+    if (unit->struct_count == unit->struct_capacity) {
+        uint32_t capacity = unit->struct_capacity ? unit->struct_capacity * 2 : 8;
+        esgen_struct* grown = realloc(unit->structs, capacity * sizeof *grown);
+        if (!grown) {
+            esgen_fault(unit, made->line, "out of memory");
+            return false;
+        }
+        unit->structs = grown;
+        unit->struct_capacity = capacity;
+    }
+    unit->structs[unit->struct_count++] = *made;
+    return true;
+}
+
+static void add_type(esgen_unit* unit, uint32_t line, const esgen_type* type) {
+    for (uint32_t i = 0; i < unit->type_count; i++) {
+        if (strcmp(unit->types[i].c_type.text, type->c_type.text) == 0) return;
+    }
+    if (unit->type_count == ESGEN_TYPES_MAX) {
+        esgen_fault(unit, line, "more than %u C types have names", ESGEN_TYPES_MAX);
+        return;
+    }
+    unit->types[unit->type_count++] = *type;
+}
+
+static const esgen_word* closing_brace(const esgen_word* open, const esgen_word* end) {
+    uint32_t depth = 0;
+    for (const esgen_word* at = open; at < end; at++) {
+        depth += esgen_word_is(at, "{");
+        if (esgen_word_is(at, "}") && --depth == 0) return at;
+    }
+    return NULL;
+}
+
+// `at`: the first annotation. @return the word after what was read.
+static const esgen_word* take_struct(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
+                                     bool is_near) {
+    esgen_struct* made = calloc(1, sizeof *made);
+    if (!made) {
+        esgen_fault(unit, at->line, "out of memory");
+        return end;
+    }
+    made->line = at->line;
+    bool is_right = true;
+    while (is_right && (esgen_word_is(at, "ES_STRUCT") || esgen_word_is(at, "ES_EVENT"))) {
+        const esgen_word* close =
+            at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
+        if (!close) {
+            esgen_fault(unit, at->line, "%.*s needs (...)", (int)at->size, at->text);
+            is_right = false;
+        } else if (esgen_word_is(at, "ES_STRUCT")) {
+            is_right = esgen_name_take(unit, &made->name, at + 2, close);
+        } else {
+            is_right = take_event(unit, made, at + 1, close);
+        }
+        at = close ? close + 1 : at + 1;
+    }
+    const esgen_word* open = at;
+    while (is_right && open < end && open - at < 4 && !esgen_word_is(open, "{"))
+        open++;
+    const esgen_word* close =
+        is_right && esgen_word_is(open, "{") ? closing_brace(open, end) : NULL;
+    bool is_typedef = close && esgen_word_is(at, "typedef") && esgen_word_is(at + 1, "struct") &&
+                      end - close > 2 && close[1].kind == ESGEN_IDENTIFIER &&
+                      esgen_word_is(close + 2, ";");
+    if (is_right && !is_typedef) {
+        esgen_fault(unit, made->line,
+                    "ES_STRUCT and ES_EVENT stand before typedef struct name {...} name;");
+    } else if (is_right && esgen_name_take(unit, &made->c_type, close + 1, close + 2)) {
+        esgen_type type = {made->c_type, made->name};
+        if (made->name.text[0]) add_type(unit, made->line, &type);
+        if (is_near) {
+            take_fields(unit, made, open + 1, close);
+            (void)push_struct(unit, made);
+        }
+        at = close;
+    }
+    free(made);
+    return at;
+}
+
+static void take_type(esgen_unit* unit, const esgen_word* open, const esgen_word* close) {
+    const esgen_word* comma = open;
+    while (comma < close && !esgen_word_is(comma, ","))
+        comma++;
+    const esgen_word* first = open + 1;
+    if (first < comma && esgen_word_is(first, "struct")) first++;
+    esgen_type type;
+    if (comma >= close || first >= comma || comma + 1 >= close) {
+        esgen_fault(unit, open->line, "ES_TYPE takes a C type and the name it is registered by");
+    } else if (esgen_name_take(unit, &type.c_type, first, comma) &&
+               esgen_name_take(unit, &type.name, comma + 1, close)) {
+        add_type(unit, open->line, &type);
+    }
+}
+
+void esgen_types_read(esgen_unit* unit, const esgen_words* words, bool is_near) {
+    const esgen_word* end = words->items + words->count;
+    for (const esgen_word* at = words->items; at + 1 < end; at++) {
+        if (esgen_word_is(at, "ES_STRUCT") || esgen_word_is(at, "ES_EVENT")) {
+            at = take_struct(unit, at, end, is_near) - 1;
+        } else if (esgen_word_is(at, "ES_TYPE") && esgen_word_is(at + 1, "(")) {
+            const esgen_word* close = esgen_words_match(at + 1, end);
+            if (!close) {
+                esgen_fault(unit, at->line, "this ( is never closed");
+                return;
+            }
+            take_type(unit, at + 1, close);
+            at = close;
+        }
+    }
+}
