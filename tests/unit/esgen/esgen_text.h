@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+/// C text in, what shoal-esgen found in it and said about it out.
+#pragma once
+
+#include "test.h"
+
+#include "esgen.h"
+
+#include <string.h>
+
+typedef struct esgen_text_result {
+    esgen_unit unit;
+    esgen_words words;
+    base_report_first faults; ///< "x.c:3: error: ...", the first one
+    base_reporter reporter;
+    bool is_read;
+} esgen_text_result;
+
+static inline void text_open_size(esgen_text_result* self, const char* text, size_t size) {
+    memset(self, 0, sizeof *self);
+    self->reporter = base_reporter_first(&self->faults);
+    esgen_unit_init(&self->unit, "x.c", &self->reporter);
+    self->is_read = esgen_words_read(&self->words, "x.c", text, size, &self->reporter);
+    if (!self->is_read) return;
+    esgen_types_read(&self->unit, &self->words, true);
+    esgen_parse(&self->unit, &self->words);
+    assert_int_equal(self->unit.fault_count, self->faults.count);
+}
+
+static inline void text_open(esgen_text_result* self, const char* text) {
+    text_open_size(self, text, strlen(text));
+}
+
+static inline void text_close(esgen_text_result* self) {
+    esgen_unit_deinit(&self->unit);
+    esgen_words_deinit(&self->words);
+}

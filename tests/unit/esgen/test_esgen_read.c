@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// Whatever a C file holds, exactly its systems are found (S5.19).
+#include "esgen_text.h"
+
+// The names of the functions that are found, each with a blank behind it; what was said is a failure.
+static void expect_found(const char* text, const char* names) {
+    esgen_text_result result;
+    text_open(&result, text);
+    if (result.faults.count) print_error("%s\n", result.faults.text);
+    assert_int_equal(result.faults.count, 0);
+    char found[512] = "";
+    for (uint32_t i = 0; i < result.unit.function_count; i++) {
+        size_t size = strlen(found);
+        (void)base_text_format(found + size, sizeof found - size, "%s ",
+                               result.unit.functions[i].name.text);
+    }
+    text_close(&result);
+    assert_string_equal(found, names);
+}
+
+static void a_file_without_systems_has_none(void** state) {
+    (void)state;
+    expect_found("", "");
+    expect_found("\n\n", "");
+    expect_found("// move_es(int a) {\n/* static void b_es(int) {} */\n", "");
+    expect_found("int main(void) { return 0; }", "");
+    expect_found("const char* text = \"static void a_es(void) {}\";", "");
+    expect_found("static const char quote = '\"', brace = '{', escaped = '\\'';", "");
+}
+
+static void suffixes_make_systems_handlers_and_queries(void** state) {
+    (void)state;
+    expect_found("static void a_es(void) {}\n"
+                 "ES_ON_EVENT(x) static void b_es_event_handler(void) {}\n"
+                 "static void c_ecs_query(const float* f) {}\n"
+                 "static void es(void) {}\nstatic void _es_not(void) {}\nvoid c_es_t(int x) {}\n",
+                 "a_es b_es_event_handler c_ecs_query ");
+}
+
+static void what_stands_around_a_function_does_not_matter(void** state) {
+    (void)state;
+    expect_found("static inline void a_es(void) {}\n"
+                 "__attribute__((unused, aligned(16))) static void b_es(void) {}\n"
+                 "static void __attribute__((noinline)) c_es(void) {}\n"
+                 "MACRO(1, (2)) static void d_es(void) {}\n"
+                 "SHOUTED static void e_es(void) {}\n"
+                 "enum { F = (1 + 2) };\n"
+                 "struct s { int (*call)(int); union { int x; float y; } u; };\n"
+                 "static int table[2] = { [0] = 3, [1] = (4) };\n"
+                 "static const struct s made[] = { { .call = (int (*)(int))0 } };\n"
+                 "typedef void (*made_es)(int);\n"
+                 "void (*chosen_es)(int) = 0;\n"
+                 "static void f_es(void)\n{ if (1) { } }\n",
+                 "a_es b_es c_es d_es e_es f_es ");
+}
+
+static void comments_may_stand_everywhere(void** state) {
+    (void)state;
+    expect_found("static /* { */ void /**/ a_es /* ( */ ( /* ) */ const float* /* x */ f // {\n"
+                 "  ) /* ; */ { /* } */ }\n"
+                 "// continued \\\n static void hidden_es(void) {}\n"
+                 "static void b_es(void) {}\n",
+                 "a_es b_es ");
+}
+
+static void declarations_are_not_systems(void** state) {
+    (void)state;
+    expect_found("static void a_es(const float* f);\n"
+                 "static void b_es(int) __attribute__((unused));\n"
+                 "extern void c_es(void), d_es(void);\n"
+                 "static void a_es(const float* f) {}\n",
+                 "a_es ");
+}
+
+static void bodies_are_not_looked_into(void** state) {
+    (void)state;
+    expect_found("static void a(void) { static void b_es(void); if (x) { c_es(1); } ES_WHAT(2); "
+                 "{{{}}} \"}\"; '}'; }\n"
+                 "static void d_es(void) {}\n",
+                 "d_es ");
+}
+
+static void both_branches_of_an_if_are_read_and_none_of_if_0(void** state) {
+    (void)state;
+    expect_found("#if A\nstatic void a_es(void) {}\n#else\nstatic void b_es(void) {}\n#endif\n"
+                 "#if 0\nstatic void c_es(void) {\ndon't \"\n#if 1\n#else\n#endif\n#endif\n"
+                 "#if 0 /* never */\n{\n#else\nstatic void d_es(void) {}\n#endif\n"
+                 "# if 0\n{\n# elif B\nstatic void e_es(void) {}\n# endif\n",
+                 "a_es b_es d_es e_es ");
+}
+
+static void preprocessor_lines_are_left_out(void** state) {
+    (void)state;
+    expect_found("#define OPEN {\n#define MANY \\\n  { \\\r\n { \\\n static void a_es(void) {\n"
+                 "#error don't\n#define QUOTED \"/*\"\n#define TWO 2 /* goes on\n { */\n"
+                 "  # define INDENTED {\n#define LAST {",
+                 "");
+}
+
+static void lines_may_end_as_windows_ends_them(void** state) {
+    (void)state;
+    expect_found("\xef\xbb\xbf#include \"a.h\"\r\nES_TAG(server)\r\nstatic void a_es(\r\n"
+                 "  const float* f)\r\n{\r\n}\r\n",
+                 "a_es ");
+}
+
+static void lines_are_counted_through_everything(void** state) {
+    (void)state;
+    esgen_text_result result;
+    text_open(&result, "/* 1\n 2 */ #define X \\\n 3\n\"a\\\n5\";\n#if 0\n'\n#endif\n// 9 \\\n10\n"
+                       "static void a_es(\n  const float* f) {}\n");
+    assert_int_equal(result.faults.count, 0);
+    assert_int_equal(result.unit.function_count, 1);
+    assert_int_equal(result.unit.functions[0].line, 11);
+    assert_int_equal(result.unit.functions[0].params[0].line, 12);
+    text_close(&result);
+}
+
+// S5.17, S5.19: by name and C type.
+static void parameters_are_bound_by_name_and_type(void** state) {
+    (void)state;
+    esgen_text_result result;
+    text_open(
+        &result,
+        "ES_TYPE(my_body, Body)\nES_TYPE(struct raw, Raw)\n"
+        "static void a_es(const ecs_stage* stage, ecs_entity eid, ecs_vec2* restrict pos,\n"
+        "  ecs_vec2 const* const vel, const float brick__size, struct raw* raw,\n"
+        "  ES_OPTIONAL const my_body* body, ES_DEFAULT((ecs_color){1, 2, 3, 4}) ecs_color c,\n"
+        "  ES_NAME(a.b) ecs_entity other, ES_LIST(p3) const ecs_list* path,\n"
+        "  ES_CONTEXT struct ctx* context, const ecs_object* bag, const ecs_string* text) {}");
+    if (result.faults.count) print_error("%s\n", result.faults.text);
+    assert_int_equal(result.faults.count, 0);
+    const esgen_function* f = &result.unit.functions[0];
+    static const struct {
+        esgen_param_kind kind;
+        bool is_const, is_pointer;
+        const char *component, *type;
+    } expected[] = {
+        {ESGEN_STAGE, true, true, "", ""},
+        {ESGEN_ENTITY, true, false, "", ""},
+        {ESGEN_COMPONENT, false, true, "pos", "p2"},
+        {ESGEN_COMPONENT, true, true, "vel", "p2"},
+        {ESGEN_COMPONENT, true, false, "brick.size", "r"},
+        {ESGEN_COMPONENT, false, true, "raw", "Raw"},
+        {ESGEN_COMPONENT, true, true, "body", "Body"},
+        {ESGEN_COMPONENT, true, false, "c", "c"},
+        {ESGEN_COMPONENT, true, false, "a.b", "eid"},
+        {ESGEN_COMPONENT, true, true, "path", "list<p3>"},
+        {ESGEN_CONTEXT, false, true, "", ""},
+        {ESGEN_COMPONENT, true, true, "bag", "object"},
+        {ESGEN_COMPONENT, true, true, "text", "t"},
+    };
+    assert_int_equal(f->param_count, BASE_COUNT(expected));
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        assert_int_equal(f->params[i].kind, expected[i].kind);
+        assert_int_equal(f->params[i].is_const, expected[i].is_const);
+        assert_int_equal(f->params[i].is_pointer, expected[i].is_pointer);
+        assert_string_equal(f->params[i].component.text, expected[i].component);
+        assert_string_equal(f->params[i].component_type.text, expected[i].type);
+    }
+    assert_true(f->params[5].is_struct && f->params[6].is_optional && f->params[7].has_default);
+    assert_string_equal(f->params[7].default_value.text, "(ecs_color){1, 2, 3, 4}");
+    text_close(&result);
+}
+
+static void annotations_say_what_they_say(void** state) {
+    (void)state;
+    esgen_text_result result;
+    text_open(&result,
+              "ES_STAGE(render) ES_TAG(server | predict, \"two\" \"parts\") ES_BEFORE(a_es, b_es)\n"
+              "ES_AFTER(c_es) ES_REQUIRE(brick.pos:ip2, path:list<r>) ES_REQUIRE_NOT(dead:tag)\n"
+              "ES_REQUIRE_ANY(x:i, y:r) ES_ONLY ES_SPAN ES_EVERY(120) ES_QUANTUM(ROWS)\n"
+              "ES_ON_ENTER(in) ES_ON_LEAVE(out) ES_FIRST(one)\n"
+              "static void f_es(uint32_t count, float* r) {}\n"
+              "ES_TRACK(pos, vel) ES_ON_EVENT(on_appear)\n"
+              "static void g_es_event_handler(const my_thing* payload) {}");
+    if (result.faults.count) print_error("%s\n", result.faults.text);
+    assert_int_equal(result.faults.count, 0);
+    const esgen_function* f = &result.unit.functions[0];
+    assert_string_equal(f->stage.text, "render");
+    assert_int_equal(f->tags.count, 2);
+    assert_string_equal(f->tags.items[0].text, "server|predict");
+    assert_string_equal(f->tags.items[1].text, "twoparts");
+    assert_string_equal(f->before.items[1].text, "b_es");
+    assert_string_equal(f->after.items[0].text, "c_es");
+    assert_string_equal(f->require.items[0].text, "brick.pos:ip2");
+    assert_string_equal(f->require.items[1].text, "path:list<r>");
+    assert_string_equal(f->require_not.items[0].text, "dead:tag");
+    assert_string_equal(f->any.items[1].text, "y:r");
+    assert_string_equal(f->every.text, "120");
+    assert_string_equal(f->quantum.text, "ROWS");
+    assert_string_equal(f->enter.text, "in");
+    assert_string_equal(f->leave.text, "out");
+    assert_string_equal(f->first_update.text, "one");
+    assert_true(f->is_only && f->is_span);
+    const esgen_function* g = &result.unit.functions[1];
+    assert_string_equal(g->track.items[1].text, "vel");
+    assert_string_equal(g->events.items[0].text, "on_appear");
+    assert_int_equal(g->params[0].kind, ESGEN_PAYLOAD);
+    text_close(&result);
+}
+
+// S3.4: fields come from the struct's own declaration.
+static void structs_say_their_fields(void** state) {
+    (void)state;
+    esgen_text_result result;
+    text_open(&result, "ES_STRUCT(Thing) ES_EVENT(a) ES_EVENT(b, exported)\n"
+                       "typedef struct thing {\n"
+                       "  const float x, y[2] ES_QUANT(-1.5, 0.25, (4 + 4)); // both\n"
+                       "  ecs_vec3 path[N][2 * M];\n"
+                       "} thing;\n"
+                       "ES_EVENT(alone) typedef struct { uint8_t u; } noise;\n"
+                       "static void f_es(thing* thing) {}\nES_REGISTER_TYPES\n"
+                       "int main(void) {}");
+    if (result.faults.count) print_error("%s\n", result.faults.text);
+    assert_int_equal(result.faults.count, 0);
+    assert_true(result.unit.has_register_types);
+    assert_int_equal(result.unit.struct_count, 2);
+    const esgen_struct* thing = &result.unit.structs[0];
+    assert_string_equal(thing->name.text, "Thing");
+    assert_string_equal(thing->c_type.text, "thing");
+    assert_int_equal(thing->event_count, 2);
+    assert_false(thing->events[0].is_exported);
+    assert_true(thing->events[1].is_exported);
+    assert_int_equal(thing->field_count, 3);
+    assert_string_equal(thing->fields[0].count.text, "1");
+    assert_string_equal(thing->fields[0].quant.text, "-1.5, 0.25, (4 + 4)");
+    assert_string_equal(thing->fields[1].count.text, "2");
+    assert_string_equal(thing->fields[1].quant.text, "-1.5, 0.25, (4 + 4)");
+    assert_string_equal(thing->fields[2].kind, "ECS_FIELD_F32");
+    assert_string_equal(thing->fields[2].count.text, "3 * N * (2 * M)");
+    assert_string_equal(thing->fields[2].quant.text, "0, 0, 0");
+    assert_string_equal(result.unit.structs[1].name.text, "");
+    assert_string_equal(result.unit.functions[0].params[0].component_type.text, "Thing");
+    text_close(&result);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_file_without_systems_has_none),
+        TEST(suffixes_make_systems_handlers_and_queries),
+        TEST(what_stands_around_a_function_does_not_matter),
+        TEST(comments_may_stand_everywhere),
+        TEST(declarations_are_not_systems),
+        TEST(bodies_are_not_looked_into),
+        TEST(both_branches_of_an_if_are_read_and_none_of_if_0),
+        TEST(preprocessor_lines_are_left_out),
+        TEST(lines_may_end_as_windows_ends_them),
+        TEST(lines_are_counted_through_everything),
+        TEST(parameters_are_bound_by_name_and_type),
+        TEST(annotations_say_what_they_say),
+        TEST(structs_say_their_fields),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

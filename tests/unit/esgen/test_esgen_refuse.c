@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// What is wrong is said in a sentence at the user's own line (S5.19), and limits are what they say.
+#include "esgen_text.h"
+
+static void expect_said(const char* text, const char* said) {
+    esgen_text_result result;
+    text_open(&result, text);
+    if (strcmp(result.faults.text, said) != 0) {
+        print_error("said:     %s\nexpected: %s\n", result.faults.text, said);
+    }
+    assert_string_equal(result.faults.text, said);
+    assert_true(result.faults.count > 0);
+    text_close(&result);
+}
+
+static void text_that_never_ends_is_refused(void** state) {
+    (void)state;
+    expect_said("int x;\n/* and so", "x.c:2: error: this comment never ends");
+    expect_said("#define X /* and so\n\n", "x.c:1: error: this comment never ends");
+    expect_said("int x;\n\n\"and so\n\"", "x.c:3: error: this text never ends");
+    expect_said("'\\", "x.c:1: error: this text never ends");
+    expect_said("int x;\nint f(void) {\n{ }\n",
+                "x.c:2: error: this { is never closed (both branches of an #if are read, of #if 0 "
+                "none)");
+    expect_said("#if A\nint f(int a) {\n#else\nint f(int b) {\n#endif\n}\n",
+                "x.c:2: error: this { is never closed (both branches of an #if are read, of #if 0 "
+                "none)");
+    expect_said("int x;\nint f(int a;\nstatic void a_es(void) {}\n",
+                "x.c:2: error: this ( is never closed (both branches of an #if are read, of #if 0 "
+                "none)");
+}
+
+static void functions_that_cannot_be_systems_are_refused(void** state) {
+    (void)state;
+    expect_said("void a_es(void) {}", "x.c:1: error: a_es must be static");
+    expect_said("static int32_t a_es(void) {}", "x.c:1: error: a_es must return void");
+    expect_said("static void* a_es(void) {}", "x.c:1: error: a_es must return void");
+    expect_said("static bool a_es(void) {}", "x.c:1: error: a_es must return void");
+    expect_said("static float\na_ecs_query(const float* f) {}",
+                "x.c:2: error: a_ecs_query must return void, or bool: false ends the walk");
+    expect_said("static void a_es(void) {}\nstatic void a_es(void) {}",
+                "x.c:2: error: a_es stands twice in this file");
+    expect_said("static void a_es(pos)\n float* pos; {}",
+                "x.c:1: error: a_es: write the parameters' types between the parentheses");
+    expect_said("static void a_es(pos) vec* pos; {}",
+                "x.c:1: error: a_es: write the parameters' types between the parentheses");
+    expect_said("static void a_es(void) LATE(1) {}",
+                "x.c:1: error: a_es: its body must follow its parameters");
+    expect_said("ES_TAG(server)\nstatic void a_es(void);",
+                "x.c:1: error: ES_TAG belongs to the body of a_es, not to a declaration");
+}
+
+static void wrong_annotations_are_refused(void** state) {
+    (void)state;
+    expect_said("\nES_TAGS(server) static void a_es(void) {}",
+                "x.c:2: error: unknown annotation ES_TAGS: did you mean ES_TAG?");
+    expect_said("ES_TAG static void a_es(void) {}", "x.c:1: error: ES_TAG needs (...)");
+    expect_said("ES_TAG() static void a_es(void) {}", "x.c:1: error: a name is missing here");
+    expect_said("ES_TAG(a,,b) static void a_es(void) {}", "x.c:1: error: a name is missing here");
+    expect_said("ES_TAG(a |) static void a_es(void) {}",
+                "x.c:1: error: a_es: a tag is missing beside | in 'a|'");
+    expect_said("ES_STAGE(\"a b\") static void a_es(void) {}",
+                "x.c:1: error: a name is made of letters, digits and _.-+:<>@, 'a b' is not");
+    expect_said("ES_EVERY(0) static void a_es(void) {}",
+                "x.c:1: error: ES_EVERY takes a number above 0, not '0'");
+    expect_said("ES_EVERY(4294967296) static void a_es(void) {}",
+                "x.c:1: error: ES_EVERY takes a number above 0, not '4294967296'");
+    expect_said("ES_QUANTUM(1.5) static void a_es(void) {}",
+                "x.c:1: error: ES_QUANTUM takes a number above 0, not '1.5'");
+    expect_said("ES_ON_ENTER(a, b) static void a_es(float* r) {}",
+                "x.c:1: error: ES_ON_ENTER takes the name of one function");
+    expect_said("ES_REQUIRE(rubble)\nstatic void a_es(void) {}",
+                "x.c:2: error: a_es: say the name and the type of 'rubble': name:tag");
+    expect_said("ES_REQUIRE_NOT(:tag) static void a_es(void) {}",
+                "x.c:1: error: a_es: say the name and the type of ':tag': name:tag");
+}
+
+static void what_does_not_belong_together_is_refused(void** state) {
+    (void)state;
+    expect_said("static void a_es_event_handler(void) {}",
+                "x.c:1: error: a_es_event_handler handles no event: add ES_ON_EVENT(name) or "
+                "ES_TRACK(component)");
+    expect_said("ES_ON_EVENT(hit) static void a_es(void) {}",
+                "x.c:1: error: a_es is no event handler: name it *_es_event_handler");
+    expect_said("ES_ON_EVENT(hit) ES_EVERY(2) static void a_es_event_handler(void) {}",
+                "x.c:1: error: a_es_event_handler is called on events: it has no stage, interval "
+                "or turn");
+    expect_said("ES_TAG(server) static void a_ecs_query(float f) {}",
+                "x.c:1: error: a_ecs_query is a query: it has neither stage nor tags nor order");
+    expect_said("static void a_ecs_query(void) {}",
+                "x.c:1: error: a_ecs_query asks for no component: take one, or ES_REQUIRE");
+    expect_said("static void a_es(ecs_entity entity) {}",
+                "x.c:1: error: a_es asks for no component, so there are no entities to call it "
+                "with: take one, or ES_REQUIRE");
+    expect_said("ES_ON_ENTER(b) static void a_es(void) {}",
+                "x.c:1: error: a_es asks for no component, so there are no entities to call it "
+                "with: take one, or ES_REQUIRE");
+}
+
+static void parameters_that_mean_nothing_are_refused(void** state) {
+    (void)state;
+    static const char plain[] =
+        "x.c:1: error: a_es: a parameter is a type, at most one star and a name: const ecs_vec2* "
+        "pos";
+    expect_said("static void a_es(float** f) {}", plain);
+    expect_said("static void a_es(float f[3]) {}", plain);
+    expect_said("static void a_es(void (*call)(int), float* f) {}", plain);
+    expect_said("static void a_es(float) {}", plain);
+    expect_said("static void a_es(float* f, ...) {}", plain);
+    expect_said("static void a_es(float* f,) {}",
+                "x.c:1: error: a_es: a parameter is missing here");
+    expect_said("static void a_es(unsigned int f) {}",
+                "x.c:1: error: a_es: the size of unsigned depends on the machine: say uint32_t");
+    expect_said("static void a_es(\n\n const my_body* body) {}",
+                "x.c:3: error: a_es: no component type is a my_body (parameter body): say "
+                "ES_TYPE(my_body, Name), or ES_CONTEXT before it");
+    expect_said("static void a_es(float* f, ES_NAME(f) float g) {}",
+                "x.c:1: error: a_es asks for component f twice");
+    expect_said("static void a_es(ES_OPTIONAL float f) {}",
+                "x.c:1: error: a_es: ES_OPTIONAL is for pointers: f by value takes "
+                "ES_DEFAULT(value)");
+    expect_said("static void a_es(ES_DEFAULT(1) float* f) {}",
+                "x.c:1: error: a_es: ES_DEFAULT is for parameters by value: pointer f takes "
+                "ES_OPTIONAL");
+    expect_said("static void a_es(ES_DEFAULT() float f) {}",
+                "x.c:1: error: ES_DEFAULT is not understood here");
+    expect_said("static void a_es(ES_MAYBE float f) {}",
+                "x.c:1: error: ES_MAYBE is not understood here");
+    expect_said("ES_SPAN static void a_es(float f) {}",
+                "x.c:1: error: a_es: with ES_SPAN f is an array: take a pointer");
+    expect_said("static void a_es(const ecs_list* path) {}",
+                "x.c:1: error: a_es: say what list path holds: ES_LIST(p2), for example");
+    expect_said("static void a_es(ES_LIST(tag) const ecs_list* path) {}",
+                "x.c:1: error: a_es: there is no list<tag>");
+    expect_said("static void a_es(ES_LIST(i) const float* path) {}",
+                "x.c:1: error: a_es: ES_LIST is for parameters of type ecs_list");
+}
+
+static void parameters_that_are_no_components_have_their_form(void** state) {
+    (void)state;
+    expect_said("static void a_es(ecs_stage* stage) {}",
+                "x.c:1: error: a_es: take const ecs_stage* stage");
+    expect_said("static void a_es(const ecs_event* event) {}", "x.c:1: error: a_es gets no event");
+    expect_said("static void a_ecs_query(const ecs_stage* stage, float f) {}",
+                "x.c:1: error: a_ecs_query: a query runs outside of stages: hand the stage on as "
+                "ES_CONTEXT");
+    expect_said("static void a_es(const float* f, const ecs_entity* entity) {}",
+                "x.c:1: error: a_es: entity is a value");
+    expect_said("ES_SPAN static void a_es(const float* f, ecs_entity entity) {}",
+                "x.c:1: error: a_es: entity is an array here: take const ecs_entity*");
+    expect_said("ES_SPAN static void a_es(const float* f, uint64_t count) {}",
+                "x.c:1: error: a_es: take uint32_t count");
+    expect_said("static void a_es(ES_CONTEXT float f) {}",
+                "x.c:1: error: a_es: the context f must be a pointer");
+    expect_said("static void a_es(ES_OPTIONAL ES_CONTEXT float* f) {}",
+                "x.c:1: error: a_es: f is no component");
+    expect_said("static void a_es(float* f, ecs_entity entity, ecs_entity eid) {}",
+                "x.c:1: error: a_es: eid is there already");
+    expect_said("static void a_es(float* rows) {}",
+                "x.c:1: error: a_es: what is generated has its own rows: choose another name and "
+                "say ES_NAME(component)");
+    expect_said("static void a_ecs_query(float f, ES_CONTEXT int32_t it) {}",
+                "x.c:1: error: a_ecs_query: what is generated has its own it: choose another name");
+}
+
+static void structs_that_cannot_be_types_are_refused(void** state) {
+    (void)state;
+    expect_said("ES_TYPE(a) int x;",
+                "x.c:1: error: ES_TYPE takes a C type and the name it is registered by");
+    expect_said(
+        "\nES_STRUCT(A)\nstruct a { int32_t x; };",
+        "x.c:2: error: ES_STRUCT and ES_EVENT stand before typedef struct name {...} name;");
+    expect_said("ES_STRUCT() typedef struct a { int32_t x; } a;",
+                "x.c:1: error: a name is missing here");
+    expect_said("ES_STRUCT typedef struct a { int32_t x; } a;",
+                "x.c:1: error: ES_STRUCT needs (...)");
+    expect_said("ES_EVENT(a, exports) typedef struct a { int32_t x; } a;",
+                "x.c:1: error: ES_EVENT takes (name) or (name, exported)");
+    expect_said("ES_STRUCT(A) typedef struct a { } a;", "x.c:1: error: a has no fields");
+    expect_said("ES_STRUCT(A) typedef struct a {\n int x; } a;",
+                "x.c:2: error: a: the size of int depends on the machine: say int32_t");
+    expect_said("ES_STRUCT(A) typedef struct a {\n\n my_phase x; } a;",
+                "x.c:3: error: a: no field can be a my_phase: take bool, a number like int32_t or "
+                "float, ecs_entity, a vector, or register the struct by hand");
+    static const char plain[] = "x.c:1: error: a: a field is a type and names, with [count] for an "
+                                "array: no pointers, no bits, no structs";
+    expect_said("ES_STRUCT(A) typedef struct a { float* x; } a;", plain);
+    expect_said("ES_STRUCT(A) typedef struct a { uint32_t x : 3; } a;", plain);
+    expect_said("ES_STRUCT(A) typedef struct a { float; } a;", plain);
+    expect_said("ES_STRUCT(A) typedef struct a { float x[]; } a;",
+                "x.c:1: error: a: the count of an array is not understood");
+    expect_said("ES_STRUCT(A) typedef struct a { union { float x; } u; } a;",
+                "x.c:1: error: a: a struct or union inside is registered by hand");
+    expect_said("ES_STRUCT(A) typedef struct a { float x ES_QUANT(1, 2); } a;",
+                "x.c:1: error: ES_QUANT takes (min, step, bits)");
+    expect_said("ES_STRUCT(A) typedef struct a { float ES_QUANT(1, 2, 3) x; } a;",
+                "x.c:1: error: ES_QUANT(min, step, bits) stands before or behind a field");
+}
+
+// ---- limits ----
+
+// `head`, then `item` with numbers from 0, between commas, then `tail`.
+static char* repeat(const char* head, const char* item, const char* between, uint32_t count,
+                    const char* tail) {
+    size_t bytes = strlen(head) + strlen(tail) + count * (strlen(item) + strlen(between) + 12) + 1;
+    char* text = calloc(1, bytes);
+    assert_non_null(text);
+    size_t used = 0;
+    (void)base_text_copy(text, bytes, head);
+    for (uint32_t i = 0; i < count; i++) {
+        used += strlen(text + used);
+        const char* mark = strchr(item, '#');
+        (void)base_text_format(text + used, bytes - used, "%s%.*s%u%s", i ? between : "",
+                               (int)(mark - item), item, i, mark + 1);
+    }
+    used += strlen(text + used);
+    (void)base_text_copy(text + used, bytes - used, tail);
+    return text;
+}
+
+// At max - 1 and max nothing is said, at max + 1 this is.
+static void expect_limit(const char* head, const char* item, const char* between, uint32_t max,
+                         const char* tail, const char* said) {
+    for (uint32_t count = max - 1; count <= max + 1; count++) {
+        char* text = repeat(head, item, between, count, tail);
+        esgen_text_result result;
+        text_open(&result, text);
+        if (strcmp(result.faults.text, count > max ? said : "") != 0) {
+            print_error("%u: %s\n", count, result.faults.text);
+        }
+        assert_string_equal(result.faults.text, count > max ? said : "");
+        text_close(&result);
+        free(text);
+    }
+}
+
+static void lists_functions_and_types_have_limits(void** state) {
+    (void)state;
+    expect_limit("ES_TAG(", "t#", ", ", ESGEN_LIST_MAX, ") static void a_es(void) {}",
+                 "x.c:1: error: ES_TAG: more than 32 names");
+    expect_limit("", "static void a#_es(void) {}", "", ESGEN_FUNCTIONS_MAX, "",
+                 "x.c:1: error: more than 512 systems in one file");
+    expect_limit("", "ES_TYPE(a#, A)", " ", ESGEN_TYPES_MAX, "",
+                 "x.c:1: error: more than 256 C types have names");
+    expect_limit("", "ES_EVENT(a) typedef struct { float x; } a#;", "", ESGEN_STRUCTS_MAX, "",
+                 "x.c:1: error: more than 256 structs to register");
+    expect_limit("", "ES_EVENT(a#)", " ", ESGEN_STRUCT_EVENTS_MAX,
+                 " typedef struct { float x; } a;",
+                 "x.c:1: error: more than 8 events with one payload");
+    expect_limit("ES_STRUCT(A) typedef struct { float x", "#", ", y", ESGEN_FIELDS_MAX, "; } a;",
+                 "x.c:1: error: a has more than 64 fields");
+}
+
+static void parameters_have_limits(void** state) {
+    (void)state;
+    expect_limit("static void a_es(", "float f#", ", ", ESGEN_TERMS_MAX, ") {}",
+                 "x.c:1: error: a_es asks for 33 components, more than 32");
+    expect_limit("static void a_es(const float* f, ", "ES_CONTEXT float* c#", ", ",
+                 ESGEN_PARAMS_MAX - 1, ") {}", "x.c:1: error: a_es has more than 40 parameters");
+}
+
+// One name of `size` bytes in each of these places.
+static void expect_name_limit(const char* before, const char* after, const char* said) {
+    for (uint32_t size = ESGEN_NAME_BYTES_MAX - 2; size <= ESGEN_NAME_BYTES_MAX; size++) {
+        char text[256], name[ESGEN_NAME_BYTES_MAX + 1];
+        memset(name, 'n', size);
+        name[size] = '\0';
+        (void)base_text_format(text, sizeof text, "%s%s%s", before, name, after);
+        bool is_over = size == ESGEN_NAME_BYTES_MAX;
+        esgen_text_result result;
+        text_open(&result, text);
+        assert_string_equal(result.faults.text, is_over ? said : "");
+        text_close(&result);
+    }
+}
+
+static void names_have_a_limit(void** state) {
+    (void)state;
+    static const char said[] = "x.c:1: error: a name is longer than 63 bytes";
+    expect_name_limit("ES_STAGE(", ") static void a_es(void) {}", said);
+    expect_name_limit("static void a_es(ES_NAME(", ") float f) {}", said);
+    expect_name_limit("ES_STRUCT(", ") typedef struct { float f; } a;", said);
+    expect_name_limit("ES_STRUCT(A) typedef struct { float ", "; } a;", said);
+    expect_name_limit("static void a_es(float ", ") {}",
+                      "x.c:1: error: a_es: a parameter is a type, at most one star and a name: "
+                      "const ecs_vec2* pos");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(text_that_never_ends_is_refused),
+        TEST(functions_that_cannot_be_systems_are_refused),
+        TEST(wrong_annotations_are_refused),
+        TEST(what_does_not_belong_together_is_refused),
+        TEST(parameters_that_mean_nothing_are_refused),
+        TEST(parameters_that_are_no_components_have_their_form),
+        TEST(structs_that_cannot_be_types_are_refused),
+        TEST(lists_functions_and_types_have_limits),
+        TEST(parameters_have_limits),
+        TEST(names_have_a_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+// What is generated does what the functions say: sample.c and the manual's examples in a world.
+#include "test.h"
+
+#include "manual.h"
+#include "sample.h"
+
+#include <string.h>
+
+static const char templates[] =
+    "mover { pos:p3=0,0,0; vel:p3=4,2,-4 }\n"
+    "struck { _extends:t=mover; hits:i=5; \"last:SampleHit\"{ damage:i=2 } }\n"
+    "slow { pos:p3=1,0,0; vel:p3=8,0,0; drag:r=0.25 }\n"
+    "brick { \"brick.pos:ip2\"{ value:ip2=3,4 }\n \"path:list<i>\"{ a:i=10; b:i=20 } }\n"
+    "alone { alone:r=1 }\n"
+    "alone_not { alone:r=2; hits:i=0 }\n"
+    "kept { \"state:SampleState\"{ _track:b=yes; health:i=1 } hits:i=0 }\n";
+
+typedef struct sample_world {
+    ecs_world* world;
+    sample_log log;
+    ecs_query *sums, *firsts;
+    ecs_tick tick;
+    base_report_first faults;
+    base_reporter reporter;
+} sample_world;
+
+static void world_open(sample_world* self, const char* tag) {
+    memset(self, 0, sizeof *self);
+    self->reporter = base_reporter_first(&self->faults);
+    ecs_world_config config = ecs_world_config_default();
+    config.tags = &tag;
+    config.tag_count = tag ? 1 : 0;
+    assert_int_equal(ecs_world_create(&config, &self->world), ECS_OK);
+    assert_int_equal(sample_register_all_types(self->world, &self->reporter), ECS_OK);
+    ecs_result result =
+        ecs_template_load(self->world, "sample.blk", templates, strlen(templates), &self->reporter);
+    if (result) print_error("%s\n", self->faults.text);
+    assert_int_equal(result, ECS_OK);
+    assert_int_equal(sample_register_all(self->world, &self->log), ECS_OK);
+    assert_int_equal(sample_create_queries(self->world, &self->sums, &self->firsts), ECS_OK);
+    result = ecs_world_seal(self->world, &self->reporter);
+    if (result) print_error("%s\n", self->faults.text);
+    assert_int_equal(result, ECS_OK);
+}
+
+static ecs_entity make(sample_world* self, const char* name) {
+    ecs_template_id id = ecs_template_find(self->world, name);
+    assert_true(id != ECS_TEMPLATE_NONE);
+    ecs_entity entity;
+    assert_int_equal(ecs_create(self->world, id, NULL, 0, &entity), ECS_OK);
+    return entity;
+}
+
+static const void* get(sample_world* self, ecs_entity entity, const char* name) {
+    return ecs_get(self->world, entity, ecs_component_find(self->world, name));
+}
+
+static void step(sample_world* self) {
+    const ecs_step step = {.tick = ++self->tick, .dt = 0.5f};
+    ecs_world_step(self->world, &step);
+}
+
+static uint32_t count_of(const sample_world* self, char letter) {
+    uint32_t count = 0;
+    for (const char* at = self->log.order; *at; at++)
+        count += *at == letter;
+    return count;
+}
+
+// S3.1, S3.2. The loop in blocks of 16 and its rest: every row once, whatever their number.
+static void a_system_is_called_once_per_entity(void** state) {
+    (void)state;
+    static const uint32_t counts[] = {0, 1, 15, 16, 17, 31, 32, 33, 100};
+    for (uint32_t k = 0; k < BASE_COUNT(counts); k++) {
+        sample_world w;
+        world_open(&w, "server");
+        ecs_entity entities[100];
+        for (uint32_t i = 0; i < counts[k]; i++) {
+            entities[i] = make(&w, "mover");
+            const ecs_vec3 pos = {(float)i, 0.0f, 1.0f};
+            assert_int_equal(
+                ecs_set(w.world, entities[i], ecs_component_find(w.world, "pos"), &pos), ECS_OK);
+        }
+        step(&w);
+        for (uint32_t i = 0; i < counts[k]; i++) {
+            const ecs_vec3* pos = get(&w, entities[i], "pos");
+            assert_true(pos->x == (float)i + 2.0f && pos->y == 1.0f && pos->z == -1.0f);
+        }
+        ecs_world_destroy(w.world);
+    }
+}
+
+static void tags_say_where_a_system_is(void** state) {
+    (void)state;
+    static const char* const tags[] = {"server", "predict", "render", NULL};
+    for (uint32_t i = 0; i < BASE_COUNT(tags); i++) {
+        sample_world w;
+        world_open(&w, tags[i]);
+        ecs_entity entity = make(&w, "mover");
+        step(&w);
+        assert_true(((const ecs_vec3*)get(&w, entity, "pos"))->x == (i < 2 ? 2.0f : 0.0f));
+        assert_int_equal(count_of(&w, 'n'), 0);
+        ecs_world_destroy(w.world);
+    }
+}
+
+static void before_and_after_order_systems(void** state) {
+    (void)state;
+    sample_world w;
+    world_open(&w, "server");
+    step(&w);
+    assert_string_equal(w.log.order, "el");
+    uint32_t act = ecs_stage_find(w.world, "act"), late = 0, drag = 0, early = 0;
+    for (uint32_t i = 0; ecs_stage_system_name(w.world, act, i); i++) {
+        const char* name = ecs_stage_system_name(w.world, act, i);
+        if (strcmp(name, "late_es") == 0) late = i;
+        if (strcmp(name, "drag_es") == 0) drag = i;
+        if (strcmp(name, "early_es") == 0) early = i;
+    }
+    assert_true(drag < late && early < late);
+    // Stages of other names run when they are asked.
+    const ecs_step frame = {.tick = 1, .dt = 0.5f};
+    ecs_world_run_stage(w.world, ecs_stage_find(w.world, "render"), &frame);
+    assert_string_equal(w.log.order, "eld");
+    ecs_world_destroy(w.world);
+}
+
+// S5.17
+static void missing_components_are_defaults_or_null(void** state) {
+    (void)state;
+    sample_world w;
+    world_open(&w, "server");
+    ecs_entity mover = make(&w, "mover"), slow = make(&w, "slow"), struck = make(&w, "struck");
+    step(&w);
+    assert_true(((const ecs_vec3*)get(&w, mover, "vel"))->x == 2.0f);
+    assert_true(((const ecs_vec3*)get(&w, slow, "vel"))->x == 2.0f);
+    assert_int_equal(w.log.with_hits, 1);
+    assert_int_equal(w.log.without_hits, 2);
+    assert_int_equal(w.log.moved, 3);
+    assert_int_equal(*(const int32_t*)get(&w, struck, "hits"), 6);
+    assert_true(w.log.last == mover || w.log.last == slow || w.log.last == struck);
+    ecs_world_destroy(w.world);
+}
+
+static void spans_are_runs_of_rows(void** state) {
+    (void)state;
+    sample_world w;
+    world_open(&w, "server");
+    for (uint32_t i = 0; i < 40; i++)
+        make(&w, "mover");
+    make(&w, "struck"); // has hits
+    make(&w, "slow");   // has drag
+    step(&w);
+    assert_int_equal(w.log.span_rows, 41);
+    assert_int_equal(w.log.spans, count_of(&w, 's') + 1);
+    ecs_world_destroy(w.world);
+}
+
+// S5.17
+static void require_any_not_and_only_choose_entities(void** state) {
+    (void)state;
+    sample_world w;
+    world_open(&w, "server");
+    make(&w, "mover");
+    make(&w, "struck");
+    make(&w, "slow");
+    make(&w, "alone_not");
+    step(&w);
+    assert_int_equal(count_of(&w, 'a'), 2);
+    assert_int_equal(count_of(&w, 'o') + count_of(&w, '?'), 0);
+    make(&w, "alone");
+    step(&w);
+    assert_int_equal(count_of(&w, 'o'), 1);
+    assert_int_equal(count_of(&w, '?'), 0);
+    ecs_world_destroy(w.world);
+}
+
+// S3.3
+static void interval_systems_run_at_their_ticks(void** state) {
+    (void)state;
+    sample_world w;
+    world_open(&w, "server");
+    ecs_entity kept = make(&w, "kept");
+    for (uint32_t tick = 1; tick <= 6; tick++) {
+        step(&w);
+        assert_int_equal(((const sample_state*)get(&w, kept, "state"))->health, 1 + tick / 2);
+    }
+    uint32_t act = ecs_stage_find(w.world, "act");
+    bool is_seen = false;
+    ecs_system_info info;
+    for (uint32_t i = 0; ecs_stage_system_info(w.world, act, i, &info); i++) {
+        if (strcmp(info.name, "heal_es") != 0) continue;
+        is_seen = info.every_ticks == 2 && info.quantum == 64;
+    }
+    assert_true(is_seen);
+    ecs_world_destroy(w.world);
+}
+
+static void names_with_dots_and_lists_are_bound(void** state) {
+    (void)state;
+    sample_world w;
+    world_open(&w, "server");
+    make(&w, "brick");
+    step(&w);
+    assert_int_equal(count_of(&w, 'c'), 1);
+    ecs_world_destroy(w.world);
+}
+
+static void members_hear_who_comes_and_goes(void** state) {
+    (void)state;
+    sample_world w;
+    world_open(&w, "server");
+    ecs_entity first = make(&w, "kept");
+    make(&w, "kept");
+    step(&w);
+    assert_int_equal(w.log.entered, 2);
+    assert_int_equal(w.log.first, 1);
+    assert_int_equal(ecs_destroy(w.world, first), ECS_OK);
+    step(&w);
+    assert_int_equal(w.log.left, 1);
+    assert_int_equal(w.log.first, 1);
+    ecs_world_destroy(w.world);
+}
+
+static void handlers_get_their_payload_and_the_rows(void** state) {
+    (void)state;
+    sample_world w;
+    world_open(&w, NULL);
+    ecs_entity struck = make(&w, "struck");
+    const sample_hit hit = {.damage = 10};
+    const sample_noise noise = {.loudness = 7};
+    assert_true(ecs_event_send(w.world, struck, ecs_event_find(w.world, "hit"), &hit));
+    assert_true(ecs_event_broadcast(w.world, ecs_event_find(w.world, "noise"), &noise));
+    assert_true(ecs_event_broadcast(w.world, ecs_event_find(w.world, "told"), &hit));
+    step(&w);
+    // 5 and 10, what its own last hit adds, and one that look_es adds.
+    assert_int_equal(*(const int32_t*)get(&w, struck, "hits"), 5 + 10 + 2 + 1);
+    assert_int_equal(w.log.noises, 2);
+    assert_int_equal(w.log.loudness, 7);
+    ecs_world_destroy(w.world);
+}
+
+static void tracking_handlers_are_called_after_a_change(void** state) {
+    (void)state;
+    sample_world w;
+    world_open(&w, "server");
+    make(&w, "kept");
+    step(&w); // made: a change
+    step(&w); // healed, and told of the first
+    uint32_t tracked = w.log.tracked;
+    step(&w); // told that it was healed
+    assert_int_equal(w.log.tracked, tracked + 1);
+    step(&w); // healed again, nothing happened in the step before
+    assert_int_equal(w.log.tracked, tracked + 1);
+    ecs_world_destroy(w.world);
+}
+
+static void queries_run_stop_and_find(void** state) {
+    (void)state;
+    sample_world w;
+    world_open(&w, NULL);
+    ecs_entity slow = make(&w, "slow"), brick = make(&w, "brick");
+    make(&w, "slow");
+    assert_true(sample_sum(w.world, w.sums) == 2.0f);
+    assert_int_equal(sample_count_until(w.world, w.firsts, 1), 1);
+    assert_int_equal(sample_count_until(w.world, w.firsts, 9), 2);
+    float x = 0.0f;
+    assert_true(sample_find(w.world, w.sums, slow, &x));
+    assert_true(x == 1.0f);
+    assert_false(sample_find(w.world, w.sums, brick, &x));
+    make(&w, "slow"); // the walk that ended early is over
+    ecs_world_destroy(w.world);
+}
+
+// S3.4: no table was typed.
+static void types_have_the_fields_of_their_structs(void** state) {
+    (void)state;
+    sample_world w;
+    world_open(&w, NULL);
+    const ecs_type* type = ecs_type_get(w.world, ecs_type_find(w.world, "SampleState"));
+    assert_non_null(type);
+    assert_int_equal(type->size, sizeof(sample_state));
+    assert_int_equal(type->align, _Alignof(sample_state));
+    static const ecs_field expected[] = {
+        {"health", offsetof(sample_state, health), ECS_FIELD_I32, 1, {0, 1, 7}},
+        {"is_ready", offsetof(sample_state, is_ready), ECS_FIELD_BOOL, 1, {0, 0, 0}},
+        {"home", offsetof(sample_state, home), ECS_FIELD_F32, 2, {0, 0, 0}},
+        {"goal", offsetof(sample_state, goal), ECS_FIELD_F32, 2, {0, 0, 0}},
+        {"wind", offsetof(sample_state, wind), ECS_FIELD_F32, 1, {-8, 0.5, 5}},
+        {"slots", offsetof(sample_state, slots), ECS_FIELD_U8, 4, {0, 0, 0}},
+        {"path", offsetof(sample_state, path), ECS_FIELD_F32, 18, {0, 0, 0}},
+        {"target", offsetof(sample_state, target), ECS_FIELD_ENTITY, 1, {0, 0, 0}},
+        {"seconds", offsetof(sample_state, seconds), ECS_FIELD_F64, 1, {0, 0, 0}},
+    };
+    assert_int_equal(type->field_count, BASE_COUNT(expected));
+    for (uint32_t i = 0; i < BASE_COUNT(expected); i++) {
+        const ecs_field* field = &type->fields[i];
+        assert_string_equal(field->name, expected[i].name);
+        assert_int_equal(field->offset, expected[i].offset);
+        assert_int_equal(field->kind, expected[i].kind);
+        assert_int_equal(field->count, expected[i].count);
+        assert_true(field->quant.min == expected[i].quant.min);
+        assert_true(field->quant.step == expected[i].quant.step);
+        assert_int_equal(field->quant.bits, expected[i].quant.bits);
+    }
+    assert_int_equal(ecs_event_count(w.world), 3);
+    const ecs_event_desc* told = ecs_event_get(w.world, ecs_event_find(w.world, "told"));
+    assert_true(told->is_exported && told->size == sizeof(sample_hit) && told->field_count == 1);
+    assert_false(ecs_event_get(w.world, ecs_event_find(w.world, "hit"))->is_exported);
+    // Twice is refused, with the name.
+    assert_int_equal(sample_register_all_types(w.world, &w.reporter), ECS_ERR_SEALED);
+    assert_non_null(strstr(w.faults.text, "type SampleState: "));
+    ecs_world_destroy(w.world);
+}
+
+static void the_manuals_examples_run(void** state) {
+    (void)state;
+    static const char text[] = "thing { pos:p2=-3,0; vel:p2=2,4; heat:r=8;\n"
+                               " \"hull:ManualHull\"{ strength:r=0.5 } }\n"
+                               "bare { heat:r=64; drag:r=0.25 }\n";
+    const char* tag = "predict";
+    base_reporter reporter = base_reporter_stderr();
+    ecs_world_config config = ecs_world_config_default();
+    config.tags = &tag;
+    config.tag_count = 1;
+    ecs_world* world;
+    manual_game game = {0};
+    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_int_equal(manual_register_types_of_game(world, &reporter), ECS_OK);
+    assert_int_equal(ecs_template_load(world, "manual.blk", text, strlen(text), &reporter), ECS_OK);
+    assert_int_equal(manual_register(world, &game), ECS_OK);
+    assert_int_equal(manual_create_queries(world, &game), ECS_OK);
+    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    ecs_entity thing, bare;
+    assert_int_equal(ecs_create(world, ecs_template_find(world, "thing"), NULL, 0, &thing), ECS_OK);
+    assert_int_equal(ecs_create(world, ecs_template_find(world, "bare"), NULL, 0, &bare), ECS_OK);
+    assert_true(manual_hottest(world, &game) == 64.0f);
+    const manual_blow blow = {.force = 16.0f};
+    assert_true(ecs_event_send(world, bare, ecs_event_find(world, "struck"), &blow));
+    const ecs_step step = {.tick = 1, .dt = 0.5f};
+    ecs_world_step(world, &step);
+    ecs_component_id heat = ecs_component_find(world, "heat");
+    assert_true(*(const float*)ecs_get(world, thing, heat) == 8.0f * 0.75f);
+    assert_true(*(const float*)ecs_get(world, bare, heat) == (64.0f + 16.0f) * 0.25f);
+    assert_int_equal(game.blows, 1);
+    ecs_world_run_stage(world, ecs_stage_find(world, "render"), &step);
+    assert_true(game.left == -2.0f);
+    ecs_world_destroy(world);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_system_is_called_once_per_entity),
+        TEST(tags_say_where_a_system_is),
+        TEST(before_and_after_order_systems),
+        TEST(missing_components_are_defaults_or_null),
+        TEST(spans_are_runs_of_rows),
+        TEST(require_any_not_and_only_choose_entities),
+        TEST(interval_systems_run_at_their_ticks),
+        TEST(names_with_dots_and_lists_are_bound),
+        TEST(members_hear_who_comes_and_goes),
+        TEST(handlers_get_their_payload_and_the_rows),
+        TEST(tracking_handlers_are_called_after_a_change),
+        TEST(queries_run_stop_and_find),
+        TEST(types_have_the_fields_of_their_structs),
+        TEST(the_manuals_examples_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
