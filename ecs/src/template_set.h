@@ -125,6 +125,11 @@ ecs_type_id ecs_template_set_component_type(const ecs_template_set* set, ecs_com
 /// NULL when no text of the set has this template.
 ecs_draft* ecs_template_set_draft(const ecs_template_set* set, const char* name);
 
+// template_pack.c
+/// Read all texts of a pack; faults as with read. @return set->result; ECS_ERR_MALFORMED; ECS_ERR_FULL.
+BASE_MUST_USE ecs_result ecs_template_set_read_pack(ecs_template_set* set, const void* pack,
+                                                    size_t bytes);
+
 // template_opaque.c
 /// The set's opaque components as rows of the registry, not in it yet. Their templates have the ids
 /// `id_first` + position of the draft, or those of the loaded ones of that name.

@@ -15,6 +15,7 @@
 #include "ecs/snapshot.h"
 #include "ecs/system.h"
 #include "ecs/template.h"
+#include "ecs/template_files.h"
 #include "ecs/type.h"
 #include "ecs/value.h"
 #include "ecs/world.h"
