@@ -6,7 +6,7 @@
 // Invariants: the speed is what the level says after each touch (so rounding never adds up); the way is
 // never flatter than STEEPNESS_MIN, so that no ball hangs between the side walls for ever; among equal
 // touches the first in the query's order wins, which is the same on every machine.
-// One function for two worlds. The server's is the truth: it scores, tells everybody, turns bricks to rubble,
+// One system for two worlds. The server's is the truth: it scores, tells everybody, turns bricks to rubble,
 // finds a pad that serves, takes lost balls away. A client's prediction flies the same way ahead, but only
 // takes hits from bricks, so that a ball does not strike twice what is about to go; all the rest comes
 // from the server. Nothing here asks what is not replicated, except the inputs, and chance is not asked
@@ -16,6 +16,7 @@
 // Left to rules.c: what it means that no ball is left.
 
 #include "breakout.h"
+#include "ball.es.h"
 
 #include "base/math.h"
 
@@ -146,8 +147,7 @@ static void strike_brick(const ecs_stage* stage, const breakout_game* game, cons
     }
 }
 
-static void fly(const ecs_stage* stage, const breakout_game* game, bool is_truth, ball* b,
-                breakout_owner* owner) {
+static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, breakout_owner* owner) {
     float remaining = stage->dt;
     for (uint32_t bounce = 0; bounce < BOUNCES_MAX && remaining > 0.0f; bounce++) {
         ecs_vec2 way = {b->vel.x * remaining, b->vel.y * remaining};
@@ -175,7 +175,7 @@ static void fly(const ecs_stage* stage, const breakout_game* game, bool is_truth
         if (hit.kind == OBSTACLE_BRICK) {
             int32_t* hits = ecs_get_mut(stage->world, hit.entity, game->hits);
             *hits -= 1;
-            if (is_truth) strike_brick(stage, game, &hit, *hits, owner->pad);
+            if (game->is_truth) strike_brick(stage, game, &hit, *hits, owner->pad);
         }
     }
 }
@@ -222,64 +222,35 @@ static void hold(const ecs_stage* stage, const breakout_game* game, ball* b, bre
     owner->is_held = false;
 }
 
-static void move_balls(const ecs_stage* stage, const ecs_rows* rows, bool is_truth) {
-    const breakout_game* game = stage->context;
-    ecs_vec2* positions = rows->columns[0];
-    ecs_vec2* velocities = rows->columns[1];
-    const float* radii = rows->columns[2];
-    breakout_owner* owners = rows->columns[3];
-    breakout_launch* launches = rows->columns[4];
+// By runs of rows: balls without a pad are handed on in turn, by their place in the row.
+ES_TAG(server | predict)
+ES_SPAN
+static void move_balls_es(const ecs_stage* stage, ES_CONTEXT const breakout_game* game,
+                          uint32_t count, const ecs_entity* entities, ecs_vec2* pos, ecs_vec2* vel,
+                          const float* radius, breakout_owner* owner, breakout_launch* launch) {
     ecs_entity match = breakout_match_entity(stage->world, game);
     if (match == ECS_ENTITY_NONE) return;
     int32_t level = ((const breakout_match*)ecs_get(stage->world, match, game->match))->level;
     uint32_t serves = *(const uint32_t*)ecs_get(stage->world, match, game->serves);
-    for (uint32_t i = 0; i < rows->count; i++) {
-        ball b = {positions[i], velocities[i], radii[i], breakout_ball_speed(game, level)};
+    for (uint32_t i = 0; i < count; i++) {
+        ball b = {pos[i], vel[i], radius[i], breakout_ball_speed(game, level)};
         bool is_lost = b.pos.y > BREAKOUT_FIELD_HEIGHT + b.radius;
-        if (owners[i].is_held) {
-            if (is_truth && !ecs_is_alive(stage->world, owners[i].pad)) {
-                hand_on(stage, game, &owners[i], &launches[i], serves + i);
+        if (owner[i].is_held) {
+            if (game->is_truth && !ecs_is_alive(stage->world, owner[i].pad)) {
+                hand_on(stage, game, &owner[i], &launch[i], serves + i);
             }
-            hold(stage, game, &b, &owners[i], &launches[i]);
+            hold(stage, game, &b, &owner[i], &launch[i]);
         } else if (!is_lost) {
-            fly(stage, game, is_truth, &b, &owners[i]);
+            fly(stage, game, &b, &owner[i]);
         }
-        positions[i] = (ecs_vec2){breakout_snap(b.pos.x), breakout_snap(b.pos.y)};
-        velocities[i] = (ecs_vec2){breakout_snap(b.vel.x), breakout_snap(b.vel.y)};
-        if (is_truth && b.pos.y > BREAKOUT_FIELD_HEIGHT + b.radius) {
-            ecs_command_destroy(stage->world, rows->entities[i]);
+        pos[i] = (ecs_vec2){breakout_snap(b.pos.x), breakout_snap(b.pos.y)};
+        vel[i] = (ecs_vec2){breakout_snap(b.vel.x), breakout_snap(b.vel.y)};
+        if (game->is_truth && b.pos.y > BREAKOUT_FIELD_HEIGHT + b.radius) {
+            ecs_command_destroy(stage->world, entities[i]);
         }
     }
 }
 
-static void move_balls_here(const ecs_stage* stage, const ecs_rows* rows) {
-    move_balls(stage, rows, true);
-}
-
-static void move_balls_ahead(const ecs_stage* stage, const ecs_rows* rows) {
-    move_balls(stage, rows, false);
-}
-
 ecs_result breakout_register_balls(ecs_world* world, breakout_game* game) {
-    static const char* const tags[] = {"server"};
-    static const char* const predict_tags[] = {"predict"};
-    static const ecs_term terms[] = {{"pos", "p2", ECS_WRITE},
-                                     {"vel", "p2", ECS_WRITE},
-                                     {"radius", "r", ECS_READ},
-                                     {"owner", "BreakoutOwner", ECS_WRITE},
-                                     {"launch", "BreakoutLaunch", ECS_WRITE}};
-    ecs_system_desc system = {.name = "breakout_move_balls",
-                              .stage = "act",
-                              .run = move_balls_here,
-                              .terms = terms,
-                              .term_count = BASE_COUNT(terms),
-                              .tags = tags,
-                              .tag_count = 1,
-                              .context = game};
-    ecs_result result = ecs_system_register(world, &system);
-    if (result) return result;
-    system.name = "breakout_predict_balls";
-    system.run = move_balls_ahead;
-    system.tags = predict_tags;
-    return ecs_system_register(world, &system);
+    return ball_register_systems(world, game);
 }

@@ -86,6 +86,8 @@ static ecs_result find_ids(ecs_world* world, breakout_game* game) {
     return ECS_OK;
 }
 
+// Asked from several files and for other columns each time, so they are made by hand; what a query is
+// asked for in one place is a *_ecs_query beside it (predict.c).
 static ecs_result create_queries(ecs_world* world, breakout_game* game) {
     static const ecs_term bricks[] = {{"pos", "p2", ECS_READ},
                                       {"rectSize", "p2", ECS_READ},
@@ -135,11 +137,13 @@ static ecs_result register_systems(ecs_world* world, void** context,
         base_report(reporter, "breakout.blk", 0, "template ball: vel must not be zero");
         return ECS_ERR_UNKNOWN;
     }
+    game->is_truth = ecs_world_has_tag(world, "server");
     game->tick_rate_hz = 60;
     for (uint32_t i = 0; i < BREAKOUT_SETTING_COUNT; i++) {
         game->settings[i] = settings[i].value_default;
     }
     result = create_queries(world, game);
+    if (!result) result = breakout_register_prediction(world, game);
     if (!result) result = breakout_register_pads(world, game);
     if (!result) result = breakout_register_balls(world, game);
     if (!result) result = breakout_register_rules(world, game);

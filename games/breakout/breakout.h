@@ -5,6 +5,7 @@
 /// and what the picture remembers.
 #pragma once
 
+#include "ecs/es.h"
 #include "net/game.h"
 #include "view.h"
 
@@ -29,44 +30,60 @@ typedef enum breakout_phase {
     BREAKOUT_OVER,    ///< pause before level 1
 } breakout_phase;
 
+// Numbers that only rise a little (level, lives) get few bits on the wire; what is out of range is clamped
+// there, never in the simulation.
+
 /// Component "match" of the singleton.
+ES_STRUCT(BreakoutMatch)
 typedef struct breakout_match {
-    int32_t phase; ///< breakout_phase
-    int32_t level; ///< 1, 2, 3...
-    int32_t lives;
-    int32_t score; ///< all players together
-    int32_t best;  ///< highest score of this match's games
-    int32_t bricks;
-    int32_t balls;
+    int32_t phase ES_QUANT(0, 1, 2);  ///< breakout_phase
+    int32_t level ES_QUANT(0, 1, 10); ///< 1, 2, 3...
+    int32_t lives ES_QUANT(0, 1, 7);
+    int32_t score ES_QUANT(0, 1, 26); ///< all players together
+    int32_t best ES_QUANT(0, 1, 26);  ///< highest score of this match's games
+    int32_t bricks ES_QUANT(0, 1, 8);
+    int32_t balls ES_QUANT(0, 1, 8);
 } breakout_match;
 
 /// Component "player" of a pad.
+ES_STRUCT(BreakoutPlayer)
 typedef struct breakout_player {
     uint32_t client;
-    int32_t slot; ///< lowest free number at the join: colour, and a bot's share of the field
-    int32_t score;
-    int32_t cheers;
+    int32_t slot ES_QUANT(0, 1, 12); ///< lowest free number: colour, a bot's share of the field
+    int32_t score ES_QUANT(0, 1, 26);
+    int32_t cheers ES_QUANT(0, 1, 16);
 } breakout_player;
 
 /// Component "input" of a pad and payload of the event "pad_input".
+ES_STRUCT(BreakoutInput)
+ES_EVENT(pad_input)
 typedef struct breakout_input {
-    int32_t move; ///< -127..127
+    int32_t move ES_QUANT(-127, 1, 8);
     bool is_launching;
 } breakout_input;
 
 /// Component "owner" of a ball.
+ES_STRUCT(BreakoutOwner)
 typedef struct breakout_owner {
     ecs_entity pad; ///< who holds it, or touched it last; may be dead
     bool is_held;
 } breakout_owner;
 
 /// Component "launch" of a ball: all that a client must know to let go of it as the server will.
+ES_STRUCT(BreakoutLaunch)
 typedef struct breakout_launch {
-    uint32_t tick; ///< it goes by itself then; 0: nobody holds it yet
-    int32_t aim;   ///< -127..127 of BREAKOUT_LAUNCH_ANGLE_MAX, from straight up
+    uint32_t tick;                    ///< it goes by itself then; 0: nobody holds it yet
+    int32_t aim ES_QUANT(-127, 1, 8); ///< of BREAKOUT_LAUNCH_ANGLE_MAX, from straight up
 } breakout_launch;
 
-/// Payloads of events to and from clients.
+// Payloads of events to and from clients. Only what clients shall hear of is exported; an input that is
+// applied is in the input component.
+ES_EVENT(cheer)
+typedef struct breakout_cheer {
+    uint32_t emote;
+} breakout_cheer;
+
+ES_EVENT(brick_hit, exported)
 typedef struct breakout_brick_hit {
     ecs_entity brick;
     uint32_t client;
@@ -75,20 +92,19 @@ typedef struct breakout_brick_hit {
     int32_t x, y;
 } breakout_brick_hit;
 
+ES_EVENT(level_cleared, exported)
 typedef struct breakout_level_cleared {
     int32_t level;
     int32_t score;
 } breakout_level_cleared;
 
+ES_EVENT(life_lost, exported)
 typedef struct breakout_life_lost {
     int32_t lives;
     int32_t score;
 } breakout_life_lost;
 
-typedef struct breakout_cheer {
-    uint32_t emote;
-} breakout_cheer;
-
+ES_EVENT(cheered, exported)
 typedef struct breakout_cheered {
     uint32_t client;
     uint32_t emote;
@@ -124,17 +140,19 @@ enum {
 
 /// The context block of one world.
 typedef struct breakout_game {
+    bool is_truth; ///< the server's world: it scores, tells everybody, and gives balls away
     ecs_component_id pos, rect_size, color, vel, brick_cell, hits;
     ecs_component_id player, input, owner, launch;
     ecs_component_id match, pause_ticks, serves, served;
     ecs_template_id brick_template, rubble_template, pad_template, ball_template, match_template;
     ecs_event_type brick_hit, level_cleared, life_lost, cheered;
-    ecs_query* bricks;  ///< pos, rectSize, hits, color
-    ecs_query* rubble;  ///< nothing but the entities
-    ecs_query* pads;    ///< pos, rectSize, player, input
-    ecs_query* balls;   ///< pos, vel, radius, owner, launch
-    ecs_query* matches; ///< match
-    float ball_speed;   ///< at level 1, units per second
+    ecs_query* bricks;     ///< pos, rectSize, hits, color
+    ecs_query* rubble;     ///< nothing but the entities
+    ecs_query* pads;       ///< pos, rectSize, player, input
+    ecs_query* balls;      ///< pos, vel, radius, owner, launch
+    ecs_query* matches;    ///< match
+    ecs_query* near_balls; ///< of predict.c
+    float ball_speed;      ///< at level 1, units per second
     uint32_t tick_rate_hz;
     double settings[BREAKOUT_SETTING_COUNT];
     breakout_view view;
@@ -196,6 +214,7 @@ bool breakout_sweep(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, e
 float breakout_landing_x(ecs_vec2 pos, ecs_vec2 vel, float radius, float y);
 
 // predict.c
+ecs_result breakout_register_prediction(ecs_world* world, breakout_game* game);
 uint32_t breakout_predict(ecs_world* world, void* context, ecs_entity player,
                           net_predicted* entities, uint32_t capacity);
 
@@ -212,11 +231,8 @@ ecs_result breakout_register_view(ecs_world* world, breakout_game* game);
 breakout_pen breakout_pen_make(const ecs_stage* stage); ///< of this frame
 
 // view_play.c, view_board.c: systems of the picture
-void breakout_draw_balls(const ecs_stage* stage, const ecs_rows* rows);
-void breakout_draw_pads(const ecs_stage* stage, const ecs_rows* rows);
-void breakout_draw_effects(const ecs_stage* stage, const ecs_rows* rows);
-void breakout_draw_players(const ecs_stage* stage, const ecs_rows* rows);
-void breakout_draw_board(const ecs_stage* stage, const ecs_rows* rows);
+ecs_result breakout_register_view_play(ecs_world* world, breakout_game* game);
+ecs_result breakout_register_view_board(ecs_world* world, breakout_game* game);
 const char* breakout_player_name(const net_draw* draw, uint32_t client, char* buffer, size_t bytes);
 
 // messages.c

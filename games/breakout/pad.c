@@ -7,6 +7,7 @@
 // All pads share the bottom line and pass each other; they get narrower the more there are.
 
 #include "breakout.h"
+#include "pad.es.h"
 
 #include "base/math.h"
 
@@ -18,100 +19,34 @@ float breakout_pad_width(uint32_t players) {
     return base_clamp(base_floor(640.0f / (float)(players + 3)), PAD_WIDTH_MIN, PAD_WIDTH_MAX);
 }
 
-static void take_input(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)stage;
-    breakout_input* inputs = rows->columns[0];
-    for (uint32_t i = 0; i < rows->count; i++)
-        inputs[i] = *(const breakout_input*)event->payload;
+ES_TAG(server | predict)
+ES_ON_EVENT(pad_input)
+static void take_input_es_event_handler(const breakout_input* event, breakout_input* input) {
+    *input = *event;
 }
 
-static void cheer(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    const breakout_game* game = stage->context;
-    breakout_player* players = rows->columns[0];
-    for (uint32_t i = 0; i < rows->count; i++) {
-        players[i].cheers++;
-        const breakout_cheered cheered = {
-            .client = players[i].client,
-            .emote = ((const breakout_cheer*)event->payload)->emote,
-        };
-        ecs_event_broadcast(stage->world, game->cheered, &cheered);
-    }
+ES_TAG(server)
+ES_ON_EVENT(cheer)
+static void cheer_es_event_handler(const ecs_stage* stage, ES_CONTEXT const breakout_game* game,
+                                   const breakout_cheer* event, breakout_player* player) {
+    player->cheers++;
+    const breakout_cheered cheered = {.client = player->client, .emote = event->emote};
+    ecs_event_broadcast(stage->world, game->cheered, &cheered);
 }
 
-static void move_pads(const ecs_stage* stage, const ecs_rows* rows) {
-    const breakout_game* game = stage->context;
-    ecs_vec2* positions = rows->columns[0];
-    ecs_vec2* sizes = rows->columns[1];
-    const breakout_input* inputs = rows->columns[2];
+ES_TAG(server | predict)
+ES_REQUIRE(player : BreakoutPlayer)
+static void move_pads_es(const ecs_stage* stage, ES_CONTEXT const breakout_game* game,
+                         ecs_vec2* pos, ES_NAME(rectSize) ecs_vec2* size,
+                         const breakout_input* input) {
     float width = breakout_pad_width(ecs_query_count(stage->world, game->pads));
     float speed = (float)game->settings[BREAKOUT_SETTING_PAD_SPEED];
-    for (uint32_t i = 0; i < rows->count; i++) {
-        float x = positions[i].x + (sizes[i].x - width) * 0.5f; // resize about the middle
-        x += (float)inputs[i].move / 127.0f * speed * stage->dt;
-        sizes[i].x = width;
-        positions[i].x = base_clamp(breakout_snap(x), 0.0f, BREAKOUT_FIELD_WIDTH - width);
-    }
+    float x = pos->x + (size->x - width) * 0.5f; // resize about the middle
+    x += (float)input->move / 127.0f * speed * stage->dt;
+    size->x = width;
+    pos->x = base_clamp(breakout_snap(x), 0.0f, BREAKOUT_FIELD_WIDTH - width);
 }
 
 ecs_result breakout_register_pads(ecs_world* world, breakout_game* game) {
-    static const char* const tags[] = {"server"};
-    static const char* const predict_tags[] = {"predict"};
-    static const char* const input_events[] = {"pad_input"};
-    static const char* const cheer_events[] = {"cheer"};
-    static const ecs_term input_terms[] = {{"input", "BreakoutInput", ECS_WRITE}};
-    static const ecs_term cheer_terms[] = {{"player", "BreakoutPlayer", ECS_WRITE}};
-    static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE},
-                                          {"rectSize", "p2", ECS_WRITE},
-                                          {"input", "BreakoutInput", ECS_READ},
-                                          {"player", "BreakoutPlayer", ECS_REQUIRE}};
-    const ecs_system_desc systems[] = {
-        {.name = "breakout_take_input",
-         .events = input_events,
-         .event_count = 1,
-         .on_event = take_input,
-         .terms = input_terms,
-         .term_count = BASE_COUNT(input_terms),
-         .tags = tags,
-         .tag_count = 1,
-         .context = game},
-        {.name = "breakout_cheer",
-         .events = cheer_events,
-         .event_count = 1,
-         .on_event = cheer,
-         .terms = cheer_terms,
-         .term_count = BASE_COUNT(cheer_terms),
-         .tags = tags,
-         .tag_count = 1,
-         .context = game},
-        {.name = "breakout_move_pads",
-         .stage = "act",
-         .run = move_pads,
-         .terms = move_terms,
-         .term_count = BASE_COUNT(move_terms),
-         .tags = tags,
-         .tag_count = 1,
-         .context = game},
-        {.name = "breakout_predict_input",
-         .events = input_events,
-         .event_count = 1,
-         .on_event = take_input,
-         .terms = input_terms,
-         .term_count = BASE_COUNT(input_terms),
-         .tags = predict_tags,
-         .tag_count = 1,
-         .context = game},
-        {.name = "breakout_predict_pads",
-         .stage = "act",
-         .run = move_pads,
-         .terms = move_terms,
-         .term_count = BASE_COUNT(move_terms),
-         .tags = predict_tags,
-         .tag_count = 1,
-         .context = game},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
-        ecs_result result = ecs_system_register(world, &systems[i]);
-        if (result) return result;
-    }
-    return ECS_OK;
+    return pad_register_systems(world, game);
 }

@@ -11,6 +11,17 @@
 
 #include "base/math.h"
 
+typedef struct prediction {
+    const breakout_game* game;
+    ecs_entity player;
+    ecs_vec2 pad;
+    float pad_width;
+    net_predicted* entities;
+    uint32_t count, capacity;
+} prediction;
+
+#include "predict.es.h"
+
 #define NEAR_HEIGHT 120.0f ///< above the line: as predicted
 #define FAR_HEIGHT 420.0f  ///< as interpolated
 #define REACH_FADE 160.0f  ///< beyond the pad's reach
@@ -41,26 +52,28 @@ static float ball_weight(const breakout_game* game, ecs_vec2 pos, ecs_vec2 vel, 
     return weight * fall_off(beyond, 0.0f, REACH_FADE);
 }
 
+// One ball; false when no more of them fit.
+static bool near_balls_ecs_query(ES_CONTEXT prediction* shown, ecs_entity entity, ecs_vec2 pos,
+                                 ecs_vec2 vel, float radius, const breakout_owner* owner) {
+    if (shown->count == shown->capacity) return false;
+    float weight = ball_weight(shown->game, pos, vel, radius, shown->pad, shown->pad_width);
+    if (owner->is_held) weight = owner->pad == shown->player ? 1.0f : 0.0f;
+    if (weight > 0.0f) shown->entities[shown->count++] = (net_predicted){entity, weight};
+    return true;
+}
+
+ecs_result breakout_register_prediction(ecs_world* world, breakout_game* game) {
+    return near_balls_create(world, &game->near_balls);
+}
+
 uint32_t breakout_predict(ecs_world* world, void* context, ecs_entity player,
                           net_predicted* entities, uint32_t capacity) {
     const breakout_game* game = context;
     const ecs_vec2* pad = ecs_find(world, player, game->pos);
     const ecs_vec2* size = ecs_find(world, player, game->rect_size);
     if (!pad || !size || capacity == 0) return 0;
-    uint32_t count = 0;
-    entities[count++] = (net_predicted){player, 1.0f};
-    ecs_query_iter it = ecs_query_begin(world, game->balls);
-    while (ecs_query_next(&it)) {
-        const ecs_vec2* positions = it.rows.columns[0];
-        const ecs_vec2* velocities = it.rows.columns[1];
-        const float* radii = it.rows.columns[2];
-        const breakout_owner* owners = it.rows.columns[3];
-        for (uint32_t i = 0; i < it.rows.count && count < capacity; i++) {
-            float weight = owners[i].is_held ? (owners[i].pad == player ? 1.0f : 0.0f)
-                                             : ball_weight(game, positions[i], velocities[i],
-                                                           radii[i], *pad, size->x);
-            if (weight > 0.0f) entities[count++] = (net_predicted){it.rows.entities[i], weight};
-        }
-    }
-    return count;
+    prediction shown = {game, player, *pad, size->x, entities, 0, capacity};
+    shown.entities[shown.count++] = (net_predicted){player, 1.0f};
+    near_balls_run(world, game->near_balls, &shown);
+    return shown.count;
 }

@@ -9,6 +9,7 @@
 // reason is gone. Without players a match stands still, since balls wait for a pad that serves.
 
 #include "breakout.h"
+#include "rules.es.h"
 
 #include "base/math.h"
 
@@ -120,21 +121,17 @@ static void go_on(ecs_world* world, const breakout_game* game, ecs_entity entity
     serve(world, game, entity);
 }
 
-static void run_rules(const ecs_stage* stage, const ecs_rows* rows) {
-    const breakout_game* game = stage->context;
-    breakout_match* matches = rows->columns[0];
-    int32_t* pauses = rows->columns[1];
-    for (uint32_t i = 0; i < rows->count; i++) {
-        breakout_match* match = &matches[i];
-        match->bricks = (int32_t)ecs_query_count(stage->world, game->bricks);
-        match->balls = (int32_t)ecs_query_count(stage->world, game->balls);
-        if (match->phase == BREAKOUT_PLAYING) {
-            judge(stage->world, game, match, &pauses[i]);
-            if (match->phase == BREAKOUT_PLAYING) serve(stage->world, game, rows->entities[i]);
-        } else if (--pauses[i] <= 0) {
-            pauses[i] = 0;
-            go_on(stage->world, game, rows->entities[i], match);
-        }
+ES_TAG(server)
+static void rules_es(const ecs_stage* stage, ES_CONTEXT const breakout_game* game,
+                     ecs_entity entity, breakout_match* match, int32_t* pause_ticks) {
+    match->bricks = (int32_t)ecs_query_count(stage->world, game->bricks);
+    match->balls = (int32_t)ecs_query_count(stage->world, game->balls);
+    if (match->phase == BREAKOUT_PLAYING) {
+        judge(stage->world, game, match, pause_ticks);
+        if (match->phase == BREAKOUT_PLAYING) serve(stage->world, game, entity);
+    } else if (--*pause_ticks <= 0) {
+        *pause_ticks = 0;
+        go_on(stage->world, game, entity, match);
     }
 }
 
@@ -193,16 +190,5 @@ void breakout_player_leave(ecs_world* world, void* context, uint32_t client, ecs
 }
 
 ecs_result breakout_register_rules(ecs_world* world, breakout_game* game) {
-    static const char* const tags[] = {"server"};
-    static const ecs_term terms[] = {{"match", "BreakoutMatch", ECS_WRITE},
-                                     {"pause_ticks", "i", ECS_WRITE}};
-    const ecs_system_desc system = {.name = "breakout_rules",
-                                    .stage = "act",
-                                    .run = run_rules,
-                                    .terms = terms,
-                                    .term_count = BASE_COUNT(terms),
-                                    .tags = tags,
-                                    .tag_count = 1,
-                                    .context = game};
-    return ecs_system_register(world, &system);
+    return rules_register_systems(world, game);
 }

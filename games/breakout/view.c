@@ -10,6 +10,7 @@
 // to everybody. The same frames give the same picture: chance has a seed of its own.
 
 #include "breakout.h"
+#include "view.es.h"
 
 #include "base/math.h"
 
@@ -95,9 +96,9 @@ static void draw_walls(const breakout_pen* pen) {
     }
 }
 
-static void draw_field(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
-    breakout_game* game = stage->context;
+ES_STAGE(render)
+ES_TAG(render)
+static void draw_field_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game) {
     const net_draw* draw = stage->user;
     advance(game, draw);
     const breakout_pen still = {.draw = draw};
@@ -117,47 +118,50 @@ static void draw_field(const ecs_stage* stage, const ecs_rows* rows) {
                       (ecs_color){255, 40, 60, (uint8_t)(loss * 150.0f)});
 }
 
-static void draw_bricks(const ecs_stage* stage, const ecs_rows* rows) {
+// A struck brick leaves its shadow in the wall.
+ES_STAGE(render)
+ES_TAG(render)
+ES_REQUIRE(rubble : tag)
+ES_SPAN
+static void draw_rubble_es(const ecs_stage* stage, uint32_t count, const ecs_vec2* pos,
+                           ES_NAME(rectSize) const ecs_vec2* size) {
     const breakout_pen pen = breakout_pen_make(stage);
-    const ecs_vec2* positions = rows->columns[0];
-    const ecs_vec2* sizes = rows->columns[1];
-    const int32_t* hits = rows->columns[2];
-    const ecs_color* colors = rows->columns[3];
-    // Kind of shape by kind of shape: neighbours that look alike are drawn together.
-    for (uint32_t i = 0; i < rows->count; i++) {
-        breakout_rect(&pen, positions[i].x + 3.0f, positions[i].y + 4.0f, sizes[i].x, sizes[i].y,
-                      (ecs_color){0, 0, 0, 96});
+    for (uint32_t i = 0; i < count; i++) {
+        breakout_rect(&pen, pos[i].x, pos[i].y, size[i].x, size[i].y,
+                      (ecs_color){130, 150, 220, 15});
     }
-    for (uint32_t i = 0; i < rows->count; i++) {
-        float x = positions[i].x, y = positions[i].y, w = sizes[i].x, h = sizes[i].y;
-        ecs_color color = colors[i];
-        // In the middle it has its own colour.
-        breakout_gradient(&pen, x, y, w, h, breakout_shade(color, 0.22f),
-                          breakout_shade(color, -0.22f));
-        breakout_rect(&pen, x, y, w, 2.0f, breakout_shade(color, 0.65f));
-        breakout_rect(&pen, x, y + 2.0f, 2.0f, h - 2.0f, breakout_shade(color, 0.4f));
-        breakout_rect(&pen, x, y + h - 2.0f, w, 2.0f, breakout_shade(color, -0.5f));
-        // A pip per further hit: strength without reading colours.
-        float pip_x = x + w * 0.5f - (float)(hits[i] - 1) * 5.0f + 1.5f;
-        for (int32_t pip = 1; pip < hits[i]; pip++) {
-            breakout_rect(&pen, pip_x, y + h - 8.0f, 7.0f, 3.0f, breakout_shade(color, 0.75f));
-            pip_x += 10.0f;
-        }
+    for (uint32_t i = 0; i < count; i++) {
+        breakout_rect(&pen, pos[i].x, pos[i].y + size[i].y - 1.0f, size[i].x, 1.0f,
+                      (ecs_color){130, 150, 220, 34});
     }
 }
 
-// A struck brick leaves its shadow in the wall.
-static void draw_rubble(const ecs_stage* stage, const ecs_rows* rows) {
+ES_STAGE(render)
+ES_TAG(render)
+ES_SPAN
+static void draw_bricks_es(const ecs_stage* stage, uint32_t count, const ecs_vec2* pos,
+                           ES_NAME(rectSize) const ecs_vec2* size, const int32_t* hits,
+                           const ecs_color* color) {
     const breakout_pen pen = breakout_pen_make(stage);
-    const ecs_vec2* positions = rows->columns[0];
-    const ecs_vec2* sizes = rows->columns[1];
-    for (uint32_t i = 0; i < rows->count; i++) {
-        breakout_rect(&pen, positions[i].x, positions[i].y, sizes[i].x, sizes[i].y,
-                      (ecs_color){130, 150, 220, 15});
+    // Kind of shape by kind of shape: neighbours that look alike are drawn together.
+    for (uint32_t i = 0; i < count; i++) {
+        breakout_rect(&pen, pos[i].x + 3.0f, pos[i].y + 4.0f, size[i].x, size[i].y,
+                      (ecs_color){0, 0, 0, 96});
     }
-    for (uint32_t i = 0; i < rows->count; i++) {
-        breakout_rect(&pen, positions[i].x, positions[i].y + sizes[i].y - 1.0f, sizes[i].x, 1.0f,
-                      (ecs_color){130, 150, 220, 34});
+    for (uint32_t i = 0; i < count; i++) {
+        float x = pos[i].x, y = pos[i].y, w = size[i].x, h = size[i].y;
+        // In the middle it has its own colour.
+        breakout_gradient(&pen, x, y, w, h, breakout_shade(color[i], 0.22f),
+                          breakout_shade(color[i], -0.22f));
+        breakout_rect(&pen, x, y, w, 2.0f, breakout_shade(color[i], 0.65f));
+        breakout_rect(&pen, x, y + 2.0f, 2.0f, h - 2.0f, breakout_shade(color[i], 0.4f));
+        breakout_rect(&pen, x, y + h - 2.0f, w, 2.0f, breakout_shade(color[i], -0.5f));
+        // A pip per further hit: strength without reading colours.
+        float pip_x = x + w * 0.5f - (float)(hits[i] - 1) * 5.0f + 1.5f;
+        for (int32_t pip = 1; pip < hits[i]; pip++) {
+            breakout_rect(&pen, pip_x, y + h - 8.0f, 7.0f, 3.0f, breakout_shade(color[i], 0.75f));
+            pip_x += 10.0f;
+        }
     }
 }
 
@@ -202,77 +206,39 @@ static void celebrate(breakout_view* view) {
     }
 }
 
-static void hear(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)rows;
-    breakout_game* game = stage->context;
+ES_TAG(render)
+ES_ON_EVENT(brick_hit)
+static void hear_hit_es_event_handler(ES_CONTEXT breakout_game* game,
+                                      const breakout_brick_hit* event) {
+    strike(&game->view, event);
+}
+
+ES_TAG(render)
+ES_ON_EVENT(life_lost)
+static void hear_loss_es_event_handler(ES_CONTEXT breakout_game* game) {
+    game->view.loss_s = LOSS_S;
+}
+
+ES_TAG(render)
+ES_ON_EVENT(level_cleared)
+static void hear_clearing_es_event_handler(ES_CONTEXT breakout_game* game) {
+    celebrate(&game->view);
+}
+
+ES_TAG(render)
+ES_ON_EVENT(cheered)
+static void hear_cheer_es_event_handler(ES_CONTEXT breakout_game* game,
+                                        const breakout_cheered* event) {
     breakout_view* view = &game->view;
-    if (event->type == game->brick_hit) {
-        strike(view, event->payload);
-    } else if (event->type == game->life_lost) {
-        view->loss_s = LOSS_S;
-    } else if (event->type == game->level_cleared) {
-        celebrate(view);
-    } else if (event->type == game->cheered) {
-        const breakout_cheered* cheered = event->payload;
-        view->bubbles[view->bubble_next] =
-            (breakout_bubble){cheered->client, cheered->emote, BREAKOUT_BUBBLE_S};
-        view->bubble_next = (view->bubble_next + 1) % BREAKOUT_BUBBLES;
-    }
+    view->bubbles[view->bubble_next] =
+        (breakout_bubble){event->client, event->emote, BREAKOUT_BUBBLE_S};
+    view->bubble_next = (view->bubble_next + 1) % BREAKOUT_BUBBLES;
 }
 
 ecs_result breakout_register_view(ecs_world* world, breakout_game* game) {
-    static const char* const tags[] = {"render"};
-    static const char* const events[] = {"brick_hit", "life_lost", "level_cleared", "cheered"};
-    static const ecs_term bricks[] = {{"pos", "p2", ECS_READ},
-                                      {"rectSize", "p2", ECS_READ},
-                                      {"hits", "i", ECS_READ},
-                                      {"color", "c", ECS_READ}};
-    static const ecs_term rubble[] = {
-        {"pos", "p2", ECS_READ}, {"rectSize", "p2", ECS_READ}, {"rubble", "tag", ECS_REQUIRE}};
-    static const ecs_term balls[] = {{"pos", "p2", ECS_READ},
-                                     {"radius", "r", ECS_READ},
-                                     {"color", "c", ECS_READ},
-                                     {"owner", "BreakoutOwner", ECS_READ},
-                                     {"launch", "BreakoutLaunch", ECS_READ}};
-    static const ecs_term pads[] = {{"pos", "p2", ECS_READ},
-                                    {"rectSize", "p2", ECS_READ},
-                                    {"color", "c", ECS_READ},
-                                    {"player", "BreakoutPlayer", ECS_READ}};
-    static const ecs_term matches[] = {{"match", "BreakoutMatch", ECS_READ}};
-    const struct {
-        const char* name;
-        ecs_system_fn run;
-        const ecs_term* terms;
-        uint32_t term_count;
-    } systems[] = {
-        {"breakout_draw_field", draw_field, NULL, 0},
-        {"breakout_draw_rubble", draw_rubble, rubble, BASE_COUNT(rubble)},
-        {"breakout_draw_bricks", draw_bricks, bricks, BASE_COUNT(bricks)},
-        {"breakout_draw_players", breakout_draw_players, NULL, 0},
-        {"breakout_draw_balls", breakout_draw_balls, balls, BASE_COUNT(balls)},
-        {"breakout_draw_pads", breakout_draw_pads, pads, BASE_COUNT(pads)},
-        {"breakout_draw_effects", breakout_draw_effects, NULL, 0},
-        {"breakout_draw_board", breakout_draw_board, matches, BASE_COUNT(matches)},
-    };
     game->view.rng = base_rng_make(1, 1);
-    for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
-        const ecs_system_desc desc = {.name = systems[i].name,
-                                      .stage = "render",
-                                      .run = systems[i].run,
-                                      .terms = systems[i].terms,
-                                      .term_count = systems[i].term_count,
-                                      .tags = tags,
-                                      .tag_count = 1,
-                                      .context = game};
-        ecs_result result = ecs_system_register(world, &desc);
-        if (result) return result;
-    }
-    const ecs_system_desc ear = {.name = "breakout_hear",
-                                 .events = events,
-                                 .event_count = BASE_COUNT(events),
-                                 .on_event = hear,
-                                 .tags = tags,
-                                 .tag_count = 1,
-                                 .context = game};
-    return ecs_system_register(world, &ear);
+    ecs_result result = view_register_systems(world, game);
+    if (!result) result = breakout_register_view_board(world, game);
+    if (!result) result = breakout_register_view_play(world, game);
+    return result;
 }

@@ -4,6 +4,7 @@
 // The board is drawn without the shake of the field, so that it can be read.
 
 #include "breakout.h"
+#include "view_board.es.h"
 
 #include "base/math.h"
 #include "base/text.h"
@@ -93,9 +94,9 @@ static void draw_row(const breakout_pen* pen, float y, uint32_t place, const ent
 }
 
 // The best in the lower left corner, behind the balls; the own row comes last when it is not among them.
-void breakout_draw_players(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
-    const breakout_game* game = stage->context;
+ES_STAGE(render)
+ES_TAG(render)
+static void draw_players_es(const ecs_stage* stage, ES_CONTEXT const breakout_game* game) {
     const breakout_pen pen = {.draw = stage->user};
     ranking list;
     find_ranking(stage->world, game, pen.draw->player, &list);
@@ -169,11 +170,12 @@ static void notice(breakout_view* view, const breakout_match* match) {
     view->phase = match->phase;
 }
 
-void breakout_draw_board(const ecs_stage* stage, const ecs_rows* rows) {
-    breakout_game* game = stage->context;
+ES_STAGE(render)
+ES_TAG(render)
+ES_AFTER(draw_effects_es)
+static void draw_board_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game,
+                          const breakout_match* match) {
     const breakout_pen pen = {.draw = stage->user};
-    const breakout_match* match = rows->columns[0];
-    if (rows->count == 0) return;
     breakout_view* view = &game->view;
     notice(view, match);
     draw_band(&pen, match);
@@ -195,4 +197,8 @@ void breakout_draw_board(const ecs_stage* stage, const ecs_rows* rows) {
                 : is_lost  ? "BALL LOST"
                            : "GAME OVER",
                 text, is_cleared ? good : bad, 0.85f, 1.0f);
+}
+
+ecs_result breakout_register_view_board(ecs_world* world, breakout_game* game) {
+    return view_board_register_systems(world, game);
 }

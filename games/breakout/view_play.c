@@ -6,6 +6,7 @@
 // rather than told, so it fits whatever is shown, predicted or interpolated.
 
 #include "breakout.h"
+#include "view_play.es.h"
 
 #include "base/math.h"
 #include "base/text.h"
@@ -127,39 +128,32 @@ static void draw_aim(const breakout_pen* pen, ecs_vec2 from, const breakout_laun
     }
 }
 
-void breakout_draw_balls(const ecs_stage* stage, const ecs_rows* rows) {
-    breakout_game* game = stage->context;
+ES_STAGE(render)
+ES_TAG(render)
+static void draw_balls_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game, ecs_entity entity,
+                          ecs_vec2 pos, float radius, ecs_color color, const breakout_owner* owner,
+                          const breakout_launch* launch) {
     const breakout_pen pen = breakout_pen_make(stage);
     double now_s = game->view.now_s;
-    const ecs_vec2* positions = rows->columns[0];
-    const float* radii = rows->columns[1];
-    const ecs_color* colors = rows->columns[2];
-    const breakout_owner* owners = rows->columns[3];
-    const breakout_launch* launches = rows->columns[4];
-    for (uint32_t i = 0; i < rows->count; i++) {
-        ecs_vec2 at = positions[i];
-        float radius = radii[i] * BALL_SCALE;
-        const ecs_color* whose = ecs_find(stage->world, owners[i].pad, game->color);
-        ecs_color tint = whose ? *whose : colors[i];
-        breakout_trail* trail = find_trail(&game->view, rows->entities[i]);
-        follow(stage->world, game, trail, at);
-        if (owners[i].is_held) {
-            bool is_own = whose && owners[i].pad == pen.draw->player;
-            if (whose) {
-                draw_aim(&pen, at, &launches[i], now_s, breakout_fade(tint, is_own ? 1.0f : 0.4f));
-            }
-            if (is_own) {
-                breakout_text_centred(&pen, at.x, at.y - 168.0f, 17.0f,
-                                      (ecs_color){255, 255, 255, 190}, "Space or click to launch");
-            }
-        } else {
-            draw_trail(&pen, trail, now_s, at, radius, tint);
+    float size = radius * BALL_SCALE;
+    const ecs_color* whose = ecs_find(stage->world, owner->pad, game->color);
+    ecs_color tint = whose ? *whose : color;
+    breakout_trail* trail = find_trail(&game->view, entity);
+    follow(stage->world, game, trail, pos);
+    if (owner->is_held) {
+        bool is_own = whose && owner->pad == pen.draw->player;
+        if (whose) draw_aim(&pen, pos, launch, now_s, breakout_fade(tint, is_own ? 1.0f : 0.4f));
+        if (is_own) {
+            breakout_text_centred(&pen, pos.x, pos.y - 168.0f, 17.0f,
+                                  (ecs_color){255, 255, 255, 190}, "Space or click to launch");
         }
-        breakout_glow(&pen, at.x, at.y, radius * 4.0f, radius * 4.0f, breakout_fade(tint, 0.42f));
-        breakout_circle(&pen, at.x, at.y, radius, breakout_shade(colors[i], 0.45f));
-        breakout_circle(&pen, at.x - radius * 0.25f, at.y - radius * 0.25f, radius * 0.5f,
-                        (ecs_color){255, 255, 255, 240});
+    } else {
+        draw_trail(&pen, trail, now_s, pos, size, tint);
     }
+    breakout_glow(&pen, pos.x, pos.y, size * 4.0f, size * 4.0f, breakout_fade(tint, 0.42f));
+    breakout_circle(&pen, pos.x, pos.y, size, breakout_shade(color, 0.45f));
+    breakout_circle(&pen, pos.x - size * 0.25f, pos.y - size * 0.25f, size * 0.5f,
+                    (ecs_color){255, 255, 255, 240});
 }
 
 const char* breakout_player_name(const net_draw* draw, uint32_t client, char* buffer,
@@ -226,15 +220,11 @@ static void draw_bubble(const breakout_pen* pen, float middle, float y,
                   breakout_fade((ecs_color){24, 22, 54, 255}, part), text);
 }
 
-static void draw_player(const breakout_pen* pen, breakout_game* game, const ecs_rows* rows,
-                        uint32_t i, bool has_name) {
-    ecs_vec2 pos = ((const ecs_vec2*)rows->columns[0])[i];
-    ecs_vec2 size = ((const ecs_vec2*)rows->columns[1])[i];
-    ecs_color color = ((const ecs_color*)rows->columns[2])[i];
-    uint32_t client = ((const breakout_player*)rows->columns[3])[i].client;
-    bool is_own = rows->entities[i] == pen->draw->player;
-    draw_pad(pen, pos, size, color, is_own, !has_name && !is_own,
-             pad_flash(&game->view, rows->entities[i]));
+static void draw_player(const breakout_pen* pen, const breakout_game* game, ecs_entity entity,
+                        ecs_vec2 pos, ecs_vec2 size, ecs_color color, uint32_t client,
+                        bool has_name) {
+    bool is_own = entity == pen->draw->player;
+    draw_pad(pen, pos, size, color, is_own, !has_name && !is_own, pad_flash(&game->view, entity));
     float middle = pos.x + size.x * 0.5f;
     if (has_name || is_own) {
         char buffer[32];
@@ -251,22 +241,29 @@ static void draw_player(const breakout_pen* pen, breakout_game* game, const ecs_
     }
 }
 
-void breakout_draw_pads(const ecs_stage* stage, const ecs_rows* rows) {
-    breakout_game* game = stage->context;
+ES_STAGE(render)
+ES_TAG(render)
+ES_SPAN
+static void draw_pads_es(const ecs_stage* stage, ES_CONTEXT const breakout_game* game,
+                         uint32_t count, const ecs_entity* entities, const ecs_vec2* pos,
+                         ES_NAME(rectSize) const ecs_vec2* size, const ecs_color* color,
+                         const breakout_player* player) {
     const breakout_pen pen = breakout_pen_make(stage);
     bool has_names = ecs_query_count(stage->world, game->pads) <= NAMES_MAX;
     // The own one last: over all others.
-    for (uint32_t i = 0; i < rows->count; i++) {
-        if (rows->entities[i] != pen.draw->player) draw_player(&pen, game, rows, i, has_names);
-    }
-    for (uint32_t i = 0; i < rows->count; i++) {
-        if (rows->entities[i] == pen.draw->player) draw_player(&pen, game, rows, i, true);
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < count; i++) {
+            bool is_own = entities[i] == pen.draw->player;
+            if (is_own != (round == 1)) continue;
+            draw_player(&pen, game, entities[i], pos[i], size[i], color[i], player[i].client,
+                        has_names);
+        }
     }
 }
 
-void breakout_draw_effects(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
-    breakout_game* game = stage->context;
+ES_STAGE(render)
+ES_TAG(render)
+static void draw_effects_es(const ecs_stage* stage, ES_CONTEXT const breakout_game* game) {
     const breakout_pen pen = breakout_pen_make(stage);
     for (uint32_t i = 0; i < BREAKOUT_SPARKS; i++) {
         const breakout_spark* spark = &game->view.sparks[i];
@@ -289,4 +286,8 @@ void breakout_draw_effects(const ecs_stage* stage, const ecs_rows* rows) {
         breakout_text_centred(&pen, pop->x, pop->y - 10.0f - 44.0f * (0.8f - pop->left_s), 17.0f,
                               breakout_fade(pop->color, pop->left_s * 2.0f), text);
     }
+}
+
+ecs_result breakout_register_view_play(ecs_world* world, breakout_game* game) {
+    return view_play_register_systems(world, game);
 }
