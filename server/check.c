@@ -64,7 +64,22 @@ static net_module* find_module(const char* file) {
                                                                                          : NULL;
 }
 
-static int check_templates(const char* file, const base_reporter* reporter, totals* sum) {
+// The file and what it imports, as a match would load them.
+static ecs_result load_files(ecs_world* world, const char* file, const base_reporter* reporter) {
+    base_bytes pack;
+    base_bytes_init(&pack, NULL);
+    net_template_reporter texts = {reporter, file};
+    const base_reporter text_reporter = net_template_reporter_make(&texts);
+    net_result read = net_template_pack_read(file, reporter, &pack);
+    ecs_result result = read == NET_ERR_MEMORY ? ECS_ERR_MEMORY : ECS_ERR_SYNTAX;
+    if (read == NET_OK)
+        result = ecs_template_load_pack(world, pack.data, pack.size, &text_reporter);
+    base_bytes_deinit(&pack);
+    return result;
+}
+
+static int check_templates(const char* file, bool is_alone, const base_reporter* reporter,
+                           totals* sum) {
     size_t size = 0;
     char* text = read_file(file, &size, reporter);
     if (!text) return 1;
@@ -74,7 +89,9 @@ static int check_templates(const char* file, const base_reporter* reporter, tota
     int code = 1;
     if (ecs_world_create(&config, &world) == ECS_OK) {
         ecs_result result = module ? module->game->register_types(world, reporter) : ECS_OK;
-        if (result == ECS_OK) result = ecs_template_load(world, file, text, size, reporter);
+        if (result == ECS_OK)
+            result = is_alone ? ecs_template_load_alone(world, file, text, size, reporter)
+                              : load_files(world, file, reporter);
         code = result == ECS_OK ? 0 : 2;
         sum->templates += ecs_template_count(world);
         sum->components += ecs_component_count(world);
@@ -105,18 +122,20 @@ static int check_module(const char* file, const base_reporter* reporter, totals*
 }
 
 int server_check(int file_count, char** files, const base_reporter* reporter) {
-    if (file_count == 0) {
+    // With it each file is looked at by itself: what it would import is not asked for.
+    const int first = file_count > 0 && strcmp(files[0], "--no-import") == 0;
+    if (file_count == first) {
         base_report(reporter, NULL, 0, "check: name at least one FILE.blk or FILE.so");
         return 2;
     }
     totals sum = {0};
     int worst = 0;
-    for (int i = 0; i < file_count; i++) {
+    for (int i = first; i < file_count; i++) {
         int code;
         if (has_suffix(files[i], ".so")) {
             code = check_module(files[i], reporter, &sum);
         } else if (has_suffix(files[i], ".blk")) {
-            code = check_templates(files[i], reporter, &sum);
+            code = check_templates(files[i], first > 0, reporter, &sum);
         } else {
             base_report(reporter, files[i], 0, "neither .blk nor .so");
             code = 2;

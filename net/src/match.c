@@ -153,8 +153,9 @@ static net_result register_game(net_match* match, const base_reporter* reporter)
     const net_module* module = match->config.module;
     ecs_result result = match->game->register_types(match->world, reporter);
     if (result) return fail(reporter, "the module's types", result);
-    result = ecs_template_load(match->world, module->templates_file, module->templates,
-                               module->template_bytes, reporter);
+    net_template_reporter texts = {reporter, module->templates_file};
+    const base_reporter text_reporter = net_template_reporter_make(&texts);
+    result = ecs_template_load_pack(match->world, module->pack, module->pack_bytes, &text_reporter);
     if (result) return fail(reporter, module->templates_file, result);
     result = match->game->register_systems(match->world, &match->context, reporter);
     if (result) return fail(reporter, "the module's systems", result);

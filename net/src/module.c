@@ -4,9 +4,10 @@
 // A name is looked up in the search path and nowhere else; only what the user himself typed with a slash
 // or ".so" is taken as a file. So neither a log nor a server can make a program load a file of its
 // choice: what arrives from there is a name, and names hold no slashes.
-// The templates lie beside the library and are read whole: their hash and the library's are the content
-// hash that a log remembers.
+// The templates lie beside the library and are read whole, with all that they import from below their
+// folder: the pack's hash and the library's are the content hash that a log remembers.
 
+#include "module_files.h"
 #include "module_table.h"
 
 #include "base/assert.h"
@@ -31,6 +32,7 @@ typedef struct module_box {
     net_module_table table;
     char templates_file[PATH_BYTES_MAX];
     base_bytes templates;
+    base_bytes pack;
 } module_box;
 
 net_result net_module_read_file(const char* file, size_t bytes_max, const base_reporter* reporter,
@@ -166,6 +168,7 @@ static module_box* create_box(void) {
     module_box* box = base_allocate_zero(NULL, sizeof *box);
     if (!box) return NULL;
     base_bytes_init(&box->templates, NULL);
+    base_bytes_init(&box->pack, NULL);
     box->module.game = &box->table.game;
     box->module.templates_file = box->templates_file;
     return box;
@@ -174,22 +177,51 @@ static module_box* create_box(void) {
 static void destroy_box(module_box* box) {
     if (!box) return;
     base_bytes_deinit(&box->templates);
+    base_bytes_deinit(&box->pack);
     if (box->module.library) dlclose(box->module.library);
     base_release(NULL, box, sizeof *box);
 }
 
-// The text gets its NUL; one inside would hide what follows it.
-static net_result take_templates(module_box* box, const base_reporter* reporter) {
-    size_t size = box->templates.size;
-    if (size > 0 && memchr(box->templates.data, '\0', size)) {
-        base_report(reporter, box->templates_file, 0, "is not a text");
+// A zero byte inside would hide what follows it.
+static net_result check_texts(const module_box* box, const base_reporter* reporter) {
+    size_t offset = 0;
+    ecs_pack_text text;
+    while (ecs_pack_next(box->pack.data, box->pack.size, &offset, &text)) {
+        if (text.bytes == 0 || !memchr(text.text, '\0', text.bytes)) continue;
+        base_report(reporter, text.path, 0, "is not a text");
         return NET_ERR_MODULE;
     }
+    return NET_OK;
+}
+
+// The root is the last text of its pack. It gets its NUL.
+static net_result take_templates(module_box* box) {
+    size_t offset = 0;
+    ecs_pack_text text = {.text = ""};
+    while (ecs_pack_next(box->pack.data, box->pack.size, &offset, &text)) {
+    }
+    size_t size = text.bytes;
+    base_bytes_write(&box->templates, text.text, size);
     base_bytes_write_u8(&box->templates, 0);
     if (box->templates.failed) return NET_ERR_MEMORY;
     box->module.templates = (const char*)box->templates.data;
     box->module.template_bytes = size;
+    box->module.pack = box->pack.data;
+    box->module.pack_bytes = box->pack.size;
     return NET_OK;
+}
+
+net_result net_template_pack_read(const char* file, const base_reporter* reporter,
+                                  base_bytes* pack) {
+    net_template_folder folder;
+    if (!net_template_folder_init(&folder, file)) {
+        base_report(reporter, file, 0, "cannot be opened: %s", strerror(errno));
+        return NET_ERR_MODULE;
+    }
+    const char* slash = strrchr(file, '/');
+    ecs_result result =
+        ecs_template_pack(NULL, &folder.source, slash ? slash + 1 : file, reporter, pack);
+    return result == ECS_OK ? NET_OK : result == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MODULE;
 }
 
 static net_result load_library(module_box* box, const char* file, const char* name,
@@ -226,18 +258,15 @@ static net_result open_file(module_box* box, const char* file, const base_report
     base_bytes code;
     base_bytes_init(&code, NULL);
     net_result result = net_module_read_file(file, NET_MODULE_FILE_BYTES_MAX, reporter, &code);
+    if (!result) result = net_template_pack_read(box->templates_file, reporter, &box->pack);
     if (!result) {
-        result = net_module_read_file(box->templates_file, ECS_TEXT_BYTES_MAX, reporter,
-                                      &box->templates);
-    }
-    if (!result) {
-        box->module.content_hash =
-            base_hash64_mix(base_hash64(code.data, code.size, 0),
-                            base_hash64(box->templates.data, box->templates.size, 0));
+        box->module.content_hash = base_hash64_mix(base_hash64(code.data, code.size, 0),
+                                                   base_hash64(box->pack.data, box->pack.size, 0));
     }
     base_bytes_deinit(&code);
     if (result == NET_ERR_IO) return NET_ERR_MODULE;
-    if (!result) result = take_templates(box, reporter);
+    if (!result) result = check_texts(box, reporter);
+    if (!result) result = take_templates(box);
     if (!result) result = load_library(box, file, name, reporter);
     return result;
 }
@@ -270,10 +299,15 @@ net_result net_module_wrap(const net_game_module* game, const char* templates,
     (void)base_text_copy(box->templates_file, sizeof box->templates_file, templates_file);
     net_result result = net_module_table_check(game, templates_file, reporter, &box->table);
     if (!result) {
-        base_bytes_write(&box->templates, templates, strlen(templates));
+        const char* slash = strrchr(templates_file, '/');
+        const char* path = slash ? slash + 1 : templates_file;
+        size_t size = strlen(templates);
+        bool fits = strlen(path) < ECS_TEXT_PATH_BYTES_MAX && size <= ECS_TEXT_BYTES_MAX;
+        if (!fits) base_report(reporter, templates_file, 0, "is longer than a file may be");
+        if (fits) ecs_pack_add(&box->pack, path, templates, size);
         box->module.content_hash = base_hash64_mix(base_hash64_text(box->table.game.name),
-                                                   base_hash64(templates, strlen(templates), 0));
-        result = box->templates.failed ? NET_ERR_MEMORY : take_templates(box, reporter);
+                                                   base_hash64(templates, size, 0));
+        result = !fits ? NET_ERR_MODULE : box->pack.failed ? NET_ERR_MEMORY : take_templates(box);
     }
     if (result) {
         destroy_box(box);

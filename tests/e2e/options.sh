@@ -102,8 +102,31 @@ case_check_accepts_what_is_right() {
     says check.out '^ok files=2 templates=[1-9][0-9]* components=[1-9][0-9]*$'
 }
 
+# S5.2: several files, what they import, and what only warns.
+case_check_follows_imports() {
+    mkdir -p many/parts
+    echo 'import:t="many/parts/*.blk"' >all.blk
+    echo 'stone { _use:t=rock; at:p2=0,0 }' >>all.blk
+    echo 'rock { size:r=1 }' >many/parts/b.blk
+    printf '\nmoss { "shade:Shade"{ x:i=1 } }\n' >many/parts/a.blk
+    run check shoal-server check all.blk
+    says check.out '^ok files=1 templates=3 components=2$'
+    says check.err "many/parts/a.blk:2: warning: component 'shade' has the unknown type 'Shade': kept, not used"
+    run check shoal-server check --no-import all.blk many/parts/a.blk
+    says check.out '^ok files=2 templates=2 components=1$'
+    echo 'import:t="../other.blk"' >many/parts/c.blk
+    refused 2 "many/parts/c.blk:1: error: import: .*many/other.blk' is not there" shoal-server check all.blk
+    echo 'import:t="../../../other.blk"' >many/parts/c.blk
+    refused 2 "many/parts/c.blk:1: error: import: .* leads outside of its root" shoal-server check all.blk
+    ln -sf /etc/passwd many/parts/c.blk
+    refused 2 "import: .*many/parts/c.blk' cannot be read" shoal-server check all.blk
+    rm many/parts/c.blk many/parts/b.blk
+    refused 2 "all.blk:2: error: template 'stone' extends 'rock'" shoal-server check all.blk
+    refused 2 'at least one' shoal-server check --no-import
+}
+
 case_check_names_what_is_wrong() {
-    printf 'stone {\n  pos:p2 = 1,2\n  weight:rr = 3\n}\n' >stone.blk
+    printf 'stone {\n  pos:p2 = 1,2\n  weight:r = heavy\n}\n' >stone.blk
     refused 2 'stone.blk:3: error: ' shoal-server check stone.blk
     echo 'no library' >fake.so
     refused 2 'fake.so' shoal-server check fake.so
