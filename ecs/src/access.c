@@ -14,7 +14,7 @@ void ecs_fast_mark(ecs_chunk* chunk, uint32_t track, uint32_t row) {
 ecs_result ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
                    const void* value) {
     const ecs_record* record = ecs_fast_record(&world->fast, entity);
-    if (!record) return ECS_ERR_STALE;
+    if (!record) return ecs_loading_set_value(world, entity, component, value);
     if (component >= world->fast.slot_count) return ECS_ERR_MISSING;
     const ecs_place* place = &world->fast.places[record->place >> ECS_ROW_BITS];
     const ecs_slot* slot = &place->slots[component];

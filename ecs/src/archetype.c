@@ -31,6 +31,8 @@ static void list_columns(const ecs_world* world, const ecs_template* made_from, 
         const ecs_component* component = ecs_component_get(world, source->component);
         const ecs_type* type = ecs_type_get(world, component->type);
         bool is_tracked = source->flags & (ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
+        // Children are found by what tracking marks.
+        if (source->component == world->hierarchy.component) is_tracked = true;
         ecs_column column = {.component = source->component,
                              .track = is_tracked ? 0 : ECS_SLOT_NONE,
                              .size = type->size,
@@ -128,6 +130,17 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
     return archetype;
 }
 
+// Who hears of its rows beside handlers and members.
+static uint32_t told_of(const ecs_world* world, const ecs_archetype* archetype) {
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < archetype->column_count; i++) {
+        const ecs_column* column = &archetype->columns[i];
+        if (column->type->ops && column->type->ops->request) told |= ECS_TOLD_LOAD;
+        if (column->component == world->hierarchy.component) told |= ECS_TOLD_PARENT;
+    }
+    return told;
+}
+
 static ecs_result find_or_make(ecs_world* world, const ecs_template* made_from,
                                ecs_archetype** found) {
     ecs_storage* storage = &world->storage;
@@ -150,6 +163,7 @@ static ecs_result find_or_make(ecs_world* world, const ecs_template* made_from,
     archetype->made_by = made_from->id;
     bool is_too_wide = ecs_chunk_layout(archetype, ECS_CHUNK_ROWS_MIN, NULL) > ECS_CHUNK_BYTES_MAX;
     bool is_told = !is_too_wide && ecs_listen_bind(world, archetype);
+    archetype->told |= told_of(world, archetype);
     if (!is_told || !ecs_queries_add_archetype(world, archetype)) {
         ecs_listen_unbind(world, archetype);
         base_release(world->allocator, archetype, archetype->bytes);

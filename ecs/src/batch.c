@@ -87,6 +87,7 @@ static uint32_t collect(ecs_world* world, uint32_t first, const ecs_binding* bin
     const uint32_t index_max = binding && binding->is_replicated && !world->is_mirror
                                    ? world->limits.replicated_index_max
                                    : ECS_INDEX_MAX;
+    const bool has_families = world->hierarchy.pages && like->op == ECS_COMMAND_DESTROY;
     uint64_t* seen = NULL;
     uint32_t count = 0, shift = 0;
     for (uint32_t i = first; i < commands->count; i++, count++) {
@@ -99,6 +100,7 @@ static uint32_t collect(ecs_world* world, uint32_t first, const ecs_binding* bin
         if (ecs_entity_is_placeholder(entity)) entity = ecs_command_resolve(world, entity);
         const ecs_record* record = ecs_record_find(storage, entity);
         if (!record || ecs_entity_index(entity) > index_max) break;
+        if (has_families && ecs_hierarchy_has_family(world, entity)) break;
         const ecs_chunk* chunk = ecs_record_chunk(storage, record);
         if (count == 0) {
             *source = chunk->archetype;

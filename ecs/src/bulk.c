@@ -147,13 +147,21 @@ static void tell_created_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t
 static ecs_result create_each(ecs_world* world, const ecs_archetype* archetype,
                               ecs_template_id template_id, uint32_t count, ecs_entity* entities) {
     ecs_result result = ECS_OK;
+    bool is_waiting = false;
     uint32_t done = 0;
     for (; done < count && result == ECS_OK; done += result == ECS_OK) {
         ecs_entity made = ECS_ENTITY_NONE;
         result = ecs_create(world, template_id, NULL, 0, &made);
+        is_waiting = result == ECS_OK ? ecs_loading_is_pending(world, made) : is_waiting;
         if (result == ECS_OK && entities) entities[done] = made;
     }
     for (; done > 0 && result != ECS_OK; done--) {
+        // All of them wait for resources, or none: they have the same values.
+        if (is_waiting) {
+            bool is_cancelled = ecs_loading_cancel(world, ecs_loading_last(world));
+            BASE_ASSERT(is_cancelled);
+            continue;
+        }
         const ecs_chunk* chunk = archetype->chunks[archetype->tail];
         uint32_t row = ecs_chunk_count(&world->storage, chunk) - 1;
         ecs_result is_gone = ecs_destroy(world, chunk->entities[row]);

@@ -17,6 +17,7 @@ void ecs_world_clear(ecs_world* world) {
         ecs_result result = ecs_destroy(world, entity);
         BASE_ASSERT(result == ECS_OK);
     }
+    ecs_loading_clear(world);
     ecs_commands_clear(world);
     ecs_events_clear_queue(world);
     ecs_listen_broadcast(world, ECS_EVENT_AFTER_CLEAR);

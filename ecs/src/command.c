@@ -260,7 +260,8 @@ static ecs_result apply(ecs_world* world, const ecs_command* command) {
         return ecs_create(world, command->template_id, inits, command->init_count,
                           &world->storage.commands.created[ecs_entity_index(command->entity) - 1]);
     ecs_entity entity = ecs_command_resolve(world, command->entity);
-    if (!ecs_is_alive(world, entity)) return ECS_ERR_STALE;
+    if (!ecs_is_alive(world, entity) && !ecs_loading_is_pending(world, entity))
+        return ECS_ERR_STALE;
     switch ((ecs_command_op)command->op) {
     case ECS_COMMAND_DESTROY:
         return ecs_destroy(world, entity);

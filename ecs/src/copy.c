@@ -116,7 +116,8 @@ static bool is_same_structure(const ecs_world* world, const ecs_world* from) {
     const ecs_storage* storage = &world->storage;
     const ecs_storage* source = &from->storage;
     if (storage->archetype_count != source->archetype_count || source->commands.count != 0 ||
-        storage->entity_count != source->entity_count) {
+        storage->entity_count != source->entity_count || world->loading.count != 0 ||
+        from->loading.count != 0) {
         return false;
     }
     uint32_t templates = ecs_template_count(from);
@@ -237,6 +238,7 @@ ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from) {
     }
     memcpy(world->tracker.hashes, from->tracker.hashes,
            (ecs_component_count(from) + 1) * sizeof(uint64_t));
+    world->hierarchy.is_behind = true;
     world->rng = from->rng;
     world->tick = from->tick;
     return ECS_OK;

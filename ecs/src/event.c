@@ -489,7 +489,7 @@ static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_eve
     // Structure is deferred until all handlers have run: the record stays.
     const ecs_record* target = ecs_record_find(&world->storage, event->target);
     if (event->target != ECS_ENTITY_NONE && target == NULL) {
-        world->counters.stale_handles++;
+        world->counters.stale_handles += !ecs_loading_park(world, event);
         return;
     }
     world->counters.events_delivered++;

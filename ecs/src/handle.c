@@ -18,7 +18,10 @@
 
 #include <stdlib.h>
 
-enum { SLOTS_MIN = 16 };
+enum {
+    SLOTS_MIN = 16,
+    HELD_PENDING = 2, ///< saved state of a handle that waits for resources; 0 and 1 are is_loading
+};
 
 static uint32_t slot_of(const ecs_held_handles* held, ecs_entity handle) {
     return (ecs_entity_index(handle) * 2654435769u) >> (32 - __builtin_ctz(held->capacity));
@@ -50,7 +53,7 @@ static ecs_held_handle* place(ecs_held_handles* held, ecs_entity handle) {
     return &held->slots[i];
 }
 
-static bool reserve(ecs_world* world) {
+bool ecs_held_reserve(ecs_world* world) {
     ecs_held_handles* held = &world->storage.held;
     if ((held->count + 1) * 2 <= held->capacity) return true;
     ecs_held_handles grown = *held;
@@ -94,7 +97,8 @@ static bool is_in_range(const ecs_world* world, ecs_entity handle) {
 static ecs_held_handle* hold(ecs_world* world, ecs_entity handle) {
     ecs_held_handle* entry = ecs_held_find(world, handle);
     if (entry) return entry;
-    if (!ecs_record_reserve(world, ecs_entity_index(handle)) || !reserve(world)) return NULL;
+    if (!ecs_record_reserve(world, ecs_entity_index(handle)) || !ecs_held_reserve(world))
+        return NULL;
     entry = place(&world->storage.held, handle);
     world->storage.held.count++;
     ecs_index_settle(world, ecs_entity_index(handle));
@@ -158,6 +162,11 @@ void ecs_handle_unload(ecs_world* world, ecs_entity entity) {
         ecs_world_count_bad_transition(world);
         return;
     }
+    if (entry->pending != 0) {
+        bool is_cancelled = ecs_loading_cancel(world, entity); // comes back here
+        BASE_ASSERT(is_cancelled);
+        return;
+    }
     entry->is_loading = false;
     world->storage.held.loading_count--;
     if (entry->references > 0)
@@ -188,6 +197,7 @@ void ecs_held_created(ecs_world* world, ecs_entity handle) {
     else
         world->storage.held.allocated_count--;
     entry->is_loading = false;
+    entry->pending = 0;
     if (entry->references == 0) drop(world, entry);
 }
 
@@ -217,7 +227,7 @@ void ecs_held_write(const ecs_world* world, base_bytes* bytes) {
     for (uint32_t i = 0; i < count; i++) {
         base_bytes_write_u32(bytes, sorted[i].handle);
         base_bytes_write_varint(bytes, sorted[i].references);
-        base_bytes_write_u8(bytes, sorted[i].is_loading);
+        base_bytes_write_u8(bytes, sorted[i].pending != 0 ? HELD_PENDING : sorted[i].is_loading);
     }
     base_release(world->allocator, sorted, held->count * sizeof *sorted);
 }
@@ -228,14 +238,17 @@ ecs_result ecs_held_read(ecs_world* world, base_reader* reader) {
     for (uint64_t i = 0; i < count && !reader->failed; i++) {
         ecs_entity handle = base_reader_u32(reader);
         uint64_t references = base_reader_varint(reader);
-        uint8_t is_loading = base_reader_u8(reader);
+        uint8_t state = base_reader_u8(reader);
+        bool is_loading = state != 0;
         if (reader->failed || !is_in_range(world, handle) || ecs_held_find(world, handle) ||
-            references > UINT32_MAX || is_loading > 1 || (references == 0 && !is_loading))
+            references > UINT32_MAX || state > HELD_PENDING || (references == 0 && !is_loading))
             return ECS_ERR_MALFORMED;
         ecs_held_handle* entry = hold(world, handle);
         if (!entry) return ECS_ERR_MEMORY;
         entry->references = (uint32_t)references;
         entry->is_loading = is_loading;
+        entry->pending = state == HELD_PENDING ? ECS_PENDING_AWAITED : 0;
+        world->loading.awaited += state == HELD_PENDING;
         held->loading_count += is_loading ? 1 : 0;
         held->allocated_count += is_loading ? 0 : 1;
     }

@@ -252,6 +252,10 @@ static ecs_result read_commands(loader* load) {
     return ECS_OK;
 }
 
+static ecs_template_id map_pending(const void* load, uint32_t saved) {
+    return map_template(load, saved);
+}
+
 static ecs_result read_events(loader* load) {
     ecs_world* world = load->world;
     ecs_type_context context = {world->allocator};
@@ -339,6 +343,9 @@ static ecs_result read_world(loader* load) {
     }
     if (result == ECS_OK) {
         result = read_events(load);
+    }
+    if (result == ECS_OK) {
+        result = ecs_loading_read(world, reader, map_pending, load);
     }
     if (result == ECS_OK) {
         result = read_members(load);

@@ -44,7 +44,8 @@ ecs_entity ecs_singleton(const ecs_world* world, ecs_template_id template_id) {
 }
 
 bool ecs_singleton_has_room(ecs_world* world, ecs_template_id template_id) {
-    if (ecs_singleton(world, template_id) == ECS_ENTITY_NONE) {
+    if (ecs_singleton(world, template_id) == ECS_ENTITY_NONE &&
+        !ecs_loading_has_template(world, template_id)) {
         return true;
     }
     world->counters.singletons_refused++;

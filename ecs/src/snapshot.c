@@ -105,6 +105,10 @@ static uint32_t template_id_max(const ecs_world* world) {
         uint32_t id = storage->commands.items[i].template_id;
         id_max = id > id_max ? id : id_max;
     }
+    for (uint32_t i = 0; i < world->loading.slot_count; i++) {
+        uint32_t id = world->loading.slots[i].template_id;
+        id_max = id > id_max ? id : id_max;
+    }
     return id_max;
 }
 
@@ -258,6 +262,7 @@ static void write_world(const saver* save) {
     }
     ecs_commands_write(world, save->bytes);
     write_events(save);
+    ecs_loading_write(world, save->bytes);
     ecs_members_write(world, save->bytes);
 }
 

@@ -31,8 +31,10 @@ bool ecs_storage_init(ecs_world* world) {
 void ecs_storage_clear(ecs_world* world) {
     ecs_storage* storage = &world->storage;
     const base_allocator* allocator = world->allocator;
+    ecs_loading_clear(world);
     ecs_commands_clear(world);
     ecs_queries_clear(world);
+    ecs_hierarchy_reset(world);
     storage->runway = (ecs_runway){0};
     for (uint32_t id = 0; id < storage->binding_capacity; id++) {
         ecs_binding* binding = &storage->bindings[id];
@@ -65,6 +67,8 @@ void ecs_storage_deinit(ecs_world* world) {
     ecs_storage* storage = &world->storage;
     const base_allocator* allocator = world->allocator;
     ecs_storage_clear(world);
+    ecs_loading_deinit(world);
+    ecs_hierarchy_deinit(world);
     ecs_commands_deinit(world);
     ecs_queries_deinit(world);
     base_release(allocator, storage->archetypes,

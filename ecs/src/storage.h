@@ -38,6 +38,8 @@ typedef enum ecs_told {
     ECS_TOLD_BIRTH = 1u << 0, ///< somebody handles core events of creation, or takes members
     ECS_TOLD_DEATH = 1u << 1,
     ECS_TOLD_MOVE = 1u << 2,
+    ECS_TOLD_LOAD = 1u << 3,   ///< a type of it names resources
+    ECS_TOLD_PARENT = 1u << 4, ///< its rows may have parents
 } ecs_told;
 _Static_assert(sizeof(ecs_record) == 8, "a record is two words: alive() is bound by memory");
 
@@ -55,6 +57,7 @@ typedef struct ecs_index_range {
 typedef struct ecs_held_handle {
     ecs_entity handle; ///< ECS_ENTITY_NONE: empty slot
     uint32_t references;
+    uint32_t pending; ///< slot + 1 in ecs_loading.slots; 0: it waits for no resources
     bool is_loading;
 } ecs_held_handle;
 
@@ -475,6 +478,8 @@ static inline void ecs_index_free(ecs_world* world, ecs_storage* storage, uint32
     storage->pages[index >> ECS_PAGE_BITS]->free_words[place / 64] |= 1ull << (place % 64);
     range->free_count++;
 }
+/// Room for one more. @return false when memory ran out.
+BASE_MUST_USE bool ecs_held_reserve(ecs_world* world);
 ecs_held_handle* ecs_held_find(const ecs_world* world, ecs_entity handle);
 bool ecs_held_has_index(const ecs_world* world, uint32_t index);
 /// NONE, ALLOCATED, LOADING -> CREATED and back: keeps the counts of states right.

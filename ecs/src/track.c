@@ -127,7 +127,11 @@ void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
 }
 
 void ecs_track_created(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
-    ecs_track_count_row(world, world->storage.chunks[chunk], row, true);
+    const ecs_chunk* at = world->storage.chunks[chunk];
+    ecs_track_count_row(world, at, row, true);
+    if (at->archetype->told & ECS_TOLD_PARENT) {
+        ecs_hierarchy_note(world, entity);
+    }
     push_entity(world, &world->tracker.created, entity);
     // The set covers all indices of the world from the start.
     uint32_t index = ecs_entity_index(entity);
@@ -135,17 +139,28 @@ void ecs_track_created(ecs_world* world, ecs_entity entity, uint32_t chunk, uint
 }
 
 void ecs_track_destroying(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
-    ecs_track_count_row(world, world->storage.chunks[chunk], row, false);
+    const ecs_chunk* at = world->storage.chunks[chunk];
+    ecs_track_count_row(world, at, row, false);
+    if (at->archetype->told & ECS_TOLD_PARENT) {
+        ecs_hierarchy_forget(world, entity);
+    }
     push_entity(world, &world->tracker.destroyed, entity);
 }
 
 void ecs_track_leaving(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
-    (void)entity;
-    ecs_track_count_row(world, world->storage.chunks[chunk], row, false);
+    const ecs_chunk* at = world->storage.chunks[chunk];
+    ecs_track_count_row(world, at, row, false);
+    if (at->archetype->told & ECS_TOLD_PARENT) {
+        ecs_hierarchy_note(world, entity);
+    }
 }
 
 void ecs_track_arrived(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
-    ecs_track_count_row(world, world->storage.chunks[chunk], row, true);
+    const ecs_chunk* at = world->storage.chunks[chunk];
+    ecs_track_count_row(world, at, row, true);
+    if (at->archetype->told & ECS_TOLD_PARENT) {
+        ecs_hierarchy_note(world, entity);
+    }
     push_entity(world, &world->tracker.recreated, entity);
 }
 
@@ -335,6 +350,7 @@ static void track_chunk(ecs_world* world, ecs_chunk* chunk) {
 }
 
 void ecs_track_step(ecs_world* world) {
+    ecs_hierarchy_sync(world); // it looks at the marks
     const ecs_storage* storage = &world->storage;
     for (uint32_t i = 0; i < storage->archetype_count; i++) {
         ecs_archetype* archetype = storage->archetypes[i];

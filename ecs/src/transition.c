@@ -125,6 +125,14 @@ static ecs_result create_any(ecs_world* world, ecs_template_id template_id, cons
     ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
     if (binding->is_singleton && !ecs_singleton_has_room(world, template_id)) return ECS_ERR_TAKEN;
+    if (binding->archetype->told & ECS_TOLD_LOAD) {
+        bool is_put_off = false;
+        ecs_entity handle = ECS_ENTITY_NONE;
+        result = ecs_loading_create(world, template_id, binding, inits, init_count, &handle,
+                                    &is_put_off);
+        if (is_put_off) *entity = handle;
+        if (result != ECS_OK || is_put_off) return result;
+    }
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     uint32_t index = ecs_index_next(world, &world->storage, range);
     if (index == 0) return ECS_ERR_FULL;
@@ -221,6 +229,25 @@ ecs_result ecs_create_at(ecs_world* world, ecs_entity handle, ecs_template_id te
     uint32_t index = ecs_entity_index(handle);
     if (index == 0 || ecs_entity_generation(handle) == 0) return ECS_ERR_STALE;
     if (index > world->limits.replicated_index_max) return ECS_ERR_FULL;
+    ecs_binding* binding = NULL;
+    ecs_result result = ecs_row_bind(world, template_id, &binding);
+    if (result != ECS_OK) return result;
+    bool lives = ecs_record_at(&world->storage, index)->life & ECS_LIFE_CREATED;
+    if (!lives && binding->archetype->told & ECS_TOLD_LOAD) {
+        if (ecs_loading_is_pending(world, handle)) {
+            ecs_world_count_bad_transition(world);
+            return ECS_ERR_TAKEN;
+        }
+        bool is_put_off = false;
+        result = ecs_loading_create(world, template_id, binding, inits, init_count, &handle,
+                                    &is_put_off);
+        if (result != ECS_OK || is_put_off) return result;
+    }
+    return create_given(world, handle, template_id, inits, init_count, true);
+}
+
+ecs_result ecs_create_pending(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
+                              const ecs_init* inits, uint32_t init_count) {
     return create_given(world, handle, template_id, inits, init_count, true);
 }
 
@@ -235,8 +262,18 @@ ecs_result ecs_storage_place(ecs_world* world, ecs_entity handle, ecs_template_i
 
 ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
     ecs_structure_check(world);
+    if (world->hierarchy.pages && ecs_state(world, entity) >= ECS_STATE_LOADING &&
+        ecs_hierarchy_has_family(world, entity)) {
+        ecs_hierarchy_destroy(world, entity);
+        return ECS_OK;
+    }
+    return ecs_destroy_one(world, entity);
+}
+
+ecs_result ecs_destroy_one(ecs_world* world, ecs_entity entity) {
     const ecs_record* found = ecs_record_find(&world->storage, entity);
     if (!found) {
+        if (ecs_loading_cancel(world, entity)) return ECS_OK;
         ecs_world_count_bad_transition(world);
         return ECS_ERR_STALE;
     }
@@ -369,7 +406,7 @@ ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id tem
                         const ecs_init* inits, uint32_t init_count) {
     ecs_structure_check(world);
     const ecs_record* record = ecs_record_find(&world->storage, entity);
-    if (!record) return ECS_ERR_STALE;
+    if (!record) return ecs_loading_recreate(world, entity, template_id, inits, init_count);
     if (record->template_id == template_id && init_count == 0) return ECS_OK;
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);

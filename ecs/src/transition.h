@@ -12,6 +12,12 @@ static inline void ecs_structure_check(const ecs_world* world) {
     BASE_ASSERT((world->stage_depth == 0 || world->storage.commands.is_flushing) &&
                 "inside a stage record structural changes with ecs/command.h");
 }
+/// ecs_destroy of this one alone. @return as ecs_destroy.
+BASE_MUST_USE ecs_result ecs_destroy_one(ecs_world* world, ecs_entity entity);
+/// Create an entity that waited for resources. @return as ecs_create_at.
+BASE_MUST_USE ecs_result ecs_create_pending(ecs_world* world, ecs_entity handle,
+                                            ecs_template_id template_id, const ecs_init* inits,
+                                            uint32_t init_count);
 /// Create the cells of a row, shadows too, each a copy of sources[column].
 /// @return false when memory ran out: no cell is created then.
 BASE_MUST_USE bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row,

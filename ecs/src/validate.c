@@ -54,6 +54,8 @@ static void validate_fresh(const ecs_tracker* tracker) {
 
 void ecs_world_validate(const ecs_world* world) {
     ecs_storage_validate(world);
+    ecs_loading_validate(world);
+    ecs_hierarchy_validate(world);
     validate_queue(world);
     validate_exported(&world->events);
     for (uint32_t i = 0; i < world->systems.stage_count; i++) {

@@ -81,7 +81,8 @@ void ecs_world_destroy(ecs_world* world) {
 
 ecs_result ecs_world_seal(ecs_world* world, const base_reporter* reporter) {
     if (world->is_sealed) return ECS_ERR_SEALED;
-    ecs_result result = ecs_storage_seal(world, reporter);
+    ecs_result result = ecs_hierarchy_seal(world, reporter);
+    if (result == ECS_OK) result = ecs_storage_seal(world, reporter);
     if (result == ECS_OK) result = ecs_systems_seal(world, reporter);
     world->is_sealed = result == ECS_OK;
     return result;

@@ -5,6 +5,9 @@
 
 #include "ecs/ecs.h"
 
+#include "hierarchy.h" // ecs_hierarchy: children of parents
+#include "loading.h"   // ecs_loading: entities that wait for resources
+
 #include "events.h"    // ecs_events: types, queue, exported events
 #include "storage.h"   // ecs_storage: records, archetypes, chunks, free indices, queries
 #include "systems.h"   // ecs_systems: descriptions, stages, order, handler tables
@@ -33,6 +36,8 @@ struct ecs_world {
     ecs_types types;
     ecs_templates templates;
     ecs_storage storage;
+    ecs_loading loading;
+    ecs_hierarchy hierarchy;
     ecs_systems systems;
     ecs_events events;
     ecs_tracker tracker;

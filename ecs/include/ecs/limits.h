@@ -33,6 +33,10 @@
 #define ECS_CHILD_DEPTH_MAX 8u             ///< containers inside one another, the outermost counts
 #define ECS_CHILD_NAME_BYTES_MAX 128u      ///< name of a value in an object, with the NUL
 #define ECS_CHILD_BYTES_MAX 65536u         ///< all values inside one component, as ecs/child.h counts them
+#define ECS_RESOURCES_MAX 4096u            ///< resources that a world waits for or remembers
+#define ECS_RESOURCE_REQUESTS_MAX 32u      ///< resources of one entity
+#define ECS_RESOURCE_KIND_BYTES_MAX 32u    ///< with the NUL
+#define ECS_RESOURCE_NAME_BYTES_MAX 224u   ///< with the NUL
 #define ECS_BOXED_BYTES_MAX (16u << 20)    ///< sizeof of a boxed type
 
 /// Limits chosen per world at create.

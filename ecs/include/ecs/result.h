@@ -15,10 +15,11 @@
     X(ECS_ERR_TYPE, -6, "the types differ: the report names both")                                 \
     X(ECS_ERR_SYNTAX, -7, "the text is wrong: the report says file and line")                      \
     X(ECS_ERR_SEALED, -8, "registration is over: register before ecs_world_seal")                  \
-    X(ECS_ERR_CYCLE, -9, "systems or templates form a cycle: the report names it")                 \
+    X(ECS_ERR_CYCLE, -9, "systems, templates or parents form a cycle: the report names it")        \
     X(ECS_ERR_MISSING, -10, "the entity has no such component")                                    \
     X(ECS_ERR_MALFORMED, -11, "saved bytes are damaged or from another schema")                    \
-    X(ECS_ERR_TAKEN, -12, "the index is in use by another generation: destroy that one first")
+    X(ECS_ERR_TAKEN, -12, "the index is in use by another generation: destroy that one first")     \
+    X(ECS_ERR_LOAD, -13, "a resource that it needs cannot be loaded: the report names it")
 
 typedef enum ecs_result {
 #define ECS_RESULT_ENUM(name, value, text) name = value,

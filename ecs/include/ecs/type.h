@@ -50,6 +50,12 @@ typedef struct ecs_type_context {
     const base_allocator* allocator;
 } ecs_type_context;
 
+/// What a value may need before its entity can live: a model, a sound, a level.
+typedef struct ecs_resource {
+    char kind[ECS_RESOURCE_KIND_BYTES_MAX]; ///< "mesh"; may be empty
+    char name[ECS_RESOURCE_NAME_BYTES_MAX]; ///< "cube.glb"; empty: none
+} ecs_resource;
+
 /// Functions of a type that is more than plain bytes. Only create and destroy are required, the others
 /// have defaults made of fields; a type without a table is plain data. A type is relocatable (memcpy
 /// moves it) unless `move` is given. Of a boxed type they are given the object, not the cell.
@@ -75,6 +81,9 @@ typedef struct ecs_type_ops {
     /// A number that another one follows with every change; `copy` and `replicate_compare` carry it over,
     /// `read` draws one that differs when the bytes do. Equal numbers spare the compare of values.
     uint64_t (*version)(const void* value);
+    /// Resources that a value needs (loader.h): fill `resources`, zeroed, `capacity` at most.
+    /// @return how many it needs; more than `capacity`: the creation is ECS_ERR_FULL.
+    uint32_t (*request)(const void* value, ecs_resource* resources, uint32_t capacity);
 } ecs_type_ops;
 
 typedef enum ecs_type_flag {

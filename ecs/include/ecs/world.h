@@ -75,6 +75,9 @@ typedef struct ecs_counters {
     uint64_t rows_compared;     ///< by tracking
     uint64_t rows_changed;
     uint64_t singletons_refused; ///< second entities of a template marked _singleton
+    uint64_t loads_failed;       ///< creations that failed for a resource
+    uint64_t events_parked;      ///< to an entity that waits for resources
+    uint64_t parents_cut;        ///< entities that lost their parent because it was below them
 } ecs_counters;
 const ecs_counters* ecs_world_counters(const ecs_world* world);
 /// For layers above that see an illegal transition themselves.

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+/// Entities that wait for resources (loading.c), and the resources (resource.c).
+#pragma once
+
+#include "ecs/component.h"
+#include "ecs/loader.h"
+
+/// ecs_held_handle.pending while a save is read: the entity is still to come.
+#define ECS_PENDING_AWAITED UINT32_MAX
+
+typedef enum ecs_request_state {
+    ECS_REQUEST_FREE,    ///< the slot names no resource
+    ECS_REQUEST_WAITING, ///< to be asked for
+    ECS_REQUEST_BEGUN,   ///< the loader has it
+    ECS_REQUEST_READY,
+    ECS_REQUEST_FAILED,
+} ecs_request_state;
+
+/// One resource. Slots never move to another number while they are used.
+typedef struct ecs_request {
+    ecs_resource resource;
+    uint64_t hash;
+    uint32_t ticket;     ///< of the last time it was asked for
+    uint32_t references; ///< entities LOADING that need it
+    uint32_t next;       ///< + 1, in its chain of equal hashes or of free slots; 0 ends it
+    ecs_request_state state;
+} ecs_request;
+
+#define ECS_REQUEST_CHAINS 1024u
+
+/// One value that an entity will have instead of its template's default.
+typedef struct ecs_pending_value {
+    ecs_component_id component;
+    void* cell; ///< created; a block of the type's size
+} ecs_pending_value;
+
+/// An entity LOADING.
+typedef struct ecs_pending {
+    ecs_entity entity; ///< ECS_ENTITY_NONE: a free slot
+    ecs_template_id template_id;
+    ecs_pending_value* values;
+    uint32_t value_count, value_capacity;
+    uint32_t* requests; ///< slots of its resources, each once
+    uint32_t request_count, request_capacity;
+    uint8_t* parked; ///< events as in the queue: heads and payloads
+    uint32_t parked_bytes, parked_capacity, parked_count;
+    uint32_t previous, next; ///< in the order of asking; `next` also chains free slots
+} ecs_pending;
+
+typedef struct ecs_loading {
+    ecs_loading_config config;
+    ecs_loader loader; ///< begin NULL: none
+    ecs_request* requests;
+    uint32_t request_count, request_capacity; ///< slots ever used
+    uint32_t request_free;                    ///< chain of free slots + 1; 0: none
+    uint32_t* chains;                         ///< hash -> slot + 1; NULL until the first request
+    uint32_t ticket;                          ///< the last one given out
+    ecs_pending* slots;
+    uint32_t slot_count, slot_capacity;
+    uint32_t slot_free; ///< + 1; 0: none
+    uint32_t first, last; ///< + 1; 0: none
+    uint32_t count;
+    uint32_t parked_count; ///< events, of all
+    uint32_t awaited;      ///< while a save is read: entities whose handles were read, but not they
+} ecs_loading;
+
+struct ecs_binding;
+
+// Resources (resource.c).
+/// Note every resource that a value needs. @return ECS_OK; ECS_ERR_FULL (more than
+/// ECS_RESOURCE_REQUESTS_MAX or ECS_RESOURCES_MAX); ECS_ERR_MEMORY. What was noted stays noted.
+BASE_MUST_USE ecs_result ecs_requests_note(ecs_world* world, const ecs_type* type,
+                                           const void* cell, ecs_pending* pending);
+/// Ask for those that are still to be asked for, in order.
+void ecs_requests_begin(ecs_world* world, const ecs_pending* pending);
+/// Nobody needs these slots for this entity any more.
+void ecs_requests_release(ecs_world* world, const uint32_t* requests, uint32_t count);
+/// FAILED before WAITING before READY; `failed` gets the first that failed.
+ecs_request_state ecs_requests_state(const ecs_world* world, const ecs_pending* pending,
+                                     const ecs_request** failed);
+/// Take the loader's results.
+void ecs_requests_poll(ecs_world* world);
+/// Cancel what is under way, forget what is known; those that entities need are to be asked for again.
+void ecs_requests_reset(ecs_world* world);
+void ecs_requests_deinit(ecs_world* world);
+void ecs_requests_validate(const ecs_world* world);
+
+// Entities (loading.c).
+/// A creation whose type names resources: when one is missing the entity is LOADING afterwards and
+/// *is_put_off is set. `*entity` is the handle to use (a mirror's) or gets the one taken
+/// (ECS_ENTITY_NONE). @return as ecs_create; ECS_ERR_LOAD.
+BASE_MUST_USE ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
+                                            const struct ecs_binding* binding,
+                                            const ecs_init* inits, uint32_t init_count,
+                                            ecs_entity* entity, bool* is_put_off);
+/// @return false when the entity does not wait: nothing happened.
+bool ecs_loading_cancel(ecs_world* world, ecs_entity entity);
+/// ecs_set and ecs_recreate of an entity that waits. @return theirs; ECS_ERR_STALE when it does not.
+BASE_MUST_USE ecs_result ecs_loading_set_value(ecs_world* world, ecs_entity entity,
+                                               ecs_component_id component, const void* value);
+BASE_MUST_USE ecs_result ecs_loading_recreate(ecs_world* world, ecs_entity entity,
+                                              ecs_template_id template_id, const ecs_init* inits,
+                                              uint32_t init_count);
+/// Keep an event for an entity that waits. @return false when it does not wait.
+bool ecs_loading_park(ecs_world* world, const ecs_event* event);
+/// Entities that wait, in the order of asking: pass ECS_ENTITY_NONE first.
+ecs_entity ecs_loading_next(const ecs_world* world, ecs_entity after);
+/// Does one of these wait? For templates of which there may be one.
+bool ecs_loading_has_template(const ecs_world* world, ecs_template_id template_id);
+/// The one asked for last; ECS_ENTITY_NONE when nobody waits.
+ecs_entity ecs_loading_last(const ecs_world* world);
+/// Cancel all.
+void ecs_loading_clear(ecs_world* world);
+void ecs_loading_deinit(ecs_world* world);
+void ecs_loading_validate(const ecs_world* world);
+
+// Saves (loading_save.c): nothing at all in a world where nobody waits.
+void ecs_loading_write(const ecs_world* world, base_bytes* bytes);
+/// `map` turns a saved template id into one of this world. Held handles were read.
+/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY; ECS_ERR_FULL.
+BASE_MUST_USE ecs_result ecs_loading_read(ecs_world* world, base_reader* reader,
+                                          ecs_template_id (*map)(const void* context,
+                                                                 uint32_t saved),
+                                          const void* context);
+// For the reader.
+ecs_pending* ecs_pending_find(const ecs_world* world, ecs_entity entity);
+/// A new one at the end of the order for a handle that is LOADING. NULL when memory ran out.
+ecs_pending* ecs_pending_add(ecs_world* world, ecs_entity entity, ecs_template_id template_id);
+/// A value's cell, as the type makes it. NULL when memory ran out.
+void* ecs_pending_add_value(ecs_world* world, ecs_pending* pending, ecs_component_id component);
+/// Note anew what its values need; the next poll asks. On an error it needs what it needed before.
+BASE_MUST_USE ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending);
+/// Keep a head and a payload. @return false when memory ran out.
+BASE_MUST_USE bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type type,
+                                    const void* payload, uint32_t size);
