@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define OPAQUE_POINTS_MIN 192u ///< of one call of triangles
+
 bool client_batch_init(client_batch* batch, const base_allocator* allocator, SDL_Renderer* renderer,
                        const client_atlas* atlas) {
     memset(batch, 0, sizeof *batch);
@@ -29,6 +31,8 @@ void client_batch_deinit(client_batch* batch) {
 void client_batch_flush(client_batch* batch) {
     if (batch->index_count > 0) {
         // It fails when the window is gone, which its events tell as well.
+        (void)SDL_SetRenderDrawBlendMode(batch->renderer, batch->is_opaque ? SDL_BLENDMODE_NONE
+                                                                           : SDL_BLENDMODE_BLEND);
         (void)SDL_RenderGeometry(batch->renderer, batch->is_textured ? batch->atlas->texture : NULL,
                                  batch->vertices, (int)batch->vertex_count, batch->indices,
                                  (int)batch->index_count);
@@ -42,7 +46,6 @@ void client_batch_begin(client_batch* batch) {
     batch->calls = 0;
     batch->has_clip = false;
     (void)SDL_RenderSetClipRect(batch->renderer, NULL);
-    (void)SDL_SetRenderDrawBlendMode(batch->renderer, SDL_BLENDMODE_BLEND);
 }
 
 void client_batch_clip(client_batch* batch, const SDL_Rect* clip) {
@@ -55,16 +58,21 @@ void client_batch_clip(client_batch* batch, const SDL_Rect* clip) {
     (void)SDL_RenderSetClipRect(batch->renderer, clip);
 }
 
+// Runs of the software renderer; a graphics card has but the first.
+typedef enum batch_run { RUN_TEXTURED, RUN_PLAIN, RUN_OPAQUE } batch_run;
+
 // Where the next vertices go; after this there is room for all of them.
-static SDL_Vertex* make_room(client_batch* batch, bool is_textured, uint32_t vertices,
+static SDL_Vertex* make_room(client_batch* batch, batch_run run, uint32_t vertices,
                              uint32_t indices) {
     BASE_ASSERT(vertices <= CLIENT_BATCH_VERTICES && indices <= CLIENT_BATCH_INDICES);
-    if (!batch->is_software) is_textured = true;
-    if (is_textured != batch->is_textured ||
+    if (!batch->is_software) run = RUN_TEXTURED;
+    bool is_textured = run == RUN_TEXTURED, is_opaque = run == RUN_OPAQUE;
+    if (is_textured != batch->is_textured || is_opaque != batch->is_opaque ||
         batch->vertex_count + vertices > CLIENT_BATCH_VERTICES ||
         batch->index_count + indices > CLIENT_BATCH_INDICES) {
         client_batch_flush(batch);
         batch->is_textured = is_textured;
+        batch->is_opaque = is_opaque;
     }
     return batch->vertices + batch->vertex_count;
 }
@@ -88,7 +96,7 @@ static void take_quad(client_batch* batch) {
 }
 
 void client_batch_quad(client_batch* batch, const float* points, const ecs_color* colors) {
-    SDL_Vertex* to = make_room(batch, false, 4, 6);
+    SDL_Vertex* to = make_room(batch, RUN_PLAIN, 4, 6);
     for (uint32_t i = 0; i < 4; i++)
         to[i] = plain(batch, points[i * 2], points[i * 2 + 1], colors[i]);
     take_quad(batch);
@@ -145,7 +153,7 @@ void client_batch_patch(client_batch* batch, client_box box, const client_patch*
     float u0 = (float)patch->x / side, u1 = (float)(patch->x + patch->width) / side;
     float v0 = (float)patch->y / side, v1 = (float)(patch->y + patch->height) / side;
     SDL_Color mod = {color.r, color.g, color.b, color.a};
-    SDL_Vertex* to = make_room(batch, true, 4, 6);
+    SDL_Vertex* to = make_room(batch, RUN_TEXTURED, 4, 6);
     to[0] = (SDL_Vertex){{box.left, box.top}, mod, {u0, v0}};
     to[1] = (SDL_Vertex){{box.right, box.top}, mod, {u1, v0}};
     to[2] = (SDL_Vertex){{box.right, box.bottom}, mod, {u1, v1}};
@@ -153,10 +161,19 @@ void client_batch_patch(client_batch* batch, client_box box, const client_patch*
     take_quad(batch);
 }
 
+// Is there so much, all of it solid, that a run of its own pays?
+static bool is_solid_mass(const ecs_color* colors, uint32_t count) {
+    if (count < OPAQUE_POINTS_MIN) return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (colors[i].a != 255) return false;
+    return true;
+}
+
 void client_batch_triangles(client_batch* batch, const float* points, const ecs_color* colors,
                             uint32_t count) {
+    batch_run run = batch->is_software && is_solid_mass(colors, count) ? RUN_OPAQUE : RUN_PLAIN;
     for (uint32_t i = 0; i + 3 <= count; i += 3) {
-        SDL_Vertex* to = make_room(batch, false, 3, 3);
+        SDL_Vertex* to = make_room(batch, run, 3, 3);
         for (uint32_t k = 0; k < 3; k++) {
             to[k] = plain(batch, points[(i + k) * 2], points[(i + k) * 2 + 1], colors[i + k]);
             batch->indices[batch->index_count++] = (int)(batch->vertex_count + k);

@@ -3,7 +3,8 @@
 ///
 /// A graphics card gets one call per clip rectangle: plain colours are taken from the white spot of the
 /// texture. SDL's software renderer is several times faster without a texture, so there plain and
-/// textured triangles are runs of their own, and upright gradients become bands of one colour.
+/// textured triangles are runs of their own, and upright gradients become bands of one colour. To blend, it
+/// draws each triangle into a surface of its own first: many that are solid are a run without blending.
 ///
 /// Memory: all at creation; a full batch is handed over and begun again.
 #pragma once
@@ -24,6 +25,7 @@ typedef struct client_batch {
     int* indices;
     uint32_t vertex_count, index_count;
     bool is_textured; ///< of what is gathered now
+    bool is_opaque;
     bool is_software;
     bool has_clip;
     SDL_Rect clip;

@@ -229,6 +229,39 @@ static void full_batches_and_textures_are_begun_again(void** state) {
     picture_close(&p);
 }
 
+// One call of many solid triangles is drawn without blending: the picture is the one that single calls give.
+static void a_mass_of_solid_triangles_looks_as_one_by_one(void** state) {
+    (void)state;
+    enum { TRIANGLES = 200 };
+    static float points[TRIANGLES * 6];
+    static ecs_color colors[TRIANGLES * 3];
+    base_rng rng = base_rng_make(5, 5);
+    for (uint32_t i = 0; i < TRIANGLES; i++) {
+        const ecs_color color = {(uint8_t)base_rng_below(&rng, 256), (uint8_t)(i & 255), 90, 255};
+        for (uint32_t k = 0; k < 6; k++)
+            points[i * 6 + k] = (float)base_rng_range(&rng, -5, 105);
+        for (uint32_t k = 0; k < 3; k++)
+            colors[i * 3 + k] = color;
+    }
+    picture mass, single;
+    picture_open(&mass, 100, 100, 100.0f, 100.0f);
+    picture_open(&single, 100, 100, 100.0f, 100.0f);
+    const ecs_color veil = {200, 0, 0, 100}; // what comes next is blended again
+    mass.view.triangles(mass.view.context, points, colors, TRIANGLES * 3);
+    mass.view.rect(mass.view.context, 20.0f, 20.0f, 50.0f, 50.0f, veil);
+    for (uint32_t i = 0; i < TRIANGLES; i++)
+        single.view.triangles(single.view.context, points + i * 6, colors + i * 3, 3);
+    single.view.rect(single.view.context, 20.0f, 20.0f, 50.0f, 50.0f, veil);
+    client_draw_end(mass.draw);
+    client_draw_end(single.draw);
+    for (int y = 0; y < 100; y++) {
+        for (int x = 0; x < 100; x++)
+            assert_true(picture_is(&mass, x, y, picture_pixel(&single, x, y), 0));
+    }
+    picture_close(&mass);
+    picture_close(&single);
+}
+
 static void draw_scene(picture* p) {
     for (uint32_t i = 0; i < 60; i++) {
         p->view.rect(p->view.context, (float)i * 15.0f, 40.0f, 12.0f, 8.0f, green);
@@ -326,6 +359,7 @@ int main(void) {
         TEST(nothing_that_is_no_shape_is_drawn),
         TEST(later_calls_lie_above_earlier_ones_on_both_canvases),
         TEST(full_batches_and_textures_are_begun_again),
+        TEST(a_mass_of_solid_triangles_looks_as_one_by_one),
         TEST(a_steady_frame_allocates_nothing_and_repeats_its_bytes),
         TEST(names_come_from_who_knows_them),
         TEST(creation_survives_every_missing_piece_of_memory),
