@@ -3,10 +3,10 @@
 //
 //     position += velocity * dt; velocity += gravity * dt        for all that has Transform, RigidBody, Gravity
 //
-// A cube is its spawn: a seed and a tick. cubes_begin_es lays out what nobody laid out yet (on the server a
-// new cube, on a client one that was heard of, in a film one before which the time was turned back) and
-// runs the rule for the ticks that this side missed; whoever missed none pays one comparison. So ten
-// thousand moving cubes cost the line nothing, and all sides hold the same bits: they ran the same steps.
+// A cube is its spawn: a seed and a tick. Whoever meets one that nobody laid out yet (the server a new one, a
+// client one that it heard of, a film one before which time was turned back) draws it from the seed and runs
+// the rule for the ticks that were missed; who missed none pays one comparison. So ten thousand moving cubes
+// cost the line nothing, and all sides hold the same bits: they ran the same steps.
 //
 // A fall ends after as many ticks as a body needs to the bottom by the exact law, a number that follows from
 // gravity and height, so whoever comes late skips falls that are over: at most the present one is run again.
@@ -85,42 +85,55 @@ static void lay_out(const cubes_game* game, const cubes_spawn* spawn, cubes_fall
     fall->next = add_ticks(spawn->tick, cubes_ticks_to_fall(height, gravity, dt));
 }
 
-// Be where it is after `tick`.
+// Be where it is after `tick`. At a fall's last tick it is at the bottom, the next step is from the top.
 static void catch_up(const cubes_game* game, const cubes_spawn* spawn, cubes_fall* fall,
                      cubes_transform* transform, cubes_body* body, cubes_gravity* gravity, float dt,
                      uint32_t tick) {
     if (fall->next == 0 || fall->tick > tick)
         lay_out(game, spawn, fall, transform, body, gravity, dt);
-    if (!body || !gravity || fall->tick > tick) {
+    if (!body || !gravity || fall->tick >= tick) {
         fall->tick = tick;
         return;
     }
-    if (fall->next <= tick) {
+    if (fall->next < tick) {
         uint32_t period = cubes_ticks_to_fall(2.0f * CUBES_HALF, gravity, dt);
-        fall->next += (tick - fall->next) / period * period; // falls that are over
+        fall->next += (tick - 1 - fall->next) / period * period; // falls that are over
         fall->tick = fall->next;
-        begin_again(fall, transform, body, gravity, dt);
     }
-    for (; fall->tick < tick; fall->tick++)
+    for (; fall->tick < tick; fall->tick++) {
+        if (fall->tick == fall->next) begin_again(fall, transform, body, gravity, dt);
         step(transform, body, gravity, dt);
+    }
 }
 
-// Before the fall: who is new or was left behind comes up, who is at the bottom goes to the top.
-ES_TAG(server | gameClient)
+// On the server, before the rule: what is new is laid out, who is at the bottom goes to the top.
+ES_TAG(server)
 static void cubes_begin_es(const ecs_stage* stage, cubes_fall* fall, cubes_transform* transform,
                            ES_OPTIONAL cubes_body* body, ES_OPTIONAL cubes_gravity* gravity,
                            const cubes_spawn* spawn, ES_CONTEXT const cubes_game* game) {
     uint32_t before = (uint32_t)stage->tick - 1;
     if (fall->tick != before || fall->next == 0)
         catch_up(game, spawn, fall, transform, body, gravity, stage->dt, before);
-    if (fall->next == before) begin_again(fall, transform, body, gravity, stage->dt);
+    if (fall->next == before && body && gravity)
+        begin_again(fall, transform, body, gravity, stage->dt);
     fall->tick = before + 1;
 }
 
-ES_TAG(server | gameClient)
+// The rule.
+ES_TAG(server)
 static void cubes_fall_es(const ecs_stage* stage, cubes_transform* transform, cubes_body* body,
                           const cubes_gravity* gravity) {
     step(transform, body, gravity, stage->dt);
+}
+
+// On a client, whose ticks come twice, or some at once, as packets do: the same steps up to this tick.
+ES_TAG(gameClient)
+static void cubes_follow_es(const ecs_stage* stage, cubes_fall* fall, cubes_transform* transform,
+                            ES_OPTIONAL cubes_body* body, ES_OPTIONAL cubes_gravity* gravity,
+                            const cubes_spawn* spawn, ES_CONTEXT const cubes_game* game) {
+    uint32_t tick = (uint32_t)stage->tick;
+    if (fall->tick != tick || fall->next == 0)
+        catch_up(game, spawn, fall, transform, body, gravity, stage->dt, tick);
 }
 
 ecs_result cubes_register_fall(ecs_world* world, cubes_game* game) {

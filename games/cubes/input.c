@@ -62,8 +62,8 @@ void cubes_bot_think(const net_game_view* view, void* input) {
         bool is_left = memory->yaw != 0 && base_rng_below(view->rng, 4) == 0;
         memory->yaw = 14 + (int32_t)base_rng_below(view->rng, 20);
         if (is_left) memory->yaw = -memory->yaw;
-        memory->pitch = base_rng_float(view->rng) * 0.9f - 0.25f;
-        memory->distance = 140.0f + base_rng_float(view->rng) * 130.0f;
+        memory->pitch = base_rng_float(view->rng) * 0.75f - 0.2f;
+        memory->distance = 170.0f + base_rng_float(view->rng) * 110.0f;
     }
     out->yaw = memory->yaw;
     out->pitch = towards(memory->pitch - orbit->pitch, 2.0f);

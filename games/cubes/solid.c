@@ -9,7 +9,7 @@
 #include "base/math.h"
 
 #define AIR_BEGINS 0.25f ///< part of the distance to the middle that is clear
-#define AIR_UNITS 330.0f ///< from there to where only sky is left
+#define AIR_UNITS 305.0f ///< from there to where only sky is left
 #define SPEED_FULL 46.0f
 #define DOT_UNITS 1.5f ///< half a side on the picture below which a cube is one square
 
@@ -75,8 +75,14 @@ static void add_quad(cubes_batch* batch, const ecs_vec2* corners, ecs_color colo
     }
 }
 
-// The half axes of a cube in camera space: turned about x, then y, then z.
-static void find_axes(const cubes_lens* lens, const cubes_item* item, ecs_vec3 axes[3]) {
+static ecs_vec3 turn_to_lens(const cubes_lens* lens, ecs_vec3 v, float length) {
+    return (ecs_vec3){(v.x * lens->right.x + v.y * lens->right.y + v.z * lens->right.z) * length,
+                      (v.x * lens->up.x + v.y * lens->up.y + v.z * lens->up.z) * length,
+                      (v.x * lens->forward.x + v.y * lens->forward.y + v.z * lens->forward.z) *
+                          length};
+}
+
+void cubes_find_axes(const cubes_lens* lens, cubes_item* item) {
     float sx = base_sin(item->rotation.x), cx = base_cos(item->rotation.x);
     float sy = base_sin(item->rotation.y), cy = base_cos(item->rotation.y);
     float sz = base_sin(item->rotation.z), cz = base_cos(item->rotation.z);
@@ -85,12 +91,8 @@ static void find_axes(const cubes_lens* lens, const cubes_item* item, ecs_vec3 a
         {sx * sy * cz - cx * sz, sx * sy * sz + cx * cz, sx * cy},
         {cx * sy * cz + sx * sz, cx * sy * sz - sx * cz, cx * cy},
     };
-    float half = item->scale * 0.5f;
-    for (uint32_t i = 0; i < 3; i++) {
-        ecs_vec3 turned = {lens->eye.x + world[i].x * half, lens->eye.y + world[i].y * half,
-                           lens->eye.z + world[i].z * half};
-        axes[i] = cubes_to_lens(lens, turned);
-    }
+    for (uint32_t i = 0; i < 3; i++)
+        item->axes[i] = turn_to_lens(lens, world[i], item->scale * 0.5f);
 }
 
 static ecs_color color_of(const cubes_item* item) {
@@ -110,8 +112,8 @@ static ecs_color lit(const cubes_lens* lens, ecs_color color, ecs_vec3 normal, f
     const ecs_vec3 sun = {-0.36f, 0.82f, 0.44f};
     const float up = normal.x * lens->right.y + normal.y * lens->up.y + normal.z * lens->forward.y;
     float front = (normal.x * sun.x + normal.y * sun.y - normal.z * sun.z) / half;
-    float light = 0.34f + 0.62f * base_max(front, 0.0f) + 0.1f * (up / half);
-    if (light <= 1.0f) return mix((ecs_color){8, 8, 26, 255}, color, base_max(light, 0.12f));
+    float light = 0.46f + 0.66f * base_max(front, 0.0f) + 0.12f * (up / half);
+    if (light <= 1.0f) return mix((ecs_color){8, 8, 26, 255}, color, base_max(light, 0.2f));
     return mix(color, (ecs_color){255, 255, 255, 255}, base_min(light - 1.0f, 1.0f));
 }
 
@@ -130,10 +132,8 @@ void cubes_solid(const net_draw* draw, cubes_batch* batch, const cubes_lens* len
         add_quad(batch, corners, cubes_air(lens, color, item->at.z, middle.y));
         return;
     }
-    ecs_vec3 axes[3];
-    find_axes(lens, item, axes);
     for (uint32_t i = 0; i < 3; i++) {
-        ecs_vec3 n = axes[i], u = axes[(i + 1) % 3], v = axes[(i + 2) % 3];
+        ecs_vec3 n = item->axes[i], u = item->axes[(i + 1) % 3], v = item->axes[(i + 2) % 3];
         // The side of this axis that is turned to the eye; of a side edge on, neither is.
         float along_n = n.x * item->at.x + n.y * item->at.y + n.z * item->at.z;
         if (along_n > 0.0f) n = (ecs_vec3){-n.x, -n.y, -n.z};

@@ -153,7 +153,7 @@ static void cubes_gather_es(const ecs_stage* stage, const cubes_transform* trans
                        CUBES_VIEW_WIDTH * 0.5f * item->at.z + radius * 1.4f * FOCAL &&
                    base_abs(item->at.y) * FOCAL <
                        CUBES_VIEW_HEIGHT * 0.5f * item->at.z + radius * 1.4f * FOCAL &&
-                   cubes_clearness(&view->lens, item->at.z) > 0.015f;
+                   cubes_clearness(&view->lens, item->at.z) > 0.04f;
     if (!is_seen) return;
     item->scale = scale;
     item->rotation = transform->rotation;
@@ -186,13 +186,21 @@ static uint32_t tile_at(float at, uint32_t count) {
     return (uint32_t)base_clamp(at / CUBES_TILE, 0.0f, (float)count);
 }
 
-// All tiles that a square touches, or with `is_inside` those that lie in it.
-static tiles tiles_of(ecs_vec2 middle, float half, bool is_inside) {
-    float low = is_inside ? CUBES_TILE : 0.0f, high = is_inside ? 0.0f : CUBES_TILE;
-    return (tiles){tile_at(middle.x - half + low, CUBES_TILES_X),
-                   tile_at(middle.y - half + low, CUBES_TILES_Y),
-                   tile_at(middle.x + half + high, CUBES_TILES_X),
-                   tile_at(middle.y + half + high, CUBES_TILES_Y)};
+// All tiles that a cube can touch: its box in camera space, seen from the eye.
+static tiles tiles_around(const cubes_lens* lens, const cubes_item* item) {
+    const ecs_vec3* axes = item->axes;
+    float x = base_abs(axes[0].x) + base_abs(axes[1].x) + base_abs(axes[2].x);
+    float y = base_abs(axes[0].y) + base_abs(axes[1].y) + base_abs(axes[2].y);
+    float z = base_abs(axes[0].z) + base_abs(axes[1].z) + base_abs(axes[2].z);
+    float near = lens->focal / (item->at.z - z), far = lens->focal / (item->at.z + z);
+    float left = item->at.x - x, right = item->at.x + x;
+    float low = item->at.y - y, high = item->at.y + y;
+    const float middle_x = CUBES_VIEW_WIDTH * 0.5f, middle_y = CUBES_VIEW_HEIGHT * 0.5f;
+    return (tiles){
+        tile_at(middle_x + base_min(left * near, left * far), CUBES_TILES_X),
+        tile_at(middle_y - base_max(high * near, high * far), CUBES_TILES_Y),
+        tile_at(middle_x + base_max(right * near, right * far) + CUBES_TILE, CUBES_TILES_X),
+        tile_at(middle_y - base_min(low * near, low * far) + CUBES_TILE, CUBES_TILES_Y)};
 }
 
 static bool is_hidden(const cubes_view* view, tiles area) {
@@ -202,24 +210,32 @@ static bool is_hidden(const cubes_view* view, tiles area) {
     return true;
 }
 
-static void cover(cubes_view* view, tiles area) {
-    for (uint32_t y = area.top; y < area.bottom; y++)
-        for (uint32_t x = area.left; x < area.right; x++)
-            view->is_covered[y][x] = 1;
+// Tiles that lie in a disc. Of a ball that is not in the middle of the picture more is seen than this.
+static void cover(cubes_view* view, ecs_vec2 middle, float radius) {
+    uint32_t top = tile_at(middle.y - radius + CUBES_TILE, CUBES_TILES_Y);
+    uint32_t bottom = tile_at(middle.y + radius, CUBES_TILES_Y);
+    for (uint32_t y = top; y < bottom; y++) {
+        float above = base_abs((float)y * CUBES_TILE - middle.y);
+        float below = base_abs((float)(y + 1) * CUBES_TILE - middle.y);
+        float height = base_max(above, below);
+        if (height >= radius) continue;
+        float half = base_sqrt(radius * radius - height * height);
+        uint32_t left = tile_at(middle.x - half + CUBES_TILE, CUBES_TILES_X);
+        uint32_t right = tile_at(middle.x + half, CUBES_TILES_X);
+        if (left < right) memset(&view->is_covered[y][left], 1, right - left);
+    }
 }
 
 static void find_visible(cubes_view* view) {
     memset(view->is_covered, 0, sizeof view->is_covered);
     view->drawn_count = 0;
     for (uint32_t i = 0; i < view->item_count; i++) {
-        const cubes_item* item = &view->items[view->order[i]];
-        ecs_vec2 middle = cubes_project(&view->lens, item->at);
-        float half = item->scale * 0.5f * view->lens.focal;
-        // Around the corners as near as they come; in the ball as far as it goes, a square in its disc.
-        float around = half * 1.7321f / (item->at.z - item->scale * 0.8661f) * 1.1f;
-        if (is_hidden(view, tiles_of(middle, around, false))) continue;
+        cubes_item* item = &view->items[view->order[i]];
+        cubes_find_axes(&view->lens, item);
+        if (is_hidden(view, tiles_around(&view->lens, item))) continue;
         view->visible[view->drawn_count++] = view->order[i];
-        cover(view, tiles_of(middle, half / item->at.z * 0.7071f, true));
+        ecs_vec2 middle = cubes_project(&view->lens, item->at);
+        cover(view, middle, item->scale * 0.5f * view->lens.focal / item->at.z);
     }
 }
 
@@ -284,6 +300,11 @@ static void cubes_board_es(const ecs_stage* stage, ES_CONTEXT const cubes_game* 
     char count[16], text[96];
     format_count(count, sizeof count, ecs_query_count(stage->world, game->cubes));
     snprintf(text, sizeof text, "%s cubes", count);
+    // A shade behind the words: before a bright cube they are read as well.
+    const ecs_color dark = {6, 6, 20, 150}, none = {6, 6, 20, 0};
+    const float points[] = {0, 0, 420, 0, 0, 110};
+    const ecs_color shade[] = {dark, none, none};
+    draw->triangles(draw->context, points, shade, 3);
     draw->text(draw->context, 22.0f, 18.0f, 26.0f, (ecs_color){244, 238, 255, 255}, text);
     bool is_still = game->settings[CUBES_SETTING_FALL] != 0.0;
     snprintf(text, sizeof text, "tick %llu, %s", (unsigned long long)stage->tick,

@@ -23,6 +23,7 @@ typedef struct cubes_item {
     ecs_vec3 at;
     float scale;
     ecs_vec3 rotation;
+    ecs_vec3 axes[3]; ///< half a side each; of those that are drawn
     float speed;
     uint32_t seed;
 } cubes_item;
@@ -56,6 +57,8 @@ ecs_color cubes_sky(float y);
 ecs_color cubes_air(const cubes_lens* lens, ecs_color color, float depth, float y);
 /// How much of a thing is left at `depth`: 1 near by, 0 where only sky is seen.
 float cubes_clearness(const cubes_lens* lens, float depth);
+/// Turn its axes, about x, then y, then z.
+void cubes_find_axes(const cubes_lens* lens, cubes_item* item);
 /// Add the sides of a cube that are turned to the eye.
 void cubes_solid(const net_draw* draw, cubes_batch* batch, const cubes_lens* lens,
                  const cubes_item* item);

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: MIT
+// Cubes: the numbers of S1.7, S1.8 by data alone, and worlds that agree to the bit without being told.
+
+#include "test.h"
+
+#include "base/hash.h"
+#include "cubes.h"
+#include "net/client.h"
+#include "net/link.h"
+#include "net/match.h"
+#include "net/scope.h"
+#include "net/server.h"
+#include "view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TICK_US 16667u
+#define CLIENTS_MAX 2u
+
+static net_module* open_module(void) {
+    static char text[1u << 14];
+    FILE* stream = fopen(CUBES_BLK, "rb");
+    assert_non_null(stream);
+    size_t size = fread(text, 1, sizeof text - 1, stream);
+    text[size] = '\0';
+    fclose(stream);
+    base_reporter reporter = base_reporter_stderr();
+    net_module* module = NULL;
+    assert_int_equal(net_module_wrap(cubes_module(), text, "cubes.blk", &reporter, &module),
+                     NET_OK);
+    return module;
+}
+
+static net_match* open_match(const net_module* module, net_role role, bool has_render,
+                             uint64_t seed, const char* setting) {
+    base_reporter reporter = base_reporter_stderr();
+    net_match_config config = net_match_config_default(module);
+    config.role = role;
+    config.has_render = has_render;
+    config.seed = seed;
+    char each[128];
+    while (setting && *setting) { // "a=1 b=2"
+        size_t length = strcspn(setting, " ");
+        snprintf(each, sizeof each, "%.*s", (int)length, setting);
+        assert_int_equal(net_match_setting_apply(&config, each, &reporter), NET_OK);
+        setting += length + (setting[length] == ' ');
+    }
+    net_match* match = NULL;
+    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    return match;
+}
+
+static void run(net_match* match, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; i++) {
+        net_match_step(match, NULL);
+        ecs_changes_clear(net_match_world(match));
+    }
+}
+
+// Every entity with a spawn, by rising index.
+static ecs_entity next_spawned(net_match* match, ecs_entity after) {
+    ecs_world* world = net_match_world(match);
+    const cubes_game* game = net_match_context(match);
+    ecs_entity entity = after;
+    do {
+        entity = ecs_entity_next(world, entity);
+    } while (entity && !ecs_find(world, entity, game->spawn));
+    return entity;
+}
+
+static bool is_within(float value, float low, float high) {
+    return value >= low && value <= high;
+}
+
+static void s1_7_ten_thousand_cubes_begin_with_the_numbers_of_the_demo(void** state) {
+    (void)state;
+    net_module* module = open_module();
+    net_match* match = open_match(module, NET_ROLE_SERVER, false, 1, NULL);
+    ecs_world* world = net_match_world(match);
+    const cubes_game* game = net_match_context(match);
+    // After one tick from rest: the place is still the first, the velocity is gravity * dt.
+    run(match, 1);
+    assert_int_equal(ecs_query_count(world, game->cubes), 10000);
+    float low = 200.0f, high = -200.0f;
+    double force_sum = 0.0, scale_sum = 0.0;
+    ecs_query_iter it = ecs_query_begin(world, game->cubes);
+    while (ecs_query_next(&it)) {
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            const cubes_transform* at = ecs_get(world, it.rows.entities[i], game->transform);
+            const cubes_body* body = ecs_get(world, it.rows.entities[i], game->body);
+            const cubes_gravity* gravity = ecs_get(world, it.rows.entities[i], game->gravity);
+            assert_true(is_within(at->position.x, -100.0f, 100.0f));
+            assert_true(is_within(at->position.y, -100.0f, 100.0f));
+            assert_true(is_within(at->position.z, -100.0f, 100.0f));
+            assert_true(is_within(at->rotation.x, 0.0f, 3.0f));
+            assert_true(is_within(at->rotation.y, 0.0f, 3.0f));
+            assert_true(is_within(at->rotation.z, 0.0f, 3.0f));
+            assert_true(is_within(at->scale.x, 3.0f, 5.0f));
+            assert_true(at->scale.x == at->scale.y && at->scale.x == at->scale.z);
+            assert_true(gravity->force.x == 0.0f && gravity->force.z == 0.0f);
+            assert_true(is_within(gravity->force.y, -10.0f, -1.0f));
+            assert_true(body->velocity.x == 0.0f && body->velocity.z == 0.0f);
+            assert_true(body->velocity.y == gravity->force.y * net_match_dt(match));
+            static const ecs_vec3 none = {0};
+            assert_memory_equal(&body->acceleration, &none, sizeof none);
+            low = at->position.x < low ? at->position.x : low;
+            high = at->position.x > high ? at->position.x : high;
+            force_sum += (double)gravity->force.y;
+            scale_sum += (double)at->scale.x;
+        }
+    }
+    // All of the range is used, evenly.
+    assert_true(low < -99.5f && high > 99.5f);
+    assert_true(is_within((float)(force_sum / 10000.0), -5.6f, -5.4f));
+    assert_true(is_within((float)(scale_sum / 10000.0), 3.97f, 4.03f));
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+static void s1_7_each_tick_is_position_then_velocity_bit_for_bit(void** state) {
+    (void)state;
+    enum { CUBES = 1000, TICKS = 2000 };
+    static float y[CUBES], v[CUBES], g[CUBES];
+    net_module* module = open_module();
+    net_match* match = open_match(module, NET_ROLE_SERVER, false, 7, "respawn=0 cubes=1000");
+    ecs_world* world = net_match_world(match);
+    const cubes_game* game = net_match_context(match);
+    const float dt = net_match_dt(match);
+    uint32_t count = 0;
+    for (ecs_entity at = next_spawned(match, ECS_ENTITY_NONE); at; at = next_spawned(match, at)) {
+        cubes_transform transform;
+        cubes_gravity gravity;
+        cubes_draw(((const cubes_spawn*)ecs_get(world, at, game->spawn))->seed, &transform,
+                   &gravity);
+        y[count] = transform.position.y;
+        v[count] = 0.0f;
+        g[count++] = gravity.force.y;
+    }
+    assert_int_equal(count, CUBES);
+    for (uint32_t tick = 1; tick <= TICKS; tick++) {
+        run(match, 1);
+        for (uint32_t i = 0; i < CUBES; i++) {
+            y[i] += v[i] * dt;
+            v[i] += g[i] * dt;
+        }
+        if (tick % 97 && tick != TICKS) continue;
+        uint32_t i = 0;
+        for (ecs_entity at = next_spawned(match, ECS_ENTITY_NONE); at;
+             at = next_spawned(match, at), i++) {
+            const cubes_transform* transform = ecs_get(world, at, game->transform);
+            const cubes_body* body = ecs_get(world, at, game->body);
+            assert_true(transform->position.y == y[i]);
+            assert_true(body->velocity.y == v[i]);
+        }
+    }
+    assert_true(y[0] < -100.0f); // they fall for ever
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+static void s1_7_with_respawn_no_cube_leaves_the_box_by_more_than_a_step(void** state) {
+    (void)state;
+    net_module* module = open_module();
+    net_match* match = open_match(module, NET_ROLE_SERVER, false, 3, "cubes=500");
+    ecs_world* world = net_match_world(match);
+    const cubes_game* game = net_match_context(match);
+    uint32_t restarts = 0;
+    for (uint32_t tick = 1; tick <= 3000; tick++) {
+        run(match, 1);
+        for (ecs_entity at = next_spawned(match, ECS_ENTITY_NONE); at;
+             at = next_spawned(match, at)) {
+            const cubes_transform* transform = ecs_get(world, at, game->transform);
+            const cubes_body* body = ecs_get(world, at, game->body);
+            assert_true(is_within(transform->position.y, -103.0f, 100.0f));
+            // From the top it begins at rest.
+            restarts += transform->position.y == CUBES_HALF && body->velocity.y > -0.2f;
+        }
+    }
+    assert_true(restarts > 1000);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+static void a_fall_takes_as_many_ticks_as_the_law_says(void** state) {
+    (void)state;
+    const float dt = 1.0f / 64.0f;
+    assert_int_equal(cubes_ticks_to_fall(200.0f, &(cubes_gravity){{0.0f, -1.0f, 0.0f}}, dt), 1281);
+    assert_int_equal(cubes_ticks_to_fall(50.0f, &(cubes_gravity){{0.0f, -4.0f, 0.0f}}, dt), 321);
+    assert_int_equal(cubes_ticks_to_fall(0.0f, &(cubes_gravity){{0.0f, -4.0f, 0.0f}}, dt), 1);
+    assert_int_equal(cubes_ticks_to_fall(9.0f, &(cubes_gravity){{0.0f, 0.0f, 0.0f}}, dt),
+                     CUBES_NEVER);
+    assert_int_equal(cubes_ticks_to_fall(9.0f, &(cubes_gravity){{0.0f, 1.0f, 0.0f}}, dt),
+                     CUBES_NEVER);
+    assert_int_equal(cubes_ticks_to_fall(9.0f, &(cubes_gravity){{0.0f, -1.0f, 0.0f}}, 0.0f),
+                     CUBES_NEVER);
+}
+
+static void s1_8_other_templates_let_the_camera_fall_and_the_cubes_rest(void** state) {
+    (void)state;
+    net_module* module = open_module();
+    for (uint32_t fall = 0; fall < 2; fall++) {
+        net_match* match = open_match(module, NET_ROLE_SERVER, false, 5,
+                                      fall ? "fall=1 cubes=300" : "fall=0 cubes=300");
+        ecs_world* world = net_match_world(match);
+        const cubes_game* game = net_match_context(match);
+        net_match_join(match, 1, "Ada", false);
+        ecs_entity camera = net_match_player(match, 1);
+        assert_string_equal(ecs_entity_template_name(world, camera),
+                            fall ? "camera_falling" : "camera");
+        // The same systems in the same order whatever falls.
+        assert_string_equal(ecs_stage_system_name(world, 0, 0), "cubes_begin_es");
+        assert_string_equal(ecs_stage_system_name(world, 0, 1), "cubes_fall_es");
+        run(match, 60);
+        uint32_t moved = 0, cubes = 0;
+        for (ecs_entity at = next_spawned(match, ECS_ENTITY_NONE); at;
+             at = next_spawned(match, at)) {
+            if (at == camera) continue;
+            cubes_transform first;
+            cubes_draw(((const cubes_spawn*)ecs_get(world, at, game->spawn))->seed, &first, NULL);
+            const cubes_transform* now = ecs_get(world, at, game->transform);
+            moved += now->position.y != first.position.y;
+            assert_true(now->position.x == first.position.x && now->scale.x == first.scale.x);
+            assert_true((ecs_find(world, at, game->body) != NULL) == !fall);
+            cubes++;
+        }
+        assert_int_equal(cubes, 300);
+        if (fall)
+            assert_int_equal(moved, 0);
+        else
+            assert_true(moved > 290); // a few may be back at where they began
+        // A second of free fall at 2 units / s^2.
+        const cubes_transform* eye = ecs_get(world, camera, game->transform);
+        assert_true(fall ? is_within(eye->position.y, -1.05f, -0.95f) : eye->position.y == 0.0f);
+        net_match_destroy(match);
+    }
+    net_module_close(module);
+}
+
+static uint64_t motion_hash(net_match* match) {
+    base_hasher hash;
+    base_hasher_init(&hash, 0);
+    ecs_world* world = net_match_world(match);
+    const cubes_game* game = net_match_context(match);
+    for (ecs_entity at = next_spawned(match, ECS_ENTITY_NONE); at; at = next_spawned(match, at)) {
+        const cubes_body* body = ecs_find(world, at, game->body);
+        base_hasher_add(&hash, &at, sizeof at);
+        base_hasher_add(&hash, ecs_get(world, at, game->transform), sizeof(cubes_transform));
+        if (body) base_hasher_add(&hash, body, sizeof *body);
+    }
+    return base_hasher_end(&hash);
+}
+
+// ---- server and clients ----
+
+typedef struct line {
+    net_match* match;
+    net_transport* transport;
+    net_client* client;
+} line;
+
+static void join(net_sim* sim, const net_module* module, const net_link_config* link,
+                 uint32_t number, line* to) {
+    to->match = open_match(module, NET_ROLE_MIRROR, false, 0, NULL);
+    assert_int_equal(net_sim_client(sim, link, &to->transport), NET_OK);
+    const net_client_config config = {.match = to->match,
+                                      .transport = to->transport,
+                                      .address = "sim",
+                                      .name = "bot",
+                                      .is_bot = true,
+                                      .seed = number};
+    assert_int_equal(net_client_create(&config, &to->client), NET_OK);
+}
+
+static void check_worlds_agree(const char* settings) {
+    net_module* module = open_module();
+    net_match* match = open_match(module, NET_ROLE_SERVER, false, 11, settings);
+    net_sim* sim = NULL;
+    net_transport* transport = NULL;
+    net_server* server = NULL;
+    assert_int_equal(net_sim_create(NULL, 11, &sim), NET_OK);
+    assert_int_equal(net_sim_server(sim, 8, &transport), NET_OK);
+    const net_server_config config = {
+        .match = match, .transport = transport, .clients_max = 4, .ticks_max = 2400};
+    assert_int_equal(net_server_create(&config, &server), NET_OK);
+    static const net_link_config links[CLIENTS_MAX] = {
+        {.delay_ms = 5}, {.delay_ms = 60, .jitter_ms = 20, .loss_percent = 10}};
+    line lines[CLIENTS_MAX] = {0};
+    uint32_t joined = 0;
+    uint64_t now_us = 1000000;
+    for (uint32_t i = 0; i < 4000; i++, now_us += TICK_US) {
+        // The second comes when cubes have fallen more than once.
+        if (i == 0 || i == 1700) {
+            join(sim, module, &links[joined], joined + 1, &lines[joined]);
+            joined++;
+        }
+        net_server_service(server, now_us);
+        net_server_tick(server, now_us);
+        for (uint32_t k = 0; k < joined; k++) {
+            net_client_service(lines[k].client, now_us);
+            net_client_tick(lines[k].client, now_us, NULL);
+        }
+        if (net_server_get_phase(server) == NET_SERVER_LEAVING) break;
+    }
+    assert_int_equal(net_match_tick(match), 2400);
+    uint64_t scope =
+        net_scope_walk(net_match_schema(match), net_match_world(match), NULL, NULL).hash;
+    for (uint32_t k = 0; k < joined; k++) {
+        ecs_world* mirror = net_match_world(lines[k].match);
+        net_match_step_at(lines[k].match, 2400, NULL);
+        assert_true(net_scope_walk(net_match_schema(lines[k].match), mirror, NULL, NULL).hash ==
+                    scope);
+        // What was never sent is the same too.
+        assert_true(motion_hash(lines[k].match) == motion_hash(match));
+        assert_int_equal(ecs_world_counters(mirror)->bad_transitions, 0);
+    }
+    for (uint32_t k = 0; k < joined; k++) {
+        net_client_destroy(lines[k].client);
+        lines[k].transport->ops->destroy(lines[k].transport);
+        net_match_destroy(lines[k].match);
+    }
+    net_server_destroy(server);
+    transport->ops->destroy(transport);
+    net_sim_destroy(sim);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+static void s1_7_worlds_of_server_and_clients_agree_to_the_bit(void** state) {
+    (void)state;
+    check_worlds_agree("cubes=2000");
+}
+
+static void s1_7_worlds_agree_when_cubes_fall_for_ever(void** state) {
+    (void)state;
+    check_worlds_agree("cubes=500 respawn=0");
+}
+
+static void s1_8_worlds_agree_when_cameras_fall(void** state) {
+    (void)state;
+    check_worlds_agree("cubes=500 fall=1");
+}
+
+static void a_client_that_goes_back_in_time_holds_what_was_there_then(void** state) {
+    (void)state;
+    net_module* module = open_module();
+    net_match* match = open_match(module, NET_ROLE_SERVER, false, 2, "cubes=400");
+    net_match* view = open_match(module, NET_ROLE_MIRROR, false, 2, NULL);
+    ecs_world* world = net_match_world(match);
+    const cubes_game* game = net_match_context(match);
+    const cubes_game* own = net_match_context(view);
+    net_match_set_tick_rate(view, 60);
+    for (ecs_entity at = next_spawned(match, ECS_ENTITY_NONE); at; at = next_spawned(match, at)) {
+        const cubes_spawn spawn = *(const cubes_spawn*)ecs_get(world, at, game->spawn);
+        const ecs_init inits[] = {{own->spawn, &spawn}};
+        assert_int_equal(ecs_create_at(net_match_world(view), at, own->cube_templates[0], inits, 1),
+                         ECS_OK);
+    }
+    static uint64_t hashes[1501];
+    for (uint32_t tick = 1; tick <= 1500; tick++) {
+        run(match, 1);
+        hashes[tick] = motion_hash(match);
+    }
+    static const uint32_t ticks[] = {1500, 1, 2, 2, 700, 701, 699, 1499, 1500, 33};
+    for (uint32_t i = 0; i < BASE_COUNT(ticks); i++) {
+        net_match_step_at(view, ticks[i], NULL);
+        assert_true(motion_hash(view) == hashes[ticks[i]]);
+    }
+    net_match_destroy(view);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+static void every_build_comes_to_the_same_bits(void** state) {
+    (void)state;
+    net_module* module = open_module();
+    net_match* match = open_match(module, NET_ROLE_SERVER, false, 42, "cubes=3000");
+    net_match_join(match, 1, "Ada", false);
+    run(match, 1800);
+    // A change of the rule, of chance or of the templates changes it; a compiler must not.
+    char text[32];
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)motion_hash(match));
+    assert_string_equal(text, "b22e0784fae74cb3");
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+static void a_steady_tick_looks_no_name_up_and_tracks_no_cube(void** state) {
+    (void)state;
+    net_module* module = open_module();
+    net_match* match = open_match(module, NET_ROLE_SERVER, false, 1, NULL);
+    run(match, 2);
+    const ecs_counters* counters = ecs_world_counters(net_match_world(match));
+    uint64_t names = counters->name_lookups, compared = counters->rows_compared;
+    run(match, 60);
+    assert_int_equal(counters->name_lookups, names);
+    assert_int_equal(counters->rows_compared, compared);
+    assert_int_equal(counters->rows_changed, 0);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+static void an_input_turns_the_camera_within_its_limits(void** state) {
+    (void)state;
+    net_module* module = open_module();
+    net_match* match = open_match(module, NET_ROLE_SERVER, false, 1, "cubes=0");
+    net_match_join(match, 1, "Ada", false);
+    ecs_world* world = net_match_world(match);
+    const cubes_game* game = net_match_context(match);
+    ecs_entity camera = net_match_player(match, 1);
+    const cubes_input input = {.yaw = 100000, .pitch = 100000, .zoom = -100000};
+    uint8_t packed[32];
+    size_t size;
+    assert_int_equal(net_match_pack(match, 1, &input, packed, sizeof packed, &size), NET_OK);
+    cubes_orbit first = *(const cubes_orbit*)ecs_get(world, camera, game->orbit);
+    net_match_input(match, 1, packed, size);
+    run(match, 1);
+    const cubes_orbit* orbit = ecs_get(world, camera, game->orbit);
+    assert_float_equal(orbit->yaw - first.yaw, 1.6f / 60.0f, 0.0005f); // clamped: no faster
+    for (uint32_t i = 0; i < 600; i++) {
+        net_match_input(match, 1, NULL, 0);
+        run(match, 1);
+        orbit = ecs_get(world, camera, game->orbit);
+        assert_true(is_within(orbit->yaw, -3.1418f, 3.1418f));
+    }
+    assert_float_equal(orbit->pitch, CUBES_PITCH_MAX, 0.001f);
+    assert_float_equal(orbit->distance, CUBES_DISTANCE_MIN, 0.001f);
+    net_match_leave(match, 1);
+    assert_false(ecs_is_alive(world, camera));
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+// ---- picture ----
+
+typedef struct recorder {
+    uint32_t rects, lines, circles, texts, points;
+} recorder;
+
+static void draw_rect(void* context, float x, float y, float width, float height, ecs_color color) {
+    (void)color;
+    ((recorder*)context)->rects++;
+    assert_true(x == x && y == y && width > 0.0f && height > 0.0f);
+}
+
+static void draw_circle(void* context, float x, float y, float radius, ecs_color color) {
+    (void)color;
+    ((recorder*)context)->circles++;
+    assert_true(x == x && y == y && radius > 0.0f);
+}
+
+static void draw_line(void* context, float x0, float y0, float x1, float y1, float width,
+                      ecs_color color) {
+    (void)color;
+    ((recorder*)context)->lines++;
+    assert_true(x0 == x0 && y0 == y0 && x1 == x1 && y1 == y1 && width > 0.0f);
+}
+
+static void draw_triangles(void* context, const float* points, const ecs_color* colors,
+                           uint32_t count) {
+    recorder* r = context;
+    assert_true(count > 0 && count % 3 == 0);
+    for (uint32_t i = 0; i < count; i++) {
+        // No NaN, nothing from behind the eye, nothing to see through.
+        assert_true(is_within(points[i * 2], -4000.0f, 5000.0f));
+        assert_true(is_within(points[i * 2 + 1], -4000.0f, 5000.0f));
+        assert_true(colors[i].a == 255 || count == 3); // but for the shade behind words
+    }
+    r->points += count;
+}
+
+static void draw_text(void* context, float x, float y, float height, ecs_color color,
+                      const char* text) {
+    (void)x;
+    (void)y;
+    (void)color;
+    ((recorder*)context)->texts += strlen(text) > 0 && height > 0.0f;
+}
+
+static float text_width(void* context, float height, const char* text) {
+    (void)context;
+    return (float)strlen(text) * height * 0.5f;
+}
+
+static recorder render(net_match* match, ecs_entity player, double tick) {
+    recorder r = {0};
+    net_draw draw = {.size_bytes = sizeof draw,
+                     .context = &r,
+                     .rect = draw_rect,
+                     .circle = draw_circle,
+                     .line = draw_line,
+                     .triangles = draw_triangles,
+                     .text = draw_text,
+                     .text_width = text_width,
+                     .player = player,
+                     .tick = tick,
+                     .pixels_per_unit = 1.0f};
+    ecs_world* world = net_match_world(match);
+    ecs_step step = {.tick = net_match_tick(match), .dt = net_match_dt(match), .user = &draw};
+    ecs_world_run_stage(world, ecs_stage_find(world, "render"), &step);
+    return r;
+}
+
+static void the_picture_shows_the_cubes_from_outside_inside_and_below(void** state) {
+    (void)state;
+    static const float pitches[] = {0.3f, -1.45f, 1.45f, 0.0f};
+    static const float distances[] = {230.0f, 8.0f, 400.0f, 90.0f};
+    net_module* module = open_module();
+    net_match* match = open_match(module, NET_ROLE_SERVER, true, 1, NULL);
+    net_match_join(match, 1, "Ada", false);
+    net_match_join(match, 2, "Bob", false);
+    run(match, 300);
+    ecs_world* world = net_match_world(match);
+    const cubes_game* game = net_match_context(match);
+    for (uint32_t i = 0; i < BASE_COUNT(pitches) * BASE_COUNT(distances); i++) {
+        const cubes_orbit orbit = {(float)i * 0.39f - 3.1f, pitches[i % 4], distances[i / 4]};
+        ecs_entity camera = net_match_player(match, 1);
+        assert_int_equal(ecs_set(world, camera, game->orbit, &orbit), ECS_OK);
+        recorder r = render(match, camera, 300.5);
+        assert_true(r.points >= 6 * 100);
+        assert_true(r.points <= 18 * game->view->drawn_count + 3);
+        assert_int_equal(r.rects, 45);
+        assert_true(r.texts >= 2);
+        assert_true(game->view->drawn_count <= game->view->item_count);
+        // Nearest first, which the painter walks backwards.
+        const cubes_view* view = game->view;
+        for (uint32_t k = 1; k < view->drawn_count; k++) {
+            float step =
+                view->items[view->visible[k]].at.z - view->items[view->visible[k - 1]].at.z;
+            assert_true(step > -0.25f);
+        }
+    }
+    // A spectator sees the cubes too.
+    assert_true(render(match, ECS_ENTITY_NONE, 300.5).points > 1000);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+static void drawing_changes_nothing_that_counts(void** state) {
+    (void)state;
+    net_module* module = open_module();
+    net_match* match = open_match(module, NET_ROLE_SERVER, true, 1, "cubes=500");
+    run(match, 100);
+    uint64_t motion = motion_hash(match);
+    uint64_t world = ecs_world_hash(net_match_world(match));
+    recorder first = render(match, ECS_ENTITY_NONE, 100.25);
+    recorder again = render(match, ECS_ENTITY_NONE, 100.25);
+    assert_memory_equal(&first, &again, sizeof first);
+    assert_true(motion_hash(match) == motion);
+    assert_true(ecs_world_hash(net_match_world(match)) == world);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(s1_7_ten_thousand_cubes_begin_with_the_numbers_of_the_demo),
+        TEST(s1_7_each_tick_is_position_then_velocity_bit_for_bit),
+        TEST(s1_7_with_respawn_no_cube_leaves_the_box_by_more_than_a_step),
+        TEST(a_fall_takes_as_many_ticks_as_the_law_says),
+        TEST(s1_8_other_templates_let_the_camera_fall_and_the_cubes_rest),
+        TEST(s1_7_worlds_of_server_and_clients_agree_to_the_bit),
+        TEST(s1_7_worlds_agree_when_cubes_fall_for_ever),
+        TEST(s1_8_worlds_agree_when_cameras_fall),
+        TEST(a_client_that_goes_back_in_time_holds_what_was_there_then),
+        TEST(every_build_comes_to_the_same_bits),
+        TEST(a_steady_tick_looks_no_name_up_and_tracks_no_cube),
+        TEST(an_input_turns_the_camera_within_its_limits),
+        TEST(the_picture_shows_the_cubes_from_outside_inside_and_below),
+        TEST(drawing_changes_nothing_that_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
