@@ -169,6 +169,8 @@ uint32_t esgen_term_count(const esgen_function* function);
 bool esgen_words_join(const esgen_word* first, const esgen_word* end, char* target, size_t bytes);
 /// The same as it is in the file, runs of blanks and comments as one blank. @return false: too long.
 bool esgen_words_copy(const esgen_word* first, const esgen_word* end, char* target, size_t bytes);
+/// Whether words may stand between parentheses in C: brackets match, and nothing else ends what it is in.
+bool esgen_words_is_expression(const esgen_word* first, const esgen_word* end);
 /// The closing parenthesis that belongs to `open`; NULL when there is none before `end`.
 const esgen_word* esgen_words_match(const esgen_word* open, const esgen_word* end);
 /// Join words into a name and check it. @return false after a fault.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // shoal-esgen: FILE.c in, FILE.es.h out.
 //
-//   shoal-esgen [-I DIR]... [-o OUT.es.h] FILE.c
+//   shoal-esgen [-I DIR]... [-d OUT.d] [-o OUT.es.h] FILE.c
 //
 // Headers that the file includes by "name" are looked at for types alone, in the file's folder and in each
-// -I, and those that they include. Nothing is written when anything is wrong. Exit codes: 0, 1 (the file is
+// -I, and those that they include; -d lists what was read, as make wants it. Nothing is written when anything is wrong. Exit codes: 0, 1 (the file is
 // wrong, or cannot be read or written), 2 (usage).
 #include "esgen.h"
 
@@ -24,6 +24,7 @@ typedef struct program {
     uint32_t folder_count;
     const char* file;
     const char* out;
+    const char* depfile;
     char* headers[ESGEN_HEADERS_MAX]; // that were read
     uint32_t header_count;
 } program;
@@ -127,12 +128,13 @@ static bool make_stem(const char* file, char* stem, size_t bytes) {
     return true;
 }
 
-static int write_out(const program* self, const base_bytes* text) {
-    FILE* file = self->out ? fopen(self->out, "wb") : stdout;
+// NULL: to standard output.
+static int write_text(const program* self, const char* path, const base_bytes* text) {
+    FILE* file = path ? fopen(path, "wb") : stdout;
     bool is_written = file && fwrite(text->data, 1, text->size, file) == text->size;
     if (file && file != stdout) is_written = fclose(file) == 0 && is_written;
     if (is_written) return 0;
-    base_report(self->unit.reporter, self->out ? self->out : "stdout", 0, "%s", strerror(errno));
+    base_report(self->unit.reporter, path ? path : "stdout", 0, "%s", strerror(errno));
     return 1;
 }
 
@@ -160,8 +162,33 @@ static int emit(program* self, const char* stem) {
     if (out.failed)
         base_report(self->unit.reporter, self->file, 0, "out of memory");
     else
-        code = write_out(self, &out);
+        code = write_text(self, self->out, &out);
     base_bytes_deinit(&out);
+    return code;
+}
+
+// A path in a rule of make.
+static void put_path(base_bytes* out, const char* path) {
+    for (const char* at = path; *at; at++) {
+        if (*at == ' ' || *at == '#' || *at == '\\') esgen_put(out, "\\");
+        esgen_put(out, *at == '$' ? "$%c" : "%c", *at);
+    }
+}
+
+// What the output depends on: with it a build runs again when a header changed.
+static int write_depfile(program* self) {
+    base_bytes text;
+    base_bytes_init(&text, NULL);
+    put_path(&text, self->out ? self->out : "-");
+    esgen_put(&text, ": ");
+    put_path(&text, self->file);
+    for (uint32_t i = 0; i < self->header_count; i++) {
+        esgen_put(&text, " \\\n  ");
+        put_path(&text, self->headers[i]);
+    }
+    esgen_put(&text, "\n");
+    int code = text.failed ? 1 : write_text(self, self->depfile, &text);
+    base_bytes_deinit(&text);
     return code;
 }
 
@@ -187,6 +214,7 @@ static int generate(program* self) {
         esgen_parse(&self->unit, &words);
         check_whole(self);
         if (self->unit.fault_count == 0) code = emit(self, stem);
+        if (code == 0 && self->depfile) code = write_depfile(self);
         esgen_words_deinit(&words);
     }
     free(text);
@@ -195,7 +223,7 @@ static int generate(program* self) {
 
 static int say_usage(FILE* stream, int code) {
     fprintf(stream,
-            "usage: shoal-esgen [-I DIR]... [-o OUT.es.h] FILE.c\n"
+            "usage: shoal-esgen [-I DIR]... [-d OUT.d] [-o OUT.es.h] FILE.c\n"
             "Writes the registration of FILE.c's systems and types (ecs/es.h, ecs/ESGEN.md).\n");
     return code;
 }
@@ -214,6 +242,8 @@ int main(int argc, char** argv) {
             self->folders[self->folder_count++] = argv[++i];
         } else if (strcmp(argv[i], "-o") == 0 && has_next && !self->out) {
             self->out = argv[++i];
+        } else if (strcmp(argv[i], "-d") == 0 && has_next && !self->depfile) {
+            self->depfile = argv[++i];
         } else if (argv[i][0] != '-' && !self->file) {
             self->file = argv[i];
         } else {

@@ -224,8 +224,9 @@ static const esgen_word* take_annotation(esgen_unit* unit, esgen_param* param, c
         if (!esgen_name_take(unit, &param->element, at + 2, close)) return close;
     } else if (close && esgen_word_is(at, "ES_DEFAULT")) {
         param->has_default = true;
-        is_right = close > at + 2 && esgen_words_copy(at + 2, close, param->default_value.text,
-                                                      sizeof param->default_value.text);
+        is_right = esgen_words_is_expression(at + 2, close) &&
+                   esgen_words_copy(at + 2, close, param->default_value.text,
+                                    sizeof param->default_value.text);
     } else {
         is_right = false;
     }

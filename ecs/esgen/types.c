@@ -53,7 +53,8 @@ static void take_quant(esgen_unit* unit, esgen_text* quant, const esgen_word* op
         depth -= esgen_word_is(at, ")");
         commas += depth == 0 && esgen_word_is(at, ",");
     }
-    if (commas != 2 || !esgen_words_copy(open + 1, close, quant->text, sizeof quant->text))
+    if (commas != 2 || !esgen_words_is_expression(open + 1, close) ||
+        !esgen_words_copy(open + 1, close, quant->text, sizeof quant->text))
         esgen_fault(unit, open->line, "ES_QUANT takes (min, step, bits)");
 }
 
@@ -90,7 +91,8 @@ static void take_declarator(esgen_unit* unit, esgen_struct* target, uint32_t typ
             close++;
         esgen_text size;
         is_right = esgen_word_is(at, "[") && close < end && esgen_word_is(close, "]") &&
-                   close > at + 1 && esgen_words_copy(at + 1, close, size.text, sizeof size.text);
+                   esgen_words_is_expression(at + 1, close) &&
+                   esgen_words_copy(at + 1, close, size.text, sizeof size.text);
         if (!is_right) break;
         bool is_word = close == at + 2;
         esgen_put(&text, is_word ? "%s%s" : "%s(%s)", text.size ? " * " : "", size.text);

@@ -294,3 +294,24 @@ bool esgen_words_copy(const esgen_word* first, const esgen_word* end, char* targ
     }
     return true;
 }
+
+bool esgen_words_is_expression(const esgen_word* first, const esgen_word* end) {
+    static const char open[] = "([{", close[] = ")]}";
+    char expected[32];
+    uint32_t depth = 0;
+    for (const esgen_word* at = first; at < end; at++) {
+        if (at->kind == ESGEN_INCLUDE) return false;
+        if (at->kind != ESGEN_PUNCTUATION) continue;
+        char c = at->text[0];
+        const char* opening = memchr(open, c, sizeof open - 1);
+        if (opening) {
+            if (depth == sizeof expected) return false;
+            expected[depth++] = close[opening - open];
+        } else if (memchr(close, c, sizeof close - 1)) {
+            if (depth == 0 || expected[--depth] != c) return false;
+        } else if (!memchr("+-*/%&|^~!<>=?:,.", c, 17)) {
+            return false;
+        }
+    }
+    return depth == 0 && first < end;
+}
