@@ -718,6 +718,29 @@ static void attempts_end_thirty_seconds_after_the_last_word(void** state) {
     close(&at);
 }
 
+// The silence before it counts no more: it is given time for the next state.
+static void who_is_welcome_again_at_the_last_moment_stays(void** state) {
+    (void)state;
+    duel at;
+    open_with_secret(&at);
+    run(&at, 29 * TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
+    run(&at, 40);
+    Shoal__Wire__Welcome ours = welcome_with(NULL, 0);
+    ours.is_resumed = true;
+    while (net_client_get_phase(at.client) == NET_CLIENT_RESUMING) {
+        if (at.server.is_connected) raw_server_welcome_as(&at.server, ours);
+        run(&at, 1);
+    }
+    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
+    run(&at, TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
+    send_nothing_new(&at, 3);
+    run(&at, 3);
+    assert_int_equal(net_client_get_report(at.client).tick, 3);
+    close(&at);
+}
+
 static void who_leaves_while_resuming_has_left(void** state) {
     (void)state;
     duel at;
@@ -763,6 +786,7 @@ int main(void) {
         TEST(a_connection_that_is_ended_with_a_reason_is_lost),
         TEST(a_session_that_is_gone_is_lost),
         TEST(attempts_end_thirty_seconds_after_the_last_word),
+        TEST(who_is_welcome_again_at_the_last_moment_stays),
         TEST(who_leaves_while_resuming_has_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
