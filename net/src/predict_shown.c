@@ -234,7 +234,8 @@ bool net_predict_shown_correct(net_predict_shown* shown, double part, double* of
         if (!is_jump && off > *off_max) *off_max = off;
         blend(shown, item, part, offset);
         const double* was = shown->former.values + old->first;
-        bool is_snap = is_jump || distance(was, offset, item->floats) > NET_CORRECTION_SNAP;
+        // Written so that what is no number leaves no offset: it would never fade.
+        bool is_snap = is_jump || !(distance(was, offset, item->floats) <= NET_CORRECTION_SNAP);
         for (uint32_t k = 0; k < item->floats; k++)
             offset[k] = is_snap ? 0.0 : was[k] - offset[k];
     }

@@ -60,7 +60,8 @@ static bool is_jump(const net_scene_part* part, const proto_layout* layout, cons
         square += step * step;
     }
     double longest = (double)part->teleport * ticks;
-    return square > longest * longest;
+    // Written so that a step which is no number is a jump.
+    return !(square <= longest * longest);
 }
 
 // base + (to - from) * factor into the world, field by field.
@@ -123,14 +124,9 @@ static void end_life(net_scene* scene, net_scene_slot* slot) {
     scene->counters.destroys++;
 }
 
-static net_result remember(net_scene* scene, net_scene_slot* slot, const net_scene_sample* sample,
-                           const uint64_t* row) {
-    uint32_t field_count = sample->entry->layout.field_count;
-    if (!base_array_reserve(scene->allocator, (void**)&slot->applied, &slot->applied_words,
-                            field_count + 1u, sizeof *row))
-        return NET_ERR_MEMORY;
-    memcpy(slot->applied, row, field_count * sizeof *row);
-    return NET_OK;
+// Invariant: a slot with a handle has retained what `applied` names, also when something fails.
+static void copy_applied(net_scene_slot* slot, const uint64_t* row) {
+    memcpy(slot->applied, row, slot->entry->layout.field_count * sizeof *row);
 }
 
 static net_result update(net_scene* scene, net_scene_slot* slot, const net_scene_sample* sample,
@@ -149,11 +145,15 @@ static net_result update(net_scene* scene, net_scene_slot* slot, const net_scene
     else
         result = net_row_world_create(&scene->target, slot->handle, slot->entry, row);
     net_row_world_release(&scene->target, slot->entry, slot->applied);
-    return result == NET_OK ? remember(scene, slot, sample, row) : result;
+    copy_applied(slot, row); // of the same entry, so there is room
+    return result;
 }
 
 static net_result begin_life(net_scene* scene, net_scene_slot* slot, const net_scene_sample* sample,
                              const uint64_t* row) {
+    if (!base_array_reserve(scene->allocator, (void**)&slot->applied, &slot->applied_words,
+                            sample->entry->layout.field_count + 1u, sizeof *row))
+        return NET_ERR_MEMORY;
     net_result result = net_row_world_retain(&scene->target, sample->entry, row);
     if (result != NET_OK) return result;
     bool is_recreation =
@@ -165,8 +165,7 @@ static net_result begin_life(net_scene* scene, net_scene_slot* slot, const net_s
     slot->handle = sample->handle;
     slot->entry = sample->entry;
     slot->is_stalled = false;
-    result = remember(scene, slot, sample, row);
-    if (result != NET_OK) return result;
+    copy_applied(slot, row);
     if (is_recreation) {
         scene->counters.recreates++;
         return net_row_world_recreate(&scene->target, sample->handle, sample->entry, row);

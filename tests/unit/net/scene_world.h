@@ -157,6 +157,8 @@ static const char stage_text[] =
     "}\n"
     "runner { _extends:t=mover; \"shield:i64\" { _replicate:b=yes; value:i64=-5 } }\n"
     "holder { \"link:eid\" { _replicate:b=yes; value:eid=0 } }\n"
+    "loose { \"drift:p2\" { _replicate:b=yes; _interpolate:b=yes; _teleport:r=50; value:p2=0,0 } "
+    "}\n"
     "fast { \"boost:b\" { _replicate:b=yes } }\n";
 
 static inline net_module* stage_module(void) {

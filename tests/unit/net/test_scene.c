@@ -316,6 +316,37 @@ static void a_step_beyond_the_teleport_distance_is_a_jump_at_its_tick(void** sta
     close_all(&f);
 }
 
+// Exact numbers may be none, or have no end.
+static void a_step_that_is_no_number_is_a_jump(void** state) {
+    (void)state;
+    static const float odd[] = {NAN, INFINITY, -INFINITY};
+    for (uint32_t i = 0; i < BASE_COUNT(odd); i++) {
+        fixture f;
+        open(&f);
+        ecs_component_id drift = ecs_component_find(f.server.world, "drift");
+        ecs_entity loose;
+        assert_int_equal(
+            ecs_create(f.server.world, ecs_template_find(f.server.world, "loose"), NULL, 0, &loose),
+            ECS_OK);
+        const float xs[] = {8, odd[i], 16};
+        for (uint32_t k = 0; k < 3; k++) {
+            const ecs_vec2 value = {xs[k], 0};
+            assert_int_equal(ecs_set(f.server.world, loose, drift, &value), ECS_OK);
+            stage_feed(&f.server, f.scene, loose, 10 + 2 * k);
+            net_scene_packet(f.scene, 10 + 2 * k);
+        }
+        show(&f, 11);
+        const ecs_vec2* shown_drift = ecs_get(f.world, loose, drift);
+        assert_true(shown_drift->x == 8);
+        show(&f, 13.5);
+        assert_true(memcmp(&shown_drift->x, &odd[i], sizeof odd[i]) == 0);
+        show(&f, 15);
+        assert_true(shown_drift->x == 16);
+        assert_int_equal(counters(&f)->teleports, 2);
+        close_all(&f);
+    }
+}
+
 static void references_hold_handles_as_in_a_mirror(void** state) {
     (void)state;
     fixture f;
@@ -583,6 +614,8 @@ static void memory_that_runs_out_is_told_and_final(void** state) {
     open(&f);
     net_scene_destroy(f.scene);
     ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
+    ecs_entity holder = stage_create(&f.server, f.server.holder, 0, 0);
+    assert_int_equal(ecs_set(f.server.world, holder, f.server.link, &mover), ECS_OK);
     for (uint64_t limit = 0;; limit++) {
         stage_limited context = {.left = limit};
         base_allocator limited = {stage_limited_allocate, stage_release, &context};
@@ -592,6 +625,7 @@ static void memory_that_runs_out_is_told_and_final(void** state) {
             assert_null(f.scene);
             continue;
         }
+        stage_feed(&f.server, f.scene, holder, 10);
         for (ecs_tick t = 10; t < 20; t++)
             at(&f, t, mover, (float)t);
         stage_tell(f.scene, 1, 10, ECS_ENTITY_NONE, 1);
@@ -600,6 +634,8 @@ static void memory_that_runs_out_is_told_and_final(void** state) {
         assert_int_equal(net_scene_advance(f.scene, 16, NULL), result);
         net_scene_reset(f.scene);
         net_scene_destroy(f.scene);
+        assert_int_equal(ecs_handle_count(f.world, ECS_STATE_ALLOCATED), 0);
+        assert_int_equal(ecs_world_counters(f.world)->bad_transitions, 0);
         if (result == NET_OK) break;
     }
     assert_int_equal(net_scene_create(&f.memory.allocator, f.view, NULL, &f.scene), NET_OK);
@@ -620,6 +656,7 @@ int main(void) {
         TEST(a_new_generation_is_not_reached_by_a_movement),
         TEST(a_new_template_is_a_jump_of_the_same_entity),
         TEST(a_step_beyond_the_teleport_distance_is_a_jump_at_its_tick),
+        TEST(a_step_that_is_no_number_is_a_jump),
         TEST(references_hold_handles_as_in_a_mirror),
         TEST(each_passed_tick_is_lived_once),
         TEST(a_long_stall_is_not_lived_tick_by_tick),

@@ -3,6 +3,7 @@
 // what the server had.
 #include "viewer_feed.h"
 
+#include "predict_shown.h"
 #include "scene_world.h"
 
 #include "net/client.h"
@@ -274,6 +275,46 @@ static void the_own_entity_is_shown_ahead_by_its_inputs(void** state) {
     }
 }
 
+static bool predict_drift(net_predict_shown* shown, ecs_world* world, ecs_entity loose, float x,
+                          bool is_correction) {
+    double off;
+    ecs_component_id drift = ecs_component_find(world, "drift");
+    bool is_kept = !is_correction || net_predict_shown_keep(shown, 1);
+    const ecs_vec2 value = {x, 0};
+    assert_int_equal(ecs_set(world, loose, drift, &value), ECS_OK);
+    shown->entities[0] = (net_predicted){loose, 1};
+    shown->entity_count = 1;
+    return is_kept && net_predict_shown_tick(shown, world) &&
+           (!is_correction || net_predict_shown_correct(shown, 1, &off));
+}
+
+// A correction from or to what is no number leaves nothing that would never fade.
+static void a_prediction_that_was_no_number_heals(void** state) {
+    (void)state;
+    net_module* module = stage_module();
+    stage_side side;
+    stage_side_open(&side, module);
+    ecs_entity loose;
+    ecs_component_id drift = ecs_component_find(side.world, "drift");
+    assert_int_equal(
+        ecs_create(side.world, ecs_template_find(side.world, "loose"), NULL, 0, &loose), ECS_OK);
+    static const float odd[] = {NAN, INFINITY, -INFINITY};
+    for (uint32_t i = 0; i < BASE_COUNT(odd); i++) {
+        net_predict_shown shown;
+        net_predict_shown_init(&shown, NULL);
+        assert_true(predict_drift(&shown, side.world, loose, 4, false));
+        assert_true(predict_drift(&shown, side.world, loose, odd[i], true));
+        assert_true(predict_drift(&shown, side.world, loose, 6, true));
+        assert_true(predict_drift(&shown, side.world, loose, 7, false));
+        ecs_vec2 value;
+        assert_true(net_predict_shown_value(&shown, side.world, loose, drift, 1, &value));
+        assert_true(value.x == 7);
+        net_predict_shown_deinit(&shown);
+    }
+    stage_side_close(&side);
+    net_module_close(module);
+}
+
 static void a_smallest_delay_is_kept(void** state) {
     (void)state;
     fixture f;
@@ -330,6 +371,7 @@ int main(void) {
         TEST(a_black_out_is_made_up_by_one_jump),
         TEST(game_events_are_seen_when_their_tick_is),
         TEST(the_own_entity_is_shown_ahead_by_its_inputs),
+        TEST(a_prediction_that_was_no_number_heals),
         TEST(a_smallest_delay_is_kept),
         TEST(steady_frames_allocate_nothing),
         TEST(a_viewer_without_memory_is_refused),
