@@ -145,9 +145,11 @@ static void draw(net_film* film, const net_draw* with) {
     made.tick = film->tick;
     film->drawn_tick = film->tick;
     ecs_world* world = net_match_world(film->view);
+    uint32_t stage = ecs_stage_find(world, "render");
+    if (stage == UINT32_MAX) return; // a game that draws nothing
     const ecs_step step = {
         .tick = net_match_tick(film->view), .dt = net_match_dt(film->view), .user = &made};
-    ecs_world_run_stage(world, ecs_stage_find(world, "render"), &step);
+    ecs_world_run_stage(world, stage, &step);
 }
 
 static ecs_tick tick_above(double tick) {

@@ -2,6 +2,7 @@
 // A log as a film: the same moment is the same picture however it was reached, and what is shown at a tick
 // is what the server would have sent of it.
 #include "film_record.h"
+#include "scene_world.h"
 
 #include "base/hash.h"
 #include "log_replay.h"
@@ -375,6 +376,42 @@ static int teardown(void** state) {
     return 0;
 }
 
+static void a_game_that_draws_nothing_is_filmed(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_module* module = stage_module();
+    net_match* match = stage_match(module, NET_ROLE_SERVER, NULL);
+    net_log_writer* writer;
+    assert_int_equal(net_log_writer_create(NULL, files.log, match, "test", 1, NULL, &writer),
+                     NET_OK);
+    for (ecs_tick tick = 1; tick <= 200; tick++) {
+        const net_log_begin begin = {.tick = tick};
+        net_log_append_begin(writer, &begin);
+        net_match_step(match, NULL);
+        net_log_append_end(writer, match);
+        net_log_wait_room(writer);
+        ecs_changes_clear(net_match_world(match));
+    }
+    net_log_append_close(writer, match);
+    assert_int_equal(net_log_writer_destroy(writer), NET_OK);
+    base_reporter reporter = base_reporter_stderr();
+    net_log_reader* reader;
+    net_film* film;
+    assert_int_equal(net_log_reader_create(NULL, files.log, &reporter, &reader), NET_OK);
+    assert_int_equal(net_film_create(reader, module, &reporter, &film), NET_OK);
+    assert_int_equal(net_film_seek(film, 150.5), NET_OK);
+    const net_draw draw = {.size_bytes = sizeof draw};
+    net_film_draw(film, &draw);
+    assert_true(net_film_tick(film) == 150.5);
+    assert_int_equal(net_film_diverged(film), 0);
+    net_film_destroy(film);
+    net_log_reader_destroy(reader);
+    net_match_destroy(match);
+    net_module_close(module);
+    files_close(&files);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_moment_is_the_same_picture_however_it_was_reached),
@@ -387,6 +424,7 @@ int main(void) {
         TEST(a_log_without_a_tick_shows_nothing_and_does_no_harm),
         TEST(another_build_of_the_game_diverges_once_and_is_shown_on),
         TEST(another_game_is_refused),
+        TEST(a_game_that_draws_nothing_is_filmed),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
