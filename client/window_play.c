@@ -19,9 +19,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define EARLY_US 8000u          ///< half a frame of 60 a second
-#define EVENTS_US 4000u         ///< between two looks at keys at most
-#define COVERED_FRAME_US 100000 ///< a view that nobody sees is kept up to date so often
+#define EARLY_US 8000u                  ///< half a frame of 60 a second
+#define EVENTS_US 4000u                 ///< between two looks at keys at most
+#define COVERED_FRAME_US 100000         ///< a view that nobody sees is kept up to date so often
+#define LOST_PREFIX "connection lost: " ///< of what the client reports about it
 #define PLOTS_ALL ((1u << CLIENT_PLOT_COUNT) - 1u)
 
 typedef enum own_key {
@@ -169,7 +170,11 @@ static void draw_end(show* on, const net_draw* draw, float width, float height, 
         break;
     case NET_CLIENT_END_LOST:
         headline = "The connection is lost";
-        reason = "For 30 seconds nothing was heard of the server.";
+        // Else it broke in a way that nothing was said about.
+        if (strncmp(reason, LOST_PREFIX, strlen(LOST_PREFIX)) == 0)
+            reason += strlen(LOST_PREFIX);
+        else
+            reason = "The server ended the session.";
         break;
     case NET_CLIENT_END_REFUSED:
         headline = "The server refuses";

@@ -23,6 +23,7 @@
 
 struct net_viewer {
     const base_allocator* allocator;
+    base_reporter reporter;
     net_match* match; // the view
     net_scene* scene;
     net_predict* predict; // NULL: nothing is predicted
@@ -30,6 +31,7 @@ struct net_viewer {
     net_playout playout;
     ecs_tick tick_first; // of any packet
     bool is_begun;
+    bool has_failed;                       // reported: nothing can be shown any more
     uint32_t stage;                        // "render"
     ecs_entity covered[NET_PREDICTED_MAX]; // written over in the last frame
     uint32_t covered_count;
@@ -43,6 +45,7 @@ net_result net_viewer_create(const net_viewer_config* config, const base_reporte
     net_viewer* made = base_allocate_zero(config->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
     made->allocator = config->allocator;
+    if (reporter) made->reporter = *reporter;
     made->delay_ms_min = config->delay_ms_min;
     net_match_config match = net_match_config_default(config->module);
     match.allocator = config->allocator;
@@ -192,7 +195,14 @@ bool net_viewer_frame(net_viewer* viewer, uint64_t now_us) {
     for (uint32_t i = 0; i < viewer->covered_count; i++)
         net_scene_touch(viewer->scene, viewer->covered[i]);
     viewer->covered_count = 0;
-    if (net_scene_advance(viewer->scene, tick, NULL) != NET_OK) return false;
+    net_result result = net_scene_advance(viewer->scene, tick, NULL);
+    if (result != NET_OK) {
+        if (!viewer->has_failed)
+            base_report(&viewer->reporter, NULL, 0, "nothing can be shown any more: %s",
+                        net_result_text(result));
+        viewer->has_failed = true;
+        return false;
+    }
     if (!viewer->predict) return true;
     net_predict_frame(viewer->predict, now_us);
     uint32_t count;

@@ -42,7 +42,7 @@ BASE_MUST_USE net_result net_viewer_create(const net_viewer_config* config,
 void net_viewer_destroy(net_viewer* viewer);
 
 /// Bring the view to what is to be shown at `now_us` and put predicted entities over it. Once per frame;
-/// any rate. @return false before there is anything to show.
+/// any rate. @return false before there is anything to show, and when memory ran out (reported, once).
 bool net_viewer_frame(net_viewer* viewer, uint64_t now_us);
 /// Run stage "render" of the view world with `draw` as its user. After net_viewer_frame.
 void net_viewer_draw(net_viewer* viewer, const net_draw* draw);
