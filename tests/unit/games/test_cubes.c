@@ -431,6 +431,44 @@ static void an_input_turns_the_camera_within_its_limits(void** state) {
     net_module_close(module);
 }
 
+static void prediction_turns_the_camera_as_the_server_does(void** state) {
+    (void)state;
+    net_module* module = open_module();
+    net_match* match = open_match(module, NET_ROLE_SERVER, false, 1, "cubes=10");
+    net_match* ahead = open_match(module, NET_ROLE_PREDICT, false, 1, NULL);
+    net_match_set_tick_rate(ahead, 60);
+    net_match_join(match, 1, "Ada", false);
+    const cubes_game* game = net_match_context(match);
+    const cubes_game* own = net_match_context(ahead);
+    ecs_entity camera = net_match_player(match, 1);
+    cubes_orbit orbit = *(const cubes_orbit*)ecs_get(net_match_world(match), camera, game->orbit);
+    const ecs_init inits[] = {{own->orbit, &orbit}};
+    assert_int_equal(
+        ecs_create_at(net_match_world(ahead), camera, own->camera_templates[0], inits, 1), ECS_OK);
+    base_rng rng = base_rng_make(4, 4);
+    for (uint32_t i = 0; i < 2000; i++) {
+        const cubes_input input = {.yaw = base_rng_range(&rng, -127, 127),
+                                   .pitch = base_rng_range(&rng, -127, 127),
+                                   .zoom = base_rng_range(&rng, -127, 127)};
+        uint8_t packed[32];
+        size_t size;
+        assert_int_equal(net_match_pack(match, 1, &input, packed, sizeof packed, &size), NET_OK);
+        net_match_input(match, 1, packed, size);
+        net_match_predict_input(ahead, camera, packed, size);
+        run(match, 1);
+        run(ahead, 1);
+        assert_memory_equal(ecs_get(net_match_world(ahead), camera, own->orbit),
+                            ecs_get(net_match_world(match), camera, game->orbit), sizeof orbit);
+    }
+    net_predicted predicted[2];
+    assert_int_equal(
+        cubes_predict(net_match_world(ahead), net_match_context(ahead), camera, predicted, 2), 1);
+    assert_true(predicted[0].entity == camera && predicted[0].weight == 1.0f);
+    net_match_destroy(ahead);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
 // ---- picture ----
 
 typedef struct recorder {
@@ -566,6 +604,7 @@ int main(void) {
         TEST(every_build_comes_to_the_same_bits),
         TEST(a_steady_tick_looks_no_name_up_and_tracks_no_cube),
         TEST(an_input_turns_the_camera_within_its_limits),
+        TEST(prediction_turns_the_camera_as_the_server_does),
         TEST(the_picture_shows_the_cubes_from_outside_inside_and_below),
         TEST(drawing_changes_nothing_that_counts),
     };
