@@ -201,6 +201,7 @@ ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id, ecs_b
         defaults[archetype->slots[made_from->components[i].component]] =
             made_from->components[i].value;
     archetype->is_replicated = archetype->is_replicated || made_from->is_replicated;
+    if (made_from->is_singleton) archetype->told |= ECS_TOLD_SINGLE;
     *binding = &storage->bindings[template_id];
     **binding = (ecs_binding){
         .archetype = archetype,

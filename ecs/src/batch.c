@@ -334,7 +334,7 @@ uint32_t ecs_batch_apply(ecs_world* world, uint32_t first, uint32_t* looked_at) 
     ecs_binding* binding = NULL;
     if (is_recreate &&
         (ecs_row_bind(world, command->template_id, &binding) != ECS_OK ||
-         binding->archetype->has_ops || binding->archetype->told || binding->is_singleton))
+         binding->archetype->has_ops || binding->archetype->told))
         return 0;
     ecs_archetype* source = NULL;
     uint32_t count = collect(world, first, binding, &source);

@@ -188,7 +188,7 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
     ecs_archetype* archetype = binding->archetype;
     result = ecs_archetype_reserve(world, archetype, count);
     if (result != ECS_OK) return result;
-    if (archetype->told || binding->is_singleton)
+    if (archetype->told)
         return create_each(world, archetype, template_id, count, entities);
     uint32_t chunk_first = archetype->tail;
     uint32_t row = ecs_chunk_count(&world->storage, archetype->chunks[chunk_first]);

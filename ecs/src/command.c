@@ -293,7 +293,7 @@ static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t* looked_at)
     *looked_at = count > 1 ? count : 1;
     ecs_binding* binding = NULL;
     if (count < 2 || ecs_row_bind(world, command->template_id, &binding) != ECS_OK ||
-        binding->archetype->told || binding->is_singleton)
+        binding->archetype->told)
         return 0;
     ecs_entity* created = &commands->created[ecs_entity_index(command->entity) - 1];
     return ecs_create_many(world, command->template_id, count, created) == ECS_OK ? count : 0;

@@ -59,6 +59,8 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
     ecs_storage* storage = &world->storage;
     if (world->is_sealed) return ECS_ERR_SEALED;
     if (term_count > ECS_QUERY_TERMS_MAX) return ECS_ERR_FULL;
+    for (uint32_t i = 0; i < term_count; i++)
+        BASE_ASSERT((terms[i].component == NULL) == (terms[i].access == ECS_ONLY));
     *query = find_same(storage, terms, term_count);
     if (*query) return ECS_OK;
     if (!base_array_reserve(world->allocator, (void**)&storage->queries, &storage->query_capacity,
@@ -76,7 +78,6 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
     made->id = storage->query_count;
     made->term_count = term_count;
     for (uint32_t i = 0; i < term_count; i++) {
-        BASE_ASSERT((terms[i].component == NULL) == (terms[i].access == ECS_ONLY));
         bool fits = !terms[i].component ||
                     base_text_copy(made->names[i][0], ECS_NAME_BYTES_MAX, terms[i].component);
         if (terms[i].type)

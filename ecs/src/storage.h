@@ -38,6 +38,7 @@ typedef enum ecs_told {
     ECS_TOLD_BIRTH = 1u << 0, ///< somebody handles core events of creation, or takes members
     ECS_TOLD_DEATH = 1u << 1,
     ECS_TOLD_MOVE = 1u << 2,
+    ECS_TOLD_SINGLE = 1u << 7, ///< some template of it is a singleton
     ECS_TOLD_LOAD = 1u << 3,   ///< a type of it names resources
     ECS_TOLD_PARENT = 1u << 4, ///< its rows may have parents
 } ecs_told;

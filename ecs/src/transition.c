@@ -97,7 +97,7 @@ static inline ecs_result create_plain_row(ecs_world* world, const ecs_binding* b
         bool is_filled = ecs_row_fill(world, *chunk, *row, binding->defaults);
         BASE_ASSERT(is_filled);
         // The next one of such a series has more to do than to take a prepared row.
-        if (!archetype->told && !binding->is_singleton)
+        if (!archetype->told)
             ecs_runway_created(world, *chunk, *row, template_id);
     }
     set_plain_inits(*chunk, *row, inits, init_count);
@@ -119,12 +119,27 @@ static inline ecs_result create_row(ecs_world* world, const ecs_binding* binding
     return ECS_ERR_MEMORY;
 }
 
+// A birth that somebody hears of, or that may not be.
+__attribute__((noinline)) static ecs_result prepare_birth(ecs_world* world,
+                                                          const ecs_binding* binding,
+                                                          ecs_template_id template_id,
+                                                          uint32_t index) {
+    if (binding->is_singleton && !ecs_singleton_has_room(world, template_id)) return ECS_ERR_TAKEN;
+    const ecs_edge* birth = binding->archetype->birth;
+    return birth && !ecs_listen_reserve(world, birth, index) ? ECS_ERR_MEMORY : ECS_OK;
+}
+
+__attribute__((noinline)) static void finish_birth(ecs_world* world, ecs_binding* binding,
+                                                   ecs_entity entity) {
+    if (binding->is_singleton) binding->single = entity;
+    if (binding->archetype->birth) ecs_listen_after(world, binding->archetype->birth, entity);
+}
+
 static ecs_result create_any(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
                              uint32_t init_count, ecs_entity* entity) {
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
-    if (binding->is_singleton && !ecs_singleton_has_room(world, template_id)) return ECS_ERR_TAKEN;
     if (binding->archetype->told & ECS_TOLD_LOAD) {
         bool is_put_off = false;
         ecs_entity handle = ECS_ENTITY_NONE;
@@ -136,9 +151,12 @@ static ecs_result create_any(ecs_world* world, ecs_template_id template_id, cons
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     uint32_t index = ecs_index_next(world, &world->storage, range);
     if (index == 0) return ECS_ERR_FULL;
-    const ecs_edge* birth = binding->archetype->birth;
-    if ((birth && !ecs_listen_reserve(world, birth, index)) ||
-        (world->storage.pages[index >> ECS_PAGE_BITS] == world->storage.zero_page &&
+    const uint32_t told = binding->archetype->told;
+    if (told) {
+        result = prepare_birth(world, binding, template_id, index);
+        if (result != ECS_OK) return result;
+    }
+    if ((world->storage.pages[index >> ECS_PAGE_BITS] == world->storage.zero_page &&
          !ecs_record_reserve(world, index)) ||
         !ecs_row_reserve_told(world, 1, 0))
         return ECS_ERR_MEMORY;
@@ -151,8 +169,7 @@ static ecs_result create_any(ecs_world* world, ecs_template_id template_id, cons
     world->storage.entity_count++;
     ecs_row_tell_created(world, chunk, row, made);
     *entity = made;
-    if (binding->is_singleton) binding->single = made;
-    if (birth) ecs_listen_after(world, birth, made);
+    if (told) finish_birth(world, binding, made);
     return ECS_OK;
 }
 
@@ -402,6 +419,33 @@ static bool move_owning_row(ecs_world* world, ecs_chunk* chunk, uint32_t row, ec
     return true;
 }
 
+// The last that may refuse a move; those who hear of its end are told.
+__attribute__((noinline)) static ecs_result prepare_move(ecs_world* world, ecs_entity entity,
+                                                         const ecs_archetype* from,
+                                                         ecs_template_id template_id,
+                                                         const ecs_edge** edge) {
+    const ecs_binding* binding = &world->storage.bindings[template_id];
+    const ecs_archetype* to = binding->archetype;
+    bool is_foreign =
+        world->is_mirror && ecs_entity_index(entity) <= world->limits.replicated_index_max;
+    if (binding->is_singleton && !is_foreign &&
+        ecs_entity_template(world, entity) != template_id &&
+        !ecs_singleton_has_room(world, template_id))
+        return ECS_ERR_TAKEN;
+    if (!((from->told | to->told) & ECS_TOLD_MOVE)) return ECS_OK;
+    *edge = ecs_listen_move(world, from, to);
+    if (!*edge || !ecs_listen_reserve(world, *edge, ecs_entity_index(entity)))
+        return ECS_ERR_MEMORY;
+    ecs_listen_before(world, *edge, entity);
+    return ECS_OK;
+}
+
+__attribute__((noinline)) static void finish_move(ecs_world* world, ecs_binding* binding,
+                                                  const ecs_edge* edge, ecs_entity entity) {
+    if (binding->is_singleton) binding->single = entity;
+    if (edge) ecs_listen_after(world, edge, entity);
+}
+
 ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
                         const ecs_init* inits, uint32_t init_count) {
     ecs_structure_check(world);
@@ -416,22 +460,16 @@ ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id tem
         return ECS_ERR_TYPE;
     ecs_archetype* archetype = binding->archetype;
     if (!are_inits_there(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
-    bool is_foreign =
-        world->is_mirror && ecs_entity_index(entity) <= world->limits.replicated_index_max;
-    if (binding->is_singleton && record->template_id != template_id && !is_foreign &&
-        !ecs_singleton_has_room(world, template_id))
-        return ECS_ERR_TAKEN;
     if (!ecs_row_reserve_told(world, 0, 1)) return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
     result = ecs_row_reserve(world, archetype, &chunk);
     if (result != ECS_OK) return result;
     ecs_chunk* old = ecs_record_chunk(&world->storage, record);
     const ecs_edge* edge = NULL;
-    if ((old->archetype->told | archetype->told) & ECS_TOLD_MOVE) {
-        edge = ecs_listen_move(world, old->archetype, archetype);
-        if (!edge || !ecs_listen_reserve(world, edge, ecs_entity_index(entity)))
-            return ECS_ERR_MEMORY;
-        ecs_listen_before(world, edge, entity);
+    const uint32_t told = old->archetype->told | archetype->told;
+    if (told) {
+        result = prepare_move(world, entity, old->archetype, template_id, &edge);
+        if (result != ECS_OK) return result;
     }
     uint32_t old_row = ecs_record_row(record);
     uint32_t row = ecs_chunk_append(world, chunk, 1);
@@ -447,7 +485,6 @@ ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id tem
     ecs_chunk_remove(world, old, old_row);
     uint32_t place = record->place;
     ecs_track_arrived(world, entity, place >> ECS_ROW_BITS, place & ECS_ROW_MASK);
-    if (binding->is_singleton) binding->single = entity;
-    if (edge) ecs_listen_after(world, edge, entity);
+    if (told) finish_move(world, binding, edge, entity);
     return ECS_OK;
 }
