@@ -131,7 +131,8 @@ typedef struct ecs_binding {
     const void** defaults;    ///< by column; borrowed from the template
     bool is_replicated;       ///< its entities get replicated indices
     bool is_singleton;
-    ecs_entity single; ///< of a singleton: the one made last, maybe dead or of another template by now
+    ecs_entity
+        single; ///< of a singleton: the one made last, maybe dead or of another template by now
 } ecs_binding;
 
 /// One archetype that a query matches.
@@ -157,9 +158,9 @@ typedef struct ecs_group_term {
 
 /// All queries that ask for the same: which archetypes match, asked once each.
 typedef struct ecs_group {
-    bool is_only;     ///< nothing but what is named
-    bool is_hopeless; ///< something that it must have exists nowhere: it never matches
-    bool is_wanting;  ///< scratch: it matches the archetype that is being made
+    bool is_only;          ///< nothing but what is named
+    bool is_hopeless;      ///< something that it must have exists nowhere: it never matches
+    bool is_wanting;       ///< scratch: it matches the archetype that is being made
     ecs_group_term* terms; ///< sorted by name and want, each once
     uint32_t term_count;
     ecs_archetype** matches; ///< rising archetype id

@@ -97,8 +97,7 @@ static inline ecs_result create_plain_row(ecs_world* world, const ecs_binding* b
         bool is_filled = ecs_row_fill(world, *chunk, *row, binding->defaults);
         BASE_ASSERT(is_filled);
         // The next one of such a series has more to do than to take a prepared row.
-        if (!archetype->told)
-            ecs_runway_created(world, *chunk, *row, template_id);
+        if (!archetype->told) ecs_runway_created(world, *chunk, *row, template_id);
     }
     set_plain_inits(*chunk, *row, inits, init_count);
     return ECS_OK;
@@ -428,8 +427,7 @@ __attribute__((noinline)) static ecs_result prepare_move(ecs_world* world, ecs_e
     const ecs_archetype* to = binding->archetype;
     bool is_foreign =
         world->is_mirror && ecs_entity_index(entity) <= world->limits.replicated_index_max;
-    if (binding->is_singleton && !is_foreign &&
-        ecs_entity_template(world, entity) != template_id &&
+    if (binding->is_singleton && !is_foreign && ecs_entity_template(world, entity) != template_id &&
         !ecs_singleton_has_room(world, template_id))
         return ECS_ERR_TAKEN;
     if (!((from->told | to->told) & ECS_TOLD_MOVE)) return ECS_OK;
