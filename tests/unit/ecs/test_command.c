@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/rng.h"
 
-static void nothing_happens_before_the_flush(void** state) {
+static void nothing_happens_before_the_flush(void** state) { // S5.10
     (void)state;
     store fixture;
     store_make(&fixture, NULL);
@@ -49,7 +49,7 @@ static void placeholders_are_resolved_in_targets_and_values(void** state) {
     store_close(&fixture);
 }
 
-static void a_creation_may_be_destroyed_in_the_same_flush(void** state) {
+static void a_creation_may_be_destroyed_in_the_same_flush(void** state) { // S5.10
     (void)state;
     store fixture;
     store_make(&fixture, NULL);
@@ -104,7 +104,7 @@ static void the_queue_has_a_limit(void** state) {
     store_close(&fixture);
 }
 
-static void mistakes_are_counted_and_skipped(void** state) {
+static void mistakes_are_counted_and_skipped(void** state) { // S4.8
     (void)state;
     store fixture;
     store_make(&fixture, NULL);

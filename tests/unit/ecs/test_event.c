@@ -35,7 +35,7 @@ static void send_hit(live* fixture, ecs_entity target, int32_t amount) {
     assert_true(ecs_event_send(fixture->world, target, fixture->hit, &hit));
 }
 
-static void a_unicast_event_reaches_the_row_of_its_target(void** state) {
+static void a_unicast_event_reaches_the_row_of_its_target(void** state) { // S5.5
     (void)state;
     live fixture;
     open_with_handler(&fixture, NULL);
@@ -50,7 +50,7 @@ static void a_unicast_event_reaches_the_row_of_its_target(void** state) {
     live_close(&fixture);
 }
 
-static void a_target_without_the_components_is_skipped(void** state) {
+static void a_target_without_the_components_is_skipped(void** state) { // S5.17
     (void)state;
     live fixture;
     open_with_handler(&fixture, NULL);
@@ -78,7 +78,7 @@ static void a_dead_target_drops_the_event_and_is_counted(void** state) {
     live_close(&fixture);
 }
 
-static void a_broadcast_walks_all_rows_in_one_call_per_chunk(void** state) {
+static void a_broadcast_walks_all_rows_in_one_call_per_chunk(void** state) { // S5.5
     (void)state;
     live fixture;
     open_with_handler(&fixture, NULL);
@@ -94,7 +94,7 @@ static void a_broadcast_walks_all_rows_in_one_call_per_chunk(void** state) {
     live_close(&fixture);
 }
 
-static void the_order_of_posting_is_the_order_of_delivery(void** state) {
+static void the_order_of_posting_is_the_order_of_delivery(void** state) { // S5.11
     (void)state;
     live fixture;
     open_with_handler(&fixture, NULL);
@@ -121,7 +121,7 @@ static void on_second(const ecs_stage* stage, const ecs_event* event, const ecs_
     live_mark(stage->context, "2");
 }
 
-static void handlers_run_in_their_order(void** state) {
+static void handlers_run_in_their_order(void** state) { // S5.12
     (void)state;
     live fixture;
     live_open(&fixture, NULL);
@@ -172,7 +172,7 @@ static void open_chain(live* fixture, const ecs_world_config* config) {
     live_seal(fixture);
 }
 
-static void events_posted_by_handlers_come_in_the_same_flush(void** state) {
+static void events_posted_by_handlers_come_in_the_same_flush(void** state) { // S5.11
     (void)state;
     live fixture;
     open_chain(&fixture, NULL);
@@ -184,7 +184,7 @@ static void events_posted_by_handlers_come_in_the_same_flush(void** state) {
     live_close(&fixture);
 }
 
-static void the_budget_defers_the_rest_to_the_next_flush(void** state) {
+static void the_budget_defers_the_rest_to_the_next_flush(void** state) { // S5.11
     (void)state;
     ecs_world_config config = ecs_world_config_default();
     config.limits.events_per_flush_max = 2;
@@ -203,7 +203,7 @@ static void the_budget_defers_the_rest_to_the_next_flush(void** state) {
     live_close(&fixture);
 }
 
-static void a_full_queue_refuses_and_counts(void** state) {
+static void a_full_queue_refuses_and_counts(void** state) { // S5.11
     (void)state;
     ecs_world_config config = ecs_world_config_default();
     config.limits.events_queued_max = 3;

@@ -22,7 +22,7 @@ static void order_text(live* fixture, char* text) {
     }
 }
 
-static void systems_without_constraints_run_in_order_of_registration(void** state) {
+static void systems_without_constraints_run_in_order_of_registration(void** state) { // S5.12
     (void)state;
     live fixture;
     live_open(&fixture, NULL);
@@ -38,7 +38,7 @@ static void systems_without_constraints_run_in_order_of_registration(void** stat
     live_close(&fixture);
 }
 
-static void before_and_after_move_as_little_as_they_must(void** state) {
+static void before_and_after_move_as_little_as_they_must(void** state) { // S5.12
     (void)state;
     live fixture;
     live_open(&fixture, NULL);
@@ -83,7 +83,7 @@ static void an_unknown_name_in_after_is_reported(void** state) {
     live_close(&fixture);
 }
 
-static void a_cycle_is_reported_with_its_names(void** state) {
+static void a_cycle_is_reported_with_its_names(void** state) { // S5.12
     (void)state;
     live fixture;
     live_open(&fixture, NULL);
@@ -111,7 +111,7 @@ static void a_system_after_itself_is_a_cycle(void** state) {
     live_close(&fixture);
 }
 
-static void names_of_systems_that_tags_left_out_are_ignored(void** state) {
+static void names_of_systems_that_tags_left_out_are_ignored(void** state) { // S5.12 S5.13
     (void)state;
     const char* tags[] = {"server"};
     ecs_world_config config = ecs_world_config_default();
@@ -137,7 +137,7 @@ static void names_of_systems_that_tags_left_out_are_ignored(void** state) {
 }
 
 // Whatever the constraints, a sorted order keeps them, and a refused one truly has a cycle.
-static void random_constraints_hold_or_form_a_cycle(void** state) {
+static void random_constraints_hold_or_form_a_cycle(void** state) { // S5.12
     (void)state;
     uint64_t seed = 20240611;
     print_message("seed %llu\n", (unsigned long long)seed);

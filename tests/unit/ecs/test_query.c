@@ -8,7 +8,7 @@ static ecs_query* make_query(store* fixture, const ecs_term* terms, uint32_t cou
     return query;
 }
 
-static void a_query_matches_by_required_and_excluded_components(void** state) {
+static void a_query_matches_by_required_and_excluded_components(void** state) { // S1.3 S4.4 S5.17
     (void)state;
     store fixture;
     store_open(&fixture, NULL);
@@ -37,7 +37,7 @@ static void a_query_matches_by_required_and_excluded_components(void** state) {
     store_close(&fixture);
 }
 
-static void a_walk_sees_rows_and_columns_in_a_fixed_order(void** state) {
+static void a_walk_sees_rows_and_columns_in_a_fixed_order(void** state) { // S3.2 S5.17
     (void)state;
     store fixture;
     store_open(&fixture, NULL);
@@ -70,7 +70,7 @@ static void a_walk_sees_rows_and_columns_in_a_fixed_order(void** state) {
     store_close(&fixture);
 }
 
-static void caches_follow_chunks_of_older_archetypes(void** state) {
+static void caches_follow_chunks_of_older_archetypes(void** state) { // S4.3 S1.5
     (void)state;
     store fixture;
     store_open(&fixture, NULL);
@@ -123,7 +123,7 @@ static void a_write_walk_marks_the_chunks_it_opens(void** state) {
     store_close(&fixture);
 }
 
-static void one_entity_is_found_through_a_query(void** state) {
+static void one_entity_is_found_through_a_query(void** state) { // S5.5 S5.17
     (void)state;
     store fixture;
     store_open(&fixture, NULL);
@@ -182,7 +182,7 @@ static void a_wrong_type_is_reported_at_seal(void** state) {
     ecs_world_destroy(fixture.world);
 }
 
-static void a_required_component_that_nobody_has_is_reported_at_seal(void** state) {
+static void a_required_component_that_nobody_has_is_reported_at_seal(void** state) { // S1.4
     (void)state;
     store fixture;
     store_open(&fixture, NULL);

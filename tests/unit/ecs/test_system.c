@@ -12,7 +12,7 @@ static void run_move(const ecs_stage* stage, const ecs_rows* rows) {
 
 static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
 
-static void a_system_runs_over_the_columns_it_asks_for(void** state) {
+static void a_system_runs_over_the_columns_it_asks_for(void** state) { // S5.5
     (void)state;
     live fixture;
     live_open(&fixture, NULL);
@@ -82,7 +82,7 @@ static void run_spawn(const ecs_stage* stage, const ecs_rows* rows) {
     assert_true(ecs_entity_is_placeholder(placeholder));
 }
 
-static void structure_is_applied_between_systems(void** state) {
+static void structure_is_applied_between_systems(void** state) { // S5.10
     (void)state;
     static const ecs_term terms[] = {{"title", "t", ECS_READ}};
     live fixture;
