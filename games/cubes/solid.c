@@ -8,7 +8,7 @@
 
 #include "base/math.h"
 
-#define AIR_BEGINS 0.25f ///< part of the distance to the middle that is clear
+#define AIR_BEGINS 0.4f  ///< part of the distance to the middle that is clear
 #define AIR_UNITS 305.0f ///< from there to where only sky is left
 #define SPEED_FULL 46.0f
 #define DOT_UNITS 1.5f ///< half a side on the picture below which a cube is one square

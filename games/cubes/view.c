@@ -112,7 +112,7 @@ static void cubes_sky_es(const ecs_stage* stage, ES_CONTEXT cubes_game* game) {
         double tick = has_tick ? draw->tick : (double)stage->tick;
         double turn = tick * (double)stage->dt / 90.0;
         orbit =
-            (cubes_orbit){(float)(turn - (double)(int64_t)turn) * 2.0f * BASE_PI, 0.22f, 225.0f};
+            (cubes_orbit){(float)(turn - (double)(int64_t)turn) * 2.0f * BASE_PI, 0.24f, 285.0f};
         middle = game->home.position;
     }
     view->lens = make_lens(&orbit, middle);
