@@ -71,6 +71,8 @@ static void register_systems(bench_world* self, const bench_world_config* config
         if (!is_wanted[i]) continue;
         bench_require(ecs_system_register(self->world, &systems[i]) == ECS_OK, systems[i].name);
     }
+    if (config->has_move_es)
+        bench_require(bench_register_generated(self->world) == ECS_OK, "move_es");
     bench_require(ecs_query_create(self->world, move_terms, 2, &self->movers) == ECS_OK, "query");
     bench_require(ecs_query_create(self->world, touch_terms, 1, &self->marks) == ECS_OK, "query");
 }

@@ -34,6 +34,7 @@ typedef struct bench_world_config {
     uint32_t events_max;
     uint32_t commands_max;
     bool has_move;         ///< system pos += vel * dt in stage "act"
+    bool has_move_es;      ///< the same, written by shoal-esgen (move_es.c)
     bool has_touch;        ///< system that walks "place" for writing and writes nothing
     bool has_damage;       ///< handler of "damage" on "hits"
     const char* templates; ///< more of them; may be NULL
@@ -46,6 +47,8 @@ void bench_world_deinit(bench_world* self);
 void bench_world_step(bench_world* self);
 /// Let the 1,000 tracked ones change, and track that.
 void bench_world_upkeep(bench_world* self);
+
+ecs_result bench_register_generated(ecs_world* world);
 
 /// pos += vel * dt over `count` rows of 64-byte aligned columns. The blocks of 16 rows have a fixed trip
 /// count: that is what gcc vectorises at -O2, and what a system's author would write.

@@ -13,9 +13,9 @@ typedef struct update_fixture {
     uint32_t count;
 } update_fixture;
 
-static void* create_update(uint32_t count) {
+static void* create_update(uint32_t count, bool is_generated) {
     update_fixture* self = bench_allocate(sizeof *self);
-    const bench_world_config config = {.has_move = true};
+    const bench_world_config config = {.has_move = !is_generated, .has_move_es = is_generated};
     bench_world_init(&self->shoal, &config);
     self->count = count;
     self->pos = bench_allocate((size_t)count * 12);
@@ -37,10 +37,13 @@ static void* create_update(uint32_t count) {
 }
 
 static void* create_30k(void) {
-    return create_update(30000);
+    return create_update(30000, false);
+}
+static void* create_esgen_30k(void) {
+    return create_update(30000, true);
 }
 static void* create_1m(void) {
-    return create_update(1000000);
+    return create_update(1000000, false);
 }
 
 static void destroy_update(void* fixture) {
@@ -199,6 +202,7 @@ bench_rows bench_rows_update(void) {
     static const char entity[] = "ns_per_entity";
     static const bench_row rows[] = {
         {"update_hot_30k", entity, 30000, 1, 1000, false, create_30k, &update, NULL},
+        {"update_esgen_30k", entity, 30000, 1, 1000, false, create_esgen_30k, &update, NULL},
         {"update_cold_30k", entity, 30000, 1, 1, true, create_30k, &update, NULL},
         {"update_hot_1m", entity, 1e6, 1, 20, false, create_1m, &update, NULL},
         {"update_cold_1m", entity, 1e6, 1, 1, true, create_1m, &update, NULL},
