@@ -1,22 +1,31 @@
-# shoal_game(NAME source.c... PROTO NAME.proto BLK NAME.blk): a game module, target NAME.
+# shoal_game(NAME source.c... [ESGEN source.c...] PROTO NAME.proto BLK NAME.blk [IMPORTS NAME/part.blk...]):
+# a game module, target NAME.
 #
 # Builds ${CMAKE_BINARY_DIR}/games/NAME.so with NAME.blk beside it (set SHOAL_MODULE_PATH to that folder,
 # or name the file: shoal-server --game games/NAME.so), and installs both to lib/shoal/games. The sources
 # include "NAME.pb-c.h", generated from the .proto. One source defines, with default visibility,
 #     const net_game_module* net_game_module_get(void);   // net/game.h
+# Sources after ESGEN include "SOURCE.es.h", which shoal-esgen writes from their annotated functions and
+# structs (ecs/es.h).
+# IMPORTS are the files that NAME.blk imports, as paths below its folder; they keep these paths, so keep
+# them in a folder of the game's name.
 # Everything else is hidden, and the functions of ecs/ and base/ stay undefined: the module uses those of
 # the program that opens it. Do not link shoal::ecs into a module: it would bring its own copy.
 include_guard(GLOBAL)
 include(${CMAKE_CURRENT_LIST_DIR}/ShoalProto.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/ShoalEsgen.cmake)
 
 function(shoal_game name)
-    cmake_parse_arguments(ARG "" "PROTO;BLK" "" ${ARGN})
+    cmake_parse_arguments(ARG "" "PROTO;BLK" "ESGEN;IMPORTS" ${ARGN})
     string(LENGTH "${name}" length)
     if(NOT name MATCHES "^[a-z0-9_]+$" OR length GREATER 32)
         message(FATAL_ERROR "shoal_game: the name '${name}' is not 1 to 32 of a-z 0-9 _")
     endif()
-    if(NOT ARG_UNPARSED_ARGUMENTS OR NOT ARG_PROTO OR NOT ARG_BLK)
-        message(FATAL_ERROR "shoal_game(${name} source.c... PROTO file.proto BLK file.blk)")
+    set(sources ${ARG_UNPARSED_ARGUMENTS} ${ARG_ESGEN})
+    list(REMOVE_DUPLICATES sources)
+    if(NOT sources OR NOT ARG_PROTO OR NOT ARG_BLK)
+        message(FATAL_ERROR
+            "shoal_game(${name} source.c... [ESGEN source.c...] PROTO file.proto BLK file.blk)")
     endif()
     get_filename_component(blk ${ARG_BLK} ABSOLUTE)
     if(NOT EXISTS ${blk})
@@ -24,13 +33,16 @@ function(shoal_game name)
     endif()
 
     set(folder ${CMAKE_BINARY_DIR}/games)
-    add_library(${name} MODULE ${ARG_UNPARSED_ARGUMENTS})
+    add_library(${name} MODULE ${sources})
     target_link_libraries(${name} PRIVATE shoal::game)
     target_link_options(${name} PRIVATE LINKER:-z,undefs)
     set_target_properties(${name} PROPERTIES
         PREFIX "" OUTPUT_NAME ${name} SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${folder}
         C_VISIBILITY_PRESET hidden C_STANDARD 17 C_STANDARD_REQUIRED ON)
     shoal_protobuf(${name} ${ARG_PROTO})
+    if(ARG_ESGEN)
+        shoal_esgen(${name} ${ARG_ESGEN})
+    endif()
 
     # A target of its own: templates are edited far more often than code, and need no compiler.
     add_custom_command(OUTPUT ${folder}/${name}.blk
@@ -42,4 +54,21 @@ function(shoal_game name)
 
     install(TARGETS ${name} LIBRARY DESTINATION lib/shoal/games)
     install(FILES ${blk} DESTINATION lib/shoal/games RENAME ${name}.blk)
+    get_filename_component(blk_folder ${blk} DIRECTORY)
+    foreach(import ${ARG_IMPORTS})
+        if(IS_ABSOLUTE ${import} OR import MATCHES "(^|/)\\.\\.(/|$)")
+            message(FATAL_ERROR "shoal_game: IMPORTS ${import} is no path below ${blk_folder}")
+        endif()
+        add_custom_command(OUTPUT ${folder}/${import}
+            COMMAND ${CMAKE_COMMAND} -E copy ${blk_folder}/${import} ${folder}/${import}
+            DEPENDS ${blk_folder}/${import} VERBATIM)
+        list(APPEND imports ${folder}/${import})
+        get_filename_component(import_folder ${import} DIRECTORY)
+        file(MAKE_DIRECTORY ${folder}/${import_folder})
+        install(FILES ${blk_folder}/${import} DESTINATION lib/shoal/games/${import_folder})
+    endforeach()
+    if(imports)
+        add_custom_target(${name}_imports ALL DEPENDS ${imports})
+        add_dependencies(${name} ${name}_imports)
+    endif()
 endfunction()

@@ -45,6 +45,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/ShoalConfigVersio
 install(FILES ${PROJECT_BINARY_DIR}/package/ShoalConfig.cmake
               ${PROJECT_BINARY_DIR}/package/ShoalConfigVersion.cmake
               ${package_folder}/ShoalGame.cmake ${PROJECT_SOURCE_DIR}/proto/ShoalProto.cmake
+              ${PROJECT_SOURCE_DIR}/ecs/esgen/ShoalEsgen.cmake
         DESTINATION ${package_target})
 
 # Relative to the .pc file, so that an installation may be moved.

@@ -2,6 +2,7 @@
 // dots: a whole game in one file, built against an installation of Shoal. Players steer dots over a field
 // and eat pellets; whoever eats one makes a new one appear elsewhere. Read dots.blk first.
 
+#include <ecs/es.h>
 #include <net/game.h>
 
 #include <base/math.h>
@@ -14,13 +15,19 @@
 #define REACH 12.0f
 #define PELLETS 40
 
+ES_STRUCT(DotsPlayer)
+ES_EVENT(eaten, exported)
 typedef struct dots_player {
     uint32_t client;
     uint32_t score;
 } dots_player;
 
-typedef struct dots_steer { // component of a dot and payload of the event "steer"
-    int32_t x, y;
+// Component of a dot and payload of the event "steer".
+ES_STRUCT(DotsSteer)
+ES_EVENT(steer)
+typedef struct dots_steer {
+    int32_t x ES_QUANT(-100, 1, 8);
+    int32_t y ES_QUANT(-100, 1, 8);
 } dots_steer;
 
 typedef struct dots_game {
@@ -30,36 +37,9 @@ typedef struct dots_game {
     ecs_query* pellets;
 } dots_game;
 
-static const ecs_field player_fields[] = {
-    {"client", offsetof(dots_player, client), ECS_FIELD_U32, 1, {0, 0, 0}},
-    {"score", offsetof(dots_player, score), ECS_FIELD_U32, 1, {0, 0, 0}},
-};
-static const ecs_field steer_fields[] = {
-    {"x", offsetof(dots_steer, x), ECS_FIELD_I32, 1, {-100, 1, 8}},
-    {"y", offsetof(dots_steer, y), ECS_FIELD_I32, 1, {-100, 1, 8}},
-};
+#include "dots.es.h" // from the functions *_es, *_ecs_query and the structs of this file
 
-static ecs_result register_types(ecs_world* world, const base_reporter* reporter) {
-    static const ecs_type_desc types[] = {
-        {"DotsPlayer", sizeof(dots_player), _Alignof(dots_player), player_fields, 2, NULL},
-        {"DotsSteer", sizeof(dots_steer), _Alignof(dots_steer), steer_fields, 2, NULL},
-    };
-    static const ecs_event_desc events[] = {
-        {"steer", sizeof(dots_steer), steer_fields, 2, false},
-        {"eaten", sizeof(dots_player), player_fields, 2, true},
-    };
-    (void)reporter;
-    ecs_result result = ECS_OK;
-    for (uint32_t i = 0; i < BASE_COUNT(types) && !result; i++) {
-        ecs_type_id id;
-        result = ecs_type_register(world, &types[i], &id);
-    }
-    for (uint32_t i = 0; i < BASE_COUNT(events) && !result; i++) {
-        ecs_event_type id;
-        result = ecs_event_register(world, &events[i], &id);
-    }
-    return result;
-}
+ES_REGISTER_TYPES
 
 static ecs_vec2 random_place(ecs_world* world) {
     base_rng* rng = ecs_world_rng(world);
@@ -73,52 +53,40 @@ static void place_pellet(ecs_world* world, const dots_game* game) {
     (void)ecs_command_create(world, game->pellet, inits, 1);
 }
 
-static void take_steer(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)stage;
-    dots_steer* steers = rows->columns[0];
-    for (uint32_t i = 0; i < rows->count; i++)
-        steers[i] = *(const dots_steer*)event->payload;
+ES_TAG(server)
+ES_ON_EVENT(steer)
+static void take_steer_es_event_handler(const dots_steer* event, dots_steer* steer) {
+    *steer = *event;
 }
 
 // Two dots may reach for the same pellet in one tick: both eat, it dies once.
-static void eat(const ecs_stage* stage, const dots_game* game, ecs_vec2 pos, dots_player* player) {
-    ecs_query_iter it = ecs_query_begin(stage->world, game->pellets);
-    while (ecs_query_next(&it)) {
-        const ecs_vec2* places = it.rows.columns[0];
-        for (uint32_t i = 0; i < it.rows.count; i++) {
-            float x = places[i].x - pos.x, y = places[i].y - pos.y;
-            if (x * x + y * y > REACH * REACH) continue;
-            player->score++;
-            (void)ecs_event_broadcast(stage->world, game->eaten, player);
-            (void)ecs_command_destroy(stage->world, it.rows.entities[i]);
-            place_pellet(stage->world, game);
-        }
-    }
+ES_REQUIRE_NOT(player : DotsPlayer)
+static void eat_ecs_query(ES_CONTEXT const ecs_stage* stage, ES_CONTEXT ecs_vec2 dot,
+                          ES_CONTEXT dots_player* player, ecs_entity entity, ecs_vec2 pos) {
+    const dots_game* game = stage->context;
+    float x = pos.x - dot.x, y = pos.y - dot.y;
+    if (x * x + y * y > REACH * REACH) return;
+    player->score++;
+    (void)ecs_event_broadcast(stage->world, game->eaten, player);
+    (void)ecs_command_destroy(stage->world, entity);
+    place_pellet(stage->world, game);
 }
 
-static void move_dots(const ecs_stage* stage, const ecs_rows* rows) {
-    const dots_game* game = stage->context;
-    ecs_vec2* places = rows->columns[0];
-    dots_player* players = rows->columns[1];
-    const dots_steer* steers = rows->columns[2];
-    for (uint32_t i = 0; i < rows->count; i++) {
-        float way = SPEED * stage->dt / 100.0f;
-        places[i].x = base_clamp(places[i].x + (float)steers[i].x * way, 0.0f, WIDTH);
-        places[i].y = base_clamp(places[i].y + (float)steers[i].y * way, 0.0f, HEIGHT);
-        eat(stage, game, places[i], &players[i]);
-    }
+ES_TAG(server)
+static void move_dots_es(const ecs_stage* stage, ES_CONTEXT const dots_game* game, ecs_vec2* pos,
+                         dots_player* player, const dots_steer* steer) {
+    float way = SPEED * stage->dt / 100.0f;
+    pos->x = base_clamp(pos->x + (float)steer->x * way, 0.0f, WIDTH);
+    pos->y = base_clamp(pos->y + (float)steer->y * way, 0.0f, HEIGHT);
+    eat_run(stage->world, game->pellets, stage, *pos, player);
+}
+
+static ecs_result register_types(ecs_world* world, const base_reporter* reporter) {
+    return dots_register_types(world, reporter);
 }
 
 static ecs_result register_systems(ecs_world* world, void** context,
                                    const base_reporter* reporter) {
-    static const char* const server[] = {"server"};
-    static const char* const steer_events[] = {"steer"};
-    static const ecs_term steer_terms[] = {{"steer", "DotsSteer", ECS_WRITE}};
-    static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE},
-                                          {"player", "DotsPlayer", ECS_WRITE},
-                                          {"steer", "DotsSteer", ECS_READ}};
-    static const ecs_term pellet_terms[] = {{"pos", "p2", ECS_READ},
-                                            {"player", "DotsPlayer", ECS_REQUIRE_NOT}};
     dots_game* game = ecs_world_context(world, sizeof *game);
     if (!game) return ECS_ERR_MEMORY;
     *context = game;
@@ -131,29 +99,8 @@ static ecs_result register_systems(ecs_world* world, void** context,
         base_report(reporter, "dots.blk", 0, "a template of the game is missing");
         return ECS_ERR_UNKNOWN;
     }
-    const ecs_system_desc systems[] = {
-        {.name = "dots_take_steer",
-         .events = steer_events,
-         .event_count = 1,
-         .on_event = take_steer,
-         .terms = steer_terms,
-         .term_count = 1,
-         .tags = server,
-         .tag_count = 1,
-         .context = game},
-        {.name = "dots_move",
-         .stage = "act",
-         .run = move_dots,
-         .terms = move_terms,
-         .term_count = 3,
-         .tags = server,
-         .tag_count = 1,
-         .context = game},
-    };
-    ecs_result result = ecs_query_create(world, pellet_terms, 2, &game->pellets);
-    for (uint32_t i = 0; i < BASE_COUNT(systems) && !result; i++)
-        result = ecs_system_register(world, &systems[i]);
-    return result;
+    ecs_result result = eat_create(world, &game->pellets);
+    return result ? result : dots_register_systems(world, game);
 }
 
 static void start(ecs_world* world, void* context, const net_game_start* begin) {
