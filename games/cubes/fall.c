@@ -10,7 +10,9 @@
 //
 // A fall ends after as many ticks as a body needs to the bottom by the exact law, a number that follows from
 // gravity and height, so whoever comes late skips falls that are over: at most the present one is run again.
-// Without respawn there is but one, and a client that joins after N ticks runs N steps per cube.
+// Without respawn there is but one, and a client that joins after N ticks runs N steps per cube, at most
+// STEPS_MAX: the tick is the server's word, and no number that it says may keep a client busy for long. Who
+// comes later than that sees a shorter fall.
 //
 // What has no RigidBody is laid out and rests. Nothing here knows whether it is a cube or a camera.
 
@@ -19,6 +21,8 @@
 #include "base/math.h"
 
 #include "fall.es.h"
+
+#define STEPS_MAX (1u << 18) ///< to catch up with; over an hour at 60 ticks a second
 
 static float between(base_rng* rng, float low, float high) {
     return low + base_rng_float(rng) * (high - low);
@@ -100,6 +104,7 @@ static void catch_up(const cubes_game* game, const cubes_spawn* spawn, cubes_fal
         fall->next += (tick - 1 - fall->next) / period * period; // falls that are over
         fall->tick = fall->next;
     }
+    if (tick - fall->tick > STEPS_MAX) fall->tick = tick - STEPS_MAX;
     for (; fall->tick < tick; fall->tick++) {
         if (fall->tick == fall->next) begin_again(fall, transform, body, gravity, dt);
         step(transform, body, gravity, dt);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+/// What the tests of cubes share: matches without sockets, and all that moves as one number.
+#pragma once
+
+#include "test.h"
+
+#include "base/hash.h"
+#include "cubes.h"
+#include "net/match.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static inline net_module* open_module(void) {
+    static char text[1u << 14];
+    FILE* stream = fopen(CUBES_BLK, "rb");
+    assert_non_null(stream);
+    size_t size = fread(text, 1, sizeof text - 1, stream);
+    text[size] = '\0';
+    fclose(stream);
+    base_reporter reporter = base_reporter_stderr();
+    net_module* module = NULL;
+    assert_int_equal(net_module_wrap(cubes_module(), text, "cubes.blk", &reporter, &module),
+                     NET_OK);
+    return module;
+}
+
+static inline net_match* open_match(const net_module* module, net_role role, bool has_render,
+                                    uint64_t seed, const char* setting) {
+    base_reporter reporter = base_reporter_stderr();
+    net_match_config config = net_match_config_default(module);
+    config.role = role;
+    config.has_render = has_render;
+    config.seed = seed;
+    char each[128];
+    while (setting && *setting) { // "a=1 b=2"
+        size_t length = strcspn(setting, " ");
+        snprintf(each, sizeof each, "%.*s", (int)length, setting);
+        assert_int_equal(net_match_setting_apply(&config, each, &reporter), NET_OK);
+        setting += length + (setting[length] == ' ');
+    }
+    net_match* match = NULL;
+    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    return match;
+}
+
+static inline void run(net_match* match, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; i++) {
+        net_match_step(match, NULL);
+        ecs_changes_clear(net_match_world(match));
+    }
+}
+
+// Every entity with a spawn, by rising index.
+static inline ecs_entity next_spawned(net_match* match, ecs_entity after) {
+    ecs_world* world = net_match_world(match);
+    const cubes_game* game = net_match_context(match);
+    ecs_entity entity = after;
+    do {
+        entity = ecs_entity_next(world, entity);
+    } while (entity && !ecs_find(world, entity, game->spawn));
+    return entity;
+}
+
+static inline bool is_within(float value, float low, float high) {
+    return value >= low && value <= high;
+}
+
+static inline uint64_t motion_hash(net_match* match) {
+    base_hasher hash;
+    base_hasher_init(&hash, 0);
+    ecs_world* world = net_match_world(match);
+    const cubes_game* game = net_match_context(match);
+    for (ecs_entity at = next_spawned(match, ECS_ENTITY_NONE); at; at = next_spawned(match, at)) {
+        const cubes_body* body = ecs_find(world, at, game->body);
+        base_hasher_add(&hash, &at, sizeof at);
+        base_hasher_add(&hash, ecs_get(world, at, game->transform), sizeof(cubes_transform));
+        if (body) base_hasher_add(&hash, body, sizeof *body);
+    }
+    return base_hasher_end(&hash);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// The picture of cubes, drawn into counters instead of a window: what is drawn, and that nothing of it
+// touches the simulation.
+
+#include "cubes_table.h"
+
+#include "view.h"
+
+typedef struct recorder {
+    uint32_t rects, lines, circles, texts, points;
+} recorder;
+
+static void draw_rect(void* context, float x, float y, float width, float height, ecs_color color) {
+    (void)color;
+    ((recorder*)context)->rects++;
+    assert_true(x == x && y == y && width > 0.0f && height > 0.0f);
+}
+
+static void draw_circle(void* context, float x, float y, float radius, ecs_color color) {
+    (void)color;
+    ((recorder*)context)->circles++;
+    assert_true(x == x && y == y && radius > 0.0f);
+}
+
+static void draw_line(void* context, float x0, float y0, float x1, float y1, float width,
+                      ecs_color color) {
+    (void)color;
+    ((recorder*)context)->lines++;
+    assert_true(x0 == x0 && y0 == y0 && x1 == x1 && y1 == y1 && width > 0.0f);
+}
+
+static void draw_triangles(void* context, const float* points, const ecs_color* colors,
+                           uint32_t count) {
+    recorder* r = context;
+    assert_true(count > 0 && count % 3 == 0);
+    for (uint32_t i = 0; i < count; i++) {
+        // No NaN, nothing from behind the eye, nothing to see through.
+        assert_true(is_within(points[i * 2], -4000.0f, 5000.0f));
+        assert_true(is_within(points[i * 2 + 1], -4000.0f, 5000.0f));
+        assert_true(colors[i].a == 255 || count == 3); // but for the shade behind words
+    }
+    r->points += count;
+}
+
+static void draw_text(void* context, float x, float y, float height, ecs_color color,
+                      const char* text) {
+    (void)x;
+    (void)y;
+    (void)color;
+    ((recorder*)context)->texts += strlen(text) > 0 && height > 0.0f;
+}
+
+static float text_width(void* context, float height, const char* text) {
+    (void)context;
+    return (float)strlen(text) * height * 0.5f;
+}
+
+static recorder render(net_match* match, ecs_entity player, double tick) {
+    recorder r = {0};
+    net_draw draw = {.size_bytes = sizeof draw,
+                     .context = &r,
+                     .rect = draw_rect,
+                     .circle = draw_circle,
+                     .line = draw_line,
+                     .triangles = draw_triangles,
+                     .text = draw_text,
+                     .text_width = text_width,
+                     .player = player,
+                     .tick = tick,
+                     .pixels_per_unit = 1.0f};
+    ecs_world* world = net_match_world(match);
+    ecs_step step = {.tick = net_match_tick(match), .dt = net_match_dt(match), .user = &draw};
+    ecs_world_run_stage(world, ecs_stage_find(world, "render"), &step);
+    return r;
+}
+
+static void the_picture_shows_the_cubes_from_outside_inside_and_below(void** state) {
+    (void)state;
+    static const float pitches[] = {0.3f, -1.45f, 1.45f, 0.0f};
+    static const float distances[] = {230.0f, 8.0f, 400.0f, 90.0f};
+    net_module* module = open_module();
+    net_match* match = open_match(module, NET_ROLE_SERVER, true, 1, NULL);
+    net_match_join(match, 1, "Ada", false);
+    net_match_join(match, 2, "Bob", false);
+    run(match, 300);
+    ecs_world* world = net_match_world(match);
+    const cubes_game* game = net_match_context(match);
+    for (uint32_t i = 0; i < BASE_COUNT(pitches) * BASE_COUNT(distances); i++) {
+        const cubes_orbit orbit = {(float)i * 0.39f - 3.1f, pitches[i % 4], distances[i / 4]};
+        ecs_entity camera = net_match_player(match, 1);
+        assert_int_equal(ecs_set(world, camera, game->orbit, &orbit), ECS_OK);
+        recorder r = render(match, camera, 300.5);
+        assert_true(r.points >= 6 * 100);
+        assert_true(r.points <= 18 * game->view->drawn_count + 3);
+        assert_int_equal(r.rects, 45);
+        assert_true(r.texts >= 2);
+        assert_true(game->view->drawn_count <= game->view->item_count);
+        // Nearest first, which the painter walks backwards.
+        const cubes_view* view = game->view;
+        for (uint32_t k = 1; k < view->drawn_count; k++) {
+            float step =
+                view->items[view->visible[k]].at.z - view->items[view->visible[k - 1]].at.z;
+            assert_true(step > -0.25f);
+        }
+    }
+    // A spectator sees the cubes too.
+    assert_true(render(match, ECS_ENTITY_NONE, 300.5).points > 1000);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+static void drawing_changes_nothing_that_counts(void** state) {
+    (void)state;
+    net_module* module = open_module();
+    net_match* match = open_match(module, NET_ROLE_SERVER, true, 1, "cubes=500");
+    run(match, 100);
+    uint64_t motion = motion_hash(match);
+    uint64_t world = ecs_world_hash(net_match_world(match));
+    recorder first = render(match, ECS_ENTITY_NONE, 100.25);
+    recorder again = render(match, ECS_ENTITY_NONE, 100.25);
+    assert_memory_equal(&first, &again, sizeof first);
+    assert_true(motion_hash(match) == motion);
+    assert_true(ecs_world_hash(net_match_world(match)) == world);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(the_picture_shows_the_cubes_from_outside_inside_and_below),
+        TEST(drawing_changes_nothing_that_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
