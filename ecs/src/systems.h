@@ -74,6 +74,7 @@ typedef struct ecs_systems {
     ecs_stage now;                                ///< of the stage that runs; world NULL: none does
 } ecs_systems;
 
+void ecs_system_order_deinit(const ecs_world* world, ecs_system_order* order);
 /// Sort `members` (indices into the list, rising) so that every before and after among them holds and
 /// what is free keeps the order of registration.
 /// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_CYCLE (both reported by name); ECS_ERR_MEMORY.
