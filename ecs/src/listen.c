@@ -145,6 +145,7 @@ void ecs_listen_unbind(ecs_world* world, ecs_archetype* archetype) {
     free_edge(world, archetype->birth);
     free_edge(world, archetype->death);
     archetype->birth = archetype->death = NULL;
+    ecs_listen_clear(world); // its number may be given to another: moves are found anew
 }
 
 // Moves
@@ -200,7 +201,7 @@ ecs_edge* ecs_listen_move(ecs_world* world, const ecs_archetype* from, const ecs
 
 void ecs_listen_clear(ecs_world* world) {
     ecs_edges* edges = &world->systems.edges;
-    for (uint32_t i = 0; i < edges->capacity; i++) {
+    for (uint32_t i = 0; i < edges->capacity && edges->count > 0; i++) {
         free_edge(world, edges->slots[i]);
         edges->slots[i] = NULL;
     }
@@ -275,11 +276,16 @@ static void tell(ecs_world* world, const ecs_call* calls, uint32_t count, ecs_en
 }
 
 bool ecs_listen_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index) {
+    return ecs_listen_reserve_many(world, edge, index, 1);
+}
+
+bool ecs_listen_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_t index,
+                             uint32_t count) {
     const ecs_call* calls =
         edge->calls + edge->before_count + edge->after_count + edge->leave_count;
     for (uint32_t i = 0; i < edge->enter_count; i++) {
         ecs_system* system = world->systems.list[calls[i].system];
-        if (!ecs_members_reserve(world, &system->members, ecs_entity_make(index, 1))) {
+        if (!ecs_members_reserve(world, &system->members, ecs_entity_make(index, 1), count)) {
             return false;
         }
     }

@@ -27,11 +27,15 @@ typedef struct ecs_edges {
 
 /// Fill `told`, `birth` and `death` of a new archetype. @return false when memory ran out.
 BASE_MUST_USE bool ecs_listen_bind(ecs_world* world, ecs_archetype* archetype);
+/// Forget what an archetype that goes away means to anybody; edges that were found are no longer valid.
 void ecs_listen_unbind(ecs_world* world, ecs_archetype* archetype);
 /// The edge of a move. NULL when memory ran out.
 ecs_edge* ecs_listen_move(ecs_world* world, const ecs_archetype* from, const ecs_archetype* to);
 /// Room for the entity in the lists of systems that it enters. @return false when memory ran out.
 BASE_MUST_USE bool ecs_listen_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index);
+/// The same for an entity that is one of `count`.
+BASE_MUST_USE bool ecs_listen_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_t index,
+                                           uint32_t count);
 /// Tell handlers before the change; tell them after it, and write down who entered and left.
 void ecs_listen_before(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
 void ecs_listen_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity);

@@ -96,10 +96,12 @@ static void list_clear(ecs_member_list* list) {
     list->count = list->holes = 0;
 }
 
-bool ecs_members_reserve(ecs_world* world, ecs_members* members, ecs_entity entity) {
+bool ecs_members_reserve(ecs_world* world, ecs_members* members, ecs_entity entity,
+                         uint32_t count) {
     uint32_t index = ecs_entity_index(entity);
-    return list_reserve(world, &members->entered, list_length(&members->entered) + 1) &&
-           list_reserve(world, &members->left, list_length(&members->left) + members->count + 1) &&
+    return list_reserve(world, &members->entered, list_length(&members->entered) + count) &&
+           list_reserve(world, &members->left,
+                        list_length(&members->left) + members->count + count) &&
            list_reserve_index(world, &members->entered, index) &&
            list_reserve_index(world, &members->left, index);
 }

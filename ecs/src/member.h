@@ -27,8 +27,9 @@ typedef struct ecs_members {
 struct ecs_system;
 
 void ecs_members_deinit(const ecs_world* world, ecs_members* members);
-/// Room for one more that enters. @return false when memory ran out.
-BASE_MUST_USE bool ecs_members_reserve(ecs_world* world, ecs_members* members, ecs_entity entity);
+/// Room for `count` more that enter, one of them `entity`. @return false when memory ran out.
+BASE_MUST_USE bool ecs_members_reserve(ecs_world* world, ecs_members* members, ecs_entity entity,
+                                       uint32_t count);
 /// It came to match (room was reserved), or no longer does.
 void ecs_members_enter(ecs_members* members, ecs_entity entity);
 void ecs_members_leave(ecs_members* members, ecs_entity entity);
