@@ -78,6 +78,7 @@ static bool reserve_table(ecs_world* world) {
     uint32_t* table = base_allocate_zero(world->allocator, capacity * sizeof *table);
     if (!table) return false;
     for (uint32_t id = 0; id < storage->archetype_count; id++) {
+        if (storage->archetypes[id]->made_by == ECS_TEMPLATE_NONE) continue;
         uint32_t i = (uint32_t)storage->archetypes[id]->hash & (capacity - 1);
         while (table[i] != 0)
             i = (i + 1) & (capacity - 1);
@@ -210,6 +211,38 @@ ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id, ecs_b
         .is_singleton = made_from->is_singleton,
     };
     return ECS_OK;
+}
+
+ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made_from,
+                                      ecs_archetype** found) {
+    return find_or_make(world, made_from, found);
+}
+
+void ecs_archetypes_index(ecs_world* world) {
+    ecs_storage* storage = &world->storage;
+    uint32_t mask = storage->archetype_table_capacity - 1;
+    memset(storage->archetype_table, 0,
+           storage->archetype_table_capacity * sizeof *storage->archetype_table);
+    for (uint32_t id = 0; id < storage->archetype_count; id++) {
+        if (storage->archetypes[id]->made_by == ECS_TEMPLATE_NONE) continue;
+        uint32_t i = (uint32_t)storage->archetypes[id]->hash & mask;
+        while (storage->archetype_table[i] != 0)
+            i = (i + 1) & mask;
+        storage->archetype_table[i] = id + 1;
+    }
+}
+
+void ecs_archetypes_drop_last(ecs_world* world) {
+    ecs_storage* storage = &world->storage;
+    ecs_archetype* archetype = storage->archetypes[storage->archetype_count - 1];
+    BASE_ASSERT(archetype->row_count == 0);
+    while (archetype->chunk_count > 0)
+        ecs_archetype_drop_chunk(world, archetype);
+    ecs_queries_drop_archetype(world, archetype);
+    ecs_listen_unbind(world, archetype);
+    storage->archetype_count--;
+    ecs_archetype_destroy(world, archetype);
+    ecs_archetypes_index(world);
 }
 
 void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {

@@ -463,3 +463,7 @@ void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t
     }
     trim(world, archetype, removed);
 }
+
+void ecs_archetype_drop_chunk(ecs_world* world, ecs_archetype* archetype) {
+    drop_last_chunk(world, archetype);
+}

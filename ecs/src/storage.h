@@ -84,7 +84,7 @@ typedef struct ecs_archetype {
     uint32_t track_count; ///< tracked ones; their shadows are columns [column_count, + track_count)
     bool has_ops;         ///< some type has functions: no plain-memory path
     bool is_replicated;   ///< some template of it is; hint only
-    ecs_template_id made_by; ///< the template that was bound first: makes the archetype again
+    ecs_template_id made_by; ///< a template that makes it again; none: a reload left nobody who does
     uint32_t rows_max;       ///< capacity of a full-grown chunk
     ecs_column* columns;     ///< sorted by component id
     uint16_t* tracked;       ///< track index -> column
@@ -522,6 +522,16 @@ void ecs_chunk_zero(ecs_chunk* chunk, uint32_t from, uint32_t end);
 /// Zero the runway's unused rows and forget it.
 void ecs_runway_close(ecs_world* world);
 void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype);
+/// The archetype of a template that is not bound (yet): for a reload. @return as ecs_storage_bind.
+BASE_MUST_USE ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made_from,
+                                                    ecs_archetype** found);
+/// Fill the table anew. An archetype that no template makes any more (made_by is none; it has no rows)
+/// is not in it, and a template that asks for the same columns gets a new one.
+void ecs_archetypes_index(ecs_world* world);
+/// Take back the archetype that was made last; it has no rows and no binding.
+void ecs_archetypes_drop_last(ecs_world* world);
+/// Take back its last chunk, which has no rows.
+void ecs_archetype_drop_chunk(ecs_world* world, ecs_archetype* archetype);
 
 // Query caches (query.c). Reserve may fail and changes nothing that a walk sees; the others cannot.
 BASE_MUST_USE bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype);

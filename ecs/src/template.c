@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The registry of templates: found by name, composed on demand. Loaded ones are indexed by name,
 // composed ones by their list of parts, which also decides their name. Rows never move or change, so
-// pointers to templates live as long as the world.
+// pointers to templates live as long as the world, or until a reload puts new rows in their places.
 #include "template_set.h"
 
 #include "types.h"
@@ -140,14 +140,13 @@ static ecs_template_id find_composed(const ecs_world* world, const ecs_template_
     }
 }
 
-/// @return NULL when the name or the components do not fit, or memory ran out.
-static ecs_template_row* compose_row(ecs_world* world, const ecs_template_id* parts,
-                                     uint32_t count) {
+ecs_template_row* ecs_template_row_compose(ecs_world* world, ecs_template_row* const* rows,
+                                           const ecs_template_id* parts, uint32_t count) {
     ecs_template_fold* fold = base_allocate_zero(world->allocator, sizeof *fold);
     if (!fold) return NULL;
     bool fits = true;
     for (uint32_t i = 0; i < count && fits; i++) {
-        const ecs_template_row* row = world->templates.rows[parts[i] - 1];
+        const ecs_template_row* row = rows[parts[i] - 1];
         fits = ecs_template_fold_add(fold, row->slots, row->slot_count);
     }
     ecs_template_row* row =
@@ -159,7 +158,7 @@ static ecs_template_row* compose_row(ecs_world* world, const ecs_template_id* pa
     memcpy(composed->parts, parts, count * sizeof *parts);
     size_t size = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const ecs_template* part = ecs_template_get(world, parts[i]);
+        const ecs_template* part = &rows[parts[i] - 1]->public;
         composed->is_singleton = composed->is_singleton || part->is_singleton;
         if (i) composed->name[size++] = '+';
         // Room for the next '+' as well: a name that would be cut is no name.
@@ -192,7 +191,7 @@ ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* id
     templates->rows = rows;
     if (!ecs_name_index_reserve(&templates->index, world->allocator, templates->count + 1))
         return ECS_TEMPLATE_NONE;
-    ecs_template_row* row = compose_row(world, parts, part_count);
+    ecs_template_row* row = ecs_template_row_compose(world, templates->rows, parts, part_count);
     if (!row) return ECS_TEMPLATE_NONE;
     templates->rows[templates->count++] = row;
     row->public.id = (ecs_template_id)templates->count;

@@ -218,22 +218,29 @@ static bool reserve_all(ecs_template_set* set) {
                                           templates->count + set->draft_count);
 }
 
+ecs_template_row* ecs_template_set_row(ecs_template_set* set, const ecs_draft* draft,
+                                       ecs_template_id id) {
+    ecs_template_row* row =
+        ecs_template_row_create(set->world, set, draft->slots, draft->slot_count);
+    if (!row) return NULL;
+    ecs_template* template_ = &row->public;
+    template_->id = id;
+    template_->is_singleton = draft->is_singleton;
+    template_->part_count = 1;
+    template_->parts[0] = template_->id;
+    template_->line = draft->line;
+    (void)base_text_copy(template_->name, sizeof template_->name, draft->name);
+    (void)base_text_copy(template_->file, sizeof template_->file, draft->file);
+    return row;
+}
+
 /// Rows behind the registry's count: not visible yet. @return how many could be made.
 static uint32_t make_rows(ecs_template_set* set) {
     ecs_templates* templates = &set->world->templates;
     for (uint32_t i = 0; i < set->draft_count; i++) {
-        const ecs_draft* draft = &set->drafts[i];
         ecs_template_row* row =
-            ecs_template_row_create(set->world, set, draft->slots, draft->slot_count);
+            ecs_template_set_row(set, &set->drafts[i], (ecs_template_id)(templates->count + i + 1));
         if (!row) return i;
-        ecs_template* template_ = &row->public;
-        template_->id = (ecs_template_id)(templates->count + i + 1);
-        template_->is_singleton = draft->is_singleton;
-        template_->part_count = 1;
-        template_->parts[0] = template_->id;
-        template_->line = draft->line;
-        (void)base_text_copy(template_->name, sizeof template_->name, draft->name);
-        (void)base_text_copy(template_->file, sizeof template_->file, draft->file);
         templates->rows[templates->count + i] = row;
     }
     return set->draft_count;

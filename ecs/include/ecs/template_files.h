@@ -66,3 +66,29 @@ bool ecs_pack_next(const void* pack, size_t bytes, size_t* offset, ecs_pack_text
 /// Append one text, as ecs_template_pack does: for a pack of texts that are there already. Asserts the
 /// limits of path and text.
 void ecs_pack_add(base_bytes* pack, const char* path, const char* text, size_t bytes);
+
+/// What a reload did.
+typedef struct ecs_reload_report {
+    uint32_t templates_changed, templates_added; ///< composed ones are not counted
+    uint32_t entities_changed;                   ///< some value or component of theirs is another
+} ecs_reload_report;
+
+/// Take the templates of a pack in place of those that are loaded: between ticks, outside of stages and
+/// walks (asserted), in a sealed world. Everything is judged first; when something is wrong it is reported
+/// with file and line and nothing changes, and so it is when memory runs out.
+/// - Every loaded template is in the pack again; new ones get ids behind all others. Ids stay.
+/// - Components that no template or registration had when the world was sealed cannot come, and what a
+///   query asks for cannot go from the last template that has it.
+/// - A value of a living entity that equals its old default becomes the new one (and is tracked like any
+///   change); one that was written stays. Entities whose template has other components now are recreated
+///   in the order of their indices: what both have is kept, the rest is the default.
+/// - With `is_replicated_locked` nothing may change that clients or a schema know: components that are
+///   replicated, how they are sent, their defaults; and no replicated template may come.
+/// Pointers to templates and opaque components are void afterwards. The same reload of equal worlds ends in
+/// equal worlds, so a log that carries the pack can be run again.
+/// @return ECS_OK; ECS_ERR_SYNTAX; ECS_ERR_UNKNOWN (a template is missing); ECS_ERR_TYPE (a component, or
+///         what is locked); ECS_ERR_MALFORMED (no pack); ECS_ERR_FULL; ECS_ERR_MEMORY. `report` may be NULL.
+BASE_MUST_USE ecs_result ecs_template_reload(ecs_world* world, const void* pack, size_t bytes,
+                                             bool is_replicated_locked,
+                                             const base_reporter* reporter,
+                                             ecs_reload_report* report);
