@@ -42,6 +42,10 @@ case_other_data_lets_the_cameras_fall() {
 }
 
 case_the_module_of_cubes_is_checked() {
+    run check shoal-server check "$games/cubes.blk"
+    [ "$code" = 0 ] || fail "check of the templates ended with $code"
+    # Sanitizers add writable globals of their own.
+    [ -z "${SHOAL_E2E_SLOW:-}" ] || return 0
     run check shoal-server check "$games/cubes.so" "$games/cubes.blk"
     [ "$code" = 0 ] || fail "check ended with $code"
     says check.out '^ok files=2 '
