@@ -128,7 +128,6 @@ bool client_players_service(client_program* self, uint64_t now_us) {
     return is_any_left;
 }
 
-// Each player has its own clock: it follows how the server finds its inputs.
 // Each player's clock follows its own ring of inputs on the server, so that many bots would wake the loop
 // at as many moments, and each time all of them are given the time: who is due so soon goes along.
 static uint64_t slack_us(const client_program* self) {

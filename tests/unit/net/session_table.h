@@ -60,7 +60,8 @@ typedef struct table_config {
     uint32_t clients_max, clients_min; ///< 0: TABLE_SEATS, 0
     ecs_tick ticks_max;
     const base_reporter* reporter;
-    double quiet; ///< setting of the test game; 0: nothing ever changes
+    double quiet;                ///< setting of the test game; 0: nothing ever changes
+    const net_game_module* game; ///< NULL: the test game as it is
 } table_config;
 
 typedef struct table {
@@ -81,9 +82,9 @@ static inline void table_open(table* at, table_config config) {
     memset(at, 0, sizeof *at);
     table_memory_init(&at->memory);
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(
-        net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", &reporter, &at->module),
-        NET_OK);
+    assert_int_equal(net_module_wrap(config.game ? config.game : swarm_module_get(),
+                                     swarm_templates(), "swarm.blk", &reporter, &at->module),
+                     NET_OK);
     net_match_config match = net_match_config_default(at->module);
     match.allocator = &at->memory.allocator;
     match.role = NET_ROLE_SERVER;

@@ -509,6 +509,55 @@ static void another_entity_is_predicted_when_the_player_gets_it(void** state) {
     game_close(g);
 }
 
+static uint32_t any_number(game* g, uint32_t near) {
+    static const uint32_t odd[] = {0, 1, 63, 64, 65, 127, 128, UINT32_MAX - 1, UINT32_MAX};
+    if (base_rng_chance(&g->rng, 0.5)) return near + base_rng_below(&g->rng, 140) - 70;
+    return odd[base_rng_below(&g->rng, BASE_COUNT(odd))];
+}
+
+// Whatever a server says of ticks, inputs and players: prediction stays within its bounds, and once the
+// server is honest about a tick that it has not gone beyond, it is right again.
+static void a_lying_server_harms_nothing(void** state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        game* g = game_open(3, 3, 0.05, seed);
+        game_settle(g, 3);
+        ecs_entity player = player_of(g);
+        for (uint32_t i = 0; i < 600; i++) {
+            game_step(g);
+            // Never beyond the true tick: what is older than the newest is ignored for good.
+            ecs_tick newest = net_mirror_tick(g->mirror);
+            ecs_tick tick = newest - base_rng_below(&g->rng, 3) % (newest + 1);
+            net_predict_state(g->predict, tick, any_number(g, g->inputs.used),
+                              any_number(g, g->inputs.owed), base_rng_chance(&g->rng, 0.7));
+            if (base_rng_chance(&g->rng, 0.1)) {
+                net_predict_player(g->predict, base_rng_u32(&g->rng));
+                net_predict_state(g->predict, tick, g->inputs.used, 0, true);
+                net_predict_player(g->predict, player);
+            }
+            float x;
+            (void)shown_x(g, &x);
+            ecs_tick ahead = net_predict_tick(g->predict);
+            assert_true(ahead <= newest + NET_PREDICT_TICKS_MAX);
+        }
+        g->loss = 0;
+        game_run(g, 120);
+        float worst = 0;
+        for (uint32_t i = 0; i < 60; i++) {
+            game_step(g);
+            ecs_tick tick = net_match_tick(g->at.match);
+            float off = base_abs(g->predicted_x[tick] - x_of(g->at.match, player_of(g)));
+            worst = off > worst ? off : worst;
+        }
+        assert_true(worst < 0.0626f);
+        // A tick that no match reaches: from then on nothing that comes is newer.
+        net_predict_state(g->predict, UINT64_C(1) << 51, g->inputs.used, 0, true);
+        game_run(g, 200);
+        assert_true(net_predict_tick(g->predict) <= (UINT64_C(1) << 51) + NET_PREDICT_TICKS_MAX);
+        game_close(g);
+    }
+}
+
 static void a_module_that_predicts_nothing_has_no_prediction(void** state) {
     (void)state;
     net_game_module plain = *breakout_module();
@@ -550,6 +599,7 @@ int main(void) {
         TEST(a_silent_server_stops_prediction_at_its_bound),
         TEST(without_a_living_player_nothing_is_predicted),
         TEST(another_entity_is_predicted_when_the_player_gets_it),
+        TEST(a_lying_server_harms_nothing),
         TEST(a_module_that_predicts_nothing_has_no_prediction),
         TEST(the_same_seed_gives_the_same_prediction),
     };

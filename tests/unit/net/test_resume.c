@@ -124,6 +124,39 @@ static void who_returns_while_the_server_settles_catches_up(void** state) {
     table_close(&at);
 }
 
+// For who was away already before the last tick, longer than the end may take, nobody waits.
+static void who_was_away_for_long_does_not_hold_up_the_end(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 19, .ticks_max = 14 * TICKS_PER_SECOND, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    raw->transport->ops->disconnect(raw->transport, raw->peer, 0, true);
+    table_run(&at, 16 * TICKS_PER_SECOND);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+    table_close(&at);
+}
+
+// The end waits once more for who comes back, not each time: nobody can keep a server from ending.
+static void coming_back_again_and_again_does_not_put_off_the_end(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 20, .ticks_max = 2 * TICKS_PER_SECOND, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    uint8_t secret[NET_RESUME_BYTES];
+    memcpy(secret, raw->resume, sizeof secret);
+    table_run(&at, 3 * TICKS_PER_SECOND);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_SETTLING);
+    for (uint32_t i = 0; i < 4; i++) {
+        raw = table_stranger(&at);
+        table_run(&at, 5);
+        raw_client_hello_again(raw, table_schema(&at), "swarm", secret, sizeof secret);
+        table_run(&at, 6 * TICKS_PER_SECOND);
+    }
+    assert_int_equal(net_server_get_counters(at.server)->resumes, 2);
+    assert_int_not_equal(net_server_get_phase(at.server), NET_SERVER_SETTLING);
+    table_close(&at);
+}
+
 // A stop waits NET_STOP_MS_MAX, whoever is away.
 static void a_stop_does_not_wait_for_who_is_away(void** state) {
     (void)state;
@@ -419,6 +452,8 @@ int main(void) {
         TEST(twenty_five_seconds_of_darkness_are_survived),
         TEST(two_seconds_of_darkness_need_no_new_connection),
         TEST(who_returns_while_the_server_settles_catches_up),
+        TEST(who_was_away_for_long_does_not_hold_up_the_end),
+        TEST(coming_back_again_and_again_does_not_put_off_the_end),
         TEST(a_stop_does_not_wait_for_who_is_away),
         TEST(after_thirty_seconds_the_session_is_over),
         TEST(who_leaves_by_word_has_left),

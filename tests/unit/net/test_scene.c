@@ -136,6 +136,21 @@ static void a_lost_tick_is_a_longer_line(void** state) {
     close_all(&f);
 }
 
+// Received ticks are remembered in a ring: what is older than it must not be taken for what is in it.
+static void packets_from_long_ago_say_nothing(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
+    at(&f, 1990, mover, 8);
+    at(&f, 2000, mover, 88);
+    net_scene_packet(f.scene, 1995 - NET_SCENE_TICKS);
+    show(&f, 1990);
+    show(&f, 1995);
+    assert_near(shown(&f, mover), 48);
+    close_all(&f);
+}
+
 static void samples_may_come_in_any_order(void** state) {
     (void)state;
     fixture f;
@@ -648,6 +663,7 @@ int main(void) {
         TEST(components_that_are_not_marked_change_at_their_tick),
         TEST(what_rests_and_then_moves_does_not_creep),
         TEST(a_lost_tick_is_a_longer_line),
+        TEST(packets_from_long_ago_say_nothing),
         TEST(samples_may_come_in_any_order),
         TEST(a_late_sample_is_used_when_it_is_the_newest),
         TEST(beyond_the_newest_sample_movement_fades_to_a_stop),

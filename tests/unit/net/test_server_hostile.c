@@ -548,6 +548,38 @@ static void a_message_cut_or_flipped_anywhere_does_no_harm(void** state) {
     table_close(&at);
 }
 
+static bool refuse_nothing(const ProtobufCMessage* message, void* payload) {
+    (void)payload;
+    return protobuf_c_message_get_packed_size(message) > 0;
+}
+
+// Then there is nothing to rest on: a client that falls silent has no input at all.
+static void a_module_may_refuse_even_the_input_of_who_does_nothing(void** state) {
+    (void)state;
+    net_game_module game = *swarm_module_get();
+    net_message messages[NET_MESSAGES_MAX];
+    memcpy(messages, game.messages, game.message_count * sizeof *messages);
+    for (uint32_t i = 0; i < game.message_count; i++)
+        if (messages[i].kind == NET_MESSAGE_INPUT) messages[i].from_wire = refuse_nothing;
+    game.messages = messages;
+    table at;
+    table_open(&at, (table_config){.seed = 31, .quiet = 1e9, .game = &game});
+    raw_client* raw = table_guest(&at);
+    static const uint8_t one[] = {8, 2}; // a field, of varint 2
+    raw_client_inputs(raw, raw_client_packet(raw), 1, 1, one, sizeof one);
+    for (uint32_t i = 0; i < TICKS_PER_SECOND; i++) {
+        raw_client_inputs(raw, raw_client_packet(raw), 0, 0, NULL, 0);
+        table_step(&at);
+    }
+    assert_int_equal(malformed(&at), 0);
+    raw_client_goodbye(raw);
+    table_run(&at, 5);
+    const net_peer_report* report = table_report(&at, raw->client);
+    assert_int_equal(report->inputs_received, 1);
+    assert_true(report->inputs_repeated > 0);
+    table_close(&at);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(three_malformed_messages_within_ten_seconds_end_the_session),
@@ -571,6 +603,7 @@ int main(void) {
         TEST(a_flood_of_events_is_taken_at_its_own_pace),
         TEST(one_hostile_client_hurts_nobody_else),
         TEST(a_message_cut_or_flipped_anywhere_does_no_harm),
+        TEST(a_module_may_refuse_even_the_input_of_who_does_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
