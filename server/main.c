@@ -188,6 +188,32 @@ static void tell_log_failure(program* self) {
     }
 }
 
+// On request (SIGHUP): NAME.blk and what it imports are read again, and all or nothing of it is taken. The
+// module's library stays. A log could not be run again without it, so a match that is logged refuses.
+static void reload_templates(program* self) {
+    const char* file = self->module->templates_file;
+    self->loop.is_reload_asked = false;
+    if (self->log) {
+        base_report(&self->reporter, file, 0,
+                    "not reloaded: a match that is logged keeps its templates (--log none)");
+        return;
+    }
+    base_bytes pack;
+    base_bytes_init(&pack, NULL);
+    ecs_reload_report done;
+    net_result result = net_template_pack_read(file, &self->reporter, &pack);
+    if (result == NET_OK)
+        result = net_match_reload(self->match, pack.data, pack.size, &self->reporter, &done);
+    base_bytes_deinit(&pack);
+    if (result == NET_OK)
+        base_report(&self->reporter, file, 0,
+                    "note: reloaded: templates changed=%u added=%u entities changed=%u",
+                    done.templates_changed, done.templates_added, done.entities_changed);
+    else
+        base_report(&self->reporter, file, 0, "not reloaded, nothing changed: %s",
+                    net_result_text(result));
+}
+
 static void run_match(program* self) {
     const uint64_t period_us = 1000000u / self->config.tick_rate_hz;
     uint64_t next_us = net_loop_now_us();
@@ -204,6 +230,7 @@ static void run_match(program* self) {
             self->was_asked_to_end = true; // and by a second signal once more: at once
             net_server_stop(self->server, net_loop_now_us());
         }
+        if (self->loop.is_reload_asked) reload_templates(self);
         now_us = net_loop_now_us();
         net_server_service(self->server, now_us);
         if (now_us < next_us && !is_fast) continue;
@@ -335,7 +362,7 @@ int main(int argc, char** argv) {
                 base_report(&self->reporter, NULL, 0, "unexpected word '%s' (see --help)",
                             self->config.words.values[0]);
                 code = EXIT_USAGE;
-            } else if (!net_loop_init(&self->loop)) {
+            } else if (!net_loop_init(&self->loop) || !net_loop_hear_reload(&self->loop)) {
                 base_report(&self->reporter, NULL, 0, "signals: %s", strerror(errno));
             } else {
                 code = run(self);

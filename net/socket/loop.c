@@ -49,6 +49,16 @@ bool net_loop_init(net_loop* loop) {
     return loop->signals >= 0;
 }
 
+bool net_loop_hear_reload(net_loop* loop) {
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGINT);
+    sigaddset(&mask, SIGTERM);
+    sigaddset(&mask, SIGHUP);
+    return pthread_sigmask(SIG_BLOCK, &mask, NULL) == 0 &&
+           signalfd(loop->signals, &mask, SFD_NONBLOCK | SFD_CLOEXEC) >= 0;
+}
+
 void net_loop_deinit(net_loop* loop) {
     if (loop->signals >= 0) close(loop->signals);
     loop->signals = -1;
@@ -68,7 +78,11 @@ bool net_loop_wait(net_loop* loop, uint64_t until_us) {
     if (ppoll(polled, loop->socket_count + 1, &wait, NULL) <= 0) return false;
     bool is_asked_to_end = false;
     struct signalfd_siginfo info;
-    while (read(loop->signals, &info, sizeof info) == (ssize_t)sizeof info)
-        is_asked_to_end = true;
+    while (read(loop->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGHUP)
+            loop->is_reload_asked = true;
+        else
+            is_asked_to_end = true;
+    }
     return is_asked_to_end;
 }

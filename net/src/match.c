@@ -284,6 +284,17 @@ void net_match_destroy(net_match* match) {
     base_release(allocator, match, sizeof *match);
 }
 
+net_result net_match_reload(net_match* match, const void* pack, size_t bytes,
+                            const base_reporter* reporter, ecs_reload_report* report) {
+    BASE_ASSERT(match->config.role == NET_ROLE_SERVER);
+    net_template_reporter texts = {reporter, match->config.module->templates_file};
+    const base_reporter text_reporter = net_template_reporter_make(&texts);
+    ecs_result result =
+        ecs_template_reload(match->world, pack, bytes, true, &text_reporter, report);
+    if (result == ECS_OK) return NET_OK;
+    return result == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MODULE;
+}
+
 // ---- asking ----
 
 ecs_world* net_match_world(net_match* match) {

@@ -125,6 +125,29 @@ case_check_follows_imports() {
     refused 2 'at least one' shoal-server check --no-import
 }
 
+# P12: on request, all or nothing, and not under a log.
+case_templates_are_reloaded_on_request() {
+    cp "$games/breakout.so" "$games/breakout.blk" .
+    serve server --game ./breakout.so --log none
+    sed -i '$a lamp { radius:r=7 }' breakout.blk
+    kill -HUP "${pids[server]}"
+    await "a reload" grep -q 'breakout.blk: note: reloaded: templates changed=0 added=1 ' server.err
+    echo 'lamp { radius:r=8 }' >>breakout.blk
+    kill -HUP "${pids[server]}"
+    await "a refusal" grep -q "breakout.blk:[0-9]*: error: template 'lamp' exists already" server.err
+    await "its end" grep -q 'breakout.blk: error: not reloaded, nothing changed' server.err
+    sed -i '$d; s/_min:r=0;/_min:r=1;/' breakout.blk
+    kill -HUP "${pids[server]}"
+    await "a lock" grep -q "breakout.blk:[0-9]*: error: template '[a-z_]*': component 'pos' is replicated" server.err
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    serve logged --game ./breakout.so --log a.slog
+    kill -HUP "${pids[logged]}"
+    await "a refusal" grep -q 'not reloaded: a match that is logged' logged.err
+    kill -TERM "${pids[logged]}"
+    ends_with 0 logged
+}
+
 case_check_names_what_is_wrong() {
     printf 'stone {\n  pos:p2 = 1,2\n  weight:r = heavy\n}\n' >stone.blk
     refused 2 'stone.blk:3: error: ' shoal-server check stone.blk

@@ -44,6 +44,13 @@ BASE_MUST_USE net_result net_match_create(const net_match_config* config,
                                           const base_reporter* reporter, net_match** match);
 void net_match_destroy(net_match* match);
 
+/// Take the templates of a pack (net_template_pack_read) in place of the module's, between steps, on a
+/// server: ecs_template_reload with everything replicated locked, since the schema is told to clients and
+/// logs when the match begins. A log has no place for it: whoever writes one must not call this.
+/// @return NET_OK; NET_ERR_MODULE (reported, nothing changed); NET_ERR_MEMORY (nothing changed).
+BASE_MUST_USE net_result net_match_reload(net_match* match, const void* pack, size_t bytes,
+                                          const base_reporter* reporter, ecs_reload_report* report);
+
 ecs_world* net_match_world(net_match* match);
 const net_schema* net_match_schema(const net_match* match);
 const net_match_config* net_match_get_config(const net_match* match);

@@ -501,8 +501,52 @@ static void a_save_that_is_cut_is_refused_and_one_without_room_too(void** state)
     table_close(&t);
 }
 
+/// P12: what clients do not know may change while a match runs; the rest is refused by file and line.
+static void templates_are_exchanged_between_ticks(void** state) {
+    (void)state;
+    net_module* module = wrap(breakout_module(), NULL);
+    net_match_config config = net_match_config_default(module);
+    net_match* match = NULL;
+    assert_int_equal(net_match_create(&config, NULL, &match), NET_OK);
+    net_match_join(match, 1, "ann", false);
+    for (uint32_t i = 0; i < 10; i++)
+        net_match_step(match, NULL);
+    char* text = table_read_file(BREAKOUT_BLK);
+    uint64_t hash = ecs_world_state_hash(net_match_world(match));
+    static const char* const more[] = {"\nlamp { radius:r=7 }\n",
+                                       "\nlamp { radius:r=8; hue:c=1,2,3 }\n"};
+    static const char* const said[] = {
+        "", "error: component 'hue' is new: a running world keeps the components it began with"};
+    for (uint32_t i = 0; i < BASE_COUNT(more); i++) {
+        char* whole = malloc(strlen(text) + strlen(more[i]) + 1);
+        assert_non_null(whole);
+        memcpy(whole, text, strlen(text));
+        memcpy(whole + strlen(text), more[i], strlen(more[i]) + 1);
+        base_bytes pack;
+        base_bytes_init(&pack, NULL);
+        ecs_pack_add(&pack, "breakout.blk", whole, strlen(whole));
+        base_report_first first;
+        base_reporter reporter = base_reporter_first(&first);
+        ecs_reload_report done;
+        net_result result = net_match_reload(match, pack.data, pack.size, &reporter, &done);
+        assert_int_equal(result, i == 0 ? NET_OK : NET_ERR_MODULE);
+        assert_non_null(strstr(first.text, said[i]));
+        if (i == 0) assert_int_equal(done.templates_added, 1);
+        if (i == 0) assert_int_equal(done.entities_changed, 0);
+        base_bytes_deinit(&pack);
+        free(whole);
+    }
+    assert_true(ecs_world_state_hash(net_match_world(match)) == hash);
+    net_match_step(match, NULL);
+    assert_true(ecs_template_find(net_match_world(match), "lamp") != ECS_TEMPLATE_NONE);
+    free(text);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(templates_are_exchanged_between_ticks),
         TEST(a_config_begins_with_the_modules_defaults),
         TEST(settings_are_applied_within_their_range),
         TEST(a_module_that_does_not_fit_is_reported),
