@@ -26,53 +26,54 @@
 #define CUBES_DISTANCE_MIN 8.0f
 #define CUBES_DISTANCE_MAX 400.0f
 
+ES_STRUCT(Gravity)
 typedef struct cubes_gravity {
     ecs_vec3 force;
 } cubes_gravity;
-ES_TYPE(cubes_gravity, Gravity)
 
+ES_STRUCT(RigidBody)
 typedef struct cubes_body {
     ecs_vec3 velocity, acceleration;
 } cubes_body;
-ES_TYPE(cubes_body, RigidBody)
 
+ES_STRUCT(Transform)
 typedef struct cubes_transform {
     ecs_vec3 position, rotation, scale;
 } cubes_transform;
-ES_TYPE(cubes_transform, Transform)
 
 /// All that a client must know: the rest is drawn from the seed.
+ES_STRUCT(CubesSpawn)
 typedef struct cubes_spawn {
     uint32_t seed; ///< 0: the template's values instead of chance
     uint32_t tick; ///< after this tick it is where it begins
 } cubes_spawn;
-ES_TYPE(cubes_spawn, CubesSpawn)
 
 /// How far this side has reckoned.
+ES_STRUCT(CubesFall)
 typedef struct cubes_fall {
     uint32_t tick; ///< newest that is in Transform and RigidBody
     uint32_t next; ///< after this one it begins again at the top; 0: nothing is laid out yet
 } cubes_fall;
-ES_TYPE(cubes_fall, CubesFall)
 
 /// A camera looks from `distance` at its Transform's position.
+ES_STRUCT(CubesOrbit)
 typedef struct cubes_orbit {
-    float yaw;   ///< [-pi, pi)
-    float pitch; ///< above the horizon
-    float distance;
+    float yaw ES_QUANT(-4, CUBES_ANGLE_GRID, 15);   ///< [-pi, pi)
+    float pitch ES_QUANT(-2, CUBES_ANGLE_GRID, 14); ///< above the horizon
+    float distance ES_QUANT(0, CUBES_DISTANCE_GRID, 13);
 } cubes_orbit;
-ES_TYPE(cubes_orbit, CubesOrbit)
 
 /// Component "input" of a camera and payload of the event "camera_input". -127..127.
+ES_STRUCT(CubesInput)
+ES_EVENT(camera_input)
 typedef struct cubes_input {
-    int32_t yaw, pitch, zoom;
+    int32_t yaw, pitch, zoom ES_QUANT(-127, 1, 8);
 } cubes_input;
-ES_TYPE(cubes_input, CubesInput)
 
+ES_STRUCT(CubesPlayer)
 typedef struct cubes_player {
     uint32_t client;
 } cubes_player;
-ES_TYPE(cubes_player, CubesPlayer)
 
 enum {
     CUBES_SETTING_CUBES,
