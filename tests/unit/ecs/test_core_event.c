@@ -501,6 +501,42 @@ static void running_out_of_memory_anywhere_leaves_a_world_that_holds(void** stat
     assert_true(fail_at > 30);
 }
 
+static void a_move_that_fails_tells_that_they_appear_again(void** state) { // S5.18
+    (void)state;
+    store_memory memory;
+    store_memory_init(&memory);
+    uint32_t taken_back = 0;
+    bool is_done = false;
+    for (uint64_t fail_at = 1; !is_done; fail_at++) {
+        hearing all = {.text = ""};
+        const ear ball = {&all, "ball"};
+        ecs_world_config config = ecs_world_config_default();
+        config.allocator = &memory.allocator;
+        memory.fail_at = 0;
+        store_open(&all.store, &config);
+        hear(&all, &ball, hear_all_events, 5, with_radius, 1);
+        store_seal(&all.store);
+        store_create(&all.store, all.store.poster); // there is room for another
+        ecs_entity entity = store_create(&all.store, all.store.ball);
+        all.text[0] = '\0';
+        memory.fail_at = memory.calls + fail_at;
+        ecs_result result = ecs_recreate(all.store.world, entity, all.store.poster, NULL, 0);
+        memory.fail_at = 0;
+        is_done = result == ECS_OK;
+        if (is_done) {
+            hear_expect(&all, "ball<65537 ");
+        } else if (all.text[0] != '\0') {
+            hear_expect(&all, "ball<65537 ball>65537 ");
+            taken_back++;
+        }
+        assert_int_equal(ecs_entity_template(all.store.world, entity),
+                         is_done ? all.store.poster : all.store.ball);
+        ecs_world_validate(all.store.world);
+        store_close(&all.store);
+    }
+    assert_true(taken_back > 0);
+}
+
 static void telling_asks_for_no_memory_in_a_steady_tick(void** state) { // S5.18 S4.6
     (void)state;
     store_memory memory;
@@ -545,6 +581,7 @@ int main(void) {
         TEST(core_events_are_not_for_others_to_send_or_name),
         TEST(a_mirror_is_told_as_well),
         TEST(running_out_of_memory_anywhere_leaves_a_world_that_holds),
+        TEST(a_move_that_fails_tells_that_they_appear_again),
         TEST(telling_asks_for_no_memory_in_a_steady_tick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
