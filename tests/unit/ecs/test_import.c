@@ -313,6 +313,48 @@ static void a_pack_of_damaged_bytes_is_refused(void** state) {
     base_bytes_deinit(&pack);
 }
 
+/// Files of an example begin with "//// PATH" on a line of its own.
+static uint32_t split_files(char* text, table_file* files, uint32_t files_max) {
+    uint32_t count = 0;
+    for (char* at = strstr(text, "//// "); at; at = strstr(at, "//// ")) {
+        at[0] = '\0';
+        char* end = strchr(at + 5, '\n');
+        assert_non_null(end);
+        *end = '\0';
+        assert_true(count < files_max);
+        files[count++] = (table_file){at + 5, end + 1};
+        at = end + 1;
+    }
+    return count;
+}
+
+static void the_files_of_the_manual_load(void** state) {
+    ecs_world* world = *state;
+    static char manual[65536];
+    FILE* file = fopen(DATABLOCK_MANUAL, "rb");
+    assert_non_null(file);
+    manual[fread(manual, 1, sizeof manual - 1, file)] = '\0';
+    (void)fclose(file);
+    char* at = strstr(manual, "```blk files\n");
+    assert_non_null(at);
+    *strstr(at + 3, "```") = '\0';
+    table_file files[8];
+    table all = {.files = files, .count = split_files(at, files, BASE_COUNT(files))};
+    assert_int_equal(all.count, 3);
+    ecs_template_source source = source_of(&all);
+    static const char* const roots[] = {"game"};
+    source.root_names = roots;
+    source.root_count = 1;
+    base_report_first report;
+    base_reporter reporter = base_reporter_first(&report);
+    assert_int_equal(ecs_template_load_files(world, &source, "zoo.blk", &reporter), ECS_OK);
+    assert_string_equal(report.text, "/game/zoo.blk:3: warning: component 'mane' has the unknown "
+                                     "type 'Fur': kept, not used");
+    assert_int_equal(report.count, 1);
+    expect_order(world, (const char* const[]){"animal", "bear", "lion"}, 3);
+    data_expect(world, "bear", "name", "\"B\xC3\xA4r\"");
+}
+
 static void memory_may_run_out_at_any_allocation_of_a_pack(void** state) {
     (void)state;
     table files =
@@ -346,6 +388,7 @@ int main(void) {
                                         teardown),
         cmocka_unit_test_setup_teardown(wildcards_match_by_name_in_the_order_of_bytes, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(the_files_of_the_manual_load, setup, teardown),
         TEST(faults_name_the_file_and_line_of_the_import),
         TEST(paths_are_plain_words_below_a_root),
         TEST(patterns_match_like_a_shell),
