@@ -33,6 +33,33 @@ static const ecs_field repl_body_fields[] = {
     {.name = "spin", .offset = offsetof(repl_body, spin), .kind = ECS_FIELD_I16, .count = 2},
 };
 
+/// Needs one resource, as every value of its kind does.
+typedef struct repl_mesh {
+    uint32_t id;
+} repl_mesh;
+
+static const ecs_field repl_mesh_fields[] = {{.name = "id", .kind = ECS_FIELD_U32, .count = 1}};
+
+static inline void repl_mesh_create(const ecs_type_context* context, void* value) {
+    (void)context;
+    memset(value, 0, sizeof(repl_mesh));
+}
+
+static inline void repl_mesh_destroy(const ecs_type_context* context, void* value) {
+    (void)context;
+    (void)value;
+}
+
+static inline uint32_t repl_mesh_request(const void* value, ecs_resource* resources,
+                                         uint32_t capacity) {
+    (void)value;
+    if (capacity > 0) memcpy(resources[0].name, "cube", sizeof "cube");
+    return 1;
+}
+
+static const ecs_type_ops repl_mesh_ops = {
+    .create = repl_mesh_create, .destroy = repl_mesh_destroy, .request = repl_mesh_request};
+
 static const char repl_text[] =
     "mover {\n"
     "  \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; value:p2=1,2 }\n"
@@ -45,14 +72,18 @@ static const char repl_text[] =
     "}\n"
     "extra { \"shield:i64\" { _replicate:b=yes; value:i64=-5 } \"flag:tag\"{ _replicate:b=yes; } "
     "}\n"
-    "local { note:i=3 }\n";
+    "local { note:i=3 }\n"
+    "model { \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; }\n"
+    "        \"mesh:repl_mesh\"{ id:u32=1 }\n }\n"
+    "limb { \"ecs.parent:eid\"{ _replicate:b=yes; value:eid=0 }\n }\n";
 
 typedef struct repl_side {
     ecs_world* world;
     net_schema* schema;
     net_rows* rows;
     uint32_t index_max;
-    ecs_template_id mover, holder, extra, local, mover_extra, mover_local, holder_extra;
+    ecs_template_id mover, holder, extra, local, model, limb, mover_extra, mover_local,
+        holder_extra;
     ecs_component_id pos, hp, secret, link, body, shield;
 } repl_side;
 
@@ -69,6 +100,13 @@ static inline void repl_open(repl_side* side, bool is_mirror, uint32_t index_max
                           .fields = repl_body_fields,
                           .field_count = BASE_COUNT(repl_body_fields)};
     assert_int_equal(ecs_type_register(side->world, &body, NULL), ECS_OK);
+    ecs_type_desc mesh = {.name = "repl_mesh",
+                          .size = sizeof(repl_mesh),
+                          .align = _Alignof(repl_mesh),
+                          .fields = repl_mesh_fields,
+                          .field_count = 1,
+                          .ops = &repl_mesh_ops};
+    assert_int_equal(ecs_type_register(side->world, &mesh, NULL), ECS_OK);
     base_reporter reporter = base_reporter_stderr();
     assert_int_equal(
         ecs_template_load(side->world, "repl.blk", repl_text, strlen(repl_text), &reporter),
@@ -81,6 +119,8 @@ static inline void repl_open(repl_side* side, bool is_mirror, uint32_t index_max
     side->holder = ecs_template_find(side->world, "holder");
     side->extra = ecs_template_find(side->world, "extra");
     side->local = ecs_template_find(side->world, "local");
+    side->model = ecs_template_find(side->world, "model");
+    side->limb = ecs_template_find(side->world, "limb");
     side->pos = ecs_component_find(side->world, "pos");
     side->hp = ecs_component_find(side->world, "hp");
     side->secret = ecs_component_find(side->world, "secret");

@@ -522,6 +522,147 @@ static void running_out_of_memory_is_told_and_final(void** state) {
     }
 }
 
+// A loader that takes everything and finishes what the test says.
+typedef struct slow_loader {
+    ecs_loader loader;
+    uint32_t ticket, begun, cancelled;
+    bool is_done, is_loaded;
+} slow_loader;
+
+static ecs_load_answer slow_begin(void* context, uint32_t ticket, const ecs_resource* resource) {
+    slow_loader* slow = context;
+    assert_string_equal(resource->name, "cube");
+    slow->ticket = ticket;
+    slow->begun++;
+    return ECS_LOAD_BEGUN;
+}
+
+static uint32_t slow_poll(void* context, ecs_loaded* loaded, uint32_t capacity) {
+    slow_loader* slow = context;
+    if (!slow->is_done || capacity == 0) return 0;
+    slow->is_done = false;
+    loaded[0] = (ecs_loaded){.ticket = slow->ticket, .is_loaded = slow->is_loaded};
+    return 1;
+}
+
+static void slow_cancel(void* context, uint32_t ticket) {
+    slow_loader* slow = context;
+    slow->cancelled += ticket == slow->ticket;
+}
+
+static void load_slowly(fixture* f, slow_loader* slow) {
+    *slow = (slow_loader){.loader = {slow, slow_begin, slow_poll, slow_cancel}};
+    ecs_loading_set(f->client.world, &(ecs_loading_config){.loader = &slow->loader});
+}
+
+// S5.22 on a client: what comes meanwhile changes what it will be.
+static void an_entity_that_waits_for_resources_follows_the_server(void** state) {
+    (void)state;
+    fixture f;
+    slow_loader slow;
+    open(&f);
+    load_slowly(&f, &slow);
+    ecs_entity cube = repl_create(&f.server, f.server.model);
+    repl_move(&f.server, cube, 3, 4);
+    exchange(&f);
+    assert_int_equal(ecs_state(f.client.world, cube), ECS_STATE_LOADING);
+    repl_move(&f.server, cube, 5, 6);
+    exchange(&f);
+    slow.is_done = slow.is_loaded = true;
+    assert_int_equal(ecs_loading_poll(f.client.world), 1);
+    expect_equal_worlds(&f);
+    repl_move(&f.server, cube, 9, 9);
+    exchange(&f);
+    expect_equal_worlds(&f);
+    // One that becomes something that needs nothing is there at once.
+    ecs_resource resource = {.name = "cube"};
+    ecs_resource_forget(f.client.world, &resource);
+    ecs_entity other = repl_create(&f.server, f.server.model);
+    exchange(&f);
+    assert_int_equal(ecs_state(f.client.world, other), ECS_STATE_LOADING);
+    repl_become(&f.server, other, f.server.mover);
+    exchange(&f);
+    assert_int_equal(slow.cancelled, 1);
+    expect_equal_worlds(&f);
+    assert_int_equal(ecs_world_counters(f.client.world)->bad_transitions, 0);
+    close_all(&f);
+}
+
+static void one_that_cannot_be_loaded_is_not_shown_and_harms_nobody(void** state) {
+    (void)state;
+    fixture f;
+    slow_loader slow;
+    open(&f);
+    load_slowly(&f, &slow);
+    ecs_entity cube = repl_create(&f.server, f.server.model);
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    exchange(&f);
+    slow.is_done = true;
+    assert_int_equal(ecs_loading_poll(f.client.world), 0);
+    assert_int_equal(ecs_state(f.client.world, cube), ECS_STATE_NONE);
+    for (int i = 0; i < 4; i++) {
+        repl_move(&f.server, cube, (float)i, 1);
+        repl_move(&f.server, ball, (float)i, 2);
+        exchange(&f);
+    }
+    assert_int_equal(slow.begun, 1);
+    assert_true(ecs_is_alive(f.client.world, ball));
+    repl_destroy(&f.server, cube);
+    exchange(&f);
+    expect_equal_worlds(&f);
+    // Destroyed by the server while it loads.
+    ecs_resource resource = {.name = "cube"};
+    ecs_resource_forget(f.client.world, &resource);
+    cube = repl_create(&f.server, f.server.model);
+    exchange(&f);
+    assert_int_equal(ecs_state(f.client.world, cube), ECS_STATE_LOADING);
+    repl_destroy(&f.server, cube);
+    exchange(&f);
+    assert_int_equal(ecs_state(f.client.world, cube), ECS_STATE_NONE);
+    assert_int_equal(slow.cancelled, 1);
+    assert_int_equal(ecs_world_counters(f.client.world)->bad_transitions, 0);
+    close_all(&f);
+}
+
+static void set_parent(fixture* f, ecs_entity child, ecs_entity parent) {
+    assert_int_equal(ecs_hierarchy_set_parent(f->server.world, child, parent), ECS_OK);
+}
+
+// P13: children have lower indices than their parents here, so their records come first.
+static void families_are_the_same_on_both_sides(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity limbs[6];
+    for (uint32_t i = 0; i < 6; i++) {
+        limbs[i] = repl_create(&f.server, f.server.limb);
+    }
+    for (uint32_t i = 0; i < 5; i++) {
+        set_parent(&f, limbs[i], limbs[i < 3 ? 4 : 5]);
+    }
+    set_parent(&f, limbs[4], limbs[5]);
+    exchange(&f);
+    expect_equal_worlds(&f);
+    ecs_entity at = limbs[5], there = limbs[5];
+    for (uint32_t i = 0; i < 6; i++) {
+        at = ecs_hierarchy_below(f.server.world, limbs[5], at);
+        there = ecs_hierarchy_below(f.client.world, limbs[5], there);
+        assert_int_equal(at, there);
+    }
+    // Parent and child change places: the mirror sees both halves in some order.
+    set_parent(&f, limbs[4], ECS_ENTITY_NONE);
+    set_parent(&f, limbs[5], limbs[4]);
+    exchange(&f);
+    assert_int_equal(ecs_hierarchy_root(f.client.world, limbs[3]), limbs[4]);
+    repl_destroy(&f.server, limbs[4]);
+    assert_int_equal(ecs_world_entity_count(f.server.world), 0);
+    exchange(&f);
+    expect_equal_worlds(&f);
+    assert_int_equal(ecs_world_entity_count(f.client.world), 0);
+    assert_int_equal(ecs_world_counters(f.client.world)->parents_cut, 0);
+    close_all(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(an_entity_is_made_changed_and_destroyed),
@@ -536,6 +677,9 @@ int main(void) {
         TEST(a_late_update_of_a_former_life_is_stale),
         TEST(references_hold_handles_and_let_them_go),
         TEST(the_mirror_lets_go_of_references_when_it_ends),
+        TEST(an_entity_that_waits_for_resources_follows_the_server),
+        TEST(one_that_cannot_be_loaded_is_not_shown_and_harms_nobody),
+        TEST(families_are_the_same_on_both_sides),
         TEST(impossible_records_are_malformed),
         TEST(a_body_ends_where_its_records_end),
         TEST(any_bytes_leave_a_whole_world),
