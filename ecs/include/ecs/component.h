@@ -20,7 +20,8 @@ typedef struct ecs_init {
 /// @return ECS_OK; ECS_ERR_UNKNOWN (template); ECS_ERR_MISSING (an init names a component that the
 ///         template lacks); ECS_ERR_FULL (no free index, or fewer than ECS_FREE_INDICES_MIN freed ones
 ///         after all were used once); ECS_ERR_MEMORY; ECS_ERR_TAKEN (a `_singleton` template of which one
-///         lives; counted in singletons_refused). On failure nothing changed.
+///         lives; counted in singletons_refused); ECS_ERR_LOAD (a resource that it needs has failed before,
+///         see loader.h). On failure nothing changed. With a loader set the entity may be LOADING.
 BASE_MUST_USE ecs_result ecs_create(ecs_world* world, ecs_template_id template_id,
                                     const ecs_init* inits, uint32_t init_count, ecs_entity* entity);
 /// Make `count` entities from one template's defaults. `entities` may be NULL. Running out of memory in
@@ -35,6 +36,7 @@ BASE_MUST_USE ecs_result ecs_create_many(ecs_world* world, ecs_template_id templ
 BASE_MUST_USE ecs_result ecs_create_at(ecs_world* world, ecs_entity handle,
                                        ecs_template_id template_id, const ecs_init* inits,
                                        uint32_t init_count);
+/// Its children go first, in their order (hierarchy.h). One that is LOADING for resources is cancelled.
 /// @return ECS_OK; ECS_ERR_STALE (reported, not undefined).
 BASE_MUST_USE ecs_result ecs_destroy(ecs_world* world, ecs_entity entity);
 /// Change the template: components that both have keep their values, missing ones are added with the
@@ -64,7 +66,8 @@ const char* ecs_entity_template_name(const ecs_world* world, ecs_entity entity);
 /// @return ECS_OK; ECS_ERR_STALE (not a handle of this world's ranges); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_handle_retain(ecs_world* world, ecs_entity entity);
 void ecs_handle_release(ecs_world* world, ecs_entity entity);
-/// NONE/ALLOCATED -> LOADING: its creation is on the way (resources pending).
+/// NONE/ALLOCATED -> LOADING: its creation is on the way, as the caller knows (a creation that waits for
+/// resources does this itself).
 /// @return ECS_OK; ECS_ERR_TAKEN (LOADING or CREATED already); ECS_ERR_STALE; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_handle_load(ecs_world* world, ecs_entity entity);
 /// LOADING -> ALLOCATED or NONE: the creation will not happen.
@@ -93,7 +96,7 @@ static inline void* ecs_get_mut(ecs_world* world, ecs_entity entity, ecs_compone
     BASE_ASSERT(cell && "the entity is dead or lacks the component: use ecs_find_mut");
     return cell;
 }
-/// Copy a value in. @return ECS_OK; ECS_ERR_STALE; ECS_ERR_MISSING; ECS_ERR_MEMORY.
+/// Copy a value in; of an entity that is LOADING for resources, the value it will have. @return ECS_OK; ECS_ERR_STALE; ECS_ERR_MISSING; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
                                  const void* value);
 

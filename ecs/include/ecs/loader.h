@@ -7,6 +7,9 @@
 /// in ecs_loading_poll, between ticks. Without a loader, as a world begins, every resource counts as there
 /// and all creations are at once.
 ///
+/// Creations wait, nothing else does: a living entity that is set or recreated to what is not there yet goes
+/// on living. Create what must not be seen without its resources.
+///
 /// Shape:  each resource is asked for once and shared by all entities that wait for it. What is ready or has
 ///         failed is remembered until ecs_resource_forget, so a later creation neither asks nor waits. A
 ///         resource that nobody waits for any more before it came is cancelled and forgotten.
@@ -16,6 +19,7 @@
 ///         cancels it; ecs_get and ecs_find have nothing to give. Events to it are parked and posted again,
 ///         in order, when it is CREATED; at most limits.events_queued_max of them in a world, further ones
 ///         are counted in events_refused.
+/// In a recreation of one that waits, components that both templates have keep their values.
 /// Failure: counted (loads_failed), told to the reporter, to `failed` and as an event; the handle goes back
 ///         to NONE, or ALLOCATED while it is referred to; parked events are counted in stale_handles.
 /// Saves:  entities LOADING are saved with their values and parked events and are part of ecs_world_hash;

@@ -20,6 +20,8 @@ uint64_t ecs_component_hash(const ecs_world* world, ecs_entity entity, ecs_compo
 /// compared only when they did so in the same order.
 uint64_t ecs_world_hash(const ecs_world* world);
 
+/// Entities that wait for resources are part of both, how far their loading is of neither (loader.h).
+///
 /// Append the whole state (not the registration) to `bytes`. Outside of stages.
 /// @return ECS_OK; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_world_save(const ecs_world* world, base_bytes* bytes);
