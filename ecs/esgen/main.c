@@ -4,8 +4,8 @@
 //   shoal-esgen [-I DIR]... [-d OUT.d] [-o OUT.es.h] FILE.c
 //
 // Headers that the file includes by "name" are looked at for types alone, in the file's folder and in each
-// -I, and those that they include; -d lists what was read, as make wants it. Nothing is written when anything is wrong. Exit codes: 0, 1 (the file is
-// wrong, or cannot be read or written), 2 (usage).
+// -I, and those that they include; -d lists what was read, as make wants it. Nothing is written when
+// anything is wrong. Exit codes: 0, 1 (the file is wrong, or cannot be read or written), 2 (usage).
 #include "esgen.h"
 
 #include "base/text.h"
