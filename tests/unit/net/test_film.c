@@ -412,6 +412,44 @@ static void a_game_that_draws_nothing_is_filmed(void** state) {
     files_close(&files);
 }
 
+// The tick in which a server died is in its log as far as it came: what came with it was never seen.
+static void marks_end_with_the_last_whole_tick(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_module* module = stage_module();
+    net_match* match = stage_match(module, NET_ROLE_SERVER, NULL);
+    net_log_writer* writer;
+    assert_int_equal(net_log_writer_create(NULL, files.log, match, "test", 1, NULL, &writer),
+                     NET_OK);
+    static const net_log_join joins[] = {{1, "ann", false}, {2, "bob", false}};
+    for (ecs_tick tick = 1; tick <= 2; tick++) {
+        const net_log_begin begin = {.tick = tick, .joins = &joins[tick - 1], .join_count = 1};
+        net_log_append_begin(writer, &begin);
+        if (tick == 2) break;
+        net_match_join(match, 1, "ann", false);
+        net_match_step(match, NULL);
+        net_log_append_end(writer, match);
+        ecs_changes_clear(net_match_world(match));
+    }
+    assert_int_equal(net_log_writer_destroy(writer), NET_OK);
+    net_log_reader* reader;
+    net_film* film;
+    assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
+    assert_int_equal(net_film_create(reader, module, NULL, &film), NET_OK);
+    assert_true(net_film_tick_last(film) == 1);
+    uint32_t count;
+    const net_film_mark* marks = net_film_marks(film, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(marks[0].client, 1);
+    assert_null(net_film_player_name(film, 2));
+    net_film_destroy(film);
+    net_log_reader_destroy(reader);
+    net_match_destroy(match);
+    net_module_close(module);
+    files_close(&files);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_moment_is_the_same_picture_however_it_was_reached),
@@ -425,6 +463,7 @@ int main(void) {
         TEST(another_build_of_the_game_diverges_once_and_is_shown_on),
         TEST(another_game_is_refused),
         TEST(a_game_that_draws_nothing_is_filmed),
+        TEST(marks_end_with_the_last_whole_tick),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -66,6 +66,18 @@ static void saves_stay_within_their_bytes_by_dropping_every_second_one(void** st
     }
 }
 
+static void a_save_that_is_not_wanted_after_thinning_is_not_kept(void** state) {
+    (void)state;
+    net_film_saves saves;
+    net_film_saves_init(&saves, NULL, 10, 60);
+    for (ecs_tick tick = 0; tick <= 30; tick += 10)
+        put(&saves, tick, 20);
+    assert_int_equal(saves.every, 20);
+    assert_int_equal(saves.count, 2);
+    assert_int_equal(net_film_saves_find(&saves, 99)->tick, 20);
+    net_film_saves_deinit(&saves);
+}
+
 static void a_save_beyond_the_bound_is_not_kept(void** state) {
     (void)state;
     net_film_saves saves;
@@ -319,6 +331,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(saves_are_found_by_the_newest_not_after_a_tick),
         TEST(saves_stay_within_their_bytes_by_dropping_every_second_one),
+        TEST(a_save_that_is_not_wanted_after_thinning_is_not_kept),
         TEST(a_save_beyond_the_bound_is_not_kept),
         TEST(every_tick_is_reached_from_every_side),
         TEST(a_save_of_one_run_is_refused_when_it_is_cut),

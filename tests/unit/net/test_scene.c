@@ -151,6 +151,38 @@ static void packets_from_long_ago_say_nothing(void** state) {
     close_all(&f);
 }
 
+static void a_tick_is_not_known_by_one_that_was_in_its_place_before(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
+    net_scene_packet(f.scene, 2029 - NET_SCENE_TICKS);
+    at(&f, 2025, mover, 0);
+    at(&f, 2035, mover, 80);
+    show(&f, 2025);
+    show(&f, 2030);
+    assert_near(shown(&f, mover), 40);
+    close_all(&f);
+}
+
+// However many ticks were lost: a movement is as long as the view may be behind.
+static void a_line_is_not_longer_than_the_longest_delay(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
+    ecs_tick longest = (ecs_tick)(NET_DELAY_MS_MAX / 1000.0 / (double)net_match_dt(f.view) + 0.5);
+    at(&f, 10, mover, 0);
+    at(&f, 100, mover, 60);
+    show(&f, (double)(100 - longest));
+    assert_near(shown(&f, mover), 0);
+    show(&f, 100 - (double)longest / 2);
+    assert_near(shown(&f, mover), 30);
+    show(&f, 100);
+    assert_near(shown(&f, mover), 60);
+    close_all(&f);
+}
+
 static void samples_may_come_in_any_order(void** state) {
     (void)state;
     fixture f;
@@ -664,6 +696,8 @@ int main(void) {
         TEST(what_rests_and_then_moves_does_not_creep),
         TEST(a_lost_tick_is_a_longer_line),
         TEST(packets_from_long_ago_say_nothing),
+        TEST(a_tick_is_not_known_by_one_that_was_in_its_place_before),
+        TEST(a_line_is_not_longer_than_the_longest_delay),
         TEST(samples_may_come_in_any_order),
         TEST(a_late_sample_is_used_when_it_is_the_newest),
         TEST(beyond_the_newest_sample_movement_fades_to_a_stop),
