@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// Any bytes as files that import one another, and as what they become while a world lives. The input is
+// files in a row, each behind a line "//// PATH"; those behind a line "====" are the reload. Loaded whole or
+// refused whole; a reload that is refused leaves the save of the world byte for byte, one that is taken
+// leaves a world in order.
+#include "base/assert.h"
+#include "ecs/debug.h"
+#include "ecs/ecs.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+enum { FILES_MAX = 16, TEMPLATES_MAX = 64 };
+
+typedef struct fuzz_file {
+    char path[ECS_TEXT_PATH_BYTES_MAX];
+    const char* text;
+    size_t bytes;
+} fuzz_file;
+
+typedef struct fuzz_files {
+    fuzz_file items[FILES_MAX];
+    uint32_t count;
+} fuzz_files;
+
+/// Where `mark` begins a line at or behind `at`; `end` when nowhere.
+static const char* find_line(const char* at, const char* end, const char* mark) {
+    size_t size = strlen(mark);
+    for (; at < end; at++) {
+        if ((size_t)(end - at) >= size && memcmp(at, mark, size) == 0) return at;
+        at = memchr(at, '\n', (size_t)(end - at));
+        if (!at) return end;
+    }
+    return end;
+}
+
+static void split(fuzz_files* files, const char* at, const char* end) {
+    files->count = 0;
+    for (at = find_line(at, end, "//// "); at < end && files->count < FILES_MAX;) {
+        const char* line = memchr(at, '\n', (size_t)(end - at));
+        if (!line) return;
+        size_t size = (size_t)(line - at) - 5;
+        fuzz_file* file = &files->items[files->count];
+        const char* next = find_line(line + 1, end, "//// ");
+        if (size < sizeof file->path) {
+            memcpy(file->path, at + 5, size);
+            file->path[size] = '\0';
+            file->text = line + 1;
+            file->bytes = (size_t)(next - line) - 1;
+            files->count++;
+        }
+        at = next;
+    }
+}
+
+static ecs_result read_file(void* context, const char* path, base_bytes* text) {
+    const fuzz_files* files = context;
+    // What the language lets through: words below the root or a named one.
+    BASE_ASSERT(*path && *path != '/' && !strstr(path, "//") && !strpbrk(path, "\\:*?"));
+    BASE_ASSERT(!strstr(path, "/../") && strncmp(path, "../", 3) != 0 && strcmp(path, "..") != 0);
+    BASE_ASSERT(*path != '%' || strncmp(path, "%lib/", 5) == 0);
+    for (uint32_t i = 0; i < files->count; i++) {
+        if (strcmp(files->items[i].path, path) != 0) continue;
+        base_bytes_write(text, files->items[i].text, files->items[i].bytes);
+        return ECS_OK;
+    }
+    return ECS_ERR_UNKNOWN;
+}
+
+static ecs_result list_files(void* context, const char* folder,
+                             bool (*found)(void* names, const char* name), void* names) {
+    const fuzz_files* files = context;
+    size_t size = strlen(folder);
+    for (uint32_t i = 0; i < files->count; i++) {
+        const char* path = files->items[i].path;
+        if (size && (strncmp(path, folder, size) != 0 || path[size] != '/')) continue;
+        if (!found(names, size ? path + size + 1 : path)) break;
+    }
+    return ECS_OK;
+}
+
+static void count_report(void* context, const char* file, uint32_t line, const char* message) {
+    (void)file;
+    (void)line;
+    BASE_ASSERT(message && *message);
+    ++*(uint32_t*)context;
+}
+
+static ecs_result pack_files(const char* at, const char* end, const base_reporter* reporter,
+                             base_bytes* pack) {
+    static const char* const roots[] = {"lib"};
+    fuzz_files files;
+    split(&files, at, end);
+    const ecs_template_source source = {.context = &files,
+                                        .read = read_file,
+                                        .list = list_files,
+                                        .root_names = roots,
+                                        .root_count = 1};
+    return ecs_template_pack(NULL, &source, "a.blk", reporter, pack);
+}
+
+static void populate(ecs_world* world) {
+    uint32_t count = ecs_template_count(world);
+    if (count > TEMPLATES_MAX) count = TEMPLATES_MAX;
+    ecs_template_id both[] = {1, (ecs_template_id)count};
+    if (count > 1) (void)ecs_template_compose(world, both, 2);
+    for (uint32_t id = 1; id <= ecs_template_count(world) && id <= TEMPLATES_MAX; id++) {
+        ecs_entity entity;
+        for (uint32_t i = 0; i < 3; i++)
+            (void)!ecs_create(world, (ecs_template_id)id, NULL, 0, &entity);
+    }
+}
+
+static void reload(ecs_world* world, const base_bytes* pack, bool is_locked,
+                   const base_reporter* reporter) {
+    base_bytes before, after;
+    base_bytes_init(&before, NULL);
+    base_bytes_init(&after, NULL);
+    ecs_result saved = ecs_world_save(world, &before);
+    ecs_result result =
+        ecs_template_reload(world, pack->data, pack->size, is_locked, reporter, NULL);
+    ecs_world_validate(world);
+    if (saved == ECS_OK && result != ECS_OK) {
+        saved = ecs_world_save(world, &after);
+        BASE_ASSERT(saved != ECS_OK || (after.size == before.size &&
+                                        memcmp(after.data, before.data, after.size) == 0));
+    }
+    ecs_step step = {.tick = ecs_world_tick(world) + 1, .dt = 0.1f};
+    ecs_world_step(world, &step);
+    ecs_world_validate(world);
+    base_bytes_deinit(&before);
+    base_bytes_deinit(&after);
+}
+
+static void run(ecs_world* world, const char* text, const char* end) {
+    uint32_t reports = 0;
+    const base_reporter reporter = {count_report, &reports};
+    const char* middle = find_line(text, end, "====");
+    base_bytes first, second;
+    base_bytes_init(&first, NULL);
+    base_bytes_init(&second, NULL);
+    ecs_result result = pack_files(text, middle, &reporter, &first);
+    BASE_ASSERT(result == ECS_OK || reports > 0);
+    if (result == ECS_OK) {
+        result = ecs_template_load_pack(world, first.data, first.size, &reporter);
+        BASE_ASSERT(result == ECS_OK || reports > 0);
+        if (result != ECS_OK) BASE_ASSERT(ecs_template_count(world) == 0);
+    }
+    if (result == ECS_OK && ecs_world_seal(world, &reporter) == ECS_OK) {
+        populate(world);
+        if (pack_files(middle, end, &reporter, &second) == ECS_OK) {
+            reload(world, &second, true, &reporter);
+            reload(world, &second, false, &reporter);
+            reload(world, &first, false, &reporter);
+        }
+    }
+    base_bytes_deinit(&first);
+    base_bytes_deinit(&second);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    ecs_world_config config = ecs_world_config_default();
+    config.limits.replicated_index_max = 2048;
+    config.limits.local_entities_max = 2048;
+    config.limits.events_queued_max = 16;
+    config.limits.commands_queued_max = 16;
+    ecs_world* world;
+    if (size == 0 || ecs_world_create(&config, &world) != ECS_OK) return 0;
+    run(world, (const char*)data, (const char*)data + size);
+    ecs_world_destroy(world);
+    return 0;
+}
