@@ -509,6 +509,23 @@ static void another_entity_is_predicted_when_the_player_gets_it(void** state) {
     game_close(g);
 }
 
+// Its row of the player is older than the tick: to go back to it would be a step back.
+static void a_packet_without_the_players_row_changes_nothing(void** state) {
+    (void)state;
+    game* g = game_open(4, 4, 0, 8);
+    game_settle(g, 3);
+    ecs_tick ahead = net_predict_tick(g->predict);
+    uint64_t rollbacks = counters(g)->rollbacks;
+    ecs_tick newest = net_mirror_tick(g->mirror);
+    // One that would be a correction, and due for long.
+    net_predict_state(g->predict, newest + 2 * NET_PREDICT_REFRESH_TICKS, g->inputs.used, 5, false);
+    assert_int_equal(counters(g)->rollbacks, rollbacks);
+    assert_true(net_predict_tick(g->predict) == ahead);
+    net_predict_state(g->predict, newest + 2 * NET_PREDICT_REFRESH_TICKS, g->inputs.used, 5, true);
+    assert_int_equal(counters(g)->rollbacks, rollbacks + 1);
+    game_close(g);
+}
+
 static uint32_t any_number(game* g, uint32_t near) {
     static const uint32_t odd[] = {0, 1, 63, 64, 65, 127, 128, UINT32_MAX - 1, UINT32_MAX};
     if (base_rng_chance(&g->rng, 0.5)) return near + base_rng_below(&g->rng, 140) - 70;
@@ -599,6 +616,7 @@ int main(void) {
         TEST(a_silent_server_stops_prediction_at_its_bound),
         TEST(without_a_living_player_nothing_is_predicted),
         TEST(another_entity_is_predicted_when_the_player_gets_it),
+        TEST(a_packet_without_the_players_row_changes_nothing),
         TEST(a_lying_server_harms_nothing),
         TEST(a_module_that_predicts_nothing_has_no_prediction),
         TEST(the_same_seed_gives_the_same_prediction),

@@ -646,6 +646,7 @@ static void more_samples_than_are_kept_lose_the_oldest(void** state) {
     show(&f, 1);
     for (ecs_tick t = 2; t <= NET_SCENE_SAMPLES_MAX + 50; t++)
         at(&f, t, mover, (float)t);
+    at(&f, 3, mover, -3); // older than all: no more than those that gave way
     show(&f, 5);
     assert_true(ecs_is_alive(f.world, mover));
     for (ecs_tick t = 60; t <= NET_SCENE_SAMPLES_MAX + 50; t++) {

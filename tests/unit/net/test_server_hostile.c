@@ -475,6 +475,29 @@ static void a_flood_of_events_is_taken_at_its_own_pace(void** state) {
     table_close(&at);
 }
 
+// Whatever target it writes: a client speaks for its own entity, and waits for no other.
+static void a_clients_event_is_about_its_own_entity(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 32, .quiet = 1e9});
+    raw_client* raw = table_guest(&at);
+    packed text = shout(1);
+    Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
+    event.number = 1;
+    event.message = 4;
+    event.target = ecs_entity_make(1000, 7); // nobody
+    event.payload.data = text.bytes;
+    event.payload.len = text.size;
+    Shoal__Wire__GameEvent* events[1] = {&event};
+    Shoal__Wire__InputPacket packet = raw_client_packet(raw);
+    packet.n_events = 1;
+    packet.events = events;
+    (void)raw_client_send(raw, NET_CHANNEL_REALTIME, &packet.base);
+    run_politely(&at, raw, 3);
+    assert_int_equal(shouts_of(&at, raw->client), 1);
+    table_close(&at);
+}
+
 // ---- everybody else
 
 static void one_hostile_client_hurts_nobody_else(void** state) {
@@ -601,6 +624,7 @@ int main(void) {
         TEST(forged_events_are_strikes),
         TEST(a_client_speaks_for_its_own_entity_only),
         TEST(a_flood_of_events_is_taken_at_its_own_pace),
+        TEST(a_clients_event_is_about_its_own_entity),
         TEST(one_hostile_client_hurts_nobody_else),
         TEST(a_message_cut_or_flipped_anywhere_does_no_harm),
         TEST(a_module_may_refuse_even_the_input_of_who_does_nothing),

@@ -315,6 +315,30 @@ static void a_prediction_that_was_no_number_heals(void** state) {
     net_module_close(module);
 }
 
+static void a_predicted_step_beyond_the_teleport_distance_is_a_jump(void** state) {
+    (void)state;
+    net_module* module = stage_module();
+    stage_side side;
+    stage_side_open(&side, module);
+    ecs_entity loose;
+    ecs_component_id drift = ecs_component_find(side.world, "drift");
+    assert_int_equal(
+        ecs_create(side.world, ecs_template_find(side.world, "loose"), NULL, 0, &loose), ECS_OK);
+    net_predict_shown shown;
+    net_predict_shown_init(&shown, NULL);
+    ecs_vec2 value;
+    assert_true(predict_drift(&shown, side.world, loose, 0, false));
+    assert_true(predict_drift(&shown, side.world, loose, 50, false)); // as far as may be
+    assert_true(net_predict_shown_value(&shown, side.world, loose, drift, 0.5, &value));
+    assert_true(value.x == 25);
+    assert_true(predict_drift(&shown, side.world, loose, 101, false));
+    assert_true(net_predict_shown_value(&shown, side.world, loose, drift, 0.5, &value));
+    assert_true(value.x == 101);
+    net_predict_shown_deinit(&shown);
+    stage_side_close(&side);
+    net_module_close(module);
+}
+
 static void a_smallest_delay_is_kept(void** state) {
     (void)state;
     fixture f;
@@ -325,7 +349,8 @@ static void a_smallest_delay_is_kept(void** state) {
     net_viewer_begin(viewer, f.mirror);
     for (uint64_t i = 1; i < 600; i++) {
         net_viewer_packet(viewer, i * TICK_US, i, 0, 0, false);
-        (void)net_viewer_frame(viewer, i * TICK_US);
+        // The moments before the first packet have nothing to show.
+        if (net_viewer_frame(viewer, i * TICK_US)) assert_true(net_viewer_tick(viewer) >= 1);
     }
     net_viewer_meter meter;
     net_viewer_get_meter(viewer, &meter);
@@ -372,6 +397,7 @@ int main(void) {
         TEST(game_events_are_seen_when_their_tick_is),
         TEST(the_own_entity_is_shown_ahead_by_its_inputs),
         TEST(a_prediction_that_was_no_number_heals),
+        TEST(a_predicted_step_beyond_the_teleport_distance_is_a_jump),
         TEST(a_smallest_delay_is_kept),
         TEST(steady_frames_allocate_nothing),
         TEST(a_viewer_without_memory_is_refused),
