@@ -181,7 +181,7 @@ static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, brea
 }
 
 // The pad that serves: they take turns. ECS_ENTITY_NONE while nobody plays.
-static ecs_entity find_server(ecs_world* world, const breakout_game* game, uint32_t turn) {
+ecs_entity breakout_find_server(ecs_world* world, const breakout_game* game, uint32_t turn) {
     uint32_t count = ecs_query_count(world, game->pads);
     if (count == 0) return ECS_ENTITY_NONE;
     uint32_t wanted = turn % count;
@@ -201,7 +201,7 @@ static ecs_entity find_server(ecs_world* world, const breakout_game* game, uint3
 // A ball whose pad is gone goes to another, and its time begins again.
 static void hand_on(const ecs_stage* stage, const breakout_game* game, breakout_owner* owner,
                     breakout_launch* launch, uint32_t turn) {
-    owner->pad = find_server(stage->world, game, turn);
+    owner->pad = breakout_find_server(stage->world, game, turn);
     launch->tick = 0;
     if (owner->pad == ECS_ENTITY_NONE) return;
     launch->tick = (uint32_t)stage->tick + (uint32_t)breakout_ticks(game, HOLD_S);

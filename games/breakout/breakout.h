@@ -197,6 +197,8 @@ float breakout_pad_width(uint32_t players);
 
 // ball.c
 ecs_result breakout_register_balls(ecs_world* world, breakout_game* game);
+/// The pad that serves: they take turns. ECS_ENTITY_NONE while nobody plays.
+ecs_entity breakout_find_server(ecs_world* world, const breakout_game* game, uint32_t turn);
 float breakout_ball_speed(const breakout_game* game, int32_t level);
 ecs_vec2 breakout_direction(float angle, float length); ///< `angle` from straight up, to the right
 float breakout_launch_angle(const breakout_launch* launch);

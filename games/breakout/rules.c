@@ -42,11 +42,21 @@ static void serve(ecs_world* world, const breakout_game* game, ecs_entity match_
     int32_t players = (int32_t)ecs_query_count(world, game->pads);
     int32_t wanted = 1 + players / BREAKOUT_PLAYERS_PER_EXTRA_BALL;
     int32_t* served = ecs_get_mut(world, match_entity, game->served);
+    uint32_t turn = *(const uint32_t*)ecs_get(world, match_entity, game->serves);
     const breakout_owner owner = {.pad = ECS_ENTITY_NONE, .is_held = true};
     for (; *served < wanted; *served += 1) {
+        // Where it will be held: nobody should see it fly there, however late the next row comes.
+        ecs_vec2 pos = {BREAKOUT_FIELD_WIDTH * 0.5f, BREAKOUT_PAD_TOP};
+        ecs_entity pad = breakout_find_server(world, game, turn + (uint32_t)*served);
+        if (pad != ECS_ENTITY_NONE) {
+            const ecs_vec2* low = ecs_get(world, pad, game->pos);
+            const ecs_vec2* size = ecs_get(world, pad, game->rect_size);
+            pos = (ecs_vec2){low->x + size->x * 0.5f, low->y};
+        }
         // Drawn now and told to everybody, so that a launch holds no surprise for who predicts it.
         const breakout_launch launch = {.aim = base_rng_range(ecs_world_rng(world), -127, 127)};
-        const ecs_init inits[] = {{game->owner, &owner}, {game->launch, &launch}};
+        const ecs_init inits[] = {
+            {game->owner, &owner}, {game->launch, &launch}, {game->pos, &pos}};
         if (!ecs_command_create(world, game->ball_template, inits, BASE_COUNT(inits))) return;
     }
 }
