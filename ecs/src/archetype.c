@@ -95,7 +95,7 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
     size_t columns_bytes = list->count * sizeof(ecs_column);
     size_t sizes_bytes = (list->count + list->track_count) * sizeof(uint32_t);
     size_t bytes = sizeof(ecs_archetype) + columns_bytes + sizes_bytes +
-                   slot_count * sizeof(ecs_slot) +
+                   slot_count * sizeof(ecs_slot) + list->count * sizeof(ecs_span) +
                    (list->track_count + slot_count) * sizeof(uint16_t);
     ecs_archetype* archetype = base_allocate_zero(world->allocator, bytes);
     if (!archetype) return NULL;
@@ -103,10 +103,12 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
     archetype->column_count = list->count;
     archetype->track_count = list->track_count;
     archetype->has_ops = list->has_ops;
+    archetype->is_simple = !list->has_ops && list->track_count == 0;
     archetype->hash = list->hash;
     archetype->columns = (ecs_column*)(archetype + 1);
     archetype->lookup = (ecs_slot*)(archetype->columns + list->count);
-    archetype->sizes = (uint32_t*)(archetype->lookup + slot_count);
+    archetype->spans = (ecs_span*)(archetype->lookup + slot_count);
+    archetype->sizes = (uint32_t*)(archetype->spans + list->count);
     archetype->tracked = (uint16_t*)(archetype->sizes + list->count + list->track_count);
     archetype->slots = archetype->tracked + list->track_count;
     memset(archetype->slots, 0xff, slot_count * sizeof(uint16_t));
@@ -114,7 +116,7 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
     for (uint32_t i = 0; i < list->count; i++) {
         const ecs_column* column = &list->items[i];
         archetype->columns[i] = *column;
-        archetype->sizes[i] = column->size;
+        archetype->sizes[i] = archetype->spans[i].size = column->size;
         archetype->slots[column->component] = (uint16_t)i;
         archetype->lookup[column->component] = (ecs_slot){.size = column->size,
                                                           .column = (uint16_t)i,

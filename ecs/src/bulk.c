@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "transition.h"
 
-enum { SPREAD_BYTES = 2048 };
+enum { SPREAD_BYTES = 2048, SPREAD_HEAD = 16 };
 
 // Copies of a value whose size the compiler knows: a few wide stores each, no call.
 static inline void spread_fixed(uint8_t* out, const void* value, size_t size, uint32_t count) {
@@ -19,16 +19,21 @@ void ecs_cells_spread(void* target, const void* value, size_t size, uint32_t cou
     size_t bytes = size * count;
     if (bytes == 0) return;
     uint8_t* out = target;
+    size_t done = size;
+    const uint32_t head = count < SPREAD_HEAD ? count : SPREAD_HEAD;
     switch (size) {
     case 4:
-        spread_fixed(out, value, 4, count);
-        return;
+        spread_fixed(out, value, 4, head);
+        done = head * size;
+        break;
     case 8:
-        spread_fixed(out, value, 8, count);
-        return;
+        spread_fixed(out, value, 8, head);
+        done = head * size;
+        break;
     case 12:
-        spread_fixed(out, value, 12, count);
-        return;
+        spread_fixed(out, value, 12, head);
+        done = head * size;
+        break;
     case 16:
         spread_fixed(out, value, 16, count);
         return;
@@ -45,10 +50,9 @@ void ecs_cells_spread(void* target, const void* value, size_t size, uint32_t cou
         spread_fixed(out, value, 64, count);
         return;
     default:
+        memcpy(out, value, size);
         break;
     }
-    memcpy(out, value, size);
-    size_t done = size;
     for (; done < bytes && done < SPREAD_BYTES; done *= 2)
         memcpy(out + done, out, done <= bytes - done ? done : bytes - done);
     for (size_t block = done; done < bytes; done += block)
@@ -118,8 +122,7 @@ static void settle_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row, 
     }
 }
 
-// The word to tracking, whose lists have room. Indices mostly rise one by one, so bits of one word are
-// gathered before they are stored: a store per bit would wait for the one before.
+// The word to tracking, whose lists have room.
 static void tell_created_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                               uint32_t end) {
     ecs_tracker* tracker = &world->tracker;
@@ -132,14 +135,6 @@ static void tell_created_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t
     memcpy(tracker->created.items + tracker->created.count, entities + row,
            (end - row) * sizeof *entities);
     tracker->created.count += end - row;
-    uint64_t* words = tracker->fresh.words;
-    for (uint32_t i = row; i < end;) {
-        uint32_t word = ecs_entity_index(entities[i]) / 64;
-        uint64_t bits = 0;
-        for (; i < end && ecs_entity_index(entities[i]) / 64 == word; i++)
-            bits |= 1ull << (ecs_entity_index(entities[i]) % 64);
-        words[word] |= bits;
-    }
 }
 
 // Where somebody listens each sees the world as it is when that one was made. Nothing but values that own
@@ -190,6 +185,7 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
     if (result != ECS_OK) return result;
     if (archetype->told)
         return create_each(world, archetype, template_id, count, entities);
+    world->storage.runway.left = 0; // its share of the room in those lists is used up here
     uint32_t chunk_first = archetype->tail;
     uint32_t row = ecs_chunk_count(&world->storage, archetype->chunks[chunk_first]);
     if (!append_rows(world, binding, count)) return ECS_ERR_MEMORY;

@@ -27,9 +27,11 @@ ecs_changes ecs_changes_get(const ecs_world* world) {
 
 void ecs_changes_clear(ecs_world* world) {
     ecs_tracker* tracker = &world->tracker;
-    for (uint32_t i = 0; i < tracker->created.count; i++) {
-        base_bitset_remove(&tracker->fresh, ecs_entity_index(tracker->created.items[i]));
+    for (uint32_t i = 0; i < tracker->fresh_count; i++) {
+        uint32_t index = ecs_entity_index(tracker->created.items[i]);
+        tracker->fresh.words[index / 64] &= ~(1ull << (index % 64));
     }
+    tracker->fresh_count = 0;
     tracker->created.count = 0;
     tracker->destroyed.count = 0;
     tracker->recreated.count = 0;

@@ -121,12 +121,15 @@ static void move_columns(ecs_world* world, ecs_chunk* target, ecs_chunk* source,
 // Make a block the one that look-ups find, and its capacity the archetype's.
 static void publish(ecs_world* world, ecs_chunk* chunk) {
     ecs_archetype* archetype = chunk->archetype;
-    for (uint32_t i = 0; i < archetype->column_count; i++)
-        archetype->lookup[archetype->columns[i].component].offset =
-            (uint32_t)((const uint8_t*)chunk->columns[i] - (const uint8_t*)chunk);
+    for (uint32_t i = 0; i < archetype->column_count; i++) {
+        uint32_t offset = (uint32_t)((const uint8_t*)chunk->columns[i] - (const uint8_t*)chunk);
+        archetype->lookup[archetype->columns[i].component].offset = offset;
+        archetype->spans[i].offset = offset;
+    }
     archetype->chunks[chunk->index] = chunk;
     world->storage.chunks[chunk->id] = chunk;
-    world->storage.places[chunk->id] = (ecs_place){chunk, archetype->lookup};
+    world->storage.places[chunk->id] =
+        (ecs_place){chunk, archetype->lookup, archetype, chunk->entities};
 }
 
 // Replace a block by one of another capacity; id, rows, marks stay.
@@ -300,11 +303,8 @@ void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
 
 // Give memory back when less than a quarter was used for as many removals as there is room: late
 // enough that a population that swings does not allocate each time.
-static void trim(ecs_world* world, ecs_archetype* archetype, uint32_t removed) {
-    if (archetype->row_count * 4 >= archetype->row_room) {
-        archetype->idle_removals = 0;
-        return;
-    }
+static __attribute__((noinline)) void trim_idle(ecs_world* world, ecs_archetype* archetype,
+                                                uint32_t removed) {
     archetype->idle_removals += removed;
     if (archetype->idle_removals < archetype->row_room) return;
     archetype->idle_removals = 0;
@@ -317,6 +317,13 @@ static void trim(ecs_world* world, ecs_archetype* archetype, uint32_t removed) {
         // No memory for the smaller block: the larger one serves as well.
         (void)!resize(world, tail, capacity);
     }
+}
+
+static inline void trim(ecs_world* world, ecs_archetype* archetype, uint32_t removed) {
+    if (archetype->row_count * 4 >= archetype->row_room)
+        archetype->idle_removals = 0;
+    else
+        trim_idle(world, archetype, removed);
 }
 
 void ecs_chunk_move_marks(ecs_chunk* to, uint32_t row, const ecs_chunk* from, uint32_t from_row) {
@@ -398,29 +405,33 @@ static inline void take_bytes(void* to, void* from, uint32_t size) {
     }
 }
 
-// Plain values that nobody tracks: the last row goes into the hole and leaves zeros, in one pass.
-static void remove_plain(ecs_storage* storage, ecs_chunk* chunk, uint32_t row, ecs_chunk* last,
-                         uint32_t last_row) {
-    ecs_archetype* archetype = chunk->archetype;
-    bool is_hole = last != chunk || last_row != row;
-    if (is_hole) {
+// The last row goes into the hole and leaves zeros, in one pass. By offsets that all blocks share: no
+// header is touched.
+void ecs_chunk_remove_plain(ecs_world* world, const ecs_place* place, uint32_t row_place) {
+    ecs_storage* storage = &world->storage;
+    ecs_archetype* archetype = place->archetype;
+    ecs_chunk* last = archetype->chunks[archetype->tail];
+    if (storage->runway.chunk == last) ecs_runway_close(world);
+    uint32_t* last_count = &storage->chunk_counts[last->id];
+    const uint32_t last_row = *last_count - 1, row = row_place & ECS_ROW_MASK;
+    const ecs_span *span = archetype->spans, *end = span + archetype->column_count;
+    if (place->chunk != last || row != last_row) {
         ecs_entity moved = last->entities[last_row];
-        chunk->entities[row] = moved;
-        ecs_record_mut(storage, ecs_entity_index(moved))->place = chunk->id << ECS_ROW_BITS | row;
+        place->entities[row] = moved;
+        ecs_record_mut(storage, ecs_entity_index(moved))->place = row_place;
+        for (; span < end; span++)
+            take_bytes((uint8_t*)place->chunk + span->offset + (size_t)span->size * row,
+                       (uint8_t*)last + span->offset + (size_t)span->size * last_row, span->size);
+    } else {
+        for (; span < end; span++)
+            ecs_bytes_zero((uint8_t*)last + span->offset + (size_t)span->size * last_row,
+                           span->size);
     }
     last->entities[last_row] = ECS_ENTITY_NONE;
-    for (uint32_t i = 0; i < archetype->column_count; i++) {
-        uint32_t size = chunk->sizes[i];
-        void* from = (uint8_t*)last->columns[i] + (size_t)size * last_row;
-        void* to = (uint8_t*)chunk->columns[i] + (size_t)size * row;
-        if (is_hole)
-            take_bytes(to, from, size);
-        else
-            ecs_bytes_zero(from, size);
-    }
-    storage->chunk_counts[last->id] = last_row;
+    *last_count = last_row;
     archetype->row_count--;
     if (last_row == 0 && archetype->tail > 0) archetype->tail--;
+    trim(world, archetype, 1);
 }
 
 static void remove_any(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chunk* last,
@@ -435,13 +446,14 @@ static void remove_any(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chu
 
 void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
     ecs_archetype* archetype = chunk->archetype;
+    if (archetype->is_simple) {
+        ecs_chunk_remove_plain(world, &world->storage.places[chunk->id],
+                               chunk->id << ECS_ROW_BITS | row);
+        return;
+    }
     ecs_chunk* last = archetype->chunks[archetype->tail];
     if (world->storage.runway.chunk == last) ecs_runway_close(world);
-    uint32_t last_row = ecs_chunk_count(&world->storage, last) - 1;
-    if (archetype->has_ops || archetype->track_count > 0)
-        remove_any(world, chunk, row, last, last_row);
-    else
-        remove_plain(&world->storage, chunk, row, last, last_row);
+    remove_any(world, chunk, row, last, ecs_chunk_count(&world->storage, last) - 1);
     trim(world, archetype, 1);
 }
 

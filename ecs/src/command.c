@@ -342,7 +342,7 @@ static void fetch_ahead(const ecs_world* world, uint32_t at) {
 
 void ecs_commands_apply(ecs_world* world) {
     ecs_commands* commands = &world->storage.commands;
-    BASE_ASSERT(world->walk_depth == 0 && !commands->is_flushing);
+    BASE_ASSERT(world->fast.walk_depth == 0 && !commands->is_flushing);
     commands->is_flushing = true;
     if (commands->created)
         memset(commands->created, 0, commands->created_count * sizeof *commands->created);

@@ -411,7 +411,7 @@ static void remember_spot(handler_spot* spot, const ecs_system* system, const ec
                           uint32_t row) {
     const ecs_query* query = system->query;
     spot->chunk = NULL;
-    if (query->write_count > 0 && chunk->archetype->track_count > 0) {
+    if (query->cache.mark_count > 0 && chunk->archetype->track_count > 0) {
         return;
     }
     for (uint32_t i = 0; i < query->term_count; i++) {

@@ -101,6 +101,7 @@ static ecs_held_handle* hold(ecs_world* world, ecs_entity handle) {
         return NULL;
     entry = place(&world->storage.held, handle);
     world->storage.held.count++;
+    world->storage.runway.left = 0;
     ecs_index_settle(world, ecs_entity_index(handle));
     return entry;
 }

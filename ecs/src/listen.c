@@ -226,7 +226,7 @@ typedef struct interruption {
 // Handlers run as systems do: whatever they want of structure is recorded.
 static interruption interrupt(ecs_world* world) {
     ecs_commands* commands = &world->storage.commands;
-    BASE_ASSERT(world->walk_depth == 0);
+    BASE_ASSERT(world->fast.walk_depth == 0);
     interruption kept = {commands->is_flushing, commands->created_count};
     commands->is_flushing = false;
     world->stage_depth++;
@@ -235,7 +235,7 @@ static interruption interrupt(ecs_world* world) {
 
 static void resume(ecs_world* world, interruption kept) {
     ecs_commands* commands = &world->storage.commands;
-    BASE_ASSERT(world->walk_depth == 0 && "a handler left a walk open");
+    BASE_ASSERT(world->fast.walk_depth == 0 && "a handler left a walk open");
     world->stage_depth--;
     commands->is_flushing = kept.was_flushing;
     // Creations that the handlers recorded stand for nothing until this flush comes to them.

@@ -261,9 +261,9 @@ static void tell_failure(ecs_world* world, ecs_entity entity, ecs_template_id te
         (void)ecs_event_broadcast(world, config->failed_event, &failure);
     }
     if (config->failed != NULL) {
-        world->walk_depth++; // structure asserts
+        world->fast.walk_depth++; // structure asserts
         config->failed(config->failed_context, entity, template_id, resource);
-        world->walk_depth--;
+        world->fast.walk_depth--;
     }
 }
 
@@ -561,7 +561,7 @@ bool ecs_loading_park(ecs_world* world, const ecs_event* event) {
 // The public rest
 
 void ecs_loading_set(ecs_world* world, const ecs_loading_config* config) {
-    BASE_ASSERT(world->stage_depth == 0 && world->walk_depth == 0);
+    BASE_ASSERT(world->stage_depth == 0 && world->fast.walk_depth == 0);
     ecs_loading* loading = &world->loading;
     ecs_requests_reset(world);
     loading->config = config == NULL ? (ecs_loading_config){0} : *config;

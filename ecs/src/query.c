@@ -84,9 +84,9 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
             fits = fits && base_text_copy(made->names[i][1], ECS_NAME_BYTES_MAX, terms[i].type);
         BASE_ASSERT(fits && "a term's name is longer than any component's or type's");
         made->access[i] = terms[i].access;
-        if (is_write(terms[i].access)) made->write_terms[made->write_count++] = (uint16_t)i;
+        if (is_write(terms[i].access)) made->write_terms[made->cache.mark_count++] = (uint16_t)i;
     }
-    made->stride = ENTRY_COLUMNS + term_count + made->write_count;
+    made->cache.stride = ENTRY_COLUMNS + term_count + made->cache.mark_count;
     storage->queries[storage->query_count++] = made;
     *query = made;
     return ECS_OK;
@@ -101,7 +101,7 @@ static void release_matches(ecs_world* world, ecs_query* query) {
         base_release(world->allocator, query->matches[i].columns,
                      query->term_count * sizeof(uint16_t));
     query->match_count = 0;
-    query->entry_count = 0;
+    query->cache.entry_count = 0;
     if (query->match_of)
         memset(query->match_of, 0, query->match_of_capacity * sizeof *query->match_of);
 }
@@ -121,7 +121,7 @@ void ecs_queries_deinit(ecs_world* world) {
         ecs_query* query = storage->queries[i];
         release_matches(world, query);
         base_release(allocator, query->names, query->term_count * sizeof *query->names);
-        base_release(allocator, query->entries, query->entry_capacity * sizeof *query->entries);
+        base_release(allocator, query->cache.entries, query->entry_capacity * sizeof *query->cache.entries);
         base_release(allocator, query->matches, query->match_capacity * sizeof *query->matches);
         base_release(allocator, query->match_of,
                      query->match_of_capacity * sizeof *query->match_of);
@@ -235,7 +235,7 @@ static bool add_to_query(ecs_world* world, ecs_query* query, ecs_archetype* arch
                          ? (uint16_t)slot_of(archetype, query->components[i])
                          : ECS_SLOT_NONE;
     query->matches[query->match_count] =
-        (ecs_match){.archetype = archetype, .entry_first = query->entry_count, .columns = columns};
+        (ecs_match){.archetype = archetype, .entry_first = query->cache.entry_count, .columns = columns};
     query->match_of[archetype->id] = ++query->match_count;
     return true;
 }
@@ -259,15 +259,15 @@ bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype) {
     for (uint32_t q = 0; q < world->storage.query_count; q++) {
         ecs_query* query = world->storage.queries[q];
         if (!match_of(query, archetype)) continue;
-        if (!base_array_reserve(world->allocator, (void**)&query->entries, &query->entry_capacity,
-                                (query->entry_count + 1) * query->stride, sizeof *query->entries))
+        if (!base_array_reserve(world->allocator, (void**)&query->cache.entries, &query->entry_capacity,
+                                (query->cache.entry_count + 1) * query->cache.stride, sizeof *query->cache.entries))
             return false;
     }
     return true;
 }
 
 static uintptr_t* entry_of(const ecs_query* query, const ecs_match* match, const ecs_chunk* chunk) {
-    return query->entries + (size_t)(match->entry_first + chunk->index) * query->stride;
+    return query->cache.entries + (size_t)(match->entry_first + chunk->index) * query->cache.stride;
 }
 
 static void fill_entry(ecs_world* world, const ecs_query* query, const ecs_match* match,
@@ -280,7 +280,7 @@ static void fill_entry(ecs_world* world, const ecs_query* query, const ecs_match
         entry[ENTRY_COLUMNS + i] = column == ECS_SLOT_NONE ? 0 : (uintptr_t)chunk->columns[column];
     }
     uintptr_t* marks = entry + ENTRY_COLUMNS + query->term_count;
-    for (uint32_t i = 0; i < query->write_count; i++) {
+    for (uint32_t i = 0; i < query->cache.mark_count; i++) {
         uint16_t column = match->columns[query->write_terms[i]];
         uint16_t track =
             column == ECS_SLOT_NONE ? ECS_SLOT_NONE : chunk->archetype->columns[column].track;
@@ -295,9 +295,9 @@ void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk) {
         ecs_match* match = match_of(query, chunk->archetype);
         if (!match) continue;
         uintptr_t* entry = entry_of(query, match, chunk);
-        const uintptr_t* end = query->entries + (size_t)query->entry_count * query->stride;
-        memmove(entry + query->stride, entry, (size_t)(end - entry) * sizeof *entry);
-        query->entry_count++;
+        const uintptr_t* end = query->cache.entries + (size_t)query->cache.entry_count * query->cache.stride;
+        memmove(entry + query->cache.stride, entry, (size_t)(end - entry) * sizeof *entry);
+        query->cache.entry_count++;
         for (ecs_match* later = match + 1; later < query->matches + query->match_count; later++)
             later->entry_first++;
         fill_entry(world, query, match, chunk);
@@ -318,58 +318,22 @@ void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk) {
         ecs_match* match = match_of(query, chunk->archetype);
         if (!match) continue;
         uintptr_t* entry = entry_of(query, match, chunk);
-        const uintptr_t* next = entry + query->stride;
-        const uintptr_t* end = query->entries + (size_t)query->entry_count * query->stride;
+        const uintptr_t* next = entry + query->cache.stride;
+        const uintptr_t* end = query->cache.entries + (size_t)query->cache.entry_count * query->cache.stride;
         memmove(entry, next, (size_t)(end - next) * sizeof *entry);
-        query->entry_count--;
+        query->cache.entry_count--;
         for (ecs_match* later = match + 1; later < query->matches + query->match_count; later++)
             later->entry_first--;
     }
 }
 
-ecs_query_iter ecs_query_begin(ecs_world* world, ecs_query* query) {
+const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query) {
+    // A query that never matched has no array to point into.
+    static const uintptr_t nothing[1];
+    static const ecs_query_cache empty = {.entries = (uintptr_t*)nothing};
     BASE_ASSERT(world->is_sealed && "seal the world before queries are walked");
     ecs_runway_close(world); // a walk may read past the count and finds zeros there
-    world->walk_depth++;
-    ecs_query_iter iter; // its columns stay unset: they are for ecs_query_find
-    iter.rows.count = 0;
-    iter.rows.entities = NULL;
-    iter.rows.columns = NULL;
-    iter.world = world;
-    iter.query = query;
-    iter.next_index = 0;
-    return iter;
-}
-
-bool ecs_query_next(ecs_query_iter* iter) {
-    const ecs_query* query = iter->query;
-    if (!query) return false;
-    const uint32_t* counts = iter->world->storage.chunk_counts;
-    uint32_t i = iter->next_index;
-    // A query that never matched has no array to point into.
-    const uintptr_t* entry =
-        i < query->entry_count ? query->entries + (size_t)i * query->stride : NULL;
-    for (; i < query->entry_count; i++, entry += query->stride) {
-        uint32_t count = counts[entry[ENTRY_CHUNK]];
-        if (count == 0) continue;
-        iter->next_index = i + 1;
-        iter->rows.count = count;
-        iter->rows.entities = (const ecs_entity*)entry[ENTRY_ENTITIES];
-        iter->rows.columns = (void* const*)(entry + ENTRY_COLUMNS);
-        const uintptr_t* end = entry + query->stride;
-        for (const uintptr_t* mark = end - query->write_count; mark < end; mark++)
-            *(uint8_t*)*mark = 1;
-        return true;
-    }
-    ecs_query_end(iter);
-    return false;
-}
-
-void ecs_query_end(ecs_query_iter* iter) {
-    if (!iter->query) return;
-    BASE_ASSERT(iter->world->walk_depth > 0);
-    iter->world->walk_depth--;
-    iter->query = NULL;
+    return query->cache.entry_count == 0 ? &empty : &query->cache;
 }
 
 uint32_t ecs_group_count(const ecs_query* query) {
@@ -408,7 +372,7 @@ bool ecs_query_find_record(ecs_world* world, ecs_query* query, const ecs_record*
         uint16_t column = match->columns[i];
         iter->columns[i] = column == ECS_SLOT_NONE ? NULL : ecs_chunk_cell(chunk, column, row);
     }
-    for (uint32_t i = 0; i < query->write_count && chunk->archetype->track_count > 0; i++) {
+    for (uint32_t i = 0; i < query->cache.mark_count && chunk->archetype->track_count > 0; i++) {
         uint16_t column = match->columns[query->write_terms[i]];
         if (column == ECS_SLOT_NONE) continue;
         uint16_t track = chunk->archetype->columns[column].track;
@@ -417,9 +381,8 @@ bool ecs_query_find_record(ecs_world* world, ecs_query* query, const ecs_record*
     iter->rows.count = 1;
     iter->rows.entities = chunk->entities + row;
     iter->rows.columns = iter->columns;
-    iter->world = world;
-    iter->query = NULL; // no walk is open: nothing to end
-    iter->next_index = 0;
+    iter->world = NULL; // no walk is open: nothing to end
+    iter->entry = iter->end = NULL;
     return true;
 }
 
@@ -446,6 +409,6 @@ void ecs_query_validate(const ecs_world* world, const ecs_query* query) {
             }
         }
     }
-    BASE_ASSERT(match == query->match_count && entry_index == query->entry_count);
+    BASE_ASSERT(match == query->match_count && entry_index == query->cache.entry_count);
     BASE_ASSERT(match == query->group->match_count);
 }

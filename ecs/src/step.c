@@ -51,7 +51,7 @@ static void run_system(ecs_world* world, ecs_system* system, ecs_stage* stage) {
 // Steps do not nest, and nobody holds columns while one begins.
 static void check_idle(const ecs_world* world) {
     BASE_ASSERT(world->is_sealed);
-    BASE_ASSERT(world->stage_depth == 0 && world->walk_depth == 0);
+    BASE_ASSERT(world->stage_depth == 0 && world->fast.walk_depth == 0);
 }
 
 static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {

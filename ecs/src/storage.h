@@ -78,11 +78,18 @@ typedef struct ecs_column {
     const ecs_type* type;
 } ecs_column;
 
+/// Where a column lies in each block of its archetype.
+typedef struct ecs_span {
+    uint32_t offset;
+    uint32_t size; ///< of one value
+} ecs_span;
+
 typedef struct ecs_archetype {
     uint32_t id;           ///< position in ecs_storage.archetypes: the order of making
     uint32_t column_count; ///< components, tags too
     uint32_t track_count; ///< tracked ones; their shadows are columns [column_count, + track_count)
     bool has_ops;         ///< some type has functions: no plain-memory path
+    bool is_simple;       ///< it has none, and no tracked column
     bool is_replicated;   ///< some template of it is; hint only
     ecs_template_id made_by; ///< a template that makes it again; none: a reload left nobody who does
     uint32_t rows_max;       ///< capacity of a full-grown chunk
@@ -91,6 +98,7 @@ typedef struct ecs_archetype {
     uint16_t* slots;         ///< component id -> column, ECS_SLOT_NONE when missing
     ecs_slot* lookup;        ///< component id -> all of it
     uint32_t* sizes;         ///< by column, shadows too
+    ecs_span* spans;         ///< by column, without shadows
     ecs_chunk** chunks;
     uint32_t chunk_count;
     uint32_t chunk_capacity;
@@ -168,12 +176,10 @@ typedef struct ecs_group {
     uint32_t match_capacity;
 } ecs_group;
 
-/// A cached chunk: `stride` words {chunk id, entities, columns[term_count], marks[write_count]}.
 struct ecs_query {
+    ecs_query_cache cache; ///< first: what inline walks see
     uint32_t id;
     uint32_t term_count;
-    uint32_t write_count; ///< terms with WRITE or OPTIONAL_WRITE
-    uint32_t stride;      ///< words of one entry
     bool is_bound;        ///< names are resolved
     ecs_group* group;     ///< shared
     uint16_t write_terms[ECS_QUERY_TERMS_MAX];
@@ -181,8 +187,6 @@ struct ecs_query {
     ecs_access access[ECS_QUERY_TERMS_MAX];
     char (*names)[2][ECS_NAME_BYTES_MAX]; ///< {component, type} by term
     const char* owner; ///< name of the system for messages; NULL: an ad-hoc query. Borrowed
-    uintptr_t* entries;
-    uint32_t entry_count;
     uint32_t entry_capacity;
     ecs_match* matches; ///< rising archetype id
     uint32_t match_count;
@@ -260,6 +264,9 @@ typedef struct ecs_runway {
     ecs_chunk* chunk; ///< NULL: none
     uint32_t end;
     uint32_t length;             ///< of the last extension
+    uint32_t left;               ///< creations that nothing is in the way of; 0 without a chunk
+    bool is_fresh;               ///< those take never-used indices, all of one page; else freed ones
+    ecs_index_range* indices;    ///< from here
     ecs_template_id template_id; ///< of the last creation of plain data, with or without a runway
 } ecs_runway;
 
@@ -464,6 +471,23 @@ static inline ecs_entity ecs_handle_take(ecs_storage* storage, uint32_t range_nu
     }
     return ecs_entity_make(index, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
 }
+/// The next freed index of a range whose turn it is (ecs_runway_count), taken; ECS_ENTITY_NONE when that
+/// takes a search, and nothing was taken.
+static inline ecs_entity ecs_handle_recycle(ecs_storage* storage, ecs_index_range* range) {
+    uint32_t cursor = range->cursor;
+    ecs_record_page* page = storage->pages[cursor >> ECS_PAGE_BITS];
+    uint64_t* word = &page->free_words[(cursor & (ECS_PAGE_RECORDS - 1)) / 64];
+    uint64_t bits = *word >> (cursor % 64);
+    if (!bits) return ECS_ENTITY_NONE;
+    uint32_t index = cursor + (uint32_t)__builtin_ctzll(bits);
+    // This range's bits are set below its `fresh` only; above may be those of the next range.
+    if (index >= range->fresh) return ECS_ENTITY_NONE;
+    *word &= ~(1ull << (index % 64));
+    range->free_count--;
+    range->cursor = index == range->last ? range->first : index + 1;
+    uint32_t generation = page->records[index & (ECS_PAGE_RECORDS - 1)].life;
+    return ecs_entity_make(index, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
+}
 /// Take `count` handles at once, in the order in which they would come one by one. The range has them
 /// (ecs_index_available) and their pages exist (ecs_handles_reserve).
 void ecs_handles_take(ecs_world* world, uint32_t range, uint32_t count, ecs_entity* handles);
@@ -508,6 +532,8 @@ uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count);
 void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count);
 /// Take a row out whose cells are no longer created: the archetype's last row fills the hole.
 void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row);
+/// The same for an archetype that is_simple. `row_place` is the record's.
+void ecs_chunk_remove_plain(ecs_world* world, const ecs_place* place, uint32_t row_place);
 /// Take out all but the first `count` rows of plain data; no runway is open.
 void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t count);
 /// The marks of a row that moves into a row without marks.

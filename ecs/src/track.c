@@ -133,9 +133,6 @@ void ecs_track_created(ecs_world* world, ecs_entity entity, uint32_t chunk, uint
         ecs_hierarchy_note(world, entity);
     }
     push_entity(world, &world->tracker.created, entity);
-    // The set covers all indices of the world from the start.
-    uint32_t index = ecs_entity_index(entity);
-    world->tracker.fresh.words[index / 64] |= 1ull << (index % 64);
 }
 
 void ecs_track_destroying(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
@@ -349,9 +346,18 @@ static void track_chunk(ecs_world* world, ecs_chunk* chunk) {
     }
 }
 
+// The set covers all indices of the world from the start.
+static void enter_fresh(ecs_tracker* tracker) {
+    for (; tracker->fresh_count < tracker->created.count; tracker->fresh_count++) {
+        uint32_t index = ecs_entity_index(tracker->created.items[tracker->fresh_count]);
+        tracker->fresh.words[index / 64] |= 1ull << (index % 64);
+    }
+}
+
 void ecs_track_step(ecs_world* world) {
     ecs_hierarchy_sync(world); // it looks at the marks
     const ecs_storage* storage = &world->storage;
+    enter_fresh(&world->tracker);
     for (uint32_t i = 0; i < storage->archetype_count; i++) {
         ecs_archetype* archetype = storage->archetypes[i];
         for (uint32_t k = 0; k < archetype->chunk_count && archetype->track_count > 0; k++) {

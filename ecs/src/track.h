@@ -21,7 +21,8 @@ typedef struct ecs_tracker {
     ecs_change* changed;
     uint32_t changed_count;
     uint32_t changed_capacity;
-    base_bitset fresh; ///< by index: entities in `created`
+    base_bitset fresh;    ///< by index: entities in created.items[0, fresh_count)
+    uint32_t fresh_count; ///< a step enters the rest before it compares
     base_bytes*
         scratch; ///< of ecs_world_hash; a block of its own since hashing takes a const world
 } ecs_tracker;

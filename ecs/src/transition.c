@@ -73,15 +73,18 @@ static bool are_inits_there(const ecs_world* world, const ecs_archetype* archety
 }
 
 // What differs from the defaults in a row of plain data, value and shadow.
-static inline void set_plain_inits(const ecs_chunk* chunk, uint32_t row, const ecs_init* inits,
+static inline void set_plain_init(ecs_chunk* chunk, uint32_t row, ecs_slot slot,
+                                  const void* value) {
+    ecs_bytes_copy((uint8_t*)chunk + slot.offset + (size_t)slot.size * row, value, slot.size);
+    if (slot.track == ECS_SLOT_NONE) return;
+    ecs_bytes_copy(ecs_chunk_cell(chunk, chunk->archetype->column_count + slot.track, row), value,
+                   slot.size);
+}
+
+static inline void set_plain_inits(ecs_chunk* chunk, uint32_t row, const ecs_init* inits,
                                    uint32_t init_count) {
-    for (uint32_t i = 0; i < init_count; i++) {
-        ecs_slot slot = chunk->lookup[inits[i].component];
-        ecs_bytes_copy(ecs_chunk_cell(chunk, slot.column, row), inits[i].value, slot.size);
-        if (slot.track == ECS_SLOT_NONE) continue;
-        ecs_bytes_copy(ecs_chunk_cell(chunk, chunk->archetype->column_count + slot.track, row),
-                       inits[i].value, slot.size);
-    }
+    for (uint32_t i = 0; i < init_count; i++)
+        set_plain_init(chunk, row, chunk->lookup[inits[i].component], inits[i].value);
 }
 
 // Plain data: defaults are there or copied, then what differs.
@@ -134,8 +137,11 @@ __attribute__((noinline)) static void finish_birth(ecs_world* world, ecs_binding
     if (binding->archetype->birth) ecs_listen_after(world, binding->archetype->birth, entity);
 }
 
-static ecs_result create_any(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
-                             uint32_t init_count, ecs_entity* entity) {
+static __attribute__((noinline)) ecs_result create_any(ecs_world* world,
+                                                       ecs_template_id template_id,
+                                                       const ecs_init* inits, uint32_t init_count,
+                                                       ecs_entity* entity) {
+    ecs_structure_check(world);
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
@@ -167,44 +173,56 @@ static ecs_result create_any(ecs_world* world, ecs_template_id template_id, cons
     ecs_row_settle(world, chunk, row, made, template_id);
     world->storage.entity_count++;
     ecs_row_tell_created(world, chunk, row, made);
+    ecs_runway_count(world);
     *entity = made;
     if (told) finish_birth(world, binding, made);
     return ECS_OK;
 }
 
+// What a row of a series needs beyond its defaults. Apart, so that those that need nothing more save no
+// registers.
+static __attribute__((noinline)) void finish_prepared(ecs_world* world, ecs_chunk* chunk,
+                                                      uint32_t row, const ecs_init* inits,
+                                                      uint32_t init_count) {
+    set_plain_inits(chunk, row, inits, init_count);
+    if (chunk->archetype->track_count > 0) ecs_track_count_row(world, chunk, row, true);
+}
+
 // A creation in a series: the next row of the runway holds the defaults already, and there is room for
-// the record and for the word to tracking. @return false when one of these is not so: nothing changed.
+// the word to tracking (ecs_runway_count). What else may be in the way is left to create_any, and nothing
+// changed then: an index that takes a search, values that are not there.
 static inline bool create_prepared(ecs_world* world, ecs_template_id template_id,
                                    const ecs_init* inits, uint32_t init_count, ecs_entity* entity) {
     ecs_storage* storage = &world->storage;
-    const ecs_runway* runway = &storage->runway;
-    ecs_chunk* chunk = runway->chunk;
-    if (!chunk || runway->template_id != template_id) return false;
-    ecs_archetype* archetype = chunk->archetype;
-    const ecs_entity_list *born = &world->tracker.created, *dead = &world->tracker.destroyed;
-    uint32_t* count = &storage->chunk_counts[chunk->id];
-    uint32_t row = *count;
-    if (row == runway->end || born->count == born->capacity ||
-        dead->capacity - dead->count <= storage->entity_count ||
-        !are_inits_there(world, archetype, inits, init_count))
+    ecs_runway* runway = &storage->runway;
+    if (runway->left == 0 || runway->template_id != template_id) return false;
+    // Where structure may not change create_any asserts.
+    if (world->fast.walk_depth > 0 || (world->stage_depth > 0 && !storage->commands.is_flushing))
         return false;
-    uint32_t range = storage->bindings[template_id].is_replicated && !world->is_mirror ? 0 : 1;
-    uint32_t index = ecs_index_next(world, storage, range);
-    if (index == 0 || storage->pages[index >> ECS_PAGE_BITS] == storage->zero_page) return false;
-    *count = row + 1;
+    ecs_chunk* chunk = runway->chunk;
+    ecs_archetype* archetype = chunk->archetype;
+    for (uint32_t i = 0; i < init_count; i++)
+        if (inits[i].component >= storage->slot_count ||
+            archetype->lookup[inits[i].component].column == ECS_SLOT_NONE)
+            return false;
+    ecs_entity made = runway->is_fresh ? ecs_entity_make(runway->indices->fresh++, 1)
+                                       : ecs_handle_recycle(storage, runway->indices);
+    if (made == ECS_ENTITY_NONE) return false;
+    runway->left--;
+    uint32_t row = storage->chunk_counts[chunk->id]++;
     archetype->row_count++;
     storage->entity_count++;
-    if (init_count > 0) set_plain_inits(chunk, row, inits, init_count);
-    ecs_entity made = ecs_handle_take(storage, range, index);
     ecs_row_settle(world, chunk, row, made, template_id);
-    ecs_row_tell_created(world, chunk, row, made);
+    ecs_entity_list* born = &world->tracker.created;
+    born->items[born->count++] = made;
     *entity = made;
+    if (init_count > 0 || archetype->track_count > 0)
+        finish_prepared(world, chunk, row, inits, init_count);
     return true;
 }
 
 ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
                       uint32_t init_count, ecs_entity* entity) {
-    ecs_structure_check(world);
     if (create_prepared(world, template_id, inits, init_count, entity)) return ECS_OK;
     return create_any(world, template_id, inits, init_count, entity);
 }
@@ -231,6 +249,7 @@ static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template
     if (result != ECS_OK) return result;
     ecs_row_settle(world, chunk, row, handle, template_id);
     world->storage.entity_count++;
+    world->storage.runway.left = 0; // its share of the room for the word to tracking is used up
     if (world->storage.held.count > 0) ecs_held_created(world, handle);
     if (is_told) ecs_track_created(world, handle, chunk->id, row);
     if (binding->is_singleton) binding->single = handle;
@@ -276,26 +295,22 @@ ecs_result ecs_storage_place(ecs_world* world, ecs_entity handle, ecs_template_i
     return result;
 }
 
-ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
-    ecs_structure_check(world);
-    if (world->hierarchy.pages && ecs_state(world, entity) >= ECS_STATE_LOADING &&
-        ecs_hierarchy_has_family(world, entity)) {
-        ecs_hierarchy_destroy(world, entity);
-        return ECS_OK;
-    }
-    return ecs_destroy_one(world, entity);
+// A death where columns hold plain data, nobody tracks them and nobody listens.
+static inline void destroy_plain(ecs_world* world, const ecs_place* place, ecs_record* record,
+                                 ecs_entity entity) {
+    ecs_storage* storage = &world->storage;
+    ecs_entity_list* dead = &world->tracker.destroyed;
+    dead->items[dead->count++] = entity;
+    ecs_chunk_remove_plain(world, place, record->place);
+    *record = (ecs_record){.life = (uint16_t)ecs_entity_generation(entity)};
+    storage->entity_count--;
+    ecs_index_free(world, storage, ecs_entity_index(entity));
 }
 
-ecs_result ecs_destroy_one(ecs_world* world, ecs_entity entity) {
-    const ecs_record* found = ecs_record_find(&world->storage, entity);
-    if (!found) {
-        if (ecs_loading_cancel(world, entity)) return ECS_OK;
-        ecs_world_count_bad_transition(world);
-        return ECS_ERR_STALE;
-    }
-    // Tracking made room for this death when the entity was created.
-    ecs_chunk* chunk = ecs_record_chunk(&world->storage, found);
-    uint32_t row = ecs_record_row(found);
+static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* record,
+                                                  ecs_entity entity) {
+    ecs_chunk* chunk = ecs_record_chunk(&world->storage, record);
+    uint32_t row = ecs_record_row(record);
     ecs_chunk_prefetch(chunk, row);
     const ecs_archetype* archetype = chunk->archetype;
     const ecs_edge* death = archetype->death;
@@ -304,13 +319,44 @@ ecs_result ecs_destroy_one(ecs_world* world, ecs_entity entity) {
     if (archetype->has_ops)
         ecs_row_destroy_cells(world, chunk, row, archetype->column_count + archetype->track_count);
     ecs_chunk_remove(world, chunk, row);
-    ecs_record* record = ecs_record_mut(&world->storage, ecs_entity_index(entity));
     *record = (ecs_record){.life = (uint16_t)ecs_entity_generation(entity)};
     world->storage.entity_count--;
     if (world->storage.held.count > 0) ecs_held_destroyed(world, entity);
     ecs_index_free(world, &world->storage, ecs_entity_index(entity));
     if (death) ecs_listen_after(world, death, entity);
+}
+
+static inline ecs_result destroy_one(ecs_world* world, ecs_entity entity) {
+    if (!ecs_is_alive(world, entity)) {
+        if (ecs_loading_cancel(world, entity)) return ECS_OK;
+        ecs_world_count_bad_transition(world);
+        return ECS_ERR_STALE;
+    }
+    ecs_record* record = ecs_record_mut(&world->storage, ecs_entity_index(entity));
+    const ecs_place* place = &world->storage.places[record->place >> ECS_ROW_BITS];
+    const ecs_archetype* archetype = place->archetype;
+    // Tracking made room for this death when the entity was created, but for those that were restored.
+    const ecs_entity_list* dead = &world->tracker.destroyed;
+    if (archetype->is_simple && !archetype->death && world->storage.held.count == 0 &&
+        dead->count < dead->capacity)
+        destroy_plain(world, place, record, entity);
+    else
+        destroy_any(world, record, entity);
     return ECS_OK;
+}
+
+ecs_result ecs_destroy_one(ecs_world* world, ecs_entity entity) {
+    return destroy_one(world, entity);
+}
+
+ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
+    ecs_structure_check(world);
+    if (world->hierarchy.pages && ecs_state(world, entity) >= ECS_STATE_LOADING &&
+        ecs_hierarchy_has_family(world, entity)) {
+        ecs_hierarchy_destroy(world, entity);
+        return ECS_OK;
+    }
+    return destroy_one(world, entity);
 }
 
 // The old row's cells that the new one takes over; ECS_SLOT_NONE elsewhere. `sources` of such a column

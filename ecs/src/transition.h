@@ -8,7 +8,7 @@
 /// Asserts that structure may change now.
 static inline void ecs_structure_check(const ecs_world* world) {
     BASE_ASSERT(world->is_sealed && "seal the world before entities are made");
-    BASE_ASSERT(world->walk_depth == 0 && "no structural change while a query is walked");
+    BASE_ASSERT(world->fast.walk_depth == 0 && "no structural change while a query is walked");
     BASE_ASSERT((world->stage_depth == 0 || world->storage.commands.is_flushing) &&
                 "inside a stage record structural changes with ecs/command.h");
 }
@@ -55,8 +55,6 @@ static inline void ecs_row_tell_created(ecs_world* world, const ecs_chunk* chunk
         return;
     }
     tracker->created.items[tracker->created.count++] = entity;
-    uint32_t index = ecs_entity_index(entity);
-    tracker->fresh.words[index / 64] |= 1ull << (index % 64);
 }
 static inline void ecs_row_tell_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                                            ecs_entity entity) {
@@ -111,3 +109,6 @@ static inline bool ecs_runway_next(ecs_world* world, const ecs_binding* binding,
 /// A row of plain data was appended without a runway: when its template repeats one starts behind it.
 void ecs_runway_created(ecs_world* world, ecs_chunk* chunk, uint32_t row,
                         ecs_template_id template_id);
+/// After a creation: how many of its kind nothing is in the way of. Who uses up room in tracking's lists
+/// or indices in another way sets `left` to 0: creation of others, held handles.
+void ecs_runway_count(ecs_world* world);

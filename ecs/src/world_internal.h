@@ -25,7 +25,6 @@ struct ecs_world {
     bool is_mirror;
     bool is_sealed;
     uint32_t stage_depth;   ///< > 0 while a stage runs: structure is deferred
-    uint32_t walk_depth;    ///< > 0 while a query is walked: structure asserts
     char (*tags)[ECS_NAME_BYTES_MAX];
     uint32_t tag_count;
     void** contexts;        ///< ecs_world_context blocks

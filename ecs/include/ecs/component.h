@@ -87,6 +87,10 @@ static inline const void* ecs_get(const ecs_world* world, ecs_entity entity,
     BASE_ASSERT(cell && "the entity is dead or lacks the component: use ecs_find");
     return cell;
 }
+/// ecs_find for many at once: cells[i] is that of entities[i], NULL where there is none. In random order
+/// several times as fast as one by one, since it asks for memory ahead.
+void ecs_find_many(const ecs_world* world, ecs_component_id component, const ecs_entity* entities,
+                   uint32_t count, const void** cells);
 /// For writing: marks the row for tracking.
 static inline void* ecs_find_mut(ecs_world* world, ecs_entity entity, ecs_component_id component) {
     return ecs_fast_cell(world, entity, component, true);

@@ -50,10 +50,13 @@ typedef struct ecs_slot {
 } ecs_slot;
 
 typedef struct ecs_chunk ecs_chunk;
+struct ecs_archetype;
 
 typedef struct ecs_place {
     ecs_chunk* chunk;      ///< its block
     const ecs_slot* slots; ///< by component id
+    struct ecs_archetype* archetype;
+    ecs_entity* entities;
 } ecs_place;
 
 /// The first member of a world.
@@ -62,7 +65,17 @@ typedef struct ecs_fast {
     const ecs_place* places;       ///< by chunk id
     const uint32_t* chunk_counts;  ///< rows by chunk id
     uint32_t slot_count;           ///< component ids are below
+    uint32_t walk_depth;           ///< > 0 while a query is walked: structure asserts
 } ecs_fast;
+
+/// The first member of a query: its cached chunks, `stride` words each:
+///     {chunk id, entities, column of each term, mark of each term that writes}
+typedef struct ecs_query_cache {
+    uintptr_t* entries;
+    uint32_t entry_count;
+    uint32_t stride;
+    uint32_t mark_count;
+} ecs_query_cache;
 
 static inline const ecs_fast* ecs_fast_of(const ecs_world* world) {
     return (const ecs_fast*)(const void*)world;

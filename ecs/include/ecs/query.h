@@ -48,16 +48,57 @@ BASE_MUST_USE ecs_result ecs_query_create(ecs_world* world, const ecs_term* term
 /// walking (asserted).
 typedef struct ecs_query_iter {
     ecs_rows rows;
-    ecs_world* world;
-    ecs_query* query;
-    uint32_t next_index;
-    void* columns[ECS_QUERY_TERMS_MAX];
+    ecs_world* world; ///< NULL: no walk is open
+    const uintptr_t *entry, *end;
+    const uint32_t* counts;
+    uint32_t stride, mark_count;
+    void* columns[ECS_QUERY_TERMS_MAX]; ///< of ecs_query_find
 } ecs_query_iter;
 
-ecs_query_iter ecs_query_begin(ecs_world* world, ecs_query* query);
-bool ecs_query_next(ecs_query_iter* iter);
+/// What a walk goes over, after the checks and the tidying before one (ecs_query_begin).
+const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query);
+
+static inline ecs_query_iter ecs_query_begin(ecs_world* world, ecs_query* query) {
+    const ecs_query_cache* cache = ecs_query_open(world, query);
+    ecs_fast* fast = (ecs_fast*)(void*)world;
+    fast->walk_depth++;
+    ecs_query_iter iter; // its columns stay unset
+    iter.rows.count = 0;
+    iter.rows.entities = NULL;
+    iter.rows.columns = NULL;
+    iter.world = world;
+    iter.entry = cache->entries;
+    iter.end = cache->entries + (size_t)cache->entry_count * cache->stride;
+    iter.counts = fast->chunk_counts;
+    iter.stride = cache->stride;
+    iter.mark_count = cache->mark_count;
+    return iter;
+}
 /// Stop a walk early. A walk that ended by next() == false needs none.
-void ecs_query_end(ecs_query_iter* iter);
+static inline void ecs_query_end(ecs_query_iter* iter) {
+    if (!iter->world) return;
+    ecs_fast* fast = (ecs_fast*)(void*)iter->world;
+    BASE_ASSERT(fast->walk_depth > 0);
+    fast->walk_depth--;
+    iter->world = NULL;
+    iter->entry = iter->end;
+}
+static inline bool ecs_query_next(ecs_query_iter* iter) {
+    for (const uintptr_t* entry = iter->entry; entry < iter->end; entry += iter->stride) {
+        uint32_t count = iter->counts[entry[0]];
+        if (count == 0) continue;
+        const uintptr_t* next = entry + iter->stride;
+        iter->entry = next;
+        iter->rows.count = count;
+        iter->rows.entities = (const ecs_entity*)entry[1];
+        iter->rows.columns = (void* const*)(entry + 2);
+        for (const uintptr_t* mark = next - iter->mark_count; mark < next; mark++)
+            *(uint8_t*)*mark = 1;
+        return true;
+    }
+    ecs_query_end(iter);
+    return false;
+}
 /// Entities that match, and the first of them in the order of walks (ECS_ENTITY_NONE when there is none).
 /// From the group: O(archetypes that match), no row is looked at.
 uint32_t ecs_query_count(ecs_world* world, ecs_query* query);

@@ -66,7 +66,7 @@ static void a_walk_sees_rows_and_columns_in_a_fixed_order(void** state) { // S3.
     for (uint32_t row = 20; row < 32; row++)
         assert_float_equal(pos[row].x, 0.0f, 0.0f);
     assert_false(ecs_query_next(&iter));
-    assert_int_equal(world->walk_depth, 0);
+    assert_int_equal(world->fast.walk_depth, 0);
     store_close(&fixture);
 }
 
@@ -85,7 +85,7 @@ static void caches_follow_chunks_of_older_archetypes(void** state) { // S4.3 S1.
     ecs_storage_validate(world);
     assert_int_equal(ecs_create_many(world, fixture.ball, COUNT, entities), ECS_OK);
     ecs_storage_validate(world);
-    assert_int_equal(query->entry_count, 4);
+    assert_int_equal(query->cache.entry_count, 4);
     uint32_t total = 0;
     ecs_query_iter iter = ecs_query_begin(world, query);
     while (ecs_query_next(&iter))
