@@ -43,6 +43,7 @@ bench_rows bench_rows_update(void);
 bench_rows bench_rows_create(void);
 bench_rows bench_rows_access(void);
 bench_rows bench_rows_structure(void);
+bench_rows bench_rows_batch(void);
 bench_rows bench_rows_change(void);
 bench_rows bench_rows_event(void);
 bench_rows bench_rows_memory(void);

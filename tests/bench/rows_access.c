@@ -100,6 +100,21 @@ static __attribute__((noinline)) void run_get_best(void* memory) {
     self->sum_best = sum;
 }
 
+// In blocks that fit the first cache.
+static void run_get_many_shoal(void* memory) {
+    enum { BLOCK = 64 };
+    fixture* self = memory;
+    const void* cells[BLOCK];
+    double sum = 0;
+    for (uint32_t i = 0; i < COUNT; i += BLOCK) {
+        uint32_t count = COUNT - i < BLOCK ? COUNT - i : BLOCK;
+        ecs_find_many(self->shoal.world, self->shoal.pos, self->entities + i, count, cells);
+        for (uint32_t k = 0; k < count; k++)
+            sum += (double)((const ecs_vec3*)cells[k])->x;
+    }
+    self->sum_shoal = sum;
+}
+
 static void run_set_shoal(void* memory) {
     fixture* self = memory;
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -152,6 +167,13 @@ bench_rows bench_rows_access(void) {
         .run_best = run_get_best,
         .is_equal = is_equal,
     };
+    static const bench_job get_many = {
+        .destroy = destroy,
+        .prepare_shoal = upkeep,
+        .run_shoal = run_get_many_shoal,
+        .run_best = run_get_best,
+        .is_equal = is_equal,
+    };
     static const bench_job set = {
         .destroy = destroy,
         .prepare_shoal = upkeep,
@@ -170,6 +192,7 @@ bench_rows bench_rows_access(void) {
     static const bench_row rows[] = {
         {"get_seq_1m", unit, COUNT, 1, 2, false, create_seq, &get, NULL},
         {"get_random_1m", unit, COUNT, 1, 2, false, create_random, &get, NULL},
+        {"get_many_random_1m", unit, COUNT, 1, 2, false, create_random, &get_many, NULL},
         {"set_random_1m", unit, COUNT, 1, 2, false, create_random, &set, NULL},
         {"alive_random_1m", unit, COUNT, 1, 2, false, create_random_dead, &alive, NULL},
         {"alive_seq_1m", unit, COUNT, 1, 2, false, create_seq_dead, &alive, NULL},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A million events of 4 bytes, each to one entity, in order of the entities. The twin keeps two arrays,
 // target and payload; draining looks each target up, checks that it lives, and calls the handler's work
-// inline: the price of a handler that is called once per event is in the ratio.
+// inline: the price of a handler that is called once per event is in the ratio. immediate: to random targets,
+// posted and drained; the twin calls the work at once and queues nothing.
 #include "bench_best.h"
 #include "bench_world.h"
 
@@ -17,9 +18,26 @@ typedef struct fixture {
     int32_t* hits;
     uint32_t *targets, *payloads;
     uint32_t queued;
+    uint32_t* order; ///< the twin's targets where they are shuffled
 } fixture;
 
-static void* create(void) {
+// Targets in random order, the same for both.
+static void shuffle(fixture* self) {
+    uint32_t* order = bench_allocate(COUNT * sizeof *order);
+    ecs_entity* entities = bench_allocate(COUNT * sizeof *entities);
+    uint32_t* best = bench_allocate(COUNT * sizeof *best);
+    bench_shuffle(order, COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        entities[i] = self->entities[order[i]];
+        best[i] = self->handles.entities[order[i]];
+    }
+    bench_release(self->entities);
+    bench_release(order);
+    self->entities = entities;
+    self->order = best;
+}
+
+static void* create(bool is_shuffled) {
     static const bench_world_config config = {
         .entities_max = 1u << 21, .events_max = COUNT, .has_damage = true};
     fixture* self = bench_allocate(sizeof *self);
@@ -34,8 +52,16 @@ static void* create(void) {
                   "create");
     for (uint32_t i = 0; i < COUNT; i++)
         (void)best_handle_make(&self->handles);
+    if (is_shuffled) shuffle(self);
     bench_world_step(&self->shoal);
     return self;
+}
+
+static void* create_seq(void) {
+    return create(false);
+}
+static void* create_random(void) {
+    return create(true);
 }
 
 static void destroy(void* memory) {
@@ -46,6 +72,7 @@ static void destroy(void* memory) {
     bench_release(self->hits);
     bench_release(self->targets);
     bench_release(self->payloads);
+    bench_release(self->order);
     bench_release(self);
 }
 
@@ -79,13 +106,28 @@ static __attribute__((noinline)) void run_drain_best(void* memory) {
     self->queued = 0;
 }
 
+// Sent and handled within one step: what an event costs from post to handler.
+static void run_immediate_shoal(void* memory) {
+    run_post_shoal(memory);
+    run_drain_shoal(memory);
+}
+
+static __attribute__((noinline)) void run_immediate_best(void* memory) {
+    fixture* self = memory;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t row = best_handle_row(&self->handles, self->order[i]);
+        if (row != UINT32_MAX) self->hits[row] += (int32_t)(i & 7);
+    }
+}
+
 static bool is_equal(void* memory) {
     fixture* self = memory;
     if (self->queued) run_drain_best(self);
     bench_world_step(&self->shoal);
     for (uint32_t i = 0; i < COUNT; i++) {
         const int32_t* hits = ecs_get(self->shoal.world, self->entities[i], self->shoal.hits);
-        if (*hits != self->hits[i]) return false;
+        uint32_t handle = self->order ? self->order[i] : self->handles.entities[i];
+        if (*hits != self->hits[best_handle_row(&self->handles, handle)]) return false;
     }
     return ecs_world_counters(self->shoal.world)->events_refused == 0;
 }
@@ -107,10 +149,17 @@ bench_rows bench_rows_event(void) {
         .run_best = run_drain_best,
         .is_equal = is_equal,
     };
+    static const bench_job immediate = {
+        .destroy = destroy,
+        .run_shoal = run_immediate_shoal,
+        .run_best = run_immediate_best,
+        .is_equal = is_equal,
+    };
     static const char unit[] = "ns_per_event";
     static const bench_row rows[] = {
-        {"event_post_1m", unit, COUNT, 1, 1, false, create, &post, NULL},
-        {"event_drain_1m", unit, COUNT, 1, 1, false, create, &drain, NULL},
+        {"event_post_1m", unit, COUNT, 1, 1, false, create_seq, &post, NULL},
+        {"event_drain_1m", unit, COUNT, 1, 1, false, create_seq, &drain, NULL},
+        {"event_immediate_1m", unit, COUNT, 1, 1, false, create_random, &immediate, NULL},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

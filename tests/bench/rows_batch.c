@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+// Many at once, by command: a component of 8 bytes more on 30,000 entities of 516 bytes, and the death of a
+// million in random order; recording and flush together. The twins do the same one at a time: batching is
+// what commands are for, and what they have to win by.
+#include "bench_best.h"
+#include "bench_world.h"
+
+#include <string.h>
+
+#define WIDE_COUNT 30000u
+#define SMALL_COUNT 1000000u
+#define IN_BOOSTED 0x80000000u
+
+// ---- a component more on 516 bytes ----
+
+typedef struct wide_table {
+    uint32_t count;
+    uint32_t* entities;
+    ecs_matrix* matrices[BENCH_WIDE_MATRICES];
+    ecs_vec3 *pos, *vel;
+    ecs_vec2* size;
+    int32_t* hits;
+    ecs_vec2* boost; ///< of the second table only
+} wide_table;
+
+typedef struct wide_fixture {
+    bench_world shoal;
+    ecs_template_id boosted;
+    ecs_entity* entities;
+    best_handles handles; ///< records[].row has IN_BOOSTED for rows of the second table
+    wide_table tables[2];
+} wide_fixture;
+
+static void create_table(wide_table* table) {
+    table->entities = bench_allocate(WIDE_COUNT * sizeof *table->entities);
+    for (uint32_t i = 0; i < BENCH_WIDE_MATRICES; i++)
+        table->matrices[i] = bench_allocate(WIDE_COUNT * sizeof(ecs_matrix));
+    table->pos = bench_allocate(WIDE_COUNT * sizeof *table->pos);
+    table->vel = bench_allocate(WIDE_COUNT * sizeof *table->vel);
+    table->size = bench_allocate(WIDE_COUNT * sizeof *table->size);
+    table->hits = bench_allocate(WIDE_COUNT * sizeof *table->hits);
+    table->boost = bench_allocate(WIDE_COUNT * sizeof *table->boost);
+}
+
+static void destroy_table(wide_table* table) {
+    bench_release(table->entities);
+    for (uint32_t i = 0; i < BENCH_WIDE_MATRICES; i++)
+        bench_release(table->matrices[i]);
+    bench_release(table->pos);
+    bench_release(table->vel);
+    bench_release(table->size);
+    bench_release(table->hits);
+    bench_release(table->boost);
+}
+
+static void* create_wide(void) {
+    static const bench_world_config config = {
+        .commands_max = WIDE_COUNT,
+        .templates = "boosted { _extends:t=wide; boost:p2=1,1 }\n",
+    };
+    wide_fixture* self = bench_allocate(sizeof *self);
+    bench_world_init(&self->shoal, &config);
+    self->boosted = ecs_template_find(self->shoal.world, "boosted");
+    self->entities = bench_allocate(WIDE_COUNT * sizeof *self->entities);
+    best_handles_init(&self->handles, WIDE_COUNT);
+    create_table(&self->tables[0]);
+    create_table(&self->tables[1]);
+    bench_require(
+        ecs_create_many(self->shoal.world, self->shoal.wide, WIDE_COUNT, self->entities) == ECS_OK,
+        "create");
+    for (uint32_t i = 0; i < WIDE_COUNT; i++) {
+        wide_table* table = &self->tables[0];
+        table->vel[i] = (ecs_vec3){1.0f, -2.0f, 0.5f};
+        table->hits[i] = 7;
+        table->entities[i] = best_handle_make(&self->handles);
+    }
+    self->tables[0].count = WIDE_COUNT;
+    ecs_changes_clear(self->shoal.world);
+    return self;
+}
+
+static void destroy_wide(void* memory) {
+    wide_fixture* self = memory;
+    bench_world_deinit(&self->shoal);
+    best_handles_deinit(&self->handles);
+    bench_release(self->entities);
+    destroy_table(&self->tables[0]);
+    destroy_table(&self->tables[1]);
+    bench_release(self);
+}
+
+static void recreate_wide(wide_fixture* self, ecs_template_id target) {
+    for (uint32_t i = 0; i < WIDE_COUNT; i++)
+        (void)ecs_command_recreate(self->shoal.world, self->entities[i], target, NULL, 0);
+    ecs_command_flush(self->shoal.world);
+    ecs_changes_clear(self->shoal.world);
+}
+
+static void add_wide_shoal(void* memory) {
+    recreate_wide(memory, ((wide_fixture*)memory)->boosted);
+}
+
+static void remove_wide_shoal(void* memory) {
+    recreate_wide(memory, ((wide_fixture*)memory)->shoal.wide);
+}
+
+static inline void copy_row(wide_table* to, uint32_t row, const wide_table* from,
+                            uint32_t from_row) {
+    to->entities[row] = from->entities[from_row];
+    for (uint32_t i = 0; i < BENCH_WIDE_MATRICES; i++)
+        to->matrices[i][row] = from->matrices[i][from_row];
+    to->pos[row] = from->pos[from_row];
+    to->vel[row] = from->vel[from_row];
+    to->size[row] = from->size[from_row];
+    to->hits[row] = from->hits[from_row];
+}
+
+// Row `row` of table `from` becomes the last of the other one.
+static inline void move_wide(wide_fixture* self, uint32_t from, uint32_t row) {
+    wide_table *source = &self->tables[from], *target = &self->tables[1 - from];
+    best_record* records = self->handles.records;
+    uint32_t to = target->count++, last = --source->count;
+    copy_row(target, to, source, row);
+    if (from == 0) target->boost[to] = (ecs_vec2){1.0f, 1.0f};
+    records[target->entities[to] & 0x3fffffu].row = to | (from ? 0 : IN_BOOSTED);
+    if (row == last) return;
+    copy_row(source, row, source, last);
+    if (from == 1) source->boost[row] = source->boost[last];
+    records[source->entities[row] & 0x3fffffu].row = row | (from ? IN_BOOSTED : 0);
+}
+
+static __attribute__((noinline)) void add_wide_best(void* memory) {
+    wide_fixture* self = memory;
+    for (uint32_t i = 0; i < WIDE_COUNT; i++) {
+        uint32_t row = best_handle_row(&self->handles, self->handles.entities[i]);
+        if (row != UINT32_MAX && !(row & IN_BOOSTED)) move_wide(self, 0, row);
+    }
+}
+
+static __attribute__((noinline)) void remove_wide_best(void* memory) {
+    wide_fixture* self = memory;
+    for (uint32_t i = 0; i < WIDE_COUNT; i++) {
+        uint32_t row = best_handle_row(&self->handles, self->handles.entities[i]);
+        if (row != UINT32_MAX && row & IN_BOOSTED) move_wide(self, 1, row & ~IN_BOOSTED);
+    }
+}
+
+static bool is_wide_equal(void* memory) {
+    wide_fixture* self = memory;
+    uint32_t boosted = 0;
+    for (uint32_t i = 0; i < WIDE_COUNT; i++) {
+        boosted += ecs_entity_template(self->shoal.world, self->entities[i]) == self->boosted;
+        const ecs_vec3* vel = ecs_get(self->shoal.world, self->entities[i], self->shoal.vel);
+        const int32_t* hits = ecs_get(self->shoal.world, self->entities[i], self->shoal.hits);
+        if (vel->y != -2.0f || *hits != 7) return false;
+    }
+    return boosted == self->tables[1].count && self->tables[0].count + boosted == WIDE_COUNT;
+}
+
+// ---- a million deaths in random order ----
+
+typedef struct death_fixture {
+    bench_world shoal;
+    ecs_entity* entities;
+    uint32_t* order;
+    best_handles handles;
+    uint32_t* best; ///< in order of creation
+    ecs_vec3 *pos, *vel;
+} death_fixture;
+
+static void* create_deaths(void) {
+    static const bench_world_config config = {.entities_max = 1u << 21,
+                                              .commands_max = SMALL_COUNT};
+    death_fixture* self = bench_allocate(sizeof *self);
+    bench_world_init(&self->shoal, &config);
+    self->entities = bench_allocate(SMALL_COUNT * sizeof *self->entities);
+    self->order = bench_allocate(SMALL_COUNT * sizeof *self->order);
+    self->best = bench_allocate(SMALL_COUNT * sizeof *self->best);
+    self->pos = bench_allocate(SMALL_COUNT * sizeof *self->pos);
+    self->vel = bench_allocate(SMALL_COUNT * sizeof *self->vel);
+    best_handles_init(&self->handles, SMALL_COUNT);
+    bench_shuffle(self->order, SMALL_COUNT);
+    return self;
+}
+
+static void destroy_deaths(void* memory) {
+    death_fixture* self = memory;
+    bench_world_deinit(&self->shoal);
+    best_handles_deinit(&self->handles);
+    bench_release(self->entities);
+    bench_release(self->order);
+    bench_release(self->best);
+    bench_release(self->pos);
+    bench_release(self->vel);
+    bench_release(self);
+}
+
+static void prepare_deaths_shoal(void* memory) {
+    death_fixture* self = memory;
+    bench_require(ecs_create_many(self->shoal.world, self->shoal.mover, SMALL_COUNT,
+                                  self->entities) == ECS_OK,
+                  "create");
+    ecs_changes_clear(self->shoal.world);
+}
+
+static void run_deaths_shoal(void* memory) {
+    death_fixture* self = memory;
+    for (uint32_t i = 0; i < SMALL_COUNT; i++)
+        (void)ecs_command_destroy(self->shoal.world, self->entities[self->order[i]]);
+    ecs_command_flush(self->shoal.world);
+}
+
+static void prepare_deaths_best(void* memory) {
+    death_fixture* self = memory;
+    for (uint32_t i = 0; i < SMALL_COUNT; i++) {
+        self->pos[i] = (ecs_vec3){1.0f, 2.0f, 3.0f};
+        self->vel[i] = (ecs_vec3){1.0f, -2.0f, 0.5f};
+        self->best[i] = best_handle_make(&self->handles);
+    }
+}
+
+static __attribute__((noinline)) void run_deaths_best(void* memory) {
+    death_fixture* self = memory;
+    best_handles* handles = &self->handles;
+    for (uint32_t i = 0; i < SMALL_COUNT; i++) {
+        uint32_t handle = self->best[self->order[i]];
+        uint32_t row = best_handle_row(handles, handle);
+        if (row == UINT32_MAX) continue;
+        uint32_t last = --handles->count, index = handle & 0x3fffffu;
+        self->pos[row] = self->pos[last];
+        self->vel[row] = self->vel[last];
+        handles->entities[row] = handles->entities[last];
+        handles->records[handles->entities[row] & 0x3fffffu].row = row;
+        best_record* record = &handles->records[index];
+        record->generation = record->generation == 1023 ? 1 : record->generation + 1;
+        handles->free[handles->free_count++] = index;
+    }
+}
+
+static bool is_dead_equal(void* memory) {
+    death_fixture* self = memory;
+    return ecs_world_entity_count(self->shoal.world) == self->handles.count + BENCH_TRACKED &&
+           ecs_world_counters(self->shoal.world)->commands_refused == 0;
+}
+
+bench_rows bench_rows_batch(void) {
+    static const bench_job add = {
+        .destroy = destroy_wide,
+        .prepare_shoal = remove_wide_shoal,
+        .prepare_best = remove_wide_best,
+        .run_shoal = add_wide_shoal,
+        .run_best = add_wide_best,
+        .is_equal = is_wide_equal,
+    };
+    static const bench_job deaths = {
+        .destroy = destroy_deaths,
+        .prepare_shoal = prepare_deaths_shoal,
+        .prepare_best = prepare_deaths_best,
+        .run_shoal = run_deaths_shoal,
+        .run_best = run_deaths_best,
+        .is_equal = is_dead_equal,
+    };
+    static const char unit[] = "ns_per_entity";
+    static const bench_row rows[] = {
+        {"add_batch_wide_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &add, NULL},
+        {"destroy_batch_1m", unit, SMALL_COUNT, 1, 1, false, create_deaths, &deaths, NULL},
+    };
+    return (bench_rows){rows, BASE_COUNT(rows)};
+}
