@@ -183,8 +183,7 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
     ecs_archetype* archetype = binding->archetype;
     result = ecs_archetype_reserve(world, archetype, count);
     if (result != ECS_OK) return result;
-    if (archetype->told)
-        return create_each(world, archetype, template_id, count, entities);
+    if (archetype->told) return create_each(world, archetype, template_id, count, entities);
     world->storage.runway.left = 0; // its share of the room in those lists is used up here
     uint32_t chunk_first = archetype->tail;
     uint32_t row = ecs_chunk_count(&world->storage, archetype->chunks[chunk_first]);
