@@ -149,7 +149,7 @@ static void a_part_without_replicated_components_is_unknown_to_the_wire(void** s
     const net_row_template* composed = net_rows_find(f.server.rows, f.server.mover_extra);
     assert_int_equal(composed->part_count, 2);
     assert_ptr_equal(net_rows_compose(f.server.rows, composed->parts, 2), composed);
-    assert_null(net_rows_compose(f.server.rows, (uint16_t[]){3}, 1)); // three are numbered
+    assert_null(net_rows_compose(f.server.rows, (uint16_t[]){5}, 1)); // five are numbered
     assert_null(net_rows_compose(f.server.rows, (uint16_t[]){0}, 0));
     close_all(&f);
 }
