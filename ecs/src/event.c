@@ -90,7 +90,8 @@ static void fill_kind(ecs_event_kind* kind, const ecs_event_desc* desc) {
     kind->type.layout_hash = layout_hash(kind);
     kind->head.size = desc->size & 0xffffu;
     kind->bytes = ecs_event_bytes(desc->size);
-    kind->is_simple = kind->type.is_dense && !kind->has_entities;
+    kind->is_short =
+        kind->type.is_dense && !kind->has_entities && (desc->size == 4 || desc->size == 8);
     kind->is_special = desc->is_exported;
 }
 
@@ -264,27 +265,41 @@ __attribute__((noinline)) static void write_event(ecs_world* world, const ecs_ev
     events->unresolved_count += unresolved;
 }
 
+// Whatever is not the common case, apart, so that the common case saves no registers.
+__attribute__((noinline)) static bool post_any(ecs_world* world, ecs_entity target,
+                                               const ecs_event_kind* kind, const void* payload) {
+    ecs_events* events = &world->events;
+    BASE_ASSERT(payload != NULL || kind->head.size == 0);
+    if (events->queue_count >= world->limits.events_queued_max ||
+        (events->queue_tail + kind->bytes > events->queue_capacity &&
+         !queue_reserve(world, kind->bytes))) {
+        world->counters.events_refused++;
+        return false;
+    }
+    write_event(world, kind, target, payload);
+    events->queue_tail += kind->bytes;
+    events->queue_count++;
+    return true;
+}
+
+// A head and a payload of one or two words that holds no handles, to a target that is no placeholder.
 static inline bool post(ecs_world* world, ecs_entity target, ecs_event_type type,
                         const void* payload) {
     ecs_events* events = &world->events;
     const ecs_event_kind* kind = events->kinds[type - 1];
-    uint32_t size = kind->head.size;
-    BASE_ASSERT(payload != NULL || size == 0);
-    uint32_t bytes = kind->bytes;
-    if (events->queue_count >= world->limits.events_queued_max ||
-        (events->queue_tail + bytes > events->queue_capacity && !queue_reserve(world, bytes))) {
-        world->counters.events_refused++;
-        return false;
-    }
-    if (kind->is_simple && !ecs_entity_is_placeholder(target)) {
-        uint8_t* record = events->queue + events->queue_tail;
-        memcpy(record, &kind->head, sizeof(kind->head));
-        memcpy(record, &target, sizeof(target));
-        ecs_bytes_copy(record + sizeof(kind->head), payload, size);
-    } else {
-        write_event(world, kind, target, payload);
-    }
-    events->queue_tail += bytes;
+    const size_t tail = events->queue_tail, end = tail + kind->bytes;
+    if (!kind->is_short || !payload || ecs_entity_is_placeholder(target) ||
+        end > events->queue_capacity || events->queue_count >= world->limits.events_queued_max)
+        return post_any(world, target, kind, payload);
+    uint8_t* record = events->queue + tail;
+    ecs_event_head head = kind->head;
+    head.target = target;
+    memcpy(record, &head, sizeof(head));
+    if (head.size == 4)
+        memcpy(record + sizeof(head), payload, 4);
+    else
+        memcpy(record + sizeof(head), payload, 8);
+    events->queue_tail = end;
     events->queue_count++;
     return true;
 }
@@ -293,14 +308,15 @@ bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, co
     return post(world, target, type, payload);
 }
 
+// Not a broadcast by accident: nobody has this handle.
+__attribute__((noinline)) static bool send_to_nobody(ecs_world* world) {
+    world->counters.stale_handles++;
+    return true;
+}
+
 bool ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload) {
     BASE_ASSERT(type != ECS_EVENT_NONE && type <= world->events.kind_count);
-    if (target == ECS_ENTITY_NONE) {
-        // Not a broadcast by accident: nobody has this handle.
-        world->counters.stale_handles++;
-        return true;
-    }
-    return post(world, target, type, payload);
+    return target == ECS_ENTITY_NONE ? send_to_nobody(world) : post(world, target, type, payload);
 }
 
 bool ecs_event_broadcast(ecs_world* world, ecs_event_type type, const void* payload) {
@@ -393,56 +409,72 @@ void ecs_events_clear_exported(ecs_world* world) {
     world->events.payload_bytes = 0;
 }
 
-// Where a handler found its last row. Structure stays while events are delivered, so a target in the
-// same chunk needs no more than its row.
+// Where the columns of a handler's terms lie in one archetype. Structure stays while events are
+// delivered, so the next target there needs no more than its row.
 typedef struct handler_spot {
-    const ecs_chunk* chunk; // NULL: nothing remembered
+    const ecs_archetype* archetype; // NULL: nothing remembered
     const ecs_system* system;
+    bool is_match;
     uint32_t term_count;
-    ecs_query_iter iter;
-    uint8_t* columns[ECS_QUERY_TERMS_MAX]; // row 0; NULL for terms without a column
-    uint32_t sizes[ECS_QUERY_TERMS_MAX];
+    uint32_t mark_count;
+    ecs_rows rows;
+    ecs_span spans[ECS_QUERY_TERMS_MAX];  // offset 0: no column
+    uint16_t tracks[ECS_QUERY_TERMS_MAX]; // columns that a call marks as written
+    void* columns[ECS_QUERY_TERMS_MAX];
 } handler_spot;
 
 enum { SPOTS = 4 };
 
-// Rows whose writing must be marked one by one are not remembered.
-static void remember_spot(handler_spot* spot, const ecs_system* system, const ecs_chunk* chunk,
-                          uint32_t row) {
+static __attribute__((noinline)) void fill_spot(handler_spot* spot, const ecs_system* system,
+                                                const ecs_archetype* archetype) {
     const ecs_query* query = system->query;
-    spot->chunk = NULL;
-    if (query->cache.mark_count > 0 && chunk->archetype->track_count > 0) {
-        return;
-    }
-    for (uint32_t i = 0; i < query->term_count; i++) {
-        uint8_t* cell = spot->iter.columns[i];
-        uint16_t column = cell == NULL ? ECS_SLOT_NONE : chunk->slots[query->components[i]];
-        spot->sizes[i] = cell == NULL ? 0 : chunk->sizes[column];
-        spot->columns[i] = cell == NULL ? NULL : cell - (size_t)spot->sizes[i] * row;
-    }
-    spot->term_count = query->term_count;
+    spot->archetype = archetype;
     spot->system = system;
-    spot->chunk = chunk;
+    spot->is_match = ecs_query_wants(query, archetype);
+    spot->term_count = query->term_count;
+    spot->mark_count = 0;
+    spot->rows.count = 1;
+    spot->rows.columns = spot->columns;
+    for (uint32_t i = 0; i < query->term_count && spot->is_match; i++) {
+        const ecs_access access = query->access[i];
+        spot->spans[i] = (ecs_span){0, 0};
+        spot->columns[i] = NULL;
+        if (access > ECS_OPTIONAL_WRITE || query->components[i] == ECS_COMPONENT_NONE) {
+            continue;
+        }
+        const ecs_slot* slot = &archetype->lookup[query->components[i]];
+        if (slot->column == ECS_SLOT_NONE) {
+            continue;
+        }
+        spot->spans[i] = archetype->spans[slot->column];
+        bool is_write = access == ECS_WRITE || access == ECS_OPTIONAL_WRITE;
+        if (is_write && slot->track != ECS_SLOT_NONE) {
+            spot->tracks[spot->mark_count++] = slot->track;
+        }
+    }
 }
 
 static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage* stage,
                            const ecs_event* event, const ecs_record* target, handler_spot* spot) {
-    const ecs_chunk* chunk = ecs_record_chunk(&world->storage, target);
-    uint32_t row = ecs_record_row(target);
-    if (spot->chunk != chunk || spot->system != system) {
-        if (!ecs_query_find_record(world, system->query, target, &spot->iter)) {
-            spot->chunk = NULL;
-            return;
-        }
-        remember_spot(spot, system, chunk, row);
-    } else {
-        spot->iter.rows.entities = chunk->entities + row;
-        for (uint32_t i = 0; i < spot->term_count; i++) {
-            spot->iter.columns[i] =
-                spot->columns[i] ? spot->columns[i] + (size_t)spot->sizes[i] * row : NULL;
+    const ecs_place* place = &world->storage.places[target->place >> ECS_ROW_BITS];
+    const uint32_t row = ecs_record_row(target);
+    if (spot->archetype != place->archetype || spot->system != system) {
+        fill_spot(spot, system, place->archetype);
+    }
+    if (!spot->is_match) {
+        return;
+    }
+    spot->rows.entities = place->entities + row;
+    for (uint32_t i = 0; i < spot->term_count; i++) {
+        const ecs_span span = spot->spans[i];
+        if (span.offset != 0) {
+            spot->columns[i] = (uint8_t*)place->chunk + span.offset + (size_t)span.size * row;
         }
     }
-    system->on_event(stage, event, &spot->iter.rows);
+    for (uint32_t i = 0; i < spot->mark_count; i++) {
+        ecs_chunk_mark_row(place->chunk, spot->tracks[i], row);
+    }
+    system->on_event(stage, event, &spot->rows);
 }
 
 void ecs_system_call_rows(ecs_world* world, const ecs_system* system, ecs_stage* stage,
@@ -475,7 +507,8 @@ static void deliver_changed(ecs_world* world, ecs_stage* stage, const ecs_event*
                             const ecs_record* target) {
     const ecs_component_changed* changed = event->payload;
     const ecs_system_order* handlers = &world->systems.handlers[ECS_EVENT_CHANGED];
-    handler_spot spot = {.chunk = NULL};
+    handler_spot spot;
+    spot.archetype = NULL;
     for (uint32_t i = 0; i < handlers->count && changed->component <= ECS_COMPONENTS_MAX; i++) {
         const ecs_system* system = world->systems.list[handlers->systems[i]];
         if (ecs_component_set_has(&system->tracked, changed->component)) {
@@ -508,41 +541,101 @@ static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_eve
     }
 }
 
-// Ask for the record of a target some events ahead, as if all were as long as this one: where that is
+// Ask for what events some way ahead will need, as if all were as long as this one: the record of the
+// target, and nearer, when that has come, the row that the first handler looks at. Where the guess is
 // wrong the bytes name no target that matters, and any 32 bits have a record.
-static void fetch_ahead(const ecs_world* world, uint32_t bytes) {
-    enum { AHEAD = 12 };
+static inline void fetch_ahead(const ecs_world* world, uint32_t bytes, const handler_spot* spot) {
+    enum { RECORD_AHEAD = 28, ROW_AHEAD = 12 };
     const ecs_events* events = &world->events;
-    size_t at = events->queue_head + (size_t)bytes * AHEAD;
-    if (at + sizeof(ecs_event_head) > events->queue_tail) {
+    const ecs_storage* storage = &world->storage;
+    const uint8_t* at = events->queue + events->queue_head;
+    ecs_entity target;
+    if (events->queue_head + (size_t)bytes * (RECORD_AHEAD + 1) > events->queue_tail) {
         return;
     }
-    ecs_entity target;
-    memcpy(&target, events->queue + at, sizeof(target));
-    __builtin_prefetch(ecs_record_at(&world->storage, ecs_entity_index(target)));
+    memcpy(&target, at + (size_t)bytes * RECORD_AHEAD, sizeof(target));
+    __builtin_prefetch(ecs_record_at(storage, ecs_entity_index(target)));
+    memcpy(&target, at + (size_t)bytes * ROW_AHEAD, sizeof(target));
+    const ecs_record* record = ecs_record_at(storage, ecs_entity_index(target));
+    const ecs_place* place = &storage->places[record->place >> ECS_ROW_BITS];
+    if (place->archetype == spot->archetype && spot->archetype != NULL) {
+        __builtin_prefetch((const uint8_t*)place->chunk + spot->spans[0].offset +
+                           (size_t)spot->spans[0].size * ecs_record_row(record));
+    }
+}
+
+// Take the event at the front out of the queue. Handlers post, which may move the queue: they see a copy.
+static inline void take_event(ecs_events* events, uint32_t bytes, uint8_t* payload) {
+    enum { WORD = sizeof(ecs_event_head) };
+    const uint8_t* record = events->queue + events->queue_head;
+    for (uint32_t k = WORD; k < bytes; k += WORD) {
+        memcpy(payload + k - WORD, record + k, WORD);
+    }
+    events->queue_head += bytes;
+    events->queue_count--;
+    if (events->queue_count == 0) {
+        events->queue_head = events->queue_tail = 0;
+    }
+}
+
+// A run of events of one type that a single handler hears, each with a target: the most common traffic.
+// @return how many of the `count` at the front it delivered.
+static uint32_t deliver_run(ecs_world* world, ecs_stage* stage, ecs_event_head like, uint32_t count,
+                            uint8_t* payload, handler_spot* spot) {
+    ecs_events* events = &world->events;
+    const ecs_system_order* handlers = &world->systems.handlers[like.type];
+    if (handlers->count != 1 || events->kinds[like.type - 1]->is_special) {
+        return 0;
+    }
+    const ecs_system* system = world->systems.list[handlers->systems[0]];
+    if (system->query == NULL) {
+        return 0;
+    }
+    stage->context = system->context;
+    ecs_event event = {(ecs_event_type)like.type, like.target, (uint16_t)like.size, payload};
+    const uint32_t bytes = ecs_event_bytes(like.size);
+    uint32_t done = 0;
+    for (; done < count; done++) {
+        ecs_event_head head;
+        memcpy(&head, events->queue + events->queue_head, sizeof(head));
+        event.target = head.target;
+        head.target = like.target;
+        if (event.target == ECS_ENTITY_NONE || memcmp(&head, &like, sizeof(head)) != 0) {
+            break;
+        }
+        fetch_ahead(world, bytes, spot);
+        take_event(events, bytes, payload);
+        const ecs_record* target = ecs_record_find(&world->storage, event.target);
+        if (target == NULL) {
+            world->counters.stale_handles++;
+            continue;
+        }
+        world->counters.events_delivered++;
+        call_at(world, system, stage, &event, target, spot);
+    }
+    return done;
 }
 
 void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count) {
     ecs_events* events = &world->events;
     ecs_stage own_stage = *stage;
-    // Handlers post, which may move the queue: they see a copy.
-    _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
+    _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX + sizeof(ecs_event_head)];
     handler_spot spots[SPOTS];
     for (uint32_t i = 0; i < SPOTS; i++) {
-        spots[i].chunk = NULL;
+        spots[i].archetype = NULL;
+        spots[i].spans[0] = (ecs_span){0, 0};
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count;) {
         ecs_event_head head;
         memcpy(&head, events->queue + events->queue_head, sizeof(head));
         BASE_ASSERT(head.unresolved == 0);
-        uint32_t bytes = ecs_event_bytes(head.size);
-        fetch_ahead(world, bytes);
-        ecs_bytes_copy(payload, events->queue + events->queue_head + sizeof(head), head.size);
-        events->queue_head += bytes;
-        events->queue_count--;
-        if (events->queue_count == 0) {
-            events->queue_head = events->queue_tail = 0;
+        uint32_t done = deliver_run(world, &own_stage, head, count - i, payload, &spots[0]);
+        i += done;
+        if (done > 0) {
+            continue;
         }
+        take_event(events, ecs_event_bytes(head.size), payload);
+        i++;
         ecs_event event = {(ecs_event_type)head.type, head.target, (uint16_t)head.size, payload};
         deliver_one(world, &own_stage, &event, spots);
     }

@@ -32,7 +32,7 @@ _Static_assert(sizeof(ecs_event_head) == 8, "payloads keep the alignment of the 
 typedef struct ecs_event_kind {
     ecs_event_head head; ///< of its events, but for the target
     uint32_t bytes;      ///< of head and payload in the queue
-    bool is_simple;      ///< fields cover the payload and none holds handles
+    bool is_short;       ///< 4 or 8 bytes, fields cover them, none holds handles
     bool has_entities;   ///< a field holds handles, which may be placeholders
     bool is_special;     ///< delivery does more than call handlers: exported, or by component
     ecs_event_desc desc; ///< name and fields point into this block
