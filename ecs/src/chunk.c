@@ -20,7 +20,7 @@
 #include "base/assert.h"
 #include "world_internal.h"
 
-enum { SKEW_LINES = 9, SKEW_BYTES_MIN = 4096, CLEAN_ROWS = 64 };
+enum { SKEW_LINES = 9, SKEW_BYTES_MIN = 4096, CLEAN_ROWS = 64, LARGE_BYTES_MIN = 4 << 20 };
 
 static size_t align_line(size_t offset) {
     return (offset + BASE_CACHE_LINE_BYTES - 1) & ~(size_t)(BASE_CACHE_LINE_BYTES - 1);
@@ -63,6 +63,7 @@ static ecs_chunk* make_block(ecs_world* world, ecs_archetype* archetype, uint32_
     size_t bytes = ecs_chunk_layout(archetype, capacity, offsets);
     ecs_chunk* chunk = base_allocate(world->allocator, bytes);
     if (!chunk) return NULL;
+    if (bytes >= LARGE_BYTES_MIN) base_advise_large(chunk, bytes);
     memset(chunk, 0, offsets[0]);
     uint8_t* block = (uint8_t*)chunk;
     chunk->capacity = capacity;

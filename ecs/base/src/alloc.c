@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { ARRAY_CAPACITY_MIN = 16 };
 
@@ -48,6 +49,18 @@ void base_release(const base_allocator* allocator, void* memory, size_t size) {
     if (!memory) return;
     if (!allocator) allocator = &heap;
     allocator->release(allocator->context, memory, size ? size : 1);
+}
+
+void base_advise_large(void* memory, size_t size) {
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = (uintptr_t)2 << 20;
+    uintptr_t from = ((uintptr_t)memory + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)memory + size) & ~(page - 1);
+    if (from < end) (void)madvise((void*)from, end - from, MADV_HUGEPAGE);
+#else
+    (void)memory;
+    (void)size;
+#endif
 }
 
 void* base_reallocate(const base_allocator* allocator, void* memory, size_t old_size,

@@ -21,6 +21,9 @@ BASE_MUST_USE void* base_allocate(const base_allocator* allocator, size_t size);
 BASE_MUST_USE void* base_allocate_zero(const base_allocator* allocator, size_t size);
 /// Give memory back. `memory` may be NULL.
 void base_release(const base_allocator* allocator, void* memory, size_t size);
+/// Say that a large block will be used as a whole: where the system has pages of 2 MB it may take those,
+/// which spares the first touch of each 4 KB and most misses of the page cache. Advice: never fails.
+void base_advise_large(void* memory, size_t size);
 /// A larger (or smaller) block with the old content up to the smaller size; the added tail is zero.
 /// On NULL the old block is untouched and still the caller's.
 BASE_MUST_USE void* base_reallocate(const base_allocator* allocator, void* memory, size_t old_size,
