@@ -149,6 +149,9 @@ void ecs_hierarchy_forget(ecs_world* world, ecs_entity entity) {
 
 // Catching up
 
+// What a chunk's mark says of a column that a walk opened. To tracking both are the same.
+enum { NEWLY_WRITTEN = 1, FOLLOWED = 2 };
+
 static void follow(ecs_world* world, uint32_t index, ecs_entity value) {
     ecs_hierarchy* hierarchy = &world->hierarchy;
     ecs_link* link = ecs_link_at(hierarchy, index);
@@ -193,12 +196,16 @@ static void follow_rows(ecs_world* world, bool is_behind) {
         for (uint32_t k = 0; k < archetype->chunk_count; k++) {
             const ecs_chunk* chunk = archetype->chunks[k];
             uint32_t count = ecs_chunk_count(&world->storage, chunk);
-            if (!is_behind && chunk->written[track] == 0) {
+            if (!is_behind && chunk->written[track] != NEWLY_WRITTEN) {
                 follow_marked(world, chunk, track);
                 continue;
             }
             for (uint32_t row = 0; row < count; row++) {
                 follow_row(world, chunk, row);
+            }
+            // Nobody holds the column now: until the next walk opens it, it stays as it is.
+            if (chunk->written[track] == NEWLY_WRITTEN && world->fast.walk_depth == 0) {
+                chunk->written[track] = FOLLOWED;
             }
         }
     }
@@ -264,7 +271,7 @@ static bool has_marks(const ecs_world* world) {
         const ecs_archetype* archetype = group->matches[i];
         uint32_t track = archetype->lookup[world->hierarchy.component].track;
         for (uint32_t k = 0; k < archetype->chunk_count; k++) {
-            if (archetype->chunks[k]->written[track] != 0 ||
+            if (archetype->chunks[k]->written[track] == NEWLY_WRITTEN ||
                 archetype->chunks[k]->summary[track] != 0) {
                 return true;
             }

@@ -276,6 +276,14 @@ static void a_system_may_write_parents(void** state) {
     keeper = c[0];
     load_step(&fixture);
     expect_children(&fixture, c[0], c + 1, 2);
+    // What two walks between two steps write, each asked about.
+    ecs_step step = {.tick = 2, .dt = 0.5f};
+    for (uint32_t i = 0; i < 3; i++) {
+        const ecs_entity others[] = {c[i == 0 ? 1 : 0], c[i == 2 ? 1 : 2]};
+        keeper = c[i];
+        ecs_world_run_stage(fixture.world, 0, &step);
+        expect_children(&fixture, c[i], others, 2);
+    }
     load_close(&fixture);
 }
 
