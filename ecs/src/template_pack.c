@@ -165,7 +165,7 @@ static bool take_name(void* context, const char* name) {
         names->is_full = true;
         return false;
     }
-    if (strlen(name) >= names->bytes_max || strchr(name, '/') || *name == '.' ||
+    if (strlen(name) >= names->bytes_max || !ecs_text_path_is_name(name) ||
         !ecs_text_path_matches(names->pattern, name))
         return true;
     void* items = names->items;

@@ -103,6 +103,10 @@ const char* ecs_text_path_resolve(const ecs_template_source* source, const char*
     return star && strchr(star, '/') ? "has a wildcard in the name of a folder" : NULL;
 }
 
+bool ecs_text_path_is_name(const char* name) {
+    return *name && *name != '.' && !strpbrk(name, "/*?%#") && !has_strange_bytes(name);
+}
+
 bool ecs_text_path_matches(const char* pattern, const char* name) {
     const char* star = NULL;
     const char* tried = NULL; // where the last '*' ends in name

@@ -256,7 +256,8 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
         return ECS_ERR_FULL;
     }
     if (!reserve_all(set)) return ECS_ERR_MEMORY;
-    ecs_opaque_row** opaques = templates->opaques + templates->opaque_count;
+    ecs_opaque_row** opaques =
+        set->opaque_count > 0 ? templates->opaques + templates->opaque_count : NULL;
     uint32_t made = make_rows(set);
     uint32_t kept = ecs_opaques_make(set, templates->count + 1, opaques);
     if (made < set->draft_count || kept < set->opaque_count) {
