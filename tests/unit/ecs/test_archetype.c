@@ -9,6 +9,7 @@ static const ecs_archetype* archetype_of(const store* fixture, ecs_entity entity
     return ecs_record_chunk(storage, ecs_record_find(storage, entity))->archetype;
 }
 
+// S5.3
 static void templates_with_the_same_components_share_an_archetype(void** state) {
     (void)state;
     store fixture;
@@ -106,6 +107,7 @@ static void a_wide_row_makes_smaller_chunks(void** state) {
     store_close(&fixture);
 }
 
+// S1.2
 static void rows_stay_dense_and_tails_zero_after_random_changes(void** state) {
     (void)state;
     store fixture;
@@ -139,6 +141,7 @@ static void rows_stay_dense_and_tails_zero_after_random_changes(void** state) {
     store_close(&fixture);
 }
 
+// S1.2
 static void the_last_row_fills_a_hole_across_chunks(void** state) {
     (void)state;
     store fixture;

@@ -15,6 +15,7 @@ static void a_new_entity_has_its_templates_defaults(void** state) {
     store_close(&fixture);
 }
 
+// S5.1
 static void inits_override_defaults_and_the_last_of_two_wins(void** state) {
     (void)state;
     store fixture;
@@ -51,6 +52,7 @@ static void an_unknown_template_or_component_is_refused(void** state) {
     store_close(&fixture);
 }
 
+// S5.16
 static void find_is_null_where_get_asserts(void** state) {
     (void)state;
     store fixture;
@@ -98,6 +100,7 @@ static void writers_mark_the_row_and_readers_do_not(void** state) {
     store_close(&fixture);
 }
 
+// S5.7
 static void recreate_keeps_what_both_have_adds_and_removes(void** state) {
     (void)state;
     store fixture;
@@ -120,6 +123,7 @@ static void recreate_keeps_what_both_have_adds_and_removes(void** state) {
     store_close(&fixture);
 }
 
+// S5.7
 static void recreate_within_an_archetype_changes_the_template_alone(void** state) {
     (void)state;
     store fixture;
@@ -180,6 +184,7 @@ static void texts_live_through_moves_copies_and_deaths(void** state) {
     assert_int_equal(memory.bytes_out, 0);
 }
 
+// S5.16
 static void an_entity_without_components_is_called_empty(void** state) {
     (void)state;
     store fixture;

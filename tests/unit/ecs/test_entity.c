@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 
+// S2.1
 static void a_new_handle_lives_and_a_destroyed_one_is_stale(void** state) {
     (void)state;
     store fixture;
@@ -22,6 +23,7 @@ static void a_new_handle_lives_and_a_destroyed_one_is_stale(void** state) {
     store_close(&fixture);
 }
 
+// S2.6
 static void any_32_bits_may_be_asked_about(void** state) {
     (void)state;
     store fixture;
@@ -78,6 +80,7 @@ static void make_small(store* fixture, uint32_t count) {
     store_make(fixture, &config);
 }
 
+// S1.1
 static void creating_past_the_limit_is_an_error(void** state) {
     (void)state;
     store fixture;
@@ -94,6 +97,7 @@ static void creating_past_the_limit_is_an_error(void** state) {
     store_close(&fixture);
 }
 
+// S2.2
 static void freed_indices_come_back_only_while_1024_are_free(void** state) {
     (void)state;
     enum { COUNT = ECS_FREE_INDICES_MIN + 10 };
@@ -137,6 +141,7 @@ static void a_generation_wraps_from_1023_to_1(void** state) {
     store_close(&fixture);
 }
 
+// S5.15, S2.6
 static void a_referenced_handle_is_allocated_before_and_after_its_life(void** state) {
     (void)state;
     ecs_world_config config = ecs_world_config_default();

@@ -55,6 +55,7 @@ static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_row
     *hp -= hit->amount;
 }
 
+// S2.4, S5.21
 static void a_steady_tick_allocates_nothing_and_looks_up_no_name(void** state) {
     (void)state;
     counting counts = {0};

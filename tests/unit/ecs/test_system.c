@@ -12,6 +12,7 @@ static void run_move(const ecs_stage* stage, const ecs_rows* rows) {
 
 static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
 
+// S2.4
 static void a_system_runs_over_the_columns_it_asks_for(void** state) { // S5.5
     (void)state;
     live fixture;

@@ -50,6 +50,7 @@ static void components_are_sorted_by_name(void** state) {
         assert_string_equal(ecs_component_get(world, z->components[i].component)->name, names[i]);
 }
 
+// S5.1
 static void later_parents_override_earlier_ones_and_own_values_all(void** state) {
     ecs_world* world = *state;
     data_load_ok(world, "child { _extends:t=a; _use:t=b; y:i=30 }\n"

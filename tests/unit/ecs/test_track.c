@@ -49,6 +49,7 @@ static void a_set_value_is_listed_once(void** state) {
     live_close(&fixture);
 }
 
+// S5.8
 static void a_write_that_changes_nothing_is_not_listed(void** state) {
     (void)state;
     live fixture;

@@ -235,6 +235,7 @@ static void registration_ends_at_seal(void** state) {
     assert_int_equal(ecs_component_register(*state, "late", ECS_BUILTIN_I, &id), ECS_ERR_SEALED);
 }
 
+// S1.4
 static void a_component_name_has_one_type(void** state) {
     ecs_component_id first;
     ecs_component_id again;

@@ -101,6 +101,7 @@ static void a_world_is_sealed_once(void** state) {
     store_close(&fixture);
 }
 
+// S1.6
 static void two_worlds_do_not_know_each_other(void** state) {
     (void)state;
     store first;

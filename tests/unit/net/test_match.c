@@ -300,6 +300,7 @@ static void inputs_are_checked_before_they_touch_the_world(void** state) {
     table_close(&t);
 }
 
+// S5.20
 static void events_go_in_their_direction_only(void** state) {
     (void)state;
     table t;
@@ -328,6 +329,7 @@ static void events_go_in_their_direction_only(void** state) {
     table_close(&t);
 }
 
+// S5.20
 static void a_server_event_is_heard_in_the_mirror(void** state) {
     (void)state;
     table server, mirror;

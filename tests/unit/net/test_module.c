@@ -33,6 +33,7 @@ static void assert_reported(const keeper* k, const char* part) {
 
 // ---- opening ----
 
+// S2.3
 static void a_name_is_found_in_the_search_path(void** state) {
     (void)state;
     keeper k;

@@ -95,6 +95,7 @@ static void a_create_is_repeated_after_loss_until_one_is_acknowledged(void** sta
     close_all(&f);
 }
 
+// S5.9
 static void only_the_loss_of_the_newest_send_makes_it_wait_again(void** state) {
     (void)state;
     fixture f;
