@@ -87,13 +87,12 @@ static inline bool ecs_query_next(ecs_query_iter* iter) {
     for (const uintptr_t* entry = iter->entry; entry < iter->end; entry += iter->stride) {
         uint32_t count = iter->counts[entry[0]];
         if (count == 0) continue;
-        const uintptr_t* next = entry + iter->stride;
-        iter->entry = next;
+        iter->entry = entry + iter->stride;
         iter->rows.count = count;
         iter->rows.entities = (const ecs_entity*)entry[1];
         iter->rows.columns = (void* const*)(entry + 2);
-        for (const uintptr_t* mark = next - iter->mark_count; mark < next; mark++)
-            *(uint8_t*)*mark = 1;
+        for (uint32_t i = 1; i <= iter->mark_count; i++)
+            *(uint8_t*)entry[iter->stride - i] = 1;
         return true;
     }
     ecs_query_end(iter);
