@@ -100,7 +100,8 @@ static inline void* ecs_get_mut(ecs_world* world, ecs_entity entity, ecs_compone
     BASE_ASSERT(cell && "the entity is dead or lacks the component: use ecs_find_mut");
     return cell;
 }
-/// Copy a value in; of an entity that is LOADING for resources, the value it will have. @return ECS_OK; ECS_ERR_STALE; ECS_ERR_MISSING; ECS_ERR_MEMORY.
+/// Copy a value in; of an entity that is LOADING for resources, the value it will have.
+/// @return ECS_OK; ECS_ERR_STALE; ECS_ERR_MISSING; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
                                  const void* value);
 

@@ -335,62 +335,6 @@ static void text_is_not_replicated_in_a_row(void** state) {
                       "x.blk:2: error: component 'name': text cannot be replicated in a row");
 }
 
-/// S5.2: files made for more than this program load, and say what of them is not used.
-static void unknown_types_are_kept_as_opaque_and_warned_of(void** state) {
-    ecs_world* world = *state;
-    data_load_warned(world, "a {\n \"x:list<RigidBody>\"{ } y:i=1 }",
-                     "x.blk:2: warning: component 'x' has the unknown type 'list<RigidBody>', did "
-                     "you mean 'RigidBody'?: kept, not used");
-    data_load_warned(world, "b { x:p22=1,2 }",
-                     "x.blk:1: warning: component 'x' has the unknown type 'p22', did you mean "
-                     "'p2'?: kept, not used");
-    data_load_warned(world, "c { z { a:i=1 } }",
-                     "x.blk:1: warning: component 'z' has no type here or above, as in "
-                     "\"z:type\"{ }: kept, not used");
-    assert_int_equal(ecs_template_opaque_count(world), 3);
-    static const char* const kept[][4] = {{"a", "x", "list<RigidBody>", "{ }"},
-                                          {"b", "x", "p22", "1,2"},
-                                          {"c", "z", "", "{ a:i=1 }"}};
-    for (uint32_t i = 0; i < BASE_COUNT(kept); i++) {
-        const ecs_template_opaque* opaque = ecs_template_opaque_get(world, i);
-        assert_int_equal(opaque->template_id, ecs_template_find(world, kept[i][0]));
-        assert_string_equal(opaque->component, kept[i][1]);
-        assert_string_equal(opaque->type, kept[i][2]);
-        assert_int_equal(opaque->text_bytes, strlen(kept[i][3]));
-        assert_memory_equal(opaque->text, kept[i][3], opaque->text_bytes);
-        assert_string_equal(opaque->file, "x.blk");
-    }
-    assert_int_equal(ecs_template_opaque_get(world, 0)->line, 2);
-    assert_int_equal(ecs_component_find(world, "x"), ECS_COMPONENT_NONE);
-    assert_int_equal(ecs_template_get(world, 1)->component_count, 1);
-    base_assert_handler_set(test_assert_handler);
-    expect_assert_failure((void)ecs_template_opaque_get(world, 3));
-}
-
-static void a_flag_on_an_opaque_component_is_no_fault(void** state) {
-    ecs_world* world = *state;
-    data_load_warned(world, "a { \"x:Foo\"{ } _tracked:t=x }",
-                     "x.blk:1: warning: component 'x' has the unknown type 'Foo': kept, not used");
-    data_load_ok(world, "b { _extends:t=a; _replicated:t=x }");
-    data_load_refused(world, "c { _tracked:t=z }",
-                      "x.blk:1: error: template 'c' has no component 'z' to flag");
-}
-
-/// S5.2: a system that asks for an opaque component is told its name.
-static void a_system_that_needs_an_opaque_component_is_refused_at_seal(void** state) {
-    ecs_world* world = *state;
-    data_load_warned(world, "a { \"x:Foo\"{ } }",
-                     "x.blk:1: warning: component 'x' has the unknown type 'Foo': kept, not used");
-    const ecs_term terms[] = {{"x", "i", ECS_READ}};
-    ecs_query* query;
-    assert_int_equal(ecs_query_create(world, terms, 1, &query), ECS_OK);
-    base_report_first report;
-    base_reporter reporter = base_reporter_first(&report);
-    assert_int_equal(ecs_world_seal(world, &reporter), ECS_ERR_TYPE);
-    assert_string_equal(report.text, "error: query 0 of (no system) asks for 'x', whose type 'Foo' "
-                                     "nobody registered (x.blk:1)");
-}
-
 /// S5.2: the spellings that projects use beside the plain one.
 static void values_have_several_spellings(void** state) {
     ecs_world* world = *state;
@@ -818,9 +762,6 @@ int main(void) {
         CASE(edges_of_every_number_type_load),
         CASE(faults_between_templates_name_file_and_line),
         CASE(text_is_not_replicated_in_a_row),
-        CASE(unknown_types_are_kept_as_opaque_and_warned_of),
-        CASE(a_flag_on_an_opaque_component_is_no_fault),
-        CASE(a_system_that_needs_an_opaque_component_is_refused_at_seal),
         CASE(values_have_several_spellings),
         CASE(a_template_may_track_and_replicate_all_that_is_its_own),
         CASE(alone_a_text_needs_no_parents),
