@@ -91,8 +91,8 @@ static inline bool ecs_query_next(ecs_query_iter* iter) {
         iter->rows.count = count;
         iter->rows.entities = (const ecs_entity*)entry[1];
         iter->rows.columns = (void* const*)(entry + 2);
-        for (uint32_t i = 1; i <= iter->mark_count; i++)
-            *(uint8_t*)entry[iter->stride - i] = 1;
+        for (const uintptr_t* mark = iter->entry - iter->mark_count; mark < iter->entry; mark++)
+            *(uint8_t*)*mark = 1;
         return true;
     }
     ecs_query_end(iter);
