@@ -151,13 +151,16 @@ void client_players_tick(client_program* self, uint64_t now_us, uint64_t early_u
     uint64_t until_us = now_us + (early_us > slack ? early_us : slack);
     for (uint32_t i = 0; i < self->player_count; i++) {
         client_player* one = &self->players[i];
-        if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) continue;
-        if (net_client_next_tick_us(one->client) > until_us) continue;
-        net_client_tick(one->client, now_us, NULL);
-        // Counted from the first state on: waiting in a lobby is not playing.
-        if (self->config.ticks && net_client_tick_newest(one->client) > 0 &&
-            ++one->ticks >= self->config.ticks) {
-            net_client_leave(one->client, now_us);
+        // More than one where a loop takes longer than a tick: a display that blocks must not set the rate.
+        for (uint32_t count = 0; count < NET_CATCH_UP_TICKS_MAX; count++) {
+            if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) break;
+            if (net_client_next_tick_us(one->client) > until_us) break;
+            net_client_tick(one->client, now_us, NULL);
+            // Counted from the first state on: waiting in a lobby is not playing.
+            if (self->config.ticks && net_client_tick_newest(one->client) > 0 &&
+                ++one->ticks >= self->config.ticks) {
+                net_client_leave(one->client, now_us);
+            }
         }
     }
 }
