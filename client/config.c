@@ -68,6 +68,32 @@ static bool check_picture(client_config* config, const base_reporter* reporter) 
     return true;
 }
 
+// An option that would do nothing is a mistake, and said.
+static bool check_use(const client_config* config, const base_reporter* reporter) {
+    const struct {
+        const char* name;
+        bool is_given, is_of_replays, is_of_sessions, is_of_pictures;
+    } uses[] = {
+        {"at", config->at > 0, .is_of_replays = true},
+        {"speed", config->speed > 0, .is_of_replays = true},
+        {"bots", config->bots > 0, .is_of_sessions = true},
+        {"ticks", config->ticks > 0, .is_of_sessions = true},
+        {"trace", config->trace != NULL, .is_of_sessions = true},
+        {"net", config->net != NULL, .is_of_sessions = true},
+        {"panel", config->has_panel, .is_of_pictures = true},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(uses); i++) {
+        const char* fault = NULL;
+        if (uses[i].is_of_replays && !config->replay) fault = "is for --replay FILE";
+        if (uses[i].is_of_sessions && config->replay) fault = "is nothing to a replay";
+        if (uses[i].is_of_pictures && !config->is_rendering) fault = "needs --render or --shot";
+        if (!uses[i].is_given || !fault) continue;
+        base_report(reporter, NULL, 0, "--%s %s", uses[i].name, fault);
+        return false;
+    }
+    return true;
+}
+
 base_options_result client_config_read(client_config* config, int argc, char** argv,
                                        const base_reporter* reporter) {
     memset(config, 0, sizeof *config);
@@ -120,7 +146,8 @@ base_options_result client_config_read(client_config* config, int argc, char** a
     base_option_list words = {0};
     base_options_result result = base_options_read(&options, argc, argv, &words, reporter);
     if (result != BASE_OPTIONS_OK) return result;
-    if (!check_words(config, &words, reporter) || !check_picture(config, reporter)) {
+    if (!check_words(config, &words, reporter) || !check_picture(config, reporter) ||
+        !check_use(config, reporter)) {
         return BASE_OPTIONS_ERROR;
     }
     return BASE_OPTIONS_OK;

@@ -31,6 +31,11 @@ case_an_unknown_option_names_the_nearest() {
     refused 2 'unknown option --min-client, did you mean --min-clients\?' \
         shoal-server --game breakout --min-client 3
     refused 2 'unknown option --bot, did you mean --bots\?' shoal-client 127.0.0.1:1 --bot 3
+    refused 2 'at is for --replay FILE' shoal-client 127.0.0.1:1 --at 5
+    refused 2 'speed is for --replay FILE' shoal-client 127.0.0.1:1 --speed 2
+    refused 2 'panel needs --render or --shot' shoal-client 127.0.0.1:1 --panel
+    refused 2 'bots is nothing to a replay' shoal-client --replay x.slog --bots 2
+    refused 2 'ticks is nothing to a replay' shoal-client --replay x.slog --ticks 2
     refused 2 'unknown option --ticks, did you mean --tick\?' shoal-replay show x.slog --ticks 3
     refused 2 'no command "verfy", did you mean verify' shoal-replay verfy x.slog
     refused 2 'no link setting "los": did you mean loss' \
