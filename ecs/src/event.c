@@ -607,7 +607,7 @@ static uint32_t deliver_run(ecs_world* world, ecs_stage* stage, ecs_event_head l
         take_event(events, bytes, payload);
         const ecs_record* target = ecs_record_find(&world->storage, event.target);
         if (target == NULL) {
-            world->counters.stale_handles++;
+            world->counters.stale_handles += !ecs_loading_park(world, &event);
             continue;
         }
         world->counters.events_delivered++;

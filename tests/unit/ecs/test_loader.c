@@ -364,6 +364,44 @@ static void events_wait_with_it_up_to_the_limit(void** state) {
     load_close(&fixture);
 }
 
+// A single handler with terms is served in runs: what waits stands among what lives.
+static void events_wait_with_it_among_those_to_the_living(void** state) {
+    (void)state;
+    load fixture;
+    hit_log log = {.count = 0};
+    load_open(&fixture, NULL);
+    static const char* const events[] = {"hit"};
+    const ecs_term hp = {"hp", "i", ECS_READ};
+    ecs_system_desc watch = {.name = "watch",
+                             .events = events,
+                             .event_count = 1,
+                             .on_event = note_hit,
+                             .terms = &hp,
+                             .term_count = 1,
+                             .context = &log};
+    assert_int_equal(ecs_system_register(fixture.world, &watch), ECS_OK);
+    load_seal(&fixture);
+    ecs_world* world = fixture.world;
+    ecs_entity living = load_create(&fixture, fixture.prop, 1);
+    assert_true(load_finish(fixture.manual, 1, true));
+    assert_int_equal(ecs_loading_poll(world), 1);
+    ecs_entity waiting = load_create(&fixture, fixture.prop, 2);
+    for (int32_t i = 0; i < 4; i++) {
+        assert_true(ecs_event_send(world, i % 2 == 0 ? living : waiting, fixture.hit, &i));
+    }
+    load_step(&fixture);
+    assert_int_equal(log.count, 2);
+    assert_int_equal(ecs_world_counters(world)->events_parked, 2);
+    assert_int_equal(ecs_world_counters(world)->stale_handles, 0);
+    assert_true(load_finish(fixture.manual, 2, true));
+    assert_int_equal(ecs_loading_poll(world), 1);
+    load_step(&fixture);
+    static const int32_t heard[] = {0, 2, 1, 3};
+    assert_int_equal(log.count, 4);
+    assert_memory_equal(log.amounts, heard, sizeof(heard));
+    load_close(&fixture);
+}
+
 static void a_second_singleton_is_refused_while_the_first_loads(void** state) {
     (void)state;
     load fixture;
@@ -672,6 +710,7 @@ int main(void) {
         TEST(sets_and_recreations_change_what_it_will_be),
         TEST(a_recreation_keeps_defaults_of_the_old_template),
         TEST(events_wait_with_it_up_to_the_limit),
+        TEST(events_wait_with_it_among_those_to_the_living),
         TEST(a_second_singleton_is_refused_while_the_first_loads),
         TEST(many_at_once_wait_as_one_by_one),
         TEST(more_than_the_limit_of_waiting_entities_is_refused),
