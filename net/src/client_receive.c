@@ -280,7 +280,8 @@ void net_client_take_event(net_client* client, const net_transport_event* event)
         char name[NET_PLAYER_NAME_BYTES_MAX];
         net_control_clean_name(name, client->config.name ? client->config.name : "");
         if (!is_resuming) client->phase = NET_CLIENT_GREETING;
-        client->started_us = client->now_us; // somebody answers: the greeting has its own time
+        // Somebody answers: the greeting has its own time.
+        client->started_us = client->retry_us = client->now_us;
         (void)net_control_send_hello(
             client->config.transport, client->peer,
             client->config.match ? net_schema_hash(net_match_schema(client->config.match)) : 0,

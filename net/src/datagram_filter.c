@@ -19,6 +19,8 @@
 #include "net/limits.h"
 #include "net/transport.h"
 
+#include <string.h>
+
 enum {
     HAS_SENT_TIME = 0x8000,
     IS_COMPRESSED = 0x4000,
@@ -28,6 +30,7 @@ enum {
     AHEAD_MAX = 256,    // reliable commands
     THROTTLE_INTERVAL_MS = 5000,
     THROTTLE_SCALE = 32,
+    CONNECT_ID_AT = 40, // in CONNECT and VERIFY_CONNECT
 };
 
 typedef enum command_number {
@@ -160,4 +163,23 @@ bool net_filter_judge(uint8_t* bytes, size_t size, const net_filter_context* con
         at += command_bytes[number] + payload;
     }
     return true;
+}
+
+bool net_filter_connect_id(const uint8_t* bytes, size_t size, const net_filter_context* context,
+                           uint32_t* connect_id) {
+    if (size < 2) return false;
+    size_t at = read_u16(bytes) & HAS_SENT_TIME ? 4 : 2;
+    while (at + 4 <= size) {
+        uint8_t number = bytes[at] & 0x0F;
+        if (number >= COMMAND_COUNT || command_bytes[number] == 0) return false;
+        if (size - at < command_bytes[number]) return false;
+        if (number == CONNECT || number == VERIFY_CONNECT) {
+            memcpy(connect_id, bytes + at + CONNECT_ID_AT, sizeof *connect_id); // ENet's own order
+            return true;
+        }
+        size_t payload = payload_size(bytes + at, context);
+        if (payload > size - at - command_bytes[number]) return false;
+        at += command_bytes[number] + payload;
+    }
+    return false;
 }

@@ -19,3 +19,8 @@ uint32_t net_filter_peer(const uint8_t* bytes, size_t size);
 // True when our own sender could have written it. Parameters that would let the other side choose
 // our mtu, bandwidth or throttle are overwritten with ours.
 bool net_filter_judge(uint8_t* bytes, size_t size, const net_filter_context* context);
+
+// Of which connection a datagram speaks that net_filter_judge let pass: what its CONNECT or
+// VERIFY_CONNECT calls it, in the bytes of ENet's connectID. @return false when it has neither.
+bool net_filter_connect_id(const uint8_t* bytes, size_t size, const net_filter_context* context,
+                           uint32_t* connect_id);

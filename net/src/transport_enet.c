@@ -16,6 +16,12 @@
 // healthy sessions. With a wait of at most RTT + 2 variances + 20 ms (1 s at most) and limits of a
 // minute, only a dead path ends one.
 //
+// One connection per address and port. ENet keeps an old one beside a new one until it times out, and
+// a client has a single peer, for which it takes what the old one sends: an answer to an attempt that
+// was given up ends the present one, which leaves a further answer on its way, and so on. Hence a
+// server lets go of the old connection when the new one knocks, and a client that connects believes
+// nobody who does not name its attempt.
+//
 // Invariants: slots[i] describes host->peers[i]; a slot that is not SLOT_FREE has an id that the
 // user may hold. queued_bytes is exact: every packet subtracts itself when ENet frees it.
 #include "net/transport.h"
@@ -54,6 +60,7 @@ enum {
     TIMEOUT_LIMIT = 20000, // larger ones overflow 32 bits in ENet
     TIMEOUT_MS_MIN = 15000,
     TIMEOUT_MS_MAX = 60000,
+    ATTEMPTS_REMEMBERED = 64,
 };
 
 typedef enum slot_state { SLOT_FREE, SLOT_CONNECTING, SLOT_CONNECTED, SLOT_LEAVING } slot_state;
@@ -92,9 +99,10 @@ static net_peer peer_id(const enet_transport* owner, uint32_t index) {
     return owner->slots[index].generation << SLOT_BITS | index;
 }
 
-static void slot_take(slot* taken, slot_state state) {
-    taken->state = state;
+static void slot_take(enet_transport* owner, slot* taken, slot_state state) {
+    if (taken->is_lost) owner->lost_count--; // nobody waits for the end of an older one
     taken->is_lost = false;
+    taken->state = state;
     taken->generation = (taken->generation + 1) & GENERATION_MASK;
     if (taken->generation == 0) taken->generation = 1;
 }
@@ -201,6 +209,40 @@ static void enet_transport_service(net_transport* transport, uint64_t now_us) {
 
 // ---- events
 
+// Somebody knocks. @return false when it is an attempt that its author has given up since: ENet 1.3.17
+// numbers the attempts of a client one after the other.
+static bool replace_connection(enet_transport* owner, uint32_t connect_id) {
+    const ENetAddress* from = &owner->host->receivedAddress;
+    for (uint32_t i = 0; i < owner->slot_count; i++) {
+        ENetPeer* peer = &owner->host->peers[i];
+        // Those that end have an event under way, with a reason.
+        if (peer->state == ENET_PEER_STATE_DISCONNECTED || peer->state == ENET_PEER_STATE_ZOMBIE ||
+            peer->state == ENET_PEER_STATE_ACKNOWLEDGING_DISCONNECT)
+            continue;
+        if (peer->address.host != from->host || peer->address.port != from->port) continue;
+        enet_uint32 newer = peer->connectID - connect_id;
+        if (newer == 0) continue; // the same once more
+        if (newer <= ATTEMPTS_REMEMBERED) return false;
+        enet_peer_reset(peer);
+        lose(owner, &owner->slots[i]);
+    }
+    return true;
+}
+
+// Of this connection or attempt, not of an older one.
+static bool is_current(enet_transport* owner, uint32_t id, const net_filter_context* context) {
+    const ENetHost* host = owner->host;
+    bool is_knock = owner->is_server && id == NET_FILTER_NO_PEER;
+    bool is_answer = !owner->is_server && id < owner->slot_count &&
+                     host->peers[id].state == ENET_PEER_STATE_CONNECTING;
+    if (!is_knock && !is_answer) return true;
+    uint32_t connect_id = 0;
+    if (!net_filter_connect_id(host->receivedData, host->receivedDataLength, context, &connect_id))
+        return false;
+    return is_knock ? replace_connection(owner, connect_id)
+                    : connect_id == host->peers[id].connectID;
+}
+
 // ENet calls it for every datagram; 1: taken out, 0: go on. The host finds its transport through
 // the first peer: ENet has no context argument.
 static int intercept(ENetHost* host, ENetEvent* event) {
@@ -211,8 +253,12 @@ static int intercept(ENetHost* host, ENetEvent* event) {
     if (id < owner->slot_count && host->peers[id].channelCount > NET_CHANNEL_CONTROL)
         context.reliable_sequence =
             host->peers[id].channels[NET_CHANNEL_CONTROL].incomingReliableSequenceNumber;
-    if (net_filter_judge(host->receivedData, host->receivedDataLength, &context)) return 0;
-    owner->stats.dropped_malformed++;
+    if (!net_filter_judge(host->receivedData, host->receivedDataLength, &context)) {
+        owner->stats.dropped_malformed++;
+        return 1;
+    }
+    if (is_current(owner, id, &context)) return 0;
+    owner->stats.dropped_stale++;
     return 1;
 }
 
@@ -241,7 +287,7 @@ static bool take_connect(enet_transport* owner, ENetPeer* peer, net_transport_ev
     if (taken->state == SLOT_CONNECTING)
         taken->state = SLOT_CONNECTED;
     else
-        slot_take(taken, SLOT_CONNECTED);
+        slot_take(owner, taken, SLOT_CONNECTED);
     peer->mtu = NET_MTU_BYTES;
     enet_peer_timeout(peer, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
     enet_peer_throttle_configure(peer, THROTTLE_INTERVAL_MS, ENET_PEER_PACKET_THROTTLE_SCALE, 0);
@@ -280,9 +326,10 @@ static bool take_packet(enet_transport* owner, const ENetEvent* from, net_transp
     return true;
 }
 
-// One step of ENet. @return 1 with an event of its, 0 when it has nothing more, within bounds.
+// One step of ENet. @return 1 with an event of its, 0 when it has nothing more, within bounds, or when
+// a connection was replaced: that it is lost is told before ENet can speak of the new one.
 static int step(enet_transport* owner, ENetEvent* event) {
-    while (owner->passes_left > 0) {
+    while (owner->passes_left > 0 && owner->lost_count == 0) {
         enet_uint32 before = owner->host->totalReceivedPackets;
         int result = enet_host_service(owner->host, event, 0);
         if (result > 0) return 1;
@@ -301,7 +348,10 @@ static bool enet_transport_next(net_transport* transport, net_transport_event* e
     ENetEvent from;
     for (;;) {
         if (owner->lost_count > 0 && take_lost(owner, event)) return true;
-        if (step(owner, &from) == 0) return false;
+        if (step(owner, &from) == 0) {
+            if (owner->lost_count == 0) return false;
+            continue;
+        }
         bool is_event = false;
         if (from.type == ENET_EVENT_TYPE_CONNECT)
             is_event = take_connect(owner, from.peer, event);
@@ -371,8 +421,7 @@ static net_result enet_transport_connect(net_transport* transport, const char* a
     if (!begun) return NET_ERR_FULL;
     uint32_t index = index_of(owner, begun);
     slot* taken = &owner->slots[index];
-    if (taken->is_lost) owner->lost_count--; // nobody waits for the end of an older one
-    slot_take(taken, SLOT_CONNECTING);
+    slot_take(owner, taken, SLOT_CONNECTING);
     enet_peer_timeout(begun, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
     *peer = peer_id(owner, index);
     return NET_OK;

@@ -45,6 +45,7 @@ typedef struct net_transport_stats {
     uint64_t peers_reset;           ///< by the watchdog: stuck states
     uint64_t send_refused;          ///< sends that a full queue or a size limit refused
     uint64_t dropped_malformed;     ///< datagrams that no transport of ours writes, kept from ENet
+    uint64_t dropped_stale;         ///< datagrams of an attempt to connect that was given up
 } net_transport_stats;
 
 /// UDP payload of any datagram that reaches ENet.

@@ -232,6 +232,35 @@ static void short_datagrams_are_refused(void** state) {
     assert_int_equal(net_filter_peer(whole.bytes, 2), 1);
 }
 
+static bool find_id(const raw* in, uint32_t* id) {
+    return net_filter_connect_id(in->bytes, in->size, &(net_filter_context){.is_server = true}, id);
+}
+
+static void the_name_of_an_attempt_is_found_wherever_it_stands(void** state) {
+    (void)state;
+    uint32_t id = 0;
+    raw knock = connect(0x8FFF);
+    assert_true(find_id(&knock, &id));
+    assert_int_equal(id, 0x09090909);
+    raw answer = begin(0x8000);
+    command(&answer, 0x01, 0xFF, 0); // acknowledge
+    put(&answer, 1, 4);
+    command(&answer, 0x83, 0xFF, 1); // verify connect
+    put(&answer, 0, 4);
+    for (uint32_t i = 0; i < 9; i++)
+        put(&answer, 0x01010101 * (i + 1), 4);
+    id = 0;
+    assert_true(find_id(&answer, &id));
+    assert_int_equal(id, 0x09090909);
+    for (; answer.size > 0; answer.size--) {
+        raw cut = answer;
+        cut.size--;
+        assert_false(find_id(&cut, &id));
+    }
+    raw none = reliable(1, 30);
+    assert_false(find_id(&none, &id));
+}
+
 static void any_bytes_get_a_verdict(void** state) {
     (void)state;
     uint64_t seed = 20;
@@ -246,6 +275,13 @@ static void any_bytes_get_a_verdict(void** state) {
             bent.bytes[base_rng_below(&rng, (uint32_t)bent.size)] = (uint8_t)base_rng_u32(&rng);
         bent.size = base_rng_below(&rng, (uint32_t)bent.size + 1);
         (void)judge_with(&bent, base_rng_chance(&rng, 0.5), base_rng_u32(&rng));
+        uint32_t id = 0;
+        const net_filter_context context = {true, (uint16_t)base_rng_u32(&rng)};
+        uint8_t* exact = malloc(bent.size + 1);
+        assert_non_null(exact);
+        memcpy(exact + 1, bent.bytes, bent.size);
+        (void)net_filter_connect_id(exact + 1, bent.size, &context, &id);
+        free(exact);
     }
 }
 
@@ -260,6 +296,7 @@ int main(void) {
         TEST(what_we_never_use_is_refused),
         TEST(parameters_of_the_other_side_become_ours),
         TEST(short_datagrams_are_refused),
+        TEST(the_name_of_an_attempt_is_found_wherever_it_stands),
         TEST(any_bytes_get_a_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,6 +90,27 @@ static void twenty_five_seconds_of_darkness_are_survived(void** state) {
         goes_dark_for(25, seed);
 }
 
+// The end of the darkness meets every phase of the attempts to come back.
+static void darkness_of_any_length_is_survived(void** state) {
+    (void)state;
+    const net_link_config shaky = {
+        .loss_percent = 5, .delay_ms = 75, .jitter_ms = 10, .duplicate_percent = 1, .seed = 8};
+    const uint32_t step_ms = 150 / test_scaled(1, 1) + 1;
+    for (uint32_t ms = 3000; ms <= 12000; ms += step_ms) {
+        table at;
+        table_open(&at, (table_config){.seed = ms, .quiet = 1e9});
+        table_seat* seat = table_sit(&at, &shaky);
+        table_run(&at, 120);
+        net_sim_link_set(seat->transport, &DEAD_LINK);
+        table_run(&at, ms * 1000 / TABLE_TICK_US);
+        net_sim_link_set(seat->transport, &shaky);
+        table_run(&at, 3 * TICKS_PER_SECOND);
+        assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
+        assert_true(net_client_tick_newest(seat->client) + 60 > net_match_tick(at.match));
+        table_close(&at);
+    }
+}
+
 static void two_seconds_of_darkness_need_no_new_connection(void** state) {
     (void)state;
     table at;
@@ -450,6 +471,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(ten_seconds_of_darkness_are_survived),
         TEST(twenty_five_seconds_of_darkness_are_survived),
+        TEST(darkness_of_any_length_is_survived),
         TEST(two_seconds_of_darkness_need_no_new_connection),
         TEST(who_returns_while_the_server_settles_catches_up),
         TEST(who_was_away_for_long_does_not_hold_up_the_end),

@@ -68,7 +68,7 @@ static void a_connect_with_a_large_mtu_or_many_channels_is_clamped(void** state)
     world_init(&at, 8);
     for (uint32_t i = 0; i < BASE_COUNT(mtus); i++) {
         raw connect = raw_connect(mtus[i], 255, i + 1);
-        inject(&connect);
+        inject_from(stranger_host(), (uint16_t)(STRANGER_PORT + i), &connect);
     }
     run_ms(&at, 50);
     for (uint32_t i = 0; i < BASE_COUNT(mtus); i++) {
@@ -313,6 +313,93 @@ static void connections_per_address_have_an_optional_limit(void** state) {
     world_deinit(&at);
 }
 
+// ENet would keep both, and the client's single peer hear both. Who forges this address could forge a
+// disconnect as well.
+static void a_new_connect_from_the_same_port_ends_the_old_connection(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 2);
+    world_connect(&at, 0);
+    const net_peer old = at.at_server.connected;
+    const ENetAddress from = first_peer(at.server)->address;
+    at.clients[0]->ops->destroy(at.clients[0]);
+    at.clients[0] = NULL;
+    for (uint32_t i = 0; i < 5; i++) {
+        raw connect = raw_connect(1200, 2, i + 1);
+        inject_from(from.host, from.port, &connect);
+        run_ms(&at, 50);
+    }
+    assert_int_equal(at.at_server.disconnects, 1); // the half-made ones were never told of
+    assert_int_equal(at.at_server.disconnected, old);
+    assert_int_equal(at.at_server.reason, 0);
+    assert_int_equal(stats_of(at.server).dropped_stale, 0);
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < 2; i++)
+        taken += host_of(at.server)->peers[i].state != ENET_PEER_STATE_DISCONNECTED;
+    assert_int_equal(taken, 1);
+    assert_int_equal(send_number(at.server, old, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
+    world_deinit(&at);
+}
+
+// Datagrams overtake each other.
+static void a_connect_of_an_older_attempt_ends_nothing(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 2);
+    net_peer peer = world_connect(&at, 0);
+    ENetAddress from = first_peer(at.server)->address;
+    for (uint32_t i = 1; i <= 64; i += 9) {
+        raw connect = raw_connect(1200, 2, htonl(first_peer(at.server)->connectID - i));
+        inject_from(from.host, from.port, &connect);
+    }
+    raw again = raw_connect(1200, 2, htonl(first_peer(at.server)->connectID));
+    inject_from(from.host, from.port, &again);
+    run_ms(&at, 100);
+    assert_int_equal(stats_of(at.server).dropped_stale, 8);
+    assert_int_equal(at.at_server.disconnects, 0);
+    assert_int_equal(first_peer(at.server)->state, ENET_PEER_STATE_CONNECTED);
+    assert_int_equal(host_of(at.server)->peers[1].state, ENET_PEER_STATE_DISCONNECTED);
+    assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_CONTROL, 0), NET_OK);
+    run_ms(&at, 100);
+    assert_int_equal(at.at_server.control_count, 1);
+    world_deinit(&at);
+}
+
+// An answer to an attempt that was given up, and a disconnect of the connection before.
+static void a_client_that_connects_believes_its_own_attempt_only(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 1);
+    net_peer peer = 0;
+    at.clients[0] = client_make();
+    assert_int_equal(at.clients[0]->ops->connect(at.clients[0], "127.0.0.1:9", &peer), NET_OK);
+    run_ms(&at, 50); // its socket has a port now
+    ENetAddress bound;
+    assert_int_equal(enet_socket_get_address(host_of(at.clients[0])->socket, &bound), 0);
+    const ENetPeer* connecting = first_peer(at.clients[0]);
+    for (uint32_t i = 0; i < 2; i++) {
+        raw said = raw_begin(0, true);
+        if (i == 0) {
+            raw_command(&said, 0x83, 0xFF, 1); // verify connect
+            raw_u32(&said, 0);
+            const uint32_t fields[] = {1200, 65536, 2, 0, 0, 5000, 2, 2};
+            for (size_t k = 0; k < BASE_COUNT(fields); k++)
+                raw_u32(&said, fields[k]);
+            raw_u32(&said, htonl(connecting->connectID - 1));
+        } else {
+            raw_command(&said, 0x44, 0xFF, 1); // disconnect
+            raw_u32(&said, 3);
+        }
+        assert_true(net_socket_virtual_inject(connecting->address.host, 9, bound.port, said.bytes,
+                                              said.size));
+        run_ms(&at, 50);
+        assert_int_equal(connecting->state, ENET_PEER_STATE_CONNECTING);
+        assert_int_equal(at.at_clients[0].disconnects, 0);
+        assert_int_equal(stats_of(at.clients[0]).dropped_stale, i + 1);
+    }
+    world_deinit(&at);
+}
+
 // platform: THROTTLE_CONFIGURE and BANDWIDTH_LIMIT let the client set the server's parameters
 static void a_client_cannot_choose_our_throttle_or_bandwidth(void** state) {
     (void)state;
@@ -356,6 +443,9 @@ int main(void) {
         TEST(what_no_sender_of_ours_writes_never_reaches_enet),
         TEST(a_client_cannot_be_connected_to),
         TEST(connections_per_address_have_an_optional_limit),
+        TEST(a_new_connect_from_the_same_port_ends_the_old_connection),
+        TEST(a_connect_of_an_older_attempt_ends_nothing),
+        TEST(a_client_that_connects_believes_its_own_attempt_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// Sessions that outlive their connections, on ENet: the real transport over the virtual wire, in
+// virtual time. The line dies and comes back at every phase of the attempts to connect anew.
+#include <stdio.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "swarm.h"
+
+#include "net/client.h"
+#include "net/link.h"
+#include "net/server.h"
+#include "net/socket.h"
+
+#include "base/macros.h"
+
+enum {
+    TICK_US = 16667,
+    TICKS_PER_SECOND = 60,
+    SEATS = 3,
+    STEP_MS = 50,
+    BACK_MS_MAX = 6000, // two round trips, with the worst line's losses
+};
+
+typedef struct seat {
+    net_match* match;
+    net_transport* transport;
+    net_client* client;
+} seat;
+
+typedef struct room {
+    net_module* module;
+    net_match* match;
+    net_transport* transport;
+    net_server* server;
+    seat seats[SEATS];
+    uint64_t now_us;
+} room;
+
+static void room_sit(room* at, uint32_t index) {
+    base_reporter reporter = base_reporter_stderr();
+    seat* made = &at->seats[index];
+    net_match_config match = net_match_config_default(at->module);
+    match.role = NET_ROLE_MIRROR;
+    assert_int_equal(net_match_create(&match, &reporter, &made->match), NET_OK);
+    assert_int_equal(
+        net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made->transport), NET_OK);
+    net_client_config client = {
+        .match = made->match,
+        .transport = made->transport,
+        .address = "127.0.0.1:7777",
+        .name = "member",
+        .is_bot = true,
+        .seed = index + 1,
+    };
+    assert_int_equal(net_client_create(&client, &made->client), NET_OK);
+}
+
+static void room_open(room* at, uint64_t seed, uint32_t seats, uint32_t per_address_max) {
+    memset(at, 0, sizeof *at);
+    net_socket_virtual_set(true, seed);
+    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    at->now_us = 1000000;
+    net_socket_virtual_advance(at->now_us);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(
+        net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", &reporter, &at->module),
+        NET_OK);
+    net_match_config match = net_match_config_default(at->module);
+    match.role = NET_ROLE_SERVER;
+    match.seed = seed;
+    match.settings[0] = 1e9; // the world is quiet
+    assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
+    net_enet_config listen = {.listen = "127.0.0.1:7777",
+                              .peers_max = SEATS + 8,
+                              .peers_per_address_max = per_address_max};
+    assert_int_equal(net_transport_enet_create(&listen, &at->transport), NET_OK);
+    net_server_config server = {
+        .match = at->match, .transport = at->transport, .clients_max = SEATS};
+    assert_int_equal(net_server_create(&server, &at->server), NET_OK);
+    for (uint32_t i = 0; i < seats; i++)
+        room_sit(at, i);
+}
+
+static void room_close(room* at) {
+    for (uint32_t i = 0; i < SEATS; i++) {
+        if (!at->seats[i].client) continue;
+        net_client_destroy(at->seats[i].client);
+        at->seats[i].transport->ops->destroy(at->seats[i].transport);
+        net_match_destroy(at->seats[i].match);
+    }
+    net_server_destroy(at->server);
+    at->transport->ops->destroy(at->transport);
+    net_match_destroy(at->match);
+    net_module_close(at->module);
+    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    net_socket_virtual_set(false, 0);
+}
+
+static void room_step(room* at) {
+    at->now_us += TICK_US;
+    net_socket_virtual_advance(at->now_us);
+    net_server_service(at->server, at->now_us);
+    net_server_tick(at->server, at->now_us);
+    for (uint32_t i = 0; i < SEATS && at->seats[i].client; i++) {
+        net_client_service(at->seats[i].client, at->now_us);
+        net_client_tick(at->seats[i].client, at->now_us, NULL);
+    }
+}
+
+static void room_run_ms(room* at, uint32_t ms) {
+    for (uint64_t end_us = at->now_us + ms * UINT64_C(1000); at->now_us < end_us;)
+        room_step(at);
+}
+
+// Everybody plays, with what the server had just now.
+static bool are_all_in(const room* at) {
+    for (uint32_t i = 0; i < SEATS && at->seats[i].client; i++) {
+        const net_client* client = at->seats[i].client;
+        if (net_client_get_phase(client) != NET_CLIENT_PLAYING ||
+            net_client_tick_newest(client) + 60 < net_match_tick(at->match) ||
+            net_client_tick_newest(client) == 0)
+            return false;
+    }
+    return true;
+}
+
+// @return milliseconds until everybody is in, or more than `limit_ms`.
+static uint32_t room_wait_ms(room* at, uint32_t limit_ms) {
+    uint64_t begin_us = at->now_us;
+    while (!are_all_in(at) && at->now_us - begin_us <= limit_ms * UINT64_C(1000))
+        room_step(at);
+    return (uint32_t)((at->now_us - begin_us) / 1000);
+}
+
+static void line_set(double loss, double delay_ms, double jitter_ms, uint64_t seed) {
+    // A datagram passes two links in each direction.
+    net_link_config line = {.loss_percent = loss / 2,
+                            .delay_ms = delay_ms / 2,
+                            .jitter_ms = jitter_ms / 2,
+                            .duplicate_percent = 1,
+                            .seed = seed};
+    assert_int_equal(net_socket_link_set(&line), NET_OK);
+}
+
+static void line_cut(void) {
+    assert_int_equal(net_socket_link_set(&(net_link_config){.loss_percent = 100}), NET_OK);
+}
+
+typedef struct line {
+    double loss, delay_ms, jitter_ms;
+} line;
+
+// @return the milliseconds it took everybody to come back.
+static uint32_t outage(const line* of, uint32_t outage_ms, uint64_t seed) {
+    room at;
+    room_open(&at, seed, SEATS, 0);
+    line_set(0, of->delay_ms, of->jitter_ms, seed);
+    assert_true(room_wait_ms(&at, 5000) <= 5000);
+    line_set(of->loss, of->delay_ms, of->jitter_ms, seed);
+    room_run_ms(&at, 500);
+    line_cut();
+    room_run_ms(&at, outage_ms);
+    line_set(of->loss, of->delay_ms, of->jitter_ms, seed + 1000000);
+    uint32_t ms = room_wait_ms(&at, 30000);
+    room_close(&at);
+    return ms;
+}
+
+// A fifth of all datagrams lost is the worst of them.
+static const line LINES[] = {{5, 75, 10}, {0, 20, 0}, {20, 100, 100}, {2, 250, 20}};
+
+// Every line meets every phase within four rounds.
+static void whenever_the_line_is_back_so_is_everybody(void** state) {
+    (void)state;
+    uint32_t rounds = test_scaled(1, 1), late = 0;
+    for (uint32_t round = 0; round < rounds; round++) {
+        for (uint32_t ms = 3000; ms <= 12000; ms += STEP_MS) {
+            uint32_t which = (ms / STEP_MS + round) % BASE_COUNT(LINES);
+            uint64_t seed = 1 + round * 100000 + ms;
+            uint32_t took_ms = outage(&LINES[which], ms, seed);
+            if (took_ms <= BACK_MS_MAX) continue;
+            late++;
+            print_error("line %u, seed %llu, outage of %u ms: back after %u ms\n", which,
+                        (unsigned long long)seed, ms, took_ms);
+        }
+    }
+    assert_int_equal(late, 0);
+}
+
+// The place of an address is the old connection's until the new one knocks.
+static void who_comes_back_has_room_where_an_address_has_one_connection(void** state) {
+    (void)state;
+    room at;
+    room_open(&at, 5, 1, 1);
+    assert_true(room_wait_ms(&at, 1000) <= 1000);
+    line_cut();
+    room_run_ms(&at, 5000);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_RESUMING);
+    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_true(room_wait_ms(&at, 1000) <= 1000);
+    net_client_report report = net_client_get_report(at.seats[0].client);
+    assert_int_equal(report.client, 1);
+    assert_int_equal(net_server_get_counters(at.server)->resumes, 1);
+    assert_int_equal(net_server_get_counters(at.server)->joins, 1);
+    room_close(&at);
+}
+
+// A new line under the old address: whatever was lost of the greeting, it is done again.
+static void a_line_that_dies_again_and_again_is_survived(void** state) {
+    (void)state;
+    for (uint32_t ms = 0; ms < 600; ms += STEP_MS) {
+        room at;
+        room_open(&at, 1 + ms, 1, 0);
+        line_set(0, 75, 10, 1 + ms);
+        assert_true(room_wait_ms(&at, 2000) <= 2000);
+        for (uint32_t i = 0; i < 3; i++) {
+            line_cut();
+            room_run_ms(&at, 4000);
+            line_set(5, 75, 10, 1 + ms + i);
+            room_run_ms(&at, ms); // somewhere between the first knock and the roster
+        }
+        assert_true(room_wait_ms(&at, BACK_MS_MAX) <= BACK_MS_MAX);
+        room_run_ms(&at, 1000);
+        assert_true(are_all_in(&at));
+        assert_int_equal(net_server_get_counters(at.server)->joins, 1);
+        assert_int_equal(net_server_get_counters(at.server)->datagrams_malformed, 0);
+        assert_int_equal(net_server_get_counters(at.server)->acks_forged, 0);
+        room_close(&at);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(whenever_the_line_is_back_so_is_everybody),
+        TEST(who_comes_back_has_room_where_an_address_has_one_connection),
+        TEST(a_line_that_dies_again_and_again_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
