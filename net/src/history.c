@@ -8,7 +8,8 @@
 // forgotten gets an absolute row.
 //
 // A life of an index is one generation with one template. Rows of a former life are no bases: the
-// layout may be another. Memory of a former life is used again by the next one.
+// layout may be another. The memory of a life that ended is used again by any other (pool.c): an index
+// that rests costs its place in the table and nothing else.
 //
 // Left to others: who is told what (view.c). A recreation that ends with the template it began with
 // is no new life, just a row.
@@ -16,11 +17,13 @@
 
 #include "base/assert.h"
 #include "base/bitset.h"
+#include "pool.h"
 
 #include <string.h>
 
 struct net_history {
     const base_allocator* allocator;
+    net_pool pool; ///< of rows
     net_rows* rows;
     uint32_t index_max;
     net_history_entity* entities; ///< [index]
@@ -46,6 +49,7 @@ net_result net_history_create(const base_allocator* allocator, net_rows* rows, u
     made->allocator = allocator;
     made->rows = rows;
     made->index_max = index_max;
+    net_pool_init(&made->pool, allocator);
     base_bitset_init(&made->touched, allocator);
     *history = made;
     return NET_OK;
@@ -55,7 +59,8 @@ void net_history_destroy(net_history* history) {
     if (!history) return;
     const base_allocator* allocator = history->allocator;
     for (uint32_t i = 0; i < history->capacity; i++)
-        net_row_ring_deinit(&history->entities[i].ring, allocator);
+        net_row_ring_deinit(&history->entities[i].ring, &history->pool.allocator);
+    net_pool_deinit(&history->pool);
     base_release(allocator, history->entities, history->capacity * sizeof *history->entities);
     base_release(allocator, history->handles, history->handle_capacity * sizeof *history->handles);
     base_bitset_deinit(&history->touched);
@@ -65,7 +70,8 @@ void net_history_destroy(net_history* history) {
 
 // Put history->scratch as the newest row. @return false when not even one row can be kept.
 static bool push(net_history* history, net_history_entity* entity) {
-    if (!net_row_ring_put(&entity->ring, history->allocator, history->tick, history->scratch)) {
+    if (!net_row_ring_put(&entity->ring, &history->pool.allocator, history->tick,
+                          history->scratch)) {
         history->counters.out_of_memory++;
         if (entity->ring.count == 0) return false;
     }
@@ -118,14 +124,20 @@ static bool change_row(net_history* history, net_history_entity* entity) {
     return true;
 }
 
+static void end_life(net_history* history, net_history_entity* entity) {
+    if (entity->handle == ECS_ENTITY_NONE) return;
+    add_event(history, entity->handle, NET_HISTORY_WENT);
+    entity->handle = ECS_ENTITY_NONE;
+    net_row_ring_deinit(&entity->ring, &history->pool.allocator);
+}
+
 static net_result take(net_history* history, const ecs_world* world, ecs_entity handle) {
     net_history_entity* entity = &history->entities[ecs_entity_index(handle)];
     // A dead handle has no template, a template without replicated components no entry.
     const net_row_template* entry =
         net_rows_find(history->rows, ecs_entity_template(world, handle));
     if (!entry) {
-        if (entity->handle != ECS_ENTITY_NONE) add_event(history, entity->handle, NET_HISTORY_WENT);
-        entity->handle = ECS_ENTITY_NONE;
+        end_life(history, entity);
         return NET_OK;
     }
     net_rows_read(entry, world, handle, history->scratch);

@@ -29,6 +29,7 @@ net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirro
     net_mirror* made = base_allocate_zero(config->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
     made->allocator = config->allocator;
+    net_pool_init(&made->pool, config->allocator);
     made->world = config->world;
     made->rows = config->rows;
     uint32_t index_max = ecs_world_limits(config->world)->replicated_index_max;
@@ -57,8 +58,9 @@ void net_mirror_destroy(net_mirror* mirror) {
     const base_allocator* allocator = mirror->allocator;
     for (uint32_t i = 0; i < mirror->entity_capacity; i++) {
         release_newest(mirror, &mirror->entities[i]);
-        net_row_ring_deinit(&mirror->entities[i].ring, allocator);
+        net_row_ring_deinit(&mirror->entities[i].ring, &mirror->pool.allocator);
     }
+    net_pool_deinit(&mirror->pool);
     base_release(allocator, mirror->entities, mirror->entity_capacity * sizeof *mirror->entities);
     base_release(allocator, mirror->records, mirror->record_capacity * sizeof *mirror->records);
     base_release(allocator, mirror->words, mirror->word_capacity * sizeof *mirror->words);
@@ -109,6 +111,7 @@ static net_result end_life(net_mirror* mirror, net_mirror_entity* entity) {
     net_row_world_destroy(&mirror->target, entity->handle);
     release_newest(mirror, entity);
     entity->handle = ECS_ENTITY_NONE;
+    net_row_ring_deinit(&entity->ring, &mirror->pool.allocator);
     return NET_OK;
 }
 
@@ -123,7 +126,7 @@ static void begin_life(net_mirror_entity* entity, const net_mirror_record* recor
 
 static net_result keep(net_mirror* mirror, net_mirror_entity* entity, ecs_tick tick,
                        const uint64_t* row) {
-    bool is_kept = net_row_ring_put(&entity->ring, mirror->allocator, tick, row);
+    bool is_kept = net_row_ring_put(&entity->ring, &mirror->pool.allocator, tick, row);
     return is_kept ? NET_OK : NET_ERR_MEMORY;
 }
 

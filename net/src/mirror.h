@@ -5,7 +5,8 @@
 /// exactly the server's state at the packet's tick. A record older than what the entity has is kept as
 /// a possible base and not applied: ticks of an entity never fall.
 /// Bytes are hostile: any body gives a result code, bounded memory and a world that is whole.
-/// Memory: grows to the highest index and to NET_ROW_HISTORY_MAX rows per entity.
+/// Memory: a place per index up to the highest, and up to NET_ROW_HISTORY_MAX rows per entity that lives;
+///         rows of the dead are used again.
 /// Threads: the thread that owns the world; outside of stages.
 #pragma once
 

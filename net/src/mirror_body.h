@@ -4,6 +4,7 @@
 
 #include "body.h"
 #include "mirror.h"
+#include "pool.h"
 #include "proto/bits.h"
 #include "row_ring.h"
 #include "row_world.h"
@@ -42,6 +43,7 @@ typedef struct net_mirror_record {
 
 struct net_mirror {
     const base_allocator* allocator;
+    net_pool pool; ///< of rows
     ecs_world* world;
     net_rows* rows;
     uint32_t index_max;

@@ -6,7 +6,8 @@
 // lasts from the state that names its handle to the next that names another, and a question by handle is
 // answered by the newest state that is not newer than the moment, if it names that handle.
 // What rests adds no states. A state is dropped when the one after it is as old as the oldest moment that
-// may be asked, so a line has at most one state more than ticks within reach.
+// may be asked, so a line has at most one state more than ticks within reach. A line that ends in nothing
+// is given back when that is as old (sweep), for other indices to use.
 //
 // Values are kept as the server had them and rounded as for the wire when somebody asks: a tick costs a
 // few copies, and most of the past is never asked for.
@@ -20,11 +21,12 @@
 #include "rewind.h"
 
 #include "base/assert.h"
+#include "pool.h"
 #include "ecs/change.h"
 
 #include <string.h>
 
-enum { SLOTS_MIN = 4, VALUE_ALIGN = 8, MOMENTS = 256 };
+enum { SLOTS_MIN = 4, VALUE_ALIGN = 8, MOMENTS = 256, SWEEP_LINES = 64 };
 #define FORM_UNSEEN 0u       // of form_of
 #define FORM_NONE UINT32_MAX // nothing of it is kept; of a state: nothing is there
 
@@ -55,6 +57,7 @@ typedef struct rewind_line {
 
 struct net_rewind {
     const base_allocator* allocator;
+    net_pool pool; // of lines
     net_rows* rows;
     uint32_t index_max;
     uint64_t reach;
@@ -69,6 +72,7 @@ struct net_rewind {
     uint32_t form_of_capacity;
     rewind_line* lines; // by index
     uint32_t line_capacity;
+    uint32_t sweep_next; // no part of the past: what it releases, nobody can see
 };
 
 net_result net_rewind_create(const base_allocator* allocator, net_rows* rows,
@@ -77,19 +81,24 @@ net_result net_rewind_create(const base_allocator* allocator, net_rows* rows,
     *rewind = base_allocate_zero(allocator, sizeof **rewind);
     if (!*rewind) return NET_ERR_MEMORY;
     (*rewind)->allocator = allocator;
+    net_pool_init(&(*rewind)->pool, allocator);
     (*rewind)->rows = rows;
     (*rewind)->index_max = ecs_world_limits(world)->replicated_index_max;
     (*rewind)->reach = (uint64_t)NET_REWIND_MS_MAX * MOMENTS * tick_rate_hz / 1000;
     return NET_OK;
 }
 
+static void release_line(net_rewind* rewind, rewind_line* line) {
+    base_release(&rewind->pool.allocator, line->memory, (size_t)line->capacity * line->slot_bytes);
+    *line = (rewind_line){0};
+}
+
 void net_rewind_destroy(net_rewind* rewind) {
     if (!rewind) return;
     const base_allocator* allocator = rewind->allocator;
-    for (uint32_t i = 0; i < rewind->line_capacity; i++) {
-        const rewind_line* line = &rewind->lines[i];
-        base_release(allocator, line->memory, (size_t)line->capacity * line->slot_bytes);
-    }
+    for (uint32_t i = 0; i < rewind->line_capacity; i++)
+        release_line(rewind, &rewind->lines[i]);
+    net_pool_deinit(&rewind->pool);
     base_release(allocator, rewind->lines, rewind->line_capacity * sizeof *rewind->lines);
     base_release(allocator, rewind->form_of, rewind->form_of_capacity * sizeof *rewind->form_of);
     base_release(allocator, rewind->forms, rewind->form_capacity * sizeof *rewind->forms);
@@ -186,13 +195,12 @@ static uint32_t find_position(const rewind_line* line, ecs_tick tick) {
     return low - 1; // wraps
 }
 
-static void rebuild(const net_rewind* rewind, rewind_line* line, uint32_t capacity,
-                    uint32_t slot_bytes) {
-    uint8_t* memory = base_allocate_zero(rewind->allocator, (size_t)capacity * slot_bytes);
+static void rebuild(net_rewind* rewind, rewind_line* line, uint32_t capacity, uint32_t slot_bytes) {
+    uint8_t* memory = base_allocate_zero(&rewind->pool.allocator, (size_t)capacity * slot_bytes);
     BASE_ASSERT(memory);
     for (uint32_t i = 0; i < line->count; i++)
         memcpy(memory + (size_t)i * slot_bytes, state_at(line, i), line->slot_bytes);
-    base_release(rewind->allocator, line->memory, (size_t)line->capacity * line->slot_bytes);
+    base_release(&rewind->pool.allocator, line->memory, (size_t)line->capacity * line->slot_bytes);
     line->memory = memory;
     line->capacity = capacity;
     line->slot_bytes = slot_bytes;
@@ -204,8 +212,7 @@ static ecs_tick oldest_tick(const net_rewind* rewind) {
 }
 
 // The state of this tick, in place of one that the tick has already. Its values are not filled in.
-static rewind_state* put(const net_rewind* rewind, rewind_line* line, ecs_entity handle,
-                         uint32_t form) {
+static rewind_state* put(net_rewind* rewind, rewind_line* line, ecs_entity handle, uint32_t form) {
     uint32_t value_bytes = form == FORM_NONE ? 0 : rewind->forms[form].value_bytes;
     uint32_t slot_bytes = (uint32_t)sizeof(rewind_state) + value_bytes;
     if (slot_bytes < line->slot_bytes) slot_bytes = line->slot_bytes;
@@ -281,9 +288,25 @@ static void take_all(net_rewind* rewind, const ecs_world* world) {
         take_living(rewind, world, entity);
 }
 
+// Nothing lives there, and nobody may ask any more for when something did.
+static bool is_past(const net_rewind* rewind, const rewind_line* line) {
+    const rewind_state* newest = newest_of(line);
+    return newest && newest->handle == ECS_ENTITY_NONE && newest->tick <= oldest_tick(rewind);
+}
+
+// Some lines per tick, round and round.
+static void sweep(net_rewind* rewind) {
+    for (uint32_t i = 0; i < SWEEP_LINES && i < rewind->line_capacity; i++) {
+        if (rewind->sweep_next >= rewind->line_capacity) rewind->sweep_next = 0;
+        rewind_line* line = &rewind->lines[rewind->sweep_next++];
+        if (is_past(rewind, line)) release_line(rewind, line);
+    }
+}
+
 void net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick) {
     BASE_ASSERT(!rewind->has_stepped || tick > rewind->tick);
     rewind->tick = tick;
+    sweep(rewind);
     if (!rewind->has_stepped) {
         rewind->has_stepped = true;
         take_all(rewind, world);
@@ -424,7 +447,7 @@ void net_rewind_save(const net_rewind* rewind, const ecs_world* world, base_byte
     base_bytes_write_u8(bytes, rewind->has_stepped);
     for (uint32_t index = 1; index < rewind->line_capacity; index++) {
         const rewind_line* line = &rewind->lines[index];
-        if (line->count == 0) continue;
+        if (line->count == 0 || is_past(rewind, line)) continue;
         base_bytes_write_u32(bytes, index);
         base_bytes_write_u32(bytes, line->count);
         for (uint32_t i = 0; i < line->count; i++)
@@ -464,7 +487,7 @@ static bool restore_state(net_rewind* rewind, ecs_world* world, uint32_t index,
 
 bool net_rewind_restore(net_rewind* rewind, ecs_world* world, base_reader* reader) {
     for (uint32_t i = 0; i < rewind->line_capacity; i++)
-        rewind->lines[i].count = 0;
+        release_line(rewind, &rewind->lines[i]);
     ecs_tick tick = base_reader_u64(reader);
     rewind->has_stepped = base_reader_u8(reader) != 0;
     bool is_whole = !reader->failed;
@@ -480,7 +503,7 @@ bool net_rewind_restore(net_rewind* rewind, ecs_world* world, base_reader* reade
     rewind->tick = tick;
     if (is_whole && !reader->failed) return true;
     for (uint32_t i = 0; i < rewind->line_capacity; i++)
-        rewind->lines[i].count = 0;
+        release_line(rewind, &rewind->lines[i]);
     return false;
 }
 

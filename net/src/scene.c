@@ -24,6 +24,7 @@ net_result net_scene_create(const base_allocator* allocator, net_match* view,
     if (!made) return NET_ERR_MEMORY;
     ecs_world* world = net_match_world(view);
     made->allocator = allocator;
+    net_pool_init(&made->pool, allocator);
     made->match = view;
     made->target = (net_row_world){.allocator = allocator,
                                    .world = world,
@@ -44,15 +45,23 @@ static void forget_slot(net_scene* scene, net_scene_slot* slot, bool is_kept_in_
     net_row_world_release(&scene->target, slot->entry, slot->applied);
 }
 
+void net_scene_slot_release(net_scene* scene, net_scene_slot* slot) {
+    net_scene_samples_deinit(&slot->samples, &scene->pool.allocator);
+    base_release(&scene->pool.allocator, slot->applied,
+                 slot->applied_words * sizeof *slot->applied);
+    slot->applied = NULL;
+    slot->applied_words = 0;
+}
+
 void net_scene_destroy(net_scene* scene) {
     if (!scene) return;
     const base_allocator* allocator = scene->allocator;
     for (uint32_t i = 0; i < scene->slot_capacity; i++) {
         net_scene_slot* slot = &scene->slots[i];
         forget_slot(scene, slot, true);
-        net_scene_samples_deinit(&slot->samples, allocator);
-        base_release(allocator, slot->applied, slot->applied_words * sizeof *slot->applied);
+        net_scene_slot_release(scene, slot);
     }
+    net_pool_deinit(&scene->pool);
     for (uint32_t i = 0; i < scene->shape_capacity; i++)
         base_release(allocator, scene->shapes[i], sizeof **scene->shapes);
     base_release(allocator, scene->slots, scene->slot_capacity * sizeof *scene->slots);
@@ -73,7 +82,7 @@ void net_scene_reset(net_scene* scene) {
         slot->entry = NULL;
         slot->has_applied = slot->is_stalled = false;
         slot->applied_tick = 0;
-        net_scene_samples_drop(&slot->samples, slot->samples.count);
+        net_scene_slot_release(scene, slot);
     }
     base_bitset_clear_all(&scene->active);
     memset(scene->received, 0, sizeof scene->received);
@@ -125,7 +134,7 @@ static void add_sample(net_scene* scene, uint32_t index, const net_scene_sample*
         base_array_reserve(scene->allocator, (void**)&scene->slots, &scene->slot_capacity,
                            index + 1, sizeof *scene->slots) &&
         base_bitset_reserve(&scene->active, index + 1) &&
-        net_scene_samples_put(&scene->slots[index].samples, scene->allocator, sample, row);
+        net_scene_samples_put(&scene->slots[index].samples, &scene->pool.allocator, sample, row);
     if (!has_room) {
         scene->broken = NET_ERR_MEMORY;
         return;

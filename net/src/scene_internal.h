@@ -4,6 +4,7 @@
 
 #include "base/bitset.h"
 #include "inbox.h"
+#include "pool.h"
 #include "row_world.h"
 #include "scene_samples.h"
 
@@ -32,15 +33,16 @@ typedef struct net_scene_slot {
     ecs_entity handle;             ///< what the view shows there; NONE: nothing
     ecs_entity ended;              ///< whose life ended there last
     const net_row_template* entry; ///< of the view's world
-    uint64_t* applied;             ///< the sample that is shown, or that is being left
-    uint32_t applied_words;        ///< allocated
-    ecs_tick applied_tick;         ///< of it, or of the end that was shown last; with has_applied
+    uint64_t* applied;      ///< the sample that is shown, or that is being left; with a handle
+    uint32_t applied_words; ///< allocated
+    ecs_tick applied_tick;  ///< of it, or of the end that was shown last; with has_applied
     bool has_applied;
     bool is_stalled;
 } net_scene_slot;
 
 struct net_scene {
     const base_allocator* allocator;
+    net_pool pool; ///< of what the slots hold
     net_match* match;
     net_rows* rows;
     net_row_world target;
@@ -67,5 +69,7 @@ struct net_scene {
 /// looked at again though nothing new comes.
 BASE_MUST_USE net_result net_scene_place(net_scene* scene, uint32_t index, double moment,
                                          bool is_final, bool* is_active);
+/// Give back what a slot knows; nothing of it is shown.
+void net_scene_slot_release(net_scene* scene, net_scene_slot* slot);
 /// Newest received tick in (after, before); `after` when there is none.
 ecs_tick net_scene_received(const net_scene* scene, ecs_tick after, ecs_tick before);

@@ -151,7 +151,7 @@ static net_result update(net_scene* scene, net_scene_slot* slot, const net_scene
 
 static net_result begin_life(net_scene* scene, net_scene_slot* slot, const net_scene_sample* sample,
                              const uint64_t* row) {
-    if (!base_array_reserve(scene->allocator, (void**)&slot->applied, &slot->applied_words,
+    if (!base_array_reserve(&scene->pool.allocator, (void**)&slot->applied, &slot->applied_words,
                             sample->entry->layout.field_count + 1u, sizeof *row))
         return NET_ERR_MEMORY;
     net_result result = net_row_world_retain(&scene->target, sample->entry, row);
@@ -262,7 +262,11 @@ net_result net_scene_place(net_scene* scene, uint32_t index, double moment, bool
     uint32_t next = at + 1; // 0 when there is none at or before
     bool has_next = next < slot->samples.count;
     *is_active = has_next;
-    if (slot->handle == ECS_ENTITY_NONE) return NET_OK;
+    if (slot->handle == ECS_ENTITY_NONE) {
+        // Nothing is there and nothing is to come: what is known is the past.
+        if (!has_next) net_scene_slot_release(scene, slot);
+        return NET_OK;
+    }
     const net_scene_shape* shape = scene->shapes[slot->entry->id];
     if (shape->part_count == 0) return NET_OK;
     if (has_next && is_life_of(slot, net_scene_samples_get(&slot->samples, next))) {

@@ -25,6 +25,7 @@
 #include "view.h"
 
 #include "base/assert.h"
+#include "pool.h"
 #include "view_body.h"
 
 #include <string.h>
@@ -74,6 +75,7 @@ typedef struct packet {
 
 struct net_view {
     const base_allocator* allocator;
+    net_pool pool; // of packets' items
     const net_history* history;
     uint64_t step_count; // of the history, taken over
     slot* slots;         // [index]
@@ -172,6 +174,7 @@ net_result net_view_create(const base_allocator* allocator, const net_history* h
     net_view* made = base_allocate_zero(allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
     made->allocator = allocator;
+    net_pool_init(&made->pool, allocator);
     made->history = history;
     made->step_count = net_history_step_count(history);
     net_body_init(&made->body);
@@ -188,11 +191,19 @@ net_result net_view_create(const base_allocator* allocator, const net_history* h
     return NET_OK;
 }
 
+// A packet of many records is rare: what it took is of use to any other.
+static void release_items(net_view* view, packet* target) {
+    base_release(&view->pool.allocator, target->items, target->capacity * sizeof(item));
+    target->items = NULL;
+    target->count = target->capacity = 0;
+}
+
 void net_view_destroy(net_view* view) {
     if (!view) return;
     const base_allocator* allocator = view->allocator;
     for (uint32_t i = 0; i < NET_PACKETS_IN_FLIGHT_MAX; i++)
-        base_release(allocator, view->packets[i].items, view->packets[i].capacity * sizeof(item));
+        release_items(view, &view->packets[i]);
+    net_pool_deinit(&view->pool);
     base_release(allocator, view->slots, view->slot_capacity * sizeof *view->slots);
     base_release(allocator, view->queue, view->queue_capacity * sizeof *view->queue);
     net_body_deinit(&view->body, allocator);
@@ -367,9 +378,10 @@ net_result net_view_write(net_view* view, uint16_t seq, uint8_t* body, size_t ca
     packet* target = &view->packets[seq & RING_MASK];
     if (target->state == PACKET_FLYING) (void)net_view_lost(view, target->seq);
     target->state = PACKET_FREE;
+    release_items(view, target);
     view->body.number_bits = net_history_number_bits(view->history);
     if (!fill(view, capacity) ||
-        !base_array_reserve(view->allocator, (void**)&target->items, &target->capacity,
+        !base_array_reserve(&view->pool.allocator, (void**)&target->items, &target->capacity,
                             view->body.record_count, sizeof *target->items)) {
         give_back(view);
         return NET_ERR_MEMORY;

@@ -524,6 +524,42 @@ static void a_steady_world_takes_no_memory_and_a_resting_one_hardly_any(void** s
     shut(&at);
 }
 
+// However many lived: 500 ms after the last of them nothing of them is left, and who comes then takes
+// what they had.
+static void what_died_is_given_back_when_nobody_may_ask_any_more(void** state) {
+    (void)state;
+    enum { COUNT = 80 };
+    place at;
+    open(&at, 60, 100);
+    ecs_entity all[COUNT];
+    uint64_t asked = 0;
+    size_t empty = 0;
+    for (uint32_t round = 0; round < 5; round++) {
+        for (uint32_t i = 0; i < COUNT; i++)
+            all[i] = create(&at, at.mover);
+        for (uint32_t t = 0; t < 40; t++) {
+            for (uint32_t i = 0; i < COUNT; i++)
+                move(&at, all[i], (float)t, (float)i);
+            step(&at);
+        }
+        size_t living = net_rewind_bytes(at.rewind);
+        for (uint32_t i = 0; i < COUNT; i++)
+            assert_int_equal(ecs_destroy(at.world, all[i]), ECS_OK);
+        step(&at);
+        for (uint32_t t = 0; t < 29; t++)
+            step(&at);
+        assert_int_equal(net_rewind_bytes(at.rewind), living); // 500 ms are 30 ticks
+        for (uint32_t t = 0; t < 5; t++)
+            step(&at);
+        if (round == 0) empty = net_rewind_bytes(at.rewind);
+        assert_true(empty < living / 8);
+        assert_int_equal(net_rewind_bytes(at.rewind), empty);
+        if (round == 1) asked = at.memory.count;
+    }
+    assert_int_equal(at.memory.count, asked);
+    shut(&at);
+}
+
 static void a_step_back_in_time_is_refused(void** state) {
     (void)state;
     place at;
@@ -547,6 +583,7 @@ int main(void) {
         TEST(a_jump_holds_the_older_value_until_its_tick),
         TEST(what_rests_and_then_moves_does_not_creep_and_is_rounded),
         TEST(a_steady_world_takes_no_memory_and_a_resting_one_hardly_any),
+        TEST(what_died_is_given_back_when_nobody_may_ask_any_more),
         TEST(a_step_back_in_time_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

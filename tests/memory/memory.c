@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+// memory: a long match in virtual time, its bytes counted by allocator.
+//
+//   memory BREAKOUT.blk [--minutes M] [--warm W] [--clients N] [--loss P]
+//
+// Whatever lives and dies, server and clients must come to rest: after the warm-up no side's bytes may
+// rise by more than a fixed slack, however many entities there ever were. Tables with a place per index
+// double until indices are used again; the last time, for the indices above 2,048, is in the warm-up.
+#include "base/assert.h"
+#include "base/options.h"
+#include "breakout.h"
+#include "ecs/ecs.h"
+#include "net/client.h"
+#include "net/link.h"
+#include "net/server.h"
+#include "net/viewer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TICK_US 16667u
+#define TICKS_PER_MINUTE 3600u
+#define CLIENTS_MAX 16u
+#define INDEX_MAX 65535u
+#define SLACK_BYTES 131072 ///< peaks may be a little higher than those of the warm-up
+
+typedef struct counter {
+    base_allocator allocator;
+    uint64_t allocations;
+    int64_t bytes;
+} counter;
+
+typedef struct member {
+    net_match* match;
+    net_transport* transport;
+    net_viewer* viewer;
+    net_client* client;
+} member;
+
+typedef struct memory {
+    uint64_t minutes, warm, clients, seed;
+    double loss_percent;
+    counter server_bytes, client_bytes, view_bytes, line_bytes;
+    net_module* module;
+    net_match* match;
+    net_sim* sim;
+    net_transport* transport;
+    net_server* server;
+    member members[CLIENTS_MAX];
+    uint64_t now_us;
+    uint64_t lives; // of replicated entities, so far
+    uint32_t index_top;
+    ecs_entity handles[INDEX_MAX + 1]; // who lived there last
+} memory;
+
+static void* counter_allocate(void* context, size_t size, size_t align) {
+    counter* self = context;
+    self->allocations++;
+    self->bytes += (int64_t)size;
+    const base_allocator* heap = base_allocator_heap();
+    return heap->allocate(heap->context, size, align);
+}
+
+static void counter_release(void* context, void* block, size_t size) {
+    counter* self = context;
+    self->bytes -= (int64_t)size;
+    const base_allocator* heap = base_allocator_heap();
+    heap->release(heap->context, block, size);
+}
+
+static void counter_init(counter* self) {
+    *self = (counter){.allocator = {counter_allocate, counter_release, self}};
+}
+
+static char* read_file(const char* name) {
+    FILE* file = fopen(name, "rb");
+    if (!file) return NULL;
+    char* text = calloc(1, 1u << 16);
+    BASE_ASSERT(text);
+    size_t size = fread(text, 1, (1u << 16) - 1, file);
+    fclose(file);
+    BASE_ASSERT(size > 0);
+    return text;
+}
+
+// ---- opening ----
+
+static bool open_server(memory* self, const char* blk) {
+    base_reporter reporter = base_reporter_stderr();
+    char* text = read_file(blk);
+    if (!text) return false;
+    net_result result =
+        net_module_wrap(breakout_module(), text, "breakout.blk", &reporter, &self->module);
+    free(text);
+    if (result != NET_OK) return false;
+    net_match_config config = net_match_config_default(self->module);
+    config.allocator = &self->server_bytes.allocator;
+    config.role = NET_ROLE_SERVER;
+    config.seed = self->seed;
+    config.settings[BREAKOUT_SETTING_LIVES] = 99.0;
+    if (net_match_create(&config, &reporter, &self->match) != NET_OK) return false;
+    const base_allocator* line = &self->line_bytes.allocator;
+    if (net_sim_create(line, self->seed, &self->sim) != NET_OK) return false;
+    uint32_t peers_max = (uint32_t)self->clients + 2;
+    if (net_sim_server(self->sim, peers_max, &self->transport) != NET_OK) return false;
+    const net_server_config server = {
+        .allocator = &self->server_bytes.allocator,
+        .match = self->match,
+        .transport = self->transport,
+        .clients_max = (uint32_t)self->clients,
+    };
+    return net_server_create(&server, &self->server) == NET_OK;
+}
+
+static bool open_member(memory* self, uint32_t index) {
+    member* one = &self->members[index];
+    base_reporter reporter = base_reporter_stderr();
+    net_match_config config = net_match_config_default(self->module);
+    config.allocator = &self->client_bytes.allocator;
+    config.role = NET_ROLE_MIRROR;
+    if (net_match_create(&config, &reporter, &one->match) != NET_OK) return false;
+    const net_link_config link = {
+        .loss_percent = self->loss_percent,
+        .delay_ms = 30,
+        .jitter_ms = 5,
+        .seed = self->seed * 10 + index,
+    };
+    if (net_sim_client(self->sim, &link, &one->transport) != NET_OK) return false;
+    const net_viewer_config viewer = {
+        .allocator = &self->view_bytes.allocator,
+        .module = self->module,
+        .is_predicting = index == 0,
+    };
+    if (net_viewer_create(&viewer, &reporter, &one->viewer) != NET_OK) return false;
+    const net_client_config client = {
+        .allocator = &self->client_bytes.allocator,
+        .match = one->match,
+        .transport = one->transport,
+        .address = "sim",
+        .name = "bot",
+        .is_bot = true,
+        .seed = self->seed + index,
+        .viewer = one->viewer,
+    };
+    return net_client_create(&client, &one->client) == NET_OK;
+}
+
+static void close_all(memory* self) {
+    for (uint32_t i = 0; i < self->clients; i++) {
+        member* one = &self->members[i];
+        if (one->client) net_client_destroy(one->client);
+        if (one->viewer) net_viewer_destroy(one->viewer);
+        if (one->transport) one->transport->ops->destroy(one->transport);
+        if (one->match) net_match_destroy(one->match);
+    }
+    if (self->server) net_server_destroy(self->server);
+    if (self->transport) self->transport->ops->destroy(self->transport);
+    if (self->sim) net_sim_destroy(self->sim);
+    if (self->match) net_match_destroy(self->match);
+    if (self->module) net_module_close(self->module);
+}
+
+// ---- running ----
+
+static void count_lives(memory* self) {
+    const ecs_world* world = net_match_world(self->match);
+    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
+    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
+        uint32_t index = ecs_entity_index(entity);
+        if (index > INDEX_MAX) return;
+        if (self->handles[index] == entity) continue;
+        self->handles[index] = entity;
+        self->lives++;
+        if (index > self->index_top) self->index_top = index;
+    }
+}
+
+static void step(memory* self, uint64_t tick) {
+    self->now_us += TICK_US;
+    net_server_service(self->server, self->now_us);
+    net_server_tick(self->server, self->now_us);
+    count_lives(self);
+    for (uint32_t i = 0; i < self->clients; i++) {
+        member* one = &self->members[i];
+        net_client_service(one->client, self->now_us);
+        if (net_client_get_phase(one->client) == NET_CLIENT_PLAYING &&
+            self->now_us >= net_client_next_tick_us(one->client))
+            net_client_tick(one->client, self->now_us, NULL);
+        if (tick % 2 == i % 2) (void)net_viewer_frame(one->viewer, self->now_us);
+    }
+}
+
+static void print_side(const counter* side, uint64_t allocations_before) {
+    printf(" | %9" PRId64 " %6" PRIu64, side->bytes, side->allocations - allocations_before);
+}
+
+static bool run(memory* self) {
+    printf(
+        "minute  lives index alive | server B  asked | clients B asked | views B    asked | line B"
+        " asked\n");
+    const counter* sides[] = {&self->server_bytes, &self->client_bytes, &self->view_bytes,
+                              &self->line_bytes};
+    static const char* const names[BASE_COUNT(sides)] = {"server", "clients", "views", "line"};
+    int64_t most[BASE_COUNT(sides)] = {0};
+    bool is_right = true;
+    for (uint64_t minute = 1; minute <= self->minutes; minute++) {
+        uint64_t before[BASE_COUNT(sides)];
+        for (uint32_t i = 0; i < BASE_COUNT(sides); i++)
+            before[i] = sides[i]->allocations;
+        for (uint64_t tick = 0; tick < TICKS_PER_MINUTE; tick++)
+            step(self, tick);
+        printf("%6" PRIu64 " %6" PRIu64 " %5" PRIu32 " %5" PRIu32, minute, self->lives,
+               self->index_top, ecs_world_entity_count(net_match_world(self->match)));
+        for (uint32_t i = 0; i < BASE_COUNT(sides); i++)
+            print_side(sides[i], before[i]);
+        printf("\n");
+        fflush(stdout);
+        if (minute == self->warm) {
+            for (uint32_t i = 0; i < BASE_COUNT(sides); i++)
+                most[i] = sides[i]->bytes + SLACK_BYTES;
+        }
+        for (uint32_t i = 0; minute > self->warm && i < BASE_COUNT(sides); i++) {
+            if (sides[i]->bytes <= most[i]) continue;
+            printf("FAILED: more than %" PRId64 " bytes of the %s\n", most[i], names[i]);
+            is_right = false;
+        }
+    }
+    if (self->lives <= self->index_top) {
+        printf("FAILED: no index was used again: a longer match is needed\n");
+        is_right = false;
+    }
+    return is_right;
+}
+
+int main(int argc, char** argv) {
+    static memory self = {.minutes = 200, .warm = 120, .clients = 2, .loss_percent = 2, .seed = 1};
+    const base_option table[] = {
+        {"minutes", BASE_OPTION_U64, &self.minutes, "M", "of the match", 0, 0},
+        {"warm", BASE_OPTION_U64, &self.warm, "W", "minutes until nothing may rise", 0, 0},
+        {"clients", BASE_OPTION_U64, &self.clients, "N", "that play and look", 1, CLIENTS_MAX},
+        {"loss", BASE_OPTION_F64, &self.loss_percent, "P", "percent, each way", 0, 0},
+        {"seed", BASE_OPTION_U64, &self.seed, "N", "of match, network and bots", 0, 0},
+    };
+    const base_options description = {
+        .program = "memory",
+        .usage = "BREAKOUT.blk [options]",
+        .about = "Bytes of a long match, in virtual time.",
+        .options = table,
+        .count = BASE_COUNT(table),
+    };
+    base_option_list words = {0};
+    base_reporter reporter = base_reporter_stderr();
+    switch (base_options_read(&description, argc, argv, &words, &reporter)) {
+    case BASE_OPTIONS_HELP:
+        return 0;
+    case BASE_OPTIONS_ERROR:
+        return 2;
+    case BASE_OPTIONS_OK:
+        break;
+    }
+    if (words.count != 1) return 2;
+    counter_init(&self.server_bytes);
+    counter_init(&self.client_bytes);
+    counter_init(&self.view_bytes);
+    counter_init(&self.line_bytes);
+    bool is_right = open_server(&self, words.values[0]);
+    for (uint32_t i = 0; is_right && i < self.clients; i++)
+        is_right = open_member(&self, i);
+    if (is_right) is_right = run(&self);
+    close_all(&self);
+    return is_right ? 0 : 1;
+}
