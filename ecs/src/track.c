@@ -92,13 +92,48 @@ typedef struct tracked_column {
     uint8_t* values;
     uint8_t* shadows;
     size_t size;
-    bool is_behind; // memory ran out for a shadow: its row must be compared again
+    uint64_t float_bits; // the exponents of two floats in `is_flat` values, 0 where there are none
+    bool is_dense;       // its bytes are all there is to a value
+    bool is_flat;        // and lie as they are hashed, at most 16 of them
+    bool is_behind;      // memory ran out for a shadow: its row must be compared again
 } tracked_column;
+
+#define FLAT_BYTES_MAX 16u
+#define GATHERED_ROWS 32u
+#define FLOAT_EXPONENTS UINT64_C(0x7F8000007F800000)
+
+// Is a value of the type hashed by the very bytes that it has in memory? But for NaNs of four-byte
+// floats, of which `float_bits` tells.
+static bool is_flat(const ecs_type* type, uint64_t* float_bits) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        if (field->offset != end || field->kind == ECS_FIELD_BOOL || field->kind == ECS_FIELD_F64) {
+            return false;
+        }
+        if (field->kind == ECS_FIELD_F32) {
+            if (end % 4 != 0) {
+                return false;
+            }
+            // The test for NaNs may hit on other fields too, which costs time alone.
+            *float_bits = FLOAT_EXPONENTS;
+        }
+        end += field->count * ecs_field_kind_bytes(field->kind);
+    }
+    return end == type->object_size && end % 4 == 0 && end > 0 && end <= FLAT_BYTES_MAX;
+#else
+    (void)type;
+    (void)float_bits;
+    return false;
+#endif
+}
 
 static tracked_column column_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
     const ecs_archetype* archetype = chunk->archetype;
     const ecs_column* column = &archetype->columns[archetype->tracked[track]];
     return (tracked_column){
+        .is_dense = column->type->is_dense && ecs_type_is_plain(column->type),
         .type = column->type,
         .component = column->component,
         .name_hash = ecs_component_get(world, column->component)->name_hash,
@@ -187,7 +222,7 @@ static void count_change(ecs_world* world, const tracked_column* column, uint32_
 }
 
 // memcmp without a call for the sizes that most components have.
-static inline bool is_same_bytes(const void* a, const void* b, size_t size) {
+static inline bool is_same_bytes(const uint8_t* a, const uint8_t* b, size_t size) {
     if (size == 4) {
         return memcmp(a, b, 4) == 0;
     }
@@ -195,36 +230,62 @@ static inline bool is_same_bytes(const void* a, const void* b, size_t size) {
         return memcmp(a, b, 8) == 0;
     }
     if (size == 12) {
-        return (memcmp(a, b, 8) | memcmp((const uint8_t*)a + 8, (const uint8_t*)b + 8, 4)) == 0;
+        return memcmp(a, b, 8) == 0 && memcmp(a + 8, b + 8, 4) == 0;
+    }
+    if (size == 16) {
+        return memcmp(a, b, 8) == 0 && memcmp(a + 8, b + 8, 8) == 0;
     }
     return memcmp(a, b, size) == 0;
+}
+
+// Could a flat value hold a NaN? Infinite floats and numbers that look alike are suspected too.
+static inline bool may_have_nan(const tracked_column* column, const uint8_t* value) {
+    uint64_t low = 0;
+    uint64_t high = 0;
+    if (column->size == 4) {
+        memcpy(&low, value, 4);
+    } else {
+        memcpy(&low, value, 8);
+    }
+    if (column->size == 12) {
+        memcpy(&high, value + 8, 4);
+    } else if (column->size == 16) {
+        memcpy(&high, value + 8, 8);
+    }
+    // An exponent of ones carries into the bit above it, which the mask left free.
+    const uint64_t carry = UINT64_C(0x0080000000800000);
+    uint64_t sums = ((low & column->float_bits) + carry) | ((high & column->float_bits) + carry);
+    return (sums & UINT64_C(0x8000000080000000)) != 0;
 }
 
 // Different bytes are the same value only when they spell a NaN differently; then the hashes are equal
 // too, so the slow compare is asked only where they are.
 static void compare_dense_row(ecs_world* world, const tracked_column* column, uint32_t row) {
-    const void* value = column->values + column->size * row;
-    void* shadow = column->shadows + column->size * row;
+    const uint8_t* value = column->values + column->size * row;
+    uint8_t* shadow = column->shadows + column->size * row;
     if (is_same_bytes(shadow, value, column->size)) {
         return;
     }
     uint64_t seed = base_hash64_mix(column->name_hash, column->entities[row]);
-    uint64_t before = ecs_type_hash(column->type, shadow, seed);
-    uint64_t after = ecs_type_hash(column->type, value, seed);
-    bool is_same = before == after && ecs_type_equal(column->type, shadow, value);
+    uint64_t before = 0;
+    uint64_t after;
+    bool is_same = false;
+    if (column->is_flat && !may_have_nan(column, shadow) && !may_have_nan(column, value)) {
+        after = base_hash64_change(shadow, value, column->size, seed);
+    } else {
+        before = ecs_type_hash(column->type, shadow, seed);
+        after = ecs_type_hash(column->type, value, seed);
+        is_same = before == after && ecs_type_equal(column->type, shadow, value);
+    }
     ecs_bytes_copy(shadow, value, (uint32_t)column->size);
     if (!is_same) {
         count_change(world, column, row, before, after);
     }
 }
 
-static inline bool is_dense(const tracked_column* column) {
-    return column->type->is_dense && ecs_type_is_plain(column->type);
-}
-
 // Compare one row, whatever its type.
 static void compare_row(ecs_world* world, tracked_column* column, uint32_t row) {
-    if (is_dense(column)) {
+    if (column->is_dense) {
         compare_dense_row(world, column, row);
         return;
     }
@@ -288,7 +349,7 @@ static void compare_dense(ecs_world* world, const tracked_column* column, uint32
 
 static void compare_written(ecs_world* world, tracked_column* column, uint32_t count) {
     world->counters.rows_compared += count;
-    if (is_dense(column)) {
+    if (column->is_dense) {
         compare_dense(world, column, count);
         return;
     }
@@ -297,21 +358,46 @@ static void compare_written(ecs_world* world, tracked_column* column, uint32_t c
     }
 }
 
-// Rows written by handle: the summary finds the words, the words find the rows.
+static void compare_rows(ecs_world* world, tracked_column* column, const uint32_t* rows,
+                         uint32_t count) {
+    world->counters.rows_compared += count;
+    if (column->is_dense) {
+        for (uint32_t i = 0; i < count; i++) {
+            compare_dense_row(world, column, rows[i]);
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        compare_row(world, column, rows[i]);
+    }
+}
+
+// Rows written by handle: the summary finds the words, the words find the rows. They lie apart, so some
+// are gathered and asked for before the first is compared.
 static void compare_marked(ecs_world* world, tracked_column* column, const ecs_chunk* chunk,
                            uint32_t track) {
     const uint64_t* words = ecs_chunk_dirty(chunk, track);
     const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
+    uint32_t rows[GATHERED_ROWS + 64];
+    uint32_t count = 0;
     for (uint64_t left = chunk->summary[track]; left != 0; left &= left - 1) {
         uint32_t first = base_bit_lowest(left) * words_per_bit;
         for (uint32_t word = first; word < first + words_per_bit && word < chunk->dirty_words;
              word++) {
-            for (uint64_t rows = words[word]; rows != 0; rows &= rows - 1) {
-                world->counters.rows_compared++;
-                compare_row(world, column, word * 64 + base_bit_lowest(rows));
+            for (uint64_t bits = words[word]; bits != 0; bits &= bits - 1) {
+                uint32_t row = word * 64 + base_bit_lowest(bits);
+                __builtin_prefetch(column->values + column->size * row);
+                __builtin_prefetch(column->shadows + column->size * row, 1);
+                __builtin_prefetch(column->entities + row);
+                rows[count++] = row;
+            }
+            if (count >= GATHERED_ROWS) {
+                compare_rows(world, column, rows, count);
+                count = 0;
             }
         }
     }
+    compare_rows(world, column, rows, count);
 }
 
 static void forget_marks(ecs_chunk* chunk, uint32_t track) {
@@ -335,6 +421,7 @@ static void track_chunk(ecs_world* world, ecs_chunk* chunk) {
             continue;
         }
         tracked_column column = column_of(world, chunk, track);
+        column.is_flat = column.is_dense && is_flat(column.type, &column.float_bits);
         if (column.size > 0 && chunk->written[track] != 0) {
             compare_written(world, &column, count);
         } else if (column.size > 0) {

@@ -57,12 +57,29 @@ static void mixing_depends_on_order(void** state) {
     assert_true(base_hash64_mix(1, 2) == base_hash64_mix(1, 2));
 }
 
+static void a_change_is_the_difference_of_two_hashes(void** state) {
+    (void)state;
+    uint8_t before[32], after[32];
+    for (uint32_t i = 0; i < sizeof before; i++) {
+        before[i] = (uint8_t)(i * 37);
+        after[i] = (uint8_t)(i * 101 + 1);
+    }
+    for (size_t size = 0; size <= sizeof before; size++) {
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            uint64_t expected = base_hash64(after, size, seed) - base_hash64(before, size, seed);
+            assert_true(base_hash64_change(before, after, size, seed) == expected);
+        }
+    }
+    assert_true(base_hash64_change(before, before, 12, 7) == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(known_values_hold),
         TEST(any_cut_into_pieces_gives_the_same_hash),
         TEST(ending_leaves_the_hasher_open),
         TEST(mixing_depends_on_order),
+        TEST(a_change_is_the_difference_of_two_hashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
