@@ -19,7 +19,7 @@ typedef struct ecs_rebind {
 typedef struct ecs_reload_edit {
     uint32_t chunk, row, column;
     const void* source; ///< of plain data: the new default
-    void* staged;       ///< of a type with functions: a copy of it, moved in
+    void* staged;       ///< of a type with functions: the value as it will be, moved in
 } ecs_reload_edit;
 
 /// One entity that changes its archetype. Places are {chunk id, row}.
@@ -33,9 +33,9 @@ typedef struct ecs_reload_move {
 
 typedef struct ecs_reload_plan {
     ecs_world* world;
-    ecs_template_row** rows; ///< new ones by id - 1
-    uint32_t old_count;      ///< templates before
-    ecs_rebind* rebinds;     ///< [old_count + 1] by id
+    ecs_template_row** rows;  ///< new ones by id - 1
+    uint32_t old_count;       ///< templates before
+    ecs_rebind* rebinds;      ///< [old_count + 1] by id
     uint32_t archetype_count; ///< before
     ecs_reload_edit* edits;
     uint32_t edit_count, edit_capacity;

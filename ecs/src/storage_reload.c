@@ -113,7 +113,11 @@ static ecs_result plan_edit(ecs_reload_plan* plan, uint32_t chunk, uint32_t row,
     if (column->type->ops) {
         edit.staged = base_allocate_zero(world->allocator, column->size);
         if (!edit.staged) return ECS_ERR_MEMORY;
-        if (!ecs_cell_copy(world, column->type, edit.staged, source)) {
+        // The old value, changed: a copy of the default could have the very version of the shadow.
+        const void* cell = ecs_chunk_cell(world->storage.chunks[chunk], at, row);
+        bool is_copied = ecs_cell_copy(world, column->type, edit.staged, cell);
+        if (!is_copied || !ecs_cell_assign(world, column->type, edit.staged, source)) {
+            if (is_copied) ecs_cell_destroy(world, column->type, edit.staged);
             base_release(world->allocator, edit.staged, column->size);
             return ECS_ERR_MEMORY;
         }

@@ -112,6 +112,32 @@ static void values_follow_their_default_until_they_are_written(void** state) {
     ecs_world_destroy(world);
 }
 
+// A new default that was written as often as the old one is a change all the same.
+static void tracked_values_that_count_their_changes_are_found_different(void** state) {
+    (void)state;
+    static const char* const texts[] = {
+        "a { \"s:t\"{ _track:b=yes; value:t=one } \"l:list<i>\"{ _track:b=yes; v:i=1 }\n"
+        "    \"o:object\"{ _track:b=yes; k:i=1; in:array{ v:i=1 } } }",
+        "a { \"s:t\"{ _track:b=yes; value:t=two } \"l:list<i>\"{ _track:b=yes; v:i=2 }\n"
+        "    \"o:object\"{ _track:b=yes; k:i=1; in:array{ v:i=2 } } }",
+        "a { \"s:t\"{ _track:b=yes; value:t=\"\" } \"l:list<i>\"{ _track:b=yes }\n"
+        "    \"o:object\"{ _track:b=yes } }"};
+    ecs_world* world = sealed_world(NULL, texts[0]);
+    assert_int_not_equal(make(world, "a"), ECS_ENTITY_NONE);
+    ecs_step step = {.dt = 0.1f};
+    ecs_world_step(world, &step);
+    for (step.tick = 1; step.tick <= 6; step.tick++) {
+        ecs_changes_clear(world);
+        reload_run run = reload_with(world, texts[step.tick % 3], false);
+        assert_int_equal(run.result, ECS_OK);
+        assert_int_equal(run.done.entities_changed, 1);
+        ecs_world_step(world, &step);
+        assert_int_equal(ecs_changes_get(world).changed_count, 3);
+        ecs_world_validate(world);
+    }
+    ecs_world_destroy(world);
+}
+
 static void entities_get_and_lose_components_with_their_template(void** state) {
     (void)state;
     ecs_world* world = sealed_world(NULL, first_text);
@@ -332,10 +358,11 @@ static void model_write(const model_text* text, char* target, size_t bytes) {
         for (uint32_t c = 0; c < MODEL_COMPONENTS; c++) {
             if (t < MODEL_TEMPLATES && !text->has[t][c]) continue;
             int32_t value = t < MODEL_TEMPLATES ? text->value[t][c] : 0;
-            // Numbers, texts, and tracked ones.
-            size += (size_t)snprintf(
-                target + size, bytes - size,
-                c % 2 ? " c%u:t=\"v%d\"" : " \"c%u:i\"{ _track:b=yes; value:i=%d }", c, value);
+            // Numbers and texts.
+            size += (size_t)snprintf(target + size, bytes - size,
+                                     c % 2 ? " \"c%u:t\"{ _track:b=yes; value:t=v%d }"
+                                           : " \"c%u:i\"{ _track:b=yes; value:i=%d }",
+                                     c, value);
         }
         size += (size_t)snprintf(target + size, bytes - size, " }\n");
     }
@@ -407,6 +434,7 @@ static void random_reloads_match_a_naive_twin(void** state) {
             ecs_storage_validate(world);
             ecs_step tick = {.tick = step + 1, .dt = 0.1f};
             ecs_world_step(world, &tick);
+            ecs_world_validate(world);
             ecs_changes_clear(world);
         }
         // What is saved is the same when it is restored, and so is the hash that was kept step by step.
@@ -429,6 +457,7 @@ static void random_reloads_match_a_naive_twin(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(values_follow_their_default_until_they_are_written),
+        TEST(tracked_values_that_count_their_changes_are_found_different),
         TEST(entities_get_and_lose_components_with_their_template),
         TEST(what_is_wrong_changes_nothing),
         TEST(a_reload_within_a_walk_or_before_seal_is_misuse),
