@@ -90,7 +90,9 @@ typedef struct net_enet_config {
     const base_allocator* allocator;
     const char* listen;     ///< "127.0.0.1:7777" for a server, NULL for a client
     uint32_t peers_max;     ///< clients at once; 1 for a client
-    uint32_t peers_per_address_max; ///< 0: no limit (loopback)
+    /// 0: no limit (loopback). Whoever comes back from the port of before takes the old connection's
+    /// place; one that ends counts until it has, 5 s at most.
+    uint32_t peers_per_address_max;
     bool is_insecure_allowed;       ///< without it only loopback is bound
 } net_enet_config;
 
