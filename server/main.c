@@ -211,7 +211,7 @@ static void reload_templates(program* self) {
                     done.templates_changed, done.templates_added, done.entities_changed);
     else
         base_report(&self->reporter, file, 0, "not reloaded, nothing changed: %s",
-                    net_result_text(result));
+                    result == NET_ERR_MEMORY ? net_result_text(result) : "its faults are above");
 }
 
 static void run_match(program* self) {

@@ -140,7 +140,7 @@ case_templates_are_reloaded_on_request() {
     echo 'lamp { radius:r=8 }' >>breakout.blk
     kill -HUP "${pids[server]}"
     await "a refusal" grep -q "breakout.blk:[0-9]*: error: template 'lamp' exists already" server.err
-    await "its end" grep -q 'breakout.blk: error: not reloaded, nothing changed' server.err
+    await "its end" grep -q 'breakout.blk: error: not reloaded, nothing changed: its faults are above' server.err
     sed -i '$d; s/_min:r=0;/_min:r=1;/' breakout.blk
     kill -HUP "${pids[server]}"
     await "a lock" grep -q "breakout.blk:[0-9]*: error: template '[a-z_]*': component 'pos' is replicated" server.err
