@@ -79,49 +79,66 @@ static bool are_values_there(const ecs_world* world, const ecs_archetype* archet
 
 // The run from command `first` on: living entities of one plain archetype, each once. Fills
 // items[].row. @return its length; 0 when there is none or memory ran out.
-static uint32_t collect(ecs_world* world, uint32_t first, const ecs_binding* binding,
+static uint32_t collect(ecs_world* world, uint32_t first, uint32_t head, const ecs_binding* binding,
                         ecs_archetype** source) {
     ecs_storage* storage = &world->storage;
     const ecs_commands* commands = &storage->commands;
-    const ecs_command* like = &commands->items[first];
+    const ecs_command *like = &commands->items[head], *command = NULL;
     const uint32_t index_max = binding && binding->is_replicated && !world->is_mirror
                                    ? world->limits.replicated_index_max
                                    : ECS_INDEX_MAX;
     const bool has_families = world->hierarchy.pages && like->op == ECS_COMMAND_DESTROY;
-    uint64_t* seen = NULL;
-    uint32_t count = 0, shift = 0;
+    uint64_t *seen = NULL, word = 0; // `word` is seen[word_at], kept at hand while rows are near
+    ecs_batch_item* items = NULL;
+    uint32_t count = 0, word_at = 0, end = first, chunk_id = UINT32_MAX, base = 0;
     for (uint32_t i = first; i < commands->count; i++, count++) {
-        const ecs_command* command = &commands->items[i];
         if (i + RECORD_AHEAD < commands->count)
             __builtin_prefetch(
-                ecs_record_at(storage, ecs_entity_index(command[RECORD_AHEAD].entity)), 1);
-        if (command->op != like->op || command->template_id != like->template_id) break;
-        ecs_entity entity = command->entity;
+                ecs_record_at(storage, ecs_entity_index(commands->targets[i + RECORD_AHEAD])), 1);
+        if (i == end) {
+            command = &commands->items[head];
+            end = ecs_command_end(commands, head++);
+            if (command->op != like->op || command->template_id != like->template_id ||
+                (command->init_count > 0 &&
+                 (!binding || !are_values_there(world, binding->archetype, command))))
+                break;
+        }
+        ecs_entity entity = commands->targets[i];
         if (ecs_entity_is_placeholder(entity)) entity = ecs_command_resolve(world, entity);
         const ecs_record* record = ecs_record_find(storage, entity);
         if (!record || ecs_entity_index(entity) > index_max) break;
         if (has_families && ecs_hierarchy_has_family(world, entity)) break;
-        const ecs_chunk* chunk = ecs_record_chunk(storage, record);
-        if (count == 0) {
-            *source = chunk->archetype;
-            if (chunk->archetype->has_ops || chunk->archetype->told ||
-                (binding && chunk->archetype == binding->archetype) ||
-                !reserve_scratch(world, chunk->archetype, commands->count - first))
-                return 0;
-            seen = commands->batch.seen;
-            shift = chunk_shift(*source);
+        if (record->place >> ECS_ROW_BITS != chunk_id) {
+            const ecs_chunk* chunk = ecs_record_chunk(storage, record);
+            if (count == 0) {
+                *source = chunk->archetype;
+                if (chunk->archetype->has_ops || chunk->archetype->told ||
+                    (binding && chunk->archetype == binding->archetype) ||
+                    !reserve_scratch(world, chunk->archetype, commands->count - first))
+                    return 0;
+                seen = commands->batch.seen;
+                items = commands->batch.items;
+            }
+            if (chunk->archetype != *source) break;
+            chunk_id = chunk->id;
+            base = chunk->index << chunk_shift(*source);
         }
-        if (chunk->archetype != *source ||
-            (command->init_count > 0 &&
-             (!binding || !are_values_there(world, binding->archetype, command))))
-            break;
-        uint32_t row = chunk->index << shift | ecs_record_row(record);
-        if (seen[row / 64] >> (row % 64) & 1) break;
-        seen[row / 64] |= 1ull << (row % 64);
-        commands->batch.items[count].row = row;
+        uint32_t row = base | ecs_record_row(record);
+        if (row / 64 != word_at) {
+            seen[word_at] = word;
+            word_at = row / 64;
+            word = seen[word_at];
+        }
+        if (word >> (row % 64) & 1) break;
+        word |= 1ull << (row % 64);
+        items[count].row = row;
     }
-    for (uint32_t i = 0; i < count; i++)
-        seen[commands->batch.items[i].row / 64] = 0;
+    word_at = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].row / 64 == word_at) continue;
+        word_at = items[i].row / 64;
+        seen[word_at] = 0;
+    }
     return count;
 }
 
@@ -170,10 +187,10 @@ static void remove_rows(ecs_world* world, ecs_archetype* archetype, uint32_t cou
     const uint32_t keep = (uint32_t)archetype->row_count - count;
     for (uint32_t i = 0; i < count && archetype->track_count > 0; i++)
         ecs_chunk_clear_mark(archetype->chunks[items[i].row >> shift], items[i].row & mask);
-    plan_moves(items, count, keep);
+    if (keep > 0) plan_moves(items, count, keep);
     row_move moves[BLOCK_ROWS];
     uint32_t pending = 0;
-    for (uint32_t w = 0; w < count; w++) {
+    for (uint32_t w = 0; w < count && keep > 0; w++) {
         if (items[w].place == GONE) continue;
         BASE_ASSERT(items[w].place < keep);
         moves[pending++] = (row_move){
@@ -230,24 +247,46 @@ static void set_values(ecs_world* world, ecs_chunk* chunk, uint32_t row,
     }
 }
 
+// Recreates of rows of one archetype: commands from number `first` on.
+typedef struct recreation {
+    ecs_archetype* source;
+    const ecs_binding* binding;
+    ecs_template_id template_id;
+    uint32_t first;
+    uint32_t head; ///< header of the commands that are filled in now
+} recreation;
+
+// The values of commands [command, command + count).
+static void set_block_values(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
+                             recreation* run, uint32_t command) {
+    const ecs_commands* commands = &world->storage.commands;
+    for (uint32_t i = 0; i < count;) {
+        const uint32_t end = ecs_command_end(commands, run->head) - command;
+        const ecs_command* like = &commands->items[run->head];
+        if (like->init_count > 0) set_values(world, chunk, row + i, like);
+        if (end > count) return;
+        i = end;
+        run->head++;
+    }
+}
+
 // Cells of rows [row, row + count) of the target: what the source has too, else defaults, then the
-// commands' values. A shadow starts as its value.
+// commands' values. A shadow starts as its value. `done` commands of the run are there already.
 static void fill_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
-                       const ecs_archetype* source, const ecs_binding* binding,
-                       const ecs_batch_item* items, const ecs_command* commands) {
-    const ecs_archetype* archetype = chunk->archetype;
+                       recreation* run, uint32_t done) {
+    const ecs_archetype *archetype = chunk->archetype, *source = run->source;
     row_span spans[BLOCK_ROWS];
-    uint32_t span_count = find_spans(source, items, count, spans);
+    uint32_t span_count =
+        find_spans(source, world->storage.commands.batch.items + done, count, spans);
     for (uint32_t c = 0; c < archetype->column_count; c++) {
         uint16_t from = source->slots[archetype->columns[c].component];
         uint8_t* to = ecs_chunk_cell(chunk, c, row);
         if (from == ECS_SLOT_NONE)
-            ecs_cells_spread(to, binding->defaults[c], chunk->sizes[c], count);
+            ecs_cells_spread(to, run->binding->defaults[c], chunk->sizes[c], count);
         else if (chunk->sizes[c] > 0)
             copy_spans(to, from, chunk->sizes[c], spans, span_count);
     }
-    for (uint32_t i = 0; i < count; i++)
-        if (commands[i].init_count > 0) set_values(world, chunk, row + i, &commands[i]);
+    set_block_values(world, chunk, row, count, run, run->first + done);
     for (uint32_t t = 0; t < archetype->track_count; t++) {
         uint32_t column = archetype->tracked[t];
         memcpy(ecs_chunk_cell(chunk, archetype->column_count + t, row),
@@ -265,23 +304,26 @@ static void fill_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_
 static void settle_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
                          ecs_template_id template_id) {
     ecs_entity_list* recreated = &world->tracker.recreated;
-    for (uint32_t i = row; i < row + count; i++)
-        ecs_row_settle(world, chunk, i, chunk->entities[i], template_id);
+    const ecs_entity* entities = chunk->entities + row;
+    const uint32_t place = chunk->id << ECS_ROW_BITS | row;
+    for (uint32_t i = 0; i < count; i++)
+        *ecs_record_mut(&world->storage, ecs_entity_index(entities[i])) = (ecs_record){
+            .place = place + i,
+            .life = (uint16_t)(ecs_entity_generation(entities[i]) | ECS_LIFE_CREATED),
+            .template_id = template_id,
+        };
     if (chunk->archetype->track_count == 0) {
-        memcpy(recreated->items + recreated->count, chunk->entities + row,
-               count * sizeof(ecs_entity));
+        memcpy(recreated->items + recreated->count, entities, count * sizeof(ecs_entity));
         recreated->count += count;
         return;
     }
-    for (uint32_t i = row; i < row + count; i++)
-        ecs_track_arrived(world, chunk->entities[i], chunk->id, i);
+    for (uint32_t i = 0; i < count; i++)
+        ecs_track_arrived(world, entities[i], chunk->id, row + i);
 }
 
-static bool recreate_run(ecs_world* world, uint32_t first, uint32_t count, ecs_archetype* source,
-                         const ecs_binding* binding) {
-    ecs_archetype* target = binding->archetype;
-    const ecs_commands* commands = &world->storage.commands;
-    const ecs_batch_item* items = commands->batch.items;
+static bool recreate_run(ecs_world* world, recreation* run, uint32_t count) {
+    ecs_archetype *target = run->binding->archetype, *source = run->source;
+    const ecs_batch_item* items = world->storage.commands.batch.items;
     const uint32_t shift = chunk_shift(source), mask = source->rows_max - 1;
     if (!ecs_row_reserve_told(world, 0, count) ||
         ecs_archetype_reserve(world, target, count) != ECS_OK)
@@ -295,9 +337,8 @@ static bool recreate_run(ecs_world* world, uint32_t first, uint32_t count, ecs_a
         if (wanted > count - done) wanted = count - done;
         if (wanted > BLOCK_ROWS) wanted = BLOCK_ROWS;
         uint32_t row = ecs_chunk_append(world, chunk, wanted);
-        fill_block(world, chunk, row, wanted, source, binding, items + done,
-                   &commands->items[first + done]);
-        settle_block(world, chunk, row, wanted, commands->items[first].template_id);
+        fill_block(world, chunk, row, wanted, run, done);
+        settle_block(world, chunk, row, wanted, run->template_id);
         done += wanted;
     }
     remove_rows(world, source, count);
@@ -322,29 +363,30 @@ static void destroy_run(ecs_world* world, uint32_t count, ecs_archetype* source)
     remove_rows(world, source, count);
 }
 
-uint32_t ecs_batch_apply(ecs_world* world, uint32_t first, uint32_t* looked_at) {
+uint32_t ecs_batch_apply(ecs_world* world, uint32_t first, uint32_t head, uint32_t* looked_at) {
     const ecs_commands* commands = &world->storage.commands;
-    const ecs_command* command = &commands->items[first];
+    const ecs_command* command = &commands->items[head];
     *looked_at = 1;
     bool is_recreate = command->op == ECS_COMMAND_RECREATE;
     if (!is_recreate && command->op != ECS_COMMAND_DESTROY) return 0;
-    if (commands->count - first < RUN_MIN || command[1].op != command->op) return 0;
-    // Archetypes are numbered in the order of making: a dead entity makes none.
-    if (!ecs_is_alive(world, ecs_command_resolve(world, command->entity))) return 0;
-    ecs_binding* binding = NULL;
-    if (is_recreate &&
-        (ecs_row_bind(world, command->template_id, &binding) != ECS_OK ||
-         binding->archetype->has_ops || binding->archetype->told))
+    if (commands->count - first < RUN_MIN ||
+        (ecs_command_end(commands, head) == first + 1 && command[1].op != command->op))
         return 0;
-    ecs_archetype* source = NULL;
-    uint32_t count = collect(world, first, binding, &source);
+    // Archetypes are numbered in the order of making: a dead entity makes none.
+    if (!ecs_is_alive(world, ecs_command_resolve(world, commands->targets[first]))) return 0;
+    ecs_binding* binding = NULL;
+    if (is_recreate && (ecs_row_bind(world, command->template_id, &binding) != ECS_OK ||
+                        binding->archetype->has_ops || binding->archetype->told))
+        return 0;
+    recreation run = {NULL, binding, command->template_id, first, head};
+    uint32_t count = collect(world, first, head, binding, &run.source);
     if (count > 1) *looked_at = count;
     if (count < RUN_MIN) return 0;
     ecs_structure_check(world);
     ecs_runway_close(world);
     if (!is_recreate)
-        destroy_run(world, count, source);
-    else if (!recreate_run(world, first, count, source, binding))
+        destroy_run(world, count, run.source);
+    else if (!recreate_run(world, &run, count))
         return 0;
     return count;
 }

@@ -458,10 +458,20 @@ void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
     trim(world, archetype, 1);
 }
 
+// Rows [from, end) end, the last ones of the chunk: a few are made zero at once, of many only those that
+// must be, and the others when rows are about to take their place again.
+static void cut_rows(ecs_chunk* chunk, uint32_t from, uint32_t end) {
+    if (end - from > CLEAN_ROWS) chunk->clean_end = end = (from + 15) & ~15u;
+    ecs_chunk_zero(chunk, from, end);
+}
+
 void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
     ecs_storage* storage = &world->storage;
     BASE_ASSERT(!archetype->has_ops && storage->runway.chunk == NULL);
-    uint32_t removed = (uint32_t)(archetype->row_count - count);
+    // Of removals one by one, those would be idle that found less than a quarter used.
+    const uint64_t quarter = (archetype->row_room + 3) / 4;
+    const uint64_t idle_from = archetype->row_count < quarter ? archetype->row_count : quarter;
+    if (archetype->row_count > quarter) archetype->idle_removals = 0;
     while (archetype->row_count > count) {
         ecs_chunk* chunk = archetype->chunks[archetype->tail];
         uint32_t* rows = &storage->chunk_counts[chunk->id];
@@ -469,12 +479,12 @@ void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t
         uint32_t end = excess < *rows ? *rows - (uint32_t)excess : 0;
         for (uint32_t row = end; row < *rows && archetype->track_count > 0; row++)
             ecs_chunk_clear_mark(chunk, row);
-        ecs_chunk_zero(chunk, end, *rows);
+        cut_rows(chunk, end, *rows);
         archetype->row_count -= *rows - end;
         *rows = end;
         if (end == 0 && archetype->tail > 0) archetype->tail--;
     }
-    trim(world, archetype, removed);
+    trim(world, archetype, idle_from > count ? (uint32_t)(idle_from - count) : 0);
 }
 
 void ecs_archetype_drop_chunk(ecs_world* world, ecs_archetype* archetype) {

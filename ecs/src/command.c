@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Structural changes recorded now and applied at a flush point.
 //
-// While systems walk rows nothing may move, so they record what they want. A command is a header and
-// packed copies of its values. A creation cannot know its handle yet, since handles are given out in
+// While systems walk rows nothing may move, so they record what they want. A command is a target, a header,
+// and packed copies of its values; commands in a row that differ by their targets alone and have no values
+// share a header, so that most cost no more than four bytes. A creation cannot know its handle yet, since handles are given out in
 // the order of application; it returns a placeholder, {generation 0, ordinal}, and whatever names it in
 // later commands or in events is replaced at the flush. The order is (system, job, sequence): with one
 // thread it is the order of recording.
@@ -132,41 +133,78 @@ static bool copy_values(ecs_world* world, const ecs_init* inits, uint32_t count,
     return true;
 }
 
-static inline ecs_command* push(ecs_world* world, ecs_command_op op) {
+static bool reserve_command(ecs_world* world) {
+    ecs_commands* commands = &world->storage.commands;
+    const uint32_t limit = world->limits.commands_queued_max;
+    if (commands->count >= limit ||
+        !base_array_reserve(world->allocator, (void**)&commands->targets,
+                            &commands->target_capacity, commands->count + 1,
+                            sizeof *commands->targets) ||
+        !base_array_reserve(world->allocator, (void**)&commands->created,
+                            &commands->created_capacity, commands->count + 1,
+                            sizeof *commands->created))
+        return false;
+    uint32_t room = commands->target_capacity < commands->created_capacity
+                        ? commands->target_capacity
+                        : commands->created_capacity;
+    commands->room = room < limit ? room : limit;
+    return true;
+}
+
+ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op, ecs_entity target) {
     ecs_commands* commands = &world->storage.commands;
     BASE_ASSERT(world->is_sealed && !commands->is_flushing);
-    if (commands->count >= world->limits.commands_queued_max) return NULL;
-    if (commands->count == commands->capacity || commands->count == commands->created_capacity) {
-        if (!base_array_reserve(world->allocator, (void**)&commands->items, &commands->capacity,
-                                commands->count + 1, sizeof *commands->items) ||
-            !base_array_reserve(world->allocator, (void**)&commands->created,
-                                &commands->created_capacity, commands->count + 1,
-                                sizeof *commands->created))
-            return NULL;
-    }
-    ecs_command* command = &commands->items[commands->count];
+    if (commands->count >= commands->room && !reserve_command(world)) return NULL;
+    if (!base_array_reserve(world->allocator, (void**)&commands->items, &commands->item_capacity,
+                            commands->item_count + 1, sizeof *commands->items))
+        return NULL;
+    ecs_command* command = &commands->items[commands->item_count++];
     *command = (ecs_command){.system = commands->system,
                              .job = commands->job,
-                             .sequence = commands->count++,
+                             .first = commands->count,
                              .op = (uint8_t)op};
+    commands->targets[commands->count++] = target;
+    commands->open_key = 0;
     return command;
 }
 
-ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op) {
-    return push(world, op);
+// What commands under one header have in common; never 0.
+static inline uint64_t key_of(const ecs_commands* commands, ecs_command_op op,
+                              ecs_template_id template_id) {
+    return (uint64_t)commands->system << 32 | (uint64_t)(op + 1) << 16 | template_id;
 }
 
-// Queue one command with copies of its values. @return NULL when that is not possible (counted).
-static inline ecs_command* record(ecs_world* world, ecs_command_op op, const ecs_init* inits,
-                                  uint32_t init_count) {
-    ecs_command* command = push(world, op);
+// One more command like those of the last header.
+static inline bool join(ecs_world* world, ecs_command_op op, ecs_entity target,
+                        ecs_template_id template_id, uint32_t init_count) {
+    ecs_commands* commands = &world->storage.commands;
+    const uint32_t count = commands->count;
+    if (commands->open_key != key_of(commands, op, template_id) || init_count > 0 ||
+        count >= commands->room)
+        return false;
+    commands->targets[count] = target;
+    commands->count = count + 1;
+    return true;
+}
+
+// Queue one command with copies of its values. @return false when that is not possible (counted).
+static __attribute__((noinline)) bool record(ecs_world* world, ecs_command_op op, ecs_entity target,
+                                             ecs_template_id template_id, const ecs_init* inits,
+                                             uint32_t init_count) {
+    ecs_commands* commands = &world->storage.commands;
+    ecs_command* command = ecs_command_push(world, op, target);
     if (command && (init_count == 0 || copy_values(world, inits, init_count, &command->values))) {
         command->init_count = (uint16_t)init_count;
-        return command;
+        command->template_id = template_id;
+        if (init_count == 0) commands->open_key = key_of(commands, op, template_id);
+        return true;
     }
-    if (command) world->storage.commands.count--;
+    if (command) {
+        commands->count--;
+        commands->item_count--;
+    }
     world->counters.commands_refused++;
-    return NULL;
+    return false;
 }
 
 // What is queued may be saved, and a save names templates. @return false for an unknown one (counted).
@@ -178,38 +216,32 @@ static inline bool is_template(ecs_world* world, ecs_template_id template_id) {
 
 ecs_entity ecs_command_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
                               uint32_t init_count) {
-    if (!is_template(world, template_id)) return ECS_ENTITY_NONE;
-    ecs_command* command = record(world, ECS_COMMAND_CREATE, inits, init_count);
-    if (!command) return ECS_ENTITY_NONE;
-    command->template_id = template_id;
-    command->entity = ecs_entity_make(++world->storage.commands.created_count, 0);
-    return command->entity;
+    ecs_commands* commands = &world->storage.commands;
+    const ecs_entity placeholder = ecs_entity_make(commands->created_count + 1, 0);
+    if (!join(world, ECS_COMMAND_CREATE, placeholder, template_id, init_count) &&
+        (!is_template(world, template_id) ||
+         !record(world, ECS_COMMAND_CREATE, placeholder, template_id, inits, init_count)))
+        return ECS_ENTITY_NONE;
+    commands->created_count++;
+    return placeholder;
 }
 
 bool ecs_command_destroy(ecs_world* world, ecs_entity entity) {
-    ecs_command* command = record(world, ECS_COMMAND_DESTROY, NULL, 0);
-    if (!command) return false;
-    command->entity = entity;
-    return true;
+    return join(world, ECS_COMMAND_DESTROY, entity, ECS_TEMPLATE_NONE, 0) ||
+           record(world, ECS_COMMAND_DESTROY, entity, ECS_TEMPLATE_NONE, NULL, 0);
 }
 
 bool ecs_command_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
                           const ecs_init* inits, uint32_t init_count) {
-    if (!is_template(world, template_id)) return false;
-    ecs_command* command = record(world, ECS_COMMAND_RECREATE, inits, init_count);
-    if (!command) return false;
-    command->entity = entity;
-    command->template_id = template_id;
-    return true;
+    return join(world, ECS_COMMAND_RECREATE, entity, template_id, init_count) ||
+           (is_template(world, template_id) &&
+            record(world, ECS_COMMAND_RECREATE, entity, template_id, inits, init_count));
 }
 
 bool ecs_command_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
                      const void* value) {
     ecs_init init = {.component = component, .value = value};
-    ecs_command* command = record(world, ECS_COMMAND_SET, &init, 1);
-    if (!command) return false;
-    command->entity = entity;
-    return true;
+    return record(world, ECS_COMMAND_SET, entity, ECS_TEMPLATE_NONE, &init, 1);
 }
 
 uint32_t ecs_command_count(const ecs_world* world) {
@@ -253,13 +285,13 @@ void ecs_command_unpack(ecs_world* world, const ecs_command* command, ecs_init* 
     }
 }
 
-static ecs_result apply(ecs_world* world, const ecs_command* command) {
+static ecs_result apply(ecs_world* world, const ecs_command* command, ecs_entity target) {
     ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
     ecs_command_unpack(world, command, inits);
     if (command->op == ECS_COMMAND_CREATE)
         return ecs_create(world, command->template_id, inits, command->init_count,
-                          &world->storage.commands.created[ecs_entity_index(command->entity) - 1]);
-    ecs_entity entity = ecs_command_resolve(world, command->entity);
+                          &world->storage.commands.created[ecs_entity_index(target) - 1]);
+    ecs_entity entity = ecs_command_resolve(world, target);
     if (!ecs_is_alive(world, entity) && !ecs_loading_is_pending(world, entity))
         return ECS_ERR_STALE;
     switch ((ecs_command_op)command->op) {
@@ -283,19 +315,20 @@ static bool is_plain_create(const ecs_command* command, ecs_template_id template
 // A run of creations without values from `first` on, at once. `looked_at` is how many commands need no
 // other try. @return commands done; 0 when there is no run or it does not fit as a whole, so that it is
 // tried one by one.
-static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t* looked_at) {
+static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t head, uint32_t* looked_at) {
     ecs_commands* commands = &world->storage.commands;
-    const ecs_command* command = &commands->items[first];
+    const ecs_command* command = &commands->items[head];
     uint32_t count = 0;
-    while (first + count < commands->count &&
-           is_plain_create(&commands->items[first + count], command->template_id))
-        count++;
+    for (; head < commands->item_count &&
+           is_plain_create(&commands->items[head], command->template_id);
+         head++)
+        count = ecs_command_end(commands, head) - first;
     *looked_at = count > 1 ? count : 1;
     ecs_binding* binding = NULL;
     if (count < 2 || ecs_row_bind(world, command->template_id, &binding) != ECS_OK ||
         binding->archetype->told)
         return 0;
-    ecs_entity* created = &commands->created[ecs_entity_index(command->entity) - 1];
+    ecs_entity* created = &commands->created[ecs_entity_index(commands->targets[first]) - 1];
     return ecs_create_many(world, command->template_id, count, created) == ECS_OK ? count : 0;
 }
 
@@ -303,9 +336,11 @@ void ecs_commands_clear(ecs_world* world) {
     ecs_commands* commands = &world->storage.commands;
     // Without blocks in use no command has values.
     bool has_values = commands->block_used > 0 || commands->block_bytes > 0;
-    for (uint32_t i = 0; has_values && i < commands->count; i++)
+    for (uint32_t i = 0; has_values && i < commands->item_count; i++)
         destroy_values(world, commands->items[i].values, commands->items[i].init_count);
     commands->count = 0;
+    commands->item_count = 0;
+    commands->open_key = 0;
     commands->created_count = 0;
     commands->block_used = 0;
     commands->block_bytes = 0;
@@ -318,7 +353,9 @@ void ecs_commands_deinit(ecs_world* world) {
     for (uint32_t i = 0; i < commands->block_count; i++)
         base_release(allocator, commands->blocks[i].memory, commands->blocks[i].capacity);
     base_release(allocator, commands->blocks, commands->block_capacity * sizeof *commands->blocks);
-    base_release(allocator, commands->items, commands->capacity * sizeof *commands->items);
+    base_release(allocator, commands->items, commands->item_capacity * sizeof *commands->items);
+    base_release(allocator, commands->targets,
+                 commands->target_capacity * sizeof *commands->targets);
     base_release(allocator, commands->created,
                  commands->created_capacity * sizeof *commands->created);
     ecs_batch_deinit(world);
@@ -333,9 +370,9 @@ static void fetch_ahead(const ecs_world* world, uint32_t at) {
     const ecs_commands* commands = &storage->commands;
     if (at + RECORD_AHEAD < commands->count)
         __builtin_prefetch(
-            ecs_record_at(storage, ecs_entity_index(commands->items[at + RECORD_AHEAD].entity)), 1);
+            ecs_record_at(storage, ecs_entity_index(commands->targets[at + RECORD_AHEAD])), 1);
     if (at + ROW_AHEAD >= commands->count) return;
-    const ecs_record* record = ecs_record_find(storage, commands->items[at + ROW_AHEAD].entity);
+    const ecs_record* record = ecs_record_find(storage, commands->targets[at + ROW_AHEAD]);
     if (!record) return;
     ecs_chunk_prefetch(ecs_record_chunk(storage, record), ecs_record_row(record));
 }
@@ -346,22 +383,26 @@ void ecs_commands_apply(ecs_world* world) {
     commands->is_flushing = true;
     if (commands->created)
         memset(commands->created, 0, commands->created_count * sizeof *commands->created);
-    uint32_t create_from = 0, batch_from = 0;
+    commands->open_key = 0;
+    uint32_t create_from = 0, batch_from = 0, head = 0;
     for (uint32_t i = 0; i < commands->count;) {
         uint32_t run = 0, looked_at;
+        while (ecs_command_end(commands, head) <= i)
+            head++;
         if (i >= create_from) {
-            run = apply_run(world, i, &looked_at);
+            run = apply_run(world, i, head, &looked_at);
             create_from = i + looked_at;
         }
         if (run == 0 && i >= batch_from) {
-            run = ecs_batch_apply(world, i, &looked_at);
+            run = ecs_batch_apply(world, i, head, &looked_at);
             batch_from = i + looked_at;
         }
         world->counters.commands_applied += run;
         i += run;
         if (run > 0) continue;
         fetch_ahead(world, i);
-        ecs_result result = apply(world, &commands->items[i++]);
+        ecs_result result = apply(world, &commands->items[head], commands->targets[i]);
+        i++;
         if (result == ECS_OK)
             world->counters.commands_applied++;
         else if (result == ECS_ERR_STALE)

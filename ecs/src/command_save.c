@@ -10,13 +10,14 @@ void ecs_commands_write(const ecs_world* world, base_bytes* bytes) {
     const ecs_commands* commands = &world->storage.commands;
     base_bytes_write_varint(bytes, commands->created_count);
     base_bytes_write_varint(bytes, commands->count);
-    for (uint32_t i = 0; i < commands->count; i++) {
-        const ecs_command* command = &commands->items[i];
+    for (uint32_t i = 0, head = 0; i < commands->count; i++) {
+        if (i == ecs_command_end(commands, head)) head++;
+        const ecs_command* command = &commands->items[head];
         base_bytes_write_u8(bytes, command->op);
         base_bytes_write_varint(bytes, command->system);
         base_bytes_write_varint(bytes, command->job);
         base_bytes_write_u16(bytes, command->template_id);
-        base_bytes_write_u32(bytes, command->entity);
+        base_bytes_write_u32(bytes, commands->targets[i]);
         base_bytes_write_varint(bytes, command->init_count);
         for (uint32_t k = 0; k < command->init_count; k++)
             base_bytes_write_u16(bytes, ecs_command_value_at(command, k)->component);
@@ -76,12 +77,11 @@ ecs_result ecs_commands_read(ecs_world* world, base_reader* reader) {
             (op == ECS_COMMAND_DESTROY && init_count != 0) ||
             !is_target_valid((ecs_command_op)op, entity, created, created_count))
             return ECS_ERR_MALFORMED;
-        ecs_command* command = ecs_command_push(world, (ecs_command_op)op);
+        ecs_command* command = ecs_command_push(world, (ecs_command_op)op, entity);
         if (!command) return ECS_ERR_MEMORY; // the count was checked
         command->system = (uint32_t)system;
         command->job = (uint32_t)job;
         command->template_id = template_id;
-        command->entity = entity;
         if (op == ECS_COMMAND_CREATE) created++;
         ecs_result result = read_inits(world, command, init_count, reader);
         if (result != ECS_OK) return result;

@@ -240,7 +240,7 @@ static ecs_result read_commands(loader* load) {
         return result;
     }
     ecs_commands* commands = &load->world->storage.commands;
-    for (uint32_t i = 0; i < commands->count; i++) {
+    for (uint32_t i = 0; i < commands->item_count; i++) {
         ecs_template_id* id = &commands->items[i].template_id;
         if (*id != ECS_TEMPLATE_NONE) {
             *id = map_template(load, *id);

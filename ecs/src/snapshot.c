@@ -101,7 +101,7 @@ static uint32_t template_id_max(const ecs_world* world) {
         uint32_t id = ecs_entity_template(world, entity);
         id_max = id > id_max ? id : id_max;
     }
-    for (uint32_t i = 0; i < storage->commands.count; i++) {
+    for (uint32_t i = 0; i < storage->commands.item_count; i++) {
         uint32_t id = storage->commands.items[i].template_id;
         id_max = id > id_max ? id : id_max;
     }

@@ -208,14 +208,15 @@ typedef struct ecs_command_value {
     uint32_t bytes; ///< of this head and the value, padded
 } ecs_command_value;
 
-/// Header of one queued command. Its packed inits are at `values`, each an ecs_command_value and then
-/// the value in its type's memory form.
+/// Header of queued commands that are alike but for their targets: one, or several without values. The
+/// packed inits of one are at `values`, each an ecs_command_value and then the value in its type's
+/// memory form.
 typedef struct ecs_command {
-    uint32_t system, job, sequence; ///< the order in which commands are applied
-    ecs_entity entity;              ///< target, or the placeholder that a creation hands out
-    ecs_command_value* values;
-    uint16_t init_count; ///< ECS_TEMPLATE_COMPONENTS_MAX at most
+    uint32_t system, job; ///< the order in which commands are applied, then `first`
+    uint32_t first;       ///< it stands for the commands from this one to the next header's first
+    uint16_t init_count;  ///< ECS_TEMPLATE_COMPONENTS_MAX at most
     ecs_template_id template_id;
+    ecs_command_value* values;
     uint8_t op; ///< ecs_command_op
 } ecs_command;
 _Static_assert(sizeof(ecs_command) == 32, "two commands fill a cache line");
@@ -242,9 +243,14 @@ typedef struct ecs_batch {
 } ecs_batch;
 
 typedef struct ecs_commands {
-    ecs_command* items;
-    uint32_t count;
-    uint32_t capacity;
+    ecs_entity* targets; ///< by command: its target, or the placeholder that a creation hands out
+    uint32_t count;      ///< of commands
+    uint32_t room;       ///< commands that targets and created have room for and the limit allows
+    uint64_t open_key;   ///< of the last header, when commands like it may join it; else 0
+    uint32_t target_capacity;
+    ecs_command* items; ///< headers, rising by first
+    uint32_t item_count;
+    uint32_t item_capacity;
     ecs_command_block* blocks;
     uint32_t block_count;
     uint32_t block_capacity;
@@ -255,7 +261,7 @@ typedef struct ecs_commands {
     uint32_t created_count; ///< placeholders handed out
     uint32_t created_capacity;
     uint32_t system; ///< key of what is recorded now: set by the stage
-    uint32_t job;
+    uint32_t job;    ///< who changes it sets open_key to 0
     bool is_flushing;
 } ecs_commands;
 
