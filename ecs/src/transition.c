@@ -490,9 +490,54 @@ __attribute__((noinline)) static void finish_move(ecs_world* world, ecs_binding*
     if (edge) ecs_listen_after(world, edge, entity);
 }
 
-ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
-                        const ecs_init* inits, uint32_t init_count) {
-    ecs_structure_check(world);
+// A move between plain rows that nobody tracks or hears of, one value after another by offsets that all
+// blocks of an archetype share. What may be in the way is left to recreate_any, and nothing changed then.
+static inline bool recreate_simple(ecs_world* world, ecs_record* record, ecs_entity entity,
+                                   ecs_template_id template_id) {
+    ecs_storage* storage = &world->storage;
+    if (template_id >= storage->binding_capacity) return false;
+    const ecs_binding* binding = &storage->bindings[template_id];
+    ecs_archetype* to = binding->archetype;
+    const uint32_t old_place = record->place;
+    const ecs_place* place = &storage->places[old_place >> ECS_ROW_BITS];
+    const ecs_archetype* from = place->archetype;
+    ecs_entity_list *recreated = &world->tracker.recreated, *dead = &world->tracker.destroyed;
+    if (!to || to == from || !to->is_simple || !from->is_simple || (to->told | from->told) ||
+        (binding->is_replicated && ecs_entity_index(entity) > world->limits.replicated_index_max) ||
+        to->chunk_count == 0 || recreated->count == recreated->capacity ||
+        dead->capacity - dead->count < storage->entity_count)
+        return false;
+    ecs_chunk* chunk = to->chunks[to->tail];
+    const uint32_t row = storage->chunk_counts[chunk->id];
+    if (row == chunk->capacity || storage->runway.chunk == chunk) return false;
+    if (row == chunk->clean_end) ecs_chunk_clean(chunk, row + 1);
+    storage->chunk_counts[chunk->id] = row + 1;
+    to->row_count++;
+    const uint8_t* old = (const uint8_t*)place->chunk;
+    const uint32_t old_row = old_place & ECS_ROW_MASK, count = to->column_count;
+    const ecs_span *spans = to->spans, *old_spans = from->spans;
+    const ecs_column* columns = to->columns;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t size = spans[i].size;
+        const uint16_t column = from->slots[columns[i].component];
+        ecs_bytes_copy((uint8_t*)chunk + spans[i].offset + (size_t)size * row,
+                       column == ECS_SLOT_NONE
+                           ? binding->defaults[i]
+                           : old + old_spans[column].offset + (size_t)size * old_row,
+                       size);
+    }
+    chunk->entities[row] = entity;
+    record->place = chunk->id << ECS_ROW_BITS | row;
+    record->template_id = template_id;
+    recreated->items[recreated->count++] = entity;
+    ecs_chunk_remove_plain(world, place, old_place);
+    return true;
+}
+
+static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_entity entity,
+                                                         ecs_template_id template_id,
+                                                         const ecs_init* inits,
+                                                         uint32_t init_count) {
     const ecs_record* record = ecs_record_find(&world->storage, entity);
     if (!record) return ecs_loading_recreate(world, entity, template_id, inits, init_count);
     if (record->template_id == template_id && init_count == 0) return ECS_OK;
@@ -531,4 +576,14 @@ ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id tem
     ecs_track_arrived(world, entity, place >> ECS_ROW_BITS, place & ECS_ROW_MASK);
     if (told) finish_move(world, binding, edge, entity);
     return ECS_OK;
+}
+
+ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
+                        const ecs_init* inits, uint32_t init_count) {
+    ecs_structure_check(world);
+    if (init_count == 0 && ecs_is_alive(world, entity) &&
+        recreate_simple(world, ecs_record_mut(&world->storage, ecs_entity_index(entity)), entity,
+                        template_id))
+        return ECS_OK;
+    return recreate_any(world, entity, template_id, inits, init_count);
 }
