@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Structural changes recorded now and applied at a flush point.
 //
-// While systems walk rows nothing may move, so they record what they want. A command is a target, a header,
-// and packed copies of its values; commands in a row that differ by their targets alone and have no values
-// share a header, so that most cost no more than four bytes. A creation cannot know its handle yet, since handles are given out in
-// the order of application; it returns a placeholder, {generation 0, ordinal}, and whatever names it in
-// later commands or in events is replaced at the flush. The order is (system, job, sequence): with one
-// thread it is the order of recording.
+// While systems walk rows nothing may move, so they record what they want. A command is a target, a
+// header, and packed copies of its values; commands in a row that differ by their targets alone and have
+// no values share a header, so that most cost no more than four bytes. A creation cannot know its handle
+// yet, since handles are given out in the order of application; it returns a placeholder, {generation 0,
+// ordinal}, and whatever names it in later commands or in events is replaced at the flush. The order is
+// (system, job, sequence): with one thread it is the order of recording.
 //
 // Memory for headers and values is kept from flush to flush. Values lie in blocks that never move, so a
 // type that cannot be moved by memcpy may be recorded too.
