@@ -190,7 +190,10 @@ void net_scene_packet(net_scene* scene, ecs_tick tick) {
 
 void net_scene_event(net_scene* scene, const net_outbox_entry* event) {
     if (scene->broken != NET_OK) return;
-    if (scene->event_count == NET_SCENE_EVENTS_MAX) {
+    // No server of ours tells of ticks to come: such an event would wait, and hold up others, for ever.
+    bool is_of_the_future = scene->has_packet && event->tick > scene->newest &&
+                            event->tick - scene->newest > NET_SCENE_TICKS;
+    if (is_of_the_future || scene->event_count == NET_SCENE_EVENTS_MAX) {
         scene->counters.events_dropped++;
         return;
     }

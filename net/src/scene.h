@@ -23,7 +23,8 @@
 
 /// Kept per index: more than NET_DELAY_MS_MAX at NET_TICK_RATE_HZ_MAX. Then the oldest give way.
 #define NET_SCENE_SAMPLES_MAX 256u
-/// Events that wait; further ones are dropped and counted.
+/// Events that wait; further ones, and those more than NET_SCENE_TICKS ahead of the newest packet, are
+/// dropped and counted.
 #define NET_SCENE_EVENTS_MAX 512u
 /// Received ticks remembered.
 #define NET_SCENE_TICKS 1024u

@@ -479,6 +479,25 @@ static void events_are_heard_at_their_tick(void** state) {
     close_all(&f);
 }
 
+static void events_of_a_far_future_hold_up_nobody(void** state) {
+    (void)state;
+    fixture f;
+    open(&f);
+    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
+    at(&f, 10, mover, 0);
+    stage_tell(f.scene, 1, 10 + NET_SCENE_TICKS + 1, ECS_ENTITY_NONE, 1);
+    stage_tell(f.scene, 2, UINT64_MAX, ECS_ENTITY_NONE, 2);
+    stage_tell(f.scene, 3, 11, ECS_ENTITY_NONE, 3);
+    assert_int_equal(counters(&f)->events_dropped, 2);
+    show(&f, 11);
+    assert_int_equal(f.log->told_count, 1);
+    assert_int_equal(f.log->told[0].number, 3);
+    // As far ahead as ticks are remembered it waits.
+    stage_tell(f.scene, 4, 10 + NET_SCENE_TICKS, ECS_ENTITY_NONE, 4);
+    assert_int_equal(counters(&f)->events_dropped, 2);
+    close_all(&f);
+}
+
 static void reliable_events_keep_their_order_while_one_waits_for_its_target(void** state) {
     (void)state;
     fixture f;
@@ -712,6 +731,7 @@ int main(void) {
         TEST(each_passed_tick_is_lived_once),
         TEST(a_long_stall_is_not_lived_tick_by_tick),
         TEST(events_are_heard_at_their_tick),
+        TEST(events_of_a_far_future_hold_up_nobody),
         TEST(reliable_events_keep_their_order_while_one_waits_for_its_target),
         TEST(an_event_for_a_life_that_is_over_holds_up_nobody),
         TEST(an_event_waits_for_its_target_only_so_long),
