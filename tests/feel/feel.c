@@ -22,7 +22,7 @@
 #define TICK_HZ 60.0
 #define PATHS_MAX 64u
 #define PATH_TICKS 512u
-#define WARM_S 5.0
+#define WARM_US UINT64_C(5000000)
 #define TELEPORT 100.0    ///< per tick, as breakout.blk says of balls
 #define SMOOTH_FRAMES 15u ///< a jump so long after the last gap has no excuse
 
@@ -166,7 +166,7 @@ static void run_script(feel* self) {
     // A pad at the wall cannot follow; it is not asked to.
     bool is_free = self->has_pad_x && ((self->direction < 0 && self->pad_x > 200.0) ||
                                        (self->direction > 0 && self->pad_x < 800.0));
-    self->is_waiting = self->direction != 0 && is_free && self->now_us > WARM_S * 1e6;
+    self->is_waiting = self->direction != 0 && is_free && self->now_us > WARM_US;
     self->waited_frames = 0;
 }
 
@@ -367,7 +367,7 @@ static void look(feel* self) {
     uint64_t gaps = meter.stalls + meter.samples_late + meter.stalled_ms;
     self->smooth_frames = gaps == self->gaps ? self->smooth_frames + 1 : 0;
     self->gaps = gaps;
-    if (self->now_us < WARM_S * 1e6) return;
+    if (self->now_us < WARM_US) return;
     net_match* view = net_viewer_match(watcher->viewer);
     ecs_world* world = net_match_world(view);
     const breakout_game* game = net_match_context(view);
@@ -418,7 +418,7 @@ static void step_member(feel* self, uint32_t index, uint64_t early_us) {
     if (now_us + early_us < net_client_next_tick_us(one->client)) return;
     net_client_tick(one->client, now_us, NULL);
     one->ticks++;
-    if (index != PLAYER || self->now_us < WARM_S * 1e6) return;
+    if (index != PLAYER || self->now_us < WARM_US) return;
     net_client_meter meter;
     net_client_get_meter(one->client, &meter);
     self->depth_sum += meter.input_depth;
