@@ -329,10 +329,6 @@ ecs_tick net_rewind_tick(const net_rewind* rewind) {
     return rewind->tick;
 }
 
-uint64_t net_rewind_reach(const net_rewind* rewind) {
-    return rewind->reach;
-}
-
 uint64_t net_rewind_clamp(const net_rewind* rewind, uint64_t moment) {
     uint64_t present = rewind->tick * MOMENTS;
     uint64_t oldest = present > rewind->reach ? present - rewind->reach : 0;

@@ -25,8 +25,6 @@ void net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick);
 
 /// The present: the tick of the last step; 0 before the first.
 ecs_tick net_rewind_tick(const net_rewind* rewind);
-/// How far back it reaches, in ticks * 256.
-uint64_t net_rewind_reach(const net_rewind* rewind);
 /// A moment (ticks * 256) moved into what is kept.
 uint64_t net_rewind_clamp(const net_rewind* rewind, uint64_t moment);
 /// A component's value, interpolated; moved into what is kept. A fraction outside of 0..1 is its nearest
