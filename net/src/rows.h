@@ -26,6 +26,9 @@ typedef struct net_row_template {
     uint32_t entity_field_count; ///< fields of kind ENTITY
     const uint64_t* defaults;    ///< the template's default row, layout.field_count words
     proto_layout layout;         ///< component keys are ecs_component_id
+    uint8_t classes[PROTO_ROW_COMPONENTS_MAX]; ///< who may see a component: NET_CLASS_PUBLIC...
+    uint16_t class_mask;                       ///< bits of the classes that it uses
+    uint16_t importance;                       ///< `_priority`, 1..16
 } net_row_template;
 
 typedef struct net_rows net_rows;

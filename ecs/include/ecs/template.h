@@ -23,6 +23,9 @@ typedef struct ecs_template_component {
     const void* value;   ///< the default, in the type's memory form
     float teleport;      ///< `_teleport`: a longer step per tick is a jump, not a movement; 0: none is
     uint32_t line;       ///< where it was declared (0: registered by code)
+    const char* visible; ///< `_visible:t="team"`: the class of who may see it; NULL: everybody
+    const char* integral; ///< `_integral:t="vel"`: changes by that component's value per second; NULL
+    bool is_rotation;    ///< `_rotation:b=yes`, with `_bits`: a unit quaternion, sent as its smallest three
 } ecs_template_component;
 
 /// Borrowed, valid while the world lives. Components are sorted by name (strcmp).
@@ -31,6 +34,7 @@ typedef struct ecs_template {
     ecs_template_id id;
     bool is_replicated;  ///< at least one component is
     bool is_singleton;
+    uint32_t importance; ///< `_priority:i=1..16` of the template: how urgent its changes are; 1 without
     uint32_t component_count;
     const ecs_template_component* components;
     uint32_t part_count; ///< 1 for a loaded template (itself), more for a composed one

@@ -21,7 +21,7 @@
 /// Threads: all functions are called on the thread that owns the world they are given.
 #pragma once
 
-#include "ecs/ecs.h"
+#include "net/interest.h"
 #include <protobuf-c/protobuf-c.h>
 
 #define NET_GAME_CONTRACT_VERSION 1u
@@ -73,6 +73,17 @@ typedef struct net_game_services {
     /// memory form. @return false: the entity did not live then, or the component is not kept.
     bool (*rewind)(void* context, ecs_tick tick, float fraction, ecs_entity entity,
                    ecs_component_id component, void* value);
+
+    // ---- for modules with `interest`; they do nothing when a log is run again ----
+    /// The groups of a client: it sees entities whose `groups` component has a common bit.
+    void (*set_groups)(void* context, uint32_t client, uint64_t mask);
+    /// Where a client looks from and how far (0: as the rules say), instead of where its player is; NULL: that
+    /// again.
+    void (*set_viewpoint)(void* context, uint32_t client, const float position[3], float radius);
+    /// Judge a client's scope and classes anew with this tick: after a change of team, of possession...
+    void (*refresh_scope)(void* context, uint32_t client);
+    /// The bit of a visibility class, for `classes` of the rules; 0 when no template has it.
+    uint32_t (*class_bit)(void* context, const char* name);
 } net_game_services;
 
 /// What the module gets when the match begins (server and replay: before tick 1; client: after welcome).
@@ -83,7 +94,7 @@ typedef struct net_game_start {
     uint64_t seed;
     const double* settings;         ///< values, in the order of the module's table
     uint32_t setting_count;
-    const net_game_services* services; ///< valid as long as the match; NULL on a client, or without is_rewinding
+    const net_game_services* services; ///< valid as long as the match; NULL on a client, or without is_rewinding and interest
 } net_game_start;
 
 /// A player who joins.
@@ -211,6 +222,8 @@ typedef struct net_game_module {
     /// The module uses net_game_services: what moves is kept for NET_REWIND_MS_MAX, and what players saw is
     /// part of the match's log.
     bool is_rewinding;
+    /// Who sees what. NULL: everybody sees everything that is public.
+    const net_interest_rules* interest;
 } net_game_module;
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`

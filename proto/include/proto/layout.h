@@ -37,6 +37,28 @@ void proto_row_read_component(const proto_layout* layout, uint32_t component, co
 void proto_row_write_component(const proto_layout* layout, uint32_t component, const uint64_t* row,
                                void* memory);
 
+/// What a row is coded against. All rows are field_count words.
+typedef struct proto_row_base {
+    const uint64_t* base;  ///< the default row when the reader has none
+    const uint64_t* base2; ///< an older row, or NULL
+    uint32_t ticks;        ///< from base to the row; 0: unknown, nothing is extrapolated
+    uint32_t ticks2;       ///< from base2 to base, at least 1 when there is one
+} proto_row_base;
+
+/// Code `row` (WIRE.md, "Row code"). The bits depend on the arguments alone, so they may be cached and shared.
+/// `is_listed`: in a list whose readers expect a row or "absent". `component_bits` (component_count numbers,
+/// may be NULL) get what each component took; the rest of what was written is the row's head.
+void proto_row_write(const proto_layout* layout, const proto_row_base* base, const uint64_t* row,
+                     bool is_listed, proto_bit_writer* writer, uint32_t* component_bits);
+/// Code that a listed row is not there. The same bits whatever the layout.
+void proto_row_write_absent(proto_bit_writer* writer);
+/// In a list: is the next row absent? If so, its bits are read; if not, nothing is.
+bool proto_row_read_absent(proto_bit_reader* reader);
+/// The mirror of proto_row_write. Total: any bits give a row whose words fit their fields, or reader->failed.
+/// `row` is none of the bases.
+void proto_row_read(const proto_layout* layout, const proto_row_base* base, bool is_listed,
+                    uint64_t* row, proto_bit_reader* reader, uint32_t* component_bits);
+
 /// Code `row` against `base` (WIRE.md, "Row"): a bit per component that differs, a bit per field in it,
 /// small differences short, others whole. Base and row are field_count words.
 void proto_row_encode(const proto_layout* layout, const uint64_t* base, const uint64_t* row,
