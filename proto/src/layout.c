@@ -45,7 +45,7 @@ static bool has_component_bit(const proto_layout* layout, const proto_row_compon
 void proto_layout_finish(proto_layout* layout) {
     BASE_ASSERT(layout->field_count <= PROTO_ROW_FIELDS_MAX);
     BASE_ASSERT(layout->component_count <= PROTO_ROW_COMPONENTS_MAX);
-    uint32_t bits = 0, next = 0;
+    uint32_t bits = 1, next = 0; // the one of a listed row
     for (uint32_t c = 0; c < layout->component_count; c++) {
         const proto_row_component* component = &layout->components[c];
         BASE_ASSERT(component->field_first == next);
@@ -186,4 +186,36 @@ void proto_row_decode_counted(const proto_layout* layout, const uint64_t* base, 
                               proto_bit_reader* reader, uint32_t* bits) {
     uint64_t changed_bits = 0;
     decode_row(layout, base, row, reader, &changed_bits, bits);
+}
+
+void proto_row_write(const proto_layout* layout, const proto_row_base* base, const uint64_t* row,
+                     bool is_listed, proto_bit_writer* writer, uint32_t* component_bits) {
+    if (is_listed) proto_bits_write(writer, 0, 1);
+    uint64_t before = writer->size_bits;
+    proto_row_encode(layout, base->base, row, writer);
+    if (component_bits) {
+        proto_bit_reader reader = {.data = writer->data, .size_bits = writer->size_bits};
+        uint64_t back[PROTO_ROW_FIELDS_MAX];
+        reader.offset_bits = before;
+        proto_row_decode_counted(layout, base->base, back, &reader, component_bits);
+    }
+}
+
+void proto_row_write_absent(proto_bit_writer* writer) {
+    proto_bits_write(writer, 1, 1);
+}
+
+bool proto_row_read_absent(proto_bit_reader* reader) {
+    proto_bit_reader ahead = *reader;
+    if (proto_bits_read(&ahead, 1) == 0) return false;
+    *reader = ahead;
+    return true;
+}
+
+void proto_row_read(const proto_layout* layout, const proto_row_base* base, bool is_listed,
+                    uint64_t* row, proto_bit_reader* reader, uint32_t* component_bits) {
+    uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
+    if (is_listed && proto_bits_read(reader, 1)) reader->failed = true;
+    proto_row_decode_counted(layout, base->base, row, reader,
+                             component_bits ? component_bits : bits);
 }
