@@ -160,6 +160,8 @@ ecs_template_row* ecs_template_row_compose(ecs_world* world, ecs_template_row* c
     for (uint32_t i = 0; i < count; i++) {
         const ecs_template* part = &rows[parts[i] - 1]->public;
         composed->is_singleton = composed->is_singleton || part->is_singleton;
+        uint32_t priority = rows[parts[i] - 1]->priority;
+        if (priority) composed->importance = row->priority = priority;
         if (i) composed->name[size++] = '+';
         // Room for the next '+' as well: a name that would be cut is no name.
         size_t room = sizeof composed->name - size - (i + 1 < count ? 1 : 0);

@@ -74,6 +74,8 @@ static void bind_template_words(ecs_bind_pass* binder, const ecs_text_node* bloc
         } else if (strcmp(name, "_tags") == 0 || strcmp(name, "_track") == 0 ||
                    strcmp(name, "_replicate") == 0) {
             (void)ecs_bind_scope_word(binder, node, shared);
+        } else if (strcmp(name, "_priority") == 0) {
+            ecs_bind_priority(binder, node, &draft->priority);
         } else if (strcmp(name, "_singleton") == 0) {
             if (ecs_bind_has_type(binder, node, "b") &&
                 !ecs_text_read_bool(value_of(binder, node), &draft->is_singleton))

@@ -15,6 +15,8 @@ typedef struct ecs_bind_scope {
     ecs_quant_draft quant;
     bool has_teleport;
     float teleport;
+    const char* visible;
+    const char* integral;
 } ecs_bind_scope;
 
 typedef struct ecs_bind_pass {
@@ -42,10 +44,12 @@ void ecs_bind_fault(ecs_bind_pass* binder, uint32_t line, const char* format, ..
 bool ecs_bind_has_type(ecs_bind_pass* binder, const ecs_text_node* node, const char* type);
 bool ecs_bind_check_name(ecs_bind_pass* binder, const char* name, uint32_t line, const char* what);
 bool ecs_bind_check_tags(ecs_bind_pass* binder, const ecs_text_node* node);
-/// `_track`, `_replicate`, `_interpolate`, `_teleport`, `_tags` and quantisation.
+/// What a component or a group may say of itself: flags, tags, quantisation and the like.
 /// @return false when the statement is none of these.
 bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope);
 bool ecs_bind_is_scope_word(const char* name);
+/// `_priority` of a template, into `priority`.
+void ecs_bind_priority(ecs_bind_pass* binder, const ecs_text_node* node, uint32_t* priority);
 void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node);
 /// `_info`, `_hide` and the like: read over, a parameter or a block.
 bool ecs_bind_is_remark(const char* name);

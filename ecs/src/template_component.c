@@ -30,7 +30,16 @@ static bool apply_scope(ecs_bind_pass* binder, const ecs_text_node* node,
     slot->tags = scope->tags;
     slot->has_teleport = scope->has_teleport;
     slot->teleport = scope->teleport;
-    const ecs_quant_draft* quant = &scope->quant;
+    slot->visible = scope->visible;
+    slot->integral = scope->integral;
+    ecs_quant_draft with_range = scope->quant;
+    ecs_quant_draft* quant = &with_range;
+    // All four of a unit quaternion lie there.
+    if ((scope->flags & ECS_SLOT_ROTATION) && !quant->has_min && !quant->has_max) {
+        quant->has_min = quant->has_max = quant->has_bits;
+        quant->min = -1;
+        quant->max = 1;
+    }
     if (!quant->has_min && !quant->has_max && !quant->has_step && !quant->has_bits) return true;
     char message[ECS_VALUE_MESSAGE_BYTES];
     if (!ecs_quant_draft_finish(quant, type, &slot->quant, message)) {

@@ -26,6 +26,8 @@ static void lay_over(ecs_template_slot* under, const ecs_template_slot* over) {
     }
     if (over->value) under->value = over->value;
     if (over->tags) under->tags = over->tags;
+    if (over->visible) under->visible = over->visible;
+    if (over->integral) under->integral = over->integral;
     under->line = over->line;
 }
 
@@ -122,46 +124,65 @@ static bool add_component(ecs_world* world, ecs_template_row* row,
     if (!is_replicated && !ecs_template_tags_match(world, slot->tags)) return true;
     const void* value = slot->value ? slot->value : zero_value(world, type);
     if (!value) return false;
+    // What only describes the wire means nothing for a component that does not go there.
+    const char* visible = is_replicated ? slot->visible : NULL;
+    const char* integral = is_replicated ? slot->integral : NULL;
     components[row->public.component_count++] = (ecs_template_component){
         .component = slot->component,
-        .flags = flags,
+        .flags = flags & ~ECS_SLOT_ROTATION,
         .quant = slot->quant,
         .value = value,
         .teleport = flags & ECS_COMPONENT_INTERPOLATED ? slot->teleport : 0,
         .line = slot->line,
+        .visible = visible && strcmp(visible, "public") != 0 ? visible : NULL,
+        .integral = integral && *integral ? integral : NULL,
+        .is_rotation = is_replicated && (flags & ECS_SLOT_ROTATION),
     };
     row->public.is_replicated = row->public.is_replicated || is_replicated;
     return true;
 }
 
+static size_t text_bytes(const char* text) {
+    return text ? strlen(text) + 1 : 0;
+}
+
+/// Copy a text to where `memory` is, and point at the copy.
+static void own_text(const char** text, char** memory) {
+    if (!*text) return;
+    size_t size = strlen(*text) + 1;
+    memcpy(*memory, *text, size);
+    *text = *memory;
+    *memory += size;
+}
+
 ecs_template_row* ecs_template_row_create(ecs_world* world, const ecs_template_set* set,
                                           const ecs_template_slot* slots, uint32_t count) {
     BASE_ASSERT(count <= ECS_TEMPLATE_COMPONENTS_MAX);
-    size_t tag_bytes = 0;
+    size_t texts_bytes = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (slots[i].tags) tag_bytes += strlen(slots[i].tags) + 1;
+        texts_bytes += text_bytes(slots[i].tags) + text_bytes(slots[i].visible) +
+                       text_bytes(slots[i].integral);
     size_t bytes = sizeof(ecs_template_row) +
-                   count * (sizeof(ecs_template_slot) + sizeof(ecs_template_component)) + tag_bytes;
+                   count * (sizeof(ecs_template_slot) + sizeof(ecs_template_component)) +
+                   texts_bytes;
     ecs_template_row* row = base_allocate_zero(world->allocator, bytes);
     if (!row) return NULL;
     row->bytes = bytes;
     row->slots = (ecs_template_slot*)(void*)(row + 1);
     row->slot_count = count;
     ecs_template_component* components = (ecs_template_component*)(void*)(row->slots + count);
-    char* tags = (char*)(components + count);
+    char* texts = (char*)(components + count);
     row->public.components = components;
+    row->public.importance = 1;
 
     uint16_t order[ECS_TEMPLATE_COMPONENTS_MAX];
     sort_by_name(world, set, slots, count, order);
     for (uint32_t i = 0; i < count; i++) {
         ecs_template_slot* slot = &row->slots[i];
         *slot = slots[order[i]];
-        if (slot->tags) {
-            size_t size = strlen(slot->tags) + 1;
-            memcpy(tags, slot->tags, size);
-            slot->tags = tags;
-            tags += size;
-        }
+        own_text(&slot->tags, &texts);
+        own_text(&slot->visible, &texts);
+        own_text(&slot->integral, &texts);
         if (!add_component(world, row, components, slot,
                            component_type(world, set, slot->component))) {
             ecs_template_row_destroy(world, row);

@@ -86,12 +86,18 @@ static bool is_same_quant(const ecs_quant* a, const ecs_quant* b) {
            memcmp(&a->step, &b->step, sizeof a->step) == 0;
 }
 
+static bool is_same_text(const char* a, const char* b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 static bool is_same_component(const ecs_world* world, const ecs_template_component* a,
                               const ecs_template_component* b) {
     const ecs_component* component = ecs_component_get(world, a->component);
     return a->component == b->component && a->flags == b->flags &&
            is_same_quant(&a->quant, &b->quant) &&
            memcmp(&a->teleport, &b->teleport, sizeof a->teleport) == 0 &&
+           is_same_text(a->visible, b->visible) && is_same_text(a->integral, b->integral) &&
+           a->is_rotation == b->is_rotation &&
            ecs_type_equal(ecs_type_get(world, component->type), a->value, b->value);
 }
 
@@ -127,6 +133,10 @@ static void check_locked(reload* self) {
         if (!old) continue;
         check_replicated(self, made, old);
         check_replicated(self, old, made);
+        if (made->importance == old->importance || !made->is_replicated) continue;
+        base_report(self->reporter, made->file, made->line,
+                    "template '%s': _priority is what it was when the match began", made->name);
+        refuse(self, ECS_ERR_TYPE);
     }
 }
 
@@ -225,7 +235,8 @@ static void count_changes(const reload* self, ecs_reload_report* report) {
         report->templates_added += !old;
         if (!old) continue;
         bool is_same = made->component_count == old->component_count &&
-                       made->is_singleton == old->is_singleton;
+                       made->is_singleton == old->is_singleton &&
+                       made->importance == old->importance;
         for (uint32_t i = 0; is_same && i < made->component_count; i++)
             is_same = is_same_component(self->world, &made->components[i], &old->components[i]);
         report->templates_changed += !is_same;

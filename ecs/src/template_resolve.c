@@ -88,8 +88,9 @@ static bool fold_slots(resolve_pass* resolver, const ecs_draft* draft, uint32_t 
     return false;
 }
 
-static bool fold_parents(resolve_pass* resolver, const ecs_draft* draft) {
+static bool fold_parents(resolve_pass* resolver, ecs_draft* draft) {
     const ecs_template_set* set = resolver->set;
+    uint32_t priority = 0;
     for (uint32_t i = 0; i < draft->parent_count; i++) {
         const ecs_draft_parent* parent = &set->parents[draft->parent_first + i];
         const ecs_draft* inside = ecs_template_set_draft(set, parent->name);
@@ -98,65 +99,16 @@ static bool fold_parents(resolve_pass* resolver, const ecs_draft* draft) {
         if (inside && inside->state == ECS_DRAFT_DONE) {
             if (!fold_slots(resolver, draft, parent->line, inside->slots, inside->slot_count))
                 return false;
+            if (inside->priority) priority = inside->priority;
         } else if (loaded != ECS_TEMPLATE_NONE) {
             const ecs_template_row* row = set->world->templates.rows[loaded - 1];
             if (!fold_slots(resolver, draft, parent->line, row->slots, row->slot_count))
                 return false;
+            if (row->priority) priority = row->priority;
         }
     }
+    if (!draft->priority) draft->priority = priority;
     return true;
-}
-
-/// What is sent is a row of fixed fields: a type with functions has none.
-static void check_replicated(resolve_pass* resolver, const ecs_draft* draft, uint32_t line,
-                             const ecs_template_slot* slot) {
-    ecs_template_set* set = resolver->set;
-    ecs_type_id id = ecs_template_set_component_type(set, slot->component);
-    const ecs_type* type = ecs_type_get(set->world, id);
-    if (!(slot->flags & ECS_COMPONENT_REPLICATED) || ecs_type_is_plain(type)) return;
-    const char* name = ecs_template_set_component_name(set, slot->component);
-    if (id == ECS_BUILTIN_T)
-        ecs_template_set_fault(set, draft->file, line,
-                               "component '%s': text cannot be replicated in a row", name);
-    else
-        ecs_template_set_fault(
-            set, draft->file, line, "component '%s': %s %s cannot be replicated in a row", name,
-            id == ECS_BUILTIN_ARRAY || id == ECS_BUILTIN_OBJECT ? "an" : "a", type->name);
-}
-
-static bool is_all_real(const ecs_type* type) {
-    for (uint32_t i = 0; i < type->field_count; i++)
-        if (type->fields[i].kind != ECS_FIELD_F32 && type->fields[i].kind != ECS_FIELD_F64)
-            return false;
-    return type->field_count > 0;
-}
-
-/// What is shown between two values must be numbers that arrive. Looked at when all that the template says
-/// is folded, since replication may be stated by name.
-static void check_interpolated(resolve_pass* resolver, const ecs_draft* draft) {
-    ecs_template_set* set = resolver->set;
-    for (uint32_t i = 0; i < draft->component_count; i++) {
-        const ecs_template_slot* own = &set->components[draft->component_first + i].slot;
-        const ecs_template_slot* slot = ecs_template_fold_find(resolver->fold, own->component);
-        if (!slot) continue; // beyond the limit: reported
-        const char* name = ecs_template_set_component_name(set, own->component);
-        if (!(slot->flags & ECS_COMPONENT_INTERPOLATED)) {
-            if (own->has_teleport && own->teleport > 0)
-                ecs_template_set_fault(set, draft->file, own->line,
-                                       "component '%s': _teleport without _interpolate", name);
-            continue;
-        }
-        ecs_type_id id = ecs_template_set_component_type(set, own->component);
-        const ecs_type* type = ecs_type_get(set->world, id);
-        if (!(slot->flags & ECS_COMPONENT_REPLICATED))
-            ecs_template_set_fault(set, draft->file, own->line,
-                                   "component '%s': _interpolate without _replicate", name);
-        else if (!is_all_real(type))
-            ecs_template_set_fault(set, draft->file, own->line,
-                                   "component '%s': a %s cannot be interpolated, it is not all "
-                                   "real numbers",
-                                   name, type->name);
-    }
 }
 
 static bool fold_own(resolve_pass* resolver, const ecs_draft* draft) {
@@ -167,8 +119,8 @@ static bool fold_own(resolve_pass* resolver, const ecs_draft* draft) {
         own.value =
             complete_value(set, component, ecs_template_fold_find(resolver->fold, own.component));
         if (!fold_slots(resolver, draft, own.line, &own, 1)) return false;
-        check_replicated(resolver, draft, own.line,
-                         ecs_template_fold_find(resolver->fold, own.component));
+        ecs_template_check_replicated(set, draft, own.line,
+                                      ecs_template_fold_find(resolver->fold, own.component));
     }
     return true;
 }
@@ -192,7 +144,7 @@ static void fold_flags(resolve_pass* resolver, const ecs_draft* draft) {
         }
         slot->flags |= flag->flag;
         slot->stated |= flag->flag;
-        check_replicated(resolver, draft, flag->line, slot);
+        ecs_template_check_replicated(set, draft, flag->line, slot);
     }
 }
 
@@ -203,7 +155,7 @@ static void finish(resolve_pass* resolver, ecs_draft* draft) {
     draft->state = ECS_DRAFT_DONE;
     if (fold_parents(resolver, draft) && fold_own(resolver, draft)) {
         fold_flags(resolver, draft);
-        check_interpolated(resolver, draft);
+        ecs_template_check_words(set, draft, fold);
     }
     size_t bytes = fold->count * sizeof *fold->slots;
     resolver->slot_count += fold->count;
@@ -267,6 +219,7 @@ ecs_result ecs_template_set_resolve(ecs_template_set* set) {
             resolver.depth--;
         }
     }
+    ecs_template_check_classes(set);
     base_release(allocator, resolver.fold, sizeof *resolver.fold);
     base_release(allocator, resolver.stack, stack_bytes);
     return set->result;

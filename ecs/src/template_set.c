@@ -226,6 +226,8 @@ ecs_template_row* ecs_template_set_row(ecs_template_set* set, const ecs_draft* d
     ecs_template* template_ = &row->public;
     template_->id = id;
     template_->is_singleton = draft->is_singleton;
+    row->priority = draft->priority;
+    template_->importance = draft->priority ? draft->priority : 1;
     template_->part_count = 1;
     template_->parts[0] = template_->id;
     template_->line = draft->line;

@@ -51,6 +51,7 @@ typedef struct ecs_draft {
     const char* file;
     uint32_t line;
     bool is_singleton;
+    uint32_t priority; ///< stated, after resolving also by a parent; 0: not
     ecs_draft_state state;
     uint32_t parent_first, parent_count, parent_next;
     uint32_t component_first, component_count;
@@ -151,6 +152,17 @@ void ecs_template_set_bind(ecs_template_set* set, const ecs_text* text);
 /// Inheritance: fills the slots of every draft. @return set->result.
 BASE_MUST_USE ecs_result ecs_template_set_resolve(ecs_template_set* set);
 
+// template_check.c: what a folded template must keep to. Faults are reported.
+typedef struct ecs_template_fold ecs_template_fold;
+/// What is sent is a row of fixed fields: a type with functions has none.
+void ecs_template_check_replicated(ecs_template_set* set, const ecs_draft* draft, uint32_t line,
+                                   const ecs_template_slot* slot);
+/// The words about a component that depend on other words, or on other components.
+void ecs_template_check_words(ecs_template_set* set, const ecs_draft* draft,
+                              ecs_template_fold* fold);
+/// All classes of `_visible` in the world and in the set.
+void ecs_template_check_classes(ecs_template_set* set);
+
 // template_value.c
 #define ECS_VALUE_MESSAGE_BYTES 256u
 /// Read `text` as a value of a built-in type into a created value. @return false with a message.
@@ -173,11 +185,11 @@ BASE_MUST_USE bool ecs_quant_draft_finish(const ecs_quant_draft* draft, const ec
                                           ecs_quant* quant, char* message);
 
 // template_fold.c: the one rule of inheritance and composition
-typedef struct ecs_template_fold {
+struct ecs_template_fold {
     ecs_template_slot slots[ECS_TEMPLATE_COMPONENTS_MAX];
     uint32_t count;
     uint16_t where[ECS_COMPONENTS_MAX + 1]; ///< by component id: position in slots + 1
-} ecs_template_fold;
+};
 
 /// Lay slots over what is there: what they state wins. @return false beyond the component limit.
 BASE_MUST_USE bool ecs_template_fold_add(ecs_template_fold* fold, const ecs_template_slot* slots,

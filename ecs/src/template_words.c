@@ -104,6 +104,28 @@ static void read_teleport(ecs_bind_pass* binder, const ecs_text_node* node, ecs_
     scope->has_teleport = true;
 }
 
+/// "" of `_integral` takes back what is inherited, as "public" of `_visible` does.
+static const char* read_name(ecs_bind_pass* binder, const ecs_text_node* node, bool may_be_empty,
+                             const char* before) {
+    if (!ecs_bind_has_type(binder, node, "t")) return before;
+    const char* name = value_of(binder, node);
+    if (ecs_name_is_valid(name) || (may_be_empty && !*name)) return name;
+    ecs_bind_fault(binder, node->line, "%s: '%.80s' is no name", name_of(binder, node), name);
+    return before;
+}
+
+void ecs_bind_priority(ecs_bind_pass* binder, const ecs_text_node* node, uint32_t* priority) {
+    if (!ecs_bind_has_type(binder, node, "i")) return;
+    int64_t value;
+    if (!base_text_parse_i64(value_of(binder, node), &value) || value < 1 ||
+        value > ECS_PRIORITY_MAX) {
+        ecs_bind_fault(binder, node->line, "_priority: '%.80s' is no whole number from 1 to %u",
+                       value_of(binder, node), ECS_PRIORITY_MAX);
+        return;
+    }
+    *priority = (uint32_t)value;
+}
+
 static void read_bits(ecs_bind_pass* binder, const ecs_text_node* node, ecs_quant_draft* quant) {
     if (!ecs_bind_has_type(binder, node, "i")) return;
     if (!base_text_parse_i64(value_of(binder, node), &quant->bits)) {
@@ -124,6 +146,12 @@ bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_b
         read_flag(binder, node, ECS_COMPONENT_REPLICATED, scope);
     else if (strcmp(name, "_interpolate") == 0)
         read_flag(binder, node, ECS_COMPONENT_INTERPOLATED, scope);
+    else if (strcmp(name, "_rotation") == 0)
+        read_flag(binder, node, ECS_SLOT_ROTATION, scope);
+    else if (strcmp(name, "_visible") == 0)
+        scope->visible = read_name(binder, node, false, scope->visible);
+    else if (strcmp(name, "_integral") == 0)
+        scope->integral = read_name(binder, node, true, scope->integral);
     else if (strcmp(name, "_teleport") == 0)
         read_teleport(binder, node, scope);
     else if (strcmp(name, "_min") == 0)
@@ -142,9 +170,9 @@ bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_b
 }
 
 bool ecs_bind_is_scope_word(const char* name) {
-    static const char* const words[] = {"_track",    "_replicate", "_interpolate",
-                                        "_teleport", "_tags",      "_min",
-                                        "_max",      "_step",      "_bits"};
+    static const char* const words[] = {"_track", "_replicate", "_interpolate", "_teleport",
+                                        "_tags",  "_min",       "_max",         "_step",
+                                        "_bits",  "_visible",   "_integral",    "_rotation"};
     for (uint32_t i = 0; i < BASE_COUNT(words); i++)
         if (strcmp(name, words[i]) == 0) return true;
     return false;
@@ -189,10 +217,10 @@ const char* ecs_bind_value_text(const char* type, const char* spelling, const ch
 }
 
 void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node) {
-    static const char* const words[] = {"_extends",   "_use",         "_tracked",  "_replicated",
-                                        "_tags",      "_singleton",   "_group",    "_track",
-                                        "_replicate", "_interpolate", "_teleport", "_min",
-                                        "_max",       "_step",        "_bits"};
+    static const char* const words[] = {
+        "_extends", "_use",       "_tracked",     "_replicated", "_tags",    "_singleton", "_group",
+        "_track",   "_replicate", "_interpolate", "_teleport",   "_min",     "_max",       "_step",
+        "_bits",    "_visible",   "_integral",    "_rotation",   "_priority"};
     const char* near = base_text_nearest(name_of(binder, node), words, BASE_COUNT(words));
     ecs_bind_fault(binder, node->line, "'%.80s' means nothing here%s%s%s", name_of(binder, node),
                    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");

@@ -5,6 +5,9 @@
 #include "ecs/template.h"
 #include "name_index.h"
 
+/// In a slot's flags beside those of ecs_template_flag: `_rotation`.
+#define ECS_SLOT_ROTATION (1u << 7)
+
 /// What a template says of a component before tags decide whether it exists here. Children and
 /// compositions inherit slots, never the filtered list.
 typedef struct ecs_template_slot {
@@ -17,15 +20,18 @@ typedef struct ecs_template_slot {
     ecs_quant quant;
     const void* value; ///< NULL: the type's default
     const char* tags;  ///< "server,render"; NULL: everywhere. Owned by the template's memory
+    const char* visible;  ///< `_visible` and `_integral`: NULL when not stated. Owned like tags
+    const char* integral;
     uint32_t line;
 } ecs_template_slot;
 
 /// A template and what only the registry sees. One block of memory per template: this struct, slots,
-/// public components, tags.
+/// public components, texts of slots.
 typedef struct ecs_template_row {
     ecs_template public;
     ecs_template_slot* slots; ///< sorted by component name
     uint32_t slot_count;
+    uint32_t priority; ///< stated by it or a parent; 0: not
     size_t bytes; ///< of the whole block
 } ecs_template_row;
 

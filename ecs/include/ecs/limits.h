@@ -27,6 +27,8 @@
 #define ECS_TEXT_DEPTH_MAX 32u             ///< nesting of blocks in a datablock file
 #define ECS_TEXT_ITEMS_MAX 10240u          ///< parameters and blocks in a datablock file
 #define ECS_TEXT_SLOTS_MAX (1u << 18)      ///< components of all templates of a file, inherited ones too
+#define ECS_VISIBLE_CLASSES_MAX 16u         ///< of `_visible`: public, owner, team and 13 others
+#define ECS_PRIORITY_MAX 16u               ///< of `_priority`
 #define ECS_TEXT_TAGS_BYTES_MAX 256u       ///< one list of tags, with the NUL
 #define ECS_STRING_BYTES_MAX 4096u         ///< value of type t
 #define ECS_CHILD_COUNT_MAX 16384u         ///< values directly inside one list, array or object

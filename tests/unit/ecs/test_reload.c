@@ -225,6 +225,15 @@ static void what_is_wrong_changes_nothing(void** state) {
          ECS_ERR_TYPE,
          "r.blk:1: error: template 'a': component 'x' is replicated: clients know it as it was",
          true},
+        {"a { \"x:i\"{ _replicate:b=yes; _visible:t=team; value:i=1 } y:i=2 }\n"
+         "b { _extends:t=a; z:i=3 }",
+         ECS_ERR_TYPE,
+         "r.blk:1: error: template 'a': component 'x' is replicated: clients know it as it was",
+         true},
+        {"a { \"x:i\"{ _replicate:b=yes; value:i=1 } y:i=2 }\nb { _extends:t=a; _priority:i=2; "
+         "z:i=3 }",
+         ECS_ERR_TYPE,
+         "r.blk:2: error: template 'b': _priority is what it was when the match began", true},
         {"a { y:i=2 }\nb { z:i=3 }", ECS_ERR_TYPE,
          "r.blk:1: error: template 'a': component 'x' is replicated: clients know it as it was",
          true},

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Words about the wire: who sees a component, what it is the integral of, rotations, how urgent a template is.
+#include "data_world.h"
+
+static int setup(void** state) {
+    *state = data_world_create(NULL);
+    return *state ? 0 : -1;
+}
+
+static int teardown(void** state) {
+    ecs_world_destroy(*state);
+    return 0;
+}
+
+static uint32_t importance_of(ecs_world* world, const char* name) {
+    return ecs_template_get(world, ecs_template_find(world, name))->importance;
+}
+
+static void who_may_see_a_component_is_inherited(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "a { _group { _replicate:b=yes; _visible:t=team; hp:i=1; mana:i=1 }\n"
+                        " \"ammo:i\"{ _replicate:b=yes; _visible:t=\"owner\" } n:i=0 }\n"
+                        "b { _extends:t=a; hp:i=5; \"mana:i\"{ _visible:t=\"public\" }\n"
+                        " \"ammo:i\"{ _replicate:b=no } }\n"
+                        "c { \"hp:i\"{ _replicate:b=yes; _visible:t=squad-7 } }\n");
+    assert_string_equal(data_find(world, "a", "hp")->visible, "team");
+    assert_string_equal(data_find(world, "a", "ammo")->visible, "owner");
+    assert_null(data_find(world, "a", "n")->visible);
+    assert_string_equal(data_find(world, "b", "hp")->visible, "team");
+    assert_null(data_find(world, "b", "mana")->visible);
+    assert_null(data_find(world, "b", "ammo")->visible);
+    assert_string_equal(data_find(world, "a+c", "hp")->visible, "squad-7");
+    assert_string_equal(data_find(world, "c+a", "hp")->visible, "team");
+}
+
+static void visibility_of_what_nobody_gets_is_refused(void** state) {
+    ecs_world* world = *state;
+    data_load_refused(world, "a {\n \"hp:i\"{ _visible:t=team } }",
+                      "x.blk:2: error: component 'hp': _visible without _replicate");
+    data_load_refused(world, "a {\n \"hp:i\"{ _replicate:b=yes; _visible:t=\"\" } }",
+                      "x.blk:2: error: _visible: '' is no name");
+    data_load_refused(world, "a { \"hp:i\"{ _replicate:b=yes; _visible:t=\"a b\" } }",
+                      "x.blk:1: error: _visible: 'a b' is no name");
+    data_load_refused(world, "a { \"hp:i\"{ _replicate:b=yes; _visible:b=yes } }",
+                      "x.blk:1: error: '_visible' is written _visible:t=...");
+    data_load_refused(world, "a { \"hp:i\"{ _visble:t=team } }",
+                      "x.blk:1: error: '_visble' means nothing here, did you mean '_visible'?");
+}
+
+// `count` classes beside the three that always are, in lines 2, 3, 4...
+static void write_classes(char* text, uint32_t first, uint32_t count) {
+    text += sprintf(text, "t%u {\n", first);
+    for (uint32_t i = 0; i < count; i++)
+        text +=
+            sprintf(text, " \"c%u:i\"{ _replicate:b=yes; _visible:t=k%u }\n", first + i, first + i);
+    strcpy(text, " \"p:i\"{ _replicate:b=yes; _visible:t=owner } }\n");
+}
+
+static void there_are_at_most_sixteen_classes(void** state) {
+    ecs_world* world = *state;
+    char text[2048];
+    write_classes(text, 1, 14);
+    data_load_refused(world, text, "x.blk:15: error: _visible: 'k14' is one class more than 16");
+    write_classes(text, 1, 13);
+    data_load_ok(world, text);
+    write_classes(text, 20, 1);
+    data_load_refused(world, text, "x.blk:2: error: _visible: 'k20' is one class more than 16");
+    data_load_ok(world, "again { \"c2:i\"{ _replicate:b=yes; _visible:t=k13 } }");
+}
+
+static void a_component_says_what_it_is_the_integral_of(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "a { \"pos:p2\"{ _replicate:b=yes; _integral:t=vel }\n"
+                        " \"vel:p2\"{ _replicate:b=yes } }\n"
+                        "b { _extends:t=a; pos:p2=1,1 }\n"
+                        "c { _extends:t=a; \"pos:p2\"{ _integral:t=\"\" } }\n"
+                        "d { _extends:t=a; \"pos:p2\"{ _replicate:b=no } }\n");
+    assert_string_equal(data_find(world, "a", "pos")->integral, "vel");
+    assert_string_equal(data_find(world, "b", "pos")->integral, "vel");
+    assert_null(data_find(world, "b", "vel")->integral);
+    assert_null(data_find(world, "c", "pos")->integral);
+    assert_null(data_find(world, "d", "pos")->integral);
+    assert_string_equal(data_find(world, "c+a", "pos")->integral, "vel");
+}
+
+static void an_integral_of_what_is_not_there_is_refused(void** state) {
+    ecs_world* world = *state;
+    data_load_refused(world, "a {\n \"pos:p2\"{ _replicate:b=yes; _integral:t=vel } }",
+                      "x.blk:2: error: component 'pos': _integral: 'a' has no component 'vel'");
+    data_load_refused(world, "a { \"pos:p2\"{ _integral:t=vel } vel:p2=0,0 }",
+                      "x.blk:1: error: component 'pos': _integral without _replicate");
+    data_load_refused(world, "a { \"pos:p2\"{ _replicate:b=yes; _integral:t=vel } vel:p2=0,0 }",
+                      "x.blk:1: error: component 'pos': _integral: 'vel' is not replicated");
+    data_load_refused(world, "a { \"pos:p2\"{ _replicate:b=yes; _integral:t=pos } }",
+                      "x.blk:1: error: component 'pos': _integral names the component itself");
+    data_load_refused(world, "a { _replicate:b=yes; \"pos:p2\"{ _integral:t=vel } vel:p3=0,0,0 }",
+                      "x.blk:1: error: component 'pos': _integral: a p3 is not the change of a p2 "
+                      "per second");
+    data_load_refused(world, "a { _replicate:b=yes; \"n:i\"{ _integral:t=vel } vel:r=0 }",
+                      "x.blk:1: error: component 'n': _integral: a r is not the change of a i per "
+                      "second");
+}
+
+static void a_rotation_is_four_floats_with_bits(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(
+        world,
+        "a { \"rot:p4\"{ _replicate:b=yes; _rotation:b=yes; _bits:i=10; value:p4=0,0,0,1 } }\n"
+        "b { _extends:t=a; rot:p4=1,0,0,0 }\n"
+        "c { _extends:t=a; \"rot:p4\"{ _rotation:b=no } }\n");
+    const ecs_template_component* rot = data_find(world, "a", "rot");
+    assert_true(rot->is_rotation);
+    assert_int_equal(rot->flags, ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
+    assert_int_equal(rot->quant.bits, 10);
+    assert_true(rot->quant.min == -1);
+    assert_true(data_find(world, "b", "rot")->is_rotation);
+    assert_false(data_find(world, "c", "rot")->is_rotation);
+    data_load_refused(world, "x {\n \"q:p3\"{ _replicate:b=yes; _rotation:b=yes; _bits:i=10 } }",
+                      "x.blk:2: error: component 'q': a p3 is no rotation, that is a p4 or four "
+                      "floats");
+    data_load_refused(world, "x { \"q:ip4\"{ _replicate:b=yes; _rotation:b=yes } }",
+                      "x.blk:1: error: component 'q': a ip4 is no rotation, that is a p4 or four "
+                      "floats");
+    data_load_refused(world, "x { \"q:p4\"{ _rotation:b=yes; _bits:i=10 } }",
+                      "x.blk:1: error: component 'q': _rotation without _replicate");
+    data_load_refused(world, "x { \"q:p4\"{ _replicate:b=yes; _rotation:b=yes } }",
+                      "x.blk:1: error: component 'q': _rotation without _bits");
+    data_load_refused(world, "x { \"q:p4\"{ _replicate:b=yes; _rotation:b=maybe } }",
+                      "x.blk:1: error: _rotation: 'maybe' is neither yes nor no");
+}
+
+static void priority_is_of_a_template_and_inherited(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world,
+                 "a { _priority:i=1 } b { _priority:i=16 } c { _extends:t=a; _extends:t=b }\n"
+                 "d { _extends:t=b; _priority:i=4 } e { x:i=0 } f { _extends:t=e }\n");
+    data_load_ok(world, "g { _extends:t=d }");
+    assert_int_equal(importance_of(world, "a"), 1);
+    assert_int_equal(importance_of(world, "b"), 16);
+    assert_int_equal(importance_of(world, "c"), 16);
+    assert_int_equal(importance_of(world, "d"), 4);
+    assert_int_equal(importance_of(world, "f"), 1);
+    assert_int_equal(importance_of(world, "g"), 4);
+    assert_int_equal(importance_of(world, "b+a"), 1);
+    assert_int_equal(importance_of(world, "b+e"), 16);
+    data_load_refused(world, "x {\n _priority:i=0 }",
+                      "x.blk:2: error: _priority: '0' is no whole number from 1 to 16");
+    data_load_refused(world, "x { _priority:i=17 }",
+                      "x.blk:1: error: _priority: '17' is no whole number from 1 to 16");
+    data_load_refused(world, "x { _priority:r=2 }",
+                      "x.blk:1: error: '_priority' is written _priority:i=...");
+}
+
+static void alone_a_text_may_speak_of_what_its_parents_have(void** state) {
+    ecs_world* world = *state;
+    static const char text[] =
+        "a { _extends:t=unseen; \"pos:p2\"{ _replicate:b=yes; _integral:t=vel }\n"
+        " \"hp:i\"{ _visible:t=team } \"rot:p4\"{ _rotation:b=yes } }";
+    assert_int_equal(ecs_template_load_alone(world, "x.blk", text, sizeof text - 1, NULL), ECS_OK);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(who_may_see_a_component_is_inherited),
+        CASE(visibility_of_what_nobody_gets_is_refused),
+        CASE(there_are_at_most_sixteen_classes),
+        CASE(a_component_says_what_it_is_the_integral_of),
+        CASE(an_integral_of_what_is_not_there_is_refused),
+        CASE(a_rotation_is_four_floats_with_bits),
+        CASE(priority_is_of_a_template_and_inherited),
+        CASE(alone_a_text_may_speak_of_what_its_parents_have),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
