@@ -30,6 +30,8 @@ struct net_rows {
     net_row_template** numbers; ///< [wire number]
     uint32_t number_count;
     uint32_t composed_count; ///< compositions asked for so far
+    char class_names[NET_CLASSES_MAX][ECS_NAME_BYTES_MAX];
+    uint32_t class_count;
 };
 
 typedef enum row_state { ROW_UNSEEN, ROW_NONE, ROW_KNOWN } row_state;
@@ -67,15 +69,47 @@ static const char* add_component(net_row_template* entry, const ecs_template_com
     return NULL;
 }
 
+// NET_CLASS_PUBLIC, OWNER and TEAM, then the others by name: the numbers do not depend on the order of loading.
+static void list_classes(net_rows* rows) {
+    static const char* const always[] = {"public", "owner", "team"};
+    uint32_t first = BASE_COUNT(always);
+    for (; rows->class_count < first; rows->class_count++)
+        memcpy(rows->class_names[rows->class_count], always[rows->class_count],
+               strlen(always[rows->class_count]));
+    for (uint32_t id = 1; id <= ecs_template_count(rows->world); id++) {
+        const ecs_template* source = ecs_template_get(rows->world, (ecs_template_id)id);
+        for (uint32_t i = 0; i < source->component_count; i++) {
+            const char* name = source->components[i].visible;
+            if (!name || net_rows_class(rows, name) != UINT32_MAX) continue;
+            BASE_ASSERT(rows->class_count < NET_CLASSES_MAX); // the datablock refuses more
+            uint32_t at = rows->class_count++;
+            for (; at > first && strcmp(rows->class_names[at - 1], name) > 0; at--)
+                memcpy(rows->class_names[at], rows->class_names[at - 1], ECS_NAME_BYTES_MAX);
+            memset(rows->class_names[at], 0, ECS_NAME_BYTES_MAX);
+            memcpy(rows->class_names[at], name, strlen(name));
+        }
+    }
+}
+
+uint32_t net_rows_class(const net_rows* rows, const char* name) {
+    for (uint32_t i = 0; i < rows->class_count; i++)
+        if (strcmp(rows->class_names[i], name) == 0) return i;
+    return UINT32_MAX;
+}
+
 static const char* fill_entry(const net_rows* rows, const ecs_template* source,
                               net_row_template* entry) {
     entry->id = source->id;
+    entry->importance = (uint16_t)source->importance;
     for (uint32_t i = 0; i < source->component_count; i++) {
         const ecs_template_component* component = &source->components[i];
         if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
         const ecs_component* known = ecs_component_get(rows->world, component->component);
         const char* fault = add_component(entry, component, ecs_type_get(rows->world, known->type));
         if (fault) return fault;
+        uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;
+        entry->classes[entry->layout.component_count - 1] = (uint8_t)class_;
+        entry->class_mask |= (uint16_t)(1u << class_);
     }
     proto_layout_finish(&entry->layout);
     if (entry->layout.bits_max > NET_ROW_BYTES_MAX * 8) return "its row does not fit one packet";
@@ -184,6 +218,7 @@ net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
     if (!made) return NET_ERR_MEMORY;
     made->allocator = allocator;
     made->world = world;
+    list_classes(made);
     net_result result = add_loaded(made, reporter);
     if (result != NET_OK) {
         net_rows_destroy(made);
@@ -277,6 +312,16 @@ void net_rows_read(const net_row_template* entry, const ecs_world* world, ecs_en
     for (uint32_t i = 0; i < entry->layout.component_count; i++) {
         ecs_component_id id = (ecs_component_id)entry->layout.components[i].key;
         proto_row_read_component(&entry->layout, i, ecs_get(world, entity, id), row);
+    }
+}
+
+void net_rows_mask(const net_row_template* entry, uint32_t classes, uint64_t* row) {
+    if ((entry->class_mask & ~classes) == 0) return;
+    for (uint32_t i = 0; i < entry->layout.component_count; i++) {
+        const proto_row_component* component = &entry->layout.components[i];
+        if (classes >> entry->classes[i] & 1) continue;
+        memcpy(row + component->field_first, entry->defaults + component->field_first,
+               component->field_count * sizeof *row);
     }
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "ecs/ecs.h"
+#include "net/interest.h"
 #include "net/result.h"
 #include "proto/layout.h"
 
@@ -54,5 +55,10 @@ const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
 /// Quantise a living entity. `row` has room for PROTO_ROW_FIELDS_MAX words.
 void net_rows_read(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
                    uint64_t* row);
+/// Number of a visibility class by its name: public 0, owner 1, team 2, then the others that loaded templates
+/// use, by name. UINT32_MAX when there is none.
+uint32_t net_rows_class(const net_rows* rows, const char* name);
+/// Put the template's defaults where a component's class is not in `classes`.
+void net_rows_mask(const net_row_template* entry, uint32_t classes, uint64_t* row);
 /// base_hash64 over the row's words: what --trace writes and net_scope_row_hash returns.
 uint64_t net_row_hash(const net_row_template* entry, const uint64_t* row);

@@ -7,8 +7,8 @@
 // struct offsets: two builds, two load orders and two struct layouts give the same schema when the
 // bits on the wire mean the same.
 //
-//     template  name, singleton?, per replicated component in name order: name and quantisation of each
-//               element of its fields; then the default row
+//     template  name, singleton?, per replicated component in name order: name, what it is the integral of,
+//               rotation?, quantisation of each element of its fields; then the default row
 //     component name, type name, per field: name, kind, count
 //     message   position in the module's table, kind, reliable?, the protobuf descriptor
 //
@@ -116,6 +116,8 @@ static bool add_template(net_schema* schema, const ecs_world* world,
         if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
         if (!add_component(schema, world, component->component)) return false;
         hash_text(&hasher, ecs_component_get(world, component->component)->name);
+        hash_text(&hasher, component->integral ? component->integral : "");
+        hash_u64(&hasher, component->is_rotation);
         if (coded == layout->component_count ||
             layout->components[coded].key != component->component)
             continue;
