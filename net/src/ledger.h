@@ -9,15 +9,15 @@
 #include "ecs/ecs.h"
 
 typedef enum net_cost {
-    NET_COST_CHANGE,    ///< a value changed
-    NET_COST_REPEAT,    ///< written again because a packet was lost
-    NET_COST_CREATE,    ///< first row of an entity
-    NET_COST_ABSOLUTE,  ///< no base that the client surely has
-    NET_COST_HEAL,      ///< the client asked
-    NET_COST_HEAD,      ///< slots, ages, masks of rows, templates, handles of creates
+    NET_COST_CHANGE,   ///< a value changed
+    NET_COST_REPEAT,   ///< written again because a packet was lost
+    NET_COST_CREATE,   ///< first row of an entity
+    NET_COST_ABSOLUTE, ///< no base that the client surely has
+    NET_COST_HEAL,     ///< the client asked
+    NET_COST_HEAD,     ///< slots, ages, masks of rows, templates, handles of creates
     NET_COST_DESTROY,
-    NET_COST_HEADER,    ///< of the packet: numbers, acknowledgements, inputs' fate
-    NET_COST_SAMPLE,    ///< checksums
+    NET_COST_HEADER, ///< of the packet: numbers, acknowledgements, inputs' fate
+    NET_COST_SAMPLE, ///< checksums
     NET_COST_EVENT,
     NET_COST_CONTROL,   ///< channel 0 but large values
     NET_COST_LARGE,     ///< values of any length
@@ -53,5 +53,7 @@ static inline void net_ledger_add(net_ledger_account* account, uint32_t componen
     account->bits[component][cost] += bits;
 }
 
+/// Add an account to another one of the same ledger, which stays as it is.
+void net_ledger_sum_into(net_ledger_account* total, const net_ledger_account* account);
 uint64_t net_ledger_sum(const net_ledger_account* account);
 const char* net_cost_name(net_cost cost);
