@@ -228,8 +228,9 @@ static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packe
             return false;
         }
     }
-    switch (
-        net_mirror_read(client->mirror, packet->tick, packet->body.data, packet->body.len, NULL)) {
+    proto_bit_reader body = proto_bit_reader_make(packet->body.data, packet->body.len);
+    switch (net_mirror_read(client->mirror, (uint16_t)packet->seq, packet->tick,
+                            packet->body.len > 0 ? &body : NULL, NULL)) {
     case NET_OK:
         break;
     case NET_ERR_STALE:

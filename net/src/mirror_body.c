@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Reading a state body, all of it before anything is believed.
 //
-// A body says nothing about its own length in rows: where one record ends depends on the base row of that
+// A body says nothing about its own length in rows: where one record ends depends on the base rows of that
 // record. So one missing base makes the rest unreadable, and the whole body is refused. Refused for being
 // late (the server will see a loss and send what is newest) or for being impossible; the difference is
 // whether we know of something newer that explains what is missing: a packet older than the newest one,
-// or an entity that has moved on since.
+// or a slot that has moved on since.
 //
-// A late body may be readable and yet speak of another life of an index than the present one, with another
+// A late body may be readable and yet speak of another life of a slot than the present one, with another
 // layout. Updates are sent only after a create of that life was acknowledged, so an update that is not
 // younger than the first create we know of the present life belongs to another life: refused.
 //
@@ -19,14 +19,25 @@
 
 typedef struct decoder {
     net_mirror* mirror;
+    uint16_t seq;
     ecs_tick tick;
-    proto_bit_reader reader;
+    proto_bit_reader* reader;
     uint32_t number_bits;
     net_result result;
     bool is_overtaken; // something newer explains what is missing
     bool misses_base;
     const net_row_template* entry; // of the create before
+    uint32_t index;                // of the create before
 } decoder;
+
+// What the rows of a run are coded against.
+typedef struct run_head {
+    net_body_kind kind;
+    bool is_settled;
+    ecs_tick base_tick; // settled: the row is this old or older
+    uint32_t base2_ticks;
+    const net_mirror_packet* packet;
+} run_head;
 
 static bool fail(decoder* d, net_result result) {
     if (d->result == NET_OK) d->result = result;
@@ -34,191 +45,309 @@ static bool fail(decoder* d, net_result result) {
 }
 
 static bool is_readable(decoder* d) {
-    return d->reader.failed ? fail(d, NET_ERR_MALFORMED) : true;
+    return d->reader->failed ? fail(d, NET_ERR_MALFORMED) : true;
 }
 
-static net_mirror_entity* entity_at(net_mirror* mirror, uint32_t index) {
-    if (!base_array_reserve(mirror->allocator, (void**)&mirror->entities, &mirror->entity_capacity,
-                            index + 1, sizeof *mirror->entities))
-        return NULL;
-    return &mirror->entities[index];
+static bool miss_base(decoder* d, const net_mirror_slot* slot) {
+    d->misses_base = true;
+    d->is_overtaken = slot && slot->is_known && slot->tick >= d->tick;
+    return fail(d, NET_ERR_MALFORMED);
 }
 
-// The next index of a list; each at most once in a body.
-static net_mirror_entity* read_index(decoder* d, uint32_t order, uint32_t* next, uint32_t* index) {
-    uint32_t gap = proto_bits_read_golomb(&d->reader, order);
-    if (!is_readable(d)) return NULL;
-    if (gap > d->mirror->index_max || *next + gap > d->mirror->index_max || *next + gap == 0) {
-        fail(d, NET_ERR_MALFORMED);
-        return NULL;
-    }
-    *index = *next + gap;
-    *next = *index + 1;
-    net_mirror_entity* entity = entity_at(d->mirror, *index);
-    if (!entity) {
+// A slot, each at most once in a body.
+static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
+    net_mirror_slot* slot = net_mirror_slot_at(d->mirror, number);
+    if (!slot) {
         fail(d, NET_ERR_MEMORY);
         return NULL;
     }
-    if (entity->stamp == d->mirror->body_number) {
+    if (slot->stamp == d->mirror->body_number) {
         fail(d, NET_ERR_MALFORMED);
         return NULL;
     }
-    entity->stamp = d->mirror->body_number;
-    return entity;
+    slot->stamp = d->mirror->body_number;
+    return slot;
 }
 
-static bool add_record(decoder* d, net_mirror_record record) {
+// The next slot of a list or run.
+static net_mirror_slot* read_slot(decoder* d, uint32_t order, uint32_t* next, uint32_t* number) {
+    uint32_t gap = proto_bits_read_golomb(d->reader, order);
+    if (!is_readable(d)) return NULL;
+    uint32_t index_max = d->mirror->index_max;
+    if (gap >= index_max || *next + gap >= index_max) {
+        fail(d, NET_ERR_MALFORMED);
+        return NULL;
+    }
+    *number = *next + gap;
+    *next = *number + 1;
+    return name_slot(d, *number);
+}
+
+static net_mirror_record* add_record(decoder* d, net_mirror_record record) {
     net_mirror* mirror = d->mirror;
-    if (!base_array_reserve(mirror->allocator, (void**)&mirror->records, &mirror->record_capacity,
-                            mirror->record_count + 1, sizeof *mirror->records))
+    if (mirror->record_count == mirror->record_capacity &&
+        !base_array_reserve(&mirror->memory.allocator, (void**)&mirror->records,
+                            &mirror->record_capacity, mirror->record_count + 1,
+                            sizeof *mirror->records)) {
+        fail(d, NET_ERR_MEMORY);
+        return NULL;
+    }
+    mirror->records[mirror->record_count] = record;
+    return &mirror->records[mirror->record_count++];
+}
+
+// Decode a row and add the record that it belongs to.
+static bool read_row(decoder* d, net_mirror_record record, const proto_row_base* base,
+                     bool is_listed) {
+    net_mirror* mirror = d->mirror;
+    const proto_layout* layout = &record.entry->layout;
+    uint32_t word_count = mirror->word_count + layout->field_count;
+    if (word_count > NET_BODY_WORDS_MAX) return fail(d, NET_ERR_MALFORMED);
+    if (word_count >= mirror->word_capacity &&
+        !base_array_reserve(&mirror->memory.allocator, (void**)&mirror->words,
+                            &mirror->word_capacity, word_count + 1, sizeof *mirror->words))
         return fail(d, NET_ERR_MEMORY);
-    mirror->records[mirror->record_count++] = record;
+    record.words_first = mirror->word_count;
+    mirror->word_count = word_count;
+    if (!add_record(d, record)) return false;
+    uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
+    proto_row_read(layout, base, is_listed, mirror->words + record.words_first, d->reader, bits);
+    for (uint32_t c = 0; c < layout->component_count; c++)
+        mirror->body_bits[layout->components[c].key] += bits[c];
+    return is_readable(d);
+}
+
+// ---- lists ----
+
+static bool read_destroy(decoder* d, uint32_t order, uint32_t* next) {
+    uint32_t number;
+    if (!read_slot(d, order, next, &number)) return false;
+    return add_record(d, (net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number});
+}
+
+static bool read_handle(decoder* d, ecs_entity* handle) {
+    net_mirror* mirror = d->mirror;
+    uint32_t index = d->index + 1, generation = 1;
+    if (!proto_bits_read(d->reader, 1))
+        index = (uint32_t)proto_bits_read(d->reader, mirror->index_bits);
+    if (!proto_bits_read(d->reader, 1))
+        generation = (uint32_t)proto_bits_read(d->reader, ECS_GENERATION_BITS);
+    if (!is_readable(d)) return false;
+    if (index == 0 || index > mirror->index_max || generation == 0)
+        return fail(d, NET_ERR_MALFORMED);
+    net_mirror_index* known = net_mirror_index_at(mirror, index);
+    if (!known) return fail(d, NET_ERR_MEMORY);
+    if (known->stamp == mirror->body_number) return fail(d, NET_ERR_MALFORMED);
+    known->stamp = mirror->body_number;
+    d->index = index;
+    *handle = ecs_entity_make(index, generation);
     return true;
 }
 
-// Decode a row against `base` and add the record that it belongs to.
-static bool read_row(decoder* d, net_mirror_record record, const uint64_t* base) {
-    net_mirror* mirror = d->mirror;
-    uint32_t field_count = record.entry->layout.field_count;
-    if (mirror->word_count + field_count > NET_BODY_WORDS_MAX) return fail(d, NET_ERR_MALFORMED);
-    if (!base_array_reserve(mirror->allocator, (void**)&mirror->words, &mirror->word_capacity,
-                            mirror->word_count + field_count + 1, sizeof *mirror->words))
-        return fail(d, NET_ERR_MEMORY);
-    record.words_first = mirror->word_count;
-    mirror->word_count += field_count;
-    const proto_layout* layout = &record.entry->layout;
-    uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
-    proto_row_decode_counted(layout, base, mirror->words + record.words_first, &d->reader, bits);
-    for (uint32_t c = 0; c < layout->component_count; c++) {
-        uint32_t key = layout->components[c].key;
-        BASE_ASSERT(key <= ECS_COMPONENTS_MAX);
-        mirror->component_bits[key] += bits[c];
-    }
-    return is_readable(d) && add_record(d, record);
-}
-
-static bool read_destroy(decoder* d, uint32_t order, uint32_t* next) {
-    uint32_t index;
-    if (!read_index(d, order, next, &index)) return false;
-    uint32_t generation = (uint32_t)proto_bits_read(&d->reader, ECS_GENERATION_BITS);
-    if (!is_readable(d)) return false;
-    if (generation == 0) return fail(d, NET_ERR_MALFORMED);
-    return add_record(d, (net_mirror_record){.kind = NET_MIRROR_DESTROY,
-                                             .handle = ecs_entity_make(index, generation)});
-}
-
 static bool read_template(decoder* d) {
-    uint32_t count = (uint32_t)proto_bits_read(&d->reader, NET_BODY_PARTS_BITS) + 1;
+    if (proto_bits_read(d->reader, 1))
+        return d->entry ? is_readable(d) : fail(d, NET_ERR_MALFORMED);
+    uint32_t count = (uint32_t)proto_bits_read(d->reader, NET_BODY_PARTS_BITS) + 1;
     uint16_t parts[1u << NET_BODY_PARTS_BITS];
     for (uint32_t i = 0; i < count; i++)
-        parts[i] = (uint16_t)proto_bits_read(&d->reader, d->number_bits);
+        parts[i] = (uint16_t)proto_bits_read(d->reader, d->number_bits);
     if (!is_readable(d)) return false;
     d->entry = net_rows_compose(d->mirror->rows, parts, count);
     return d->entry ? true : fail(d, NET_ERR_MALFORMED);
 }
 
 static bool read_create(decoder* d, uint32_t order, uint32_t* next) {
-    uint32_t index;
-    if (!read_index(d, order, next, &index)) return false;
-    uint32_t generation = (uint32_t)proto_bits_read(&d->reader, ECS_GENERATION_BITS);
-    bool is_same = proto_bits_read(&d->reader, 1);
-    if (!is_readable(d)) return false;
-    if (generation == 0 || (is_same && !d->entry)) return fail(d, NET_ERR_MALFORMED);
-    if (!is_same && !read_template(d)) return false;
-    net_mirror_record record = {
-        .kind = NET_MIRROR_CREATE, .handle = ecs_entity_make(index, generation), .entry = d->entry};
-    return read_row(d, record, d->entry->defaults);
-}
-
-// The row that an age names, or NULL.
-static const uint64_t* find_base(const decoder* d, const net_mirror_entity* entity, uint32_t age,
-                                 ecs_tick* base_tick) {
-    if (age > d->tick) return NULL;
-    uint32_t position = net_row_ring_find(&entity->ring, d->tick - age);
-    if (position == UINT32_MAX) return NULL;
-    *base_tick = net_row_ring_tick(&entity->ring, position);
-    if (age != NET_BODY_AGE_SETTLED && *base_tick != d->tick - age) return NULL;
-    return net_row_ring_row(&entity->ring, position);
-}
-
-static bool read_update(decoder* d, uint32_t order, uint32_t* next, uint32_t age) {
-    uint32_t index;
-    net_mirror_entity* entity = read_index(d, order, next, &index);
-    if (!entity) return false;
-    bool is_this_life = entity->handle != ECS_ENTITY_NONE && entity->life_tick < d->tick;
-    net_mirror_record record = {.kind = NET_MIRROR_UPDATE,
-                                .handle = entity->handle,
-                                .entry = entity->entry,
-                                .has_base = age != 0};
-    const uint64_t* base = NULL;
-    if (is_this_life)
-        base = age ? find_base(d, entity, age, &record.base_tick) : entity->entry->defaults;
-    if (!base) {
-        d->misses_base = true;
-        d->is_overtaken = entity->is_known && entity->tick >= d->tick;
-        return fail(d, NET_ERR_MALFORMED);
-    }
-    return read_row(d, record, base);
+    net_mirror_record record = {.kind = NET_MIRROR_CREATE, .is_absolute = true};
+    if (!read_slot(d, order, next, &record.slot)) return false;
+    if (!read_handle(d, &record.handle) || !read_template(d)) return false;
+    record.entry = d->entry;
+    return read_row(d, record, &(proto_row_base){.base = d->entry->defaults}, false);
 }
 
 typedef bool (*read_fn)(decoder* d, uint32_t order, uint32_t* next);
 
 static bool read_list(decoder* d, read_fn read) {
-    uint32_t count = proto_bits_read_golomb(&d->reader, NET_BODY_LIST_ORDER);
+    uint32_t count = proto_bits_read_golomb(d->reader, NET_BODY_LIST_ORDER);
     if (!is_readable(d)) return false;
     if (count == 0) return true;
-    uint32_t next = 0, order = (uint32_t)proto_bits_read(&d->reader, NET_BODY_ORDER_BITS);
+    uint32_t next = 0, order = (uint32_t)proto_bits_read(d->reader, NET_BODY_ORDER_BITS);
     while (count-- > 0)
         if (!read(d, order, &next)) return false;
     return true;
 }
 
-static bool read_run(decoder* d) {
-    uint32_t age = 0, next = 0;
-    if (proto_bits_read(&d->reader, 1)) {
-        age = (uint32_t)proto_bits_read(&d->reader, NET_BODY_AGE_BITS);
-        if (age == 0) return fail(d, NET_ERR_MALFORMED);
+// ---- runs ----
+
+// The row of exactly this tick, or NULL.
+static const uint64_t* find_row(const net_mirror_slot* slot, ecs_tick tick) {
+    uint32_t position = net_row_ring_find(&slot->ring, tick);
+    if (position == UINT32_MAX || net_row_ring_tick(&slot->ring, position) != tick) return NULL;
+    return net_row_ring_row(&slot->ring, position);
+}
+
+static bool find_bases(const decoder* d, const run_head* run, const net_mirror_slot* slot,
+                       proto_row_base* base, ecs_tick* oldest) {
+    if (run->kind == NET_BODY_ABSOLUTE) {
+        base->base = slot->entry->defaults;
+        return true;
     }
-    uint32_t more = proto_bits_read_golomb(&d->reader, NET_BODY_RUN_ORDER);
-    uint32_t order = (uint32_t)proto_bits_read(&d->reader, NET_BODY_ORDER_BITS);
+    if (run->is_settled) {
+        uint32_t position = net_row_ring_find(&slot->ring, run->base_tick);
+        if (position == UINT32_MAX) return false;
+        base->base = net_row_ring_row(&slot->ring, position);
+        *oldest = net_row_ring_tick(&slot->ring, position);
+        return true;
+    }
+    base->base = find_row(slot, run->base_tick);
+    base->ticks = (uint32_t)(d->tick - run->base_tick);
+    base->ticks2 = run->base2_ticks;
+    *oldest = run->base_tick - run->base2_ticks;
+    if (run->base2_ticks > 0) base->base2 = find_row(slot, *oldest);
+    return base->base && (base->base2 || run->base2_ticks == 0);
+}
+
+// An update of a slot, which was just named.
+static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mirror_slot* slot) {
+    if (slot->handle == ECS_ENTITY_NONE || slot->life_tick >= d->tick) return miss_base(d, slot);
+    net_mirror* mirror = d->mirror;
+    // Created elsewhere in this body: it cannot be in two places at one tick.
+    if (mirror->indices[ecs_entity_index(slot->handle)].stamp == mirror->body_number)
+        return fail(d, NET_ERR_MALFORMED);
+    net_mirror_record record = {.kind = NET_MIRROR_UPDATE,
+                                .slot = number,
+                                .handle = slot->handle,
+                                .entry = slot->entry,
+                                .is_absolute = run->kind == NET_BODY_ABSOLUTE};
+    proto_row_base base = {0};
+    if (!find_bases(d, run, slot, &base, &record.base_tick)) return miss_base(d, slot);
+    return read_row(d, record, &base, run->kind == NET_BODY_BY_PACKET);
+}
+
+static bool read_named_updates(decoder* d, const run_head* run) {
+    uint32_t more = proto_bits_read_golomb(d->reader, NET_BODY_RUN_ORDER), next = 0;
+    uint32_t order = (uint32_t)proto_bits_read(d->reader, NET_BODY_ORDER_BITS);
     if (!is_readable(d)) return false;
     do {
-        if (!read_update(d, order, &next, age)) return false;
+        uint32_t number;
+        net_mirror_slot* slot = read_slot(d, order, &next, &number);
+        if (!slot || !read_update(d, run, number, slot)) return false;
     } while (more-- > 0);
     return true;
 }
 
+static bool read_listed_updates(decoder* d, const run_head* run) {
+    uint32_t at = 0, next = 0, number;
+    while (net_mirror_next_slot(run->packet, &at, &next, &number)) {
+        if (proto_row_read_absent(d->reader)) continue;
+        if (!is_readable(d)) return false;
+        net_mirror_slot* slot = name_slot(d, number);
+        if (!slot || !read_update(d, run, number, slot)) return false;
+    }
+    return is_readable(d);
+}
+
+static bool read_base2(decoder* d, run_head* run) {
+    run->base2_ticks = proto_bits_read_golomb(d->reader, NET_BODY_BASE2_ORDER);
+    if (!is_readable(d)) return false;
+    bool is_fine = run->base2_ticks <= (run->is_settled ? 0 : NET_BODY_BASE2_TICKS_MAX);
+    if (!is_fine) return fail(d, NET_ERR_MALFORMED);
+    return run->base2_ticks <= run->base_tick ? true : miss_base(d, NULL);
+}
+
+static bool read_age(decoder* d, run_head* run) {
+    uint32_t age = (uint32_t)proto_bits_read(d->reader, NET_BODY_AGE_BITS);
+    if (!is_readable(d)) return false;
+    if (age == 0) return fail(d, NET_ERR_MALFORMED);
+    if (age > d->tick) return miss_base(d, NULL);
+    run->is_settled = age == NET_BODY_AGE_SETTLED;
+    run->base_tick = d->tick - age;
+    return read_base2(d, run);
+}
+
+static bool read_back(decoder* d, run_head* run) {
+    uint32_t back = (uint32_t)proto_bits_read(d->reader, NET_BODY_BACK_BITS);
+    if (!is_readable(d)) return false;
+    if (back == 0) return fail(d, NET_ERR_MALFORMED);
+    run->packet = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
+    if (!run->packet) return miss_base(d, NULL);
+    run->base_tick = run->packet->tick;
+    if (run->base_tick > d->tick || d->tick - run->base_tick > UINT32_MAX)
+        return fail(d, NET_ERR_MALFORMED);
+    return read_base2(d, run);
+}
+
+static bool read_run(decoder* d) {
+    run_head run = {.kind = (net_body_kind)proto_bits_read(d->reader, NET_BODY_KIND_BITS)};
+    if (!is_readable(d)) return false;
+    switch (run.kind) {
+    case NET_BODY_ABSOLUTE:
+        return read_named_updates(d, &run);
+    case NET_BODY_BY_AGE:
+        return read_age(d, &run) && read_named_updates(d, &run);
+    case NET_BODY_BY_PACKET:
+        return read_back(d, &run) && read_listed_updates(d, &run);
+    }
+    return fail(d, NET_ERR_MALFORMED);
+}
+
 static bool read_all(decoder* d) {
     if (!read_list(d, read_destroy) || !read_list(d, read_create)) return false;
-    uint32_t runs = proto_bits_read_golomb(&d->reader, NET_BODY_LIST_ORDER);
+    uint32_t runs = proto_bits_read_golomb(d->reader, NET_BODY_LIST_ORDER);
     if (!is_readable(d)) return false;
     while (runs-- > 0)
         if (!read_run(d)) return false;
-    uint64_t left = d->reader.size_bits - d->reader.offset_bits;
-    if (left >= 8 || proto_bits_read(&d->reader, (uint32_t)left) != 0)
+    return true;
+}
+
+static bool read_padding(decoder* d) {
+    uint64_t left = d->reader->size_bits - d->reader->offset_bits;
+    if (left >= 8 || proto_bits_read(d->reader, (uint32_t)left) != 0)
         return fail(d, NET_ERR_MALFORMED);
     return true;
 }
 
-net_result net_mirror_decode(net_mirror* mirror, ecs_tick tick, const uint8_t* body, size_t size) {
+// What the rows took belongs to their components; what was refused to nobody.
+static void account(net_mirror* mirror, bool is_decoded, uint64_t body_bits) {
+    uint64_t row_bits = 0;
+    for (uint32_t i = 0; i < mirror->record_count; i++) {
+        const net_row_template* entry = mirror->records[i].entry;
+        if (!entry) continue;
+        for (uint32_t c = 0; c < entry->layout.component_count; c++) {
+            uint32_t key = entry->layout.components[c].key;
+            row_bits += mirror->body_bits[key];
+            mirror->component_bits[key] += is_decoded ? mirror->body_bits[key] : 0;
+            mirror->body_bits[key] = 0;
+        }
+    }
+    if (!is_decoded) return;
+    mirror->counters.body_bits += body_bits;
+    mirror->counters.head_bits += body_bits - row_bits;
+}
+
+net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
+                             proto_bit_reader* body) {
     mirror->record_count = 0;
     mirror->word_count = 0;
     mirror->body_number++;
-    if (size == 0) return NET_OK;
+    if (!body) return NET_OK;
     decoder d = {.mirror = mirror,
+                 .seq = seq,
                  .tick = tick,
-                 .reader = proto_bit_reader_make(body, size),
+                 .reader = body,
                  .number_bits = net_rows_number_bits(mirror->rows)};
-    if (size > NET_BODY_BYTES_MAX)
+    uint64_t first = body->offset_bits;
+    bool is_decoded = false;
+    if (body->size_bits > NET_BODY_BYTES_MAX * 8u) {
         d.result = NET_ERR_MALFORMED;
-    else if (read_all(&d))
-        return NET_OK;
+    } else {
+        is_decoded = read_all(&d);
+        uint64_t end = body->offset_bits;
+        is_decoded = is_decoded && read_padding(&d);
+        account(mirror, is_decoded, end - first);
+    }
+    if (is_decoded) return NET_OK;
     if (d.result == NET_ERR_MEMORY) return d.result;
     mirror->counters.missing_bases += d.misses_base;
     bool is_late = (mirror->has_tick && tick < mirror->tick) || d.is_overtaken;
     return is_late ? NET_ERR_STALE : NET_ERR_MALFORMED;
-}
-
-uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id component) {
-    return component <= ECS_COMPONENTS_MAX ? mirror->component_bits[component] : 0;
 }

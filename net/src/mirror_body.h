@@ -5,25 +5,42 @@
 #include "body.h"
 #include "mirror.h"
 #include "pool.h"
-#include "proto/bits.h"
 #include "row_ring.h"
 #include "row_world.h"
 
 /// Words of all rows of one body: what hostile bytes can make us allocate.
 #define NET_BODY_WORDS_MAX (1u << 20)
 
-/// One index.
-typedef struct net_mirror_entity {
+/// One slot.
+typedef struct net_mirror_slot {
     ecs_entity handle;             ///< NONE: nothing there
+    uint32_t stamp;                ///< number of the body that named it last
     const net_row_template* entry; ///< of the present life
-    ecs_tick tick;                 ///< newest record applied, destroys too; with is_known
+    ecs_tick tick;                 ///< newest record applied, ends of lives too; with is_known
     ecs_tick life_tick;            ///< oldest create record of this life that came
     ecs_tick former_tick;          ///< what was known before this life began; with has_former
     net_row_ring ring;             ///< rows of this life; the newest is what the world holds
-    uint32_t stamp;                ///< number of the body that named it last
     bool is_known;
     bool has_former;
-} net_mirror_entity;
+    bool was_shown; ///< it lived in the world when the newest row was applied
+} net_mirror_slot;
+
+/// One entity index.
+typedef struct net_mirror_index {
+    ecs_tick tick;      ///< newest row applied, in whatever slot; with is_known
+    uint32_t slot_next; ///< slot + 1 of where it lives; 0: nowhere
+    uint32_t stamp;     ///< number of the body that created it last
+    bool is_known;
+} net_mirror_index;
+
+/// Which slots a decoded packet told a row of.
+typedef struct net_mirror_packet {
+    ecs_tick tick;
+    uint8_t* gaps; ///< slots rising, each as its distance from the one before + 1, 7 bits per byte
+    uint32_t gaps_size, gaps_capacity;
+    uint16_t seq;
+    bool is_decoded;
+} net_mirror_packet;
 
 typedef enum net_mirror_kind {
     NET_MIRROR_DESTROY,
@@ -34,24 +51,39 @@ typedef enum net_mirror_kind {
 /// A decoded record.
 typedef struct net_mirror_record {
     net_mirror_kind kind;
-    ecs_entity handle;             ///< an update's has the present generation
-    const net_row_template* entry; ///< NULL for a destroy
+    uint32_t slot;
+    ecs_entity handle;             ///< an update's is that of the present life; NONE for a destroy
     uint32_t words_first;          ///< its row
-    bool has_base;
-    ecs_tick base_tick; ///< of the row it was coded against
+    const net_row_template* entry; ///< NULL for a destroy
+    bool is_absolute;              ///< says all, whatever is there
+    ecs_tick base_tick;            ///< oldest row it was coded against, unless is_absolute
 } net_mirror_record;
 
+/// The allocator of all a mirror holds: it refuses what is beyond the limit.
+typedef struct net_mirror_memory {
+    base_allocator allocator;
+    const base_allocator* parent;
+    size_t used_bytes, bytes_max;
+} net_mirror_memory;
+
 struct net_mirror {
-    const base_allocator* allocator;
-    net_pool pool; ///< of rows
+    const base_allocator* allocator; ///< of the mirror itself
+    net_mirror_memory memory;
+    net_pool pool; ///< of rows and lists
     ecs_world* world;
     net_rows* rows;
-    uint32_t index_max;
+    uint32_t index_max;  ///< of indices and slots (below)
+    uint32_t index_bits; ///< on the wire
     net_mirror_trace_fn trace;
     void* trace_context;
     net_mirror_sink sink;
-    net_mirror_entity* entities; ///< [index]
-    uint32_t entity_capacity;
+    net_mirror_slot* slots;
+    uint32_t slot_capacity;
+    net_mirror_index* indices; ///< [index]
+    uint32_t index_capacity;
+    net_mirror_packet packets[NET_BODY_PACKETS]; ///< [seq % NET_BODY_PACKETS]
+    uint16_t seq;                                ///< newest; with has_seq
+    bool has_seq;
     ecs_tick tick;
     bool has_tick;
     net_result broken; ///< applying failed half way: nothing is read any more
@@ -60,12 +92,35 @@ struct net_mirror {
     uint32_t record_count, record_capacity;
     uint64_t* words;
     uint32_t word_count, word_capacity;
+    uint64_t* listed;     ///< a bit per slot: scratch of a list that is being sorted, else 0
+    uint64_t* listed_any; ///< a bit per word of `listed`
+    uint8_t* gaps;        ///< scratch
+    uint32_t gaps_capacity;
     net_row_world target;
     net_mirror_counters counters;
     uint64_t component_bits[ECS_COMPONENTS_MAX + 1]; ///< of all rows read, by ecs_component_id
+    uint32_t body_bits[ECS_COMPONENTS_MAX + 1];      ///< of the body that is being read; else 0
 };
 
-/// Decode a body into mirror->records and words. Nothing else changes.
+/// Decode a body into mirror->records and words. Nothing else changes but counters.
 /// @return as net_mirror_read.
-BASE_MUST_USE net_result net_mirror_decode(net_mirror* mirror, ecs_tick tick, const uint8_t* body,
-                                           size_t size);
+BASE_MUST_USE net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
+                                           proto_bit_reader* body);
+
+// mirror_store.c
+void net_mirror_memory_init(net_mirror_memory* memory, const base_allocator* parent,
+                            size_t bytes_max);
+/// The place of a slot below index_max, of an index up to it; NULL when memory ran out. Pointers die with
+/// the next call for the same kind.
+net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot);
+net_mirror_index* net_mirror_index_at(net_mirror* mirror, uint32_t index);
+/// The slot where an entity lives, or NULL.
+net_mirror_slot* net_mirror_find(const net_mirror* mirror, ecs_entity entity);
+/// The list of a packet that was decoded and is remembered, or NULL.
+const net_mirror_packet* net_mirror_find_packet(const net_mirror* mirror, uint16_t seq);
+/// Remember which slots the records of the body that was decoded tell rows of.
+/// @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_mirror_remember(net_mirror* mirror, uint16_t seq, ecs_tick tick);
+/// Walk a list: `at` begins as 0, `next` as 0; false at the end.
+bool net_mirror_next_slot(const net_mirror_packet* packet, uint32_t* at, uint32_t* next,
+                          uint32_t* slot);

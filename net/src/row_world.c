@@ -117,12 +117,32 @@ uint64_t net_row_changed(const net_row_template* entry, const uint64_t* old_row,
     return changed;
 }
 
-void net_row_world_write(net_row_world* target, ecs_entity handle, const net_row_template* entry,
+bool net_row_world_write(net_row_world* target, ecs_entity handle, const net_row_template* entry,
                          const uint64_t* row, uint64_t components) {
-    for (uint32_t i = 0; i < entry->layout.component_count; i++) {
-        if (!(components >> i & 1)) continue;
-        ecs_component_id id = (ecs_component_id)entry->layout.components[i].key;
+    const proto_layout* layout = &entry->layout;
+    uint64_t all =
+        layout->component_count < 64 ? (UINT64_C(1) << layout->component_count) - 1 : UINT64_MAX;
+    bool is_whole = true;
+    for (uint64_t left = components & all; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left);
+        ecs_component_id id = (ecs_component_id)layout->components[i].key;
         void* memory = ecs_find_mut(target->world, handle, id);
-        if (memory) proto_row_write_component(&entry->layout, i, row, memory);
+        if (memory)
+            proto_row_write_component(layout, i, row, memory);
+        else
+            is_whole = false;
     }
+    return is_whole;
+}
+
+bool net_row_world_read(const net_row_world* target, ecs_entity handle,
+                        const net_row_template* entry, uint64_t* row) {
+    const proto_layout* layout = &entry->layout;
+    for (uint32_t i = 0; i < layout->component_count; i++) {
+        const void* memory =
+            ecs_find(target->world, handle, (ecs_component_id)layout->components[i].key);
+        if (!memory) return false;
+        proto_row_read_component(layout, i, memory, row);
+    }
+    return true;
 }
