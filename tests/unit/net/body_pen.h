@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+/// State bodies written by hand: what a server would write, and what none would. The pen knows the order of
+/// the bits and nothing of what is allowed.
+#pragma once
+
+#include <string.h>
+
+#include "test.h"
+
+#include "body.h"
+#include "mirror.h"
+#include "proto/layout.h"
+#include "rows.h"
+
+typedef struct body_pen {
+    uint8_t bytes[NET_BODY_BYTES_MAX + 64];
+    proto_bit_writer bits;
+    uint32_t index_bits, number_bits;
+    uint32_t order;                ///< k of the lists to come
+    uint32_t next;                 ///< of slots in the list that is being written
+    uint32_t index;                ///< of the create before
+    const net_row_template* entry; ///< of the create before
+} body_pen;
+
+static inline void pen_begin(body_pen* pen, uint32_t index_max, const net_rows* rows) {
+    memset(pen, 0, sizeof *pen);
+    pen->bits = proto_bit_writer_make(pen->bytes, sizeof pen->bytes);
+    pen->index_bits = net_body_index_bits(index_max);
+    pen->number_bits = net_rows_number_bits(rows);
+    pen->order = 3;
+}
+
+static inline void pen_put(body_pen* pen, uint64_t value, uint32_t bits) {
+    proto_bits_write(&pen->bits, value, bits);
+}
+
+static inline void pen_list(body_pen* pen, uint32_t count) {
+    proto_bits_write_golomb(&pen->bits, count, NET_BODY_LIST_ORDER);
+    if (count > 0) pen_put(pen, pen->order, NET_BODY_ORDER_BITS);
+    pen->next = 0;
+}
+
+static inline void pen_slot(body_pen* pen, uint32_t slot) {
+    proto_bits_write_golomb(&pen->bits, slot - pen->next, pen->order);
+    pen->next = slot + 1;
+}
+
+static inline void pen_destroys(body_pen* pen, uint32_t count, const uint32_t* slots) {
+    pen_list(pen, count);
+    for (uint32_t i = 0; i < count; i++)
+        pen_slot(pen, slots[i]);
+}
+
+/// The head of a create, up to its row. Short forms wherever they say the same.
+static inline void pen_create_head(body_pen* pen, uint32_t slot, ecs_entity handle,
+                                   const net_row_template* entry) {
+    pen_slot(pen, slot);
+    uint32_t index = ecs_entity_index(handle), generation = ecs_entity_generation(handle);
+    pen_put(pen, index == pen->index + 1, 1);
+    if (index != pen->index + 1) pen_put(pen, index, pen->index_bits);
+    pen_put(pen, generation == 1, 1);
+    if (generation != 1) pen_put(pen, generation, ECS_GENERATION_BITS);
+    pen_put(pen, entry == pen->entry, 1);
+    if (entry != pen->entry) {
+        pen_put(pen, entry->part_count - 1u, NET_BODY_PARTS_BITS);
+        for (uint32_t i = 0; i < entry->part_count; i++)
+            pen_put(pen, entry->parts[i], pen->number_bits);
+    }
+    pen->index = index;
+    pen->entry = entry;
+}
+
+static inline void pen_create(body_pen* pen, uint32_t slot, ecs_entity handle,
+                              const net_row_template* entry, const uint64_t* row) {
+    pen_create_head(pen, slot, handle, entry);
+    proto_row_base base = {.base = entry->defaults};
+    proto_row_write(&entry->layout, &base, row, false, &pen->bits, NULL);
+}
+
+static inline void pen_runs(body_pen* pen, uint32_t count) {
+    proto_bits_write_golomb(&pen->bits, count, NET_BODY_LIST_ORDER);
+}
+
+static inline void pen_named(body_pen* pen, uint32_t count) {
+    proto_bits_write_golomb(&pen->bits, count - 1, NET_BODY_RUN_ORDER);
+    pen_put(pen, pen->order, NET_BODY_ORDER_BITS);
+    pen->next = 0;
+}
+
+static inline void pen_run_absolute(body_pen* pen, uint32_t count) {
+    pen_put(pen, NET_BODY_ABSOLUTE, NET_BODY_KIND_BITS);
+    pen_named(pen, count);
+}
+
+static inline void pen_run_age(body_pen* pen, uint32_t age, uint32_t base2_ticks, uint32_t count) {
+    pen_put(pen, NET_BODY_BY_AGE, NET_BODY_KIND_BITS);
+    pen_put(pen, age, NET_BODY_AGE_BITS);
+    proto_bits_write_golomb(&pen->bits, base2_ticks, NET_BODY_BASE2_ORDER);
+    pen_named(pen, count);
+}
+
+static inline void pen_run_packet(body_pen* pen, uint32_t back, uint32_t base2_ticks) {
+    pen_put(pen, NET_BODY_BY_PACKET, NET_BODY_KIND_BITS);
+    pen_put(pen, back, NET_BODY_BACK_BITS);
+    proto_bits_write_golomb(&pen->bits, base2_ticks, NET_BODY_BASE2_ORDER);
+}
+
+/// A row of a run: named (slot and row) or listed (the row alone).
+static inline void pen_row(body_pen* pen, const net_row_template* entry, proto_row_base base,
+                           const uint64_t* row, bool is_listed) {
+    if (!base.base) base.base = entry->defaults;
+    proto_row_write(&entry->layout, &base, row, is_listed, &pen->bits, NULL);
+}
+
+static inline void pen_absent(body_pen* pen) {
+    proto_row_write_absent(&pen->bits);
+}
+
+/// Hand it to a mirror.
+static inline net_result pen_read(const body_pen* pen, net_mirror* mirror, uint16_t seq,
+                                  ecs_tick tick, net_mirror_result* result) {
+    assert_false(pen->bits.failed);
+    proto_bit_reader reader = proto_bit_reader_make(pen->bytes, proto_bit_writer_bytes(&pen->bits));
+    net_result code = net_mirror_read(mirror, seq, tick, &reader, result);
+    if (code == NET_OK) assert_int_equal(reader.offset_bits, reader.size_bits);
+    return code;
+}
