@@ -1,51 +1,54 @@
 // SPDX-License-Identifier: MIT
-// Who should have what, and how urgent.
+// Who should have what, and how urgent: what is known of entities and clients.
 //
-// Without rules everybody sees every replicated entity. A client that just came is due once: its query
-// answers what it lacks, which is everything; after that net_scopes_came tells of each new entity.
-#include "scopes.h"
+// The world is looked at in net_scopes_step alone, and only where something changed: what came or went by
+// the history's events, what the rules name by the world's own list of changes, since a position may decide
+// without ever being sent. All that a query needs is copied into a place per index, and into four orders
+// over these: a grid of positions, lists by owner, lists of what travels together, and two plain
+// lists of what distance does not decide (everybody sees it, or groups do).
+//
+// A client is looked at every NET_INTEREST_EVERY_TICKS steps, each in its own turn, and then only
+// when something within its reach moved, or it did: buckets of the grid and `global_step` say so. What came
+// does not wait: net_scopes_came finds its clients through a grid of viewpoints. The exception is what
+// travels together: it enters as a whole, so those who may see it are made due at once instead.
+//
+// Invariants: a place is in the grid when distance decides about it and in a list when it belongs there; a
+// slot of a client does not move while it lives; nothing iterates in hash order.
+// Left to others: whose turn it is and asking the module (scopes_turn.c), what follows (scopes_query.c).
+#include "scopes_internal.h"
 
 #include "base/assert.h"
-#include "base/bitset.h"
 
 #include <string.h>
 
-typedef struct scope_place {
-    const net_row_template* entry; // NULL: no replicated entity here
-} scope_place;
-
-typedef struct scope_client {
-    uint32_t number;
-    bool is_due;
-    bool is_new;
-    ecs_entity player;
-} scope_client;
-
-struct net_scopes {
-    net_scopes_config config;
-    scope_place* places; // [index]
-    uint32_t place_capacity, index_end;
-    scope_client* clients; // by number
-    uint32_t client_count, client_capacity;
-    base_bitset marks; // scratch: [index]
-    net_scope_entry* enter;
-    uint32_t enter_capacity;
-    uint32_t* came_clients;
-    uint32_t came_client_capacity;
-    net_scope_entry* came_entries;
-    uint32_t came_entry_capacity;
-    bool has_stepped;
-};
-
 net_result net_scopes_create(const net_scopes_config* config, const base_reporter* reporter,
                              net_scopes** scopes) {
-    BASE_ASSERT(config && config->world && config->rows && scopes);
-    (void)reporter;
+    BASE_ASSERT(config && config->world && config->rows && scopes && config->index_max >= 1);
     *scopes = NULL;
+    net_scope_rules rules;
+    net_result result = net_scope_rules_bind(config->world, config->rules, reporter, &rules);
+    if (result != NET_OK) return result;
     net_scopes* made = base_allocate_zero(config->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
     made->config = *config;
-    base_bitset_init(&made->marks, config->allocator);
+    made->rules = rules;
+    made->stay_ticks =
+        (uint32_t)(((uint64_t)NET_INTEREST_STAY_MS * config->tick_rate_hz + 999) / 1000);
+    net_scope_lists_init(&made->owned, config->allocator);
+    net_scope_lists_init(&made->together, config->allocator);
+    base_bitset_init(&made->entering, config->allocator);
+    base_bitset_init(&made->seers, config->allocator);
+    made->has_grids = rules.radius > 0.0f;
+    // In three dimensions a quarter would be a thousand cells in sight, most of them empty.
+    float cell = rules.dimensions == 2 ? rules.radius / 4 : rules.radius / 2;
+    bool is_made =
+        !made->has_grids ||
+        (net_scope_grid_init(&made->entities, config->allocator, rules.dimensions, cell) &
+         net_scope_grid_init(&made->viewpoints, config->allocator, rules.dimensions, rules.radius));
+    if (!is_made) {
+        net_scopes_destroy(made);
+        return NET_ERR_MEMORY;
+    }
     *scopes = made;
     return NET_OK;
 }
@@ -53,54 +56,198 @@ net_result net_scopes_create(const net_scopes_config* config, const base_reporte
 void net_scopes_destroy(net_scopes* scopes) {
     if (!scopes) return;
     const base_allocator* allocator = scopes->config.allocator;
-    base_bitset_deinit(&scopes->marks);
-    base_release(allocator, scopes->places, scopes->place_capacity * sizeof *scopes->places);
-    base_release(allocator, scopes->clients, scopes->client_capacity * sizeof *scopes->clients);
-    base_release(allocator, scopes->enter, scopes->enter_capacity * sizeof *scopes->enter);
-    base_release(allocator, scopes->came_clients,
-                 scopes->came_client_capacity * sizeof *scopes->came_clients);
-    base_release(allocator, scopes->came_entries,
-                 scopes->came_entry_capacity * sizeof *scopes->came_entries);
+    const struct {
+        void* memory;
+        size_t bytes;
+    } blocks[] = {
+        {scopes->places, scopes->place_capacity * sizeof *scopes->places},
+        {scopes->loose, scopes->loose_capacity * sizeof *scopes->loose},
+        {scopes->grouped, scopes->grouped_capacity * sizeof *scopes->grouped},
+        {scopes->clients, scopes->client_capacity * sizeof *scopes->clients},
+        {scopes->turns, scopes->turn_capacity * sizeof *scopes->turns},
+        {scopes->players, scopes->player_capacity * sizeof *scopes->players},
+        {scopes->order, scopes->order_capacity * sizeof *scopes->order},
+        {scopes->wide, scopes->wide_capacity * sizeof *scopes->wide},
+        {scopes->said, scopes->said_capacity * sizeof *scopes->said},
+        {scopes->came, scopes->came_capacity * sizeof *scopes->came},
+        {scopes->came_clients, scopes->came_client_capacity * sizeof *scopes->came_clients},
+        {scopes->came_entries, scopes->came_entry_capacity * sizeof *scopes->came_entries},
+        {scopes->marks, scopes->mark_capacity * sizeof *scopes->marks},
+        {scopes->inside, scopes->inside_capacity * sizeof *scopes->inside},
+        {scopes->enter, scopes->enter_capacity * sizeof *scopes->enter},
+        {scopes->changed_to, scopes->changed_to_capacity * sizeof *scopes->changed_to},
+        {scopes->leave, scopes->leave_capacity * sizeof *scopes->leave},
+        {scopes->changed, scopes->changed_capacity * sizeof *scopes->changed},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(blocks); i++)
+        base_release(allocator, blocks[i].memory, blocks[i].bytes);
+    if (scopes->has_grids) {
+        net_scope_grid_deinit(&scopes->entities);
+        net_scope_grid_deinit(&scopes->viewpoints);
+    }
+    net_scope_lists_deinit(&scopes->owned);
+    net_scope_lists_deinit(&scopes->together);
+    base_bitset_deinit(&scopes->entering);
+    base_bitset_deinit(&scopes->seers);
     base_release(allocator, scopes, sizeof *scopes);
 }
 
-static bool take(net_scopes* scopes, const net_history* history, uint32_t index) {
-    const net_history_entity* entity = net_history_find(history, index);
-    if (!base_array_reserve(scopes->config.allocator, (void**)&scopes->places,
-                            &scopes->place_capacity, index + 1, sizeof *scopes->places) ||
-        !base_bitset_reserve(&scopes->marks, scopes->place_capacity))
+// ---- entities ----
+
+static bool reserve_index(net_scopes* scopes, uint32_t index) {
+    const base_allocator* allocator = scopes->config.allocator;
+    if (!base_array_reserve(allocator, (void**)&scopes->places, &scopes->place_capacity, index + 1,
+                            sizeof *scopes->places))
         return false;
-    scopes->places[index].entry = entity ? entity->entry : NULL;
-    if (index >= scopes->index_end) scopes->index_end = index + 1;
+    uint32_t room = scopes->place_capacity;
+    bool ok = base_array_reserve(allocator, (void**)&scopes->loose, &scopes->loose_capacity, room,
+                                 sizeof *scopes->loose) &&
+              base_array_reserve(allocator, (void**)&scopes->grouped, &scopes->grouped_capacity,
+                                 room, sizeof *scopes->grouped) &&
+              base_array_reserve(allocator, (void**)&scopes->marks, &scopes->mark_capacity, room,
+                                 sizeof *scopes->marks) &&
+              base_array_reserve(allocator, (void**)&scopes->inside, &scopes->inside_capacity, room,
+                                 sizeof *scopes->inside) &&
+              base_bitset_reserve(&scopes->entering, room) &&
+              (!scopes->has_grids || net_scope_grid_reserve(&scopes->entities, room)) &&
+              (!scopes->rules.owner || net_scope_lists_reserve(&scopes->owned, room)) &&
+              (!scopes->rules.together || net_scope_lists_reserve(&scopes->together, room));
+    if (ok && index >= scopes->index_end) scopes->index_end = index + 1;
+    return ok;
+}
+
+static void list_add(uint32_t* list, uint32_t* count, uint32_t index, uint32_t* at) {
+    if (*at) return;
+    list[(*count)++] = index;
+    *at = *count;
+}
+
+// The last one takes its place.
+static void list_remove(net_scopes* scopes, uint32_t* list, uint32_t* count, bool is_loose,
+                        uint32_t* at) {
+    if (!*at) return;
+    uint32_t moved = list[--*count];
+    list[*at - 1] = moved;
+    net_scope_place* other = &scopes->places[moved];
+    *(is_loose ? &other->loose_at : &other->grouped_at) = *at;
+    *at = 0;
+}
+
+// Everything that finds a place follows its facts. @return false when memory ran out.
+static bool file_place(net_scopes* scopes, uint32_t index) {
+    net_scope_place* place = &scopes->places[index];
+    const net_scope_facts* facts = &place->facts;
+    bool is_there = place->entry != NULL;
+    if (is_there && net_scope_is_loose(facts))
+        list_add(scopes->loose, &scopes->loose_count, index, &place->loose_at);
+    else
+        list_remove(scopes, scopes->loose, &scopes->loose_count, true, &place->loose_at);
+    if (is_there && facts->groups)
+        list_add(scopes->grouped, &scopes->grouped_count, index, &place->grouped_at);
+    else
+        list_remove(scopes, scopes->grouped, &scopes->grouped_count, false, &place->grouped_at);
+    if (is_there && facts->has_position)
+        net_scope_grid_put(&scopes->entities, index, facts->at, scopes->step);
+    else if (scopes->has_grids)
+        net_scope_grid_remove(&scopes->entities, index, scopes->step);
+    if (scopes->rules.owner &&
+        !net_scope_lists_put(&scopes->owned, index, is_there ? facts->owner : 0))
+        return false;
+    return !scopes->rules.together ||
+           net_scope_lists_put(&scopes->together, index, is_there ? facts->together : 0);
+}
+
+static bool remove_place(net_scopes* scopes, uint32_t index) {
+    if (index >= scopes->index_end) return true;
+    net_scope_place* place = &scopes->places[index];
+    // What travelled with it may have been seen for its sake alone.
+    if (place->entry && place->facts.together) scopes->global_step = scopes->step;
+    place->entry = NULL;
+    place->handle = ECS_ENTITY_NONE;
+    return file_place(scopes, index);
+}
+
+static bool take_new(net_scopes* scopes, const net_history_entity* entity) {
+    uint32_t index = ecs_entity_index(entity->handle);
+    if (!reserve_index(scopes, index) || !remove_place(scopes, index)) return false;
+    net_scope_place* place = &scopes->places[index];
+    place->entry = entity->entry;
+    place->handle = entity->handle;
+    place->revoked = scopes->tick - 1;
+    net_scope_facts_read(&scopes->rules, scopes->config.world, entity->handle, &place->facts);
+    return file_place(scopes, index);
+}
+
+// Read anew what the rules name. More than a movement may concern everybody.
+static bool take_changed(net_scopes* scopes, ecs_entity handle) {
+    uint32_t index = ecs_entity_index(handle);
+    if (index >= scopes->index_end) return true;
+    net_scope_place* place = &scopes->places[index];
+    if (place->handle != handle || !ecs_is_alive(scopes->config.world, handle)) return true;
+    net_scope_facts before = place->facts;
+    net_scope_facts* facts = &place->facts;
+    net_scope_facts_read(&scopes->rules, scopes->config.world, handle, facts);
+    bool is_same_kind = before.owner == facts->owner && before.team == facts->team &&
+                        before.together == facts->together && before.groups == facts->groups &&
+                        before.has_position == facts->has_position &&
+                        before.has_groups == facts->has_groups &&
+                        before.is_always == facts->is_always;
+    if (!is_same_kind) {
+        scopes->global_step = scopes->step;
+        place->revoked = scopes->tick - 1;
+    }
+    return file_place(scopes, index);
+}
+
+static bool is_named(const net_scope_rules* rules, ecs_component_id id) {
+    return (id == rules->position && rules->radius > 0.0f) || id == rules->owner ||
+           id == rules->team || id == rules->groups || id == rules->together;
+}
+
+static bool take_all(net_scopes* scopes, const net_history* history) {
+    for (uint32_t i = 0; i < net_history_index_end(history); i++) {
+        const net_history_entity* entity = net_history_find(history, i);
+        if (entity && !take_new(scopes, entity)) return false;
+    }
     return true;
 }
 
-net_result net_scopes_step(net_scopes* scopes, const net_history* history, ecs_tick tick) {
-    (void)tick;
+static bool take_listed(net_scopes* scopes, const net_history* history) {
     uint32_t count;
     const net_history_event* events = net_history_events(history, &count);
     bool ok = true;
-    if (!scopes->has_stepped) {
-        for (uint32_t i = 0; i < net_history_index_end(history) && ok; i++)
-            ok = take(scopes, history, i);
-    }
-    scopes->has_stepped = true;
     for (uint32_t i = 0; i < count && ok; i++) {
-        if (events[i].kind != NET_HISTORY_CHANGED)
-            ok = take(scopes, history, ecs_entity_index(events[i].handle));
+        uint32_t index = ecs_entity_index(events[i].handle);
+        if (events[i].kind == NET_HISTORY_WENT)
+            ok = remove_place(scopes, index);
+        else if (events[i].kind == NET_HISTORY_CAME)
+            ok = take_new(scopes, net_history_find(history, index));
     }
-    for (uint32_t i = 0; i < scopes->client_count; i++) {
-        scopes->clients[i].is_due = scopes->clients[i].is_new;
-        scopes->clients[i].is_new = false;
+    ecs_changes changes = ecs_changes_get(scopes->config.world);
+    for (uint32_t i = 0; i < changes.recreated_count && ok; i++)
+        ok = take_changed(scopes, changes.recreated[i]);
+    for (uint32_t i = 0; i < changes.changed_count && ok; i++) {
+        if (is_named(&scopes->rules, changes.changed[i].component))
+            ok = take_changed(scopes, changes.changed[i].entity);
     }
+    return ok;
+}
+
+net_result net_scopes_step(net_scopes* scopes, const net_history* history, ecs_tick tick) {
+    scopes->tick = tick;
+    bool is_first = scopes->step++ == 0;
+    bool ok = is_first ? take_all(scopes, history) : take_listed(scopes, history);
+    ok = ok && net_scopes_turn(scopes, history);
     return ok ? NET_OK : NET_ERR_MEMORY;
 }
 
-static uint32_t find_place(const net_scopes* scopes, uint32_t client) {
-    uint32_t low = 0, high = scopes->client_count;
+// ---- clients ----
+
+static uint32_t find_order(const net_scopes* scopes, uint32_t client) {
+    uint32_t low = 0, high = scopes->order_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (scopes->clients[middle].number < client) {
+        if (scopes->order[middle].number < client) {
             low = middle + 1;
         } else {
             high = middle;
@@ -109,118 +256,175 @@ static uint32_t find_place(const net_scopes* scopes, uint32_t client) {
     return low;
 }
 
-static scope_client* find_client(const net_scopes* scopes, uint32_t client) {
-    uint32_t at = find_place(scopes, client);
-    bool is_there = at < scopes->client_count && scopes->clients[at].number == client;
-    return is_there ? &scopes->clients[at] : NULL;
+net_scope_client* net_scopes_find(const net_scopes* scopes, uint32_t client) {
+    uint32_t at = find_order(scopes, client);
+    bool is_there = at < scopes->order_count && scopes->order[at].number == client;
+    return is_there ? &scopes->clients[scopes->order[at].slot] : NULL;
+}
+
+static uint32_t slot_of(const net_scopes* scopes, const net_scope_client* client) {
+    return (uint32_t)(client - scopes->clients);
+}
+
+static bool reserve_client(net_scopes* scopes) {
+    const base_allocator* allocator = scopes->config.allocator;
+    uint32_t room = scopes->slot_count + 1;
+    return base_array_reserve(allocator, (void**)&scopes->clients, &scopes->client_capacity, room,
+                              sizeof *scopes->clients) &&
+           base_array_reserve(allocator, (void**)&scopes->turns, &scopes->turn_capacity, room,
+                              sizeof *scopes->turns) &&
+           base_array_reserve(allocator, (void**)&scopes->players, &scopes->player_capacity, room,
+                              sizeof *scopes->players) &&
+           base_array_reserve(allocator, (void**)&scopes->order, &scopes->order_capacity, room,
+                              sizeof *scopes->order) &&
+           base_array_reserve(allocator, (void**)&scopes->wide, &scopes->wide_capacity, room,
+                              sizeof *scopes->wide) &&
+           base_array_reserve(allocator, (void**)&scopes->came_clients,
+                              &scopes->came_client_capacity, room, sizeof *scopes->came_clients) &&
+           base_array_reserve(allocator, (void**)&scopes->came_entries,
+                              &scopes->came_entry_capacity, room, sizeof *scopes->came_entries) &&
+           base_bitset_reserve(&scopes->seers, room) &&
+           (!scopes->has_grids || net_scope_grid_reserve(&scopes->viewpoints, room + 1));
+}
+
+// The turn with the fewest clients.
+static uint8_t pick_turn(const net_scopes* scopes) {
+    uint32_t counts[NET_INTEREST_EVERY_TICKS] = {0};
+    for (uint32_t i = 0; i < scopes->order_count; i++)
+        counts[scopes->turns[scopes->order[i].slot].turn]++;
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < NET_INTEREST_EVERY_TICKS; i++)
+        if (counts[i] < counts[best]) best = i;
+    return (uint8_t)best;
+}
+
+static void renumber(net_scopes* scopes, uint32_t from) {
+    for (uint32_t i = from; i < scopes->order_count; i++)
+        scopes->clients[scopes->order[i].slot].order = i;
 }
 
 bool net_scopes_add_client(net_scopes* scopes, uint32_t client) {
-    uint32_t at = find_place(scopes, client);
-    BASE_ASSERT(!find_client(scopes, client));
-    if (!base_array_reserve(scopes->config.allocator, (void**)&scopes->clients,
-                            &scopes->client_capacity, scopes->client_count + 1,
-                            sizeof *scopes->clients))
-        return false;
-    memmove(&scopes->clients[at + 1], &scopes->clients[at],
-            (scopes->client_count - at) * sizeof *scopes->clients);
-    scopes->clients[at] = (scope_client){.number = client, .is_new = true};
-    scopes->client_count++;
+    BASE_ASSERT(client > 0 && !net_scopes_find(scopes, client));
+    uint32_t slot = 0;
+    while (slot < scopes->slot_count && scopes->clients[slot].number)
+        slot++;
+    if (slot == scopes->slot_count && !reserve_client(scopes)) return false;
+    uint8_t turn = pick_turn(scopes);
+    if (slot == scopes->slot_count) scopes->slot_count++;
+    uint32_t at = find_order(scopes, client);
+    memmove(&scopes->order[at + 1], &scopes->order[at],
+            (scopes->order_count - at) * sizeof *scopes->order);
+    scopes->order_count++;
+    scopes->order[at] = (net_scope_order){client, slot};
+    scopes->clients[slot] = (net_scope_client){.number = client, .radius = scopes->rules.radius};
+    scopes->turns[slot] = (net_scope_turn){.turn = turn, .is_forced = true};
+    scopes->players[slot] = ECS_ENTITY_NONE;
+    renumber(scopes, at);
     return true;
 }
 
+static void set_wide(net_scopes* scopes, uint32_t slot, bool is_wide) {
+    uint32_t at = 0;
+    while (at < scopes->wide_count && scopes->wide[at] != slot)
+        at++;
+    if (is_wide && at == scopes->wide_count)
+        scopes->wide[scopes->wide_count++] = slot;
+    else if (!is_wide && at < scopes->wide_count)
+        scopes->wide[at] = scopes->wide[--scopes->wide_count];
+}
+
 void net_scopes_remove_client(net_scopes* scopes, uint32_t client) {
-    scope_client* found = find_client(scopes, client);
+    net_scope_client* found = net_scopes_find(scopes, client);
     if (!found) return;
-    uint32_t at = (uint32_t)(found - scopes->clients);
-    memmove(found, found + 1, (scopes->client_count - at - 1) * sizeof *found);
-    scopes->client_count--;
+    uint32_t at = found->order, slot = slot_of(scopes, found);
+    if (scopes->has_grids) net_scope_grid_remove(&scopes->viewpoints, slot + 1, scopes->step);
+    set_wide(scopes, slot, false);
+    memmove(&scopes->order[at], &scopes->order[at + 1],
+            (scopes->order_count - at - 1) * sizeof *scopes->order);
+    scopes->order_count--;
+    *found = (net_scope_client){0};
+    scopes->turns[slot] = (net_scope_turn){0};
+    scopes->players[slot] = ECS_ENTITY_NONE;
+    renumber(scopes, at);
+}
+
+void net_scopes_refresh(net_scopes* scopes, uint32_t client) {
+    net_scope_client* found = net_scopes_find(scopes, client);
+    if (found) scopes->turns[slot_of(scopes, found)].is_forced = true;
 }
 
 void net_scopes_set_player(net_scopes* scopes, uint32_t client, ecs_entity player) {
-    scope_client* found = find_client(scopes, client);
-    if (found) found->player = player;
+    net_scope_client* found = net_scopes_find(scopes, client);
+    if (!found || found->player == player) return;
+    found->player = player;
+    found->is_changed = true;
+    scopes->players[slot_of(scopes, found)] = player;
+    net_scopes_refresh(scopes, client);
 }
 
 void net_scopes_set_groups(net_scopes* scopes, uint32_t client, uint64_t mask) {
-    (void)scopes, (void)client, (void)mask;
+    net_scope_client* found = net_scopes_find(scopes, client);
+    if (!found || found->groups == mask) return;
+    found->groups = mask;
+    found->is_changed = true;
+    found->revoked = scopes->tick;
+    net_scopes_refresh(scopes, client);
 }
 
 void net_scopes_set_viewpoint(net_scopes* scopes, uint32_t client, const float position[3],
                               float radius) {
-    (void)scopes, (void)client, (void)position, (void)radius;
+    net_scope_client* found = net_scopes_find(scopes, client);
+    if (!found || !scopes->has_grids) return;
+    // Written so that NaN is the rules' radius.
+    found->radius = radius > 0.0f && radius <= 1e9f ? radius : scopes->rules.radius;
+    memcpy(found->at, position, sizeof found->at);
+    if (scopes->rules.dimensions == 2) found->at[2] = 0.0f;
+    found->has_at = found->is_at_set = found->is_changed = true;
+    uint32_t slot = slot_of(scopes, found);
+    net_scope_grid_put(&scopes->viewpoints, slot + 1, found->at, scopes->step);
+    set_wide(scopes, slot, found->radius > scopes->rules.radius);
+    net_scopes_refresh(scopes, client);
 }
 
 void net_scopes_clear_viewpoint(net_scopes* scopes, uint32_t client) {
-    (void)scopes, (void)client;
-}
-
-void net_scopes_refresh(net_scopes* scopes, uint32_t client) {
-    scope_client* found = find_client(scopes, client);
-    if (found) found->is_new = true;
+    net_scope_client* found = net_scopes_find(scopes, client);
+    if (!found || !found->is_at_set) return;
+    found->is_at_set = false;
+    found->is_changed = true;
+    found->radius = scopes->rules.radius;
+    set_wide(scopes, slot_of(scopes, found), false);
+    net_scopes_refresh(scopes, client);
 }
 
 bool net_scopes_is_due(const net_scopes* scopes, uint32_t client) {
-    const scope_client* found = find_client(scopes, client);
-    return found && found->is_due;
+    const net_scope_client* found = net_scopes_find(scopes, client);
+    return found && scopes->turns[slot_of(scopes, found)].is_due;
 }
 
-static net_scope_entry make_entry(uint32_t index, const net_row_template* entry) {
-    uint16_t importance = entry->importance ? entry->importance : 1;
-    return (net_scope_entry){
-        .index = index, .classes = 1u << NET_CLASS_PUBLIC, .weight = (uint16_t)(importance * 8)};
+// ---- what a client should know of an entity ----
+
+static uint32_t band_of(const net_scope_client* client, const net_scope_facts* facts) {
+    if (!facts->has_position) return 8;
+    if (net_scope_is_near(client, facts, client->radius * 0.25f)) return 8;
+    if (net_scope_is_near(client, facts, client->radius * 0.5f)) return 4;
+    return net_scope_is_near(client, facts, client->radius * 0.75f) ? 2 : 1;
 }
 
-bool net_scopes_query(net_scopes* scopes, uint32_t client, const net_scope_entry* members,
-                      uint32_t member_count, net_scopes_answer* answer) {
-    *answer = (net_scopes_answer){0};
-    if (!find_client(scopes, client)) return true;
-    base_bitset_clear_all(&scopes->marks);
-    for (uint32_t i = 0; i < member_count; i++)
-        base_bitset_add(&scopes->marks, members[i].index);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < scopes->index_end; i++) {
-        if (!scopes->places[i].entry || base_bitset_has(&scopes->marks, i)) continue;
-        if (!base_array_reserve(scopes->config.allocator, (void**)&scopes->enter,
-                                &scopes->enter_capacity, count + 1, sizeof *scopes->enter))
-            return false;
-        scopes->enter[count++] = make_entry(i, scopes->places[i].entry);
-    }
-    answer->enter = scopes->enter;
-    answer->enter_count = count;
-    return true;
-}
-
-uint32_t net_scopes_came(net_scopes* scopes, uint32_t index, const uint32_t** clients,
-                         const net_scope_entry** entries) {
-    const base_allocator* allocator = scopes->config.allocator;
-    uint32_t count = 0;
-    if (index >= scopes->index_end || !scopes->places[index].entry) return 0;
-    if (!base_array_reserve(allocator, (void**)&scopes->came_clients, &scopes->came_client_capacity,
-                            scopes->client_count, sizeof *scopes->came_clients) ||
-        !base_array_reserve(allocator, (void**)&scopes->came_entries, &scopes->came_entry_capacity,
-                            scopes->client_count, sizeof *scopes->came_entries))
-        return UINT32_MAX;
-    for (; count < scopes->client_count; count++) {
-        scopes->came_clients[count] = scopes->clients[count].number;
-        scopes->came_entries[count] = make_entry(index, scopes->places[index].entry);
-    }
-    *clients = scopes->came_clients;
-    *entries = scopes->came_entries;
-    return count;
-}
-
-uint32_t net_scopes_judge(net_scopes* scopes, const ecs_world* world, uint32_t client,
-                          ecs_entity entity, bool is_member) {
-    (void)is_member, (void)client;
-    if (!net_rows_find(scopes->config.rows, ecs_entity_template(world, entity))) return 0;
-    return 1u << NET_CLASS_PUBLIC;
+net_scope_entry net_scopes_entry(const net_scope_client* client, uint32_t index, ecs_entity handle,
+                                 const net_row_template* entry, const net_scope_facts* facts,
+                                 uint32_t more) {
+    bool is_own = (facts->owner != 0 && facts->owner == client->number) || handle == client->player;
+    uint32_t classes = 1u << NET_CLASS_PUBLIC | more;
+    if (is_own) classes |= 1u << NET_CLASS_OWNER;
+    if (facts->team != 0 && facts->team == client->team) classes |= 1u << NET_CLASS_TEAM;
+    classes &= entry->class_mask | 1u << NET_CLASS_PUBLIC;
+    uint32_t weight = entry->importance * band_of(client, facts) * (is_own ? 4u : 1u);
+    return (net_scope_entry){.index = index,
+                             .group = facts->together,
+                             .classes = (uint16_t)classes,
+                             .weight = (uint16_t)weight};
 }
 
 uint32_t net_scopes_class(const net_scopes* scopes, const char* name) {
-    (void)scopes;
-    static const char* const names[] = {"public", "owner", "team"};
-    for (uint32_t i = 0; i < 3; i++)
-        if (strcmp(names[i], name) == 0) return i;
-    return UINT32_MAX;
+    return net_rows_class(scopes->config.rows, name);
 }

@@ -29,10 +29,10 @@ typedef struct net_scopes net_scopes;
 /// An entity in a client's scope: what the view remembers, what the query answers.
 typedef struct net_scope_entry {
     uint32_t index;
-    uint32_t group;    ///< of entities that travel together; 0: alone
-    uint16_t classes;  ///< visible ones; bit 0 always
-    uint16_t weight;   ///< 1..NET_WEIGHT_MAX
-    ecs_tick entered;  ///< in scope since; given by the view
+    uint32_t group;   ///< of entities that travel together; 0: alone
+    uint16_t classes; ///< visible ones; bit 0 always
+    uint16_t weight;  ///< 1..NET_WEIGHT_MAX
+    ecs_tick entered; ///< in scope since; given by the view
 } net_scope_entry;
 
 typedef struct net_scopes_answer {

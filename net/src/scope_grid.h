@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/// Where things are: a grid that wraps around, so that it has a fixed number of buckets however large the
+/// world is. What lies a whole period apart shares a bucket; whoever asks looks at distances anyway.
+///
+/// Things are numbers from 1. Each bucket remembers when something in it last moved, came or went.
+/// Memory: 8 bytes per bucket (16,384 in two dimensions, 32,768 in three), 24 bytes per thing.
+#pragma once
+
+#include "base/alloc.h"
+
+typedef struct net_scope_spot {
+    float at[3];   ///< unused dimensions are 0
+    uint32_t next; ///< in its bucket; 0: the last
+} net_scope_spot;
+
+typedef struct net_scope_grid {
+    const base_allocator* allocator;
+    uint32_t dimensions, bits; ///< 2^bits buckets per dimension
+    float cells_per_unit;
+    uint32_t* heads;  ///< [bucket]; 0: empty
+    uint32_t* stamps; ///< [bucket]
+    net_scope_spot* spots;
+    uint32_t *prevs, *buckets; ///< [thing]; bucket + 1, 0: not in the grid
+    uint32_t spot_capacity, prev_capacity, bucket_capacity;
+} net_scope_grid;
+
+/// @return false when memory ran out; it must be deinited all the same.
+BASE_MUST_USE bool net_scope_grid_init(net_scope_grid* grid, const base_allocator* allocator,
+                                       uint32_t dimensions, float cell);
+void net_scope_grid_deinit(net_scope_grid* grid);
+/// Room for things below `count`.
+BASE_MUST_USE bool net_scope_grid_reserve(net_scope_grid* grid, uint32_t count);
+/// Put a thing, or move it. Both buckets get the stamp. Any floats are taken.
+void net_scope_grid_put(net_scope_grid* grid, uint32_t thing, const float at[3], uint32_t stamp);
+void net_scope_grid_remove(net_scope_grid* grid, uint32_t thing, uint32_t stamp);
+
+/// A walk over all buckets within a distance of a place, each once.
+typedef struct net_scope_cells {
+    uint32_t low[3], count[3], at[3];
+    uint32_t bits, mask;
+    bool is_over;
+} net_scope_cells;
+
+net_scope_cells net_scope_grid_around(const net_scope_grid* grid, const float at[3], float radius);
+
+static inline bool net_scope_cells_next(net_scope_cells* cells, uint32_t* bucket) {
+    if (cells->is_over) return false;
+    *bucket = ((cells->low[0] + cells->at[0]) & cells->mask) |
+              ((cells->low[1] + cells->at[1]) & cells->mask) << cells->bits |
+              ((cells->low[2] + cells->at[2]) & cells->mask) << (2 * cells->bits);
+    if (++cells->at[0] < cells->count[0]) return true;
+    cells->at[0] = 0;
+    if (++cells->at[1] < cells->count[1]) return true;
+    cells->at[1] = 0;
+    cells->is_over = ++cells->at[2] >= cells->count[2];
+    return true;
+}
+
+static inline float net_scope_distance2(const float a[3], const float b[3]) {
+    float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+    return x * x + y * y + z * z;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+/// Lists of entity indices by a number that they share: what one client owns, what travels together.
+/// Number 0 means no list. Memory: 12 bytes per index, 16 per list; lists grow and stay.
+#pragma once
+
+#include "base/alloc.h"
+
+typedef struct net_scope_head {
+    uint32_t key;   ///< 0: empty
+    uint32_t first; ///< index
+} net_scope_head;
+
+typedef struct net_scope_lists {
+    const base_allocator* allocator;
+    net_scope_head* heads; ///< open addressing
+    uint32_t head_count, head_capacity;
+    uint32_t *nexts, *prevs, *keys; ///< [index]; key 0: in no list
+    uint32_t next_capacity, prev_capacity, key_capacity;
+} net_scope_lists;
+
+void net_scope_lists_init(net_scope_lists* lists, const base_allocator* allocator);
+void net_scope_lists_deinit(net_scope_lists* lists);
+/// Room for indices below `count`.
+BASE_MUST_USE bool net_scope_lists_reserve(net_scope_lists* lists, uint32_t count);
+/// Move an index into the list of `key`, 0: into none. @return false when memory ran out.
+BASE_MUST_USE bool net_scope_lists_put(net_scope_lists* lists, uint32_t index, uint32_t key);
+/// First of a list, then `nexts[index]`; 0 ends it.
+uint32_t net_scope_lists_first(const net_scope_lists* lists, uint32_t key);
