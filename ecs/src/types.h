@@ -52,7 +52,7 @@ static inline bool ecs_type_is_relocatable(const ecs_type* type) {
     return type->ops == NULL || type->box != NULL || type->ops->move == NULL;
 }
 
-/// A name that a component, template, type, tag or system may carry: 1..63 of [A-Za-z0-9_.-].
+/// A name that a component, template, type, tag or system may carry: 1..127 of [A-Za-z0-9_.-].
 bool ecs_name_is_valid(const char* name);
 
 /// ecs_field_kind_bytes as a table, for loops over fields.

@@ -58,7 +58,7 @@ static void check_functions(check* check_, const net_game_module* game) {
 static void check_message(check* check_, const net_game_module* game, uint32_t index) {
     const net_message* message = &game->messages[index];
     if (!is_name(message->name)) {
-        fault(check_, "a message has no name, or one of more than 63 bytes%s", "");
+        fault(check_, "a message has no name, or one of more than 127 bytes%s", "");
         return;
     }
     if (!is_name(message->event)) fault(check_, "message %s: no event", message->name);

@@ -24,4 +24,4 @@
 
 /// What a game module is bound to: changes whenever a function or struct of ecs/ or base/ that modules use
 /// changes incompatibly. Modules carry the number they were compiled with; programs refuse any other.
-#define ECS_CORE_VERSION 2u
+#define ECS_CORE_VERSION 3u

@@ -4,7 +4,7 @@
 
 #include "base/macros.h"
 
-#define ECS_NAME_BYTES_MAX 64u             ///< with the NUL: components, templates, systems, tags
+#define ECS_NAME_BYTES_MAX 128u            ///< with the NUL: components, templates, systems, tags
 #define ECS_COMPONENTS_MAX 1024u           ///< (name, type) pairs in a world
 #define ECS_TYPES_MAX 256u
 #define ECS_TEMPLATES_MAX 65535u           ///< loaded and composed

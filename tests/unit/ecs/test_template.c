@@ -419,9 +419,9 @@ static void words_in_wrong_places_are_refused(void** state) {
                       "x.blk:1: error: template '_group': names that begin with "
                       "'_' belong to the language");
     data_load_refused(world, "a+b { }",
-                      "x.blk:1: error: template 'a+b': a name is 1 to 63 of A-Z a-z 0-9 _ . -");
+                      "x.blk:1: error: template 'a+b': a name is 1 to 127 of A-Z a-z 0-9 _ . -");
     data_load_refused(world, "\"\" { }",
-                      "x.blk:1: error: template '': a name is 1 to 63 of A-Z a-z 0-9 _ . -");
+                      "x.blk:1: error: template '': a name is 1 to 127 of A-Z a-z 0-9 _ . -");
     data_load_refused(world, "\"a:i\" { }",
                       "x.blk:1: error: template 'a' cannot have the type 'i'");
     data_load_refused(world, "a { \"x:i\"{ y:i=1 } }",
