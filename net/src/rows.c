@@ -32,6 +32,8 @@ struct net_rows {
     uint32_t composed_count; ///< compositions asked for so far
     char class_names[NET_CLASSES_MAX][ECS_NAME_BYTES_MAX];
     uint32_t class_count;
+    ecs_component_id larges[ECS_COMPONENTS_MAX]; ///< [wire number]
+    uint32_t large_count;
 };
 
 typedef enum row_state { ROW_UNSEEN, ROW_NONE, ROW_KNOWN } row_state;
@@ -44,7 +46,6 @@ static bool is_number(ecs_field_kind kind) {
 static const char* add_component(net_row_template* entry, const ecs_template_component* component,
                                  const ecs_type* type) {
     proto_layout* layout = &entry->layout;
-    if (type->ops) return "its type owns memory";
     if (layout->component_count == PROTO_ROW_COMPONENTS_MAX)
         return "too many replicated components";
     proto_row_component* target = &layout->components[layout->component_count++];
@@ -66,6 +67,64 @@ static const char* add_component(net_row_template* entry, const ecs_template_com
         }
     }
     entry->value_bytes += (type->size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1);
+    return NULL;
+}
+
+// What owns memory has no fields to quantise: it travels whole, as its type writes and reads it.
+static bool is_large(const ecs_type* type) {
+    return type->ops && !type->box && type->ops->write && type->ops->read;
+}
+
+static const char* add_large(const net_rows* rows, net_row_template* entry,
+                             const ecs_template_component* component) {
+    if (entry->large_count == NET_ROW_LARGE_MAX) return "too many values of any length";
+    for (uint32_t n = 0; n < rows->large_count; n++) {
+        if (rows->larges[n] != component->component) continue;
+        uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;
+        entry->larges[entry->large_count++] = (net_row_large){
+            .component = component->component, .number = (uint16_t)n, .class_ = (uint8_t)class_};
+    }
+    return NULL;
+}
+
+static void add_large_number(net_rows* rows, ecs_component_id id) {
+    const char* name = ecs_component_get(rows->world, id)->name;
+    uint32_t at = 0;
+    for (; at < rows->large_count; at++) {
+        if (rows->larges[at] == id) return;
+        if (strcmp(ecs_component_get(rows->world, rows->larges[at])->name, name) > 0) break;
+    }
+    memmove(&rows->larges[at + 1], &rows->larges[at],
+            (rows->large_count - at) * sizeof rows->larges[0]);
+    rows->larges[at] = id;
+    rows->large_count++;
+}
+
+static void list_larges(net_rows* rows) {
+    for (uint32_t id = 1; id <= ecs_template_count(rows->world); id++) {
+        const ecs_template* source = ecs_template_get(rows->world, (ecs_template_id)id);
+        // A composition has what its parts have.
+        for (uint32_t i = 0; source->part_count == 1 && i < source->component_count; i++) {
+            const ecs_template_component* component = &source->components[i];
+            const ecs_component* known = ecs_component_get(rows->world, component->component);
+            if ((component->flags & ECS_COMPONENT_REPLICATED) &&
+                is_large(ecs_type_get(rows->world, known->type)))
+                add_large_number(rows, component->component);
+        }
+    }
+}
+
+uint32_t net_rows_large_count(const net_rows* rows) {
+    return rows->large_count;
+}
+
+ecs_component_id net_rows_large(const net_rows* rows, uint32_t number) {
+    return number < rows->large_count ? rows->larges[number] : ECS_COMPONENT_NONE;
+}
+
+const net_row_large* net_row_find_large(const net_row_template* entry, ecs_component_id component) {
+    for (uint32_t i = 0; i < entry->large_count; i++)
+        if (entry->larges[i].component == component) return &entry->larges[i];
     return NULL;
 }
 
@@ -105,8 +164,12 @@ static const char* fill_entry(const net_rows* rows, const ecs_template* source,
         const ecs_template_component* component = &source->components[i];
         if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
         const ecs_component* known = ecs_component_get(rows->world, component->component);
-        const char* fault = add_component(entry, component, ecs_type_get(rows->world, known->type));
+        const ecs_type* type = ecs_type_get(rows->world, known->type);
+        const char* fault = is_large(type) ? add_large(rows, entry, component)
+                            : type->ops    ? "its type owns memory and does not say how to send it"
+                                           : add_component(entry, component, type);
         if (fault) return fault;
+        if (is_large(type)) continue;
         uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;
         entry->classes[entry->layout.component_count - 1] = (uint8_t)class_;
         entry->class_mask |= (uint16_t)(1u << class_);
@@ -219,6 +282,7 @@ net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
     made->allocator = allocator;
     made->world = world;
     list_classes(made);
+    list_larges(made);
     net_result result = add_loaded(made, reporter);
     if (result != NET_OK) {
         net_rows_destroy(made);
