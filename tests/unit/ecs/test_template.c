@@ -499,13 +499,13 @@ static void what_cannot_be_composed_is_none(void** state) {
     assert_int_equal(ecs_template_compose(world, bad, 2), ECS_TEMPLATE_NONE);
     char name[256];
     for (uint32_t part = 0; part < 5; part++) {
-        (void)snprintf(name, sizeof name, "%062u%u { }", 0, part);
+        (void)snprintf(name, sizeof name, "%0126u%u { }", 0, part);
         data_load_ok(world, name);
     }
-    // Four names of 63 with three '+' are 255 bytes; five do not fit.
-    char list[5 * 64 + 1] = "";
+    // Four names of 127 with three '+' are 511 bytes; five do not fit.
+    char list[5 * ECS_NAME_BYTES_MAX + 1] = "";
     for (uint32_t part = 0; part < 5; part++) {
-        (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%062u%u",
+        (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%0126u%u",
                        part ? "+" : "", 0, part);
         assert_int_equal(ecs_template_find(world, list) != ECS_TEMPLATE_NONE, part < 4);
     }
