@@ -14,11 +14,10 @@
 #include <string.h>
 #include <time.h>
 
-#define ROUNDS_MAX 1001u
-#define WARM_ROUNDS 2u
+#define BENCH_ROUNDS_MAX 1001u
 
 typedef struct samples {
-    double shoal[ROUNDS_MAX], best[ROUNDS_MAX], ratio[ROUNDS_MAX];
+    double shoal[BENCH_ROUNDS_MAX], best[BENCH_ROUNDS_MAX], ratio[BENCH_ROUNDS_MAX];
 } samples;
 
 void bench_require(bool condition, const char* what) {
@@ -55,8 +54,7 @@ void bench_keep(double value) {
     (void)kept;
 }
 
-// Time of this thread on a CPU: what others do on the machine is in the caches, not in the clock.
-static double now_ns(void) {
+double bench_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
@@ -72,10 +70,10 @@ static double time_side(const bench_row* row, void* fixture, uint8_t* cold, void
                         void (*run)(void*)) {
     if (prepare) prepare(fixture);
     if (row->is_cold) stream(cold);
-    double begin_ns = now_ns();
+    double begin_ns = bench_now_ns();
     for (uint32_t i = 0; i < row->runs; i++)
         run(fixture);
-    return (now_ns() - begin_ns) / row->runs / row->work / row->unit_ns;
+    return (bench_now_ns() - begin_ns) / row->runs / row->work / row->unit_ns;
 }
 
 static int compare(const void* a, const void* b) {
@@ -83,7 +81,7 @@ static int compare(const void* a, const void* b) {
     return (x > y) - (x < y);
 }
 
-static double median(double* values, uint32_t count) {
+double bench_median(double* values, uint32_t count) {
     qsort(values, count, sizeof *values, compare);
     return values[count / 2];
 }
@@ -94,10 +92,15 @@ static void measure(const bench_row* row, uint32_t rounds, samples* taken) {
         return;
     }
     const bench_job* job = row->job;
+    if (job->print) {
+        job->print(row, rounds);
+        fflush(stdout);
+        return;
+    }
     uint8_t* cold = row->is_cold ? bench_allocate(BENCH_COLD_BYTES) : NULL;
     void* fixture = row->create();
-    for (uint32_t i = 0; i < WARM_ROUNDS + rounds; i++) {
-        uint32_t at = i < WARM_ROUNDS ? 0 : i - WARM_ROUNDS;
+    for (uint32_t i = 0; i < BENCH_ROUNDS_WARM + rounds; i++) {
+        uint32_t at = i < BENCH_ROUNDS_WARM ? 0 : i - BENCH_ROUNDS_WARM;
         taken->shoal[at] = time_side(row, fixture, cold, job->prepare_shoal, job->run_shoal);
         if (!job->run_best) continue;
         taken->best[at] = time_side(row, fixture, cold, job->prepare_best, job->run_best);
@@ -107,9 +110,10 @@ static void measure(const bench_row* row, uint32_t rounds, samples* taken) {
         fprintf(stderr, "shoal-bench: error: %s: the two sides did not do the same\n", row->name);
         exit(1);
     }
-    printf("bench=%s unit=%s shoal=%.4g", row->name, row->unit, median(taken->shoal, rounds));
+    printf("bench=%s unit=%s shoal=%.4g", row->name, row->unit, bench_median(taken->shoal, rounds));
     if (job->run_best) {
-        printf(" best=%.4g ratio=%.2f", median(taken->best, rounds), median(taken->ratio, rounds));
+        printf(" best=%.4g ratio=%.2f", bench_median(taken->best, rounds),
+               bench_median(taken->ratio, rounds));
     }
     printf(" rounds=%u\n", rounds);
     fflush(stdout);
@@ -125,7 +129,7 @@ int main(int argc, char** argv) {
         {"list", BASE_OPTION_FLAG, &is_list, NULL, "print the names of all rows", 0, 0},
         {"filter", BASE_OPTION_TEXT, &filter, "NAME", "run this row only", 0, 0},
         {"rounds", BASE_OPTION_U64, &rounds, "N", "how often both sides run", BENCH_ROUNDS_MIN,
-         ROUNDS_MAX},
+         BENCH_ROUNDS_MAX},
     };
     const base_options options = {
         .program = "shoal-bench",
@@ -144,8 +148,9 @@ int main(int argc, char** argv) {
         break;
     }
     const bench_rows groups[] = {
-        bench_rows_update(), bench_rows_create(), bench_rows_access(), bench_rows_structure(),
-        bench_rows_batch(),  bench_rows_change(), bench_rows_event(),  bench_rows_memory(),
+        bench_rows_update(),    bench_rows_create(), bench_rows_access(),
+        bench_rows_structure(), bench_rows_batch(),  bench_rows_change(),
+        bench_rows_event(),     bench_rows_memory(), bench_rows_net_tick(),
     };
     samples* taken = bench_allocate(sizeof *taken);
     uint32_t found = 0;

@@ -5,6 +5,8 @@
 
 #include "base/macros.h"
 
+typedef struct bench_row bench_row;
+
 /// What both sides of a row do with a fixture.
 typedef struct bench_job {
     void (*destroy)(void* fixture);
@@ -15,9 +17,11 @@ typedef struct bench_job {
     void (*run_best)(void* fixture); ///< NULL: no twin, no ratio
     /// Both sides have done the same: compared after the last round. NULL: nothing to compare.
     bool (*is_equal)(void* fixture);
+    /// Measures and prints the whole line itself; replaces everything above.
+    void (*print)(const bench_row* row, uint32_t rounds);
 } bench_job;
 
-typedef struct bench_row {
+struct bench_row {
     const char* name;
     const char* unit;      ///< "ns_per_entity"
     double work;           ///< units of work in one run; the figure is time / work
@@ -28,10 +32,12 @@ typedef struct bench_row {
     const bench_job* job;
     /// A figure that is no time (bytes); replaces everything above but name and unit.
     double (*figure)(void);
-} bench_row;
+};
 
 #define BENCH_ROUNDS 9u
 #define BENCH_ROUNDS_MIN 7u
+#define BENCH_ROUNDS_MAX 1001u
+#define BENCH_ROUNDS_WARM 2u ///< before the first, thrown away
 #define BENCH_COLD_BYTES (160u << 20)
 
 typedef struct bench_rows {
@@ -47,6 +53,7 @@ bench_rows bench_rows_batch(void);
 bench_rows bench_rows_change(void);
 bench_rows bench_rows_event(void);
 bench_rows bench_rows_memory(void);
+bench_rows bench_rows_net_tick(void);
 
 /// End the program with a message when a precondition of a row does not hold.
 void bench_require(bool condition, const char* what);
@@ -55,5 +62,9 @@ void* bench_allocate(size_t bytes);
 void bench_release(void* memory);
 /// Numbers 0..count-1 in random order, always the same.
 void bench_shuffle(uint32_t* numbers, uint32_t count);
+/// Time of this thread on a CPU: what others do on the machine is in the caches, not in the clock.
+double bench_now_ns(void);
+/// Sorts the values.
+double bench_median(double* values, uint32_t count);
 /// Keep a result from being optimised away.
 void bench_keep(double value);

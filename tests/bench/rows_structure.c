@@ -227,19 +227,23 @@ static bool is_created_equal(void* memory) {
 }
 
 bench_rows bench_rows_structure(void) {
-    static const bench_job add = {destroy,   remove_shoal, remove_best,
-                                  add_shoal, add_best,     is_moved_equal};
-    static const bench_job remove = {destroy,      add_shoal,   add_best,
-                                     remove_shoal, remove_best, is_moved_equal};
-    static const bench_job add_batch = {destroy,     remove_shoal, remove_best,
-                                        add_command, add_best,     is_moved_equal};
-    static const bench_job remove_batch = {destroy,        add_shoal,   add_best,
-                                           remove_command, remove_best, is_moved_equal};
-    static const bench_job record = {destroy,      clear_shoal, clear_best,
-                                     record_shoal, record_best, is_created_equal};
-    static const bench_job flush = {
-        destroy,    clear_and_record_shoal, clear_and_record_best, flush_shoal,
-        flush_best, is_created_equal};
+    static const bench_job add = {destroy,  remove_shoal,   remove_best, add_shoal,
+                                  add_best, is_moved_equal, NULL};
+    static const bench_job remove = {destroy,     add_shoal,      add_best, remove_shoal,
+                                     remove_best, is_moved_equal, NULL};
+    static const bench_job add_batch = {destroy,  remove_shoal,   remove_best, add_command,
+                                        add_best, is_moved_equal, NULL};
+    static const bench_job remove_batch = {destroy,     add_shoal,      add_best, remove_command,
+                                           remove_best, is_moved_equal, NULL};
+    static const bench_job record = {destroy,     clear_shoal,      clear_best, record_shoal,
+                                     record_best, is_created_equal, NULL};
+    static const bench_job flush = {destroy,
+                                    clear_and_record_shoal,
+                                    clear_and_record_best,
+                                    flush_shoal,
+                                    flush_best,
+                                    is_created_equal,
+                                    NULL};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {
         {"add_100k", unit, COUNT, 1, 1, false, create_movers, &add, NULL},

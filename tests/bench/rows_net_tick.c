@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// What a server's transport costs per tick: one datagram of 32 bytes from each of N peers is received,
+// one packet of nearly an mtu is sent to each. The twin is bare ENet in a process of its own
+// (bench_enet.c), because in this one ENet's socket functions are ours.
+//
+// A tick in two steps: first the swarm reads and sends, which is not timed, then the server finds all
+// datagrams there and works without waiting. Both servers' ticks alternate in blocks.
+#include "bench_child.h"
+#include "bench_enet.h"
+
+#include "net/loop.h"
+#include "net/transport.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PEERS_MAX 2000u
+
+typedef struct fixture {
+    net_transport* transport;
+    net_peer peers[PEERS_MAX];
+    uint32_t peer_count;
+    bench_child server;               // bare ENet
+    bench_child swarm, swarm_of_bare; // clients of ours and of the server's
+    uint64_t received, received_bare; // in all ticks
+    uint64_t ticks;
+    double shoal[BENCH_ROUNDS_MAX], best[BENCH_ROUNDS_MAX], ratio[BENCH_ROUNDS_MAX];
+} fixture;
+
+static void start_swarm(bench_child* swarm, const char* port, uint32_t peers) {
+    char count[16];
+    snprintf(count, sizeof count, "%u", peers);
+    bench_child_start(swarm, (const char*[]){"shoal-bench-enet", "swarm", port, count, NULL});
+}
+
+static void open_bare(fixture* self, uint32_t peers) {
+    char text[16], connected;
+    snprintf(text, sizeof text, "%u", peers);
+    bench_child_start(&self->server, (const char*[]){"shoal-bench-enet", "server", text, NULL});
+    uint16_t port;
+    bench_child_hear(&self->server, &port, sizeof port);
+    snprintf(text, sizeof text, "%u", port);
+    bench_child_tell(&self->server, BENCH_ENET_CONNECT);
+    start_swarm(&self->swarm_of_bare, text, peers);
+    bench_child_hear(&self->swarm_of_bare, &connected, 1);
+}
+
+static void open_ours(fixture* self, uint32_t peers) {
+    const net_enet_config config = {.listen = "127.0.0.1:0", .peers_max = peers};
+    bench_require(net_transport_enet_create(&config, &self->transport) == NET_OK, "transport");
+    const net_transport_ops* ops = self->transport->ops;
+    char address[32];
+    bench_require(net_transport_enet_address(self->transport, address, sizeof address), "address");
+    start_swarm(&self->swarm, strchr(address, ':') + 1, peers);
+    while (self->peer_count < peers || !bench_child_has_answer(&self->swarm)) {
+        net_transport_event event;
+        ops->service(self->transport, net_loop_now_us());
+        while (ops->next(self->transport, &event)) {
+            bench_require(event.kind == NET_TRANSPORT_CONNECTED, "a client left");
+            self->peers[self->peer_count++] = event.peer;
+        }
+        ops->flush(self->transport);
+    }
+    char connected;
+    bench_child_hear(&self->swarm, &connected, 1);
+}
+
+static double tick_ours(fixture* self) {
+    static const uint8_t bytes[BENCH_ENET_OUT_BYTES];
+    bench_enet_answer answer;
+    bench_child_tell(&self->swarm, BENCH_ENET_TICK);
+    bench_child_hear(&self->swarm, &answer, sizeof answer);
+    const net_transport_ops* ops = self->transport->ops;
+    net_transport_event event;
+    double begin_ns = bench_now_ns();
+    ops->service(self->transport, net_loop_now_us());
+    while (ops->next(self->transport, &event))
+        if (event.kind == NET_TRANSPORT_RECEIVED) self->received++;
+    for (uint32_t i = 0; i < self->peer_count; i++) {
+        (void)ops->send(self->transport, self->peers[i], NET_CHANNEL_REALTIME, bytes, sizeof bytes);
+    }
+    ops->flush(self->transport);
+    return bench_now_ns() - begin_ns;
+}
+
+static double tick_bare(fixture* self) {
+    bench_enet_answer answer;
+    bench_child_tell(&self->swarm_of_bare, BENCH_ENET_TICK);
+    bench_child_hear(&self->swarm_of_bare, &answer, sizeof answer);
+    bench_child_tell(&self->server, BENCH_ENET_TICK);
+    bench_child_hear(&self->server, &answer, sizeof answer);
+    self->received_bare += answer.received;
+    return answer.spent_ns;
+}
+
+static void measure(fixture* self, const bench_row* row, uint32_t rounds) {
+    double scale = 1.0 / row->runs / row->unit_ns;
+    for (uint32_t round = 0; round < BENCH_ROUNDS_WARM + rounds; round++) {
+        double shoal_ns = 0, best_ns = 0;
+        for (uint32_t i = 0; i < row->runs; i++)
+            shoal_ns += tick_ours(self);
+        for (uint32_t i = 0; i < row->runs; i++)
+            best_ns += tick_bare(self);
+        self->ticks += row->runs;
+        uint32_t at = round < BENCH_ROUNDS_WARM ? 0 : round - BENCH_ROUNDS_WARM;
+        self->shoal[at] = shoal_ns * scale;
+        self->best[at] = best_ns * scale;
+        self->ratio[at] = shoal_ns / best_ns;
+    }
+}
+
+static void print(const bench_row* row, uint32_t rounds) {
+    fixture* self = bench_allocate(sizeof *self);
+    uint32_t peers = (uint32_t)row->work;
+    net_loop loop;
+    bench_require(peers <= PEERS_MAX && rounds <= BENCH_ROUNDS_MAX && net_loop_init(&loop),
+                  "net_tick");
+    open_bare(self, peers);
+    open_ours(self, peers);
+    measure(self, row, rounds);
+    double all = (double)self->ticks * peers;
+    printf("bench=%s unit=%s shoal=%.4g best=%.4g ratio=%.2f rounds=%u received=%.4f"
+           " received_best=%.4f\n",
+           row->name, row->unit, bench_median(self->shoal, rounds),
+           bench_median(self->best, rounds), bench_median(self->ratio, rounds), rounds,
+           (double)self->received / all, (double)self->received_bare / all);
+    self->transport->ops->destroy(self->transport);
+    bench_child_stop(&self->swarm);
+    bench_child_stop(&self->server);
+    bench_child_stop(&self->swarm_of_bare);
+    bench_release(self);
+}
+
+bench_rows bench_rows_net_tick(void) {
+    static const bench_job job = {.print = print};
+    static const char unit[] = "us_per_tick";
+    static const bench_row rows[] = {
+        {"net_tick_64", unit, 64, 1000, 32, false, NULL, &job, NULL},
+        {"net_tick_256", unit, 256, 1000, 8, false, NULL, &job, NULL},
+        {"net_tick_1000", unit, 1000, 1000, 4, false, NULL, &job, NULL},
+        {"net_tick_2000", unit, 2000, 1000, 4, false, NULL, &job, NULL},
+    };
+    return (bench_rows){rows, BASE_COUNT(rows)};
+}
