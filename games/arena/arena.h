@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+/// Arena from the inside: components, events, ids, and what its files ask of each other.
+///
+/// Everything that decides the future lies in tracked components; arena_game holds ids and settings, a grid that
+/// is made anew from them in every tick, and what the picture remembers.
+#pragma once
+
+#include "ecs/es.h"
+#include "grid.h"
+#include "net/game.h"
+#include "view.h"
+
+#define ARENA_VIEW_WIDTH 1280.0f
+#define ARENA_VIEW_HEIGHT 720.0f
+#define ARENA_SIZE 512.0f
+#define ARENA_EDGE 3.0f     ///< nobody comes nearer to the map's edge
+#define ARENA_STEP 0.03125f ///< of pos and vel on the wire
+#define ARENA_SIGHT 72.0f   ///< radius within which a client hears of what is there
+#define ARENA_TEAMS 4u      ///< numbered from 1
+#define ARENA_RADIUS 1.5f   ///< of a fighter
+#define ARENA_SOLDIER_SPEED 10.0f
+#define ARENA_PLAYER_SPEED 14.0f
+#define ARENA_BOOST_FACTOR 1.5f
+#define ARENA_SHOT_SPEED 48.0f
+#define ARENA_SHOT_S 0.75f
+#define ARENA_SHOT_DAMAGE 14
+#define ARENA_RAY_DAMAGE 40
+#define ARENA_RAY_REACH 44.0f
+#define ARENA_RAY_AMMO 5
+#define ARENA_HEALTH 100
+#define ARENA_AMMO_MAX 99
+#define ARENA_AIM_STEPS 4096 ///< of the full circle, in inputs
+#define ARENA_BASE_RADIUS 22.0f
+#define ARENA_CAPTURE_POINTS 25 ///< a kill is one
+
+enum { ARENA_HEALTH_KIT, ARENA_AMMO_BOX, ARENA_POWER, ARENA_PICKUP_KINDS };
+enum { ARENA_ROAM, ARENA_RAID, ARENA_GUARD, ARENA_CARRY };
+enum { ARENA_FLAG_HOME, ARENA_FLAG_CARRIED, ARENA_FLAG_DROPPED };
+enum { ARENA_FLAG_IS_TAKEN, ARENA_FLAG_IS_DROPPED, ARENA_FLAG_IS_BACK, ARENA_FLAG_IS_CAPTURED };
+
+/// Component "gun" of a fighter: the owner's business.
+ES_STRUCT(ArenaGun)
+typedef struct arena_gun {
+    int32_t ammo ES_QUANT(0, 1, 7);
+    uint32_t ready_tick; ///< the next shot may leave then
+    uint32_t ray_tick;   ///< the next ray
+} arena_gun;
+
+/// Component "order" of a soldier: the team's business.
+ES_STRUCT(ArenaOrder)
+typedef struct arena_order {
+    int32_t kind ES_QUANT(0, 1, 2); ///< ARENA_ROAM...
+    int32_t x ES_QUANT(0, 1, 9);
+    int32_t y ES_QUANT(0, 1, 9);
+} arena_order;
+
+/// Component "mind" of a soldier: nobody's business.
+ES_STRUCT(ArenaMind)
+typedef struct arena_mind {
+    ecs_vec2 wish;      ///< velocity
+    int32_t role;       ///< ARENA_ROAM, ARENA_RAID, ARENA_GUARD
+    uint32_t goal_tick; ///< then the goal is chosen anew
+} arena_mind;
+
+/// Component "seat" of a player and of its ghost.
+ES_STRUCT(ArenaSeat)
+typedef struct arena_seat {
+    ecs_entity entry; ///< row of the board
+} arena_seat;
+
+/// Component "input" of a player and payload of the event "arena_input".
+ES_STRUCT(ArenaInput)
+ES_EVENT(arena_input)
+typedef struct arena_input {
+    int32_t move_x ES_QUANT(-127, 1, 8);
+    int32_t move_y ES_QUANT(-127, 1, 8);
+    int32_t aim ES_QUANT(0, 1, 12);
+    bool is_firing, is_raying;
+} arena_input;
+
+ES_STRUCT(ArenaShot)
+typedef struct arena_shot {
+    ecs_entity shooter; ///< may be dead, or never seen by a client
+    uint32_t end_tick;
+} arena_shot;
+
+ES_STRUCT(ArenaFlag)
+typedef struct arena_flag {
+    ecs_entity carrier;
+    uint32_t back_tick;              ///< a dropped one goes home then
+    int32_t state ES_QUANT(0, 1, 2); ///< ARENA_FLAG_HOME...
+} arena_flag;
+
+ES_STRUCT(ArenaMatch)
+typedef struct arena_match {
+    int32_t round ES_QUANT(0, 1, 16);
+    uint32_t end_tick;
+    int32_t winner ES_QUANT(0, 1, 3); ///< of the round before; 0: there was none
+} arena_match;
+
+ES_STRUCT(ArenaScore)
+typedef struct arena_score {
+    int32_t team ES_QUANT(0, 1, 3);
+    int32_t kills ES_QUANT(0, 1, 20);
+    int32_t captures ES_QUANT(0, 1, 10);
+} arena_score;
+
+ES_STRUCT(ArenaEntry)
+typedef struct arena_entry {
+    uint32_t client;
+    ecs_entity player; ///< out of sight for most
+    int32_t team ES_QUANT(0, 1, 3);
+    int32_t kills ES_QUANT(0, 1, 16);
+    int32_t deaths ES_QUANT(0, 1, 16);
+    int32_t captures ES_QUANT(0, 1, 10);
+} arena_entry;
+
+// Payloads of events.
+ES_EVENT(rally)
+typedef struct arena_rally {
+    uint32_t nothing;
+} arena_rally;
+
+ES_EVENT(hit, exported)
+typedef struct arena_hit {
+    uint32_t client;
+    int32_t amount;
+    int32_t x, y;
+    bool is_fatal;
+} arena_hit;
+
+ES_EVENT(ray, exported)
+typedef struct arena_ray {
+    ecs_entity target;
+    int32_t from_x, from_y, to_x, to_y; ///< quarters of a unit
+} arena_ray;
+
+ES_EVENT(killed, exported)
+typedef struct arena_killed {
+    ecs_entity victim, killer;
+    uint32_t victim_client, killer_client;
+    uint32_t victim_team, killer_team;
+} arena_killed;
+
+ES_EVENT(flag_moved, exported)
+typedef struct arena_flag_moved {
+    ecs_entity flag, carrier;
+    uint32_t team, by_team, by_client;
+    uint32_t what; ///< ARENA_FLAG_IS_TAKEN...
+} arena_flag_moved;
+
+ES_EVENT(round_over, exported)
+typedef struct arena_round_over {
+    uint32_t winner, points, round;
+} arena_round_over;
+
+/// Position of each message in the module's table; on the wire it is one more.
+enum {
+    ARENA_MESSAGE_INPUT,
+    ARENA_MESSAGE_RALLY,
+    ARENA_MESSAGE_HIT,
+    ARENA_MESSAGE_RAY,
+    ARENA_MESSAGE_KILLED,
+    ARENA_MESSAGE_FLAG_MOVED,
+    ARENA_MESSAGE_ROUND_OVER,
+    ARENA_MESSAGE_COUNT,
+};
+
+enum {
+    ARENA_SETTING_AGENTS,
+    ARENA_SETTING_SHOTS,
+    ARENA_SETTING_PICKUPS,
+    ARENA_SETTING_ROUND_S,
+    ARENA_SETTING_DAMAGE,
+    ARENA_SETTING_COUNT,
+};
+
+enum {
+    ARENA_ACTION_LEFT,
+    ARENA_ACTION_RIGHT,
+    ARENA_ACTION_UP,
+    ARENA_ACTION_DOWN,
+    ARENA_ACTION_FIRE,
+    ARENA_ACTION_RAY,
+    ARENA_ACTION_RALLY,
+    ARENA_ACTION_COUNT,
+};
+
+/// Who did it, for the books. The entity may be dead.
+typedef struct arena_striker {
+    ecs_entity entity;
+    uint8_t team;
+} arena_striker;
+
+/// The context block of one world.
+typedef struct arena_game {
+    bool is_truth; ///< the server's world: it decides, tells everybody, makes and destroys
+    ecs_component_id pos, vel, team, owner, together, health, condition, gun, order, mind, aim,
+        seat, input, wait_tick, boost_tick, shot, kind, flag, channel, beacon_tick, match, score,
+        entry;
+    ecs_template_id soldier_template, player_template, ghost_template, shot_template,
+        pickup_template, flag_template, beacon_template, match_template, entry_template;
+    ecs_template_id soldier_boost_template, player_boost_template;
+    ecs_template_id team_templates[ARENA_TEAMS];
+    ecs_event_type hit, ray, killed, flag_moved, round_over;
+    ecs_query* fighters;               ///< pos, vel, team, owner, health, condition
+    ecs_query* soldiers;               ///< team
+    ecs_query* players;                ///< pos, team: with a life or without
+    ecs_query* shots;                  ///< pos, vel, team, shot
+    ecs_query* pickups;                ///< pos, kind
+    ecs_query* flags;                  ///< pos, team, flag
+    ecs_query* beacons;                ///< pos, team, beacon_tick
+    ecs_query* scores;                 ///< score
+    ecs_query* matches;                ///< match
+    ecs_query* entries;                ///< entry
+    const net_game_services* services; ///< NULL on a client
+    uint32_t tick_rate_hz;
+    float dt;
+    double settings[ARENA_SETTING_COUNT];
+    uint32_t soldiers_by_team[ARENA_TEAMS + 1]; ///< with the grid
+    uint32_t shots_made;                        ///< in this tick
+    arena_grid* grid;                           ///< of fighters; NULL where nothing is decided
+    arena_view* view;                           ///< NULL where nothing is drawn
+} arena_game;
+
+/// The table (what net_game_module_get returns from the .so).
+const net_game_module* arena_module(void);
+void arena_take_settings(arena_game* game, const net_game_start* start);
+/// Ticks of a span of time, at least one.
+uint32_t arena_ticks(const arena_game* game, float seconds);
+
+// types.c
+ecs_result arena_register_types(ecs_world* world, const base_reporter* reporter);
+
+// map.c: what never changes, the same on all sides
+typedef struct arena_rock {
+    float x, y, radius; ///< radius 0: none there
+} arena_rock;
+#define ARENA_ROCK_CELL 64.0f
+#define ARENA_ROCK_CELLS 8u
+/// The rock of a cell of the map; it lies all inside.
+arena_rock arena_map_rock(uint32_t column, uint32_t row);
+ecs_vec2 arena_map_base(uint32_t team);
+float arena_snap(float value); ///< to ARENA_STEP
+/// Is a point within a rock?
+bool arena_map_is_rock(float x, float y);
+/// One step: by `wish`, units per second, out of rocks, within the map. vel is what it moved.
+void arena_map_move(ecs_vec2* pos, ecs_vec2* vel, ecs_vec2 wish, uint32_t tick_rate_hz);
+/// A velocity that moves by whole steps of pos.
+float arena_map_speed(float wish, uint32_t tick_rate_hz);
+float arena_length(ecs_vec2 value);
+ecs_vec2
+arena_direction(float angle); ///< of length 1; the angle from the right, clockwise on the screen
+float arena_aim_angle(int32_t aim); ///< of an input, -pi..pi
+
+// move.c
+ecs_result arena_register_moves(ecs_world* world, arena_game* game);
+
+// mind.c
+ecs_result arena_register_minds(ecs_world* world, arena_game* game);
+
+// shot.c
+ecs_result arena_register_shots(ecs_world* world, arena_game* game);
+/// Record a shot, when one more may fly. `direction` is of length 1.
+bool arena_fire(ecs_world* world, arena_game* game, arena_striker shooter, ecs_vec2 from,
+                ecs_vec2 direction, ecs_tick tick);
+/// Take health from a fighter who has any; tells everybody, keeps the books.
+void arena_hurt(ecs_world* world, arena_game* game, ecs_entity victim, int32_t amount,
+                arena_striker striker, float x, float y);
+
+// ray.c
+/// Strike at once what the client saw from there. `client` 0: the present.
+void arena_fire_ray(ecs_world* world, arena_game* game, arena_striker shooter, uint32_t client,
+                    ecs_vec2 from, ecs_vec2 direction);
+
+// pick.c
+ecs_result arena_register_pickups(ecs_world* world, arena_game* game);
+void arena_place_pickup(ecs_world* world, const arena_game* game, uint8_t kind);
+
+// flag.c
+ecs_result arena_register_flags(ecs_world* world, arena_game* game);
+void arena_place_flag(ecs_world* world, const arena_game* game, uint8_t team);
+
+// rules.c
+ecs_result arena_register_rules(ecs_world* world, arena_game* game);
+void arena_start(ecs_world* world, void* context, const net_game_start* start);
+ecs_entity arena_player_join(ecs_world* world, void* context, const net_game_player* player);
+void arena_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
+arena_score* arena_find_score(ecs_world* world, const arena_game* game, uint8_t team);
+/// The board's row of a player; NULL for soldiers and the dead.
+arena_entry* arena_find_entry(ecs_world* world, const arena_game* game, ecs_entity entity);
+/// A free place within a team's base.
+ecs_vec2 arena_place_in_base(base_rng* rng, uint8_t team);
+int32_t arena_points(const arena_score* score);
+
+// interest.c
+extern const net_interest_rules arena_interest;
+
+// predict.c
+uint32_t arena_predict(ecs_world* world, void* context, ecs_entity player, net_predicted* entities,
+                       uint32_t capacity);
+
+// bot.c, human.c
+void arena_bot_think(const net_game_view* view, void* input);
+void arena_human_input(const net_game_view* view, const net_controls* controls, void* input);
+int32_t arena_aim_of(float x, float y); ///< of a direction, for inputs
+
+// view.c
+ecs_result arena_register_view(ecs_world* world, arena_game* game);
+
+// messages.c
+extern const net_message arena_messages[ARENA_MESSAGE_COUNT];

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// What a bot thinks: a player who knows what its mirror shows.
+//
+// It looks once at all that is in sight, goes for what it lacks, else for the nearest enemy, else somewhere; it
+// leads its shots and rays what it sees where it sees it. A flag that it took goes home first.
+
+#include "arena.h"
+
+#include "base/math.h"
+
+#define SHOOT 30.0f
+#define RAY 40.0f
+#define KEEP_AWAY 12.0f
+#define HURT 45
+#define FEW_SHOTS 12
+#define WANDER_S 9.0f
+#define RALLIES 1200u ///< one call in so many inputs
+
+typedef struct bot_memory {
+    ecs_vec2 goal;
+    uint64_t goal_until, turn_until; ///< input numbers
+    float side;
+} bot_memory;
+_Static_assert(sizeof(bot_memory) <= NET_BOT_MEMORY_BYTES, "a bot has only so much memory");
+
+typedef struct found {
+    ecs_vec2 pos, vel;
+    float distance; ///< squared
+    bool is_there;
+} found;
+
+static void consider(found* best, ecs_vec2 own, ecs_vec2 pos, ecs_vec2 vel) {
+    float dx = pos.x - own.x, dy = pos.y - own.y;
+    float distance = dx * dx + dy * dy;
+    if (best->is_there && distance >= best->distance) return;
+    *best = (found){pos, vel, distance, true};
+}
+
+static found find_enemy(const net_game_view* view, ecs_vec2 own, uint8_t team) {
+    const arena_game* game = view->context;
+    found best = {.is_there = false};
+    ecs_query_iter it = ecs_query_begin(view->world, game->fighters);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* pos = it.rows.columns[0];
+        const ecs_vec2* vel = it.rows.columns[1];
+        const uint8_t* teams = it.rows.columns[2];
+        const uint8_t* condition = it.rows.columns[5];
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            if (teams[i] != team && condition[i] > 0) consider(&best, own, pos[i], vel[i]);
+    }
+    return best;
+}
+
+static found find_pickup(const net_game_view* view, ecs_vec2 own, int32_t wanted) {
+    const arena_game* game = view->context;
+    found best = {.is_there = false};
+    ecs_query_iter it = ecs_query_begin(view->world, game->pickups);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* pos = it.rows.columns[0];
+        const uint8_t* kind = it.rows.columns[1];
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            if (kind[i] == wanted) consider(&best, own, pos[i], (ecs_vec2){0.0f, 0.0f});
+    }
+    return best;
+}
+
+static ecs_vec2 wander(const net_game_view* view, ecs_vec2 own, bot_memory* memory) {
+    float dx = memory->goal.x - own.x, dy = memory->goal.y - own.y;
+    if (view->input_number >= memory->goal_until || dx * dx + dy * dy < 25.0f) {
+        memory->goal.x = 24.0f + base_rng_float(view->rng) * (ARENA_SIZE - 48.0f);
+        memory->goal.y = 24.0f + base_rng_float(view->rng) * (ARENA_SIZE - 48.0f);
+        memory->goal_until = view->input_number + (uint64_t)(WANDER_S / view->dt);
+    }
+    return memory->goal;
+}
+
+static ecs_vec2 unit(float x, float y) {
+    float length = base_sqrt(x * x + y * y);
+    if (length < 0.3f) return (ecs_vec2){0.0f, 0.0f};
+    return (ecs_vec2){x / length, y / length};
+}
+
+// Around the enemy, now one way, now the other.
+static ecs_vec2 dance(const net_game_view* view, ecs_vec2 own, const found* enemy,
+                      bot_memory* memory) {
+    if (view->input_number >= memory->turn_until) {
+        memory->side = base_rng_below(view->rng, 2) ? 0.7f : -0.7f;
+        memory->turn_until =
+            view->input_number + 10 + base_rng_below(view->rng, (uint32_t)(1.2f / view->dt) + 1);
+    }
+    ecs_vec2 to = unit(enemy->pos.x - own.x, enemy->pos.y - own.y);
+    float in = enemy->distance > 4.0f * KEEP_AWAY * KEEP_AWAY ? 0.8f
+               : enemy->distance < KEEP_AWAY * KEEP_AWAY      ? -0.8f
+                                                              : 0.0f;
+    return unit(to.x * in - to.y * memory->side, to.y * in + to.x * memory->side);
+}
+
+static ecs_vec2 choose_way(const net_game_view* view, ecs_vec2 own, uint8_t team,
+                           const found* enemy, bot_memory* memory) {
+    const arena_game* game = view->context;
+    const uint8_t* health = ecs_find(view->world, view->player, game->health);
+    const arena_gun* gun = ecs_find(view->world, view->player, game->gun);
+    const uint32_t* together = ecs_find(view->world, view->player, game->together);
+    if (together && *together) {
+        ecs_vec2 home = arena_map_base(team);
+        return unit(home.x - own.x, home.y - own.y);
+    }
+    int32_t wanted = health && *health < HURT                    ? ARENA_HEALTH_KIT
+                     : gun && gun->ammo < FEW_SHOTS              ? ARENA_AMMO_BOX
+                     : !enemy->is_there || view->client % 3 == 0 ? ARENA_POWER
+                                                                 : -1;
+    if (wanted >= 0) {
+        found pickup = find_pickup(view, own, wanted);
+        if (pickup.is_there) return unit(pickup.pos.x - own.x, pickup.pos.y - own.y);
+    }
+    if (enemy->is_there) return dance(view, own, enemy, memory);
+    ecs_vec2 goal = wander(view, own, memory);
+    return unit(goal.x - own.x, goal.y - own.y);
+}
+
+static void shoot(const net_game_view* view, ecs_vec2 own, const found* enemy, arena_input* out) {
+    const arena_game* game = view->context;
+    const arena_gun* gun = ecs_find(view->world, view->player, game->gun);
+    float distance = base_sqrt(enemy->distance);
+    bool may_ray = gun && gun->ammo >= 3 * ARENA_RAY_AMMO && view->tick >= gun->ray_tick;
+    if (may_ray && distance < RAY) {
+        out->aim = arena_aim_of(enemy->pos.x - own.x, enemy->pos.y - own.y);
+        out->is_raying = true;
+        return;
+    }
+    float time_s = distance / ARENA_SHOT_SPEED;
+    out->aim = arena_aim_of(enemy->pos.x + enemy->vel.x * time_s - own.x,
+                            enemy->pos.y + enemy->vel.y * time_s - own.y);
+    out->is_firing = distance < SHOOT;
+}
+
+void arena_bot_think(const net_game_view* view, void* input) {
+    const arena_game* game = view->context;
+    arena_input* out = input;
+    bot_memory* memory = view->memory;
+    const ecs_vec2* pos = ecs_find(view->world, view->player, game->pos);
+    const uint8_t* team = ecs_find(view->world, view->player, game->team);
+    if (!pos || !team || !ecs_find(view->world, view->player, game->health)) return;
+    found enemy = find_enemy(view, *pos, *team);
+    ecs_vec2 way = choose_way(view, *pos, *team, &enemy, memory);
+    if (arena_map_is_rock(pos->x + way.x * 4.0f, pos->y + way.y * 4.0f))
+        way = unit(way.x * 0.3f - way.y, way.y * 0.3f + way.x);
+    out->move_x = (int32_t)base_round_i64((double)(way.x * 127.0f));
+    out->move_y = (int32_t)base_round_i64((double)(way.y * 127.0f));
+    out->aim = arena_aim_of(way.x, way.y);
+    if (enemy.is_there) shoot(view, *pos, &enemy, out);
+    if (view->send && base_rng_below(view->rng, RALLIES) == 0) {
+        const arena_rally rally = {0};
+        // A full queue: nobody waits for it.
+        (void)view->send(view->sender, ARENA_MESSAGE_RALLY + 1, &rally);
+    }
+}

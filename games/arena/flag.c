@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Flags: taken from another team's base, carried to the own one.
+//
+//     HOME --an enemy touches it--> CARRIED --reaches the own base--> HOME, captured
+//                                     |----the carrier dies--> DROPPED --its team touches it, or time--> HOME
+//                                                                 '----an enemy touches it--> CARRIED
+//
+// Carrier and flag have the same number in `together`, so a client sees both or none, and both at one tick:
+// a flag never lags behind who carries it. A carrier has one flag.
+
+#include "arena.h"
+#include "flag.es.h"
+
+#include "base/math.h"
+
+#define TOUCH 4.0f
+#define BACK_S 20.0f
+
+void arena_place_flag(ecs_world* world, const arena_game* game, uint8_t team) {
+    const ecs_vec2 pos = arena_map_base(team);
+    const uint64_t channel = 1ull << team;
+    const ecs_init inits[] = {{game->pos, &pos}, {game->team, &team}, {game->channel, &channel}};
+    (void)ecs_command_create(world, game->flag_template, inits, BASE_COUNT(inits));
+}
+
+static void tell(ecs_world* world, const arena_game* game, ecs_entity flag, uint8_t team,
+                 ecs_entity carrier, uint32_t what) {
+    const uint8_t* by_team = ecs_find(world, carrier, game->team);
+    const uint32_t* by_client = ecs_find(world, carrier, game->owner);
+    const arena_flag_moved moved = {
+        flag, carrier, team, by_team ? *by_team : 0, by_client ? *by_client : 0, what};
+    (void)ecs_event_broadcast(world, game->flag_moved, &moved);
+}
+
+static void send_home(arena_flag* flag, ecs_vec2* pos, uint32_t* together, uint8_t team) {
+    *flag = (arena_flag){.carrier = ECS_ENTITY_NONE, .state = ARENA_FLAG_HOME};
+    *pos = arena_map_base(team);
+    *together = 0;
+}
+
+static void let_go(ecs_world* world, const arena_game* game, ecs_entity carrier) {
+    uint32_t* together = ecs_find_mut(world, carrier, game->together);
+    if (together) *together = 0;
+}
+
+static void capture(ecs_world* world, const arena_game* game, ecs_entity carrier) {
+    const uint8_t* team = ecs_get(world, carrier, game->team);
+    arena_score* score = arena_find_score(world, game, *team);
+    if (score) score->captures++;
+    arena_entry* entry = arena_find_entry(world, game, carrier);
+    if (entry) entry->captures++;
+}
+
+// Nearest who may take or bring back; the first among equals.
+static const arena_body* find_toucher(ecs_world* world, const arena_game* game, ecs_vec2 pos,
+                                      uint8_t team, bool is_home) {
+    arena_area area = arena_grid_area(pos.x, pos.y, TOUCH);
+    const arena_body *bodies, *found = NULL;
+    float nearest = TOUCH * TOUCH;
+    uint32_t count;
+    while (arena_grid_next(game->grid, &area, &bodies, &count)) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (bodies[i].is_dead || (is_home && bodies[i].team == team)) continue;
+            float dx = bodies[i].pos.x - pos.x, dy = bodies[i].pos.y - pos.y;
+            if (dx * dx + dy * dy >= nearest) continue;
+            const uint32_t* together = ecs_find(world, bodies[i].entity, game->together);
+            if (!together || *together != 0) continue;
+            nearest = dx * dx + dy * dy;
+            found = &bodies[i];
+        }
+    }
+    return found;
+}
+
+static void carry(ecs_world* world, arena_game* game, ecs_entity entity, ecs_vec2* pos,
+                  ecs_vec2* vel, uint8_t team, arena_flag* flag, uint32_t* together,
+                  ecs_tick tick) {
+    const uint8_t* health = ecs_find(world, flag->carrier, game->health);
+    if (!health || *health == 0) {
+        tell(world, game, entity, team, flag->carrier, ARENA_FLAG_IS_DROPPED);
+        let_go(world, game, flag->carrier);
+        *flag = (arena_flag){.carrier = ECS_ENTITY_NONE,
+                             .back_tick = (uint32_t)tick + arena_ticks(game, BACK_S),
+                             .state = ARENA_FLAG_DROPPED};
+        *vel = (ecs_vec2){0.0f, 0.0f};
+        *together = 0;
+        return;
+    }
+    *pos = *(const ecs_vec2*)ecs_get(world, flag->carrier, game->pos);
+    *vel = *(const ecs_vec2*)ecs_get(world, flag->carrier, game->vel);
+    ecs_vec2 home = arena_map_base(*(const uint8_t*)ecs_get(world, flag->carrier, game->team));
+    if (arena_length((ecs_vec2){home.x - pos->x, home.y - pos->y}) > ARENA_BASE_RADIUS * 0.5f)
+        return;
+    tell(world, game, entity, team, flag->carrier, ARENA_FLAG_IS_CAPTURED);
+    capture(world, game, flag->carrier);
+    let_go(world, game, flag->carrier);
+    send_home(flag, pos, together, team);
+    *vel = (ecs_vec2){0.0f, 0.0f};
+}
+
+ES_TAG(server)
+ES_SPAN
+static void flags_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32_t count,
+                     const ecs_entity* entities, ecs_vec2* pos, ecs_vec2* vel, const uint8_t* team,
+                     arena_flag* flag, uint32_t* together) {
+    ecs_world* world = stage->world;
+    for (uint32_t i = 0; i < count; i++) {
+        if (flag[i].state == ARENA_FLAG_CARRIED) {
+            carry(world, game, entities[i], &pos[i], &vel[i], team[i], &flag[i], &together[i],
+                  stage->tick);
+            continue;
+        }
+        bool is_home = flag[i].state == ARENA_FLAG_HOME;
+        const arena_body* toucher = find_toucher(world, game, pos[i], team[i], is_home);
+        if (toucher && toucher->team != team[i]) {
+            flag[i] = (arena_flag){.carrier = toucher->entity, .state = ARENA_FLAG_CARRIED};
+            together[i] = team[i];
+            *(uint32_t*)ecs_get_mut(world, toucher->entity, game->together) = team[i];
+            pos[i] = toucher->pos;
+            vel[i] = toucher->vel;
+            tell(world, game, entities[i], team[i], toucher->entity, ARENA_FLAG_IS_TAKEN);
+        } else if (!is_home && (toucher || stage->tick >= flag[i].back_tick)) {
+            tell(world, game, entities[i], team[i], toucher ? toucher->entity : ECS_ENTITY_NONE,
+                 ARENA_FLAG_IS_BACK);
+            send_home(&flag[i], &pos[i], &together[i], team[i]);
+        }
+    }
+}
+
+ecs_result arena_register_flags(ecs_world* world, arena_game* game) {
+    return flag_register_systems(world, game);
+}

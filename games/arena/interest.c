@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Who sees what.
+//
+// Within ARENA_SIGHT all is seen, but ghosts by their own team alone. The board is everybody's; flags and beacons
+// reach their team wherever they are, and with a flag goes who carries it. Exact health and orders are the
+// team's, gun and aim the owner's; who has the power sees the health and orders of all.
+
+#include "arena.h"
+
+static net_relevance relevance(const net_interest_question* question) {
+    const arena_game* game = question->context;
+    if (question->entity == question->player) return NET_RELEVANT_BY_RULES;
+    if (!ecs_find(question->world, question->entity, game->wait_tick)) return NET_RELEVANT_BY_RULES;
+    const uint8_t* team = ecs_find(question->world, question->entity, game->team);
+    const uint8_t* own = ecs_find(question->world, question->player, game->team);
+    return team && own && *team == *own ? NET_RELEVANT_BY_RULES : NET_RELEVANT_NEVER;
+}
+
+static uint32_t classes(const net_interest_question* question) {
+    const arena_game* game = question->context;
+    return ecs_find(question->world, question->player, game->boost_tick) ? 1u << NET_CLASS_TEAM : 0;
+}
+
+const net_interest_rules arena_interest = {
+    .size_bytes = sizeof(net_interest_rules),
+    .position = "pos",
+    .radius = ARENA_SIGHT,
+    .always = "board",
+    .owner = "owner",
+    .team = "team",
+    .groups = "channel",
+    .together = "together",
+    .relevance = relevance,
+    .classes = classes,
+};

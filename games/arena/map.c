@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// The map: bases in the corners, at most one rock per square of 64, and how anything moves on it.
+//
+// A rock lies all inside its square, with more room around it than a fighter needs, so whoever asks looks at
+// one square. Movement is in whole steps of ARENA_STEP: vel is the number of steps that was really made, times
+// the rate, and nothing is lost when it is sent. All of it is a function of constants; no side needs to be told.
+
+#include "arena.h"
+
+#include "base/math.h"
+
+#define ROCK_MARGIN 18u ///< of the centre to the square's edge: radius and a fighter's
+
+arena_rock arena_map_rock(uint32_t column, uint32_t row) {
+    uint32_t last = ARENA_ROCK_CELLS - 1;
+    bool is_base = (column == 0 || column == last) && (row == 0 || row == last);
+    base_rng rng = base_rng_make(row * ARENA_ROCK_CELLS + column, 5);
+    uint32_t room = (uint32_t)ARENA_ROCK_CELL - 2 * ROCK_MARGIN;
+    uint32_t x = ROCK_MARGIN + base_rng_below(&rng, room);
+    uint32_t y = ROCK_MARGIN + base_rng_below(&rng, room);
+    uint32_t radius = 4 + base_rng_below(&rng, 7);
+    if (is_base || base_rng_below(&rng, 5) == 0) return (arena_rock){0};
+    return (arena_rock){(float)column * ARENA_ROCK_CELL + (float)x,
+                        (float)row * ARENA_ROCK_CELL + (float)y, (float)radius};
+}
+
+ecs_vec2 arena_map_base(uint32_t team) {
+    uint32_t corner = team - 1;
+    return (ecs_vec2){corner % 2 ? ARENA_SIZE - 40.0f : 40.0f,
+                      corner / 2 % 2 ? ARENA_SIZE - 40.0f : 40.0f};
+}
+
+float arena_snap(float value) {
+    return base_floor(value / ARENA_STEP + 0.5f) * ARENA_STEP;
+}
+
+static arena_rock rock_near(float x, float y) {
+    float last = (float)(ARENA_ROCK_CELLS - 1);
+    uint32_t column = (uint32_t)base_clamp(x / ARENA_ROCK_CELL, 0.0f, last);
+    uint32_t row = (uint32_t)base_clamp(y / ARENA_ROCK_CELL, 0.0f, last);
+    return arena_map_rock(column, row);
+}
+
+bool arena_map_is_rock(float x, float y) {
+    arena_rock rock = rock_near(x, y);
+    float dx = x - rock.x, dy = y - rock.y;
+    return dx * dx + dy * dy < rock.radius * rock.radius;
+}
+
+float arena_map_speed(float wish, uint32_t tick_rate_hz) {
+    float rate = (float)tick_rate_hz;
+    return arena_snap(wish / rate) * rate;
+}
+
+void arena_map_move(ecs_vec2* pos, ecs_vec2* vel, ecs_vec2 wish, uint32_t tick_rate_hz) {
+    float rate = (float)tick_rate_hz;
+    float x = pos->x + wish.x / rate, y = pos->y + wish.y / rate;
+    arena_rock rock = rock_near(x, y);
+    float dx = x - rock.x, dy = y - rock.y, reach = rock.radius + ARENA_RADIUS;
+    if (rock.radius > 0.0f && dx * dx + dy * dy < reach * reach) {
+        float length = base_sqrt(dx * dx + dy * dy);
+        if (length > 0.01f) {
+            x = rock.x + dx / length * reach;
+            y = rock.y + dy / length * reach;
+        }
+    }
+    x = base_clamp(arena_snap(x), ARENA_EDGE, ARENA_SIZE - ARENA_EDGE);
+    y = base_clamp(arena_snap(y), ARENA_EDGE, ARENA_SIZE - ARENA_EDGE);
+    // What is pushed by a rock may come farther than vel can say.
+    vel->x = base_clamp((x - pos->x) * rate, -63.0f, 63.0f);
+    vel->y = base_clamp((y - pos->y) * rate, -63.0f, 63.0f);
+    *pos = (ecs_vec2){x, y};
+}
+
+float arena_length(ecs_vec2 value) {
+    return base_sqrt(value.x * value.x + value.y * value.y);
+}
+
+ecs_vec2 arena_direction(float angle) {
+    return (ecs_vec2){base_cos(angle), base_sin(angle)};
+}
+
+float arena_aim_angle(int32_t aim) {
+    int32_t half = ARENA_AIM_STEPS / 2;
+    int32_t turned = aim < half ? aim : aim - ARENA_AIM_STEPS;
+    return (float)turned * (2.0f * BASE_PI / (float)ARENA_AIM_STEPS);
+}
+
+int32_t arena_aim_of(float x, float y) {
+    float part = base_atan2(y, x) / (2.0f * BASE_PI);
+    int32_t aim = (int32_t)base_floor(part * (float)ARENA_AIM_STEPS + 0.5f);
+    return aim & (ARENA_AIM_STEPS - 1);
+}

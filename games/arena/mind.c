@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// What the server's soldiers do: a thousand of them, cheap, the same on every machine.
+//
+// A soldier thinks once in THINK_EVERY ticks, each in its turn by index, and between two thoughts it goes
+// straight on; so its velocity is constant for a while, which is what the line likes best. A thought looks
+// at the squares around (grid.h), never at all others: nearest enemy in sight, else the way to the goal.
+// Roles differ by the goal only: roam anywhere or to the team's beacon, raid another team's flag, guard the own.
+// Who carries a flag goes home. Left to move.c: rocks and edges.
+
+#include "arena.h"
+#include "mind.es.h"
+
+#include "base/math.h"
+
+#define THINK_EVERY 8u
+#define LOOK 26.0f ///< for enemies
+#define SHOOT 22.0f
+#define KEEP_AWAY 9.0f ///< from an enemy
+#define ARRIVED 6.0f
+#define GOAL_S 14.0f
+#define RELOAD_S 1.2f
+#define SPREAD 0.12f ///< of a shot's direction
+
+typedef struct sight {
+    const arena_body* enemy;
+    float enemy_distance;
+    ecs_vec2 push; ///< away from comrades who stand too near
+} sight;
+
+static sight look_around(const arena_game* game, ecs_entity self, ecs_vec2 pos, uint8_t team) {
+    sight seen = {.enemy_distance = LOOK * LOOK};
+    arena_area area = arena_grid_area(pos.x, pos.y, LOOK);
+    const arena_body* bodies;
+    uint32_t count;
+    while (arena_grid_next(game->grid, &area, &bodies, &count)) {
+        for (uint32_t i = 0; i < count; i++) {
+            const arena_body* body = &bodies[i];
+            if (body->is_dead || body->entity == self) continue;
+            float dx = body->pos.x - pos.x, dy = body->pos.y - pos.y;
+            float distance = dx * dx + dy * dy;
+            if (body->team == team) {
+                if (distance < 16.0f) {
+                    seen.push.x -= dx;
+                    seen.push.y -= dy;
+                }
+            } else if (distance < seen.enemy_distance) {
+                seen.enemy_distance = distance;
+                seen.enemy = body;
+            }
+        }
+    }
+    seen.enemy_distance = base_sqrt(seen.enemy_distance);
+    return seen;
+}
+
+static ecs_vec2 anywhere(base_rng* rng) {
+    float x = 16.0f + base_rng_float(rng) * (ARENA_SIZE - 32.0f);
+    float y = 16.0f + base_rng_float(rng) * (ARENA_SIZE - 32.0f);
+    return (ecs_vec2){x, y};
+}
+
+static ecs_vec2 around(base_rng* rng, ecs_vec2 place, float reach) {
+    float x = place.x + (base_rng_float(rng) * 2.0f - 1.0f) * reach;
+    float y = place.y + (base_rng_float(rng) * 2.0f - 1.0f) * reach;
+    return (ecs_vec2){base_clamp(x, 4.0f, ARENA_SIZE - 4.0f),
+                      base_clamp(y, 4.0f, ARENA_SIZE - 4.0f)};
+}
+
+static bool find_beacon(ecs_world* world, const arena_game* game, uint8_t team, ecs_vec2* place) {
+    bool is_found = false;
+    ecs_query_iter it = ecs_query_begin(world, game->beacons);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* pos = it.rows.columns[0];
+        const uint8_t* teams = it.rows.columns[1];
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            if (teams[i] != team) continue;
+            *place = pos[i];
+            is_found = true;
+        }
+    }
+    return is_found;
+}
+
+// Where the flag of a team is.
+static ecs_vec2 find_flag(ecs_world* world, const arena_game* game, uint8_t team) {
+    ecs_vec2 place = arena_map_base(team);
+    ecs_query_iter it = ecs_query_begin(world, game->flags);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* pos = it.rows.columns[0];
+        const uint8_t* teams = it.rows.columns[1];
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            if (teams[i] == team) place = pos[i];
+    }
+    return place;
+}
+
+static void choose_goal(ecs_world* world, const arena_game* game, const arena_mind* mind,
+                        uint8_t team, arena_order* order) {
+    base_rng* rng = ecs_world_rng(world);
+    ecs_vec2 goal;
+    if (mind->role == ARENA_GUARD) {
+        goal = around(rng, find_flag(world, game, team), 24.0f);
+    } else if (mind->role == ARENA_RAID) {
+        uint32_t other = team % ARENA_TEAMS + 1;
+        uint32_t turns = base_rng_below(rng, ARENA_TEAMS - 1);
+        for (uint32_t i = 0; i < turns; i++)
+            other = other % ARENA_TEAMS + 1;
+        if (other == team) other = team % ARENA_TEAMS + 1;
+        goal = find_flag(world, game, (uint8_t)other);
+    } else if (base_rng_below(rng, 2) == 0 && find_beacon(world, game, team, &goal)) {
+        goal = around(rng, goal, 20.0f);
+    } else {
+        goal = anywhere(rng);
+    }
+    *order = (arena_order){mind->role, (int32_t)goal.x, (int32_t)goal.y};
+}
+
+static ecs_vec2 towards(ecs_vec2 from, ecs_vec2 to) {
+    ecs_vec2 way = {to.x - from.x, to.y - from.y};
+    float length = arena_length(way);
+    if (length < 0.5f) return (ecs_vec2){0.0f, 0.0f};
+    return (ecs_vec2){way.x / length, way.y / length};
+}
+
+// Around the enemy, neither too near nor too far.
+static ecs_vec2 fight(ecs_world* world, arena_game* game, const arena_striker* self, ecs_vec2 pos,
+                      const sight* seen, arena_gun* gun, uint32_t tick) {
+    const arena_body* enemy = seen->enemy;
+    ecs_vec2 to = towards(pos, enemy->pos);
+    if (seen->enemy_distance < SHOOT && gun->ammo > 0 && tick >= gun->ready_tick) {
+        base_rng* rng = ecs_world_rng(world);
+        float time_s = seen->enemy_distance / ARENA_SHOT_SPEED;
+        ecs_vec2 ahead = {enemy->pos.x + enemy->vel.x * time_s,
+                          enemy->pos.y + enemy->vel.y * time_s};
+        ecs_vec2 aim = towards(pos, ahead);
+        float error = (base_rng_float(rng) * 2.0f - 1.0f) * SPREAD;
+        const ecs_vec2 direction = {aim.x - aim.y * error, aim.y + aim.x * error};
+        if (arena_fire(world, game, *self, pos, direction, tick)) {
+            gun->ammo--;
+            gun->ready_tick = tick + arena_ticks(game, RELOAD_S);
+        }
+    }
+    float side = ecs_entity_index(self->entity) % 2 ? 1.0f : -1.0f;
+    float in = seen->enemy_distance > 2.0f * KEEP_AWAY ? 0.8f
+               : seen->enemy_distance < KEEP_AWAY      ? -0.8f
+                                                       : 0.0f;
+    return (ecs_vec2){to.x * in - to.y * side * 0.6f, to.y * in + to.x * side * 0.6f};
+}
+
+// Aside of a rock that lies in the way.
+static ecs_vec2 around_rocks(ecs_vec2 pos, ecs_vec2 way) {
+    if (!arena_map_is_rock(pos.x + way.x * 5.0f, pos.y + way.y * 5.0f)) return way;
+    const ecs_vec2 aside = {way.x * 0.3f - way.y, way.y * 0.3f + way.x};
+    return aside;
+}
+
+ES_TAG(server)
+static void think_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_entity entity,
+                     arena_mind* mind, arena_order* order, arena_gun* gun, ecs_vec2 pos,
+                     uint8_t team, uint8_t health, uint32_t together,
+                     ES_OPTIONAL const uint32_t* boost_tick) {
+    uint32_t tick = (uint32_t)stage->tick;
+    if ((tick + ecs_entity_index(entity)) % THINK_EVERY != 0 || health == 0) return;
+    const arena_striker self = {entity, team};
+    sight seen = look_around(game, entity, pos, team);
+    bool is_carrying = together != 0;
+    ecs_vec2 goal = {(float)order->x, (float)order->y};
+    float dx = goal.x - pos.x, dy = goal.y - pos.y;
+    if (is_carrying) {
+        goal = arena_map_base(team);
+        *order = (arena_order){ARENA_CARRY, (int32_t)goal.x, (int32_t)goal.y};
+    } else if (tick >= mind->goal_tick || dx * dx + dy * dy < ARRIVED * ARRIVED) {
+        choose_goal(stage->world, game, mind, team, order);
+        goal = (ecs_vec2){(float)order->x, (float)order->y};
+        mind->goal_tick = tick + arena_ticks(game, GOAL_S);
+    }
+    // Raiders and carriers shoot while they go on, the others stay to fight.
+    ecs_vec2 way = towards(pos, goal);
+    if (seen.enemy) {
+        ecs_vec2 dance = fight(stage->world, game, &self, pos, &seen, gun, tick);
+        if (!is_carrying && mind->role != ARENA_RAID && gun->ammo > 0) way = dance;
+    }
+    way = around_rocks(pos, way);
+    way.x += seen.push.x * 0.15f;
+    way.y += seen.push.y * 0.15f;
+    float length = arena_length(way);
+    if (length > 1.0f) way = (ecs_vec2){way.x / length, way.y / length};
+    float speed = ARENA_SOLDIER_SPEED * (boost_tick ? ARENA_BOOST_FACTOR : 1.0f);
+    mind->wish.x = arena_map_speed(way.x * speed, game->tick_rate_hz);
+    mind->wish.y = arena_map_speed(way.y * speed, game->tick_rate_hz);
+}
+
+ecs_result arena_register_minds(ecs_world* world, arena_game* game) {
+    return mind_register_systems(world, game);
+}

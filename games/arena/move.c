@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Movement: an input becomes a component when it arrives, and a step once per tick.
+//
+// A player moves by the last input, on the server and in a client's prediction by the same function. The
+// boost is another template, so its fighters have systems of their own; soldiers go where their mind wishes.
+// The gun's times and ammunition are counted on both sides too, so that a client knows when the next shot
+// leaves; shots themselves are the server's.
+
+#include "arena.h"
+#include "move.es.h"
+
+#include "base/math.h"
+
+#define RELOAD_S 0.25f
+#define RAY_RELOAD_S 1.1f
+
+ES_TAG(server | predict)
+ES_ON_EVENT(arena_input)
+static void take_input_es_event_handler(const arena_input* event, arena_input* input) {
+    *input = *event;
+}
+
+// Of the same length in all directions.
+static ecs_vec2 input_wish(const arena_input* input, float speed) {
+    ecs_vec2 wish = {(float)input->move_x / 127.0f, (float)input->move_y / 127.0f};
+    float length = arena_length(wish);
+    float factor = length > 1.0f ? speed / length : speed;
+    return (ecs_vec2){wish.x * factor, wish.y * factor};
+}
+
+ES_TAG(server | predict)
+static void move_players_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, ecs_vec2* vel,
+                            float* aim, const arena_input* input, uint8_t health,
+                            ES_OPTIONAL const uint32_t* boost_tick) {
+    if (health == 0) {
+        *vel = (ecs_vec2){0.0f, 0.0f};
+        return;
+    }
+    float speed = ARENA_PLAYER_SPEED * (boost_tick ? ARENA_BOOST_FACTOR : 1.0f);
+    arena_map_move(pos, vel, input_wish(input, speed), game->tick_rate_hz);
+    *aim = arena_aim_angle(input->aim);
+}
+
+ES_TAG(server)
+static void move_soldiers_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, ecs_vec2* vel,
+                             const arena_mind* mind, uint8_t health) {
+    if (health == 0) {
+        *vel = (ecs_vec2){0.0f, 0.0f};
+        return;
+    }
+    arena_map_move(pos, vel, mind->wish, game->tick_rate_hz);
+}
+
+// What leaves the barrel is made by who decides; the count is the same on both sides.
+ES_TAG(server | predict)
+static void pull_triggers_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_entity entity,
+                             arena_gun* gun, ecs_vec2 pos, uint8_t team, uint32_t owner,
+                             uint8_t health, float aim, const arena_input* input) {
+    if (health == 0) return;
+    uint32_t tick = (uint32_t)stage->tick;
+    ecs_vec2 direction = arena_direction(aim);
+    const arena_striker self = {entity, team};
+    if (input->is_firing && gun->ammo > 0 && tick >= gun->ready_tick) {
+        gun->ready_tick = tick + arena_ticks(game, RELOAD_S);
+        gun->ammo--;
+        if (game->is_truth) (void)arena_fire(stage->world, game, self, pos, direction, stage->tick);
+    }
+    if (input->is_raying && gun->ammo >= ARENA_RAY_AMMO && tick >= gun->ray_tick) {
+        gun->ray_tick = tick + arena_ticks(game, RAY_RELOAD_S);
+        gun->ammo -= ARENA_RAY_AMMO;
+        if (game->is_truth) arena_fire_ray(stage->world, game, self, owner, pos, direction);
+    }
+}
+
+ecs_result arena_register_moves(ecs_world* world, arena_game* game) {
+    return move_register_systems(world, game);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Pick-ups: who touches one has it, and another lies elsewhere at once.
+//
+// Health and ammunition are numbers. Power is another template: the fighter is recreated as itself and
+// "boost", which makes it faster; on a client that is another set of components on the same entity.
+
+#include "arena.h"
+#include "pick.es.h"
+
+#include "base/math.h"
+
+#define TOUCH (ARENA_RADIUS + 1.5f)
+#define KIT_HEALTH 45
+#define BOX_AMMO 30
+#define BOOST_S 8.0f
+
+void arena_place_pickup(ecs_world* world, const arena_game* game, uint8_t kind) {
+    base_rng* rng = ecs_world_rng(world);
+    ecs_vec2 pos = {0};
+    // A few tries for a free place; in a rock nobody gets it.
+    for (uint32_t i = 0; i < 8; i++) {
+        pos.x = arena_snap(8.0f + base_rng_float(rng) * (ARENA_SIZE - 16.0f));
+        pos.y = arena_snap(8.0f + base_rng_float(rng) * (ARENA_SIZE - 16.0f));
+        if (!arena_map_is_rock(pos.x, pos.y)) break;
+    }
+    const ecs_init inits[] = {{game->pos, &pos}, {game->kind, &kind}};
+    (void)ecs_command_create(world, game->pickup_template, inits, BASE_COUNT(inits));
+}
+
+static const arena_body* find_toucher(const arena_grid* grid, ecs_vec2 pos) {
+    arena_area area = arena_grid_area(pos.x, pos.y, TOUCH);
+    const arena_body* bodies;
+    uint32_t count;
+    while (arena_grid_next(grid, &area, &bodies, &count)) {
+        for (uint32_t i = 0; i < count; i++) {
+            float dx = bodies[i].pos.x - pos.x, dy = bodies[i].pos.y - pos.y;
+            if (!bodies[i].is_dead && dx * dx + dy * dy < TOUCH * TOUCH) return &bodies[i];
+        }
+    }
+    return NULL;
+}
+
+static void boost(ecs_world* world, arena_game* game, ecs_entity entity, ecs_tick tick) {
+    uint32_t end = (uint32_t)tick + arena_ticks(game, BOOST_S);
+    uint32_t* running = ecs_find_mut(world, entity, game->boost_tick);
+    if (running) {
+        *running = end;
+        return;
+    }
+    bool is_soldier = ecs_find(world, entity, game->mind) != NULL;
+    const ecs_init inits[] = {{game->boost_tick, &end}};
+    (void)ecs_command_recreate(
+        world, entity, is_soldier ? game->soldier_boost_template : game->player_boost_template,
+        inits, BASE_COUNT(inits));
+}
+
+// @return false when it is of no use to this fighter.
+static bool take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t kind,
+                 ecs_tick tick) {
+    if (kind == ARENA_POWER) {
+        boost(world, game, entity, tick);
+        return true;
+    }
+    if (kind == ARENA_AMMO_BOX) {
+        arena_gun* gun = ecs_find_mut(world, entity, game->gun);
+        if (!gun || gun->ammo >= ARENA_AMMO_MAX) return false;
+        gun->ammo = gun->ammo + BOX_AMMO < ARENA_AMMO_MAX ? gun->ammo + BOX_AMMO : ARENA_AMMO_MAX;
+        return true;
+    }
+    const uint8_t* health = ecs_find(world, entity, game->health);
+    if (!health || *health == 0 || *health >= ARENA_HEALTH) return false;
+    uint32_t sum = *health + KIT_HEALTH < ARENA_HEALTH ? *health + KIT_HEALTH : ARENA_HEALTH;
+    *(uint8_t*)ecs_get_mut(world, entity, game->health) = (uint8_t)sum;
+    *(uint8_t*)ecs_get_mut(world, entity, game->condition) = sum > 66 ? 3 : 2;
+    return true;
+}
+
+ES_TAG(server)
+ES_SPAN
+static void pick_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32_t count,
+                    const ecs_entity* entities, const ecs_vec2* pos, const uint8_t* kind) {
+    for (uint32_t i = 0; i < count; i++) {
+        const arena_body* toucher = find_toucher(game->grid, pos[i]);
+        if (!toucher || !take(stage->world, game, toucher->entity, kind[i], stage->tick)) continue;
+        if (ecs_command_destroy(stage->world, entities[i]))
+            arena_place_pickup(stage->world, game, kind[i]);
+    }
+}
+
+ES_TAG(server)
+static void end_boost_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game,
+                         ecs_entity entity, uint32_t boost_tick, uint8_t health,
+                         ES_OPTIONAL const arena_mind* mind) {
+    if (stage->tick < boost_tick || health == 0) return;
+    (void)ecs_command_recreate(stage->world, entity,
+                               mind ? game->soldier_template : game->player_template, NULL, 0);
+}
+
+ecs_result arena_register_pickups(ecs_world* world, arena_game* game) {
+    return pick_register_systems(world, game);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// What a client shows ahead of the server: the own fighter, alone.
+//
+// Its movement asks for the own input, the rocks and whether it is boosted: all of it known. A ghost does
+// not move.
+
+#include "arena.h"
+
+uint32_t arena_predict(ecs_world* world, void* context, ecs_entity player, net_predicted* entities,
+                       uint32_t capacity) {
+    const arena_game* game = context;
+    if (capacity == 0 || !ecs_find(world, player, game->health)) return 0;
+    entities[0] = (net_predicted){player, 1.0f};
+    return 1;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+// The rules of a match: who is there, who comes back, who wins.
+//
+// A tick begins with those who died in the one before: soldiers are destroyed and others come for them, a few
+// per tick, players become ghosts for a while (recreated, the same handle) and come back in their base.
+// Then the grid is made for the minds, and once more behind the moves for shots and pick-ups: it is never
+// kept from one tick to the next, so that a restored world has the same future.
+// A round ends by time. The team with most points has won it, the lower number among equals.
+
+#include "arena.h"
+#include "rules.es.h"
+
+#include "base/math.h"
+
+#define GHOST_S 2.5f
+#define BEACON_S 25.0f
+#define SPAWNS_PER_TICK 2u ///< and team
+#define RAID_PERCENT 14u
+#define GUARD_PERCENT 16u
+
+uint32_t arena_ticks(const arena_game* game, float seconds) {
+    return (uint32_t)((float)game->tick_rate_hz * seconds) + 1;
+}
+
+int32_t arena_points(const arena_score* score) {
+    return score->kills + ARENA_CAPTURE_POINTS * score->captures;
+}
+
+ecs_vec2 arena_place_in_base(base_rng* rng, uint8_t team) {
+    ecs_vec2 base = arena_map_base(team);
+    float x = base.x + (base_rng_float(rng) * 2.0f - 1.0f) * ARENA_BASE_RADIUS;
+    float y = base.y + (base_rng_float(rng) * 2.0f - 1.0f) * ARENA_BASE_RADIUS;
+    return (ecs_vec2){arena_snap(x), arena_snap(y)};
+}
+
+arena_score* arena_find_score(ecs_world* world, const arena_game* game, uint8_t team) {
+    if (team < 1 || team > ARENA_TEAMS) return NULL;
+    ecs_entity entity = ecs_singleton(world, game->team_templates[team - 1]);
+    return ecs_find_mut(world, entity, game->score);
+}
+
+arena_entry* arena_find_entry(ecs_world* world, const arena_game* game, ecs_entity entity) {
+    const arena_seat* seat = ecs_find(world, entity, game->seat);
+    return seat ? ecs_find_mut(world, seat->entry, game->entry) : NULL;
+}
+
+// ---- coming and going ----
+
+static void place_soldier(ecs_world* world, const arena_game* game, uint8_t team, bool is_first) {
+    base_rng* rng = ecs_world_rng(world);
+    uint32_t roll = base_rng_below(rng, 100);
+    const arena_mind mind = {.role = roll < RAID_PERCENT                   ? ARENA_RAID
+                                     : roll < RAID_PERCENT + GUARD_PERCENT ? ARENA_GUARD
+                                                                           : ARENA_ROAM};
+    ecs_vec2 pos = arena_place_in_base(rng, team);
+    if (is_first && mind.role == ARENA_ROAM) {
+        pos.x = arena_snap(8.0f + base_rng_float(rng) * (ARENA_SIZE - 16.0f));
+        pos.y = arena_snap(8.0f + base_rng_float(rng) * (ARENA_SIZE - 16.0f));
+    }
+    const arena_order order = {mind.role, (int32_t)pos.x, (int32_t)pos.y};
+    const ecs_init inits[] = {
+        {game->pos, &pos}, {game->team, &team}, {game->mind, &mind}, {game->order, &order}};
+    (void)ecs_command_create(world, game->soldier_template, inits, BASE_COUNT(inits));
+}
+
+static uint32_t soldiers_of_team(const arena_game* game, uint32_t team) {
+    uint32_t agents = (uint32_t)game->settings[ARENA_SETTING_AGENTS];
+    return agents / ARENA_TEAMS + (team <= agents % ARENA_TEAMS);
+}
+
+static void fill_teams(ecs_world* world, const arena_game* game) {
+    uint32_t counts[256] = {0};
+    ecs_query_iter it = ecs_query_begin(world, game->soldiers);
+    while (ecs_query_next(&it)) {
+        const uint8_t* teams = it.rows.columns[0];
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            counts[teams[i]]++;
+    }
+    for (uint32_t team = 1; team <= ARENA_TEAMS; team++) {
+        uint32_t wanted = soldiers_of_team(game, team);
+        for (uint32_t i = 0; i < SPAWNS_PER_TICK && counts[team] + i < wanted; i++)
+            place_soldier(world, game, (uint8_t)team, false);
+    }
+}
+
+void arena_start(ecs_world* world, void* context, const net_game_start* start) {
+    arena_game* game = context;
+    arena_take_settings(game, start);
+    game->services = start->services;
+    const arena_match match = {
+        .round = 1, .end_tick = arena_ticks(game, (float)game->settings[ARENA_SETTING_ROUND_S])};
+    const ecs_init match_inits[] = {{game->match, &match}};
+    (void)ecs_command_create(world, game->match_template, match_inits, BASE_COUNT(match_inits));
+    for (uint8_t team = 1; team <= ARENA_TEAMS; team++) {
+        const arena_score score = {.team = team};
+        const ecs_init inits[] = {{game->score, &score}};
+        (void)ecs_command_create(world, game->team_templates[team - 1], inits, BASE_COUNT(inits));
+        arena_place_flag(world, game, team);
+    }
+    uint32_t pickups = (uint32_t)game->settings[ARENA_SETTING_PICKUPS];
+    for (uint32_t i = 0; i < pickups; i++)
+        arena_place_pickup(world, game, (uint8_t)(i % ARENA_PICKUP_KINDS));
+    uint32_t agents = (uint32_t)game->settings[ARENA_SETTING_AGENTS];
+    for (uint32_t i = 0; i < agents; i++)
+        place_soldier(world, game, (uint8_t)(i % ARENA_TEAMS + 1), true);
+    ecs_command_flush(world);
+}
+
+static uint8_t smallest_team(ecs_world* world, const arena_game* game) {
+    uint32_t counts[256] = {0};
+    ecs_query_iter it = ecs_query_begin(world, game->players);
+    while (ecs_query_next(&it)) {
+        const uint8_t* teams = it.rows.columns[1];
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            counts[teams[i]]++;
+    }
+    uint8_t smallest = 1;
+    for (uint8_t team = 2; team <= ARENA_TEAMS; team++)
+        if (counts[team] < counts[smallest]) smallest = team;
+    return smallest;
+}
+
+ecs_entity arena_player_join(ecs_world* world, void* context, const net_game_player* player) {
+    const arena_game* game = context;
+    uint8_t team = smallest_team(world, game);
+    arena_entry entry = {.client = player->client, .team = team};
+    const ecs_init entry_inits[] = {{game->entry, &entry}};
+    arena_seat seat = {ECS_ENTITY_NONE};
+    // A full world lets the newcomer watch.
+    if (ecs_create(world, game->entry_template, entry_inits, BASE_COUNT(entry_inits), &seat.entry))
+        return ECS_ENTITY_NONE;
+    const ecs_vec2 pos = arena_place_in_base(ecs_world_rng(world), team);
+    const ecs_init inits[] = {{game->pos, &pos},
+                              {game->team, &team},
+                              {game->owner, &player->client},
+                              {game->seat, &seat}};
+    if (ecs_create(world, game->player_template, inits, BASE_COUNT(inits), &entry.player)) {
+        (void)!ecs_destroy(world, seat.entry);
+        return ECS_ENTITY_NONE;
+    }
+    (void)!ecs_set(world, seat.entry, game->entry, &entry);
+    const net_game_services* services = game->services;
+    bool has_groups = services && services->size_bytes >= sizeof *services && services->set_groups;
+    if (has_groups) services->set_groups(services->context, player->client, 1ull << team);
+    return entry.player;
+}
+
+// By the client: whoever is dead has an entry still.
+static ecs_entity find_entry_of(ecs_world* world, const arena_game* game, uint32_t client) {
+    ecs_entity found = ECS_ENTITY_NONE;
+    ecs_query_iter it = ecs_query_begin(world, game->entries);
+    while (ecs_query_next(&it)) {
+        const arena_entry* entries = it.rows.columns[0];
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            if (entries[i].client == client) found = it.rows.entities[i];
+    }
+    return found;
+}
+
+void arena_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
+    const arena_game* game = context;
+    ecs_entity entry = find_entry_of(world, game, client);
+    if (entry != ECS_ENTITY_NONE) (void)!ecs_destroy(world, entry);
+    if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
+}
+
+// ---- at the beginning of a tick ----
+
+ES_TAG(server)
+static void bury_soldiers_es(const ecs_stage* stage, ecs_entity entity, uint8_t health,
+                             const arena_mind* mind) {
+    (void)mind;
+    if (health == 0) (void)ecs_command_destroy(stage->world, entity);
+}
+
+ES_TAG(server)
+ES_REQUIRE(input : ArenaInput)
+static void bury_players_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game,
+                            ecs_entity entity, uint8_t health) {
+    if (health != 0) return;
+    const uint32_t wait = (uint32_t)stage->tick + arena_ticks(game, GHOST_S);
+    const ecs_vec2 vel = {0.0f, 0.0f};
+    const ecs_init inits[] = {{game->wait_tick, &wait}, {game->vel, &vel}};
+    (void)ecs_command_recreate(stage->world, entity, game->ghost_template, inits,
+                               BASE_COUNT(inits));
+}
+
+ES_TAG(server)
+static void revive_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game, ecs_entity entity,
+                      uint32_t wait_tick, uint8_t team) {
+    if (stage->tick < wait_tick) return;
+    const ecs_vec2 pos = arena_place_in_base(ecs_world_rng(stage->world), team);
+    const ecs_init inits[] = {{game->pos, &pos}};
+    (void)ecs_command_recreate(stage->world, entity, game->player_template, inits,
+                               BASE_COUNT(inits));
+}
+
+static void end_round(ecs_world* world, const arena_game* game, arena_match* match, ecs_tick tick) {
+    arena_round_over over = {.winner = 1, .round = (uint32_t)match->round};
+    int32_t best = -1;
+    for (uint8_t team = 1; team <= ARENA_TEAMS; team++) {
+        arena_score* score = arena_find_score(world, game, team);
+        if (!score) continue;
+        if (arena_points(score) > best) {
+            best = arena_points(score);
+            over.winner = team;
+            over.points = (uint32_t)best;
+        }
+        *score = (arena_score){.team = team};
+    }
+    ecs_query_iter it = ecs_query_begin(world, game->entries);
+    while (ecs_query_next(&it)) {
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            arena_entry* entry = ecs_get_mut(world, it.rows.entities[i], game->entry);
+            entry->kills = entry->deaths = entry->captures = 0;
+        }
+    }
+    match->round++;
+    match->winner = (int32_t)over.winner;
+    match->end_tick =
+        (uint32_t)tick + arena_ticks(game, (float)game->settings[ARENA_SETTING_ROUND_S]);
+    (void)ecs_event_broadcast(world, game->round_over, &over);
+}
+
+ES_TAG(server)
+static void rules_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, arena_match* match) {
+    game->shots_made = 0;
+    fill_teams(stage->world, game);
+    if (stage->tick >= match->end_tick) end_round(stage->world, game, match, stage->tick);
+}
+
+// ---- the team's beacon ----
+
+ES_TAG(server)
+ES_ON_EVENT(rally)
+ES_REQUIRE(health : u8)
+static void rally_es_event_handler(const ecs_stage* stage, ES_CONTEXT const arena_game* game,
+                                   ecs_vec2 pos, uint8_t team) {
+    const uint32_t end = (uint32_t)stage->tick + arena_ticks(game, BEACON_S);
+    ecs_query_iter it = ecs_query_begin(stage->world, game->beacons);
+    while (ecs_query_next(&it)) {
+        const uint8_t* teams = it.rows.columns[1];
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            if (teams[i] != team) continue;
+            *(ecs_vec2*)ecs_get_mut(stage->world, it.rows.entities[i], game->pos) = pos;
+            *(uint32_t*)ecs_get_mut(stage->world, it.rows.entities[i], game->beacon_tick) = end;
+            ecs_query_end(&it);
+            return;
+        }
+    }
+    const uint64_t channel = 1ull << team;
+    const ecs_init inits[] = {{game->pos, &pos},
+                              {game->team, &team},
+                              {game->beacon_tick, &end},
+                              {game->channel, &channel}};
+    (void)ecs_command_create(stage->world, game->beacon_template, inits, BASE_COUNT(inits));
+}
+
+ES_TAG(server)
+static void end_beacons_es(const ecs_stage* stage, ecs_entity entity, uint32_t beacon_tick) {
+    if (stage->tick >= beacon_tick) (void)ecs_command_destroy(stage->world, entity);
+}
+
+// ---- the grid ----
+
+static void build_grid(ecs_world* world, arena_game* game) {
+    arena_grid_clear(game->grid);
+    ecs_query_iter it = ecs_query_begin(world, game->fighters);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* pos = it.rows.columns[0];
+        const ecs_vec2* vel = it.rows.columns[1];
+        const uint8_t* team = it.rows.columns[2];
+        const uint8_t* health = it.rows.columns[4];
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            arena_grid_add(game->grid, it.rows.entities[i], pos[i], vel[i], team[i],
+                           health[i] == 0);
+    }
+    arena_grid_sort(game->grid);
+}
+
+ES_TAG(server)
+ES_BEFORE(think_es)
+static void see_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) {
+    build_grid(stage->world, game);
+}
+
+ES_TAG(server)
+ES_AFTER(move_soldiers_es)
+ES_BEFORE(pull_triggers_es, fly_es)
+static void see_again_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) {
+    build_grid(stage->world, game);
+}
+
+ecs_result arena_register_rules(ecs_world* world, arena_game* game) {
+    return rules_register_systems(world, game);
+}

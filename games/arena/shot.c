@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Shots: they fly straight and strike the first fighter of another team on their way.
+//
+// A shot that flies is judged in the present, since all see it come; the ray (ray.c) is judged in what its
+// shooter saw. Who runs out of health in a tick stays until the next one begins, with health 0, so that
+// everybody hears of the last hit while the victim is there (rules.c buries it). A victim is struck by one
+// shot after the other in the order of rows; the dead stop none.
+
+#include "arena.h"
+#include "shot.es.h"
+
+#include "base/math.h"
+
+static uint8_t condition_of(int32_t health) {
+    return health <= 0 ? 0 : health <= 33 ? 1 : health <= 66 ? 2 : 3;
+}
+
+bool arena_fire(ecs_world* world, arena_game* game, arena_striker shooter, ecs_vec2 from,
+                ecs_vec2 direction, ecs_tick tick) {
+    uint32_t flying = ecs_query_count(world, game->shots) + game->shots_made;
+    if ((double)flying >= game->settings[ARENA_SETTING_SHOTS]) return false;
+    const ecs_vec2 vel = {arena_map_speed(direction.x * ARENA_SHOT_SPEED, game->tick_rate_hz),
+                          arena_map_speed(direction.y * ARENA_SHOT_SPEED, game->tick_rate_hz)};
+    const arena_shot shot = {shooter.entity, (uint32_t)tick + arena_ticks(game, ARENA_SHOT_S)};
+    const ecs_init inits[] = {
+        {game->pos, &from}, {game->vel, &vel}, {game->team, &shooter.team}, {game->shot, &shot}};
+    if (!ecs_command_create(world, game->shot_template, inits, BASE_COUNT(inits))) return false;
+    game->shots_made++;
+    return true;
+}
+
+static void keep_books(ecs_world* world, arena_game* game, ecs_entity victim,
+                       arena_striker striker) {
+    const uint8_t* team = ecs_get(world, victim, game->team);
+    arena_score* score = arena_find_score(world, game, striker.team);
+    if (score) score->kills++;
+    arena_entry* killer = arena_find_entry(world, game, striker.entity);
+    arena_entry* loser = arena_find_entry(world, game, victim);
+    if (killer) killer->kills++;
+    if (loser) loser->deaths++;
+    if (!killer && !loser) return;
+    const arena_killed killed = {
+        victim, striker.entity, loser ? loser->client : 0, killer ? killer->client : 0,
+        *team,  striker.team};
+    (void)ecs_event_broadcast(world, game->killed, &killed);
+}
+
+void arena_hurt(ecs_world* world, arena_game* game, ecs_entity victim, int32_t amount,
+                arena_striker striker, float x, float y) {
+    const uint8_t* before = ecs_find(world, victim, game->health);
+    if (!before || *before == 0) return;
+    amount = (int32_t)((double)amount * game->settings[ARENA_SETTING_DAMAGE]);
+    int32_t left = *before > amount ? *before - amount : 0;
+    *(uint8_t*)ecs_get_mut(world, victim, game->health) = (uint8_t)left;
+    *(uint8_t*)ecs_get_mut(world, victim, game->condition) = condition_of(left);
+    const uint32_t* owner = ecs_find(world, striker.entity, game->owner);
+    const arena_hit hit = {owner ? *owner : 0, amount, (int32_t)x, (int32_t)y, left == 0};
+    (void)ecs_event_send(world, victim, game->hit, &hit);
+    if (left == 0) keep_books(world, game, victim, striker);
+}
+
+typedef struct strike {
+    const arena_body* body;
+    float t; ///< part of the way
+} strike;
+
+// The first on the way from `from`: where the line comes into the circle around the fighter.
+static strike find_strike(const arena_grid* grid, ecs_vec2 from, ecs_vec2 way, uint8_t team) {
+    strike first = {NULL, 2.0f};
+    float middle_x = from.x + way.x * 0.5f, middle_y = from.y + way.y * 0.5f;
+    float reach = base_max(base_abs(way.x), base_abs(way.y)) * 0.5f + ARENA_RADIUS;
+    arena_area area = arena_grid_area(middle_x, middle_y, reach);
+    float length = way.x * way.x + way.y * way.y;
+    const arena_body* bodies;
+    uint32_t count;
+    while (arena_grid_next(grid, &area, &bodies, &count)) {
+        for (uint32_t i = 0; i < count; i++) {
+            const arena_body* body = &bodies[i];
+            if (body->team == team || body->is_dead) continue;
+            float dx = body->pos.x - from.x, dy = body->pos.y - from.y;
+            float t = length > 0.0f ? (dx * way.x + dy * way.y) / length : 0.0f;
+            t = base_clamp(t, 0.0f, 1.0f);
+            dx -= way.x * t;
+            dy -= way.y * t;
+            if (dx * dx + dy * dy > ARENA_RADIUS * ARENA_RADIUS || t >= first.t) continue;
+            first = (strike){body, t};
+        }
+    }
+    return first;
+}
+
+ES_TAG(server)
+ES_SPAN
+static void fly_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32_t count,
+                   const ecs_entity* entities, ecs_vec2* pos, const ecs_vec2* vel,
+                   const uint8_t* team, const arena_shot* shot) {
+    for (uint32_t i = 0; i < count; i++) {
+        const ecs_vec2 way = {vel[i].x * stage->dt, vel[i].y * stage->dt};
+        strike first = find_strike(game->grid, pos[i], way, team[i]);
+        float x = arena_snap(pos[i].x + way.x), y = arena_snap(pos[i].y + way.y);
+        bool is_out = x < 0.0f || y < 0.0f || x >= ARENA_SIZE || y >= ARENA_SIZE;
+        pos[i] = (ecs_vec2){base_clamp(x, 0.0f, ARENA_SIZE - ARENA_STEP),
+                            base_clamp(y, 0.0f, ARENA_SIZE - ARENA_STEP)};
+        bool is_over = is_out || stage->tick >= shot[i].end_tick || arena_map_is_rock(x, y);
+        if (first.body) {
+            const arena_striker striker = {shot[i].shooter, team[i]};
+            arena_hurt(stage->world, game, first.body->entity, ARENA_SHOT_DAMAGE, striker,
+                       first.body->pos.x, first.body->pos.y);
+        }
+        // A full queue: it is over in the next tick.
+        if (first.body || is_over) (void)ecs_command_destroy(stage->world, entities[i]);
+    }
+}
+
+ecs_result arena_register_shots(ecs_world* world, arena_game* game) {
+    return shot_register_systems(world, game);
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/// What the picture remembers between frames. Never read by the simulation; all of it bounded.
+#pragma once
+
+#include "paint.h"
+
+#define ARENA_SPARKS 384u
+#define ARENA_BEAMS 32u
+#define ARENA_NEWS 6u
+#define ARENA_NEWS_BYTES 96u
+#define ARENA_NEWS_S 5.0f
+#define ARENA_BEAM_S 0.3f
+#define ARENA_BANNER_S 4.0f
+
+typedef struct arena_spark {
+    float x, y, vx, vy;
+    float age_s, life_s;
+    ecs_color color;
+} arena_spark;
+
+typedef struct arena_beam {
+    float from_x, from_y, to_x, to_y, left_s;
+    ecs_color color;
+} arena_beam;
+
+typedef struct arena_news {
+    char text[ARENA_NEWS_BYTES];
+    ecs_color color;
+    float left_s;
+} arena_news;
+
+typedef struct arena_view {
+    arena_pen pen;   ///< of this frame
+    ecs_vec2 camera; ///< where the own fighter was seen last
+    bool has_camera;
+    uint8_t own_team; ///< 0: watches
+    base_rng rng;
+    arena_spark sparks[ARENA_SPARKS];
+    arena_beam beams[ARENA_BEAMS];
+    arena_news news[ARENA_NEWS];
+    uint32_t spark_next, beam_next, news_next;
+    float hurt_s; ///< the own fighter was struck
+    float banner_s;
+    char banner[ARENA_NEWS_BYTES];
+    ecs_color banner_color;
+} arena_view;
+
+struct arena_game;
+// view_play.c, view_board.c: systems of the picture
+ecs_result arena_register_view_play(ecs_world* world, struct arena_game* game);
+ecs_result arena_register_view_board(ecs_world* world, struct arena_game* game);
+/// In `buffer` when nobody knows it.
+const char* arena_player_name(const net_draw* draw, uint32_t client, char* buffer, size_t bytes);
