@@ -4,7 +4,7 @@
 // (bench_enet.c), because in this one ENet's socket functions are ours.
 //
 // A tick in two steps: first the swarm reads and sends, which is not timed, then the server finds all
-// datagrams there and works without waiting. Both servers' ticks alternate in blocks.
+// datagrams there and works without waiting. Both servers' ticks alternate.
 #include "bench_child.h"
 #include "bench_enet.h"
 
@@ -98,10 +98,10 @@ static void measure(fixture* self, const bench_row* row, uint32_t rounds) {
     double scale = 1.0 / row->runs / row->unit_ns;
     for (uint32_t round = 0; round < BENCH_ROUNDS_WARM + rounds; round++) {
         double shoal_ns = 0, best_ns = 0;
-        for (uint32_t i = 0; i < row->runs; i++)
+        for (uint32_t i = 0; i < row->runs; i++) {
             shoal_ns += tick_ours(self);
-        for (uint32_t i = 0; i < row->runs; i++)
             best_ns += tick_bare(self);
+        }
         self->ticks += row->runs;
         uint32_t at = round < BENCH_ROUNDS_WARM ? 0 : round - BENCH_ROUNDS_WARM;
         self->shoal[at] = shoal_ns * scale;
@@ -113,9 +113,7 @@ static void measure(fixture* self, const bench_row* row, uint32_t rounds) {
 static void print(const bench_row* row, uint32_t rounds) {
     fixture* self = bench_allocate(sizeof *self);
     uint32_t peers = (uint32_t)row->work;
-    net_loop loop;
-    bench_require(peers <= PEERS_MAX && rounds <= BENCH_ROUNDS_MAX && net_loop_init(&loop),
-                  "net_tick");
+    bench_require(peers <= PEERS_MAX && rounds <= BENCH_ROUNDS_MAX, "net_tick");
     open_bare(self, peers);
     open_ours(self, peers);
     measure(self, row, rounds);
