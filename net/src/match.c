@@ -19,10 +19,12 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "ecs/snapshot.h"
+#include "match_scope.h"
 #include "net/schema.h"
 #include "proto/codec.h"
 #include "rewind.h"
 #include "schema.h"
+#include "scope_rules.h"
 
 #include <string.h>
 
@@ -57,7 +59,9 @@ struct net_match {
     uint32_t player_capacity;
     uint32_t client_last;
     net_rewind* rewind; // NULL: the module does not ask
+    bool has_services;
     net_game_services services;
+    net_match_scopes scopes;
     net_match_views views;
 };
 
@@ -220,12 +224,68 @@ static bool answer_rewind(void* context, ecs_tick tick, float fraction, ecs_enti
     return net_rewind_get(match->rewind, tick, fraction, entity, component, value);
 }
 
-static net_result create_services(net_match* match) {
-    if (!match->game->is_rewinding || match->config.role != NET_ROLE_SERVER) return NET_OK;
+// Without is_rewinding nothing is kept: everybody sees the present.
+static ecs_tick answer_present(void* context, uint32_t client, float* fraction) {
+    const net_match* match = context;
+    (void)client;
+    *fraction = 0.0f;
+    return ecs_world_tick(match->world);
+}
+
+static bool answer_nothing(void* context, ecs_tick tick, float fraction, ecs_entity entity,
+                           ecs_component_id component, void* value) {
+    (void)context, (void)tick, (void)fraction, (void)entity, (void)component, (void)value;
+    return false;
+}
+
+// Clients who are there or just joining; a module may ask before it has made the player.
+static net_match_scope_request* ask_scope(net_match* match, uint32_t client) {
+    bool is_there = client > 0 && (client == match->client_last || find_player(match, client));
+    return is_there ? net_match_scopes_ask(&match->scopes, client) : NULL;
+}
+
+static void answer_set_groups(void* context, uint32_t client, uint64_t mask) {
+    net_match_scope_request* asked = ask_scope(context, client);
+    if (asked) asked->groups = mask;
+}
+
+static void answer_set_viewpoint(void* context, uint32_t client, const float position[3],
+                                 float radius) {
+    net_match_scope_request* asked = ask_scope(context, client);
+    if (!asked) return;
+    asked->has_viewpoint = position != NULL;
+    asked->radius = position ? radius : 0.0f;
+    memset(asked->position, 0, sizeof asked->position);
+    if (position) memcpy(asked->position, position, sizeof asked->position);
+}
+
+static void answer_refresh_scope(void* context, uint32_t client) {
+    net_match_scope_request* asked = ask_scope(context, client);
+    if (asked) asked->is_refreshed = true;
+}
+
+static uint32_t answer_class_bit(void* context, const char* name) {
+    const net_match* match = context;
+    uint32_t class_ = net_rows_class(net_schema_rows(match->schema), name);
+    return class_ < NET_CLASSES_MAX ? 1u << class_ : 0;
+}
+
+static net_result create_services(net_match* match, const base_reporter* reporter) {
+    net_scope_rules rules;
+    net_result result = net_scope_rules_bind(match->world, match->game->interest, reporter, &rules);
+    if (result != NET_OK) return NET_ERR_MODULE;
+    if (match->config.role != NET_ROLE_SERVER) return NET_OK;
+    bool is_rewinding = match->game->is_rewinding;
+    match->has_services = is_rewinding || match->game->interest;
     match->services = (net_game_services){.size_bytes = sizeof match->services,
                                           .context = match,
-                                          .seen = answer_seen,
-                                          .rewind = answer_rewind};
+                                          .seen = is_rewinding ? answer_seen : answer_present,
+                                          .rewind = is_rewinding ? answer_rewind : answer_nothing,
+                                          .set_groups = answer_set_groups,
+                                          .set_viewpoint = answer_set_viewpoint,
+                                          .refresh_scope = answer_refresh_scope,
+                                          .class_bit = answer_class_bit};
+    if (!is_rewinding) return NET_OK;
     return net_rewind_create(match->config.allocator, net_schema_rows(match->schema), match->world,
                              match->config.tick_rate_hz, &match->rewind);
 }
@@ -238,7 +298,7 @@ static void start_game(net_match* match) {
         .seed = match->config.seed,
         .settings = match->config.settings,
         .setting_count = match->game->setting_count,
-        .services = match->rewind ? &match->services : NULL,
+        .services = match->has_services ? &match->services : NULL,
     };
     match->game->start(match->world, match->context, &start);
 }
@@ -254,6 +314,7 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     match->config = *config;
     match->game = config->module->game;
     match->dt = 1.0f / (float)config->tick_rate_hz;
+    net_match_scopes_init(&match->scopes, config->allocator);
     net_result result = create_world(match, reporter);
     if (!result) result = register_game(match, reporter);
     if (!result) result = bind_messages(match, reporter);
@@ -262,7 +323,7 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
         result = net_schema_create(config->allocator, match->world, match->game->messages,
                                    match->game->message_count, reporter, &match->schema);
     }
-    if (!result) result = create_services(match);
+    if (!result) result = create_services(match, reporter);
     if (result) {
         net_match_destroy(match);
         return result;
@@ -276,6 +337,7 @@ void net_match_destroy(net_match* match) {
     if (!match) return;
     const base_allocator* allocator = match->config.allocator;
     net_rewind_destroy(match->rewind);
+    net_match_scopes_deinit(&match->scopes);
     if (match->schema) net_schema_destroy(match->schema);
     if (match->has_codec) proto_codec_deinit(&match->codec);
     base_release(allocator, match->scratch, match->scratch_bytes);
@@ -398,6 +460,7 @@ void net_match_leave(net_match* match, uint32_t client) {
     player* left = find_player(match, client);
     BASE_ASSERT(left);
     match->game->player_leave(match->world, match->context, client, left->entity);
+    net_match_scopes_forget(&match->scopes, client);
     uint32_t place = (uint32_t)(left - match->players);
     memmove(left, left + 1, (match->player_count - place - 1) * sizeof *left);
     match->player_count--;
@@ -412,6 +475,15 @@ ecs_entity net_match_player(const net_match* match, uint32_t client) {
     const player* found = find_player(match, client);
     if (!found || !ecs_is_alive(match->world, found->entity)) return ECS_ENTITY_NONE;
     return found->entity;
+}
+
+const net_match_scope_request* net_match_scope_requests(net_match* match, uint32_t* count) {
+    return net_match_scopes_take(&match->scopes, count);
+}
+
+const net_match_scope_request* net_match_scope_request_find(const net_match* match,
+                                                            uint32_t client) {
+    return net_match_scopes_find(&match->scopes, client);
 }
 
 // ---- messages ----

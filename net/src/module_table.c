@@ -183,6 +183,23 @@ static void copy_arrays(check* check_, net_module_table* copy) {
     if (has_actions) check_actions(check_, game);
 }
 
+// Grown at its end like the table; all of its names may be NULL.
+static void copy_interest(check* check_, net_module_table* copy) {
+    const net_interest_rules* rules = copy->game.interest;
+    if (!rules) return;
+    const size_t bytes_min = offsetof(net_interest_rules, classes) + sizeof(void*);
+    if (rules->size_bytes < bytes_min || rules->size_bytes > sizeof *rules) {
+        check_->faults++;
+        base_report(check_->reporter, check_->file, 0,
+                    "its interest rules have %u bytes, this program takes %zu to %zu",
+                    rules->size_bytes, bytes_min, sizeof *rules);
+        copy->game.interest = NULL;
+        return;
+    }
+    memcpy(&copy->interest, rules, rules->size_bytes);
+    copy->game.interest = &copy->interest;
+}
+
 net_result net_module_table_check(const net_game_module* table, const char* file,
                                   const base_reporter* reporter, net_module_table* copy) {
     if (!table) {
@@ -221,5 +238,6 @@ net_result net_module_table_check(const net_game_module* table, const char* file
     }
     check_functions(&check_, game);
     copy_arrays(&check_, copy);
+    copy_interest(&check_, copy);
     return check_.faults ? NET_ERR_MODULE : NET_OK;
 }

@@ -73,6 +73,23 @@ ecs_entity net_match_player(const net_match* match, uint32_t client);
 /// Of a player who joined and did not leave; NULL when there is none. Borrowed until the next join or leave.
 const char* net_match_player_name(const net_match* match, uint32_t client);
 
+/// What the module asked about a client's scope (net_game_services): all that holds now.
+typedef struct net_match_scope_request {
+    uint32_t client;
+    bool has_viewpoint;  ///< else the client looks from where its player is
+    bool is_refreshed;   ///< judge it anew with this tick; in what net_match_scope_requests gives only
+    float position[3];   ///< the viewpoint
+    float radius;        ///< 0: as the rules say
+    uint64_t groups;
+} net_match_scope_request;
+/// The clients about whom something was asked since the last call, rising by number. Each is said to the
+/// scopes as a whole (net_scopes_set_groups, _set_viewpoint or _clear_viewpoint, _refresh). Borrowed until the next
+/// call, join or leave. Always none on a mirror, or without `interest`.
+const net_match_scope_request* net_match_scope_requests(net_match* match, uint32_t* count);
+/// What holds for one client, for who comes to know it only now; NULL when nothing was ever asked.
+const net_match_scope_request* net_match_scope_request_find(const net_match* match,
+                                                            uint32_t client);
+
 /// Check a packed input or event without touching the world.
 /// @return NET_OK; NET_ERR_MALFORMED (too long, not decodable, refused by the module, wrong direction,
 ///         bad target).
