@@ -8,7 +8,8 @@
 // bits on the wire mean the same.
 //
 //     template  name, singleton?, per replicated component in name order: name, what it is the integral of,
-//               rotation?, quantisation of each element of its fields; then the default row
+//               rotation?, quantisation of each element of its fields; then the default row, then the hash of
+//               each large default
 //     component name, type name, per field: name, kind, count
 //     message   position in the module's table, kind, reliable?, the protobuf descriptor
 //
@@ -18,6 +19,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "large_value.h"
 #include "proto/codec.h"
 
 #include <stdlib.h>
@@ -102,6 +104,21 @@ static void hash_quant(base_hasher* hasher, const proto_quant* quant) {
     hash_f64(hasher, quant->step);
 }
 
+// Both sides know what a client has that was told nothing.
+static bool hash_large_defaults(const net_schema* schema, const ecs_world* world,
+                                const net_row_template* entry, base_hasher* hasher) {
+    base_bytes bytes;
+    base_bytes_init(&bytes, schema->allocator);
+    for (uint32_t i = 0; i < entry->large_count; i++) {
+        base_bytes_clear(&bytes);
+        net_large_write_default(world, entry, entry->larges[i].component, &bytes);
+        hash_u64(hasher, base_hash64(bytes.data, bytes.size, 0));
+    }
+    bool is_whole = !bytes.failed;
+    base_bytes_deinit(&bytes);
+    return is_whole;
+}
+
 static bool add_template(net_schema* schema, const ecs_world* world,
                          const net_row_template* entry) {
     const ecs_template* source = ecs_template_get(world, entry->id);
@@ -127,6 +144,7 @@ static bool add_template(net_schema* schema, const ecs_world* world,
     }
     for (uint32_t f = 0; f < layout->field_count; f++)
         hash_u64(&hasher, entry->defaults[f]);
+    if (!hash_large_defaults(schema, world, entry, &hasher)) return false;
     return add_item(schema, "template", source->name, &hasher);
 }
 

@@ -10,6 +10,7 @@
 // exactly where the hashes do, and `diff` names entity, component and field.
 #include "net/scope.h"
 
+#include "large_value.h"
 #include "schema.h"
 
 #include "base/assert.h"
@@ -118,7 +119,7 @@ static void write_component(base_bytes* text, const ecs_world* world, const prot
 typedef struct scope_walk {
     net_scope scope;
     base_hasher hasher;
-    base_bytes text;
+    base_bytes text, value;
     ecs_world* world;
     ecs_line_fn line;
     void* context;
@@ -130,6 +131,59 @@ static void emit_line(scope_walk* walk) {
     walk->line(walk->context, walk->text.failed ? "error: out of memory" : (char*)walk->text.data);
 }
 
+static void visit_field(scope_walk* walk, ecs_entity entity, const net_row_template* entry,
+                        uint32_t c, const uint64_t* row) {
+    ecs_component_id id = (ecs_component_id)entry->layout.components[c].key;
+    walk->scope.components++;
+    walk->scope.bytes += hash_component(&walk->hasher, &entry->layout, c, row,
+                                        ecs_component_get(walk->world, id)->name);
+    if (!walk->line) return;
+    write_entity(&walk->text, entity, ecs_template_get(walk->world, entry->id)->name);
+    write_component(&walk->text, walk->world, &entry->layout, c, row);
+    emit_line(walk);
+}
+
+// What a person can read of it, cut, and then what tells it from any other.
+static void write_large(scope_walk* walk, const net_row_template* entry, ecs_entity entity,
+                        ecs_component_id id, bool is_own) {
+    char shown[256] = "";
+    const ecs_component* known = ecs_component_get(walk->world, id);
+    const void* value =
+        is_own ? ecs_get(walk->world, entity, id)
+               : ecs_template_find_component(ecs_template_get(walk->world, entry->id), id)->value;
+    bool is_whole = !value || ecs_type_format(ecs_type_get(walk->world, known->type), value, shown,
+                                              sizeof shown);
+    char tail[64];
+    snprintf(tail, sizeof tail, "%s bytes=%zu hash=%016" PRIx64, is_whole ? "" : "...",
+             walk->value.size, base_hash64(walk->value.data, walk->value.size, 0));
+    write_text(&walk->text, " component=");
+    write_text(&walk->text, known->name);
+    write_text(&walk->text, " value=");
+    write_text(&walk->text, shown);
+    write_text(&walk->text, tail);
+}
+
+static void visit_large(scope_walk* walk, ecs_entity entity, const net_row_template* entry,
+                        const net_row_large* large) {
+    const char* name = ecs_component_get(walk->world, large->component)->name;
+    base_bytes_clear(&walk->value);
+    bool is_own = net_large_write_sent(walk->world, entry, entity, large->component, &walk->value);
+    walk->scope.components++;
+    walk->scope.bytes += walk->value.size;
+    base_hasher_add(&walk->hasher, name, strlen(name) + 1);
+    base_hasher_add(&walk->hasher, walk->value.data, walk->value.size);
+    // A hash that pretends to know what there was no memory to look at must not equal any other.
+    if (walk->value.failed) hash_u32(&walk->hasher, walk->scope.components);
+    if (!walk->line) return;
+    write_entity(&walk->text, entity, ecs_template_get(walk->world, entry->id)->name);
+    write_large(walk, entry, entity, large->component, is_own);
+    emit_line(walk);
+}
+
+static const char* name_of(const scope_walk* walk, ecs_component_id id) {
+    return ecs_component_get(walk->world, id)->name;
+}
+
 static void visit(scope_walk* walk, ecs_entity entity, const net_row_template* entry) {
     uint64_t row[PROTO_ROW_FIELDS_MAX];
     const proto_layout* layout = &entry->layout;
@@ -138,15 +192,15 @@ static void visit(scope_walk* walk, ecs_entity entity, const net_row_template* e
     walk->scope.entities++;
     hash_u32(&walk->hasher, entity);
     base_hasher_add(&walk->hasher, name, strlen(name) + 1);
-    for (uint32_t c = 0; c < layout->component_count; c++) {
-        ecs_component_id id = (ecs_component_id)layout->components[c].key;
-        walk->scope.components++;
-        walk->scope.bytes +=
-            hash_component(&walk->hasher, layout, c, row, ecs_component_get(walk->world, id)->name);
-        if (!walk->line) continue;
-        write_entity(&walk->text, entity, name);
-        write_component(&walk->text, walk->world, layout, c, row);
-        emit_line(walk);
+    uint32_t large = 0;
+    for (uint32_t c = 0; c <= layout->component_count; c++) {
+        bool is_end = c == layout->component_count;
+        const char* next =
+            is_end ? NULL : name_of(walk, (ecs_component_id)layout->components[c].key);
+        while (large < entry->large_count &&
+               (!next || strcmp(name_of(walk, entry->larges[large].component), next) < 0))
+            visit_large(walk, entity, entry, &entry->larges[large++]);
+        if (!is_end) visit_field(walk, entity, entry, c, row);
     }
 }
 
@@ -155,6 +209,7 @@ net_scope net_scope_walk(const net_schema* schema, ecs_world* world, ecs_line_fn
     scope_walk walk = {.world = world, .line = line, .context = context};
     base_hasher_init(&walk.hasher, 0);
     base_bytes_init(&walk.text, NULL);
+    base_bytes_init(&walk.value, NULL);
     uint32_t index_max = ecs_world_limits(world)->replicated_index_max;
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_entity_next(world, entity)) {
@@ -165,6 +220,7 @@ net_scope net_scope_walk(const net_schema* schema, ecs_world* world, ecs_line_fn
     }
     walk.scope.hash = base_hasher_end(&walk.hasher);
     base_bytes_deinit(&walk.text);
+    base_bytes_deinit(&walk.value);
     return walk.scope;
 }
 
