@@ -369,7 +369,8 @@ static void a_liar_cannot_make_it_grow_beyond_its_limit(void** state) {
             pen_put(&m.pen, 1, 1);
             pen_put(&m.pen, i > 0, 1);
             if (i == 0)
-                pen_put(&m.pen, m.mover->parts[0] << NET_BODY_PARTS_BITS, 3 + m.pen.number_bits);
+                pen_put(&m.pen, (uint64_t)m.mover->parts[0] << NET_BODY_PARTS_BITS,
+                        3 + m.pen.number_bits);
             pen_row(&m.pen, m.mover, (proto_row_base){0}, m.mover->defaults, false);
         }
         pen_runs(&m.pen, 0);
