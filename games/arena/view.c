@@ -46,6 +46,7 @@ static void follow(ecs_world* world, arena_game* game, const net_draw* draw) {
         view->camera = *pos;
         view->has_camera = true;
     }
+    view->player = draw->player;
     view->own_team = team ? *team : 0;
     view->pen = (arena_pen){draw, ARENA_SIZE * 0.5f, ARENA_SIZE * 0.5f, FAR_SCALE};
     if (view->has_camera)
@@ -114,12 +115,10 @@ static void spark(arena_view* view, float x, float y, float speed, float life_s,
     made->color = color;
 }
 
-static void tell(arena_view* view, ecs_color color, const char* text) {
-    arena_news* news = &view->news[view->news_next];
+static void tell(arena_view* view, arena_news news) {
+    news.left_s = ARENA_NEWS_S;
+    view->news[view->news_next] = news;
     view->news_next = (view->news_next + 1) % ARENA_NEWS;
-    (void)base_text_copy(news->text, sizeof news->text, text);
-    news->color = color;
-    news->left_s = ARENA_NEWS_S;
 }
 
 ES_TAG(render)
@@ -134,8 +133,7 @@ static void hear_hit_es_event_handler(const ecs_stage* stage, ES_CONTEXT arena_g
     uint32_t count = hit->is_fatal ? 26 : 6;
     for (uint32_t i = 0; i < count; i++)
         spark(game->view, x, y, hit->is_fatal ? 22.0f : 12.0f, hit->is_fatal ? 0.7f : 0.35f, color);
-    const net_draw* draw = game->view->pen.draw;
-    if (draw && event->target == draw->player) game->view->hurt_s = HURT_S;
+    if (event->target == game->view->player) game->view->hurt_s = HURT_S;
 }
 
 ES_TAG(render)
@@ -154,33 +152,25 @@ static void hear_ray_es_event_handler(const ecs_stage* stage, ES_CONTEXT arena_g
     view->beam_next = (view->beam_next + 1) % ARENA_BEAMS;
 }
 
-static const char* name_of(const arena_game* game, uint32_t client, char* buffer, size_t bytes) {
-    const net_draw* draw = game->view->pen.draw;
-    if (client == 0 || !draw) return "a soldier";
-    return arena_player_name(draw, client, buffer, bytes);
-}
-
 ES_TAG(render)
 ES_ON_EVENT(killed)
 static void hear_kill_es_event_handler(ES_CONTEXT arena_game* game, const arena_killed* event) {
-    char text[ARENA_NEWS_BYTES], killer[32], victim[32];
-    (void)base_text_format(text, sizeof text, "%.28s got %.28s",
-                           name_of(game, event->killer_client, killer, sizeof killer),
-                           name_of(game, event->victim_client, victim, sizeof victim));
-    tell(game->view, arena_team_color(event->killer_team), text);
+    const arena_news news = {.who = event->killer_client,
+                             .whom = event->victim_client,
+                             .team = event->killer_team,
+                             .other_team = event->victim_team,
+                             .flag_what = ARENA_NEWS_KILL};
+    tell(game->view, news);
 }
 
 ES_TAG(render)
 ES_ON_EVENT(flag_moved)
 static void hear_flag_es_event_handler(ES_CONTEXT arena_game* game, const arena_flag_moved* event) {
-    static const char* const teams[] = {"nobody", "red", "blue", "green", "yellow"};
-    static const char* const what[] = {"has", "lost", "brought back", "captured"};
-    char text[ARENA_NEWS_BYTES], by[32];
-    const char* who =
-        event->by_client ? name_of(game, event->by_client, by, sizeof by) : teams[event->by_team];
-    (void)base_text_format(text, sizeof text, "%.28s %s the flag of %s", who, what[event->what],
-                           teams[event->team]);
-    tell(game->view, arena_team_color(event->by_team), text);
+    const arena_news news = {.who = event->by_client,
+                             .team = event->by_team,
+                             .other_team = event->team,
+                             .flag_what = event->what};
+    tell(game->view, news);
 }
 
 ES_TAG(render)

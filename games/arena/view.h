@@ -8,6 +8,7 @@
 #define ARENA_BEAMS 32u
 #define ARENA_NEWS 6u
 #define ARENA_NEWS_BYTES 96u
+#define ARENA_NEWS_KILL UINT32_MAX
 #define ARENA_NEWS_S 5.0f
 #define ARENA_BEAM_S 0.3f
 #define ARENA_BANNER_S 4.0f
@@ -23,9 +24,11 @@ typedef struct arena_beam {
     ecs_color color;
 } arena_beam;
 
+/// A line of news: names are looked up when it is drawn.
 typedef struct arena_news {
-    char text[ARENA_NEWS_BYTES];
-    ecs_color color;
+    uint32_t who, whom; ///< clients; 0: see the teams
+    uint32_t team, other_team;
+    uint32_t flag_what; ///< ARENA_FLAG_IS_TAKEN...; ARENA_NEWS_KILL: no flag
     float left_s;
 } arena_news;
 
@@ -33,7 +36,8 @@ typedef struct arena_view {
     arena_pen pen;   ///< of this frame
     ecs_vec2 camera; ///< where the own fighter was seen last
     bool has_camera;
-    uint8_t own_team; ///< 0: watches
+    ecs_entity player; ///< of the last frame
+    uint8_t own_team;  ///< 0: watches
     base_rng rng;
     arena_spark sparks[ARENA_SPARKS];
     arena_beam beams[ARENA_BEAMS];

@@ -179,6 +179,23 @@ static void draw_map_es(const ecs_stage* stage, ES_CONTEXT const arena_game* gam
     map_dot(draw, view->camera, 4.0f, white);
 }
 
+static void describe(const net_draw* draw, const arena_news* news, char* text, size_t bytes) {
+    static const char* const teams[] = {"nobody", "red", "blue", "green", "yellow"};
+    static const char* const what[] = {"has", "lost", "brought back", "captured"};
+    char who_buffer[32], whom_buffer[32];
+    const char* who = news->who ? arena_player_name(draw, news->who, who_buffer, sizeof who_buffer)
+                                : teams[news->team];
+    const char* whom = news->whom
+                           ? arena_player_name(draw, news->whom, whom_buffer, sizeof whom_buffer)
+                           : teams[news->other_team];
+    // A name of any length fits by what is shown of it.
+    if (news->flag_what == ARENA_NEWS_KILL)
+        (void)base_text_format(text, bytes, "%.28s got %.28s", who, whom);
+    else
+        (void)base_text_format(text, bytes, "%.28s %s the flag of %s", who, what[news->flag_what],
+                               whom);
+}
+
 ES_STAGE(render)
 ES_TAG(render)
 static void draw_news_es(ES_CONTEXT const arena_game* game) {
@@ -188,8 +205,11 @@ static void draw_news_es(ES_CONTEXT const arena_game* game) {
     for (uint32_t i = 0; i < ARENA_NEWS; i++) {
         const arena_news* news = &view->news[(view->news_next + ARENA_NEWS - 1 - i) % ARENA_NEWS];
         if (news->left_s <= 0.0f) continue;
-        ecs_color color = arena_fade(arena_shade(news->color, 0.35f), news->left_s);
-        arena_text(draw, 18.0f, 14.0f + 18.0f * (float)i, 13.0f, color, news->text);
+        char text[ARENA_NEWS_BYTES];
+        describe(draw, news, text, sizeof text);
+        ecs_color color = arena_shade(arena_team_color(news->team), 0.35f);
+        arena_text(draw, 18.0f, 14.0f + 18.0f * (float)i, 13.0f, arena_fade(color, news->left_s),
+                   text);
     }
     if (view->banner_s <= 0.0f) return;
     float part = base_min(view->banner_s, 1.0f);
