@@ -11,6 +11,11 @@
 // layout may be another. The memory of a life that ended is used again by any other (pool.c): an index
 // that rests costs its place in the table and nothing else.
 //
+// Classes of visibility: a row whose components are not all public is cut into one row per class, each with
+// a ring of its own that moves only when something of that class changes. A masked row is put together from
+// those that may be seen and the template's defaults. Most templates are public as a whole: one ring of
+// whole rows, and nothing is ever copied.
+//
 // Left to others: who is told what (view.c). A recreation that ends with the template it began with
 // is no new life, just a row.
 #include "history.h"
@@ -38,6 +43,7 @@ struct net_history {
     ecs_tick tick;
     net_history_counters counters;
     uint64_t scratch[PROTO_ROW_FIELDS_MAX];
+    uint64_t scratch2[PROTO_ROW_FIELDS_MAX];
 };
 
 net_result net_history_create(const base_allocator* allocator, net_rows* rows, uint32_t index_max,
@@ -55,11 +61,23 @@ net_result net_history_create(const base_allocator* allocator, net_rows* rows, u
     return NET_OK;
 }
 
+static void release_rows(net_history* history, net_history_entity* entity) {
+    const base_allocator* pool = &history->pool.allocator;
+    net_row_ring_deinit(&entity->ring, pool);
+    for (uint32_t i = 0; i < entity->class_count; i++)
+        net_row_ring_deinit(&entity->classes[i].ring, pool);
+    base_release(pool, entity->classes, entity->class_count * sizeof *entity->classes);
+    base_release(pool, entity->newest, entity->newest_words * sizeof *entity->newest);
+    entity->classes = NULL;
+    entity->newest = NULL;
+    entity->class_count = entity->newest_words = 0;
+}
+
 void net_history_destroy(net_history* history) {
     if (!history) return;
     const base_allocator* allocator = history->allocator;
     for (uint32_t i = 0; i < history->capacity; i++)
-        net_row_ring_deinit(&history->entities[i].ring, &history->pool.allocator);
+        release_rows(history, &history->entities[i]);
     net_pool_deinit(&history->pool);
     base_release(allocator, history->entities, history->capacity * sizeof *history->entities);
     base_release(allocator, history->handles, history->handle_capacity * sizeof *history->handles);
@@ -68,34 +86,89 @@ void net_history_destroy(net_history* history) {
     base_release(allocator, history, sizeof *history);
 }
 
-// Put history->scratch as the newest row. @return false when not even one row can be kept.
-static bool push(net_history* history, net_history_entity* entity) {
-    if (!net_row_ring_put(&entity->ring, &history->pool.allocator, history->tick,
-                          history->scratch)) {
-        history->counters.out_of_memory++;
-        if (entity->ring.count == 0) return false;
+static bool is_public(const net_row_template* entry) {
+    return (entry->class_mask & ~1u) == 0;
+}
+
+static bool put(net_history* history, net_row_ring* ring, const uint64_t* row) {
+    if (net_row_ring_put(ring, &history->pool.allocator, history->tick, row)) return true;
+    history->counters.out_of_memory++;
+    return ring->count > 0;
+}
+
+// The words of one class out of a whole row, in order.
+static uint32_t gather(const net_row_template* entry, uint32_t number, const uint64_t* row,
+                       uint64_t* words) {
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < entry->layout.component_count; c++) {
+        const proto_row_component* component = &entry->layout.components[c];
+        if (entry->classes[c] != number) continue;
+        memcpy(words + count, row + component->field_first, component->field_count * sizeof *row);
+        count += component->field_count;
     }
+    return count;
+}
+
+// Put history->scratch as the newest row of these classes. @return false when not even one row can be kept.
+static bool push(net_history* history, net_history_entity* entity, uint32_t classes) {
     entity->change_tick = history->tick;
+    if (!entity->classes) return put(history, &entity->ring, history->scratch);
+    memcpy(entity->newest, history->scratch,
+           entity->entry->layout.field_count * sizeof *entity->newest);
+    uint64_t words[PROTO_ROW_FIELDS_MAX];
+    for (uint32_t i = 0; i < entity->class_count; i++) {
+        net_history_class* rows = &entity->classes[i];
+        if (!(classes >> rows->number & 1)) continue;
+        (void)gather(entity->entry, rows->number, history->scratch, words);
+        if (!put(history, &rows->ring, words)) return false;
+    }
     return true;
 }
 
-static void add_event(net_history* history, ecs_entity handle, net_history_kind kind) {
+static void add_event(net_history* history, ecs_entity handle, net_history_kind kind,
+                      uint32_t classes) {
     BASE_ASSERT(history->event_count < history->event_capacity);
-    history->events[history->event_count++] = (net_history_event){handle, kind};
+    history->events[history->event_count++] =
+        (net_history_event){handle, (uint16_t)kind, (uint16_t)classes};
+}
+
+static bool open_classes(net_history* history, net_history_entity* entity) {
+    const base_allocator* pool = &history->pool.allocator;
+    const net_row_template* entry = entity->entry;
+    uint32_t count = (uint32_t)__builtin_popcount(entry->class_mask);
+    uint32_t words = entry->layout.field_count;
+    entity->classes = base_allocate_zero(pool, count * sizeof *entity->classes);
+    if (!entity->classes) return false;
+    entity->class_count = count;
+    entity->newest = base_allocate_zero(pool, words * sizeof *entity->newest);
+    if (!entity->newest) return false;
+    entity->newest_words = words;
+    uint32_t mask = entry->class_mask;
+    for (uint32_t i = 0; i < count; i++, mask &= mask - 1) {
+        entity->classes[i].number = base_bit_lowest(mask);
+        net_row_ring_reset(&entity->classes[i].ring, gather(entry, entity->classes[i].number,
+                                                            entry->defaults, history->scratch2));
+    }
+    return true;
 }
 
 // A new life begins; memory of the former one is kept where it suffices.
 static bool begin_life(net_history* history, net_history_entity* entity, ecs_entity handle,
                        const net_row_template* entry) {
+    if (entity->classes || !is_public(entry)) release_rows(history, entity);
     entity->handle = handle;
     entity->entry = entry;
     entity->life_tick = history->tick;
-    net_row_ring_reset(&entity->ring, entry->layout.field_count);
-    if (!push(history, entity)) {
+    bool is_open = true;
+    if (is_public(entry))
+        net_row_ring_reset(&entity->ring, entry->layout.field_count);
+    else
+        is_open = open_classes(history, entity);
+    if (!is_open || !push(history, entity, entry->class_mask)) {
         entity->handle = ECS_ENTITY_NONE;
         return false;
     }
-    add_event(history, handle, NET_HISTORY_CAME);
+    add_event(history, handle, NET_HISTORY_CAME, entry->class_mask);
     return true;
 }
 
@@ -109,26 +182,39 @@ static void keep_first_component(net_history* history, const net_history_entity*
 }
 #endif
 
+// The classes in which two rows differ.
+static uint32_t compare(const net_row_template* entry, const uint64_t* a, const uint64_t* b) {
+    if (is_public(entry)) return memcmp(a, b, entry->layout.field_count * sizeof *a) != 0 ? 1u : 0u;
+    uint32_t classes = 0;
+    for (uint32_t c = 0; c < entry->layout.component_count; c++) {
+        const proto_row_component* component = &entry->layout.components[c];
+        uint32_t first = component->field_first;
+        if (memcmp(a + first, b + first, component->field_count * sizeof *a) != 0)
+            classes |= 1u << entry->classes[c];
+    }
+    return classes;
+}
+
 static bool change_row(net_history* history, net_history_entity* entity) {
 #ifdef SHOAL_FAULT_DROP_COMPONENT
     keep_first_component(history, entity);
 #endif
-    size_t bytes = entity->entry->layout.field_count * sizeof(uint64_t);
-    if (memcmp(net_history_newest(entity), history->scratch, bytes) == 0) {
+    uint32_t classes = compare(entity->entry, net_history_newest(entity), history->scratch);
+    if (!classes) {
         history->counters.below_quantum++;
         return true;
     }
-    if (!push(history, entity)) return false;
+    if (!push(history, entity, classes)) return false;
     history->counters.rows_changed++;
-    add_event(history, entity->handle, NET_HISTORY_CHANGED);
+    add_event(history, entity->handle, NET_HISTORY_CHANGED, classes);
     return true;
 }
 
 static void end_life(net_history* history, net_history_entity* entity) {
     if (entity->handle == ECS_ENTITY_NONE) return;
-    add_event(history, entity->handle, NET_HISTORY_WENT);
+    add_event(history, entity->handle, NET_HISTORY_WENT, 0);
     entity->handle = ECS_ENTITY_NONE;
-    net_row_ring_deinit(&entity->ring, &history->pool.allocator);
+    release_rows(history, entity);
 }
 
 static net_result take(net_history* history, const ecs_world* world, ecs_entity handle) {
@@ -240,13 +326,51 @@ uint32_t net_history_index_end(const net_history* history) {
 }
 
 const uint64_t* net_history_newest(const net_history_entity* entity) {
+    if (entity->classes) return entity->newest;
     return net_row_ring_row(&entity->ring, entity->ring.count - 1u);
 }
 
-const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick) {
+// Put a class's words at `tick` into a row. @return false when they are forgotten.
+static bool scatter(const net_history_entity* entity, const net_history_class* rows, ecs_tick tick,
+                    uint64_t* row) {
+    uint32_t position = net_row_ring_find(&rows->ring, tick);
+    if (position == UINT32_MAX) return false;
+    const uint64_t* words = net_row_ring_row(&rows->ring, position);
+    const net_row_template* entry = entity->entry;
+    for (uint32_t c = 0; c < entry->layout.component_count; c++) {
+        const proto_row_component* component = &entry->layout.components[c];
+        if (entry->classes[c] != rows->number) continue;
+        memcpy(row + component->field_first, words, component->field_count * sizeof *row);
+        words += component->field_count;
+    }
+    return true;
+}
+
+const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick, uint32_t classes,
+                               uint64_t* scratch) {
     if (tick < entity->life_tick) return NULL;
-    uint32_t position = net_row_ring_find(&entity->ring, tick);
-    return position != UINT32_MAX ? net_row_ring_row(&entity->ring, position) : NULL;
+    if (!entity->classes) {
+        uint32_t position = net_row_ring_find(&entity->ring, tick);
+        return position != UINT32_MAX ? net_row_ring_row(&entity->ring, position) : NULL;
+    }
+    memcpy(scratch, entity->entry->defaults, entity->entry->layout.field_count * sizeof *scratch);
+    for (uint32_t i = 0; i < entity->class_count; i++) {
+        const net_history_class* rows = &entity->classes[i];
+        if (classes >> rows->number & 1 && !scatter(entity, rows, tick, scratch)) return NULL;
+    }
+    return scratch;
+}
+
+ecs_tick net_history_changed(const net_history_entity* entity, uint32_t classes) {
+    if (!entity->classes) return entity->change_tick;
+    ecs_tick newest = entity->life_tick;
+    for (uint32_t i = 0; i < entity->class_count; i++) {
+        const net_row_ring* ring = &entity->classes[i].ring;
+        if (!(classes >> entity->classes[i].number & 1) || ring->count == 0) continue;
+        ecs_tick tick = net_row_ring_tick(ring, ring->count - 1u);
+        if (tick > newest) newest = tick;
+    }
+    return newest;
 }
 
 const net_history_counters* net_history_get_counters(const net_history* history) {

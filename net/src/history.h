@@ -2,6 +2,9 @@
 /// The server's memory of quantised rows: for each replicated entity the newest row and the last
 /// changed ones with their ticks, indexed by change, so that the base of an idle entity never expires.
 ///
+/// A template whose components belong to several classes of visibility has a ring per class: what changes
+/// in one class neither evicts nor marks anything in another, so nothing that is visible depends on what is not.
+///
 /// One per match. Views (view.h) read it; nothing else of the world is looked at for replication.
 /// Threads: net_history_step on the thread that owns the world; between two steps it is immutable.
 #pragma once
@@ -11,13 +14,23 @@
 #include "row_ring.h"
 #include "rows.h"
 
+/// The rows of one class of visibility: only the words of its components.
+typedef struct net_history_class {
+    net_row_ring ring;
+    uint32_t number;
+} net_history_class;
+
 /// What the history knows of one index.
 typedef struct net_history_entity {
     ecs_entity handle;             ///< NONE: no replicated entity there now
     const net_row_template* entry; ///< of its template
     ecs_tick life_tick;            ///< since when it has this generation and template
     ecs_tick change_tick;          ///< of the newest row
-    net_row_ring ring;             ///< the last changed rows
+    net_row_ring ring;             ///< the last changed rows, when all of it is public
+    net_history_class* classes; ///< otherwise: a ring per class of the template, rising by number
+    uint32_t class_count;
+    uint32_t newest_words; ///< allocated
+    uint64_t* newest;      ///< and the newest row as a whole
 } net_history_entity;
 
 typedef enum net_history_kind {
@@ -28,7 +41,8 @@ typedef enum net_history_kind {
 
 typedef struct net_history_event {
     ecs_entity handle;
-    net_history_kind kind;
+    uint16_t kind;    ///< net_history_kind
+    uint16_t classes; ///< in which something changed; CAME: all of the template
 } net_history_event;
 
 typedef struct net_history net_history;
@@ -61,8 +75,18 @@ const net_history_event* net_history_events(const net_history* history, uint32_t
 const net_history_entity* net_history_find(const net_history* history, uint32_t index);
 /// The highest index ever used + 1: the end of a walk with net_history_find.
 uint32_t net_history_index_end(const net_history* history);
+/// The whole row, whoever may see it.
 const uint64_t* net_history_newest(const net_history_entity* entity);
-/// The row as it was at `tick`: the newest with a tag <= tick. NULL when it is forgotten or older than
-/// the entity's life.
-const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick);
+/// The classes that matter for this entity: of a mask, those that its template uses.
+static inline uint32_t net_history_classes(const net_history_entity* entity, uint32_t classes) {
+    return classes & entity->entry->class_mask;
+}
+/// The row as somebody saw it at `tick` who may see `classes`: the newest with a tag <= tick, components of
+/// other classes at the template's defaults. Borrowed from the history when all of the template is public;
+/// otherwise made in `scratch` (PROTO_ROW_FIELDS_MAX words).
+/// @return NULL when it is forgotten or older than the entity's life.
+const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick, uint32_t classes,
+                               uint64_t* scratch);
+/// Newest tick at which something in these classes changed; the life's beginning at the least.
+ecs_tick net_history_changed(const net_history_entity* entity, uint32_t classes);
 const net_history_counters* net_history_get_counters(const net_history* history);

@@ -34,7 +34,8 @@ void net_row_ring_deinit(net_row_ring* ring, const base_allocator* allocator) {
 // A new block of both arrays with the content in order from slot 0, unless the old ones suffice.
 static bool grow(net_row_ring* ring, const base_allocator* allocator) {
     uint32_t capacity = ring->capacity ? ring->capacity * 2u : RING_ROWS_MIN;
-    uint32_t words = capacity * ring->field_count;
+    // A row of no words has a place too: rows are told from no rows by their ticks.
+    uint32_t words = capacity * ring->field_count + (ring->field_count == 0);
     bool is_kept =
         ring->count == 0 && words <= ring->words_allocated && capacity <= ring->ticks_allocated;
     if (!is_kept) {

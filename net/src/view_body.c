@@ -1,277 +1,498 @@
 // SPDX-License-Identifier: MIT
-// A state body in the making.
+// A state body (WIRE.md, "State body"): what it weighs exactly, and its bits.
 //
-// Records arrive in the order in which they waited, but lie in the body by group and index, where one
-// record changes the length of its neighbours' gaps. So adding is judged by a bound that holds whatever
-// the neighbours are, and when the bound says "full" everything is measured exactly once and what that
-// frees is offered again. The bound rests on this: putting one more index into a sorted list, coded with
-// the same Golomb order, costs at most the code of the largest gap, because the gap it splits only gets
-// shorter; and the final order of each list is never worse than the one the bound was made with.
+// Records come in any order. Measuring puts them in rising order of slots by walking a bit set, cuts them into
+// runs and adds up every part; writing then follows the same order with a pen that keeps 64 bits at hand and
+// checks room once. Both sums are compared at the end, so what was promised to fit, fits.
 //
-// Rows are coded once, into the payload, when the record is added; the body gets them copied bit by bit
-// in their final order.
+// Runs: rows against the same tick and the same distance of the second row stand together. A run names its
+// slots by their gaps, unless most of what one packet carried is there again: then it says of each record of that
+// packet whether it is there, which is a bit or two instead of a gap.
+//
+// Left to others: which records (view_write.c), the codes of rows (blobs.c).
 #include "view_body.h"
 
 #include "base/assert.h"
+#include "base/bitset.h"
+#include "rows.h"
+#include "view_internal.h"
 
 #include <string.h>
 
-enum {
-    ORDER_GUESS = 6,
-    COUNT_GROWTH_BITS = 2, // one more in a Golomb-coded count
-    HEADER_BITS = 3,       // three empty lists
-    GENERATION_BITS = ECS_GENERATION_BITS,
-    KEY_FIRST_BIT = 12, // of a sort key: above the position
-    KEY_END_BIT = 44,   // index 22, group 9: four digits cover them
-    INSERTION_MAX = 40,
-};
+enum { LISTED_BITS = 1 }; // what a listed row pays for being there
+
+// ---- codes ----
+
+static uint32_t log2_of(uint32_t value) {
+    return 31u - (uint32_t)__builtin_clz(value);
+}
 
 static uint32_t golomb_bits(uint32_t value, uint32_t order) {
-    uint64_t u = (uint64_t)value + (UINT64_C(1) << order);
-    return 2 * (63 - (uint32_t)__builtin_clzll(u)) + 1 - order;
+    return 2 * log2_of(value + (1u << order)) + 1 - order;
 }
 
-void net_body_init(net_body_writer* writer) {
-    memset(writer, 0, offsetof(net_body_writer, payload_bytes));
+typedef struct pen {
+    uint64_t word;
+    uint32_t fill;
+    uint8_t* out;
+} pen;
+
+static void store_le64(uint8_t* data, uint64_t word) {
+    for (uint32_t i = 0; i < 8; i++)
+        data[i] = (uint8_t)(word >> (8 * i));
 }
 
-void net_body_deinit(net_body_writer* writer, const base_allocator* allocator) {
-    base_release(allocator, writer->records, writer->record_capacity * sizeof *writer->records);
-    base_release(allocator, writer->order, writer->order_capacity * sizeof *writer->order);
-    base_release(allocator, writer->order_scratch,
-                 writer->scratch_capacity * sizeof *writer->order);
+static uint64_t load_le64(const uint8_t* data) {
+    uint64_t word = 0;
+    for (uint32_t i = 0; i < 8; i++)
+        word |= (uint64_t)data[i] << (8 * i);
+    return word;
 }
 
-void net_body_begin(net_body_writer* writer, size_t capacity, uint32_t index_end,
-                    uint32_t number_bits) {
-    if (capacity > NET_BODY_BYTES_MAX) capacity = NET_BODY_BYTES_MAX;
-    writer->capacity_bits = capacity * 8;
-    writer->bits_bound = HEADER_BITS;
-    writer->index_end = index_end;
-    writer->number_bits = number_bits;
-    writer->template_bits_max = 0;
-    writer->record_count = 0;
-    memset(writer->group_orders, 0, sizeof writer->group_orders);
-    writer->payload = proto_bit_writer_make(writer->payload_bytes, sizeof writer->payload_bytes);
-}
-
-static uint32_t template_bits(const net_body_writer* writer, const net_row_template* entry) {
-    return NET_BODY_PARTS_BITS + entry->part_count * writer->number_bits;
-}
-
-// What a record adds at most, its row aside.
-static uint32_t head_bound(const net_body_writer* writer, const net_body_record* record) {
-    uint32_t order = writer->group_orders[record->group];
-    uint32_t bits = COUNT_GROWTH_BITS;
-    if (order == 0) {
-        bits += NET_BODY_ORDER_BITS;
-        if (record->group >= NET_GROUP_ABSOLUTE)
-            bits += COUNT_GROWTH_BITS + 1 + NET_BODY_AGE_BITS + NET_BODY_RUN_ORDER + 1;
+static inline void put(pen* p, uint64_t value, uint32_t count) {
+    p->word |= value << p->fill;
+    uint32_t fill = p->fill + count;
+    if (fill < 64) {
+        p->fill = fill;
+        return;
     }
-    bits += golomb_bits(writer->index_end, order ? order - 1 : ORDER_GUESS);
-    if (record->group < NET_GROUP_ABSOLUTE) bits += GENERATION_BITS;
-    // One bit says "as before"; a new neighbour may have to name its template again.
-    if (record->group == NET_GROUP_CREATE) {
-        uint32_t own = template_bits(writer, record->entry);
-        bits += 1 + own;
-        bits += own > writer->template_bits_max ? own : writer->template_bits_max;
-    }
+    store_le64(p->out, p->word);
+    p->out += 8;
+    p->word = p->fill ? value >> (64 - p->fill) : 0;
+    p->fill = fill - 64;
+}
+
+static inline void put_golomb(pen* p, uint32_t value, uint32_t order) {
+    uint32_t u = value + (1u << order), low_bits = log2_of(u), zeros = low_bits - order;
+    uint64_t low = u & ((UINT64_C(1) << low_bits) - 1);
+    put(p, UINT64_C(1) << zeros | low << (zeros + 1), zeros + 1 + low_bits);
+}
+
+static inline void put_blob(pen* p, const uint8_t* from, uint32_t count) {
+    for (; count > 64; count -= 64, from += 8)
+        put(p, load_le64(from), 64);
+    if (count > 0) put(p, load_le64(from) & UINT64_MAX >> (64 - count), count);
+}
+
+static pen pen_make(const proto_bit_writer* writer) {
+    uint8_t* out = writer->data + (writer->size_bits >> 3);
+    uint32_t fill = (uint32_t)(writer->size_bits & 7);
+    return (pen){.word = fill ? *out & ((1u << fill) - 1) : 0, .fill = fill, .out = out};
+}
+
+static uint64_t pen_end(pen* p, const proto_bit_writer* writer) {
+    uint64_t bits = (uint64_t)(p->out - writer->data) * 8 + p->fill;
+    for (uint32_t left = 0; left < p->fill; left += 8)
+        *p->out++ = (uint8_t)(p->word >> left);
     return bits;
 }
 
-net_body_fit net_body_add(net_body_writer* writer, const base_allocator* allocator,
-                          net_body_record record, const uint64_t* base, const uint64_t* row) {
-    BASE_ASSERT(record.group < NET_BODY_GROUPS_MAX && record.index < writer->index_end);
-    if (writer->record_count == NET_BODY_RECORDS_MAX) return NET_BODY_NO_ROOM;
-    uint64_t bound = writer->bits_bound + head_bound(writer, &record);
-    if (bound > writer->capacity_bits) return NET_BODY_NO_ROOM;
-    if (!base_array_reserve(allocator, (void**)&writer->records, &writer->record_capacity,
-                            writer->record_count + 1, sizeof *writer->records) ||
-        !base_array_reserve(allocator, (void**)&writer->order, &writer->order_capacity,
-                            writer->record_count + 1, sizeof *writer->order) ||
-        !base_array_reserve(allocator, (void**)&writer->order_scratch, &writer->scratch_capacity,
-                            writer->record_count + 1, sizeof *writer->order))
-        return NET_BODY_NO_MEMORY;
-    record.bits_first = writer->payload.size_bits;
-    if (row) proto_row_encode(&record.entry->layout, base, row, &writer->payload);
-    BASE_ASSERT(!writer->payload.failed);
-    record.bits_count = (uint32_t)(writer->payload.size_bits - record.bits_first);
-    if (bound + record.bits_count > writer->capacity_bits) {
-        proto_bit_writer_rewind(&writer->payload, record.bits_first);
-        return NET_BODY_NO_ROOM;
+// ---- the scratch ----
+
+void net_body_init(net_body* body, const base_allocator* allocator, uint32_t index_max) {
+    memset(body, 0, sizeof *body);
+    body->allocator = allocator;
+    body->index_bits = net_body_index_bits(index_max);
+    uint8_t bytes[8] = {0};
+    proto_bit_writer writer = proto_bit_writer_make(bytes, sizeof bytes);
+    proto_row_write_absent(&writer);
+    body->absent_bits = (uint32_t)writer.size_bits;
+    body->absent_code = load_le64(bytes);
+    memset(body->by_back, 0xFF, sizeof body->by_back);
+    memset(body->by_age, 0xFF, sizeof body->by_age);
+}
+
+void net_body_deinit(net_body* body) {
+    const base_allocator* allocator = body->allocator;
+    base_release(allocator, body->order, body->order_capacity * sizeof *body->order);
+    base_release(allocator, body->records, body->record_capacity * sizeof *body->records);
+    base_release(allocator, body->runs, body->run_capacity * sizeof *body->runs);
+    base_release(allocator, body->chosen, body->slot_capacity / 64 * sizeof *body->chosen);
+    base_release(allocator, body->record_of, body->slot_capacity * sizeof *body->record_of);
+    base_release(allocator, body->buckets, body->slot_capacity);
+    base_release(allocator, body->by_slot, body->sorted_capacity * sizeof *body->by_slot);
+    base_release(allocator, body->by_run, body->sorted_capacity * sizeof *body->by_run);
+    base_release(allocator, body->scratch, body->scratch_capacity * sizeof *body->scratch);
+    memset(body, 0, sizeof *body);
+}
+
+static bool reserve_slots(net_body* body, uint32_t count) {
+    if (count <= body->slot_capacity) return true;
+    uint32_t capacity = (count + 63) / 64 * 64;
+    const base_allocator* allocator = body->allocator;
+    uint64_t* chosen = base_allocate_zero(allocator, capacity / 64 * sizeof *chosen);
+    uint32_t* record_of = base_allocate_zero(allocator, capacity * sizeof *record_of);
+    uint8_t* buckets = base_allocate_zero(allocator, capacity);
+    if (!chosen || !record_of || !buckets) {
+        base_release(allocator, chosen, capacity / 64 * sizeof *chosen);
+        base_release(allocator, record_of, capacity * sizeof *record_of);
+        base_release(allocator, buckets, capacity);
+        return false;
     }
-    writer->bits_bound = bound + record.bits_count;
-    if (writer->group_orders[record.group] == 0)
-        writer->group_orders[record.group] = ORDER_GUESS + 1;
-    if (record.group == NET_GROUP_CREATE &&
-        template_bits(writer, record.entry) > writer->template_bits_max)
-        writer->template_bits_max = template_bits(writer, record.entry);
-    writer->records[writer->record_count++] = record;
-    return NET_BODY_TAKEN;
+    base_release(allocator, body->chosen, body->slot_capacity / 64 * sizeof *body->chosen);
+    base_release(allocator, body->record_of, body->slot_capacity * sizeof *body->record_of);
+    base_release(allocator, body->buckets, body->slot_capacity);
+    body->chosen = chosen;
+    body->record_of = record_of;
+    body->buckets = buckets;
+    body->slot_capacity = capacity;
+    return true;
 }
 
-// Positions of records fit 12 bits, indices 22, groups 9.
-static uint64_t sort_key(const net_body_record* record, uint32_t position) {
-    return (uint64_t)record->group << 34 | (uint64_t)record->index << 12 | position;
-}
-
-// Not qsort: it may allocate. Few keys by insertion, many by radix (stable, least digit first).
-static void sort_keys(uint64_t* keys, uint64_t* scratch, uint32_t count) {
-    for (uint32_t i = 1; i < count && count <= INSERTION_MAX; i++) {
-        uint64_t key = keys[i];
-        uint32_t at = i;
-        for (; at > 0 && keys[at - 1] > key; at--)
-            keys[at] = keys[at - 1];
-        keys[at] = key;
+static bool reserve_sorted(net_body* body, uint32_t count) {
+    if (count <= body->sorted_capacity) return true;
+    uint32_t capacity = body->sorted_capacity;
+    if (!base_array_reserve(body->allocator, (void**)&body->by_slot, &capacity, count,
+                            sizeof *body->by_slot))
+        return false;
+    uint32_t* by_run = base_allocate(body->allocator, capacity * sizeof *by_run);
+    if (by_run) {
+        base_release(body->allocator, body->by_run, body->sorted_capacity * sizeof *by_run);
+        body->by_run = by_run;
+        body->sorted_capacity = capacity;
+        return true;
     }
-    if (count <= INSERTION_MAX) return;
-    for (uint32_t shift = KEY_FIRST_BIT; shift < KEY_END_BIT; shift += 8) {
-        uint32_t starts[257] = {0};
-        for (uint32_t i = 0; i < count; i++)
-            starts[(keys[i] >> shift & 255) + 1]++;
-        for (uint32_t i = 0; i < 256; i++)
-            starts[i + 1] += starts[i];
-        for (uint32_t i = 0; i < count; i++)
-            scratch[starts[keys[i] >> shift & 255]++] = keys[i];
-        memcpy(keys, scratch, count * sizeof *keys);
+    uint32_t* old = base_reallocate(body->allocator, body->by_slot, capacity * sizeof *old,
+                                    body->sorted_capacity * sizeof *old);
+    BASE_ASSERT(old || body->sorted_capacity == 0);
+    body->by_slot = old;
+    return false;
+}
+
+static net_run* add_run(net_body* body, net_run run) {
+    run.moved = NET_BODY_NONE;
+    body->runs[body->run_count] = run;
+    return &body->runs[body->run_count++];
+}
+
+bool net_body_begin(net_body* body, uint32_t slot_capacity, uint32_t number_bits) {
+    for (uint32_t i = NET_RUN_FIRST; i < body->run_count; i++) {
+        body->by_back[body->runs[i].back] = NET_BODY_NONE;
+        body->by_age[body->runs[i].age] = NET_BODY_NONE;
+    }
+    net_body_drop(body, 0);
+    body->run_count = 0;
+    body->blob_bits = 0;
+    body->number_bits = number_bits;
+    if (!reserve_slots(body, slot_capacity) || !net_body_reserve(body)) return false;
+    for (uint32_t i = 0; i < NET_RUN_FIRST; i++)
+        (void)add_run(body, (net_run){.kind = NET_BODY_ABSOLUTE});
+    return true;
+}
+
+bool net_body_reserve(net_body* body) {
+    enum {
+        RUNS_MORE = NET_RUN_FIRST + 3
+    }; // of one record: by packet, by age, without a second row
+    return base_array_reserve(body->allocator, (void**)&body->records, &body->record_capacity,
+                              body->record_count + 1, sizeof *body->records) &&
+           base_array_reserve(body->allocator, (void**)&body->runs, &body->run_capacity,
+                              body->run_count + RUNS_MORE, sizeof *body->runs) &&
+           reserve_sorted(body, body->record_count + 1);
+}
+
+net_record* net_body_add(net_body* body, uint32_t slot) {
+    net_record* record = &body->records[body->record_count];
+    body->chosen[slot >> 6] |= UINT64_C(1) << (slot & 63);
+    body->record_of[slot] = body->record_count++;
+    record->slot = slot;
+    return record;
+}
+
+void net_body_drop(net_body* body, uint32_t count) {
+    while (body->record_count > count) {
+        uint32_t slot = body->records[--body->record_count].slot;
+        body->chosen[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
     }
 }
 
-static const net_body_record* sorted(const net_body_writer* writer, uint32_t position) {
-    return &writer->records[writer->order[position] & (NET_BODY_RECORDS_MAX - 1)];
+uint32_t net_body_run(net_body* body, uint32_t back, uint32_t age, uint32_t d) {
+    uint32_t* first = back ? &body->by_back[back] : &body->by_age[age];
+    for (uint32_t run = *first; run != NET_BODY_NONE; run = body->runs[run].next)
+        if (body->runs[run].d == d) return run;
+    uint32_t made = body->run_count;
+    (void)add_run(body, (net_run){.kind = NET_BODY_BY_AGE,
+                                  .back = (uint8_t)back,
+                                  .age = (uint8_t)age,
+                                  .d = (uint8_t)d,
+                                  .next = *first});
+    *first = made;
+    return made;
 }
 
-// The list that begins at `first`: end position.
-static uint32_t group_end(const net_body_writer* writer, uint32_t first) {
-    uint32_t group = sorted(writer, first)->group, end = first + 1;
-    while (end < writer->record_count && sorted(writer, end)->group == group)
-        end++;
-    return end;
+static bool is_list_shorter(const net_body* body, const net_run* run, uint32_t slot_end) {
+    if (run->count == 0 || run->row_count < run->count) return false;
+    uint32_t gap_bits = 2 + log2_of(slot_end / run->count + 1);
+    uint32_t named = NET_BODY_AGE_BITS + NET_BODY_ORDER_BITS +
+                     golomb_bits(run->count - 1, NET_BODY_RUN_ORDER) + run->count * gap_bits;
+    uint32_t listed = NET_BODY_BACK_BITS + (run->row_count - run->count) * body->absent_bits +
+                      run->count * LISTED_BITS;
+    return listed < named;
 }
 
-// Sum of the gaps' codes for the cheapest order, which is remembered.
-static uint64_t measure_gaps(net_body_writer* writer, uint32_t first, uint32_t end) {
-    uint64_t sums[NET_BODY_ORDER_MAX + 1] = {0};
-    uint32_t next = 0;
-    for (uint32_t i = first; i < end; i++) {
-        uint32_t index = sorted(writer, i)->index;
-        for (uint32_t order = 0; order <= NET_BODY_ORDER_MAX; order++)
-            sums[order] += golomb_bits(index - next, order);
-        next = index + 1;
+void net_body_decide(net_body* body, uint32_t slot_end) {
+    uint32_t count = body->run_count;
+    for (uint32_t i = NET_RUN_FIRST; i < count; i++) {
+        net_run* run = &body->runs[i];
+        if (run->back == 0 || run->is_listed || run->moved != NET_BODY_NONE) continue;
+        if (is_list_shorter(body, run, slot_end)) {
+            run->is_listed = true;
+            run->kind = NET_BODY_BY_PACKET;
+            continue;
+        }
+        uint32_t moved = net_body_run(body, 0, run->age, run->d);
+        body->runs[i].moved = moved;
+    }
+}
+
+// ---- measuring ----
+
+static void sort_records(net_body* body) {
+    for (uint32_t i = 0; i < body->run_count; i++)
+        body->runs[i].count = 0;
+    uint32_t low = UINT32_MAX, high = 0;
+    for (uint32_t i = 0; i < body->record_count; i++) {
+        const net_record* record = &body->records[i];
+        uint32_t word = record->slot >> 6;
+        body->runs[record->run].count++;
+        if (word < low) low = word;
+        if (word > high) high = word;
+    }
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < body->run_count; i++) {
+        body->runs[i].first = first;
+        first += body->runs[i].count;
+        body->runs[i].count = 0;
+    }
+    uint32_t count = 0;
+    for (uint32_t w = low; w <= high && body->record_count > 0; w++) {
+        for (uint64_t bits = body->chosen[w]; bits; bits &= bits - 1) {
+            uint32_t i = body->record_of[w * 64 + base_bit_lowest(bits)];
+            net_run* run = &body->runs[body->records[i].run];
+            body->by_slot[count++] = i;
+            body->by_run[run->first + run->count++] = i;
+        }
+    }
+}
+
+// The order that codes the gaps of a run shortest, of the three that can, and their bits.
+static uint32_t measure_gaps(const net_body* body, net_run* run) {
+    const uint32_t* at = &body->by_run[run->first];
+    uint32_t last = body->records[at[run->count - 1]].slot;
+    uint32_t middle = log2_of((last + 1) / run->count | 1);
+    uint32_t low = middle > 0 ? middle - 1 : 0;
+    if (low > NET_BODY_ORDER_MAX - 2) low = NET_BODY_ORDER_MAX - 2;
+    uint32_t bits[3] = {0, 0, 0}, next = 0;
+    for (uint32_t i = 0; i < run->count; i++) {
+        uint32_t slot = body->records[at[i]].slot, gap = slot - next;
+        for (uint32_t k = 0; k < 3; k++)
+            bits[k] += golomb_bits(gap, low + k);
+        next = slot + 1;
     }
     uint32_t best = 0;
-    for (uint32_t order = 1; order <= NET_BODY_ORDER_MAX; order++)
-        if (sums[order] < sums[best]) best = order;
-    writer->group_orders[sorted(writer, first)->group] = (uint8_t)(best + 1);
-    return sums[best];
+    for (uint32_t k = 1; k < 3; k++)
+        if (bits[k] < bits[best]) best = k;
+    run->order = low + best;
+    return bits[best] + NET_BODY_ORDER_BITS;
 }
 
-static bool is_same_template(const net_body_writer* writer, uint32_t first, uint32_t position) {
-    return position > first &&
-           sorted(writer, position - 1)->entry == sorted(writer, position)->entry;
+typedef struct create_state {
+    uint32_t index_next;
+    const net_row_template* entry;
+} create_state;
+
+static const net_row_template* entry_of(const net_blobs* blobs, const net_record* record) {
+    return net_history_find(blobs->history, ecs_entity_index(record->handle))->entry;
 }
 
-static uint64_t measure_group(net_body_writer* writer, uint32_t first, uint32_t end) {
-    uint32_t group = sorted(writer, first)->group, count = end - first;
-    uint64_t bits = NET_BODY_ORDER_BITS + measure_gaps(writer, first, end);
-    if (group >= NET_GROUP_ABSOLUTE) {
-        bits += 1 + (group > NET_GROUP_ABSOLUTE ? NET_BODY_AGE_BITS : 0);
-        bits += golomb_bits(count - 1, NET_BODY_RUN_ORDER);
-    } else {
-        // An empty list's count is in HEADER_BITS already.
-        bits += golomb_bits(count, NET_BODY_LIST_ORDER) - golomb_bits(0, NET_BODY_LIST_ORDER);
-        bits += (uint64_t)count * GENERATION_BITS;
-    }
-    for (uint32_t i = first; i < end && group == NET_GROUP_CREATE; i++)
-        bits += 1 + (is_same_template(writer, first, i)
-                         ? 0
-                         : template_bits(writer, sorted(writer, i)->entry));
+static uint32_t create_bits(const net_body* body, create_state* state, const net_record* record,
+                            const net_row_template* entry) {
+    uint32_t index = ecs_entity_index(record->handle);
+    uint32_t bits = 3;
+    if (index != state->index_next) bits += body->index_bits;
+    if (ecs_entity_generation(record->handle) != 1) bits += ECS_GENERATION_BITS;
+    if (entry != state->entry) bits += NET_BODY_PARTS_BITS + entry->part_count * body->number_bits;
+    *state = (create_state){index + 1, entry};
     return bits;
 }
 
-void net_body_settle(net_body_writer* writer) {
-    for (uint32_t i = 0; i < writer->record_count; i++)
-        writer->order[i] = sort_key(&writer->records[i], i);
-    sort_keys(writer->order, writer->order_scratch, writer->record_count);
-    uint64_t bits = HEADER_BITS + writer->payload.size_bits;
+static uint64_t measure_creates(const net_body* body, const net_blobs* blobs) {
+    const net_run* run = &body->runs[NET_RUN_CREATE];
+    create_state state = {.index_next = 1};
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < run->count; i++) {
+        const net_record* record = &body->records[body->by_run[run->first + i]];
+        bits += create_bits(body, &state, record, entry_of(blobs, record));
+    }
+    return bits;
+}
+
+static uint64_t measure_run(net_body* body, net_run* run) {
+    uint64_t bits = NET_BODY_KIND_BITS;
+    if (run->kind == NET_BODY_BY_PACKET)
+        return bits + NET_BODY_BACK_BITS + golomb_bits(run->d, NET_BODY_BASE2_ORDER) +
+               (uint64_t)(run->row_count - run->count) * body->absent_bits;
+    if (run->kind == NET_BODY_BY_AGE)
+        bits += NET_BODY_AGE_BITS + golomb_bits(run->d, NET_BODY_BASE2_ORDER);
+    return bits + golomb_bits(run->count - 1, NET_BODY_RUN_ORDER) + measure_gaps(body, run);
+}
+
+uint64_t net_body_measure(net_body* body, const net_blobs* blobs) {
+    sort_records(body);
+    if (body->record_count == 0) return 0;
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < body->record_count; i++)
+        bits += body->records[i].bits;
+    body->blob_bits = bits;
+    for (uint32_t i = NET_RUN_DESTROY; i <= NET_RUN_CREATE; i++) {
+        net_run* run = &body->runs[i];
+        bits += golomb_bits(run->count, NET_BODY_LIST_ORDER);
+        if (run->count > 0) bits += measure_gaps(body, run);
+    }
+    bits += measure_creates(body, blobs);
     uint32_t runs = 0;
-    for (uint32_t first = 0, end; first < writer->record_count; first = end) {
-        end = group_end(writer, first);
-        runs += sorted(writer, first)->group >= NET_GROUP_ABSOLUTE;
-        bits += measure_group(writer, first, end);
-    }
-    bits += golomb_bits(runs, NET_BODY_LIST_ORDER) - golomb_bits(0, NET_BODY_LIST_ORDER);
-    BASE_ASSERT(bits <= writer->bits_bound);
-    writer->bits_bound = bits;
-}
-
-static void write_payload(const net_body_writer* writer, const net_body_record* record,
-                          proto_bit_writer* target) {
-    proto_bit_reader reader =
-        proto_bit_reader_make(writer->payload_bytes, sizeof writer->payload_bytes);
-    reader.offset_bits = record->bits_first;
-    for (uint32_t left = record->bits_count; left > 0;) {
-        uint32_t count = left < 64 ? left : 64;
-        proto_bits_write(target, proto_bits_read(&reader, count), count);
-        left -= count;
-    }
-}
-
-static void write_template(const net_body_writer* writer, const net_row_template* entry,
-                           proto_bit_writer* target) {
-    proto_bits_write(target, entry->part_count - 1u, NET_BODY_PARTS_BITS);
-    for (uint32_t i = 0; i < entry->part_count; i++)
-        proto_bits_write(target, entry->parts[i], writer->number_bits);
-}
-
-static void write_records(const net_body_writer* writer, uint32_t first, uint32_t end,
-                          proto_bit_writer* target) {
-    uint32_t group = sorted(writer, first)->group, next = 0;
-    uint32_t order = writer->group_orders[group] - 1u;
-    proto_bits_write(target, order, NET_BODY_ORDER_BITS);
-    for (uint32_t i = first; i < end; i++) {
-        const net_body_record* record = sorted(writer, i);
-        proto_bits_write_golomb(target, record->index - next, order);
-        next = record->index + 1;
-        if (group < NET_GROUP_ABSOLUTE)
-            proto_bits_write(target, record->generation, GENERATION_BITS);
-        if (group == NET_GROUP_CREATE) {
-            bool is_same = is_same_template(writer, first, i);
-            proto_bits_write(target, is_same, 1);
-            if (!is_same) write_template(writer, record->entry, target);
-        }
-        write_payload(writer, record, target);
-    }
-}
-
-static uint32_t count_runs(const net_body_writer* writer, uint32_t first) {
-    uint32_t runs = 0;
-    for (; first < writer->record_count; first = group_end(writer, first))
+    for (uint32_t i = NET_RUN_ABSOLUTE; i < body->run_count; i++) {
+        if (body->runs[i].count == 0) continue;
         runs++;
-    return runs;
+        bits += measure_run(body, &body->runs[i]);
+    }
+    return bits + golomb_bits(runs, NET_BODY_LIST_ORDER);
 }
 
-size_t net_body_end(net_body_writer* writer, uint8_t* body) {
-    if (writer->record_count == 0) return 0;
-    proto_bit_writer target = proto_bit_writer_make(body, writer->capacity_bits / 8);
-    uint32_t first = 0;
-    for (uint32_t group = NET_GROUP_DESTROY; group < NET_GROUP_ABSOLUTE; group++) {
-        bool has = first < writer->record_count && sorted(writer, first)->group == group;
-        uint32_t end = has ? group_end(writer, first) : first;
-        proto_bits_write_golomb(&target, end - first, NET_BODY_LIST_ORDER);
-        if (has) write_records(writer, first, end, &target);
-        first = end;
+// ---- writing ----
+
+static void write_destroys(const net_body* body, pen* p) {
+    const net_run* run = &body->runs[NET_RUN_DESTROY];
+    put_golomb(p, run->count, NET_BODY_LIST_ORDER);
+    if (run->count == 0) return;
+    put(p, run->order, NET_BODY_ORDER_BITS);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < run->count; i++) {
+        uint32_t slot = body->records[body->by_run[run->first + i]].slot;
+        put_golomb(p, slot - next, run->order);
+        next = slot + 1;
     }
-    proto_bits_write_golomb(&target, count_runs(writer, first), NET_BODY_LIST_ORDER);
-    while (first < writer->record_count) {
-        uint32_t end = group_end(writer, first), age = sorted(writer, first)->group;
-        age -= NET_GROUP_ABSOLUTE;
-        proto_bits_write(&target, age != 0, 1);
-        if (age) proto_bits_write(&target, age, NET_BODY_AGE_BITS);
-        proto_bits_write_golomb(&target, end - first - 1, NET_BODY_RUN_ORDER);
-        write_records(writer, first, end, &target);
-        first = end;
+}
+
+static void write_handle(const net_body* body, const create_state* state, ecs_entity handle,
+                         pen* p) {
+    uint32_t index = ecs_entity_index(handle), generation = ecs_entity_generation(handle);
+    put(p, index == state->index_next, 1);
+    if (index != state->index_next) put(p, index, body->index_bits);
+    put(p, generation == 1, 1);
+    if (generation != 1) put(p, generation, ECS_GENERATION_BITS);
+}
+
+static void write_creates(const net_body* body, const net_blobs* blobs, pen* p) {
+    const net_run* run = &body->runs[NET_RUN_CREATE];
+    put_golomb(p, run->count, NET_BODY_LIST_ORDER);
+    if (run->count == 0) return;
+    put(p, run->order, NET_BODY_ORDER_BITS);
+    uint32_t next = 0;
+    create_state state = {.index_next = 1};
+    for (uint32_t i = 0; i < run->count; i++) {
+        const net_record* record = &body->records[body->by_run[run->first + i]];
+        const net_row_template* entry = entry_of(blobs, record);
+        put_golomb(p, record->slot - next, run->order);
+        next = record->slot + 1;
+        write_handle(body, &state, record->handle, p);
+        put(p, entry == state.entry, 1);
+        if (entry != state.entry) {
+            put(p, entry->part_count - 1u, NET_BODY_PARTS_BITS);
+            for (uint32_t k = 0; k < entry->part_count; k++)
+                put(p, entry->parts[k], body->number_bits);
+        }
+        put_blob(p, blobs->arena + record->offset, record->bits);
+        state = (create_state){ecs_entity_index(record->handle) + 1, entry};
     }
-    BASE_ASSERT(!target.failed && target.size_bits == writer->bits_bound);
-    return proto_bit_writer_bytes(&target);
+}
+
+static void write_listed(const net_body* body, const net_blobs* blobs, const net_run* run, pen* p) {
+    uint32_t at = run->first, end = run->first + run->count;
+    for (uint32_t i = 0; i < run->item_count; i++) {
+        if (!(run->items[i].slot & NET_ITEM_ROW)) continue;
+        uint32_t slot = run->items[i].slot & ~NET_ITEM_ROW;
+        const net_record* record = at < end ? &body->records[body->by_run[at]] : NULL;
+        if (!record || record->slot != slot) {
+            put(p, body->absent_code, body->absent_bits);
+            continue;
+        }
+        put_blob(p, blobs->arena + record->offset, record->bits);
+        at++;
+    }
+    BASE_ASSERT(at == end);
+}
+
+static void write_run(const net_body* body, const net_blobs* blobs, const net_run* run, pen* p) {
+    put(p, run->kind, NET_BODY_KIND_BITS);
+    if (run->kind == NET_BODY_BY_PACKET) {
+        put(p, run->back, NET_BODY_BACK_BITS);
+        put_golomb(p, run->d, NET_BODY_BASE2_ORDER);
+        write_listed(body, blobs, run, p);
+        return;
+    }
+    if (run->kind == NET_BODY_BY_AGE) {
+        put(p, run->age, NET_BODY_AGE_BITS);
+        put_golomb(p, run->d, NET_BODY_BASE2_ORDER);
+    }
+    put_golomb(p, run->count - 1, NET_BODY_RUN_ORDER);
+    put(p, run->order, NET_BODY_ORDER_BITS);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < run->count; i++) {
+        const net_record* record = &body->records[body->by_run[run->first + i]];
+        put_golomb(p, record->slot - next, run->order);
+        next = record->slot + 1;
+        put_blob(p, blobs->arena + record->offset, record->bits);
+    }
+}
+
+// Where every bit went: components by their cause, destroys, and the rest as head.
+static void account_for(const net_body* body, const net_blobs* blobs, uint64_t bits,
+                        net_ledger_account* account) {
+    const net_run* destroys = &body->runs[NET_RUN_DESTROY];
+    uint64_t rest = bits;
+    if (destroys->count > 0) {
+        uint64_t spent = golomb_bits(destroys->count, NET_BODY_LIST_ORDER) + NET_BODY_ORDER_BITS;
+        uint32_t next = 0;
+        for (uint32_t i = 0; i < destroys->count; i++) {
+            uint32_t slot = body->records[body->by_run[destroys->first + i]].slot;
+            spent += golomb_bits(slot - next, destroys->order);
+            next = slot + 1;
+        }
+        net_ledger_add(account, NET_LEDGER_NONE, NET_COST_DESTROY, spent);
+        rest -= spent;
+    }
+    for (uint32_t i = 0; i < body->record_count; i++) {
+        const net_record* record = &body->records[i];
+        if (record->run == NET_RUN_DESTROY) continue;
+        net_blob blob = {.parts_first = record->parts_first};
+        const net_row_template* entry;
+        const uint32_t* parts = net_blobs_component_bits(blobs, &blob, &entry);
+        for (uint32_t c = 0; c < entry->layout.component_count; c++) {
+            if (parts[c] > 0)
+                net_ledger_add(account, entry->layout.components[c].key, (net_cost)record->cause,
+                               parts[c]);
+        }
+        rest -= (uint32_t)(record->bits - record->head_bits);
+    }
+    net_ledger_add(account, NET_LEDGER_NONE, NET_COST_HEAD, rest);
+}
+
+void net_body_write(const net_body* body, const net_blobs* blobs, proto_bit_writer* writer,
+                    uint64_t bits, net_ledger_account* account) {
+    BASE_ASSERT(!writer->failed && bits > 0);
+    BASE_ASSERT(writer->size_bits + bits <= (uint64_t)writer->capacity * 8);
+    pen p = pen_make(writer);
+    uint64_t begin = writer->size_bits;
+    write_destroys(body, &p);
+    write_creates(body, blobs, &p);
+    uint32_t runs = 0;
+    for (uint32_t i = NET_RUN_ABSOLUTE; i < body->run_count; i++)
+        runs += body->runs[i].count > 0;
+    put_golomb(&p, runs, NET_BODY_LIST_ORDER);
+    for (uint32_t i = NET_RUN_ABSOLUTE; i < body->run_count; i++)
+        if (body->runs[i].count > 0) write_run(body, blobs, &body->runs[i], &p);
+    writer->size_bits = pen_end(&p, writer);
+    BASE_ASSERT(writer->size_bits == begin + bits);
+    if (account) account_for(body, blobs, bits, account);
 }

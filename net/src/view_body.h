@@ -1,53 +1,100 @@
 // SPDX-License-Identifier: MIT
-/// One state body being written: gathers records, knows what still fits, puts them in order.
+/// One state body being put together: records, the runs they stand in, what it all weighs, and the bits.
+///
+/// One for all views of a replica: scratch of the packet that is being written.
 #pragma once
 
+#include "base/alloc.h"
+#include "blobs.h"
 #include "body.h"
-#include "ecs/world.h"
+#include "ledger.h"
 #include "proto/bits.h"
-#include "rows.h"
 
-#define NET_BODY_RECORDS_MAX 4096u
-#define NET_BODY_GROUPS_MAX (NET_BODY_AGE_SETTLED + 4u)
+typedef struct net_view net_view;
+typedef struct net_item net_item;
 
-/// Order of the groups in a body. NET_GROUP_ABSOLUTE + age (1..255) is a run against a base.
-enum { NET_GROUP_DESTROY, NET_GROUP_CREATE, NET_GROUP_ABSOLUTE };
+#define NET_BODY_NONE UINT32_MAX
+#define NET_BODY_BACKS (1u << NET_BODY_BACK_BITS)
+#define NET_BODY_AGES (1u << NET_BODY_AGE_BITS)
 
-typedef struct net_body_record {
-    uint32_t index;
-    uint32_t group;
-    uint32_t generation;           ///< of creates and destroys
-    const net_row_template* entry; ///< of creates and updates
-    uint64_t bits_first;           ///< its coded row in the payload
-    uint32_t bits_count;
-} net_body_record;
+/// The first runs of every body.
+enum { NET_RUN_DESTROY, NET_RUN_CREATE, NET_RUN_ABSOLUTE, NET_RUN_FIRST };
 
-typedef struct net_body_writer {
-    size_t capacity_bits;
-    uint64_t bits_bound;        ///< the body is at most so long
-    uint32_t index_end;         ///< larger than any index
-    uint32_t number_bits;       ///< of a template's wire number
-    uint32_t template_bits_max; ///< of naming any template among the creates
-    net_body_record* records;
+typedef struct net_record {
+    uint32_t slot;
+    uint32_t unit_first; ///< position of the first record that goes with it, or not at all
+    ecs_entity handle;
+    uint32_t run;
+    net_blob_key key;
+    uint32_t offset, parts_first; ///< of the blob
+    uint16_t bits, head_bits;
+    uint8_t cause; ///< net_cost
+} net_record;
+
+typedef struct net_run {
+    uint8_t kind; ///< net_body_kind
+    uint8_t back; ///< packets; 0: by age
+    uint8_t age;  ///< 1..254, NET_BODY_AGE_SETTLED
+    uint8_t d;
+    bool is_listed;        ///< decided: by packet
+    uint32_t moved;        ///< decided: its records belong to this run; NET_BODY_NONE
+    uint32_t next;         ///< of the same back or age
+    uint32_t count;        ///< records
+    uint32_t first;        ///< position in body.by_run
+    uint32_t order;        ///< Golomb order of the gaps
+    const net_item* items; ///< of the base packet
+    uint32_t item_count, row_count;
+} net_run;
+
+typedef struct net_body {
+    const base_allocator* allocator;
+    uint32_t index_bits;
+    uint32_t number_bits; ///< of a template's wire number
+    uint32_t absent_bits;
+    uint64_t absent_code;
+    uint32_t* order; ///< slots, in the order in which they are tried
+    uint32_t order_count, order_capacity;
+    bool is_whole;       ///< order has all that wait
+    net_record* records; ///< the first record_count of them are in the body
     uint32_t record_count, record_capacity;
-    uint64_t* order; ///< group, index and position of each record, sorted
-    uint32_t order_capacity;
-    uint64_t* order_scratch;
+    net_run* runs;
+    uint32_t run_count, run_capacity;
+    uint32_t by_back[NET_BODY_BACKS], by_age[NET_BODY_AGES]; ///< first run or NET_BODY_NONE
+    uint64_t* chosen;                                        ///< a bit per slot with a record
+    uint32_t* record_of;                                     ///< [slot], with its bit in chosen
+    uint8_t* buckets;                                        ///< [slot]: scratch of selecting
+    uint32_t slot_capacity;
+    uint32_t* by_slot; ///< records, rising by slot
+    uint32_t* by_run;  ///< records, by run and then by slot
+    uint32_t sorted_capacity;
+    uint32_t* scratch; ///< of selecting
     uint32_t scratch_capacity;
-    uint8_t group_orders[NET_BODY_GROUPS_MAX]; ///< Golomb order + 1; 0: no such group yet
-    proto_bit_writer payload;
-    uint8_t payload_bytes[NET_BODY_BYTES_MAX + NET_ROW_BYTES_MAX + 64];
-} net_body_writer;
+    uint64_t blob_bits; ///< of the records in the body
+} net_body;
 
-void net_body_init(net_body_writer* writer);
-void net_body_deinit(net_body_writer* writer, const base_allocator* allocator);
-void net_body_begin(net_body_writer* writer, size_t capacity, uint32_t index_end,
-                    uint32_t number_bits);
-typedef enum net_body_fit { NET_BODY_TAKEN, NET_BODY_NO_ROOM, NET_BODY_NO_MEMORY } net_body_fit;
-/// Take a record if it surely fits. `base` and `row` are NULL for a destroy.
-net_body_fit net_body_add(net_body_writer* writer, const base_allocator* allocator,
-                          net_body_record record, const uint64_t* base, const uint64_t* row);
-/// Put the records in order and measure exactly: more may fit afterwards.
-void net_body_settle(net_body_writer* writer);
-/// Write the body. Call net_body_settle first. @return bytes; 0 without records.
-size_t net_body_end(net_body_writer* writer, uint8_t* body);
+void net_body_init(net_body* body, const base_allocator* allocator, uint32_t index_max);
+void net_body_deinit(net_body* body);
+/// A packet begins. @return false when memory ran out.
+BASE_MUST_USE bool net_body_begin(net_body* body, uint32_t slot_capacity, uint32_t number_bits);
+/// Room for a record more, and a run more.
+BASE_MUST_USE bool net_body_reserve(net_body* body);
+/// A record for a slot that has none. Room was reserved; the caller fills in the rest.
+net_record* net_body_add(net_body* body, uint32_t slot);
+/// Keep the first `count` records.
+void net_body_drop(net_body* body, uint32_t count);
+static inline bool net_body_has(const net_body* body, uint32_t slot) {
+    return body->chosen[slot >> 6] >> (slot & 63) & 1;
+}
+/// The run of these numbers, made if need be. `back` 0: by age.
+uint32_t net_body_run(net_body* body, uint32_t back, uint32_t age, uint32_t d);
+/// Which runs go by packet: those in which naming slots would cost more. `slot_end` as in the view.
+void net_body_decide(net_body* body, uint32_t slot_end);
+/// The run in which a record stands.
+static inline uint32_t net_body_run_of(const net_body* body, uint32_t run) {
+    return body->runs[run].moved != NET_BODY_NONE ? body->runs[run].moved : run;
+}
+/// Put the records in order. @return the bits of the body; 0 without records.
+uint64_t net_body_measure(net_body* body, const net_blobs* blobs);
+/// Append it. After net_body_measure. `account` may be NULL.
+void net_body_write(const net_body* body, const net_blobs* blobs, proto_bit_writer* writer,
+                    uint64_t bits, net_ledger_account* account);

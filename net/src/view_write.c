@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: MIT
+// A view writes a packet: which bases, which records, until the room is used.
+//
+// Bases. A living slot is coded against the newest row that this client acknowledged for it, and an older
+// acknowledged one when that helps to foresee (choose_base2). None is older than one that was used before in the
+// same life, for the client may have forgotten it; none has more than NET_VIEW_SENDS_MAX sends behind it, for
+// it keeps so many rows; one beyond an age of 8 bits is named "settled", which is legal only if nothing
+// was sent between it and then. Otherwise the row is absolute, against the template's defaults.
+//
+// Filling. Everything that waits is tried first, in the order of slots, when it should fit. If it does not, the
+// most urgent are taken in their order until typical costs say that the room is used; then the body is
+// measured exactly and the last ones are given up, or more are tried. What goes together (a unit) is taken or
+// left as a whole; with a group go all members that the client may not have as they are now, waiting or not, so
+// that it never holds them from two different ticks.
+#include "base/assert.h"
+#include "view_internal.h"
+
+#include <string.h>
+
+enum {
+    HEAD_BITS = 12, // of a body without records, and its runs' count
+    ROUNDS_MAX = 4, // of trying more after measuring
+    MISSES_MAX = 8, // units that do not fit are looked past so often
+    AVERAGE_OVER = 8,
+    BITS_MIN = 4 * 16, // typical costs never fall below; 1/16 bits
+    BASE2_TICKS_MAX = 16,
+};
+
+// ---- bases ----
+
+static bool has_base(const net_slot* s, uint32_t now) {
+    if (s->acked_count == 0 || s->behind[0] > NET_VIEW_SENDS_MAX) return false;
+    if (s->has_floor && (int32_t)(s->acked_ticks[0] - s->floor_tick) < 0) return false;
+    return s->acked_ticks[0] != now;
+}
+
+// Position among the acknowledged rows of the second base; 0: none.
+static uint32_t choose_base2(const net_slot* s) {
+    if (s->acked_count < 2 || s->behind[1] > NET_VIEW_SENDS_MAX) return 0;
+    if (s->has_floor && (int32_t)(s->acked_ticks[1] - s->floor_tick) < 0) return 0;
+    return s->acked_ticks[0] - s->acked_ticks[1] <= BASE2_TICKS_MAX ? 1 : 0;
+}
+
+static void make_absolute(net_record* record) {
+    record->run = NET_RUN_ABSOLUTE;
+    record->key = (net_blob_key){.index = record->key.index, .classes = record->key.classes};
+    if (record->cause != NET_COST_HEAL) record->cause = NET_COST_ABSOLUTE;
+}
+
+// The packet with the base, if its records are at hand; how many packets back.
+static uint32_t find_back(const net_view* view, const net_slot* s, uint16_t seq) {
+    uint32_t back = (uint16_t)(seq - s->acked_seq);
+    if (back == 0 || back > NET_VIEW_BACK_MAX) return 0;
+    const net_view_packet* packet = &view->packets[s->acked_seq & (NET_VIEW_PACKETS - 1)];
+    bool is_there = packet->state == NET_PACKET_ACKED && packet->seq == s->acked_seq &&
+                    packet->count > 0 && (uint32_t)packet->tick == s->acked_ticks[0];
+    return is_there ? back : 0;
+}
+
+static void choose_base(net_view* view, const net_slot* s, uint16_t seq, net_record* record) {
+    uint32_t now = (uint32_t)net_replica_tick(view->replica);
+    net_blob_key* key = &record->key;
+    if (s->wants_heal || !has_base(s, now)) {
+        make_absolute(record);
+        return;
+    }
+    key->age = now - s->acked_ticks[0];
+    key->base_classes = s->acked_classes[0];
+    net_body* body = &view->replica->body;
+    if (key->age > NET_BASE_AGE_MAX) {
+        key->is_settled = s->behind[0] == 0 || now - s->first_after_tick < NET_BODY_AGE_SETTLED;
+        if (key->is_settled)
+            record->run = net_body_run(body, 0, NET_BODY_AGE_SETTLED, 0);
+        else
+            make_absolute(record);
+        return;
+    }
+    uint32_t second = choose_base2(s);
+    if (second) {
+        key->d = (uint8_t)(s->acked_ticks[0] - s->acked_ticks[second]);
+        key->base2_classes = s->acked_classes[second];
+    }
+    uint32_t back = find_back(view, s, seq);
+    record->run = net_body_run(body, back, key->age, key->d);
+    net_run* run = &body->runs[record->run];
+    if (back && !run->items) {
+        const net_view_packet* packet = &view->packets[s->acked_seq & (NET_VIEW_PACKETS - 1)];
+        run->items = packet->items;
+        run->item_count = packet->count;
+        run->row_count = packet->row_count;
+    }
+}
+
+// ---- records ----
+
+typedef enum outcome { TAKEN, NOTHING, NO_ROOM, NO_MEMORY } outcome;
+
+// Add what a slot needs, without its code. The run is not decided yet.
+static outcome prepare(net_view* view, uint32_t slot, uint16_t seq, uint32_t unit_first) {
+    net_body* body = &view->replica->body;
+    net_slot* s = &view->slots[slot];
+    if (s->flying >= NET_VIEW_FLYING_MAX) {
+        view->counters.held_back += view->held_tick != net_replica_tick(view->replica);
+        return NOTHING;
+    }
+    if (!net_body_reserve(body)) return NO_MEMORY;
+    net_record* record = net_body_add(body, slot);
+    record->unit_first = unit_first;
+    record->handle = s->handle;
+    record->bits = record->head_bits = 0;
+    record->parts_first = record->offset = 0;
+    record->key = (net_blob_key){.index = ecs_entity_index(s->handle), .classes = s->classes};
+    if (s->state == NET_SLOT_GOING) {
+        record->cause = NET_COST_DESTROY;
+        record->run = NET_RUN_DESTROY;
+    } else if (s->state == NET_SLOT_LIVE) {
+        record->cause = s->wants_heal                             ? NET_COST_HEAL
+                        : net_set_has(view, NET_SET_REPEAT, slot) ? NET_COST_REPEAT
+                                                                  : NET_COST_CHANGE;
+        choose_base(view, s, seq, record);
+        net_blobs_prefetch(&view->replica->blobs, &record->key);
+    } else {
+        record->cause = NET_COST_CREATE;
+        record->run = NET_RUN_CREATE;
+        net_blobs_prefetch(&view->replica->blobs, &record->key);
+    }
+    body->runs[record->run].count++;
+    return TAKEN;
+}
+
+// Find its code. @return false when memory ran out.
+static bool code(net_view* view, net_record* record) {
+    net_body* body = &view->replica->body;
+    if (record->run == NET_RUN_DESTROY) return true;
+    if (body->runs[record->run].back && !body->runs[record->run].is_listed) {
+        if (body->runs[record->run].moved == NET_BODY_NONE) net_body_decide(body, view->slot_end);
+        record->run = net_body_run_of(body, record->run);
+    }
+    record->key.is_listed = body->runs[record->run].is_listed;
+    net_blob blob;
+    net_blob_result result = net_blobs_get(&view->replica->blobs, &record->key, &blob);
+    if (result == NET_BLOB_NO_BASE2) {
+        record->key.d = 0;
+        record->key.base2_classes = 0;
+        record->key.is_listed = false;
+        record->run = net_body_run(body, 0, record->key.age, 0);
+        result = net_blobs_get(&view->replica->blobs, &record->key, &blob);
+    }
+    if (result == NET_BLOB_NO_BASE) {
+        make_absolute(record);
+        result = net_blobs_get(&view->replica->blobs, &record->key, &blob);
+    }
+    if (result != NET_BLOB_OK) return false;
+    record->bits = blob.bits;
+    record->head_bits = blob.head_bits;
+    record->offset = blob.offset;
+    record->parts_first = blob.parts_first;
+    return true;
+}
+
+// ---- filling ----
+
+typedef struct filler {
+    net_view* view;
+    net_body* body;
+    uint16_t seq;
+    uint32_t next;  // of body->order
+    uint32_t coded; // records with a code
+    uint64_t spent; // bits, as far as they are known or typical
+    uint64_t limit; // bits
+    uint32_t misses;
+    bool is_split; // groups may be torn: one alone is too large for a packet
+    bool has_overflown;
+} filler;
+
+static uint32_t group_of(const net_view* view, uint32_t slot) {
+    uint32_t member = view->slots[slot].member;
+    return member != UINT32_MAX ? view->members[member].group : 0;
+}
+
+// The records of a slot and of all that must go with it.
+static bool prepare_unit(filler* f, uint32_t slot) {
+    net_view* view = f->view;
+    uint32_t unit_first = f->body->record_count;
+    uint32_t group = view->group_count > 0 && !f->is_split ? group_of(view, slot) : 0;
+    if (group == 0) return prepare(view, slot, f->seq, unit_first) != NO_MEMORY;
+    uint32_t first, end;
+    net_view_find_group(view, group, &first, &end);
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t other = (uint32_t)view->groups[i];
+        if (!net_set_has(view, NET_SET_UNSETTLED, other) || net_body_has(f->body, other)) continue;
+        outcome result = prepare(view, other, f->seq, unit_first);
+        if (result == NO_MEMORY) return false;
+        if (result == NOTHING) { // one of them is held back: all of them are
+            net_body_drop(f->body, unit_first);
+            return true;
+        }
+    }
+    return true;
+}
+
+// Code what was prepared, unit by unit, as long as it should fit. @return false when memory ran out.
+static bool code_prepared(filler* f) {
+    net_body* body = f->body;
+    while (f->coded < body->record_count) {
+        uint64_t spent = f->spent;
+        uint32_t i = f->coded;
+        do {
+            if (!code(f->view, &body->records[i])) return false;
+            spent += body->records[i].bits + f->view->overhead_bits / 16;
+            i++;
+        } while (i < body->record_count && body->records[i].unit_first == f->coded);
+        if (spent > f->limit && f->coded > 0) {
+            f->has_overflown = true;
+            net_body_drop(body, f->coded);
+            return true;
+        }
+        f->spent = spent;
+        f->coded = i;
+    }
+    return true;
+}
+
+// Take from the order until the room seems to be used. The first ones are prepared together: how many of
+// them share a base packet decides how they are named.
+static bool take(filler* f, uint32_t together) {
+    net_body* body = f->body;
+    uint32_t end = f->next + together < body->order_count ? f->next + together : body->order_count;
+    while (f->next < end) {
+        uint32_t slot = body->order[f->next++];
+        if (!net_body_has(body, slot) && !prepare_unit(f, slot)) return false;
+    }
+    net_body_decide(body, f->view->slot_end);
+    if (!code_prepared(f)) return false;
+    while (!f->has_overflown && f->next < body->order_count) {
+        uint32_t slot = body->order[f->next++];
+        if (net_body_has(body, slot)) continue;
+        if (!prepare_unit(f, slot) || !code_prepared(f)) return false;
+    }
+    return true;
+}
+
+static uint32_t typical_count(const net_view* view, uint64_t bits) {
+    return (uint32_t)(bits * 16 / view->update_bits) + 1;
+}
+
+// Give up the last units until the body is no longer than `limit`. @return its bits.
+static uint64_t trim(filler* f, uint64_t limit) {
+    net_body* body = f->body;
+    uint64_t bits = net_body_measure(body, &f->view->replica->blobs);
+    while (bits > limit && body->record_count > 0) {
+        uint64_t excess = bits - limit;
+        uint32_t count = body->record_count;
+        for (uint64_t freed = 0; freed < excess && count > 0;) {
+            uint32_t first = body->records[count - 1].unit_first;
+            while (count > first)
+                freed += body->records[--count].bits + 1;
+        }
+        net_body_drop(body, count);
+        f->coded = count;
+        bits = net_body_measure(body, &f->view->replica->blobs);
+    }
+    return bits;
+}
+
+// After measuring: what a record costs beside its code.
+static void learn(net_view* view, const net_body* body, uint64_t bits) {
+    uint32_t count = body->record_count;
+    if (count < 2) return;
+    uint64_t beside = (bits - body->blob_bits) * 16 / count;
+    view->overhead_bits += (uint32_t)beside / AVERAGE_OVER;
+    view->overhead_bits -= view->overhead_bits / AVERAGE_OVER;
+    uint64_t sums[2] = {0, 0};
+    uint32_t counts[2] = {0, 0};
+    for (uint32_t i = 0; i < count; i++) {
+        if (body->records[i].run == NET_RUN_DESTROY) continue;
+        bool is_create = body->records[i].run == NET_RUN_CREATE;
+        sums[is_create] += body->records[i].bits;
+        counts[is_create]++;
+    }
+    uint32_t* typical[2] = {&view->update_bits, &view->create_bits};
+    for (uint32_t i = 0; i < 2; i++) {
+        if (counts[i] == 0) continue;
+        uint64_t now = sums[i] * 16 / counts[i] + view->overhead_bits;
+        *typical[i] = (uint32_t)((*typical[i] * (AVERAGE_OVER - 1) + now) / AVERAGE_OVER);
+        if (*typical[i] < BITS_MIN) *typical[i] = BITS_MIN;
+    }
+}
+
+static bool begin_body(filler* f) {
+    net_view* view = f->view;
+    f->next = f->coded = f->misses = 0;
+    f->spent = HEAD_BITS;
+    f->has_overflown = false;
+    return net_body_begin(f->body, view->slot_capacity,
+                          net_history_number_bits(view->replica->history));
+}
+
+// Nothing fits the budget: what waits longest goes all the same, if the packet can hold it.
+static bool take_oldest(filler* f, uint64_t hard, uint64_t* bits) {
+    uint32_t slot = net_view_oldest(f->view);
+    *bits = 0;
+    if (slot == UINT32_MAX) return true;
+    f->limit = hard;
+    for (uint32_t attempt = 0; attempt < 2 && *bits == 0; attempt++) {
+        if (!begin_body(f) || !prepare_unit(f, slot)) return false;
+        uint32_t count = f->body->record_count;
+        net_body_decide(f->body, f->view->slot_end);
+        if (!code_prepared(f)) return false;
+        *bits = net_body_measure(f->body, &f->view->replica->blobs);
+        if (*bits <= hard) return true;
+        *bits = 0;
+        if (count < 2) break;
+        // A group that no packet holds.
+        f->is_split = true;
+        f->view->counters.groups_split++;
+        if (!begin_body(f) || !net_view_order_all(f->view) || !take(f, 1)) return false;
+        *bits = trim(f, hard);
+        if (*bits > 0) return true;
+    }
+    net_body_drop(f->body, 0);
+    return true;
+}
+
+// Someone who waits is too large for what is left of this packet: whoever is not may go.
+static bool take_any(filler* f, uint64_t limit, uint64_t* bits) {
+    *bits = 0;
+    f->is_split = false;
+    f->limit = limit;
+    if (!net_view_order_all(f->view)) return false;
+    for (uint32_t i = 0; i < f->body->order_count && i < MISSES_MAX && *bits == 0; i++) {
+        if (!begin_body(f)) return false;
+        f->next = i;
+        if (!take(f, 1)) return false;
+        *bits = trim(f, limit);
+    }
+    return true;
+}
+
+// All that fits. *bits: of the body, 0 for none. @return false when memory ran out.
+static bool fill(filler* f, net_view_room room, uint64_t* bits) {
+    net_view* view = f->view;
+    uint64_t limit = room.soft < room.hard ? room.soft : room.hard;
+    f->limit = limit;
+    *bits = 0;
+    for (uint32_t attempt = 0; attempt < 2; attempt++) {
+        if (!begin_body(f) || !net_view_order(view, (uint32_t)limit, attempt > 0)) return false;
+        bool is_all = attempt == 0 && f->body->is_whole;
+        if (is_all) f->limit = UINT64_MAX;
+        if (!take(f, is_all ? UINT32_MAX - 1 - f->next : typical_count(view, limit))) return false;
+        f->limit = limit;
+        if (!is_all) break;
+        *bits = net_body_measure(f->body, &view->replica->blobs);
+        if (*bits <= limit) return true;
+    }
+    *bits = trim(f, limit);
+    for (uint32_t round = 0; round<ROUNDS_MAX&& * bits> 0; round++) {
+        uint64_t left = limit - *bits;
+        learn(view, f->body, *bits);
+        if (left < view->update_bits / 8 || f->next >= f->body->order_count) break;
+        uint32_t before = f->body->record_count;
+        f->spent = *bits;
+        f->has_overflown = false;
+        if (!take(f, typical_count(view, left))) return false;
+        *bits = trim(f, limit);
+        if (f->body->record_count <= before) break;
+    }
+    if (*bits == 0 && !take_oldest(f, room.hard, bits)) return false;
+    return *bits > 0 || take_any(f, limit, bits);
+}
+
+// ---- what was sent ----
+
+static void note_record(net_view* view, const net_record* record, uint32_t now) {
+    net_slot* s = &view->slots[record->slot];
+    net_view_counters* counters = &view->counters;
+    if (s->acked_count > 0 && s->behind[0] == 0) s->first_after_tick = now;
+    for (uint32_t i = 0; i < NET_VIEW_ACKED; i++)
+        s->behind[i] = (uint8_t)(s->behind[i] + (s->behind[i] < UINT8_MAX));
+    s->sent_tick = now;
+    s->ordinal++;
+    s->in_chapter = (uint16_t)(s->in_chapter + (s->in_chapter < UINT16_MAX));
+    s->flying++;
+    counters->records_repeated += net_set_has(view, NET_SET_REPEAT, record->slot);
+    switch (record->run) {
+    case NET_RUN_DESTROY:
+        counters->records_destroy++;
+        break;
+    case NET_RUN_CREATE:
+        s->state = NET_SLOT_CREATE_SENT;
+        s->is_told = true;
+        counters->records_create++;
+        break;
+    case NET_RUN_ABSOLUTE:
+        counters->records_absolute++;
+        counters->heals += s->wants_heal;
+        break;
+    default:
+        s->floor_tick = now - record->key.age - record->key.d;
+        s->has_floor = true;
+        counters->records_update++;
+        counters->records_settled += record->key.is_settled;
+    }
+    s->wants_heal = false;
+    if (net_set_has(view, NET_SET_PENDING, record->slot)) view->pending_count--;
+    net_set_remove(view, NET_SET_PENDING, record->slot);
+    net_set_remove(view, NET_SET_REPEAT, record->slot);
+}
+
+static void note_sent(net_view* view, net_view_packet* packet) {
+    const net_body* body = &view->replica->body;
+    uint32_t now = (uint32_t)net_replica_tick(view->replica);
+    for (uint32_t i = 0; i < body->record_count; i++) {
+        const net_record* record = &body->records[body->by_slot[i]];
+        note_record(view, record, now);
+        bool is_row = record->run != NET_RUN_DESTROY;
+        packet->items[i] = (net_item){.slot = record->slot | (is_row ? NET_ITEM_ROW : 0),
+                                      .ordinal = view->slots[record->slot].ordinal,
+                                      .classes = record->key.classes};
+        packet->row_count += is_row;
+    }
+    packet->count = body->record_count;
+}
+
+// ---- packets ----
+
+static void release_items(net_view* view, net_view_packet* packet) {
+    base_release(&view->replica->pool.allocator, packet->items,
+                 packet->capacity * sizeof *packet->items);
+    packet->items = NULL;
+    packet->count = packet->capacity = packet->row_count = 0;
+}
+
+static net_view_packet* begin_packet(net_view* view, uint16_t seq) {
+    net_view_packet* packet = &view->packets[seq & (NET_VIEW_PACKETS - 1)];
+    if (packet->state == NET_PACKET_FLYING) (void)net_view_lost(view, packet->seq);
+    release_items(view, packet);
+    packet->state = NET_PACKET_FREE;
+    // Whoever could be named by a list any more.
+    uint16_t old = (uint16_t)(seq - NET_VIEW_BACK_MAX - 1);
+    net_view_packet* former = &view->packets[old & (NET_VIEW_PACKETS - 1)];
+    if (former->state == NET_PACKET_ACKED && former->seq == old) release_items(view, former);
+    return packet;
+}
+
+net_result net_view_write(net_view* view, uint16_t seq, net_view_room room,
+                          proto_bit_writer* writer, uint32_t* records) {
+    net_replica* replica = view->replica;
+    BASE_ASSERT(view->packet_count == 0 || seq == view->seq_next);
+    BASE_ASSERT(replica->published == net_history_step_count(replica->history));
+    *records = 0;
+    if (view->is_broken) return NET_ERR_MEMORY;
+    net_view_packet* packet = begin_packet(view, seq);
+    net_view_merge(view, replica->published_tick);
+    uint64_t bits = 0;
+    uint64_t left = (uint64_t)writer->capacity * 8 - writer->size_bits;
+    if (room.hard > left) room.hard = (uint32_t)left;
+    filler f = {.view = view, .body = &replica->body, .seq = seq};
+    bool ok = true;
+    if (view->pending_count > 0) {
+        uint64_t made = replica->blobs.made, shared = replica->blobs.shared;
+        ok = fill(&f, room, &bits);
+        view->counters.blobs_made += replica->blobs.made - made;
+        view->counters.blobs_shared += replica->blobs.shared - shared;
+        view->held_tick = net_replica_tick(replica);
+    }
+    if (bits > 0) {
+        packet->capacity = f.body->record_count;
+        packet->items =
+            base_allocate(&replica->pool.allocator, packet->capacity * sizeof *packet->items);
+        ok = ok && packet->items;
+    }
+    if (!ok) {
+        packet->capacity = 0;
+        view->is_broken = true;
+        return NET_ERR_MEMORY;
+    }
+    packet->tick = net_replica_tick(replica);
+    packet->seq = seq;
+    packet->state = NET_PACKET_FLYING;
+    view->packet_count++;
+    view->seq_next = (uint16_t)(seq + 1);
+    view->counters.packets++;
+    view->counters.bits += bits;
+    if (bits == 0) return NET_OK;
+    net_body_write(f.body, &replica->blobs, writer, bits, net_view_account(view));
+    note_sent(view, packet);
+    learn(view, f.body, bits);
+    *records = f.body->record_count;
+    return NET_OK;
+}
