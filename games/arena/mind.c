@@ -99,7 +99,7 @@ static void choose_goal(ecs_world* world, const arena_game* game, const arena_mi
     base_rng* rng = ecs_world_rng(world);
     ecs_vec2 goal;
     if (mind->role == ARENA_GUARD) {
-        goal = around(rng, find_flag(world, game, team), 24.0f);
+        goal = around(rng, find_flag(world, game, team), 45.0f);
     } else if (mind->role == ARENA_RAID) {
         uint32_t other = team % ARENA_TEAMS + 1;
         uint32_t turns = base_rng_below(rng, ARENA_TEAMS - 1);

@@ -15,8 +15,8 @@
 #define GHOST_S 2.5f
 #define BEACON_S 25.0f
 #define SPAWNS_PER_TICK 2u ///< and team
-#define RAID_PERCENT 14u
-#define GUARD_PERCENT 16u
+#define RAID_PERCENT 12u
+#define GUARD_PERCENT 8u
 
 uint32_t arena_ticks(const arena_game* game, float seconds) {
     return (uint32_t)((float)game->tick_rate_hz * seconds) + 1;

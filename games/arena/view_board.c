@@ -14,7 +14,7 @@
 
 static const ecs_color white = {255, 255, 255, 255};
 static const ecs_color soft = {170, 186, 224, 255};
-static const ecs_color panel = {8, 11, 22, 170};
+static const ecs_color panel = {8, 11, 22, 215};
 
 ES_STAGE(render)
 ES_TAG(render)

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+/// A match of arena with bots, in one process: the bots look at the server's own world.
+#pragma once
+
+#include "test.h"
+
+#include "arena.h"
+#include "base/bytes.h"
+#include "net/match.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE_BOTS_MAX 256u
+
+typedef struct table_bot {
+    uint32_t client;
+    uint64_t input_number;
+    base_rng rng;
+    _Alignas(16) uint8_t memory[NET_BOT_MEMORY_BYTES];
+} table_bot;
+
+typedef struct table {
+    base_report_first faults;
+    net_module* module;
+    net_match* match;
+    table_bot bots[TABLE_BOTS_MAX];
+    uint32_t bot_count;
+    uint32_t events[ARENA_MESSAGE_COUNT]; ///< seen by table_step
+    arena_hit last_hit;
+    arena_killed last_kill;
+    arena_flag_moved last_flag;
+    arena_ray last_ray;
+} table;
+
+static inline char* table_read_file(const char* file) {
+    FILE* stream = fopen(file, "rb");
+    assert_non_null(stream);
+    char* text = calloc(1, 1u << 16);
+    assert_non_null(text);
+    size_t size = fread(text, 1, (1u << 16) - 1, stream);
+    fclose(stream);
+    assert_true(size > 0);
+    return text;
+}
+
+/// `settings`: "agents=10", a NULL at the end; NULL: none.
+static inline void table_open(table* t, const char* const* settings, uint64_t seed, net_role role,
+                              bool has_render) {
+    memset(t, 0, sizeof *t);
+    base_reporter reporter = base_reporter_first(&t->faults);
+    char* text = table_read_file(ARENA_BLK);
+    net_result result = net_module_wrap(arena_module(), text, "arena.blk", &reporter, &t->module);
+    free(text);
+    if (result) print_error("%s\n", t->faults.text);
+    assert_int_equal(result, NET_OK);
+    net_match_config config = net_match_config_default(t->module);
+    config.seed = seed;
+    config.role = role;
+    config.has_render = has_render;
+    config.tick_rate_hz = 30;
+    for (; settings && *settings; settings++)
+        assert_int_equal(net_match_setting_apply(&config, *settings, &reporter), NET_OK);
+    result = net_match_create(&config, &reporter, &t->match);
+    if (result) print_error("%s\n", t->faults.text);
+    assert_int_equal(result, NET_OK);
+}
+
+static inline void table_close(table* t) {
+    net_match_destroy(t->match);
+    net_module_close(t->module);
+}
+
+static inline arena_game* table_game(table* t) {
+    return net_match_context(t->match);
+}
+
+static inline ecs_world* table_world(table* t) {
+    return net_match_world(t->match);
+}
+
+static inline void table_join_bots(table* t, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        table_bot* bot = &t->bots[t->bot_count++];
+        bot->client = t->bot_count;
+        bot->rng = base_rng_make(bot->client, 7);
+        net_match_join(t->match, bot->client, "bot", true);
+    }
+}
+
+static inline void table_input(table* t, uint32_t client, const arena_input* input) {
+    uint8_t packed[NET_INPUT_BYTES_MAX];
+    size_t size;
+    uint32_t message = net_match_input_message(t->match);
+    assert_int_equal(net_match_pack(t->match, message, input, packed, sizeof packed, &size),
+                     NET_OK);
+    assert_int_equal(net_match_input_check(t->match, packed, size), NET_OK);
+    net_match_input(t->match, client, packed, size);
+}
+
+static inline void table_think(table* t) {
+    for (uint32_t i = 0; i < t->bot_count; i++) {
+        table_bot* bot = &t->bots[i];
+        arena_input input = {0};
+        const net_game_view view = {
+            .size_bytes = sizeof view,
+            .world = table_world(t),
+            .context = table_game(t),
+            .player = net_match_player(t->match, bot->client),
+            .client = bot->client,
+            .tick = net_match_tick(t->match),
+            .dt = net_match_dt(t->match),
+            .input_number = ++bot->input_number,
+            .rng = &bot->rng,
+            .memory = bot->memory,
+        };
+        arena_bot_think(&view, &input);
+        table_input(t, bot->client, &input);
+    }
+}
+
+static inline void table_listen(table* t) {
+    ecs_changes changes = ecs_changes_get(table_world(t));
+    for (uint32_t i = 0; i < changes.event_count; i++) {
+        const ecs_event* event = &changes.events[i];
+        uint32_t message = net_match_message_of(t->match, event->type);
+        if (message == 0) continue;
+        t->events[message - 1]++;
+        if (message == ARENA_MESSAGE_HIT + 1) memcpy(&t->last_hit, event->payload, event->size);
+        if (message == ARENA_MESSAGE_KILLED + 1) memcpy(&t->last_kill, event->payload, event->size);
+        if (message == ARENA_MESSAGE_RAY + 1) memcpy(&t->last_ray, event->payload, event->size);
+        if (message == ARENA_MESSAGE_FLAG_MOVED + 1)
+            memcpy(&t->last_flag, event->payload, event->size);
+    }
+}
+
+/// One tick: bots think, the world steps, events are counted.
+static inline void table_step(table* t) {
+    table_think(t);
+    net_match_step(t->match, NULL);
+    table_listen(t);
+    ecs_changes_clear(table_world(t));
+}
+
+static inline void table_steps(table* t, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        table_step(t);
+}
+
+/// A component of a client's entity, for writing.
+static inline void* table_of(table* t, uint32_t client, ecs_component_id component) {
+    return ecs_find_mut(table_world(t), net_match_player(t->match, client), component);
+}
+
+/// Put a client's fighter somewhere, at rest, with all it needs.
+static inline void table_put(table* t, uint32_t client, float x, float y) {
+    arena_game* game = table_game(t);
+    *(ecs_vec2*)table_of(t, client, game->pos) = (ecs_vec2){x, y};
+    *(ecs_vec2*)table_of(t, client, game->vel) = (ecs_vec2){0.0f, 0.0f};
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+// Arena on a client: what keys become, what is predicted, what is drawn.
+
+#include "arena_table.h"
+
+#include "base/math.h"
+
+// ---- keys and pointer ----
+
+typedef struct human {
+    net_game_view view;
+    net_controls controls;
+    bool actions[ARENA_ACTION_COUNT], pressed[ARENA_ACTION_COUNT];
+    _Alignas(16) uint8_t memory[NET_BOT_MEMORY_BYTES];
+    uint32_t sent;
+} human;
+
+static bool take_rally(void* sender, uint32_t message, const void* payload) {
+    (void)payload;
+    assert_int_equal(message, ARENA_MESSAGE_RALLY + 1);
+    ((human*)sender)->sent++;
+    return true;
+}
+
+static void open_human(human* h) {
+    memset(h, 0, sizeof *h);
+    h->view = (net_game_view){
+        .size_bytes = sizeof h->view, .memory = h->memory, .send = take_rally, .sender = h};
+    h->controls = (net_controls){.size_bytes = sizeof h->controls,
+                                 .actions = h->actions,
+                                 .pressed = h->pressed,
+                                 .action_count = ARENA_ACTION_COUNT};
+}
+
+static arena_input ask(human* h) {
+    arena_input input = {0};
+    arena_human_input(&h->view, &h->controls, &input);
+    return input;
+}
+
+static void keys_move_and_shoot_where_one_goes(void** state) {
+    (void)state;
+    human h;
+    open_human(&h);
+    arena_input input = ask(&h);
+    assert_int_equal(input.move_x, 0);
+    assert_false(input.is_firing || input.is_raying);
+    h.actions[ARENA_ACTION_UP] = h.actions[ARENA_ACTION_FIRE] = true;
+    h.pressed[ARENA_ACTION_RAY] = true; // a short tap
+    input = ask(&h);
+    assert_int_equal(input.move_y, -127);
+    assert_int_equal(input.aim, 3 * ARENA_AIM_STEPS / 4);
+    assert_true(input.is_firing && input.is_raying);
+    h.actions[ARENA_ACTION_UP] = false;
+    assert_int_equal(ask(&h).aim, 3 * ARENA_AIM_STEPS / 4); // as it was
+    h.actions[ARENA_ACTION_LEFT] = h.actions[ARENA_ACTION_RIGHT] = true;
+    assert_int_equal(ask(&h).move_x, 0);
+}
+
+static void the_pointer_aims_from_the_middle(void** state) {
+    (void)state;
+    human h;
+    open_human(&h);
+    h.controls.has_pointer = true;
+    h.controls.pointer_x = ARENA_VIEW_WIDTH * 0.5f + 100.0f;
+    h.controls.pointer_y = ARENA_VIEW_HEIGHT * 0.5f;
+    assert_int_equal(ask(&h).aim, 0);
+    h.controls.pointer_x = ARENA_VIEW_WIDTH * 0.5f;
+    h.controls.pointer_y = ARENA_VIEW_HEIGHT * 0.5f + 100.0f;
+    h.controls.pointer_down = true;
+    arena_input input = ask(&h);
+    assert_int_equal(input.aim, ARENA_AIM_STEPS / 4);
+    assert_true(input.is_firing);
+}
+
+static void a_call_is_sent_once_per_press(void** state) {
+    (void)state;
+    human h;
+    open_human(&h);
+    h.actions[ARENA_ACTION_RALLY] = h.pressed[ARENA_ACTION_RALLY] = true;
+    (void)ask(&h);
+    h.pressed[ARENA_ACTION_RALLY] = false;
+    (void)ask(&h);
+    assert_int_equal(h.sent, 1);
+}
+
+static void angles_survive_the_way_through_an_input(void** state) {
+    (void)state;
+    for (int32_t aim = 0; aim < ARENA_AIM_STEPS; aim++) {
+        ecs_vec2 direction = arena_direction(arena_aim_angle(aim));
+        assert_int_equal(arena_aim_of(direction.x * 30.0f, direction.y * 30.0f), aim);
+    }
+}
+
+// ---- prediction ----
+
+// What replication brings: the living entities with their replicated values.
+static void copy(table* t, net_match* ahead) {
+    ecs_world* from = table_world(t);
+    ecs_world* to = net_match_world(ahead);
+    for (ecs_entity entity = ecs_entity_next(from, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
+         entity = ecs_entity_next(from, entity)) {
+        ecs_template_id id = ecs_entity_template(from, entity);
+        const ecs_template* template_ = ecs_template_get(from, id);
+        if (!template_->is_replicated) continue;
+        if (!ecs_is_alive(to, entity))
+            assert_int_equal(ecs_create_at(to, entity, id, NULL, 0), ECS_OK);
+        for (uint32_t k = 0; k < template_->component_count; k++) {
+            const ecs_template_component* part = &template_->components[k];
+            if (!(part->flags & ECS_COMPONENT_REPLICATED)) continue;
+            ecs_type_id type = ecs_component_get(from, part->component)->type;
+            memcpy(ecs_get_mut(to, entity, part->component), ecs_get(from, entity, part->component),
+                   ecs_type_get(from, type)->size);
+        }
+    }
+}
+
+static void step_ahead(net_match* ahead, ecs_entity player, const arena_input* input,
+                       ecs_tick tick) {
+    ecs_world* world = net_match_world(ahead);
+    ecs_event_type event = ecs_event_find(world, "arena_input");
+    assert_true(ecs_event_send(world, player, event, input));
+    const ecs_step step = {.tick = tick, .dt = net_match_dt(ahead)};
+    ecs_world_step(world, &step);
+    ecs_changes_clear(world);
+}
+
+static void a_prediction_moves_and_shoots_as_the_server_does(void** state) {
+    (void)state;
+    static const char* const nobody[] = {"agents=0", "pickups=0", NULL};
+    table t;
+    table_open(&t, nobody, 3, NET_ROLE_SERVER, false);
+    net_match_join(t.match, 1, "own", false);
+    arena_game* game = table_game(&t);
+    net_match_config config = *net_match_get_config(t.match);
+    config.role = NET_ROLE_PREDICT;
+    net_match* ahead;
+    assert_int_equal(net_match_create(&config, NULL, &ahead), NET_OK);
+    net_match_mirror_start(ahead, config.tick_rate_hz, config.settings, ARENA_SETTING_COUNT);
+    ecs_entity player = net_match_player(t.match, 1);
+    copy(&t, ahead);
+    base_rng rng = base_rng_make(9, 9);
+    arena_input input = {0};
+    for (uint32_t i = 0; i < 3000; i++) {
+        if (i % 9 == 0) {
+            input.move_x = base_rng_range(&rng, -127, 127);
+            input.move_y = base_rng_range(&rng, -127, 127);
+            input.aim = (int32_t)base_rng_below(&rng, ARENA_AIM_STEPS);
+            input.is_firing = base_rng_below(&rng, 2);
+            input.is_raying = base_rng_below(&rng, 8) == 0;
+        }
+        table_input(&t, 1, &input);
+        table_step(&t);
+        step_ahead(ahead, player, &input, net_match_tick(t.match));
+        ecs_world* world = net_match_world(ahead);
+        assert_memory_equal(ecs_get(world, player, game->pos), table_of(&t, 1, game->pos),
+                            sizeof(ecs_vec2));
+        assert_memory_equal(ecs_get(world, player, game->vel), table_of(&t, 1, game->vel),
+                            sizeof(ecs_vec2));
+        assert_memory_equal(ecs_get(world, player, game->gun), table_of(&t, 1, game->gun),
+                            sizeof(arena_gun));
+        net_predicted shown[NET_PREDICTED_MAX];
+        assert_int_equal(
+            arena_predict(world, net_match_context(ahead), player, shown, NET_PREDICTED_MAX), 1);
+        assert_int_equal(shown[0].entity, player);
+        if (i % 300 == 299) ((arena_gun*)table_of(&t, 1, game->gun))->ammo = 90;
+        if (i % 300 == 299) copy(&t, ahead);
+    }
+    net_match_destroy(ahead);
+    table_close(&t);
+}
+
+// ---- the picture ----
+
+#define TEXTS_MAX 256u
+
+typedef struct recorder {
+    uint32_t shapes, texts;
+    char text[TEXTS_MAX][64];
+} recorder;
+
+static void see(recorder* r, float x, float y) {
+    assert_true(x == x && y == y && base_abs(x) < 1e5f && base_abs(y) < 1e5f);
+    r->shapes++;
+}
+
+static void draw_rect(void* context, float x, float y, float width, float height, ecs_color color) {
+    (void)color;
+    assert_true(width > 0.0f && height > 0.0f);
+    see(context, x, y);
+}
+
+static void draw_circle(void* context, float x, float y, float radius, ecs_color color) {
+    (void)color;
+    assert_true(radius > 0.0f);
+    see(context, x, y);
+}
+
+static void draw_line(void* context, float x0, float y0, float x1, float y1, float width,
+                      ecs_color color) {
+    (void)color;
+    assert_true(width > 0.0f);
+    see(context, x0, y0);
+    see(context, x1, y1);
+}
+
+static void draw_triangles(void* context, const float* points, const ecs_color* colors,
+                           uint32_t count) {
+    (void)colors;
+    assert_int_equal(count % 3, 0);
+    for (uint32_t i = 0; i < count; i++)
+        see(context, points[i * 2], points[i * 2 + 1]);
+}
+
+static void draw_text(void* context, float x, float y, float height, ecs_color color,
+                      const char* text) {
+    (void)color;
+    recorder* r = context;
+    assert_true(height > 0.0f);
+    see(r, x, y);
+    if (r->texts < TEXTS_MAX) snprintf(r->text[r->texts++], sizeof r->text[0], "%s", text);
+}
+
+static float text_width(void* context, float height, const char* text) {
+    (void)context;
+    return (float)strlen(text) * height * 0.5f;
+}
+
+static const char* player_name(void* context, uint32_t client) {
+    (void)context;
+    return client == 1 ? "Ada" : NULL;
+}
+
+static bool has_text(const recorder* r, const char* text) {
+    for (uint32_t i = 0; i < r->texts; i++)
+        if (strcmp(r->text[i], text) == 0) return true;
+    return false;
+}
+
+static void render(table* t, recorder* r, ecs_entity player) {
+    memset(r, 0, sizeof *r);
+    net_draw draw = {
+        .size_bytes = sizeof draw,
+        .context = r,
+        .rect = draw_rect,
+        .circle = draw_circle,
+        .line = draw_line,
+        .triangles = draw_triangles,
+        .text = draw_text,
+        .text_width = text_width,
+        .player = player,
+        .frame_dt_s = 1.0f / 30.0f,
+        .player_name = player_name,
+        .tick = (double)net_match_tick(t->match),
+        .pixels_per_unit = 1.0f,
+    };
+    ecs_world* world = table_world(t);
+    const ecs_step step = {
+        .tick = net_match_tick(t->match), .dt = net_match_dt(t->match), .user = &draw};
+    ecs_world_run_stage(world, ecs_stage_find(world, "render"), &step);
+}
+
+static void a_picture_shows_the_own_fighter_its_state_and_the_board(void** state) {
+    (void)state;
+    static recorder r;
+    table t;
+    table_open(&t, NULL, 3, NET_ROLE_SERVER, true);
+    table_join_bots(&t, 12);
+    for (uint32_t i = 0; i < 200; i++) {
+        table_step(&t);
+        render(&t, &r, net_match_player(t.match, 1));
+    }
+    assert_true(r.shapes > 300);
+    assert_true(has_text(&r, "Ada"));
+    assert_true(has_text(&r, "12 players"));
+    assert_true(has_text(&r, "round 1    4:53"));
+    arena_view* view = table_game(&t)->view;
+    assert_int_equal(view->own_team, 1);
+    assert_true(view->has_camera);
+    table_close(&t);
+}
+
+static void drawing_touches_nothing_of_the_match(void** state) {
+    (void)state;
+    static recorder r;
+    table t;
+    table_open(&t, NULL, 3, NET_ROLE_SERVER, true);
+    table_join_bots(&t, 4);
+    table_steps(&t, 60);
+    uint64_t hash = ecs_world_hash(table_world(&t));
+    for (uint32_t i = 0; i < 10; i++)
+        render(&t, &r, net_match_player(t.match, 1));
+    assert_true(ecs_world_hash(table_world(&t)) == hash);
+    table_close(&t);
+}
+
+static void a_spectator_sees_the_whole_map(void** state) {
+    (void)state;
+    static recorder r;
+    table t;
+    table_open(&t, NULL, 3, NET_ROLE_SERVER, true);
+    table_steps(&t, 30);
+    render(&t, &r, ECS_ENTITY_NONE);
+    arena_view* view = table_game(&t)->view;
+    assert_false(view->has_camera);
+    assert_true(view->pen.scale * ARENA_SIZE < ARENA_VIEW_HEIGHT);
+    assert_true(r.shapes > 2000);
+    table_close(&t);
+}
+
+static void news_names_who_did_what(void** state) {
+    (void)state;
+    static recorder r;
+    table t;
+    table_open(&t, (const char* const[]){"agents=0", "pickups=0", NULL}, 3, NET_ROLE_SERVER, true);
+    net_match_join(t.match, 1, "Ada", false);
+    arena_game* game = table_game(&t);
+    const arena_killed killed = {.killer_client = 1, .killer_team = 1, .victim_team = 3};
+    const arena_flag_moved moved = {.team = 2, .by_team = 4, .what = ARENA_FLAG_IS_CAPTURED};
+    const arena_round_over over = {.winner = 4, .points = 77, .round = 1};
+    assert_true(ecs_event_broadcast(table_world(&t), game->killed, &killed));
+    assert_true(ecs_event_broadcast(table_world(&t), game->flag_moved, &moved));
+    assert_true(ecs_event_broadcast(table_world(&t), game->round_over, &over));
+    table_steps(&t, 2);
+    render(&t, &r, net_match_player(t.match, 1));
+    assert_true(has_text(&r, "Ada got green"));
+    assert_true(has_text(&r, "yellow captured the flag of blue"));
+    assert_true(has_text(&r, "YELLOW WINS ROUND 1 WITH 77"));
+    table_close(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(keys_move_and_shoot_where_one_goes),
+        TEST(the_pointer_aims_from_the_middle),
+        TEST(a_call_is_sent_once_per_press),
+        TEST(angles_survive_the_way_through_an_input),
+        TEST(a_prediction_moves_and_shoots_as_the_server_does),
+        TEST(a_picture_shows_the_own_fighter_its_state_and_the_board),
+        TEST(drawing_touches_nothing_of_the_match),
+        TEST(a_spectator_sees_the_whole_map),
+        TEST(news_names_who_did_what),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
