@@ -17,15 +17,11 @@ void ecs_template_check_replicated(ecs_template_set* set, const ecs_draft* draft
                                    const ecs_template_slot* slot) {
     ecs_type_id id = ecs_template_set_component_type(set, slot->component);
     const ecs_type* type = ecs_type_get(set->world, id);
-    if (!(slot->flags & ECS_COMPONENT_REPLICATED) || ecs_type_is_plain(type)) return;
-    const char* name = ecs_template_set_component_name(set, slot->component);
-    if (id == ECS_BUILTIN_T)
-        ecs_template_set_fault(set, draft->file, line,
-                               "component '%s': text cannot be replicated in a row", name);
-    else
-        ecs_template_set_fault(
-            set, draft->file, line, "component '%s': %s %s cannot be replicated in a row", name,
-            id == ECS_BUILTIN_ARRAY || id == ECS_BUILTIN_OBJECT ? "an" : "a", type->name);
+    if (!(slot->flags & ECS_COMPONENT_REPLICATED)) return;
+    if (ecs_type_is_plain(type) || ecs_type_is_large(type)) return;
+    ecs_template_set_fault(set, draft->file, line, "component '%s': a %s cannot be replicated: %s",
+                           ecs_template_set_component_name(set, slot->component), type->name,
+                           type->box ? "it is boxed" : "it has no write and read");
 }
 
 static bool is_all_real(const ecs_type* type) {

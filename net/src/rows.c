@@ -70,11 +70,6 @@ static const char* add_component(net_row_template* entry, const ecs_template_com
     return NULL;
 }
 
-// What owns memory has no fields to quantise: it travels whole, as its type writes and reads it.
-static bool is_large(const ecs_type* type) {
-    return type->ops && !type->box && type->ops->write && type->ops->read;
-}
-
 static const char* add_large(const net_rows* rows, net_row_template* entry,
                              const ecs_template_component* component) {
     if (entry->large_count == NET_ROW_LARGE_MAX) return "too many values of any length";
@@ -108,7 +103,7 @@ static void list_larges(net_rows* rows) {
             const ecs_template_component* component = &source->components[i];
             const ecs_component* known = ecs_component_get(rows->world, component->component);
             if ((component->flags & ECS_COMPONENT_REPLICATED) &&
-                is_large(ecs_type_get(rows->world, known->type)))
+                ecs_type_is_large(ecs_type_get(rows->world, known->type)))
                 add_large_number(rows, component->component);
         }
     }
@@ -165,11 +160,11 @@ static const char* fill_entry(const net_rows* rows, const ecs_template* source,
         if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
         const ecs_component* known = ecs_component_get(rows->world, component->component);
         const ecs_type* type = ecs_type_get(rows->world, known->type);
-        const char* fault = is_large(type) ? add_large(rows, entry, component)
-                            : type->ops    ? "its type owns memory and does not say how to send it"
-                                           : add_component(entry, component, type);
+        const char* fault = ecs_type_is_large(type) ? add_large(rows, entry, component)
+                            : type->ops ? "its type owns memory and does not say how to send it"
+                                        : add_component(entry, component, type);
         if (fault) return fault;
-        if (is_large(type)) continue;
+        if (ecs_type_is_large(type)) continue;
         uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;
         entry->classes[entry->layout.component_count - 1] = (uint8_t)class_;
         entry->class_mask |= (uint16_t)(1u << class_);

@@ -124,6 +124,13 @@ static inline void* ecs_type_object_mut(const ecs_type* type, void* cell) {
     return type->box ? *(void**)cell : cell;
 }
 
+/// It has functions, lies in its column, and its canonical bytes can be read back: such a value is
+/// replicated as a whole, where plain data is by its fields. Others cannot be.
+static inline bool ecs_type_is_large(const ecs_type* type) {
+    if (!type->ops || type->box) return false;
+    return type->ops->write ? type->ops->read != NULL : !type->ops->read && type->field_count > 0;
+}
+
 /// Register a struct type.
 /// @return ECS_OK; ECS_ERR_DUPLICATE (a built-in or registered name); ECS_ERR_FULL; ECS_ERR_TYPE
 ///         (size over ECS_TYPE_BYTES_MAX, of a boxed type ECS_BOXED_BYTES_MAX; a field outside the

@@ -107,8 +107,6 @@ static void faults_inside_name_file_and_line(void** state) {
          "x.blk:2: error: '_trak' means nothing here, did you mean '_track'?"},
         {"a { x:list<i>=1 }",
          "x.blk:1: error: a list<i> is written as a block: \"x:list<i>\"{ item:type=value }"},
-        {"a {\n \"x:array\"{ _replicate:b=yes } }",
-         "x.blk:2: error: component 'x': an array cannot be replicated in a row"},
         {"a { \"x:object\"{ _bits:i=3 } }", NULL},
         {"a { \"x:object\"{ \"1:object\"{ \"2:object\"{ \"3:object\"{ \"4:object\"{ \"5:object\"{\n"
          "\"6:object\"{ \"7:object\"{\n \"8:object\"{ } } } } } } } } } }",

@@ -325,14 +325,20 @@ static void faults_between_templates_name_file_and_line(void** state) {
                       "x.blk:2: error: template 'a' has no component 'pos' to flag");
 }
 
-static void text_is_not_replicated_in_a_row(void** state) {
+static void text_can_be_replicated_however_it_is_said(void** state) {
     ecs_world* world = *state;
-    data_load_refused(world, "a {\n \"name:t\"{ _replicate:b=yes } }",
-                      "x.blk:2: error: component 'name': text cannot be replicated in a row");
-    data_load_refused(world, "a { name:t=x }\nb { _extends:t=a\n _replicated:t=name }",
-                      "x.blk:3: error: component 'name': text cannot be replicated in a row");
-    data_load_refused(world, "a { _group { _replicate:b=yes; n:i=0\n name:t=x } }",
-                      "x.blk:2: error: component 'name': text cannot be replicated in a row");
+    data_load_ok(world, "a { \"name:t\"{ _replicate:b=yes } }\n"
+                        "b { name:t=x }\nc { _extends:t=b\n _replicated:t=name }\n"
+                        "d { _group { _replicate:b=yes; n:i=0\n name:t=x } }");
+    ecs_component_id name = ecs_component_find(world, "name");
+    static const char* const replicating[] = {"a", "c", "d"};
+    for (uint32_t i = 0; i < BASE_COUNT(replicating); i++) {
+        const ecs_template* one = ecs_template_get(world, ecs_template_find(world, replicating[i]));
+        uint32_t flags = ecs_template_find_component(one, name)->flags;
+        assert_int_equal(flags, ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
+        assert_true(one->is_replicated);
+    }
+    assert_false(ecs_template_get(world, ecs_template_find(world, "b"))->is_replicated);
 }
 
 /// S5.2: the spellings that projects use beside the plain one.
@@ -761,7 +767,7 @@ int main(void) {
         CASE(values_out_of_range_or_of_wrong_arity_are_refused),
         CASE(edges_of_every_number_type_load),
         CASE(faults_between_templates_name_file_and_line),
-        CASE(text_is_not_replicated_in_a_row),
+        CASE(text_can_be_replicated_however_it_is_said),
         CASE(values_have_several_spellings),
         CASE(a_template_may_track_and_replicate_all_that_is_its_own),
         CASE(alone_a_text_needs_no_parents),
