@@ -175,7 +175,8 @@ bool net_scopes_query(net_scopes* scopes, uint32_t number, const net_scope_entry
     net_scope_client* client = net_scopes_find(scopes, number);
     if (!client) return true;
     net_scope_turn* turn = &scopes->turns[client - scopes->clients];
-    if (!turn->is_due) return true;
+    // What the module says is known in the client's turn only.
+    if (net_scope_is_asking(scopes) && !turn->is_due) return true;
     client->has_young = false;
     net_scopes_mark_begin(scopes);
     if (net_scope_is_asking(scopes)) mark_said(scopes, client);
