@@ -219,6 +219,20 @@ bool net_view_sees(const net_view* view, ecs_entity entity, uint32_t* classes) {
     return true;
 }
 
+bool net_view_has(const net_view* view, ecs_entity entity) {
+    uint32_t slot = net_view_find_slot(view, ecs_entity_index(entity));
+    if (slot == UINT32_MAX) return false;
+    return view->slots[slot].handle == entity && view->slots[slot].state == NET_SLOT_LIVE;
+}
+
+void net_view_set_watch(net_view* view, const net_view_watch* watch) {
+    view->watch = *watch;
+    for (uint32_t i = 0; i < view->member_count && watch->enter; i++) {
+        ecs_entity entity = view->slots[view->member_slots[i]].handle;
+        watch->enter(watch->context, entity, view->members[i].classes, view->members[i].entered);
+    }
+}
+
 static bool sample_slot(const net_view* view, uint32_t slot, uint32_t* age, uint64_t* hash) {
     const net_slot* s = &view->slots[slot];
     if (s->state != NET_SLOT_LIVE || s->acked_count == 0 || s->behind[0] > 0) return false;

@@ -38,6 +38,16 @@ typedef struct net_view_room {
 
 typedef struct net_view net_view;
 
+/// Who follows what is in the client's scope. NULL functions are skipped.
+typedef struct net_view_watch {
+    void* context;
+    /// It came into scope with this tick, or changed its template: records of it have this tick or later ones.
+    /// `classes`: all that the client may see.
+    void (*enter)(void* context, ecs_entity entity, uint32_t classes, ecs_tick tick);
+    void (*reclass)(void* context, ecs_entity entity, uint32_t classes);
+    void (*leave)(void* context, ecs_entity entity); ///< it may be dead
+} net_view_watch;
+
 /// A client joins: what it is interested in waits to be created. `client` as the scopes know it.
 BASE_MUST_USE net_result net_view_create(net_replica* replica, uint32_t client, net_view** view);
 void net_view_destroy(net_view* view);
@@ -60,6 +70,10 @@ bool net_view_heal(net_view* view, ecs_entity entity);
 bool net_view_is_settled(const net_view* view);
 /// Does this client see the entity (its creation may still be on its way)? `classes` may be NULL.
 bool net_view_sees(const net_view* view, ecs_entity entity, uint32_t* classes);
+/// Has the client acknowledged that the entity is there, with the template that it has now?
+bool net_view_has(const net_view* view, ecs_entity entity);
+/// From now on; `enter` is called at once for all that is in scope. One at a time.
+void net_view_set_watch(net_view* view, const net_view_watch* watch);
 /// A row that the client should have, another one with each call: for the checksum in a packet's header.
 /// false: none is certain now. `hash` as net_row_hash of the masked row, `age` of its tick.
 bool net_view_sample(net_view* view, uint32_t* slot, uint32_t* age, uint64_t* hash);

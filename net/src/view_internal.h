@@ -96,6 +96,7 @@ struct net_view {
     net_replica* replica;
     uint32_t id, client;
     bool is_broken;
+    net_view_watch watch;
     net_slot* slots;
     net_urgency* urgencies;
     uint32_t* viewer_positions;    ///< [slot] in the entity's list of viewers

@@ -304,6 +304,16 @@ static void remove_member(net_view* view, uint32_t slot) {
     view->slots[slot].member = UINT32_MAX;
 }
 
+static void watch_enter(const net_view* view, uint32_t slot, ecs_entity before) {
+    const net_view_watch* watch = &view->watch;
+    ecs_entity entity = view->slots[slot].handle;
+    if (before != ECS_ENTITY_NONE && before != entity && watch->leave)
+        watch->leave(watch->context, before);
+    if (watch->enter)
+        watch->enter(watch->context, entity, view->members[view->slots[slot].member].classes,
+                     net_replica_tick(view->replica));
+}
+
 bool net_view_enter(net_view* view, const net_scope_entry* entry) {
     const net_history_entity* entity = net_history_find(view->replica->history, entry->index);
     if (!entity) return true;
@@ -317,7 +327,9 @@ bool net_view_enter(net_view* view, const net_scope_entry* entry) {
         if (view->slots[slot].state == NET_SLOT_UNKNOWN) net_view_free_slot(view, slot);
         return false;
     }
+    ecs_entity before = is_member ? view->slots[slot].handle : ECS_ENTITY_NONE;
     begin_life(view, slot, entity, entry);
+    watch_enter(view, slot, before);
     return true;
 }
 
@@ -330,8 +342,11 @@ bool net_view_change(net_view* view, uint32_t slot, const net_scope_entry* entry
         remove_from_group(view, member->group, slot);
     }
     ecs_tick entered = member->entered;
+    bool is_reclassed = member->classes != entry->classes;
     *member = *entry;
     member->entered = entered;
+    if (is_reclassed && view->watch.reclass)
+        view->watch.reclass(view->watch.context, s->handle, entry->classes);
     view->urgencies[slot].weight = entry->weight;
     const net_history_entity* entity = net_history_find(view->replica->history, entry->index);
     if (!entity) return true; // it dies in this very step
@@ -345,6 +360,7 @@ bool net_view_change(net_view* view, uint32_t slot, const net_scope_entry* entry
 
 void net_view_leave(net_view* view, uint32_t slot) {
     net_slot* s = &view->slots[slot];
+    if (view->watch.leave) view->watch.leave(view->watch.context, s->handle);
     remove_member(view, slot);
     if (!s->is_told) {
         net_view_free_slot(view, slot);
