@@ -318,6 +318,7 @@ static void apply_destroy(net_mirror* mirror, const net_mirror_record* record, e
     }
     if (slot->handle != ECS_ENTITY_NONE) {
         tell_gone(mirror, slot->handle, tick);
+        mirror->indices[ecs_entity_index(slot->handle)].gone_tick = tick;
         mirror->counters.destroys++;
         end_life(mirror, slot);
     }
@@ -373,6 +374,20 @@ bool net_mirror_entity_tick(const net_mirror* mirror, ecs_entity entity, ecs_tic
     const net_mirror_slot* slot = net_mirror_find(mirror, entity);
     if (slot) *tick = slot->tick;
     return slot != NULL;
+}
+
+bool net_mirror_told(const net_mirror* mirror, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+    *handle = ECS_ENTITY_NONE;
+    *tick = 0;
+    if (index >= mirror->index_capacity) return false;
+    const net_mirror_index* at = &mirror->indices[index];
+    if (at->slot_next > 0) {
+        *handle = mirror->slots[at->slot_next - 1].handle;
+        *tick = mirror->slots[at->slot_next - 1].tick;
+        return true;
+    }
+    *tick = at->gone_tick > at->tick ? at->gone_tick : at->tick;
+    return at->is_known || at->gone_tick > 0;
 }
 
 // One that never lived here since its newest row (it is LOADING, or cannot be loaded) is no fault of the

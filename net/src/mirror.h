@@ -96,6 +96,9 @@ net_mirror_sample net_mirror_check_sample(const net_mirror* mirror, uint32_t slo
 ecs_tick net_mirror_tick(const net_mirror* mirror); ///< newest tick of any decoded packet; 0 before
 /// The tick that an entity is at. false when the mirror does not have it.
 bool net_mirror_entity_tick(const net_mirror* mirror, ecs_entity entity, ecs_tick* tick);
+/// What was told last of an index: who lives there (NONE: nobody) and the tick of that record. false: never
+/// anything.
+bool net_mirror_told(const net_mirror* mirror, uint32_t index, ecs_entity* handle, ecs_tick* tick);
 /// Bits of this component in all bodies that were decoded.
 uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id component);
 const net_mirror_counters* net_mirror_get_counters(const net_mirror* mirror);

@@ -28,6 +28,7 @@ typedef struct net_mirror_slot {
 /// One entity index.
 typedef struct net_mirror_index {
     ecs_tick tick;      ///< newest row applied, in whatever slot; with is_known
+    ecs_tick gone_tick; ///< newest record that ended what lived there; 0: none
     uint32_t slot_next; ///< slot + 1 of where it lives; 0: nowhere
     uint32_t stamp;     ///< number of the body that created it last
     bool is_known;
