@@ -317,6 +317,8 @@ static void a_newer_generation_in_another_slot_ends_the_former_life(void** state
     assert_int_equal(mirror_create_at(&m, 3, 9, ball, m.mover, rows[2]), NET_OK);
     assert_int_equal(mirror_create_at(&m, 4, 4, ball, m.mover, rows[2]), NET_OK);
     assert_int_equal(mirror_update_at(&m, 4, 4, m.mover, 3, rows[0], rows[2]), NET_ERR_STALE);
+    // The slot was left at tick 5, so another packet of that tick may still think that it lives there.
+    assert_int_equal(mirror_update_at(&m, 5, 4, m.mover, 4, rows[0], rows[2]), NET_ERR_STALE);
     // The destroy comes at last, and again.
     assert_int_equal(mirror_destroy_at(&m, 4, 4), NET_OK);
     assert_int_equal(mirror_destroy_at(&m, 6, 4), NET_OK);
@@ -418,6 +420,18 @@ static void a_change_of_template_begins_another_life(void** state) {
     mirror_close(&m);
 }
 
+static void an_older_create_makes_a_life_begin_earlier(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    assert_int_equal(mirror_create_at(&m, 3, 0, ball, m.mover, rows[2]), NET_OK);
+    assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[1]), NET_ERR_STALE);
+    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
+    assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[1]), NET_OK);
+    mirror_expect(&m, ball, m.mover, rows[2]);
+    mirror_close(&m);
+}
+
 static void rows_are_forgotten_when_their_bases_are(void** state) {
     (void)state;
     mirror_side m;
@@ -489,6 +503,7 @@ int main(void) {
         TEST(a_create_where_another_lives_ends_that_one),
         TEST(generations_wrap),
         TEST(a_change_of_template_begins_another_life),
+        TEST(an_older_create_makes_a_life_begin_earlier),
         TEST(rows_are_forgotten_when_their_bases_are),
         TEST(bits_are_accounted_for_to_the_last),
     };

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-#include "test.h"
-
+#include "base/assert.h"
 #include "body.h"
 #include "mirror.h"
 #include "proto/layout.h"
@@ -119,9 +118,9 @@ static inline void pen_absent(body_pen* pen) {
 /// Hand it to a mirror.
 static inline net_result pen_read(const body_pen* pen, net_mirror* mirror, uint16_t seq,
                                   ecs_tick tick, net_mirror_result* result) {
-    assert_false(pen->bits.failed);
+    BASE_ASSERT(!pen->bits.failed);
     proto_bit_reader reader = proto_bit_reader_make(pen->bytes, proto_bit_writer_bytes(&pen->bits));
     net_result code = net_mirror_read(mirror, seq, tick, &reader, result);
-    if (code == NET_OK) assert_int_equal(reader.offset_bits, reader.size_bits);
+    BASE_ASSERT(code != NET_OK || reader.offset_bits == reader.size_bits);
     return code;
 }

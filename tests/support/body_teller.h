@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: MIT
+/// A small server that keeps every promise of WIRE.md, "State body", and otherwise does what chance says:
+/// entities come, change, become something else, leave, return and die; packets tell of some of what is
+/// pending, with whatever base rows are allowed. It knows rows as words and has no world.
+///
+/// Order of calls: teller_step, then teller_write for each packet of that tick; teller_ack whenever.
+#pragma once
+
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "body_pen.h"
+
+enum {
+    TELLER_SLOTS = 24,
+    TELLER_STEPS_MAX = 3000,
+    TELLER_PACKETS_MAX = 2 * TELLER_STEPS_MAX,
+    TELLER_WORDS_MAX = 12,
+    TELLER_TEMPLATES_MAX = 6,
+    TELLER_SENDS_MAX = 60, ///< of a slot since a row that is still a base
+    TELLER_BASES = 6,      ///< so many acknowledged rows are looked at
+};
+
+typedef enum teller_state { TELLER_FREE, TELLER_SEEN, TELLER_LEFT } teller_state;
+
+typedef struct teller_slot {
+    teller_state state;
+    ecs_entity handle;
+    bool is_dead; ///< left for good: its index may live again
+    const net_row_template* entry;
+    uint32_t life;         ///< number of what the slot holds now; another one for each state
+    bool is_created;       ///< a create of this life was acknowledged
+    uint32_t changed_step; ///< of the newest change
+    uint32_t acked_step;   ///< newest acknowledged one of this life; with is_created
+    ecs_tick floor;        ///< no base is older
+    uint32_t sends;
+    uint64_t row[TELLER_WORDS_MAX];
+} teller_slot;
+
+typedef struct teller_told {
+    uint32_t life; ///< 0: the packet says nothing of this slot
+    bool is_row;
+} teller_told;
+
+typedef struct teller_packet {
+    uint16_t seq;
+    uint32_t step;
+    bool is_acked;
+    teller_told told[TELLER_SLOTS];
+} teller_packet;
+
+/// What was true at a step.
+typedef struct teller_past {
+    ecs_tick tick;
+    uint32_t lives[TELLER_SLOTS];
+    uint32_t acked[TELLER_SLOTS]; ///< the life whose row of this tick was acknowledged
+    uint32_t sends[TELLER_SLOTS];
+    uint64_t rows[TELLER_SLOTS][TELLER_WORDS_MAX];
+} teller_past;
+
+typedef struct teller {
+    base_rng rng;
+    net_rows* rows;
+    uint32_t index_max;
+    const net_row_template* templates[TELLER_TEMPLATES_MAX];
+    uint32_t template_count;
+    uint32_t generations[TELLER_SLOTS]; ///< by index - 1, of the newest life
+    bool is_alive[TELLER_SLOTS];        ///< by index - 1: it lives, seen or not
+    uint32_t life_next;
+    uint16_t seq_first;
+    teller_slot slots[TELLER_SLOTS];
+    teller_packet* packets;
+    uint32_t packet_count;
+    teller_past* past; ///< [step]
+    uint32_t step;     ///< the present one, from 1
+    uint32_t runs_by_kind[3], rows_two_bases, rows_settled, rows_absent,
+        moved; ///< what was covered
+} teller;
+
+static inline void teller_init(teller* t, net_rows* rows, uint32_t index_max, uint64_t seed) {
+    memset(t, 0, sizeof *t);
+    t->rng = base_rng_make(seed, 3);
+    t->rows = rows;
+    t->index_max = index_max;
+    t->seq_first = (uint16_t)base_rng_u32(&t->rng);
+    t->packets = calloc(TELLER_PACKETS_MAX, sizeof *t->packets);
+    t->past = calloc(TELLER_STEPS_MAX, sizeof *t->past);
+    BASE_ASSERT(t->packets && t->past);
+    t->past[0].tick = seed % 4 ? base_rng_below(&t->rng, 1000) : (UINT64_C(1) << 32) - 200;
+}
+
+static inline void teller_deinit(teller* t) {
+    free(t->packets);
+    free(t->past);
+}
+
+static inline void teller_add_template(teller* t, const net_row_template* entry) {
+    BASE_ASSERT(entry && entry->layout.field_count <= TELLER_WORDS_MAX);
+    BASE_ASSERT(t->template_count < TELLER_TEMPLATES_MAX);
+    t->templates[t->template_count++] = entry;
+}
+
+static inline ecs_tick teller_tick(const teller* t) {
+    return t->past[t->step].tick;
+}
+
+static inline uint32_t teller_below(teller* t, uint32_t count) {
+    return base_rng_below(&t->rng, count);
+}
+
+// ---- its world ----
+
+static inline void teller_begin_life(teller* t, teller_slot* slot, teller_state state) {
+    slot->state = state;
+    slot->life = ++t->life_next;
+    slot->is_created = false;
+    slot->changed_step = t->step;
+    slot->floor = 0;
+}
+
+static inline void teller_become(teller* t, teller_slot* slot) {
+    slot->entry = t->templates[teller_below(t, t->template_count)];
+    memcpy(slot->row, slot->entry->defaults, slot->entry->layout.field_count * sizeof slot->row[0]);
+    teller_begin_life(t, slot, TELLER_SEEN);
+}
+
+static inline teller_slot* teller_pick(teller* t, teller_state state) {
+    uint32_t first = teller_below(t, TELLER_SLOTS);
+    for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
+        teller_slot* slot = &t->slots[(first + i) % TELLER_SLOTS];
+        if (slot->state == state) return slot;
+    }
+    return NULL;
+}
+
+// Does a slot hold an entity of this index, or wait for the client to know that it left alive?
+static inline bool teller_is_held(const teller* t, uint32_t index) {
+    for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
+        const teller_slot* slot = &t->slots[i];
+        if (ecs_entity_index(slot->handle) != index) continue;
+        if (slot->state == TELLER_SEEN || (slot->state == TELLER_LEFT && !slot->is_dead))
+            return true;
+    }
+    return false;
+}
+
+// An entity comes into a free slot: a new one, or one that was here before in whatever slot.
+static inline void teller_come(teller* t) {
+    teller_slot* slot = teller_pick(t, TELLER_FREE);
+    uint32_t index = 1 + teller_below(t, TELLER_SLOTS);
+    if (!slot || teller_is_held(t, index)) return;
+    uint32_t* generation = &t->generations[index - 1];
+    bool is_back = t->is_alive[index - 1] && base_rng_chance(&t->rng, 0.7);
+    if (!is_back) *generation = *generation == ECS_GENERATION_MAX ? 1 : *generation + 1;
+    t->moved += is_back;
+    t->is_alive[index - 1] = true;
+    slot->handle = ecs_entity_make(index, *generation);
+    slot->is_dead = false;
+    teller_become(t, slot);
+}
+
+static inline void teller_change(teller* t, teller_slot* slot) {
+    const proto_layout* layout = &slot->entry->layout;
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        if (base_rng_chance(&t->rng, 0.6)) continue;
+        const proto_quant* quant = &layout->fields[f].quant;
+        uint64_t mask = quant->bits >= 64 ? UINT64_MAX : (UINT64_C(1) << quant->bits) - 1;
+        uint64_t word = slot->row[f] + teller_below(t, 9) - 4;
+        if (quant->kind == PROTO_ENTITY)
+            word = ecs_entity_make(1 + teller_below(t, 30), 1 + teller_below(t, 3));
+        else if (base_rng_chance(&t->rng, 0.1))
+            word = base_rng_u64(&t->rng);
+        slot->row[f] = proto_quant_canonical(quant, word & mask);
+    }
+    slot->changed_step = t->step;
+}
+
+static inline void teller_mutate(teller* t, teller_slot* slot) {
+    uint32_t what = teller_below(t, 40);
+    if (slot->state == TELLER_LEFT && !slot->is_dead && what < 4) {
+        teller_begin_life(t, slot, TELLER_SEEN); // back before the client knew that it had gone
+        return;
+    }
+    if (slot->state != TELLER_SEEN) return;
+    if (what == 0) {
+        teller_become(t, slot);
+    } else if (what == 1) {
+        slot->is_dead = base_rng_chance(&t->rng, 0.6);
+        if (slot->is_dead) t->is_alive[ecs_entity_index(slot->handle) - 1] = false;
+        teller_begin_life(t, slot, TELLER_LEFT);
+    } else if (what < 14) {
+        teller_change(t, slot);
+    }
+}
+
+static inline void teller_step(teller* t, bool is_still) {
+    BASE_ASSERT(t->step + 1 < TELLER_STEPS_MAX);
+    ecs_tick before = teller_tick(t);
+    t->step++;
+    uint32_t pace = teller_below(t, 100);
+    teller_past* past = &t->past[t->step];
+    past->tick = before + (pace == 0 ? 300 : pace < 5 ? 7 : 1);
+    if (!is_still) {
+        if (base_rng_chance(&t->rng, 0.3)) teller_come(t);
+        for (uint32_t i = 0; i < TELLER_SLOTS; i++)
+            teller_mutate(t, &t->slots[i]);
+    }
+    for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
+        past->lives[i] = t->slots[i].life;
+        past->sends[i] = t->slots[i].sends;
+        memcpy(past->rows[i], t->slots[i].row, sizeof past->rows[i]);
+    }
+}
+
+// ---- what it writes ----
+
+static inline bool teller_is_pending(const teller_slot* slot) {
+    if (slot->state == TELLER_LEFT) return true;
+    return slot->state == TELLER_SEEN &&
+           (!slot->is_created || slot->acked_step < slot->changed_step);
+}
+
+static inline bool teller_is_base(const teller* t, uint32_t number, uint32_t step) {
+    const teller_slot* slot = &t->slots[number];
+    const teller_past* past = &t->past[step];
+    return past->acked[number] == slot->life && past->tick >= slot->floor &&
+           slot->sends - past->sends[number] <= TELLER_SENDS_MAX;
+}
+
+// A row is told against these; no later one will go behind them.
+static inline void teller_use(teller* t, uint32_t number, ecs_tick oldest) {
+    if (oldest > t->slots[number].floor) t->slots[number].floor = oldest;
+}
+
+static inline void teller_tell(teller* t, teller_packet* packet, uint32_t number, bool is_row) {
+    packet->told[number] = (teller_told){t->slots[number].life, is_row};
+    t->slots[number].sends += is_row;
+}
+
+static inline proto_row_base teller_bases(teller* t, uint32_t number, uint32_t base_step,
+                                          uint32_t base2_step) {
+    const teller_past *now = &t->past[t->step], *past = &t->past[base_step];
+    proto_row_base base = {.base = past->rows[number], .ticks = (uint32_t)(now->tick - past->tick)};
+    ecs_tick oldest = past->tick;
+    if (base2_step) {
+        oldest = t->past[base2_step].tick;
+        base.base2 = t->past[base2_step].rows[number];
+        base.ticks2 = (uint32_t)(past->tick - oldest);
+    }
+    teller_use(t, number, oldest);
+    return base;
+}
+
+// One of the newest acknowledged rows before a step, 0: none.
+static inline uint32_t teller_pick_base(teller* t, uint32_t number, uint32_t step, ecs_tick span) {
+    uint32_t found[TELLER_BASES], count = 0;
+    ecs_tick from = t->past[step].tick;
+    for (uint32_t s = step - 1; s > 0 && count < TELLER_BASES; s--) {
+        if (from - t->past[s].tick > span) break;
+        if (teller_is_base(t, number, s) && t->past[s].tick < from) found[count++] = s;
+    }
+    return count ? found[teller_below(t, count)] : 0;
+}
+
+static inline bool teller_may_settle(const teller* t, uint32_t number, uint32_t* base_step) {
+    ecs_tick tick = teller_tick(t);
+    const teller_slot* slot = &t->slots[number];
+    if (tick < NET_BODY_AGE_SETTLED || !slot->is_created) return false;
+    *base_step = slot->acked_step;
+    if (!teller_is_base(t, number, *base_step)) return false;
+    ecs_tick base_tick = t->past[*base_step].tick, end = tick - NET_BODY_AGE_SETTLED;
+    if (base_tick > end) return false;
+    for (uint32_t p = t->packet_count; p-- > 0;) {
+        ecs_tick sent = t->past[t->packets[p].step].tick;
+        if (sent <= base_tick) break;
+        if (sent <= end && t->packets[p].told[number].life) return false;
+    }
+    return true;
+}
+
+typedef struct teller_body {
+    teller_packet* packet;
+    bool is_chosen[TELLER_SLOTS]; ///< and not told yet
+} teller_body;
+
+static inline void teller_write_lists(teller* t, body_pen* pen, teller_body* body) {
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        bool is_in[TELLER_SLOTS];
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
+            const teller_slot* slot = &t->slots[i];
+            is_in[i] =
+                body->is_chosen[i] && (pass == 0 ? slot->state == TELLER_LEFT
+                                                 : slot->state == TELLER_SEEN && !slot->is_created);
+            count += is_in[i];
+        }
+        pen->order = teller_below(t, 5);
+        pen_list(pen, count);
+        for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
+            if (!is_in[i]) continue;
+            const teller_slot* slot = &t->slots[i];
+            if (pass == 0)
+                pen_slot(pen, i);
+            else
+                pen_create(pen, i, slot->handle, slot->entry, slot->row);
+            teller_tell(t, body->packet, i, pass == 1);
+            body->is_chosen[i] = false;
+        }
+    }
+}
+
+// A run by packet: an acknowledged one within reach; what was not chosen or cannot be told is absent.
+static inline bool teller_run_packet(teller* t, body_pen* pen, teller_body* body) {
+    uint32_t back = 1 + teller_below(t, t->packet_count < 64 ? t->packet_count : 63);
+    if (back >= t->packet_count) return false;
+    const teller_packet* base = &t->packets[t->packet_count - 1 - back];
+    if (!base->is_acked) return false;
+    uint32_t base2_step = base->step > 3 ? base->step - 1 - teller_below(t, 3) : 0;
+    if (t->past[base->step].tick - t->past[base2_step].tick > NET_BODY_BASE2_TICKS_MAX ||
+        base_rng_chance(&t->rng, 0.4))
+        base2_step = 0;
+    pen_run_packet(pen, back,
+                   base2_step ? (uint32_t)(t->past[base->step].tick - t->past[base2_step].tick)
+                              : 0);
+    for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
+        if (!base->told[i].is_row) continue;
+        bool is_fit = body->is_chosen[i] && base->told[i].life == t->slots[i].life &&
+                      teller_is_base(t, i, base->step) &&
+                      (!base2_step || teller_is_base(t, i, base2_step));
+        if (!is_fit) {
+            pen_absent(pen);
+            t->rows_absent++;
+            continue;
+        }
+        proto_row_base bases = teller_bases(t, i, base->step, base2_step);
+        t->rows_two_bases += base2_step != 0;
+        pen_row(pen, t->slots[i].entry, bases, t->slots[i].row, true);
+        teller_tell(t, body->packet, i, true);
+        body->is_chosen[i] = false;
+    }
+    return true;
+}
+
+// Runs of one record each, in whatever order: each has its own bases.
+static inline void teller_run_single(teller* t, body_pen* pen, teller_body* body, uint32_t number) {
+    teller_slot* slot = &t->slots[number];
+    uint32_t settled_step, base_step = teller_pick_base(t, number, t->step, NET_BASE_AGE_MAX);
+    proto_row_base bases = {0};
+    pen->order = teller_below(t, 5);
+    if (teller_may_settle(t, number, &settled_step) && base_rng_chance(&t->rng, 0.8)) {
+        bases = teller_bases(t, number, settled_step, 0);
+        bases.ticks = 0;
+        pen_run_age(pen, NET_BODY_AGE_SETTLED, 0, 1);
+        t->rows_settled++;
+        t->runs_by_kind[NET_BODY_BY_AGE]++;
+    } else if (base_step && base_rng_chance(&t->rng, 0.9)) {
+        uint32_t base2_step = teller_pick_base(t, number, base_step, NET_BODY_BASE2_TICKS_MAX);
+        bases = teller_bases(t, number, base_step, base2_step);
+        t->rows_two_bases += base2_step != 0;
+        pen_run_age(pen, bases.ticks, bases.ticks2, 1);
+        t->runs_by_kind[NET_BODY_BY_AGE]++;
+    } else {
+        pen_run_absolute(pen, 1);
+        t->runs_by_kind[NET_BODY_ABSOLUTE]++;
+    }
+    pen_slot(pen, number);
+    pen_row(pen, slot->entry, bases, slot->row, false);
+    teller_tell(t, body->packet, number, true);
+    body->is_chosen[number] = false;
+}
+
+/// Write one packet of the present tick. @return its number; the pen is empty when nothing was to be told.
+static inline uint32_t teller_write(teller* t, body_pen* pen) {
+    BASE_ASSERT(t->packet_count < TELLER_PACKETS_MAX);
+    uint32_t number = t->packet_count++;
+    teller_body body = {.packet = &t->packets[number]};
+    body.packet->seq = (uint16_t)(t->seq_first + number);
+    body.packet->step = t->step;
+    bool is_any = false;
+    for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
+        body.is_chosen[i] = teller_is_pending(&t->slots[i]) && base_rng_chance(&t->rng, 0.6);
+        is_any = is_any || body.is_chosen[i];
+    }
+    pen_begin(pen, t->index_max, t->rows);
+    if (!is_any) return number;
+    teller_write_lists(t, pen, &body);
+    // The number of runs comes first: those by packet are written to a copy of the pen's rest.
+    body_pen* rest = malloc(sizeof *rest);
+    BASE_ASSERT(rest);
+    pen_begin(rest, t->index_max, t->rows);
+    uint32_t runs = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!base_rng_chance(&t->rng, 0.7) || !teller_run_packet(t, rest, &body)) continue;
+        t->runs_by_kind[NET_BODY_BY_PACKET]++;
+        runs++;
+    }
+    for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
+        if (!body.is_chosen[i]) continue;
+        teller_run_single(t, rest, &body, i);
+        runs++;
+    }
+    pen_runs(pen, runs);
+    proto_bit_reader bits = proto_bit_reader_make(rest->bytes, sizeof rest->bytes);
+    for (uint64_t left = rest->bits.size_bits; left > 0;) {
+        uint32_t count = left < 64 ? (uint32_t)left : 64;
+        pen_put(pen, proto_bits_read(&bits, count), count);
+        left -= count;
+    }
+    free(rest);
+    return number;
+}
+
+/// The client decoded packet `number`.
+static inline void teller_ack(teller* t, uint32_t number) {
+    teller_packet* packet = &t->packets[number];
+    packet->is_acked = true;
+    for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
+        teller_slot* slot = &t->slots[i];
+        if (packet->told[i].life == 0) continue;
+        if (packet->told[i].is_row) t->past[packet->step].acked[i] = packet->told[i].life;
+        if (packet->told[i].life != slot->life) continue;
+        if (slot->state == TELLER_LEFT) {
+            slot->state = TELLER_FREE;
+        } else {
+            if (!slot->is_created || packet->step > slot->acked_step)
+                slot->acked_step = packet->step;
+            slot->is_created = true;
+        }
+    }
+}
+
+static inline bool teller_is_settled(const teller* t) {
+    for (uint32_t i = 0; i < TELLER_SLOTS; i++)
+        if (teller_is_pending(&t->slots[i])) return false;
+    return true;
+}
+
+/// The row of the entity at a tick, NULL when nobody was seen by that name then.
+static inline const uint64_t* teller_row_at(const teller* t, uint32_t number, ecs_tick tick) {
+    for (uint32_t s = t->step; s > 0; s--)
+        if (t->past[s].tick == tick) return t->past[s].rows[number];
+    return NULL;
+}
