@@ -78,6 +78,7 @@ static const char* add_large(const net_rows* rows, net_row_template* entry,
         uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;
         entry->larges[entry->large_count++] = (net_row_large){
             .component = component->component, .number = (uint16_t)n, .class_ = (uint8_t)class_};
+        entry->large_mask |= (uint16_t)(1u << class_);
     }
     return NULL;
 }

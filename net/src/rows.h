@@ -40,6 +40,7 @@ typedef struct net_row_template {
     uint8_t classes[PROTO_ROW_COMPONENTS_MAX]; ///< who may see a component: NET_CLASS_PUBLIC...
     uint16_t class_mask;                       ///< bits of the classes that it uses
     uint16_t importance;                       ///< `_priority`, 1..16
+    uint16_t large_mask; ///< bits of the classes of its large components
     uint16_t large_count;
     net_row_large larges[NET_ROW_LARGE_MAX]; ///< by name; no part of the layout
 } net_row_template;

@@ -164,10 +164,14 @@ static void write_large(scope_walk* walk, const net_row_template* entry, ecs_ent
 }
 
 static void visit_large(scope_walk* walk, ecs_entity entity, const net_row_template* entry,
-                        const net_row_large* large) {
+                        const net_row_large* large, uint32_t classes) {
     const char* name = ecs_component_get(walk->world, large->component)->name;
     base_bytes_clear(&walk->value);
-    bool is_own = net_large_write_sent(walk->world, entry, entity, large->component, &walk->value);
+    bool is_own = (classes >> large->class_ & 1) != 0;
+    if (is_own)
+        is_own = net_large_write_sent(walk->world, entry, entity, large->component, &walk->value);
+    else
+        net_large_write_default(walk->world, entry, large->component, &walk->value);
     walk->scope.components++;
     walk->scope.bytes += walk->value.size;
     base_hasher_add(&walk->hasher, name, strlen(name) + 1);
@@ -184,11 +188,13 @@ static const char* name_of(const scope_walk* walk, ecs_component_id id) {
     return ecs_component_get(walk->world, id)->name;
 }
 
-static void visit(scope_walk* walk, ecs_entity entity, const net_row_template* entry) {
+static void visit(scope_walk* walk, ecs_entity entity, const net_row_template* entry,
+                  uint32_t classes) {
     uint64_t row[PROTO_ROW_FIELDS_MAX];
     const proto_layout* layout = &entry->layout;
     const char* name = ecs_template_get(walk->world, entry->id)->name;
     net_rows_read(entry, walk->world, entity, row);
+    net_rows_mask(entry, classes, row);
     walk->scope.entities++;
     hash_u32(&walk->hasher, entity);
     base_hasher_add(&walk->hasher, name, strlen(name) + 1);
@@ -199,13 +205,14 @@ static void visit(scope_walk* walk, ecs_entity entity, const net_row_template* e
             is_end ? NULL : name_of(walk, (ecs_component_id)layout->components[c].key);
         while (large < entry->large_count &&
                (!next || strcmp(name_of(walk, entry->larges[large].component), next) < 0))
-            visit_large(walk, entity, entry, &entry->larges[large++]);
+            visit_large(walk, entity, entry, &entry->larges[large++], classes);
         if (!is_end) visit_field(walk, entity, entry, c, row);
     }
 }
 
-net_scope net_scope_walk(const net_schema* schema, ecs_world* world, ecs_line_fn line,
-                         void* context) {
+net_scope net_scope_walk_seen(const net_schema* schema, ecs_world* world,
+                              net_scope_classes_fn classes, void* classes_context, ecs_line_fn line,
+                              void* context) {
     scope_walk walk = {.world = world, .line = line, .context = context};
     base_hasher_init(&walk.hasher, 0);
     base_bytes_init(&walk.text, NULL);
@@ -216,12 +223,19 @@ net_scope net_scope_walk(const net_schema* schema, ecs_world* world, ecs_line_fn
         if (ecs_entity_index(entity) > index_max) break;
         const net_row_template* entry =
             net_rows_find(net_schema_rows(schema), ecs_entity_template(world, entity));
-        if (entry) visit(&walk, entity, entry);
+        if (!entry) continue;
+        uint32_t seen = classes ? classes(classes_context, entity) : UINT32_MAX;
+        if (seen) visit(&walk, entity, entry, seen);
     }
     walk.scope.hash = base_hasher_end(&walk.hasher);
     base_bytes_deinit(&walk.text);
     base_bytes_deinit(&walk.value);
     return walk.scope;
+}
+
+net_scope net_scope_walk(const net_schema* schema, ecs_world* world, ecs_line_fn line,
+                         void* context) {
+    return net_scope_walk_seen(schema, world, NULL, NULL, line, context);
 }
 
 net_scope net_scope_empty(void) {
@@ -238,4 +252,22 @@ uint64_t net_scope_row_hash(const net_schema* schema, ecs_world* world, ecs_enti
     uint64_t row[PROTO_ROW_FIELDS_MAX];
     net_rows_read(entry, world, entity, row);
     return net_row_hash(entry, row);
+}
+
+bool net_scope_row_has_hash(const net_schema* schema, ecs_world* world, ecs_entity entity,
+                            uint64_t hash) {
+    if (!ecs_is_alive(world, entity)) return false;
+    const net_row_template* entry =
+        net_rows_find(net_schema_rows(schema), ecs_entity_template(world, entity));
+    if (!entry) return false;
+    uint64_t row[PROTO_ROW_FIELDS_MAX], masked[PROTO_ROW_FIELDS_MAX];
+    net_rows_read(entry, world, entity, row);
+    uint32_t hidden_max = entry->class_mask & ~(1u << NET_CLASS_PUBLIC);
+    // All subsets of what may be hidden, the empty one first.
+    for (uint32_t hidden = 0;; hidden = (hidden - hidden_max) & hidden_max) {
+        memcpy(masked, row, entry->layout.field_count * sizeof *row);
+        net_rows_mask(entry, ~hidden, masked);
+        if (net_row_hash(entry, masked) == hash) return true;
+        if (hidden == hidden_max) return false;
+    }
 }

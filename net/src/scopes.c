@@ -417,7 +417,7 @@ net_scope_entry net_scopes_entry(const net_scope_client* client, uint32_t index,
     uint32_t classes = 1u << NET_CLASS_PUBLIC | more;
     if (is_own) classes |= 1u << NET_CLASS_OWNER;
     if (facts->team != 0 && facts->team == client->team) classes |= 1u << NET_CLASS_TEAM;
-    classes &= entry->class_mask | 1u << NET_CLASS_PUBLIC;
+    classes &= entry->class_mask | entry->large_mask | 1u << NET_CLASS_PUBLIC;
     uint32_t weight = entry->importance * band_of(client, facts) * (is_own ? 4u : 1u);
     return (net_scope_entry){.index = index,
                              .group = facts->together,
