@@ -160,6 +160,7 @@ static bool reserve_sorted(net_body* body, uint32_t count) {
 }
 
 static net_run* add_run(net_body* body, net_run run) {
+    BASE_ASSERT(body->run_count < body->run_capacity);
     run.moved = NET_BODY_NONE;
     body->runs[body->run_count] = run;
     return &body->runs[body->run_count++];
@@ -181,13 +182,12 @@ bool net_body_begin(net_body* body, uint32_t slot_capacity, uint32_t number_bits
 }
 
 bool net_body_reserve(net_body* body) {
-    enum {
-        RUNS_MORE = NET_RUN_FIRST + 3
-    }; // of one record: by packet, by age, without a second row
+    // A run that was found by packet may go by age after all, and then without a second row.
+    uint32_t runs = 3 * (body->run_count + 1) + NET_RUN_FIRST;
     return base_array_reserve(body->allocator, (void**)&body->records, &body->record_capacity,
                               body->record_count + 1, sizeof *body->records) &&
-           base_array_reserve(body->allocator, (void**)&body->runs, &body->run_capacity,
-                              body->run_count + RUNS_MORE, sizeof *body->runs) &&
+           base_array_reserve(body->allocator, (void**)&body->runs, &body->run_capacity, runs,
+                              sizeof *body->runs) &&
            reserve_sorted(body, body->record_count + 1);
 }
 
