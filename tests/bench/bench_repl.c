@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: MIT
+#include "bench_repl.h"
+
+#include "acks.h"
+#include "mirror.h"
+
+#include "base/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FLYING_MAX 16u
+#define RADIUS 64.0f
+#define SIDE_MAX 4000.0f
+#define SPEED_MAX 0.25f  // per tick: 7.5 units a second
+#define ACTIVE_TICKS 32u // then others move
+#define TURN_EVERY 16u   // on average
+#define HIT_EVERY 32u
+#define LOSS_PERCENT 2u
+#define SETTLE_TICKS 2000u
+#define SAMPLED_CLIENTS 16u
+
+static const char templates[] =
+    "mover {\n"
+    "  \"pos:p3\"{ _track:b=yes; _replicate:b=yes; _interpolate:b=yes; _min:r=0;"
+    " _max:r=4095.96875; _step:r=0.03125; value:p3=0,0,0 }\n"
+    "  \"heading:r\"{ _track:b=yes; _replicate:b=yes; _min:r=-3.2; _max:r=3.2; _bits:i=9;"
+    " value:r=0 }\n"
+    "  \"health:u8\"{ _track:b=yes; _replicate:b=yes; _bits:i=7; value:u8=100 }\n"
+    "  \"state:u8\"{ _track:b=yes; _replicate:b=yes; _bits:i=4; value:u8=1 }\n"
+    "}\n";
+
+typedef struct bench_repl_mover {
+    float x, y, dx, dy, heading;
+    base_rng rng;
+} bench_repl_mover;
+
+typedef struct flying {
+    ecs_tick tick, due; // due 0: there is none
+    uint16_t seq;
+    bool is_lost;
+    uint32_t size;
+    uint8_t* body; // of verified clients
+} flying;
+
+struct bench_repl_client {
+    net_view* view;
+    net_acks_send sent;
+    net_acks_recv received;
+    flying flying[FLYING_MAX];
+    uint32_t lag;
+    base_rng rng;
+    ecs_world* world; // of verified ones, as the rest
+    net_schema* schema;
+    net_mirror* mirror;
+};
+
+void bench_repl_world(bool is_mirror, uint32_t index_max, ecs_world** world, net_schema** schema) {
+    base_reporter reporter = base_reporter_stderr();
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = is_mirror;
+    config.limits.replicated_index_max = index_max;
+    bench_require(ecs_world_create(&config, world) == ECS_OK, "world");
+    bench_require(ecs_template_load(*world, "repl.blk", templates, strlen(templates), &reporter) ==
+                      ECS_OK,
+                  "templates");
+    bench_require(ecs_world_seal(*world, &reporter) == ECS_OK, "seal");
+    bench_require(net_schema_create(NULL, *world, NULL, 0, &reporter, schema) == NET_OK, "schema");
+}
+
+static uint32_t index_max_of(const bench_repl_config* config) {
+    return config->entities + 16;
+}
+
+// ---- the world
+
+static void set(bench_repl* self, uint32_t i, ecs_component_id component, const void* value) {
+    bench_require(ecs_set(self->world, self->entities[i], component, value) == ECS_OK, "ecs_set");
+}
+
+static void place(bench_repl* self, uint32_t i) {
+    const bench_repl_mover* mover = &self->movers[i];
+    const ecs_vec3 pos = {mover->x, mover->y, 8.0f};
+    set(self, i, self->pos, &pos);
+}
+
+static float between(base_rng* rng, float low, float high) {
+    return low + (high - low) * (float)base_rng_below(rng, 1u << 20) / (1u << 20);
+}
+
+static void turn(bench_repl_mover* mover) {
+    mover->heading = between(&mover->rng, -3.14f, 3.14f);
+    mover->dx = between(&mover->rng, -SPEED_MAX, SPEED_MAX);
+    mover->dy = between(&mover->rng, -SPEED_MAX, SPEED_MAX);
+}
+
+static void create_entities(bench_repl* self) {
+    const bench_repl_config* config = &self->config;
+    ecs_template_id mover_template = ecs_template_find(self->world, "mover");
+    self->pos = ecs_component_find(self->world, "pos");
+    self->heading = ecs_component_find(self->world, "heading");
+    self->health = ecs_component_find(self->world, "health");
+    double share = config->visible ? (double)config->entities / config->visible : 16.0;
+    self->side = (float)sqrt(share * 3.14159265 * RADIUS * RADIUS);
+    bench_require(self->side < SIDE_MAX, "the world is too large for its quantisation");
+    self->entities = bench_allocate(config->entities * sizeof *self->entities);
+    self->movers = bench_allocate(config->entities * sizeof *self->movers);
+    bench_require(ecs_create_many(self->world, mover_template, config->entities, self->entities) ==
+                      ECS_OK,
+                  "create");
+    for (uint32_t i = 0; i < config->entities; i++) {
+        bench_repl_mover* mover = &self->movers[i];
+        mover->rng = base_rng_make(i + 1, 7);
+        mover->x = between(&mover->rng, 0, self->side);
+        mover->y = between(&mover->rng, 0, self->side);
+        turn(mover);
+        place(self, i);
+    }
+}
+
+static bool is_active(const bench_repl* self, uint32_t i) {
+    uint64_t period = (self->tick + i % ACTIVE_TICKS) / ACTIVE_TICKS;
+    uint64_t mixed = (period * 2654435761u + i) * UINT64_C(0x9E3779B97F4A7C15);
+    return (mixed >> 33) % 100 < self->dirty_percent;
+}
+
+static float bounce(float at, float side, bool* is_turned) {
+    if (at >= 0 && at <= side) return at;
+    *is_turned = true;
+    return at < 0 ? -at : 2 * side - at;
+}
+
+static void move(bench_repl* self, uint32_t i) {
+    bench_repl_mover* mover = &self->movers[i];
+    mover->x += mover->dx;
+    mover->y += mover->dy;
+    bool is_turned = base_rng_below(&mover->rng, TURN_EVERY) == 0;
+    mover->x = bounce(mover->x, self->side, &is_turned);
+    mover->y = bounce(mover->y, self->side, &is_turned);
+    place(self, i);
+    if (is_turned) {
+        turn(mover);
+        set(self, i, self->heading, &mover->heading);
+    }
+    if (base_rng_below(&mover->rng, HIT_EVERY) == 0) {
+        uint8_t health = (uint8_t)base_rng_below(&mover->rng, 101);
+        set(self, i, self->health, &health);
+    }
+}
+
+static void step_world(bench_repl* self) {
+    for (uint32_t i = 0; i < self->config.entities && self->dirty_percent > 0; i++)
+        if (is_active(self, i)) move(self, i);
+    const ecs_step step = {.tick = ++self->tick, .dt = 1.0f / BENCH_REPL_TICK_RATE_HZ};
+    ecs_world_step(self->world, &step);
+}
+
+// ---- clients
+
+static void open_client(bench_repl* self, uint32_t number) {
+    bench_repl_client* client = &self->clients[number];
+    client->rng = base_rng_make(number + 1, 11);
+    client->lag = 2 + number % 5;
+    net_acks_send_init(&client->sent, 0, 0);
+    net_acks_recv_init(&client->received);
+    if (number < self->config.verified) {
+        uint32_t index_max = index_max_of(&self->config);
+        bench_repl_world(true, index_max, &client->world, &client->schema);
+        const net_mirror_config mirror = {.world = client->world,
+                                          .rows = net_schema_rows(client->schema),
+                                          .index_max = index_max};
+        bench_require(net_mirror_create(&mirror, &client->mirror) == NET_OK, "mirror");
+        for (uint32_t i = 0; i < FLYING_MAX; i++)
+            client->flying[i].body = bench_allocate(BENCH_REPL_HARD_BYTES);
+    }
+    bench_require(net_scopes_add_client(self->scopes, number + 1), "scopes");
+    net_scopes_set_player(self->scopes, number + 1, self->entities[number % self->config.entities]);
+    bench_require(net_view_create(self->replica, number + 1, &client->view) == NET_OK, "view");
+}
+
+static void close_client(bench_repl_client* client) {
+    net_view_destroy(client->view);
+    for (uint32_t i = 0; i < FLYING_MAX; i++)
+        bench_release(client->flying[i].body);
+    if (!client->mirror) return;
+    net_mirror_destroy(client->mirror);
+    net_schema_destroy(client->schema);
+    ecs_world_destroy(client->world);
+}
+
+// What comes now, oldest first.
+static void receive(bench_repl* self, bench_repl_client* client) {
+    for (uint32_t i = 0; i < FLYING_MAX; i++) {
+        flying* packet = &client->flying[(self->tick + i) % FLYING_MAX];
+        if (packet->due == 0 || packet->due > self->tick) continue;
+        packet->due = 0;
+        if (packet->is_lost) continue;
+        if (client->mirror) {
+            proto_bit_reader reader = proto_bit_reader_make(packet->body, packet->size);
+            net_result result =
+                net_mirror_read(client->mirror, packet->seq, packet->tick, &reader, NULL);
+            bench_require(result == NET_OK, "a client cannot decode what the server wrote");
+        }
+        net_acks_recv_mark(&client->received, packet->seq, self->tick);
+    }
+}
+
+static void acknowledge(bench_repl* self, bench_repl_client* client, uint64_t now_us) {
+    net_acks_result result;
+    if (!client->received.has_any) return;
+    bench_require(net_acks_send_receive(&client->sent, now_us, client->received.newest,
+                                        client->received.bits, 0, &result) == NET_OK,
+                  "acknowledgement");
+    for (uint32_t i = 0; i < result.acked_count; i++)
+        (void)net_view_acked(client->view, result.acked[i]);
+    for (uint32_t i = 0; i < result.lost_count; i++)
+        (void)net_view_lost(client->view, result.lost[i]);
+    net_acks_send_expire(&client->sent, now_us, 1000000 / BENCH_REPL_TICK_RATE_HZ, &result);
+    for (uint32_t i = 0; i < result.lost_count; i++)
+        (void)net_view_lost(client->view, result.lost[i]);
+    (void)self;
+}
+
+static void write_packet(bench_repl* self, bench_repl_client* client, uint64_t now_us) {
+    uint8_t body[BENCH_REPL_HARD_BYTES];
+    uint32_t records = 0;
+    if (!net_view_has_pending(client->view)) return;
+    uint16_t seq = net_acks_send_add(&client->sent, now_us);
+    proto_bit_writer writer = proto_bit_writer_make(body, sizeof body);
+    const net_view_room room = {.hard = BENCH_REPL_HARD_BYTES * 8,
+                                .soft = BENCH_REPL_SOFT_BYTES * 8};
+    bench_require(net_view_write(client->view, seq, room, &writer, &records) == NET_OK, "write");
+    flying* packet = &client->flying[self->tick % FLYING_MAX];
+    packet->tick = self->tick;
+    packet->due = self->tick + client->lag + base_rng_below(&client->rng, 2);
+    packet->seq = seq;
+    packet->is_lost = base_rng_below(&client->rng, 100) < LOSS_PERCENT;
+    packet->size = (uint32_t)proto_bit_writer_bytes(&writer);
+    if (client->mirror) memcpy(packet->body, body, packet->size);
+}
+
+// ---- the whole
+
+void bench_repl_init(bench_repl* self, const bench_repl_config* config) {
+    memset(self, 0, sizeof *self);
+    self->config = *config;
+    self->dirty_percent = config->dirty_percent;
+    uint32_t index_max = index_max_of(config);
+    bench_repl_world(false, index_max, &self->world, &self->schema);
+    create_entities(self);
+    static const net_interest_rules rules = {
+        .size_bytes = sizeof rules, .position = "pos", .radius = RADIUS};
+    const net_scopes_config scopes = {.allocator = config->allocator,
+                                      .rules = config->visible ? &rules : NULL,
+                                      .world = self->world,
+                                      .rows = net_schema_rows(self->schema),
+                                      .index_max = index_max,
+                                      .tick_rate_hz = BENCH_REPL_TICK_RATE_HZ};
+    base_reporter reporter = base_reporter_stderr();
+    bench_require(net_scopes_create(&scopes, &reporter, &self->scopes) == NET_OK, "scopes");
+    if (config->has_ledger)
+        bench_require(
+            net_ledger_init(&self->ledger, config->allocator, ecs_component_count(self->world) + 1),
+            "ledger");
+    const net_replica_config replica = {.allocator = config->allocator,
+                                        .rows = net_schema_rows(self->schema),
+                                        .index_max = index_max,
+                                        .scopes = self->scopes,
+                                        .ledger = config->has_ledger ? &self->ledger : NULL,
+                                        .is_solo = config->is_solo};
+    bench_require(net_replica_create(&replica, &self->replica) == NET_OK, "replica");
+    self->clients = bench_allocate(config->clients * sizeof *self->clients);
+    for (uint32_t i = 0; i < config->clients; i++)
+        open_client(self, i);
+}
+
+void bench_repl_deinit(bench_repl* self) {
+    for (uint32_t i = 0; i < self->config.clients; i++)
+        close_client(&self->clients[i]);
+    net_replica_destroy(self->replica);
+    net_scopes_destroy(self->scopes);
+    if (self->config.has_ledger) net_ledger_deinit(&self->ledger);
+    net_schema_destroy(self->schema);
+    ecs_world_destroy(self->world);
+    bench_release(self->clients);
+    bench_release(self->entities);
+    bench_release(self->movers);
+}
+
+void bench_repl_tick(bench_repl* self) {
+    bench_repl_figures* figures = &self->figures;
+    uint32_t count = self->config.clients;
+    step_world(self);
+    double begin_ns = bench_now_ns();
+    bench_require(net_replica_step(self->replica, self->world, self->tick) == NET_OK, "step");
+    figures->step_ns += bench_now_ns() - begin_ns;
+    ecs_changes_clear(self->world);
+    uint64_t now_us = self->tick * 1000000 / BENCH_REPL_TICK_RATE_HZ;
+    for (uint32_t i = 0; i < count; i++)
+        receive(self, &self->clients[i]);
+    double acks_ns = bench_now_ns();
+    for (uint32_t i = 0; i < count; i++)
+        acknowledge(self, &self->clients[i], now_us);
+    double publish_ns = bench_now_ns();
+    net_replica_publish(self->replica);
+    double write_ns = bench_now_ns();
+    for (uint32_t i = 0; i < count; i++)
+        write_packet(self, &self->clients[i], now_us);
+    double end_ns = bench_now_ns();
+    figures->acks_ns += publish_ns - acks_ns;
+    figures->publish_ns += write_ns - publish_ns;
+    figures->write_ns += end_ns - write_ns;
+    figures->ticks++;
+}
+
+static net_view_counters sum(const bench_repl* self) {
+    net_view_counters all = {0};
+    for (uint32_t i = 0; i < self->config.clients; i++) {
+        const net_view_counters* of = net_view_get_counters(self->clients[i].view);
+        all.packets += of->packets;
+        all.bits += of->bits;
+        all.records_create += of->records_create;
+        all.records_update += of->records_update;
+        all.records_absolute += of->records_absolute;
+        all.records_destroy += of->records_destroy;
+        all.records_repeated += of->records_repeated;
+        all.blobs_made += of->blobs_made;
+        all.blobs_shared += of->blobs_shared;
+    }
+    return all;
+}
+
+void bench_repl_clear(bench_repl* self) {
+    memset(&self->figures, 0, sizeof self->figures);
+    self->counted = sum(self);
+}
+
+static uint64_t records_of(const net_view_counters* of) {
+    return of->records_create + of->records_update + of->records_absolute + of->records_destroy;
+}
+
+void bench_repl_count(bench_repl* self) {
+    net_view_counters now = sum(self);
+    const net_view_counters* then = &self->counted;
+    bench_repl_figures* figures = &self->figures;
+    figures->records = records_of(&now) - records_of(then);
+    figures->bits = now.bits - then->bits;
+    figures->repeated = now.records_repeated - then->records_repeated;
+    figures->absolute = now.records_absolute - then->records_absolute;
+    figures->made = now.blobs_made - then->blobs_made;
+    figures->shared = now.blobs_shared - then->blobs_shared;
+}
+
+static const char* compare(const bench_repl* self, const bench_repl_client* client) {
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < self->config.entities; i++) {
+        ecs_entity entity = self->entities[i];
+        if (!net_view_sees(client->view, entity, NULL)) continue;
+        seen++;
+        if (net_scope_row_hash(client->schema, client->world, entity) !=
+            net_scope_row_hash(self->schema, self->world, entity))
+            return "a client has another row than the server";
+    }
+    return seen == ecs_world_entity_count(client->world) ? NULL
+                                                         : "a client has more than it should";
+}
+
+const char* bench_repl_verify(bench_repl* self) {
+    uint32_t dirty_percent = self->dirty_percent;
+    const char* fault = NULL;
+    bool is_settled = false;
+    self->dirty_percent = 0;
+    for (uint32_t i = 0; i < SETTLE_TICKS && !is_settled; i++) {
+        bench_repl_tick(self);
+        is_settled = true;
+        for (uint32_t c = 0; c < self->config.clients && is_settled; c++)
+            is_settled = net_view_is_settled(self->clients[c].view);
+    }
+    if (!is_settled) fault = "clients do not settle";
+    for (uint32_t c = 0; c < self->config.verified && !fault; c++)
+        fault = compare(self, &self->clients[c]);
+    self->dirty_percent = dirty_percent;
+    return fault;
+}
+
+double bench_repl_visible(const bench_repl* self) {
+    uint32_t clients =
+        self->config.clients < SAMPLED_CLIENTS ? self->config.clients : SAMPLED_CLIENTS;
+    uint64_t seen = 0;
+    for (uint32_t c = 0; c < clients; c++) {
+        for (uint32_t i = 0; i < self->config.entities; i++)
+            seen += net_view_sees(self->clients[c].view, self->entities[i], NULL);
+    }
+    return (double)seen / clients;
+}

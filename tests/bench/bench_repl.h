@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/// A server's replication with all its clients in one process, tick by tick: a real world whose changes go
+/// through net_replica and one net_view per client; packets that arrive 2 to 7 ticks later or, 2 % of them,
+/// never; clients that acknowledge what they got with every tick. The parts of a tick are timed apart.
+#pragma once
+
+#include "bench.h"
+
+#include "net/scope.h"
+#include "schema.h"
+#include "view.h"
+
+/// What a packet's body may take: 1,100 bytes, but one that has to go out may be longer.
+#define BENCH_REPL_SOFT_BYTES 1100u
+#define BENCH_REPL_HARD_BYTES 1160u
+#define BENCH_REPL_TICK_RATE_HZ 30u
+
+typedef struct bench_repl_config {
+    const base_allocator* allocator; ///< of replica, views and scopes
+    uint32_t entities;
+    uint32_t clients;
+    uint32_t dirty_percent; ///< of the entities move in a tick
+    uint32_t visible;       ///< by radius, on average; 0: everybody sees everything
+    uint32_t verified;      ///< so many clients decode into a world of their own
+    bool has_ledger;
+    bool is_solo;
+} bench_repl_config;
+
+/// Of the ticks since bench_repl_clear.
+typedef struct bench_repl_figures {
+    uint32_t ticks;
+    double step_ns; ///< net_replica_step: history and interest, on the world's thread
+    double acks_ns; ///< acknowledgements of all clients
+    double publish_ns;
+    double write_ns; ///< select and write for all clients
+    uint64_t records, bits, repeated, absolute, made, shared;
+} bench_repl_figures;
+
+typedef struct bench_repl_client bench_repl_client;
+
+typedef struct bench_repl {
+    bench_repl_config config;
+    ecs_world* world;
+    net_schema* schema;
+    net_scopes* scopes;
+    net_ledger ledger;
+    net_replica* replica;
+    ecs_component_id pos, heading, health;
+    ecs_entity* entities;
+    struct bench_repl_mover* movers;
+    bench_repl_client* clients;
+    float side; ///< of the square that they move in
+    ecs_tick tick;
+    uint32_t dirty_percent; ///< may be changed between ticks
+    bench_repl_figures figures;
+    net_view_counters counted; ///< at bench_repl_clear, of all views
+} bench_repl;
+
+/// Everything or the program ends with a message.
+void bench_repl_init(bench_repl* self, const bench_repl_config* config);
+void bench_repl_deinit(bench_repl* self);
+/// One tick of world, server and clients.
+void bench_repl_tick(bench_repl* self);
+void bench_repl_clear(bench_repl* self);
+/// Fill in what is counted, not timed.
+void bench_repl_count(bench_repl* self);
+/// Let everything rest until every client has everything; then compare the worlds of the verified ones.
+/// @return the message of what is wrong, NULL: nothing.
+const char* bench_repl_verify(bench_repl* self);
+/// Entities that clients see, on average of the first few of them.
+double bench_repl_visible(const bench_repl* self);
+/// A world with the bench's templates.
+void bench_repl_world(bool is_mirror, uint32_t index_max, ecs_world** world, net_schema** schema);
