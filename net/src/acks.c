@@ -6,6 +6,9 @@
 // either way, so an acknowledgement that comes after it still counts. Every acknowledgement names 65
 // packets and comes with every packet of the other side: losing some costs nothing but time.
 //
+// What surely does not fly any more is not looked at again (`settled`): a client that is told little costs
+// little.
+//
 // Only the newest acknowledged packet of a message is measured for the round trip: the delay that the
 // other side reports belongs to that one.
 #include "acks.h"
@@ -40,10 +43,23 @@ uint16_t net_acks_send_add(net_acks_send* send, uint64_t now_us) {
     return seq;
 }
 
-// Packets sent after `seq`; for one that was never sent: at least count, or half the circle.
-static bool was_sent(const net_acks_send* send, uint16_t seq) {
+typedef enum seq_fate { SEQ_SENT, SEQ_STALE, SEQ_FORGED } seq_fate;
+
+// By packets sent after `seq`; for one that was never sent they are at least count.
+static seq_fate judge(const net_acks_send* send, uint16_t seq) {
     uint16_t behind = (uint16_t)(send->next - 1 - seq);
-    return behind < SEQ_HALF && behind < send->count;
+    if (behind >= send->count) return SEQ_FORGED;
+    return behind < SEQ_HALF ? SEQ_SENT : SEQ_STALE;
+}
+
+// The worst of all that it names.
+static seq_fate judge_all(const net_acks_send* send, uint16_t ack, uint64_t ack_bits) {
+    seq_fate worst = judge(send, ack);
+    for (uint64_t bits = ack_bits; bits; bits &= bits - 1) {
+        seq_fate fate = judge(send, (uint16_t)(ack - 1 - __builtin_ctzll(bits)));
+        if (fate > worst) worst = fate;
+    }
+    return worst;
 }
 
 static net_acks_packet* find(net_acks_send* send, uint16_t seq) {
@@ -84,6 +100,23 @@ static uint32_t remembered(const net_acks_send* send) {
                                                    : NET_PACKETS_IN_FLIGHT_MAX;
 }
 
+// Packets from the newest back to the last that may fly.
+static uint32_t unsettled(net_acks_send* send) {
+    uint64_t count = remembered(send);
+    if (send->settled + count < send->count) send->settled = send->count - count;
+    while (send->settled < send->count) {
+        const net_acks_packet* packet =
+            find(send, (uint16_t)(send->next - (send->count - send->settled)));
+        if (packet && packet->state == NET_ACKS_FLYING) break;
+        send->settled++;
+    }
+    return (uint32_t)(send->count - send->settled);
+}
+
+bool net_acks_send_is_flying(const net_acks_send* send) {
+    return send->settled < send->count;
+}
+
 static void declare_lost(net_acks_send* send, net_acks_packet* packet, net_acks_result* result) {
     packet->state = NET_ACKS_LOST;
     send->lost++;
@@ -100,7 +133,8 @@ static void reverse(uint16_t* items, uint32_t count) {
 
 static void lose_overtaken(net_acks_send* send, net_acks_result* result) {
     uint32_t later = 0;
-    for (uint32_t i = 1; i <= remembered(send); i++) {
+    uint32_t count = unsettled(send);
+    for (uint32_t i = 1; i <= count; i++) {
         net_acks_packet* packet = find(send, (uint16_t)(send->next - i));
         if (!packet) break;
         if (packet->state == NET_ACKS_ACKED)
@@ -116,10 +150,13 @@ net_result net_acks_send_receive(net_acks_send* send, uint64_t now_us, uint16_t 
                                  net_acks_result* result) {
     result->acked_count = 0;
     result->lost_count = 0;
-    bool is_forged = !was_sent(send, ack);
-    for (uint64_t bits = ack_bits; bits && !is_forged; bits &= bits - 1)
-        is_forged = !was_sent(send, (uint16_t)(ack - 1 - __builtin_ctzll(bits)));
-    if (is_forged) {
+    switch (judge_all(send, ack, ack_bits)) {
+    case SEQ_SENT:
+        break;
+    case SEQ_STALE:
+        send->stale++;
+        return NET_ERR_STALE;
+    case SEQ_FORGED:
         send->forged++;
         return NET_ERR_MALFORMED;
     }
@@ -133,6 +170,7 @@ net_result net_acks_send_receive(net_acks_send* send, uint64_t now_us, uint16_t 
     for (uint64_t bits = ack_bits; bits; bits &= bits - 1)
         (void)take(send, (uint16_t)(ack - 1 - __builtin_ctzll(bits)), now_us, result);
     if (result->acked_count > 0) lose_overtaken(send, result);
+    (void)unsettled(send);
     return NET_OK;
 }
 
@@ -141,12 +179,13 @@ void net_acks_send_expire(net_acks_send* send, uint64_t now_us, uint64_t tick_us
     result->acked_count = 0;
     result->lost_count = 0;
     double limit_us = send->srtt_us + 4 * send->rttvar_us + 2 * (double)tick_us;
-    for (uint32_t i = remembered(send); i >= 1; i--) {
+    for (uint32_t i = unsettled(send); i >= 1; i--) {
         net_acks_packet* packet = find(send, (uint16_t)(send->next - i));
         if (!packet || packet->state != NET_ACKS_FLYING) continue;
         if ((double)(now_us - packet->sent_us) <= limit_us) break; // the rest is younger
         declare_lost(send, packet, result);
     }
+    (void)unsettled(send);
 }
 
 uint64_t net_acks_rtt_us(const net_acks_send* send) {

@@ -39,6 +39,8 @@ typedef struct net_acks_send {
     double srtt_us, rttvar_us;
     uint64_t last_ack_us; ///< when something was newly acknowledged; the start until then
     uint64_t acked, lost, late, forged; ///< late: acknowledged after being declared lost
+    uint64_t stale;   ///< acknowledgements of what may have been sent half the circle or more ago
+    uint64_t settled; ///< packets from the first on of which none flies
 } net_acks_send;
 
 /// What one call found.
@@ -55,10 +57,15 @@ void net_acks_send_init(net_acks_send* send, uint16_t first, uint64_t now_us);
 /// the view (it counts it as lost itself).
 uint16_t net_acks_send_add(net_acks_send* send, uint64_t now_us);
 /// An acknowledgement came. Declares losses by the rule of three.
-/// @return NET_OK; NET_ERR_MALFORMED (acknowledges what was never sent: nothing of it counts, forged + 1).
+/// @return NET_OK; NET_ERR_STALE (nothing of it counts, stale + 1: numbers that lie half the circle back or
+///         more, but were sent once - whoever is so late has not done wrong, and once the circle was full no
+///         number is surely forged); NET_ERR_MALFORMED (acknowledges what was never sent: nothing of it
+///         counts, forged + 1).
 BASE_MUST_USE net_result net_acks_send_receive(net_acks_send* send, uint64_t now_us, uint16_t ack,
                                                uint64_t ack_bits, uint32_t ack_delay_us,
                                                net_acks_result* result);
+/// Does anything fly whose fate is not known?
+bool net_acks_send_is_flying(const net_acks_send* send);
 /// Declare lost what flies longer than srtt + 4 rttvar + two ticks; once per tick.
 void net_acks_send_expire(net_acks_send* send, uint64_t now_us, uint64_t tick_us,
                           net_acks_result* result);

@@ -153,7 +153,7 @@ void net_client_service(net_client* client, uint64_t now_us) {
         now_us - client->started_us > NET_CONNECT_MS_MAX * 1000u) {
         net_client_finish(client, NET_CLIENT_END_UNREACHABLE);
     }
-    // From the first packet on the server sends with every tick; before it, it may wait for others.
+    // From the first packet on the server sends several times a second; before it, it may wait for others.
     // Who has just come back is given time for the next one.
     const uint64_t state_us =
         client->received.newest_us > client->back_us ? client->received.newest_us : client->back_us;
@@ -213,10 +213,42 @@ static void sample_input(net_client* client) {
     if (net_match_pack(client->config.match, net_match_input_message(client->config.match),
                        client->input_payload, slot->payload, sizeof slot->payload,
                        &size) != NET_OK) {
-        client->inputs_refused++;
+        client->dropped[NET_DROP_INPUT_LONG]++;
     }
     slot->size = (uint32_t)size;
     if (viewer) net_viewer_input(viewer, client->now_us, slot->number, slot->payload, slot->size);
+}
+
+// Handles of entities that are still to be asked for. @return how many.
+static uint32_t gather_heals(net_client* client, uint32_t handles[NET_CLIENT_HEALS_MAX]) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < NET_CLIENT_HEALS_MAX; i++) {
+        net_client_heal* one = &client->heals[i];
+        if (one->entity == ECS_ENTITY_NONE) continue;
+        ecs_tick tick = 0;
+        bool is_here = net_mirror_entity_tick(client->mirror, one->entity, &tick);
+        if (!is_here || tick != one->tick || one->tries == NET_CLIENT_HEAL_TRIES) {
+            one->entity = ECS_ENTITY_NONE;
+            continue;
+        }
+        if (one->wait > 0) {
+            one->wait--;
+            continue;
+        }
+        one->tries++;
+        one->wait = NET_CLIENT_HEAL_TICKS;
+        client->heals_asked++;
+        handles[count++] = one->entity;
+    }
+    return count;
+}
+
+// A refused datagram is a lost one.
+static void send_packet(net_client* client, size_t size) {
+    net_transport* transport = client->config.transport;
+    if (transport->ops->send(transport, client->peer, NET_CHANNEL_REALTIME, client->packet, size) !=
+        NET_OK)
+        client->dropped[NET_DROP_SEND]++;
 }
 
 static void send_inputs(net_client* client) {
@@ -257,13 +289,14 @@ static void send_inputs(net_client* client) {
     packet.n_inputs = fitting;
     packet.inputs = inputs;
     packet.view = client->input_view;
+    uint32_t heals[NET_CLIENT_HEALS_MAX];
+    packet.n_heal = gather_heals(client, heals);
+    packet.heal = heals;
     size_t size = proto_encode(&packet.base, client->packet, sizeof client->packet);
     BASE_ASSERT(size > 0 || proto_encoded_bytes(&packet.base) == 0);
     // Without bytes: seq 0 and nothing to say. It comes back to 0 for who waits long for a match to begin.
-    if (size > 0)
-        (void)client->config.transport->ops->send(client->config.transport, client->peer,
-                                                  NET_CHANNEL_REALTIME, client->packet, size);
-    net_outbox_drop_unreliable(&client->outbox);
+    if (size > 0) send_packet(client, size);
+    client->dropped[NET_DROP_EVENT_QUEUE] += net_outbox_drop_unreliable(&client->outbox);
 }
 
 void net_client_tick(net_client* client, uint64_t now_us, void* user) {
@@ -332,9 +365,15 @@ net_result net_client_send_event(net_client* client, uint32_t message, const voi
     size_t size;
     net_result result =
         net_match_pack(client->config.match, message, payload, bytes, sizeof bytes, &size);
-    if (result != NET_OK) return result;
-    return net_outbox_push(&client->outbox, game->messages[message - 1].is_reliable, message,
-                           net_mirror_tick(client->mirror), ECS_ENTITY_NONE, bytes, (uint32_t)size);
+    if (result != NET_OK) {
+        client->dropped[NET_DROP_EVENT_LONG]++;
+        return result;
+    }
+    result =
+        net_outbox_push(&client->outbox, game->messages[message - 1].is_reliable, message,
+                        net_mirror_tick(client->mirror), ECS_ENTITY_NONE, bytes, (uint32_t)size);
+    if (result != NET_OK) client->dropped[NET_DROP_EVENT_QUEUE]++;
+    return result;
 }
 
 const char* net_client_player_name(const net_client* client, uint32_t number) {
@@ -350,8 +389,7 @@ void net_client_get_meter(const net_client* client, net_client_meter* meter) {
         .out_bytes = stats.sent_bytes,
         .in_datagrams = stats.recv_datagrams,
         .out_datagrams = stats.sent_datagrams,
-        .body_bits = client->meter.body_bits,
-        .record_bits = client->meter.body_bits,
+        .header_bits = client->meter.header_bits,
         .event_bytes = client->meter.event_bytes,
         .control_bytes = client->meter.control_bytes,
         .rtt_ms = client->sent.has_rtt ? (double)net_acks_rtt_us(&client->sent) / 1000.0 : 0,
@@ -363,13 +401,26 @@ void net_client_get_meter(const net_client* client, net_client_meter* meter) {
         .pace = client->pace.rate,
     };
     if (!client->mirror) return;
-    uint32_t count = ecs_component_count(net_match_world(client->config.match));
-    for (uint32_t id = 1; id <= count; id++)
-        meter->record_bits -= net_mirror_component_bits(client->mirror, (ecs_component_id)id);
+    const net_mirror_counters* counters = net_mirror_get_counters(client->mirror);
+    meter->body_bits = counters->body_bits;
+    meter->record_bits = counters->head_bits;
 }
 
 uint64_t net_client_component_bits(const net_client* client, ecs_component_id component) {
     return client->mirror ? net_mirror_component_bits(client->mirror, component) : 0;
+}
+
+static void add_dropped(const net_client* client, uint64_t dropped[NET_DROP_COUNT]) {
+    memcpy(dropped, client->dropped, sizeof client->dropped);
+    dropped[NET_DROP_DUPLICATE] += client->received.duplicates;
+    dropped[NET_DROP_OLD] += client->received.old;
+    dropped[NET_DROP_ACK_FORGED] += client->sent.forged;
+    dropped[NET_DROP_ACK_STALE] += client->sent.stale;
+    dropped[NET_DROP_EVENT_KNOWN] += client->inbox.known;
+    dropped[NET_DROP_EVENT_FULL] += client->inbox.full;
+    dropped[NET_DROP_EVENT_WAITED] += client->inbox.dropped;
+    if (client->mirror)
+        dropped[NET_DROP_RECORD_OLD] += net_mirror_get_counters(client->mirror)->stale_records;
 }
 
 net_client_report net_client_get_report(net_client* client) {
@@ -382,11 +433,15 @@ net_client_report net_client_get_report(net_client* client) {
     report.sent_bytes = stats.sent_bytes;
     report.rtt_ms = client->sent.has_rtt ? (double)net_acks_rtt_us(&client->sent) / 1000.0 : 0;
     report.loss_percent = net_acks_recv_loss_percent(&client->received);
-    report.packets_malformed = client->packets_malformed;
-    report.packets_stale = client->packets_stale;
-    report.inputs_refused = client->inputs_refused;
+    report.packets_malformed = client->dropped[NET_DROP_MALFORMED];
+    report.packets_stale = client->dropped[NET_DROP_STALE];
+    report.inputs_refused = client->dropped[NET_DROP_INPUT_LONG];
     report.events_received = client->inbox.received;
     report.events_dropped = client->inbox.dropped;
+    report.samples = client->samples;
+    report.samples_differing = client->samples_differing;
+    report.heals_asked = client->heals_asked;
+    add_dropped(client, report.dropped);
     if (!client->mirror) return report;
     ecs_world* world = net_match_world(client->config.match);
     report.tick = net_mirror_tick(client->mirror);

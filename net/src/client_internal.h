@@ -16,12 +16,23 @@
 #include "proto/codec.h"
 
 #define NET_CLIENT_RETRY_MS 500u ///< between two attempts to resume, when the first is turned away at once
+#define NET_CLIENT_HEALS_MAX 4u  ///< entities that are asked for at a time
+#define NET_CLIENT_HEAL_TRIES 4u
+#define NET_CLIENT_HEAL_TICKS 16u ///< between two of them
 
 typedef struct net_sent_input {
     uint32_t number;
     uint32_t size;
     uint8_t payload[NET_INPUT_BYTES_MAX];
 } net_sent_input;
+
+/// An entity that differs from the server's checksum, until a newer row of it comes.
+typedef struct net_client_heal {
+    ecs_entity entity; ///< NONE: a free place
+    ecs_tick tick;     ///< that it had then
+    uint32_t tries;
+    uint32_t wait; ///< ticks until it is asked for (again)
+} net_client_heal;
 
 struct net_client {
     net_client_config config;
@@ -49,6 +60,9 @@ struct net_client {
     char refusal_game[NET_GAME_NAME_BYTES_MAX];
     ecs_entity player;
     bool is_player_told;
+    ecs_tick tick_newest; // of packets that came, with the number of the first of them
+    uint16_t tick_seq;
+    bool has_tick_newest;
     net_rows* rows;
     net_mirror* mirror;
     net_acks_send sent;
@@ -61,8 +75,9 @@ struct net_client {
     uint32_t input_floor; // up to here they are of before the connection was lost: not sent any more
     uint64_t input_view; // what was seen when it was made, in ticks * 256
     net_pace pace;
-    uint64_t packets_malformed, packets_stale;
-    uint64_t inputs_refused; // longer than NET_INPUT_BYTES_MAX
+    net_client_heal heals[NET_CLIENT_HEALS_MAX];
+    uint64_t samples, samples_differing, heals_asked;
+    uint64_t dropped[NET_DROP_COUNT]; // beside what queues and mirror count
     base_rng rng;
     proto_codec codec;
     _Alignas(16) uint8_t bot_memory[NET_BOT_MEMORY_BYTES];
@@ -76,6 +91,8 @@ void net_client_finish(net_client* client, net_client_end end);
 void net_client_begin_closing(net_client* client, net_client_end end);
 /// The connection is lost, the session is not. With has_resume.
 void net_client_begin_resuming(net_client* client);
+/// Something came that no server of ours sends, or sends now.
+void net_client_malformed(net_client* client);
 double net_client_quiet_s(const net_client* client); ///< since anything was heard
 
 // client_receive.c

@@ -4,14 +4,22 @@
 // All of it is a stranger's until it is decoded and checked, the server's word as well: what cannot be is
 // counted and dropped, and nothing of it acknowledged. What a body does to the world stands in mirror.c.
 //
-// A packet is taken in this order: its acknowledgement (good even if the body is not), the body, what the
-// viewer and the clock learn of it, events. Only then is it marked as received.
+// A packet is taken in this order: its acknowledgement (good even if the body is not), the body, the checksum,
+// what the viewer and the clock learn of it, events. Only then is it marked as received.
+//
+// Packets do not come with every tick: a server says nothing new NET_HEARTBEAT_HZ times a second, and may send
+// at every so manieth tick only. What was left out is told from what was lost by the sequence numbers.
 #include "client_internal.h"
 
 #include "base/text.h"
 #include "control.h"
+#include "header.h"
 
 #include <string.h>
+
+void net_client_malformed(net_client* client) {
+    client->dropped[NET_DROP_MALFORMED]++;
+}
 
 // Both sides hang up after a last word, so that one lost acknowledgement does not leave the other waiting.
 static void hang_up(net_client* client, net_client_end end) {
@@ -29,7 +37,7 @@ static void trace_update(void* context, ecs_entity entity, ecs_tick tick, uint64
 
 static void take_roster(net_client* client, const Shoal__Wire__Roster* roster) {
     net_result result = net_roster_take(&client->roster, roster);
-    if (result == NET_ERR_MALFORMED) client->packets_malformed++;
+    if (result == NET_ERR_MALFORMED) net_client_malformed(client);
     if (result == NET_ERR_MEMORY) net_client_finish(client, NET_CLIENT_END_LOST);
 }
 
@@ -48,7 +56,7 @@ static bool are_settings_right(const net_client* client, const Shoal__Wire__Welc
 
 static void take_welcome_back(net_client* client, const Shoal__Wire__Welcome* welcome) {
     if (!welcome->is_resumed || welcome->client != client->client) {
-        client->packets_malformed++;
+        net_client_malformed(client);
         return;
     }
     client->resumes++;
@@ -72,7 +80,7 @@ static void take_welcome(net_client* client, const Shoal__Wire__Welcome* welcome
         welcome->tick_rate_hz > NET_TICK_RATE_HZ_MAX || welcome->is_resumed ||
         (welcome->resume.len != 0 && welcome->resume.len != NET_RESUME_BYTES) ||
         !are_settings_right(client, welcome)) {
-        client->packets_malformed++;
+        net_client_malformed(client);
         return;
     }
     net_match_mirror_start(client->config.match, welcome->tick_rate_hz, welcome->settings,
@@ -112,7 +120,7 @@ static void take_control(net_client* client, const uint8_t* bytes, size_t size) 
             &client->codec, &shoal__wire__server_control__descriptor, bytes, size,
             NET_CONTROL_BYTES_MAX);
     if (!control) {
-        client->packets_malformed++;
+        net_client_malformed(client);
         return;
     }
     switch (control->kind_case) {
@@ -134,7 +142,7 @@ static void take_control(net_client* client, const uint8_t* bytes, size_t size) 
         if (client->phase == NET_CLIENT_PLAYING)
             take_roster(client, control->roster);
         else
-            client->packets_malformed++;
+            net_client_malformed(client);
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION:
         if (client->config.match) {
@@ -161,7 +169,7 @@ static void take_control(net_client* client, const uint8_t* bytes, size_t size) 
                             : NET_CLIENT_END_LOST);
         break;
     default:
-        client->packets_malformed++;
+        net_client_malformed(client);
         break;
     }
 }
@@ -178,13 +186,13 @@ static void deliver_event(net_client* client, const net_outbox_entry* event) {
             client->is_player_told = true;
             if (client->config.viewer) net_viewer_player(client->config.viewer, client->player);
         } else {
-            client->packets_malformed++;
+            net_client_malformed(client);
         }
         return;
     }
     if (net_match_server_event(client->config.match, event->message, event->target, event->payload,
                                event->size) != NET_OK) {
-        client->packets_malformed++;
+        net_client_malformed(client);
     }
 }
 
@@ -201,75 +209,142 @@ void net_client_deliver_events(net_client* client) {
 static void take_game_event(net_client* client, const Shoal__Wire__GameEvent* event) {
     uint32_t count = client->inbox.count;
     if (net_inbox_push(&client->inbox, event) != NET_OK) {
-        client->packets_malformed++;
+        net_client_malformed(client);
         return;
     }
     if (!client->config.viewer || client->inbox.count == count || event->message == 0) return;
     net_viewer_event(client->config.viewer, &client->inbox.entries[count].event);
 }
 
-static void show_packet(net_client* client, const Shoal__Wire__StatePacket* packet) {
+// Ticks between the newest packet before and this one that had no packet, as far as numbers tell.
+static uint32_t ticks_left_out(net_client* client, const net_header* header) {
+    if (!client->has_tick_newest || header->tick > client->tick_newest) {
+        uint16_t numbers = (uint16_t)(header->seq - client->tick_seq);
+        ecs_tick ticks = header->tick - client->tick_newest;
+        bool has_gap = client->has_tick_newest && ticks > numbers && ticks < UINT32_MAX;
+        client->has_tick_newest = true;
+        client->tick_newest = header->tick;
+        client->tick_seq = header->seq;
+        return has_gap ? (uint32_t)(ticks - numbers) : 0;
+    }
+    // Several of one tick: the next tick is counted from the last of them.
+    if (header->tick == client->tick_newest &&
+        (uint16_t)(header->seq - client->tick_seq) <= NET_ACKS_JUMP_MAX)
+        client->tick_seq = header->seq;
+    return 0;
+}
+
+static void show_packet(net_client* client, const net_header* header) {
+    uint32_t left_out = ticks_left_out(client, header);
     if (!client->config.viewer) return;
     ecs_tick row_tick;
     bool has_player_row = net_mirror_entity_tick(client->mirror, client->player, &row_tick) &&
-                          row_tick + packet->player_age >= packet->tick;
-    net_viewer_packet(client->config.viewer, client->now_us, packet->tick, packet->input_used,
-                      packet->input_repeats, has_player_row);
+                          row_tick + header->player_age >= header->tick;
+    net_viewer_packet(client->config.viewer, client->now_us, header->tick, left_out,
+                      header->input_used, header->input_repeats, has_player_row);
+}
+
+// A world that is not what the server says: ask for the row, as long as no newer one came.
+static void heal(net_client* client, ecs_entity entity) {
+    net_client_heal* place = NULL;
+    for (uint32_t i = 0; i < NET_CLIENT_HEALS_MAX; i++) {
+        net_client_heal* one = &client->heals[i];
+        if (one->entity == entity) return;
+        if (one->entity == ECS_ENTITY_NONE && !place) place = one;
+    }
+    if (!place) return; // samples go round: it comes again
+    *place = (net_client_heal){.entity = entity};
+    (void)net_mirror_entity_tick(client->mirror, entity, &place->tick);
+}
+
+static void check_sample(net_client* client, const net_header* header) {
+    if (!header->has_sample) return;
+    ecs_entity entity = ECS_ENTITY_NONE;
+    switch (net_mirror_check_sample(client->mirror, header->sample_slot,
+                                    header->tick - header->sample_age, header->sample_hash,
+                                    &entity)) {
+    case NET_MIRROR_UNKNOWN:
+        return;
+    case NET_MIRROR_EQUAL:
+        break;
+    case NET_MIRROR_DIFFERS:
+        client->samples_differing++;
+        heal(client, entity);
+        break;
+    }
+    client->samples++;
 }
 
 // @return false when the packet must not be acknowledged.
-static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packet) {
-    if (packet->has_ack) {
+static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packet,
+                       const net_header* header, proto_bit_reader* body) {
+    if (header->has_ack) {
         // The acknowledgement is about our packets and good even if the body is not.
-        if (packet->ack > UINT16_MAX ||
-            net_acks_send_receive(&client->sent, client->now_us, (uint16_t)packet->ack, 0,
-                                  packet->ack_delay_us, &client->acks) != NET_OK) {
-            client->packets_malformed++;
+        net_result result = net_acks_send_receive(&client->sent, client->now_us, header->ack, 0,
+                                                  header->ack_delay_us, &client->acks);
+        if (result != NET_OK && result != NET_ERR_STALE) {
+            net_client_malformed(client);
             return false;
         }
     }
-    proto_bit_reader body = proto_bit_reader_make(packet->body.data, packet->body.len);
-    switch (net_mirror_read(client->mirror, (uint16_t)packet->seq, packet->tick,
-                            packet->body.len > 0 ? &body : NULL, NULL)) {
+    switch (net_mirror_read(client->mirror, header->seq, header->tick,
+                            header->has_body ? body : NULL, NULL)) {
     case NET_OK:
         break;
     case NET_ERR_STALE:
-        client->packets_stale++;
+        client->dropped[NET_DROP_STALE]++;
         return false;
     case NET_ERR_MALFORMED:
-        client->packets_malformed++;
+        net_client_malformed(client);
         return false;
     default:
         net_client_finish(client, NET_CLIENT_END_LOST);
         return false;
     }
-    show_packet(client, packet);
-    if (packet->input_used > 0) {
-        net_pace_report(&client->pace, client->now_us, packet->tick, packet->input_depth,
-                        packet->input_repeats, net_acks_rtt_us(&client->sent),
+    check_sample(client, header);
+    show_packet(client, header);
+    if (header->has_input && header->input_used > 0) {
+        net_pace_report(&client->pace, client->now_us, header->tick, header->input_depth,
+                        header->input_repeats, net_acks_rtt_us(&client->sent),
                         net_acks_recv_loss_percent(&client->received)); // as the other way
     }
-    if (packet->tick >= net_mirror_tick(client->mirror)) client->input_depth = packet->input_depth;
-    if (!net_outbox_acked(&client->outbox, packet->event_ack)) client->packets_malformed++;
+    if (header->has_input && header->tick >= net_mirror_tick(client->mirror))
+        client->input_depth = header->input_depth;
+    if (header->has_event_ack && !net_outbox_acked(&client->outbox, header->event_ack))
+        net_client_malformed(client);
     for (size_t i = 0; i < packet->n_events; i++)
         take_game_event(client, packet->events[i]);
     return true;
 }
 
 static void take_realtime(net_client* client, const uint8_t* bytes, size_t size) {
-    if (client->phase != NET_CLIENT_PLAYING) return;
-    const Shoal__Wire__StatePacket* packet = (const Shoal__Wire__StatePacket*)proto_codec_decode(
-        &client->codec, &shoal__wire__state_packet__descriptor, bytes, size, NET_STATE_BYTES_MAX);
-    if (!packet || packet->seq > UINT16_MAX) {
-        client->packets_malformed++;
+    if (client->phase != NET_CLIENT_PLAYING) {
+        client->dropped[NET_DROP_UNTIMELY]++;
         return;
     }
-    uint16_t seq = (uint16_t)packet->seq;
-    if (net_acks_recv_check(&client->received, seq) != NET_ACKS_NEW) return;
-    net_meter_state(&client->meter, client->now_us, packet,
+    const Shoal__Wire__StatePacket* packet = (const Shoal__Wire__StatePacket*)proto_codec_decode(
+        &client->codec, &shoal__wire__state_packet__descriptor, bytes, size, NET_STATE_BYTES_MAX);
+    if (!packet) {
+        net_client_malformed(client);
+        return;
+    }
+    const net_header_near near = {
+        .tick = net_mirror_tick(client->mirror),
+        .has_tick = client->received.has_any,
+        .input = client->input_number,
+        .event = client->outbox.number_next - 1,
+    };
+    proto_bit_reader reader = proto_bit_reader_make(packet->state.data, packet->state.len);
+    net_header header;
+    if (net_header_read(&reader, &near, &header) != NET_OK) {
+        net_client_malformed(client);
+        return;
+    }
+    if (net_acks_recv_check(&client->received, header.seq) != NET_ACKS_NEW) return;
+    net_meter_state(&client->meter, client->now_us, packet, header.tick, reader.offset_bits,
                     (uint64_t)(net_match_dt(client->config.match) * 1e6f));
-    if (!take_state(client, packet)) return;
-    net_acks_recv_mark(&client->received, seq, client->now_us);
+    if (!take_state(client, packet, &header, &reader)) return;
+    net_acks_recv_mark(&client->received, header.seq, client->now_us);
     net_client_deliver_events(client);
 }
 
@@ -288,7 +363,8 @@ void net_client_take_event(net_client* client, const net_transport_event* event)
             client->config.match ? net_schema_hash(net_match_schema(client->config.match)) : 0,
             client->config.match ? net_match_get_config(client->config.match)->module->game->name
                                  : "",
-            name, client->config.is_bot, is_resuming ? client->resume : NULL);
+            name, client->config.is_bot, client->config.rate_bytes_max,
+            is_resuming ? client->resume : NULL);
         break;
     }
     case NET_TRANSPORT_DISCONNECTED:
@@ -307,7 +383,10 @@ void net_client_take_event(net_client* client, const net_transport_event* event)
                                                                       : NET_CLIENT_END_UNREACHABLE);
         break;
     case NET_TRANSPORT_RECEIVED:
-        if (client->is_closing) break;
+        if (client->is_closing) {
+            client->dropped[NET_DROP_UNTIMELY]++;
+            break;
+        }
         if (client->phase != NET_CLIENT_RESUMING) client->heard_us = client->now_us;
         if (event->channel == NET_CHANNEL_CONTROL) {
             client->meter.control_bytes += event->size;

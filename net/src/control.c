@@ -73,13 +73,14 @@ void net_control_clean_name(char name[NET_PLAYER_NAME_BYTES_MAX], const char* wi
 
 net_result net_control_send_hello(net_transport* transport, net_peer peer, uint64_t schema_hash,
                                   const char* game, const char* name, bool is_bot,
-                                  const uint8_t* resume) {
+                                  uint32_t rate_bytes_max, const uint8_t* resume) {
     Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
     hello.protocol = NET_PROTOCOL_VERSION;
     hello.schema_hash = schema_hash;
     hello.game = borrowed(game);
     hello.name = borrowed(name);
     hello.is_bot = is_bot;
+    hello.rate_bytes_max = rate_bytes_max;
     uint8_t secret[NET_RESUME_BYTES];
     if (resume) {
         memcpy(secret, resume, sizeof secret);

@@ -14,6 +14,7 @@ void net_control_clean_name(char name[NET_PLAYER_NAME_BYTES_MAX], const char* wi
 /// NET_CONTROL_BYTES_MAX.
 net_result net_control_send_hello(net_transport* transport, net_peer peer, uint64_t schema_hash,
                                   const char* game, const char* name, bool is_bot,
+                                  uint32_t rate_bytes_max,
                                   const uint8_t* resume); ///< NET_RESUME_BYTES, or NULL: a newcomer
 net_result net_control_send_answer(net_transport* transport, net_peer peer,
                                    const net_schema* schema);

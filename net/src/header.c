@@ -66,6 +66,18 @@ void net_header_deny_body(proto_bit_writer* writer, uint64_t end_bits) {
     proto_bits_write(writer, 0, 1);
 }
 
+static uint64_t golomb_bits(uint32_t value, uint32_t order) {
+    uint64_t shifted = (uint64_t)value + (UINT64_C(1) << order);
+    uint32_t highest = 63u - (uint32_t)__builtin_clzll(shifted);
+    return 2 * (uint64_t)highest - order + 1;
+}
+
+uint64_t net_header_sample_bits(const net_header* header) {
+    if (!header->has_sample) return 0;
+    return golomb_bits(header->sample_slot, SAMPLE_SLOT_ORDER) +
+           golomb_bits(header->sample_age, SAMPLE_AGE_ORDER) + HASH_BITS;
+}
+
 uint64_t net_header_expand(uint16_t low, uint64_t near) {
     uint64_t found = (near & ~(uint64_t)(LOW_COUNT - 1)) | low;
     if (found <= near) {

@@ -47,6 +47,8 @@ typedef struct net_header_near {
 void net_header_write(proto_bit_writer* writer, const net_header* header);
 /// Take the last word back: nothing follows after all. `end_bits` is writer->size_bits after the header.
 void net_header_deny_body(proto_bit_writer* writer, uint64_t end_bits);
+/// Bits that its sample takes, without the one that says whether there is one.
+uint64_t net_header_sample_bits(const net_header* header);
 /// @return NET_OK, the reader stands at the body or the padding; NET_ERR_MALFORMED (ends in it, a number out
 ///         of range, low bits of a tick while none is known, or padding that is not 0 where no body is).
 BASE_MUST_USE net_result net_header_read(proto_bit_reader* reader, const net_header_near* near,

@@ -21,10 +21,13 @@ void net_inbox_deinit(net_inbox* inbox) {
 net_result net_inbox_push(net_inbox* inbox, const Shoal__Wire__GameEvent* event) {
     if (event->payload.len > NET_EVENT_PAYLOAD_BYTES_MAX) return NET_ERR_MALFORMED;
     bool is_reliable = event->number != 0;
-    if (is_reliable && event->number != inbox->newest + 1) return NET_OK;
+    if (is_reliable && event->number != inbox->newest + 1) {
+        inbox->known++;
+        return NET_OK;
+    }
     // One place beyond the limit is kept free for the entry that net_inbox_next hands out.
     if (inbox->count >= NET_EVENTS_RELIABLE_MAX) {
-        if (!is_reliable) inbox->dropped++;
+        inbox->full++;
         return NET_OK;
     }
     void* array = inbox->entries;

@@ -20,7 +20,9 @@ typedef struct net_inbox {
     uint32_t count;
     uint32_t newest; // reliable number received last, without a gap
     uint64_t received;
-    uint64_t dropped; // waited in vain, or no room for an unreliable one
+    uint64_t dropped; // waited in vain
+    uint64_t known;   // reliable ones that came before, or before their turn
+    uint64_t full;    // no room: an unreliable one is lost, a reliable one comes again
 } net_inbox;
 
 void net_inbox_init(net_inbox* inbox, const base_allocator* allocator);

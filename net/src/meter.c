@@ -12,21 +12,21 @@ static uint64_t bytes_of_length(size_t length) {
 }
 
 void net_meter_state(net_meter* meter, uint64_t now_us, const Shoal__Wire__StatePacket* packet,
-                     uint64_t tick_us) {
-    meter->body_bits += 8 * (uint64_t)packet->body.len;
+                     ecs_tick tick, uint64_t header_bits, uint64_t tick_us) {
+    meter->header_bits += header_bits;
     for (size_t i = 0; i < packet->n_events; i++) {
         size_t size = shoal__wire__game_event__get_packed_size(packet->events[i]);
         meter->event_bytes += 1 + bytes_of_length(size) + size;
     }
-    if (meter->has_arrival && packet->tick <= meter->tick) return;
+    if (meter->has_arrival && tick <= meter->tick) return;
     if (meter->has_arrival) {
         double apart_us = (double)(now_us - meter->arrival_us);
-        double error_us = apart_us - (double)(packet->tick - meter->tick) * (double)tick_us;
+        double error_us = apart_us - (double)(tick - meter->tick) * (double)tick_us;
         meter->jitter_us += ((error_us < 0 ? -error_us : error_us) - meter->jitter_us) / 16;
     }
     meter->has_arrival = true;
     meter->arrival_us = now_us;
-    meter->tick = packet->tick;
+    meter->tick = tick;
 }
 
 void net_meter_restart(net_meter* meter) {

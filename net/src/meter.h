@@ -6,7 +6,7 @@
 #include "wire.pb-c.h"
 
 typedef struct net_meter {
-    uint64_t body_bits;
+    uint64_t header_bits; ///< of state packets that were read, sample and all
     uint64_t event_bytes, control_bytes;
     double jitter_us;    ///< mean deviation of arrivals from their ticks
     uint64_t arrival_us; ///< of the newest tick's first packet; with has_arrival
@@ -14,8 +14,8 @@ typedef struct net_meter {
     bool has_arrival;
 } net_meter;
 
-/// A state packet that is new to us and could be read came.
+/// A state packet of `tick` that is new to us and could be read came.
 void net_meter_state(net_meter* meter, uint64_t now_us, const Shoal__Wire__StatePacket* packet,
-                     uint64_t tick_us);
+                     ecs_tick tick, uint64_t header_bits, uint64_t tick_us);
 /// The connection begins anew: arrivals of before say nothing about those of now.
 void net_meter_restart(net_meter* meter);

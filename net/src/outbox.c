@@ -140,11 +140,21 @@ uint32_t net_outbox_fill(net_outbox* outbox, Shoal__Wire__GameEvent* events,
     return count;
 }
 
-void net_outbox_drop_unreliable(net_outbox* outbox) {
+bool net_outbox_has_unsent(const net_outbox* outbox) {
+    return outbox->unreliable_sent < outbox->unreliable_count;
+}
+
+uint32_t net_outbox_drop_unreliable(net_outbox* outbox) {
+    uint32_t missed = outbox->unreliable_count - outbox->unreliable_sent;
     outbox->unreliable_count = 0;
     outbox->unreliable_sent = 0;
+    return missed;
 }
 
 bool net_outbox_is_empty(const net_outbox* outbox) {
     return outbox->reliable_count == 0;
+}
+
+bool net_outbox_is_idle(const net_outbox* outbox) {
+    return outbox->reliable_count == 0 && !net_outbox_has_unsent(outbox);
 }

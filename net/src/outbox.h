@@ -50,6 +50,10 @@ bool net_outbox_acked(net_outbox* outbox, uint32_t number);
 uint32_t net_outbox_fill(net_outbox* outbox, Shoal__Wire__GameEvent* events,
                          Shoal__Wire__GameEvent** pointers, uint32_t capacity, size_t budget_bytes,
                          size_t* used_bytes);
-/// The unreliable ones had their packet, or missed it.
-void net_outbox_drop_unreliable(net_outbox* outbox);
+/// Does an unreliable one wait for its packet?
+bool net_outbox_has_unsent(const net_outbox* outbox);
+/// The unreliable ones had their packet, or missed it. @return how many missed it.
+uint32_t net_outbox_drop_unreliable(net_outbox* outbox);
 bool net_outbox_is_empty(const net_outbox* outbox);
+/// Nothing to be sent: neither an unacknowledged one nor an unreliable one that had no packet yet.
+bool net_outbox_is_idle(const net_outbox* outbox);

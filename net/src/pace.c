@@ -9,6 +9,8 @@
 // Rate: the error of the smoothed depth times RATE_PER_TICK, within +-5 %. What is done now shows a round
 // trip later; a gain of 0.02 per tick closes an error in about 0.8 s at 60 Hz, slow enough to be stable at a
 // round trip of 500 ms. A clock that is wrong by 200 ppm costs 0.01 ticks of standing error.
+// Reports need not come with every tick: a server that has no news sends fewer. One counts for the ticks
+// that went by since the one before.
 // Target: one tick, twice the mean deviation of the depth, as many ticks as lost packets in a row are
 // likely (an input goes with each of the next packets, so k losses in a row make it k ticks late), and what
 // late inputs have taught: one that is late although the depth is what was aimed at raises it by one, and
@@ -24,8 +26,9 @@
 #include <string.h>
 
 #define RATE_PER_TICK 0.02
-#define DEPTH_PART 0.1 // of a report in the smoothed depth
+#define DEPTH_PART 0.1 // of a tick's report in the smoothed depth
 #define JITTER_PART 0.05
+#define PART_TICKS_MAX 32u // a report counts for the ticks without one before it, so many at most
 #define RAISED_DECAY_S 15.0
 #define RAISE_US_MIN 250e3 // one burst of late inputs raises once
 #define RAISE_BELOW 0.5
@@ -65,6 +68,14 @@ static void raise(net_pace* pace, uint64_t now_us, uint32_t repeats) {
     pace->raised = clamp(pace->raised + 1.0, 0, NET_PACE_DEPTH_MAX);
 }
 
+// What is left of 1 after as many ticks have each taken their part.
+static double part_of_ticks(double part, double ticks) {
+    double left = 1.0;
+    for (uint32_t i = 0; i < PART_TICKS_MAX && (double)i + 0.5 < ticks; i++)
+        left *= 1.0 - part;
+    return 1.0 - left;
+}
+
 static void sample(net_pace* pace, double depth, double ticks) {
     if (!pace->has_depth || pace->sample_count == 0) {
         pace->depth = depth;
@@ -74,8 +85,10 @@ static void sample(net_pace* pace, double depth, double ticks) {
     // The mean of the first samples, then one that forgets.
     double part = 1.0 / (pace->sample_count + 1.0);
     pace->sample_count++;
-    pace->depth += error * (part > DEPTH_PART ? part : DEPTH_PART);
-    pace->jitter += ((error < 0 ? -error : error) - pace->jitter) * JITTER_PART;
+    double depth_part = part_of_ticks(DEPTH_PART, ticks);
+    pace->depth += error * (part > depth_part ? part : depth_part);
+    pace->jitter +=
+        ((error < 0 ? -error : error) - pace->jitter) * part_of_ticks(JITTER_PART, ticks);
     pace->raised -= pace->raised * clamp(ticks * pace->tick_us * 1e-6 / RAISED_DECAY_S, 0, 1);
 }
 

@@ -5,8 +5,9 @@
 // its fastest; it follows a server clock that runs 200 ppm wrong by itself, as old arrivals leave the
 // window. Lateness is what an offset has beyond it.
 //
-// The delay covers nearly all lateness, one tick because a sample needs the next one to be interpolated
-// to, and as many more ticks as are lost in a row more often than RUN_CHANCE. Beyond that extrapolation
+// The delay covers nearly all lateness, one step because a sample needs the next one to be interpolated
+// to (a tick, or as many as a server leaves out between two packets even when there is news; the longer gaps
+// of who is told nothing new do not count), and as many more ticks as are lost in a row more often than RUN_CHANCE. Beyond that extrapolation
 // helps out: waiting for the rare worst would make everything else late.
 //
 // Invariants: shown never falls; shown <= newest + NET_EXTRAPOLATE_MS_MAX.
@@ -20,7 +21,11 @@
 #define DECAY_US 4000000.0 // a delay that is not needed any more is given back
 #define RUN_CHANCE 0.005   // runs of losses that are rarer are not waited for
 #define LATE_PER_MILLE 20u // so many arrivals may be later than the delay covers
-enum { LATE_MAX = NET_PLAYOUT_SAMPLES * LATE_PER_MILLE / 1000 + 1, RUN_TICKS_MAX = 8 };
+enum {
+    LATE_MAX = NET_PLAYOUT_SAMPLES * LATE_PER_MILLE / 1000 + 1,
+    RUN_TICKS_MAX = 8,
+    LEFT_OUT_MAX = 100000, // of one packet; more says nothing
+};
 
 void net_playout_init(net_playout* playout, uint32_t tick_rate_hz, double delay_ms_min) {
     BASE_ASSERT(tick_rate_hz > 0);
@@ -28,6 +33,7 @@ void net_playout_init(net_playout* playout, uint32_t tick_rate_hz, double delay_
     playout->tick_us = 1e6 / tick_rate_hz;
     playout->delay_us_min = delay_ms_min * 1000.0;
     playout->target_us = 2 * playout->tick_us;
+    playout->step = 1;
 }
 
 // Times rise; one that does not is taken as no time.
@@ -44,7 +50,7 @@ static double wanted_delay_us(const net_playout* playout) {
     uint32_t run = 0;
     for (; run < RUN_TICKS_MAX && chance > RUN_CHANCE; run++)
         chance *= playout->loss;
-    double wanted = playout->late_us + (1.0 + run) * playout->tick_us;
+    double wanted = playout->late_us + (playout->step + run) * playout->tick_us;
     if (wanted < playout->delay_us_min) wanted = playout->delay_us_min;
     return wanted < NET_DELAY_MS_MAX * 1000.0 ? wanted : NET_DELAY_MS_MAX * 1000.0;
 }
@@ -68,13 +74,28 @@ static double measure_loss(const net_playout* playout, uint64_t now_us, ecs_tick
     ecs_tick edge = (ecs_tick)(playout->late_us / playout->tick_us) + 1;
     if (newest - oldest < 2 * edge + 8) return 0;
     uint32_t count = 0;
+    double left_out = 0;
     for (uint32_t i = 0; i < playout->sample_count; i++) {
         const net_playout_sample* sample = &playout->samples[i];
         if (!is_in_window(sample, now_us)) continue;
-        count += sample->tick >= oldest + edge && sample->tick <= newest - edge;
+        if (sample->tick < oldest + edge || sample->tick > newest - edge) continue;
+        count++;
+        ecs_tick room =
+            sample->tick - (oldest + edge); // what lies before the window is not in its span
+        left_out += (double)(sample->left_out < room ? sample->left_out : room);
     }
-    double span = (double)(newest - oldest - 2 * edge) + 1.0;
+    double span = (double)(newest - oldest - 2 * edge) + 1.0 - left_out;
     return span > count ? 1.0 - count / span : 0;
+}
+
+// The smallest step of the window; one that is as long as a server's silences says nothing.
+static void learn_step(net_playout* playout, uint64_t now_us) {
+    uint32_t least = NET_SEND_DIVISOR_MAX;
+    for (uint32_t i = 0; i < playout->sample_count; i++) {
+        const net_playout_sample* sample = &playout->samples[i];
+        if (is_in_window(sample, now_us) && sample->left_out < least) least = sample->left_out;
+    }
+    if (least < NET_SEND_DIVISOR_MAX) playout->step = 1.0 + least;
 }
 
 static void learn(net_playout* playout, uint64_t now_us) {
@@ -96,17 +117,20 @@ static void learn(net_playout* playout, uint64_t now_us) {
     playout->offset_us = smallest;
     playout->late_us = largest[count * LATE_PER_MILLE / 1000u] - smallest;
     playout->loss = measure_loss(playout, now_us, oldest, newest);
+    learn_step(playout, now_us);
 }
 
-void net_playout_packet(net_playout* playout, uint64_t now_us, ecs_tick tick) {
+void net_playout_packet(net_playout* playout, uint64_t now_us, ecs_tick tick, uint32_t left_out) {
     if (tick > NET_SCENE_TICK_MAX) return;
+    if (left_out > LEFT_OUT_MAX) left_out = LEFT_OUT_MAX;
     double gap_us = at_least_ticks(playout, NET_PLAYOUT_GAP_MS * 1000.0, 4);
     if (playout->has_packet && us_since(now_us, playout->packet_us) > gap_us)
         playout->sample_count = playout->sample_next = 0;
     playout->samples[playout->sample_next] =
         (net_playout_sample){.now_us = now_us,
                              .offset_us = (double)now_us - (double)tick * playout->tick_us,
-                             .tick = tick};
+                             .tick = tick,
+                             .left_out = left_out};
     playout->sample_next = (playout->sample_next + 1) % NET_PLAYOUT_SAMPLES;
     if (playout->sample_count < NET_PLAYOUT_SAMPLES) playout->sample_count++;
     playout->packet_us = now_us;

@@ -23,6 +23,7 @@ typedef struct net_playout_sample {
     uint64_t now_us;
     double offset_us; ///< arrival - tick * period
     ecs_tick tick;
+    uint32_t left_out; ///< ticks right before it that had no packet
 } net_playout_sample;
 
 typedef struct net_playout {
@@ -35,7 +36,8 @@ typedef struct net_playout {
     bool has_packet, has_shown;
     double offset_us; ///< of the fastest arrivals
     double late_us;   ///< a high quantile of how much slower others were
-    double loss;      ///< 0..1 of the window's ticks
+    double loss;      ///< 0..1 of the window's ticks that had a packet
+    double step;      ///< ticks from one packet to the next where they come as fast as they do
     double target_us; ///< the delay that is aimed at
     double shown;     ///< tick
     uint64_t shown_us;
@@ -43,8 +45,9 @@ typedef struct net_playout {
 
 /// `delay_ms_min` 0: as measured.
 void net_playout_init(net_playout* playout, uint32_t tick_rate_hz, double delay_ms_min);
-/// A packet of `tick` came; in any order, each once. One above NET_SCENE_TICK_MAX is ignored.
-void net_playout_packet(net_playout* playout, uint64_t now_us, ecs_tick tick);
+/// A packet of `tick` came; in any order, each once. One above NET_SCENE_TICK_MAX is ignored. `left_out`:
+/// so many ticks before it had none, which is no loss.
+void net_playout_packet(net_playout* playout, uint64_t now_us, ecs_tick tick, uint32_t left_out);
 /// Go on to `now_us`. @return false before the first packet.
 bool net_playout_advance(net_playout* playout, uint64_t now_us);
 double net_playout_tick(const net_playout* playout); ///< shown; 0 before the first

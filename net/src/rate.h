@@ -18,8 +18,6 @@
 #define NET_RATE_PACKET_BYTES_MAX (NET_STATE_BYTES_MAX + NET_RATE_OVERHEAD_BYTES)
 #define NET_RATE_BYTES_MIN 8000u ///< per second
 #define NET_RATE_BYTES_START 64000u
-#define NET_RATE_BYTES_MAX_DEFAULT 256000u
-#define NET_RATE_BYTES_MAX_LIMIT 100000000u ///< nobody may wish for more
 
 typedef struct net_rate {
     double tokens; ///< bytes; below 0 after a packet that was longer than what was left

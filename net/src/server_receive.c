@@ -16,7 +16,7 @@
 
 static void refuse(net_server* server, net_session* session, Shoal__Wire__RefusedReason reason,
                    const char* text) {
-    net_transport* transport = server->config.transport;
+    net_transport* transport = net_server_transport(server);
     const char* game = net_match_get_config(server->config.match)->module->game->name;
     (void)net_control_send_refused(transport, session->peer, reason, text, game);
     transport->ops->disconnect(transport, session->peer, (uint32_t)reason, false);
@@ -87,10 +87,11 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
     }
     net_control_clean_name(session->name, hello->name);
     session->is_bot = hello->is_bot;
+    session->rate_wish = hello->rate_bytes_max;
     if (hello->schema_hash != net_schema_hash(net_match_schema(server->config.match))) {
         session->state = NET_SESSION_ASKED;
         session->since_us = server->now_us;
-        (void)net_control_send_question(server->config.transport, session->peer);
+        (void)net_control_send_question(net_server_transport(server), session->peer);
         return;
     }
     if (hello->resume.len > 0) {
@@ -154,22 +155,68 @@ static void take_control(net_server* server, net_session* session, const uint8_t
     net_session_strike(server, session);
 }
 
+// A packet with this number, or a later one, was decoded.
+static bool reaches(uint16_t acked, uint16_t first) {
+    return (int16_t)(uint16_t)(acked - first) >= 0;
+}
+
+// What the client surely knows by now need not be told as a whole, or again.
+static void learn_known(net_session_out* out, uint16_t acked) {
+    if (out->has_mark && reaches(acked, out->mark_seq)) {
+        out->has_mark = false;
+        out->has_tick_known = true;
+        out->tick_known = out->mark_tick;
+    }
+    if (!out->is_event_ack_known && out->event_ack_told && reaches(acked, out->event_ack_seq))
+        out->is_event_ack_known = true;
+}
+
 static void take_acks(net_server* server, net_session* session,
                       const Shoal__Wire__InputPacket* packet) {
     if (!packet->has_ack) return;
-    if (packet->ack > UINT16_MAX ||
-        net_acks_send_receive(&session->sent, server->now_us, (uint16_t)packet->ack,
-                              packet->ack_bits, packet->ack_delay_us, &server->acks) != NET_OK) {
-        server->counters.acks_forged++;
+    net_session_out* out = &session->out;
+    net_result result = NET_ERR_MALFORMED;
+    if (packet->ack > UINT16_MAX)
+        out->sent.forged++;
+    else
+        result = net_acks_send_receive(&out->sent, server->now_us, (uint16_t)packet->ack,
+                                       packet->ack_bits, packet->ack_delay_us, &server->acks);
+    if (result == NET_ERR_STALE) return;
+    if (result != NET_OK) {
         net_session_strike(server, session);
         return;
     }
     for (uint32_t i = 0; i < server->acks.acked_count; i++) {
-        (void)net_view_acked(session->view, server->acks.acked[i]);
+        (void)net_view_acked(out->view, server->acks.acked[i]);
+        learn_known(out, server->acks.acked[i]);
     }
     for (uint32_t i = 0; i < server->acks.lost_count; i++) {
-        (void)net_view_lost(session->view, server->acks.lost[i]);
+        (void)net_view_lost(out->view, server->acks.lost[i]);
     }
+}
+
+// Rows that the client asks for cost most of what rows can cost, so they are rationed by time.
+static bool take_heals(net_server* server, net_session* session,
+                       const Shoal__Wire__InputPacket* packet) {
+    const uint64_t burst = NET_HEALS_BURST_MAX * UINT64_C(1000000);
+    if (packet->n_heal > NET_HEALS_PER_PACKET_MAX) return false;
+    uint64_t credit = session->heal_credit;
+    if (server->now_us > session->heal_us)
+        credit += (server->now_us - session->heal_us) * NET_HEALS_PER_SECOND;
+    session->heal_credit = (uint32_t)(credit < burst ? credit : burst);
+    session->heal_us = server->now_us;
+    for (size_t i = 0; i < packet->n_heal; i++) {
+        if (session->heal_credit < 1000000u) {
+            net_server_drop(server, NET_DROP_HEAL_LIMIT, packet->n_heal - i);
+            break;
+        }
+        session->heal_credit -= 1000000u;
+        if (net_view_heal(session->out.view, packet->heal[i]))
+            server->counters.heals++;
+        else
+            net_server_drop(server, NET_DROP_HEAL_UNKNOWN, 1);
+    }
+    return true;
 }
 
 // @return false when the client sent what none of ours sends.
@@ -197,11 +244,10 @@ static bool take_inputs(net_server* server, net_session* session,
             server->reports[session->report].inputs_malformed++;
             return false;
         }
+        // A full ring counts it.
         if (net_inputs_push(&session->inputs, number, payload->data, (uint32_t)payload->len) !=
-            NET_OK) {
-            server->counters.inputs_refused++;
+            NET_OK)
             continue;
-        }
         // The packet speaks of its newest; one tick of the client passed between each and the next.
         uint64_t earlier = (uint64_t)(count - 1 - i) * 256;
         if (packet->view > earlier) net_inputs_saw(&session->inputs, packet->view - earlier);
@@ -211,7 +257,7 @@ static bool take_inputs(net_server* server, net_session* session,
 
 static bool take_events(net_server* server, net_session* session,
                         const Shoal__Wire__InputPacket* packet) {
-    if (!net_outbox_acked(&session->outbox, packet->event_ack)) return false;
+    if (!net_outbox_acked(&session->out.outbox, packet->event_ack)) return false;
     const net_game_module* game = net_match_get_config(server->config.match)->module->game;
     for (size_t i = 0; i < packet->n_events; i++) {
         Shoal__Wire__GameEvent event = *packet->events[i];
@@ -223,7 +269,8 @@ static bool take_events(net_server* server, net_session* session,
         }
         // A client speaks for its own entity only, whatever it writes here.
         event.target = ECS_ENTITY_NONE;
-        if (net_inbox_push(&session->inbox, &event) != NET_OK) server->counters.events_refused++;
+        if (net_inbox_push(&session->inbox, &event) != NET_OK)
+            net_server_drop(server, NET_DROP_EVENT_FULL, 1);
     }
     return true;
 }
@@ -231,9 +278,12 @@ static bool take_events(net_server* server, net_session* session,
 static void take_realtime(net_server* server, net_session* session, const uint8_t* bytes,
                           size_t size) {
     // Before welcome and after goodbye such packets are late or early, not wrong.
-    if (session->state != NET_SESSION_PLAYING) return;
+    if (session->state != NET_SESSION_PLAYING || !session->out.view) {
+        net_server_drop(server, NET_DROP_UNTIMELY, 1);
+        return;
+    }
     if (session->packet_credit == 0) {
-        server->counters.datagrams_flood++;
+        net_server_drop(server, NET_DROP_FLOOD, 1);
         return;
     }
     session->packet_credit--;
@@ -246,7 +296,8 @@ static void take_realtime(net_server* server, net_session* session, const uint8_
     }
     uint16_t seq = (uint16_t)packet->seq;
     if (net_acks_recv_check(&session->received, seq) != NET_ACKS_NEW) return;
-    if (!take_inputs(server, session, packet) || !take_events(server, session, packet)) {
+    if (!take_inputs(server, session, packet) || !take_events(server, session, packet) ||
+        !take_heals(server, session, packet)) {
         net_session_strike(server, session);
         return;
     }
@@ -255,6 +306,7 @@ static void take_realtime(net_server* server, net_session* session, const uint8_
 }
 
 void net_server_service(net_server* server, uint64_t now_us) {
+    net_server_collect(server);
     server->now_us = now_us;
     net_transport* transport = server->config.transport;
     transport->ops->service(transport, now_us);
@@ -276,7 +328,10 @@ void net_server_service(net_server* server, uint64_t now_us) {
                 net_session_gone(server, session);
             break;
         case NET_TRANSPORT_RECEIVED:
-            if (!session || session->state == NET_SESSION_CLOSING) break;
+            if (!session || session->state == NET_SESSION_CLOSING) {
+                net_server_drop(server, session ? NET_DROP_UNTIMELY : NET_DROP_STRANGER, 1);
+                break;
+            }
             net_session_hear(server, session);
             if (event.channel == NET_CHANNEL_CONTROL) {
                 take_control(server, session, event.bytes, event.size);

@@ -45,7 +45,7 @@ bool net_session_welcome(net_server* server, net_session* session, bool is_resum
     welcome.settings = settings;
     welcome.resume = (ProtobufCBinaryData){sizeof session->resume, session->resume};
     welcome.is_resumed = is_resumed;
-    if (net_control_send_welcome(server->config.transport, session->peer, &welcome) == NET_OK)
+    if (net_control_send_welcome(net_server_transport(server), session->peer, &welcome) == NET_OK)
         return true;
     net_session_end(server, session, NET_END_TIMEOUT);
     return false;
@@ -54,9 +54,9 @@ bool net_session_welcome(net_server* server, net_session* session, bool is_resum
 // Whatever flies will not arrive any more, or not be told.
 static void lose_packets(net_server* server, net_session* session) {
     const uint64_t later_us = server->now_us + UINT64_C(1000) * NET_SILENCE_MS_MAX;
-    net_acks_send_expire(&session->sent, later_us, server->tick_us, &server->acks);
+    net_acks_send_expire(&session->out.sent, later_us, server->tick_us, &server->acks);
     for (uint32_t i = 0; i < server->acks.lost_count; i++) {
-        (void)net_view_lost(session->view, server->acks.lost[i]);
+        (void)net_view_lost(session->out.view, server->acks.lost[i]);
     }
 }
 
@@ -73,14 +73,16 @@ void net_session_lose(net_server* server, net_session* session) {
     lose_packets(server, session);
     session->state = NET_SESSION_AWAY;
     session->since_us = server->now_us;
-    session->peer = 0;
+    net_session_set_peer(server, session, 0);
+}
+
+static void say_back(net_server* server, const net_session* session) {
+    base_report(server->config.reporter, NULL, 0, "note: client %u (%s) is back after %.1f s",
+                session->client, session->name, seconds_since(server, session->heard_us));
 }
 
 void net_session_hear(net_server* server, net_session* session) {
-    if (session->is_quiet) {
-        base_report(server->config.reporter, NULL, 0, "note: client %u (%s) is back after %.1f s",
-                    session->client, session->name, seconds_since(server, session->heard_us));
-    }
+    if (session->is_quiet) say_back(server, session);
     session->is_quiet = false;
     session->heard_us = server->now_us;
 }
@@ -116,39 +118,69 @@ static void tell_everybody(net_server* server, net_session* session) {
         entry->is_bot = other->is_bot;
     }
     session->has_roster = true;
-    if (net_control_send_roster(server->config.transport, session->peer, server->roster, count,
+    session->is_roster_due = false;
+    if (net_control_send_roster(net_server_transport(server), session->peer, server->roster, count,
                                 server->went, 0) != NET_OK)
         net_session_end(server, session, NET_END_TIMEOUT);
+}
+
+// Whoever comes back again and again costs a welcome each time, but neither a line nor a roster.
+static bool is_too_soon(const net_server* server, const net_session* session) {
+    return session->resume_us != 0 &&
+           server->now_us - session->resume_us < NET_RESUME_QUIET_MS * UINT64_C(1000);
 }
 
 void net_session_resume(net_server* server, net_session* session, net_session* greeting) {
     BASE_ASSERT(net_session_is_in_match(session) && greeting->state == NET_SESSION_GREETING);
     if (session->state == NET_SESSION_PLAYING) {
-        net_transport* transport = server->config.transport;
+        net_transport* transport = net_server_transport(server);
         transport->ops->disconnect(transport, session->peer, NET_END_TIMEOUT, true);
-        lose_packets(server, session);
+        if (session->out.view) lose_packets(server, session);
     }
+    const net_peer peer = greeting->peer;
+    net_session_set_peer(server, greeting, 0);
     session->state = NET_SESSION_PLAYING;
-    session->peer = greeting->peer;
+    net_session_set_peer(server, session, peer);
     session->since_us = server->now_us;
     session->packet_credit = NET_PACKETS_BURST_MAX;
-    greeting->peer = 0;
     greeting->state = NET_SESSION_CLOSING;
     net_session_gone(server, greeting);
     server->counters.resumes++;
-    session->is_quiet = true; // also when nobody had noticed: it says that it was
-    net_session_hear(server, session);
+    bool is_quiet = is_too_soon(server, session);
+    if (!is_quiet) say_back(server, session); // also when nobody had noticed
+    session->is_quiet = false;
+    session->heard_us = server->now_us;
     if (server->phase == NET_SERVER_SETTLING && !server->is_settle_prolonged) {
         server->is_settle_prolonged = true;
         server->phase_us = server->now_us;
     }
-    if (net_session_welcome(server, session, true)) tell_everybody(server, session);
+    if (!net_session_welcome(server, session, true)) return;
+    if (is_quiet) {
+        session->is_roster_due = true;
+        net_server_drop(server, NET_DROP_RESUME_QUIET, 1);
+        return;
+    }
+    session->resume_us = server->now_us ? server->now_us : 1;
+    tell_everybody(server, session);
+}
+
+void net_server_tell_due_rosters(net_server* server) {
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (!session || session->state != NET_SESSION_PLAYING || !session->is_roster_due ||
+            is_too_soon(server, session))
+            continue;
+        session->resume_us = server->now_us ? server->now_us : 1;
+        tell_everybody(server, session);
+    }
 }
 
 void net_server_tell_roster(net_server* server, const net_log_begin* begin) {
+    net_server_tell_due_rosters(server);
     if (begin->join_count == 0 && begin->leave_count == 0) return;
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
+        if (session && session->is_roster_due) continue; // it will hear of all of them
         if (session && session->state == NET_SESSION_PLAYING && !session->has_roster)
             tell_everybody(server, session);
         else if (session && session->state == NET_SESSION_PLAYING)
@@ -164,9 +196,11 @@ void net_server_tell_roster(net_server* server, const net_log_begin* begin) {
         server->went[i] = begin->leaves[i].client;
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
-        if (!session || session->state != NET_SESSION_PLAYING || session->has_roster) continue;
+        if (!session || session->state != NET_SESSION_PLAYING || session->has_roster ||
+            session->is_roster_due)
+            continue;
         session->has_roster = true;
-        if (net_control_send_roster(server->config.transport, session->peer, server->roster,
+        if (net_control_send_roster(net_server_transport(server), session->peer, server->roster,
                                     begin->join_count, server->went, begin->leave_count) != NET_OK)
             net_session_end(server, session, NET_END_TIMEOUT);
     }

@@ -99,12 +99,12 @@ net_mirror_sink net_viewer_sink(net_viewer* viewer) {
     return (net_mirror_sink){.context = viewer, .row = take_row, .gone = take_gone};
 }
 
-void net_viewer_packet(net_viewer* viewer, uint64_t now_us, ecs_tick tick, uint32_t input_used,
-                       uint32_t input_repeats, bool has_player_row) {
+void net_viewer_packet(net_viewer* viewer, uint64_t now_us, ecs_tick tick, uint32_t left_out,
+                       uint32_t input_used, uint32_t input_repeats, bool has_player_row) {
     if (!viewer->is_begun || tick > NET_SCENE_TICK_MAX) return;
     if (viewer->tick_first == 0) viewer->tick_first = tick;
     net_scene_packet(viewer->scene, tick);
-    net_playout_packet(&viewer->playout, now_us, tick);
+    net_playout_packet(&viewer->playout, now_us, tick, left_out);
     if (viewer->predict)
         net_predict_state(viewer->predict, tick, input_used, input_repeats, has_player_row);
 }

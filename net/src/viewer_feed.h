@@ -11,9 +11,9 @@
 void net_viewer_begin(net_viewer* viewer, net_match* mirror);
 /// For net_mirror_config: rows and ends of lives as they are decoded, stale ones too.
 net_mirror_sink net_viewer_sink(net_viewer* viewer);
-/// A packet was applied. After its rows and before its events.
-void net_viewer_packet(net_viewer* viewer, uint64_t now_us, ecs_tick tick, uint32_t input_used,
-                       uint32_t input_repeats, bool has_player_row);
+/// A packet was applied. After its rows and before its events. `left_out`: ticks before it that had no packet.
+void net_viewer_packet(net_viewer* viewer, uint64_t now_us, ecs_tick tick, uint32_t left_out,
+                       uint32_t input_used, uint32_t input_repeats, bool has_player_row);
 /// A game event was taken in (reliable ones once and in order). The viewer delivers it in the view world
 /// when event->tick is shown and its target is there.
 void net_viewer_event(net_viewer* viewer, const net_outbox_entry* event);

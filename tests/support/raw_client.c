@@ -2,6 +2,8 @@
 // A peer that keeps no rules. Everything is packed on the stack and sent at once.
 #include "raw_client.h"
 
+#include "header.h"
+
 #include "base/assert.h"
 #include "base/text.h"
 
@@ -79,11 +81,16 @@ static void take_state(raw_client* raw, const net_transport_event* event) {
     const Shoal__Wire__StatePacket* packet = (const Shoal__Wire__StatePacket*)proto_codec_decode(
         &raw->codec, &shoal__wire__state_packet__descriptor, event->bytes, event->size,
         NET_STATE_BYTES_MAX);
-    if (!packet) {
+    // It makes no inputs and events that it does not number itself: low ones are whole.
+    const net_header_near near = {.tick = raw->state_tick, .has_tick = raw->states > 0};
+    net_header header = {0};
+    proto_bit_reader reader = {0};
+    if (packet) reader = proto_bit_reader_make(packet->state.data, packet->state.len);
+    if (!packet || net_header_read(&reader, &near, &header) != NET_OK) {
         raw->unreadable++;
         return;
     }
-    uint16_t seq = (uint16_t)packet->seq;
+    uint16_t seq = header.seq;
     uint16_t ahead = (uint16_t)(seq - raw->state_seq);
     uint16_t behind = (uint16_t)(raw->state_seq - seq);
     if (raw->states == 0) {
@@ -96,10 +103,14 @@ static void take_state(raw_client* raw, const net_transport_event* event) {
         raw->state_bits |= UINT64_C(1) << (behind - 1);
     }
     raw->states++;
-    if (packet->tick > raw->state_tick) raw->state_tick = packet->tick;
-    raw->input_ack = packet->input_used + packet->input_depth;
-    raw->input_depth = packet->input_depth;
-    raw->event_ack = packet->event_ack;
+    raw->state_bytes += event->size;
+    raw->state_bodies += header.has_body;
+    raw->samples += header.has_sample;
+    if (header.tick > raw->state_tick) raw->state_tick = header.tick;
+    raw->input_ack = header.input_used + header.input_depth;
+    raw->input_depth = header.input_depth;
+    raw->event_acks += header.has_event_ack;
+    if (header.has_event_ack) raw->event_ack = header.event_ack;
     for (size_t i = 0; i < packet->n_events; i++) {
         if (packet->events[i]->number == raw->event_newest + 1) raw->event_newest++;
     }

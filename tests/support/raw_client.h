@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// A peer that keeps no rules: it speaks through a net_transport with messages of its own making and
-/// remembers what it was told. It shares nothing with net_client but the wire's descriptors.
+/// remembers what it was told. It shares nothing with net_client but the wire's descriptors and the header of
+/// state packets.
 #pragma once
 
 #include "net/transport.h"
@@ -37,7 +38,11 @@ typedef struct raw_client {
     uint64_t state_bits; ///< bit i: state_seq - 1 - i came too
     uint64_t state_tick;
     uint32_t event_newest; ///< reliable events taken in order
+    uint64_t state_bodies; ///< of them, those that had a body
+    uint64_t state_bytes;
+    uint64_t samples;
     uint32_t input_ack, input_depth, event_ack;
+    uint64_t event_acks; ///< packets that carried one
 
     uint16_t seq; ///< of its next input packet
 } raw_client;

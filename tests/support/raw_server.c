@@ -32,6 +32,7 @@ static void take_control(raw_server* raw, const net_transport_event* event) {
         raw->protocol = control->hello->protocol;
         raw->schema_hash = control->hello->schema_hash;
         raw->is_bot = control->hello->is_bot;
+        raw->rate_bytes_max = control->hello->rate_bytes_max;
         raw->hellos++;
         raw->resume_size = control->hello->resume.len;
         if (raw->resume_size > sizeof raw->resume) raw->resume_size = sizeof raw->resume;
@@ -68,6 +69,10 @@ static void take_input(raw_server* raw, const net_transport_event* event) {
     raw->event_ack = packet->event_ack;
     raw->input_first = packet->input_first;
     raw->input_count = (uint32_t)packet->n_inputs;
+    raw->heal_count = 0;
+    for (size_t i = 0; i < packet->n_heal && i < BASE_COUNT(raw->heals); i++)
+        raw->heals[raw->heal_count++] = packet->heal[i];
+    raw->heals_asked += packet->n_heal;
     for (size_t i = 0; i < packet->n_events; i++) {
         if (packet->events[i]->number == raw->event_newest + 1) raw->event_newest++;
     }
@@ -155,27 +160,49 @@ void raw_server_goodbye(raw_server* raw, uint32_t reason) {
     (void)raw_server_send(raw, NET_CHANNEL_CONTROL, &control.base);
 }
 
-Shoal__Wire__StatePacket raw_server_packet(raw_server* raw, uint64_t tick) {
-    Shoal__Wire__StatePacket packet = SHOAL__WIRE__STATE_PACKET__INIT;
-    packet.seq = raw->seq++;
-    packet.tick = tick;
-    packet.has_ack = raw->packets > 0;
-    packet.ack = raw->input_seq;
-    packet.event_ack = raw->event_newest;
-    return packet;
+raw_state raw_server_packet(raw_server* raw, uint64_t tick) {
+    return (raw_state){
+        .header =
+            {
+                .seq = raw->seq++,
+                .is_tick_whole = true,
+                .tick = tick,
+                .has_ack = raw->packets > 0,
+                .ack = raw->input_seq,
+                .has_event_ack = raw->event_newest > 0,
+                .event_ack = raw->event_newest,
+            },
+    };
 }
 
-void raw_server_event(raw_server* raw, Shoal__Wire__StatePacket packet, uint32_t number,
-                      uint32_t message, uint32_t target, const void* payload, size_t size) {
+static void send_packet(raw_server* raw, raw_state state, Shoal__Wire__GameEvent** events,
+                        size_t event_count) {
+    uint8_t bits[NET_CONTROL_BYTES_MAX];
+    proto_bit_writer writer = proto_bit_writer_make(bits, sizeof bits);
+    state.header.has_body = state.body != NULL;
+    net_header_write(&writer, &state.header);
+    for (size_t i = 0; i < state.body_size; i++)
+        proto_bits_write(&writer, ((const uint8_t*)state.body)[i], 8);
+    Shoal__Wire__StatePacket packet = SHOAL__WIRE__STATE_PACKET__INIT;
+    packet.state = (ProtobufCBinaryData){proto_bit_writer_bytes(&writer), bits};
+    packet.n_events = event_count;
+    packet.events = events;
+    (void)raw_server_send(raw, NET_CHANNEL_REALTIME, &packet.base);
+}
+
+void raw_server_send_state(raw_server* raw, raw_state packet) {
+    send_packet(raw, packet, NULL, 0);
+}
+
+void raw_server_event(raw_server* raw, raw_state packet, uint32_t number, uint32_t message,
+                      uint32_t target, const void* payload, size_t size) {
     Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
     event.number = number;
     event.message = message;
     event.target = target;
-    event.tick = packet.tick;
+    event.tick = packet.header.tick;
     event.payload.data = (uint8_t*)(uintptr_t)payload;
     event.payload.len = size;
     Shoal__Wire__GameEvent* events[1] = {&event};
-    packet.n_events = 1;
-    packet.events = events;
-    (void)raw_server_send(raw, NET_CHANNEL_REALTIME, &packet.base);
+    send_packet(raw, packet, events, 1);
 }

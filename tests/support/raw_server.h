@@ -2,9 +2,17 @@
 /// A server that keeps no rules, for one client at a time: what it sends is the test's to make.
 #pragma once
 
+#include "header.h"
 #include "net/transport.h"
 #include "proto/codec.h"
 #include "wire.pb-c.h"
+
+/// A state packet of the test's own making.
+typedef struct raw_state {
+    net_header header;
+    const void* body; ///< its bits follow the header, with has_body; borrowed
+    size_t body_size;
+} raw_state;
 
 typedef struct raw_server {
     net_transport* transport; ///< borrowed
@@ -32,6 +40,10 @@ typedef struct raw_server {
     uint64_t ack_bits;
     uint32_t input_first, input_count;
     uint32_t event_ack, event_newest;
+    uint32_t heals[8];
+    uint32_t heal_count; ///< of the newest packet
+    uint64_t heals_asked;
+    uint32_t rate_bytes_max; ///< of the hello
 
     uint16_t seq; ///< of its next state packet
 } raw_server;
@@ -51,8 +63,9 @@ void raw_server_refuse(raw_server* raw, Shoal__Wire__RefusedReason reason, const
                        const char* game);
 void raw_server_ask(raw_server* raw);
 void raw_server_goodbye(raw_server* raw, uint32_t reason);
-/// A state packet with the next seq, a true acknowledgement and an empty body.
-Shoal__Wire__StatePacket raw_server_packet(raw_server* raw, uint64_t tick);
+/// A state packet with the next seq, a true acknowledgement, a whole tick and no body.
+raw_state raw_server_packet(raw_server* raw, uint64_t tick);
+void raw_server_send_state(raw_server* raw, raw_state packet);
 /// Send it with one event.
-void raw_server_event(raw_server* raw, Shoal__Wire__StatePacket packet, uint32_t number,
-                      uint32_t message, uint32_t target, const void* payload, size_t size);
+void raw_server_event(raw_server* raw, raw_state packet, uint32_t number, uint32_t message,
+                      uint32_t target, const void* payload, size_t size);

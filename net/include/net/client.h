@@ -52,6 +52,7 @@ typedef struct net_client_config {
     /// nobody looks (bots, headless clients).
     net_viewer* viewer;
     const base_reporter* reporter; ///< lost and regained connections, for people; may be NULL
+    uint32_t rate_bytes_max; ///< of what the server sends us, per second; 0: it decides
 } net_client_config;
 
 typedef struct net_client net_client;
@@ -95,16 +96,21 @@ typedef struct net_client_report {
     net_client_end end;
     uint64_t packets_malformed, packets_stale, events_received, events_dropped;
     uint64_t inputs_refused; ///< the module's input was longer than NET_INPUT_BYTES_MAX: a resting one was sent
+    uint64_t samples;           ///< checksums of the server that could be compared
+    uint64_t samples_differing; ///< of those, with a world that is not the server's: it was asked for the row
+    uint64_t heals_asked;
+    uint64_t dropped[NET_DROP_COUNT];
 } net_client_report;
 net_client_report net_client_get_report(net_client* client);
 
 /// What goes through the connection, for panels and tests; all counts rise only. Bits of state bodies are
 /// counted where they are decoded: body_bits = record_bits + net_client_component_bits of all components.
-/// The rest, in_bytes - body_bits / 8 - event_bytes - control_bytes, is what carries them: ENet's headers and
-/// acknowledgements, the other fields of StatePacket, packets that came twice.
+/// The rest, in_bytes - (header_bits + body_bits) / 8 - event_bytes - control_bytes, is what carries them:
+/// ENet's headers and acknowledgements, protobuf, packets that came twice or could not be decoded.
 typedef struct net_client_meter {
     uint64_t in_bytes, out_bytes;         ///< UDP payload
     uint64_t in_datagrams, out_datagrams;
+    uint64_t header_bits;                 ///< of in_bytes: headers of state packets
     uint64_t body_bits;                   ///< of in_bytes: state bodies
     uint64_t record_bits;                 ///< of those: handles, templates, base ages, change masks
     uint64_t event_bytes, control_bytes;  ///< of in_bytes: game events, channel 0

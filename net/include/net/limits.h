@@ -4,7 +4,7 @@
 
 #include "base/macros.h"
 
-#define NET_PROTOCOL_VERSION 2u
+#define NET_PROTOCOL_VERSION 3u
 #define NET_TICK_RATE_HZ_MIN 1u
 #define NET_TICK_RATE_HZ_MAX 240u
 #define NET_TICK_RATE_HZ_DEFAULT 60u
@@ -40,6 +40,9 @@
 #define NET_SILENCE_MS_MAX 30000u          ///< without an acknowledgement of ours a client is dropped
 #define NET_CONNECT_MS_MAX 5000u           ///< a client gives up when nobody answers
 #define NET_STOP_MS_MAX 1500u              ///< the same after a signal
+#define NET_RATE_BYTES_DEFAULT 256000u      ///< datagrams per client and second, at most
+#define NET_RATE_BYTES_LIMIT 100000000u    ///< nobody may ask for more
+#define NET_SEND_DIVISOR_MAX 4u
 #define NET_SETTLE_MS_MAX 10000u           ///< after the last tick: for clients to acknowledge everything
 #define NET_SETTINGS_MAX 64u
 #define NET_MESSAGES_MAX 64u               ///< of a module

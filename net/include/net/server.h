@@ -2,9 +2,13 @@
 /// The server's side: sessions, inputs, replication, log; wiring of a match to a transport.
 ///
 /// The caller owns the loop and the clock: net_server_service between ticks as often as datagrams come,
-/// net_server_tick once per tick. Threads: one.
+/// net_server_tick once per tick. Threads: one calls; with is_threaded the server has one of its own, which
+/// builds and sends the datagrams of a tick while the caller's runs the systems of the next. Calls other than
+/// net_server_tick wait for it, so do not service while net_server_wait_sent is false and a tick is due. The
+/// datagrams are the same either way.
 #pragma once
 
+#include "net/drops.h"
 #include "net/log.h"
 #include "net/scope.h"
 #include "net/transport.h"
@@ -34,6 +38,11 @@ typedef struct net_server_config {
     /// stranger such secrets are no secrets.
     net_entropy_fn entropy;
     void* entropy_context;
+    uint32_t rate_bytes_max; ///< per client and second, at most; 0: NET_RATE_BYTES_DEFAULT
+    uint32_t
+        send_divisor; ///< client c is sent to at ticks that are c mod this; 0 or 1: at every tick
+    bool is_threaded; ///< a thread of its own for what goes out, if there can be one
+    bool has_ledger;  ///< count every bit by client, component and cause
 } net_server_config;
 
 typedef struct net_server net_server;
@@ -80,13 +89,31 @@ const net_peer_report* net_server_report(const net_server* server, uint32_t inde
 typedef struct net_server_counters {
     uint32_t clients; ///< now
     uint32_t clients_peak;
-    uint64_t joins, refusals, drops;
-    uint64_t resumes; ///< sessions that went on with another connection
-    uint64_t datagrams_malformed, acks_forged, events_refused, inputs_refused;
-    uint64_t state_packets, state_bytes, entity_records, absolute_records, create_records,
-        destroy_records;
-    uint64_t datagrams_flood; ///< dropped unread: a client sent several times what ours send
+    uint64_t joins, refusals, drops; ///< drops: sessions that ended by silence or a fault
+    uint64_t resumes;                ///< sessions that went on with another connection
+    uint64_t state_packets, state_bytes;
+    uint64_t heals;                   ///< rows that clients asked for
+    uint64_t dropped[NET_DROP_COUNT]; ///< of sessions that are over, and what is no session's
 } net_server_counters;
+/// As of the last call that is not net_server_tick. What living sessions dropped is in net_server_dropped.
 const net_server_counters* net_server_get_counters(const net_server* server);
+/// Everything that was dropped so far, by reason.
+void net_server_dropped(net_server* server, uint64_t dropped[NET_DROP_COUNT]);
+/// Has all that was ticked gone out? Waits at most so long.
+bool net_server_wait_sent(net_server* server, uint64_t us_max);
+/// A line of the ledger: client 0 is all of them; without a component "-".
+typedef struct net_ledger_line {
+    uint32_t client;
+    const char* component;
+    const char* cause;
+    uint64_t bits;
+    double share; ///< of the client's sum
+} net_ledger_line;
+typedef void (*net_ledger_line_fn)(void* context, const net_ledger_line* line);
+/// What was sent, most first: all together, then `client_lines_max` lines of each client, living or gone (of
+/// 4,096 at most). The sum of all together is 8 times the transport's sent_bytes, exactly; what ENet adds is told
+/// there only, as "transport". Nothing without has_ledger. @return false when memory ran out.
+bool net_server_ledger(net_server* server, uint32_t client_lines_max, net_ledger_line_fn line,
+                       void* context);
 /// Walk the world as client `client` should see it, into text (--dump-world).
 net_scope net_server_scope(net_server* server, uint32_t client, ecs_line_fn line, void* context);

@@ -13,6 +13,10 @@
 /// A connection: slot and generation in one number; 0 is none. Never reused while it may be stored.
 typedef uint32_t net_peer;
 
+/// The low bits of a net_peer are its slot: connections that live at one time have different ones.
+#define NET_PEER_SLOT_BITS 12u
+#define NET_PEER_SLOTS (1u << NET_PEER_SLOT_BITS)
+
 typedef enum net_channel { NET_CHANNEL_CONTROL = 0, NET_CHANNEL_REALTIME = 1 } net_channel;
 
 typedef enum net_transport_event_kind {

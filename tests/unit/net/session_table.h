@@ -62,6 +62,9 @@ typedef struct table_config {
     const base_reporter* reporter;
     double quiet;                ///< setting of the test game; 0: nothing ever changes
     const net_game_module* game; ///< NULL: the test game as it is
+    uint32_t send_divisor, rate_bytes_max;
+    bool is_threaded;
+    bool has_ledger;
 } table_config;
 
 typedef struct table {
@@ -101,6 +104,10 @@ static inline void table_open(table* at, table_config config) {
         .clients_min = config.clients_min,
         .ticks_max = config.ticks_max,
         .reporter = config.reporter,
+        .send_divisor = config.send_divisor,
+        .rate_bytes_max = config.rate_bytes_max,
+        .is_threaded = config.is_threaded,
+        .has_ledger = config.has_ledger,
     };
     assert_int_equal(net_server_create(&server, &at->server), NET_OK);
     at->now_us = 1000000;
@@ -200,6 +207,13 @@ static inline const net_peer_report* table_report(const table* at, uint32_t clie
     }
     fail_msg("no report of client %u", client);
     return NULL;
+}
+
+/// What the server dropped so far for this reason.
+static inline uint64_t table_dropped(const table* at, net_drop reason) {
+    uint64_t dropped[NET_DROP_COUNT];
+    net_server_dropped(at->server, dropped);
+    return dropped[reason];
 }
 
 static inline void table_close(table* at) {

@@ -82,6 +82,58 @@ static void forged_acknowledgements_are_refused_as_a_whole(void** state) {
     assert_int_equal(result.acked_count, 5);
 }
 
+// A program that runs without a clock may be tens of thousands of packets ahead of its clients.
+static void an_acknowledgement_from_half_the_circle_ago_is_stale_and_not_forged(void** state) {
+    (void)state;
+    net_acks_result result;
+    net_acks_send* send = sender(100, 40000);
+    assert_int_equal(
+        net_acks_send_receive(send, 9000, (uint16_t)(100 + 39999 - 32767), 0, 0, &result), NET_OK);
+    assert_int_equal(
+        net_acks_send_receive(send, 9000, (uint16_t)(100 + 39999 - 32768), 0, 0, &result),
+        NET_ERR_STALE);
+    assert_int_equal(net_acks_send_receive(send, 9000, 100, 0, 0, &result), NET_ERR_STALE);
+    // Its bits reach back behind the first: that is decidable, and forged.
+    assert_int_equal(net_acks_send_receive(send, 9000, 100, 1, 0, &result), NET_ERR_MALFORMED);
+    assert_int_equal(net_acks_send_receive(send, 9000, 99, 0, 0, &result), NET_ERR_MALFORMED);
+    assert_int_equal(net_acks_send_receive(send, 9000, (uint16_t)(100 + 40000), 0, 0, &result),
+                     NET_ERR_MALFORMED);
+    assert_int_equal(send->stale, 2);
+    assert_int_equal(send->forged, 3);
+    // Once the circle was full any number may have been sent.
+    send = sender(0, 65535);
+    assert_int_equal(net_acks_send_receive(send, 9000, 65535, 0, 0, &result), NET_ERR_MALFORMED);
+    send = sender(0, 65536);
+    assert_int_equal(net_acks_send_receive(send, 9000, 65535, 0, 0, &result), NET_OK);
+    assert_int_equal(result.acked_count, 1);
+    assert_int_equal(net_acks_send_receive(send, 9000, 0, 0, 0, &result), NET_ERR_STALE);
+    assert_int_equal(result.acked_count, 0);
+}
+
+static void who_says_nothing_is_still_found_among_what_flies(void** state) {
+    (void)state;
+    net_acks_send* send = sender(0, 4);
+    assert_true(net_acks_send_is_flying(send));
+    net_acks_result result;
+    assert_int_equal(net_acks_send_receive(send, 9000, 3, 0x5, 0, &result), NET_OK); // 3, 2, 0
+    assert_int_equal(result.acked_count, 3);
+    assert_true(net_acks_send_is_flying(send)); // 1
+    net_acks_send_expire(send, 60000000, 10000, &result);
+    assert_int_equal(result.lost_count, 1);
+    assert_int_equal(result.lost[0], 1);
+    assert_false(net_acks_send_is_flying(send));
+    net_acks_send_expire(send, 90000000, 10000, &result);
+    assert_int_equal(result.lost_count, 0);
+    assert_int_equal(net_acks_send_receive(send, 60000000, 1, 0, 0, &result), NET_OK);
+    assert_int_equal(result.acked_count, 1);
+    assert_int_equal(send->lost, 0);
+    for (uint32_t i = 0; i < 2 * NET_PACKETS_IN_FLIGHT_MAX; i++)
+        (void)net_acks_send_add(send, 90000000);
+    net_acks_send_expire(send, 190000000, 10000, &result);
+    assert_int_equal(result.lost_count, NET_PACKETS_IN_FLIGHT_MAX);
+    assert_false(net_acks_send_is_flying(send));
+}
+
 static void an_acknowledgement_from_before_the_ring_is_ignored(void** state) {
     (void)state;
     net_acks_send* send = sender(0, NET_PACKETS_IN_FLIGHT_MAX + 1);
@@ -182,6 +234,8 @@ int main(void) {
         TEST(a_late_acknowledgement_after_a_loss_still_counts),
         TEST(what_flies_too_long_is_lost),
         TEST(forged_acknowledgements_are_refused_as_a_whole),
+        TEST(an_acknowledgement_from_half_the_circle_ago_is_stale_and_not_forged),
+        TEST(who_says_nothing_is_still_found_among_what_flies),
         TEST(an_acknowledgement_from_before_the_ring_is_ignored),
         TEST(the_round_trip_subtracts_the_delay_and_stays_in_its_range),
         TEST(the_receiver_tells_new_duplicate_and_old_apart),

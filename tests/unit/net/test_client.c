@@ -81,8 +81,7 @@ static void open_welcomed(duel* at) {
 
 // One honest packet without any news, so that the client goes on.
 static void send_nothing_new(duel* at, uint64_t tick) {
-    Shoal__Wire__StatePacket packet = raw_server_packet(&at->server, tick);
-    (void)raw_server_send(&at->server, NET_CHANNEL_REALTIME, &packet.base);
+    raw_server_send_state(&at->server, raw_server_packet(&at->server, tick));
 }
 
 static uint64_t malformed(duel* at) {
@@ -280,22 +279,24 @@ static void malformed_packets_are_counted_and_never_acknowledged(void** state) {
     memset(noise, 0xA5, sizeof noise);
     (void)raw_server_send_bytes(&at.server, NET_CHANNEL_REALTIME, noise, sizeof noise);
     (void)raw_server_send_bytes(&at.server, NET_CHANNEL_CONTROL, noise, sizeof noise);
-    Shoal__Wire__StatePacket packet = raw_server_packet(&at.server, 2); // seq 1
-    packet.body = (ProtobufCBinaryData){200, noise};
-    (void)raw_server_send(&at.server, NET_CHANNEL_REALTIME, &packet.base);
+    raw_state packet = raw_server_packet(&at.server, 2); // seq 1
+    packet.body = noise;
+    packet.body_size = 200;
+    raw_server_send_state(&at.server, packet);
     packet = raw_server_packet(&at.server, 2); // seq 2
-    packet.has_ack = true;
-    packet.ack = 30000; // never sent
-    (void)raw_server_send(&at.server, NET_CHANNEL_REALTIME, &packet.base);
+    packet.header.has_ack = true;
+    packet.header.ack = 30000; // never sent
+    raw_server_send_state(&at.server, packet);
     packet = raw_server_packet(&at.server, 2);
-    packet.seq = 65536;
-    (void)raw_server_send(&at.server, NET_CHANNEL_REALTIME, &packet.base);
+    packet.header.has_sample = true;
+    packet.header.sample_age = 3; // before tick 0
+    raw_server_send_state(&at.server, packet);
     run(&at, 3);
     assert_int_equal(malformed(&at), 5);
     assert_int_equal(at.server.ack, 0);
     assert_int_equal(at.server.ack_bits, 0);
     packet = raw_server_packet(&at.server, 3); // seq 4
-    (void)raw_server_send(&at.server, NET_CHANNEL_REALTIME, &packet.base);
+    raw_server_send_state(&at.server, packet);
     run(&at, 3);
     assert_int_equal(at.server.ack, 4);
     assert_int_equal(at.server.ack_bits, 1u << 3); // only packet 0 of those before
@@ -429,8 +430,8 @@ static void a_full_queue_of_own_events_says_so(void** state) {
     assert_int_equal(net_client_send_event(at.client, 4, &more), NET_ERR_FULL);
     run(&at, 3);
     assert_true(at.server.event_newest > 0);
-    Shoal__Wire__StatePacket packet = raw_server_packet(&at.server, 5);
-    (void)raw_server_send(&at.server, NET_CHANNEL_REALTIME, &packet.base);
+    raw_state packet = raw_server_packet(&at.server, 5);
+    raw_server_send_state(&at.server, packet);
     run(&at, 3);
     assert_int_equal(net_client_send_event(at.client, 4, &more), NET_OK);
     close(&at);
@@ -442,9 +443,10 @@ static void acknowledging_events_that_were_never_sent_is_counted(void** state) {
     open_welcomed(&at);
     assert_int_equal(net_client_send_event(at.client, 4, &(uint32_t){1}), NET_OK);
     run(&at, 2);
-    Shoal__Wire__StatePacket packet = raw_server_packet(&at.server, 5);
-    packet.event_ack = 500;
-    (void)raw_server_send(&at.server, NET_CHANNEL_REALTIME, &packet.base);
+    raw_state packet = raw_server_packet(&at.server, 5);
+    packet.header.has_event_ack = true;
+    packet.header.event_ack = 500;
+    raw_server_send_state(&at.server, packet);
     run(&at, 3);
     assert_int_equal(malformed(&at), 1);
     assert_int_equal(at.server.event_newest, 1); // still sent

@@ -138,6 +138,23 @@ static void the_longest_header_fits(void** state) {
     expect_round_trip(&header);
 }
 
+static void a_sample_takes_the_bits_that_are_told(void** state) {
+    (void)state;
+    const uint32_t values[] = {0, 1, 15, 16, 63, 64, 70000, UINT32_MAX};
+    for (uint32_t i = 0; i < BASE_COUNT(values); i++) {
+        for (uint32_t k = 0; k < BASE_COUNT(values); k++) {
+            net_header header = {.is_tick_whole = true, .tick = UINT64_MAX};
+            uint8_t bytes[BYTES_MAX];
+            uint64_t without = write_one(bytes, &header);
+            assert_int_equal(net_header_sample_bits(&header), 0);
+            header.has_sample = true;
+            header.sample_slot = values[i];
+            header.sample_age = values[k];
+            assert_int_equal(write_one(bytes, &header), without + net_header_sample_bits(&header));
+        }
+    }
+}
+
 static void a_delay_is_cut_to_whole_units(void** state) {
     (void)state;
     const uint32_t delays[][2] = {
@@ -332,6 +349,7 @@ int main(void) {
         cmocka_unit_test(a_header_of_nothing_new_has_forty_bits),
         cmocka_unit_test(numbers_are_read_back_at_their_limits),
         cmocka_unit_test(the_longest_header_fits),
+        cmocka_unit_test(a_sample_takes_the_bits_that_are_told),
         cmocka_unit_test(a_delay_is_cut_to_whole_units),
         cmocka_unit_test(a_delay_beyond_32_bits_is_refused),
         cmocka_unit_test(low_bits_mean_the_nearest_number),

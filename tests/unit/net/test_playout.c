@@ -71,7 +71,7 @@ static void receive(line* l) {
             if (next == 0 || at < l->arrivals[next % 1024]) next = t;
         }
         if (next == 0) return;
-        net_playout_packet(&l->playout, (uint64_t)l->arrivals[next % 1024], next);
+        net_playout_packet(&l->playout, (uint64_t)l->arrivals[next % 1024], next, 0);
         l->arrivals[next % 1024] = -1;
         if (next > l->newest) l->newest = next;
     }
@@ -270,8 +270,8 @@ static void the_frame_rate_does_not_matter(void** state) {
         uint64_t now = start + i * 1000u;
         if (i % 50 == 0) {
             ecs_tick tick = 100 + i * 60 / 1000;
-            net_playout_packet(&fast, now, tick);
-            net_playout_packet(&slow, now, tick);
+            net_playout_packet(&fast, now, tick, 0);
+            net_playout_packet(&slow, now, tick, 0);
         }
         assert_true(net_playout_advance(&fast, now));
         if (i % 40 == 0) assert_true(net_playout_advance(&slow, now));
@@ -284,20 +284,20 @@ static void ticks_and_times_that_make_no_sense_do_no_harm(void** state) {
     (void)state;
     net_playout playout;
     net_playout_init(&playout, 60, 0);
-    net_playout_packet(&playout, 5000000, UINT64_MAX);
+    net_playout_packet(&playout, 5000000, UINT64_MAX, 0);
     assert_false(net_playout_advance(&playout, 5000000));
-    net_playout_packet(&playout, 5000000, 100);
+    net_playout_packet(&playout, 5000000, 100, 0);
     assert_true(net_playout_advance(&playout, 5000000));
     double shown = net_playout_tick(&playout);
     // A clock that goes back stands still.
-    net_playout_packet(&playout, 4000000, 101);
+    net_playout_packet(&playout, 4000000, 101, 0);
     assert_true(net_playout_advance(&playout, 3000000));
     assert_true(net_playout_tick(&playout) >= shown);
     // A server that leaps is followed as far as it says.
-    net_playout_packet(&playout, 5100000, NET_SCENE_TICK_MAX);
+    net_playout_packet(&playout, 5100000, NET_SCENE_TICK_MAX, 0);
     assert_true(net_playout_advance(&playout, 5200000));
     assert_true(net_playout_tick(&playout) <= (double)NET_SCENE_TICK_MAX + 6);
-    net_playout_packet(&playout, 5216667, 102);
+    net_playout_packet(&playout, 5216667, 102, 0);
     assert_true(net_playout_advance(&playout, 5216667));
 }
 
@@ -308,7 +308,7 @@ static void a_server_of_one_tick_a_second_is_followed(void** state) {
     double shown = 0;
     for (uint32_t i = 0; i < 60 * 60; i++) {
         uint64_t now = 1000000 + i * 16667u;
-        if (i % 60 == 0) net_playout_packet(&playout, now, 10 + i / 60);
+        if (i % 60 == 0) net_playout_packet(&playout, now, 10 + i / 60, 0);
         assert_true(net_playout_advance(&playout, now));
         assert_true(net_playout_tick(&playout) >= shown);
         shown = net_playout_tick(&playout);

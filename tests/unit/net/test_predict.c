@@ -46,7 +46,8 @@ typedef struct memory_count {
 typedef struct game {
     table at; // the server's match
     net_rows* rows;
-    net_history* history;
+    net_scopes* scopes;
+    net_replica* replica;
     net_view* view;
     net_inputs inputs;
     net_match* mirror_match;
@@ -101,7 +102,16 @@ static game* game_open(uint32_t up, uint32_t down, double loss, uint64_t seed) {
     uint32_t index_max = ecs_limits_default().replicated_index_max;
     ecs_world* world = net_match_world(g->at.match);
     assert_int_equal(net_rows_create(NULL, world, NULL, &g->rows), NET_OK);
-    assert_int_equal(net_history_create(NULL, g->rows, index_max, &g->history), NET_OK);
+    const net_scopes_config scopes = {
+        .world = net_match_world(g->at.match),
+        .rows = g->rows,
+        .index_max = index_max,
+        .tick_rate_hz = 60,
+    };
+    assert_int_equal(net_scopes_create(&scopes, NULL, &g->scopes), NET_OK);
+    const net_replica_config replica = {
+        .rows = g->rows, .index_max = index_max, .scopes = g->scopes};
+    assert_int_equal(net_replica_create(&replica, &g->replica), NET_OK);
     net_inputs_init(&g->inputs);
     net_match_config config = net_match_config_default(g->at.module);
     config.role = NET_ROLE_MIRROR;
@@ -129,7 +139,8 @@ static void game_close(game* g) {
     net_rows_destroy(g->mirror_rows);
     net_match_destroy(g->mirror_match);
     if (g->view) net_view_destroy(g->view);
-    net_history_destroy(g->history);
+    net_replica_destroy(g->replica);
+    net_scopes_destroy(g->scopes);
     net_rows_destroy(g->rows);
     table_close(&g->at);
     free(g);
@@ -192,10 +203,13 @@ static void serve_inputs(game* g) {
 static void serve_state(game* g) {
     ecs_world* world = net_match_world(g->at.match);
     ecs_tick tick = net_match_tick(g->at.match);
-    assert_int_equal(net_history_step(g->history, world, tick), NET_OK);
+    if (!g->view) {
+        assert_true(net_scopes_add_client(g->scopes, 1));
+        assert_int_equal(net_view_create(g->replica, 1, &g->view), NET_OK);
+    }
+    assert_int_equal(net_replica_step(g->replica, world, tick), NET_OK);
     ecs_changes_clear(world);
-    if (!g->view) assert_int_equal(net_view_create(NULL, g->history, &g->view), NET_OK);
-    assert_int_equal(net_view_follow(g->view), NET_OK);
+    net_replica_publish(g->replica);
     for (uint32_t i = 0; i < 3 && (i == 0 || net_view_has_pending(g->view)); i++) {
         down_packet* packet = &g->coming_down[g->seq % FLIGHT_MAX];
         packet->seq = g->seq++;
@@ -204,10 +218,14 @@ static void serve_state(game* g) {
         packet->owed = g->inputs.owed;
         ecs_entity player = player_of(g);
         const net_history_entity* entity =
-            player ? net_history_find(g->history, ecs_entity_index(player)) : NULL;
+            player ? net_history_find(net_replica_history(g->replica), ecs_entity_index(player))
+                   : NULL;
         packet->age = entity ? (uint32_t)(tick - entity->change_tick) : 0;
-        assert_int_equal(net_view_write(g->view, packet->seq, packet->body, 1100, &packet->size),
-                         NET_OK);
+        proto_bit_writer writer = proto_bit_writer_make(packet->body, 1100);
+        const net_view_room room = {.hard = 1100 * 8, .soft = 1100 * 8};
+        uint32_t records = 0;
+        assert_int_equal(net_view_write(g->view, packet->seq, room, &writer, &records), NET_OK);
+        packet->size = proto_bit_writer_bytes(&writer);
         packet->arrives = g->step + g->down;
         if (is_lost(g)) {
             packet->arrives = 0;
@@ -222,8 +240,9 @@ static void receive_states(game* g) {
         down_packet* packet = &g->coming_down[(uint16_t)(g->seq - i) % FLIGHT_MAX];
         if (packet->arrives == 0 || packet->arrives > g->step) continue;
         packet->arrives = 0;
-        net_result result =
-            net_mirror_read(g->mirror, packet->tick, packet->body, packet->size, NULL);
+        proto_bit_reader reader = proto_bit_reader_make(packet->body, packet->size);
+        net_result result = net_mirror_read(g->mirror, packet->seq, packet->tick,
+                                            packet->size ? &reader : NULL, NULL);
         if (result == NET_ERR_STALE) continue;
         assert_int_equal(result, NET_OK);
         (void)net_view_acked(g->view, packet->seq);

@@ -35,8 +35,8 @@ static void check_agreement(table* at) {
         assert_int_equal(peer->scope.entities, report.scope.entities);
     }
     assert_int_equal(net_server_get_counters(at->server)->drops, 0);
-    assert_int_equal(net_server_get_counters(at->server)->acks_forged, 0);
-    assert_int_equal(net_server_get_counters(at->server)->datagrams_malformed, 0);
+    assert_int_equal(table_dropped(at, NET_DROP_ACK_FORGED), 0);
+    assert_int_equal(net_server_get_counters(at->server)->dropped[NET_DROP_MALFORMED], 0);
 }
 
 static void goes_dark_for(uint32_t seconds, uint64_t seed) {

@@ -348,7 +348,7 @@ static void a_smallest_delay_is_kept(void** state) {
     assert_int_equal(net_viewer_create(&config, NULL, &viewer), NET_OK);
     net_viewer_begin(viewer, f.mirror);
     for (uint64_t i = 1; i < 600; i++) {
-        net_viewer_packet(viewer, i * TICK_US, i, 0, 0, false);
+        net_viewer_packet(viewer, i * TICK_US, i, 0, 0, 0, false);
         // The moments before the first packet have nothing to show.
         if (net_viewer_frame(viewer, i * TICK_US)) assert_true(net_viewer_tick(viewer) >= 1);
     }

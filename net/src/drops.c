@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The names of reasons.
+#include "net/drops.h"
+
+#include "base/assert.h"
+
+const char* net_drop_name(net_drop reason) {
+    static const char* const names[] = {
+        [NET_DROP_STRANGER] = "stranger",
+        [NET_DROP_UNTIMELY] = "untimely",
+        [NET_DROP_FLOOD] = "flood",
+        [NET_DROP_MALFORMED] = "malformed",
+        [NET_DROP_DUPLICATE] = "duplicate",
+        [NET_DROP_OLD] = "old",
+        [NET_DROP_STALE] = "stale",
+        [NET_DROP_SEND] = "send",
+        [NET_DROP_ACK_FORGED] = "ack_forged",
+        [NET_DROP_ACK_STALE] = "ack_stale",
+        [NET_DROP_RECORD_OLD] = "record_old",
+        [NET_DROP_INPUT_KNOWN] = "input_known",
+        [NET_DROP_INPUT_FULL] = "input_full",
+        [NET_DROP_INPUT_SKIPPED] = "input_skipped",
+        [NET_DROP_INPUT_SETTLED] = "input_settled",
+        [NET_DROP_INPUT_LONG] = "input_long",
+        [NET_DROP_EVENT_KNOWN] = "event_known",
+        [NET_DROP_EVENT_FULL] = "event_full",
+        [NET_DROP_EVENT_WAITED] = "event_waited",
+        [NET_DROP_EVENT_QUEUE] = "event_queue",
+        [NET_DROP_EVENT_LONG] = "event_long",
+        [NET_DROP_EVENT_UNSEEN] = "event_unseen",
+        [NET_DROP_HEAL_LIMIT] = "heal_limit",
+        [NET_DROP_HEAL_UNKNOWN] = "heal_unknown",
+        [NET_DROP_RESUME_QUIET] = "resume_quiet",
+    };
+    _Static_assert(BASE_COUNT(names) == NET_DROP_COUNT, "a reason has no name");
+    BASE_ASSERT((uint32_t)reason < NET_DROP_COUNT);
+    return names[reason];
+}
