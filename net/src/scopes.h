@@ -5,7 +5,11 @@
 /// that came or changed, and asks the module's callbacks for the clients whose turn it is (each client every
 /// NET_INTEREST_EVERY_TICKS). net_scopes_query and net_scopes_came, on whatever thread sends, read only
 /// these copies.
-/// Memory: a place per index, a place per client, the grid; nothing in a steady tick.
+/// Memory: about 170 bytes per index that was used (24 of them for the grid, 24 for the lists), 110 per
+/// client, 128 KB per grid in two dimensions and 256 KB in three; nothing in a steady tick. With callbacks 8
+/// bytes per answer of one step.
+/// Cost: a step looks at what changed and at every fourth client, a query at the cells within sight and at the
+/// members. Nobody is due around whom nothing stirred.
 /// Source: grid with hysteresis as in shared/replication.md 8; relevancy as in Unreal's Iris and naia.
 #pragma once
 
@@ -65,13 +69,16 @@ void net_scopes_clear_viewpoint(net_scopes* scopes, uint32_t client);
 /// Ask for this client in the next step, whoever's turn it is.
 void net_scopes_refresh(net_scopes* scopes, uint32_t client);
 
-/// Is it this client's turn in the tick of the last step?
+/// Has this client to be asked for: it is its turn, or it was called out of turn, and something stirred. Holds
+/// until the first step after its query.
 bool net_scopes_is_due(const net_scopes* scopes, uint32_t client);
 /// What should change for this client. Members in any order, at their present state. The answer is
-/// borrowed until the next query. @return false when memory ran out.
+/// borrowed until the next query. Whoever is not due may be asked for too; where a module has callbacks that
+/// answers nothing. @return false when memory ran out.
 bool net_scopes_query(net_scopes* scopes, uint32_t client, const net_scope_entry* members,
                       uint32_t member_count, net_scopes_answer* answer);
-/// Who sees an entity that just came (its clients, rising by number, and how). Borrowed until the next call.
+/// Who sees an entity that came in the last step (its clients, rising by number, and how). Nobody when it
+/// travels together with others: those who may see it are due instead. Borrowed until the next call.
 /// @return UINT32_MAX when memory ran out.
 uint32_t net_scopes_came(net_scopes* scopes, uint32_t index, const uint32_t** clients,
                          const net_scope_entry** entries);

@@ -74,7 +74,8 @@ typedef struct net_game_services {
     bool (*rewind)(void* context, ecs_tick tick, float fraction, ecs_entity entity,
                    ecs_component_id component, void* value);
 
-    // ---- for modules with `interest`; they do nothing when a log is run again ----
+    // ---- for modules with `interest`; kept for who sends, so nothing happens when a log is run again ----
+    // About clients who joined and did not leave, from player_join on; others are ignored.
     /// The groups of a client: it sees entities whose `groups` component has a common bit.
     void (*set_groups)(void* context, uint32_t client, uint64_t mask);
     /// Where a client looks from and how far (0: as the rules say), instead of where its player is; NULL: that
