@@ -221,8 +221,9 @@ static void evict(net_mirror* mirror, const net_mirror_record* record, ecs_tick 
     if (former == ECS_ENTITY_NONE) return;
     mirror->counters.evicted++;
     end_life(mirror, slot);
-    if (ecs_entity_index(former) != ecs_entity_index(record->handle))
-        tell_gone(mirror, former, tick);
+    if (ecs_entity_index(former) == ecs_entity_index(record->handle)) return;
+    tell_gone(mirror, former, tick);
+    mirror->indices[ecs_entity_index(former)].gone_tick = tick;
 }
 
 // The entity goes on in the world, or begins.
