@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A thousand soldiers and real clients: each client holds exactly what it may see, and a log gives the match back.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+ticks=$(scaled 300 120)
+
+# serve_arena [option...]: its address into $address.
+serve_arena() {
+    start server shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 30 --ticks "$ticks" --log arena.slog "$@"
+    await "ready line" is_ready_or_gone server
+    address=$(sed -n 's/^ready listen=\([^ ]*\) game=arena .*/\1/p' server.out)
+    [ -n "$address" ] || fail "no ready line as it should be"
+}
+
+# play BOTS [server option...]: they are equal, and so is the match when it is run again.
+play() {
+    local bots=$1
+    shift
+    serve_arena --min-clients "$bots" "$@"
+    run client shoal-client "$address" --headless --bots "$bots" ${client_net:+--net "$client_net"}
+    [ "$code" = 0 ] || fail "the clients ended with $code"
+    ends_with 0 server
+    are_equal "$bots" server client
+    is_closed arena.slog
+    verifies arena.slog server
+    ! value bad_transitions client.out | grep -qv '^0$' || fail "an entity went where it should not"
+}
+
+case_eight_bots_see_their_part_of_a_thousand_soldiers() {
+    play 8
+    # Fog: nobody holds the whole world.
+    local all most
+    all=$(sed -nE 's/^done .* entities=([0-9]+) .*/\1/p' server.out)
+    most=$(value entities client.out | sort -n | tail -n 1)
+    [ "$most" -lt $((all / 2)) ] || fail "a client holds $most of $all entities"
+}
+
+case_a_bad_line_changes_nothing_of_what_is_seen() {
+    client_net="loss=3,delay=60,jitter=15" play 4 --set agents=400
+}
+
+case_the_module_of_arena_is_checked() {
+    run check shoal-server check "$games/arena.blk"
+    [ "$code" = 0 ] || fail "check of the templates ended with $code"
+    # Sanitizers add writable globals of their own.
+    [ -z "${SHOAL_E2E_SLOW:-}" ] || return 0
+    run check shoal-server check "$games/arena.so" "$games/arena.blk"
+    [ "$code" = 0 ] || fail "check ended with $code"
+    says check.out '^ok files=2 '
+}
+
+run_cases "$@"
