@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// State bodies of a hostile server, read one after the other into a living mirror.
+// States of a hostile server, header and body, read one after the other into a living mirror.
 //
-// Input: packets: a byte (tick, relative to the newest: -64..191), two bytes of size, the body.
-// make_state_corpus.c writes real conversations in this form.
+// Input: packets: two bytes of size, then what a StatePacket carries as its state. make_state_corpus.c writes
+// conversations of an honest server in this form.
 #include "fuzz.h"
 
+#include "header.h"
 #include "mirror.h"
 #include "state_world.h"
 
-enum { TICK_FIRST = 1000, TICK_BIAS = 64, PACKETS_MAX = 256 };
+enum { PACKETS_MAX = 256, MEMORY_BYTES_MAX = 32 << 20 };
 
 typedef struct watch {
     ecs_world* world;
     net_mirror* mirror;
     uint32_t applied;
+    bool has_tick;
 } watch;
 
 static void on_applied(void* context, ecs_entity entity, ecs_tick tick, uint64_t hash) {
@@ -26,13 +28,46 @@ static void on_applied(void* context, ecs_entity entity, ecs_tick tick, uint64_t
     FUZZ_CHECK(net_mirror_entity_tick(w->mirror, entity, &at) && at == tick);
 }
 
-static void read_one(watch* w, ecs_tick tick, const uint8_t* body, size_t size) {
+static void on_row(void* context, ecs_entity entity, const net_row_template* entry, ecs_tick tick,
+                   const uint64_t* row) {
+    const watch* w = context;
+    ecs_tick at;
+    FUZZ_CHECK(net_mirror_entity_tick(w->mirror, entity, &at) && at >= tick);
+    for (uint32_t f = 0; f < entry->layout.field_count; f++)
+        FUZZ_CHECK(proto_quant_canonical(&entry->layout.fields[f].quant, row[f]) == row[f]);
+}
+
+static void on_gone(void* context, ecs_entity entity, ecs_tick tick) {
+    (void)context;
+    (void)tick;
+    FUZZ_CHECK(entity != ECS_ENTITY_NONE);
+}
+
+// A row that has just been applied is what the world holds.
+static void check_sample(watch* w, const net_header* header) {
+    if (!header->has_sample) return;
+    ecs_entity who;
+    net_mirror_sample sample =
+        net_mirror_check_sample(w->mirror, header->sample_slot, header->tick - header->sample_age,
+                                header->sample_hash, &who);
+    FUZZ_CHECK((who != ECS_ENTITY_NONE) == (sample == NET_MIRROR_DIFFERS));
+}
+
+static void read_one(watch* w, const uint8_t* bytes, size_t size) {
+    proto_bit_reader reader = proto_bit_reader_make(bytes, size);
+    net_header_near near = {.tick = net_mirror_tick(w->mirror), .has_tick = w->has_tick};
+    net_header header;
+    if (net_header_read(&reader, &near, &header) != NET_OK) return;
     w->applied = 0;
     net_mirror_result done;
-    net_result result = net_mirror_read(w->mirror, tick, body, size, &done);
+    net_result result = net_mirror_read(w->mirror, header.seq, header.tick,
+                                        header.has_body ? &reader : NULL, &done);
     ecs_changes changes = ecs_changes_get(w->world);
     if (result == NET_OK) {
         FUZZ_CHECK(done.applied == w->applied);
+        FUZZ_CHECK(!reader.failed && reader.offset_bits == reader.size_bits);
+        w->has_tick = true;
+        check_sample(w, &header);
     } else {
         FUZZ_CHECK(result == NET_ERR_STALE || result == NET_ERR_MALFORMED);
         FUZZ_CHECK(w->applied == 0);
@@ -47,21 +82,20 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     net_mirror_config config = {.world = w.world,
                                 .rows = net_schema_rows(schema),
                                 .index_max = STATE_INDEX_MAX,
+                                .memory_bytes_max = MEMORY_BYTES_MAX,
                                 .trace = on_applied,
-                                .trace_context = &w};
+                                .trace_context = &w,
+                                .sink = {&w, on_row, on_gone}};
     FUZZ_CHECK(net_mirror_create(&config, &w.mirror) == NET_OK);
-    ecs_tick newest = TICK_FIRST;
     size_t whole_size = size;
-    for (uint32_t i = 0; i < PACKETS_MAX && size >= 3; i++) {
-        ecs_tick tick = newest + data[0] - TICK_BIAS;
-        size_t body_size = (size_t)(data[1] | data[2] << 8);
-        data += 3;
-        size -= 3;
-        if (body_size > size) body_size = size;
-        read_one(&w, tick, data, body_size);
-        if (net_mirror_tick(w.mirror) > newest) newest = net_mirror_tick(w.mirror);
-        data += body_size;
-        size -= body_size;
+    for (uint32_t i = 0; i < PACKETS_MAX && size >= 2; i++) {
+        size_t state_size = (size_t)(data[0] | data[1] << 8);
+        data += 2;
+        size -= 2;
+        if (state_size > size) state_size = size;
+        read_one(&w, data, state_size);
+        data += state_size;
+        size -= state_size;
     }
     // It looks at every index of a world, which takes longer than all the rest.
     if (whole_size % 32 == 0) ecs_world_validate(w.world);
