@@ -3,7 +3,8 @@
 //
 // An event may arrive before the create record of the entity that it is about, because both ride in
 // packets that get lost independently. Holding it here, for a bounded time, is what makes the order
-// harmless. A reliable event that waits holds those behind it (order is part of the promise).
+// harmless. A reliable event that waits holds those behind it (order is part of the promise), so it waits
+// only for what can come: what a world was told of an index since the event's tick says who is gone.
 #include "inbox.h"
 
 #include <string.h>
@@ -19,6 +20,11 @@ void net_inbox_deinit(net_inbox* inbox) {
 }
 
 net_result net_inbox_push(net_inbox* inbox, const Shoal__Wire__GameEvent* event) {
+    return net_inbox_push_needs(inbox, event, NULL);
+}
+
+net_result net_inbox_push_needs(net_inbox* inbox, const Shoal__Wire__GameEvent* event,
+                                const net_event_needs* needs) {
     if (event->payload.len > NET_EVENT_PAYLOAD_BYTES_MAX) return NET_ERR_MALFORMED;
     bool is_reliable = event->number != 0;
     if (is_reliable && event->number != inbox->newest + 1) {
@@ -43,30 +49,80 @@ net_result net_inbox_push(net_inbox* inbox, const Shoal__Wire__GameEvent* event)
     entry->event.target = event->target;
     entry->event.size = (uint32_t)event->payload.len;
     if (event->payload.len) memcpy(entry->event.payload, event->payload.data, event->payload.len);
+    entry->needs.is_late = needs && needs->is_late;
+    entry->needs.count = needs ? needs->count : 0;
+    for (uint32_t i = 0; i < entry->needs.count; i++)
+        entry->needs.entities[i] = needs->entities[i];
     entry->waited_ticks = 0;
     if (is_reliable) inbox->newest = event->number;
     inbox->received++;
     return NET_OK;
 }
 
-static bool is_deliverable(const net_outbox_entry* event, const ecs_world* world) {
-    return event->target == ECS_ENTITY_NONE || ecs_is_alive(world, event->target);
+void net_event_needs_of(net_match* match, uint32_t message, const void* data, size_t size,
+                        net_event_needs* needs) {
+    const net_game_module* game = net_match_get_config(match)->module->game;
+    needs->is_late = message >= 1 && message <= game->message_count &&
+                     game->messages[message - 1].is_delivered_late;
+    needs->count = net_match_entities_of_packed(match, message, data, size, needs->entities);
+}
+
+static net_event_fate judge_entity(ecs_entity entity, ecs_tick tick, const ecs_world* world,
+                                   net_told_fn told, void* told_context) {
+    if (ecs_is_alive(world, entity)) return NET_EVENT_READY;
+    ecs_entity handle;
+    ecs_tick told_tick;
+    if (!told || !told(told_context, ecs_entity_index(entity), &handle, &told_tick))
+        return NET_EVENT_WAITS;
+    return handle != entity && told_tick >= tick ? NET_EVENT_OVER : NET_EVENT_WAITS;
+}
+
+net_event_fate net_inbox_judge(const net_inbox_entry* entry, const ecs_world* world,
+                               net_told_fn told, void* told_context) {
+    const net_outbox_entry* event = &entry->event;
+    net_event_fate fate = NET_EVENT_READY;
+    if (event->target != ECS_ENTITY_NONE)
+        fate = judge_entity(event->target, event->tick, world, told, told_context);
+    for (uint32_t i = 0; i < entry->needs.count && fate != NET_EVENT_OVER; i++) {
+        net_event_fate other =
+            judge_entity(entry->needs.entities[i], event->tick, world, told, told_context);
+        if (other == NET_EVENT_READY || (other == NET_EVENT_OVER && entry->needs.is_late)) continue;
+        fate = other;
+    }
+    return fate;
+}
+
+bool net_inbox_give_up(net_inbox_entry* entry) {
+    if (!entry->needs.is_late || entry->needs.count == 0) return false;
+    entry->needs.count = 0;
+    return true;
+}
+
+static void remove_entry(net_inbox* inbox, uint32_t at) {
+    memmove(&inbox->entries[at], &inbox->entries[at + 1],
+            (inbox->count - at - 1) * sizeof(net_inbox_entry));
+    inbox->count--;
 }
 
 const net_outbox_entry* net_inbox_next(net_inbox* inbox, const ecs_world* world) {
     bool is_held = false;
-    for (uint32_t i = 0; i < inbox->count; i++) {
-        const net_outbox_entry* event = &inbox->entries[i].event;
-        if (event->number != 0 && is_held) continue;
-        if (!is_deliverable(event, world)) {
-            is_held = is_held || event->number != 0;
+    for (uint32_t i = 0; i < inbox->count;) {
+        net_inbox_entry* entry = &inbox->entries[i];
+        bool is_reliable = entry->event.number != 0;
+        net_event_fate fate = net_inbox_judge(entry, world, inbox->told, inbox->told_context);
+        if (fate == NET_EVENT_OVER) {
+            inbox->dropped++;
+            remove_entry(inbox, i);
             continue;
         }
-        // Swap it behind the end, where it stays readable until the next call.
-        net_inbox_entry taken = inbox->entries[i];
-        memmove(&inbox->entries[i], &inbox->entries[i + 1],
-                (inbox->count - i - 1) * sizeof(net_inbox_entry));
-        inbox->count--;
+        if (fate == NET_EVENT_WAITS || (is_reliable && is_held)) {
+            is_held = is_held || is_reliable;
+            i++;
+            continue;
+        }
+        // Behind the end it stays readable until the next call.
+        net_inbox_entry taken = *entry;
+        remove_entry(inbox, i);
         inbox->entries[inbox->count] = taken;
         return &inbox->entries[inbox->count].event;
     }
@@ -81,7 +137,8 @@ void net_inbox_age(net_inbox* inbox) {
         // What a reliable one holds up gets its own chance to be delivered before it is given up.
         bool may_drop = entry->event.number == 0 || is_first_reliable;
         if (entry->event.number != 0) is_first_reliable = false;
-        if (++entry->waited_ticks > NET_EVENT_WAIT_TICKS_MAX && may_drop) {
+        if (++entry->waited_ticks > NET_EVENT_WAIT_TICKS_MAX && may_drop &&
+            !net_inbox_give_up(entry)) {
             inbox->dropped++;
             continue;
         }

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "large_value.h"
+#include "told.h"
 
 /// One version of a value for one client: what ServerControl.large carries.
 typedef struct net_large_message {
@@ -61,7 +62,7 @@ void net_large_view_destroy(net_large_view* view);
 /// Memory ran out: what it has is not known any more, drop its client.
 bool net_large_view_is_broken(const net_large_view* view);
 /// The entity came into the client's scope with this tick: records that tell of it have this tick or later
-/// ones. `classes`: bits of what it may see.
+/// ones. `classes`: bits of what it may see. Also when one that is in scope changed its template.
 void net_large_view_enter(net_large_view* view, ecs_entity entity, uint32_t classes, ecs_tick tick);
 /// It sees other classes of an entity in its scope.
 void net_large_view_reclass(net_large_view* view, ecs_entity entity, uint32_t classes);
@@ -87,11 +88,6 @@ void net_large_view_resume(net_large_view* view);
 /// The client has acknowledged everything there is.
 bool net_large_view_is_settled(const net_large_view* view);
 
-/// What a world was told last of an index: the entity that lives there (NONE: none) and the tick of the
-/// record. @return false when it was never told anything.
-typedef bool (*net_large_find_fn)(void* context, uint32_t index, ecs_entity* handle,
-                                  ecs_tick* tick);
-
 typedef struct net_large_client_config {
     const base_allocator* allocator;
     ecs_world* world; ///< is_mirror; borrowed
@@ -99,8 +95,8 @@ typedef struct net_large_client_config {
     uint32_t index_max;
     uint32_t waiting_max;       ///< 0: NET_LARGE_WAITING_MAX
     uint32_t waiting_bytes_max; ///< 0: NET_LARGE_WAITING_BYTES_MAX
-    net_large_find_fn find;
-    void* find_context;
+    net_told_fn told;
+    void* told_context;
 } net_large_client_config;
 
 typedef struct net_large_client_counters {

@@ -38,7 +38,7 @@ struct net_large_client {
 
 net_result net_large_client_create(const net_large_client_config* config,
                                    net_large_client** client) {
-    BASE_ASSERT(config && config->world && config->rows && config->find && client);
+    BASE_ASSERT(config && config->world && config->rows && config->told && client);
     BASE_ASSERT(config->waiting_bytes_max == 0 || config->waiting_bytes_max >= NET_LARGE_BYTES_MAX);
     *client = base_allocate_zero(config->allocator, sizeof **client);
     if (!*client) return NET_ERR_MEMORY;
@@ -77,7 +77,7 @@ typedef enum value_fate { VALUE_WAITS, VALUE_APPLIES, VALUE_DROPS } value_fate;
 static value_fate judge(const net_large_client* client, const net_large_message* message) {
     ecs_entity handle = ECS_ENTITY_NONE;
     ecs_tick tick = 0;
-    if (!client->config.find(client->config.find_context, ecs_entity_index(message->handle),
+    if (!client->config.told(client->config.told_context, ecs_entity_index(message->handle),
                              &handle, &tick) ||
         tick < message->since)
         return VALUE_WAITS;

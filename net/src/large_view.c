@@ -17,8 +17,7 @@
 
 #include <string.h>
 
-#define LOOKS_PER_PUBLISH                                                                          \
-    64u ///< records that may be passed over because their entity is not there yet
+#define PASSED_OVER_MAX 64u ///< of a publish: records whose entity is not there yet
 #define CREDIT_MAX (2 * (int64_t)NET_LARGE_BYTES_MAX)
 
 net_result net_large_view_create(net_large_server* server, net_large_view** view) {
@@ -150,14 +149,15 @@ void net_large_view_changed(net_large_view* view, uint32_t place) {
 static void enter(net_large_view* view, uint32_t place, uint32_t classes, ecs_tick tick) {
     const net_large_value* value = &view->server->values[place];
     net_large_record* record = find_record(view, place);
-    if (record && (record->was_sent || value->since > record->since))
+    bool is_new = !record || !record->is_in_scope;
+    if (record && is_new && (record->was_sent || value->since > record->since))
         record->sent = NET_LARGE_SENT_UNKNOWN;
     if (!record) record = add_record(view, place);
     if (!record) {
         view->is_broken = true;
         return;
     }
-    record->since = tick;
+    if (is_new) record->since = tick;
     record->classes = (uint16_t)classes;
     record->is_in_scope = true;
     look(view, record);
@@ -230,8 +230,9 @@ void net_large_view_publish(net_large_view* view, uint32_t allowance, net_large_
     net_large_spread(view->server);
     view->credit += allowance;
     if (view->credit > CREDIT_MAX) view->credit = CREDIT_MAX;
-    uint32_t looks = view->queue_count < LOOKS_PER_PUBLISH ? view->queue_count : LOOKS_PER_PUBLISH;
-    while (view->queue_first != NET_LARGE_NONE) {
+    uint32_t passed_over = 0;
+    // Each once: what is passed over goes to the end.
+    for (uint32_t left = view->queue_count; left > 0; left--) {
         uint32_t at = view->queue_first;
         net_large_record* record = &view->records[at];
         if (record->place == NET_LARGE_NONE || record->flight || !is_due(view, record)) {
@@ -241,11 +242,11 @@ void net_large_view_publish(net_large_view* view, uint32_t allowance, net_large_
         }
         if (view->credit <= 0 || view->flight_count == NET_LARGE_FLIGHT_MAX) return;
         net_result result = send_record(view, record, send, context);
-        if (result != NET_OK && (result != NET_ERR_STALE || looks == 0)) return;
+        if (result != NET_OK && result != NET_ERR_STALE) return;
         pop_queue(view);
         if (result == NET_OK) continue;
-        looks--;
         push_queue(view, at);
+        if (++passed_over == PASSED_OVER_MAX) return;
     }
 }
 

@@ -598,6 +598,42 @@ net_result net_match_server_event(net_match* match, uint32_t message, ecs_entity
     return has_room ? NET_OK : NET_ERR_FULL;
 }
 
+// A handle that a server could have given to clients.
+static bool is_replicated_handle(const net_match* match, ecs_entity entity) {
+    uint32_t index = ecs_entity_index(entity);
+    return index >= 1 && index <= ecs_world_limits(match->world)->replicated_index_max &&
+           ecs_entity_generation(entity) >= 1;
+}
+
+uint32_t net_match_entities_of(const net_match* match, uint32_t message, const void* data,
+                               ecs_entity* entities) {
+    BASE_ASSERT(message >= 1 && message <= match->game->message_count);
+    const ecs_event_desc* desc = ecs_event_get(match->world, match->events[message - 1]);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < desc->field_count; i++) {
+        if (desc->fields[i].kind != ECS_FIELD_ENTITY) continue;
+        for (uint32_t k = 0; k < desc->fields[i].count; k++) {
+            ecs_entity entity;
+            size_t at = desc->fields[i].offset + k * sizeof entity;
+            memcpy(&entity, (const uint8_t*)data + at, sizeof entity);
+            bool is_new = is_replicated_handle(match, entity);
+            for (uint32_t other = 0; other < count; other++)
+                is_new = is_new && entities[other] != entity;
+            if (is_new) entities[count++] = entity;
+        }
+    }
+    return count;
+}
+
+uint32_t net_match_entities_of_packed(net_match* match, uint32_t message, const void* data,
+                                      size_t size, ecs_entity* entities) {
+    payload struct_;
+    if (message < 1 || message > match->game->message_count ||
+        !unpack(match, message - 1, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, &struct_))
+        return 0;
+    return net_match_entities_of(match, message, struct_.bytes, entities);
+}
+
 net_result net_match_pack(net_match* match, uint32_t message, const void* data, uint8_t* target,
                           size_t capacity, size_t* size) {
     BASE_ASSERT(message >= 1 && message <= match->game->message_count);

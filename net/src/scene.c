@@ -16,6 +16,30 @@
 
 #include <string.h>
 
+// What the view shows of an index, and since when.
+static bool tell_index(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+    const net_scene* scene = context;
+    if (index >= scene->slot_capacity || !scene->slots[index].has_applied) return false;
+    *handle = scene->slots[index].handle;
+    *tick = scene->slots[index].applied_tick;
+    return true;
+}
+
+static net_result create_large(net_scene* scene) {
+    // What feeds a scene is bounded; a view lags behind it by less than that.
+    const net_large_client_config config = {
+        .allocator = scene->allocator,
+        .world = scene->target.world,
+        .rows = scene->rows,
+        .index_max = scene->target.index_max,
+        .waiting_max = NET_SCENE_LARGE_MAX,
+        .waiting_bytes_max = NET_SCENE_LARGE_BYTES_MAX,
+        .told = tell_index,
+        .told_context = scene,
+    };
+    return net_large_client_create(&config, &scene->large);
+}
+
 net_result net_scene_create(const base_allocator* allocator, net_match* view,
                             const base_reporter* reporter, net_scene** scene) {
     BASE_ASSERT(view && scene && net_match_get_config(view)->role == NET_ROLE_MIRROR);
@@ -31,6 +55,7 @@ net_result net_scene_create(const base_allocator* allocator, net_match* view,
                                    .index_max = ecs_world_limits(world)->replicated_index_max};
     base_bitset_init(&made->active, allocator);
     net_result result = net_rows_create(allocator, world, reporter, &made->rows);
+    if (result == NET_OK) result = create_large(made);
     if (result != NET_OK) {
         net_scene_destroy(made);
         return result;
@@ -70,6 +95,7 @@ void net_scene_destroy(net_scene* scene) {
     base_release(allocator, scene->events, scene->event_capacity * sizeof *scene->events);
     base_bitset_deinit(&scene->active);
     net_row_world_deinit(&scene->target);
+    net_large_client_destroy(scene->large);
     net_rows_destroy(scene->rows);
     base_release(allocator, scene, sizeof *scene);
 }
@@ -78,7 +104,7 @@ void net_scene_reset(net_scene* scene) {
     for (uint32_t i = 0; i < scene->slot_capacity; i++) {
         net_scene_slot* slot = &scene->slots[i];
         forget_slot(scene, slot, false);
-        slot->handle = slot->ended = ECS_ENTITY_NONE;
+        slot->handle = ECS_ENTITY_NONE;
         slot->entry = NULL;
         slot->has_applied = slot->is_stalled = false;
         slot->applied_tick = 0;
@@ -90,6 +116,7 @@ void net_scene_reset(net_scene* scene) {
     scene->shown = scene->shown_before = 0;
     scene->has_packet = scene->has_shown = false;
     scene->event_count = 0;
+    net_large_client_clear(scene->large);
 }
 
 // ---- what comes ----
@@ -202,7 +229,21 @@ void net_scene_event(net_scene* scene, const net_outbox_entry* event) {
         scene->broken = NET_ERR_MEMORY;
         return;
     }
-    scene->events[scene->event_count++] = (net_inbox_entry){.event = *event};
+    net_inbox_entry* entry = &scene->events[scene->event_count++];
+    entry->event = *event;
+    entry->waited_ticks = 0;
+    net_event_needs_of(scene->match, event->message, event->payload, event->size, &entry->needs);
+}
+
+net_result net_scene_large(net_scene* scene, const net_large_message* message) {
+    if (scene->broken != NET_OK) return scene->broken;
+    net_result result = net_large_client_receive(scene->large, message);
+    if (result == NET_ERR_MEMORY) scene->broken = result;
+    return result;
+}
+
+bool net_scene_next_evicted(net_scene* scene, net_large_lost* lost) {
+    return net_large_client_next_evicted(scene->large, lost);
 }
 
 void net_scene_touch(net_scene* scene, ecs_entity entity) {
@@ -224,27 +265,23 @@ static void place_all(net_scene* scene, double moment, bool is_final) {
         }
         if (!is_active) base_bitset_remove(&scene->active, i);
     }
+    scene->broken = net_large_client_tick(scene->large);
 }
 
 typedef enum event_fate { EVENT_WAITS, EVENT_POSTED, EVENT_DROPPED } event_fate;
 
-// Is that life over?
-static bool is_over(const net_scene* scene, ecs_entity target, ecs_tick tick) {
-    uint32_t index = ecs_entity_index(target);
-    if (index >= scene->slot_capacity) return false;
-    const net_scene_slot* slot = &scene->slots[index];
-    return slot->ended == target && slot->applied_tick >= tick;
-}
-
 static event_fate post_event(net_scene* scene, net_inbox_entry* entry, ecs_tick tick) {
     const net_outbox_entry* event = &entry->event;
     if (event->tick > tick) return EVENT_WAITS;
-    bool is_there = event->target == ECS_ENTITY_NONE ||
-                    ecs_is_alive(net_match_world(scene->match), event->target);
-    if (!is_there) {
-        bool is_given_up = is_over(scene, event->target, event->tick) ||
-                           ++entry->waited_ticks > NET_EVENT_WAIT_TICKS_MAX;
-        return is_given_up ? EVENT_DROPPED : EVENT_WAITS;
+    switch (net_inbox_judge(entry, net_match_world(scene->match), tell_index, scene)) {
+    case NET_EVENT_READY:
+        break;
+    case NET_EVENT_OVER:
+        return EVENT_DROPPED;
+    case NET_EVENT_WAITS:
+        if (++entry->waited_ticks <= NET_EVENT_WAIT_TICKS_MAX || net_inbox_give_up(entry))
+            return EVENT_WAITS;
+        return EVENT_DROPPED;
     }
     net_result result = net_match_server_event(scene->match, event->message, event->target,
                                                event->payload, event->size);

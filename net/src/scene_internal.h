@@ -4,6 +4,7 @@
 
 #include "base/bitset.h"
 #include "inbox.h"
+#include "large.h"
 #include "pool.h"
 #include "row_world.h"
 #include "scene_samples.h"
@@ -31,7 +32,6 @@ typedef struct net_scene_link {
 typedef struct net_scene_slot {
     net_scene_samples samples;
     ecs_entity handle;             ///< what the view shows there; NONE: nothing
-    ecs_entity ended;              ///< whose life ended there last
     const net_row_template* entry; ///< of the view's world
     uint64_t* applied;      ///< the sample that is shown, or that is being left; with a handle
     uint32_t applied_words; ///< allocated
@@ -46,6 +46,7 @@ struct net_scene {
     net_match* match;
     net_rows* rows;
     net_row_world target;
+    net_large_client* large;
     net_scene_slot* slots; ///< [index]
     uint32_t slot_capacity;
     base_bitset active;    ///< indices that the next advance must look at

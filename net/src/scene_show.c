@@ -117,7 +117,6 @@ static void end_life(net_scene* scene, net_scene_slot* slot) {
     if (slot->handle == ECS_ENTITY_NONE) return;
     net_row_world_destroy(&scene->target, slot->handle);
     net_row_world_release(&scene->target, slot->entry, slot->applied);
-    slot->ended = slot->handle;
     slot->handle = ECS_ENTITY_NONE;
     slot->entry = NULL;
     slot->is_stalled = false;

@@ -45,6 +45,12 @@ typedef struct net_message {
     void (*to_wire)(const void* payload, ProtobufCMessage* message);
     /// Fill the payload (zeroed). Clamp what strangers send. @return false to refuse the message.
     bool (*from_wire)(const ProtobufCMessage* message, void* payload);
+
+    // ---- later additions ----
+    /// TO_CLIENTS: a client holds an event until the entity it is about and all that the entity fields of its
+    /// ECS event name are there, at most NET_EVENT_WAIT_TICKS_MAX ticks, and drops it then, or when one of
+    /// them is gone. With this it is delivered all the same, unless the entity it is about is missing.
+    bool is_delivered_late;
 } net_message;
 
 /// A value that `--set KEY=VALUE` may change. All values in force are in the log.

@@ -121,6 +121,13 @@ void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
 BASE_MUST_USE net_result net_match_server_event(net_match* match, uint32_t message,
                                                 ecs_entity target, const void* payload, size_t size);
 
+/// Replicated entities that an event's payload struct names in entity fields, each once, in their order.
+/// `entities` has room for ECS_EVENT_BYTES_MAX / sizeof(ecs_entity). @return how many.
+uint32_t net_match_entities_of(const net_match* match, uint32_t message, const void* payload,
+                               ecs_entity* entities);
+/// The same of a packed one; 0 when it is malformed.
+uint32_t net_match_entities_of_packed(net_match* match, uint32_t message, const void* data,
+                                      size_t size, ecs_entity* entities);
 /// Pack an ECS event payload struct as message `message` (position + 1). A message of nothing but defaults
 /// takes no bytes: hand such an input on with size 0 and a payload that is not NULL.
 /// @return NET_OK; NET_ERR_FULL (longer than `capacity`: *size is 0, the module asks too much of it).
