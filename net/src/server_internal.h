@@ -95,6 +95,7 @@ typedef struct net_session_out {
     uint32_t event_ack_told;
     uint16_t event_ack_seq; ///< the first packet with it
     bool is_event_ack_known;
+    bool is_input_told; ///< that there are any
     uint32_t input_repeats_told;
     uint64_t input_fates_told;
     uint64_t events_unseen, events_refused;

@@ -189,11 +189,22 @@ const net_server_counters* net_server_get_counters(const net_server* server) {
     return &server->counters;
 }
 
+static uint32_t classes_seen(void* context, ecs_entity entity) {
+    uint32_t classes = 0;
+    return net_view_sees(context, entity, &classes) ? classes : 0;
+}
+
 net_scope net_server_scope(net_server* server, uint32_t client, ecs_line_fn line, void* context) {
     net_server_collect(server);
-    (void)client; // Everything replicated is relevant to everyone: one scope for all.
-    return net_scope_walk(net_match_schema(server->config.match),
-                          net_match_world(server->config.match), line, context);
+    const net_schema* schema = net_match_schema(server->config.match);
+    ecs_world* world = net_match_world(server->config.match);
+    for (uint32_t i = 0; client != 0 && i < server->session_count; i++) {
+        const net_session* session = server->sessions[i];
+        if (session && session->client == client && session->out.view)
+            return net_scope_walk_seen(schema, world, classes_seen, session->out.view, line,
+                                       context);
+    }
+    return net_scope_walk(schema, world, line, context);
 }
 
 // ---- the ledger

@@ -142,6 +142,7 @@ static net_header make_header(net_server* server, net_session_out* out, uint16_t
     }
     header.has_event_ack = out->event_ack_told != 0 && !out->is_event_ack_known;
     header.event_ack = out->event_ack_told;
+    out->is_input_told = told->input_used > 0;
     out->input_repeats_told = told->input_repeats;
     out->input_fates_told = told->input_fates;
     if (out->packet_count % NET_SAMPLE_EVERY_PACKETS == NET_SAMPLE_EVERY_PACKETS - 1) {
@@ -248,6 +249,7 @@ static bool is_due(const net_server* server, const net_session_out* out) {
     const net_session_told* told = &out->told;
     if (out->packet_count == 0 || out->silent_count + 1 >= server->heartbeat_ticks) return true;
     if (net_view_has_pending(out->view) || !net_outbox_is_idle(&out->outbox)) return true;
+    if (told->input_used > 0 && !out->is_input_told) return true;
     if (told->input_fates != out->input_fates_told ||
         told->input_repeats != out->input_repeats_told || told->event_ack != out->event_ack_told)
         return true;

@@ -115,5 +115,6 @@ typedef void (*net_ledger_line_fn)(void* context, const net_ledger_line* line);
 /// there only, as "transport". Nothing without has_ledger. @return false when memory ran out.
 bool net_server_ledger(net_server* server, uint32_t client_lines_max, net_ledger_line_fn line,
                        void* context);
-/// Walk the world as client `client` should see it, into text (--dump-world).
+/// Walk the world as client `client` should see it, into text (--dump-world); 0, or one who does not play: all
+/// that is replicated.
 net_scope net_server_scope(net_server* server, uint32_t client, ecs_line_fn line, void* context);

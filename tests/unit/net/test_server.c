@@ -559,7 +559,8 @@ static void steady_ticks_allocate_nothing_on_either_side(void** state) {
         assert_int_equal(at.seats[i].memory.allocations, clients[i]);
         assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
     }
-    assert_true(net_server_get_counters(at.server)->state_packets >= states + 1200);
+    // Nothing changes: ten packets a second for each.
+    assert_in_range(net_server_get_counters(at.server)->state_packets - states, 195, 220);
     table_close(&at);
 }
 
