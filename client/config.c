@@ -80,6 +80,7 @@ static bool check_use(const client_config* config, const base_reporter* reporter
         {"ticks", config->ticks > 0, .is_of_sessions = true},
         {"trace", config->trace != NULL, .is_of_sessions = true},
         {"net", config->net != NULL, .is_of_sessions = true},
+        {"rate-max", config->rate_bytes_max > 0, .is_of_sessions = true},
         {"panel", config->has_panel, .is_of_pictures = true},
     };
     for (uint32_t i = 0; i < BASE_COUNT(uses); i++) {
@@ -117,6 +118,9 @@ base_options_result client_config_read(client_config* config, int argc, char** a
          "write every applied update, for shoal-replay check-trace", 0, 0},
         {"net", BASE_OPTION_TEXT, &config->net, "SPEC",
          "bad network: loss=5,delay=80,jitter=20,outage_at=5000,outage_for=9000,seed=7", 0, 0},
+        {"rate-max", BASE_OPTION_U64, &config->rate_bytes_max, "BYTES",
+         "wish for no more than so many per second and player (0: the server decides)", 0,
+         NET_RATE_BYTES_LIMIT},
         {"seed", BASE_OPTION_U64, &config->seed, "N", "of the bots' chance", 0, 0},
         {"shot", BASE_OPTION_TEXT, &config->shot, "FILE.png", "write one frame as a picture", 0, 0},
         {"shot-tick", BASE_OPTION_U64, &config->shot_tick, "N",

@@ -21,6 +21,7 @@ typedef struct client_config {
     const char* trace;
     const char* net;
     uint64_t seed;
+    uint64_t rate_bytes_max; ///< 0: the server decides
 
     const char* shot;   ///< NULL: none
     uint64_t shot_tick; ///< 0: the last frame

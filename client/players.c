@@ -81,6 +81,7 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .name = one->name,
         .is_bot = is_bot,
         .seed = self->config.seed + index,
+        .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
         .trace = self->trace ? trace_update : NULL,
         .trace_context = self->trace,
         .viewer = eyes ? eyes->viewer : NULL,

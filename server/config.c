@@ -3,6 +3,19 @@
 #include "config.h"
 
 #include <string.h>
+#include <unistd.h>
+
+static bool choose_thread(server_config* config, const base_reporter* reporter) {
+    const char* wish = config->net_thread;
+    if (!wish) {
+        config->has_net_thread = sysconf(_SC_NPROCESSORS_ONLN) >= 2;
+        return true;
+    }
+    config->has_net_thread = strcmp(wish, "on") == 0;
+    if (config->has_net_thread || strcmp(wish, "off") == 0) return true;
+    base_report(reporter, NULL, 0, "--net-thread '%s': on or off", wish);
+    return false;
+}
 
 base_options_result server_config_read(server_config* config, int argc, char** argv,
                                        const base_reporter* reporter) {
@@ -11,6 +24,8 @@ base_options_result server_config_read(server_config* config, int argc, char** a
     config->tick_rate_hz = NET_TICK_RATE_HZ_DEFAULT;
     config->seed = 1;
     config->clients_max = NET_CLIENTS_DEFAULT;
+    config->rate_bytes_max = NET_RATE_BYTES_DEFAULT;
+    config->send_divisor = 1;
     const base_option table[] = {
         {"game", BASE_OPTION_TEXT, &config->game, "NAME|FILE.so", "the game to run", 0, 0},
         {"listen", BASE_OPTION_TEXT, &config->listen, "ADDR:PORT",
@@ -36,6 +51,15 @@ base_options_result server_config_read(server_config* config, int argc, char** a
          "at the end write what clients should see", 0, 0},
         {"net", BASE_OPTION_TEXT, &config->net, "SPEC",
          "bad network: loss=5,delay=80,jitter=20,outage_at=5000,outage_for=9000,seed=7", 0, 0},
+        {"rate-max", BASE_OPTION_U64, &config->rate_bytes_max, "BYTES",
+         "datagrams per client and second, at most", 1, NET_RATE_BYTES_LIMIT},
+        {"send-divisor", BASE_OPTION_U64, &config->send_divisor, "N",
+         "send to each client at every N-th tick, to different ones at different ticks", 1,
+         NET_SEND_DIVISOR_MAX},
+        {"net-thread", BASE_OPTION_TEXT, &config->net_thread, "on|off",
+         "send on a thread of its own (default: on with two cores or more)", 0, 0},
+        {"ledger", BASE_OPTION_TEXT, &config->ledger, "FILE",
+         "at the end write where every bit went", 0, 0},
         {"config", BASE_OPTION_TEXT, &config->config, "FILE",
          "options as lines of \"tick-rate = 30\"; environment and command line win", 0, 0},
     };
@@ -48,5 +72,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         .config_text = config->config_text,
         .config_text_bytes = sizeof config->config_text,
     };
-    return base_options_read(&options, argc, argv, &config->words, reporter);
+    base_options_result result = base_options_read(&options, argc, argv, &config->words, reporter);
+    if (result == BASE_OPTIONS_OK && !choose_thread(config, reporter)) return BASE_OPTIONS_ERROR;
+    return result;
 }

@@ -20,6 +20,11 @@ typedef struct server_config {
     base_option_list settings;
     const char* dump_world;
     const char* net;
+    const char* ledger;      ///< file; NULL: nothing is accounted
+    const char* net_thread;  ///< "on", "off", or NULL: as cores allow
+    bool has_net_thread;     ///< what came of it
+    uint64_t rate_bytes_max; ///< per client and second
+    uint64_t send_divisor;
     const char* config;
     base_option_list words;
     char config_text[16384]; ///< the file's content: options borrow from it

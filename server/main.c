@@ -37,6 +37,8 @@ enum {
     EXIT_EXPECTATION = 7,
 };
 
+#define LEDGER_CLIENT_LINES 10u // of each client
+
 typedef struct program {
     server_config config;
     base_reporter reporter;
@@ -159,6 +161,10 @@ static int open_server(program* self) {
         .ticks_max = self->config.ticks,
         .reporter = &self->reporter,
         .entropy = draw_secret,
+        .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
+        .send_divisor = (uint32_t)self->config.send_divisor,
+        .is_threaded = self->config.has_net_thread,
+        .has_ledger = self->config.ledger != NULL,
     };
     net_result result = net_server_create(&config, &self->server);
     if (result != NET_OK) {
@@ -214,6 +220,13 @@ static void reload_templates(program* self) {
                     result == NET_ERR_MEMORY ? net_result_text(result) : "its faults are above");
 }
 
+// Until `next_us` the datagrams of the last tick may still be on their way out; then the next tick begins all
+// the same, and nothing is received before it. @return false when they are.
+static bool is_all_sent(program* self, uint64_t next_us) {
+    uint64_t now_us = net_loop_now_us();
+    return net_server_wait_sent(self->server, next_us > now_us ? next_us - now_us : 0);
+}
+
 static void run_match(program* self) {
     const uint64_t period_us = 1000000u / self->config.tick_rate_hz;
     uint64_t next_us = net_loop_now_us();
@@ -224,15 +237,19 @@ static void run_match(program* self) {
         bool is_fast =
             self->config.is_fast && net_server_get_phase(self->server) == NET_SERVER_RUNNING;
         uint64_t wake_us = is_fast ? now_us : next_us;
-        uint64_t socket_us = net_socket_next_us();
-        if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
-        if (net_loop_wait(&self->loop, wake_us)) {
-            self->was_asked_to_end = true; // and by a second signal once more: at once
-            net_server_stop(self->server, net_loop_now_us());
+        if (is_all_sent(self, wake_us)) {
+            uint64_t socket_us = net_socket_next_us();
+            if (socket_us != UINT64_MAX && now_us + socket_us < wake_us)
+                wake_us = now_us + socket_us;
+            if (net_loop_wait(&self->loop, wake_us)) {
+                self->was_asked_to_end = true; // and by a second signal once more: at once
+                net_server_stop(self->server, net_loop_now_us());
+            }
+            if (self->loop.is_reload_asked) reload_templates(self);
+            now_us = net_loop_now_us();
+            net_server_service(self->server, now_us);
         }
-        if (self->loop.is_reload_asked) reload_templates(self);
         now_us = net_loop_now_us();
-        net_server_service(self->server, now_us);
         if (now_us < next_us && !is_fast) continue;
         if (is_fast && self->log) net_log_wait_room(self->log);
         if (is_fast) next_us = now_us;
@@ -283,6 +300,46 @@ static const char* end_name(net_end end) {
     return "timeout";
 }
 
+// One line: every reason for which something had no effect, and how often.
+static void say_dropped(program* self) {
+    uint64_t dropped[NET_DROP_COUNT];
+    net_server_dropped(self->server, dropped);
+    char text[1024];
+    size_t size = 0;
+    for (uint32_t i = 0; i < NET_DROP_COUNT; i++) {
+        if (dropped[i] == 0) continue;
+        int added = snprintf(text + size, sizeof text - size, " %s=%" PRIu64,
+                             net_drop_name((net_drop)i), dropped[i]);
+        if (added < 0 || (size_t)added >= sizeof text - size) break;
+        size += (size_t)added;
+    }
+    if (size > 0) base_report(&self->reporter, NULL, 0, "note: dropped%s", text);
+}
+
+static void write_ledger_line(void* context, const net_ledger_line* line) {
+    if (line->client)
+        fprintf(context, "ledger client=%" PRIu32, line->client);
+    else
+        fprintf(context, "ledger client=*");
+    fprintf(context, " component=%s cause=%s bits=%" PRIu64 " share=%.4f\n", line->component,
+            line->cause, line->bits, line->share);
+}
+
+static int write_ledger(program* self) {
+    FILE* file = fopen(self->config.ledger, "w");
+    if (!file) {
+        base_report(&self->reporter, self->config.ledger, 0, "%s", strerror(errno));
+        return EXIT_RUNTIME;
+    }
+    bool is_told = net_server_ledger(self->server, LEDGER_CLIENT_LINES, write_ledger_line, file);
+    uint64_t dropped[NET_DROP_COUNT];
+    net_server_dropped(self->server, dropped);
+    for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
+        fprintf(file, "dropped reason=%s count=%" PRIu64 "\n", net_drop_name((net_drop)i),
+                dropped[i]);
+    return fclose(file) == 0 && is_told ? EXIT_CLEAN : EXIT_RUNTIME;
+}
+
 static int close_match(program* self) {
     int code = EXIT_CLEAN;
     for (uint32_t i = 0; i < net_server_report_count(self->server); i++) {
@@ -296,6 +353,8 @@ static int close_match(program* self) {
         }
     }
     if (self->config.dump_world && dump_world(self) != EXIT_CLEAN) code = EXIT_RUNTIME;
+    if (self->config.ledger && write_ledger(self) != EXIT_CLEAN) code = EXIT_RUNTIME;
+    say_dropped(self);
     ecs_world* world = net_match_world(self->match);
     net_transport_stats stats;
     self->transport->ops->stats(self->transport, &stats);
