@@ -14,16 +14,17 @@
 
 typedef struct net_replica_config {
     const base_allocator* allocator;
-    net_rows* rows;         ///< borrowed
-    uint32_t index_max;     ///< replicated indices 1..this; slots are 0..this - 1
-    net_scopes* scopes;     ///< borrowed; its clients are added by their owner
-    net_ledger* ledger;     ///< borrowed; NULL: nothing is accounted
-    bool is_solo;           ///< code every row anew, share nothing: for tests, the bits are the same
+    net_rows* rows;     ///< borrowed
+    uint32_t index_max; ///< replicated indices 1..this; slots are 0..this - 1
+    net_scopes* scopes; ///< borrowed; its clients are added by their owner
+    net_ledger* ledger; ///< borrowed; NULL: nothing is accounted
+    bool is_solo;       ///< code every row anew, share nothing: for tests, the bits are the same
 } net_replica_config;
 
 typedef struct net_replica net_replica;
 
-BASE_MUST_USE net_result net_replica_create(const net_replica_config* config, net_replica** replica);
+BASE_MUST_USE net_result net_replica_create(const net_replica_config* config,
+                                            net_replica** replica);
 /// After the views.
 void net_replica_destroy(net_replica* replica);
 /// Take over what ecs_changes lists, with rising ticks. @return NET_OK; NET_ERR_MEMORY (end the match).

@@ -23,6 +23,7 @@ enum { NET_RUN_DESTROY, NET_RUN_CREATE, NET_RUN_ABSOLUTE, NET_RUN_FIRST };
 typedef struct net_record {
     uint32_t slot;
     uint32_t unit_first; ///< position of the first record that goes with it, or not at all
+    uint32_t order_next; ///< where the order goes on after its unit
     ecs_entity handle;
     uint32_t run;
     net_blob_key key;

@@ -93,11 +93,25 @@ static void choose_base(net_view* view, const net_slot* s, uint16_t seq, net_rec
 
 // ---- records ----
 
-typedef enum outcome { TAKEN, NOTHING, NO_ROOM, NO_MEMORY } outcome;
+typedef struct filler {
+    net_view* view;
+    net_body* body;
+    uint16_t seq;
+    uint32_t next;  // of body->order
+    uint32_t coded; // records with a code
+    uint64_t spent; // bits, as far as they are known or typical
+    uint64_t limit; // bits
+    uint32_t misses;
+    bool is_split; // groups may be torn: one alone is too large for a packet
+    bool has_overflown;
+} filler;
+
+typedef enum outcome { TAKEN, NOTHING, NO_MEMORY } outcome;
 
 // Add what a slot needs, without its code. The run is not decided yet.
-static outcome prepare(net_view* view, uint32_t slot, uint16_t seq, uint32_t unit_first) {
-    net_body* body = &view->replica->body;
+static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
+    net_view* view = f->view;
+    net_body* body = f->body;
     net_slot* s = &view->slots[slot];
     if (s->flying >= NET_VIEW_FLYING_MAX) {
         view->counters.held_back += view->held_tick != net_replica_tick(view->replica);
@@ -106,6 +120,7 @@ static outcome prepare(net_view* view, uint32_t slot, uint16_t seq, uint32_t uni
     if (!net_body_reserve(body)) return NO_MEMORY;
     net_record* record = net_body_add(body, slot);
     record->unit_first = unit_first;
+    record->order_next = f->next;
     record->handle = s->handle;
     record->bits = record->head_bits = 0;
     record->parts_first = record->offset = 0;
@@ -117,7 +132,7 @@ static outcome prepare(net_view* view, uint32_t slot, uint16_t seq, uint32_t uni
         record->cause = s->wants_heal                             ? NET_COST_HEAL
                         : net_set_has(view, NET_SET_REPEAT, slot) ? NET_COST_REPEAT
                                                                   : NET_COST_CHANGE;
-        choose_base(view, s, seq, record);
+        choose_base(view, s, f->seq, record);
         net_blobs_prefetch(&view->replica->blobs, &record->key);
     } else {
         record->cause = NET_COST_CREATE;
@@ -160,19 +175,6 @@ static bool code(net_view* view, net_record* record) {
 
 // ---- filling ----
 
-typedef struct filler {
-    net_view* view;
-    net_body* body;
-    uint16_t seq;
-    uint32_t next;  // of body->order
-    uint32_t coded; // records with a code
-    uint64_t spent; // bits, as far as they are known or typical
-    uint64_t limit; // bits
-    uint32_t misses;
-    bool is_split; // groups may be torn: one alone is too large for a packet
-    bool has_overflown;
-} filler;
-
 static uint32_t group_of(const net_view* view, uint32_t slot) {
     uint32_t member = view->slots[slot].member;
     return member != UINT32_MAX ? view->members[member].group : 0;
@@ -183,13 +185,13 @@ static bool prepare_unit(filler* f, uint32_t slot) {
     net_view* view = f->view;
     uint32_t unit_first = f->body->record_count;
     uint32_t group = view->group_count > 0 && !f->is_split ? group_of(view, slot) : 0;
-    if (group == 0) return prepare(view, slot, f->seq, unit_first) != NO_MEMORY;
+    if (group == 0) return prepare(f, slot, unit_first) != NO_MEMORY;
     uint32_t first, end;
     net_view_find_group(view, group, &first, &end);
     for (uint32_t i = first; i < end; i++) {
         uint32_t other = (uint32_t)view->groups[i];
         if (!net_set_has(view, NET_SET_UNSETTLED, other) || net_body_has(f->body, other)) continue;
-        outcome result = prepare(view, other, f->seq, unit_first);
+        outcome result = prepare(f, other, unit_first);
         if (result == NO_MEMORY) return false;
         if (result == NOTHING) { // one of them is held back: all of them are
             net_body_drop(f->body, unit_first);
@@ -211,7 +213,10 @@ static bool code_prepared(filler* f) {
             i++;
         } while (i < body->record_count && body->records[i].unit_first == f->coded);
         if (spent > f->limit && f->coded > 0) {
-            f->has_overflown = true;
+            // Look past it as long as much is left.
+            uint64_t left = f->limit > f->spent ? f->limit - f->spent : 0;
+            f->has_overflown = ++f->misses > MISSES_MAX || left * 16 < f->view->update_bits;
+            f->next = body->records[f->coded].order_next;
             net_body_drop(body, f->coded);
             return true;
         }

@@ -87,7 +87,9 @@ typedef struct repl_side {
     ecs_component_id pos, hp, secret, link, body, shield;
 } repl_side;
 
-static inline void repl_open(repl_side* side, bool is_mirror, uint32_t index_max) {
+/// With further templates; `more` may be NULL.
+static inline void repl_open_with(repl_side* side, bool is_mirror, uint32_t index_max,
+                                  const char* more) {
     memset(side, 0, sizeof *side);
     ecs_world_config config = ecs_world_config_default();
     config.is_mirror = is_mirror;
@@ -111,6 +113,9 @@ static inline void repl_open(repl_side* side, bool is_mirror, uint32_t index_max
     assert_int_equal(
         ecs_template_load(side->world, "repl.blk", repl_text, strlen(repl_text), &reporter),
         ECS_OK);
+    if (more)
+        assert_int_equal(
+            ecs_template_load(side->world, "more.blk", more, strlen(more), &reporter), ECS_OK);
     assert_int_equal(ecs_world_seal(side->world, &reporter), ECS_OK);
     assert_int_equal(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema),
                      NET_OK);
@@ -131,6 +136,10 @@ static inline void repl_open(repl_side* side, bool is_mirror, uint32_t index_max
     side->mover_extra = ecs_template_find(side->world, "mover+extra");
     side->mover_local = ecs_template_find(side->world, "mover+local");
     side->holder_extra = ecs_template_find(side->world, "holder+extra");
+}
+
+static inline void repl_open(repl_side* side, bool is_mirror, uint32_t index_max) {
+    repl_open_with(side, is_mirror, index_max, NULL);
 }
 
 static inline void repl_close(repl_side* side) {

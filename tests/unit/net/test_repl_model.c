@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Replication as a whole against a plain record of what the server's world held at each tick: random
-// worlds, several clients, a channel that loses, doubles, delays and reorders in both directions.
+// Replication as a whole against a plain record of what the server's world held at each tick and what each
+// client was to see of it: random worlds, several clients, scopes and classes that change, groups, a channel that
+// loses, doubles, delays and reorders in both directions.
 #include "acks.h"
+#include "fake_scopes.h"
 #include "repl_world.h"
+#include "replica.h"
 
 #include "base/rng.h"
 
@@ -27,7 +30,8 @@ typedef struct datagram {
     uint64_t ack_bits;
     uint32_t delay_us;
     uint16_t seq, ack;
-    bool has_ack;
+    bool has_ack, has_body;
+    uint32_t offset_bits;
     uint32_t size;
     uint8_t* bytes;
 } datagram;
@@ -43,9 +47,21 @@ typedef struct path_quality {
     uint32_t delay_us, jitter_us;
 } path_quality;
 
+enum { ROW_WORDS_MAX = 16 };
+
+static const char class_text[] =
+    "agent {\n"
+    "  \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; value:p2=1,2 }\n"
+    "  \"ammo:i\" { _replicate:b=yes; _visible:t=\"owner\"; value:i=30 }\n"
+    "  \"plan:i\" { _replicate:b=yes; _visible:t=\"team\"; value:i=-1 }\n"
+    "}\n"
+    "spirit { \"plan:i\" { _replicate:b=yes; _visible:t=\"team\"; value:i=4 } }\n";
+
 typedef struct truth_row {
     ecs_entity handle;
-    uint64_t hash;
+    const net_row_template* entry;
+    uint64_t words[ROW_WORDS_MAX];
+    uint8_t seen[CLIENTS_MAX]; // classes; 0: not at all
 } truth_row;
 
 typedef struct truth_tick {
@@ -69,7 +85,12 @@ typedef struct client {
 typedef struct harness {
     base_rng rng;
     repl_side server;
-    net_history* history;
+    ecs_template_id agent, spirit;
+    ecs_component_id ammo, plan;
+    net_scopes* scopes;
+    net_replica* replica;
+    bool has_classes, has_scopes, has_groups;
+    bool is_restless; // scopes still change
     ecs_entity entities[ENTITIES_MAX];
     uint32_t entity_count;
     truth_tick* truth; // [tick]
@@ -79,12 +100,14 @@ typedef struct harness {
     uint32_t client_count;
     uint32_t body_bytes;
     bool is_worn; // every index has been used
+    double send_chance;
 } harness;
 
 /// What all seeds together reached: a test that no longer gets there says nothing.
 typedef struct reached {
     uint64_t updates, stale, stale_records, evicted, recreates, destroys;
     uint64_t settled, absolute, lost;
+    uint64_t shared, repeated, heals, samples, groups, split, moved;
 } reached;
 
 static uint64_t now_us(const harness* h) {
@@ -134,22 +157,63 @@ static const truth_row* truth_find(const truth_tick* at, ecs_entity handle) {
     return NULL;
 }
 
+static uint32_t number_of(const client* c) {
+    return (uint32_t)(c - c->harness->clients);
+}
+
 static void write_truth(harness* h) {
     truth_tick* at = &h->truth[h->tick];
     at->count = 0;
-    for (uint32_t i = 0; i < h->entity_count; i++)
-        at->rows[at->count++] = (truth_row){
-            h->entities[i], net_scope_row_hash(h->server.schema, h->server.world, h->entities[i])};
+    for (uint32_t i = 0; i < h->entity_count; i++) {
+        truth_row* row = &at->rows[at->count++];
+        ecs_entity handle = h->entities[i];
+        row->handle = handle;
+        row->entry = net_rows_find(h->server.rows, ecs_entity_template(h->server.world, handle));
+        assert_non_null(row->entry);
+        assert_in_range(row->entry->layout.field_count, 0, ROW_WORDS_MAX);
+        uint64_t words[PROTO_ROW_FIELDS_MAX];
+        net_rows_read(row->entry, h->server.world, handle, words);
+        memcpy(row->words, words, row->entry->layout.field_count * sizeof *words);
+        for (uint32_t c = 0; c < h->client_count; c++) {
+            const fake_scope* scope = fake_scope_at(h->scopes, c, ecs_entity_index(handle));
+            row->seen[c] = scope->is_hidden ? 0 : (uint8_t)scope->classes;
+        }
+    }
+}
+
+// The hash of the row as this client was to see it; false: not at all.
+static bool truth_hash(const truth_row* row, uint32_t client_number, uint64_t* hash) {
+    if (!row || row->seen[client_number] == 0) return false;
+    uint64_t words[ROW_WORDS_MAX];
+    memcpy(words, row->entry->defaults, row->entry->layout.field_count * sizeof *words);
+    for (uint32_t k = 0; k < row->entry->layout.component_count; k++) {
+        const proto_row_component* component = &row->entry->layout.components[k];
+        if (row->seen[client_number] >> row->entry->classes[k] & 1)
+            memcpy(words + component->field_first, row->words + component->field_first,
+                   component->field_count * sizeof *words);
+    }
+    *hash = net_row_hash(row->entry, words);
+    return true;
 }
 
 static void on_applied(void* context, ecs_entity entity, ecs_tick tick, uint64_t hash) {
     client* c = context;
-    const truth_row* row = truth_find(&c->harness->truth[tick], entity);
-    assert_non_null(row); // no ghost: it lived then, with this generation
-    assert_true(row->hash == hash);
+    uint64_t expected;
+    // No ghost: it lived then, with this generation, and this client was to see it.
+    assert_true(truth_hash(truth_find(&c->harness->truth[tick], entity), number_of(c), &expected));
+    assert_true(hash == expected);
     uint32_t index = ecs_entity_index(entity);
     assert_true(c->entity_ticks[index] == 0 || tick > c->entity_ticks[index]);
     c->entity_ticks[index] = tick;
+}
+
+static uint64_t mirror_hash(client* c, ecs_entity entity) {
+    const net_row_template* entry =
+        net_rows_find(c->side.rows, ecs_entity_template(c->side.world, entity));
+    assert_non_null(entry);
+    uint64_t words[PROTO_ROW_FIELDS_MAX];
+    net_rows_read(entry, c->side.world, entity, words);
+    return net_row_hash(entry, words);
 }
 
 // Every mirrored entity is exactly what the server had at the tick it claims.
@@ -158,10 +222,33 @@ static void check_mirror(harness* h, client* c) {
     ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
     for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
         ecs_tick tick;
+        uint64_t expected;
         assert_true(net_mirror_entity_tick(c->mirror, entity, &tick));
-        const truth_row* row = truth_find(&h->truth[tick], entity);
-        assert_non_null(row);
-        assert_true(row->hash == net_scope_row_hash(c->side.schema, world, entity));
+        assert_true(truth_hash(truth_find(&h->truth[tick], entity), number_of(c), &expected));
+        assert_true(expected == mirror_hash(c, entity));
+    }
+}
+
+// Members of a group are what they all were at the newest tick of any of them.
+static void check_groups(harness* h, client* c) {
+    if (!h->has_groups || h->has_scopes || net_view_get_counters(c->view)->groups_split > 0) return;
+    ecs_tick newest[4] = {0};
+    ecs_world* world = c->side.world;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
+        for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
+            uint32_t group = fake_scope_at(h->scopes, number_of(c), ecs_entity_index(entity))->group;
+            ecs_tick tick;
+            uint64_t then, now;
+            if (group == 0 || !net_mirror_entity_tick(c->mirror, entity, &tick)) continue;
+            if (pass == 0 && tick > newest[group]) newest[group] = tick;
+            if (pass == 0) continue;
+            // Who died since has no row then.
+            if (!truth_hash(truth_find(&h->truth[newest[group]], entity), number_of(c), &now))
+                continue;
+            assert_true(truth_hash(truth_find(&h->truth[tick], entity), number_of(c), &then));
+            assert_true(then == now);
+        }
     }
 }
 
@@ -190,6 +277,8 @@ static ecs_template_id random_template(harness* h) {
     const repl_side* s = &h->server;
     const ecs_template_id all[] = {s->mover,       s->mover,       s->holder,      s->extra,
                                    s->mover_extra, s->mover_local, s->holder_extra};
+    if (h->has_classes && base_rng_chance(&h->rng, 0.6))
+        return base_rng_chance(&h->rng, 0.7) ? h->agent : h->spirit;
     return all[base_rng_below(&h->rng, BASE_COUNT(all))];
 }
 
@@ -245,12 +334,36 @@ static void mutate_values(harness* h, ecs_entity entity) {
     if (shield && base_rng_chance(&h->rng, 0.4)) *shield = (int64_t)base_rng_u64(&h->rng) >> 20;
 }
 
+static void mutate_hidden_values(harness* h, ecs_entity entity) {
+    ecs_world* world = h->server.world;
+    int32_t* ammo = ecs_find_mut(world, entity, h->ammo);
+    if (ammo && base_rng_chance(&h->rng, 0.7)) *ammo = (int32_t)base_rng_below(&h->rng, 40);
+    int32_t* plan = ecs_find_mut(world, entity, h->plan);
+    if (plan && base_rng_chance(&h->rng, 0.3)) *plan = (int32_t)base_rng_below(&h->rng, 9);
+}
+
+static void mutate_scopes(harness* h) {
+    for (uint32_t c = 0; c < h->client_count; c++) {
+        fake_scope* scope =
+            fake_scope_at(h->scopes, c, 1 + base_rng_below(&h->rng, ENTITIES_MAX * 2));
+        if (h->has_scopes && base_rng_chance(&h->rng, 0.4)) scope->is_hidden = !scope->is_hidden;
+        if (h->has_classes && base_rng_chance(&h->rng, 0.3))
+            scope->classes = (uint16_t)(1 | base_rng_below(&h->rng, 4) << 1);
+        if (base_rng_chance(&h->rng, 0.3))
+            scope->weight = (uint16_t)(1 + base_rng_below(&h->rng, NET_WEIGHT_MAX));
+    }
+}
+
 static void mutate(harness* h) {
+    mutate_scopes(h);
     if (base_rng_chance(&h->rng, 0.25)) mutate_create(h);
     if (h->entity_count == 0) return;
     uint32_t count = base_rng_below(&h->rng, 8);
-    for (uint32_t i = 0; i < count; i++)
-        mutate_values(h, h->entities[base_rng_below(&h->rng, h->entity_count)]);
+    for (uint32_t i = 0; i < count; i++) {
+        ecs_entity entity = h->entities[base_rng_below(&h->rng, h->entity_count)];
+        mutate_values(h, entity);
+        if (h->has_classes) mutate_hidden_values(h, entity);
+    }
     uint32_t position = base_rng_below(&h->rng, h->entity_count);
     if (base_rng_chance(&h->rng, 0.1))
         repl_become(&h->server, h->entities[position], random_template(h));
@@ -263,15 +376,16 @@ static void mutate(harness* h) {
 // ---- traffic ----
 
 static void join(harness* h, client* c) {
-    repl_open(&c->side, true, h->server.index_max);
+    repl_open_with(&c->side, true, h->server.index_max, class_text);
     net_mirror_config config = {.world = c->side.world,
                                 .rows = c->side.rows,
                                 .index_max = h->server.index_max,
                                 .trace = on_applied,
                                 .trace_context = c};
     assert_int_equal(net_mirror_create(&config, &c->mirror), NET_OK);
-    assert_int_equal(net_view_create(NULL, h->history, &c->view), NET_OK);
     c->harness = h;
+    assert_true(net_scopes_add_client(h->scopes, number_of(c)));
+    assert_int_equal(net_view_create(h->replica, number_of(c), &c->view), NET_OK);
     c->entity_ticks = calloc(h->server.index_max + 1, sizeof *c->entity_ticks);
     assert_non_null(c->entity_ticks);
     net_acks_send_init(&c->sent, (uint16_t)(65536 - base_rng_below(&h->rng, 300)), now_us(h));
@@ -301,32 +415,59 @@ static void server_receive(harness* h, client* c) {
 }
 
 static void server_send(harness* h, client* c) {
-    assert_int_equal(net_view_follow(c->view), NET_OK);
     for (uint32_t i = 0; i < PACKETS_PER_TICK_MAX; i++) {
         if (i > 0 && !net_view_has_pending(c->view)) break;
-        uint8_t body[PACKET_BYTES_MAX];
-        size_t size;
+        uint8_t bytes[PACKET_BYTES_MAX + 1] = {0};
+        proto_bit_writer writer = proto_bit_writer_make(bytes, sizeof bytes);
+        uint32_t offset = base_rng_below(&h->rng, 8);
+        proto_bits_write(&writer, 0, offset);
         uint16_t seq = net_acks_send_add(&c->sent, now_us(h));
-        assert_int_equal(net_view_write(c->view, seq, body, h->body_bytes, &size), NET_OK);
-        assert_in_range(size, 0, h->body_bytes);
-        channel_push(
-            h, &c->down,
-            &(datagram){.seq = seq, .tick = h->tick, .size = (uint32_t)size, .bytes = body});
+        net_view_room room = {.hard = h->body_bytes * 8, .soft = h->body_bytes * 8};
+        if (base_rng_chance(&h->rng, 0.3)) room.soft = base_rng_below(&h->rng, room.hard);
+        uint32_t records;
+        assert_int_equal(net_view_write(c->view, seq, room, &writer, &records), NET_OK);
+        assert_in_range(writer.size_bits, offset, offset + room.hard);
+        assert_true((records > 0) == (writer.size_bits > offset));
+        channel_push(h, &c->down,
+                     &(datagram){.seq = seq,
+                                 .tick = h->tick,
+                                 .offset_bits = offset,
+                                 .has_body = records > 0,
+                                 .size = (uint32_t)proto_bit_writer_bytes(&writer),
+                                 .bytes = bytes});
     }
 }
 
-static void client_tick(harness* h, client* c) {
+static void check_sample(harness* h, client* c, reached* sum) {
+    uint32_t slot, age;
+    uint64_t hash;
+    if (!net_view_sample(c->view, &slot, &age, &hash)) return;
+    net_mirror_sample result = net_mirror_check_sample(c->mirror, slot, h->tick - age, (uint16_t)hash, NULL);
+    assert_true(result != NET_MIRROR_DIFFERS);
+    sum->samples += result == NET_MIRROR_EQUAL;
+}
+
+static void read_packet(client* c, const datagram* d, reached* sum) {
+    ecs_tick newest = net_mirror_tick(c->mirror);
+    proto_bit_reader body = proto_bit_reader_make(d->bytes, d->size);
+    (void)proto_bits_read(&body, d->offset_bits);
+    net_result result =
+        net_mirror_read(c->mirror, d->seq, d->tick, d->has_body ? &body : NULL, NULL);
+    assert_true(result == NET_OK || result == NET_ERR_STALE);
+    if (d->tick > newest) assert_int_equal(result, NET_OK);
+    if (result != NET_OK) return;
+    net_acks_recv_mark(&c->received, d->seq, now_us(c->harness));
+    check_groups(c->harness, c);
+    sum->groups += c->harness->has_groups;
+}
+
+static void client_tick(harness* h, client* c, reached* sum) {
     datagram d;
     while (channel_pop(h, &c->down, &d)) {
-        if (net_acks_recv_check(&c->received, d.seq) == NET_ACKS_NEW) {
-            ecs_tick newest = net_mirror_tick(c->mirror);
-            net_result result = net_mirror_read(c->mirror, d.tick, d.bytes, d.size, NULL);
-            assert_true(result == NET_OK || result == NET_ERR_STALE);
-            if (d.tick > newest) assert_int_equal(result, NET_OK);
-            if (result == NET_OK) net_acks_recv_mark(&c->received, d.seq, now_us(h));
-        }
+        if (net_acks_recv_check(&c->received, d.seq) == NET_ACKS_NEW) read_packet(c, &d, sum);
         free(d.bytes);
     }
+    if (base_rng_chance(&h->rng, 0.05)) check_sample(h, c, sum);
     ecs_changes_clear(c->side.world);
     channel_push(h, &c->up,
                  &(datagram){.has_ack = c->received.has_any,
@@ -335,20 +476,31 @@ static void client_tick(harness* h, client* c) {
                              .delay_us = net_acks_recv_delay_us(&c->received, now_us(h))});
 }
 
-static void run_tick(harness* h, bool is_active) {
+static void step_server(harness* h) {
+    ecs_step step = {.tick = h->tick, .dt = 0.5f};
+    ecs_world_step(h->server.world, &step);
+    assert_int_equal(net_replica_step(h->replica, h->server.world, h->tick), NET_OK);
+    ecs_changes_clear(h->server.world);
+    write_truth(h);
+    net_replica_publish(h->replica);
+}
+
+static void run_tick(harness* h, bool is_active, reached* sum) {
     h->tick++;
     assert_in_range(h->tick, 1, TICKS_MAX);
     for (uint32_t i = 0; i < h->client_count; i++)
         if (h->clients[i].view) server_receive(h, &h->clients[i]);
     if (is_active) mutate(h);
-    repl_step(&h->server, h->history, h->tick);
-    write_truth(h);
+    step_server(h);
     for (uint32_t i = 0; i < h->client_count; i++) {
         client* c = &h->clients[i];
         if (!c->view && h->tick >= c->join_tick) join(h, c);
         if (!c->view) continue;
-        server_send(h, c);
-        client_tick(h, c);
+        if (is_active && h->entity_count > 0 && base_rng_chance(&h->rng, 0.01))
+            (void)net_view_heal(c->view,
+                                h->entities[base_rng_below(&h->rng, h->entity_count)]);
+        if (base_rng_chance(&h->rng, h->send_chance)) server_send(h, c);
+        client_tick(h, c, sum);
         if (h->tick % 8 == i) check_mirror(h, c);
     }
 }
@@ -370,10 +522,24 @@ static void open(harness* h, uint64_t seed) {
     memset(h, 0, sizeof *h);
     h->rng = base_rng_make(seed, 1);
     h->is_worn = base_rng_chance(&h->rng, 0.3);
-    repl_open(&h->server, false, h->is_worn ? ECS_FREE_INDICES_MIN + ENTITIES_MAX + 4 : 4000);
+    h->has_classes = base_rng_chance(&h->rng, 0.5);
+    h->has_scopes = base_rng_chance(&h->rng, 0.5);
+    h->has_groups = base_rng_chance(&h->rng, 0.4);
+    h->send_chance = base_rng_chance(&h->rng, 0.7) ? 1.0 : 0.3;
+    uint32_t index_max = h->is_worn ? ECS_FREE_INDICES_MIN + ENTITIES_MAX + 4 : 4000;
+    repl_open_with(&h->server, false, index_max, class_text);
+    h->agent = ecs_template_find(h->server.world, "agent");
+    h->spirit = ecs_template_find(h->server.world, "spirit");
+    h->ammo = ecs_component_find(h->server.world, "ammo");
+    h->plan = ecs_component_find(h->server.world, "plan");
     if (h->is_worn) wear_indices(h);
-    assert_int_equal(net_history_create(NULL, h->server.rows, h->server.index_max, &h->history),
-                     NET_OK);
+    h->scopes = fake_scopes_create(index_max);
+    for (uint32_t c = 0; c < FAKE_CLIENTS && h->has_groups; c++)
+        for (uint32_t i = 0; i <= index_max; i++)
+            fake_scope_at(h->scopes, c, i)->group = i % 3 ? 0 : 1 + i / 3 % 3;
+    net_replica_config config = {
+        .rows = h->server.rows, .index_max = index_max, .scopes = h->scopes};
+    assert_int_equal(net_replica_create(&config, &h->replica), NET_OK);
     h->truth = malloc((TICKS_MAX + 1) * sizeof *h->truth);
     assert_non_null(h->truth);
     h->client_count = 1 + base_rng_below(&h->rng, CLIENTS_MAX);
@@ -397,40 +563,55 @@ static void close_all(harness* h) {
         for (uint32_t k = 0; k < c->up.count; k++)
             free(c->up.flying[k].bytes);
         free(c->entity_ticks);
-        net_view_destroy(c->view);
+        if (c->view) net_view_destroy(c->view);
         net_mirror_destroy(c->mirror);
         if (c->side.world) repl_close(&c->side);
     }
-    net_history_destroy(h->history);
+    net_replica_destroy(h->replica);
+    fake_scopes_destroy(h->scopes);
     repl_close(&h->server);
     free(h->truth);
 }
 
+// The client has what it should see, all of it and nothing else.
+static void check_world(harness* h, client* c) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < h->entity_count; i++) {
+        uint64_t expected;
+        ecs_entity entity = h->entities[i];
+        if (!truth_hash(truth_find(&h->truth[h->tick], entity), number_of(c), &expected)) continue;
+        assert_true(ecs_is_alive(c->side.world, entity));
+        assert_true(mirror_hash(c, entity) == expected);
+        assert_true(net_view_sees(c->view, entity, NULL));
+        count++;
+    }
+    assert_int_equal(ecs_world_entity_count(c->side.world), count);
+}
+
 static void check_end(harness* h, reached* sum) {
-    uint64_t expected = repl_scope(&h->server);
     for (uint32_t i = 0; i < h->client_count; i++) {
         client* c = &h->clients[i];
-        if (repl_scope(&c->side) != expected) {
-            (void)net_scope_walk(h->server.schema, h->server.world, repl_print, NULL);
-            (void)net_scope_walk(c->side.schema, c->side.world, repl_print, NULL);
-        }
-        assert_true(repl_scope(&c->side) == expected);
-        assert_int_equal(ecs_world_entity_count(c->side.world), h->entity_count);
+        check_world(h, c);
         check_mirror(h, c);
         check_references(c);
         const net_mirror_counters* counters = net_mirror_get_counters(c->mirror);
         assert_int_equal(counters->malformed, 0);
-        assert_int_equal(net_view_get_counters(c->view)->acks_forged, 0);
         const net_view_counters* sent = net_view_get_counters(c->view);
+        assert_int_equal(sent->acks_forged, 0);
         sum->updates += counters->updates;
         sum->stale += counters->stale;
         sum->stale_records += counters->stale_records;
         sum->evicted += counters->evicted;
         sum->recreates += counters->recreates;
         sum->destroys += counters->destroys;
+        sum->moved += counters->moved;
         sum->settled += sent->records_settled;
         sum->absolute += sent->records_absolute;
         sum->lost += sent->packets_lost;
+        sum->shared += sent->blobs_shared;
+        sum->repeated += sent->records_repeated;
+        sum->heals += sent->heals;
+        sum->split += sent->groups_split;
     }
 }
 
@@ -440,15 +621,15 @@ static void run_seed(uint64_t seed, reached* sum) {
     open(h, seed);
     uint32_t rounds = 1 + base_rng_below(&h->rng, 2);
     for (uint32_t i = 0; i < rounds * TICKS_ACTIVE; i++)
-        run_tick(h, true);
+        run_tick(h, true, sum);
     if (base_rng_chance(&h->rng, 0.5)) {
         for (uint32_t i = 0; i < TICKS_IDLE; i++)
-            run_tick(h, false);
+            run_tick(h, false, sum);
         for (uint32_t i = 0; i < TICKS_ACTIVE / 4; i++)
-            run_tick(h, true);
+            run_tick(h, true, sum);
     }
     for (uint32_t i = 0; i < TICKS_QUIET && !is_settled(h); i++)
-        run_tick(h, false);
+        run_tick(h, false, sum);
     if (!is_settled(h)) fprintf(stderr, "seed %llu does not settle\n", (unsigned long long)seed);
     assert_true(is_settled(h));
     check_end(h, sum);
@@ -469,17 +650,23 @@ static void clients_converge_on_what_the_server_holds_over_any_channel(void** st
         run_seed(first + i, &sum);
     }
     printf("updates %llu destroys %llu recreates %llu lost %llu stale %llu stale_records %llu "
-           "evicted %llu settled %llu absolute %llu\n",
+           "evicted %llu settled %llu absolute %llu shared %llu repeated %llu heals %llu "
+           "samples %llu groups %llu split %llu moved %llu\n",
            (unsigned long long)sum.updates, (unsigned long long)sum.destroys,
            (unsigned long long)sum.recreates, (unsigned long long)sum.lost,
            (unsigned long long)sum.stale, (unsigned long long)sum.stale_records,
            (unsigned long long)sum.evicted, (unsigned long long)sum.settled,
-           (unsigned long long)sum.absolute);
+           (unsigned long long)sum.absolute, (unsigned long long)sum.shared,
+           (unsigned long long)sum.repeated, (unsigned long long)sum.heals,
+           (unsigned long long)sum.samples, (unsigned long long)sum.groups,
+           (unsigned long long)sum.split, (unsigned long long)sum.moved);
     if (only) return;
     // The run reached what it is here for.
     assert_true(sum.updates > 10000 && sum.destroys > 0 && sum.recreates > 0 && sum.lost > 0);
     assert_true(sum.stale > 0 && sum.stale_records > 0 && sum.evicted > 0);
     assert_true(sum.settled > 0 && sum.absolute > 0);
+    assert_true(sum.shared > 0 && sum.repeated > 0 && sum.heals > 0 && sum.samples > 0);
+    assert_true(sum.groups > 0 && sum.split > 0);
 }
 
 int main(void) {
