@@ -99,11 +99,25 @@ uint64_t net_row_ring_tick(const net_row_ring* ring, uint32_t position) {
 }
 
 uint32_t net_row_ring_find(const net_row_ring* ring, uint64_t tick) {
-    // Most bases are young: look from the newest.
-    for (uint32_t i = ring->count; i > 0; i--) {
-        if (ring->ticks[slot_of(ring, i - 1)] <= tick) return i - 1;
+    if (ring->count == 0) return UINT32_MAX;
+    uint32_t last = ring->count - 1u;
+    uint64_t newest = ring->ticks[slot_of(ring, last)];
+    if (newest <= tick) return last;
+    // Ticks are distinct, so n positions back a tick is at least n less: where every tick has a row, as in
+    // what moves, the first guess is the answer.
+    uint64_t back = newest - tick;
+    uint32_t low = back <= last ? last - (uint32_t)back : 0,
+             high = last; // the answer is below high
+    if (ring->ticks[slot_of(ring, low)] > tick) return UINT32_MAX;
+    if (ring->ticks[slot_of(ring, low + 1)] > tick) return low;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (ring->ticks[slot_of(ring, middle)] <= tick)
+            low = middle;
+        else
+            high = middle;
     }
-    return UINT32_MAX;
+    return low;
 }
 
 void net_row_ring_drop(net_row_ring* ring, uint32_t position) {
