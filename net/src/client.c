@@ -54,6 +54,7 @@ fail:
 
 void net_client_destroy(net_client* client) {
     if (!client) return;
+    net_large_client_destroy(client->large);
     if (client->mirror) net_mirror_destroy(client->mirror);
     if (client->rows) net_rows_destroy(client->rows);
     net_outbox_deinit(&client->outbox);
@@ -146,6 +147,7 @@ void net_client_service(net_client* client, uint64_t now_us) {
     while (client->phase != NET_CLIENT_ENDED && transport->ops->next(transport, &event)) {
         net_client_take_event(client, &event);
     }
+    net_client_answer_large(client);
     look_after_connection(client);
     bool is_waiting =
         client->phase == NET_CLIENT_CONNECTING || client->phase == NET_CLIENT_GREETING;

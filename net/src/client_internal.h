@@ -4,6 +4,7 @@
 
 #include "acks.h"
 #include "inbox.h"
+#include "large.h"
 #include "meter.h"
 #include "mirror.h"
 #include "outbox.h"
@@ -65,6 +66,9 @@ struct net_client {
     bool has_tick_newest;
     net_rows* rows;
     net_mirror* mirror;
+    net_large_client* large;                   // with `mirror`
+    uint64_t large_acks[NET_LARGE_FLIGHT_MAX]; // versions that came, not answered yet
+    uint32_t large_ack_count;
     net_acks_send sent;
     net_acks_recv received;
     net_acks_result acks; // scratch
@@ -94,6 +98,15 @@ void net_client_begin_resuming(net_client* client);
 /// Something came that no server of ours sends, or sends now.
 void net_client_malformed(net_client* client);
 double net_client_quiet_s(const net_client* client); ///< since anything was heard
+
+// client_large.c
+
+/// What the mirror was told of an index; `context` is the client.
+bool net_client_told(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick);
+net_result net_client_open_large(net_client* client, uint32_t index_max);
+void net_client_take_large(net_client* client, const Shoal__Wire__LargeValue* value);
+/// Acknowledge what came since the last time.
+void net_client_answer_large(net_client* client);
 
 // client_receive.c
 

@@ -101,7 +101,8 @@ static void take_welcome(net_client* client, const Shoal__Wire__Welcome* welcome
         net_viewer_begin(client->config.viewer, client->config.match);
         config.sink = net_viewer_sink(client->config.viewer);
     }
-    if (net_mirror_create(&config, &client->mirror) != NET_OK) {
+    if (net_mirror_create(&config, &client->mirror) != NET_OK ||
+        net_client_open_large(client, index_max) != NET_OK) {
         net_client_finish(client, NET_CLIENT_END_LOST);
         return;
     }
@@ -141,6 +142,12 @@ static void take_control(net_client* client, const uint8_t* bytes, size_t size) 
     case SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER:
         if (client->phase == NET_CLIENT_PLAYING)
             take_roster(client, control->roster);
+        else
+            net_client_malformed(client);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_LARGE:
+        if (client->phase == NET_CLIENT_PLAYING)
+            net_client_take_large(client, control->large);
         else
             net_client_malformed(client);
         break;
@@ -208,7 +215,12 @@ void net_client_deliver_events(net_client* client) {
 // The viewer has its own times for events; own messages (0) are none.
 static void take_game_event(net_client* client, const Shoal__Wire__GameEvent* event) {
     uint32_t count = client->inbox.count;
-    if (net_inbox_push(&client->inbox, event) != NET_OK) {
+    net_event_needs needs = {0};
+    bool is_new = event->number == 0 || event->number == client->inbox.newest + 1;
+    if (is_new && event->message != 0)
+        net_event_needs_of(client->config.match, event->message, event->payload.data,
+                           event->payload.len, &needs);
+    if (net_inbox_push_needs(&client->inbox, event, &needs) != NET_OK) {
         net_client_malformed(client);
         return;
     }
@@ -298,6 +310,10 @@ static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packe
         net_client_malformed(client);
         return false;
     default:
+        net_client_finish(client, NET_CLIENT_END_LOST);
+        return false;
+    }
+    if (net_large_client_tick(client->large) != NET_OK) {
         net_client_finish(client, NET_CLIENT_END_LOST);
         return false;
     }

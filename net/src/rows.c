@@ -60,8 +60,9 @@ static const char* add_component(net_row_template* entry, const ecs_template_com
             return "its quantisation is out of range";
         for (uint32_t k = 0; k < field->count; k++) {
             if (layout->field_count == PROTO_ROW_FIELDS_MAX) return "too many replicated fields";
-            layout->fields[layout->field_count++] =
-                (proto_row_field){made, field->offset + k * ecs_field_kind_bytes(field->kind)};
+            layout->fields[layout->field_count++] = (proto_row_field){
+                .quant = made,
+                .offset_bytes = field->offset + k * ecs_field_kind_bytes(field->kind)};
             target->field_count++;
             entry->entity_field_count += field->kind == ECS_FIELD_ENTITY;
         }

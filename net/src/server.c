@@ -67,7 +67,10 @@ static net_result create_replica(net_server* server) {
         .scopes = server->scopes,
         .ledger = server->has_ledger ? &server->ledger : NULL,
     };
-    return net_replica_create(&replica, &server->replica);
+    result = net_replica_create(&replica, &server->replica);
+    if (result != NET_OK) return result;
+    return net_large_server_create(server->allocator, server->rows, index_max,
+                                   server->config.reporter, &server->large);
 }
 
 // Packets of a client are half a second apart at most, whatever the operator wishes.
@@ -111,6 +114,7 @@ fail:
 }
 
 static void release_session(net_server* server, net_session* session) {
+    net_large_view_destroy(session->out.large);
     if (session->out.view) net_view_destroy(session->out.view);
     net_outbox_deinit(&session->out.outbox);
     net_inbox_deinit(&session->inbox);
@@ -140,6 +144,7 @@ void net_server_destroy(net_server* server) {
     base_release(server->allocator, server->by_slot, NET_PEER_SLOTS * sizeof(net_session*));
     base_release(server->allocator, server->reports,
                  server->report_capacity * sizeof(net_peer_report));
+    net_large_server_destroy(server->large);
     if (server->replica) net_replica_destroy(server->replica);
     if (server->scopes) net_scopes_destroy(server->scopes);
     net_server_close_ledger(server);
@@ -280,10 +285,12 @@ void net_session_gone(net_server* server, net_session* session) {
     }
     if (session->out.view) {
         net_server_keep_account(server, session);
+        net_large_view_destroy(session->out.large);
         net_view_destroy(session->out.view);
         net_scopes_remove_client(server->scopes, session->client);
     }
     session->out.view = NULL;
+    session->out.large = NULL;
     net_outbox_deinit(&session->out.outbox);
     net_inbox_deinit(&session->inbox);
     net_session_set_peer(server, session, 0);

@@ -13,6 +13,7 @@
 #include "acks.h"
 #include "inbox.h"
 #include "inputs.h"
+#include "large.h"
 #include "outbox.h"
 #include "rate.h"
 #include "replica.h"
@@ -80,6 +81,8 @@ typedef struct net_session_told {
 typedef struct net_session_out {
     net_session_told told;
     net_view* view; ///< NULL before the session plays
+    net_large_view* large; ///< with `view`
+    double large_debt;     ///< bytes that tokens did not pay for yet
     net_acks_send sent;
     net_outbox outbox;
     net_rate rate;
@@ -184,6 +187,7 @@ struct net_server {
     net_rows* rows;
     net_scopes* scopes;
     net_replica* replica;
+    net_large_server* large;
     net_peer_report* reports;
     uint32_t report_count, report_capacity;
     uint32_t report_next; ///< where to look for one that may give way
@@ -255,6 +259,15 @@ bool net_session_welcome(net_server* server, net_session* session, bool is_resum
 void net_server_tell_roster(net_server* server, const net_log_begin* begin);
 /// Who came back too soon after the last time hears of everybody now.
 void net_server_tell_due_rosters(net_server* server);
+
+// server_large.c
+
+/// After its view. @return false when memory ran out.
+bool net_session_open_large(net_server* server, net_session* session);
+/// In the net half, once per tick.
+void net_session_send_large(net_server* server, net_session* session);
+/// @return false for what was never sent.
+bool net_session_take_large_ack(net_session* session, const Shoal__Wire__LargeAck* ack);
 
 // server_report.c
 

@@ -146,6 +146,11 @@ static void take_control(net_server* server, net_session* session, const uint8_t
             return;
         }
         break;
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_LARGE_ACK:
+        if (session->state == NET_SESSION_PLAYING &&
+            net_session_take_large_ack(session, control->large_ack))
+            return;
+        break;
     case SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE:
         net_session_end(server, session, NET_END_LEFT);
         return;

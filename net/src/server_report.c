@@ -134,7 +134,7 @@ static bool is_known(const net_server* server, const net_session* session) {
     const net_session_out* out = &session->out;
     return server->out.tick == net_match_tick(server->config.match) && out->view &&
            out->sent.has_ack && (int16_t)(uint16_t)(out->sent.newest_acked - out->tick_seq) >= 0 &&
-           net_view_is_settled(out->view);
+           net_view_is_settled(out->view) && net_large_view_is_settled(out->large);
 }
 
 bool net_session_has_everything(const net_server* server, const net_session* session) {

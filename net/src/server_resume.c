@@ -58,6 +58,7 @@ static void lose_packets(net_server* server, net_session* session) {
     for (uint32_t i = 0; i < server->acks.lost_count; i++) {
         (void)net_view_lost(session->out.view, server->acks.lost[i]);
     }
+    net_large_view_resume(session->out.large);
 }
 
 static void say_quiet(net_server* server, net_session* session, const char* why) {

@@ -307,6 +307,7 @@ void net_server_send(void* context) {
     }
     for (uint32_t i = 0; i < out->count; i++) {
         queue_events(server, i);
+        net_session_send_large(server, out->sessions[i]);
         send_to(server, out->sessions[i]);
     }
     server->config.transport->ops->flush(server->config.transport);

@@ -199,8 +199,10 @@ static void admit(net_server* server) {
                                                     : NET_RATE_BYTES_DEFAULT,
                       session->rate_wish);
         bool is_added = net_scopes_add_client(server->scopes, session->client);
-        if (is_added && net_view_create(server->replica, session->client, &out->view) == NET_OK)
-            continue;
+        if (is_added && net_view_create(server->replica, session->client, &out->view) == NET_OK) {
+            if (net_session_open_large(server, session)) continue;
+            net_view_destroy(out->view);
+        }
         if (is_added) net_scopes_remove_client(server->scopes, session->client);
         out->view = NULL;
         net_session_end(server, session, NET_END_FAULT);
@@ -267,7 +269,9 @@ static bool replicate(net_server* server) {
         if (session && net_session_is_in_match(session)) tell_player(server, session);
     }
     pass_requests(server);
-    if (net_replica_step(server->replica, world, net_match_tick(match)) != NET_OK) {
+    ecs_tick tick = net_match_tick(match);
+    if (net_replica_step(server->replica, world, tick) != NET_OK ||
+        net_large_server_step(server->large, world, tick) != NET_OK) {
         base_report(server->config.reporter, NULL, 0, "out of memory: the match ends");
         net_server_say_goodbye(server);
         return false;

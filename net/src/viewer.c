@@ -113,6 +113,15 @@ void net_viewer_event(net_viewer* viewer, const net_outbox_entry* event) {
     net_scene_event(viewer->scene, event);
 }
 
+void net_viewer_large(net_viewer* viewer, const net_large_message* message) {
+    // What fails is remembered by the scene and shown as such (net_viewer_frame).
+    (void)net_scene_large(viewer->scene, message);
+}
+
+bool net_viewer_next_evicted(net_viewer* viewer, net_large_lost* lost) {
+    return net_scene_next_evicted(viewer->scene, lost);
+}
+
 void net_viewer_player(net_viewer* viewer, ecs_entity player) {
     if (viewer->predict) net_predict_player(viewer->predict, player);
 }

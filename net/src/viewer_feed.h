@@ -2,6 +2,7 @@
 /// What the client tells its viewer. A viewer that is NULL is never called.
 #pragma once
 
+#include "large.h"
 #include "mirror.h"
 #include "net/viewer.h"
 #include "outbox.h"
@@ -17,6 +18,10 @@ void net_viewer_packet(net_viewer* viewer, uint64_t now_us, ecs_tick tick, uint3
 /// A game event was taken in (reliable ones once and in order). The viewer delivers it in the view world
 /// when event->tick is shown and its target is there.
 void net_viewer_event(net_viewer* viewer, const net_outbox_entry* event);
+/// A large value came that the mirror took: it is shown when its entity is.
+void net_viewer_large(net_viewer* viewer, const net_large_message* message);
+/// What had no room while it waited to be shown, to be told as lost; each once.
+bool net_viewer_next_evicted(net_viewer* viewer, net_large_lost* lost);
 void net_viewer_player(net_viewer* viewer, ecs_entity player);
 /// An input was made, packed as it will be sent.
 void net_viewer_input(net_viewer* viewer, uint64_t now_us, uint32_t number, const void* payload,
