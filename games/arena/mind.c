@@ -2,7 +2,8 @@
 // What the server's soldiers do: a thousand of them, cheap, the same on every machine.
 //
 // A soldier thinks once in THINK_EVERY ticks, each in its turn by index, and between two thoughts it goes
-// straight on; so its velocity is constant for a while, which is what the line likes best. A thought looks
+// straight on, also when the next would turn it but a little; so its velocity is constant for a while, which is
+// what the line likes best. A thought looks
 // at the squares around (grid.h), never at all others: nearest enemy in sight, else the way to the goal.
 // Roles differ by the goal only: roam anywhere or to the team's beacon, raid another team's flag, guard the own.
 // Who carries a flag goes home. Left to move.c: rocks and edges.
@@ -19,6 +20,7 @@
 #define ARRIVED 6.0f
 #define GOAL_S 14.0f
 #define RELOAD_S 1.2f
+#define STEADY 1.9f  // a wish that differs by less is the same
 #define SPREAD 0.12f ///< of a shot's direction
 
 typedef struct sight {
@@ -186,8 +188,11 @@ static void think_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_en
     float length = arena_length(way);
     if (length > 1.0f) way = (ecs_vec2){way.x / length, way.y / length};
     float speed = ARENA_SOLDIER_SPEED * (boost_tick ? ARENA_BOOST_FACTOR : 1.0f);
-    mind->wish.x = arena_map_speed(way.x * speed, game->tick_rate_hz);
-    mind->wish.y = arena_map_speed(way.y * speed, game->tick_rate_hz);
+    const ecs_vec2 wish = {arena_map_speed(way.x * speed, game->tick_rate_hz),
+                           arena_map_speed(way.y * speed, game->tick_rate_hz)};
+    bool is_same = base_abs(wish.x - mind->wish.x) < STEADY &&
+                   base_abs(wish.y - mind->wish.y) < STEADY && length > 0.1f;
+    if (!is_same) mind->wish = wish;
 }
 
 ecs_result arena_register_minds(ecs_world* world, arena_game* game) {
