@@ -33,7 +33,7 @@ static bool input_from_wire(const ProtobufCMessage* message, void* payload) {
 
 const net_message cubes_messages[1] = {
     {"CameraInput", &cubes__camera_input__descriptor, "camera_input", NET_MESSAGE_INPUT, false,
-     input_to_wire, input_from_wire},
+     input_to_wire, input_from_wire, false},
 };
 
 // ---- bot ----
