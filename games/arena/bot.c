@@ -13,8 +13,10 @@
 #define KEEP_AWAY 12.0f
 #define HURT 45
 #define FEW_SHOTS 12
-#define WANDER_S 9.0f
-#define RALLIES 1200u ///< one call in so many inputs
+#define WANDER_S 15.0f
+#define WANDER_EDGE 90.0f // the bases are crowded enough
+#define DETOUR 25.0f      // for the power
+#define RALLIES 1200u     ///< one call in so many inputs
 
 typedef struct bot_memory {
     ecs_vec2 goal;
@@ -67,8 +69,10 @@ static found find_pickup(const net_game_view* view, ecs_vec2 own, int32_t wanted
 static ecs_vec2 wander(const net_game_view* view, ecs_vec2 own, bot_memory* memory) {
     float dx = memory->goal.x - own.x, dy = memory->goal.y - own.y;
     if (view->input_number >= memory->goal_until || dx * dx + dy * dy < 25.0f) {
-        memory->goal.x = 24.0f + base_rng_float(view->rng) * (ARENA_SIZE - 48.0f);
-        memory->goal.y = 24.0f + base_rng_float(view->rng) * (ARENA_SIZE - 48.0f);
+        memory->goal.x =
+            WANDER_EDGE + base_rng_float(view->rng) * (ARENA_SIZE - 2.0f * WANDER_EDGE);
+        memory->goal.y =
+            WANDER_EDGE + base_rng_float(view->rng) * (ARENA_SIZE - 2.0f * WANDER_EDGE);
         memory->goal_until = view->input_number + (uint64_t)(WANDER_S / view->dt);
     }
     return memory->goal;
@@ -105,13 +109,14 @@ static ecs_vec2 choose_way(const net_game_view* view, ecs_vec2 own, uint8_t team
         ecs_vec2 home = arena_map_base(team);
         return unit(home.x - own.x, home.y - own.y);
     }
-    int32_t wanted = health && *health < HURT                    ? ARENA_HEALTH_KIT
-                     : gun && gun->ammo < FEW_SHOTS              ? ARENA_AMMO_BOX
-                     : !enemy->is_there || view->client % 3 == 0 ? ARENA_POWER
-                                                                 : -1;
+    int32_t wanted = health && *health < HURT       ? ARENA_HEALTH_KIT
+                     : gun && gun->ammo < FEW_SHOTS ? ARENA_AMMO_BOX
+                     : !enemy->is_there             ? ARENA_POWER
+                                                    : -1;
     if (wanted >= 0) {
         found pickup = find_pickup(view, own, wanted);
-        if (pickup.is_there) return unit(pickup.pos.x - own.x, pickup.pos.y - own.y);
+        bool is_worth_it = wanted != ARENA_POWER || pickup.distance < DETOUR * DETOUR;
+        if (pickup.is_there && is_worth_it) return unit(pickup.pos.x - own.x, pickup.pos.y - own.y);
     }
     if (enemy->is_there) return dance(view, own, enemy, memory);
     ecs_vec2 goal = wander(view, own, memory);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// Arena over a simulated network in virtual time: what each client's mirror holds, and what it never hears of.
+
+#include "arena_table.h"
+
+#include "base/math.h"
+#include "net/client.h"
+#include "net/link.h"
+#include "net/server.h"
+
+#define SEATS 8u
+#define TICK_US 33333u
+
+typedef struct seat {
+    net_match* match;
+    net_transport* transport;
+    net_client* client;
+} seat;
+
+typedef struct session {
+    table t; ///< the server's match; bots think in their clients
+    net_sim* sim;
+    net_transport* transport;
+    net_server* server;
+    seat seats[SEATS];
+    uint64_t now_us;
+} session;
+
+static void open_seat(session* s, uint32_t index, const net_link_config* link) {
+    seat* one = &s->seats[index];
+    net_match_config match = net_match_config_default(s->t.module);
+    match.role = NET_ROLE_MIRROR;
+    assert_int_equal(net_match_create(&match, NULL, &one->match), NET_OK);
+    assert_int_equal(net_sim_client(s->sim, link, &one->transport), NET_OK);
+    const net_client_config client = {.match = one->match,
+                                      .transport = one->transport,
+                                      .address = "sim",
+                                      .name = "bot",
+                                      .is_bot = true,
+                                      .seed = index + 1};
+    assert_int_equal(net_client_create(&client, &one->client), NET_OK);
+}
+
+static void open_session(session* s, const char* const* settings, const net_link_config* link) {
+    memset(s, 0, sizeof *s);
+    table_open(&s->t, settings, 11, NET_ROLE_SERVER, false);
+    assert_int_equal(net_sim_create(NULL, 11, &s->sim), NET_OK);
+    assert_int_equal(net_sim_server(s->sim, SEATS, &s->transport), NET_OK);
+    const net_server_config server = {
+        .match = s->t.match, .transport = s->transport, .clients_max = SEATS, .clients_min = SEATS};
+    assert_int_equal(net_server_create(&server, &s->server), NET_OK);
+    s->now_us = 1000000;
+    for (uint32_t i = 0; i < SEATS; i++)
+        open_seat(s, i, link);
+}
+
+static void step_session(session* s) {
+    s->now_us += TICK_US;
+    net_server_service(s->server, s->now_us);
+    net_server_tick(s->server, s->now_us);
+    for (uint32_t i = 0; i < SEATS; i++) {
+        net_client_service(s->seats[i].client, s->now_us);
+        net_client_tick(s->seats[i].client, s->now_us, NULL);
+    }
+}
+
+static void close_session(session* s) {
+    for (uint32_t i = 0; i < SEATS; i++) {
+        net_client_destroy(s->seats[i].client);
+        s->seats[i].transport->ops->destroy(s->seats[i].transport);
+        net_match_destroy(s->seats[i].match);
+    }
+    net_server_destroy(s->server);
+    s->transport->ops->destroy(s->transport);
+    net_sim_destroy(s->sim);
+    table_close(&s->t);
+}
+
+// What the walks through all mirrors met.
+typedef struct census {
+    uint32_t fighters, comrades, strangers, secrets, revealed, own_guns, ghosts, rows, flags;
+    uint64_t seen; ///< entities with a place, all mirrors and walks
+    uint32_t walks;
+} census;
+
+static void look_at_fighters(session* s, const seat* one, census* found) {
+    ecs_world* world = net_match_world(one->match);
+    ecs_world* truth = table_world(&s->t);
+    const arena_game* game = net_match_context(one->match);
+    ecs_entity player = net_client_player(one->client);
+    const uint8_t* own_team = ecs_find(world, player, game->team);
+    if (!own_team) return;
+    bool has_power = ecs_find(world, player, game->boost_tick) != NULL;
+    ecs_query_iter it = ecs_query_begin(world, game->fighters);
+    while (ecs_query_next(&it)) {
+        const uint8_t* team = it.rows.columns[2];
+        const uint8_t* health = it.rows.columns[4];
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            ecs_entity entity = it.rows.entities[i];
+            const arena_gun* gun = ecs_get(world, entity, game->gun);
+            const uint8_t* true_health = ecs_find(truth, entity, table_game(&s->t)->health);
+            found->fighters++;
+            if (entity == player) {
+                found->own_guns += gun->ammo != 40;
+            } else {
+                assert_int_equal(gun->ammo, 40); // the template's
+                assert_int_equal(gun->ready_tick, 0);
+            }
+            if (team[i] == *own_team) {
+                found->comrades += health[i] != ARENA_HEALTH;
+                continue;
+            }
+            found->strangers++;
+            if (has_power)
+                found->revealed += health[i] != ARENA_HEALTH;
+            else if (true_health)
+                found->secrets += *true_health != ARENA_HEALTH && health[i] == ARENA_HEALTH;
+        }
+    }
+}
+
+// An enemy's exact health is nobody's who has not had the power for a while.
+static void assert_no_secret(const seat* one, uint32_t ticks_without_power) {
+    if (ticks_without_power < 40) return;
+    ecs_world* world = net_match_world(one->match);
+    const arena_game* game = net_match_context(one->match);
+    const uint8_t* own_team = ecs_find(world, net_client_player(one->client), game->team);
+    if (!own_team) return;
+    ecs_query_iter it = ecs_query_begin(world, game->fighters);
+    while (ecs_query_next(&it)) {
+        const uint8_t* team = it.rows.columns[2];
+        const uint8_t* health = it.rows.columns[4];
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            if (team[i] != *own_team) assert_int_equal(health[i], ARENA_HEALTH);
+    }
+}
+
+static void look_at_the_rest(const seat* one, census* found) {
+    ecs_world* world = net_match_world(one->match);
+    const arena_game* game = net_match_context(one->match);
+    ecs_entity player = net_client_player(one->client);
+    const uint8_t* own_team = ecs_find(world, player, game->team);
+    if (!own_team) return;
+    found->rows += ecs_query_count(world, game->entries);
+    found->seen += ecs_query_count(world, game->fighters) + ecs_query_count(world, game->shots) +
+                   ecs_query_count(world, game->pickups);
+    found->walks++;
+    assert_int_equal(ecs_query_count(world, game->scores), ARENA_TEAMS);
+    assert_int_equal(ecs_query_count(world, game->matches), 1);
+    ecs_query_iter it = ecs_query_begin(world, game->players);
+    while (ecs_query_next(&it)) {
+        const uint8_t* team = it.rows.columns[1];
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            if (!ecs_find(world, it.rows.entities[i], game->wait_tick)) continue;
+            found->ghosts++;
+            assert_int_equal(team[i], *own_team);
+        }
+    }
+    bool has_own_flag = false;
+    it = ecs_query_begin(world, game->flags);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* pos = it.rows.columns[0];
+        const uint8_t* team = it.rows.columns[1];
+        const arena_flag* flag = it.rows.columns[2];
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            has_own_flag |= team[i] == *own_team;
+            if (flag[i].state != ARENA_FLAG_CARRIED) continue;
+            // Both or none, at one tick.
+            const ecs_vec2* carrier = ecs_find(world, flag[i].carrier, game->pos);
+            assert_non_null(carrier);
+            assert_memory_equal(carrier, &pos[i], sizeof *carrier);
+            found->flags++;
+        }
+    }
+    assert_true(has_own_flag);
+}
+
+static void each_mirror_holds_what_its_player_may_know(void** state) {
+    (void)state;
+    static const net_link_config link = {.delay_ms = 30, .jitter_ms = 8, .loss_percent = 2};
+    static const char* const some[] = {"agents=300", "damage=5", NULL};
+    static session s;
+    uint32_t without_power[SEATS] = {0};
+    census found = {0};
+    open_session(&s, some, &link);
+    for (uint32_t tick = 0; tick < 1200; tick++) {
+        step_session(&s);
+        ecs_changes_clear(table_world(&s.t));
+        for (uint32_t i = 0; i < SEATS; i++) {
+            const seat* one = &s.seats[i];
+            const arena_game* game = net_match_context(one->match);
+            ecs_world* world = net_match_world(one->match);
+            bool has_power = ecs_find(world, net_client_player(one->client), game->boost_tick);
+            without_power[i] = has_power ? 0 : without_power[i] + 1;
+            if (tick < 60 || tick % 5 != 0) continue;
+            look_at_fighters(&s, one, &found);
+            assert_no_secret(one, without_power[i]);
+            look_at_the_rest(one, &found);
+        }
+    }
+    print_message("fighters %u, hurt comrades %u, strangers %u (true health kept from us %u, shown "
+                  "by the power "
+                  "%u), own guns %u, ghosts %u, carried flags %u, in sight %.0f\n",
+                  found.fighters, found.comrades, found.strangers, found.secrets, found.revealed,
+                  found.own_guns, found.ghosts, found.flags,
+                  (double)found.seen / (double)found.walks);
+    assert_true(found.comrades > 0 && found.secrets > 0 && found.own_guns > 0 && found.ghosts > 0);
+    assert_int_equal(found.rows, found.walks * SEATS);
+    assert_true(found.seen / found.walks > 25 && found.seen / found.walks < 250);
+    close_session(&s);
+}
+
+static void a_thief_is_never_out_of_sight_of_whom_it_robbed(void** state) {
+    (void)state;
+    static const net_link_config link = {.delay_ms = 20};
+    static const char* const nobody[] = {"agents=0", "pickups=0", "damage=0", NULL};
+    static session s;
+    open_session(&s, nobody, &link);
+    for (uint32_t i = 0; i < 30; i++)
+        step_session(&s);
+    // A player of team 1 takes the flag of team 2, which is far from everybody; client 2 is of team 2.
+    ecs_entity thief = net_match_player(s.t.match, 1);
+    const arena_game* game = table_game(&s.t);
+    ecs_vec2 base = arena_map_base(2);
+    for (uint32_t i = 0; i < 40; i++) {
+        table_put(&s.t, 1, base.x + (i > 4 ? 0.0f : 1.0f), base.y);
+        step_session(&s);
+    }
+    uint32_t seen = 0, unseen = 0;
+    for (uint32_t i = 0; i < 200; i++) {
+        table_put(&s.t, 1, 250.0f, 30.0f + (float)i);
+        step_session(&s);
+        // Owners stay at home.
+        ecs_vec2 home = arena_map_base(2);
+        table_put(&s.t, 2, home.x, home.y);
+        if (i < 40) continue;
+        if (ecs_is_alive(net_match_world(s.seats[1].match), thief))
+            seen++;
+        else
+            unseen++;
+    }
+    assert_int_equal(*(const uint32_t*)ecs_get(table_world(&s.t), thief, game->together), 2);
+    assert_int_equal(unseen, 0);
+    assert_true(seen > 100);
+    close_session(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(each_mirror_holds_what_its_player_may_know),
+        TEST(a_thief_is_never_out_of_sight_of_whom_it_robbed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
