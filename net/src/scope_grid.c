@@ -20,7 +20,9 @@ bool net_scope_grid_init(net_scope_grid* grid, const base_allocator* allocator, 
     size_t bytes = sizeof(uint32_t) << (dimensions * grid->bits);
     grid->heads = base_allocate_zero(allocator, bytes);
     grid->stamps = base_allocate_zero(allocator, bytes);
-    return grid->heads && grid->stamps;
+    grid->counts = base_allocate_zero(allocator, bytes);
+    grid->firsts = base_allocate_zero(allocator, bytes + sizeof *grid->firsts);
+    return grid->heads && grid->stamps && grid->counts && grid->firsts;
 }
 
 void net_scope_grid_deinit(net_scope_grid* grid) {
@@ -28,6 +30,9 @@ void net_scope_grid_deinit(net_scope_grid* grid) {
     size_t bytes = sizeof(uint32_t) << (grid->dimensions * grid->bits);
     base_release(allocator, grid->heads, grid->heads ? bytes : 0);
     base_release(allocator, grid->stamps, grid->stamps ? bytes : 0);
+    base_release(allocator, grid->counts, grid->counts ? bytes : 0);
+    base_release(allocator, grid->firsts, grid->firsts ? bytes + sizeof *grid->firsts : 0);
+    base_release(allocator, grid->nears, grid->near_capacity * sizeof *grid->nears);
     base_release(allocator, grid->spots, grid->spot_capacity * sizeof *grid->spots);
     base_release(allocator, grid->prevs, grid->prev_capacity * sizeof *grid->prevs);
     base_release(allocator, grid->buckets, grid->bucket_capacity * sizeof *grid->buckets);
@@ -67,6 +72,8 @@ static void unlink_thing(net_scope_grid* grid, uint32_t thing) {
     else
         grid->heads[grid->buckets[thing] - 1] = next;
     if (next) grid->prevs[next] = prev;
+    grid->counts[grid->buckets[thing] - 1]--;
+    grid->count--;
 }
 
 void net_scope_grid_put(net_scope_grid* grid, uint32_t thing, const float at[3], uint32_t stamp) {
@@ -75,6 +82,7 @@ void net_scope_grid_put(net_scope_grid* grid, uint32_t thing, const float at[3],
     net_scope_spot* spot = &grid->spots[thing];
     memcpy(spot->at, at, sizeof spot->at);
     grid->stamps[bucket] = stamp;
+    grid->is_packed = false;
     if (grid->buckets[thing] == bucket + 1) return;
     net_scope_grid_remove(grid, thing, stamp);
     spot->next = grid->heads[bucket];
@@ -82,6 +90,8 @@ void net_scope_grid_put(net_scope_grid* grid, uint32_t thing, const float at[3],
     if (spot->next) grid->prevs[spot->next] = thing;
     grid->heads[bucket] = thing;
     grid->buckets[thing] = bucket + 1;
+    grid->counts[bucket]++;
+    grid->count++;
 }
 
 void net_scope_grid_remove(net_scope_grid* grid, uint32_t thing, uint32_t stamp) {
@@ -89,6 +99,31 @@ void net_scope_grid_remove(net_scope_grid* grid, uint32_t thing, uint32_t stamp)
     grid->stamps[grid->buckets[thing] - 1] = stamp;
     unlink_thing(grid, thing);
     grid->buckets[thing] = 0;
+    grid->is_packed = false;
+}
+
+bool net_scope_grid_pack(net_scope_grid* grid) {
+    if (grid->is_packed) return true;
+    if (!base_array_reserve(grid->allocator, (void**)&grid->nears, &grid->near_capacity,
+                            grid->count, sizeof *grid->nears))
+        return false;
+    uint32_t bucket_count = 1u << (grid->dimensions * grid->bits);
+    uint32_t at = 0;
+    // Shifted by one, so that filling leaves each first where it belongs.
+    for (uint32_t i = 0; i < bucket_count; i++) {
+        grid->firsts[i + 1] = at;
+        at += grid->counts[i];
+    }
+    grid->firsts[0] = 0;
+    for (uint32_t thing = 1; thing < grid->bucket_capacity; thing++) {
+        uint32_t bucket = grid->buckets[thing];
+        if (!bucket) continue;
+        net_scope_near* near = &grid->nears[grid->firsts[bucket]++];
+        memcpy(near->at, grid->spots[thing].at, sizeof near->at);
+        near->thing = thing;
+    }
+    grid->is_packed = true;
+    return true;
 }
 
 net_scope_cells net_scope_grid_around(const net_scope_grid* grid, const float at[3], float radius) {

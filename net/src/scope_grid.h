@@ -3,7 +3,9 @@
 /// world is. What lies a whole period apart shares a bucket; whoever asks looks at distances anyway.
 ///
 /// Things are numbers from 1. Each bucket remembers when something in it last moved, came or went.
-/// Memory: 8 bytes per bucket (16,384 in two dimensions, 32,768 in three), 24 bytes per thing.
+/// It can be packed for a while: what lies in neighbouring buckets then lies side by side in memory, and a walk
+/// is three times as fast. The next movement undoes that.
+/// Memory: 16 bytes per bucket (16,384 in two dimensions, 32,768 in three), 40 bytes per thing.
 #pragma once
 
 #include "base/alloc.h"
@@ -13,15 +15,26 @@ typedef struct net_scope_spot {
     uint32_t next; ///< in its bucket; 0: the last
 } net_scope_spot;
 
+typedef struct net_scope_near {
+    float at[3];
+    uint32_t thing;
+} net_scope_near;
+
 typedef struct net_scope_grid {
     const base_allocator* allocator;
     uint32_t dimensions, bits; ///< 2^bits buckets per dimension
     float cells_per_unit;
     uint32_t* heads;  ///< [bucket]; 0: empty
     uint32_t* stamps; ///< [bucket]
+    uint32_t* counts; ///< [bucket]
+    uint32_t count;   ///< of things in it
     net_scope_spot* spots;
     uint32_t *prevs, *buckets; ///< [thing]; bucket + 1, 0: not in the grid
     uint32_t spot_capacity, prev_capacity, bucket_capacity;
+    bool is_packed;
+    uint32_t* firsts;      ///< [bucket, and one behind]: where its things are in `nears`
+    net_scope_near* nears; ///< by bucket
+    uint32_t near_capacity;
 } net_scope_grid;
 
 /// @return false when memory ran out; it must be deinited all the same.
@@ -33,6 +46,9 @@ BASE_MUST_USE bool net_scope_grid_reserve(net_scope_grid* grid, uint32_t count);
 /// Put a thing, or move it. Both buckets get the stamp. Any floats are taken.
 void net_scope_grid_put(net_scope_grid* grid, uint32_t thing, const float at[3], uint32_t stamp);
 void net_scope_grid_remove(net_scope_grid* grid, uint32_t thing, uint32_t stamp);
+
+/// @return false when memory ran out: it is not packed then, and works as before.
+bool net_scope_grid_pack(net_scope_grid* grid);
 
 /// A walk over all buckets within a distance of a place, each once.
 typedef struct net_scope_cells {
@@ -49,6 +65,27 @@ static inline bool net_scope_cells_next(net_scope_cells* cells, uint32_t* bucket
               ((cells->low[1] + cells->at[1]) & cells->mask) << cells->bits |
               ((cells->low[2] + cells->at[2]) & cells->mask) << (2 * cells->bits);
     if (++cells->at[0] < cells->count[0]) return true;
+    cells->at[0] = 0;
+    if (++cells->at[1] < cells->count[1]) return true;
+    cells->at[1] = 0;
+    cells->is_over = ++cells->at[2] >= cells->count[2];
+    return true;
+}
+
+/// The same by runs of neighbouring buckets, first..last; in steps of one dimension. For a packed grid.
+static inline bool net_scope_cells_next_run(net_scope_cells* cells, uint32_t* first,
+                                            uint32_t* last) {
+    if (cells->is_over) return false;
+    uint32_t row = ((cells->low[1] + cells->at[1]) & cells->mask) << cells->bits |
+                   ((cells->low[2] + cells->at[2]) & cells->mask) << (2 * cells->bits);
+    uint32_t begin = (cells->low[0] + cells->at[0]) & cells->mask;
+    uint32_t left = cells->count[0] - cells->at[0];
+    uint32_t room = cells->mask + 1 - begin;
+    uint32_t taken = left < room ? left : room;
+    *first = row | begin;
+    *last = row | (begin + taken - 1);
+    cells->at[0] += taken;
+    if (cells->at[0] < cells->count[0]) return true;
     cells->at[0] = 0;
     if (++cells->at[1] < cells->count[1]) return true;
     cells->at[1] = 0;

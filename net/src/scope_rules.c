@@ -159,9 +159,9 @@ uint32_t net_scope_team_read(const net_scope_rules* rules, const ecs_world* worl
 }
 
 void net_scope_facts_read(const net_scope_rules* rules, const ecs_world* world, ecs_entity entity,
-                          net_scope_facts* facts) {
+                          net_scope_facts* facts, float at[3]) {
     *facts = (net_scope_facts){0};
-    facts->has_position = net_scope_position_read(rules, world, entity, facts->at);
+    facts->has_position = net_scope_position_read(rules, world, entity, at);
     facts->owner = read_u32(world, entity, rules->owner, sizeof(uint32_t));
     facts->team = net_scope_team_read(rules, world, entity);
     facts->together = read_u32(world, entity, rules->together, sizeof(uint32_t));

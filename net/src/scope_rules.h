@@ -22,19 +22,18 @@ BASE_MUST_USE net_result net_scope_rules_bind(const ecs_world* world,
                                               const base_reporter* reporter,
                                               net_scope_rules* bound);
 
-/// What the rules name of one entity.
+/// What the rules name of one entity, but for where it is.
 typedef struct net_scope_facts {
-    float at[3];
-    uint32_t owner, team, together; ///< 0: none
     uint64_t groups;
+    uint32_t owner, team, together; ///< 0: none
     bool has_position; ///< and the rules a radius: who sees it is a question of distance
     bool has_groups;   ///< the component, whatever its value
     bool is_always;
 } net_scope_facts;
 
-/// The entity must live.
+/// The entity must live. `at` is set when it has a position.
 void net_scope_facts_read(const net_scope_rules* rules, const ecs_world* world, ecs_entity entity,
-                          net_scope_facts* facts);
+                          net_scope_facts* facts, float at[3]);
 /// The position alone; false when the entity does not live or has none.
 bool net_scope_position_read(const net_scope_rules* rules, const ecs_world* world,
                              ecs_entity entity, float at[3]);

@@ -61,6 +61,7 @@ void net_scopes_destroy(net_scopes* scopes) {
         size_t bytes;
     } blocks[] = {
         {scopes->places, scopes->place_capacity * sizeof *scopes->places},
+        {scopes->traits, scopes->trait_capacity * sizeof *scopes->traits},
         {scopes->loose, scopes->loose_capacity * sizeof *scopes->loose},
         {scopes->grouped, scopes->grouped_capacity * sizeof *scopes->grouped},
         {scopes->clients, scopes->client_capacity * sizeof *scopes->clients},
@@ -100,7 +101,9 @@ static bool reserve_index(net_scopes* scopes, uint32_t index) {
                             sizeof *scopes->places))
         return false;
     uint32_t room = scopes->place_capacity;
-    bool ok = base_array_reserve(allocator, (void**)&scopes->loose, &scopes->loose_capacity, room,
+    bool ok = base_array_reserve(allocator, (void**)&scopes->traits, &scopes->trait_capacity, room,
+                                 sizeof *scopes->traits) &&
+              base_array_reserve(allocator, (void**)&scopes->loose, &scopes->loose_capacity, room,
                                  sizeof *scopes->loose) &&
               base_array_reserve(allocator, (void**)&scopes->grouped, &scopes->grouped_capacity,
                                  room, sizeof *scopes->grouped) &&
@@ -116,38 +119,42 @@ static bool reserve_index(net_scopes* scopes, uint32_t index) {
     return ok;
 }
 
-static void list_add(uint32_t* list, uint32_t* count, uint32_t index, uint32_t* at) {
-    if (*at) return;
-    list[(*count)++] = index;
-    *at = *count;
+// Take it out of the list that it is in: the last one takes its place.
+static void unlist(net_scopes* scopes, net_scope_place* place) {
+    net_scope_list kind = (net_scope_list)(place->listed & 3);
+    if (kind == NET_SCOPE_LIST_NONE) return;
+    uint32_t* list = kind == NET_SCOPE_LIST_LOOSE ? scopes->loose : scopes->grouped;
+    uint32_t* count = kind == NET_SCOPE_LIST_LOOSE ? &scopes->loose_count : &scopes->grouped_count;
+    uint32_t moved = list[--*count];
+    list[place->listed >> 2] = moved;
+    scopes->places[moved].listed = place->listed;
+    place->listed = NET_SCOPE_LIST_NONE;
 }
 
-// The last one takes its place.
-static void list_remove(net_scopes* scopes, uint32_t* list, uint32_t* count, bool is_loose,
-                        uint32_t* at) {
-    if (!*at) return;
-    uint32_t moved = list[--*count];
-    list[*at - 1] = moved;
-    net_scope_place* other = &scopes->places[moved];
-    *(is_loose ? &other->loose_at : &other->grouped_at) = *at;
-    *at = 0;
+static void list_place(net_scopes* scopes, uint32_t index, net_scope_list kind) {
+    net_scope_place* place = &scopes->places[index];
+    if ((place->listed & 3) == (uint32_t)kind) return;
+    unlist(scopes, place);
+    if (kind == NET_SCOPE_LIST_NONE) return;
+    uint32_t* list = kind == NET_SCOPE_LIST_LOOSE ? scopes->loose : scopes->grouped;
+    uint32_t* count = kind == NET_SCOPE_LIST_LOOSE ? &scopes->loose_count : &scopes->grouped_count;
+    place->listed = *count << 2 | (uint32_t)kind;
+    list[(*count)++] = index;
 }
 
 // Everything that finds a place follows its facts. @return false when memory ran out.
-static bool file_place(net_scopes* scopes, uint32_t index) {
-    net_scope_place* place = &scopes->places[index];
+static bool file_place(net_scopes* scopes, uint32_t index, const float at[3]) {
+    const net_scope_place* place = &scopes->places[index];
     const net_scope_facts* facts = &place->facts;
     bool is_there = place->entry != NULL;
-    if (is_there && net_scope_is_loose(facts))
-        list_add(scopes->loose, &scopes->loose_count, index, &place->loose_at);
-    else
-        list_remove(scopes, scopes->loose, &scopes->loose_count, true, &place->loose_at);
-    if (is_there && facts->groups)
-        list_add(scopes->grouped, &scopes->grouped_count, index, &place->grouped_at);
-    else
-        list_remove(scopes, scopes->grouped, &scopes->grouped_count, false, &place->grouped_at);
+    net_scope_list kind = NET_SCOPE_LIST_NONE;
+    if (is_there && facts->groups) kind = NET_SCOPE_LIST_GROUPED;
+    if (is_there && net_scope_is_loose(facts)) kind = NET_SCOPE_LIST_LOOSE;
+    list_place(scopes, index, kind);
+    scopes->moved_step = scopes->step;
+    if (is_there) scopes->traits[index] = net_scopes_traits(place->entry, facts);
     if (is_there && facts->has_position)
-        net_scope_grid_put(&scopes->entities, index, facts->at, scopes->step);
+        net_scope_grid_put(&scopes->entities, index, at, scopes->step);
     else if (scopes->has_grids)
         net_scope_grid_remove(&scopes->entities, index, scopes->step);
     if (scopes->rules.owner &&
@@ -164,29 +171,46 @@ static bool remove_place(net_scopes* scopes, uint32_t index) {
     if (place->entry && place->facts.together) scopes->global_step = scopes->step;
     place->entry = NULL;
     place->handle = ECS_ENTITY_NONE;
-    return file_place(scopes, index);
+    return file_place(scopes, index, NULL);
 }
 
 static bool take_new(net_scopes* scopes, const net_history_entity* entity) {
     uint32_t index = ecs_entity_index(entity->handle);
     if (!reserve_index(scopes, index) || !remove_place(scopes, index)) return false;
     net_scope_place* place = &scopes->places[index];
+    float at[3];
     place->entry = entity->entry;
     place->handle = entity->handle;
     place->revoked = scopes->tick - 1;
-    net_scope_facts_read(&scopes->rules, scopes->config.world, entity->handle, &place->facts);
-    return file_place(scopes, index);
+    net_scope_facts_read(&scopes->rules, scopes->config.world, entity->handle, &place->facts, at);
+    return file_place(scopes, index, at);
+}
+
+static net_scope_place* find_place_of(net_scopes* scopes, ecs_entity handle) {
+    uint32_t index = ecs_entity_index(handle);
+    if (index >= scopes->index_end || scopes->places[index].handle != handle) return NULL;
+    return ecs_is_alive(scopes->config.world, handle) ? &scopes->places[index] : NULL;
+}
+
+// What most changes are.
+static void take_moved(net_scopes* scopes, ecs_entity handle) {
+    float at[3];
+    const net_scope_place* place = find_place_of(scopes, handle);
+    if (place && place->facts.has_position &&
+        net_scope_position_read(&scopes->rules, scopes->config.world, handle, at)) {
+        net_scope_grid_put(&scopes->entities, ecs_entity_index(handle), at, scopes->step);
+        scopes->moved_step = scopes->step;
+    }
 }
 
 // Read anew what the rules name. More than a movement may concern everybody.
 static bool take_changed(net_scopes* scopes, ecs_entity handle) {
-    uint32_t index = ecs_entity_index(handle);
-    if (index >= scopes->index_end) return true;
-    net_scope_place* place = &scopes->places[index];
-    if (place->handle != handle || !ecs_is_alive(scopes->config.world, handle)) return true;
+    net_scope_place* place = find_place_of(scopes, handle);
+    if (!place) return true;
+    float at[3];
     net_scope_facts before = place->facts;
     net_scope_facts* facts = &place->facts;
-    net_scope_facts_read(&scopes->rules, scopes->config.world, handle, facts);
+    net_scope_facts_read(&scopes->rules, scopes->config.world, handle, facts, at);
     bool is_same_kind = before.owner == facts->owner && before.team == facts->team &&
                         before.together == facts->together && before.groups == facts->groups &&
                         before.has_position == facts->has_position &&
@@ -196,12 +220,11 @@ static bool take_changed(net_scopes* scopes, ecs_entity handle) {
         scopes->global_step = scopes->step;
         place->revoked = scopes->tick - 1;
     }
-    return file_place(scopes, index);
+    return file_place(scopes, ecs_entity_index(handle), at);
 }
 
 static bool is_named(const net_scope_rules* rules, ecs_component_id id) {
-    return (id == rules->position && rules->radius > 0.0f) || id == rules->owner ||
-           id == rules->team || id == rules->groups || id == rules->together;
+    return id == rules->owner || id == rules->team || id == rules->groups || id == rules->together;
 }
 
 static bool take_all(net_scopes* scopes, const net_history* history) {
@@ -227,8 +250,11 @@ static bool take_listed(net_scopes* scopes, const net_history* history) {
     for (uint32_t i = 0; i < changes.recreated_count && ok; i++)
         ok = take_changed(scopes, changes.recreated[i]);
     for (uint32_t i = 0; i < changes.changed_count && ok; i++) {
-        if (is_named(&scopes->rules, changes.changed[i].component))
-            ok = take_changed(scopes, changes.changed[i].entity);
+        const ecs_change* change = &changes.changed[i];
+        if (is_named(&scopes->rules, change->component))
+            ok = take_changed(scopes, change->entity);
+        else if (scopes->has_grids && change->component == scopes->rules.position)
+            take_moved(scopes, change->entity);
     }
     return ok;
 }
@@ -401,28 +427,14 @@ bool net_scopes_is_due(const net_scopes* scopes, uint32_t client) {
     return found && scopes->turns[slot_of(scopes, found)].is_due;
 }
 
-// ---- what a client should know of an entity ----
-
-static uint32_t band_of(const net_scope_client* client, const net_scope_facts* facts) {
-    if (!facts->has_position) return 8;
-    if (net_scope_is_near(client, facts, client->radius * 0.25f)) return 8;
-    if (net_scope_is_near(client, facts, client->radius * 0.5f)) return 4;
-    return net_scope_is_near(client, facts, client->radius * 0.75f) ? 2 : 1;
-}
-
-net_scope_entry net_scopes_entry(const net_scope_client* client, uint32_t index, ecs_entity handle,
-                                 const net_row_template* entry, const net_scope_facts* facts,
-                                 uint32_t more) {
-    bool is_own = (facts->owner != 0 && facts->owner == client->number) || handle == client->player;
-    uint32_t classes = 1u << NET_CLASS_PUBLIC | more;
-    if (is_own) classes |= 1u << NET_CLASS_OWNER;
-    if (facts->team != 0 && facts->team == client->team) classes |= 1u << NET_CLASS_TEAM;
-    classes &= entry->class_mask | entry->large_mask | 1u << NET_CLASS_PUBLIC;
-    uint32_t weight = entry->importance * band_of(client, facts) * (is_own ? 4u : 1u);
-    return (net_scope_entry){.index = index,
-                             .group = facts->together,
-                             .classes = (uint16_t)classes,
-                             .weight = (uint16_t)weight};
+net_scope_traits net_scopes_traits(const net_row_template* entry, const net_scope_facts* facts) {
+    uint32_t classes = entry->class_mask | entry->large_mask | 1u << NET_CLASS_PUBLIC;
+    return (net_scope_traits){.owner = facts->owner,
+                              .team = facts->team,
+                              .together = facts->together,
+                              .classes = (uint16_t)classes,
+                              .importance = (uint8_t)entry->importance,
+                              .has_position = facts->has_position};
 }
 
 uint32_t net_scopes_class(const net_scopes* scopes, const char* name) {

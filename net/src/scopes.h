@@ -5,9 +5,8 @@
 /// that came or changed, and asks the module's callbacks for the clients whose turn it is (each client every
 /// NET_INTEREST_EVERY_TICKS). net_scopes_query and net_scopes_came, on whatever thread sends, read only
 /// these copies.
-/// Memory: about 170 bytes per index that was used (24 of them for the grid, 24 for the lists), 110 per
-/// client, 128 KB per grid in two dimensions and 256 KB in three; nothing in a steady tick. With callbacks 8
-/// bytes per answer of one step.
+/// Memory: about 165 bytes per index that was used, 160 per client, and with a radius two grids of 256 KB (512
+/// in three dimensions); 8 bytes per answer that a callback gave in one step. Nothing in a steady tick.
 /// Cost: a step looks at what changed and at every fourth client, a query at the cells within sight and at the
 /// members. Nobody is due around whom nothing stirred.
 /// Source: grid with hysteresis as in shared/replication.md 8; relevancy as in Unreal's Iris and naia.

@@ -9,14 +9,30 @@
 #include "scope_rules.h"
 #include "scopes.h"
 
-/// What is known of an index.
+/// In which of the plain lists a place is.
+typedef enum net_scope_list {
+    NET_SCOPE_LIST_NONE,
+    NET_SCOPE_LIST_LOOSE,   ///< everybody sees it
+    NET_SCOPE_LIST_GROUPED, ///< groups see it
+} net_scope_list;
+
+/// What is known of an index: one line of the cache. Where it is lies in the grid.
 typedef struct net_scope_place {
     const net_row_template* entry; ///< NULL: no replicated entity is here
     net_scope_facts facts;
     ecs_entity handle;
-    uint32_t loose_at, grouped_at; ///< position + 1 in those lists; 0: not there
+    uint32_t listed;  ///< net_scope_list | position there << 2
     ecs_tick revoked; ///< who came into scope until then has no right to stay for a while
 } net_scope_place;
+_Static_assert(sizeof(net_scope_place) <= 64, "a query looks at one line per member");
+
+/// What an entry of it needs, apart from the place, since it is read for every member of every query.
+typedef struct net_scope_traits {
+    uint32_t owner, team, together;
+    uint16_t classes; ///< that the template uses
+    uint8_t importance;
+    bool has_position;
+} net_scope_traits;
 
 /// A client, in a slot that does not move.
 typedef struct net_scope_client {
@@ -62,9 +78,10 @@ enum {
     NET_SCOPE_GROUP = 16, ///< of a list's first: the whole list was taken
 };
 typedef struct net_scope_mark {
-    uint32_t stamp; ///< another than the query's: nothing is
-    uint16_t classes;
-    uint16_t state;
+    uint32_t stamp;   ///< another than the query's: nothing is
+    uint16_t classes; ///< that the module adds
+    uint8_t state;
+    uint8_t band; ///< of distance; 0: not known yet
 } net_scope_mark;
 
 /// Who sees an entity that came in this step, where the module was asked.
@@ -79,13 +96,15 @@ struct net_scopes {
     ecs_tick tick;
     uint32_t step;        ///< counts from 1
     uint32_t global_step; ///< of the last change that may concern everybody
+    uint32_t moved_step;  ///< of the last movement anywhere
     // entities
-    net_scope_place* places; ///< [index]
-    uint32_t place_capacity, index_end;
+    net_scope_place* places;  ///< [index]
+    net_scope_traits* traits; ///< [index]
+    uint32_t place_capacity, trait_capacity, index_end;
     bool has_grids; ///< the rules have a radius
     net_scope_grid entities, viewpoints;
     net_scope_lists owned, together;
-    uint32_t *loose, *grouped;
+    uint32_t *loose, *grouped; ///< a place is in one of them at most
     uint32_t loose_count, loose_capacity, grouped_count, grouped_capacity;
     // clients
     net_scope_client* clients; ///< [slot]
@@ -129,20 +148,47 @@ static inline bool net_scope_is_far_in(const net_scope_client* client, ecs_entit
            (handle != ECS_ENTITY_NONE && handle == client->player) ||
            (facts->groups & client->groups) != 0;
 }
-/// Is it within a distance of where the client looks from?
+/// Is it within a distance of where the client looks from? `at` is looked at when it has a position.
 static inline bool net_scope_is_near(const net_scope_client* client, const net_scope_facts* facts,
-                                     float radius) {
+                                     const float at[3], float radius) {
     return facts->has_position && client->has_at &&
-           net_scope_distance2(client->at, facts->at) <= radius * radius;
+           net_scope_distance2(client->at, at) <= radius * radius;
+}
+/// How much nearer things count: 8 within a quarter of the radius, 4, 2, 1.
+static inline uint8_t net_scope_band(float distance2, float radius) {
+    float quarter2 = radius * radius * 0.0625f;
+    if (distance2 <= quarter2) return 8;
+    if (distance2 <= quarter2 * 4.0f) return 4;
+    return distance2 <= quarter2 * 9.0f ? 2 : 1;
+}
+static inline uint8_t net_scope_band_of(const net_scope_client* client,
+                                        const net_scope_facts* facts, const float at[3]) {
+    if (!facts->has_position) return 8;
+    return client->has_at ? net_scope_band(net_scope_distance2(client->at, at), client->radius) : 1;
 }
 
 // scopes.c
 /// NULL when there is none.
 net_scope_client* net_scopes_find(const net_scopes* scopes, uint32_t client);
+net_scope_traits net_scopes_traits(const net_row_template* entry, const net_scope_facts* facts);
 /// What the client should know of an entity that it sees; `more` are classes that the module adds.
-net_scope_entry net_scopes_entry(const net_scope_client* client, uint32_t index, ecs_entity handle,
-                                 const net_row_template* entry, const net_scope_facts* facts,
-                                 uint32_t more);
+static inline net_scope_entry net_scopes_entry(const net_scope_client* client, uint32_t index,
+                                               bool is_player, const net_scope_traits* traits,
+                                               uint32_t band, uint32_t more) {
+    bool is_own = is_player || traits->owner == client->number;
+    uint32_t classes = 1u << NET_CLASS_PUBLIC | more;
+    if (is_own) classes |= 1u << NET_CLASS_OWNER;
+    if (traits->team != 0 && traits->team == client->team) classes |= 1u << NET_CLASS_TEAM;
+    uint32_t weight = traits->importance * band * (is_own ? 4u : 1u);
+    return (net_scope_entry){.index = index,
+                             .group = traits->together,
+                             .classes = (uint16_t)(classes & traits->classes),
+                             .weight = (uint16_t)weight};
+}
+/// Of a place, which must be in use. NULL where there are no positions.
+static inline const float* net_scopes_at(const net_scopes* scopes, uint32_t index) {
+    return scopes->has_grids ? scopes->entities.spots[index].at : NULL;
+}
 
 // scopes_turn.c
 /// Take the clients' turns, ask the module. @return false when memory ran out.
@@ -163,4 +209,4 @@ void net_scopes_gather(net_scopes* scopes, const net_scope_client* client, float
 /// Take all that travels with what is in.
 void net_scopes_gather_together(net_scopes* scopes);
 /// Put into `seers` who sees a place by itself, sight being `factor` times as far.
-void net_scopes_find_seers(net_scopes* scopes, const net_scope_place* place, float factor);
+void net_scopes_find_seers(net_scopes* scopes, uint32_t index, float factor);

@@ -23,51 +23,79 @@ void net_scopes_mark_begin(net_scopes* scopes) {
     scopes->stamp = 1;
 }
 
-static void include(net_scopes* scopes, uint32_t index) {
+static net_scope_mark* include(net_scopes* scopes, uint32_t index) {
     net_scope_mark* mark = net_scopes_mark(scopes, index);
-    if (mark->state & (NET_SCOPE_IN | NET_SCOPE_NEVER)) return;
+    if (mark->state & (NET_SCOPE_IN | NET_SCOPE_NEVER)) return mark;
     mark->state |= NET_SCOPE_IN;
     scopes->inside[scopes->inside_count++] = index;
+    return mark;
+}
+
+static void gather_packed(net_scopes* scopes, const net_scope_client* client, float radius) {
+    const net_scope_grid* grid = &scopes->entities;
+    const float radius2 = radius * radius;
+    net_scope_cells cells = net_scope_grid_around(grid, client->at, radius);
+    for (uint32_t first, last; net_scope_cells_next_run(&cells, &first, &last);) {
+        const net_scope_near* near = &grid->nears[grid->firsts[first]];
+        const net_scope_near* end = &grid->nears[grid->firsts[last + 1]];
+        for (; near < end; near++) {
+            float distance2 = net_scope_distance2(client->at, near->at);
+            if (!(distance2 <= radius2)) continue;
+            include(scopes, near->thing)->band = net_scope_band(distance2, client->radius);
+        }
+    }
+}
+
+static void gather_linked(net_scopes* scopes, const net_scope_client* client, float radius) {
+    const net_scope_grid* grid = &scopes->entities;
+    const float radius2 = radius * radius;
+    net_scope_cells cells = net_scope_grid_around(grid, client->at, radius);
+    for (uint32_t bucket; net_scope_cells_next(&cells, &bucket);) {
+        uint32_t index = grid->heads[bucket];
+        for (; index; index = grid->spots[index].next) {
+            float distance2 = net_scope_distance2(client->at, grid->spots[index].at);
+            if (!(distance2 <= radius2)) continue;
+            include(scopes, index)->band = net_scope_band(distance2, client->radius);
+        }
+    }
+}
+
+// The player's place; 0 when it has none.
+static uint32_t player_index(const net_scopes* scopes, const net_scope_client* client) {
+    uint32_t index = ecs_entity_index(client->player);
+    bool is_there = client->player != ECS_ENTITY_NONE && index < scopes->index_end &&
+                    scopes->places[index].handle == client->player;
+    return is_there ? index : 0;
 }
 
 void net_scopes_gather(net_scopes* scopes, const net_scope_client* client, float factor) {
-    if (scopes->has_grids && client->has_at) {
-        const net_scope_grid* grid = &scopes->entities;
-        float radius = client->radius * factor;
-        net_scope_cells cells = net_scope_grid_around(grid, client->at, radius);
-        for (uint32_t bucket; net_scope_cells_next(&cells, &bucket);) {
-            uint32_t index = grid->heads[bucket];
-            for (; index; index = grid->spots[index].next) {
-                float distance2 = net_scope_distance2(client->at, grid->spots[index].at);
-                if (distance2 <= radius * radius) include(scopes, index);
-            }
-        }
-    }
+    if (scopes->has_grids && client->has_at && scopes->entities.is_packed)
+        gather_packed(scopes, client, client->radius * factor);
+    else if (scopes->has_grids && client->has_at)
+        gather_linked(scopes, client, client->radius * factor);
     for (uint32_t i = 0; i < scopes->loose_count; i++)
-        include(scopes, scopes->loose[i]);
+        (void)include(scopes, scopes->loose[i]);
     uint32_t index = net_scope_lists_first(&scopes->owned, client->number);
     for (; index; index = scopes->owned.nexts[index])
-        include(scopes, index);
+        (void)include(scopes, index);
     for (uint32_t i = 0; client->groups && i < scopes->grouped_count; i++)
         if (scopes->places[scopes->grouped[i]].facts.groups & client->groups)
-            include(scopes, scopes->grouped[i]);
-    uint32_t player = ecs_entity_index(client->player);
-    if (client->player != ECS_ENTITY_NONE && player < scopes->index_end &&
-        scopes->places[player].handle == client->player)
-        include(scopes, player);
+            (void)include(scopes, scopes->grouped[i]);
+    uint32_t player = player_index(scopes, client);
+    if (player) (void)include(scopes, player);
 }
 
 void net_scopes_gather_together(net_scopes* scopes) {
-    if (!scopes->rules.together) return;
+    if (scopes->together.head_count == 0) return;
     for (uint32_t i = 0; i < scopes->inside_count; i++) {
-        uint32_t key = scopes->places[scopes->inside[i]].facts.together;
+        uint32_t key = scopes->traits[scopes->inside[i]].together;
         uint32_t first = key ? net_scope_lists_first(&scopes->together, key) : 0;
         if (!first) continue;
         net_scope_mark* mark = net_scopes_mark(scopes, first);
         if (mark->state & NET_SCOPE_GROUP) continue;
         mark->state |= NET_SCOPE_GROUP;
         for (uint32_t index = first; index; index = scopes->together.nexts[index])
-            include(scopes, index);
+            (void)include(scopes, index);
     }
 }
 
@@ -78,7 +106,7 @@ static void mark_said(net_scopes* scopes, const net_scope_client* client) {
         mark->state |= NET_SCOPE_SAID;
         mark->classes = said[i].classes;
         if (said[i].relevance == NET_RELEVANT_NEVER) mark->state |= NET_SCOPE_NEVER;
-        if (said[i].relevance == NET_RELEVANT_ALWAYS) include(scopes, said[i].index);
+        if (said[i].relevance == NET_RELEVANT_ALWAYS) (void)include(scopes, said[i].index);
     }
 }
 
@@ -87,7 +115,8 @@ static bool may_stay(const net_scopes* scopes, net_scope_client* client,
                      const net_scope_entry* member) {
     const net_scope_place* place = &scopes->places[member->index];
     if (!place->facts.has_position) return false;
-    if (net_scope_is_near(client, &place->facts, net_scope_leave_radius(client->radius)))
+    if (net_scope_is_near(client, &place->facts, net_scopes_at(scopes, member->index),
+                          net_scope_leave_radius(client->radius)))
         return true;
     bool is_young = member->entered + scopes->stay_ticks > scopes->tick &&
                     member->entered > place->revoked && member->entered > client->revoked;
@@ -105,17 +134,20 @@ static void keep_members(net_scopes* scopes, net_scope_client* client,
         if (state & (NET_SCOPE_IN | NET_SCOPE_NEVER)) continue;
         // What the module was not asked about is farther than it may be.
         if (is_asking && !(state & NET_SCOPE_SAID)) continue;
-        if (may_stay(scopes, client, &members[i])) include(scopes, index);
+        if (may_stay(scopes, client, &members[i])) (void)include(scopes, index);
     }
 }
 
 // ---- the answer ----
 
-static net_scope_entry entry_of(net_scopes* scopes, const net_scope_client* client,
-                                uint32_t index) {
-    const net_scope_place* place = &scopes->places[index];
-    return net_scopes_entry(client, index, place->handle, place->entry, &place->facts,
-                            net_scopes_mark(scopes, index)->classes);
+static net_scope_entry entry_of(const net_scopes* scopes, const net_scope_client* client,
+                                uint32_t player, uint32_t index, const net_scope_mark* mark) {
+    const net_scope_traits* traits = &scopes->traits[index];
+    uint32_t band = mark->band;
+    if (!band && traits->has_position)
+        band =
+            net_scope_band_of(client, &scopes->places[index].facts, net_scopes_at(scopes, index));
+    return net_scopes_entry(client, index, index == player, traits, band ? band : 8, mark->classes);
 }
 
 static bool reserve_answer(net_scopes* scopes, uint32_t member_count) {
@@ -130,19 +162,20 @@ static bool reserve_answer(net_scopes* scopes, uint32_t member_count) {
                               member_count, sizeof *scopes->changed_to);
 }
 
-static void compare_members(net_scopes* scopes, const net_scope_client* client,
-                            const net_scope_entry* members, uint32_t count,
-                            net_scopes_answer* answer) {
+// @return how many of them stay.
+static uint32_t compare_members(net_scopes* scopes, const net_scope_client* client,
+                                const net_scope_entry* members, uint32_t count,
+                                net_scopes_answer* answer) {
+    uint32_t player = player_index(scopes, client);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = members[i].index;
-        bool is_in = index < scopes->index_end &&
-                     (net_scopes_mark(scopes, index)->state & NET_SCOPE_IN) != 0;
-        if (!is_in) {
+        net_scope_mark* mark = index < scopes->index_end ? &scopes->marks[index] : NULL;
+        if (!mark || mark->stamp != scopes->stamp || !(mark->state & NET_SCOPE_IN)) {
             scopes->leave[answer->leave_count++] = i;
             continue;
         }
-        net_scopes_mark(scopes, index)->state |= NET_SCOPE_MEMBER;
-        net_scope_entry now = entry_of(scopes, client, index);
+        mark->state |= NET_SCOPE_MEMBER;
+        net_scope_entry now = entry_of(scopes, client, player, index, mark);
         if (now.classes == members[i].classes && now.weight == members[i].weight &&
             now.group == members[i].group)
             continue;
@@ -150,6 +183,7 @@ static void compare_members(net_scopes* scopes, const net_scope_client* client,
         scopes->changed_to[answer->changed_count] = now;
         scopes->changed[answer->changed_count++] = i;
     }
+    return count - answer->leave_count;
 }
 
 static void list_entering(net_scopes* scopes, const net_scope_client* client,
@@ -161,11 +195,12 @@ static void list_entering(net_scopes* scopes, const net_scope_client* client,
         base_bitset_add(&scopes->entering, index);
         if (index < lowest) lowest = index;
     }
-    if (lowest == UINT32_MAX) return;
+    uint32_t player = player_index(scopes, client);
     uint32_t index = base_bitset_next(&scopes->entering, lowest);
     for (; index != UINT32_MAX; index = base_bitset_next(&scopes->entering, index + 1)) {
         base_bitset_remove(&scopes->entering, index);
-        scopes->enter[answer->enter_count++] = entry_of(scopes, client, index);
+        scopes->enter[answer->enter_count++] =
+            entry_of(scopes, client, player, index, net_scopes_mark(scopes, index));
     }
 }
 
@@ -184,8 +219,8 @@ bool net_scopes_query(net_scopes* scopes, uint32_t number, const net_scope_entry
     keep_members(scopes, client, members, member_count);
     net_scopes_gather_together(scopes);
     if (!reserve_answer(scopes, member_count)) return false;
-    compare_members(scopes, client, members, member_count, answer);
-    list_entering(scopes, client, answer);
+    uint32_t stay_count = compare_members(scopes, client, members, member_count, answer);
+    if (stay_count < scopes->inside_count) list_entering(scopes, client, answer);
     answer->enter = scopes->enter;
     answer->leave = scopes->leave;
     answer->changed = scopes->changed;
@@ -202,25 +237,27 @@ static void add_seer(net_scopes* scopes, const net_scope_client* client) {
     base_bitset_add(&scopes->seers, client->order);
 }
 
-static void find_near(net_scopes* scopes, const net_scope_place* place, float factor) {
+static void find_near(net_scopes* scopes, uint32_t index, float factor) {
     const net_scope_grid* grid = &scopes->viewpoints;
-    net_scope_cells cells =
-        net_scope_grid_around(grid, place->facts.at, scopes->rules.radius * factor);
+    const net_scope_facts* facts = &scopes->places[index].facts;
+    const float* position = net_scopes_at(scopes, index);
+    net_scope_cells cells = net_scope_grid_around(grid, position, scopes->rules.radius * factor);
     for (uint32_t bucket; net_scope_cells_next(&cells, &bucket);) {
         for (uint32_t at = grid->heads[bucket]; at; at = grid->spots[at].next) {
             const net_scope_client* client = &scopes->clients[at - 1];
-            if (net_scope_is_near(client, &place->facts, client->radius * factor))
+            if (net_scope_is_near(client, facts, position, client->radius * factor))
                 add_seer(scopes, client);
         }
     }
     for (uint32_t i = 0; i < scopes->wide_count; i++) {
         const net_scope_client* client = &scopes->clients[scopes->wide[i]];
-        if (net_scope_is_near(client, &place->facts, client->radius * factor))
+        if (net_scope_is_near(client, facts, position, client->radius * factor))
             add_seer(scopes, client);
     }
 }
 
-void net_scopes_find_seers(net_scopes* scopes, const net_scope_place* place, float factor) {
+void net_scopes_find_seers(net_scopes* scopes, uint32_t index, float factor) {
+    const net_scope_place* place = &scopes->places[index];
     const net_scope_facts* facts = &place->facts;
     base_bitset_clear_all(&scopes->seers);
     if (net_scope_is_loose(facts)) {
@@ -228,7 +265,7 @@ void net_scopes_find_seers(net_scopes* scopes, const net_scope_place* place, flo
             base_bitset_add(&scopes->seers, i);
         return;
     }
-    if (facts->has_position) find_near(scopes, place, factor);
+    if (facts->has_position) find_near(scopes, index, factor);
     const net_scope_client* owner = facts->owner ? net_scopes_find(scopes, facts->owner) : NULL;
     if (owner) add_seer(scopes, owner);
     for (uint32_t slot = 0; slot < scopes->slot_count; slot++)
@@ -262,7 +299,7 @@ uint32_t net_scopes_came(net_scopes* scopes, uint32_t index, const uint32_t** cl
     const net_scope_place* place = &scopes->places[index];
     if (place->facts.together) return 0; // its clients are due
     if (net_scope_is_asking(scopes)) return find_came(scopes, index, clients, entries);
-    net_scopes_find_seers(scopes, place, 1.0f);
+    net_scopes_find_seers(scopes, index, 1.0f);
     uint32_t room = base_bitset_count(&scopes->seers);
     if (!base_array_reserve(allocator, (void**)&scopes->came_clients, &scopes->came_client_capacity,
                             room, sizeof *scopes->came_clients) ||
@@ -274,8 +311,9 @@ uint32_t net_scopes_came(net_scopes* scopes, uint32_t index, const uint32_t** cl
     for (; at != UINT32_MAX; at = base_bitset_next(&scopes->seers, at + 1)) {
         const net_scope_client* client = &scopes->clients[scopes->order[at].slot];
         scopes->came_clients[count] = client->number;
-        scopes->came_entries[count++] =
-            net_scopes_entry(client, index, place->handle, place->entry, &place->facts, 0);
+        scopes->came_entries[count++] = net_scopes_entry(
+            client, index, place->handle == client->player, &scopes->traits[index],
+            net_scope_band_of(client, &place->facts, net_scopes_at(scopes, index)), 0);
     }
     *clients = scopes->came_clients;
     *entries = scopes->came_entries;
@@ -288,18 +326,21 @@ typedef struct judgement {
     bool is_asked; // near enough, or seen without distance
     bool is_in;
     uint32_t more; // classes that the module adds
+    uint32_t band;
 } judgement;
 
 // One entity by itself, without what travels with it.
 static judgement judge_one(const net_scopes* scopes, const ecs_world* world,
                            const net_scope_client* client, ecs_entity entity, bool is_member,
                            net_scope_facts* facts) {
-    net_scope_facts_read(&scopes->rules, world, entity, facts);
+    float at[3];
+    net_scope_facts_read(&scopes->rules, world, entity, facts, at);
     float leave = net_scope_leave_radius(client->radius);
     judgement judged = {0};
     judged.is_in = net_scope_is_far_in(client, entity, facts) ||
-                   net_scope_is_near(client, facts, is_member ? leave : client->radius);
-    judged.is_asked = judged.is_in || net_scope_is_near(client, facts, leave);
+                   net_scope_is_near(client, facts, at, is_member ? leave : client->radius);
+    judged.is_asked = judged.is_in || net_scope_is_near(client, facts, at, leave);
+    judged.band = net_scope_band_of(client, facts, at);
     return judged;
 }
 
@@ -352,6 +393,8 @@ uint32_t net_scopes_judge(net_scopes* scopes, const ecs_world* world, uint32_t n
     }
     ask(scopes, world, &client, entity, &judged);
     if (!judged.is_in) return 0;
-    return net_scopes_entry(&client, ecs_entity_index(entity), entity, entry, &facts, judged.more)
+    net_scope_traits traits = net_scopes_traits(entry, &facts);
+    return net_scopes_entry(&client, ecs_entity_index(entity), entity == client.player, &traits,
+                            judged.band, judged.more)
         .classes;
 }

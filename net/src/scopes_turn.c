@@ -11,6 +11,9 @@
 
 #include <string.h>
 
+// A query saves about as much as packing these entities costs.
+enum { PACK_FRACTION = 400, PACK_MIN = 8 };
+
 // What the client looks from and belongs to. A player who is gone leaves both as they were.
 static void look(net_scopes* scopes, uint32_t slot) {
     net_scope_client* client = &scopes->clients[slot];
@@ -32,7 +35,7 @@ static void look(net_scopes* scopes, uint32_t slot) {
 
 // Did anything within reach move since the last query?
 static bool is_stirred(const net_scopes* scopes, const net_scope_client* client) {
-    if (!scopes->has_grids || !client->has_at) return false;
+    if (!client->has_at || scopes->moved_step <= client->queried_step) return false;
     net_scope_cells cells = net_scope_grid_around(&scopes->entities, client->at,
                                                   net_scope_leave_radius(client->radius));
     for (uint32_t bucket; net_scope_cells_next(&cells, &bucket);)
@@ -89,7 +92,8 @@ static bool ask_client(net_scopes* scopes, uint32_t slot) {
 static bool ask_came(net_scopes* scopes, uint32_t index) {
     const net_scope_place* place = &scopes->places[index];
     const base_allocator* allocator = scopes->config.allocator;
-    net_scopes_find_seers(scopes, place, NET_INTEREST_LEAVE);
+    const float* position = net_scopes_at(scopes, index);
+    net_scopes_find_seers(scopes, index, NET_INTEREST_LEAVE);
     uint32_t room = scopes->came_client_count + base_bitset_count(&scopes->seers);
     if (!base_array_reserve(allocator, (void**)&scopes->came, &scopes->came_capacity,
                             scopes->came_count + 1, sizeof *scopes->came) ||
@@ -106,13 +110,14 @@ static bool ask_came(net_scopes* scopes, uint32_t index) {
         net_scope_said said =
             net_scopes_ask(scopes, scopes->config.world, client, index, place->handle);
         bool is_in = net_scope_is_far_in(client, place->handle, &place->facts) ||
-                     net_scope_is_near(client, &place->facts, client->radius) ||
+                     net_scope_is_near(client, &place->facts, position, client->radius) ||
                      said.relevance == NET_RELEVANT_ALWAYS;
         if (!is_in || said.relevance == NET_RELEVANT_NEVER) continue;
         uint32_t target = scopes->came_client_count++;
         scopes->came_clients[target] = client->number;
-        scopes->came_entries[target] = net_scopes_entry(client, index, place->handle, place->entry,
-                                                        &place->facts, said.classes);
+        scopes->came_entries[target] =
+            net_scopes_entry(client, index, place->handle == client->player, &scopes->traits[index],
+                             net_scope_band_of(client, &place->facts, position), said.classes);
         came->count++;
     }
     return true;
@@ -122,7 +127,7 @@ static bool ask_came(net_scopes* scopes, uint32_t index) {
 static void call_together(net_scopes* scopes, uint32_t key) {
     uint32_t index = net_scope_lists_first(&scopes->together, key);
     for (; index; index = scopes->together.nexts[index]) {
-        net_scopes_find_seers(scopes, &scopes->places[index], NET_INTEREST_LEAVE);
+        net_scopes_find_seers(scopes, index, NET_INTEREST_LEAVE);
         uint32_t at = base_bitset_next(&scopes->seers, 0);
         for (; at != UINT32_MAX; at = base_bitset_next(&scopes->seers, at + 1))
             scopes->turns[scopes->order[at].slot].is_forced = true;
@@ -154,13 +159,19 @@ bool net_scopes_turn(net_scopes* scopes, const net_history* history) {
     for (uint32_t slot = 0; slot < scopes->slot_count; slot++)
         if (scopes->turns[slot].is_forced) look(scopes, slot);
     if (scopes->order_count > 0 && !take_came(scopes, history)) return false;
+    uint32_t due_count = 0;
     for (uint32_t slot = 0; slot < scopes->slot_count; slot++) {
         net_scope_turn* one = &scopes->turns[slot];
-        if (!scopes->clients[slot].number) continue;
         if (one->is_due && one->is_queried) one->is_due = false;
         one->is_queried = false;
-        if (one->is_forced || one->is_due || one->turn == turn) take_turn(scopes, slot);
-        if (one->is_due && net_scope_is_asking(scopes) && !ask_client(scopes, slot)) return false;
+        bool is_turn = one->is_forced || one->is_due || one->turn == turn;
+        if (is_turn && scopes->clients[slot].number) take_turn(scopes, slot);
+        due_count += one->is_due;
     }
+    // Packing looks at every entity, so it pays for many queries only. Without memory it is left out.
+    if (scopes->has_grids && due_count > scopes->entities.count / PACK_FRACTION + PACK_MIN)
+        (void)net_scope_grid_pack(&scopes->entities);
+    for (uint32_t slot = 0; net_scope_is_asking(scopes) && slot < scopes->slot_count; slot++)
+        if (scopes->turns[slot].is_due && !ask_client(scopes, slot)) return false;
     return true;
 }

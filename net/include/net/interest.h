@@ -21,8 +21,8 @@
 /// A client's scope is found anew every NET_INTEREST_EVERY_TICKS ticks, and when the module asks for it. What
 /// is created within sight is seen at once. What is in scope by distance leaves beyond NET_INTEREST_LEAVE
 /// times the radius and not before NET_INTEREST_STAY_MS - but at once when it changed owner, team, groups or
-/// company, when the client's groups changed, or when `relevance` says so. What is named must be tracked (`_track`) in all replicated
-/// templates that have it; it need not be replicated.
+/// company, when the client's groups changed, or when `relevance` says so. What is named must be tracked
+/// (`_track`) in all replicated templates that have it; it need not be replicated.
 #pragma once
 
 #include "ecs/ecs.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The scopes against a twin that knows no grid, no lists and no copies of its own: random worlds, random
 // movements, and after each step each client's members are what the definition says, from who they were.
+#include "scopes_internal.h"
 #include "scopes_world.h"
 
 // What the twin remembers of an index: when more than a movement changed last.
@@ -263,6 +264,8 @@ static void step(twin* w) {
     assert_int_equal(net_history_step(t->history, t->world, t->tick), NET_OK);
     assert_int_equal(net_scopes_step(t->scopes, t->history, t->tick), NET_OK);
     ecs_changes_clear(t->world);
+    // Many clients would have it packed; few must find the same.
+    if (base_rng_chance(&w->rng, 0.5)) assert_true(net_scope_grid_pack(&t->scopes->entities));
     scopes_take_came(t);
     for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++) {
         if (!t->has_client[c] || !net_scopes_is_due(t->scopes, c)) continue;
