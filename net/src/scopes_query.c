@@ -353,20 +353,24 @@ static void ask(const net_scopes* scopes, const ecs_world* world, const net_scop
     if (said.relevance == NET_RELEVANT_NEVER) judged->is_in = judged->is_asked = false;
 }
 
-// Is any of those that travel together in, or (`is_asked`) near enough to be asked about?
+// Is any of those that travel together in? One that is near enough to be asked about makes all of them so.
 static judgement judge_together(net_scopes* scopes, const ecs_world* world,
                                 const net_scope_client* client, uint32_t key, bool is_member) {
     judgement all = {0};
-    ecs_entity other = ecs_entity_next(world, ECS_ENTITY_NONE);
-    for (; other != ECS_ENTITY_NONE; other = ecs_entity_next(world, other)) {
-        if (ecs_entity_index(other) > scopes->config.index_max) break;
-        if (!net_rows_find(scopes->config.rows, ecs_entity_template(world, other))) continue;
-        net_scope_facts facts;
-        judgement judged = judge_one(scopes, world, client, other, is_member, &facts);
-        if (facts.together != key) continue;
-        all.is_asked = all.is_asked || judged.is_asked;
-        ask(scopes, world, client, other, &judged);
-        all.is_in = all.is_in || judged.is_in;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        ecs_entity other = ecs_entity_next(world, ECS_ENTITY_NONE);
+        for (; other != ECS_ENTITY_NONE; other = ecs_entity_next(world, other)) {
+            if (ecs_entity_index(other) > scopes->config.index_max) break;
+            if (!net_rows_find(scopes->config.rows, ecs_entity_template(world, other))) continue;
+            net_scope_facts facts;
+            judgement judged = judge_one(scopes, world, client, other, is_member, &facts);
+            if (facts.together != key) continue;
+            all.is_asked = all.is_asked || judged.is_asked;
+            if (pass == 0) continue;
+            judged.is_asked = all.is_asked;
+            ask(scopes, world, client, other, &judged);
+            all.is_in = all.is_in || judged.is_in;
+        }
     }
     return all;
 }
