@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Coded rows are found by a hash of their key in a table of half cache lines; the bits lie in an arena, each
-// blob from a multiple of 8 bytes, so that appending moves whole words. A tick begins by raising the stamp:
-// entries of another stamp are empty, so nothing is cleared.
+// Each entity has a home: two cache lines with the codes of its usual blobs, found by comparing a few numbers; no
+// hash, and the bits themselves lie there when they are 64 or less. What does not fit or is unusual (a base whose
+// age has no byte) goes into a table by a hash of the whole key. Longer bits lie in an arena, each blob from a
+// multiple of 8 bytes, so that appending moves whole words. A tick begins by raising the stamp: homes and
+// places of another stamp are empty, so nothing is cleared.
 //
 // The key names ticks by their age, never rows by their place, and all that the code depends on is in it;
 // that is why sharing cannot change a bit. `is_solo` forgets what it made and proves it (a test compares).
-// Left to others: which base to take (view_body.c).
+//
+// There are more entities than the processor's cache has lines, so whoever codes many rows asks for the memory
+// ahead (net_blobs_warm). Left to others: which base to take (view_write.c).
 #include "blobs.h"
 
 #include "base/assert.h"
@@ -14,6 +18,16 @@
 
 enum { TABLE_BITS_MIN = 8, ARENA_ALIGN = 8, POINTER_WORDS = sizeof(void*) / sizeof(uint32_t) };
 
+// A cell's key.
+enum {
+    CELL_D_AT = 8, // above the age
+    CELL_TRIO_AT = 16,
+    CELL_LISTED_AT = 24,
+    CELL_NONE = UINT32_C(0xFFFFFFFF), // of a key that has no cell
+};
+
+_Static_assert(sizeof(net_blob_home) == 2 * BASE_CACHE_LINE_BYTES, "two lines");
+
 void net_blobs_init(net_blobs* blobs, const base_allocator* allocator, const net_history* history,
                     bool is_solo, bool is_counted) {
     memset(blobs, 0, sizeof *blobs);
@@ -21,11 +35,22 @@ void net_blobs_init(net_blobs* blobs, const base_allocator* allocator, const net
     blobs->history = history;
     blobs->is_solo = is_solo;
     blobs->is_counted = is_counted;
+    // Of entities that are public as a whole: these come first.
+    blobs->trios[0] = (net_blob_trio){1, 1, 1};
+    blobs->trios[1] = (net_blob_trio){1, 1, 0};
+    blobs->trios[2] = (net_blob_trio){1, 0, 0};
+    blobs->trio_count = 3;
+}
+
+static size_t parts_bytes(const net_blobs* blobs) {
+    return (size_t)blobs->home_count * NET_BLOB_CELLS * sizeof *blobs->home_parts;
 }
 
 void net_blobs_deinit(net_blobs* blobs) {
     if (blobs->table)
-        base_release(blobs->allocator, blobs->table, sizeof(net_blob) << blobs->table_bits);
+        base_release(blobs->allocator, blobs->table, sizeof(net_blob_place) << blobs->table_bits);
+    base_release(blobs->allocator, blobs->homes, blobs->home_count * sizeof *blobs->homes);
+    if (blobs->home_parts) base_release(blobs->allocator, blobs->home_parts, parts_bytes(blobs));
     base_release(blobs->allocator, blobs->arena, blobs->arena_capacity);
     base_release(blobs->allocator, blobs->parts, blobs->part_capacity * sizeof *blobs->parts);
     memset(blobs, 0, sizeof *blobs);
@@ -33,19 +58,101 @@ void net_blobs_deinit(net_blobs* blobs) {
 
 static bool grow_table(net_blobs* blobs, uint32_t bits);
 
+// The tick is new: homes need not be kept.
+static bool reserve_homes(net_blobs* blobs) {
+    uint32_t count = net_history_index_end(blobs->history);
+    if (count <= blobs->home_count) return true;
+    base_release(blobs->allocator, blobs->homes, blobs->home_count * sizeof *blobs->homes);
+    if (blobs->home_parts) base_release(blobs->allocator, blobs->home_parts, parts_bytes(blobs));
+    blobs->home_parts = NULL;
+    blobs->home_count = 0;
+    blobs->homes = base_allocate_zero(blobs->allocator, count * sizeof *blobs->homes);
+    if (!blobs->homes) return false;
+    blobs->home_count = count;
+    if (!blobs->is_counted) return true;
+    blobs->home_parts = base_allocate_zero(blobs->allocator, parts_bytes(blobs));
+    return blobs->home_parts != NULL;
+}
+
 bool net_blobs_begin(net_blobs* blobs, ecs_tick tick) {
     blobs->tick = tick;
     blobs->count = 0;
     blobs->arena_size = 0;
     blobs->part_count = 0;
     if (!blobs->table && !grow_table(blobs, TABLE_BITS_MIN)) return false;
-    if (++blobs->stamp ==
-        0) { // after 2^32 ticks: what is left of the first ones must not come back
-        memset(blobs->table, 0, sizeof(net_blob) << blobs->table_bits);
+    if (!reserve_homes(blobs)) return false;
+    if (++blobs->stamp == 0) {
+        // After 2^32 ticks: what is left of the first ones must not come back.
+        memset(blobs->table, 0, sizeof(net_blob_place) << blobs->table_bits);
+        memset(blobs->homes, 0, blobs->home_count * sizeof *blobs->homes);
         blobs->stamp = 1;
     }
     return true;
 }
+
+// ---- homes ----
+
+static uint32_t find_trio(const net_blobs* blobs, const net_blob_key* key) {
+    for (uint32_t i = 0; i < blobs->trio_count; i++) {
+        const net_blob_trio* trio = &blobs->trios[i];
+        if (trio->classes == key->classes && trio->base_classes == key->base_classes &&
+            trio->base2_classes == key->base2_classes)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+// CELL_NONE: it belongs into the table.
+static uint32_t cell_key(const net_blobs* blobs, const net_blob_key* key) {
+    if (key->is_settled || key->age > UINT8_MAX) return CELL_NONE;
+    uint32_t trio = find_trio(blobs, key);
+    if (trio == UINT32_MAX) return CELL_NONE;
+    return key->age | (uint32_t)key->d << CELL_D_AT | trio << CELL_TRIO_AT |
+           (uint32_t)key->is_listed << CELL_LISTED_AT;
+}
+
+static const net_blob_cell* find_cell(const net_blobs* blobs, uint32_t index, uint32_t key) {
+    const net_blob_home* home = &blobs->homes[index];
+    if (home->stamp != blobs->stamp) return NULL;
+    for (uint32_t i = 0; i < home->count; i++) {
+        if (home->cells[i].key == key) return &home->cells[i];
+    }
+    return NULL;
+}
+
+static void blob_of(const net_blobs* blobs, uint32_t index, const net_blob_cell* cell,
+                    net_blob* blob) {
+    blob->code = cell->code;
+    blob->offset = (uint32_t)cell->code;
+    blob->bits = cell->bits;
+    blob->head_bits = cell->head_bits;
+    blob->parts_first = 0;
+    if (!blobs->is_counted) return;
+    uint32_t i = (uint32_t)(cell - blobs->homes[index].cells);
+    blob->parts_first = blobs->home_parts[index * NET_BLOB_CELLS + i];
+}
+
+// @return false when it is full.
+static bool put_cell(net_blobs* blobs, uint32_t index, uint32_t key, const net_blob* blob) {
+    net_blob_home* home = &blobs->homes[index];
+    if (home->stamp != blobs->stamp) {
+        home->stamp = blobs->stamp;
+        home->count = 0;
+    }
+    if (home->count == NET_BLOB_CELLS) return false;
+    home->cells[home->count] = (net_blob_cell){
+        .key = key,
+        .bits = blob->bits,
+        .head_bits = blob->head_bits,
+        .code = blob->bits <= NET_BLOB_INLINE_BITS ? blob->code : blob->offset,
+    };
+    if (blobs->is_counted)
+        blobs->home_parts[index * NET_BLOB_CELLS + home->count] = blob->parts_first;
+    home->count++;
+    return true;
+}
+
+// ---- the table ----
 
 // All of a key in two words.
 static uint64_t key_low(const net_blob_key* key) {
@@ -65,7 +172,7 @@ static uint32_t hash_of(uint64_t low, uint64_t high, uint32_t bits) {
     return (uint32_t)(h >> (64 - bits));
 }
 
-static net_blob* find_place(const net_blobs* blobs, uint64_t low, uint64_t high) {
+static net_blob_place* find_place(const net_blobs* blobs, uint64_t low, uint64_t high) {
     uint32_t mask = (1u << blobs->table_bits) - 1;
     uint32_t at = hash_of(low, high, blobs->table_bits);
     while (blobs->table[at].stamp == blobs->stamp &&
@@ -75,9 +182,9 @@ static net_blob* find_place(const net_blobs* blobs, uint64_t low, uint64_t high)
 }
 
 static bool grow_table(net_blobs* blobs, uint32_t bits) {
-    net_blob* table = base_allocate_zero(blobs->allocator, sizeof *table << bits);
+    net_blob_place* table = base_allocate_zero(blobs->allocator, sizeof *table << bits);
     if (!table) return false;
-    net_blob* old = blobs->table;
+    net_blob_place* old = blobs->table;
     uint32_t old_count = old ? 1u << blobs->table_bits : 0;
     uint32_t old_bits = blobs->table_bits;
     blobs->table = table;
@@ -89,8 +196,30 @@ static bool grow_table(net_blobs* blobs, uint32_t bits) {
     return true;
 }
 
-void net_blobs_prefetch(const net_blobs* blobs, const net_blob_key* key) {
-    __builtin_prefetch(&blobs->table[hash_of(key_low(key), key_high(key), blobs->table_bits)]);
+static bool put_place(net_blobs* blobs, const net_blob_key* key, const net_blob* blob) {
+    if (blobs->count >= 1u << (blobs->table_bits - 1) && !grow_table(blobs, blobs->table_bits + 1))
+        return false;
+    net_blob_place* place = find_place(blobs, key_low(key), key_high(key));
+    *place = (net_blob_place){key_low(key), key_high(key), blobs->stamp, *blob};
+    blobs->count++;
+    return true;
+}
+
+static bool find(const net_blobs* blobs, const net_blob_key* key, uint32_t cell, net_blob* blob) {
+    if (cell != CELL_NONE) {
+        const net_blob_cell* found = find_cell(blobs, key->index, cell);
+        if (found) {
+            blob_of(blobs, key->index, found, blob);
+            return true;
+        }
+        if (blobs->homes[key->index].stamp != blobs->stamp ||
+            blobs->homes[key->index].count < NET_BLOB_CELLS)
+            return false;
+    }
+    const net_blob_place* place = find_place(blobs, key_low(key), key_high(key));
+    if (place->stamp != blobs->stamp) return false;
+    *blob = place->blob;
+    return true;
 }
 
 // ---- making one ----
@@ -131,6 +260,13 @@ static net_blob_result find_rows(net_blobs* blobs, const net_blob_key* key,
     return NET_BLOB_OK;
 }
 
+static uint64_t load_code(const uint8_t* data, uint32_t bits) {
+    uint64_t word = 0;
+    for (uint32_t i = 0; i < 8; i++)
+        word |= (uint64_t)data[i] << (8 * i);
+    return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;
+}
+
 static net_blob_result make(net_blobs* blobs, const net_blob_key* key, net_blob* blob) {
     const net_history_entity* entity = net_history_find(blobs->history, key->index);
     BASE_ASSERT(entity);
@@ -146,14 +282,15 @@ static net_blob_result make(net_blobs* blobs, const net_blob_key* key, net_blob*
     proto_row_write(&entity->entry->layout, &base, row, key->is_listed, &writer,
                     blobs->is_counted ? component_bits : NULL);
     BASE_ASSERT(!writer.failed && writer.size_bits <= UINT16_MAX);
-    *blob = (net_blob){.low = key_low(key),
-                       .high = key_high(key),
-                       .stamp = blobs->stamp,
-                       .offset = blobs->arena_size,
+    *blob = (net_blob){.offset = blobs->arena_size,
                        .bits = (uint16_t)writer.size_bits,
                        .head_bits = (uint16_t)writer.size_bits};
-    size_t bytes = proto_bit_writer_bytes(&writer) + ARENA_ALIGN - 1;
-    blobs->arena_size += (uint32_t)(bytes & ~(size_t)(ARENA_ALIGN - 1));
+    if (blob->bits <= NET_BLOB_INLINE_BITS) {
+        blob->code = load_code(writer.data, blob->bits);
+    } else {
+        size_t bytes = proto_bit_writer_bytes(&writer) + ARENA_ALIGN - 1;
+        blobs->arena_size += (uint32_t)(bytes & ~(size_t)(ARENA_ALIGN - 1));
+    }
     if (blobs->is_counted) {
         blob->parts_first = blobs->part_count;
         memcpy(&blobs->parts[blobs->part_count], &entity->entry, sizeof entity->entry);
@@ -169,26 +306,33 @@ static net_blob_result make(net_blobs* blobs, const net_blob_key* key, net_blob*
 
 net_blob_result net_blobs_get(net_blobs* blobs, const net_blob_key* key, net_blob* blob) {
     if (blobs->is_solo) return make(blobs, key, blob);
-    net_blob* place = find_place(blobs, key_low(key), key_high(key));
-    if (place->stamp == blobs->stamp) {
+    uint32_t cell = cell_key(blobs, key);
+    if (find(blobs, key, cell, blob)) {
         blobs->shared++;
-        *blob = *place;
         return NET_BLOB_OK;
-    }
-    if (blobs->count >= 1u << (blobs->table_bits - 1)) {
-        if (!grow_table(blobs, blobs->table_bits + 1)) return NET_BLOB_NO_MEMORY;
-        place = find_place(blobs, key_low(key), key_high(key));
     }
     net_blob_result result = make(blobs, key, blob);
     if (result != NET_BLOB_OK) return result;
-    *place = *blob;
-    blobs->count++;
-    return NET_BLOB_OK;
+    if (cell == CELL_NONE && blobs->trio_count < NET_BLOB_TRIOS &&
+        find_trio(blobs, key) == UINT32_MAX)
+        blobs->trios[blobs->trio_count++] =
+            (net_blob_trio){key->classes, key->base_classes, key->base2_classes};
+    if (cell != CELL_NONE && put_cell(blobs, key->index, cell, blob)) return NET_BLOB_OK;
+    return put_place(blobs, key, blob) ? NET_BLOB_OK : NET_BLOB_NO_MEMORY;
 }
 
-const uint32_t* net_blobs_component_bits(const net_blobs* blobs, const net_blob* blob,
+bool net_blobs_warm(const net_blobs* blobs, const net_blob_key* key, uint32_t step) {
+    if (step == 0) {
+        net_blob blob;
+        if (find(blobs, key, cell_key(blobs, key), &blob)) return false;
+    }
+    net_history_warm(blobs->history, key->index, blobs->tick, key->age, key->d, step);
+    return true;
+}
+
+const uint32_t* net_blobs_component_bits(const net_blobs* blobs, uint32_t parts_first,
                                          const net_row_template** entry) {
-    const uint32_t* at = &blobs->parts[blob->parts_first];
+    const uint32_t* at = &blobs->parts[parts_first];
     memcpy(entry, at, sizeof *entry);
     return at + POINTER_WORDS;
 }

@@ -3,11 +3,15 @@
 ///
 /// Key: the entity, how old the base is, how much older the second one, the classes that were visible in
 /// each, whether it stands in a list. Within a tick the bits depend on nothing else.
-/// Memory: grows to the most that one tick needed, then stays.
+/// Memory: two cache lines per entity; the rest grows to the most that one tick needed, then stays.
 /// Threads: one at a time.
 #pragma once
 
 #include "history.h"
+
+#define NET_BLOB_CELLS 7u ///< of an entity; further blobs go into the common table
+#define NET_BLOB_TRIOS 64u
+#define NET_BLOB_INLINE_BITS 64u
 
 typedef struct net_blob_key {
     uint32_t index;
@@ -19,22 +23,52 @@ typedef struct net_blob_key {
 } net_blob_key;
 
 typedef struct net_blob {
-    uint64_t low, high;   ///< the key
-    uint32_t stamp;       ///< of the tick
-    uint32_t offset;      ///< bytes into the arena
+    uint64_t code;        ///< its bits, when they are at most NET_BLOB_INLINE_BITS
+    uint32_t offset;      ///< otherwise: bytes into the arena
     uint32_t parts_first; ///< into `parts`
     uint16_t bits;
     uint16_t head_bits; ///< of those, in no component
 } net_blob;
 
+typedef struct net_blob_cell {
+    uint32_t key; ///< NET_BLOB_... of blobs.c
+    uint16_t bits, head_bits;
+    uint64_t code; ///< or the offset
+} net_blob_cell;
+
+/// All blobs of an entity that have room: found without a hash.
+typedef struct net_blob_home {
+    uint32_t stamp; ///< of the tick; another one: it is empty
+    uint32_t count;
+    uint64_t unused;
+    net_blob_cell cells[NET_BLOB_CELLS];
+} net_blob_home;
+
+/// The others.
+typedef struct net_blob_place {
+    uint64_t low, high; ///< the key
+    uint32_t stamp;
+    net_blob blob;
+} net_blob_place;
+
+/// Classes of the row and its two bases.
+typedef struct net_blob_trio {
+    uint16_t classes, base_classes, base2_classes;
+} net_blob_trio;
+
 typedef struct net_blobs {
     const base_allocator* allocator;
     const net_history* history;
     bool is_solo, is_counted;
-    net_blob* table; ///< open addressing, a power of two
-    uint32_t table_bits, count;
     uint32_t stamp;
     ecs_tick tick;
+    net_blob_home* homes; ///< [index]
+    uint32_t home_count;
+    uint32_t* home_parts; ///< [index][cell], when they are counted
+    net_blob_trio trios[NET_BLOB_TRIOS];
+    uint32_t trio_count;
+    net_blob_place* table; ///< open addressing, a power of two
+    uint32_t table_bits, count;
     uint8_t* arena;
     uint32_t arena_size, arena_capacity;
     uint32_t* parts; ///< per blob: template's pointer in two words, then bits per component
@@ -56,10 +90,17 @@ void net_blobs_init(net_blobs* blobs, const base_allocator* allocator, const net
 void net_blobs_deinit(net_blobs* blobs);
 /// A tick begins: nothing is kept of the one before.
 BASE_MUST_USE bool net_blobs_begin(net_blobs* blobs, ecs_tick tick);
-/// The coded row; *blob is valid until the next call, but its numbers stay true.
+/// The coded row. What *blob says stays true within the tick.
 net_blob_result net_blobs_get(net_blobs* blobs, const net_blob_key* key, net_blob* blob);
-/// Bring a later net_blobs_get of this key into the cache of the processor.
-void net_blobs_prefetch(const net_blobs* blobs, const net_blob_key* key);
+/// Bring what a later net_blobs_get reads first into the cache of the processor.
+static inline void net_blobs_prefetch(const net_blobs* blobs, uint32_t index) {
+    if (index >= blobs->home_count) return;
+    __builtin_prefetch(&blobs->homes[index]);
+    __builtin_prefetch(&blobs->homes[index].cells[3]);
+}
+/// Would it have to be made? If so, bring into the cache what that reads, one step of the chain per call: 0
+/// the entity, 1 its ring, 2 its rows. Does nothing else, and nothing needs it.
+bool net_blobs_warm(const net_blobs* blobs, const net_blob_key* key, uint32_t step);
 /// What each component of a blob took. Only when they are counted.
-const uint32_t* net_blobs_component_bits(const net_blobs* blobs, const net_blob* blob,
+const uint32_t* net_blobs_component_bits(const net_blobs* blobs, uint32_t parts_first,
                                          const net_row_template** entry);

@@ -321,6 +321,35 @@ const net_history_entity* net_history_find(const net_history* history, uint32_t 
     return entity->handle != ECS_ENTITY_NONE ? entity : NULL;
 }
 
+static void warm_row(const net_row_ring* ring, ecs_tick tick) {
+    uint32_t position = net_row_ring_find(ring, tick);
+    if (position == UINT32_MAX) return;
+    const uint64_t* row = net_row_ring_row(ring, position);
+    __builtin_prefetch(row);
+    if (ring->field_count > 0) __builtin_prefetch(row + ring->field_count - 1);
+}
+
+void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick, uint32_t age,
+                      uint32_t d, uint32_t step) {
+    if (index >= history->capacity) return;
+    const net_history_entity* entity = &history->entities[index];
+    const net_row_ring* ring = &entity->ring;
+    if (step == 0) {
+        __builtin_prefetch(entity);
+        __builtin_prefetch((const uint8_t*)(entity + 1) - 1);
+    } else if (ring->count == 0) {
+        return; // in classes, or gone
+    } else if (step == 1) {
+        uint32_t newest = (ring->first + ring->count - 1u) & (ring->capacity - 1u);
+        __builtin_prefetch(&ring->ticks[newest]);
+        __builtin_prefetch(&ring->rows[(size_t)newest * ring->field_count]);
+    } else {
+        warm_row(ring, tick);
+        if (age > 0) warm_row(ring, tick - age);
+        if (d > 0) warm_row(ring, tick - age - d);
+    }
+}
+
 uint32_t net_history_index_end(const net_history* history) {
     return history->capacity;
 }

@@ -73,6 +73,10 @@ uint32_t net_history_number_bits(const net_history* history); ///< net_rows_numb
 const net_history_event* net_history_events(const net_history* history, uint32_t* count);
 /// NULL when no replicated entity lives at the index.
 const net_history_entity* net_history_find(const net_history* history, uint32_t index);
+/// Bring into the cache of the processor what coding the row of `tick` against those of `age` and `age` + `d`
+/// ticks before reads; in steps, each for the next: 0 the entity, 1 its ring, 2 its rows.
+void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick, uint32_t age,
+                      uint32_t d, uint32_t step);
 /// The highest index ever used + 1: the end of a walk with net_history_find.
 uint32_t net_history_index_end(const net_history* history);
 /// The whole row, whoever may see it.

@@ -32,6 +32,7 @@ enum {
     TYPICAL_UPDATE_BITS = 64 * 16,
     TYPICAL_OVERHEAD_BITS = 8 * 16,
     SAMPLE_SLOTS_MAX = 256, // looked at for one sample
+    AHEAD = 12,             // slots fetched before they are needed
 };
 
 net_result net_view_create(net_replica* replica, uint32_t client, net_view** view) {
@@ -160,7 +161,8 @@ bool net_view_acked(net_view* view, uint16_t seq) {
     if (!was_flying) view->counters.packets_lost--;
     from->state = NET_PACKET_ACKED;
     view->counters.packets_acked++;
-    enum { AHEAD = 4 };
+    for (uint32_t i = 0; i < AHEAD && i < from->count; i++)
+        __builtin_prefetch(&view->slots[from->items[i].slot & ~NET_ITEM_ROW], 1);
     for (uint32_t i = 0; i < from->count; i++) {
         if (i + AHEAD < from->count)
             __builtin_prefetch(&view->slots[from->items[i + AHEAD].slot & ~NET_ITEM_ROW], 1);

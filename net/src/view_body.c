@@ -68,7 +68,13 @@ static inline void put_golomb(pen* p, uint32_t value, uint32_t order) {
     put(p, UINT64_C(1) << zeros | low << (zeros + 1), zeros + 1 + low_bits);
 }
 
-static inline void put_blob(pen* p, const uint8_t* from, uint32_t count) {
+static inline void put_blob(pen* p, const net_blobs* blobs, const net_blob* blob) {
+    if (blob->bits <= NET_BLOB_INLINE_BITS) {
+        put(p, blob->code, blob->bits);
+        return;
+    }
+    const uint8_t* from = blobs->arena + blob->offset;
+    uint32_t count = blob->bits;
     for (; count > 64; count -= 64, from += 8)
         put(p, load_le64(from), 64);
     if (count > 0) put(p, load_le64(from) & UINT64_MAX >> (64 - count), count);
@@ -342,7 +348,7 @@ uint64_t net_body_measure(net_body* body, const net_blobs* blobs) {
     if (body->record_count == 0) return 0;
     uint64_t bits = 0;
     for (uint32_t i = 0; i < body->record_count; i++)
-        bits += body->records[i].bits;
+        bits += body->records[i].blob.bits;
     body->blob_bits = bits;
     for (uint32_t i = NET_RUN_DESTROY; i <= NET_RUN_CREATE; i++) {
         net_run* run = &body->runs[i];
@@ -402,7 +408,7 @@ static void write_creates(const net_body* body, const net_blobs* blobs, pen* p) 
             for (uint32_t k = 0; k < entry->part_count; k++)
                 put(p, entry->parts[k], body->number_bits);
         }
-        put_blob(p, blobs->arena + record->offset, record->bits);
+        put_blob(p, blobs, &record->blob);
         state = (create_state){ecs_entity_index(record->handle) + 1, entry};
     }
 }
@@ -417,7 +423,7 @@ static void write_listed(const net_body* body, const net_blobs* blobs, const net
             put(p, body->absent_code, body->absent_bits);
             continue;
         }
-        put_blob(p, blobs->arena + record->offset, record->bits);
+        put_blob(p, blobs, &record->blob);
         at++;
     }
     BASE_ASSERT(at == end);
@@ -442,7 +448,7 @@ static void write_run(const net_body* body, const net_blobs* blobs, const net_ru
         const net_record* record = &body->records[body->by_run[run->first + i]];
         put_golomb(p, record->slot - next, run->order);
         next = record->slot + 1;
-        put_blob(p, blobs->arena + record->offset, record->bits);
+        put_blob(p, blobs, &record->blob);
     }
 }
 
@@ -465,15 +471,14 @@ static void account_for(const net_body* body, const net_blobs* blobs, uint64_t b
     for (uint32_t i = 0; i < body->record_count; i++) {
         const net_record* record = &body->records[i];
         if (record->run == NET_RUN_DESTROY) continue;
-        net_blob blob = {.parts_first = record->parts_first};
         const net_row_template* entry;
-        const uint32_t* parts = net_blobs_component_bits(blobs, &blob, &entry);
+        const uint32_t* parts = net_blobs_component_bits(blobs, record->blob.parts_first, &entry);
         for (uint32_t c = 0; c < entry->layout.component_count; c++) {
             if (parts[c] > 0)
                 net_ledger_add(account, entry->layout.components[c].key, (net_cost)record->cause,
                                parts[c]);
         }
-        rest -= (uint32_t)(record->bits - record->head_bits);
+        rest -= (uint32_t)(record->blob.bits - record->blob.head_bits);
     }
     net_ledger_add(account, NET_LEDGER_NONE, NET_COST_HEAD, rest);
 }

@@ -27,8 +27,7 @@ typedef struct net_record {
     ecs_entity handle;
     uint32_t run;
     net_blob_key key;
-    uint32_t offset, parts_first; ///< of the blob
-    uint16_t bits, head_bits;
+    net_blob blob; ///< its code; no bits: none yet, or none needed
     uint8_t cause; ///< net_cost
 } net_record;
 

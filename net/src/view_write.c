@@ -24,6 +24,8 @@ enum {
     AVERAGE_OVER = 8,
     BITS_MIN = 4 * 16, // typical costs never fall below; 1/16 bits
     BASE2_TICKS_MAX = 16,
+    WARM_RECORDS = 32, // whose rows are fetched together
+    AHEAD = 12,        // slots fetched before they are needed
 };
 
 // ---- bases ----
@@ -47,14 +49,11 @@ static void make_absolute(net_record* record) {
     if (record->cause != NET_COST_HEAL) record->cause = NET_COST_ABSOLUTE;
 }
 
-// The packet with the base, if its records are at hand; how many packets back.
-static uint32_t find_back(const net_view* view, const net_slot* s, uint16_t seq) {
+// How many packets back the base came, if the records of that packet are at hand. They are: it carried the
+// slot and was acknowledged, and such packets keep their items for so long.
+static uint32_t find_back(const net_slot* s, uint16_t seq) {
     uint32_t back = (uint16_t)(seq - s->acked_seq);
-    if (back == 0 || back > NET_VIEW_BACK_MAX) return 0;
-    const net_view_packet* packet = &view->packets[s->acked_seq & (NET_VIEW_PACKETS - 1)];
-    bool is_there = packet->state == NET_PACKET_ACKED && packet->seq == s->acked_seq &&
-                    packet->count > 0 && (uint32_t)packet->tick == s->acked_ticks[0];
-    return is_there ? back : 0;
+    return back <= NET_VIEW_BACK_MAX ? back : 0;
 }
 
 static void choose_base(net_view* view, const net_slot* s, uint16_t seq, net_record* record) {
@@ -80,7 +79,7 @@ static void choose_base(net_view* view, const net_slot* s, uint16_t seq, net_rec
         key->d = (uint8_t)(s->acked_ticks[0] - s->acked_ticks[second]);
         key->base2_classes = s->acked_classes[second];
     }
-    uint32_t back = find_back(view, s, seq);
+    uint32_t back = find_back(s, seq);
     record->run = net_body_run(body, back, key->age, key->d);
     net_run* run = &body->runs[record->run];
     if (back && !run->items) {
@@ -122,8 +121,7 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
     record->unit_first = unit_first;
     record->order_next = f->next;
     record->handle = s->handle;
-    record->bits = record->head_bits = 0;
-    record->parts_first = record->offset = 0;
+    record->blob.bits = 0;
     record->key = (net_blob_key){.index = ecs_entity_index(s->handle), .classes = s->classes};
     if (s->state == NET_SLOT_GOING) {
         record->cause = NET_COST_DESTROY;
@@ -133,44 +131,62 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
                         : net_set_has(view, NET_SET_REPEAT, slot) ? NET_COST_REPEAT
                                                                   : NET_COST_CHANGE;
         choose_base(view, s, f->seq, record);
-        net_blobs_prefetch(&view->replica->blobs, &record->key);
+        net_blobs_prefetch(&view->replica->blobs, record->key.index);
     } else {
         record->cause = NET_COST_CREATE;
         record->run = NET_RUN_CREATE;
-        net_blobs_prefetch(&view->replica->blobs, &record->key);
+        net_blobs_prefetch(&view->replica->blobs, record->key.index);
     }
     body->runs[record->run].count++;
     return TAKEN;
+}
+
+// The run in which it will stand, as far as is decided.
+static void settle_run(const net_view* view, net_record* record) {
+    net_body* body = &view->replica->body;
+    if (body->runs[record->run].back && !body->runs[record->run].is_listed) {
+        if (body->runs[record->run].moved == NET_BODY_NONE) net_body_decide(body, view->slot_end);
+        record->run = net_body_run_of(body, record->run);
+    }
+    record->key.is_listed = body->runs[record->run].is_listed;
+}
+
+// Rows lie scattered: for those that have to be coded here, fetch them step by step, many at once.
+static void warm(const net_view* view, uint32_t first, uint32_t end) {
+    net_body* body = &view->replica->body;
+    const net_blobs* blobs = &view->replica->blobs;
+    const net_record* missing[WARM_RECORDS];
+    uint32_t count = 0;
+    for (uint32_t i = first; i < end; i++) {
+        net_record* record = &body->records[i];
+        if (record->run == NET_RUN_DESTROY) continue;
+        settle_run(view, record);
+        if (net_blobs_warm(blobs, &record->key, 0)) missing[count++] = record;
+    }
+    for (uint32_t step = 1; step <= 2; step++)
+        for (uint32_t i = 0; i < count; i++)
+            (void)net_blobs_warm(blobs, &missing[i]->key, step);
 }
 
 // Find its code. @return false when memory ran out.
 static bool code(net_view* view, net_record* record) {
     net_body* body = &view->replica->body;
     if (record->run == NET_RUN_DESTROY) return true;
-    if (body->runs[record->run].back && !body->runs[record->run].is_listed) {
-        if (body->runs[record->run].moved == NET_BODY_NONE) net_body_decide(body, view->slot_end);
-        record->run = net_body_run_of(body, record->run);
-    }
-    record->key.is_listed = body->runs[record->run].is_listed;
-    net_blob blob;
-    net_blob_result result = net_blobs_get(&view->replica->blobs, &record->key, &blob);
+    settle_run(view, record);
+    net_blobs* blobs = &view->replica->blobs;
+    net_blob_result result = net_blobs_get(blobs, &record->key, &record->blob);
     if (result == NET_BLOB_NO_BASE2) {
         record->key.d = 0;
         record->key.base2_classes = 0;
         record->key.is_listed = false;
         record->run = net_body_run(body, 0, record->key.age, 0);
-        result = net_blobs_get(&view->replica->blobs, &record->key, &blob);
+        result = net_blobs_get(blobs, &record->key, &record->blob);
     }
     if (result == NET_BLOB_NO_BASE) {
         make_absolute(record);
-        result = net_blobs_get(&view->replica->blobs, &record->key, &blob);
+        result = net_blobs_get(blobs, &record->key, &record->blob);
     }
-    if (result != NET_BLOB_OK) return false;
-    record->bits = blob.bits;
-    record->head_bits = blob.head_bits;
-    record->offset = blob.offset;
-    record->parts_first = blob.parts_first;
-    return true;
+    return result == NET_BLOB_OK;
 }
 
 // ---- filling ----
@@ -204,12 +220,18 @@ static bool prepare_unit(filler* f, uint32_t slot) {
 // Code what was prepared, unit by unit, as long as it should fit. @return false when memory ran out.
 static bool code_prepared(filler* f) {
     net_body* body = f->body;
+    uint32_t warmed = f->coded;
     while (f->coded < body->record_count) {
         uint64_t spent = f->spent;
         uint32_t i = f->coded;
         do {
+            if (i == warmed) {
+                uint32_t left = body->record_count - i;
+                warmed = i + (left < WARM_RECORDS ? left : WARM_RECORDS);
+                if (left > 1) warm(f->view, i, warmed);
+            }
             if (!code(f->view, &body->records[i])) return false;
-            spent += body->records[i].bits + f->view->overhead_bits / 16;
+            spent += body->records[i].blob.bits + f->view->overhead_bits / 16;
             i++;
         } while (i < body->record_count && body->records[i].unit_first == f->coded);
         if (spent > f->limit && f->coded > 0) {
@@ -231,7 +253,11 @@ static bool code_prepared(filler* f) {
 static bool take(filler* f, uint32_t together) {
     net_body* body = f->body;
     uint32_t end = f->next + together < body->order_count ? f->next + together : body->order_count;
+    for (uint32_t i = f->next; i < end && i < f->next + AHEAD; i++)
+        __builtin_prefetch(&f->view->slots[body->order[i]], 1);
     while (f->next < end) {
+        if (f->next + AHEAD < end)
+            __builtin_prefetch(&f->view->slots[body->order[f->next + AHEAD]], 1);
         uint32_t slot = body->order[f->next++];
         if (!net_body_has(body, slot) && !prepare_unit(f, slot)) return false;
     }
@@ -259,7 +285,7 @@ static uint64_t trim(filler* f, uint64_t limit) {
         for (uint64_t freed = 0; freed < excess && count > 0;) {
             uint32_t first = body->records[count - 1].unit_first;
             while (count > first)
-                freed += body->records[--count].bits + 1;
+                freed += body->records[--count].blob.bits + 1;
         }
         net_body_drop(body, count);
         f->coded = count;
@@ -280,7 +306,7 @@ static void learn(net_view* view, const net_body* body, uint64_t bits) {
     for (uint32_t i = 0; i < count; i++) {
         if (body->records[i].run == NET_RUN_DESTROY) continue;
         bool is_create = body->records[i].run == NET_RUN_CREATE;
-        sums[is_create] += body->records[i].bits;
+        sums[is_create] += body->records[i].blob.bits;
         counts[is_create]++;
     }
     uint32_t* typical[2] = {&view->update_bits, &view->create_bits};
@@ -448,6 +474,14 @@ static net_view_packet* begin_packet(net_view* view, uint16_t seq) {
     return packet;
 }
 
+// Few sizes, so that what one packet gave back fits the next.
+static uint32_t item_capacity(uint32_t count) {
+    uint32_t capacity = 16;
+    while (capacity < count)
+        capacity *= 2;
+    return capacity;
+}
+
 net_result net_view_write(net_view* view, uint16_t seq, net_view_room room,
                           proto_bit_writer* writer, uint32_t* records) {
     net_replica* replica = view->replica;
@@ -470,7 +504,7 @@ net_result net_view_write(net_view* view, uint16_t seq, net_view_room room,
         view->held_tick = net_replica_tick(replica);
     }
     if (bits > 0) {
-        packet->capacity = f.body->record_count;
+        packet->capacity = item_capacity(f.body->record_count);
         packet->items =
             base_allocate(&replica->pool.allocator, packet->capacity * sizeof *packet->items);
         ok = ok && packet->items;
