@@ -18,6 +18,7 @@
 #include "film_pen.h"
 #include "film_run.h"
 #include "history.h"
+#include "large.h"
 #include "scene.h"
 
 #include <string.h>
@@ -31,6 +32,8 @@ struct net_film {
     net_rows* rows;       ///< of the re-run's world
     uint32_t rows_number; ///< of the match that they are of
     net_history* history;
+    net_large_server* large; ///< of the re-run's world, and its one client
+    net_large_view* large_view;
     net_match* view;
     net_scene* scene;      ///< NULL: nothing can be shown until a seek succeeds
     uint32_t event_number; ///< of the last reliable one
@@ -43,6 +46,10 @@ static void close_view(net_film* film) {
     net_scene_destroy(film->scene);
     net_match_destroy(film->view);
     net_history_destroy(film->history);
+    net_large_view_destroy(film->large_view);
+    net_large_server_destroy(film->large);
+    film->large_view = NULL;
+    film->large = NULL;
     film->scene = NULL;
     film->view = NULL;
     film->history = NULL;
@@ -72,6 +79,39 @@ static void tell_event(net_film* film, net_match* match, const ecs_event* event)
     net_scene_event(film->scene, &entry);
 }
 
+typedef struct showing {
+    net_scene* scene;
+    uint64_t versions[NET_LARGE_FLIGHT_MAX];
+    uint32_t count;
+} showing;
+
+static net_result show_large(void* context, const net_large_message* message) {
+    showing* to = context;
+    net_result result = net_scene_large(to->scene, message);
+    if (result == NET_OK) to->versions[to->count++] = message->version;
+    return result;
+}
+
+// Each is there as soon as it is sent.
+static net_result tell_large(net_film* film, const ecs_world* world, ecs_tick tick) {
+    net_result result = net_large_server_step(film->large, world, tick);
+    if (result != NET_OK) return result;
+    uint32_t count;
+    const net_history_event* events = net_history_events(film->history, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (events[i].kind == NET_HISTORY_CAME)
+            net_large_view_enter(film->large_view, events[i].handle, UINT32_MAX, tick);
+    }
+    showing to = {.scene = film->scene};
+    do {
+        to.count = 0;
+        net_large_view_publish(film->large_view, UINT32_MAX, show_large, &to);
+        for (uint32_t i = 0; i < to.count; i++)
+            (void)net_large_view_ack(film->large_view, to.versions[i]);
+    } while (to.count > 0);
+    return net_large_view_is_broken(film->large_view) ? NET_ERR_MEMORY : NET_OK;
+}
+
 static net_result tell(net_film* film) {
     net_match* match = net_film_run_match(film->run);
     ecs_world* world = net_match_world(match);
@@ -91,6 +131,8 @@ static net_result tell(net_film* film) {
             net_history_find(film->history, ecs_entity_index(events[i].handle));
         net_scene_row(film->scene, entity->handle, entity->entry, tick, net_history_newest(entity));
     }
+    result = tell_large(film, world, tick);
+    if (result != NET_OK) return result;
     net_scene_packet(film->scene, tick);
     ecs_changes changes = ecs_changes_get(world);
     for (uint32_t i = 0; i < changes.event_count && !is_first; i++)
@@ -123,7 +165,12 @@ static net_result open_view(net_film* film) {
     if (result != NET_OK) return result;
     net_match_mirror_start(film->view, of_log->tick_rate_hz, of_log->settings,
                            film->module->game->setting_count);
-    result = net_history_create(film->allocator, film->rows, index_max(of_log), &film->history);
+    uint32_t indices = index_max(of_log);
+    result = net_history_create(film->allocator, film->rows, indices, &film->history);
+    if (result != NET_OK) return result;
+    result = net_large_server_create(film->allocator, film->rows, indices, &film->reporter,
+                                     &film->large);
+    if (result == NET_OK) result = net_large_view_create(film->large, &film->large_view);
     if (result != NET_OK) return result;
     result = net_scene_create(film->allocator, film->view, &film->reporter, &film->scene);
     if (result != NET_OK) return result;

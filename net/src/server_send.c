@@ -54,7 +54,11 @@ static void mark_seen(net_server* server) {
 }
 
 static bool may_know(const net_server_out* out, uint32_t place, const net_view* view, uint32_t e) {
-    ecs_entity target = out->events[e].target;
+    const net_server_event* event = &out->events[e];
+    // It could only hold up others there, and be dropped in the end.
+    for (uint32_t i = 0; i < event->entity_count; i++)
+        if (!net_view_sees(view, event->entities[i], NULL)) return false;
+    ecs_entity target = event->target;
     if (target == ECS_ENTITY_NONE || net_view_sees(view, target, NULL)) return true;
     return out->seen_words && (out->seen[place * out->seen_words + e / 64] >> e % 64 & 1);
 }
