@@ -62,6 +62,7 @@ typedef struct table_config {
     const base_reporter* reporter;
     double quiet;                ///< setting of the test game; 0: nothing ever changes
     const net_game_module* game; ///< NULL: the test game as it is
+    const char* templates;       ///< NULL: the test game's
     uint32_t send_divisor, rate_bytes_max;
     bool is_threaded;
     bool has_ledger;
@@ -86,7 +87,8 @@ static inline void table_open(table* at, table_config config) {
     table_memory_init(&at->memory);
     base_reporter reporter = base_reporter_stderr();
     assert_int_equal(net_module_wrap(config.game ? config.game : swarm_module_get(),
-                                     swarm_templates(), "swarm.blk", &reporter, &at->module),
+                                     config.templates ? config.templates : swarm_templates(),
+                                     "swarm.blk", &reporter, &at->module),
                      NET_OK);
     net_match_config match = net_match_config_default(at->module);
     match.allocator = &at->memory.allocator;

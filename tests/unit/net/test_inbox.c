@@ -9,6 +9,8 @@ typedef struct fixture {
     net_inbox box;
     ecs_world* world;
     ecs_template_id template_id;
+    ecs_entity told_handle; ///< of every index, since told_tick
+    ecs_tick told_tick;     ///< 0: nothing was told
 } fixture;
 
 static void open(fixture* at) {
@@ -239,6 +241,113 @@ static void without_memory_an_event_is_left_to_come_again(void** state) {
     close(&at);
 }
 
+// ---- events that name entities ----
+
+static bool tell(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+    (void)index;
+    const fixture* at = context;
+    *handle = at->told_handle;
+    *tick = at->told_tick;
+    return at->told_tick > 0;
+}
+
+static void open_telling(fixture* at) {
+    memset(at, 0, sizeof *at);
+    open(at);
+    at->box.told = tell;
+    at->box.told_context = at;
+}
+
+static net_result push_naming(fixture* at, uint32_t number, uint32_t message, ecs_entity target,
+                              const ecs_entity* entities, uint32_t count, bool is_late) {
+    Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
+    uint8_t payload[2] = {(uint8_t)message, 5};
+    event.number = number;
+    event.message = message;
+    event.target = target;
+    event.tick = 77;
+    event.payload.data = payload;
+    event.payload.len = sizeof payload;
+    net_event_needs needs = {.is_late = is_late, .count = count};
+    for (uint32_t i = 0; i < count; i++)
+        needs.entities[i] = entities[i];
+    return net_inbox_push_needs(&at->box, &event, &needs);
+}
+
+static void an_event_waits_for_all_that_it_names(void** state) {
+    (void)state;
+    fixture at;
+    open_telling(&at);
+    ecs_entity names[NET_EVENT_ENTITIES_MAX];
+    for (uint32_t i = 0; i < NET_EVENT_ENTITIES_MAX; i++)
+        names[i] = make(&at);
+    uint32_t last = NET_EVENT_ENTITIES_MAX - 1;
+    ecs_entity living = names[last];
+    names[last] = make_dead(&at);
+    assert_int_equal(push_naming(&at, 1, 11, living, names, NET_EVENT_ENTITIES_MAX, false), NET_OK);
+    assert_int_equal(push(&at, 2, 12, 0), NET_OK);
+    assert_int_equal(next(&at), 0);
+    at.box.entries[0].needs.entities[last] = living;
+    assert_int_equal(next(&at), 11);
+    assert_int_equal(next(&at), 12);
+    assert_int_equal(at.box.dropped, 0);
+    close(&at);
+}
+
+static void an_event_about_who_is_gone_since_holds_up_nobody(void** state) {
+    (void)state;
+    for (uint32_t is_named = 0; is_named < 2; is_named++) {
+        fixture at;
+        open_telling(&at);
+        ecs_entity dead = make_dead(&at);
+        if (is_named)
+            assert_int_equal(push_naming(&at, 1, 11, 0, &dead, 1, false), NET_OK);
+        else
+            assert_int_equal(push(&at, 1, 11, dead), NET_OK);
+        assert_int_equal(push(&at, 2, 12, 0), NET_OK);
+        assert_int_equal(next(&at), 0);
+        at.told_tick = 76; // before the event: it is to come
+        assert_int_equal(next(&at), 0);
+        at.told_tick = 77;
+        at.told_handle = dead; // it is there, but loads
+        assert_int_equal(next(&at), 0);
+        at.told_handle = ECS_ENTITY_NONE;
+        assert_int_equal(next(&at), 12);
+        assert_int_equal(at.box.count, 0);
+        assert_int_equal(at.box.dropped, 1);
+        close(&at);
+    }
+}
+
+static void one_that_may_come_late_is_delivered_without_whom_it_names(void** state) {
+    (void)state;
+    fixture at;
+    open_telling(&at);
+    ecs_entity dead = make_dead(&at);
+    ecs_entity living = make(&at);
+    assert_int_equal(push_naming(&at, 1, 11, living, &dead, 1, true), NET_OK);
+    assert_int_equal(push_naming(&at, 2, 12, dead, &living, 1, true), NET_OK);
+    assert_int_equal(push(&at, 3, 13, 0), NET_OK);
+    assert_int_equal(next(&at), 0);
+    age(&at, NET_EVENT_WAIT_TICKS_MAX);
+    assert_int_equal(next(&at), 0);
+    age(&at, 1);
+    assert_int_equal(next(&at), 11);
+    assert_int_equal(next(&at), 0); // its target is not there: that is waited for
+    age(&at, 2);
+    assert_int_equal(next(&at), 13);
+    assert_int_equal(at.box.dropped, 1);
+    // Who is known to be gone is not waited for at all.
+    at.told_tick = 100;
+    assert_int_equal(push_naming(&at, 4, 14, living, &dead, 1, true), NET_OK);
+    assert_int_equal(push_naming(&at, 5, 15, dead, &living, 1, true), NET_OK);
+    assert_int_equal(next(&at), 14);
+    assert_int_equal(next(&at), 0);
+    assert_int_equal(at.box.count, 0);
+    assert_int_equal(at.box.dropped, 2);
+    close(&at);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(reliable_events_come_once_and_in_order),
@@ -250,6 +359,9 @@ int main(void) {
         TEST(payloads_are_taken_up_to_their_limit),
         TEST(a_target_that_is_no_handle_at_all_waits_and_goes),
         TEST(without_memory_an_event_is_left_to_come_again),
+        TEST(an_event_waits_for_all_that_it_names),
+        TEST(an_event_about_who_is_gone_since_holds_up_nobody),
+        TEST(one_that_may_come_late_is_delivered_without_whom_it_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
