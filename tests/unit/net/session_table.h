@@ -66,6 +66,7 @@ typedef struct table_config {
     uint32_t send_divisor, rate_bytes_max;
     bool is_threaded;
     bool has_ledger;
+    net_transport* (*wrap)(net_transport* transport); ///< what the server speaks through; NULL: as it is
 } table_config;
 
 typedef struct table {
@@ -101,7 +102,7 @@ static inline void table_open(table* at, table_config config) {
     net_server_config server = {
         .allocator = &at->memory.allocator,
         .match = at->match,
-        .transport = at->transport,
+        .transport = config.wrap ? config.wrap(at->transport) : at->transport,
         .clients_max = config.clients_max ? config.clients_max : TABLE_SEATS,
         .clients_min = config.clients_min,
         .ticks_max = config.ticks_max,
