@@ -159,10 +159,17 @@ static inline raw_client* table_stranger(table* at) {
     return raw;
 }
 
+/// The simulated network is one thread's: before anybody else looks at it the server's own has to be done.
+static inline void table_wait_sent(table* at) {
+    while (!net_server_wait_sent(at->server, 1000000)) {
+    }
+}
+
 static inline void table_step(table* at) {
     at->now_us += TABLE_TICK_US;
     net_server_service(at->server, at->now_us);
     net_server_tick(at->server, at->now_us);
+    table_wait_sent(at);
     for (uint32_t i = 0; i < at->seat_count; i++) {
         net_client_service(at->seats[i].client, at->now_us);
         net_client_tick(at->seats[i].client, at->now_us, NULL);
