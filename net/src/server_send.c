@@ -149,7 +149,9 @@ static net_header make_header(net_server* server, net_session_out* out, uint16_t
     out->is_input_told = told->input_used > 0;
     out->input_repeats_told = told->input_repeats;
     out->input_fates_told = told->input_fates;
-    if (out->packet_count % NET_SAMPLE_EVERY_PACKETS == NET_SAMPLE_EVERY_PACKETS - 1) {
+    // What has nothing else to say has room for one.
+    if (out->packet_count % NET_SAMPLE_EVERY_PACKETS == NET_SAMPLE_EVERY_PACKETS - 1 ||
+        !net_view_has_pending(out->view)) {
         uint64_t hash = 0;
         header.has_sample =
             net_view_sample(out->view, &header.sample_slot, &header.sample_age, &hash);

@@ -20,10 +20,11 @@
 #define TABLE_SEATS 6u
 #define TICKS_PER_SECOND 60u
 
+/// Of one thread, or of a server's two.
 typedef struct table_memory {
     base_allocator allocator;
-    uint64_t allocations;
-    int64_t bytes;
+    _Atomic uint64_t allocations;
+    _Atomic int64_t bytes;
 } table_memory;
 
 static void* table_memory_allocate(void* context, size_t size, size_t align) {
@@ -42,9 +43,9 @@ static void table_memory_release(void* context, void* block, size_t size) {
 }
 
 static inline void table_memory_init(table_memory* memory) {
-    *memory = (table_memory){
-        .allocator = {table_memory_allocate, table_memory_release, memory},
-    };
+    memory->allocator = (base_allocator){table_memory_allocate, table_memory_release, memory};
+    memory->allocations = 0;
+    memory->bytes = 0;
 }
 
 /// One of our own clients.
@@ -66,7 +67,8 @@ typedef struct table_config {
     uint32_t send_divisor, rate_bytes_max;
     bool is_threaded;
     bool has_ledger;
-    net_transport* (*wrap)(net_transport* transport); ///< what the server speaks through; NULL: as it is
+    net_transport* (*wrap)(
+        net_transport* transport); ///< what the server speaks through; NULL: as it is
 } table_config;
 
 typedef struct table {
