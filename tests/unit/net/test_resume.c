@@ -291,6 +291,56 @@ static void of_two_claimants_the_last_one_plays(void** state) {
     table_close(&at);
 }
 
+// The same connection's place again, with the secret.
+static void come_back(table* at, raw_client* raw) {
+    raw->transport->ops->disconnect(raw->transport, raw->peer, 0, true);
+    raw->peer = 0;
+    raw->is_connected = raw->is_welcome = false;
+    for (uint32_t i = 0; i < 10 && !raw->is_connected; i++)
+        table_step(at);
+    raw_client_hello_again(raw, table_schema(at), "swarm", raw->resume, sizeof raw->resume);
+    for (uint32_t i = 0; i < 10 && !raw->is_welcome; i++)
+        table_step(at);
+    assert_true(raw->is_welcome && raw->is_resumed);
+}
+
+static uint32_t count_lines(const char* text, const char* line) {
+    uint32_t count = 0;
+    for (const char* at = strstr(text, line); at; at = strstr(at + 1, line))
+        count++;
+    return count;
+}
+
+// Whoever comes back at once each time costs one line and one roster a second.
+static void coming_back_again_and_again_is_told_of_once_a_second(void** state) {
+    (void)state;
+    diary said = {.size = 0};
+    const base_reporter reporter = {write_diary, &said};
+    table at;
+    table_open(&at, (table_config){.seed = 20, .quiet = 1e9, .reporter = &reporter});
+    table_sit(&at, NULL);
+    raw_client* raw = table_guest(&at);
+    uint64_t rosters = raw->rosters, begin_us = at.now_us;
+    for (uint32_t i = 0; i < 60; i++)
+        come_back(&at, raw);
+    uint64_t seconds = (at.now_us - begin_us) / 1000000 + 1;
+    assert_true(seconds < 15);
+    assert_int_equal(net_server_get_counters(at.server)->resumes, 60);
+    assert_true(raw->rosters - rosters <= seconds + 1);
+    assert_true(count_lines(said.text, "is back after") <= seconds + 1);
+    assert_true(table_dropped(&at, NET_DROP_RESUME_QUIET) >= 60 - seconds - 1);
+    // In the end it knows everybody all the same, also who came meanwhile.
+    come_back(&at, raw);
+    come_back(&at, raw);
+    rosters = raw->rosters;
+    table_sit(&at, NULL);
+    table_run(&at, 2 * TICKS_PER_SECOND);
+    assert_true(raw->rosters > rosters);
+    assert_int_equal(raw->came_last, 3);
+    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
+    table_close(&at);
+}
+
 // Every attempt costs its author a connection, and nobody else anything.
 static void a_flood_of_claims_disturbs_nobody(void** state) {
     (void)state;
@@ -481,6 +531,7 @@ int main(void) {
         TEST(who_leaves_by_word_has_left),
         TEST(wrong_secrets_of_any_length_are_refused),
         TEST(of_two_claimants_the_last_one_plays),
+        TEST(coming_back_again_and_again_is_told_of_once_a_second),
         TEST(a_flood_of_claims_disturbs_nobody),
         TEST(somebody_away_keeps_the_place),
         TEST(secrets_differ_and_come_from_the_given_source),

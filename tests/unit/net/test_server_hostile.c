@@ -248,6 +248,113 @@ static void a_queue_of_events_that_nobody_acknowledges_ends_the_session(void** s
     table_close(&at);
 }
 
+// A packet that asks for rows to be sent absolutely.
+static void ask_for(raw_client* raw, uint32_t* handles, size_t count) {
+    Shoal__Wire__InputPacket packet = raw_client_packet(raw);
+    packet.heal = handles;
+    packet.n_heal = count;
+    raw_client_inputs(raw, packet, 0, 0, NULL, 0);
+}
+
+// Whoever asks for rows with every packet gets a few a second, and costs no more than a change would.
+static void a_flood_of_requests_for_rows_is_rationed(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .ticks_max = 900, .quiet = 400});
+    table_sit(&at, NULL);
+    raw_client* raw = table_guest(&at);
+    run_politely(&at, raw, 60);
+    uint64_t bytes = raw->state_bytes;
+    ecs_entity player = net_match_player(at.match, raw->client);
+    ecs_entity other = net_match_player(at.match, 3 - raw->client);
+    for (uint32_t tick = 0; tick < 10 * TICKS_PER_SECOND; tick++) {
+        uint32_t handles[4] = {player, other, player, 0x3FFFFF};
+        for (uint32_t i = 0; i < 4; i++)
+            ask_for(raw, handles, 4);
+        table_step(&at);
+    }
+    const net_server_counters* counters = net_server_get_counters(at.server);
+    assert_in_range(counters->heals + table_dropped(&at, NET_DROP_HEAL_UNKNOWN), 40, 8 + 41);
+    assert_true(counters->heals >= 20);
+    assert_true(table_dropped(&at, NET_DROP_HEAL_UNKNOWN) > 0);
+    assert_true(table_dropped(&at, NET_DROP_HEAL_LIMIT) > 9000);
+    assert_true(raw->state_bytes - bytes < 10 * 16000);
+    assert_int_equal(malformed(&at), 0);
+    assert_false(is_ended(&at, raw));
+    table_run_out(&at, 2000);
+    net_client_report report = net_client_get_report(at.seats[0].client);
+    assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+    assert_true(table_report(&at, report.client)->scope.hash == report.scope.hash);
+    table_close(&at);
+}
+
+static void more_than_four_requests_in_a_packet_are_a_strike(void** state) {
+    (void)state;
+    uint32_t handles[5] = {1, 2, 3, 4, 5};
+    for (uint32_t count = 3; count <= 5; count++) {
+        table at;
+        table_open(&at, (table_config){.seed = 1});
+        raw_client* raw = table_guest(&at);
+        run_politely(&at, raw, 10);
+        ask_for(raw, handles, count);
+        run_politely(&at, raw, 3);
+        assert_int_equal(malformed(&at), count > 4);
+        table_close(&at);
+    }
+}
+
+static int64_t bytes_of_table(const table* at) {
+    return at->memory.bytes;
+}
+
+// One never acknowledges, one acknowledges the first packet for ever, one forges until it is dropped, one
+// comes and goes: beside them a good client has what it would have alone, and what they cost has a bound.
+static void those_who_stall_cost_bounded_memory_and_hurt_nobody(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 5, .ticks_max = 24 * TICKS_PER_SECOND, .quiet = 1e9});
+    table_sit(&at, NULL);
+    raw_client* mute = table_guest(&at);
+    int64_t before = bytes_of_table(&at);
+    raw_client* stuck = table_guest(&at);
+    int64_t one = bytes_of_table(&at) - before;
+    raw_client* forger = table_guest(&at);
+    int64_t early = 0, most = 0;
+    for (uint32_t tick = 0; tick < 20 * TICKS_PER_SECOND; tick++) {
+        Shoal__Wire__InputPacket packet = raw_client_packet(mute);
+        packet.has_ack = false;
+        raw_client_inputs(mute, packet, 0, 0, NULL, 0);
+        packet = raw_client_packet(stuck);
+        packet.ack = 0;
+        packet.ack_bits = 0;
+        raw_client_inputs(stuck, packet, 0, 0, NULL, 0);
+        packet = raw_client_packet(forger);
+        if (tick % 700 == 0) packet.ack = (uint16_t)(packet.ack + 5000);
+        raw_client_inputs(forger, packet, 0, 0, NULL, 0);
+        table_step(&at);
+        if (tick == 6 * TICKS_PER_SECOND) early = bytes_of_table(&at);
+        if (bytes_of_table(&at) > most) most = bytes_of_table(&at);
+    }
+    printf("bytes per client at the beginning: %lld, most of all four: %lld\n", (long long)one,
+           (long long)most);
+    assert_true(most <= early + early / 4);
+    assert_true(one < 256 * 1024);
+    // Nobody is sent more than the least rate when nothing comes back.
+    uint64_t bytes = mute->state_bytes + stuck->state_bytes;
+    table_run(&at, 60);
+    assert_true(mute->state_bytes + stuck->state_bytes - bytes <= 2 * (8000 + 3 * 1212));
+    table_run_out(&at, 2000);
+    net_client_report report = net_client_get_report(at.seats[0].client);
+    assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+    assert_int_equal(report.tick, 24 * TICKS_PER_SECOND);
+    assert_true(report.loss_percent < 0.001);
+    const net_peer_report* peer = table_report(&at, report.client);
+    assert_true(peer->is_caught_up);
+    assert_true(peer->scope.hash == report.scope.hash);
+    assert_int_equal(((swarm_context*)net_match_context(at.seats[0].match))->ping_faults, 0);
+    table_close(&at);
+}
+
 // ---- inputs
 
 static void inputs_reach_the_player_and_are_acknowledged(void** state) {
@@ -614,6 +721,9 @@ int main(void) {
         TEST(forged_acknowledgements_of_events_are_strikes),
         TEST(whoever_never_acknowledges_is_dropped_after_thirty_seconds),
         TEST(a_queue_of_events_that_nobody_acknowledges_ends_the_session),
+        TEST(a_flood_of_requests_for_rows_is_rationed),
+        TEST(more_than_four_requests_in_a_packet_are_a_strike),
+        TEST(those_who_stall_cost_bounded_memory_and_hurt_nobody),
         TEST(inputs_reach_the_player_and_are_acknowledged),
         TEST(input_payloads_that_the_game_refuses_are_strikes),
         TEST(input_payloads_are_taken_up_to_their_limit),
