@@ -23,8 +23,8 @@ enum {
     CELL_D_AT = 8, // above the age
     CELL_TRIO_AT = 16,
     CELL_LISTED_AT = 24,
-    CELL_NONE = UINT32_C(0xFFFFFFFF), // of a key that has no cell
 };
+#define CELL_NONE UINT32_C(0xFFFFFFFF) // of a key that has no cell
 
 _Static_assert(sizeof(net_blob_home) == 2 * BASE_CACHE_LINE_BYTES, "two lines");
 
