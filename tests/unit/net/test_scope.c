@@ -16,7 +16,11 @@ static const char text[] =
     "        \"owner:eid\"{ _replicate:b=yes } }\n"
     "fast { \"boost:b\"{ _replicate:b=yes; value:b=yes } }\n"
     "secret { hidden:i=9 }\n"
-    "lamp { light:r=1 }\n";
+    "lamp { light:r=1 }\n"
+    "wizard { \"life:i\"{ _replicate:b=yes; value:i=10 }\n"
+    "         \"mana:i\"{ _replicate:b=yes; _visible:t=owner; value:i=20 }\n"
+    "         \"plan:i\"{ _replicate:b=yes; _visible:t=team; value:i=30 }\n"
+    "         \"oath:i\"{ _replicate:b=yes; _visible:t=mages; value:i=40 } }\n";
 
 typedef struct scope_side {
     ecs_world* world;
@@ -220,6 +224,107 @@ static void a_row_has_a_hash_and_nothing_has_none(void** state) {
     close_side(&client);
 }
 
+// ---- what one client sees ----
+
+typedef struct seen {
+    ecs_entity entity;
+    uint32_t classes;
+} seen;
+
+static uint32_t classes_of(void* context, ecs_entity entity) {
+    const seen* one = context;
+    return entity == one->entity ? one->classes : 0;
+}
+
+static void set_number(scope_side* side, ecs_entity entity, const char* name, int32_t value) {
+    assert_int_equal(ecs_set(side->world, entity, ecs_component_find(side->world, name), &value),
+                     ECS_OK);
+}
+
+static void what_a_client_may_not_see_is_walked_as_defaults(void** state) {
+    (void)state;
+    scope_side server = open_side(false), client = open_side(true);
+    ecs_entity ball = add(&server, "ball"), wizard = add(&server, "wizard");
+    set_number(&server, wizard, "life", 1);
+    set_number(&server, wizard, "mana", 2);
+    set_number(&server, wizard, "plan", 3);
+    set_number(&server, wizard, "oath", 4);
+    add_at(&client, wizard, "wizard");
+    set_number(&client, wizard, "life", 1);
+    seen one = {.entity = wizard, .classes = 1u << NET_CLASS_PUBLIC};
+    net_scope scope =
+        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL);
+    assert_int_equal(scope.entities, 1);
+    assert_true(scope.hash == walk(&client).hash);
+    one.classes |= 1u << NET_CLASS_TEAM;
+    set_number(&client, wizard, "plan", 3);
+    assert_true(
+        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash ==
+        walk(&client).hash);
+    set_number(&client, wizard, "mana", 2);
+    assert_true(
+        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash !=
+        walk(&client).hash);
+    one = (seen){.entity = ball, .classes = UINT32_MAX};
+    assert_int_equal(
+        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).entities, 1);
+    one.entity = ECS_ENTITY_NONE;
+    assert_true(
+        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash ==
+        net_scope_empty().hash);
+    close_side(&server);
+    close_side(&client);
+}
+
+static void a_row_is_known_under_any_choice_of_hidden_classes(void** state) {
+    (void)state;
+    scope_side server = open_side(false), client = open_side(true);
+    ecs_entity wizard = add(&server, "wizard"), ball = add(&server, "ball");
+    static const char* const names[] = {"life", "mana", "plan", "oath"};
+    for (int32_t i = 0; i < 4; i++)
+        set_number(&server, wizard, names[i], i);
+    for (uint32_t shown = 0; shown < 16; shown++) {
+        add_at(&client, wizard, "wizard");
+        for (int32_t i = 0; i < 4; i++)
+            if (shown >> i & 1) set_number(&client, wizard, names[i], i);
+        uint64_t hash = net_scope_row_hash(client.schema, client.world, wizard);
+        bool has_public = shown & 1; // which nobody hides
+        assert_int_equal(net_scope_row_has_hash(server.schema, server.world, wizard, hash),
+                         has_public);
+        assert_int_equal(ecs_destroy(client.world, wizard), ECS_OK);
+    }
+    uint64_t hash = net_scope_row_hash(server.schema, server.world, ball);
+    assert_true(net_scope_row_has_hash(server.schema, server.world, ball, hash));
+    assert_false(net_scope_row_has_hash(server.schema, server.world, ball, hash + 1));
+    assert_false(
+        net_scope_row_has_hash(server.schema, server.world, ecs_entity_make(999, 1), hash));
+    close_side(&server);
+    close_side(&client);
+}
+
+static void classes_are_numbered_by_name(void** state) {
+    (void)state;
+    scope_side side = open_side(false);
+    const net_rows* rows = net_schema_rows(side.schema);
+    assert_int_equal(net_rows_class(rows, "public"), 0);
+    assert_int_equal(net_rows_class(rows, "owner"), 1);
+    assert_int_equal(net_rows_class(rows, "team"), 2);
+    assert_int_equal(net_rows_class(rows, "mages"), 3);
+    assert_int_equal(net_rows_class(rows, "mage"), UINT32_MAX);
+    const net_row_template* entry =
+        net_rows_find(net_schema_rows(side.schema), ecs_template_find(side.world, "wizard"));
+    assert_int_equal(entry->class_mask, 15);
+    assert_int_equal(entry->importance, 1);
+    // life, mana, oath, plan
+    static const uint8_t classes[] = {0, 1, 3, 2};
+    assert_memory_equal(entry->classes, classes, sizeof classes);
+    uint64_t row[4] = {100, 200, 300, 400};
+    net_rows_mask(entry, 1u << 0 | 1u << 3, row);
+    assert_true(row[0] == 100 && row[1] == entry->defaults[1] && row[2] == 300 &&
+                row[3] == entry->defaults[3]);
+    close_side(&side);
+}
+
 int main(void) {
     const struct CMUnitTest cases[] = {
         TEST(both_sides_give_the_same_walk),
@@ -230,6 +335,9 @@ int main(void) {
         TEST(a_part_of_the_server_alone_does_not_show),
         TEST(the_dump_names_entity_component_and_field),
         TEST(a_row_has_a_hash_and_nothing_has_none),
+        TEST(what_a_client_may_not_see_is_walked_as_defaults),
+        TEST(a_row_is_known_under_any_choice_of_hidden_classes),
+        TEST(classes_are_numbered_by_name),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }
