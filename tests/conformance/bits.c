@@ -165,7 +165,10 @@ static void value_write(const cf_element* element, uint64_t base, uint64_t word,
         bits_write(bits, word, element->bits);
 }
 
-void row_read(const cf_layout* layout, const uint64_t* base, uint64_t* row, bit_stream* bits) {
+void row_read(const cf_layout* layout, const cf_bases* bases, bool is_listed, uint64_t* row,
+              bit_stream* bits) {
+    const uint64_t* base = bases->base;
+    if (is_listed && bits_read(bits, 1)) bits->failed = true;
     memcpy(row, base, layout->element_count * sizeof *row);
     for (uint32_t c = 0; c < layout->component_count; c++) {
         uint32_t count = layout->count[c];
@@ -175,8 +178,10 @@ void row_read(const cf_layout* layout, const uint64_t* base, uint64_t* row, bit_
     }
 }
 
-void row_write(const cf_layout* layout, const uint64_t* base, const uint64_t* row,
+void row_write(const cf_layout* layout, const cf_bases* bases, bool is_listed, const uint64_t* row,
                bit_stream* bits) {
+    const uint64_t* base = bases->base;
+    if (is_listed) bits_write(bits, 0, 1);
     for (uint32_t c = 0; c < layout->component_count; c++) {
         uint32_t first = layout->first[c], count = layout->count[c];
         bool differs = memcmp(base + first, row + first, count * sizeof *row) != 0;
@@ -189,4 +194,15 @@ void row_write(const cf_layout* layout, const uint64_t* base, const uint64_t* ro
             if (row[i] != base[i]) value_write(&layout->elements[i], base[i], row[i], bits);
         }
     }
+}
+
+bool row_read_absent(bit_stream* bits) {
+    bit_stream ahead = *bits;
+    if (!bits_read(&ahead, 1)) return false;
+    *bits = ahead;
+    return true;
+}
+
+void row_write_absent(bit_stream* bits) {
+    bits_write(bits, 1, 1);
 }

@@ -49,15 +49,27 @@ enum { ELEMENTS_MAX = 256, COMPONENTS_MAX = 64 };
 typedef struct cf_layout {
     uint32_t component_count;
     const char* names[COMPONENTS_MAX];
+    const char* integrals[COMPONENTS_MAX]; ///< name of what a component is the integral of, or NULL
+    bool is_rotation[COMPONENTS_MAX];
     uint32_t first[COMPONENTS_MAX]; ///< of its elements
     uint32_t count[COMPONENTS_MAX];
     uint32_t element_count;
     cf_element elements[ELEMENTS_MAX];
 } cf_layout;
 
-void row_read(const cf_layout* layout, const uint64_t* base, uint64_t* row, bit_stream* bits);
-void row_write(const cf_layout* layout, const uint64_t* base, const uint64_t* row,
+/// What a row is coded against.
+typedef struct cf_bases {
+    const uint64_t *base, *base2; ///< the second may be NULL
+    uint32_t ticks, ticks2;
+} cf_bases;
+
+void row_read(const cf_layout* layout, const cf_bases* bases, bool is_listed, uint64_t* row,
+              bit_stream* bits);
+void row_write(const cf_layout* layout, const cf_bases* bases, bool is_listed, const uint64_t* row,
                bit_stream* bits);
+/// In a list: is the next one absent? If so it has been read, else nothing was.
+bool row_read_absent(bit_stream* bits);
+void row_write_absent(bit_stream* bits);
 
 // ---- schema.c: "Schema hash" ------------------------------------------------------------------------
 
@@ -85,20 +97,59 @@ const template_row* schema_find(cf_schema* schema, const uint8_t* parts, uint32_
 /// protobuf-c's description, as the page hashes it.
 uint64_t descriptor_hash(const void* descriptor);
 
+// ---- header.c: "State" --------------------------------------------------------------------------------
+
+typedef struct cf_header {
+    uint16_t seq;
+    bool is_whole;
+    uint64_t tick;
+    bool has_ack;
+    uint16_t ack;
+    uint32_t delay; ///< in units of 64 us
+    bool has_input;
+    uint32_t input_used, input_repeats, input_depth;
+    bool has_event_ack;
+    uint32_t event_ack;
+    uint32_t player_age;
+    bool has_sample;
+    uint32_t sample_slot, sample_age, sample_hash;
+    bool has_body;
+} cf_header;
+
+/// What low bits are completed from.
+typedef struct cf_known {
+    bool has_tick;
+    uint64_t tick, input, event;
+} cf_known;
+
+/// @return false: refused. After it the bits stand at the body, or all are read.
+bool header_read(bit_stream* bits, const cf_known* known, cf_header* header);
+void header_write(bit_stream* bits, const cf_header* header);
+/// The rest is padding: at most 7 bits, all 0.
+bool is_padding(bit_stream* bits);
+
 // ---- mirror.c: "State body" and "Scope hash" --------------------------------------------------------
 
 typedef struct cf_mirror cf_mirror;
 
 typedef enum body_result { BODY_DECODED, BODY_WITHOUT_BASE, BODY_MALFORMED } body_result;
+typedef enum sample_result { SAMPLE_NOT_THERE, SAMPLE_EQUAL, SAMPLE_DIFFERS } sample_result;
 
 cf_mirror* mirror_create(cf_schema* schema, uint32_t index_max);
 void mirror_destroy(cf_mirror* mirror);
-body_result mirror_take(cf_mirror* mirror, uint64_t tick, uint8_t* body, size_t bytes);
+/// Take the body of a packet, read to its end; NULL: it has none. `again`, when not NULL, gets what was decoded,
+/// encoded once more.
+body_result mirror_take(cf_mirror* mirror, uint16_t seq, uint64_t tick, bit_stream* body,
+                        bit_stream* again);
+/// Newest tick of a decoded packet. @return false: none yet.
+bool mirror_tick(const cf_mirror* mirror, uint64_t* tick);
+sample_result mirror_sample(const cf_mirror* mirror, const cf_header* header);
 uint64_t mirror_scope_hash(const cf_mirror* mirror, uint32_t* entities);
 
 /// How often each part of the format was seen, so that a test can ask for all of them.
 typedef struct mirror_counts {
-    uint32_t creates, recreates, destroys, updates, bases, settled, from_default, late;
+    uint32_t creates, recreates, destroys, updates, late;
+    uint32_t bases, settled, from_default, from_packet, second_rows, absent;
 } mirror_counts;
 mirror_counts mirror_count(const cf_mirror* mirror);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // WIRE.md: "State body" and "Scope hash". Two passes, as the page asks: a body is decoded into a list of
-// records against the rows that are there, and applied only when all of it was understood.
+// records against the rows that are there, and applied only when all of it was understood. While it is
+// decoded a tape of what was read is kept, so that it can be encoded once more.
 #define XXH_INLINE_ALL
 #include "conform.h"
 
@@ -8,49 +9,90 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { ROWS_KEPT = 64, RECORDS_MAX = 32768, AGE_SETTLED = 255 };
+enum {
+    ROWS_KEPT = 64,
+    RECORDS_MAX = 32768,
+    TAPE_MAX = 1 << 18,
+    AGE_SETTLED = 255,
+    LISTS_KEPT = 128,
+    SECOND_MAX = 255,
+};
 
 typedef struct stamped_row {
     uint64_t tick;
     uint64_t* words;
 } stamped_row;
 
-typedef struct entity_state {
+typedef struct slot_state {
     bool is_alive;
-    bool was_told;       ///< a record was applied: last_tick means something
-    uint32_t handle;     ///< the last one that lived or lives here
+    bool was_told; ///< a record was applied: last_tick means something
+    uint32_t handle;
     uint64_t last_tick;  ///< of the last applied record
     uint64_t begin_tick; ///< lowest tick of a create received of this life
     uint64_t other_tick; ///< last_tick when the present life began; with has_other
     bool has_other;
     const template_row* template;
-    stamped_row
-        rows[ROWS_KEPT]; ///< by rising tick; the newest is what lives, when last_tick is its tick
+    stamped_row rows[ROWS_KEPT]; ///< by rising tick; the newest is what lives
     uint32_t row_count;
-    uint64_t seen_body; ///< number of the last body with a record of this index
-} entity_state;
+    uint64_t seen_body; ///< number of the last body with a record of this slot
+} slot_state;
+
+typedef struct index_state {
+    bool was_told;
+    uint64_t last_tick;    ///< of the last applied create or update, in whatever slot
+    uint64_t created_body; ///< number of the last body that creates it
+} index_state;
+
+typedef struct packet_list {
+    bool is_there;
+    uint16_t seq;
+    uint64_t tick;
+    uint32_t* slots; ///< rising
+    uint32_t count;
+} packet_list;
 
 typedef enum record_kind { RECORD_DESTROY, RECORD_CREATE, RECORD_UPDATE } record_kind;
 
 typedef struct cf_record {
     record_kind kind;
-    uint32_t index;
-    uint32_t generation;
-    uint64_t base_tick; ///< of an update that has one
+    uint32_t slot;
+    uint32_t handle;
+    uint64_t oldest_tick; ///< of its base rows; with has_base
     bool has_base;
     const template_row* template;
     uint64_t* words;
 } cf_record;
 
+typedef enum tape_kind { TAPE_BITS, TAPE_GOLOMB, TAPE_ABSENT, TAPE_ROW } tape_kind;
+
+typedef struct tape_entry {
+    tape_kind kind;
+    uint32_t parameter; ///< bits, order, or: the row is listed
+    uint64_t value;
+    cf_bases bases;
+    const cf_layout* layout;
+    const uint64_t* words;
+} tape_entry;
+
 struct cf_mirror {
     cf_schema* schema;
-    uint32_t index_max;
-    entity_state** entities; ///< by index
+    uint32_t index_max, index_bits;
+    slot_state** slots;
+    index_state* indices;
+    packet_list lists[LISTS_KEPT]; ///< by seq mod LISTS_KEPT
+    bool has_packet;
+    uint16_t newest_seq;
     uint64_t body_number;
     uint64_t newest_tick;
     cf_record* records;
     uint32_t record_count;
+    tape_entry* tape;
+    uint32_t tape_count;
     mirror_counts counts;
+    // the body that is being read
+    bit_stream* bits;
+    uint16_t seq;
+    uint64_t tick;
 };
 
 static void* must(void* memory) {
@@ -62,24 +104,32 @@ cf_mirror* mirror_create(cf_schema* schema, uint32_t index_max) {
     cf_mirror* made = must(calloc(1, sizeof *made));
     made->schema = schema;
     made->index_max = index_max;
-    made->entities = must(calloc((size_t)index_max + 1, sizeof *made->entities));
+    while (index_max >> made->index_bits)
+        made->index_bits++;
+    made->slots = must(calloc(index_max, sizeof(slot_state*)));
+    made->indices = must(calloc((size_t)index_max + 1, sizeof *made->indices));
     made->records = must(calloc(RECORDS_MAX, sizeof *made->records));
+    made->tape = must(calloc(TAPE_MAX, sizeof *made->tape));
     return made;
 }
 
-static void forget_rows(entity_state* entity) {
-    for (uint32_t i = 0; i < entity->row_count; i++)
-        free(entity->rows[i].words);
-    entity->row_count = 0;
+static void forget_rows(slot_state* slot) {
+    for (uint32_t i = 0; i < slot->row_count; i++)
+        free(slot->rows[i].words);
+    slot->row_count = 0;
 }
 
 void mirror_destroy(cf_mirror* mirror) {
-    for (uint32_t i = 0; i <= mirror->index_max; i++) {
-        if (mirror->entities[i]) forget_rows(mirror->entities[i]);
-        free(mirror->entities[i]);
+    for (uint32_t i = 0; i < mirror->index_max; i++) {
+        if (mirror->slots[i]) forget_rows(mirror->slots[i]);
+        free(mirror->slots[i]);
     }
-    free(mirror->entities);
+    for (uint32_t i = 0; i < LISTS_KEPT; i++)
+        free(mirror->lists[i].slots);
+    free(mirror->slots);
+    free(mirror->indices);
     free(mirror->records);
+    free(mirror->tape);
     free(mirror);
 }
 
@@ -87,246 +137,417 @@ mirror_counts mirror_count(const cf_mirror* mirror) {
     return mirror->counts;
 }
 
-// ---- decoding ------------------------------------------------------------------------------------------
-
-typedef struct index_list {
-    uint32_t order;
-    uint32_t previous;
-    bool is_first;
-} index_list;
-
-// 0 when the body is malformed there.
-static uint32_t read_index(cf_mirror* mirror, index_list* list, bit_stream* bits) {
-    uint64_t index = golomb_read(bits, list->order);
-    if (!list->is_first) index += (uint64_t)list->previous + 1;
-    list->is_first = false;
-    if (bits->failed || index == 0 || index > mirror->index_max) return 0;
-    list->previous = (uint32_t)index;
-    entity_state** entity = &mirror->entities[index];
-    if (!*entity) *entity = must(calloc(1, sizeof **entity));
-    if ((*entity)->seen_body == mirror->body_number) return 0; // twice in a body
-    (*entity)->seen_body = mirror->body_number;
-    return (uint32_t)index;
+bool mirror_tick(const cf_mirror* mirror, uint64_t* tick) {
+    *tick = mirror->newest_tick;
+    return mirror->has_packet;
 }
 
-static cf_record* add_record(cf_mirror* mirror, record_kind kind, uint32_t index) {
-    if (mirror->record_count == RECORDS_MAX || index == 0) return NULL;
+// ---- the tape ------------------------------------------------------------------------------------------
+
+static void record_on_tape(cf_mirror* mirror, tape_entry entry) {
+    if (mirror->tape_count == TAPE_MAX)
+        mirror->bits->failed = true; // longer than any body of 4,096 bytes
+    else
+        mirror->tape[mirror->tape_count++] = entry;
+}
+
+static uint64_t take_bits(cf_mirror* mirror, uint32_t count) {
+    uint64_t value = bits_read(mirror->bits, count);
+    record_on_tape(mirror, (tape_entry){TAPE_BITS, count, value, {0}, NULL, NULL});
+    return value;
+}
+
+static uint32_t take_golomb(cf_mirror* mirror, uint32_t order) {
+    uint32_t value = golomb_read(mirror->bits, order);
+    record_on_tape(mirror, (tape_entry){TAPE_GOLOMB, order, value, {0}, NULL, NULL});
+    return value;
+}
+
+static bool take_absent(cf_mirror* mirror) {
+    if (!row_read_absent(mirror->bits)) return false;
+    record_on_tape(mirror, (tape_entry){TAPE_ABSENT, 0, 0, {0}, NULL, NULL});
+    return true;
+}
+
+static void take_row(cf_mirror* mirror, cf_record* record, const cf_bases* bases, bool is_listed) {
+    const cf_layout* layout = &record->template->layout;
+    record->words = must(calloc(layout->element_count + 1, sizeof(uint64_t)));
+    row_read(layout, bases, is_listed, record->words, mirror->bits);
+    record_on_tape(mirror, (tape_entry){TAPE_ROW, is_listed, 0, *bases, layout, record->words});
+}
+
+static void play_tape(const cf_mirror* mirror, bit_stream* again) {
+    for (uint32_t i = 0; i < mirror->tape_count; i++) {
+        const tape_entry* entry = &mirror->tape[i];
+        if (entry->kind == TAPE_BITS)
+            bits_write(again, entry->value, entry->parameter);
+        else if (entry->kind == TAPE_GOLOMB)
+            golomb_write(again, entry->parameter, (uint32_t)entry->value);
+        else if (entry->kind == TAPE_ABSENT)
+            row_write_absent(again);
+        else
+            row_write(entry->layout, &entry->bases, entry->parameter, entry->words, again);
+    }
+}
+
+// ---- decoding ------------------------------------------------------------------------------------------
+
+typedef struct slot_list {
+    uint32_t order;
+    uint64_t next;
+} slot_list;
+
+static slot_state* slot_at(cf_mirror* mirror, uint32_t number) {
+    slot_state** slot = &mirror->slots[number];
+    if (!*slot) *slot = must(calloc(1, sizeof **slot));
+    return *slot;
+}
+
+// NULL: the slot was named before in this body, or there is no room.
+static cf_record* add_record(cf_mirror* mirror, record_kind kind, uint32_t number) {
+    slot_state* slot = slot_at(mirror, number);
+    if (slot->seen_body == mirror->body_number || mirror->record_count == RECORDS_MAX) return NULL;
+    slot->seen_body = mirror->body_number;
     cf_record* added = &mirror->records[mirror->record_count++];
-    *added = (cf_record){.kind = kind, .index = index};
+    *added = (cf_record){.kind = kind, .slot = number};
     return added;
 }
 
-static void read_words(cf_record* record, const uint64_t* base, bit_stream* bits) {
-    record->words = must(calloc(record->template->layout.element_count + 1, sizeof(uint64_t)));
-    row_read(&record->template->layout, base, record->words, bits);
+static cf_record* read_named(cf_mirror* mirror, record_kind kind, slot_list* list) {
+    uint64_t number = list->next + take_golomb(mirror, list->order);
+    if (mirror->bits->failed || number >= mirror->index_max) return NULL;
+    list->next = number + 1;
+    return add_record(mirror, kind, (uint32_t)number);
 }
 
-static body_result read_destroys(cf_mirror* mirror, bit_stream* bits) {
-    uint32_t count = golomb_read(bits, 0);
-    index_list list = {.is_first = true};
-    if (count > 0) list.order = (uint32_t)bits_read(bits, 4);
-    for (uint32_t i = 0; i < count; i++) {
-        cf_record* destroy = add_record(mirror, RECORD_DESTROY, read_index(mirror, &list, bits));
-        if (!destroy) return BODY_MALFORMED;
-        destroy->generation = (uint32_t)bits_read(bits, 10);
-        if (destroy->generation == 0) return BODY_MALFORMED;
-    }
-    return bits->failed ? BODY_MALFORMED : BODY_DECODED;
-}
-
-static const template_row* read_template(cf_mirror* mirror, bit_stream* bits) {
-    uint8_t parts[8];
-    uint32_t count = (uint32_t)bits_read(bits, 3) + 1;
+static body_result read_destroys(cf_mirror* mirror) {
+    uint32_t count = take_golomb(mirror, 0);
+    slot_list list = {0};
+    if (count > 0) list.order = (uint32_t)take_bits(mirror, 4);
     for (uint32_t i = 0; i < count; i++)
-        parts[i] = (uint8_t)bits_read(bits, schema_wire_bits(mirror->schema));
-    return bits->failed ? NULL : schema_find(mirror->schema, parts, count);
+        if (!read_named(mirror, RECORD_DESTROY, &list)) return BODY_MALFORMED;
+    return mirror->bits->failed ? BODY_MALFORMED : BODY_DECODED;
 }
 
-static body_result read_creates(cf_mirror* mirror, bit_stream* bits) {
-    uint32_t count = golomb_read(bits, 0);
-    index_list list = {.is_first = true};
+static const template_row* read_template(cf_mirror* mirror) {
+    uint8_t parts[8];
+    uint32_t count = (uint32_t)take_bits(mirror, 3) + 1;
+    for (uint32_t i = 0; i < count; i++)
+        parts[i] = (uint8_t)take_bits(mirror, schema_wire_bits(mirror->schema));
+    return mirror->bits->failed ? NULL : schema_find(mirror->schema, parts, count);
+}
+
+static body_result read_creates(cf_mirror* mirror) {
+    uint32_t count = take_golomb(mirror, 0), index = 0;
+    slot_list list = {0};
     const template_row* template = NULL;
-    if (count > 0) list.order = (uint32_t)bits_read(bits, 4);
+    if (count > 0) list.order = (uint32_t)take_bits(mirror, 4);
     for (uint32_t i = 0; i < count; i++) {
-        cf_record* create = add_record(mirror, RECORD_CREATE, read_index(mirror, &list, bits));
+        cf_record* create = read_named(mirror, RECORD_CREATE, &list);
         if (!create) return BODY_MALFORMED;
-        create->generation = (uint32_t)bits_read(bits, 10);
-        if (!bits_read(bits, 1)) template = read_template(mirror, bits);
-        if (create->generation == 0 || !template || bits->failed) return BODY_MALFORMED;
+        uint32_t generation = 1;
+        bool is_next = take_bits(mirror, 1);
+        index = is_next ? index + 1 : (uint32_t)take_bits(mirror, mirror->index_bits);
+        if (!take_bits(mirror, 1)) generation = (uint32_t)take_bits(mirror, 10);
+        if (!take_bits(mirror, 1)) template = read_template(mirror);
+        if (mirror->bits->failed || !template || generation == 0) return BODY_MALFORMED;
+        if (index == 0 || index > mirror->index_max) return BODY_MALFORMED;
+        if (mirror->indices[index].created_body == mirror->body_number) return BODY_MALFORMED;
+        mirror->indices[index].created_body = mirror->body_number;
+        create->handle = generation << 22 | index;
         create->template = template;
-        read_words(create, template->defaults, bits);
+        take_row(mirror, create, &(cf_bases){.base = template->defaults}, false);
     }
-    return bits->failed ? BODY_MALFORMED : BODY_DECODED;
+    return mirror->bits->failed ? BODY_MALFORMED : BODY_DECODED;
 }
 
-// The row that an age names, NULL when it is not there.
-static const uint64_t* find_base(cf_mirror* mirror, cf_record* update, uint64_t tick,
-                                 uint32_t age) {
-    const entity_state* entity = mirror->entities[update->index];
-    if (age == 0) return entity->template->defaults;
-    if (tick < age) return NULL;
-    for (uint32_t i = entity->row_count; i-- > 0;) {
-        const stamped_row* row = &entity->rows[i];
-        bool is_wanted = age == AGE_SETTLED ? row->tick <= tick - age : row->tick == tick - age;
-        if (!is_wanted) continue;
-        update->has_base = true;
-        update->base_tick = row->tick;
-        return row->words;
-    }
+// ---- runs ----
+
+typedef enum run_kind { RUN_ABSOLUTE, RUN_BY_AGE, RUN_BY_PACKET } run_kind;
+
+typedef struct cf_run {
+    run_kind kind;
+    bool is_settled;
+    uint64_t base_tick;
+    uint32_t second; // d
+} cf_run;
+
+static const uint64_t* row_of_tick(const slot_state* slot, uint64_t tick) {
+    for (uint32_t i = 0; i < slot->row_count; i++)
+        if (slot->rows[i].tick == tick) return slot->rows[i].words;
     return NULL;
 }
 
-static body_result read_update(cf_mirror* mirror, uint64_t tick, uint32_t age, index_list* list,
-                               bit_stream* bits) {
-    cf_record* update = add_record(mirror, RECORD_UPDATE, read_index(mirror, list, bits));
-    if (!update) return BODY_MALFORMED;
-    const entity_state* entity = mirror->entities[update->index];
-    bool is_known = entity->is_alive && entity->begin_tick < tick;
-    const uint64_t* base = is_known ? find_base(mirror, update, tick, age) : NULL;
-    if (!base) {
-        bool is_late =
-            tick < mirror->newest_tick || (entity->was_told && entity->last_tick >= tick);
-        return is_late ? BODY_WITHOUT_BASE : BODY_MALFORMED;
+// @return false: one of them is not there.
+static bool find_bases(const cf_mirror* mirror, const cf_run* run, const slot_state* slot,
+                       cf_bases* bases, cf_record* record) {
+    *bases = (cf_bases){.base = slot->template->defaults};
+    if (run->kind == RUN_ABSOLUTE) return true;
+    record->has_base = true;
+    if (run->is_settled) {
+        bases->base = NULL;
+        for (uint32_t i = 0; i < slot->row_count && slot->rows[i].tick <= run->base_tick; i++) {
+            bases->base = slot->rows[i].words;
+            record->oldest_tick = slot->rows[i].tick;
+        }
+        return bases->base;
     }
-    update->template = entity->template;
-    read_words(update, base, bits);
+    bases->base = row_of_tick(slot, run->base_tick);
+    bases->ticks = (uint32_t)(mirror->tick - run->base_tick);
+    bases->ticks2 = run->second;
+    record->oldest_tick = run->base_tick - run->second;
+    if (run->second > run->base_tick) return false;
+    if (run->second > 0) bases->base2 = row_of_tick(slot, record->oldest_tick);
+    return bases->base && (bases->base2 || run->second == 0);
+}
+
+static body_result miss(const cf_mirror* mirror, const slot_state* slot) {
+    bool is_late = mirror->has_packet && mirror->tick < mirror->newest_tick;
+    bool has_moved_on = slot && slot->was_told && slot->last_tick >= mirror->tick;
+    return is_late || has_moved_on ? BODY_WITHOUT_BASE : BODY_MALFORMED;
+}
+
+static body_result read_update(cf_mirror* mirror, const cf_run* run, cf_record* update) {
+    if (!update) return BODY_MALFORMED;
+    const slot_state* slot = mirror->slots[update->slot];
+    cf_bases bases;
+    if (!slot->is_alive || slot->begin_tick >= mirror->tick) return miss(mirror, slot);
+    update->handle = slot->handle;
+    update->template = slot->template;
+    if (mirror->indices[slot->handle & 0x3fffff].created_body == mirror->body_number)
+        return BODY_MALFORMED;
+    if (!find_bases(mirror, run, slot, &bases, update)) return miss(mirror, slot);
+    take_row(mirror, update, &bases, run->kind == RUN_BY_PACKET);
     mirror->counts.updates++;
-    if (age == 0) mirror->counts.from_default++;
-    if (age == AGE_SETTLED) mirror->counts.settled++;
-    if (age > 0 && age < AGE_SETTLED) mirror->counts.bases++;
+    mirror->counts.from_default += run->kind == RUN_ABSOLUTE;
+    mirror->counts.settled += run->is_settled;
+    mirror->counts.bases += run->kind == RUN_BY_AGE && !run->is_settled;
+    mirror->counts.from_packet += run->kind == RUN_BY_PACKET;
+    mirror->counts.second_rows += bases.base2 != NULL;
+    return mirror->bits->failed ? BODY_MALFORMED : BODY_DECODED;
+}
+
+static body_result read_records(cf_mirror* mirror, const cf_run* run) {
+    uint64_t count = (uint64_t)take_golomb(mirror, 1) + 1;
+    slot_list list = {.order = (uint32_t)take_bits(mirror, 4)};
+    for (uint64_t i = 0; i < count; i++) {
+        body_result result = read_update(mirror, run, read_named(mirror, RECORD_UPDATE, &list));
+        if (result != BODY_DECODED) return result;
+    }
     return BODY_DECODED;
 }
 
-static body_result read_runs(cf_mirror* mirror, uint64_t tick, bit_stream* bits) {
-    uint32_t runs = golomb_read(bits, 0);
-    for (uint32_t r = 0; r < runs && !bits->failed; r++) {
-        uint32_t age = 0;
-        if (bits_read(bits, 1)) {
-            age = (uint32_t)bits_read(bits, 8);
-            if (age == 0) return BODY_MALFORMED;
+static body_result read_listed(cf_mirror* mirror, const cf_run* run, const packet_list* list) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (take_absent(mirror)) {
+            mirror->counts.absent++;
+            continue;
         }
-        uint64_t count = (uint64_t)golomb_read(bits, 1) + 1;
-        index_list list = {.order = (uint32_t)bits_read(bits, 4), .is_first = true};
-        for (uint64_t i = 0; i < count; i++) {
-            body_result result = read_update(mirror, tick, age, &list, bits);
-            if (result != BODY_DECODED) return result;
-        }
+        cf_record* update = add_record(mirror, RECORD_UPDATE, list->slots[i]);
+        body_result result = read_update(mirror, run, update);
+        if (result != BODY_DECODED) return result;
     }
-    return bits->failed ? BODY_MALFORMED : BODY_DECODED;
+    return mirror->bits->failed ? BODY_MALFORMED : BODY_DECODED;
 }
 
-static body_result read_body(cf_mirror* mirror, uint64_t tick, bit_stream* bits) {
-    if (bits->size_bits == 0) return BODY_DECODED;
-    body_result result = read_destroys(mirror, bits);
-    if (result == BODY_DECODED) result = read_creates(mirror, bits);
-    if (result == BODY_DECODED) result = read_runs(mirror, tick, bits);
+static body_result read_run(cf_mirror* mirror) {
+    cf_run run = {.kind = (run_kind)take_bits(mirror, 2)};
+    const packet_list* list = NULL;
+    uint64_t age = 0;
+    if (run.kind > RUN_BY_PACKET) return BODY_MALFORMED;
+    if (run.kind == RUN_ABSOLUTE) return read_records(mirror, &run);
+    if (run.kind == RUN_BY_AGE) {
+        age = take_bits(mirror, 8);
+        if (age == 0) return BODY_MALFORMED;
+        if (age > mirror->tick) return miss(mirror, NULL);
+        run.is_settled = age == AGE_SETTLED;
+    } else {
+        uint16_t back = (uint16_t)take_bits(mirror, 6), wanted = (uint16_t)(mirror->seq - back);
+        list = &mirror->lists[wanted % LISTS_KEPT];
+        if (back == 0 || mirror->bits->failed) return BODY_MALFORMED;
+        if (!list->is_there || list->seq != wanted) return miss(mirror, NULL);
+        if (list->tick > mirror->tick) return BODY_MALFORMED;
+        age = mirror->tick - list->tick;
+        if (age > UINT32_MAX) return BODY_MALFORMED;
+    }
+    run.base_tick = mirror->tick - age;
+    run.second = take_golomb(mirror, 2);
+    if (mirror->bits->failed || run.second > (run.is_settled ? 0 : SECOND_MAX))
+        return BODY_MALFORMED;
+    return list ? read_listed(mirror, &run, list) : read_records(mirror, &run);
+}
+
+static body_result read_body(cf_mirror* mirror) {
+    if (mirror->bits->size_bits > 4096 * 8) return BODY_MALFORMED;
+    body_result result = read_destroys(mirror);
+    if (result == BODY_DECODED) result = read_creates(mirror);
     if (result != BODY_DECODED) return result;
-    size_t padding = bits->size_bits - bits->at;
-    bool is_padded = padding <= 7 && bits_read(bits, (uint32_t)padding) == 0;
-    return is_padded ? BODY_DECODED : BODY_MALFORMED;
+    uint32_t runs = take_golomb(mirror, 0);
+    for (uint32_t r = 0; r < runs && result == BODY_DECODED; r++)
+        result = mirror->bits->failed ? BODY_MALFORMED : read_run(mirror);
+    if (result != BODY_DECODED) return result;
+    return !mirror->bits->failed && is_padding(mirror->bits) ? BODY_DECODED : BODY_MALFORMED;
 }
 
 // ---- applying ------------------------------------------------------------------------------------------
 
-static void forget_row(entity_state* entity, uint32_t position) {
-    free(entity->rows[position].words);
-    entity->row_count--;
-    memmove(entity->rows + position, entity->rows + position + 1,
-            (entity->row_count - position) * sizeof *entity->rows);
+static void forget_row(slot_state* slot, uint32_t position) {
+    free(slot->rows[position].words);
+    slot->row_count--;
+    memmove(slot->rows + position, slot->rows + position + 1,
+            (slot->row_count - position) * sizeof *slot->rows);
 }
 
-static void keep_row(entity_state* entity, uint64_t tick, uint64_t* words) {
-    uint32_t at = entity->row_count;
-    while (at > 0 && entity->rows[at - 1].tick > tick)
+static void keep_row(slot_state* slot, uint64_t tick, uint64_t* words) {
+    uint32_t at = slot->row_count;
+    while (at > 0 && slot->rows[at - 1].tick > tick)
         at--;
-    bool is_known = at > 0 && entity->rows[at - 1].tick == tick;
-    if (is_known || (at == 0 && entity->row_count == ROWS_KEPT)) {
+    bool is_known = at > 0 && slot->rows[at - 1].tick == tick;
+    if (is_known || (at == 0 && slot->row_count == ROWS_KEPT)) {
         free(words);
         return;
     }
-    if (entity->row_count == ROWS_KEPT) {
-        forget_row(entity, 0);
+    if (slot->row_count == ROWS_KEPT) {
+        forget_row(slot, 0);
         at--;
     }
-    memmove(entity->rows + at + 1, entity->rows + at,
-            (entity->row_count - at) * sizeof *entity->rows);
-    entity->rows[at] = (stamped_row){tick, words};
-    entity->row_count++;
+    memmove(slot->rows + at + 1, slot->rows + at, (slot->row_count - at) * sizeof *slot->rows);
+    slot->rows[at] = (stamped_row){tick, words};
+    slot->row_count++;
 }
 
-static bool is_of_this_life(const entity_state* entity, const cf_record* record, uint32_t handle) {
-    return record->kind == RECORD_UPDATE ||
-           (record->kind == RECORD_CREATE && entity->is_alive && entity->handle == handle &&
-            entity->template == record->template);
+static void end_life(slot_state* slot) {
+    forget_rows(slot);
+    slot->is_alive = false;
 }
 
-static void begin_life(cf_mirror* mirror, entity_state* entity, const cf_record* record,
-                       uint32_t handle, uint64_t tick) {
-    entity->has_other = entity->was_told;
-    entity->other_tick = entity->last_tick;
-    if (entity->is_alive) mirror->counts.recreates++;
-    forget_rows(entity);
-    entity->is_alive = true;
-    entity->handle = handle;
-    entity->template = record->template;
-    entity->begin_tick = tick;
+// Whoever has this index in another slot loses that slot.
+static void leave_other_slots(cf_mirror* mirror, const cf_record* record, uint64_t tick) {
+    for (uint32_t i = 0; i < mirror->index_max; i++) {
+        slot_state* other = mirror->slots[i];
+        if (!other || i == record->slot || !other->is_alive) continue;
+        if ((other->handle & 0x3fffff) != (record->handle & 0x3fffff)) continue;
+        end_life(other);
+        if (!other->was_told || other->last_tick < tick) other->last_tick = tick;
+        other->was_told = true;
+    }
+}
+
+static void begin_life(cf_mirror* mirror, slot_state* slot, const cf_record* record,
+                       uint64_t tick) {
+    if (slot->is_alive) mirror->counts.recreates++;
+    leave_other_slots(mirror, record, tick);
+    forget_rows(slot);
+    slot->has_other = slot->was_told;
+    slot->other_tick = slot->last_tick;
+    slot->is_alive = true;
+    slot->handle = record->handle;
+    slot->template = record->template;
+    slot->begin_tick = tick;
     mirror->counts.creates++;
 }
 
 static void take_record(cf_mirror* mirror, cf_record* record, uint64_t tick) {
-    entity_state* entity = mirror->entities[record->index];
-    uint32_t handle = record->generation << 22 | record->index;
-    bool is_newer = !entity->was_told || tick > entity->last_tick;
-    bool is_same = is_of_this_life(entity, record, handle);
+    slot_state* slot = mirror->slots[record->slot];
+    index_state* index = &mirror->indices[record->handle & 0x3fffff];
+    bool is_row = record->kind != RECORD_DESTROY;
+    bool is_newer = (!slot->was_told || tick > slot->last_tick) &&
+                    (!is_row || !index->was_told || tick > index->last_tick);
+    bool is_same = is_row && slot->is_alive && slot->handle == record->handle &&
+                   slot->template == record->template;
     if (!is_newer) {
-        if (is_same && !(entity->has_other && tick <= entity->other_tick)) {
-            keep_row(entity, tick, record->words);
-            record->words = NULL;
-            if (tick < entity->begin_tick) entity->begin_tick = tick;
-        }
         mirror->counts.late++;
+        if (!is_same || (slot->has_other && tick <= slot->other_tick)) return;
+        keep_row(slot, tick, record->words);
+        record->words = NULL;
+        if (tick < slot->begin_tick) slot->begin_tick = tick;
         return;
     }
-    if (record->kind == RECORD_DESTROY) {
-        if (entity->is_alive) mirror->counts.destroys++;
-        forget_rows(entity);
-        entity->is_alive = false;
-        entity->handle = handle;
+    if (!is_row) {
+        mirror->counts.destroys += slot->is_alive;
+        end_life(slot);
     } else {
-        if (!is_same) begin_life(mirror, entity, record, handle, tick);
-        keep_row(entity, tick, record->words);
+        if (!is_same) begin_life(mirror, slot, record, tick);
+        keep_row(slot, tick, record->words);
         record->words = NULL;
-        while (record->has_base && entity->rows[0].tick < record->base_tick)
-            forget_row(entity, 0);
+        while (record->has_base && slot->rows[0].tick < record->oldest_tick)
+            forget_row(slot, 0);
+        index->was_told = true;
+        index->last_tick = tick;
     }
-    entity->was_told = true;
-    entity->last_tick = tick;
+    slot->was_told = true;
+    slot->last_tick = tick;
 }
 
-body_result mirror_take(cf_mirror* mirror, uint64_t tick, uint8_t* body, size_t bytes) {
-    if (bytes > 4096) return BODY_MALFORMED;
-    bit_stream bits = bits_over(body, bytes);
+static int compare_slots(const void* a, const void* b) {
+    uint32_t x = *(const uint32_t*)a, y = *(const uint32_t*)b;
+    return x < y ? -1 : x > y;
+}
+
+static void remember_list(cf_mirror* mirror) {
+    uint16_t ahead = (uint16_t)(mirror->seq - mirror->newest_seq);
+    if (!mirror->has_packet || (ahead > 0 && ahead <= 32767)) mirror->newest_seq = mirror->seq;
+    packet_list* list = &mirror->lists[mirror->seq % LISTS_KEPT];
+    if ((uint16_t)(mirror->newest_seq - mirror->seq) >= LISTS_KEPT) return;
+    for (uint32_t i = 0; i < LISTS_KEPT; i++)
+        if ((uint16_t)(mirror->newest_seq - mirror->lists[i].seq) >= LISTS_KEPT)
+            mirror->lists[i].is_there = false;
+    free(list->slots);
+    *list = (packet_list){.is_there = true, .seq = mirror->seq, .tick = mirror->tick};
+    list->slots = must(calloc(mirror->record_count + 1, sizeof *list->slots));
+    for (uint32_t i = 0; i < mirror->record_count; i++)
+        if (mirror->records[i].kind != RECORD_DESTROY)
+            list->slots[list->count++] = mirror->records[i].slot;
+    qsort(list->slots, list->count, sizeof *list->slots, compare_slots);
+}
+
+body_result mirror_take(cf_mirror* mirror, uint16_t seq, uint64_t tick, bit_stream* body,
+                        bit_stream* again) {
     mirror->record_count = 0;
+    mirror->tape_count = 0;
     mirror->body_number++;
-    body_result result = read_body(mirror, tick, &bits);
+    mirror->bits = body;
+    mirror->seq = seq;
+    mirror->tick = tick;
+    body_result result = body ? read_body(mirror) : BODY_DECODED;
+    if (result == BODY_DECODED) {
+        if (again) play_tape(mirror, again);
+        remember_list(mirror);
+    }
     for (uint32_t i = 0; i < mirror->record_count; i++) {
         if (result == BODY_DECODED) take_record(mirror, &mirror->records[i], tick);
         free(mirror->records[i].words);
     }
-    if (result == BODY_DECODED && tick > mirror->newest_tick) mirror->newest_tick = tick;
+    if (result != BODY_DECODED) return result;
+    if (!mirror->has_packet || tick > mirror->newest_tick) mirror->newest_tick = tick;
+    mirror->has_packet = true;
     return result;
+}
+
+sample_result mirror_sample(const cf_mirror* mirror, const cf_header* header) {
+    if (!header->has_sample || header->sample_slot >= mirror->index_max) return SAMPLE_NOT_THERE;
+    const slot_state* slot = mirror->slots[header->sample_slot];
+    if (!slot || !slot->is_alive || slot->last_tick != header->tick - header->sample_age)
+        return SAMPLE_NOT_THERE;
+    const uint64_t* words = slot->rows[slot->row_count - 1].words;
+    uint8_t bytes[ELEMENTS_MAX * 8];
+    uint32_t count = slot->template->layout.element_count;
+    for (uint32_t i = 0; i < count * 8; i++)
+        bytes[i] = (uint8_t)(words[i / 8] >> (i % 8 * 8));
+    uint64_t hash = XXH3_64bits(bytes, count * 8);
+    return (hash & 0xffff) == header->sample_hash ? SAMPLE_EQUAL : SAMPLE_DIFFERS;
 }
 
 // ---- scope hash ----------------------------------------------------------------------------------------
 
-static void add_entity(XXH3_state_t* state, const entity_state* entity) {
-    const cf_layout* layout = &entity->template->layout;
-    const uint64_t* words = entity->rows[entity->row_count - 1].words;
+static void add_entity(XXH3_state_t* state, const slot_state* slot) {
+    const cf_layout* layout = &slot->template->layout;
+    const uint64_t* words = slot->rows[slot->row_count - 1].words;
     uint8_t handle[4];
     for (uint32_t i = 0; i < 4; i++)
-        handle[i] = (uint8_t)(entity->handle >> (8 * i));
+        handle[i] = (uint8_t)(slot->handle >> (8 * i));
     XXH3_64bits_update(state, handle, sizeof handle);
-    XXH3_64bits_update(state, entity->template->name, strlen(entity->template->name) + 1);
+    XXH3_64bits_update(state, slot->template->name, strlen(slot->template->name) + 1);
     for (uint32_t c = 0; c < layout->component_count; c++) {
         uint8_t packed[ELEMENTS_MAX * 8] = {0};
         bit_stream bits = bits_over(packed, sizeof packed);
@@ -337,14 +558,23 @@ static void add_entity(XXH3_state_t* state, const entity_state* entity) {
     }
 }
 
+static int compare_indices(const void* a, const void* b) {
+    uint32_t x = (*(slot_state* const*)a)->handle & 0x3fffff;
+    uint32_t y = (*(slot_state* const*)b)->handle & 0x3fffff;
+    return x < y ? -1 : x > y;
+}
+
 uint64_t mirror_scope_hash(const cf_mirror* mirror, uint32_t* entities) {
+    slot_state** living = must(calloc(mirror->index_max, sizeof(slot_state*)));
+    *entities = 0;
+    for (uint32_t i = 0; i < mirror->index_max; i++)
+        if (mirror->slots[i] && mirror->slots[i]->is_alive)
+            living[(*entities)++] = mirror->slots[i];
+    qsort(living, *entities, sizeof(slot_state*), compare_indices);
     XXH3_state_t state;
     XXH3_64bits_reset(&state);
-    *entities = 0;
-    for (uint32_t i = 1; i <= mirror->index_max; i++) {
-        if (!mirror->entities[i] || !mirror->entities[i]->is_alive) continue;
-        add_entity(&state, mirror->entities[i]);
-        ++*entities;
-    }
+    for (uint32_t i = 0; i < *entities; i++)
+        add_entity(&state, living[i]);
+    free(living);
     return XXH3_64bits_digest(&state);
 }

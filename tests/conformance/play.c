@@ -53,7 +53,7 @@ typedef struct game_client {
     size_t input_sizes[INPUTS_KEPT]; // by number mod INPUTS_KEPT
     bool is_cheer_acked;
     // what was seen
-    uint32_t packets, refused, malformed, doubled, events, cheered;
+    uint32_t packets, refused, malformed, doubled, events, cheered, samples;
 } game_client;
 
 static double now_s(void) {
@@ -76,7 +76,7 @@ static void send_control(game_client* client, const Shoal__Wire__ClientControl* 
 static void say_hello(game_client* client) {
     char game[] = "breakout", name[] = "conformance";
     Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
-    hello.protocol = 2;
+    hello.protocol = 3;
     hello.schema_hash = schema_hash(client->schema);
     hello.game = game;
     hello.name = name;
@@ -197,26 +197,41 @@ static void hear_event(game_client* client, const Shoal__Wire__GameEvent* event)
     if (cheered) breakout__cheered__free_unpacked(cheered, NULL);
 }
 
+static void take_events(game_client* client, const Shoal__Wire__StatePacket* packet,
+                        const cf_header* header) {
+    for (size_t i = 0; i < packet->n_events; i++)
+        hear_event(client, packet->events[i]);
+    if (header->has_input && header->input_used + header->input_depth >= client->input_ack) {
+        client->input_ack = header->input_used + header->input_depth;
+        client->input_depth = header->input_depth;
+    }
+    if (header->has_event_ack && header->event_ack >= 1) client->is_cheer_acked = true;
+}
+
 static void take_state(game_client* client, const Shoal__Wire__StatePacket* packet) {
-    uint16_t seq = (uint16_t)packet->seq;
+    bit_stream bits = bits_over(packet->state.data, packet->state.len);
+    cf_known known = {.input = client->input_number, .event = 1};
+    cf_header header;
     client->packets++;
-    if (was_received(client, seq)) {
+    known.has_tick = mirror_tick(client->mirror, &known.tick);
+    if (!header_read(&bits, &known, &header)) {
+        fault(client, "a header that cannot be read");
+        return;
+    }
+    if (was_received(client, header.seq)) {
         client->doubled++;
         return;
     }
     body_result result =
-        mirror_take(client->mirror, packet->tick, packet->body.data, packet->body.len);
+        mirror_take(client->mirror, header.seq, header.tick, header.has_body ? &bits : NULL, NULL);
     if (result == BODY_WITHOUT_BASE) client->refused++;
     if (result == BODY_MALFORMED) fault(client, "a body that cannot be read");
     if (result != BODY_DECODED) return;
-    note_received(client, seq);
-    for (size_t i = 0; i < packet->n_events; i++)
-        hear_event(client, packet->events[i]);
-    if (packet->input_used + packet->input_depth >= client->input_ack) {
-        client->input_ack = packet->input_used + packet->input_depth;
-        client->input_depth = packet->input_depth;
-    }
-    if (packet->event_ack >= 1) client->is_cheer_acked = true;
+    sample_result sample = mirror_sample(client->mirror, &header);
+    client->samples += sample == SAMPLE_EQUAL;
+    if (sample == SAMPLE_DIFFERS) fault(client, "a sample of something else");
+    note_received(client, header.seq);
+    take_events(client, packet, &header);
 }
 
 static void hear_state(game_client* client, const ENetPacket* received) {
@@ -224,7 +239,7 @@ static void hear_state(game_client* client, const ENetPacket* received) {
     Shoal__Wire__StatePacket* packet = NULL;
     if (received->dataLength <= PACKET_BYTES_MAX)
         packet = shoal__wire__state_packet__unpack(NULL, received->dataLength, received->data);
-    if (!packet || packet->seq > 65535) {
+    if (!packet) {
         fault(client, "a state packet that cannot be read");
     } else {
         take_state(client, packet);
@@ -332,12 +347,14 @@ static bool report(const game_client* client) {
            " schema=%s reason=%" PRIu32 " packets=%" PRIu32 " refused=%" PRIu32 " doubled=%" PRIu32
            " malformed=%" PRIu32 " events=%" PRIu32 " cheered=%" PRIu32 " inputs_acked=%" PRIu32
            " creates=%" PRIu32 " recreates=%" PRIu32 " destroys=%" PRIu32 " updates=%" PRIu32
-           " bases=%" PRIu32 " settled=%" PRIu32 " from_default=%" PRIu32 " late=%" PRIu32 "\n",
+           " bases=%" PRIu32 " from_packet=%" PRIu32 " second_rows=%" PRIu32 " settled=%" PRIu32
+           " from_default=%" PRIu32 " late=%" PRIu32 " samples=%" PRIu32 "\n",
            client->id, client->goodbye_tick, entities, hash,
            client->has_equal_schema ? "equal" : "other", client->goodbye_reason, client->packets,
            client->refused, client->doubled, client->malformed, client->events, client->cheered,
            client->input_ack, counts.creates, counts.recreates, counts.destroys, counts.updates,
-           counts.bases, counts.settled, counts.from_default, counts.late);
+           counts.bases, counts.from_packet, counts.second_rows, counts.settled,
+           counts.from_default, counts.late, client->samples);
     return client->malformed == 0;
 }
 

@@ -29,7 +29,8 @@ play() {
     says conformance.out ' reason=1 '
     says conformance.out ' malformed=0 '
     says conformance.out ' updates=[1-9]'
-    says conformance.out ' bases=[1-9]'
+    says conformance.out ' (bases|from_packet)=[1-9]'
+    says conformance.out ' samples=[1-9]'
     says conformance.out ' cheered=1 '
     says conformance.out ' inputs_acked=[1-9]'
     says server.out "^peer id=$(value id conformance.out) .* end=goodbye$"

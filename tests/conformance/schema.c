@@ -302,6 +302,8 @@ static void add_template(cf_schema* schema, uint8_t number) {
     add_number(&state, schema->tables[number].is_singleton, 8);
     for (uint32_t c = 0; c < layout->component_count; c++) {
         add_text(&state, layout->names[c]);
+        add_text(&state, layout->integrals[c] ? layout->integrals[c] : "");
+        add_number(&state, layout->is_rotation[c], 8);
         for (uint32_t i = layout->first[c]; i < layout->first[c] + layout->count[c]; i++) {
             const cf_element* element = &layout->elements[i];
             add_number(&state, (uint64_t)element->kind, 8);
