@@ -116,8 +116,8 @@ void net_body_deinit(net_body* body) {
     base_release(allocator, body->chosen, body->slot_capacity / 64 * sizeof *body->chosen);
     base_release(allocator, body->record_of, body->slot_capacity * sizeof *body->record_of);
     base_release(allocator, body->buckets, body->slot_capacity);
-    base_release(allocator, body->by_slot, body->sorted_capacity * sizeof *body->by_slot);
-    base_release(allocator, body->by_run, body->sorted_capacity * sizeof *body->by_run);
+    base_release(allocator, body->by_slot, body->by_slot_capacity * sizeof *body->by_slot);
+    base_release(allocator, body->by_run, body->by_run_capacity * sizeof *body->by_run);
     base_release(allocator, body->scratch, body->scratch_capacity * sizeof *body->scratch);
     memset(body, 0, sizeof *body);
 }
@@ -146,23 +146,10 @@ static bool reserve_slots(net_body* body, uint32_t count) {
 }
 
 static bool reserve_sorted(net_body* body, uint32_t count) {
-    if (count <= body->sorted_capacity) return true;
-    uint32_t capacity = body->sorted_capacity;
-    if (!base_array_reserve(body->allocator, (void**)&body->by_slot, &capacity, count,
-                            sizeof *body->by_slot))
-        return false;
-    uint32_t* by_run = base_allocate(body->allocator, capacity * sizeof *by_run);
-    if (by_run) {
-        base_release(body->allocator, body->by_run, body->sorted_capacity * sizeof *by_run);
-        body->by_run = by_run;
-        body->sorted_capacity = capacity;
-        return true;
-    }
-    uint32_t* old = base_reallocate(body->allocator, body->by_slot, capacity * sizeof *old,
-                                    body->sorted_capacity * sizeof *old);
-    BASE_ASSERT(old || body->sorted_capacity == 0);
-    body->by_slot = old;
-    return false;
+    return base_array_reserve(body->allocator, (void**)&body->by_slot, &body->by_slot_capacity,
+                              count, sizeof *body->by_slot) &&
+           base_array_reserve(body->allocator, (void**)&body->by_run, &body->by_run_capacity, count,
+                              sizeof *body->by_run);
 }
 
 static net_run* add_run(net_body* body, net_run run) {

@@ -66,7 +66,7 @@ typedef struct net_body {
     uint32_t slot_capacity;
     uint32_t* by_slot; ///< records, rising by slot
     uint32_t* by_run;  ///< records, by run and then by slot
-    uint32_t sorted_capacity;
+    uint32_t by_slot_capacity, by_run_capacity;
     uint32_t* scratch; ///< of selecting
     uint32_t scratch_capacity;
     uint64_t blob_bits; ///< of the records in the body

@@ -95,10 +95,8 @@ bool net_scopes_is_due(const net_scopes* scopes, uint32_t client) {
 static inline net_scope_entry fake_entry(const net_scopes* scopes, uint32_t client,
                                          uint32_t index) {
     const fake_scope* scope = &scopes->clients[client].at[index];
-    return (net_scope_entry){.index = index,
-                             .group = scope->group,
-                             .classes = scope->classes,
-                             .weight = scope->weight};
+    return (net_scope_entry){
+        .index = index, .group = scope->group, .classes = scope->classes, .weight = scope->weight};
 }
 
 bool net_scopes_query(net_scopes* scopes, uint32_t client, const net_scope_entry* members,

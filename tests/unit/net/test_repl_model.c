@@ -237,7 +237,8 @@ static void check_groups(harness* h, client* c) {
     for (uint32_t pass = 0; pass < 2; pass++) {
         ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
         for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
-            uint32_t group = fake_scope_at(h->scopes, number_of(c), ecs_entity_index(entity))->group;
+            uint32_t group =
+                fake_scope_at(h->scopes, number_of(c), ecs_entity_index(entity))->group;
             ecs_tick tick;
             uint64_t then, now;
             if (group == 0 || !net_mirror_entity_tick(c->mirror, entity, &tick)) continue;
@@ -442,7 +443,8 @@ static void check_sample(harness* h, client* c, reached* sum) {
     uint32_t slot, age;
     uint64_t hash;
     if (!net_view_sample(c->view, &slot, &age, &hash)) return;
-    net_mirror_sample result = net_mirror_check_sample(c->mirror, slot, h->tick - age, (uint16_t)hash, NULL);
+    net_mirror_sample result =
+        net_mirror_check_sample(c->mirror, slot, h->tick - age, (uint16_t)hash, NULL);
     assert_true(result != NET_MIRROR_DIFFERS);
     sum->samples += result == NET_MIRROR_EQUAL;
 }
@@ -497,8 +499,7 @@ static void run_tick(harness* h, bool is_active, reached* sum) {
         if (!c->view && h->tick >= c->join_tick) join(h, c);
         if (!c->view) continue;
         if (is_active && h->entity_count > 0 && base_rng_chance(&h->rng, 0.01))
-            (void)net_view_heal(c->view,
-                                h->entities[base_rng_below(&h->rng, h->entity_count)]);
+            (void)net_view_heal(c->view, h->entities[base_rng_below(&h->rng, h->entity_count)]);
         if (base_rng_chance(&h->rng, h->send_chance)) server_send(h, c);
         client_tick(h, c, sum);
         if (h->tick % 8 == i) check_mirror(h, c);
@@ -553,6 +554,7 @@ static void open(harness* h, uint64_t seed) {
         .jitter_us = base_rng_below(&h->rng, 120000),
     };
     h->body_bytes = base_rng_chance(&h->rng, 0.5) ? 1172 : 40 + base_rng_below(&h->rng, 100);
+    if (h->has_groups && base_rng_chance(&h->rng, 0.3)) h->body_bytes = 30; // no group fits
 }
 
 static void close_all(harness* h) {
