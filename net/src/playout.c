@@ -68,21 +68,27 @@ static bool is_in_window(const net_playout_sample* sample, uint64_t now_us) {
     return us_since(now_us, sample->now_us) <= NET_PLAYOUT_WINDOW_MS * 1000.0;
 }
 
+// Of the ticks that a packet's sender left out before it, those from `first` to `last`.
+static double left_out_within(const net_playout_sample* sample, ecs_tick first, ecs_tick last) {
+    double from = (double)sample->tick - sample->left_out, to = (double)sample->tick - 1;
+    if (from < (double)first) from = (double)first;
+    if (to > (double)last) to = (double)last;
+    return to >= from ? to - from + 1 : 0;
+}
+
 // The part of ticks that did not come. At both ends of the window some are merely overtaken.
 static double measure_loss(const net_playout* playout, uint64_t now_us, ecs_tick oldest,
                            ecs_tick newest) {
     ecs_tick edge = (ecs_tick)(playout->late_us / playout->tick_us) + 1;
     if (newest - oldest < 2 * edge + 8) return 0;
+    const ecs_tick first = oldest + edge, last = newest - edge;
     uint32_t count = 0;
     double left_out = 0;
     for (uint32_t i = 0; i < playout->sample_count; i++) {
         const net_playout_sample* sample = &playout->samples[i];
         if (!is_in_window(sample, now_us)) continue;
-        if (sample->tick < oldest + edge || sample->tick > newest - edge) continue;
-        count++;
-        ecs_tick room =
-            sample->tick - (oldest + edge); // what lies before the window is not in its span
-        left_out += (double)(sample->left_out < room ? sample->left_out : room);
+        count += sample->tick >= first && sample->tick <= last;
+        left_out += left_out_within(sample, first, last);
     }
     double span = (double)(newest - oldest - 2 * edge) + 1.0 - left_out;
     return span > count ? 1.0 - count / span : 0;

@@ -38,6 +38,10 @@ typedef struct line {
     double stalled_until_us; // the client does nothing
     uint32_t depth_max;
     uint64_t depth_sum, depth_ticks;
+    uint32_t
+        every; // a server without news reports so often, and when an input has met its fate; 0: always
+    uint32_t owed_told;
+    uint64_t fates_told;
 } line;
 
 static void line_open(line* l, double ppm, double way_us, double jitter_us, double loss) {
@@ -100,10 +104,16 @@ static void server_tick(line* l) {
     l->depth_max = l->inputs.count > l->depth_max ? l->inputs.count : l->depth_max;
     l->depth_sum += l->inputs.count;
     l->depth_ticks++;
+    uint64_t fates = l->inputs.skipped + l->inputs.settled + l->inputs.late + l->inputs.rests;
+    bool is_due = l->every <= 1 || l->server_tick % l->every == 0 ||
+                  l->inputs.owed != l->owed_told || fates != l->fates_told;
+    l->server_next_us += TICK_US;
+    if (!is_due) return;
+    l->owed_told = l->inputs.owed;
+    l->fates_told = fates;
     if (l->inputs.used > 0 && !is_lost(l))
         l->down[l->down_count++ % FLIGHT_MAX] = (flight){
             .arrives = travel(l), .a = l->server_tick, .b = l->inputs.count, .c = l->inputs.owed};
-    l->server_next_us += TICK_US;
 }
 
 static void run(line* l, double seconds) {
@@ -175,6 +185,44 @@ static void jitter_and_loss_deepen_the_ring_until_inputs_are_in_time(void** stat
     }
 }
 
+// Ten reports a second steer as well as sixty do.
+static void a_server_without_news_keeps_the_depth_all_the_same(void** state) {
+    (void)state;
+    static const struct {
+        double way_us, jitter_us, loss, ppm;
+    } CASES[] = {{10e3, 0, 0, 0},
+                 {40e3, 0, 0, 200},
+                 {50e3, 30e3, 0, -200},
+                 {50e3, 30e3, 0.05, 50},
+                 {150e3, 30e3, 0.1, 50}};
+    for (uint32_t i = 0; i < BASE_COUNT(CASES); i++) {
+        line* l = calloc(1, sizeof *l);
+        line_open(l, CASES[i].ppm, CASES[i].way_us, CASES[i].jitter_us, CASES[i].loss);
+        l->every = 6;
+        run(l, 30);
+        forget(l);
+        run(l, 300);
+        double percent = 100.0 * (double)l->inputs.repeated / (double)l->depth_ticks;
+        printf("way %3.0f ms, jitter %2.0f ms, loss %2.0f %%: depth %.2f, at most %u; %.3f %% "
+               "repeated, %u skipped\n",
+               CASES[i].way_us * 1e-3, CASES[i].jitter_us * 1e-3, CASES[i].loss * 100, mean(l),
+               l->depth_max, percent, (uint32_t)l->inputs.skipped);
+        assert_true(percent < 0.5);
+        assert_int_equal(l->inputs.skipped, 0);
+        assert_true(mean(l) < NET_PACE_DEPTH_MAX);
+        free(l);
+    }
+    // And the start is as quick: half a second of reports, one round trip.
+    line* l = calloc(1, sizeof *l);
+    line_open(l, 0, 75e3, 5e3, 0);
+    l->every = 6;
+    run(l, 3);
+    forget(l);
+    run(l, 10);
+    assert_int_equal(l->inputs.repeated, 0);
+    free(l);
+}
+
 static void the_start_and_a_stall_are_made_good_quickly(void** state) {
     (void)state;
     line* l = calloc(1, sizeof *l);
@@ -244,6 +292,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_depth_does_not_drift_over_an_hour),
         TEST(jitter_and_loss_deepen_the_ring_until_inputs_are_in_time),
+        TEST(a_server_without_news_keeps_the_depth_all_the_same),
         TEST(the_start_and_a_stall_are_made_good_quickly),
         TEST(after_a_stall_few_ticks_are_caught_up),
         TEST(the_rate_stays_within_its_bounds),

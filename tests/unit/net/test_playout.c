@@ -316,6 +316,46 @@ static void a_server_of_one_tick_a_second_is_followed(void** state) {
     assert_true(shown > 67 && shown <= 69.2);
 }
 
+// A server that has no news sends ten packets a second: none is lost, and what moves again is not shown later.
+static void ticks_that_were_left_out_are_no_losses(void** state) {
+    (void)state;
+    net_playout playout;
+    net_playout_init(&playout, 60, 0);
+    uint64_t tick = 0;
+    for (; tick < 300; tick++) // busy
+        net_playout_packet(&playout, 1000000 + tick * 16667, tick + 1, 0);
+    assert_true(playout.loss < 0.001);
+    double busy_us = playout.target_us;
+    for (; tick < 1200; tick += 6) { // idle
+        net_playout_packet(&playout, 1000000 + tick * 16667, tick + 1, 5);
+        assert_true(net_playout_advance(&playout, 1000000 + tick * 16667));
+        assert_true(playout.loss < 0.02);
+    }
+    assert_true(playout.step == 1.0);
+    assert_true(playout.target_us < busy_us + 1000.0);
+}
+
+static void a_divisor_asks_for_as_many_ticks_more(void** state) {
+    (void)state;
+    for (uint32_t divisor = 1; divisor <= NET_SEND_DIVISOR_MAX; divisor++) {
+        net_playout playout;
+        net_playout_init(&playout, 60, 0);
+        for (uint64_t tick = 0; tick < 600; tick += divisor) {
+            uint64_t now_us = 1000000 + tick * 16667;
+            net_playout_packet(&playout, now_us, tick + 1, divisor - 1);
+            assert_true(net_playout_advance(&playout, now_us));
+        }
+        assert_true(playout.step == (double)divisor);
+        assert_true(playout.loss < 0.001);
+        assert_true(playout.target_us >= divisor * 16600.0);
+        // Every second packet lost: that is loss, and none of the ticks left out is (by numbers, one was lost).
+        net_playout_init(&playout, 60, 0);
+        for (uint64_t tick = 0; tick < 600; tick += 2 * divisor)
+            net_playout_packet(&playout, 1000000 + tick * 16667, tick + 1, 2 * divisor - 2);
+        assert_true(playout.loss > 0.4 && playout.loss < 0.6);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(nothing_is_shown_before_the_first_packet),
@@ -329,6 +369,8 @@ int main(void) {
         TEST(the_delay_is_bounded_on_the_worst_of_lines),
         TEST(clocks_that_run_apart_do_not_drift_in_an_hour),
         TEST(the_frame_rate_does_not_matter),
+        TEST(ticks_that_were_left_out_are_no_losses),
+        TEST(a_divisor_asks_for_as_many_ticks_more),
         TEST(a_server_of_one_tick_a_second_is_followed),
         TEST(ticks_and_times_that_make_no_sense_do_no_harm),
     };
