@@ -13,17 +13,18 @@
 #define ARENA_VIEW_WIDTH 1280.0f
 #define ARENA_VIEW_HEIGHT 720.0f
 #define ARENA_SIZE 512.0f
-#define ARENA_EDGE 3.0f     ///< nobody comes nearer to the map's edge
-#define ARENA_STEP 0.03125f ///< of pos and vel on the wire
-#define ARENA_SIGHT 72.0f   ///< radius within which a client hears of what is there
-#define ARENA_TEAMS 4u      ///< numbered from 1
-#define ARENA_RADIUS 1.5f   ///< of a fighter
+#define ARENA_EDGE 3.0f         ///< nobody comes nearer to the map's edge
+#define ARENA_STEP 0.03125f     ///< of pos and vel on the wire
+#define ARENA_SIGHT 72.0f       ///< radius within which a client hears of what is there
+#define ARENA_GHOST_SIGHT 90.0f ///< the same of who waits for the next life
+#define ARENA_TEAMS 4u          ///< numbered from 1
+#define ARENA_RADIUS 1.5f       ///< of a fighter
 #define ARENA_SOLDIER_SPEED 10.0f
 #define ARENA_PLAYER_SPEED 14.0f
 #define ARENA_BOOST_FACTOR 1.5f
 #define ARENA_SHOT_SPEED 48.0f
 #define ARENA_SHOT_S 0.75f
-#define ARENA_SHOT_DAMAGE 14
+#define ARENA_SHOT_DAMAGE 20
 #define ARENA_RAY_DAMAGE 40
 #define ARENA_RAY_REACH 44.0f
 #define ARENA_RAY_AMMO 5
@@ -241,7 +242,8 @@ typedef struct arena_rock {
 /// The rock of a cell of the map; it lies all inside.
 arena_rock arena_map_rock(uint32_t column, uint32_t row);
 ecs_vec2 arena_map_base(uint32_t team);
-float arena_snap(float value); ///< to ARENA_STEP
+ecs_vec2 arena_map_stand(uint32_t team); ///< where its flag is at home
+float arena_snap(float value);           ///< to ARENA_STEP
 /// Is a point within a rock?
 bool arena_map_is_rock(float x, float y);
 /// One step: by `wish`, units per second, out of rocks, within the map. vel is what it moved.
@@ -293,8 +295,14 @@ arena_entry* arena_find_entry(ecs_world* world, const arena_game* game, ecs_enti
 ecs_vec2 arena_place_in_base(base_rng* rng, uint8_t team);
 int32_t arena_points(const arena_score* score);
 
-// interest.c
+// interest.c: nothing is asked for where nobody is served
 extern const net_interest_rules arena_interest;
+/// A client hears of its team wherever that is.
+void arena_hear_team(const arena_game* game, uint32_t client, uint8_t team);
+/// A client looks from there and so far; NULL: from its fighter, as all do.
+void arena_look_from(const arena_game* game, uint32_t client, const ecs_vec2* pos, float radius);
+/// What a client may see is another matter from this tick on.
+void arena_look_again(const arena_game* game, uint32_t client);
 
 // predict.c
 uint32_t arena_predict(ecs_world* world, void* context, ecs_entity player, net_predicted* entities,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Flags: taken from another team's base, carried to the own one.
+// Flags: taken from another team's stand, carried to the own base.
 //
 //     HOME --an enemy touches it--> CARRIED --reaches the own base--> HOME, captured
 //                                     |----the carrier dies--> DROPPED --its team touches it, or time--> HOME
@@ -17,7 +17,7 @@
 #define BACK_S 20.0f
 
 void arena_place_flag(ecs_world* world, const arena_game* game, uint8_t team) {
-    const ecs_vec2 pos = arena_map_base(team);
+    const ecs_vec2 pos = arena_map_stand(team);
     const uint64_t channel = 1ull << team;
     const ecs_init inits[] = {{game->pos, &pos}, {game->team, &team}, {game->channel, &channel}};
     (void)ecs_command_create(world, game->flag_template, inits, BASE_COUNT(inits));
@@ -34,7 +34,7 @@ static void tell(ecs_world* world, const arena_game* game, ecs_entity flag, uint
 
 static void send_home(arena_flag* flag, ecs_vec2* pos, uint32_t* together, uint8_t team) {
     *flag = (arena_flag){.carrier = ECS_ENTITY_NONE, .state = ARENA_FLAG_HOME};
-    *pos = arena_map_base(team);
+    *pos = arena_map_stand(team);
     *together = 0;
 }
 

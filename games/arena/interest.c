@@ -3,7 +3,8 @@
 //
 // Within ARENA_SIGHT all is seen, but ghosts by their own team alone. The board is everybody's; flags and beacons
 // reach their team wherever they are, and with a flag goes who carries it. Exact health and orders are the
-// team's, gun and aim the owner's; who has the power sees the health and orders of all.
+// team's, gun and aim the owner's; who has the power sees the health and orders of all. A ghost looks farther, from
+// where it died.
 
 #include "arena.h"
 
@@ -19,6 +20,29 @@ static net_relevance relevance(const net_interest_question* question) {
 static uint32_t classes(const net_interest_question* question) {
     const arena_game* game = question->context;
     return ecs_find(question->world, question->player, game->boost_tick) ? 1u << NET_CLASS_TEAM : 0;
+}
+
+static const net_game_services* services_of(const arena_game* game, uint32_t client) {
+    const net_game_services* services = game->services;
+    bool is_served = client != 0 && services && services->size_bytes >= sizeof *services;
+    return is_served && services->set_groups ? services : NULL;
+}
+
+void arena_hear_team(const arena_game* game, uint32_t client, uint8_t team) {
+    const net_game_services* services = services_of(game, client);
+    if (services) services->set_groups(services->context, client, 1ull << team);
+}
+
+void arena_look_from(const arena_game* game, uint32_t client, const ecs_vec2* pos, float radius) {
+    const net_game_services* services = services_of(game, client);
+    if (!services) return;
+    const float place[3] = {pos ? pos->x : 0.0f, pos ? pos->y : 0.0f, 0.0f};
+    services->set_viewpoint(services->context, client, pos ? place : NULL, radius);
+}
+
+void arena_look_again(const arena_game* game, uint32_t client) {
+    const net_game_services* services = services_of(game, client);
+    if (services) services->refresh_scope(services->context, client);
 }
 
 const net_interest_rules arena_interest = {

@@ -9,6 +9,7 @@
 
 #include "base/math.h"
 
+#define STAND 128.0f    ///< of the map's edges; no rock lies on a square's corner
 #define ROCK_MARGIN 18u ///< of the centre to the square's edge: radius and a fighter's
 
 arena_rock arena_map_rock(uint32_t column, uint32_t row) {
@@ -28,6 +29,13 @@ ecs_vec2 arena_map_base(uint32_t team) {
     uint32_t corner = team - 1;
     return (ecs_vec2){corner % 2 ? ARENA_SIZE - 40.0f : 40.0f,
                       corner / 2 % 2 ? ARENA_SIZE - 40.0f : 40.0f};
+}
+
+// On the way to the middle, where others come by.
+ecs_vec2 arena_map_stand(uint32_t team) {
+    ecs_vec2 base = arena_map_base(team);
+    return (ecs_vec2){base.x < ARENA_SIZE * 0.5f ? STAND : ARENA_SIZE - STAND,
+                      base.y < ARENA_SIZE * 0.5f ? STAND : ARENA_SIZE - STAND};
 }
 
 float arena_snap(float value) {

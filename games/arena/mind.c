@@ -6,7 +6,7 @@
 // what the line likes best. A thought looks
 // at the squares around (grid.h), never at all others: nearest enemy in sight, else the way to the goal.
 // Roles differ by the goal only: roam anywhere or to the team's beacon, raid another team's flag, guard the own.
-// Who carries a flag goes home. Left to move.c: rocks and edges.
+// Who carries a flag goes home. Ammunition is the players' concern. Left to move.c: rocks and edges.
 
 #include "arena.h"
 #include "mind.es.h"
@@ -18,7 +18,8 @@
 #define SHOOT 22.0f
 #define KEEP_AWAY 9.0f ///< from an enemy
 #define ARRIVED 6.0f
-#define GOAL_S 14.0f
+#define GOAL_S 25.0f
+#define RAID_S 70.0f // across the map
 #define RELOAD_S 1.2f
 #define STEADY 1.9f  // a wish that differs by less is the same
 #define SPREAD 0.12f ///< of a shot's direction
@@ -85,7 +86,7 @@ static bool find_beacon(ecs_world* world, const arena_game* game, uint8_t team, 
 
 // Where the flag of a team is.
 static ecs_vec2 find_flag(ecs_world* world, const arena_game* game, uint8_t team) {
-    ecs_vec2 place = arena_map_base(team);
+    ecs_vec2 place = arena_map_stand(team);
     ecs_query_iter it = ecs_query_begin(world, game->flags);
     while (ecs_query_next(&it)) {
         const ecs_vec2* pos = it.rows.columns[0];
@@ -129,7 +130,7 @@ static ecs_vec2 fight(ecs_world* world, arena_game* game, const arena_striker* s
                       const sight* seen, arena_gun* gun, uint32_t tick) {
     const arena_body* enemy = seen->enemy;
     ecs_vec2 to = towards(pos, enemy->pos);
-    if (seen->enemy_distance < SHOOT && gun->ammo > 0 && tick >= gun->ready_tick) {
+    if (seen->enemy_distance < SHOOT && tick >= gun->ready_tick) {
         base_rng* rng = ecs_world_rng(world);
         float time_s = seen->enemy_distance / ARENA_SHOT_SPEED;
         ecs_vec2 ahead = {enemy->pos.x + enemy->vel.x * time_s,
@@ -137,10 +138,8 @@ static ecs_vec2 fight(ecs_world* world, arena_game* game, const arena_striker* s
         ecs_vec2 aim = towards(pos, ahead);
         float error = (base_rng_float(rng) * 2.0f - 1.0f) * SPREAD;
         const ecs_vec2 direction = {aim.x - aim.y * error, aim.y + aim.x * error};
-        if (arena_fire(world, game, *self, pos, direction, tick)) {
-            gun->ammo--;
+        if (arena_fire(world, game, *self, pos, direction, tick))
             gun->ready_tick = tick + arena_ticks(game, RELOAD_S);
-        }
     }
     float side = ecs_entity_index(self->entity) % 2 ? 1.0f : -1.0f;
     float in = seen->enemy_distance > 2.0f * KEEP_AWAY ? 0.8f
@@ -174,13 +173,13 @@ static void think_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_en
     } else if (tick >= mind->goal_tick || dx * dx + dy * dy < ARRIVED * ARRIVED) {
         choose_goal(stage->world, game, mind, team, order);
         goal = (ecs_vec2){(float)order->x, (float)order->y};
-        mind->goal_tick = tick + arena_ticks(game, GOAL_S);
+        mind->goal_tick = tick + arena_ticks(game, mind->role == ARENA_RAID ? RAID_S : GOAL_S);
     }
     // Raiders and carriers shoot while they go on, the others stay to fight.
     ecs_vec2 way = towards(pos, goal);
     if (seen.enemy) {
         ecs_vec2 dance = fight(stage->world, game, &self, pos, &seen, gun, tick);
-        if (!is_carrying && mind->role != ARENA_RAID && gun->ammo > 0) way = dance;
+        if (!is_carrying && mind->role != ARENA_RAID) way = dance;
     }
     way = around_rocks(pos, way);
     way.x += seen.push.x * 0.15f;

@@ -52,6 +52,8 @@ static void boost(ecs_world* world, arena_game* game, ecs_entity entity, ecs_tic
     (void)ecs_command_recreate(
         world, entity, is_soldier ? game->soldier_boost_template : game->player_boost_template,
         inits, BASE_COUNT(inits));
+    const uint32_t* owner = ecs_find(world, entity, game->owner);
+    if (owner) arena_look_again(game, *owner);
 }
 
 // @return false when it is of no use to this fighter.
@@ -63,7 +65,8 @@ static bool take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t 
     }
     if (kind == ARENA_AMMO_BOX) {
         arena_gun* gun = ecs_find_mut(world, entity, game->gun);
-        if (!gun || gun->ammo >= ARENA_AMMO_MAX) return false;
+        bool is_soldier = ecs_find(world, entity, game->mind) != NULL;
+        if (!gun || is_soldier || gun->ammo >= ARENA_AMMO_MAX) return false;
         gun->ammo = gun->ammo + BOX_AMMO < ARENA_AMMO_MAX ? gun->ammo + BOX_AMMO : ARENA_AMMO_MAX;
         return true;
     }
@@ -89,11 +92,12 @@ static void pick_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32_
 
 ES_TAG(server)
 static void end_boost_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game,
-                         ecs_entity entity, uint32_t boost_tick, uint8_t health,
+                         ecs_entity entity, uint32_t boost_tick, uint8_t health, uint32_t owner,
                          ES_OPTIONAL const arena_mind* mind) {
     if (stage->tick < boost_tick || health == 0) return;
     (void)ecs_command_recreate(stage->world, entity,
                                mind ? game->soldier_template : game->player_template, NULL, 0);
+    arena_look_again(game, owner);
 }
 
 ecs_result arena_register_pickups(ecs_world* world, arena_game* game) {

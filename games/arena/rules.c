@@ -139,9 +139,7 @@ ecs_entity arena_player_join(ecs_world* world, void* context, const net_game_pla
         return ECS_ENTITY_NONE;
     }
     (void)!ecs_set(world, seat.entry, game->entry, &entry);
-    const net_game_services* services = game->services;
-    bool has_groups = services && services->size_bytes >= sizeof *services && services->set_groups;
-    if (has_groups) services->set_groups(services->context, player->client, 1ull << team);
+    arena_hear_team(game, player->client, team);
     return entry.player;
 }
 
@@ -176,23 +174,25 @@ static void bury_soldiers_es(const ecs_stage* stage, ecs_entity entity, uint8_t 
 ES_TAG(server)
 ES_REQUIRE(input : ArenaInput)
 static void bury_players_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game,
-                            ecs_entity entity, uint8_t health) {
+                            ecs_entity entity, uint8_t health, uint32_t owner, ecs_vec2 pos) {
     if (health != 0) return;
     const uint32_t wait = (uint32_t)stage->tick + arena_ticks(game, GHOST_S);
     const ecs_vec2 vel = {0.0f, 0.0f};
     const ecs_init inits[] = {{game->wait_tick, &wait}, {game->vel, &vel}};
     (void)ecs_command_recreate(stage->world, entity, game->ghost_template, inits,
                                BASE_COUNT(inits));
+    arena_look_from(game, owner, &pos, ARENA_GHOST_SIGHT);
 }
 
 ES_TAG(server)
 static void revive_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game, ecs_entity entity,
-                      uint32_t wait_tick, uint8_t team) {
+                      uint32_t wait_tick, uint8_t team, uint32_t owner) {
     if (stage->tick < wait_tick) return;
     const ecs_vec2 pos = arena_place_in_base(ecs_world_rng(stage->world), team);
     const ecs_init inits[] = {{game->pos, &pos}};
     (void)ecs_command_recreate(stage->world, entity, game->player_template, inits,
                                BASE_COUNT(inits));
+    arena_look_from(game, owner, NULL, 0.0f);
 }
 
 static void end_round(ecs_world* world, const arena_game* game, arena_match* match, ecs_tick tick) {

@@ -38,10 +38,9 @@ static void keep_books(ecs_world* world, arena_game* game, ecs_entity victim,
     arena_entry* loser = arena_find_entry(world, game, victim);
     if (killer) killer->kills++;
     if (loser) loser->deaths++;
-    if (!killer && !loser) return;
-    const arena_killed killed = {
-        victim, striker.entity, loser ? loser->client : 0, killer ? killer->client : 0,
-        *team,  striker.team};
+    if (!loser) return; // soldiers are no news
+    const arena_killed killed = {victim, striker.entity, loser->client, killer ? killer->client : 0,
+                                 *team,  striker.team};
     (void)ecs_event_broadcast(world, game->killed, &killed);
 }
 

@@ -46,6 +46,8 @@ static void follow(ecs_world* world, arena_game* game, const net_draw* draw) {
         view->camera = *pos;
         view->has_camera = true;
     }
+    bool is_ghost = ecs_find(world, draw->player, game->wait_tick) != NULL;
+    view->sight = is_ghost ? ARENA_GHOST_SIGHT : ARENA_SIGHT;
     view->player = draw->player;
     view->own_team = team ? *team : 0;
     view->pen = (arena_pen){draw, ARENA_SIZE * 0.5f, ARENA_SIZE * 0.5f, FAR_SCALE};
@@ -87,6 +89,12 @@ static void draw_ground_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) 
         arena_disc(pen, base.x, base.y, ARENA_BASE_RADIUS, arena_fade(color, 0.12f));
         arena_ring(pen, base.x, base.y, ARENA_BASE_RADIUS - 0.8f, ARENA_BASE_RADIUS,
                    arena_fade(color, 0.5f), arena_fade(color, 0.15f));
+    }
+    for (uint32_t team = 1; team <= ARENA_TEAMS; team++) {
+        ecs_vec2 stand = arena_map_stand(team);
+        ecs_color color = arena_team_color(team);
+        arena_ring(pen, stand.x, stand.y, 3.6f, 4.0f, arena_fade(color, 0.6f),
+                   arena_fade(color, 0.2f));
     }
     for (uint32_t i = 0; i < ARENA_ROCK_CELLS * ARENA_ROCK_CELLS; i++) {
         arena_rock rock = arena_map_rock(i % ARENA_ROCK_CELLS, i / ARENA_ROCK_CELLS);

@@ -37,6 +37,7 @@ typedef struct arena_view {
     ecs_vec2 camera; ///< where the own fighter was seen last
     bool has_camera;
     ecs_entity player; ///< of the last frame
+    float sight;       ///< how far the own fighter, or its ghost, sees
     uint8_t own_team;  ///< 0: watches
     base_rng rng;
     arena_spark sparks[ARENA_SPARKS];

@@ -176,11 +176,11 @@ static void draw_fog_es(ES_CONTEXT const arena_game* game) {
     const arena_view* view = game->view;
     if (!view->has_camera) return;
     const ecs_color clear = {10, 13, 22, 0}, haze = {10, 13, 22, 205}, dark = {7, 9, 15, 235};
-    float x = view->camera.x, y = view->camera.y;
-    arena_ring(&view->pen, x, y, ARENA_SIGHT - 9.0f, ARENA_SIGHT, clear, haze);
-    arena_ring(&view->pen, x, y, ARENA_SIGHT, ARENA_SIGHT * 1.6f, haze, dark);
-    arena_ring(&view->pen, x, y, ARENA_SIGHT - 0.15f, ARENA_SIGHT + 0.15f,
-               (ecs_color){130, 160, 220, 70}, (ecs_color){130, 160, 220, 70});
+    float x = view->camera.x, y = view->camera.y, sight = view->sight;
+    arena_ring(&view->pen, x, y, sight - 9.0f, sight, clear, haze);
+    arena_ring(&view->pen, x, y, sight, sight * 1.6f, haze, dark);
+    arena_ring(&view->pen, x, y, sight - 0.15f, sight + 0.15f, (ecs_color){130, 160, 220, 70},
+               (ecs_color){130, 160, 220, 70});
 }
 
 ecs_result arena_register_view_play(ecs_world* world, arena_game* game) {

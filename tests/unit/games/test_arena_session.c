@@ -178,7 +178,7 @@ static void look_at_the_rest(const seat* one, census* found) {
 static void each_mirror_holds_what_its_player_may_know(void** state) {
     (void)state;
     static const net_link_config link = {.delay_ms = 30, .jitter_ms = 8, .loss_percent = 2};
-    static const char* const some[] = {"agents=300", "damage=5", NULL};
+    static const char* const some[] = {"agents=300", "damage=2", NULL};
     static session s;
     uint32_t without_power[SEATS] = {0};
     census found = {0};
@@ -221,7 +221,7 @@ static void a_thief_is_never_out_of_sight_of_whom_it_robbed(void** state) {
     // A player of team 1 takes the flag of team 2, which is far from everybody; client 2 is of team 2.
     ecs_entity thief = net_match_player(s.t.match, 1);
     const arena_game* game = table_game(&s.t);
-    ecs_vec2 base = arena_map_base(2);
+    ecs_vec2 base = arena_map_stand(2);
     for (uint32_t i = 0; i < 40; i++) {
         table_put(&s.t, 1, base.x + (i > 4 ? 0.0f : 1.0f), base.y);
         step_session(&s);
