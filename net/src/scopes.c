@@ -41,10 +41,14 @@ net_result net_scopes_create(const net_scopes_config* config, const base_reporte
     made->has_grids = rules.radius > 0.0f;
     // In three dimensions a quarter would be a thousand cells in sight, most of them empty.
     float cell = rules.dimensions == 2 ? rules.radius / 4 : rules.radius / 2;
-    bool is_made =
-        !made->has_grids ||
-        (net_scope_grid_init(&made->entities, config->allocator, rules.dimensions, cell) &
-         net_scope_grid_init(&made->viewpoints, config->allocator, rules.dimensions, rules.radius));
+    bool is_made = true;
+    if (made->has_grids) {
+        // Both, so that both may be deinited.
+        is_made = net_scope_grid_init(&made->entities, config->allocator, rules.dimensions, cell);
+        is_made = net_scope_grid_init(&made->viewpoints, config->allocator, rules.dimensions,
+                                      rules.radius) &&
+                  is_made;
+    }
     if (!is_made) {
         net_scopes_destroy(made);
         return NET_ERR_MEMORY;
