@@ -261,9 +261,9 @@ static net_blob_result find_rows(net_blobs* blobs, const net_blob_key* key,
 }
 
 static uint64_t load_code(const uint8_t* data, uint32_t bits) {
-    uint64_t word = 0;
-    for (uint32_t i = 0; i < 8; i++)
-        word |= (uint64_t)data[i] << (8 * i);
+    uint64_t word = (uint64_t)data[0] | (uint64_t)data[1] << 8 | (uint64_t)data[2] << 16 |
+                    (uint64_t)data[3] << 24 | (uint64_t)data[4] << 32 | (uint64_t)data[5] << 40 |
+                    (uint64_t)data[6] << 48 | (uint64_t)data[7] << 56;
     return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;
 }
 

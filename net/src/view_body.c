@@ -37,16 +37,22 @@ typedef struct pen {
     uint8_t* out;
 } pen;
 
+// Written out, compilers make one store and one load of them.
 static void store_le64(uint8_t* data, uint64_t word) {
-    for (uint32_t i = 0; i < 8; i++)
-        data[i] = (uint8_t)(word >> (8 * i));
+    data[0] = (uint8_t)word;
+    data[1] = (uint8_t)(word >> 8);
+    data[2] = (uint8_t)(word >> 16);
+    data[3] = (uint8_t)(word >> 24);
+    data[4] = (uint8_t)(word >> 32);
+    data[5] = (uint8_t)(word >> 40);
+    data[6] = (uint8_t)(word >> 48);
+    data[7] = (uint8_t)(word >> 56);
 }
 
 static uint64_t load_le64(const uint8_t* data) {
-    uint64_t word = 0;
-    for (uint32_t i = 0; i < 8; i++)
-        word |= (uint64_t)data[i] << (8 * i);
-    return word;
+    return (uint64_t)data[0] | (uint64_t)data[1] << 8 | (uint64_t)data[2] << 16 |
+           (uint64_t)data[3] << 24 | (uint64_t)data[4] << 32 | (uint64_t)data[5] << 40 |
+           (uint64_t)data[6] << 48 | (uint64_t)data[7] << 56;
 }
 
 static inline void put(pen* p, uint64_t value, uint32_t count) {
