@@ -47,7 +47,8 @@ typedef struct model {
     net_module* module;
     stage_side server, mirror_side;
     stage_memory memory;
-    net_history* history;
+    net_scopes* scopes;
+    net_replica* replica;
     net_view* view;
     net_mirror* mirror;
     net_match* shown;
@@ -94,8 +95,16 @@ static void open(model* m, uint64_t seed, double loss, uint32_t delay_max) {
     m->shown = stage_match(m->module, NET_ROLE_MIRROR, &m->memory.allocator);
     m->world = net_match_world(m->shown);
     assert_int_equal(net_scene_create(&m->memory.allocator, m->shown, NULL, &m->scene), NET_OK);
-    assert_int_equal(net_history_create(NULL, m->server.rows, INDEX_MAX, &m->history), NET_OK);
-    assert_int_equal(net_view_create(NULL, m->history, &m->view), NET_OK);
+    net_scopes_config scopes = {.world = m->server.world,
+                                .rows = m->server.rows,
+                                .index_max = INDEX_MAX,
+                                .tick_rate_hz = 60};
+    assert_int_equal(net_scopes_create(&scopes, NULL, &m->scopes), NET_OK);
+    assert_true(net_scopes_add_client(m->scopes, 1));
+    net_replica_config replica = {
+        .rows = m->server.rows, .index_max = INDEX_MAX, .scopes = m->scopes};
+    assert_int_equal(net_replica_create(&replica, &m->replica), NET_OK);
+    assert_int_equal(net_view_create(m->replica, 1, &m->view), NET_OK);
     net_mirror_config config = {.world = m->mirror_side.world,
                                 .rows = m->mirror_side.rows,
                                 .index_max = INDEX_MAX,
@@ -109,7 +118,8 @@ static void close_all(model* m) {
     net_mirror_destroy(m->mirror);
     stage_side_close(&m->mirror_side);
     net_view_destroy(m->view);
-    net_history_destroy(m->history);
+    net_replica_destroy(m->replica);
+    net_scopes_destroy(m->scopes);
     stage_side_close(&m->server);
     net_module_close(m->module);
     free(m->past);
@@ -178,8 +188,11 @@ static void send(model* m) {
     flight* f = &m->flights[m->seq % FLIGHT_MAX];
     if (f->is_open) assert_true(net_view_lost(m->view, f->seq));
     *f = (flight){.seq = m->seq++, .tick = m->tick, .is_open = true};
-    assert_int_equal(net_view_follow(m->view), NET_OK);
-    assert_int_equal(net_view_write(m->view, f->seq, f->body, sizeof f->body, &f->size), NET_OK);
+    proto_bit_writer bits = proto_bit_writer_make(f->body, sizeof f->body);
+    net_view_room room = {.hard = 8 * sizeof f->body, .soft = 8 * sizeof f->body};
+    uint32_t records;
+    assert_int_equal(net_view_write(m->view, f->seq, room, &bits, &records), NET_OK);
+    f->size = proto_bit_writer_bytes(&bits);
     f->is_lost = base_rng_chance(&m->rng, m->loss);
     f->due = m->tick + (m->delay_max ? base_rng_below(&m->rng, m->delay_max + 1) : 0);
 }
@@ -190,7 +203,9 @@ static void receive(model* m) {
         if (!f->is_open) continue;
         if (!f->is_lost && !f->is_delivered && f->due <= m->tick) {
             f->is_delivered = true;
-            net_result result = net_mirror_read(m->mirror, f->tick, f->body, f->size, NULL);
+            proto_bit_reader bits = proto_bit_reader_make(f->body, f->size);
+            net_result result =
+                net_mirror_read(m->mirror, f->seq, f->tick, f->size ? &bits : NULL, NULL);
             assert_true(result == NET_OK || result == NET_ERR_STALE);
             if (result != NET_OK) continue;
             net_scene_packet(m->scene, f->tick);
@@ -208,8 +223,9 @@ static void tick(model* m) {
     assert_true(m->tick < TICKS_MAX);
     live_tick(m);
     net_match_step(m->server.match, NULL);
-    assert_int_equal(net_history_step(m->history, m->server.world, m->tick), NET_OK);
+    assert_int_equal(net_replica_step(m->replica, m->server.world, m->tick), NET_OK);
     ecs_changes_clear(m->server.world);
+    net_replica_publish(m->replica);
     m->past[m->tick] = m->now;
     send(m);
     receive(m);
