@@ -16,6 +16,7 @@ enum {
     TELLER_STEPS_MAX = 3000,
     TELLER_PACKETS_MAX = 2 * TELLER_STEPS_MAX,
     TELLER_WORDS_MAX = 12,
+    TELLER_VALUE_BYTES_MAX = 256,
     TELLER_TEMPLATES_MAX = 6,
     TELLER_SENDS_MAX = 60, ///< of a slot since a row that is still a base
     TELLER_BASES = 6,      ///< so many acknowledged rows are looked at
@@ -96,6 +97,8 @@ static inline void teller_deinit(teller* t) {
 
 static inline void teller_add_template(teller* t, const net_row_template* entry) {
     BASE_ASSERT(entry && entry->layout.field_count <= TELLER_WORDS_MAX);
+    for (uint32_t f = 0; f < entry->layout.field_count; f++)
+        BASE_ASSERT(entry->layout.fields[f].offset_bytes + 8 <= TELLER_VALUE_BYTES_MAX);
     BASE_ASSERT(t->template_count < TELLER_TEMPLATES_MAX);
     t->templates[t->template_count++] = entry;
 }
@@ -171,6 +174,12 @@ static inline void teller_change(teller* t, teller_slot* slot) {
         else if (base_rng_chance(&t->rng, 0.1))
             word = base_rng_u64(&t->rng);
         slot->row[f] = proto_quant_canonical(quant, word & mask);
+    }
+    // Words that a world can hold: what they mean, quantised again.
+    uint8_t memory[TELLER_VALUE_BYTES_MAX] = {0};
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        proto_row_write_component(layout, c, slot->row, memory);
+        proto_row_read_component(layout, c, memory, slot->row);
     }
     slot->changed_step = t->step;
 }
