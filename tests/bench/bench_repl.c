@@ -205,20 +205,23 @@ static void receive(bench_repl* self, bench_repl_client* client) {
     }
 }
 
-static void acknowledge(bench_repl* self, bench_repl_client* client, uint64_t now_us) {
+static void take_fates(bench_repl_client* client, const net_acks_result* result) {
+    for (uint32_t i = 0; i < result->acked_count; i++)
+        (void)net_view_acked(client->view, result->acked[i]);
+    for (uint32_t i = 0; i < result->lost_count; i++)
+        (void)net_view_lost(client->view, result->lost[i]);
+}
+
+static void acknowledge(bench_repl_client* client, uint64_t now_us) {
     net_acks_result result;
-    if (!client->received.has_any) return;
-    bench_require(net_acks_send_receive(&client->sent, now_us, client->received.newest,
-                                        client->received.bits, 0, &result) == NET_OK,
-                  "acknowledgement");
-    for (uint32_t i = 0; i < result.acked_count; i++)
-        (void)net_view_acked(client->view, result.acked[i]);
-    for (uint32_t i = 0; i < result.lost_count; i++)
-        (void)net_view_lost(client->view, result.lost[i]);
+    if (client->received.has_any) {
+        bench_require(net_acks_send_receive(&client->sent, now_us, client->received.newest,
+                                            client->received.bits, 0, &result) == NET_OK,
+                      "acknowledgement");
+        take_fates(client, &result);
+    }
     net_acks_send_expire(&client->sent, now_us, 1000000 / BENCH_REPL_TICK_RATE_HZ, &result);
-    for (uint32_t i = 0; i < result.lost_count; i++)
-        (void)net_view_lost(client->view, result.lost[i]);
-    (void)self;
+    take_fates(client, &result);
 }
 
 static void write_packet(bench_repl* self, bench_repl_client* client, uint64_t now_us) {
@@ -300,7 +303,7 @@ void bench_repl_tick(bench_repl* self) {
         receive(self, &self->clients[i]);
     double acks_ns = bench_now_ns();
     for (uint32_t i = 0; i < count; i++)
-        acknowledge(self, &self->clients[i], now_us);
+        acknowledge(&self->clients[i], now_us);
     double publish_ns = bench_now_ns();
     net_replica_publish(self->replica);
     double write_ns = bench_now_ns();
