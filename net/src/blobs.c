@@ -9,7 +9,7 @@
 // that is why sharing cannot change a bit. `is_solo` forgets what it made and proves it (a test compares).
 //
 // There are more entities than the processor's cache has lines, so whoever codes many rows asks for the memory
-// ahead (net_blobs_warm). Left to others: which base to take (view_write.c).
+// ahead (net_history_warm). Left to others: which base to take (view_write.c).
 #include "blobs.h"
 
 #include "base/assert.h"
@@ -18,12 +18,6 @@
 
 enum { TABLE_BITS_MIN = 8, ARENA_ALIGN = 8, POINTER_WORDS = sizeof(void*) / sizeof(uint32_t) };
 
-// A cell's key.
-enum {
-    CELL_D_AT = 8, // above the age
-    CELL_TRIO_AT = 16,
-    CELL_LISTED_AT = 24,
-};
 #define CELL_NONE UINT32_C(0xFFFFFFFF) // of a key that has no cell
 
 _Static_assert(sizeof(net_blob_home) == 2 * BASE_CACHE_LINE_BYTES, "two lines");
@@ -36,9 +30,9 @@ void net_blobs_init(net_blobs* blobs, const base_allocator* allocator, const net
     blobs->is_solo = is_solo;
     blobs->is_counted = is_counted;
     // Of entities that are public as a whole: these come first.
-    blobs->trios[0] = (net_blob_trio){1, 1, 1};
-    blobs->trios[1] = (net_blob_trio){1, 1, 0};
-    blobs->trios[2] = (net_blob_trio){1, 0, 0};
+    blobs->trios[NET_BLOB_TRIO_BOTH] = (net_blob_trio){1, 1, 1};
+    blobs->trios[NET_BLOB_TRIO_BASE] = (net_blob_trio){1, 1, 0};
+    blobs->trios[NET_BLOB_TRIO_NONE] = (net_blob_trio){1, 0, 0};
     blobs->trio_count = 3;
 }
 
@@ -107,8 +101,7 @@ static uint32_t cell_key(const net_blobs* blobs, const net_blob_key* key) {
     if (key->is_settled || key->age > UINT8_MAX) return CELL_NONE;
     uint32_t trio = find_trio(blobs, key);
     if (trio == UINT32_MAX) return CELL_NONE;
-    return key->age | (uint32_t)key->d << CELL_D_AT | trio << CELL_TRIO_AT |
-           (uint32_t)key->is_listed << CELL_LISTED_AT;
+    return net_blob_cell_key(key, trio);
 }
 
 static const net_blob_cell* find_cell(const net_blobs* blobs, uint32_t index, uint32_t key) {
@@ -321,13 +314,10 @@ net_blob_result net_blobs_get(net_blobs* blobs, const net_blob_key* key, net_blo
     return put_place(blobs, key, blob) ? NET_BLOB_OK : NET_BLOB_NO_MEMORY;
 }
 
-bool net_blobs_warm(const net_blobs* blobs, const net_blob_key* key, uint32_t step) {
-    if (step == 0) {
-        net_blob blob;
-        if (find(blobs, key, cell_key(blobs, key), &blob)) return false;
-    }
-    net_history_warm(blobs->history, key->index, blobs->tick, key->age, key->d, step);
-    return true;
+bool net_blobs_find_any(net_blobs* blobs, const net_blob_key* key, net_blob* blob) {
+    bool is_found = !blobs->is_solo && find(blobs, key, cell_key(blobs, key), blob);
+    blobs->shared += is_found;
+    return is_found;
 }
 
 const uint32_t* net_blobs_component_bits(const net_blobs* blobs, uint32_t parts_first,

@@ -56,6 +56,13 @@ typedef struct net_blob_trio {
     uint16_t classes, base_classes, base2_classes;
 } net_blob_trio;
 
+/// Of entities that are public as a whole: with both bases, with one, without.
+enum { NET_BLOB_TRIO_BOTH, NET_BLOB_TRIO_BASE, NET_BLOB_TRIO_NONE };
+
+static inline uint32_t net_blob_cell_key(const net_blob_key* key, uint32_t trio) {
+    return key->age | (uint32_t)key->d << 8 | trio << 16 | (uint32_t)key->is_listed << 24;
+}
+
 typedef struct net_blobs {
     const base_allocator* allocator;
     const net_history* history;
@@ -98,9 +105,30 @@ static inline void net_blobs_prefetch(const net_blobs* blobs, uint32_t index) {
     __builtin_prefetch(&blobs->homes[index]);
     __builtin_prefetch(&blobs->homes[index].cells[3]);
 }
-/// Would it have to be made? If so, bring into the cache what that reads, one step of the chain per call: 0
-/// the entity, 1 its ring, 2 its rows. Does nothing else, and nothing needs it.
-bool net_blobs_warm(const net_blobs* blobs, const net_blob_key* key, uint32_t step);
+bool net_blobs_find_any(net_blobs* blobs, const net_blob_key* key, net_blob* blob);
+/// The same, if it was made before.
+static inline bool net_blobs_find(net_blobs* blobs, const net_blob_key* key, net_blob* blob) {
+    const net_blob_home* home = &blobs->homes[key->index];
+    bool is_usual = (key->classes & key->base_classes) == 1 && key->age <= 255 &&
+                    key->base2_classes == (key->d > 0) && !key->is_settled;
+    if (!is_usual || (key->classes | key->base_classes) != 1)
+        return net_blobs_find_any(blobs, key, blob);
+    if (home->stamp != blobs->stamp) return false;
+    uint32_t wanted = net_blob_cell_key(key, key->d ? NET_BLOB_TRIO_BOTH : NET_BLOB_TRIO_BASE);
+    for (uint32_t i = 0; i < home->count; i++) {
+        const net_blob_cell* cell = &home->cells[i];
+        if (cell->key != wanted) continue;
+        blob->code = cell->code;
+        blob->offset = (uint32_t)cell->code;
+        blob->bits = cell->bits;
+        blob->head_bits = cell->head_bits;
+        blob->parts_first =
+            blobs->is_counted ? blobs->home_parts[key->index * NET_BLOB_CELLS + i] : 0;
+        blobs->shared++;
+        return true;
+    }
+    return home->count == NET_BLOB_CELLS && net_blobs_find_any(blobs, key, blob);
+}
 /// What each component of a blob took. Only when they are counted.
 const uint32_t* net_blobs_component_bits(const net_blobs* blobs, uint32_t parts_first,
                                          const net_row_template** entry);

@@ -31,22 +31,18 @@ static uint32_t golomb_bits(uint32_t value, uint32_t order) {
     return 2 * log2_of(value + (1u << order)) + 1 - order;
 }
 
+// Bits go to memory eight bytes at a time, whether they are full or not: there is room beyond the end.
 typedef struct pen {
     uint64_t word;
-    uint32_t fill;
+    uint32_t fill; // 0..7 bits of word
     uint8_t* out;
 } pen;
 
-// Written out, compilers make one store and one load of them.
+enum { PUT_BITS_MAX = 56, PEN_SLACK_BYTES = 16 };
+
 static void store_le64(uint8_t* data, uint64_t word) {
-    data[0] = (uint8_t)word;
-    data[1] = (uint8_t)(word >> 8);
-    data[2] = (uint8_t)(word >> 16);
-    data[3] = (uint8_t)(word >> 24);
-    data[4] = (uint8_t)(word >> 32);
-    data[5] = (uint8_t)(word >> 40);
-    data[6] = (uint8_t)(word >> 48);
-    data[7] = (uint8_t)(word >> 56);
+    for (uint32_t i = 0; i < 8; i++)
+        data[i] = (uint8_t)(word >> (8 * i));
 }
 
 static uint64_t load_le64(const uint8_t* data) {
@@ -56,16 +52,12 @@ static uint64_t load_le64(const uint8_t* data) {
 }
 
 static inline void put(pen* p, uint64_t value, uint32_t count) {
-    p->word |= value << p->fill;
-    uint32_t fill = p->fill + count;
-    if (fill < 64) {
-        p->fill = fill;
-        return;
-    }
-    store_le64(p->out, p->word);
-    p->out += 8;
-    p->word = p->fill ? value >> (64 - p->fill) : 0;
-    p->fill = fill - 64;
+    uint64_t word = p->word | value << p->fill;
+    store_le64(p->out, word);
+    uint32_t fill = p->fill + count, bytes = fill >> 3;
+    p->out += bytes;
+    p->word = word >> (fill & ~7u);
+    p->fill = fill & 7;
 }
 
 static inline void put_golomb(pen* p, uint32_t value, uint32_t order) {
@@ -74,29 +66,26 @@ static inline void put_golomb(pen* p, uint32_t value, uint32_t order) {
     put(p, UINT64_C(1) << zeros | low << (zeros + 1), zeros + 1 + low_bits);
 }
 
+static inline void put_word(pen* p, uint64_t value, uint32_t count) {
+    enum { HALF = 32 };
+    if (count > PUT_BITS_MAX) {
+        put(p, value & UINT32_MAX, HALF);
+        value >>= HALF;
+        count -= HALF;
+    }
+    put(p, value, count);
+}
+
 static inline void put_blob(pen* p, const net_blobs* blobs, const net_blob* blob) {
     if (blob->bits <= NET_BLOB_INLINE_BITS) {
-        put(p, blob->code, blob->bits);
+        put_word(p, blob->code, blob->bits);
         return;
     }
     const uint8_t* from = blobs->arena + blob->offset;
     uint32_t count = blob->bits;
     for (; count > 64; count -= 64, from += 8)
-        put(p, load_le64(from), 64);
-    if (count > 0) put(p, load_le64(from) & UINT64_MAX >> (64 - count), count);
-}
-
-static pen pen_make(const proto_bit_writer* writer) {
-    uint8_t* out = writer->data + (writer->size_bits >> 3);
-    uint32_t fill = (uint32_t)(writer->size_bits & 7);
-    return (pen){.word = fill ? *out & ((1u << fill) - 1) : 0, .fill = fill, .out = out};
-}
-
-static uint64_t pen_end(pen* p, const proto_bit_writer* writer) {
-    uint64_t bits = (uint64_t)(p->out - writer->data) * 8 + p->fill;
-    for (uint32_t left = 0; left < p->fill; left += 8)
-        *p->out++ = (uint8_t)(p->word >> left);
-    return bits;
+        put_word(p, load_le64(from), 64);
+    if (count > 0) put_word(p, load_le64(from) & UINT64_MAX >> (64 - count), count);
 }
 
 // ---- the scratch ----
@@ -125,6 +114,7 @@ void net_body_deinit(net_body* body) {
     base_release(allocator, body->by_slot, body->by_slot_capacity * sizeof *body->by_slot);
     base_release(allocator, body->by_run, body->by_run_capacity * sizeof *body->by_run);
     base_release(allocator, body->scratch, body->scratch_capacity * sizeof *body->scratch);
+    base_release(allocator, body->bytes, body->byte_capacity);
     memset(body, 0, sizeof *body);
 }
 
@@ -165,37 +155,39 @@ static net_run* add_run(net_body* body, net_run run) {
     return &body->runs[body->run_count++];
 }
 
-bool net_body_begin(net_body* body, uint32_t slot_capacity, uint32_t number_bits) {
+bool net_body_begin(net_body* body, uint32_t slot_capacity, uint32_t slot_end,
+                    uint32_t number_bits) {
     for (uint32_t i = NET_RUN_FIRST; i < body->run_count; i++) {
-        body->by_back[body->runs[i].back] = NET_BODY_NONE;
-        body->by_age[body->runs[i].age] = NET_BODY_NONE;
+        const net_run* run = &body->runs[i];
+        body->by_back[run->back] = NET_BODY_NONE;
+        body->by_age[run->age] = NET_BODY_NONE;
+        if (run->back && run->d < NET_BODY_NEAR) body->near[run->back][run->d] = 0;
     }
     net_body_drop(body, 0);
     body->run_count = 0;
     body->blob_bits = 0;
     body->number_bits = number_bits;
+    body->slot_end = slot_end;
     if (!reserve_slots(body, slot_capacity) || !net_body_reserve(body)) return false;
     for (uint32_t i = 0; i < NET_RUN_FIRST; i++)
         (void)add_run(body, (net_run){.kind = NET_BODY_ABSOLUTE});
     return true;
 }
 
-bool net_body_reserve(net_body* body) {
-    // A run that was found by packet may go by age after all, and then without a second row.
+bool net_body_grow(net_body* body) {
     uint32_t runs = 3 * (body->run_count + 1) + NET_RUN_FIRST;
-    return base_array_reserve(body->allocator, (void**)&body->records, &body->record_capacity,
-                              body->record_count + 1, sizeof *body->records) &&
-           base_array_reserve(body->allocator, (void**)&body->runs, &body->run_capacity, runs,
-                              sizeof *body->runs) &&
-           reserve_sorted(body, body->record_count + 1);
-}
-
-net_record* net_body_add(net_body* body, uint32_t slot) {
-    net_record* record = &body->records[body->record_count];
-    body->chosen[slot >> 6] |= UINT64_C(1) << (slot & 63);
-    body->record_of[slot] = body->record_count++;
-    record->slot = slot;
-    return record;
+    uint32_t records = body->record_count + 1;
+    if (!base_array_reserve(body->allocator, (void**)&body->records, &body->record_capacity,
+                            records, sizeof *body->records) ||
+        !base_array_reserve(body->allocator, (void**)&body->runs, &body->run_capacity, runs,
+                            sizeof *body->runs) ||
+        !reserve_sorted(body, records))
+        return false;
+    uint32_t room = body->record_capacity;
+    if (body->by_slot_capacity < room) room = body->by_slot_capacity;
+    if (body->by_run_capacity < room) room = body->by_run_capacity;
+    body->record_room = room;
+    return true;
 }
 
 void net_body_drop(net_body* body, uint32_t count) {
@@ -205,7 +197,7 @@ void net_body_drop(net_body* body, uint32_t count) {
     }
 }
 
-uint32_t net_body_run(net_body* body, uint32_t back, uint32_t age, uint32_t d) {
+uint32_t net_body_find_run(net_body* body, uint32_t back, uint32_t age, uint32_t d) {
     uint32_t* first = back ? &body->by_back[back] : &body->by_age[age];
     for (uint32_t run = *first; run != NET_BODY_NONE; run = body->runs[run].next)
         if (body->runs[run].d == d) return run;
@@ -216,12 +208,13 @@ uint32_t net_body_run(net_body* body, uint32_t back, uint32_t age, uint32_t d) {
                                   .d = (uint8_t)d,
                                   .next = *first});
     *first = made;
+    if (back && d < NET_BODY_NEAR && made <= UINT16_MAX) body->near[back][d] = (uint16_t)made;
     return made;
 }
 
-static bool is_list_shorter(const net_body* body, const net_run* run, uint32_t slot_end) {
+static bool is_list_shorter(const net_body* body, const net_run* run) {
     if (run->count == 0 || run->row_count < run->count) return false;
-    uint32_t gap_bits = 2 + log2_of(slot_end / run->count + 1);
+    uint32_t gap_bits = 2 + log2_of(body->slot_end / run->count + 1);
     uint32_t named = NET_BODY_AGE_BITS + NET_BODY_ORDER_BITS +
                      golomb_bits(run->count - 1, NET_BODY_RUN_ORDER) + run->count * gap_bits;
     uint32_t listed = NET_BODY_BACK_BITS + (run->row_count - run->count) * body->absent_bits +
@@ -229,12 +222,12 @@ static bool is_list_shorter(const net_body* body, const net_run* run, uint32_t s
     return listed < named;
 }
 
-void net_body_decide(net_body* body, uint32_t slot_end) {
+void net_body_decide(net_body* body) {
     uint32_t count = body->run_count;
     for (uint32_t i = NET_RUN_FIRST; i < count; i++) {
         net_run* run = &body->runs[i];
         if (run->back == 0 || run->is_listed || run->moved != NET_BODY_NONE) continue;
-        if (is_list_shorter(body, run, slot_end)) {
+        if (is_list_shorter(body, run)) {
             run->is_listed = true;
             run->kind = NET_BODY_BY_PACKET;
             continue;
@@ -246,53 +239,73 @@ void net_body_decide(net_body* body, uint32_t slot_end) {
 
 // ---- measuring ----
 
-static void sort_records(net_body* body) {
-    for (uint32_t i = 0; i < body->run_count; i++)
-        body->runs[i].count = 0;
-    uint32_t low = UINT32_MAX, high = 0;
-    for (uint32_t i = 0; i < body->record_count; i++) {
-        const net_record* record = &body->records[i];
-        uint32_t word = record->slot >> 6;
-        body->runs[record->run].count++;
-        if (word < low) low = word;
-        if (word > high) high = word;
+// Rising by slot; mostly they are already.
+static void sort_by_slot(net_body* body) {
+    const net_record* records = body->records;
+    uint32_t count = body->record_count, falls = 0, low = UINT32_MAX, high = 0, last = 0;
+    uint32_t* by_slot = body->by_slot;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = records[i].slot;
+        by_slot[i] = i;
+        falls |= slot < last;
+        last = slot;
+        low = slot < low ? slot : low;
+        high = slot > high ? slot : high;
     }
-    uint32_t first = 0;
-    for (uint32_t i = 0; i < body->run_count; i++) {
-        body->runs[i].first = first;
-        first += body->runs[i].count;
-        body->runs[i].count = 0;
-    }
-    uint32_t count = 0;
-    for (uint32_t w = low; w <= high && body->record_count > 0; w++) {
-        for (uint64_t bits = body->chosen[w]; bits; bits &= bits - 1) {
-            uint32_t i = body->record_of[w * 64 + base_bit_lowest(bits)];
-            net_run* run = &body->runs[body->records[i].run];
-            body->by_slot[count++] = i;
-            body->by_run[run->first + run->count++] = i;
-        }
+    if (!falls) return;
+    uint32_t place = 0;
+    for (uint32_t w = low >> 6; w <= high >> 6; w++) {
+        for (uint64_t bits = body->chosen[w]; bits; bits &= bits - 1)
+            by_slot[place++] = body->record_of[w * 64 + base_bit_lowest(bits)];
     }
 }
 
-// The order that codes the gaps of a run shortest, of the three that can, and their bits.
-static uint32_t measure_gaps(const net_body* body, net_run* run) {
-    const uint32_t* at = &body->by_run[run->first];
-    uint32_t last = body->records[at[run->count - 1]].slot;
-    uint32_t middle = log2_of((last + 1) / run->count | 1);
-    uint32_t low = middle > 0 ? middle - 1 : 0;
-    if (low > NET_BODY_ORDER_MAX - 2) low = NET_BODY_ORDER_MAX - 2;
-    uint32_t bits[3] = {0, 0, 0}, next = 0;
-    for (uint32_t i = 0; i < run->count; i++) {
-        uint32_t slot = body->records[at[i]].slot, gap = slot - next;
-        for (uint32_t k = 0; k < 3; k++)
-            bits[k] += golomb_bits(gap, low + k);
-        next = slot + 1;
+// The lowest of the Golomb orders that are tried for gaps of a run: about the logarithm of the mean.
+static uint32_t lowest_order(uint32_t slot_end, uint32_t count) {
+    uint32_t middle = log2_of(slot_end / count | 1);
+    uint32_t low = middle > 0 ? middle - 1 : 0, high = NET_BODY_ORDER_MAX + 1 - NET_RUN_ORDERS;
+    return low < high ? low : high;
+}
+
+// Records by run and slot, and what the gaps of each run cost.
+static void sort_records(net_body* body) {
+    uint32_t count = body->record_count, run_count = body->run_count;
+    net_run* runs = body->runs;
+    for (uint32_t i = 0; i < run_count; i++)
+        runs[i].count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        runs[body->records[i].run].count++;
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < run_count; i++) {
+        net_run* run = &runs[i];
+        run->first = first;
+        first += run->count;
+        run->slot_next = 0;
+        if (run->count == 0) continue;
+        run->order = (uint8_t)lowest_order(body->slot_end, run->count);
+        run->count = 0;
+        memset(run->gap_bits, 0, sizeof run->gap_bits);
     }
+    sort_by_slot(body);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = body->by_slot[i];
+        const net_record* record = &body->records[at];
+        net_run* run = &runs[record->run];
+        body->by_run[run->first + run->count++] = at;
+        uint32_t gap = record->slot - run->slot_next, order = run->order;
+        run->slot_next = record->slot + 1;
+        for (uint32_t k = 0; k < NET_RUN_ORDERS; k++)
+            run->gap_bits[k] += golomb_bits(gap, order + k);
+    }
+}
+
+// Settle on the order that codes the gaps shortest. @return their bits and the order's.
+static uint32_t measure_gaps(net_run* run) {
     uint32_t best = 0;
-    for (uint32_t k = 1; k < 3; k++)
-        if (bits[k] < bits[best]) best = k;
-    run->order = low + best;
-    return bits[best] + NET_BODY_ORDER_BITS;
+    for (uint32_t k = 1; k < NET_RUN_ORDERS; k++)
+        if (run->gap_bits[k] < run->gap_bits[best]) best = k;
+    run->order = (uint8_t)(run->order + best);
+    return run->gap_bits[best] + NET_BODY_ORDER_BITS;
 }
 
 typedef struct create_state {
@@ -326,14 +339,14 @@ static uint64_t measure_creates(const net_body* body, const net_blobs* blobs) {
     return bits;
 }
 
-static uint64_t measure_run(net_body* body, net_run* run) {
+static uint64_t measure_run(const net_body* body, net_run* run) {
     uint64_t bits = NET_BODY_KIND_BITS;
     if (run->kind == NET_BODY_BY_PACKET)
         return bits + NET_BODY_BACK_BITS + golomb_bits(run->d, NET_BODY_BASE2_ORDER) +
                (uint64_t)(run->row_count - run->count) * body->absent_bits;
     if (run->kind == NET_BODY_BY_AGE)
         bits += NET_BODY_AGE_BITS + golomb_bits(run->d, NET_BODY_BASE2_ORDER);
-    return bits + golomb_bits(run->count - 1, NET_BODY_RUN_ORDER) + measure_gaps(body, run);
+    return bits + golomb_bits(run->count - 1, NET_BODY_RUN_ORDER) + measure_gaps(run);
 }
 
 uint64_t net_body_measure(net_body* body, const net_blobs* blobs) {
@@ -346,7 +359,7 @@ uint64_t net_body_measure(net_body* body, const net_blobs* blobs) {
     for (uint32_t i = NET_RUN_DESTROY; i <= NET_RUN_CREATE; i++) {
         net_run* run = &body->runs[i];
         bits += golomb_bits(run->count, NET_BODY_LIST_ORDER);
-        if (run->count > 0) bits += measure_gaps(body, run);
+        if (run->count > 0) bits += measure_gaps(run);
     }
     bits += measure_creates(body, blobs);
     uint32_t runs = 0;
@@ -476,12 +489,18 @@ static void account_for(const net_body* body, const net_blobs* blobs, uint64_t b
     net_ledger_add(account, NET_LEDGER_NONE, NET_COST_HEAD, rest);
 }
 
-void net_body_write(const net_body* body, const net_blobs* blobs, proto_bit_writer* writer,
-                    uint64_t bits, net_ledger_account* account) {
+bool net_body_write(net_body* body, const net_blobs* blobs, proto_bit_writer* writer, uint64_t bits,
+                    net_ledger_account* account) {
     BASE_ASSERT(!writer->failed && bits > 0);
     BASE_ASSERT(writer->size_bits + bits <= (uint64_t)writer->capacity * 8);
-    pen p = pen_make(writer);
-    uint64_t begin = writer->size_bits;
+    uint32_t before = (uint32_t)(writer->size_bits & 7);
+    size_t bytes = (size_t)(before + bits + 7) / 8;
+    if (!base_array_reserve(body->allocator, (void**)&body->bytes, &body->byte_capacity,
+                            (uint32_t)bytes + PEN_SLACK_BYTES, 1))
+        return false;
+    uint8_t* target = writer->data + (writer->size_bits >> 3);
+    pen p = {.fill = before, .out = body->bytes};
+    if (before) p.word = *target & ((1u << before) - 1);
     write_destroys(body, &p);
     write_creates(body, blobs, &p);
     uint32_t runs = 0;
@@ -490,7 +509,11 @@ void net_body_write(const net_body* body, const net_blobs* blobs, proto_bit_writ
     put_golomb(&p, runs, NET_BODY_LIST_ORDER);
     for (uint32_t i = NET_RUN_ABSOLUTE; i < body->run_count; i++)
         if (body->runs[i].count > 0) write_run(body, blobs, &body->runs[i], &p);
-    writer->size_bits = pen_end(&p, writer);
-    BASE_ASSERT(writer->size_bits == begin + bits);
+    uint64_t written = (uint64_t)(p.out - body->bytes) * 8 + p.fill;
+    BASE_ASSERT(written == before + bits);
+    *p.out = (uint8_t)p.word; // the bits that begin a byte
+    memcpy(target, body->bytes, bytes);
+    writer->size_bits += bits;
     if (account) account_for(body, blobs, bits, account);
+    return true;
 }

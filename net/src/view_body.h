@@ -16,32 +16,37 @@ typedef struct net_item net_item;
 #define NET_BODY_NONE UINT32_MAX
 #define NET_BODY_BACKS (1u << NET_BODY_BACK_BITS)
 #define NET_BODY_AGES (1u << NET_BODY_AGE_BITS)
+#define NET_BODY_NEAR 8u
 
 /// The first runs of every body.
 enum { NET_RUN_DESTROY, NET_RUN_CREATE, NET_RUN_ABSOLUTE, NET_RUN_FIRST };
 
 typedef struct net_record {
     uint32_t slot;
+    uint32_t run;
     uint32_t unit_first; ///< position of the first record that goes with it, or not at all
     uint32_t order_next; ///< where the order goes on after its unit
     ecs_entity handle;
-    uint32_t run;
+    uint8_t cause; ///< net_cost
     net_blob_key key;
     net_blob blob; ///< its code; no bits: none yet, or none needed
-    uint8_t cause; ///< net_cost
 } net_record;
+
+enum { NET_RUN_ORDERS = 3 }; // Golomb orders tried for a run
 
 typedef struct net_run {
     uint8_t kind; ///< net_body_kind
     uint8_t back; ///< packets; 0: by age
     uint8_t age;  ///< 1..254, NET_BODY_AGE_SETTLED
     uint8_t d;
-    bool is_listed;        ///< decided: by packet
-    uint32_t moved;        ///< decided: its records belong to this run; NET_BODY_NONE
-    uint32_t next;         ///< of the same back or age
-    uint32_t count;        ///< records
-    uint32_t first;        ///< position in body.by_run
-    uint32_t order;        ///< Golomb order of the gaps
+    bool is_listed;     ///< decided: by packet
+    uint8_t order;      ///< Golomb order of the gaps; while measuring the lowest that is tried
+    uint32_t moved;     ///< decided: its records belong to this run; NET_BODY_NONE
+    uint32_t next;      ///< of the same back or age
+    uint32_t count;     ///< records
+    uint32_t first;     ///< position in body.by_run
+    uint32_t slot_next; ///< above the last slot
+    uint32_t gap_bits[NET_RUN_ORDERS];
     const net_item* items; ///< of the base packet
     uint32_t item_count, row_count;
 } net_run;
@@ -57,38 +62,64 @@ typedef struct net_body {
     bool is_whole;       ///< order has all that wait
     net_record* records; ///< the first record_count of them are in the body
     uint32_t record_count, record_capacity;
+    uint32_t record_room; ///< so many have their places everywhere
     net_run* runs;
     uint32_t run_count, run_capacity;
     uint32_t by_back[NET_BODY_BACKS], by_age[NET_BODY_AGES]; ///< first run or NET_BODY_NONE
-    uint64_t* chosen;                                        ///< a bit per slot with a record
-    uint32_t* record_of;                                     ///< [slot], with its bit in chosen
-    uint8_t* buckets;                                        ///< [slot]: scratch of selecting
+    uint16_t near[NET_BODY_BACKS]
+                 [NET_BODY_NEAR]; ///< the run of a back and a small d; 0: look for it
+    uint64_t* chosen;             ///< a bit per slot with a record
+    uint32_t* record_of;          ///< [slot], with its bit in chosen
+    uint8_t* buckets;             ///< [slot]: scratch of selecting
     uint32_t slot_capacity;
     uint32_t* by_slot; ///< records, rising by slot
     uint32_t* by_run;  ///< records, by run and then by slot
     uint32_t by_slot_capacity, by_run_capacity;
     uint32_t* scratch; ///< of selecting
     uint32_t scratch_capacity;
+    uint32_t slot_end;  ///< above the highest slot of the view
     uint64_t blob_bits; ///< of the records in the body
+    uint8_t* bytes;     ///< the body while it is written, with room beyond its end
+    uint32_t byte_capacity;
 } net_body;
 
 void net_body_init(net_body* body, const base_allocator* allocator, uint32_t index_max);
 void net_body_deinit(net_body* body);
 /// A packet begins. @return false when memory ran out.
-BASE_MUST_USE bool net_body_begin(net_body* body, uint32_t slot_capacity, uint32_t number_bits);
-/// Room for a record more, and a run more.
-BASE_MUST_USE bool net_body_reserve(net_body* body);
+BASE_MUST_USE bool net_body_begin(net_body* body, uint32_t slot_capacity, uint32_t slot_end,
+                                  uint32_t number_bits);
+BASE_MUST_USE bool net_body_grow(net_body* body);
+/// Room for a record more, and for the runs that it may need: one by packet that goes by age after all, and
+/// then without a second row.
+BASE_MUST_USE static inline bool net_body_reserve(net_body* body) {
+    uint32_t runs = 3 * (body->run_count + 1) + NET_RUN_FIRST;
+    return (body->record_count < body->record_room && runs <= body->run_capacity) ||
+           net_body_grow(body);
+}
 /// A record for a slot that has none. Room was reserved; the caller fills in the rest.
-net_record* net_body_add(net_body* body, uint32_t slot);
+static inline net_record* net_body_add(net_body* body, uint32_t slot) {
+    net_record* record = &body->records[body->record_count];
+    body->chosen[slot >> 6] |= UINT64_C(1) << (slot & 63);
+    body->record_of[slot] = body->record_count++;
+    record->slot = slot;
+    return record;
+}
 /// Keep the first `count` records.
 void net_body_drop(net_body* body, uint32_t count);
 static inline bool net_body_has(const net_body* body, uint32_t slot) {
     return body->chosen[slot >> 6] >> (slot & 63) & 1;
 }
+uint32_t net_body_find_run(net_body* body, uint32_t back, uint32_t age, uint32_t d);
 /// The run of these numbers, made if need be. `back` 0: by age.
-uint32_t net_body_run(net_body* body, uint32_t back, uint32_t age, uint32_t d);
-/// Which runs go by packet: those in which naming slots would cost more. `slot_end` as in the view.
-void net_body_decide(net_body* body, uint32_t slot_end);
+static inline uint32_t net_body_run(net_body* body, uint32_t back, uint32_t age, uint32_t d) {
+    if (back && d < NET_BODY_NEAR) {
+        uint32_t run = body->near[back][d];
+        if (run) return run;
+    }
+    return net_body_find_run(body, back, age, d);
+}
+/// Which runs go by packet: those in which naming slots would cost more.
+void net_body_decide(net_body* body);
 /// The run in which a record stands.
 static inline uint32_t net_body_run_of(const net_body* body, uint32_t run) {
     return body->runs[run].moved != NET_BODY_NONE ? body->runs[run].moved : run;
@@ -96,5 +127,6 @@ static inline uint32_t net_body_run_of(const net_body* body, uint32_t run) {
 /// Put the records in order. @return the bits of the body; 0 without records.
 uint64_t net_body_measure(net_body* body, const net_blobs* blobs);
 /// Append it. After net_body_measure. `account` may be NULL.
-void net_body_write(const net_body* body, const net_blobs* blobs, proto_bit_writer* writer,
-                    uint64_t bits, net_ledger_account* account);
+/// @return false when memory ran out; nothing was written then.
+BASE_MUST_USE bool net_body_write(net_body* body, const net_blobs* blobs, proto_bit_writer* writer,
+                                  uint64_t bits, net_ledger_account* account);

@@ -24,8 +24,8 @@ enum {
     AVERAGE_OVER = 8,
     BITS_MIN = 4 * 16, // typical costs never fall below; 1/16 bits
     BASE2_TICKS_MAX = 16,
-    WARM_RECORDS = 32, // whose rows are fetched together
-    AHEAD = 12,        // slots fetched before they are needed
+    AHEAD = 12,          // slots fetched before they are needed
+    CODED_TOGETHER = 32, // whose rows are fetched at once
 };
 
 // ---- bases ----
@@ -142,37 +142,18 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
 }
 
 // The run in which it will stand, as far as is decided.
-static void settle_run(const net_view* view, net_record* record) {
-    net_body* body = &view->replica->body;
-    if (body->runs[record->run].back && !body->runs[record->run].is_listed) {
-        if (body->runs[record->run].moved == NET_BODY_NONE) net_body_decide(body, view->slot_end);
+static void settle_run(net_body* body, net_record* record) {
+    const net_run* run = &body->runs[record->run];
+    if (run->back && !run->is_listed) {
+        if (run->moved == NET_BODY_NONE) net_body_decide(body);
         record->run = net_body_run_of(body, record->run);
     }
     record->key.is_listed = body->runs[record->run].is_listed;
 }
 
-// Rows lie scattered: for those that have to be coded here, fetch them step by step, many at once.
-static void warm(const net_view* view, uint32_t first, uint32_t end) {
+// Make its code. @return false when memory ran out.
+static bool make(net_view* view, net_record* record) {
     net_body* body = &view->replica->body;
-    const net_blobs* blobs = &view->replica->blobs;
-    const net_record* missing[WARM_RECORDS];
-    uint32_t count = 0;
-    for (uint32_t i = first; i < end; i++) {
-        net_record* record = &body->records[i];
-        if (record->run == NET_RUN_DESTROY) continue;
-        settle_run(view, record);
-        if (net_blobs_warm(blobs, &record->key, 0)) missing[count++] = record;
-    }
-    for (uint32_t step = 1; step <= 2; step++)
-        for (uint32_t i = 0; i < count; i++)
-            (void)net_blobs_warm(blobs, &missing[i]->key, step);
-}
-
-// Find its code. @return false when memory ran out.
-static bool code(net_view* view, net_record* record) {
-    net_body* body = &view->replica->body;
-    if (record->run == NET_RUN_DESTROY) return true;
-    settle_run(view, record);
     net_blobs* blobs = &view->replica->blobs;
     net_blob_result result = net_blobs_get(blobs, &record->key, &record->blob);
     if (result == NET_BLOB_NO_BASE2) {
@@ -187,6 +168,28 @@ static bool code(net_view* view, net_record* record) {
         result = net_blobs_get(blobs, &record->key, &record->blob);
     }
     return result == NET_BLOB_OK;
+}
+
+// The codes of some records: most are there already. Rows lie scattered: for those that have to be coded
+// here, they are fetched step by step, many at once. @return false when memory ran out.
+static bool code(net_view* view, uint32_t first, uint32_t end) {
+    net_body* body = &view->replica->body;
+    net_blobs* blobs = &view->replica->blobs;
+    net_record* missing[CODED_TOGETHER];
+    uint32_t count = 0;
+    for (uint32_t i = first; i < end; i++) {
+        net_record* record = &body->records[i];
+        if (record->run == NET_RUN_DESTROY) continue;
+        settle_run(body, record);
+        if (!net_blobs_find(blobs, &record->key, &record->blob)) missing[count++] = record;
+    }
+    for (uint32_t step = 0; step <= 2 && count > 1; step++)
+        for (uint32_t i = 0; i < count; i++)
+            net_history_warm(blobs->history, missing[i]->key.index, blobs->tick,
+                             missing[i]->key.age, missing[i]->key.d, step);
+    for (uint32_t i = 0; i < count; i++)
+        if (!make(view, missing[i])) return false;
+    return true;
 }
 
 // ---- filling ----
@@ -220,20 +223,19 @@ static bool prepare_unit(filler* f, uint32_t slot) {
 // Code what was prepared, unit by unit, as long as it should fit. @return false when memory ran out.
 static bool code_prepared(filler* f) {
     net_body* body = f->body;
-    uint32_t warmed = f->coded;
-    while (f->coded < body->record_count) {
+    uint32_t overhead = f->view->overhead_bits / 16;
+    uint32_t has_code = f->coded, count = body->record_count;
+    while (f->coded < count) {
         uint64_t spent = f->spent;
         uint32_t i = f->coded;
         do {
-            if (i == warmed) {
-                uint32_t left = body->record_count - i;
-                warmed = i + (left < WARM_RECORDS ? left : WARM_RECORDS);
-                if (left > 1) warm(f->view, i, warmed);
+            if (i == has_code) {
+                has_code = count - i < CODED_TOGETHER ? count : i + CODED_TOGETHER;
+                if (!code(f->view, i, has_code)) return false;
             }
-            if (!code(f->view, &body->records[i])) return false;
-            spent += body->records[i].blob.bits + f->view->overhead_bits / 16;
+            spent += body->records[i].blob.bits + overhead;
             i++;
-        } while (i < body->record_count && body->records[i].unit_first == f->coded);
+        } while (i < count && body->records[i].unit_first == f->coded);
         if (spent > f->limit && f->coded > 0) {
             // Look past it as long as much is left.
             uint64_t left = f->limit > f->spent ? f->limit - f->spent : 0;
@@ -261,7 +263,7 @@ static bool take(filler* f, uint32_t together) {
         uint32_t slot = body->order[f->next++];
         if (!net_body_has(body, slot) && !prepare_unit(f, slot)) return false;
     }
-    net_body_decide(body, f->view->slot_end);
+    net_body_decide(body);
     if (!code_prepared(f)) return false;
     while (!f->has_overflown && f->next < body->order_count) {
         uint32_t slot = body->order[f->next++];
@@ -323,7 +325,7 @@ static bool begin_body(filler* f) {
     f->next = f->coded = f->misses = 0;
     f->spent = HEAD_BITS;
     f->has_overflown = false;
-    return net_body_begin(f->body, view->slot_capacity,
+    return net_body_begin(f->body, view->slot_capacity, view->slot_end,
                           net_history_number_bits(view->replica->history));
 }
 
@@ -336,7 +338,7 @@ static bool take_oldest(filler* f, uint64_t hard, uint64_t* bits) {
     for (uint32_t attempt = 0; attempt < 2 && *bits == 0; attempt++) {
         if (!begin_body(f) || !prepare_unit(f, slot)) return false;
         uint32_t count = f->body->record_count;
-        net_body_decide(f->body, f->view->slot_end);
+        net_body_decide(f->body);
         if (!code_prepared(f)) return false;
         *bits = net_body_measure(f->body, &f->view->replica->blobs);
         if (*bits <= hard) return true;
@@ -475,11 +477,14 @@ static net_view_packet* begin_packet(net_view* view, uint16_t seq) {
 }
 
 // Few sizes, so that what one packet gave back fits the next.
-static uint32_t item_capacity(uint32_t count) {
-    uint32_t capacity = 16;
+static bool reserve_items(net_view* view, net_view_packet* packet, uint32_t count) {
+    enum { ITEMS_MIN = 16 };
+    uint32_t capacity = ITEMS_MIN;
     while (capacity < count)
         capacity *= 2;
-    return capacity;
+    packet->items = base_allocate(&view->replica->pool.allocator, capacity * sizeof *packet->items);
+    if (packet->items) packet->capacity = capacity;
+    return packet->items != NULL;
 }
 
 net_result net_view_write(net_view* view, uint16_t seq, net_view_room room,
@@ -503,14 +508,10 @@ net_result net_view_write(net_view* view, uint16_t seq, net_view_room room,
         view->counters.blobs_shared += replica->blobs.shared - shared;
         view->held_tick = net_replica_tick(replica);
     }
-    if (bits > 0) {
-        packet->capacity = item_capacity(f.body->record_count);
-        packet->items =
-            base_allocate(&replica->pool.allocator, packet->capacity * sizeof *packet->items);
-        ok = ok && packet->items;
-    }
+    ok = ok && (bits == 0 ||
+                (reserve_items(view, packet, f.body->record_count) &&
+                 net_body_write(f.body, &replica->blobs, writer, bits, net_view_account(view))));
     if (!ok) {
-        packet->capacity = 0;
         view->is_broken = true;
         return NET_ERR_MEMORY;
     }
@@ -522,7 +523,6 @@ net_result net_view_write(net_view* view, uint16_t seq, net_view_room room,
     view->counters.packets++;
     view->counters.bits += bits;
     if (bits == 0) return NET_OK;
-    net_body_write(f.body, &replica->blobs, writer, bits, net_view_account(view));
     note_sent(view, packet);
     learn(view, f.body, bits);
     *records = f.body->record_count;
