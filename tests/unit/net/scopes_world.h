@@ -77,16 +77,19 @@ static inline ecs_world* scopes_world(const char* text) {
     return world;
 }
 
-/// `rules` NULL: none.
-static inline void scopes_open(scopes_table* t, const net_interest_rules* rules, void* context) {
+/// `rules` NULL: none; `allocator` of the scopes alone.
+static inline void scopes_open_with(scopes_table* t, const char* text,
+                                    const net_interest_rules* rules, void* context,
+                                    const base_allocator* allocator) {
     memset(t, 0, sizeof *t);
-    t->world = scopes_world(scopes_text);
+    t->world = scopes_world(text);
     base_reporter reporter = base_reporter_stderr();
     assert_int_equal(net_schema_create(NULL, t->world, NULL, 0, &reporter, &t->schema), NET_OK);
     t->rows = net_schema_rows(t->schema);
     assert_int_equal(net_history_create(NULL, t->rows, SCOPES_INDEX_MAX - 1, &t->history), NET_OK);
     if (rules) t->rules = *rules;
-    const net_scopes_config config = {.rules = rules ? &t->rules : NULL,
+    const net_scopes_config config = {.allocator = allocator,
+                                      .rules = rules ? &t->rules : NULL,
                                       .context = context,
                                       .world = t->world,
                                       .rows = t->rows,
@@ -101,6 +104,10 @@ static inline void scopes_open(scopes_table* t, const net_interest_rules* rules,
     t->side = ecs_component_find(t->world, "side");
     t->door = ecs_component_find(t->world, "door");
     t->whole = ecs_component_find(t->world, "whole");
+}
+
+static inline void scopes_open(scopes_table* t, const net_interest_rules* rules, void* context) {
+    scopes_open_with(t, scopes_text, rules, context, NULL);
 }
 
 static inline void scopes_close(scopes_table* t) {

@@ -342,6 +342,72 @@ static void positions_that_are_no_numbers_are_seen_by_nobody_and_harm_nothing(vo
     scopes_close(&t);
 }
 
+static void without_a_radius_only_groups_keep_things_apart(void** state) {
+    (void)state;
+    scopes_table t;
+    net_interest_rules rules = scopes_rules();
+    rules.radius = 0;
+    scopes_open(&t, &rules, NULL);
+    ecs_entity player = scopes_make(&t, "unit", 0, 0), far = scopes_make(&t, "dot", 90000, 0);
+    ecs_entity guest = scopes_make(&t, "guest", 1, 0);
+    scopes_set(&t, guest, t.door, 8);
+    scopes_join(&t, 1, player);
+    scopes_join(&t, 2, ECS_ENTITY_NONE);
+    scopes_step(&t);
+    assert_true(scopes_sees(&t, 1, far) && scopes_sees(&t, 2, player));
+    assert_false(scopes_sees(&t, 1, guest));
+    net_scopes_set_groups(t.scopes, 1, 8);
+    net_scopes_set_viewpoint(t.scopes, 1, (float[]){0, 0, 0}, 5); // of no use
+    scopes_step(&t);
+    assert_true(scopes_sees(&t, 1, guest) && !scopes_sees(&t, 2, guest));
+    scopes_expect_judged(&t);
+    scopes_round(&t);
+    scopes_move(&t, far, 3, 3);
+    scopes_round(&t);
+    assert_int_equal(t.queries, 0);
+    scopes_close(&t);
+}
+
+static const char deep_text[] = "fish { \"at:p3\"{ _track:b=yes } \"hp:i\"{ _replicate:b=yes } }\n";
+
+static void height_is_a_distance_too(void** state) {
+    (void)state;
+    scopes_table t;
+    net_interest_rules rules = {
+        .size_bytes = sizeof rules, .position = "at", .radius = SCOPES_RADIUS};
+    scopes_open_with(&t, deep_text, &rules, NULL, NULL);
+    base_rng rng = base_rng_make(5, 1);
+    static ecs_vec3 places[2000];
+    static ecs_entity fish[2000];
+    for (uint32_t i = 0; i < BASE_COUNT(fish); i++) {
+        places[i] = (ecs_vec3){base_rng_float(&rng) * 600, base_rng_float(&rng) * 600 - 300,
+                               base_rng_float(&rng) * 600};
+        const ecs_init init = {t.at, &places[i]};
+        assert_int_equal(
+            ecs_create(t.world, ecs_template_find(t.world, "fish"), &init, 1, &fish[i]), ECS_OK);
+    }
+    scopes_join(&t, 1, ECS_ENTITY_NONE);
+    for (uint32_t turn = 0; turn < 8; turn++) {
+        float at[3] = {base_rng_float(&rng) * 600, base_rng_float(&rng) * 600 - 300,
+                       base_rng_float(&rng) * 600};
+        scopes_leave(&t, 1); // nothing remembered
+        scopes_join(&t, 1, ECS_ENTITY_NONE);
+        net_scopes_set_viewpoint(t.scopes, 1, at, 0);
+        if (turn % 2) scopes_join(&t, 2, fish[turn]);
+        scopes_step(&t);
+        if (turn % 2) scopes_leave(&t, 2);
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < BASE_COUNT(fish); i++) {
+            float x = at[0] - places[i].x, y = at[1] - places[i].y, z = at[2] - places[i].z;
+            bool is_near = x * x + y * y + z * z <= SCOPES_RADIUS * SCOPES_RADIUS;
+            assert_int_equal(scopes_sees(&t, 1, fish[i]), is_near);
+            count += is_near;
+        }
+        assert_true(count > 0);
+    }
+    scopes_close(&t);
+}
+
 // ---- callbacks ----
 
 typedef struct asked {
@@ -689,6 +755,39 @@ static void memory_may_run_out_at_any_allocation(void** state) {
     }
 }
 
+static void a_steady_tick_takes_no_memory(void** state) {
+    (void)state;
+    limited source = {.left = UINT64_MAX};
+    base_allocator allocator = {limited_allocate, limited_release, &source};
+    scopes_table t;
+    asked seen = {.table = &t};
+    net_interest_rules rules = scopes_rules();
+    rules.relevance = relevance;
+    scopes_open_with(&t, scopes_text, &rules, &seen, &allocator);
+    base_rng rng = base_rng_make(3, 1);
+    static ecs_entity units[500];
+    for (uint32_t i = 0; i < BASE_COUNT(units); i++) {
+        units[i] = scopes_make(&t, "unit", 0, 0);
+        scopes_set(&t, units[i], t.mine, i % 40);
+    }
+    for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++)
+        scopes_join(&t, c, units[c]);
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < 400; i++) {
+        if (i == 300) before = source.left;
+        for (uint32_t k = 0; k < BASE_COUNT(units); k++)
+            scopes_move(&t, units[k], base_rng_float(&rng) * 400, base_rng_float(&rng) * 400);
+        uint32_t one = base_rng_below(&rng, BASE_COUNT(units));
+        scopes_set(&t, units[one], t.mine, base_rng_below(&rng, 40));
+        assert_int_equal(ecs_destroy(t.world, units[one]), ECS_OK);
+        units[one] = scopes_make(&t, "unit", 200, 200);
+        scopes_step(&t);
+    }
+    assert_true(source.left == before);
+    scopes_close(&t);
+    assert_int_equal(source.live, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(without_rules_everybody_sees_everything),
@@ -704,6 +803,8 @@ int main(void) {
         TEST(what_travels_together_comes_and_goes_together),
         TEST(a_viewpoint_replaces_the_player_and_may_see_farther),
         TEST(positions_that_are_no_numbers_are_seen_by_nobody_and_harm_nothing),
+        TEST(without_a_radius_only_groups_keep_things_apart),
+        TEST(height_is_a_distance_too),
         TEST(the_module_has_the_last_word),
         TEST(a_refusal_is_not_softened_by_a_second_in_scope),
         TEST(an_idle_world_makes_nobody_due),
@@ -713,6 +814,7 @@ int main(void) {
         TEST(a_part_without_replication_counts_too),
         TEST(rules_that_cannot_hold_are_refused),
         TEST(memory_may_run_out_at_any_allocation),
+        TEST(a_steady_tick_takes_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
