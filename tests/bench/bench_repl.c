@@ -68,7 +68,7 @@ void bench_repl_world(bool is_mirror, uint32_t index_max, ecs_world** world, net
     bench_require(net_schema_create(NULL, *world, NULL, 0, &reporter, schema) == NET_OK, "schema");
 }
 
-static uint32_t index_max_of(const bench_repl_config* config) {
+uint32_t bench_repl_index_max(const bench_repl_config* config) {
     return config->entities + 16;
 }
 
@@ -115,6 +115,7 @@ static void create_entities(bench_repl* self) {
         mover->y = between(&mover->rng, 0, self->side);
         turn(mover);
         place(self, i);
+        set(self, i, self->heading, &mover->heading);
     }
 }
 
@@ -164,7 +165,7 @@ static void open_client(bench_repl* self, uint32_t number) {
     net_acks_send_init(&client->sent, 0, 0);
     net_acks_recv_init(&client->received);
     if (number < self->config.verified) {
-        uint32_t index_max = index_max_of(&self->config);
+        uint32_t index_max = bench_repl_index_max(&self->config);
         bench_repl_world(true, index_max, &client->world, &client->schema);
         const net_mirror_config mirror = {.world = client->world,
                                           .rows = net_schema_rows(client->schema),
@@ -248,7 +249,7 @@ void bench_repl_init(bench_repl* self, const bench_repl_config* config) {
     memset(self, 0, sizeof *self);
     self->config = *config;
     self->dirty_percent = config->dirty_percent;
-    uint32_t index_max = index_max_of(config);
+    uint32_t index_max = bench_repl_index_max(config);
     bench_repl_world(false, index_max, &self->world, &self->schema);
     create_entities(self);
     static const net_interest_rules rules = {

@@ -69,5 +69,6 @@ void bench_repl_count(bench_repl* self);
 const char* bench_repl_verify(bench_repl* self);
 /// Entities that clients see, on average of the first few of them.
 double bench_repl_visible(const bench_repl* self);
+uint32_t bench_repl_index_max(const bench_repl_config* config);
 /// A world with the bench's templates.
 void bench_repl_world(bool is_mirror, uint32_t index_max, ecs_world** world, net_schema** schema);
