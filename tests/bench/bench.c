@@ -49,6 +49,27 @@ void bench_shuffle(uint32_t* numbers, uint32_t count) {
     }
 }
 
+static void* count_allocate(void* context, size_t size, size_t align) {
+    bench_counting* self = context;
+    const base_allocator* heap = base_allocator_heap();
+    void* memory = heap->allocate(heap->context, size, align);
+    if (!memory) return NULL;
+    self->live_bytes += size;
+    self->allocations++;
+    return memory;
+}
+
+static void count_release(void* context, void* memory, size_t size) {
+    bench_counting* self = context;
+    const base_allocator* heap = base_allocator_heap();
+    self->live_bytes -= size;
+    heap->release(heap->context, memory, size);
+}
+
+void bench_counting_init(bench_counting* counting) {
+    *counting = (bench_counting){.allocator = {count_allocate, count_release, counting}};
+}
+
 void bench_keep(double value) {
     volatile double kept = value;
     (void)kept;
@@ -150,7 +171,7 @@ int main(int argc, char** argv) {
     const bench_rows groups[] = {
         bench_rows_update(),   bench_rows_create(), bench_rows_access(), bench_rows_structure(),
         bench_rows_batch(),    bench_rows_change(), bench_rows_event(),  bench_rows_memory(),
-        bench_rows_net_tick(), bench_rows_repl(),   bench_rows_join(),
+        bench_rows_net_tick(), bench_rows_repl(),   bench_rows_join(),   bench_rows_repl_memory(),
     };
     samples* taken = bench_allocate(sizeof *taken);
     uint32_t found = 0;

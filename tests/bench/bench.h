@@ -3,7 +3,7 @@
 /// written by hand for that job alone. The harness runs both in turn and prints one line.
 #pragma once
 
-#include "base/macros.h"
+#include "base/alloc.h"
 
 typedef struct bench_row bench_row;
 
@@ -56,6 +56,7 @@ bench_rows bench_rows_memory(void);
 bench_rows bench_rows_net_tick(void);
 bench_rows bench_rows_repl(void);
 bench_rows bench_rows_join(void);
+bench_rows bench_rows_repl_memory(void);
 
 /// End the program with a message when a precondition of a row does not hold.
 void bench_require(bool condition, const char* what);
@@ -68,5 +69,12 @@ void bench_shuffle(uint32_t* numbers, uint32_t count);
 double bench_now_ns(void);
 /// Sorts the values.
 double bench_median(double* values, uint32_t count);
+/// An allocator over the heap that counts. Its `allocator` is passed on and must not move.
+typedef struct bench_counting {
+    base_allocator allocator;
+    size_t live_bytes;
+    uint64_t allocations;
+} bench_counting;
+void bench_counting_init(bench_counting* counting);
 /// Keep a result from being optimised away.
 void bench_keep(double value);

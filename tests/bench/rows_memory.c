@@ -5,28 +5,9 @@
 
 #define COUNT 1000000u
 
-typedef struct counting {
-    base_allocator allocator;
-    size_t live_bytes;
-} counting;
-
-static void* allocate(void* context, size_t size, size_t align) {
-    counting* self = context;
-    const base_allocator* heap = base_allocator_heap();
-    void* memory = heap->allocate(heap->context, size, align);
-    if (memory) self->live_bytes += size;
-    return memory;
-}
-
-static void release(void* context, void* memory, size_t size) {
-    counting* self = context;
-    const base_allocator* heap = base_allocator_heap();
-    self->live_bytes -= size;
-    heap->release(heap->context, memory, size);
-}
-
 static double bytes_per_entity(void) {
-    counting count = {.allocator = {allocate, release, &count}, .live_bytes = 0};
+    bench_counting count;
+    bench_counting_init(&count);
     const bench_world_config config = {.allocator = &count.allocator, .entities_max = COUNT + 1024};
     bench_world world;
     bench_world_init(&world, &config);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// What a client costs a server in memory: all bytes of replica, views and scopes after 100 busy ticks, with
+// 200 clients and without them. Clients that see more say what each visible entity adds; the rest is what
+// a client costs that sees nothing.
+#include "bench_repl.h"
+
+#include <stdio.h>
+
+#define CLIENTS 200u
+#define ENTITIES 2000u
+#define TICKS 100u
+
+typedef struct cost {
+    double bytes;   // of a client
+    double visible; // to it
+} cost;
+
+static size_t run(uint32_t clients, uint32_t visible, double* seen) {
+    bench_counting counting;
+    bench_counting_init(&counting);
+    bench_repl world;
+    bench_repl_init(&world, &(bench_repl_config){.allocator = &counting.allocator,
+                                                 .entities = ENTITIES,
+                                                 .clients = clients,
+                                                 .dirty_percent = 20,
+                                                 .visible = visible,
+                                                 .has_ledger = true});
+    for (uint32_t i = 0; i < TICKS; i++)
+        bench_repl_tick(&world);
+    if (clients > 0) *seen = bench_repl_visible(&world);
+    size_t bytes = counting.live_bytes;
+    bench_repl_deinit(&world);
+    return bytes;
+}
+
+static cost cost_of(uint32_t visible) {
+    cost of = {0, 0};
+    size_t with = run(CLIENTS, visible, &of.visible), without = run(0, visible, NULL);
+    of.bytes = (double)(with - without) / CLIENTS;
+    return of;
+}
+
+static double slope(cost few, cost many) {
+    return (many.bytes - few.bytes) / (many.visible - few.visible);
+}
+
+static void print_client(const bench_row* row, uint32_t rounds) {
+    (void)rounds;
+    cost few = cost_of(150), many = cost_of(300);
+    printf("bench=%s unit=%s shoal=%.0f rounds=1 with_%.0f_visible=%.0f\n", row->name, row->unit,
+           few.bytes - few.visible * slope(few, many), few.visible, few.bytes);
+}
+
+static double per_visible(void) {
+    return slope(cost_of(150), cost_of(300));
+}
+
+bench_rows bench_rows_repl_memory(void) {
+    static const bench_job client = {.print = print_client};
+    static const bench_row rows[] = {
+        {"repl_bytes_per_client", "bytes", 1, 1, 1, false, NULL, &client, NULL},
+        {.name = "repl_bytes_per_visible", .unit = "bytes", .figure = per_visible},
+    };
+    return (bench_rows){rows, BASE_COUNT(rows)};
+}
