@@ -19,7 +19,10 @@
 
 #include <string.h>
 
-enum { LISTED_BITS = 1 }; // what a listed row pays for being there
+enum {
+    LISTED_BITS = 1, // what a listed row pays for being there
+    SHARING_MIN = 3, // records that make a second row of theirs worth its run
+};
 
 // ---- codes ----
 
@@ -40,9 +43,16 @@ typedef struct pen {
 
 enum { PUT_BITS_MAX = 56, PEN_SLACK_BYTES = 16 };
 
-static void store_le64(uint8_t* data, uint64_t word) {
-    for (uint32_t i = 0; i < 8; i++)
-        data[i] = (uint8_t)(word >> (8 * i));
+// Spelled out, so that it becomes one instruction.
+static inline void store_le64(uint8_t* data, uint64_t word) {
+    data[0] = (uint8_t)word;
+    data[1] = (uint8_t)(word >> 8);
+    data[2] = (uint8_t)(word >> 16);
+    data[3] = (uint8_t)(word >> 24);
+    data[4] = (uint8_t)(word >> 32);
+    data[5] = (uint8_t)(word >> 40);
+    data[6] = (uint8_t)(word >> 48);
+    data[7] = (uint8_t)(word >> 56);
 }
 
 static uint64_t load_le64(const uint8_t* data) {
@@ -148,11 +158,18 @@ static bool reserve_sorted(net_body* body, uint32_t count) {
                               sizeof *body->by_run);
 }
 
-static net_run* add_run(net_body* body, net_run run) {
+// Field by field: a whole struct would go through the stack, in other pieces than it came.
+static net_run* add_run(net_body* body, net_body_kind kind) {
     BASE_ASSERT(body->run_count < body->run_capacity);
-    run.moved = NET_BODY_NONE;
-    body->runs[body->run_count] = run;
-    return &body->runs[body->run_count++];
+    net_run* run = &body->runs[body->run_count++];
+    run->kind = (uint8_t)kind;
+    run->back = run->age = run->d = 0;
+    run->is_decided = run->is_listed = false;
+    run->moved = run->next = NET_BODY_NONE;
+    run->count = 0;
+    run->items = NULL;
+    run->item_count = run->row_count = 0;
+    return run;
 }
 
 bool net_body_begin(net_body* body, uint32_t slot_capacity, uint32_t slot_end,
@@ -170,12 +187,12 @@ bool net_body_begin(net_body* body, uint32_t slot_capacity, uint32_t slot_end,
     body->slot_end = slot_end;
     if (!reserve_slots(body, slot_capacity) || !net_body_reserve(body)) return false;
     for (uint32_t i = 0; i < NET_RUN_FIRST; i++)
-        (void)add_run(body, (net_run){.kind = NET_BODY_ABSOLUTE});
+        (void)add_run(body, NET_BODY_ABSOLUTE);
     return true;
 }
 
 bool net_body_grow(net_body* body) {
-    uint32_t runs = 3 * (body->run_count + 1) + NET_RUN_FIRST;
+    uint32_t runs = net_body_run_room(body);
     uint32_t records = body->record_count + 1;
     if (!base_array_reserve(body->allocator, (void**)&body->records, &body->record_capacity,
                             records, sizeof *body->records) ||
@@ -199,14 +216,14 @@ void net_body_drop(net_body* body, uint32_t count) {
 
 uint32_t net_body_find_run(net_body* body, uint32_t back, uint32_t age, uint32_t d) {
     uint32_t* first = back ? &body->by_back[back] : &body->by_age[age];
-    for (uint32_t run = *first; run != NET_BODY_NONE; run = body->runs[run].next)
-        if (body->runs[run].d == d) return run;
+    for (uint32_t i = *first; i != NET_BODY_NONE; i = body->runs[i].next)
+        if (body->runs[i].d == d) return i;
     uint32_t made = body->run_count;
-    (void)add_run(body, (net_run){.kind = NET_BODY_BY_AGE,
-                                  .back = (uint8_t)back,
-                                  .age = (uint8_t)age,
-                                  .d = (uint8_t)d,
-                                  .next = *first});
+    net_run* run = add_run(body, NET_BODY_BY_AGE);
+    run->back = (uint8_t)back;
+    run->age = (uint8_t)age;
+    run->d = (uint8_t)d;
+    run->next = *first;
     *first = made;
     if (back && d < NET_BODY_NEAR && made <= UINT16_MAX) body->near[back][d] = (uint16_t)made;
     return made;
@@ -222,17 +239,40 @@ static bool is_list_shorter(const net_body* body, const net_run* run) {
     return listed < named;
 }
 
+// A run costs about as much as a second row saves a few records: fewer are better without one, beside those
+// that have none either.
+static void join_small_runs(net_body* body) {
+    uint32_t count = body->run_count;
+    for (uint32_t i = NET_RUN_FIRST; i < count; i++) {
+        const net_run* run = &body->runs[i];
+        if (run->d == 0 || run->is_decided || run->count >= SHARING_MIN) continue;
+        uint32_t to = net_body_run_of(body, net_body_run(body, run->back, run->age, 0));
+        net_run *from = &body->runs[i], *target = &body->runs[to];
+        from->moved = to;
+        from->is_decided = true;
+        target->count += from->count;
+        if (target->back == 0) continue;
+        target->items = from->items;
+        target->item_count = from->item_count;
+        target->row_count = from->row_count;
+    }
+}
+
 void net_body_decide(net_body* body) {
+    join_small_runs(body);
     uint32_t count = body->run_count;
     for (uint32_t i = NET_RUN_FIRST; i < count; i++) {
         net_run* run = &body->runs[i];
-        if (run->back == 0 || run->is_listed || run->moved != NET_BODY_NONE) continue;
+        if (run->is_decided) continue;
+        run->is_decided = true;
+        if (run->back == 0) continue;
         if (is_list_shorter(body, run)) {
             run->is_listed = true;
             run->kind = NET_BODY_BY_PACKET;
             continue;
         }
         uint32_t moved = net_body_run(body, 0, run->age, run->d);
+        body->runs[moved].is_decided = true;
         body->runs[i].moved = moved;
     }
 }

@@ -39,9 +39,10 @@ typedef struct net_run {
     uint8_t back; ///< packets; 0: by age
     uint8_t age;  ///< 1..254, NET_BODY_AGE_SETTLED
     uint8_t d;
-    bool is_listed;     ///< decided: by packet
+    bool is_decided;    ///< how its records are named: as it says, or in the run of `moved`
+    bool is_listed;     ///< by packet
     uint8_t order;      ///< Golomb order of the gaps; while measuring the lowest that is tried
-    uint32_t moved;     ///< decided: its records belong to this run; NET_BODY_NONE
+    uint32_t moved;     ///< its records belong to this run; NET_BODY_NONE
     uint32_t next;      ///< of the same back or age
     uint32_t count;     ///< records
     uint32_t first;     ///< position in body.by_run
@@ -89,11 +90,14 @@ void net_body_deinit(net_body* body);
 BASE_MUST_USE bool net_body_begin(net_body* body, uint32_t slot_capacity, uint32_t slot_end,
                                   uint32_t number_bits);
 BASE_MUST_USE bool net_body_grow(net_body* body);
-/// Room for a record more, and for the runs that it may need: one by packet that goes by age after all, and
-/// then without a second row.
+/// Runs that those there are may turn into: by packet or by age, with a second row or without.
+static inline uint32_t net_body_run_room(const net_body* body) {
+    return 4 * (body->run_count + 1) + NET_RUN_FIRST;
+}
+/// Room for a record more and its runs.
 BASE_MUST_USE static inline bool net_body_reserve(net_body* body) {
-    uint32_t runs = 3 * (body->run_count + 1) + NET_RUN_FIRST;
-    return (body->record_count < body->record_room && runs <= body->run_capacity) ||
+    return (body->record_count < body->record_room &&
+            net_body_run_room(body) <= body->run_capacity) ||
            net_body_grow(body);
 }
 /// A record for a slot that has none. Room was reserved; the caller fills in the rest.
@@ -118,11 +122,14 @@ static inline uint32_t net_body_run(net_body* body, uint32_t back, uint32_t age,
     }
     return net_body_find_run(body, back, age, d);
 }
-/// Which runs go by packet: those in which naming slots would cost more.
+/// Which runs keep their second row: those that many share. Which go by packet: those in which naming slots
+/// would cost more.
 void net_body_decide(net_body* body);
 /// The run in which a record stands.
 static inline uint32_t net_body_run_of(const net_body* body, uint32_t run) {
-    return body->runs[run].moved != NET_BODY_NONE ? body->runs[run].moved : run;
+    while (body->runs[run].moved != NET_BODY_NONE)
+        run = body->runs[run].moved;
+    return run;
 }
 /// Put the records in order. @return the bits of the body; 0 without records.
 uint64_t net_body_measure(net_body* body, const net_blobs* blobs);

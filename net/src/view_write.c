@@ -121,8 +121,14 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
     record->unit_first = unit_first;
     record->order_next = f->next;
     record->handle = s->handle;
-    record->blob.bits = 0;
-    record->key = (net_blob_key){.index = ecs_entity_index(s->handle), .classes = s->classes};
+    record->blob.bits = record->blob.head_bits = 0;
+    net_blob_key* key = &record->key; // field by field: not through the stack
+    key->index = ecs_entity_index(s->handle);
+    key->age = 0;
+    key->d = 0;
+    key->is_settled = key->is_listed = false;
+    key->classes = s->classes;
+    key->base_classes = key->base2_classes = 0;
     if (s->state == NET_SLOT_GOING) {
         record->cause = NET_COST_DESTROY;
         record->run = NET_RUN_DESTROY;
@@ -141,14 +147,16 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
     return TAKEN;
 }
 
-// The run in which it will stand, as far as is decided.
+// The run in which it stands.
 static void settle_run(net_body* body, net_record* record) {
+    if (record->run < NET_RUN_FIRST) return;
+    if (!body->runs[record->run].is_decided) net_body_decide(body);
+    record->run = net_body_run_of(body, record->run);
     const net_run* run = &body->runs[record->run];
-    if (run->back && !run->is_listed) {
-        if (run->moved == NET_BODY_NONE) net_body_decide(body);
-        record->run = net_body_run_of(body, record->run);
-    }
-    record->key.is_listed = body->runs[record->run].is_listed;
+    record->key.is_listed = run->is_listed;
+    if (run->d == record->key.d) return;
+    record->key.d = 0;
+    record->key.base2_classes = 0;
 }
 
 // Make its code. @return false when memory ran out.
@@ -161,6 +169,7 @@ static bool make(net_view* view, net_record* record) {
         record->key.base2_classes = 0;
         record->key.is_listed = false;
         record->run = net_body_run(body, 0, record->key.age, 0);
+        body->runs[record->run].is_decided = true;
         result = net_blobs_get(blobs, &record->key, &record->blob);
     }
     if (result == NET_BLOB_NO_BASE) {
