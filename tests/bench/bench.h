@@ -57,6 +57,7 @@ bench_rows bench_rows_net_tick(void);
 bench_rows bench_rows_repl(void);
 bench_rows bench_rows_join(void);
 bench_rows bench_rows_repl_memory(void);
+bench_rows bench_rows_repl_track(void);
 
 /// End the program with a message when a precondition of a row does not hold.
 void bench_require(bool condition, const char* what);
