@@ -185,6 +185,41 @@ static void strike_server(stage* at, uint8_t operation, const uint8_t* bytes, si
         break;
     case 5:
         packet = raw_client_packet(from);
+        packet.seq = word(bytes, size, 0);
+        packet.has_ack = true;
+        packet.ack = word(bytes, size, 1);
+        packet.ack_bits = (uint64_t)word(bytes, size, 2) << 32 | word(bytes, size, 3);
+        packet.event_ack = word(bytes, size, 4);
+        raw_client_inputs(from, packet, word(bytes, size, 5), word(bytes, size, 6) % 16, "", 0);
+        break;
+    default:
+        raw_client_goodbye(from);
+        break;
+    }
+}
+
+static void strike_client(stage* at, uint8_t operation, const uint8_t* bytes, size_t size) {
+    raw_server* from = &at->hostile;
+    raw_state packet;
+    switch (operation) {
+    case 2:
+        strike_welcome(at, bytes, size);
+        break;
+    case 3:
+        packet = raw_server_packet(from, at->now_us / TICK_US);
+        packet.body = bytes;
+        packet.body_size = size;
+        raw_server_send_state(from, packet);
+        break;
+    case 4:
+        packet = raw_server_packet(from, at->now_us / TICK_US);
+        if (size >= 2) {
+            raw_server_event(from, packet, bytes[0], bytes[1], word(bytes, size, 1), bytes + 2,
+                             size - 2);
+        }
+        break;
+    case 5:
+        packet = raw_server_packet(from, 0);
         packet.header.seq = (uint16_t)word(bytes, size, 0);
         packet.header.has_ack = true;
         packet.header.ack = (uint16_t)word(bytes, size, 1);
