@@ -60,7 +60,7 @@ typedef struct net_body {
     uint64_t absent_code;
     uint32_t* order; ///< slots, in the order in which they are tried
     uint32_t order_count, order_capacity;
-    bool is_whole;       ///< order has all that wait
+    bool is_whole;       ///< order has all that wait, by slot
     net_record* records; ///< the first record_count of them are in the body
     uint32_t record_count, record_capacity;
     uint32_t record_room; ///< so many have their places everywhere

@@ -202,7 +202,7 @@ static void select(net_view* view, uint64_t need) {
     collect(view, true, &life, need, life_each, &lives, body->scratch + 2 * all);
     collect(view, false, &other, need, view->update_bits, &others, body->scratch + 2 * all);
     merge(view, &lives, &others);
-    body->is_whole = body->order_count == all;
+    body->is_whole = false;
 }
 
 bool net_view_order_all(net_view* view) {

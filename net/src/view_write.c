@@ -19,7 +19,7 @@
 
 enum {
     HEAD_BITS = 12, // of a body without records, and its runs' count
-    ROUNDS_MAX = 4, // of trying more after measuring
+    ROUNDS_MAX = 2, // of trying more after measuring
     MISSES_MAX = 8, // units that do not fit are looked past so often
     AVERAGE_OVER = 8,
     BITS_MIN = 4 * 16, // typical costs never fall below; 1/16 bits
@@ -98,8 +98,9 @@ typedef struct filler {
     uint16_t seq;
     uint32_t next;  // of body->order
     uint32_t coded; // records with a code
-    uint64_t spent; // bits, as far as they are known or typical
-    uint64_t limit; // bits
+    uint64_t spent; // as far as it is known or typical; 1/16 bits, as the next two
+    uint64_t limit;
+    uint32_t overhead; // of a record, beside its code
     uint32_t misses;
     bool is_split; // groups may be torn: one alone is too large for a packet
     bool has_overflown;
@@ -232,7 +233,6 @@ static bool prepare_unit(filler* f, uint32_t slot) {
 // Code what was prepared, unit by unit, as long as it should fit. @return false when memory ran out.
 static bool code_prepared(filler* f) {
     net_body* body = f->body;
-    uint32_t overhead = f->view->overhead_bits / 16;
     uint32_t has_code = f->coded, count = body->record_count;
     while (f->coded < count) {
         uint64_t spent = f->spent;
@@ -242,13 +242,13 @@ static bool code_prepared(filler* f) {
                 has_code = count - i < CODED_TOGETHER ? count : i + CODED_TOGETHER;
                 if (!code(f->view, i, has_code)) return false;
             }
-            spent += body->records[i].blob.bits + overhead;
+            spent += body->records[i].blob.bits * 16u + f->overhead;
             i++;
         } while (i < count && body->records[i].unit_first == f->coded);
         if (spent > f->limit && f->coded > 0) {
             // Look past it as long as much is left.
             uint64_t left = f->limit > f->spent ? f->limit - f->spent : 0;
-            f->has_overflown = ++f->misses > MISSES_MAX || left * 16 < f->view->update_bits;
+            f->has_overflown = ++f->misses > MISSES_MAX || left < f->view->update_bits;
             f->next = body->records[f->coded].order_next;
             net_body_drop(body, f->coded);
             return true;
@@ -332,7 +332,8 @@ static void learn(net_view* view, const net_body* body, uint64_t bits) {
 static bool begin_body(filler* f) {
     net_view* view = f->view;
     f->next = f->coded = f->misses = 0;
-    f->spent = HEAD_BITS;
+    f->spent = HEAD_BITS * 16;
+    f->overhead = view->overhead_bits;
     f->has_overflown = false;
     return net_body_begin(f->body, view->slot_capacity, view->slot_end,
                           net_history_number_bits(view->replica->history));
@@ -343,7 +344,7 @@ static bool take_oldest(filler* f, uint64_t hard, uint64_t* bits) {
     uint32_t slot = net_view_oldest(f->view);
     *bits = 0;
     if (slot == UINT32_MAX) return true;
-    f->limit = hard;
+    f->limit = hard * 16;
     for (uint32_t attempt = 0; attempt < 2 && *bits == 0; attempt++) {
         if (!begin_body(f) || !prepare_unit(f, slot)) return false;
         uint32_t count = f->body->record_count;
@@ -368,7 +369,7 @@ static bool take_oldest(filler* f, uint64_t hard, uint64_t* bits) {
 static bool take_any(filler* f, uint64_t limit, uint64_t* bits) {
     *bits = 0;
     f->is_split = false;
-    f->limit = limit;
+    f->limit = limit * 16;
     if (!net_view_order_all(f->view)) return false;
     for (uint32_t i = 0; i < f->body->order_count && i < MISSES_MAX && *bits == 0; i++) {
         if (!begin_body(f)) return false;
@@ -383,29 +384,28 @@ static bool take_any(filler* f, uint64_t limit, uint64_t* bits) {
 static bool fill(filler* f, net_view_room room, uint64_t* bits) {
     net_view* view = f->view;
     uint64_t limit = room.soft < room.hard ? room.soft : room.hard;
-    f->limit = limit;
     *bits = 0;
     for (uint32_t attempt = 0; attempt < 2; attempt++) {
         if (!begin_body(f) || !net_view_order(view, (uint32_t)limit, attempt > 0)) return false;
         bool is_all = attempt == 0 && f->body->is_whole;
-        if (is_all) f->limit = UINT64_MAX;
+        f->limit = is_all ? UINT64_MAX : limit * 16;
         if (!take(f, is_all ? UINT32_MAX - 1 - f->next : typical_count(view, limit))) return false;
-        f->limit = limit;
         if (!is_all) break;
         *bits = net_body_measure(f->body, &view->replica->blobs);
         if (*bits <= limit) return true;
     }
+    f->limit = limit * 16;
     *bits = trim(f, limit);
     for (uint32_t round = 0; round<ROUNDS_MAX&& * bits> 0; round++) {
-        uint64_t left = limit - *bits;
-        learn(view, f->body, *bits);
-        if (left < view->update_bits / 8 || f->next >= f->body->order_count) break;
+        uint64_t left = (limit - *bits) * 16;
+        if (left < 2 * view->update_bits || f->next >= f->body->order_count) break;
         uint32_t before = f->body->record_count;
-        f->spent = *bits;
+        f->overhead = (uint32_t)((*bits - f->body->blob_bits) * 16 / before);
+        f->spent = *bits * 16;
         f->has_overflown = false;
-        if (!take(f, typical_count(view, left))) return false;
-        *bits = trim(f, limit);
+        if (!take(f, 0)) return false;
         if (f->body->record_count <= before) break;
+        *bits = trim(f, limit);
     }
     if (*bits == 0 && !take_oldest(f, room.hard, bits)) return false;
     return *bits > 0 || take_any(f, limit, bits);
