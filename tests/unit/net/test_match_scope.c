@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// What a module asks about scopes through its services, and rules that a match refuses.
+
+#include "breakout_table.h"
+
+#include "net/schema.h"
+
+static const char scope_text[] =
+    "spot { \"pos:p2\"{ _track:b=yes } \"mana:i\"{ _replicate:b=yes; _visible:t=mages } }\n";
+
+typedef struct scope_game {
+    const net_game_services* services;
+    uint32_t class_bit;
+    bool has_started;
+} scope_game;
+
+static ecs_result scope_types(ecs_world* world, const base_reporter* reporter) {
+    return breakout_module()->register_types(world, reporter);
+}
+
+static ecs_result scope_systems(ecs_world* world, void** context, const base_reporter* reporter) {
+    (void)reporter;
+    *context = ecs_world_context(world, sizeof(scope_game));
+    return *context ? ECS_OK : ECS_ERR_MEMORY;
+}
+
+static void scope_start(ecs_world* world, void* context, const net_game_start* start) {
+    (void)world;
+    scope_game* game = context;
+    game->has_started = true;
+    game->services = start->services;
+    if (!start->services) return;
+    game->class_bit = start->services->class_bit(start->services->context, "mages");
+}
+
+static ecs_entity scope_join(ecs_world* world, void* context, const net_game_player* player) {
+    (void)world;
+    const net_game_services* services = ((scope_game*)context)->services;
+    // It has no player yet, and may be spoken of.
+    if (services) services->set_groups(services->context, player->client, 1u << player->client);
+    return ECS_ENTITY_NONE;
+}
+
+static const net_interest_rules scope_rules = {
+    .size_bytes = sizeof scope_rules, .position = "pos", .radius = 10};
+
+static net_game_module scope_module(const net_interest_rules* rules) {
+    net_game_module game = *breakout_module();
+    game.register_types = scope_types;
+    game.register_systems = scope_systems;
+    game.start = scope_start;
+    game.player_join = scope_join;
+    game.is_rewinding = false;
+    game.interest = rules;
+    return game;
+}
+
+typedef struct scope_match {
+    net_module* module;
+    net_match* match;
+    const net_game_services* services;
+} scope_match;
+
+static scope_match open_match(const net_interest_rules* rules) {
+    net_game_module game = scope_module(rules);
+    scope_match open;
+    assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", NULL, &open.module), NET_OK);
+    net_match_config config = net_match_config_default(open.module);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(net_match_create(&config, &reporter, &open.match), NET_OK);
+    open.services = ((scope_game*)net_match_context(open.match))->services;
+    return open;
+}
+
+static void close_match(scope_match* open) {
+    net_match_destroy(open->match);
+    net_module_close(open->module);
+}
+
+static void services_come_with_interest_rules(void** state) {
+    (void)state;
+    scope_match open = open_match(&scope_rules);
+    assert_non_null(open.services);
+    assert_int_equal(open.services->size_bytes, sizeof *open.services);
+    const scope_game* game = net_match_context(open.match);
+    assert_int_equal(game->class_bit, 1u << 3);
+    assert_int_equal(open.services->class_bit(open.services->context, "owner"),
+                     1u << NET_CLASS_OWNER);
+    assert_int_equal(open.services->class_bit(open.services->context, "nobody"), 0);
+    // Without is_rewinding there is no past.
+    float fraction = 7;
+    net_match_step(open.match, NULL);
+    assert_true(open.services->seen(open.services->context, 1, &fraction) == 1 && fraction == 0);
+    float at[2];
+    assert_false(open.services->rewind(open.services->context, 1, 0, 1, 1, at));
+    close_match(&open);
+    open = open_match(NULL);
+    assert_true(((scope_game*)net_match_context(open.match))->has_started);
+    assert_null(open.services);
+    close_match(&open);
+}
+
+static void what_is_asked_is_taken_once_and_kept(void** state) {
+    (void)state;
+    scope_match open = open_match(&scope_rules);
+    const net_game_services* services = open.services;
+    void* context = services->context;
+    uint32_t count;
+    (void)net_match_scope_requests(open.match, &count);
+    assert_int_equal(count, 0);
+    net_match_join(open.match, 2, "ann", false);
+    net_match_join(open.match, 5, "bob", true);
+    services->set_viewpoint(context, 5, (float[]){1, 2, 3}, 40);
+    services->refresh_scope(context, 5);
+    services->refresh_scope(context, 4); // nobody
+    services->set_groups(context, 0, 1);
+    const net_match_scope_request* asked = net_match_scope_requests(open.match, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(asked[0].client, 2);
+    assert_true(asked[0].groups == 4 && !asked[0].has_viewpoint && !asked[0].is_refreshed);
+    assert_int_equal(asked[1].client, 5);
+    assert_true(asked[1].groups == 32 && asked[1].has_viewpoint && asked[1].is_refreshed);
+    assert_true(asked[1].position[2] == 3 && asked[1].radius == 40);
+    (void)net_match_scope_requests(open.match, &count);
+    assert_int_equal(count, 0);
+    // The last word counts, and all that holds is said with it.
+    services->set_groups(context, 5, 1);
+    services->set_groups(context, 5, UINT64_MAX);
+    asked = net_match_scope_requests(open.match, &count);
+    assert_int_equal(count, 1);
+    assert_true(asked->groups == UINT64_MAX && asked->has_viewpoint && !asked->is_refreshed);
+    services->set_viewpoint(context, 5, NULL, 9);
+    asked = net_match_scope_requests(open.match, &count);
+    assert_true(count == 1 && !asked->has_viewpoint && asked->radius == 0);
+    assert_true(net_match_scope_request_find(open.match, 5)->groups == UINT64_MAX);
+    assert_null(net_match_scope_request_find(open.match, 4));
+    net_match_leave(open.match, 5);
+    assert_null(net_match_scope_request_find(open.match, 5));
+    services->set_groups(context, 5, 3); // the last who came may still be spoken of; nobody listens
+    net_match_join(open.match, 6, "cat", false);
+    services->set_groups(context, 5, 3);
+    asked = net_match_scope_requests(open.match, &count);
+    assert_int_equal(asked[count - 1].client, 6);
+    close_match(&open);
+}
+
+static void expect_refused(net_interest_rules rules, net_role role, const char* message) {
+    net_game_module game = scope_module(&rules);
+    net_module* module;
+    base_report_first first;
+    base_reporter reporter = base_reporter_first(&first);
+    assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", NULL, &module), NET_OK);
+    net_match_config config = net_match_config_default(module);
+    config.role = role;
+    net_match* match;
+    assert_int_equal(net_match_create(&config, &reporter, &match), NET_ERR_MODULE);
+    if (!strstr(first.text, message)) print_error("%s\n", first.text);
+    assert_non_null(strstr(first.text, message));
+    net_module_close(module);
+}
+
+static void rules_that_do_not_fit_the_templates_are_refused_on_both_sides(void** state) {
+    (void)state;
+    for (net_role role = NET_ROLE_SERVER; role <= NET_ROLE_MIRROR; role++) {
+        net_interest_rules rules = scope_rules;
+        rules.owner = "owner";
+        expect_refused(rules, role, "interest: owner: there is no component 'owner'");
+        rules = scope_rules;
+        rules.team = "pos";
+        expect_refused(rules, role, "interest: team: a p2 is not an i, u8, u16 or u32");
+    }
+}
+
+static void rules_of_another_length_are_refused(void** state) {
+    (void)state;
+    net_interest_rules rules = scope_rules;
+    net_game_module game = scope_module(&rules);
+    for (uint32_t i = 0; i < 2; i++) {
+        rules.size_bytes = i == 0 ? 8 : sizeof rules + 8;
+        net_module* module;
+        base_report_first first;
+        base_reporter reporter = base_reporter_first(&first);
+        assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", &reporter, &module),
+                         NET_ERR_MODULE);
+        assert_non_null(strstr(first.text, "its interest rules have "));
+    }
+    // A module that was compiled before there were rules has none.
+    game.size_bytes = offsetof(net_game_module, interest);
+    net_module* module;
+    assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", NULL, &module), NET_OK);
+    assert_null(module->game->interest);
+    net_module_close(module);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(services_come_with_interest_rules),
+        TEST(what_is_asked_is_taken_once_and_kept),
+        TEST(rules_that_do_not_fit_the_templates_are_refused_on_both_sides),
+        TEST(rules_of_another_length_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
