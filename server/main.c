@@ -220,13 +220,6 @@ static void reload_templates(program* self) {
                     result == NET_ERR_MEMORY ? net_result_text(result) : "its faults are above");
 }
 
-// Until `next_us` the datagrams of the last tick may still be on their way out; then the next tick begins all
-// the same, and nothing is received before it. @return false when they are.
-static bool is_all_sent(program* self, uint64_t next_us) {
-    uint64_t now_us = net_loop_now_us();
-    return net_server_wait_sent(self->server, next_us > now_us ? next_us - now_us : 0);
-}
-
 static void run_match(program* self) {
     const uint64_t period_us = 1000000u / self->config.tick_rate_hz;
     uint64_t next_us = net_loop_now_us();
@@ -237,7 +230,9 @@ static void run_match(program* self) {
         bool is_fast =
             self->config.is_fast && net_server_get_phase(self->server) == NET_SERVER_RUNNING;
         uint64_t wake_us = is_fast ? now_us : next_us;
-        if (is_all_sent(self, wake_us)) {
+        // Until then datagrams of the last tick may still be on their way out; then the next tick begins all
+        // the same, and nothing is received before it.
+        if (net_server_wait_sent(self->server, wake_us)) {
             uint64_t socket_us = net_socket_next_us();
             if (socket_us != UINT64_MAX && now_us + socket_us < wake_us)
                 wake_us = now_us + socket_us;

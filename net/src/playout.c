@@ -5,10 +5,10 @@
 // its fastest; it follows a server clock that runs 200 ppm wrong by itself, as old arrivals leave the
 // window. Lateness is what an offset has beyond it.
 //
-// The delay covers nearly all lateness, one step because a sample needs the next one to be interpolated
-// to (a tick, or as many as a server leaves out between two packets even when there is news; the longer gaps
-// of who is told nothing new do not count), and as many more ticks as are lost in a row more often than RUN_CHANCE. Beyond that extrapolation
-// helps out: waiting for the rare worst would make everything else late.
+// The delay covers nearly all lateness, one step because a sample needs the next one to be interpolated to (a
+// tick, or as many as a server leaves out between two packets even when there is news; the longer gaps of who
+// is told nothing new do not count), and as many more ticks as are lost in a row more often than RUN_CHANCE.
+// Beyond that extrapolation helps out: waiting for the rare worst would make everything else late.
 //
 // Invariants: shown never falls; shown <= newest + NET_EXTRAPOLATE_MS_MAX.
 #include "playout.h"

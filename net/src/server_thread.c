@@ -100,15 +100,16 @@ void net_worker_wait(net_worker* worker) {
     pthread_mutex_unlock(&worker->mutex);
 }
 
-bool net_worker_wait_us(net_worker* worker, uint64_t us_max) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    uint64_t nanoseconds = (uint64_t)until.tv_nsec + us_max % 1000000u * 1000u;
-    until.tv_sec += (time_t)(us_max / 1000000u + nanoseconds / 1000000000u);
-    until.tv_nsec = (long)(nanoseconds % 1000000000u);
+bool net_worker_wait_until(net_worker* worker, uint64_t until_us) {
+    if (until_us == UINT64_MAX) {
+        net_worker_wait(worker);
+        return true;
+    }
+    const struct timespec until = {.tv_sec = (time_t)(until_us / 1000000u),
+                                   .tv_nsec = (long)(until_us % 1000000u * 1000u)};
     pthread_mutex_lock(&worker->mutex);
     int error = 0;
-    while (worker->is_busy && error != ETIMEDOUT)
+    while (worker->is_busy && until_us != 0 && error != ETIMEDOUT)
         error = pthread_cond_timedwait(&worker->done, &worker->mutex, &until);
     bool is_done = !worker->is_busy;
     pthread_mutex_unlock(&worker->mutex);

@@ -21,5 +21,6 @@ void net_worker_destroy(net_worker* worker);
 void net_worker_start(net_worker* worker);
 /// Until nothing runs.
 void net_worker_wait(net_worker* worker);
-/// The same, at most so long. @return false when it still runs.
-bool net_worker_wait_us(net_worker* worker, uint64_t us_max);
+/// The same, at most until a time of CLOCK_MONOTONIC, in microseconds; 0: only look, UINT64_MAX: as
+/// net_worker_wait. @return false when it still runs.
+bool net_worker_wait_until(net_worker* worker, uint64_t until_us);

@@ -348,9 +348,9 @@ void net_server_collect(net_server* server) {
     }
 }
 
-bool net_server_wait_sent(net_server* server, uint64_t us_max) {
+bool net_server_wait_sent(net_server* server, uint64_t until_us) {
     if (!server->worker || !server->out.is_uncollected) return true;
-    return net_worker_wait_us(server->worker, us_max);
+    return net_worker_wait_until(server->worker, until_us);
 }
 
 static void run_tick(net_server* server) {

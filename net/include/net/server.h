@@ -99,8 +99,9 @@ typedef struct net_server_counters {
 const net_server_counters* net_server_get_counters(const net_server* server);
 /// Everything that was dropped so far, by reason.
 void net_server_dropped(net_server* server, uint64_t dropped[NET_DROP_COUNT]);
-/// Has all that was ticked gone out? Waits at most so long.
-bool net_server_wait_sent(net_server* server, uint64_t us_max);
+/// Has all that was ticked gone out? Waits until a time of CLOCK_MONOTONIC (net_loop_now_us) at most; 0: does
+/// not wait, UINT64_MAX: as long as it takes.
+bool net_server_wait_sent(net_server* server, uint64_t until_us);
 /// A line of the ledger: client 0 is all of them; without a component "-".
 typedef struct net_ledger_line {
     uint32_t client;
