@@ -175,9 +175,9 @@ static bool eaten_from_wire(const ProtobufCMessage* message, void* payload) {
 
 static const net_message messages[] = {
     {"Steer", &dots__steer__descriptor, "steer", NET_MESSAGE_INPUT, false, steer_to_wire,
-     steer_from_wire},
+     steer_from_wire, false},
     {"Eaten", &dots__eaten__descriptor, "eaten", NET_MESSAGE_TO_CLIENTS, true, eaten_to_wire,
-     eaten_from_wire},
+     eaten_from_wire, false},
 };
 
 static const net_game_module module = {
