@@ -26,6 +26,17 @@
 
 #include <string.h>
 
+// An index that the running step has to look at.
+typedef struct touch {
+    ecs_entity handle; // the living one if any
+    uint64_t
+        components; // that may have changed, by their position in the row; ALL: read it as a whole
+} touch;
+
+#define ALL UINT64_MAX
+
+_Static_assert(PROTO_ROW_COMPONENTS_MAX <= 64, "a bit for each component");
+
 struct net_history {
     const base_allocator* allocator;
     net_pool pool; ///< of rows
@@ -34,8 +45,10 @@ struct net_history {
     net_history_entity* entities; ///< [index]
     uint32_t capacity;
     base_bitset touched; ///< indices that the running step has to look at
-    ecs_entity* handles; ///< [index], of touched ones: the living handle if any
-    uint32_t handle_capacity;
+    touch* touches;      ///< [index], of touched ones
+    uint32_t touch_capacity;
+    uint32_t* order; ///< touched indices, rising
+    uint32_t order_capacity;
     uint32_t touched_count;
     uint64_t step_count;
     net_history_event* events;
@@ -80,7 +93,8 @@ void net_history_destroy(net_history* history) {
         release_rows(history, &history->entities[i]);
     net_pool_deinit(&history->pool);
     base_release(allocator, history->entities, history->capacity * sizeof *history->entities);
-    base_release(allocator, history->handles, history->handle_capacity * sizeof *history->handles);
+    base_release(allocator, history->touches, history->touch_capacity * sizeof *history->touches);
+    base_release(allocator, history->order, history->order_capacity * sizeof *history->order);
     base_bitset_deinit(&history->touched);
     base_release(allocator, history->events, history->event_capacity * sizeof *history->events);
     base_release(allocator, history, sizeof *history);
@@ -172,39 +186,75 @@ static bool begin_life(net_history* history, net_history_entity* entity, ecs_ent
     return true;
 }
 
-#ifdef SHOAL_FAULT_DROP_COMPONENT
-// Negative control: the first replicated component of every third entity never changes.
-static void keep_first_component(net_history* history, const net_history_entity* entity) {
-    if (ecs_entity_index(entity->handle) % 3 != 0 || entity->entry->layout.component_count == 0)
-        return;
-    memcpy(history->scratch, net_history_newest(entity),
-           entity->entry->layout.components[0].field_count * sizeof(uint64_t));
+// Word by word: the words were written a moment ago, and wider loads would wait until they are in the cache,
+// behind all that is on its way there.
+static bool is_other(const uint64_t* a, const uint64_t* b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (a[i] != b[i]) return true;
+    }
+    return false;
 }
-#endif
 
 // The classes in which two rows differ.
 static uint32_t compare(const net_row_template* entry, const uint64_t* a, const uint64_t* b) {
-    if (is_public(entry)) return memcmp(a, b, entry->layout.field_count * sizeof *a) != 0 ? 1u : 0u;
+    if (is_public(entry)) return is_other(a, b, entry->layout.field_count) ? 1u : 0u;
     uint32_t classes = 0;
     for (uint32_t c = 0; c < entry->layout.component_count; c++) {
         const proto_row_component* component = &entry->layout.components[c];
         uint32_t first = component->field_first;
-        if (memcmp(a + first, b + first, component->field_count * sizeof *a) != 0)
+        if (is_other(a + first, b + first, component->field_count))
             classes |= 1u << entry->classes[c];
     }
     return classes;
 }
 
-static bool change_row(net_history* history, net_history_entity* entity) {
+// The newest row with these components read anew.
+static void read_row(const ecs_world* world, const net_history_entity* entity, uint64_t components,
+                     uint64_t* row) {
+    const net_row_template* entry = entity->entry;
+    if (components == ALL) {
+        net_rows_read(entry, world, entity->handle, row);
+    } else {
+        memcpy(row, net_history_newest(entity), entry->layout.field_count * sizeof *row);
+        net_rows_read_some(entry, world, entity->handle, components, row);
+    }
 #ifdef SHOAL_FAULT_DROP_COMPONENT
-    keep_first_component(history, entity);
+    // Negative control: the first replicated component of every third entity never changes.
+    if (ecs_entity_index(entity->handle) % 3 == 0 && entry->layout.component_count > 0)
+        memcpy(row, net_history_newest(entity),
+               entry->layout.components[0].field_count * sizeof *row);
 #endif
-    uint32_t classes = compare(entity->entry, net_history_newest(entity), history->scratch);
+}
+
+// All of it is public: the row grows where it will stay.
+static uint32_t change_in_place(net_history* history, const ecs_world* world,
+                                net_history_entity* entity, uint64_t components) {
+    uint16_t capacity = entity->ring.capacity, count = entity->ring.count;
+    uint64_t* row = net_row_ring_open(&entity->ring, &history->pool.allocator);
+    BASE_ASSERT(row); // there is one row at least
+    if (count == capacity && capacity < NET_ROW_HISTORY_MAX && entity->ring.capacity == capacity)
+        history->counters.out_of_memory++;
+    read_row(world, entity, components, row);
+    if (!compare(entity->entry, net_history_newest(entity), row)) return 0;
+    net_row_ring_close(&entity->ring, history->tick);
+    entity->change_tick = history->tick;
+    return 1; // the public one
+}
+
+static bool change_row(net_history* history, const ecs_world* world, net_history_entity* entity,
+                       uint64_t components) {
+    uint32_t classes;
+    if (is_public(entity->entry)) {
+        classes = change_in_place(history, world, entity, components);
+    } else {
+        read_row(world, entity, components, history->scratch);
+        classes = compare(entity->entry, net_history_newest(entity), history->scratch);
+        if (classes && !push(history, entity, classes)) return false;
+    }
     if (!classes) {
         history->counters.below_quantum++;
         return true;
     }
-    if (!push(history, entity, classes)) return false;
     history->counters.rows_changed++;
     add_event(history, entity->handle, NET_HISTORY_CHANGED, classes);
     return true;
@@ -217,7 +267,8 @@ static void end_life(net_history* history, net_history_entity* entity) {
     release_rows(history, entity);
 }
 
-static net_result take(net_history* history, const ecs_world* world, ecs_entity handle) {
+static net_result take(net_history* history, const ecs_world* world, const touch* touched) {
+    ecs_entity handle = touched->handle;
     net_history_entity* entity = &history->entities[ecs_entity_index(handle)];
     // A dead handle has no template, a template without replicated components no entry.
     const net_row_template* entry =
@@ -226,59 +277,131 @@ static net_result take(net_history* history, const ecs_world* world, ecs_entity 
         end_life(history, entity);
         return NET_OK;
     }
-    net_rows_read(entry, world, handle, history->scratch);
     history->counters.rows_read++;
-    bool is_same_life = entity->handle == handle && entity->entry == entry;
-    bool is_kept =
-        is_same_life ? change_row(history, entity) : begin_life(history, entity, handle, entry);
-    return is_kept ? NET_OK : NET_ERR_MEMORY;
+    if (entity->handle == handle && entity->entry == entry)
+        return change_row(history, world, entity, touched->components) ? NET_OK : NET_ERR_MEMORY;
+    net_rows_read(entry, world, handle, history->scratch);
+    return begin_life(history, entity, handle, entry) ? NET_OK : NET_ERR_MEMORY;
 }
 
 static bool reserve_index(net_history* history, uint32_t index) {
+    if (index < history->capacity && index < history->touch_capacity) return true;
     return base_array_reserve(history->allocator, (void**)&history->entities, &history->capacity,
                               index + 1, sizeof *history->entities) &&
-           base_array_reserve(history->allocator, (void**)&history->handles,
-                              &history->handle_capacity, index + 1, sizeof *history->handles) &&
-           base_bitset_reserve(&history->touched, history->handle_capacity);
+           base_array_reserve(history->allocator, (void**)&history->touches,
+                              &history->touch_capacity, index + 1, sizeof *history->touches) &&
+           base_bitset_reserve(&history->touched, history->touch_capacity);
 }
 
-static bool touch(net_history* history, const ecs_world* world, ecs_entity handle) {
+static bool add_touch(net_history* history, const ecs_world* world, ecs_entity handle,
+                      uint64_t components) {
     uint32_t index = ecs_entity_index(handle);
     if (index == 0 || index > history->index_max) return true;
     if (!reserve_index(history, index)) return false;
-    if (base_bitset_has(&history->touched, index)) {
-        if (ecs_is_alive(world, handle)) history->handles[index] = handle;
+    touch* touched = &history->touches[index];
+    uint64_t *word = &history->touched.words[index >> 6], bit = UINT64_C(1) << (index & 63);
+    if (*word & bit) {
+        if (touched->handle != handle && ecs_is_alive(world, handle)) touched->handle = handle;
+        touched->components |= components;
         return true;
     }
-    base_bitset_add(&history->touched, index);
-    history->handles[index] = handle;
+    *word |= bit;
+    *touched = (touch){handle, components};
     history->touched_count++;
+    return true;
+}
+
+static bool touch_many(net_history* history, const ecs_world* world, const ecs_entity* handles,
+                       uint32_t count) {
+    bool ok = true;
+    for (uint32_t i = 0; i < count && ok; i++)
+        ok = add_touch(history, world, handles[i], ALL);
+    return ok;
+}
+
+// The bit of a component in this template's rows; 0: it is no part of them.
+static uint64_t component_bit(const net_row_template* entry, ecs_component_id component) {
+    for (uint32_t i = 0; i < entry->layout.component_count; i++) {
+        if (entry->layout.components[i].key == component) return UINT64_C(1) << i;
+    }
+    return 0;
+}
+
+// They come by archetype and component, so the last answer is nearly always the next one.
+static bool touch_changed(net_history* history, const ecs_world* world, const ecs_change* changes,
+                          uint32_t count) {
+    enum { AHEAD = 16 };
+    const net_row_template* entry = NULL;
+    ecs_component_id component = 0;
+    uint64_t bit = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) {
+            uint32_t next = ecs_entity_index(changes[i + AHEAD].entity);
+            if (next < history->capacity) __builtin_prefetch(&history->entities[next]);
+        }
+        uint32_t index = ecs_entity_index(changes[i].entity);
+        const net_history_entity* entity =
+            index < history->capacity ? &history->entities[index] : NULL;
+        uint64_t components = ALL;
+        if (entity && entity->handle == changes[i].entity) {
+            if (entity->entry != entry || changes[i].component != component) {
+                entry = entity->entry;
+                component = changes[i].component;
+                bit = component_bit(entry, component);
+            }
+            components = bit;
+        }
+        if (!add_touch(history, world, changes[i].entity, components)) return false;
+    }
     return true;
 }
 
 static bool touch_listed(net_history* history, const ecs_world* world) {
     ecs_changes changes = ecs_changes_get(world);
-    bool ok = true;
-    for (uint32_t i = 0; i < changes.created_count && ok; i++)
-        ok = touch(history, world, changes.created[i]);
-    for (uint32_t i = 0; i < changes.destroyed_count && ok; i++)
-        ok = touch(history, world, changes.destroyed[i]);
-    for (uint32_t i = 0; i < changes.recreated_count && ok; i++)
-        ok = touch(history, world, changes.recreated[i]);
-    for (uint32_t i = 0; i < changes.changed_count && ok; i++)
-        ok = touch(history, world, changes.changed[i].entity);
-    return ok;
+    return touch_many(history, world, changes.created, changes.created_count) &&
+           touch_many(history, world, changes.destroyed, changes.destroyed_count) &&
+           touch_many(history, world, changes.recreated, changes.recreated_count) &&
+           touch_changed(history, world, changes.changed, changes.changed_count);
 }
 
 static bool touch_all(net_history* history, const ecs_world* world) {
     ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
     for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
-        if (!touch(history, world, entity)) return false;
+        if (!add_touch(history, world, entity, ALL)) return false;
     }
     return true;
 }
 
+// The touched indices, and room for as many events.
+static bool put_in_order(net_history* history) {
+    uint32_t count = history->touched_count;
+    if (!base_array_reserve(history->allocator, (void**)&history->order, &history->order_capacity,
+                            count, sizeof *history->order) ||
+        !base_array_reserve(history->allocator, (void**)&history->events, &history->event_capacity,
+                            count, sizeof *history->events))
+        return false;
+    uint32_t at = 0;
+    for (uint32_t w = 0; w < history->touched.word_count && at < count; w++) {
+        for (uint64_t bits = history->touched.words[w]; bits; bits &= bits - 1)
+            history->order[at++] = w * 64 + base_bit_lowest(bits);
+        history->touched.words[w] = 0;
+    }
+    return true;
+}
+
+// Rows lie scattered: fetch where the newest is and where the next one goes.
+static void fetch(const net_history* history, uint32_t index) {
+    const net_row_ring* ring = &history->entities[index].ring;
+    if (ring->count == 0) return;
+    uint32_t newest = (ring->first + ring->count - 1u) & (ring->capacity - 1u);
+    uint32_t next = (newest + 1) & (ring->capacity - 1u);
+    __builtin_prefetch(&ring->ticks[newest], 1);
+    __builtin_prefetch(&ring->rows[(size_t)newest * ring->field_count]);
+    __builtin_prefetch(&ring->rows[(size_t)next * ring->field_count], 1);
+}
+
 net_result net_history_step(net_history* history, const ecs_world* world, ecs_tick tick) {
+    enum { AHEAD = 8 };
     BASE_ASSERT(history->step_count == 0 || tick > history->tick);
     bool is_first = history->step_count++ == 0;
     history->tick = tick;
@@ -286,13 +409,10 @@ net_result net_history_step(net_history* history, const ecs_world* world, ecs_ti
     history->touched_count = 0;
     base_bitset_clear_all(&history->touched);
     bool is_listed = is_first ? touch_all(history, world) : touch_listed(history, world);
-    if (!is_listed ||
-        !base_array_reserve(history->allocator, (void**)&history->events, &history->event_capacity,
-                            history->touched_count, sizeof *history->events))
-        return NET_ERR_MEMORY;
-    uint32_t index = base_bitset_next(&history->touched, 0);
-    for (; index != UINT32_MAX; index = base_bitset_next(&history->touched, index + 1)) {
-        net_result result = take(history, world, history->handles[index]);
+    if (!is_listed || !put_in_order(history)) return NET_ERR_MEMORY;
+    for (uint32_t i = 0; i < history->touched_count; i++) {
+        if (i + AHEAD < history->touched_count) fetch(history, history->order[i + AHEAD]);
+        net_result result = take(history, world, &history->touches[history->order[i]]);
         if (result != NET_OK) return result;
     }
     return NET_OK;

@@ -88,6 +88,21 @@ bool net_row_ring_put(net_row_ring* ring, const base_allocator* allocator, uint6
     return is_whole;
 }
 
+uint64_t* net_row_ring_open(net_row_ring* ring, const base_allocator* allocator) {
+    bool is_full = ring->count == ring->capacity;
+    if (is_full && (ring->capacity == NET_ROW_HISTORY_MAX || !grow(ring, allocator))) {
+        if (ring->capacity == 0) return NULL;
+        net_row_ring_drop(ring, 1);
+    }
+    return row_in(ring, slot_of(ring, ring->count));
+}
+
+void net_row_ring_close(net_row_ring* ring, uint64_t tick) {
+    BASE_ASSERT(ring->count < ring->capacity);
+    ring->ticks[slot_of(ring, ring->count)] = tick;
+    ring->count++;
+}
+
 const uint64_t* net_row_ring_row(const net_row_ring* ring, uint32_t position) {
     BASE_ASSERT(position < ring->count);
     return row_in(ring, slot_of(ring, position));

@@ -23,6 +23,11 @@ void net_row_ring_deinit(net_row_ring* ring, const base_allocator* allocator);
 /// @return false when memory ran out: the ring is empty then, or has lost its oldest.
 bool net_row_ring_put(net_row_ring* ring, const base_allocator* allocator, uint64_t tick,
                       const uint64_t* row);
+/// Begin a row newer than all: where its words go. A full ring forgets its oldest already now. It is there
+/// after net_row_ring_close; before that it may as well be forgotten.
+/// @return NULL when there is no memory for a single row.
+uint64_t* net_row_ring_open(net_row_ring* ring, const base_allocator* allocator);
+void net_row_ring_close(net_row_ring* ring, uint64_t tick);
 /// The row and tick at a position, 0 the oldest.
 const uint64_t* net_row_ring_row(const net_row_ring* ring, uint32_t position);
 uint64_t net_row_ring_tick(const net_row_ring* ring, uint32_t position);

@@ -11,6 +11,7 @@
 #include "rows.h"
 
 #include "base/assert.h"
+#include "base/bitset.h"
 #include "base/hash.h"
 
 #include <string.h>
@@ -368,12 +369,19 @@ const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_i
     return entry;
 }
 
-void net_rows_read(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
-                   uint64_t* row) {
-    for (uint32_t i = 0; i < entry->layout.component_count; i++) {
+void net_rows_read_some(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
+                        uint64_t components, uint64_t* row) {
+    for (; components; components &= components - 1) {
+        uint32_t i = base_bit_lowest(components);
         ecs_component_id id = (ecs_component_id)entry->layout.components[i].key;
         proto_row_read_component(&entry->layout, i, ecs_get(world, entity, id), row);
     }
+}
+
+void net_rows_read(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
+                   uint64_t* row) {
+    uint32_t count = entry->layout.component_count;
+    if (count > 0) net_rows_read_some(entry, world, entity, UINT64_MAX >> (64 - count), row);
 }
 
 void net_rows_mask(const net_row_template* entry, uint32_t classes, uint64_t* row) {

@@ -40,7 +40,7 @@ typedef struct net_row_template {
     uint8_t classes[PROTO_ROW_COMPONENTS_MAX]; ///< who may see a component: NET_CLASS_PUBLIC...
     uint16_t class_mask;                       ///< bits of the classes that it uses
     uint16_t importance;                       ///< `_priority`, 1..16
-    uint16_t large_mask; ///< bits of the classes of its large components
+    uint16_t large_mask;                       ///< bits of the classes of its large components
     uint16_t large_count;
     net_row_large larges[NET_ROW_LARGE_MAX]; ///< by name; no part of the layout
 } net_row_template;
@@ -80,5 +80,8 @@ uint32_t net_rows_large_count(const net_rows* rows);
 ecs_component_id net_rows_large(const net_rows* rows, uint32_t number);
 /// The template's large component of this id; NULL when it has none.
 const net_row_large* net_row_find_large(const net_row_template* entry, ecs_component_id component);
+/// Only these components of it (bits by their position in the layout); the other words stay.
+void net_rows_read_some(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
+                        uint64_t components, uint64_t* row);
 /// base_hash64 over the row's words: what --trace writes and net_scope_row_hash returns.
 uint64_t net_row_hash(const net_row_template* entry, const uint64_t* row);

@@ -155,10 +155,12 @@ static uint64_t quantise_float(const proto_quant* quant, uint64_t raw) {
     } else {
         memcpy(&value, &raw, sizeof value);
     }
-    if (value != value) return 0;
-    int64_t q = base_round_i64((value - quant->min) / quant->step);
-    int64_t q_max = (int64_t)quant->q_max;
-    return (uint64_t)(q < 0 ? 0 : q > q_max ? q_max : q);
+    double steps = (value - quant->min) / quant->step;
+    if (!(steps > 0)) return 0; // NaN too
+    if (steps >= (double)quant->q_max) return quant->q_max;
+    // base_round_i64 of what is left: half away from zero.
+    int64_t whole = (int64_t)steps;
+    return (uint64_t)(whole + (steps - (double)whole >= 0.5));
 }
 
 // Whole numbers never go through double: 64-bit fields would lose their low bits.

@@ -97,13 +97,13 @@ static void the_row_at_a_tick_is_the_newest_before_it(void** state) {
     repl_move(&f.server, ball, 5, 5);
     repl_step(&f.server, f.history, 20);
     const net_history_entity* entity = entity_of(&f, ball);
-    assert_null(net_history_at(entity, 9));
-    assert_non_null(net_history_at(entity, 10));
-    assert_ptr_equal(net_history_at(entity, 10), net_history_at(entity, 19));
-    assert_ptr_equal(net_history_at(entity, 20), net_history_newest(entity));
+    assert_null(net_history_at(entity, 9, 1, NULL));
+    assert_non_null(net_history_at(entity, 10, 1, NULL));
+    assert_ptr_equal(net_history_at(entity, 10, 1, NULL), net_history_at(entity, 19, 1, NULL));
+    assert_ptr_equal(net_history_at(entity, 20, 1, NULL), net_history_newest(entity));
     // An entity that stands still keeps its base for ever.
     repl_step(&f.server, f.history, 1000000);
-    assert_ptr_equal(net_history_at(entity, 999999), net_history_newest(entity));
+    assert_ptr_equal(net_history_at(entity, 999999, 1, NULL), net_history_newest(entity));
     close_all(&f);
 }
 
@@ -114,10 +114,11 @@ static void the_ring_keeps_the_last_64_changes(void** state) {
     for (uint32_t tick = 1; tick <= NET_ROW_HISTORY_MAX + 1; tick++) {
         repl_move(&f.server, ball, (float)tick, 0);
         repl_step(&f.server, f.history, tick);
-        if (tick < NET_ROW_HISTORY_MAX + 1) assert_non_null(net_history_at(entity_of(&f, ball), 1));
+        if (tick < NET_ROW_HISTORY_MAX + 1)
+            assert_non_null(net_history_at(entity_of(&f, ball), 1, 1, NULL));
     }
-    assert_null(net_history_at(entity_of(&f, ball), 1));
-    assert_non_null(net_history_at(entity_of(&f, ball), 2));
+    assert_null(net_history_at(entity_of(&f, ball), 1, 1, NULL));
+    assert_non_null(net_history_at(entity_of(&f, ball), 2, 1, NULL));
     close_all(&f);
 }
 
@@ -129,13 +130,13 @@ static void a_recreation_with_another_template_is_a_new_life(void** state) {
     repl_become(&f.server, ball, f.server.mover_extra);
     repl_step(&f.server, f.history, 2);
     expect_events(&f, 1, ball, NET_HISTORY_CAME);
-    assert_null(net_history_at(entity_of(&f, ball), 1));
+    assert_null(net_history_at(entity_of(&f, ball), 1, 1, NULL));
     // There and back within a tick is no new life.
     repl_become(&f.server, ball, f.server.mover);
     repl_become(&f.server, ball, f.server.mover_extra);
     repl_step(&f.server, f.history, 3);
     expect_events(&f, 0, 0, 0);
-    assert_non_null(net_history_at(entity_of(&f, ball), 2));
+    assert_non_null(net_history_at(entity_of(&f, ball), 2, 1, NULL));
     close_all(&f);
 }
 
