@@ -138,11 +138,9 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
                         : net_set_has(view, NET_SET_REPEAT, slot) ? NET_COST_REPEAT
                                                                   : NET_COST_CHANGE;
         choose_base(view, s, f->seq, record);
-        net_blobs_prefetch(&view->replica->blobs, record->key.index);
     } else {
         record->cause = NET_COST_CREATE;
         record->run = NET_RUN_CREATE;
-        net_blobs_prefetch(&view->replica->blobs, record->key.index);
     }
     body->runs[record->run].count++;
     return TAKEN;
@@ -187,6 +185,8 @@ static bool code(net_view* view, uint32_t first, uint32_t end) {
     net_blobs* blobs = &view->replica->blobs;
     net_record* missing[CODED_TOGETHER];
     uint32_t count = 0;
+    for (uint32_t i = first; i < end; i++)
+        net_blobs_prefetch(blobs, body->records[i].key.index);
     for (uint32_t i = first; i < end; i++) {
         net_record* record = &body->records[i];
         if (record->run == NET_RUN_DESTROY) continue;
