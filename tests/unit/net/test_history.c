@@ -224,6 +224,130 @@ static void a_ring_puts_late_rows_in_their_place(void** state) {
     net_row_ring_deinit(&ring, NULL);
 }
 
+// ---- classes of visibility ----
+
+static const char class_text[] =
+    "agent {\n"
+    "  \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; value:p2=1,2 }\n"
+    "  \"ammo:i\" { _replicate:b=yes; _visible:t=\"owner\"; value:i=30 }\n"
+    "  \"plan:i\" { _replicate:b=yes; _visible:t=\"team\"; value:i=4 }\n"
+    "}\n";
+
+enum { PUBLIC = 1, OWNER = 2, TEAM = 4 };
+
+typedef struct class_fixture {
+    fixture f;
+    ecs_entity agent;
+    ecs_component_id ammo, plan;
+} class_fixture;
+
+static class_fixture open_classes(void) {
+    class_fixture c;
+    repl_open_with(&c.f.server, false, 4000, class_text);
+    assert_int_equal(net_history_create(NULL, c.f.server.rows, 4000, &c.f.history), NET_OK);
+    c.ammo = ecs_component_find(c.f.server.world, "ammo");
+    c.plan = ecs_component_find(c.f.server.world, "plan");
+    c.agent = repl_create(&c.f.server, ecs_template_find(c.f.server.world, "agent"));
+    repl_step(&c.f.server, c.f.history, 1);
+    return c;
+}
+
+static void set(class_fixture* c, ecs_component_id component, int32_t value) {
+    assert_int_equal(ecs_set(c->f.server.world, c->agent, component, &value), ECS_OK);
+}
+
+// The first word of a component in the row that `classes` saw at `tick`.
+static uint64_t word_at(class_fixture* c, ecs_tick tick, uint32_t classes,
+                        ecs_component_id component) {
+    const net_history_entity* entity = entity_of(&c->f, c->agent);
+    uint64_t scratch[PROTO_ROW_FIELDS_MAX];
+    const uint64_t* row = net_history_at(entity, tick, classes, scratch);
+    assert_non_null(row);
+    for (uint32_t i = 0; i < entity->entry->layout.component_count; i++)
+        if (entity->entry->layout.components[i].key == component)
+            return row[entity->entry->layout.components[i].field_first];
+    fail();
+    return 0;
+}
+
+static void a_masked_row_has_defaults_where_nothing_may_be_seen(void** state) {
+    (void)state;
+    class_fixture c = open_classes();
+    uint64_t ammo = word_at(&c, 1, OWNER, c.ammo), plan = word_at(&c, 1, TEAM, c.plan);
+    set(&c, c.ammo, 7);
+    repl_step(&c.f.server, c.f.history, 2);
+    set(&c, c.plan, 9);
+    repl_step(&c.f.server, c.f.history, 3);
+    assert_true(word_at(&c, 3, PUBLIC, c.ammo) == ammo);
+    assert_true(word_at(&c, 3, PUBLIC | OWNER, c.ammo) != ammo);
+    assert_true(word_at(&c, 3, PUBLIC | OWNER, c.plan) == plan);
+    assert_true(word_at(&c, 3, OWNER | TEAM, c.plan) != plan);
+    // Each class as it was then.
+    assert_true(word_at(&c, 1, OWNER | TEAM, c.ammo) == ammo);
+    assert_true(word_at(&c, 2, OWNER | TEAM, c.ammo) != ammo);
+    assert_true(word_at(&c, 2, OWNER | TEAM, c.plan) == plan);
+    close_all(&c.f);
+}
+
+static void an_event_names_the_classes_that_changed(void** state) {
+    (void)state;
+    class_fixture c = open_classes();
+    uint32_t count;
+    const net_history_event* events = net_history_events(c.f.history, &count);
+    assert_int_equal(events[0].classes, PUBLIC | OWNER | TEAM);
+    set(&c, c.ammo, 7);
+    set(&c, c.plan, 9);
+    repl_step(&c.f.server, c.f.history, 2);
+    events = net_history_events(c.f.history, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(events[0].classes, OWNER | TEAM);
+    repl_move(&c.f.server, c.agent, 50, 50);
+    repl_step(&c.f.server, c.f.history, 5);
+    events = net_history_events(c.f.history, &count);
+    assert_int_equal(events[0].classes, PUBLIC);
+    const net_history_entity* entity = entity_of(&c.f, c.agent);
+    assert_int_equal(net_history_changed(entity, PUBLIC), 5);
+    assert_int_equal(net_history_changed(entity, OWNER), 2);
+    assert_int_equal(net_history_changed(entity, OWNER | PUBLIC), 5);
+    assert_int_equal(net_history_classes(entity, 0xFFF1), PUBLIC);
+    close_all(&c.f);
+}
+
+static void what_is_hidden_never_makes_the_visible_forgotten(void** state) {
+    (void)state;
+    class_fixture c = open_classes();
+    repl_move(&c.f.server, c.agent, 50, 50);
+    repl_step(&c.f.server, c.f.history, 2);
+    for (uint32_t i = 0; i < 3 * NET_ROW_HISTORY_MAX; i++) {
+        set(&c, c.plan, (int32_t)i + 100);
+        repl_step(&c.f.server, c.f.history, 3 + i);
+    }
+    const net_history_entity* entity = entity_of(&c.f, c.agent);
+    uint64_t scratch[PROTO_ROW_FIELDS_MAX];
+    assert_non_null(net_history_at(entity, 1, PUBLIC | OWNER, scratch));
+    assert_non_null(net_history_at(entity, 2, PUBLIC, scratch));
+    assert_null(net_history_at(entity, 2, PUBLIC | TEAM, scratch));
+    close_all(&c.f);
+}
+
+static void a_new_life_with_other_classes_forgets_the_former(void** state) {
+    (void)state;
+    class_fixture c = open_classes();
+    set(&c, c.ammo, 7);
+    repl_step(&c.f.server, c.f.history, 2);
+    repl_become(&c.f.server, c.agent, c.f.server.mover);
+    repl_step(&c.f.server, c.f.history, 3);
+    const net_history_entity* entity = entity_of(&c.f, c.agent);
+    uint64_t scratch[PROTO_ROW_FIELDS_MAX];
+    assert_null(net_history_at(entity, 2, PUBLIC | OWNER, scratch));
+    assert_ptr_equal(net_history_at(entity, 3, PUBLIC, scratch), net_history_newest(entity));
+    repl_become(&c.f.server, c.agent, ecs_template_find(c.f.server.world, "agent"));
+    repl_step(&c.f.server, c.f.history, 4);
+    assert_null(net_history_at(entity_of(&c.f, c.agent), 3, OWNER, scratch));
+    assert_true(word_at(&c, 4, OWNER, c.ammo) == word_at(&c, 4, PUBLIC, c.ammo)); // 30 again
+    close_all(&c.f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_first_step_takes_what_lives_already),
@@ -237,6 +361,10 @@ int main(void) {
         TEST(death_is_told_once_and_only_of_what_was_known),
         TEST(events_are_sorted_by_index),
         TEST(a_tick_has_one_step),
+        TEST(a_masked_row_has_defaults_where_nothing_may_be_seen),
+        TEST(an_event_names_the_classes_that_changed),
+        TEST(what_is_hidden_never_makes_the_visible_forgotten),
+        TEST(a_new_life_with_other_classes_forgets_the_former),
         TEST(a_ring_puts_late_rows_in_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

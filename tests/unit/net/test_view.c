@@ -528,6 +528,25 @@ static void the_ledger_knows_every_bit_of_a_body(void** state) {
     view_close(&w);
 }
 
+static void ticks_may_pass_32_bits(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    w.tick = UINT32_MAX - 200;
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    ecs_entity sleeper = repl_create(&w.server, w.server.mover);
+    for (uint32_t i = 0; i < 700; i++) {
+        if (i % 3) repl_move(&w.server, ball, (float)i, 1);
+        if (i == 690) repl_move(&w.server, sleeper, 1, 1);
+        view_exchange(&w);
+        assert_int_equal(w.clients[0].records, i == 0 ? 2 : i == 690 || i % 3 > 0);
+    }
+    assert_int_equal(view_counters(&w)->records_absolute, 0);
+    assert_int_equal(view_counters(&w)->records_settled, 1);
+    assert_true(view_is_equal(&w, 0));
+    view_close(&w);
+}
+
 typedef struct tally {
     uint64_t allocations;
 } tally;
@@ -593,6 +612,7 @@ int main(void) {
         TEST(a_sample_is_the_row_that_the_client_has),
         TEST(classes_that_are_not_seen_have_their_defaults),
         TEST(sequence_numbers_rise_by_one),
+        TEST(ticks_may_pass_32_bits),
         TEST(the_ledger_knows_every_bit_of_a_body),
         TEST(a_steady_tick_allocates_nothing),
     };
