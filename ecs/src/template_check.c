@@ -21,7 +21,7 @@ void ecs_template_check_replicated(ecs_template_set* set, const ecs_draft* draft
     if (ecs_type_is_plain(type) || ecs_type_is_large(type)) return;
     ecs_template_set_fault(set, draft->file, line, "component '%s': a %s cannot be replicated: %s",
                            ecs_template_set_component_name(set, slot->component), type->name,
-                           type->box ? "it is boxed" : "it has no write and read");
+                           type->box ? "it is boxed" : "it has neither fields nor write and read");
 }
 
 static bool is_all_real(const ecs_type* type) {

@@ -128,7 +128,7 @@ static inline void* ecs_type_object_mut(const ecs_type* type, void* cell) {
 /// replicated as a whole, where plain data is by its fields. Others cannot be.
 static inline bool ecs_type_is_large(const ecs_type* type) {
     if (!type->ops || type->box) return false;
-    return type->ops->write ? type->ops->read != NULL : !type->ops->read && type->field_count > 0;
+    return type->ops->write || type->field_count > 0;
 }
 
 /// Register a struct type.
