@@ -223,6 +223,50 @@ static void what_cannot_be_sent_is_refused_by_name(void** state) {
     ecs_world_destroy(world);
 }
 
+static void large_components_count_up_to_their_limit(void** state) {
+    (void)state;
+    for (int count = (int)NET_ROW_LARGE_MAX - 1; count <= (int)NET_ROW_LARGE_MAX + 1; count++) {
+        char text[4096] = "big {\n";
+        for (int i = 0; i < count; i++) {
+            char line[64];
+            assert_true(base_text_format(line, sizeof line, "\"t%d:t\"{ _replicate:b=yes }\n", i));
+            strcat(text, line);
+        }
+        strcat(text, "}\n");
+        ecs_world* world = open_world(text);
+        if (count > (int)NET_ROW_LARGE_MAX) {
+            check_refused(world, NULL, 0, "big");
+        } else {
+            net_schema* schema = open_schema(world, NULL, 0);
+            net_schema_destroy(schema);
+        }
+        ecs_world_destroy(world);
+    }
+}
+
+static void large_components_and_their_defaults_matter(void** state) {
+    (void)state;
+    uint64_t hash = hash_of("page { \"title:t\"{ _replicate:b=yes; value:t=one } }");
+    assert_true(hash == hash_of("page { \"title:t\"{ _replicate:b=yes; value:t=\"one\" }\n"
+                                "       \"diary:t\"{ _track:b=yes; value:t=own } }"));
+    static const char* const others[] = {
+        "page { \"title:t\"{ _replicate:b=yes; value:t=two } }",
+        "page { \"title:t\"{ _replicate:b=yes } }",
+        "page { \"title:t\"{ _track:b=yes; value:t=one } \"hp:i\"{ _replicate:b=yes } }",
+        "page { \"named:t\"{ _replicate:b=yes; value:t=one } }",
+        "page { \"title:t\"{ _replicate:b=yes; value:t=one } \"more:t\"{ _replicate:b=yes } }",
+        "page { \"title:array\"{ _replicate:b=yes; one:t=one } }",
+        "page { \"title:list<t>\"{ _replicate:b=yes; one:t=one } }",
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(others); i++)
+        assert_true(hash != hash_of(others[i]));
+    // An object's order is that of its names.
+    assert_true(hash_of("o { \"x:object\"{ _replicate:b=yes; a:i=1; b:i=2 } }") ==
+                hash_of("o { \"x:object\"{ _replicate:b=yes; b:i=2; a:i=1 } }"));
+    assert_true(hash_of("o { \"x:object\"{ _replicate:b=yes; a:i=1 } }") !=
+                hash_of("o { \"x:object\"{ _replicate:b=yes; a:u32=1 } }"));
+}
+
 static void messages_that_cannot_be_are_refused_by_name(void** state) {
     (void)state;
     ecs_world* world = open_world(base_text);
@@ -288,6 +332,8 @@ int main(void) {
         TEST(the_first_difference_is_named),
         TEST(numbers_and_default_rows_come_from_the_same_table),
         TEST(what_cannot_be_sent_is_refused_by_name),
+        TEST(large_components_count_up_to_their_limit),
+        TEST(large_components_and_their_defaults_matter),
         TEST(messages_that_cannot_be_are_refused_by_name),
         TEST(running_out_of_memory_leaves_nothing_behind),
     };
