@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A bucket is the cell's coordinates modulo a power of two in each dimension, so no two cells of a walk
-// shorter than the period share one, and nothing is hashed. Buckets are doubly linked lists through
+// A bucket is the cell's coordinates modulo powers of two, the third folded into the second, so no two cells of
+// a walk shorter than the period share one, and nothing is hashed. Buckets are doubly linked lists through
 // arrays by thing; position and link lie together, since that is what a walk reads.
 #include "scope_grid.h"
 
@@ -8,7 +8,10 @@
 
 #include <string.h>
 
-enum { BITS_2D = 7, BITS_3D = 5, CELL_MAX = 1 << 30 };
+enum { BITS_2D = 7, ROW_BITS_2D = 7, BITS_3D = 6, ROW_BITS_3D = 9, CELL_MAX = 1 << 30 };
+
+// So far a walk has each row once, and no farther: rows of the next layer but NET_SCOPE_LAYER follow.
+#define LAYERS_MAX ((1u << ROW_BITS_3D) / NET_SCOPE_LAYER)
 
 bool net_scope_grid_init(net_scope_grid* grid, const base_allocator* allocator, uint32_t dimensions,
                          float cell) {
@@ -16,8 +19,9 @@ bool net_scope_grid_init(net_scope_grid* grid, const base_allocator* allocator, 
     *grid = (net_scope_grid){.allocator = allocator,
                              .dimensions = dimensions,
                              .bits = dimensions == 2 ? BITS_2D : BITS_3D,
+                             .row_bits = dimensions == 2 ? ROW_BITS_2D : ROW_BITS_3D,
                              .cells_per_unit = 1.0f / cell};
-    size_t bytes = sizeof(uint32_t) << (dimensions * grid->bits);
+    size_t bytes = sizeof(uint32_t) << (grid->bits + grid->row_bits);
     grid->heads = base_allocate_zero(allocator, bytes);
     grid->stamps = base_allocate_zero(allocator, bytes);
     grid->counts = base_allocate_zero(allocator, bytes);
@@ -27,7 +31,7 @@ bool net_scope_grid_init(net_scope_grid* grid, const base_allocator* allocator, 
 
 void net_scope_grid_deinit(net_scope_grid* grid) {
     const base_allocator* allocator = grid->allocator;
-    size_t bytes = sizeof(uint32_t) << (grid->dimensions * grid->bits);
+    size_t bytes = sizeof(uint32_t) << (grid->bits + grid->row_bits);
     base_release(allocator, grid->heads, grid->heads ? bytes : 0);
     base_release(allocator, grid->stamps, grid->stamps ? bytes : 0);
     base_release(allocator, grid->counts, grid->counts ? bytes : 0);
@@ -58,11 +62,11 @@ static int32_t cell_of(const net_scope_grid* grid, float at) {
 }
 
 static uint32_t bucket_of(const net_scope_grid* grid, const float at[3]) {
-    uint32_t mask = (1u << grid->bits) - 1;
-    uint32_t bucket = 0;
+    uint32_t cells[3] = {0, 0, 0};
     for (uint32_t i = 0; i < grid->dimensions; i++)
-        bucket |= ((uint32_t)cell_of(grid, at[i]) & mask) << (i * grid->bits);
-    return bucket;
+        cells[i] = (uint32_t)cell_of(grid, at[i]);
+    return (cells[0] & ((1u << grid->bits) - 1)) |
+           net_scope_row(cells[1], cells[2], (1u << grid->row_bits) - 1) << grid->bits;
 }
 
 static void unlink_thing(net_scope_grid* grid, uint32_t thing) {
@@ -107,7 +111,7 @@ bool net_scope_grid_pack(net_scope_grid* grid) {
     if (!base_array_reserve(grid->allocator, (void**)&grid->nears, &grid->near_capacity,
                             grid->count, sizeof *grid->nears))
         return false;
-    uint32_t bucket_count = 1u << (grid->dimensions * grid->bits);
+    uint32_t bucket_count = 1u << (grid->bits + grid->row_bits);
     uint32_t at = 0;
     // Shifted by one, so that filling leaves each first where it belongs.
     for (uint32_t i = 0; i < bucket_count; i++) {
@@ -127,7 +131,8 @@ bool net_scope_grid_pack(net_scope_grid* grid) {
 }
 
 net_scope_cells net_scope_grid_around(const net_scope_grid* grid, const float at[3], float radius) {
-    net_scope_cells cells = {.bits = grid->bits, .mask = (1u << grid->bits) - 1};
+    net_scope_cells cells = {
+        .bits = grid->bits, .mask = (1u << grid->bits) - 1, .row_mask = (1u << grid->row_bits) - 1};
     for (uint32_t i = 0; i < 3; i++) {
         cells.count[i] = 1;
         if (i >= grid->dimensions) continue;
@@ -135,9 +140,16 @@ net_scope_cells net_scope_grid_around(const net_scope_grid* grid, const float at
         float size = at[i] < 0.0f ? -at[i] : at[i];
         float reach = radius * 1.0001f + size * 1e-6f;
         int32_t low = cell_of(grid, at[i] - reach), high = cell_of(grid, at[i] + reach);
-        uint32_t count = high >= low ? (uint32_t)high - (uint32_t)low + 1 : 1;
         cells.low[i] = (uint32_t)low;
-        cells.count[i] = count <= cells.mask ? count : cells.mask + 1;
+        cells.count[i] = high >= low ? (uint32_t)high - (uint32_t)low + 1 : 1;
+    }
+    if (cells.count[0] > cells.mask) cells.count[0] = cells.mask + 1;
+    bool is_wide =
+        cells.count[1] > cells.row_mask ||
+        (cells.count[2] > 1 && (cells.count[1] > NET_SCOPE_LAYER || cells.count[2] > LAYERS_MAX));
+    if (is_wide) { // each row once
+        cells.count[1] = cells.row_mask + 1;
+        cells.count[2] = 1;
     }
     return cells;
 }

@@ -22,7 +22,8 @@ typedef struct net_scope_near {
 
 typedef struct net_scope_grid {
     const base_allocator* allocator;
-    uint32_t dimensions, bits; ///< 2^bits buckets per dimension
+    uint32_t dimensions;
+    uint32_t bits, row_bits; ///< 2^bits buckets in a row, 2^row_bits rows
     float cells_per_unit;
     uint32_t* heads;  ///< [bucket]; 0: empty
     uint32_t* stamps; ///< [bucket]
@@ -53,17 +54,25 @@ bool net_scope_grid_pack(net_scope_grid* grid);
 /// A walk over all buckets within a distance of a place, each once.
 typedef struct net_scope_cells {
     uint32_t low[3], count[3], at[3];
-    uint32_t bits, mask;
+    uint32_t bits, mask, row_mask;
     bool is_over;
 } net_scope_cells;
 
 net_scope_cells net_scope_grid_around(const net_scope_grid* grid, const float at[3], float radius);
 
+/// The row of a place in the second and third dimension: rows of one layer of the world lie side by side, layers
+/// NET_SCOPE_LAYER apart, so a flat world has all of them, whichever way is up.
+#define NET_SCOPE_LAYER 23u
+static inline uint32_t net_scope_row(uint32_t y, uint32_t z, uint32_t row_mask) {
+    return (y + NET_SCOPE_LAYER * z) & row_mask;
+}
+
 static inline bool net_scope_cells_next(net_scope_cells* cells, uint32_t* bucket) {
     if (cells->is_over) return false;
-    *bucket = ((cells->low[0] + cells->at[0]) & cells->mask) |
-              ((cells->low[1] + cells->at[1]) & cells->mask) << cells->bits |
-              ((cells->low[2] + cells->at[2]) & cells->mask) << (2 * cells->bits);
+    *bucket =
+        ((cells->low[0] + cells->at[0]) & cells->mask) |
+        net_scope_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2], cells->row_mask)
+            << cells->bits;
     if (++cells->at[0] < cells->count[0]) return true;
     cells->at[0] = 0;
     if (++cells->at[1] < cells->count[1]) return true;
@@ -76,8 +85,9 @@ static inline bool net_scope_cells_next(net_scope_cells* cells, uint32_t* bucket
 static inline bool net_scope_cells_next_run(net_scope_cells* cells, uint32_t* first,
                                             uint32_t* last) {
     if (cells->is_over) return false;
-    uint32_t row = ((cells->low[1] + cells->at[1]) & cells->mask) << cells->bits |
-                   ((cells->low[2] + cells->at[2]) & cells->mask) << (2 * cells->bits);
+    uint32_t row =
+        net_scope_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2], cells->row_mask)
+        << cells->bits;
     uint32_t begin = (cells->low[0] + cells->at[0]) & cells->mask;
     uint32_t left = cells->count[0] - cells->at[0];
     uint32_t room = cells->mask + 1 - begin;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 // A query saves about as much as packing these entities costs.
-enum { PACK_FRACTION = 400, PACK_MIN = 8 };
+enum { PACK_FRACTION = 2000, PACK_MIN = 8 };
 
 // What the client looks from and belongs to. A player who is gone leaves both as they were.
 static void look(net_scopes* scopes, uint32_t slot) {
