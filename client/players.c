@@ -172,14 +172,27 @@ void client_players_leave(client_program* self, uint64_t now_us) {
     }
 }
 
+// With many players a datagram comes every few microseconds, and each look is at all of them: so they are
+// looked at no more often than who is due goes along with others. Signals are heard meanwhile.
+static bool rest(client_program* self, uint64_t until_us) {
+    if (net_loop_now_us() >= until_us) return false;
+    uint32_t sockets = self->loop.socket_count;
+    self->loop.socket_count = 0;
+    bool is_asked_to_end = net_loop_wait(&self->loop, until_us);
+    self->loop.socket_count = sockets;
+    return is_asked_to_end;
+}
+
 void client_players_run(client_program* self) {
+    uint64_t looked_us = 0;
     for (;;) {
+        if (rest(self, looked_us + slack_us(self))) client_players_leave(self, net_loop_now_us());
         uint64_t now_us = net_loop_now_us();
         uint64_t wake_us = client_players_due_us(self, now_us);
         uint64_t socket_us = net_socket_next_us();
         if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
         if (net_loop_wait(&self->loop, wake_us)) client_players_leave(self, net_loop_now_us());
-        now_us = net_loop_now_us();
+        now_us = looked_us = net_loop_now_us();
         if (!client_players_service(self, now_us)) return;
         client_players_tick(self, now_us, 0);
     }

@@ -96,12 +96,11 @@ static net_link* link_get(net_link** link, const net_socket_entry* entry, uint64
     return net_link_create(NULL, &config, link) == NET_OK ? *link : NULL;
 }
 
-static void release_due(net_socket_entry* entry) {
+static void release_due(net_socket_entry* entry, uint64_t now_us) {
     uint64_t tag = 0;
     size_t size = 0;
     const uint8_t* bytes;
-    if (!entry->out) return;
-    while ((bytes = net_link_peek(entry->out, net_socket_now_us(), &tag, &size))) {
+    while ((bytes = net_link_peek(entry->out, now_us, &tag, &size))) {
         wire_send(entry, net_socket_tag_address(tag), bytes, size);
         net_link_pop(entry->out);
     }
@@ -127,13 +126,27 @@ static size_t receive_through_link(net_socket_entry* entry, net_socket_address* 
     return size;
 }
 
+static void expect_release(net_socket_state* state, const net_link* out) {
+    uint64_t next_us = net_link_next_us(out);
+    if (next_us < state->release_us) state->release_us = next_us;
+}
+
+// Every transport pumps whenever it is served, so that with many of them nothing is due nearly always.
 void net_socket_pump(void) {
-    const net_socket_state* state = net_socket_get_state();
+    net_socket_state* state = net_socket_get_state();
     net_socket_clock_pump();
+    uint64_t now_us = net_socket_now_us();
+    if (now_us < state->release_us) return;
+    state->release_us = UINT64_MAX;
     const net_socket_table* const tables[] = {&state->real, &state->virtual};
-    for (uint32_t t = 0; t < BASE_COUNT(tables); t++)
-        for (uint32_t i = 0; i < tables[t]->capacity; i++)
-            if (tables[t]->entries[i]) release_due(tables[t]->entries[i]);
+    for (uint32_t t = 0; t < BASE_COUNT(tables); t++) {
+        for (uint32_t i = 0; i < tables[t]->capacity; i++) {
+            net_socket_entry* entry = tables[t]->entries[i];
+            if (!entry || !entry->out) continue;
+            release_due(entry, now_us);
+            expect_release(state, entry->out);
+        }
+    }
 }
 
 uint64_t net_socket_next_us(void) {
@@ -178,10 +191,12 @@ int enet_socket_send(ENetSocket socket, const ENetAddress* address, const ENetBu
         entry->stats.socket_errors++;
     } else {
         net_socket_address to = {address->host, address->port};
-        if (link)
+        if (link) {
             net_link_push(link, net_socket_now_us(), net_socket_tag(to), bytes, size);
-        else
+            expect_release(net_socket_get_state(), link);
+        } else {
             wire_send(entry, to, bytes, size);
+        }
     }
     return (int)size;
 }

@@ -42,6 +42,7 @@ typedef struct net_socket_state {
     base_rng virtual_rng;
     uint16_t virtual_port_next;
     net_link* virtual_spares[NET_SOCKET_SPARES]; // wires of closed sockets, empty
+    uint64_t release_us;                         // no out link has anything due before
     uint64_t pumped_us;                          // real clock at the last pump, 0 before the first
     uint64_t skipped_us;                         // what stalls took out of the clock
     uint32_t time_offset_ms;
