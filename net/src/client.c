@@ -423,6 +423,11 @@ static void add_dropped(const net_client* client, uint64_t dropped[NET_DROP_COUN
     dropped[NET_DROP_EVENT_WAITED] += client->inbox.dropped;
     if (client->mirror)
         dropped[NET_DROP_RECORD_OLD] += net_mirror_get_counters(client->mirror)->stale_records;
+    if (!client->large) return;
+    const net_large_client_counters* large = net_large_client_get_counters(client->large);
+    dropped[NET_DROP_LARGE_KNOWN] += large->stale;
+    dropped[NET_DROP_LARGE_GONE] += large->dropped;
+    dropped[NET_DROP_LARGE_FULL] += large->evicted;
 }
 
 net_client_report net_client_get_report(net_client* client) {

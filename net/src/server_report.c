@@ -122,6 +122,7 @@ static void add_dropped(const net_session* session, uint64_t dropped[NET_DROP_CO
 void net_server_dropped(net_server* server, uint64_t dropped[NET_DROP_COUNT]) {
     net_server_collect(server);
     memcpy(dropped, server->counters.dropped, sizeof server->counters.dropped);
+    dropped[NET_DROP_LARGE_LONG] += net_large_server_get_counters(server->large)->values_long;
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* session = server->sessions[i];
         if (session && session->state != NET_SESSION_FREE && session->end == NET_END_NONE)
