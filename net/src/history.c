@@ -337,7 +337,10 @@ static bool touch_changed(net_history* history, const ecs_world* world, const ec
     for (uint32_t i = 0; i < count; i++) {
         if (i + AHEAD < count) {
             uint32_t next = ecs_entity_index(changes[i + AHEAD].entity);
-            if (next < history->capacity) __builtin_prefetch(&history->entities[next]);
+            if (next < history->capacity) {
+                __builtin_prefetch(&history->entities[next]);
+                __builtin_prefetch(&history->touches[next], 1);
+            }
         }
         uint32_t index = ecs_entity_index(changes[i].entity);
         const net_history_entity* entity =
@@ -389,19 +392,36 @@ static bool put_in_order(net_history* history) {
     return true;
 }
 
-// Rows lie scattered: fetch where the newest is and where the next one goes.
-static void fetch(const net_history* history, uint32_t index) {
-    const net_row_ring* ring = &history->entities[index].ring;
-    if (ring->count == 0) return;
+// Entities and rows lie scattered: fetch them some steps before they are looked at.
+static void fetch_entity(const net_history_entity* entity) {
+    __builtin_prefetch(entity, 1);
+    __builtin_prefetch((const uint8_t*)(entity + 1) - 1, 1);
+}
+
+static void fetch_row(const net_row_ring* ring, uint32_t place, int is_write) {
+    const uint64_t* row = &ring->rows[(size_t)place * ring->field_count];
+    if (is_write) {
+        __builtin_prefetch(row, 1);
+        __builtin_prefetch(row + ring->field_count - 1, 1);
+    } else {
+        __builtin_prefetch(row);
+        __builtin_prefetch(row + ring->field_count - 1);
+    }
+}
+
+// The newest row, and where the next one goes.
+static void fetch_rows(const net_history_entity* entity) {
+    const net_row_ring* ring = &entity->ring;
+    if (ring->count == 0 || ring->field_count == 0) return;
     uint32_t newest = (ring->first + ring->count - 1u) & (ring->capacity - 1u);
     uint32_t next = (newest + 1) & (ring->capacity - 1u);
-    __builtin_prefetch(&ring->ticks[newest], 1);
-    __builtin_prefetch(&ring->rows[(size_t)newest * ring->field_count]);
-    __builtin_prefetch(&ring->rows[(size_t)next * ring->field_count], 1);
+    fetch_row(ring, newest, 0);
+    fetch_row(ring, next, 1);
+    __builtin_prefetch(&ring->ticks[next], 1);
 }
 
 net_result net_history_step(net_history* history, const ecs_world* world, ecs_tick tick) {
-    enum { AHEAD = 8 };
+    enum { ROWS_AHEAD = 8, ENTITIES_AHEAD = 16 };
     BASE_ASSERT(history->step_count == 0 || tick > history->tick);
     bool is_first = history->step_count++ == 0;
     history->tick = tick;
@@ -410,8 +430,11 @@ net_result net_history_step(net_history* history, const ecs_world* world, ecs_ti
     base_bitset_clear_all(&history->touched);
     bool is_listed = is_first ? touch_all(history, world) : touch_listed(history, world);
     if (!is_listed || !put_in_order(history)) return NET_ERR_MEMORY;
-    for (uint32_t i = 0; i < history->touched_count; i++) {
-        if (i + AHEAD < history->touched_count) fetch(history, history->order[i + AHEAD]);
+    uint32_t count = history->touched_count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + ENTITIES_AHEAD < count)
+            fetch_entity(&history->entities[history->order[i + ENTITIES_AHEAD]]);
+        if (i + ROWS_AHEAD < count) fetch_rows(&history->entities[history->order[i + ROWS_AHEAD]]);
         net_result result = take(history, world, &history->touches[history->order[i]]);
         if (result != NET_OK) return result;
     }

@@ -245,12 +245,23 @@ static uint64_t count_reached(const net_replica* replica, const net_history_even
     return reached;
 }
 
+// Lists of viewers lie scattered: fetch one some events before it is walked.
+static void fetch_viewers(const net_replica* replica, ecs_entity handle) {
+    uint32_t index = ecs_entity_index(handle);
+    if (index >= replica->viewer_capacity) return;
+    const net_viewers* list = &replica->viewers[index];
+    __builtin_prefetch(list->items);
+    if (list->count > 8) __builtin_prefetch(list->items + list->count - 1);
+}
+
 static void tell_changed(net_replica* replica, const net_history_event* events, uint32_t count) {
     bool is_crowd =
         count_reached(replica, events, count) > replica->viewer_total / CROWD_FRACTION &&
         base_bitset_reserve(&replica->changed, net_history_index_end(replica->history));
     if (is_crowd) base_bitset_clear_all(&replica->changed);
+    enum { AHEAD = 12 };
     for (uint32_t i = 0; i < count; i++) {
+        if (!is_crowd && i + AHEAD < count) fetch_viewers(replica, events[i + AHEAD].handle);
         uint32_t index = ecs_entity_index(events[i].handle);
         if (events[i].kind != NET_HISTORY_CHANGED || index >= replica->viewer_capacity) continue;
         if (is_crowd && events[i].classes & 1u << NET_CLASS_PUBLIC)
