@@ -166,7 +166,7 @@ static net_run* add_run(net_body* body, net_body_kind kind) {
     run->back = run->age = run->d = 0;
     run->is_decided = run->is_listed = false;
     run->moved = run->next = NET_BODY_NONE;
-    run->count = 0;
+    run->count = run->expected = 0;
     run->items = NULL;
     run->item_count = run->row_count = 0;
     return run;
@@ -230,12 +230,12 @@ uint32_t net_body_find_run(net_body* body, uint32_t back, uint32_t age, uint32_t
 }
 
 static bool is_list_shorter(const net_body* body, const net_run* run) {
-    if (run->count == 0 || run->row_count < run->count) return false;
-    uint32_t gap_bits = 2 + log2_of(body->slot_end / run->count + 1);
+    if (run->expected == 0 || run->row_count < run->expected) return false;
+    uint32_t gap_bits = 2 + log2_of(body->slot_end / run->expected + 1);
     uint32_t named = NET_BODY_AGE_BITS + NET_BODY_ORDER_BITS +
-                     golomb_bits(run->count - 1, NET_BODY_RUN_ORDER) + run->count * gap_bits;
-    uint32_t listed = NET_BODY_BACK_BITS + (run->row_count - run->count) * body->absent_bits +
-                      run->count * LISTED_BITS;
+                     golomb_bits(run->expected - 1, NET_BODY_RUN_ORDER) + run->expected * gap_bits;
+    uint32_t listed = NET_BODY_BACK_BITS + (run->row_count - run->expected) * body->absent_bits +
+                      run->expected * LISTED_BITS;
     return listed < named;
 }
 
@@ -245,12 +245,12 @@ static void join_small_runs(net_body* body) {
     uint32_t count = body->run_count;
     for (uint32_t i = NET_RUN_FIRST; i < count; i++) {
         const net_run* run = &body->runs[i];
-        if (run->d == 0 || run->is_decided || run->count >= SHARING_MIN) continue;
+        if (run->d == 0 || run->is_decided || run->expected >= SHARING_MIN) continue;
         uint32_t to = net_body_run_of(body, net_body_run(body, run->back, run->age, 0));
         net_run *from = &body->runs[i], *target = &body->runs[to];
         from->moved = to;
         from->is_decided = true;
-        target->count += from->count;
+        target->expected += from->expected;
         if (target->back == 0) continue;
         target->items = from->items;
         target->item_count = from->item_count;

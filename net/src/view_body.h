@@ -44,7 +44,8 @@ typedef struct net_run {
     uint8_t order;      ///< Golomb order of the gaps; while measuring the lowest that is tried
     uint32_t moved;     ///< its records belong to this run; NET_BODY_NONE
     uint32_t next;      ///< of the same back or age
-    uint32_t count;     ///< records
+    uint32_t count;     ///< records, as measured
+    uint32_t expected;  ///< records that were prepared for it
     uint32_t first;     ///< position in body.by_run
     uint32_t slot_next; ///< above the last slot
     uint32_t gap_bits[NET_RUN_ORDERS];

@@ -142,7 +142,7 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
         record->cause = NET_COST_CREATE;
         record->run = NET_RUN_CREATE;
     }
-    body->runs[record->run].count++;
+    body->runs[record->run].expected++;
     return TAKEN;
 }
 
