@@ -2,6 +2,8 @@
 // Large values where something is lacking: memory, resources, functions of a type.
 #include "large_world.h"
 
+#include <stdio.h>
+
 // ---- memory ----
 
 typedef struct scarce {
@@ -324,6 +326,70 @@ static void what_cannot_be_read_back_is_refused_where_it_stands(void** state) {
     ecs_world_destroy(world);
 }
 
+// ---- the standard's page ----
+
+static size_t read_hex(const char* text, uint8_t* bytes, size_t capacity) {
+    size_t size = 0;
+    unsigned value;
+    while (size < capacity && sscanf(text + 2 * size, "%2x", &value) == 1)
+        bytes[size++] = (uint8_t)value;
+    return size;
+}
+
+static void check_vector(const char* type, const char* hex, const char* shown) {
+    char text[128];
+    assert_true(base_text_format(text, sizeof text, "v { \"x:%s\"{ _replicate:b=yes } }", type));
+    ecs_world* world = make_world(text, &mesh_ops);
+    net_rows* rows;
+    assert_int_equal(net_rows_create(NULL, world, NULL, &rows), NET_OK);
+    ecs_component_id x = net_rows_large(rows, 0);
+    uint8_t bytes[256];
+    size_t size = read_hex(hex, bytes, sizeof bytes);
+    net_result result = net_large_check(world, x, bytes, size);
+    if (!shown) {
+        assert_int_equal(result, NET_ERR_MALFORMED);
+    } else {
+        ecs_entity entity = ecs_entity_make(1, 1);
+        assert_int_equal(ecs_create_at(world, entity, ecs_template_find(world, "v"), NULL, 0),
+                         ECS_OK);
+        assert_int_equal(net_large_apply(world, rows, entity, x, bytes, size), NET_OK);
+        char found[256];
+        const ecs_type* info = ecs_type_get(world, ecs_component_get(world, x)->type);
+        assert_true(ecs_type_format(info, ecs_get(world, entity, x), found, sizeof found));
+        assert_string_equal(found, shown);
+        base_bytes again;
+        base_bytes_init(&again, NULL);
+        net_large_write(world, entity, x, &again);
+        assert_int_equal(again.size, size);
+        assert_memory_equal(again.data, bytes, size);
+        base_bytes_deinit(&again);
+    }
+    net_rows_destroy(rows);
+    ecs_world_destroy(world);
+}
+
+static void values_are_written_and_refused_as_the_page_says(void** state) {
+    (void)state;
+    FILE* page = fopen(PROTO_FOLDER "/WIRE.md", "r");
+    assert_non_null(page);
+    char line[512], type[32], hex[256];
+    uint32_t values = 0, refused = 0;
+    while (fgets(line, sizeof line, page)) {
+        line[strcspn(line, "\n")] = 0;
+        if (sscanf(line, "large type=%31s hex=%255s", type, hex) == 2) {
+            const char* shown = strstr(line, " value=");
+            assert_non_null(shown);
+            check_vector(type, hex, shown + strlen(" value="));
+            values++;
+        } else if (sscanf(line, "no_large type=%31s hex=%255s", type, hex) == 2) {
+            check_vector(type, hex, NULL);
+            refused++;
+        }
+    }
+    (void)fclose(page);
+    assert_true(values >= 8 && refused >= 9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_server_without_memory_says_so_and_leaks_nothing),
@@ -332,6 +398,7 @@ int main(void) {
         TEST(a_value_for_an_entity_that_loads_is_what_it_begins_with),
         TEST(a_module_s_own_type_with_functions_travels_whole),
         TEST(what_cannot_be_read_back_is_refused_where_it_stands),
+        TEST(values_are_written_and_refused_as_the_page_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
