@@ -54,12 +54,27 @@ static seq_fate judge(const net_acks_send* send, uint16_t seq) {
 
 // The worst of all that it names.
 static seq_fate judge_all(const net_acks_send* send, uint16_t ack, uint64_t ack_bits) {
+    uint16_t behind = (uint16_t)(send->next - 1 - ack);
+    // Nothing wraps: the oldest one decides.
+    if (behind < SEQ_HALF - NET_ACKS_BITS - 1u) {
+        uint32_t oldest = ack_bits ? 64u - (uint32_t)__builtin_clzll(ack_bits) : 0;
+        return behind + oldest >= send->count ? SEQ_FORGED : SEQ_SENT;
+    }
     seq_fate worst = judge(send, ack);
     for (uint64_t bits = ack_bits; bits; bits &= bits - 1) {
         seq_fate fate = judge(send, (uint16_t)(ack - 1 - __builtin_ctzll(bits)));
         if (fate > worst) worst = fate;
     }
     return worst;
+}
+
+// What a message names beyond the one before: the rest was taken then.
+static uint64_t unheard(const net_acks_send* send, uint16_t ack, uint64_t ack_bits) {
+    uint16_t ahead = (uint16_t)(ack - send->heard);
+    bool is_recent = send->heard_count > 0 && send->count - send->heard_count < SEQ_HALF;
+    if (!is_recent || ahead >= NET_ACKS_BITS) return ack_bits;
+    if (ahead == 0) return ack_bits & ~send->heard_bits;
+    return ack_bits & ~(send->heard_bits << ahead | UINT64_C(1) << (ahead - 1));
 }
 
 static net_acks_packet* find(net_acks_send* send, uint16_t seq) {
@@ -167,8 +182,11 @@ net_result net_acks_send_receive(net_acks_send* send, uint64_t now_us, uint16_t 
             send->newest_acked = ack;
         send->has_ack = true;
     }
-    for (uint64_t bits = ack_bits; bits; bits &= bits - 1)
+    for (uint64_t bits = unheard(send, ack, ack_bits); bits; bits &= bits - 1)
         (void)take(send, (uint16_t)(ack - 1 - __builtin_ctzll(bits)), now_us, result);
+    send->heard_count = send->count;
+    send->heard = ack;
+    send->heard_bits = ack_bits;
     if (result->acked_count > 0) lose_overtaken(send, result);
     (void)unsettled(send);
     return NET_OK;

@@ -34,6 +34,9 @@ typedef struct net_acks_send {
     uint64_t count; ///< packets ever sent
     uint16_t next;  ///< seq of the next packet
     uint16_t newest_acked;
+    uint16_t heard;       ///< newest packet of the last message that was believed
+    uint64_t heard_bits;  ///< and what else it named
+    uint64_t heard_count; ///< packets ever sent then; 0: there was none
     bool has_ack;
     bool has_rtt;
     double srtt_us, rttvar_us;
