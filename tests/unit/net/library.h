@@ -18,8 +18,9 @@ typedef struct library_note {
 
 typedef struct library {
     ecs_component_id pos, title, notes, secret, owner, reader;
-    ecs_template_id page, bound, person;
+    ecs_template_id page, bound, person, sign;
     ecs_query* pages;
+    ecs_query* signs; ///< have nothing but a text
     ecs_event_type note;
     uint64_t quiet;              ///< nothing is written from this tick on
     uint32_t heard, heard_there; ///< on clients: events, and those whose page was there
@@ -31,6 +32,7 @@ static const char LIBRARY_TEXT[] =
     "    \"notes:array\"{ _replicate:b=yes }\n"
     "    \"secret:object\"{ _replicate:b=yes; _visible:t=\"owner\"; depth:i=0 }\n"
     "    \"owner:u32\"{ _track:b=yes; value:u32=0 } }\n"
+    "sign { \"title:t\"{ _replicate:b=yes; value:t=\"open\" } \"always:tag\"{ _track:b=yes } }\n"
     "cover { \"title:t\"{ _replicate:b=yes; value:t=\"covered\" } }\n"
     "person { \"pos:p2\"{ _replicate:b=yes; _min:r=-512; _max:r=511; _step:r=0.0625; value:p2=0,0 "
     "}\n"
@@ -87,6 +89,13 @@ static inline void library_write(const ecs_stage* stage, const ecs_rows* none) {
         for (uint32_t i = 0; i < iter.rows.count && count < 64; i++)
             pages[count++] = iter.rows.entities[i];
     }
+    ecs_entity sign = ecs_query_first(world, self->signs);
+    uint32_t luck = base_rng_below(rng, 60);
+    if (sign && luck < 3) library_write_title(self, world, sign, luck + (uint32_t)stage->tick);
+    if (sign && luck == 7) {
+        (void)ecs_command_destroy(world, sign);
+        (void)ecs_command_create(world, self->sign, NULL, 0);
+    }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t dice = base_rng_below(rng, 200);
         uint32_t number = base_rng_below(rng, 1000);
@@ -141,8 +150,11 @@ static inline ecs_result library_systems(ecs_world* world, void** out,
     self->page = ecs_template_find(world, "page");
     self->bound = ecs_template_find(world, "page+cover");
     self->person = ecs_template_find(world, "person");
+    self->sign = ecs_template_find(world, "sign");
     self->note = ecs_event_find(world, "note");
     ecs_result result = ecs_query_create(world, PAGES, 3, &self->pages);
+    static const ecs_term SIGNS[] = {{"title", "t", ECS_READ}, {"always", "tag", ECS_READ}};
+    if (result == ECS_OK) result = ecs_query_create(world, SIGNS, 2, &self->signs);
     const ecs_system_desc systems[] = {
         {.name = "library_write",
          .stage = "act",
@@ -166,6 +178,8 @@ static inline ecs_result library_systems(ecs_world* world, void** out,
 static inline void library_start(ecs_world* world, void* context, const net_game_start* start) {
     library* self = context;
     self->quiet = (uint64_t)start->settings[LIBRARY_QUIET_SETTING];
+    ecs_entity sign;
+    (void)!ecs_create(world, self->sign, NULL, 0, &sign);
     for (uint32_t i = 0; i < LIBRARY_PAGES; i++) {
         ecs_vec2 pos = {(float)i * 17 - 100, 0};
         const ecs_init init = {self->pos, &pos};
@@ -227,8 +241,11 @@ static inline net_game_module library_module(void) {
     static const net_setting SETTINGS[] = {
         {"quiet", 0, 0, 4e9, "the tick from which on nothing changes; 0: it always does"},
     };
-    static const net_interest_rules RULES = {
-        .size_bytes = sizeof RULES, .position = "pos", .radius = 60, .owner = "owner"};
+    static const net_interest_rules RULES = {.size_bytes = sizeof RULES,
+                                             .position = "pos",
+                                             .radius = 60,
+                                             .always = "always",
+                                             .owner = "owner"};
     return (net_game_module){
         .contract_version = NET_GAME_CONTRACT_VERSION,
         .size_bytes = sizeof(net_game_module),

@@ -36,6 +36,10 @@ static void check_agreement(table* at) {
         assert_true(peer->scope.hash == report.scope.hash);
         assert_int_equal(peer->scope.components, report.scope.components);
         assert_true(report.scope.components > report.scope.entities);
+        // Everybody sees the sign, which has nothing but a text.
+        const library* game = net_match_context(at->seats[i].match);
+        assert_true(ecs_query_first(net_match_world(at->seats[i].match), game->signs) !=
+                    ECS_ENTITY_NONE);
     }
 }
 
