@@ -37,8 +37,9 @@ static void read_layout(fuzz_source* source, proto_layout* layout) {
     layout->component_count = next(source) % (COMPONENTS_MAX + 1);
     for (uint32_t c = 0; c < layout->component_count; c++) {
         uint32_t count = next(source) % (FIELDS_MAX + 1);
-        layout->components[c] =
-            (proto_row_component){c + 1, (uint16_t)layout->field_count, (uint16_t)count};
+        layout->components[c] = (proto_row_component){.key = c + 1,
+                                                      .field_first = (uint16_t)layout->field_count,
+                                                      .field_count = (uint16_t)count};
         for (uint32_t i = 0; i < count; i++) {
             proto_row_field* field = &layout->fields[layout->field_count++];
             read_quant(source, &field->quant);

@@ -5,30 +5,49 @@
 
 #include "proto/bits.h"
 #include "proto/quant.h"
+#include "proto/tables.h"
 
 #define PROTO_ROW_FIELDS_MAX 256u
 #define PROTO_ROW_COMPONENTS_MAX 64u
+#define PROTO_ROTATION_WORDS                                                                       \
+    4u ///< of a rotation's row: which component is the largest, then the others
+#define PROTO_ROTATION_BITS_MIN 4u
+#define PROTO_ROTATION_BITS_MAX 15u
 
 typedef struct proto_row_field {
     proto_quant quant;
     uint32_t offset_bytes; ///< of this element inside the component's memory
+    /// Of a component that is the integral of another, per tick in 2^-20 of its own steps, by proto_layout_finish:
+    /// what a step of the other's field adds, and what its q = 0 adds.
+    int64_t drive, drive_zero;
 } proto_row_field;
 
 typedef struct proto_row_component {
     uint32_t key; ///< the owner's number for it (ecs_component_id)
     uint16_t field_first;
     uint16_t field_count;
+    uint8_t integral; ///< 1 + the component whose value per second it changes by; 0: none
+    /// A unit quaternion: floats x, y, z, w at offset_bytes of its four fields, whose words are
+    /// proto_rotation_make's.
+    bool is_rotation;
+    uint8_t shape;  ///< by proto_layout_finish, as the next two
+    bool is_driven; ///< follows its source: `integral` fits, and the rate is known
+    bool is_source;
 } proto_row_component;
 
 typedef struct proto_layout {
     uint32_t field_count;
     uint32_t component_count;
-    uint32_t bits_max; ///< of a coded row in the worst case
+    uint32_t bits_max;          ///< of a coded row in the worst case
+    uint32_t tick_rate_hz;      ///< 0: not known yet, nothing is the integral of anything
+    const proto_tables* tables; ///< NULL: the built-in ones
     proto_row_field fields[PROTO_ROW_FIELDS_MAX];
     proto_row_component components[PROTO_ROW_COMPONENTS_MAX];
+    uint8_t order[PROTO_ROW_COMPONENTS_MAX]; ///< in which components are coded: integrals last
 } proto_layout;
 
-/// Recompute bits_max after filling the tables.
+/// Complete the layout after filling the tables, and again after setting tick_rate_hz. Readers and writers need the
+/// same rate, or integrals are foreseen differently.
 void proto_layout_finish(proto_layout* layout);
 /// Quantise one component's memory into its words of `row`.
 void proto_row_read_component(const proto_layout* layout, uint32_t component, const void* memory,
@@ -59,15 +78,12 @@ bool proto_row_read_absent(proto_bit_reader* reader);
 void proto_row_read(const proto_layout* layout, const proto_row_base* base, bool is_listed,
                     uint64_t* row, proto_bit_reader* reader, uint32_t* component_bits);
 
-/// Code `row` against `base` (WIRE.md, "Row"): a bit per component that differs, a bit per field in it,
-/// small differences short, others whole. Base and row are field_count words.
+/// Code `row` against `base` alone, not listed: what proto_row_write does without ticks and base2.
 void proto_row_encode(const proto_layout* layout, const uint64_t* base, const uint64_t* row,
                       proto_bit_writer* writer);
-/// The mirror. Total: any bits give a row whose words fit their fields, or reader->failed.
-/// `row` may be `base`. `changed` (may be NULL; one word) gets a bit per component that differs from base.
+/// The mirror. `row` may be `base`. `changed` (may be NULL; one word) gets a bit per component that differs from base.
 void proto_row_decode(const proto_layout* layout, const uint64_t* base, uint64_t* row,
                       proto_bit_reader* reader, uint64_t* changed);
-/// The same, and `bits` (component_count numbers) get what each component took: all of it but the bit that
-/// says whether anything in it differs.
+/// The same, and `bits` (component_count numbers) get what each component took.
 void proto_row_decode_counted(const proto_layout* layout, const uint64_t* base, uint64_t* row,
                               proto_bit_reader* reader, uint32_t* bits);

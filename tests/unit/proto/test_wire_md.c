@@ -81,8 +81,8 @@ static void read_layout(const char* text, proto_layout* layout) {
     for (const char* at = text; *at; at++) {
         if (*at == '+') continue;
         if (*at == ',' || at == text) {
-            layout->components[layout->component_count] =
-                (proto_row_component){layout->component_count, (uint16_t)layout->field_count, 0};
+            layout->components[layout->component_count] = (proto_row_component){
+                .key = layout->component_count, .field_first = (uint16_t)layout->field_count};
             layout->component_count++;
             if (*at == ',') continue;
         }

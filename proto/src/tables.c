@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Prefix codes from their lengths (WIRE.md, "Tables").
+//
+// Codes are given by rising length, then by symbol, from all ones downwards: each is the one before it less one, with
+// as many zeros behind as it is longer. So what is left free lies at the end, and 00000 is free where it has to
+// be when the lengths leave 1/32 of the room.
+#include "proto/tables.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+enum { LENGTH_MAX = 12, ROOM = 1 << LENGTH_MAX, RESERVED = ROOM / 32, LENGTH_BITS = 4 };
+
+typedef struct cursor {
+    const uint8_t* lengths;
+    bool is_fine;
+} cursor;
+
+static uint16_t make_code(uint32_t bits, uint32_t length) {
+    uint32_t turned = 0;
+    for (uint32_t i = 0; i < length; i++)
+        turned |= (bits >> (length - 1 - i) & 1) << i;
+    return (uint16_t)(turned << LENGTH_BITS | length);
+}
+
+// `used` symbols from `first` must have a code, the others must not.
+static void make_table(cursor* at, uint16_t* codes, uint32_t size, uint32_t first, uint32_t used,
+                       uint32_t free) {
+    uint32_t place = ROOM;
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t length = at->lengths[i];
+        bool is_wanted = i >= first && i < used;
+        if (length > LENGTH_MAX || (length > 0) != is_wanted) at->is_fine = false;
+        codes[i] = 0;
+    }
+    for (uint32_t length = 1; length <= LENGTH_MAX; length++) {
+        for (uint32_t i = first; i < used; i++) {
+            if (at->lengths[i] != length) continue;
+            uint32_t width = (uint32_t)ROOM >> length;
+            if (place < free + width) {
+                at->is_fine = false;
+                return;
+            }
+            place -= width;
+            codes[i] = make_code(place / width, length);
+        }
+    }
+    at->lengths += size;
+}
+
+static void make_numbers(cursor* at, proto_number_codes* rows, uint32_t first, uint32_t free) {
+    for (uint32_t i = 0; i < PROTO_NUMBER_ROWS && at->is_fine; i++)
+        make_table(at, rows[i], PROTO_NUMBER_SYMBOLS, first, PROTO_NUMBER_SYMBOLS, free);
+}
+
+static uint32_t head_symbols(uint32_t row) {
+    return row < 6 ? 2 : row < 6 + 21 ? 4 : 8;
+}
+
+static uint32_t drive_symbols(uint32_t row) {
+    return row < 4 ? 3 : row < 4 + 10 ? 5 : 9;
+}
+
+static void make_heads(cursor* at, uint16_t (*rows)[8]) {
+    for (uint32_t i = 0; i < PROTO_HEAD_ROWS && at->is_fine; i++)
+        make_table(at, rows[i], 8, 0, head_symbols(i), RESERVED);
+}
+
+static void make_leads(cursor* at, uint16_t (*rows)[10]) {
+    for (uint32_t i = 0; i < PROTO_LEAD_ROWS && at->is_fine; i++)
+        make_table(at, rows[i], 10, 0, i < PROTO_LEAD_SCALES ? 5 : 10, RESERVED);
+}
+
+static void make_drives(cursor* at, uint16_t (*rows)[9], uint32_t free) {
+    for (uint32_t i = 0; i < PROTO_DRIVE_ROWS && at->is_fine; i++)
+        make_table(at, rows[i], 9, 0, drive_symbols(i), free);
+}
+
+bool proto_tables_make(const uint8_t lengths[PROTO_TABLES_LENGTHS], proto_tables* tables) {
+    cursor at = {.lengths = lengths, .is_fine = true};
+    memset(tables, 0, sizeof *tables);
+    make_numbers(&at, tables->number_plain, 0, 0);
+    make_numbers(&at, tables->number_first, 0, RESERVED);
+    make_numbers(&at, tables->number_other, 1, 0);
+    make_heads(&at, tables->head);
+    make_heads(&at, tables->head_rest);
+    make_leads(&at, tables->lead);
+    make_leads(&at, tables->lead_rest);
+    make_drives(&at, tables->drive_plain, 0);
+    make_drives(&at, tables->drive_first, RESERVED);
+    for (uint32_t i = 0; i < 4 && at.is_fine; i++)
+        make_table(&at, tables->mask_first[i], 16, 0, 2u << i, RESERVED);
+    for (uint32_t i = 0; i < 3 && at.is_fine; i++)
+        make_table(&at, tables->mask_other[i], 16, 1, 4u << i, 0);
+    for (uint32_t i = 0; i < 3 && at.is_fine; i++)
+        make_table(&at, tables->field[i], 16, 1, 4u << i, 0);
+    if (at.is_fine) memcpy(tables->expected, at.lengths, sizeof tables->expected);
+    return at.is_fine;
+}
+
+static void hash_codes(base_hasher* hasher, const void* codes, size_t bytes) {
+    const uint16_t* words = codes;
+    for (size_t i = 0; i < bytes / sizeof *words; i++) {
+        uint8_t little[2] = {(uint8_t)words[i], (uint8_t)(words[i] >> 8)};
+        base_hasher_add(hasher, little, sizeof little);
+    }
+}
+
+uint64_t proto_tables_hash(const proto_tables* tables) {
+    base_hasher hasher;
+    base_hasher_init(&hasher, 0);
+    hash_codes(&hasher, tables, offsetof(proto_tables, expected));
+    base_hasher_add(&hasher, tables->expected, sizeof tables->expected);
+    return base_hasher_end(&hasher);
+}

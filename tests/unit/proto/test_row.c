@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: MIT
+// Rows against one and two others: a model of random layouts and lives, and the corners.
+#include "test.h"
+
+#include "base/rng.h"
+#include "proto/layout.h"
+
+#include <string.h>
+
+enum { WORDS_MAX = 64, BYTES_MAX = 1024, ROUNDS = 400, STEPS = 12 };
+
+// A layout from a text: a word per component, a letter per field.
+//   b bool, x exact float, X exact double, q 16-bit float, p 3-bit float, i exact i32, l exact i64, u u8 from 1, e entity,
+//   n 9-bit integer; "r" alone is a rotation of 9 bits, "R" one of 15; a word beginning with 'v' is a velocity of
+//   12-bit floats, one with 's' a position of 16-bit floats that is the integral of the component before it.
+static void add_field(proto_layout* layout, char letter) {
+    proto_row_field* field = &layout->fields[layout->field_count++];
+    field->offset_bytes = 8u * layout->components[layout->component_count - 1].field_count++;
+    proto_quant* quant = &field->quant;
+    bool is_made = letter == 'b'   ? proto_quant_make(quant, PROTO_BOOL, 0, 0, 0)
+                   : letter == 'x' ? proto_quant_make(quant, PROTO_F32, 0, 0, 0)
+                   : letter == 'X' ? proto_quant_make(quant, PROTO_F64, 0, 0, 0)
+                   : letter == 'q' ? proto_quant_make(quant, PROTO_F32, 16, -3.3, 0.01)
+                   : letter == 'p' ? proto_quant_make(quant, PROTO_F32, 3, 0, 1)
+                   : letter == 'v' ? proto_quant_make(quant, PROTO_F32, 12, -64, 1.0 / 32)
+                   : letter == 's' ? proto_quant_make(quant, PROTO_F32, 16, 0, 1.0 / 128)
+                   : letter == 'i' ? proto_quant_make(quant, PROTO_I32, 0, 0, 0)
+                   : letter == 'l' ? proto_quant_make(quant, PROTO_I64, 0, 0, 0)
+                   : letter == 'u' ? proto_quant_make(quant, PROTO_U8, 8, 1, 1)
+                   : letter == 'n' ? proto_quant_make(quant, PROTO_I16, 9, -9, 1)
+                   : letter == 'w' ? proto_quant_make(quant, PROTO_U8, 2, 0, 1)
+                   : letter == 'r' ? proto_quant_make(quant, PROTO_U16, 9, 0, 1)
+                   : letter == 'R' ? proto_quant_make(quant, PROTO_U16, 15, 0, 1)
+                                   : proto_quant_make(quant, PROTO_ENTITY, 0, 0, 0);
+    assert_true(is_made);
+}
+
+static void build(proto_layout* layout, const char* text, uint32_t tick_rate_hz) {
+    memset(layout, 0, sizeof *layout);
+    layout->tick_rate_hz = tick_rate_hz;
+    for (const char* at = text; *at; at++) {
+        if (*at == ' ') continue;
+        if (at == text || at[-1] == ' ') {
+            layout->components[layout->component_count++] = (proto_row_component){
+                .key = layout->component_count + 1, .field_first = (uint16_t)layout->field_count};
+        }
+        proto_row_component* own = &layout->components[layout->component_count - 1];
+        own->is_rotation = *at == 'r' || *at == 'R';
+        if (own->is_rotation) add_field(layout, 'w');
+        for (uint32_t i = 0; own->is_rotation && i < 2; i++)
+            add_field(layout, *at);
+        add_field(layout, *at);
+        if (*at == 's') own->integral = (uint8_t)(layout->component_count - 1);
+        if (!own->is_rotation) continue;
+        proto_row_field* fields = &layout->fields[own->field_first];
+        for (uint32_t i = 1; i < PROTO_ROTATION_WORDS; i++)
+            fields[i].quant.q_max = (*at == 'r' ? 510 : 32766);
+    }
+    proto_layout_finish(layout);
+}
+
+static const char* const texts[] = {
+    "q",
+    "qq",
+    "qqq",
+    "qqqq",
+    "p",
+    "r",
+    "R",
+    "vv ss",
+    "vvv sss",
+    "v s",
+    "b",
+    "e",
+    "i",
+    "u",
+    "x",
+    "X",
+    "b r qqq",
+    "u q b",
+    "u n q u",
+    "vv ss b",
+    "q q q q q",
+    "qq qq",
+    "bb ii ee",
+    "u vv ss q u",
+    "b b b b b b b b b b b b b b b b b b b b b",
+    "qlxXuebn",
+    "qqqqqqqqqqqqqqqqqqqq",
+    "q vv ss r u u e b qq qq",
+};
+
+static uint64_t all_bits(const proto_quant* quant) {
+    return quant->bits == 64 ? UINT64_MAX : (UINT64_C(1) << quant->bits) - 1;
+}
+
+static void random_rotation(const proto_layout* layout, uint32_t c, base_rng* rng, uint64_t* row) {
+    double memory[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        float part = (float)base_rng_u32(rng) / 2147483648.0f - 1.0f;
+        memcpy((uint8_t*)memory + 8 * i, &part, sizeof part);
+    }
+    proto_row_read_component(layout, c, memory, row);
+}
+
+// The next row of a life: what moves goes on, what rests sometimes jumps.
+static void step_row(const proto_layout* layout, base_rng* rng, const uint64_t* before,
+                     int32_t* pace, uint64_t* row) {
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        const proto_row_component* own = &layout->components[c];
+        bool is_stirred = base_rng_chance(rng, 0.4);
+        for (uint32_t i = 0; i < own->field_count; i++) {
+            uint32_t f = own->field_first + i;
+            const proto_quant* quant = &layout->fields[f].quant;
+            if (base_rng_chance(rng, 0.05)) pace[f] = (int32_t)base_rng_below(rng, 200) - 100;
+            if (base_rng_chance(rng, 0.1)) pace[f] = 0;
+            uint64_t word = before[f] + (uint64_t)(int64_t)pace[f];
+            if (is_stirred && base_rng_chance(rng, 0.5)) word += base_rng_below(rng, 7) - 3;
+            if (base_rng_chance(rng, 0.02)) word = base_rng_u64(rng);
+            row[f] = proto_quant_canonical(quant, word & all_bits(quant));
+        }
+        if (!own->is_rotation) continue;
+        memcpy(row + own->field_first, before + own->field_first, 4 * sizeof *row);
+        if (base_rng_chance(rng, 0.1)) {
+            random_rotation(layout, c, rng, row);
+        } else if (is_stirred) {
+            double memory[4];
+            proto_row_write_component(layout, c, before, memory);
+            float part;
+            memcpy(&part, memory, sizeof part);
+            part += 0.05f;
+            memcpy(memory, &part, sizeof part);
+            proto_row_read_component(layout, c, memory, row);
+        }
+    }
+}
+
+static void check_round_trip(const proto_layout* layout, const proto_row_base* against,
+                             const uint64_t* row) {
+    uint8_t data[2][BYTES_MAX];
+    uint64_t back[WORDS_MAX];
+    uint32_t written[PROTO_ROW_COMPONENTS_MAX] = {0}, taken[PROTO_ROW_COMPONENTS_MAX] = {0};
+    for (uint32_t listed = 0; listed < 2; listed++) {
+        proto_bit_writer writer = proto_bit_writer_make(data[listed], BYTES_MAX);
+        proto_bits_write(&writer, 5, 3);
+        proto_row_write(layout, against, row, listed, &writer, written);
+        proto_bits_write(&writer, 1, 1);
+        assert_false(writer.failed);
+        assert_in_range(writer.size_bits - 4, 0, layout->bits_max);
+        proto_bit_reader reader =
+            proto_bit_reader_make(data[listed], proto_bit_writer_bytes(&writer));
+        assert_int_equal(proto_bits_read(&reader, 3), 5);
+        if (listed) assert_false(proto_row_read_absent(&reader));
+        memset(back, 0xee, sizeof back);
+        proto_row_read(layout, against, listed, back, &reader, taken);
+        assert_int_equal(proto_bits_read(&reader, 1), 1);
+        assert_false(reader.failed);
+        assert_int_equal(reader.offset_bits, writer.size_bits);
+        assert_memory_equal(back, row, layout->field_count * sizeof *row);
+        assert_memory_equal(written, taken, layout->component_count * sizeof *written);
+    }
+}
+
+static void lives_come_back_whatever_they_are_coded_against(void** state) {
+    (void)state;
+    print_message("seed 41\n");
+    base_rng rng = base_rng_make(41, 1);
+    static proto_layout layout;
+    for (size_t t = 0; t < BASE_COUNT(texts); t++) {
+        build(&layout, texts[t], t % 3 ? 60 : 0);
+        for (uint32_t round = 0; round < ROUNDS / STEPS; round++) {
+            uint64_t rows[STEPS][WORDS_MAX] = {{0}};
+            int32_t pace[WORDS_MAX] = {0};
+            for (uint32_t c = 0; c < layout.component_count; c++)
+                if (layout.components[c].is_rotation) random_rotation(&layout, c, &rng, rows[0]);
+            for (uint32_t f = 0; f < layout.field_count; f++)
+                if (layout.fields[f].quant.kind == PROTO_U8 && layout.fields[f].quant.bits == 8)
+                    rows[0][f] = 9;
+            for (uint32_t i = 1; i < STEPS; i++)
+                step_row(&layout, &rng, rows[i - 1], pace, rows[i]);
+            for (uint32_t i = 0; i < STEPS; i++) {
+                for (uint32_t k = 0; k < STEPS; k++) {
+                    proto_row_base against = {.base = rows[k]};
+                    check_round_trip(&layout, &against, rows[i]);
+                    against.ticks = base_rng_below(&rng, 40);
+                    check_round_trip(&layout, &against, rows[i]);
+                    against.base2 = rows[base_rng_below(&rng, STEPS)];
+                    against.ticks2 = 1 + base_rng_below(&rng, base_rng_chance(&rng, 0.5) ? 4 : 300);
+                    check_round_trip(&layout, &against, rows[i]);
+                    against.ticks = UINT32_MAX;
+                    check_round_trip(&layout, &against, rows[i]);
+                }
+            }
+        }
+    }
+}
+
+static void wild_rows_stay_below_the_bound(void** state) {
+    (void)state;
+    print_message("seed 42\n");
+    base_rng rng = base_rng_make(42, 1);
+    static proto_layout layout;
+    for (size_t t = 0; t < BASE_COUNT(texts); t++) {
+        build(&layout, texts[t], 60);
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            uint64_t rows[3][WORDS_MAX];
+            for (uint32_t i = 0; i < 3; i++) {
+                for (uint32_t f = 0; f < layout.field_count; f++) {
+                    const proto_quant* quant = &layout.fields[f].quant;
+                    uint64_t word =
+                        base_rng_chance(&rng, 0.2) ? all_bits(quant) >> 1 : base_rng_u64(&rng);
+                    rows[i][f] = proto_quant_canonical(quant, word & all_bits(quant));
+                }
+                for (uint32_t c = 0; c < layout.component_count; c++)
+                    if (layout.components[c].is_rotation)
+                        random_rotation(&layout, c, &rng, rows[i]);
+            }
+            proto_row_base against = {rows[0], round % 4 ? rows[1] : NULL, round % 35,
+                                      1 + round % 3};
+            check_round_trip(&layout, &against, rows[2]);
+        }
+    }
+}
+
+static void any_bits_give_a_canonical_row_or_a_failed_reader(void** state) {
+    (void)state;
+    print_message("seed 43\n");
+    base_rng rng = base_rng_make(43, 1);
+    static proto_layout layout;
+    for (size_t t = 0; t < BASE_COUNT(texts); t++) {
+        build(&layout, texts[t], 60);
+        for (uint32_t round = 0; round < 2000; round++) {
+            uint64_t rows[2][WORDS_MAX] = {{0}}, row[WORDS_MAX];
+            int32_t pace[WORDS_MAX] = {0};
+            for (uint32_t c = 0; c < layout.component_count; c++)
+                if (layout.components[c].is_rotation) random_rotation(&layout, c, &rng, rows[0]);
+            step_row(&layout, &rng, rows[0], pace, rows[1]);
+            uint8_t data[64];
+            size_t size = base_rng_below(&rng, sizeof data + 1);
+            for (size_t i = 0; i < size; i++)
+                data[i] = base_rng_chance(&rng, 0.7) ? (uint8_t)base_rng_u32(&rng) : 0;
+            proto_bit_reader reader = proto_bit_reader_make(data, size);
+            proto_row_base against = {rows[1], round % 3 ? rows[0] : NULL, round % 9,
+                                      1 + round % 2};
+            proto_row_read(&layout, &against, round % 2, row, &reader, NULL);
+            if (reader.failed) continue;
+            for (uint32_t f = 0; f < layout.field_count; f++) {
+                const proto_quant* quant = &layout.fields[f].quant;
+                assert_true((row[f] & ~all_bits(quant)) == 0);
+                assert_true(proto_quant_canonical(quant, row[f]) == row[f]);
+            }
+            for (uint32_t c = 0; c < layout.component_count; c++) {
+                if (!layout.components[c].is_rotation) continue;
+                uint64_t again[WORDS_MAX];
+                double memory[4];
+                proto_row_write_component(&layout, c, row, memory);
+                proto_row_read_component(&layout, c, memory, again);
+                uint32_t first = layout.components[c].field_first;
+                assert_memory_equal(again + first, row + first, 4 * sizeof *row);
+            }
+        }
+    }
+}
+
+static void absent_is_the_same_six_bits_and_no_row(void** state) {
+    (void)state;
+    uint8_t data[2];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    proto_row_write_absent(&writer);
+    assert_int_equal(writer.size_bits, 6);
+    assert_int_equal(data[0], 0x20);
+    proto_bit_reader reader = proto_bit_reader_make(data, 1);
+    assert_true(proto_row_read_absent(&reader));
+    assert_int_equal(reader.offset_bits, 6);
+    assert_false(proto_row_read_absent(&reader)); // two bits are left
+    assert_int_equal(reader.offset_bits, 6);
+    static proto_layout layout;
+    for (size_t t = 0; t < BASE_COUNT(texts); t++) {
+        build(&layout, texts[t], 60);
+        uint64_t base[WORDS_MAX] = {0}, row[WORDS_MAX];
+        proto_row_base against = {base, base, 1, 1};
+        reader = proto_bit_reader_make(data, sizeof data);
+        proto_row_read(&layout, &against, true, row, &reader, NULL);
+        assert_true(reader.failed);
+    }
+}
+
+static void rotations_survive_memory(void** state) {
+    (void)state;
+    print_message("seed 44\n");
+    base_rng rng = base_rng_make(44, 1);
+    static proto_layout layout;
+    static const float corners[][4] = {{0, 0, 0, 1},
+                                       {0, 0, 0, -1},
+                                       {1, 0, 0, 0},
+                                       {0.5f, 0.5f, 0.5f, 0.5f},
+                                       {-0.5f, 0.5f, -0.5f, 0.5f},
+                                       {0.70710678f, 0.70710678f, 0, 0},
+                                       {0, -0.70710678f, 0, 0.70710678f},
+                                       {0, 0, 0, 0},
+                                       {__builtin_nanf(""), 0, 0, 1},
+                                       {__builtin_inff(), 0, 0, 1},
+                                       {3, 4, 0, 0}};
+    for (uint32_t bits = 0; bits < 2; bits++) {
+        build(&layout, bits ? "R" : "r", 60);
+        for (uint32_t round = 0; round < 20000; round++) {
+            double memory[4], second[4];
+            uint64_t words[4], again[4];
+            for (uint32_t i = 0; i < 4; i++) {
+                float part = (float)base_rng_u32(&rng) / 2147483648.0f - 1.0f;
+                if (round % 3 == 0 && i > 0)
+                    part = part < 0 ? -0.5f : 0.5f + part * 1e-3f; // near ties
+                if (round < BASE_COUNT(corners)) part = corners[round][i];
+                memcpy(&memory[i], &part, sizeof part);
+            }
+            proto_row_read_component(&layout, 0, memory, words);
+            assert_true(words[0] < 4);
+            proto_row_write_component(&layout, 0, words, second);
+            proto_row_read_component(&layout, 0, second, again);
+            assert_memory_equal(words, again, sizeof words);
+            float parts[4];
+            for (uint32_t i = 0; i < 4; i++)
+                memcpy(&parts[i], &second[i], sizeof parts[i]);
+            float square = parts[0] * parts[0] + parts[1] * parts[1] + parts[2] * parts[2] +
+                           parts[3] * parts[3];
+            assert_true(square > 0.98f && square < 1.03f);
+        }
+        double memory[4] = {0};
+        uint64_t identity[4] = {3, layout.fields[1].quant.q_max / 2,
+                                layout.fields[1].quant.q_max / 2, layout.fields[1].quant.q_max / 2};
+        float parts[4];
+        proto_row_write_component(&layout, 0, identity, memory);
+        for (uint32_t i = 0; i < 4; i++)
+            memcpy(&parts[i], &memory[i], sizeof parts[i]);
+        assert_true(parts[0] == 0 && parts[1] == 0 && parts[2] == 0 && parts[3] == 1);
+    }
+}
+
+// Bits that n rows of a life take, each against the one `lag` before it and the one before that.
+static uint64_t cost(const proto_layout* layout, uint64_t (*rows)[WORDS_MAX], uint32_t count,
+                     uint32_t lag) {
+    uint64_t bits = 0;
+    for (uint32_t i = lag + 1; i < count; i++) {
+        uint8_t data[BYTES_MAX];
+        proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+        proto_row_base against = {rows[i - lag], rows[i - lag - 1], lag, 1};
+        proto_row_write(layout, &against, rows[i], false, &writer, NULL);
+        bits += writer.size_bits;
+    }
+    return bits;
+}
+
+static void what_goes_on_takes_a_bit_or_two(void** state) {
+    (void)state;
+    static proto_layout layout;
+    uint64_t rows[40][WORDS_MAX] = {{0}};
+    build(&layout, "vv ss", 60);
+    for (uint32_t i = 0; i < 40; i++) {
+        rows[i][0] = 2048 + 150;
+        rows[i][1] = 2048 - 45;
+        rows[i][2] = 1000 + 10 * i; // 150 / 32 m/s in a tick of 1/60 s: 10 steps of 1/128 m
+        rows[i][3] = 9000 - 3 * i;
+    }
+    assert_in_range(cost(&layout, rows, 40, 6) / 33, 1, 3);
+    assert_in_range(cost(&layout, rows, 40, 1) / 38, 1, 3);
+    proto_layout unknown = layout; // without a rate the line through both rows does nearly as well
+    unknown.tick_rate_hz = 0;
+    proto_layout_finish(&unknown);
+    assert_in_range(cost(&unknown, rows, 40, 6) / 33, 1, 10);
+    build(&layout, "qqq", 60);
+    for (uint32_t i = 0; i < 40; i++)
+        for (uint32_t f = 0; f < 3; f++)
+            rows[i][f] = 1000 + 7 * i;
+    assert_in_range(cost(&layout, rows, 40, 1) / 38, 1, 8);
+}
+
+static void an_integral_that_does_not_fit_is_an_ordinary_component(void** state) {
+    (void)state;
+    static proto_layout layout;
+    build(&layout, "vv s", 60); // another number of fields
+    assert_false(layout.components[1].is_driven);
+    build(&layout, "vv ss", 60);
+    assert_true(layout.components[1].is_driven);
+    assert_int_equal(layout.order[0], 0);
+    layout.components[0].integral = 2; // both of each other
+    proto_layout_finish(&layout);
+    assert_false(layout.components[0].is_driven);
+    assert_false(layout.components[1].is_driven);
+    build(&layout, "ii ss", 60); // of whole numbers
+    assert_false(layout.components[1].is_driven);
+}
+
+static void tables_are_checked(void** state) {
+    (void)state;
+    static uint8_t lengths[PROTO_TABLES_LENGTHS];
+    static proto_tables tables;
+    assert_false(proto_tables_make(lengths, &tables));
+    memset(lengths, 12, sizeof lengths);
+    assert_false(proto_tables_make(lengths, &tables)); // codes where there are no symbols
+    assert_true(proto_tables_hash(proto_tables_builtin()) ==
+                proto_tables_hash(proto_tables_builtin()));
+}
+
+int main(void) {
+    base_assert_handler_set(test_assert_handler);
+    const struct CMUnitTest cases[] = {
+        TEST(lives_come_back_whatever_they_are_coded_against),
+        TEST(wild_rows_stay_below_the_bound),
+        TEST(any_bits_give_a_canonical_row_or_a_failed_reader),
+        TEST(absent_is_the_same_six_bits_and_no_row),
+        TEST(rotations_survive_memory),
+        TEST(what_goes_on_takes_a_bit_or_two),
+        TEST(an_integral_that_does_not_fit_is_an_ordinary_component),
+        TEST(tables_are_checked),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
