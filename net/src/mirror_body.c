@@ -200,10 +200,11 @@ static bool find_bases(const decoder* d, const run_head* run, const net_mirror_s
     }
     base->base = find_row(slot, run->base_tick);
     base->ticks = (uint32_t)(d->tick - run->base_tick);
-    base->ticks2 = run->base2_ticks;
     *oldest = run->base_tick - run->base2_ticks;
+    // Without a row of that tick there is no second one: the server knows that none was sent.
     if (run->base2_ticks > 0) base->base2 = find_row(slot, *oldest);
-    return base->base && (base->base2 || run->base2_ticks == 0);
+    if (base->base2) base->ticks2 = run->base2_ticks;
+    return base->base != NULL;
 }
 
 // An update of a slot, which was just named.

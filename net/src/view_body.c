@@ -165,7 +165,7 @@ static net_run* add_run(net_body* body, net_body_kind kind) {
     run->kind = (uint8_t)kind;
     run->back = run->age = run->d = 0;
     run->is_decided = run->is_listed = false;
-    run->moved = run->next = NET_BODY_NONE;
+    run->moved = run->next = run->leader = NET_BODY_NONE;
     run->count = run->expected = 0;
     run->items = NULL;
     run->item_count = run->row_count = 0;
@@ -239,6 +239,37 @@ static bool is_list_shorter(const net_body* body, const net_run* run) {
     return listed < named;
 }
 
+// Of runs with the same base, that with most records and a second row.
+static uint32_t find_leader(const net_body* body, const net_run* of) {
+    uint32_t leader = NET_BODY_NONE, most = SHARING_MIN - 1;
+    uint32_t i = of->back ? body->by_back[of->back] : body->by_age[of->age];
+    for (; i != NET_BODY_NONE; i = body->runs[i].next) {
+        if (body->runs[i].d == 0 || body->runs[i].expected <= most) continue;
+        leader = i;
+        most = body->runs[i].expected;
+    }
+    return leader;
+}
+
+// Who surely has no row where the others have their second one, may stand among them without one.
+static void follow_leaders(net_body* body, uint32_t from) {
+    for (uint32_t i = NET_RUN_FIRST; i < body->run_count; i++) {
+        if (!body->runs[i].is_decided) body->runs[i].leader = find_leader(body, &body->runs[i]);
+    }
+    for (uint32_t i = from; i < body->record_count; i++) {
+        net_record* record = &body->records[i];
+        uint32_t leader = body->runs[record->run].leader;
+        if (record->run < NET_RUN_FIRST || leader == NET_BODY_NONE || leader == record->run)
+            continue;
+        if (record->free_ticks < body->runs[leader].d) continue;
+        body->runs[record->run].expected--;
+        body->runs[leader].expected++;
+        record->run = leader;
+        record->key.d = 0;
+        record->key.base2_classes = 0;
+    }
+}
+
 // A run costs about as much as a second row saves a few records: fewer are better without one, beside those
 // that have none either.
 static void join_small_runs(net_body* body) {
@@ -258,7 +289,8 @@ static void join_small_runs(net_body* body) {
     }
 }
 
-void net_body_decide(net_body* body) {
+void net_body_decide(net_body* body, uint32_t from) {
+    follow_leaders(body, from);
     join_small_runs(body);
     uint32_t count = body->run_count;
     for (uint32_t i = NET_RUN_FIRST; i < count; i++) {

@@ -27,7 +27,8 @@ typedef struct net_record {
     uint32_t unit_first; ///< position of the first record that goes with it, or not at all
     uint32_t order_next; ///< where the order goes on after its unit
     ecs_entity handle;
-    uint8_t cause; ///< net_cost
+    uint8_t cause;      ///< net_cost
+    uint8_t free_ticks; ///< so long before its base the client surely has no row
     net_blob_key key;
     net_blob blob; ///< its code; no bits: none yet, or none needed
 } net_record;
@@ -44,6 +45,7 @@ typedef struct net_run {
     uint8_t order;      ///< Golomb order of the gaps; while measuring the lowest that is tried
     uint32_t moved;     ///< its records belong to this run; NET_BODY_NONE
     uint32_t next;      ///< of the same back or age
+    uint32_t leader;    ///< that of them whose second row the others may do without; NET_BODY_NONE
     uint32_t count;     ///< records, as measured
     uint32_t expected;  ///< records that were prepared for it
     uint32_t first;     ///< position in body.by_run
@@ -125,7 +127,8 @@ static inline uint32_t net_body_run(net_body* body, uint32_t back, uint32_t age,
 }
 /// Which runs keep their second row: those that many share. Which go by packet: those in which naming slots
 /// would cost more.
-void net_body_decide(net_body* body);
+/// Records `from`.. have no code yet and may change their run.
+void net_body_decide(net_body* body, uint32_t from);
 /// The run in which a record stands.
 static inline uint32_t net_body_run_of(const net_body* body, uint32_t run) {
     while (body->runs[run].moved != NET_BODY_NONE)

@@ -46,6 +46,7 @@ typedef struct net_slot {
     bool is_told;    ///< the client may hold something here
     bool wants_heal; ///< send absolutely
     bool has_floor;
+    bool has_former; ///< the client may hold rows of a chapter before this one
 } net_slot;
 
 _Static_assert(sizeof(net_slot) <= BASE_CACHE_LINE_BYTES, "one line");
@@ -102,7 +103,8 @@ struct net_view {
     uint32_t* viewer_positions;    ///< [slot] in the entity's list of viewers
     uint64_t* sets[NET_SET_COUNT]; ///< word_count words each, one block
     uint32_t slot_capacity, urgency_capacity, position_capacity, word_count;
-    uint32_t slot_end; ///< above the highest ever used
+    uint32_t slot_end;    ///< above the highest ever used
+    uint32_t slot_cursor; ///< where the next free one is looked for
     uint32_t pending_count;
     net_scope_entry* members;
     uint32_t* member_slots;

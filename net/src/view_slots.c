@@ -3,8 +3,9 @@
 //
 // An index has at most one slot per client, found by a small table; it keeps it while it lives in the client's
 // scope and until the client acknowledged its destruction, so an entity that comes back meanwhile, or another
-// generation of its index, goes on in the same slot. Hence slots are at most as many as indices. The
-// lowest free slot is taken first, which keeps the gaps in bodies short.
+// generation of its index, goes on in the same slot. Hence slots are at most as many as indices. Free slots
+// are taken round and round, and no new one as long as there are any: gaps in bodies stay short, and entities
+// that were born together are neighbours.
 //
 // Sets of slots are bits in words: what changed is added up there by the fan-out (replica.c) and taken over
 // in one pass when the view is next looked at.
@@ -125,16 +126,23 @@ void net_view_deinit_slots(net_view* view) {
     base_release(allocator, view->groups, view->group_capacity * sizeof *view->groups);
 }
 
+// A free slot in [first, end); UINT32_MAX: none.
+static uint32_t find_free(const net_view* view, uint32_t first, uint32_t end) {
+    const uint64_t* used = view->sets[NET_SET_USED];
+    for (uint32_t slot = first; slot < end; slot = (slot | 63) + 1) {
+        uint64_t unused = ~used[slot >> 6] & UINT64_MAX << (slot & 63);
+        if (!unused) continue;
+        slot = (slot & ~63u) + base_bit_lowest(unused);
+        return slot < end ? slot : UINT32_MAX;
+    }
+    return UINT32_MAX;
+}
+
 static uint32_t take_slot(net_view* view, uint32_t index) {
-    uint32_t slot = UINT32_MAX;
-    for (uint32_t w = 0; w < view->word_count && slot == UINT32_MAX; w++) {
-        uint64_t unused = ~view->sets[NET_SET_USED][w];
-        if (unused) slot = w * 64 + base_bit_lowest(unused);
-    }
-    if (slot == UINT32_MAX || slot >= view->slot_capacity) {
-        slot = view->slot_capacity;
-        if (!grow_slots(view)) return UINT32_MAX;
-    }
+    uint32_t slot = find_free(view, view->slot_cursor, view->slot_end);
+    if (slot == UINT32_MAX) slot = find_free(view, 0, view->slot_cursor);
+    if (slot == UINT32_MAX) slot = view->slot_end;
+    if (slot >= view->slot_capacity && !grow_slots(view)) return UINT32_MAX;
     BASE_ASSERT(slot < view->replica->index_max);
     net_slot* s = &view->slots[slot];
     ecs_entity former = s->handle;
@@ -145,8 +153,9 @@ static uint32_t take_slot(net_view* view, uint32_t index) {
     }
     net_set_add(view, NET_SET_USED, slot);
     if (slot >= view->slot_end) view->slot_end = slot + 1;
+    view->slot_cursor = slot + 1;
     s->state = NET_SLOT_UNKNOWN;
-    s->is_told = false;
+    s->is_told = s->has_former = false;
     s->member = UINT32_MAX;
     return slot;
 }
@@ -263,6 +272,7 @@ static void begin_life(net_view* view, uint32_t slot, const net_history_entity* 
                        const net_scope_entry* entry) {
     net_slot* s = &view->slots[slot];
     begin_chapter(s, NET_SLOT_UNKNOWN);
+    s->has_former = s->is_told;
     s->handle = entity->handle;
     s->classes = (uint16_t)net_history_classes(entity, entry->classes);
     view->urgencies[slot].weight = entry->weight;

@@ -43,6 +43,17 @@ static uint32_t choose_base2(const net_slot* s) {
     return s->acked_ticks[0] - s->acked_ticks[1] <= BASE2_TICKS_MAX ? 1 : 0;
 }
 
+// So many ticks before its base the client surely has no row of this life: none was sent.
+static uint8_t count_free_ticks(const net_slot* s) {
+    if (s->acked_count == 1) {
+        bool is_first = !s->has_former && s->in_chapter - s->behind[0] == 1;
+        return is_first && s->behind[0] < UINT8_MAX ? UINT8_MAX : 0;
+    }
+    if (s->behind[1] == UINT8_MAX || s->behind[1] - s->behind[0] != 1) return 0;
+    uint32_t gap = s->acked_ticks[0] - s->acked_ticks[1] - 1;
+    return (uint8_t)(gap < UINT8_MAX ? gap : UINT8_MAX);
+}
+
 static void make_absolute(net_record* record) {
     record->run = NET_RUN_ABSOLUTE;
     record->key = (net_blob_key){.index = record->key.index, .classes = record->key.classes};
@@ -79,6 +90,7 @@ static void choose_base(net_view* view, const net_slot* s, uint16_t seq, net_rec
         key->d = (uint8_t)(s->acked_ticks[0] - s->acked_ticks[second]);
         key->base2_classes = s->acked_classes[second];
     }
+    record->free_ticks = count_free_ticks(s);
     uint32_t back = find_back(s, seq);
     record->run = net_body_run(body, back, key->age, key->d);
     net_run* run = &body->runs[record->run];
@@ -122,6 +134,7 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
     record->unit_first = unit_first;
     record->order_next = f->next;
     record->handle = s->handle;
+    record->free_ticks = 0;
     record->blob.bits = record->blob.head_bits = 0;
     net_blob_key* key = &record->key; // field by field: not through the stack
     key->index = ecs_entity_index(s->handle);
@@ -147,9 +160,10 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
 }
 
 // The run in which it stands.
-static void settle_run(net_body* body, net_record* record) {
+static void settle_run(net_body* body, uint32_t position) {
+    net_record* record = &body->records[position];
     if (record->run < NET_RUN_FIRST) return;
-    if (!body->runs[record->run].is_decided) net_body_decide(body);
+    if (!body->runs[record->run].is_decided) net_body_decide(body, position);
     record->run = net_body_run_of(body, record->run);
     const net_run* run = &body->runs[record->run];
     record->key.is_listed = run->is_listed;
@@ -190,7 +204,7 @@ static bool code(net_view* view, uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end; i++) {
         net_record* record = &body->records[i];
         if (record->run == NET_RUN_DESTROY) continue;
-        settle_run(body, record);
+        settle_run(body, i);
         if (!net_blobs_find(blobs, &record->key, &record->blob)) missing[count++] = record;
     }
     for (uint32_t step = 0; step <= 2 && count > 1; step++)
@@ -272,7 +286,7 @@ static bool take(filler* f, uint32_t together) {
         uint32_t slot = body->order[f->next++];
         if (!net_body_has(body, slot) && !prepare_unit(f, slot)) return false;
     }
-    net_body_decide(body);
+    net_body_decide(body, f->coded);
     if (!code_prepared(f)) return false;
     while (!f->has_overflown && f->next < body->order_count) {
         uint32_t slot = body->order[f->next++];
@@ -348,7 +362,7 @@ static bool take_oldest(filler* f, uint64_t hard, uint64_t* bits) {
     for (uint32_t attempt = 0; attempt < 2 && *bits == 0; attempt++) {
         if (!begin_body(f) || !prepare_unit(f, slot)) return false;
         uint32_t count = f->body->record_count;
-        net_body_decide(f->body);
+        net_body_decide(f->body, f->coded);
         if (!code_prepared(f)) return false;
         *bits = net_body_measure(f->body, &f->view->replica->blobs);
         if (*bits <= hard) return true;

@@ -294,11 +294,11 @@ static bool find_bases(const cf_mirror* mirror, const cf_run* run, const slot_st
     }
     bases->base = row_of_tick(slot, run->base_tick);
     bases->ticks = (uint32_t)(mirror->tick - run->base_tick);
-    bases->ticks2 = run->second;
     record->oldest_tick = run->base_tick - run->second;
     if (run->second > run->base_tick) return false;
     if (run->second > 0) bases->base2 = row_of_tick(slot, record->oldest_tick);
-    return bases->base && (bases->base2 || run->second == 0);
+    if (bases->base2) bases->ticks2 = run->second;
+    return bases->base != NULL;
 }
 
 static body_result miss(const cf_mirror* mirror, const slot_state* slot) {
