@@ -45,12 +45,13 @@ net_result net_inbox_push_needs(net_inbox* inbox, const Shoal__Wire__GameEvent* 
     net_inbox_entry* entry = &inbox->entries[inbox->count++];
     entry->event.number = event->number;
     entry->event.message = event->message;
+    entry->event.is_alone = event->is_alone;
     entry->event.tick = event->tick;
     entry->event.target = event->target;
     entry->event.size = (uint32_t)event->payload.len;
     if (event->payload.len) memcpy(entry->event.payload, event->payload.data, event->payload.len);
     entry->needs.is_late = needs && needs->is_late;
-    entry->needs.count = needs ? needs->count : 0;
+    entry->needs.count = needs && !event->is_alone ? needs->count : 0;
     for (uint32_t i = 0; i < entry->needs.count; i++)
         entry->needs.entities[i] = needs->entities[i];
     entry->waited_ticks = 0;

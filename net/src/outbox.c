@@ -46,8 +46,9 @@ static bool grow_reliable(net_outbox* outbox) {
     return true;
 }
 
-static void fill_entry(net_outbox_entry* entry, uint32_t number, uint32_t message, ecs_tick tick,
-                       ecs_entity target, const void* payload, uint32_t size) {
+static void fill_entry(net_outbox_entry* entry, uint32_t number, uint32_t message, bool is_alone,
+                       ecs_tick tick, ecs_entity target, const void* payload, uint32_t size) {
+    entry->is_alone = is_alone;
     entry->number = number;
     entry->message = message;
     entry->tick = tick;
@@ -56,8 +57,8 @@ static void fill_entry(net_outbox_entry* entry, uint32_t number, uint32_t messag
     if (size) memcpy(entry->payload, payload, size);
 }
 
-net_result net_outbox_push(net_outbox* outbox, bool is_reliable, uint32_t message, ecs_tick tick,
-                           ecs_entity target, const void* payload, uint32_t size) {
+static net_result push(net_outbox* outbox, bool is_reliable, uint32_t message, bool is_alone,
+                       ecs_tick tick, ecs_entity target, const void* payload, uint32_t size) {
     if (size > NET_EVENT_PAYLOAD_BYTES_MAX) return NET_ERR_MALFORMED;
     if (is_reliable) {
         if (outbox->reliable_count == NET_EVENTS_RELIABLE_MAX) {
@@ -69,8 +70,8 @@ net_result net_outbox_push(net_outbox* outbox, bool is_reliable, uint32_t messag
         }
         uint32_t slot =
             (outbox->reliable_first + outbox->reliable_count) % outbox->reliable_capacity;
-        fill_entry(&outbox->reliable[slot], outbox->number_next++, message, tick, target, payload,
-                   size);
+        fill_entry(&outbox->reliable[slot], outbox->number_next++, message, is_alone, tick, target,
+                   payload, size);
         outbox->reliable_count++;
         return NET_OK;
     }
@@ -84,9 +85,20 @@ net_result net_outbox_push(net_outbox* outbox, bool is_reliable, uint32_t messag
         return NET_ERR_MEMORY;
     }
     outbox->unreliable = array;
-    fill_entry(&outbox->unreliable[outbox->unreliable_count++], 0, message, tick, target, payload,
-               size);
+    fill_entry(&outbox->unreliable[outbox->unreliable_count++], 0, message, is_alone, tick, target,
+               payload, size);
     return NET_OK;
+}
+
+net_result net_outbox_push(net_outbox* outbox, bool is_reliable, uint32_t message, ecs_tick tick,
+                           ecs_entity target, const void* payload, uint32_t size) {
+    return push(outbox, is_reliable, message, false, tick, target, payload, size);
+}
+
+net_result net_outbox_push_alone(net_outbox* outbox, bool is_reliable, uint32_t message,
+                                 ecs_tick tick, ecs_entity target, const void* payload,
+                                 uint32_t size) {
+    return push(outbox, is_reliable, message, true, tick, target, payload, size);
 }
 
 bool net_outbox_acked(net_outbox* outbox, uint32_t number) {
@@ -106,6 +118,7 @@ static size_t describe(const net_outbox_entry* entry, Shoal__Wire__GameEvent* ev
     event->message = entry->message;
     event->tick = entry->tick;
     event->target = entry->target;
+    event->is_alone = entry->is_alone;
     event->payload.data = (uint8_t*)(uintptr_t)entry->payload;
     event->payload.len = entry->size;
     return shoal__wire__game_event__get_packed_size(event) + EVENT_FRAME_BYTES;

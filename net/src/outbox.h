@@ -15,6 +15,7 @@
 typedef struct net_outbox_entry {
     uint32_t number; // 0: unreliable
     uint32_t message;
+    bool is_alone; // waits for nobody but its target
     ecs_tick tick;
     ecs_entity target;
     uint32_t size;
@@ -42,6 +43,10 @@ void net_outbox_deinit(net_outbox* outbox);
 BASE_MUST_USE net_result net_outbox_push(net_outbox* outbox, bool is_reliable, uint32_t message,
                                          ecs_tick tick, ecs_entity target, const void* payload,
                                          uint32_t size);
+/// The same of one that is not to wait for whom it names.
+BASE_MUST_USE net_result net_outbox_push_alone(net_outbox* outbox, bool is_reliable,
+                                               uint32_t message, ecs_tick tick, ecs_entity target,
+                                               const void* payload, uint32_t size);
 /// Everything up to `number` has arrived. @return false for a number that was never used (forged).
 bool net_outbox_acked(net_outbox* outbox, uint32_t number);
 /// Describe what fits `budget_bytes` (as packed fields of a packet): reliable ones oldest first, then

@@ -233,6 +233,7 @@ void net_scene_event(net_scene* scene, const net_outbox_entry* event) {
     entry->event = *event;
     entry->waited_ticks = 0;
     net_event_needs_of(scene->match, event->message, event->payload, event->size, &entry->needs);
+    if (event->is_alone) entry->needs.count = 0;
 }
 
 net_result net_scene_large(net_scene* scene, const net_large_message* message) {

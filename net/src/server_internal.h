@@ -142,7 +142,8 @@ typedef struct net_server_event {
     ecs_entity target;
     uint32_t size;
     uint8_t payload[NET_EVENT_PAYLOAD_BYTES_MAX];
-    uint32_t entity_count; ///< whom it names, unless it may be delivered without them
+    bool is_late;          ///< net_message.is_delivered_late
+    uint32_t entity_count; ///< whom it names
     ecs_entity entities[NET_EVENT_ENTITIES_MAX];
 } net_server_event;
 

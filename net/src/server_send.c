@@ -53,11 +53,16 @@ static void mark_seen(net_server* server) {
     }
 }
 
+static bool sees_all(const net_server_event* event, const net_view* view) {
+    for (uint32_t i = 0; i < event->entity_count; i++)
+        if (!net_view_sees(view, event->entities[i], NULL)) return false;
+    return true;
+}
+
 static bool may_know(const net_server_out* out, uint32_t place, const net_view* view, uint32_t e) {
     const net_server_event* event = &out->events[e];
     // It could only hold up others there, and be dropped in the end.
-    for (uint32_t i = 0; i < event->entity_count; i++)
-        if (!net_view_sees(view, event->entities[i], NULL)) return false;
+    if (!event->is_late && !sees_all(event, view)) return false;
     ecs_entity target = event->target;
     if (target == ECS_ENTITY_NONE || net_view_sees(view, target, NULL)) return true;
     return out->seen_words && (out->seen[place * out->seen_words + e / 64] >> e % 64 & 1);
@@ -72,8 +77,10 @@ static void queue_events(net_server* server, uint32_t place) {
             to->events_unseen++;
             continue;
         }
-        if (net_outbox_push(&to->outbox, event->is_reliable, event->message, server->out.tick,
-                            event->target, event->payload, event->size) == NET_OK)
+        bool is_alone = event->is_late && !sees_all(event, to->view);
+        if ((is_alone ? net_outbox_push_alone : net_outbox_push)(
+                &to->outbox, event->is_reliable, event->message, server->out.tick, event->target,
+                event->payload, event->size) == NET_OK)
             continue;
         to->events_refused++;
         if (event->is_reliable) to->has_failed = true;

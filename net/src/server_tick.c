@@ -239,10 +239,8 @@ static void take_event(net_server* server, const ecs_event* event) {
     taken->is_reliable = description->is_reliable;
     taken->target = event->target;
     taken->size = (uint32_t)size;
-    taken->entity_count =
-        description->is_delivered_late
-            ? 0
-            : net_match_entities_of(match, message, event->payload, taken->entities);
+    taken->is_late = description->is_delivered_late;
+    taken->entity_count = net_match_entities_of(match, message, event->payload, taken->entities);
     out->event_count++;
 }
 

@@ -23,6 +23,7 @@ typedef struct library {
     ecs_query* signs; ///< have nothing but a text
     ecs_event_type note;
     uint64_t quiet;              ///< nothing is written from this tick on
+    uint32_t told;               ///< on the server: notes
     uint32_t heard, heard_there; ///< on clients: events, and those whose page was there
 } library;
 
@@ -116,7 +117,7 @@ static inline void library_write(const ecs_stage* stage, const ecs_rows* none) {
                 0);
         if (dice == 23) {
             const library_note note = {pages[i]};
-            (void)ecs_event_broadcast(world, self->note, &note);
+            self->told += ecs_event_broadcast(world, self->note, &note);
         }
     }
 }

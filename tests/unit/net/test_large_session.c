@@ -98,6 +98,40 @@ static void an_event_is_heard_with_the_page_it_names_or_not_at_all(void** state)
     table_close(&at);
 }
 
+// Marked as such it comes to everybody, at once: nobody waits for a page that is out of sight.
+static void an_event_that_may_come_late_is_heard_by_all(void** state) {
+    (void)state;
+    static net_game_module game;
+    static net_message messages[2];
+    game = library_module();
+    memcpy(messages, game.messages, sizeof messages);
+    messages[1].is_delivered_late = true;
+    game.messages = messages;
+    table at;
+    table_open(
+        &at,
+        (table_config){
+            .seed = 9, .ticks_max = 900, .quiet = 700, .game = &game, .templates = LIBRARY_TEXT});
+    for (uint32_t i = 0; i < 3; i++)
+        table_sit(&at, &POOR_LINK);
+    table_run(&at, 60);
+    uint32_t before[3];
+    for (uint32_t i = 0; i < 3; i++)
+        before[i] = library_of(at.seats[i].match)->heard;
+    uint32_t told = library_of(at.match)->told;
+    table_run_out(&at, 4000);
+    told = library_of(at.match)->told - told;
+    assert_true(told > 10);
+    for (uint32_t i = 0; i < 3; i++) {
+        const library* heard = library_of(at.seats[i].match);
+        // What was under way when we began to count comes on top.
+        assert_true(heard->heard - before[i] >= told && heard->heard - before[i] <= told + 3);
+        assert_true(heard->heard > heard->heard_there);
+    }
+    check_agreement(&at);
+    table_close(&at);
+}
+
 static void acknowledgements_of_what_was_never_sent_end_a_session(void** state) {
     (void)state;
     table at;
@@ -235,6 +269,7 @@ int main(void) {
         TEST(clients_agree_with_the_server_about_values_of_any_length),
         TEST(what_is_under_way_when_a_connection_breaks_arrives_after_it_is_back),
         TEST(an_event_is_heard_with_the_page_it_names_or_not_at_all),
+        TEST(an_event_that_may_come_late_is_heard_by_all),
         TEST(acknowledgements_of_what_was_never_sent_end_a_session),
         TEST(what_is_shown_has_the_mirrors_values),
         TEST(a_log_of_large_values_is_verified_and_shown),
