@@ -47,9 +47,10 @@ typedef struct net_message {
     bool (*from_wire)(const ProtobufCMessage* message, void* payload);
 
     // ---- later additions ----
-    /// TO_CLIENTS: a client holds an event until the entity it is about and all that the entity fields of its
-    /// ECS event name are there, at most NET_EVENT_WAIT_TICKS_MAX ticks, and drops it then, or when one of
-    /// them is gone. With this it is delivered all the same, unless the entity it is about is missing.
+    /// TO_CLIENTS: an event goes to clients that see the entity it is about and all that the entity fields of
+    /// its ECS event name. A client holds it until they are there, at most NET_EVENT_WAIT_TICKS_MAX ticks, and
+    /// drops it when one of them is gone. With this it also goes to clients that do not see whom it names, and
+    /// is delivered without them; the entity it is about must be there.
     bool is_delivered_late;
 } net_message;
 
