@@ -160,6 +160,9 @@ static void tell_went(net_replica* replica, uint32_t index) {
         net_viewer last = list->items[list->count - 1];
         net_view_leave(replica->views[last.view], last.slot);
     }
+    // The next one may come at any index: the pool keeps it for whoever does.
+    base_release(&replica->pool.allocator, list->items, list->capacity * sizeof *list->items);
+    *list = (net_viewers){NULL, 0, 0};
 }
 
 // A new life at an index: who sees it now, begins it; who saw the former one and not this one, ends it.

@@ -17,7 +17,9 @@
 #include "net/server.h"
 
 #define TABLE_TICK_US 16667u
+#ifndef TABLE_SEATS
 #define TABLE_SEATS 6u
+#endif
 #define TICKS_PER_SECOND 60u
 
 /// Of one thread, or of a server's two.
