@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define TICK_US 16667u
+#define THREADED_EVERY 8u // seeds whose server has a thread of its own
 #define TICKS_PER_SECOND 60u
 #define SETTLE_TICKS_MAX 1500u
 #define INDEX_MAX 4096u
@@ -188,6 +189,9 @@ static bool open_server(scenario* self) {
         .transport = self->transport,
         .clients_max = SCENARIO_CLIENTS_MAX,
         .ticks_max = self->config.ticks,
+        // What goes out is the same; the golden datagrams say so.
+        .is_threaded = self->config.seed % THREADED_EVERY == 0,
+        .has_ledger = true,
     };
     return net_server_create(&server, &self->server) == NET_OK;
 }
@@ -305,6 +309,10 @@ static void check_member(scenario* self, member* one) {
         fail(self, "event check: client %" PRIu32 " missed or doubled a reliable event",
              report.client);
     }
+    if (report.samples_differing) {
+        fail(self, "checksum check: %" PRIu64 " of %" PRIu64 " samples differ",
+             report.samples_differing, report.samples);
+    }
     if (report.bad_transitions)
         fail(self, "state check: %" PRIu64 " bad transitions", report.bad_transitions);
     if (report.packets_malformed) {
@@ -404,6 +412,23 @@ static void check_pairs(scenario* self) {
     }
 }
 
+static void add_bits(void* context, const net_ledger_line* line) {
+    uint64_t* bits = context;
+    if (line->client == 0 && strcmp(line->cause, "transport") != 0) *bits += line->bits;
+}
+
+// Every bit of every datagram was accounted by whoever wrote it.
+static void check_ledger(scenario* self) {
+    uint64_t bits = 0;
+    if (!net_server_ledger(self->server, 0, add_bits, &bits))
+        fail(self, "ledger check: out of memory");
+    net_transport_stats stats;
+    self->transport->ops->stats(self->transport, &stats);
+    if (bits != 8 * stats.sent_bytes)
+        fail(self, "ledger check: %" PRIu64 " bits are accounted, %" PRIu64 " were sent", bits,
+             8 * stats.sent_bytes);
+}
+
 scenario_result scenario_run(const scenario_config* config) {
     scenario* self = calloc(1, sizeof *self);
     BASE_ASSERT(self);
@@ -425,6 +450,8 @@ scenario_result scenario_run(const scenario_config* config) {
         }
         net_server_service(self->server, self->now_us);
         net_server_tick(self->server, self->now_us);
+        // The simulated network is one thread's.
+        (void)net_server_wait_sent(self->server, UINT64_MAX);
         record_history(self);
         for (uint32_t i = 0; i < config->clients; i++)
             step_member(self, i, step, &targets[i]);
@@ -432,6 +459,7 @@ scenario_result scenario_run(const scenario_config* config) {
     }
     if (step == step_max) fail(self, "settle check: the match did not end");
     if (self->server) check_pairs(self);
+    if (self->server) check_ledger(self);
     if (self->match) {
         swarm_context* context = net_match_context(self->match);
         if (context->shout_faults) fail(self, "event check: the server missed or doubled a shout");
