@@ -48,6 +48,31 @@ case_eight_bots_see_one_match_over_a_bad_network() {
     says lie.err "lie.txt:$(wc -l <lie.txt): error: "
 }
 
+case_the_ledger_says_where_every_bit_went() {
+    serve server --min-clients 2 --ticks "$(scaled 300 120)" --log none --ledger ledger.txt
+    run client shoal-client "$address" --bots 2
+    [ "$code" = 0 ] || fail "the clients ended with $code"
+    ends_with 0 server
+    are_equal 2 server client
+    says ledger.txt '^ledger client=\* component=pos cause=create bits=[1-9][0-9]* share=0\.[0-9]{4}$'
+    says ledger.txt '^ledger client=2 component=- cause=header bits='
+    says ledger.txt '^dropped reason=flood count=0$'
+    local bits
+    bits=$(grep 'client=\*' ledger.txt | value bits | awk '{ sum += $1 } END { printf "%.0f", sum }')
+    [ "$bits" = $((8 * $(grep '^done ' server.out | value sent_bytes))) ] ||
+        fail "$bits bits are not what was sent"
+    says server.err '^note: dropped .*input_known=[1-9]'
+}
+
+case_few_bytes_at_few_ticks_without_a_thread_are_enough() {
+    serve server --min-clients 3 --ticks "$(scaled 600 240)" --log none --rate-max 8000 --send-divisor 4 \
+        --net-thread off
+    run client shoal-client "$address" --bots 3 --rate-max 9000 --net loss=5,delay=40
+    [ "$code" = 0 ] || fail "the clients ended with $code"
+    ends_with 0 server
+    are_equal 3 server client
+}
+
 # Both ways: the server's own datagrams get lost too.
 case_the_server_can_have_a_bad_network() {
     serve server --min-clients 2 --ticks "$(scaled 300 120)" --log none --net loss=10,delay=30,seed=3
