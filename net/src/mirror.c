@@ -175,12 +175,22 @@ static void begin_life(net_mirror* mirror, const net_mirror_record* record, ecs_
     slot->handle = record->handle;
     slot->entry = record->entry;
     slot->life_tick = tick;
+    slot->has_forgotten = false;
     mirror->indices[ecs_entity_index(record->handle)].slot_next = record->slot + 1;
     net_row_ring_reset(&slot->ring, record->entry->layout.field_count);
 }
 
+static void forget(net_mirror_slot* slot, ecs_tick tick) {
+    if (!slot->has_forgotten || tick > slot->forgotten_tick) slot->forgotten_tick = tick;
+    slot->has_forgotten = true;
+}
+
 static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
                        const uint64_t* row) {
+    if (slot->ring.count == NET_ROW_HISTORY_MAX) {
+        ecs_tick oldest = net_row_ring_tick(&slot->ring, 0);
+        forget(slot, tick < oldest ? tick : oldest);
+    }
     bool is_kept = net_row_ring_put(&slot->ring, &mirror->pool.allocator, tick, row);
     return is_kept ? NET_OK : NET_ERR_MEMORY;
 }
@@ -286,7 +296,9 @@ static void forget_older(net_mirror_slot* slot, const net_mirror_record* record)
     if (record->is_absolute || record->base_tick < NET_BODY_BASE_SLACK_TICKS) return;
     uint32_t position =
         net_row_ring_find(&slot->ring, record->base_tick - NET_BODY_BASE_SLACK_TICKS);
-    if (position != UINT32_MAX) net_row_ring_drop(&slot->ring, position);
+    if (position == UINT32_MAX || position == 0) return;
+    forget(slot, net_row_ring_tick(&slot->ring, position - 1));
+    net_row_ring_drop(&slot->ring, position);
 }
 
 static net_result apply_row(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {

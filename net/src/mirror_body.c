@@ -178,6 +178,12 @@ static bool read_list(decoder* d, read_fn read) {
 
 // ---- runs ----
 
+// A tick without a row: was there none, or was it forgotten? Only the oldest are ever forgotten.
+static bool surely_never_had(const net_mirror_slot* slot, ecs_tick tick) {
+    if (tick < slot->life_tick) return true;
+    return slot->ring.count > 0 && net_row_ring_tick(&slot->ring, 0) < tick;
+}
+
 // The row of exactly this tick, or NULL.
 static const uint64_t* find_row(const net_mirror_slot* slot, ecs_tick tick) {
     uint32_t position = net_row_ring_find(&slot->ring, tick);
@@ -201,10 +207,9 @@ static bool find_bases(const decoder* d, const run_head* run, const net_mirror_s
     base->base = find_row(slot, run->base_tick);
     base->ticks = (uint32_t)(d->tick - run->base_tick);
     *oldest = run->base_tick - run->base2_ticks;
-    // Without a row of that tick there is no second one: the server knows that none was sent.
     if (run->base2_ticks > 0) base->base2 = find_row(slot, *oldest);
     if (base->base2) base->ticks2 = run->base2_ticks;
-    return base->base != NULL;
+    return base->base && (base->base2 || run->base2_ticks == 0 || surely_never_had(slot, *oldest));
 }
 
 // An update of a slot, which was just named.

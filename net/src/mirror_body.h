@@ -19,9 +19,11 @@ typedef struct net_mirror_slot {
     ecs_tick tick;                 ///< newest record applied, ends of lives too; with is_known
     ecs_tick life_tick;            ///< oldest create record of this life that came
     ecs_tick former_tick;          ///< what was known before this life began; with has_former
+    ecs_tick forgotten_tick;       ///< newest row of this life that is not kept; with has_forgotten
     net_row_ring ring;             ///< rows of this life; the newest is what the world holds
     bool is_known;
     bool has_former;
+    bool has_forgotten;
     bool was_shown; ///< it lived in the world when the newest row was applied
 } net_mirror_slot;
 

@@ -16,6 +16,7 @@ enum {
     AGE_SETTLED = 255,
     LISTS_KEPT = 128,
     SECOND_MAX = 255,
+    SLACK_TICKS = 16, // of what is old enough to be forgotten
 };
 
 typedef struct stamped_row {
@@ -31,6 +32,8 @@ typedef struct slot_state {
     uint64_t begin_tick; ///< lowest tick of a create received of this life
     uint64_t other_tick; ///< last_tick when the present life began; with has_other
     bool has_other;
+    uint64_t forgotten_tick; ///< newest row of this life that is not kept; with has_forgotten
+    bool has_forgotten;
     const template_row* template;
     stamped_row rows[ROWS_KEPT]; ///< by rising tick; the newest is what lives
     uint32_t row_count;
@@ -298,6 +301,8 @@ static bool find_bases(const cf_mirror* mirror, const cf_run* run, const slot_st
     if (run->second > run->base_tick) return false;
     if (run->second > 0) bases->base2 = row_of_tick(slot, record->oldest_tick);
     if (bases->base2) bases->ticks2 = run->second;
+    bool was_here = slot->has_forgotten && record->oldest_tick <= slot->forgotten_tick;
+    if (run->second > 0 && !bases->base2 && was_here) return false;
     return bases->base != NULL;
 }
 
@@ -391,7 +396,13 @@ static body_result read_body(cf_mirror* mirror) {
 
 // ---- applying ------------------------------------------------------------------------------------------
 
+static void forget_tick(slot_state* slot, uint64_t tick) {
+    if (!slot->has_forgotten || tick > slot->forgotten_tick) slot->forgotten_tick = tick;
+    slot->has_forgotten = true;
+}
+
 static void forget_row(slot_state* slot, uint32_t position) {
+    forget_tick(slot, slot->rows[position].tick);
     free(slot->rows[position].words);
     slot->row_count--;
     memmove(slot->rows + position, slot->rows + position + 1,
@@ -404,6 +415,7 @@ static void keep_row(slot_state* slot, uint64_t tick, uint64_t* words) {
         at--;
     bool is_known = at > 0 && slot->rows[at - 1].tick == tick;
     if (is_known || (at == 0 && slot->row_count == ROWS_KEPT)) {
+        if (!is_known) forget_tick(slot, tick);
         free(words);
         return;
     }
@@ -438,6 +450,7 @@ static void begin_life(cf_mirror* mirror, slot_state* slot, const cf_record* rec
     if (slot->is_alive) mirror->counts.recreates++;
     leave_other_slots(mirror, record, tick);
     forget_rows(slot);
+    slot->has_forgotten = false;
     slot->has_other = slot->was_told;
     slot->other_tick = slot->last_tick;
     slot->is_alive = true;
@@ -470,7 +483,8 @@ static void take_record(cf_mirror* mirror, cf_record* record, uint64_t tick) {
         if (!is_same) begin_life(mirror, slot, record, tick);
         keep_row(slot, tick, record->words);
         record->words = NULL;
-        while (record->has_base && slot->rows[0].tick < record->oldest_tick)
+        while (record->has_base && slot->row_count > 1 &&
+               slot->rows[1].tick + SLACK_TICKS <= record->oldest_tick)
             forget_row(slot, 0);
         index->was_told = true;
         index->last_tick = tick;

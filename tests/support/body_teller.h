@@ -74,7 +74,7 @@ typedef struct teller {
     uint32_t packet_count;
     teller_past* past; ///< [step]
     uint32_t step;     ///< the present one, from 1
-    uint32_t runs_by_kind[3], rows_two_bases, rows_settled, rows_absent,
+    uint32_t runs_by_kind[3], rows_two_bases, rows_settled, rows_absent, rows_unsaid,
         moved; ///< what was covered
 } teller;
 
@@ -318,6 +318,16 @@ static inline void teller_write_lists(teller* t, body_pen* pen, teller_body* bod
     }
 }
 
+// Was nothing of a slot ever told with the tick of a step?
+static inline bool teller_is_unsaid(const teller* t, uint32_t number, uint32_t step) {
+    ecs_tick tick = t->past[step].tick;
+    for (uint32_t p = t->packet_count; p-- > 0;) {
+        if (t->past[t->packets[p].step].tick < tick) break;
+        if (t->packets[p].step == step && t->packets[p].told[number].life) return false;
+    }
+    return true;
+}
+
 // A run by packet: an acknowledged one within reach; what was not chosen or cannot be told is absent.
 static inline bool teller_run_packet(teller* t, body_pen* pen, teller_body* body) {
     uint32_t back = 1 + teller_below(t, t->packet_count < 64 ? t->packet_count : 63);
@@ -333,16 +343,18 @@ static inline bool teller_run_packet(teller* t, body_pen* pen, teller_body* body
                               : 0);
     for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
         if (!base->told[i].is_row) continue;
+        bool has_second = base2_step && teller_is_base(t, i, base2_step);
         bool is_fit = body->is_chosen[i] && base->told[i].life == t->slots[i].life &&
                       teller_is_base(t, i, base->step) &&
-                      (!base2_step || teller_is_base(t, i, base2_step));
+                      (!base2_step || has_second || teller_is_unsaid(t, i, base2_step));
         if (!is_fit) {
             pen_absent(pen);
             t->rows_absent++;
             continue;
         }
-        proto_row_base bases = teller_bases(t, i, base->step, base2_step);
-        t->rows_two_bases += base2_step != 0;
+        proto_row_base bases = teller_bases(t, i, base->step, has_second ? base2_step : 0);
+        t->rows_two_bases += has_second;
+        t->rows_unsaid += base2_step && !has_second;
         pen_row(pen, t->slots[i].entry, bases, t->slots[i].row, true);
         teller_tell(t, body->packet, i, true);
         body->is_chosen[i] = false;

@@ -254,6 +254,44 @@ static void who_has_no_second_row_is_coded_without_one(void** state) {
     mirror_close(&m);
 }
 
+// It was there when the packet was written, and who reads the row without it reads another one.
+static void a_second_row_that_was_forgotten_is_missed(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    assert_int_equal(mirror_create_at(&m, 3, 0, ball, m.mover, rows[0]), NET_OK);
+    for (ecs_tick tick = 4; tick <= 30; tick++)
+        assert_int_equal(mirror_absolute_at(&m, tick, 0, m.mover, rows[tick % 6]), NET_OK);
+    assert_int_equal(mirror_update_at(&m, 40, 0, m.mover, 12, rows[28 % 6], rows[1]), NET_OK);
+    mirror_begin_run(&m);
+    pen_run_age(&m.pen, 4, 27 - 12, 1); // the oldest that is kept
+    pen_slot(&m.pen, 0);
+    proto_row_base two = {
+        .base = rows[27 % 6], .base2 = rows[12 % 6], .ticks = 4, .ticks2 = 27 - 12};
+    pen_row(&m.pen, m.mover, two, rows[2], false);
+    assert_int_equal(mirror_read(&m, 31), NET_OK);
+    // All up to tick 11 are forgotten, whether they came or not.
+    for (uint32_t second = 2; second < 12; second += 3) {
+        mirror_begin_run(&m);
+        pen_run_age(&m.pen, 4, 27 - second, 1);
+        pen_slot(&m.pen, 0);
+        proto_row_base base = {
+            .base = rows[27 % 6], .base2 = rows[second % 6], .ticks = 4, .ticks2 = 27 - second};
+        pen_row(&m.pen, m.mover, base, rows[2], false);
+        assert_int_equal(mirror_read(&m, 31), NET_ERR_STALE);
+    }
+    // Another life has forgotten nothing.
+    assert_int_equal(mirror_destroy_at(&m, 50, 0), NET_OK);
+    assert_int_equal(mirror_create_at(&m, 51, 0, other, m.mover, rows[0]), NET_OK);
+    mirror_begin_run(&m);
+    pen_run_age(&m.pen, 2, 45, 1);
+    pen_slot(&m.pen, 0);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1], false);
+    assert_int_equal(mirror_read(&m, 53), NET_OK);
+    mirror_expect(&m, other, m.mover, rows[1]);
+    mirror_close(&m);
+}
+
 static void a_newest_packet_without_its_base_is_malformed(void** state) {
     (void)state;
     mirror_side m;
@@ -530,6 +568,7 @@ int main(void) {
         TEST(a_late_row_is_kept_as_a_base_and_not_applied),
         TEST(a_late_packet_without_its_base_is_stale_and_nothing_of_it_happens),
         TEST(who_has_no_second_row_is_coded_without_one),
+        TEST(a_second_row_that_was_forgotten_is_missed),
         TEST(a_newest_packet_without_its_base_is_malformed),
         TEST(a_slot_that_has_moved_on_makes_a_packet_stale),
         TEST(a_late_create_after_a_newer_destroy_is_ignored),

@@ -150,7 +150,8 @@ static void run(uint64_t seed, uint32_t* covered) {
     assert_true(w->decoded > STEPS / 2);
     const uint32_t seen[] = {w->t.runs_by_kind[0], w->t.runs_by_kind[1], w->t.runs_by_kind[2],
                              w->t.rows_two_bases,  w->t.rows_settled,    w->t.rows_absent,
-                             w->t.moved,           w->refused,           w->rows};
+                             w->t.moved,           w->refused,           w->rows,
+                             w->t.rows_unsaid};
     for (uint32_t i = 0; i < BASE_COUNT(seen); i++)
         covered[i] += seen[i];
     covered[BASE_COUNT(seen)] += (uint32_t)mirror_counters(&w->m)->evicted;
@@ -162,7 +163,7 @@ static void run(uint64_t seed, uint32_t* covered) {
 
 static void what_is_applied_was_true_and_in_the_end_all_is(void** state) {
     (void)state;
-    uint32_t covered[10] = {0};
+    uint32_t covered[11] = {0};
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         printf("seed %d\n", (int)seed);
         run(seed, covered);
