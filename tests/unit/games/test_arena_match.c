@@ -162,6 +162,40 @@ static void a_ray_strikes_at_once_and_not_through_rocks(void** state) {
     table_close(&t);
 }
 
+// The target runs across the line; the shooter saw it six ticks ago, where it no longer is.
+static void a_ray_strikes_what_its_shooter_saw(void** state) {
+    (void)state;
+    enum { BEHIND = 6 };
+    for (uint32_t round = 0; round < 2; round++) {
+        bool has_view = round == 1;
+        table t;
+        open_duel(&t);
+        arena_game* game = table_game(&t);
+        const arena_input run = {.move_y = 127};
+        ecs_vec2 old = {0};
+        for (uint32_t i = 0; i < 20 + BEHIND; i++) {
+            if (i == 20) old = *(const ecs_vec2*)table_of(&t, 2, game->pos);
+            table_input(&t, 2, &run);
+            table_step(&t);
+        }
+        ecs_tick seen = net_match_tick(t.match) - BEHIND;
+        const ecs_vec2* own = table_of(&t, 1, game->pos);
+        const arena_input ray = {.is_raying = true,
+                                 .aim = arena_aim_of(old.x - own->x, old.y - own->y)};
+        uint8_t packed[NET_INPUT_BYTES_MAX];
+        size_t size;
+        uint32_t message = net_match_input_message(t.match);
+        assert_int_equal(net_match_pack(t.match, message, &ray, packed, sizeof packed, &size),
+                         NET_OK);
+        net_match_input_seen(t.match, 1, packed, size, has_view ? seen * 256 : 0);
+        table_input(&t, 2, &run);
+        table_step(&t);
+        assert_int_equal(t.events[ARENA_MESSAGE_RAY], 1);
+        assert_int_equal(health_of(&t, 2), ARENA_HEALTH - (has_view ? ARENA_RAY_DAMAGE : 0));
+        table_close(&t);
+    }
+}
+
 static ecs_entity put_pickup(table* t, ecs_vec2 pos, uint8_t kind) {
     arena_game* game = table_game(t);
     const ecs_init inits[] = {{game->pos, &pos}, {game->kind, &kind}};
@@ -541,6 +575,7 @@ int main(void) {
         TEST(no_more_shots_fly_than_the_setting_says),
         TEST(who_is_killed_waits_as_a_ghost_and_comes_back),
         TEST(a_ray_strikes_at_once_and_not_through_rocks),
+        TEST(a_ray_strikes_what_its_shooter_saw),
         TEST(pickups_heal_load_and_lie_elsewhere_afterwards),
         TEST(power_recreates_its_fighter_for_a_while),
         TEST(a_flag_goes_with_its_carrier_and_counts_at_home),
