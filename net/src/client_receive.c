@@ -85,6 +85,7 @@ static void take_welcome(net_client* client, const Shoal__Wire__Welcome* welcome
     }
     net_match_mirror_start(client->config.match, welcome->tick_rate_hz, welcome->settings,
                            (uint32_t)welcome->n_settings);
+    net_rows_set_tick_rate(client->rows, welcome->tick_rate_hz);
     uint32_t index_max = ecs_limits_default().replicated_index_max;
     if (welcome->replicated_index_max && welcome->replicated_index_max < index_max) {
         index_max = welcome->replicated_index_max;

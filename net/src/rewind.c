@@ -21,6 +21,7 @@
 #include "rewind.h"
 
 #include "base/assert.h"
+#include "base/math.h"
 #include "pool.h"
 #include "ecs/change.h"
 
@@ -375,12 +376,43 @@ static void write_between(proto_kind kind, double from, double to, float fractio
     }
 }
 
+// As net/src/scene_show.c turns them. `value` has the component's memory.
+static void write_turned(const rewind_form* form, const rewind_kept* kept, const uint8_t* from,
+                         const uint8_t* to, float fraction, uint8_t* value) {
+    const proto_layout* layout = &form->entry->layout;
+    uint64_t words[2][PROTO_ROW_FIELDS_MAX];
+    uint32_t first = layout->components[kept->row_component].field_first;
+    proto_row_read_component(layout, kept->row_component, from, words[0]);
+    proto_row_write_component(layout, kept->row_component, words[0], value);
+    if (!to) return;
+    proto_row_read_component(layout, kept->row_component, to, words[1]);
+    if (memcmp(words[0] + first, words[1] + first, PROTO_ROTATION_WORDS * sizeof words[0][0]) == 0)
+        return;
+    float parts[2][PROTO_ROTATION_WORDS], dot = 0, square = 0;
+    memcpy(parts[0], value, sizeof parts[0]);
+    proto_row_write_component(layout, kept->row_component, words[1], parts[1]);
+    for (uint32_t i = 0; i < PROTO_ROTATION_WORDS; i++)
+        dot += parts[0][i] * parts[1][i];
+    for (uint32_t i = 0; i < PROTO_ROTATION_WORDS; i++) {
+        float end = dot < 0 ? -parts[1][i] : parts[1][i];
+        parts[0][i] += (end - parts[0][i]) * fraction;
+        square += parts[0][i] * parts[0][i];
+    }
+    for (uint32_t i = 0; square > 0 && i < PROTO_ROTATION_WORDS; i++)
+        parts[0][i] /= base_sqrt(square);
+    memcpy(value, parts[0], sizeof parts[0]);
+}
+
 // `to` NULL: no movement.
 static void write_value(const rewind_form* form, const rewind_kept* kept, const uint8_t* from,
                         const uint8_t* to, float fraction, uint8_t* value) {
     const proto_layout* layout = &form->entry->layout;
     const proto_row_component* row = &layout->components[kept->row_component];
     const proto_row_field* fields = &layout->fields[row->field_first];
+    if (row->is_rotation) {
+        write_turned(form, kept, from, to, fraction, value);
+        return;
+    }
     double ends[PROTO_ROW_FIELDS_MAX][2];
     double squares = 0;
     for (uint32_t i = 0; i < row->field_count; i++) {

@@ -35,12 +35,48 @@ struct net_rows {
     uint32_t class_count;
     ecs_component_id larges[ECS_COMPONENTS_MAX]; ///< [wire number]
     uint32_t large_count;
+    uint32_t tick_rate_hz; ///< 0: not known yet
+    const proto_tables* tables;
 };
 
 typedef enum row_state { ROW_UNSEEN, ROW_NONE, ROW_KNOWN } row_state;
 
 static bool is_number(ecs_field_kind kind) {
     return kind != ECS_FIELD_BOOL && kind != ECS_FIELD_ENTITY;
+}
+
+// A quaternion's words: which part is the largest, then the other three.
+static const char* add_rotation(net_row_template* entry, const ecs_template_component* component,
+                                const ecs_type* type) {
+    proto_layout* layout = &entry->layout;
+    uint32_t bits = component->quant.bits;
+    if (bits < PROTO_ROTATION_BITS_MIN || bits > PROTO_ROTATION_BITS_MAX)
+        return "a rotation has 4 to 15 bits";
+    if (layout->field_count + PROTO_ROTATION_WORDS > PROTO_ROW_FIELDS_MAX)
+        return "too many replicated fields";
+    proto_row_component* target = &layout->components[layout->component_count - 1];
+    uint32_t offsets[PROTO_ROTATION_WORDS], count = 0;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        if (field->kind != ECS_FIELD_F32 || count + field->count > PROTO_ROTATION_WORDS)
+            return "a rotation has four real numbers";
+        for (uint32_t k = 0; k < field->count; k++)
+            offsets[count++] = field->offset + k * ecs_field_kind_bytes(field->kind);
+    }
+    if (count != PROTO_ROTATION_WORDS || type->size != PROTO_ROTATION_WORDS * sizeof(float))
+        return "a rotation has four real numbers";
+    for (uint32_t i = 0; i < count; i++) {
+        proto_row_field* field = &layout->fields[layout->field_count++];
+        bool made = i == 0 ? proto_quant_make(&field->quant, PROTO_U8, 2, 0, 1)
+                           : proto_quant_make(&field->quant, PROTO_U16, bits, 0, 1);
+        BASE_ASSERT(made);
+        if (i > 0) field->quant.q_max = (UINT64_C(1) << bits) - 2; // even: 0 is a value
+        field->offset_bytes = offsets[i];
+    }
+    target->is_rotation = true;
+    target->field_count = PROTO_ROTATION_WORDS;
+    entry->value_bytes += (type->size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1);
+    return NULL;
 }
 
 // Fields of one component; the reason in text when it cannot be a row.
@@ -52,6 +88,7 @@ static const char* add_component(net_row_template* entry, const ecs_template_com
     proto_row_component* target = &layout->components[layout->component_count++];
     *target = (proto_row_component){.key = component->component,
                                     .field_first = (uint16_t)layout->field_count};
+    if (component->is_rotation) return add_rotation(entry, component, type);
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         bool is_override = component->quant.bits > 0 && is_number(field->kind);
@@ -154,6 +191,19 @@ uint32_t net_rows_class(const net_rows* rows, const char* name) {
     return UINT32_MAX;
 }
 
+// Name what each component is the integral of, where that is in the row too.
+static void link_integrals(const net_rows* rows, const ecs_template* source, proto_layout* layout) {
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        ecs_component_id id = (ecs_component_id)layout->components[c].key;
+        const char* of = ecs_template_find_component(source, id)->integral;
+        for (uint32_t i = 0; of && i < layout->component_count; i++) {
+            const ecs_component* other =
+                ecs_component_get(rows->world, (ecs_component_id)layout->components[i].key);
+            if (strcmp(other->name, of) == 0) layout->components[c].integral = (uint8_t)(i + 1);
+        }
+    }
+}
+
 static const char* fill_entry(const net_rows* rows, const ecs_template* source,
                               net_row_template* entry) {
     entry->id = source->id;
@@ -172,6 +222,9 @@ static const char* fill_entry(const net_rows* rows, const ecs_template* source,
         entry->classes[entry->layout.component_count - 1] = (uint8_t)class_;
         entry->class_mask |= (uint16_t)(1u << class_);
     }
+    link_integrals(rows, source, &entry->layout);
+    entry->layout.tick_rate_hz = rows->tick_rate_hz;
+    entry->layout.tables = rows->tables;
     proto_layout_finish(&entry->layout);
     if (entry->layout.bits_max > NET_ROW_BYTES_MAX * 8) return "its row does not fit one packet";
     return NULL;
@@ -288,6 +341,20 @@ net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
     }
     *rows = made;
     return NET_OK;
+}
+
+void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz) {
+    rows->tick_rate_hz = tick_rate_hz;
+    for (uint32_t i = 0; i < rows->entry_count; i++) {
+        rows->entries[i]->layout.tick_rate_hz = tick_rate_hz;
+        proto_layout_finish(&rows->entries[i]->layout);
+    }
+}
+
+void net_rows_set_tables(net_rows* rows, const proto_tables* tables) {
+    rows->tables = tables;
+    for (uint32_t i = 0; i < rows->entry_count; i++)
+        rows->entries[i]->layout.tables = tables;
 }
 
 void net_rows_destroy(net_rows* rows) {

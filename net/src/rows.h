@@ -54,6 +54,11 @@ typedef struct net_rows net_rows;
 BASE_MUST_USE net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
                                          const base_reporter* reporter, net_rows** rows);
 void net_rows_destroy(net_rows* rows);
+/// How long a tick is: what integrals are foreseen by. Before the first row is coded, and the same on both sides (a
+/// client learns it from Welcome). Without, rows are coded as if nothing was the integral of anything.
+void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz);
+/// The codes of rows, borrowed; NULL: the built-in ones. Others must be the same on both sides (net_schema_set_tables).
+void net_rows_set_tables(net_rows* rows, const proto_tables* tables);
 /// Bits of a template's wire number; the numbers are positions among the loaded replicated templates
 /// sorted by name.
 uint32_t net_rows_number_bits(const net_rows* rows);

@@ -16,6 +16,7 @@
 #include "scene_internal.h"
 
 #include "base/assert.h"
+#include "base/math.h"
 
 #include <string.h>
 
@@ -53,6 +54,7 @@ static bool is_jump(const net_scene_part* part, const proto_layout* layout, cons
                     const uint64_t* to, double ticks) {
     if (!(part->teleport > 0)) return false;
     const proto_row_component* component = &layout->components[part->component];
+    if (component->is_rotation) return false;
     double square = 0;
     for (uint32_t i = 0; i < component->field_count; i++) {
         uint32_t f = component->field_first + i;
@@ -64,12 +66,56 @@ static bool is_jump(const net_scene_part* part, const proto_layout* layout, cons
     return !(square <= longest * longest);
 }
 
+// Rotations go the short way in four dimensions, brought back to length 1: near enough between two rows.
+static void turn(const proto_layout* layout, uint32_t component, const uint64_t* base,
+                 const uint64_t* from, const uint64_t* to, double factor, float* parts) {
+    float ends[2][PROTO_ROTATION_WORDS];
+    proto_row_write_component(layout, component, base, parts);
+    proto_row_write_component(layout, component, from, ends[0]);
+    proto_row_write_component(layout, component, to, ends[1]);
+    for (uint32_t end = 0; end < 2; end++) {
+        float dot = 0;
+        for (uint32_t i = 0; i < PROTO_ROTATION_WORDS; i++)
+            dot += parts[i] * ends[end][i];
+        for (uint32_t i = 0; dot < 0 && i < PROTO_ROTATION_WORDS; i++)
+            ends[end][i] = -ends[end][i];
+    }
+    float square = 0;
+    for (uint32_t i = 0; i < PROTO_ROTATION_WORDS; i++) {
+        parts[i] += (ends[1][i] - ends[0][i]) * (float)factor;
+        square += parts[i] * parts[i];
+    }
+    for (uint32_t i = 0; square > 0 && i < PROTO_ROTATION_WORDS; i++)
+        parts[i] /= base_sqrt(square);
+}
+
+static void write_turned(net_scene* scene, const net_scene_slot* slot, const net_scene_part* part,
+                         const uint64_t* base, const uint64_t* from, const uint64_t* to,
+                         double factor) {
+    const proto_layout* layout = &slot->entry->layout;
+    const proto_row_component* component = &layout->components[part->component];
+    ecs_component_id id = (ecs_component_id)component->key;
+    ecs_world* world = net_match_world(scene->match);
+    const void* memory = ecs_find(world, slot->handle, id);
+    float parts[PROTO_ROTATION_WORDS];
+    bool is_moving = memcmp(from + component->field_first, to + component->field_first,
+                            component->field_count * sizeof *from) != 0;
+    turn(layout, part->component, base, from, to, is_moving ? factor : 0, parts);
+    if (!is_moving) proto_row_write_component(layout, part->component, base, parts);
+    if (!memory || memcmp(memory, parts, sizeof parts) == 0) return;
+    memcpy(ecs_find_mut(world, slot->handle, id), parts, sizeof parts);
+}
+
 // base + (to - from) * factor into the world, field by field.
 static void write_part(net_scene* scene, const net_scene_slot* slot, const net_scene_part* part,
                        const uint64_t* base, const uint64_t* from, const uint64_t* to,
                        double factor) {
     const proto_layout* layout = &slot->entry->layout;
     const proto_row_component* component = &layout->components[part->component];
+    if (component->is_rotation) {
+        write_turned(scene, slot, part, base, from, to, factor);
+        return;
+    }
     ecs_component_id id = (ecs_component_id)component->key;
     ecs_world* world = net_match_world(scene->match);
     const uint8_t* memory = ecs_find(world, slot->handle, id);

@@ -179,6 +179,18 @@ static int compare_items(const void* a, const void* b) {
     return strcmp(((const net_schema_item*)a)->name, ((const net_schema_item*)b)->name);
 }
 
+static void finish(net_schema* schema) {
+    if (schema->item_count > 0)
+        qsort(schema->items, schema->item_count, sizeof *schema->items, compare_items);
+    base_hasher hasher;
+    base_hasher_init(&hasher, 0);
+    for (uint32_t i = 0; i < schema->item_count; i++) {
+        hash_text(&hasher, schema->items[i].name);
+        hash_u64(&hasher, schema->items[i].hash);
+    }
+    schema->hash = base_hasher_end(&hasher);
+}
+
 static net_result fill(net_schema* schema, ecs_world* world, const net_message* messages,
                        uint32_t message_count, const base_reporter* reporter) {
     net_result result = net_rows_create(schema->allocator, world, reporter, &schema->rows);
@@ -190,15 +202,7 @@ static net_result fill(net_schema* schema, ecs_world* world, const net_message* 
         result = add_message(schema, &messages[m], m, reporter);
         if (result != NET_OK) return result;
     }
-    if (schema->item_count > 0)
-        qsort(schema->items, schema->item_count, sizeof *schema->items, compare_items);
-    base_hasher hasher;
-    base_hasher_init(&hasher, 0);
-    for (uint32_t i = 0; i < schema->item_count; i++) {
-        hash_text(&hasher, schema->items[i].name);
-        hash_u64(&hasher, schema->items[i].hash);
-    }
-    schema->hash = base_hasher_end(&hasher);
+    finish(schema);
     return NET_OK;
 }
 
@@ -224,6 +228,23 @@ void net_schema_destroy(net_schema* schema) {
     if (schema->rows) net_rows_destroy(schema->rows);
     base_release(schema->allocator, schema->items, schema->item_capacity * sizeof *schema->items);
     base_release(schema->allocator, schema, sizeof *schema);
+}
+
+net_result net_schema_set_tables(net_schema* schema, const proto_tables* tables) {
+    net_rows_set_tables(schema->rows, tables);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < schema->item_count; i++)
+        if (strcmp(schema->items[i].name, "tables rows") != 0)
+            schema->items[kept++] = schema->items[i];
+    schema->item_count = kept;
+    if (tables) {
+        base_hasher hasher;
+        base_hasher_init(&hasher, 0);
+        hash_u64(&hasher, proto_tables_hash(tables));
+        if (!add_item(schema, "tables", "rows", &hasher)) return NET_ERR_MEMORY;
+    }
+    finish(schema);
+    return NET_OK;
 }
 
 uint64_t net_schema_hash(const net_schema* schema) {

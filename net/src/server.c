@@ -41,6 +41,7 @@ static net_result create_replica(net_server* server) {
     net_result result =
         net_rows_create(server->allocator, world, server->config.reporter, &server->rows);
     if (result != NET_OK) return result;
+    net_rows_set_tick_rate(server->rows, net_match_get_config(match)->tick_rate_hz);
     uint32_t index_max = ecs_world_limits(world)->replicated_index_max;
     const net_scopes_config scopes = {
         .allocator = server->allocator,

@@ -93,10 +93,11 @@ static void code_rotation(row_coder* coder, uint32_t c) {
     uint64_t largest = words[0];
     bool is_other = coder->writer && largest != guess.largest;
     proto_row_scaled(coder, scale, quant, expected[0], &words[1], &is_other);
-    words[0] = guess.largest;
+    if (coder->reader) words[0] = guess.largest;
     if (is_other) {
-        words[0] = row_bits(coder, largest, 2);
-        proto_rotation_words(&guess, quant->q_max, (uint32_t)words[0], expected);
+        largest = row_bits(coder, largest, 2);
+        if (coder->reader) words[0] = largest;
+        proto_rotation_words(&guess, quant->q_max, (uint32_t)largest, expected);
         proto_row_scaled(coder, scale, quant, expected[0], &words[1], NULL);
     }
     proto_row_scaled(coder, scale, quant, expected[1], &words[2], NULL);
@@ -120,8 +121,7 @@ static uint64_t drive_doubt(const row_coder* coder, const proto_row_component* c
 }
 
 // Fields `first`.. of an integral whose source stayed: each is what was foreseen or the next one.
-// @return whether they were.
-static bool code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uint32_t count) {
+static void code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uint32_t count) {
     static const uint8_t pairs[4] = {0, 4, 7, 9}, triples[4] = {0, 10, 16, 19};
     const proto_row_component* component = &coder->layout->components[c];
     row_drive_guess guesses[DRIVE_FIELDS];
@@ -166,7 +166,6 @@ static bool code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uin
             coder->row[fields[i]] = word;
         }
     }
-    return symbol != other;
 }
 
 static void code_driven(row_coder* coder, uint32_t c) {
@@ -185,7 +184,7 @@ static void code_driven(row_coder* coder, uint32_t c) {
     }
     bool is_vector = component->field_count <= DRIVE_FIELDS;
     for (uint32_t i = 0; i < component->field_count; i += is_vector ? component->field_count : 1u)
-        (void)code_driven_fields(coder, c, i, is_vector ? component->field_count : 1);
+        code_driven_fields(coder, c, i, is_vector ? component->field_count : 1);
 }
 
 static uint64_t code_entity(row_coder* coder, uint64_t word) {
