@@ -178,12 +178,6 @@ static bool read_list(decoder* d, read_fn read) {
 
 // ---- runs ----
 
-// A tick without a row: was there none, or was it forgotten? Only the oldest are ever forgotten.
-static bool surely_never_had(const net_mirror_slot* slot, ecs_tick tick) {
-    if (tick < slot->life_tick) return true;
-    return slot->ring.count > 0 && net_row_ring_tick(&slot->ring, 0) < tick;
-}
-
 // The row of exactly this tick, or NULL.
 static const uint64_t* find_row(const net_mirror_slot* slot, ecs_tick tick) {
     uint32_t position = net_row_ring_find(&slot->ring, tick);
@@ -209,7 +203,9 @@ static bool find_bases(const decoder* d, const run_head* run, const net_mirror_s
     *oldest = run->base_tick - run->base2_ticks;
     if (run->base2_ticks > 0) base->base2 = find_row(slot, *oldest);
     if (base->base2) base->ticks2 = run->base2_ticks;
-    return base->base && (base->base2 || run->base2_ticks == 0 || surely_never_had(slot, *oldest));
+    // No row of that tick: none was sent, unless it may be one of those that were forgotten.
+    bool may_be_forgotten = slot->has_forgotten && *oldest <= slot->forgotten_tick;
+    return base->base && (base->base2 || run->base2_ticks == 0 || !may_be_forgotten);
 }
 
 // An update of a slot, which was just named.
