@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
         ecs_world* world = state_world_make(false, &schema);
         net_rows* rows = net_schema_rows(schema);
         teller_init(&m.t, rows, STATE_INDEX_MAX, seed);
-        static const char* const names[] = {"mover", "holder", "extra", "mover+extra"};
+        static const char* const names[] = {"mover", "holder", "extra", "mover+extra", "flyer"};
         for (uint32_t i = 0; i < BASE_COUNT(names); i++)
             teller_add_template(&m.t, net_rows_find(rows, ecs_template_find(world, names[i])));
         run(&m, pen);

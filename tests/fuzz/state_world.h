@@ -21,6 +21,12 @@ static const char state_text[] =
     "  \"speed:r\" { _replicate:b=yes; value:r=1 }\n"
     "}\n"
     "extra { \"shield:i64\" { _replicate:b=yes; value:i64=-5 } \"flag:tag\"{ _replicate:b=yes; } "
+    "}\n"
+    "flyer {\n"
+    "  \"at:p3\" { _replicate:b=yes; _min:r=-512; _max:r=511.9375; _step:r=0.0625; "
+    "_integral:t=haste; }\n"
+    "  \"haste:p3\" { _replicate:b=yes; _min:r=-64; _max:r=63.75; _step:r=0.25; }\n"
+    "  \"turn:p4\" { _replicate:b=yes; _rotation:b=yes; _bits:i=10; value:p4=0,0,0,1 }\n"
     "}\n";
 
 static inline ecs_world* state_world_make(bool is_mirror, net_schema** schema) {
@@ -33,5 +39,6 @@ static inline ecs_world* state_world_make(bool is_mirror, net_schema** schema) {
                ECS_OK);
     FUZZ_CHECK(ecs_world_seal(world, NULL) == ECS_OK);
     FUZZ_CHECK(net_schema_create(NULL, world, NULL, 0, NULL, schema) == NET_OK);
+    net_rows_set_tick_rate(net_schema_rows(*schema), 60);
     return world;
 }

@@ -10,11 +10,21 @@
 
 enum { MIRROR_INDEX_MAX = 2000 };
 
+/// What is foreseen: an integral, and a rotation. And a row without words.
+static const char mirror_text[] =
+    "flyer {\n"
+    "  \"at:p3\" { _replicate:b=yes; _min:r=-512; _max:r=511.9375; _step:r=0.0625; "
+    "_integral:t=speed; }\n"
+    "  \"speed:p3\" { _replicate:b=yes; _min:r=-64; _max:r=63.75; _step:r=0.25; }\n"
+    "  \"turn:p4\" { _replicate:b=yes; _rotation:b=yes; _bits:i=10; value:p4=0,0,0,1 }\n"
+    "}\n"
+    "mark { \"there:tag\"{ _replicate:b=yes; } }\n";
+
 typedef struct mirror_side {
     repl_side side;
     net_mirror* mirror;
     body_pen pen;
-    const net_row_template *mover, *holder, *model, *limb, *extra;
+    const net_row_template *mover, *holder, *model, *limb, *extra, *flyer, *mark;
     uint32_t traced;
     ecs_entity traced_entity;
     ecs_tick traced_tick;
@@ -61,7 +71,8 @@ static inline net_mirror_config mirror_config(mirror_side* m) {
 
 static inline void mirror_open(mirror_side* m) {
     memset(m, 0, sizeof *m);
-    repl_open(&m->side, true, MIRROR_INDEX_MAX);
+    repl_open_with(&m->side, true, MIRROR_INDEX_MAX, mirror_text);
+    net_rows_set_tick_rate(m->side.rows, 60);
     net_mirror_config config = mirror_config(m);
     assert_int_equal(net_mirror_create(&config, &m->mirror), NET_OK);
     m->mover = net_rows_find(m->side.rows, m->side.mover);
@@ -69,6 +80,8 @@ static inline void mirror_open(mirror_side* m) {
     m->model = net_rows_find(m->side.rows, m->side.model);
     m->limb = net_rows_find(m->side.rows, m->side.limb);
     m->extra = net_rows_find(m->side.rows, m->side.extra);
+    m->flyer = net_rows_find(m->side.rows, ecs_template_find(m->side.world, "flyer"));
+    m->mark = net_rows_find(m->side.rows, ecs_template_find(m->side.world, "mark"));
 }
 
 static inline void mirror_close(mirror_side* m) {

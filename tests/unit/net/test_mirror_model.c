@@ -134,6 +134,8 @@ static void run(uint64_t seed, uint32_t* covered) {
     teller_add_template(&w->t, w->m.mover);
     teller_add_template(&w->t, w->m.holder);
     teller_add_template(&w->t, w->m.extra);
+    teller_add_template(&w->t, w->m.flyer);
+    teller_add_template(&w->t, w->m.mark);
     teller_add_template(&w->t, net_rows_compose(w->m.side.rows, parts, 2));
     w->loss = (double)(seed % 5) * 0.1;
     for (uint32_t i = 0; i < STEPS; i++)
