@@ -67,8 +67,8 @@ static uint32_t find_back(const net_slot* s, uint16_t seq) {
     return back <= NET_VIEW_BACK_MAX ? back : 0;
 }
 
-static void choose_base(net_view* view, const net_slot* s, uint16_t seq, net_record* record) {
-    uint32_t now = (uint32_t)net_replica_tick(view->replica);
+static void choose_base(net_view* view, const net_slot* s, uint32_t now, uint16_t seq,
+                        net_record* record) {
     net_blob_key* key = &record->key;
     if (s->wants_heal || !has_base(s, now)) {
         make_absolute(record);
@@ -108,6 +108,7 @@ typedef struct filler {
     net_view* view;
     net_body* body;
     uint16_t seq;
+    uint32_t now;   // low bits of the tick
     uint32_t next;  // of body->order
     uint32_t coded; // records with a code
     uint64_t spent; // as far as it is known or typical; 1/16 bits, as the next two
@@ -150,7 +151,7 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
         record->cause = s->wants_heal                             ? NET_COST_HEAL
                         : net_set_has(view, NET_SET_REPEAT, slot) ? NET_COST_REPEAT
                                                                   : NET_COST_CHANGE;
-        choose_base(view, s, f->seq, record);
+        choose_base(view, s, f->now, f->seq, record);
     } else {
         record->cause = NET_COST_CREATE;
         record->run = NET_RUN_CREATE;
@@ -289,6 +290,8 @@ static bool take(filler* f, uint32_t together) {
     net_body_decide(body, f->coded);
     if (!code_prepared(f)) return false;
     while (!f->has_overflown && f->next < body->order_count) {
+        if (f->next + AHEAD < body->order_count)
+            __builtin_prefetch(&f->view->slots[body->order[f->next + AHEAD]], 1);
         uint32_t slot = body->order[f->next++];
         if (net_body_has(body, slot)) continue;
         if (!prepare_unit(f, slot) || !code_prepared(f)) return false;
@@ -427,55 +430,72 @@ static bool fill(filler* f, net_view_room room, uint64_t* bits) {
 
 // ---- what was sent ----
 
-static void note_record(net_view* view, const net_record* record, uint32_t now) {
-    net_slot* s = &view->slots[record->slot];
+// One more send after each: four bytes that stay at 255.
+static void count_behind(net_slot* s) {
+    uint32_t behind;
+    memcpy(&behind, s->behind, sizeof behind);
+    uint32_t full = ((behind & 0x7F7F7F7Fu) + 0x01010101u) & behind & 0x80808080u;
+    behind += 0x01010101u & ~(full >> 7);
+    memcpy(s->behind, &behind, sizeof behind);
+}
+
+_Static_assert(NET_VIEW_ACKED == sizeof(uint32_t), "counted together");
+
+static void note_record(net_view* view, net_slot* s, const net_record* record, uint32_t now) {
     net_view_counters* counters = &view->counters;
     if (s->acked_count > 0 && s->behind[0] == 0) s->first_after_tick = now;
-    for (uint32_t i = 0; i < NET_VIEW_ACKED; i++)
-        s->behind[i] = (uint8_t)(s->behind[i] + (s->behind[i] < UINT8_MAX));
+    count_behind(s);
     s->sent_tick = now;
     s->ordinal++;
     s->in_chapter = (uint16_t)(s->in_chapter + (s->in_chapter < UINT16_MAX));
     s->flying++;
-    counters->records_repeated += net_set_has(view, NET_SET_REPEAT, record->slot);
-    switch (record->run) {
-    case NET_RUN_DESTROY:
-        counters->records_destroy++;
-        break;
-    case NET_RUN_CREATE:
-        s->state = NET_SLOT_CREATE_SENT;
-        s->is_told = true;
-        counters->records_create++;
-        break;
-    case NET_RUN_ABSOLUTE:
-        counters->records_absolute++;
-        counters->heals += s->wants_heal;
-        break;
-    default:
+    if (record->run >= NET_RUN_FIRST) {
         s->floor_tick = now - record->key.age - record->key.d;
         s->has_floor = true;
         counters->records_update++;
         counters->records_settled += record->key.is_settled;
+    } else if (record->run == NET_RUN_DESTROY) {
+        counters->records_destroy++;
+    } else if (record->run == NET_RUN_CREATE) {
+        s->state = NET_SLOT_CREATE_SENT;
+        s->is_told = true;
+        counters->records_create++;
+    } else {
+        counters->records_absolute++;
+        counters->heals += s->wants_heal;
     }
     s->wants_heal = false;
-    if (net_set_has(view, NET_SET_PENDING, record->slot)) view->pending_count--;
-    net_set_remove(view, NET_SET_PENDING, record->slot);
-    net_set_remove(view, NET_SET_REPEAT, record->slot);
+}
+
+// Nobody who was sent waits any longer.
+static void end_waiting(net_view* view) {
+    const uint64_t* chosen = view->replica->body.chosen;
+    uint64_t *pending = view->sets[NET_SET_PENDING], *repeat = view->sets[NET_SET_REPEAT];
+    for (uint32_t w = 0; w < net_view_words(view); w++) {
+        uint64_t sent = chosen[w];
+        view->pending_count -= (uint32_t)__builtin_popcountll(pending[w] & sent);
+        view->counters.records_repeated += (uint32_t)__builtin_popcountll(repeat[w] & sent);
+        pending[w] &= ~sent;
+        repeat[w] &= ~sent;
+    }
 }
 
 static void note_sent(net_view* view, net_view_packet* packet) {
     const net_body* body = &view->replica->body;
     uint32_t now = (uint32_t)net_replica_tick(view->replica);
+    uint32_t rows = 0;
     for (uint32_t i = 0; i < body->record_count; i++) {
         const net_record* record = &body->records[body->by_slot[i]];
-        note_record(view, record, now);
-        bool is_row = record->run != NET_RUN_DESTROY;
-        packet->items[i] = (net_item){.slot = record->slot | (is_row ? NET_ITEM_ROW : 0),
-                                      .ordinal = view->slots[record->slot].ordinal,
-                                      .classes = record->key.classes};
-        packet->row_count += is_row;
+        net_slot* s = &view->slots[record->slot];
+        note_record(view, s, record, now);
+        uint32_t row = record->run != NET_RUN_DESTROY ? NET_ITEM_ROW : 0;
+        packet->items[i] = (net_item){
+            .slot = record->slot | row, .ordinal = s->ordinal, .classes = record->key.classes};
+        rows += row != 0;
     }
+    packet->row_count += rows;
     packet->count = body->record_count;
+    end_waiting(view);
 }
 
 // ---- packets ----
@@ -522,7 +542,10 @@ net_result net_view_write(net_view* view, uint16_t seq, net_view_room room,
     uint64_t bits = 0;
     uint64_t left = (uint64_t)writer->capacity * 8 - writer->size_bits;
     if (room.hard > left) room.hard = (uint32_t)left;
-    filler f = {.view = view, .body = &replica->body, .seq = seq};
+    filler f = {.view = view,
+                .body = &replica->body,
+                .seq = seq,
+                .now = (uint32_t)net_replica_tick(replica)};
     bool ok = true;
     if (view->pending_count > 0) {
         uint64_t made = replica->blobs.made, shared = replica->blobs.shared;
