@@ -145,33 +145,3 @@ void proto_row_write_component(const proto_layout* layout, uint32_t component, c
     for (uint32_t i = 0; i < own->field_count; i++)
         proto_dequantise(&fields[i].quant, row[i], (uint8_t*)memory + fields[i].offset_bytes);
 }
-
-void proto_row_encode(const proto_layout* layout, const uint64_t* base, const uint64_t* row,
-                      proto_bit_writer* writer) {
-    proto_row_base against = {.base = base};
-    proto_row_write(layout, &against, row, false, writer, NULL);
-}
-
-void proto_row_decode(const proto_layout* layout, const uint64_t* base, uint64_t* row,
-                      proto_bit_reader* reader, uint64_t* changed) {
-    uint64_t kept[PROTO_ROW_FIELDS_MAX];
-    memcpy(kept, base, layout->field_count * sizeof *kept);
-    proto_row_base against = {.base = kept};
-    proto_row_read(layout, &against, false, row, reader, NULL);
-    if (!changed) return;
-    *changed = 0;
-    for (uint32_t c = 0; c < layout->component_count; c++) {
-        const proto_row_component* own = &layout->components[c];
-        bool differs = memcmp(kept + own->field_first, row + own->field_first,
-                              own->field_count * sizeof *row) != 0;
-        *changed |= (uint64_t)differs << c;
-    }
-}
-
-void proto_row_decode_counted(const proto_layout* layout, const uint64_t* base, uint64_t* row,
-                              proto_bit_reader* reader, uint32_t* bits) {
-    uint64_t kept[PROTO_ROW_FIELDS_MAX];
-    memcpy(kept, base, layout->field_count * sizeof *kept);
-    proto_row_base against = {.base = kept};
-    proto_row_read(layout, &against, false, row, reader, bits);
-}

@@ -92,6 +92,14 @@ static inline int64_t row_difference(uint64_t a, uint64_t b, uint32_t bits) {
     return (int64_t)((((a - b) & row_mask(bits)) ^ top) - top);
 }
 
+/// Word by word: they are few, and what was just written must not be read in wider pieces.
+static inline bool row_differs(const uint64_t* a, const uint64_t* b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (a[i] != b[i]) return true;
+    }
+    return false;
+}
+
 /// Rounds down.
 static inline int64_t row_divide(int64_t value, int64_t divisor) {
     int64_t quotient = value / divisor;

@@ -77,8 +77,7 @@ static void plan_component(const row_coder* coder, const proto_row_component* co
     }
     if (!coder->base2 || component->shape == SHAPE_EMPTY) return;
     uint32_t first = component->field_first;
-    bool is_moving = memcmp(coder->base + first, coder->base2 + first,
-                            component->field_count * sizeof *coder->base) != 0;
+    bool is_moving = row_differs(coder->base + first, coder->base2 + first, component->field_count);
     plan->is_moving = is_moving;
     if (component->shape == SHAPE_MIXED) {
         if (is_moving) plan->kind = ROW_WARM;
@@ -138,8 +137,7 @@ static bool differs(const row_coder* coder, uint32_t c) {
     const proto_row_component* component = &coder->layout->components[c];
     uint64_t expected[PROTO_ROW_FIELDS_MAX];
     proto_row_foresee(coder, c, expected);
-    return memcmp(coder->row + component->field_first, expected,
-                  component->field_count * sizeof *expected) != 0;
+    return row_differs(coder->row + component->field_first, expected, component->field_count);
 }
 
 void proto_row_plan(row_coder* coder) {

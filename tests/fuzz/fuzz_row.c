@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Rows from bits of strangers, over layouts that the input describes too.
 //
-// Input: a byte with the number of components, per component a byte with the number of fields, per field
-// two bytes (kind; bits and grid), per field 8 bytes of base; the rest is the coded row.
+// Input: a byte with the number of components, per component a byte with the number of fields (7: a rotation; bit 7:
+// the integral of the component before), per field two bytes (kind; bits and grid), ticks, ticks2, per field 8 bytes
+// of base and of base2; the rest is the coded row.
 #include "fuzz.h"
 
 #include "proto/layout.h"
 
 #include <string.h>
 
-enum { COMPONENTS_MAX = 6, FIELDS_MAX = 7, ROW_BYTES_MAX = 1024 };
+enum {
+    COMPONENTS_MAX = 6,
+    FIELDS_MAX = 7,
+    ROW_BYTES_MAX = 1024,
+    WORDS_MAX = COMPONENTS_MAX * FIELDS_MAX
+};
 
 typedef struct fuzz_source {
     const uint8_t* at;
@@ -33,17 +39,33 @@ static void read_quant(fuzz_source* source, proto_quant* quant) {
     FUZZ_CHECK(proto_quant_make(quant, kind, 0, 0, 0));
 }
 
+static void add_field(proto_layout* layout, const proto_quant* quant) {
+    proto_row_component* own = &layout->components[layout->component_count - 1];
+    layout->fields[layout->field_count++] =
+        (proto_row_field){.quant = *quant, .offset_bytes = 8u * own->field_count++};
+}
+
 static void read_layout(fuzz_source* source, proto_layout* layout) {
-    layout->component_count = next(source) % (COMPONENTS_MAX + 1);
-    for (uint32_t c = 0; c < layout->component_count; c++) {
-        uint32_t count = next(source) % (FIELDS_MAX + 1);
-        layout->components[c] = (proto_row_component){.key = c + 1,
-                                                      .field_first = (uint16_t)layout->field_count,
-                                                      .field_count = (uint16_t)count};
+    uint32_t component_count = next(source) % (COMPONENTS_MAX + 1);
+    layout->tick_rate_hz = 60;
+    for (uint32_t c = 0; c < component_count; c++) {
+        uint8_t shape = next(source);
+        uint32_t count = (shape & 127) % (FIELDS_MAX + 1);
+        proto_row_component* own = &layout->components[layout->component_count++];
+        *own = (proto_row_component){.key = c + 1, .field_first = (uint16_t)layout->field_count};
+        own->is_rotation = count == FIELDS_MAX;
+        if (shape & 128) own->integral = (uint8_t)c;
+        proto_quant quant;
+        if (own->is_rotation) {
+            FUZZ_CHECK(proto_quant_make(&quant, PROTO_U8, 2, 0, 1));
+            add_field(layout, &quant);
+            FUZZ_CHECK(proto_quant_make(&quant, PROTO_U16, 9, 0, 1));
+            quant.q_max = 510;
+            count = 3;
+        }
         for (uint32_t i = 0; i < count; i++) {
-            proto_row_field* field = &layout->fields[layout->field_count++];
-            read_quant(source, &field->quant);
-            field->offset_bytes = i * 8;
+            if (!own->is_rotation) read_quant(source, &quant);
+            add_field(layout, &quant);
         }
     }
     proto_layout_finish(layout);
@@ -57,28 +79,38 @@ static uint64_t read_word(fuzz_source* source, const proto_quant* quant) {
     return proto_quant_canonical(quant, word);
 }
 
-// The words must survive a trip through the world's memory.
-static void check_memory(const proto_layout* layout, const uint64_t* row) {
+// The words must survive a trip through the world's memory. A rotation that the input made up as base may be none.
+static void check_memory(const proto_layout* layout, const uint64_t* row, const uint64_t* base) {
     for (uint32_t c = 0; c < layout->component_count; c++) {
-        uint64_t memory[FIELDS_MAX] = {0}, back[COMPONENTS_MAX * FIELDS_MAX];
-        proto_row_write_component(layout, c, row, memory);
-        proto_row_read_component(layout, c, memory, back);
+        uint64_t memory[FIELDS_MAX] = {0}, back[WORDS_MAX];
         uint32_t first = layout->components[c].field_first;
         uint32_t count = layout->components[c].field_count;
-        FUZZ_CHECK(count == 0 || memcmp(back + first, row + first, count * sizeof *row) == 0);
+        if (count == 0) continue;
+        bool is_base = memcmp(row + first, base + first, count * sizeof *row) == 0;
+        proto_row_write_component(layout, c, row, memory);
+        proto_row_read_component(layout, c, memory, back);
+        if (layout->components[c].is_rotation && is_base) continue;
+        FUZZ_CHECK(memcmp(back + first, row + first, count * sizeof *row) == 0);
     }
 }
 
-static void check_row(const proto_layout* layout, const uint64_t* base, const uint64_t* row) {
+static void check_row(const proto_layout* layout, const proto_row_base* against,
+                      const uint64_t* row) {
     uint8_t data[ROW_BYTES_MAX];
-    uint64_t back[COMPONENTS_MAX * FIELDS_MAX];
+    uint64_t back[WORDS_MAX];
     proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
-    proto_row_encode(layout, base, row, &writer);
+    proto_row_write(layout, against, row, true, &writer, NULL);
     FUZZ_CHECK(!writer.failed && writer.size_bits <= layout->bits_max);
     proto_bit_reader reader = proto_bit_reader_make(data, proto_bit_writer_bytes(&writer));
-    proto_row_decode(layout, base, back, &reader, NULL);
+    FUZZ_CHECK(!proto_row_read_absent(&reader));
+    proto_row_read(layout, against, true, back, &reader, NULL);
     FUZZ_CHECK(!reader.failed && reader.offset_bits == writer.size_bits);
     FUZZ_CHECK(memcmp(back, row, layout->field_count * sizeof *row) == 0);
+}
+
+static void read_words(fuzz_source* source, const proto_layout* layout, uint64_t* words) {
+    for (uint32_t f = 0; f < layout->field_count; f++)
+        words[f] = read_word(source, &layout->fields[f].quant);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -86,19 +118,25 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     proto_layout* layout = calloc(1, sizeof *layout);
     FUZZ_CHECK(layout);
     read_layout(&source, layout);
-    uint64_t base[COMPONENTS_MAX * FIELDS_MAX], row[COMPONENTS_MAX * FIELDS_MAX], changed;
-    for (uint32_t f = 0; f < layout->field_count; f++)
-        base[f] = read_word(&source, &layout->fields[f].quant);
+    uint64_t base[WORDS_MAX], base2[WORDS_MAX], row[WORDS_MAX];
+    proto_row_base against = {.base = base, .ticks = next(&source), .ticks2 = next(&source)};
+    if (against.ticks2 > 0) against.base2 = base2;
+    read_words(&source, layout, base);
+    read_words(&source, layout, base2);
     proto_bit_reader reader = proto_bit_reader_make(source.at, source.left);
-    proto_row_decode(layout, base, row, &reader, &changed);
-    FUZZ_CHECK(changed >> layout->component_count == 0);
+    bool is_absent = proto_row_read_absent(&reader);
+    if (!is_absent) proto_row_read(layout, &against, true, row, &reader, NULL);
+    if (is_absent || reader.failed) {
+        free(layout);
+        return 0;
+    }
     for (uint32_t f = 0; f < layout->field_count; f++) {
         const proto_quant* quant = &layout->fields[f].quant;
         FUZZ_CHECK(quant->bits == 64 || row[f] >> quant->bits == 0);
         FUZZ_CHECK(proto_quant_canonical(quant, row[f]) == row[f]);
     }
-    check_memory(layout, row);
-    check_row(layout, base, row);
+    check_memory(layout, row, base);
+    check_row(layout, &against, row);
     free(layout);
     return 0;
 }

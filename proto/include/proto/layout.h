@@ -77,13 +77,3 @@ bool proto_row_read_absent(proto_bit_reader* reader);
 /// `row` is none of the bases.
 void proto_row_read(const proto_layout* layout, const proto_row_base* base, bool is_listed,
                     uint64_t* row, proto_bit_reader* reader, uint32_t* component_bits);
-
-/// Code `row` against `base` alone, not listed: what proto_row_write does without ticks and base2.
-void proto_row_encode(const proto_layout* layout, const uint64_t* base, const uint64_t* row,
-                      proto_bit_writer* writer);
-/// The mirror. `row` may be `base`. `changed` (may be NULL; one word) gets a bit per component that differs from base.
-void proto_row_decode(const proto_layout* layout, const uint64_t* base, uint64_t* row,
-                      proto_bit_reader* reader, uint64_t* changed);
-/// The same, and `bits` (component_count numbers) get what each component took.
-void proto_row_decode_counted(const proto_layout* layout, const uint64_t* base, uint64_t* row,
-                              proto_bit_reader* reader, uint32_t* bits);

@@ -76,8 +76,28 @@ static void check_quant(const char* line) {
     assert_int_equal(back, hexadecimal(line, "back"));
 }
 
+static void add_field(proto_layout* layout, char letter) {
+    proto_row_component* own = &layout->components[layout->component_count - 1];
+    proto_quant* quant = &layout->fields[layout->field_count++].quant;
+    own->field_count++;
+    if (letter == 's') own->integral = (uint8_t)(layout->component_count - 1);
+    bool is_made = letter == 'b'   ? proto_quant_make(quant, PROTO_BOOL, 0, 0, 0)
+                   : letter == 'i' ? proto_quant_make(quant, PROTO_I32, 0, 0, 0)
+                   : letter == 'u' ? proto_quant_make(quant, PROTO_U8, 0, 0, 0)
+                   : letter == 'e' ? proto_quant_make(quant, PROTO_ENTITY, 0, 0, 0)
+                   : letter == 'x' ? proto_quant_make(quant, PROTO_F32, 0, 0, 0)
+                   : letter == 'v' ? proto_quant_make(quant, PROTO_F32, 12, -64, 1.0 / 32)
+                   : letter == 's' ? proto_quant_make(quant, PROTO_F32, 16, 0, 1.0 / 128)
+                   : letter == 'L' ? proto_quant_make(quant, PROTO_U8, 2, 0, 1)
+                   : letter == 'r' ? proto_quant_make(quant, PROTO_U16, 9, 0, 1)
+                                   : proto_quant_make(quant, PROTO_F32, 16, -3.3, 0.01);
+    assert_true(is_made);
+    if (letter == 'r') quant->q_max = 510;
+}
+
 static void read_layout(const char* text, proto_layout* layout) {
     memset(layout, 0, sizeof *layout);
+    layout->tick_rate_hz = 60;
     for (const char* at = text; *at; at++) {
         if (*at == '+') continue;
         if (*at == ',' || at == text) {
@@ -86,11 +106,13 @@ static void read_layout(const char* text, proto_layout* layout) {
             layout->component_count++;
             if (*at == ',') continue;
         }
-        layout->components[layout->component_count - 1].field_count++;
-        proto_quant* quant = &layout->fields[layout->field_count++].quant;
-        bool is_quantised = *at == 'q';
-        proto_kind kind = *at == 'b' ? PROTO_BOOL : *at == 'i' ? PROTO_I32 : PROTO_F32;
-        assert_true(proto_quant_make(quant, kind, is_quantised ? 16 : 0, -3.3, 0.01));
+        if (*at != 'r') {
+            add_field(layout, *at);
+            continue;
+        }
+        layout->components[layout->component_count - 1].is_rotation = true;
+        for (const char* letter = "Lrrr"; *letter; letter++)
+            add_field(layout, *letter);
     }
     proto_layout_finish(layout);
 }
@@ -106,16 +128,24 @@ static void read_words(const char* text, uint32_t count, uint64_t* words) {
 static void check_row(const char* line) {
     static proto_layout layout;
     char text[BITS_MAX];
-    uint64_t base[16], row[16], back[16];
+    uint64_t base[16], base2[16], row[16], back[16];
     uint8_t data[BITS_MAX / 8];
     read_layout(find_value(line, "layout", text, sizeof text), &layout);
     read_words(find_value(line, "base", text, sizeof text), layout.field_count, base);
     read_words(find_value(line, "row", text, sizeof text), layout.field_count, row);
+    proto_row_base against = {.base = base};
+    if (strstr(line, " h=")) against.ticks = (uint32_t)number(line, "h");
+    if (strstr(line, " d=")) {
+        against.ticks2 = (uint32_t)number(line, "d");
+        read_words(find_value(line, "base2", text, sizeof text), layout.field_count, base2);
+        against.base2 = base2;
+    }
     proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
-    proto_row_encode(&layout, base, row, &writer);
+    proto_row_write(&layout, &against, row, false, &writer, NULL);
     check_bits(line, &writer);
     proto_bit_reader reader = proto_bit_reader_make(data, sizeof data);
-    proto_row_decode(&layout, base, back, &reader, NULL);
+    proto_row_read(&layout, &against, false, back, &reader, NULL);
+    assert_false(reader.failed);
     assert_memory_equal(back, row, layout.field_count * sizeof *row);
 }
 
@@ -138,7 +168,7 @@ static void the_vectors_hold(void** state) {
         uint32_t least;
     } kinds[] = {{"\ngolomb ", check_golomb, 12},
                  {"\nquant ", check_quant, 8},
-                 {"\nrow ", check_row, 4},
+                 {"\nrow ", check_row, 16},
                  {"\ndescriptor ", check_descriptor, 2}};
     char* text = read_file(PROTO_FOLDER "/WIRE.md");
     for (size_t k = 0; k < BASE_COUNT(kinds); k++) {
@@ -151,6 +181,77 @@ static void the_vectors_hold(void** state) {
             count++;
         }
         assert_true(count >= kinds[k].least);
+    }
+    free(text);
+}
+
+// One number of a list of tables: a hexadecimal digit per symbol, or decimal ones.
+static const char* skip_spaces(const char* at) {
+    while (*at == ' ' || *at == '\n')
+        at++;
+    return at;
+}
+
+static const char* read_lengths(const char* at, uint32_t symbols, uint8_t* lengths) {
+    at = skip_spaces(at);
+    memset(lengths, 0, symbols);
+    for (uint32_t i = 0; *at != ' ' && *at != '\n'; i++, at++) {
+        assert_true(i < symbols);
+        lengths[i] = (uint8_t)(*at >= 'a' ? *at - 'a' + 10 : *at - '0');
+    }
+    return at;
+}
+
+static void the_tables_are_those_of_the_code(void** state) {
+    (void)state;
+    static const struct {
+        const char* name;
+        uint32_t rows, symbols;
+    } tables[] = {{"number_plain", PROTO_NUMBER_ROWS, PROTO_NUMBER_SYMBOLS},
+                  {"number_first", PROTO_NUMBER_ROWS, PROTO_NUMBER_SYMBOLS},
+                  {"number_other", PROTO_NUMBER_ROWS, PROTO_NUMBER_SYMBOLS},
+                  {"head", PROTO_HEAD_ROWS, 8},
+                  {"head_rest", PROTO_HEAD_ROWS, 8},
+                  {"lead", PROTO_LEAD_ROWS, 10},
+                  {"lead_rest", PROTO_LEAD_ROWS, 10},
+                  {"drive_plain", PROTO_DRIVE_ROWS, 9},
+                  {"drive_first", PROTO_DRIVE_ROWS, 9},
+                  {"mask_first", 4, 16},
+                  {"mask_other", 3, 16},
+                  {"field", 3, 16}};
+    char* text = read_file(PROTO_FOLDER "/WIRE.md");
+    static uint8_t lengths[PROTO_TABLES_LENGTHS];
+    uint8_t* next = lengths;
+    for (size_t t = 0; t < BASE_COUNT(tables); t++) {
+        char head[64];
+        assert_true(base_text_format(head, sizeof head, "\ntables %s\n", tables[t].name));
+        const char* at = strstr(text, head);
+        assert_non_null(at);
+        at += strlen(head);
+        for (uint32_t row = 0; row < tables[t].rows; row++, next += tables[t].symbols)
+            at = read_lengths(at, tables[t].symbols, next);
+        assert_memory_equal(skip_spaces(at), "tables ", 7);
+    }
+    const char* at = strstr(text, "\ntables expected\n");
+    assert_non_null(at);
+    at += strlen("\ntables expected\n");
+    for (uint32_t i = 0; i < PROTO_NUMBER_SCALES; i++) {
+        char* end;
+        *next++ = (uint8_t)strtoul(at, &end, 10);
+        at = end;
+    }
+    assert_true(next == lengths + sizeof lengths);
+    static proto_tables made;
+    assert_true(proto_tables_make(lengths, &made));
+    assert_memory_equal(&made, proto_tables_builtin(), sizeof made);
+    for (uint32_t i = 0; i < 200;
+         i++) { // one digit more or less is no set of codes, or another one
+        uint8_t kept = lengths[i * 37];
+        lengths[i * 37] = (uint8_t)(kept > 1 ? kept - 1 : 13);
+        bool is_fine = proto_tables_make(lengths, &made);
+        if (is_fine)
+            assert_true(proto_tables_hash(&made) != proto_tables_hash(proto_tables_builtin()));
+        lengths[i * 37] = kept;
     }
     free(text);
 }
@@ -169,6 +270,7 @@ static void the_messages_are_those_of_wire_proto(void** state) {
 int main(void) {
     const struct CMUnitTest cases[] = {
         TEST(the_vectors_hold),
+        TEST(the_tables_are_those_of_the_code),
         TEST(the_messages_are_those_of_wire_proto),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
