@@ -54,6 +54,7 @@ static bool find_components(ecs_world* world, arena_game* game) {
         {"input", &game->input},
         {"wait_tick", &game->wait_tick},
         {"boost_tick", &game->boost_tick},
+        {"end_tick", &game->end_tick},
         {"shot", &game->shot},
         {"kind", &game->kind},
         {"flag", &game->flag},

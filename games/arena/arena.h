@@ -13,12 +13,13 @@
 #define ARENA_VIEW_WIDTH 1280.0f
 #define ARENA_VIEW_HEIGHT 720.0f
 #define ARENA_SIZE 512.0f
-#define ARENA_EDGE 3.0f         ///< nobody comes nearer to the map's edge
-#define ARENA_STEP 0.03125f     ///< of pos and vel on the wire
-#define ARENA_SIGHT 72.0f       ///< radius within which a client hears of what is there
-#define ARENA_GHOST_SIGHT 90.0f ///< the same of who waits for the next life
-#define ARENA_TEAMS 4u          ///< numbered from 1
-#define ARENA_RADIUS 1.5f       ///< of a fighter
+#define ARENA_EDGE 3.0f          ///< nobody comes nearer to the map's edge
+#define ARENA_STEP 0.03125f      ///< of pos on the wire
+#define ARENA_SPEED_MAX 59.0625f ///< of vel on the wire, per axis
+#define ARENA_SIGHT 72.0f        ///< radius within which a client hears of what is there
+#define ARENA_GHOST_SIGHT 90.0f  ///< the same of who waits for the next life
+#define ARENA_TEAMS 4u           ///< numbered from 1
+#define ARENA_RADIUS 1.5f        ///< of a fighter
 #define ARENA_SOLDIER_SPEED 10.0f
 #define ARENA_PLAYER_SPEED 14.0f
 #define ARENA_BOOST_FACTOR 1.5f
@@ -82,7 +83,6 @@ typedef struct arena_input {
 ES_STRUCT(ArenaShot)
 typedef struct arena_shot {
     ecs_entity shooter; ///< may be dead, or never seen by a client
-    uint32_t end_tick;
 } arena_shot;
 
 ES_STRUCT(ArenaFlag)
@@ -197,8 +197,8 @@ typedef struct arena_striker {
 typedef struct arena_game {
     bool is_truth; ///< the server's world: it decides, tells everybody, makes and destroys
     ecs_component_id pos, vel, team, owner, together, health, condition, gun, order, mind, aim,
-        seat, input, wait_tick, boost_tick, shot, kind, flag, channel, beacon_tick, match, score,
-        entry;
+        seat, input, wait_tick, boost_tick, end_tick, shot, kind, flag, channel, beacon_tick, match,
+        score, entry;
     ecs_template_id soldier_template, player_template, ghost_template, shot_template,
         pickup_template, flag_template, beacon_template, match_template, entry_template;
     ecs_template_id soldier_boost_template, player_boost_template;

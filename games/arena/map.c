@@ -75,8 +75,8 @@ void arena_map_move(ecs_vec2* pos, ecs_vec2* vel, ecs_vec2 wish, uint32_t tick_r
     x = base_clamp(arena_snap(x), ARENA_EDGE, ARENA_SIZE - ARENA_EDGE);
     y = base_clamp(arena_snap(y), ARENA_EDGE, ARENA_SIZE - ARENA_EDGE);
     // What is pushed by a rock may come farther than vel can say.
-    vel->x = base_clamp((x - pos->x) * rate, -63.0f, 63.0f);
-    vel->y = base_clamp((y - pos->y) * rate, -63.0f, 63.0f);
+    vel->x = base_clamp((x - pos->x) * rate, -ARENA_SPEED_MAX, ARENA_SPEED_MAX);
+    vel->y = base_clamp((y - pos->y) * rate, -ARENA_SPEED_MAX, ARENA_SPEED_MAX);
     *pos = (ecs_vec2){x, y};
 }
 

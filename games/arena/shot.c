@@ -21,9 +21,13 @@ bool arena_fire(ecs_world* world, arena_game* game, arena_striker shooter, ecs_v
     if ((double)flying >= game->settings[ARENA_SETTING_SHOTS]) return false;
     const ecs_vec2 vel = {arena_map_speed(direction.x * ARENA_SHOT_SPEED, game->tick_rate_hz),
                           arena_map_speed(direction.y * ARENA_SHOT_SPEED, game->tick_rate_hz)};
-    const arena_shot shot = {shooter.entity, (uint32_t)tick + arena_ticks(game, ARENA_SHOT_S)};
-    const ecs_init inits[] = {
-        {game->pos, &from}, {game->vel, &vel}, {game->team, &shooter.team}, {game->shot, &shot}};
+    const arena_shot shot = {shooter.entity};
+    const uint32_t end = (uint32_t)tick + arena_ticks(game, ARENA_SHOT_S);
+    const ecs_init inits[] = {{game->pos, &from},
+                              {game->vel, &vel},
+                              {game->team, &shooter.team},
+                              {game->shot, &shot},
+                              {game->end_tick, &end}};
     if (!ecs_command_create(world, game->shot_template, inits, BASE_COUNT(inits))) return false;
     game->shots_made++;
     return true;
@@ -92,7 +96,7 @@ ES_TAG(server)
 ES_SPAN
 static void fly_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32_t count,
                    const ecs_entity* entities, ecs_vec2* pos, const ecs_vec2* vel,
-                   const uint8_t* team, const arena_shot* shot) {
+                   const uint8_t* team, const arena_shot* shot, const uint32_t* end_tick) {
     for (uint32_t i = 0; i < count; i++) {
         const ecs_vec2 way = {vel[i].x * stage->dt, vel[i].y * stage->dt};
         strike first = find_strike(game->grid, pos[i], way, team[i]);
@@ -100,7 +104,7 @@ static void fly_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32_t
         bool is_out = x < 0.0f || y < 0.0f || x >= ARENA_SIZE || y >= ARENA_SIZE;
         pos[i] = (ecs_vec2){base_clamp(x, 0.0f, ARENA_SIZE - ARENA_STEP),
                             base_clamp(y, 0.0f, ARENA_SIZE - ARENA_STEP)};
-        bool is_over = is_out || stage->tick >= shot[i].end_tick || arena_map_is_rock(x, y);
+        bool is_over = is_out || stage->tick >= end_tick[i] || arena_map_is_rock(x, y);
         if (first.body) {
             const arena_striker striker = {shot[i].shooter, team[i]};
             arena_hurt(stage->world, game, first.body->entity, ARENA_SHOT_DAMAGE, striker,
