@@ -145,12 +145,17 @@ static void measure(const bench_row* row, uint32_t rounds, samples* taken) {
 int main(int argc, char** argv) {
     bool is_list = false;
     const char* filter = NULL;
-    uint64_t rounds = BENCH_ROUNDS;
+    const char* trace = NULL;
+    uint64_t rounds = BENCH_ROUNDS, base = 6, stride = 1;
     const base_option table[] = {
         {"list", BASE_OPTION_FLAG, &is_list, NULL, "print the names of all rows", 0, 0},
         {"filter", BASE_OPTION_TEXT, &filter, "NAME", "run this row only", 0, 0},
         {"rounds", BASE_OPTION_U64, &rounds, "N", "how often both sides run", BENCH_ROUNDS_MIN,
          BENCH_ROUNDS_MAX},
+        {"trace", BASE_OPTION_TEXT, &trace, "FILE", "measure a recorded world instead (.q, .q.zst)",
+         0, 0},
+        {"base", BASE_OPTION_U64, &base, "N", "of --trace: the base is N packets back", 1, 63},
+        {"stride", BASE_OPTION_U64, &stride, "N", "of --trace: a packet every N frames", 1, 16},
     };
     const base_options options = {
         .program = "shoal-bench",
@@ -167,6 +172,10 @@ int main(int argc, char** argv) {
         return 2;
     case BASE_OPTIONS_OK:
         break;
+    }
+    if (trace && (!filter || strcmp(filter, "trace") == 0)) {
+        bench_trace(trace, (uint32_t)base, (uint32_t)stride);
+        return 0;
     }
     const bench_rows groups[] = {
         bench_rows_update(),     bench_rows_create(), bench_rows_access(), bench_rows_structure(),

@@ -59,6 +59,9 @@ bench_rows bench_rows_join(void);
 bench_rows bench_rows_repl_memory(void);
 bench_rows bench_rows_repl_track(void);
 
+/// A recorded world through the row code, as one client's stream; prints its line.
+void bench_trace(const char* path, uint32_t base, uint32_t stride);
+
 /// End the program with a message when a precondition of a row does not hold.
 void bench_require(bool condition, const char* what);
 /// Cleared memory for fixtures and twins, aligned to 64 bytes, all pages touched.

@@ -8,7 +8,7 @@
 // header of the state, events, transport.
 //
 // A row is sent when it changed since the base packet, also when it changed back. Its second base row is that of the
-// packet before the base packet; what has none is coded outside of the list, by age.
+// packet before the base packet, if that told of it.
 #include "bench.h"
 
 #include "base/assert.h"
@@ -17,53 +17,71 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     BODY_BYTES_MAX = 1 << 18,
-    INDEX_BITS = 11,
+    SLOTS_MAX = 4096,
+    INDEX_MAX = 4095,
+    INDEX_BITS = 12,
+    LIVES_MAX = 1 << 20,
+    RING_FRAMES = 64, // rows of so many frames are at hand
+    FIELDS_MAX = 16,
     AGE_SETTLED = 255,
     ORDER_MAX = 15,
     KIND_AGE = 1,
     KIND_PACKET = 2,
-    RUN_MEMBERS_MIN = 3, // fewer do not pay for a run of their own
 };
 
-// What packet `tick` told of a slot.
-typedef enum told { TOLD_NOTHING, TOLD_ROW, TOLD_CREATE, TOLD_DESTROY } told;
+// One entity, from its birth to its end. Ticks are frames; 0 is before the first packet.
+typedef struct life {
+    uint32_t place; // in the trace
+    uint32_t born, died, changed;
+    uint32_t slot, index, generation;
+} life;
 
 typedef struct record {
-    uint32_t slot, age, d;
+    uint32_t slot, age;
 } record;
 
 typedef struct stream {
     const trace_file* trace;
     uint32_t base, stride; // in packets, in frames
     uint32_t tick;
-    uint8_t* told;           // [tick][slot]
-    uint32_t* changed;       // [slot]: tick of the last change of its row
-    uint32_t* born;          // [slot]: tick of the first packet of its life
-    uint32_t *create, *list, *absent_of; // slots of this packet
+    life* lives;
+    uint32_t life_count;
+    uint32_t* at_place; // [place of the trace]: living life + 1
+    uint32_t* at_slot;  // [slot]: life + 1, until its end was acknowledged
+    uint32_t* told;     // [tick][slot]: life + 1 whose row the packet told
+    uint32_t slot_cursor;
+    uint32_t index_cursor;             // indices are given out in a circle, as the world does
+    uint32_t* index_lives;             // [index]: how many it had
+    bool* index_used;                  // [index]
+    uint64_t* ring;                    // [frame % RING_FRAMES][place][field]
+    uint32_t *create, *destroy, *list; // slots of this packet, rising
     uint32_t create_count, destroy_count, list_count;
-    uint32_t* destroy;
-    record* aged;
+    uint32_t* base_slots; // of the base packet, rising
+    uint32_t base_count;
+    record* aged; // by group, then slot
     uint32_t aged_count;
-    uint64_t rows, bits;
+    uint8_t body[BODY_BYTES_MAX];
+    uint64_t packets, rows, bytes;
     double ns;
 } stream;
 
-static told told_at(const stream* s, uint32_t tick, uint32_t slot) {
-    return (told)s->told[(size_t)tick * s->trace->slots + slot];
+static uint32_t* told_of(const stream* s, uint32_t tick) {
+    return s->told + (size_t)tick * SLOTS_MAX;
 }
 
-static bool is_row(const stream* s, uint32_t tick, uint32_t slot) {
-    told what = told_at(s, tick, slot);
-    return what == TOLD_ROW || what == TOLD_CREATE;
+static life* life_of(const stream* s, uint32_t slot) {
+    return &s->lives[s->at_slot[slot] - 1];
 }
 
 // Was the slot's present life told of in the packet of `tick`?
 static bool has_row(const stream* s, uint32_t tick, uint32_t slot) {
-    return tick >= s->born[slot] && is_row(s, tick, slot);
+    return tick < s->trace->frames && s->at_slot[slot] != 0 &&
+           told_of(s, tick)[slot] == s->at_slot[slot];
 }
 
 static uint32_t acked_tick(const stream* s) {
@@ -71,17 +89,53 @@ static uint32_t acked_tick(const stream* s) {
     return s->tick > lag ? s->tick - lag : 0;
 }
 
-// ---- what goes into a packet ----
+static const uint64_t* row_of(const stream* s, uint32_t tick, uint32_t slot, uint64_t* scratch) {
+    uint32_t place = life_of(s, slot)->place;
+    if (s->tick - tick < RING_FRAMES)
+        return s->ring + ((size_t)(tick % RING_FRAMES) * s->trace->slots + place) * FIELDS_MAX;
+    trace_row(s->trace, tick, place, scratch);
+    return scratch;
+}
 
-static void note_aged(stream* s, uint32_t slot, uint32_t tick) {
-    record* made = &s->aged[s->aged_count++];
-    *made = (record){.slot = slot, .age = s->tick - tick};
-    if (made->age >= AGE_SETTLED) {
-        made->age = AGE_SETTLED;
-    } else if (tick >= s->stride && has_row(s, tick - s->stride, slot)) {
-        made->d = s->stride;
+// ---- entities ----
+
+static void begin_life(stream* s, uint32_t place) {
+    bench_require(s->life_count < LIVES_MAX, "too many lives");
+    life* made = &s->lives[s->life_count++];
+    do {
+        s->index_cursor = s->index_cursor % INDEX_MAX + 1;
+    } while (s->index_used[s->index_cursor]);
+    s->index_used[s->index_cursor] = true;
+    do { // slots too: entities that come one after the other are neighbours in both
+        s->slot_cursor = (s->slot_cursor + 1) % SLOTS_MAX;
+    } while (s->at_slot[s->slot_cursor] != 0);
+    *made = (life){.place = place,
+                   .born = s->tick,
+                   .changed = s->tick,
+                   .slot = s->slot_cursor,
+                   .index = s->index_cursor,
+                   .generation = ++s->index_lives[s->index_cursor]};
+    s->at_place[place] = s->at_slot[s->slot_cursor] = s->life_count;
+}
+
+static void follow_place(stream* s, uint32_t place) {
+    uint32_t now = trace_life(s->trace, s->tick, place);
+    uint32_t was = trace_life(s->trace, s->tick - s->stride, place);
+    if (s->at_place[place] && now != was) {
+        life* ended = &s->lives[s->at_place[place] - 1];
+        ended->died = s->tick;
+        s->index_used[ended->index] = false;
+        s->at_place[place] = 0;
+    }
+    if (now == 0) return;
+    if (s->at_place[place] == 0) {
+        begin_life(s, place);
+    } else if (trace_differs(s->trace, s->tick, s->tick - s->stride, place)) {
+        s->lives[s->at_place[place] - 1].changed = s->tick;
     }
 }
+
+// ---- what goes into a packet ----
 
 // The newest tick up to `tick` with a row of the slot's life.
 static uint32_t newest_row(const stream* s, uint32_t slot, uint32_t tick) {
@@ -93,38 +147,322 @@ static uint32_t newest_row(const stream* s, uint32_t slot, uint32_t tick) {
 }
 
 static void gather_slot(stream* s, uint32_t slot) {
-    const trace_file* trace = s->trace;
-    uint32_t acked = acked_tick(s), before = s->tick - s->stride;
-    uint32_t life = trace_life(trace, s->tick, slot), was = trace_life(trace, before, slot);
-    uint8_t* told = &s->told[(size_t)s->tick * trace->slots + slot];
-    if (life == 0) {
-        if (was != 0) s->changed[slot] = s->tick;
-        // Told until the packet that said so first is acknowledged.
-        bool was_known = s->born[slot] > 0 && s->born[slot] < s->changed[slot];
-        if (was_known && s->changed[slot] > acked) {
+    if (s->at_slot[slot] == 0) return;
+    uint32_t acked = acked_tick(s);
+    const life* own = life_of(s, slot);
+    if (own->died) {
+        if (own->died > acked) {
             s->destroy[s->destroy_count++] = slot;
-            *told = TOLD_DESTROY;
+        } else {
+            s->at_slot[slot] = 0;
         }
         return;
     }
-    if (life != was) {
-        s->born[slot] = s->tick;
-        s->changed[slot] = s->tick;
-    } else if (trace_differs(trace, s->tick, before, slot)) {
-        s->changed[slot] = s->tick;
-    }
-    if (s->changed[slot] <= acked) return;
+    if (own->changed <= acked) return;
     s->rows++;
-    if (s->born[slot] > acked) {
+    told_of(s, s->tick)[slot] = s->at_slot[slot];
+    if (own->born > acked) {
         s->create[s->create_count++] = slot;
-        *told = TOLD_CREATE;
-        return;
-    }
-    *told = TOLD_ROW;
-    bool is_listed = has_row(s, acked, slot) && acked >= s->stride && has_row(s, acked - s->stride, slot);
-    if (is_listed) {
+    } else if (has_row(s, acked, slot)) {
         s->list[s->list_count++] = slot;
     } else {
-        note_aged(s, slot, newest_row(s, slot, acked));
+        uint32_t age = s->tick - newest_row(s, slot, acked);
+        s->aged[s->aged_count++] = (record){slot, age < AGE_SETTLED ? age : AGE_SETTLED};
     }
+}
+
+static int compare_records(const void* a, const void* b) {
+    const record *x = a, *y = b;
+    if (x->age != y->age) return x->age < y->age ? -1 : 1;
+    return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+static uint32_t group_size(const stream* s, uint32_t first) {
+    uint32_t count = 1;
+    while (first + count < s->aged_count && s->aged[first + count].age == s->aged[first].age)
+        count++;
+    return count;
+}
+
+static void gather(stream* s) {
+    s->create_count = s->destroy_count = s->list_count = s->aged_count = 0;
+    for (uint32_t place = 0; place < s->trace->slots; place++)
+        follow_place(s, place);
+    for (uint32_t slot = 0; slot < SLOTS_MAX; slot++)
+        gather_slot(s, slot);
+    qsort(s->aged, s->aged_count, sizeof *s->aged, compare_records);
+    s->base_count = 0;
+    for (uint32_t slot = 0; slot < SLOTS_MAX; slot++)
+        if (told_of(s, acked_tick(s))[slot] != 0) s->base_slots[s->base_count++] = slot;
+    uint64_t* rows = s->ring + (size_t)(s->tick % RING_FRAMES) * s->trace->slots * FIELDS_MAX;
+    for (uint32_t place = 0; place < s->trace->slots; place++)
+        if (s->at_place[place]) trace_row(s->trace, s->tick, place, rows + place * FIELDS_MAX);
+}
+
+// ---- slots ----
+
+static uint32_t golomb_bits(uint32_t value, uint32_t order) {
+    uint64_t u = (uint64_t)value + (UINT64_C(1) << order);
+    return 2 * (63 - (uint32_t)__builtin_clzll(u)) + 1 - order;
+}
+
+// The order with which the gaps between these slots, each `bytes` from the next, are shortest.
+static uint32_t best_order(const void* slots, size_t bytes, uint32_t count) {
+    uint32_t best = 0, best_bits = UINT32_MAX;
+    for (uint32_t order = 0; order <= ORDER_MAX; order++) {
+        uint32_t bits = 0, next = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t slot = *(const uint32_t*)(const void*)((const uint8_t*)slots + i * bytes);
+            bits += golomb_bits(slot - next, order);
+            next = slot + 1;
+        }
+        if (bits >= best_bits) continue;
+        best_bits = bits;
+        best = order;
+    }
+    return best;
+}
+
+static void write_row(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
+                      bool is_listed, proto_bit_writer* writer) {
+    uint64_t scratch[2][FIELDS_MAX];
+    proto_row_base against = {.base = row_of(s, base_tick, slot, scratch[0])};
+    if (s->tick - base_tick < AGE_SETTLED) against.ticks = s->tick - base_tick;
+    if (d > 0 && has_row(s, base_tick - d, slot)) {
+        against.base2 = row_of(s, base_tick - d, slot, scratch[1]);
+        against.ticks2 = d;
+    }
+    const uint64_t* row = row_of(s, s->tick, slot, NULL);
+    proto_row_write(&s->trace->layout, &against, row, is_listed, writer, NULL);
+}
+
+static void write_creates(const stream* s, proto_bit_writer* writer) {
+    proto_bits_write_golomb(writer, s->create_count, 0);
+    if (s->create_count == 0) return;
+    uint32_t order = best_order(s->create, sizeof *s->create, s->create_count), next = 0;
+    uint32_t index = 0, template_ = UINT32_MAX;
+    proto_bits_write(writer, order, 4);
+    for (uint32_t i = 0; i < s->create_count; i++) {
+        uint32_t slot = s->create[i];
+        const life* own = life_of(s, slot);
+        proto_bits_write_golomb(writer, slot - next, order);
+        next = slot + 1;
+        proto_bits_write(writer, own->index == index + 1, 1);
+        if (own->index != index + 1) proto_bits_write(writer, own->index, INDEX_BITS);
+        index = own->index;
+        proto_bits_write(writer, own->generation == 1, 1);
+        if (own->generation != 1) proto_bits_write(writer, own->generation, 10);
+        uint32_t what = trace_template(s->trace, s->tick, own->place);
+        proto_bits_write(writer, what == template_, 1);
+        if (what != template_) proto_bits_write(writer, (uint64_t)what << 3, 3 + 1);
+        template_ = what;
+        proto_row_base against = {.base = s->trace->defaults[what]};
+        const uint64_t* row = row_of(s, s->tick, slot, NULL);
+        proto_row_write(&s->trace->layout, &against, row, false, writer, NULL);
+    }
+}
+
+static void write_list(const stream* s, proto_bit_writer* writer) {
+    proto_bits_write(writer, KIND_PACKET, 2);
+    proto_bits_write(writer, s->base, 6);
+    proto_bits_write_golomb(writer, s->stride, 2);
+    for (uint32_t i = 0, n = 0; i < s->base_count; i++) {
+        if (n < s->list_count && s->list[n] == s->base_slots[i]) {
+            write_row(s, s->list[n++], acked_tick(s), s->stride, true, writer);
+        } else {
+            proto_row_write_absent(writer);
+        }
+    }
+}
+
+static void write_aged(const stream* s, uint32_t first, uint32_t count, proto_bit_writer* writer) {
+    const record* group = &s->aged[first];
+    uint32_t order = best_order(&group->slot, sizeof *group, count), next = 0;
+    proto_bits_write(writer, KIND_AGE, 2);
+    proto_bits_write(writer, group->age, 8);
+    uint32_t d = group->age < AGE_SETTLED ? s->stride : 0;
+    proto_bits_write_golomb(writer, d, 2);
+    proto_bits_write_golomb(writer, count - 1, 1);
+    proto_bits_write(writer, order, 4);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = group[i].slot;
+        proto_bits_write_golomb(writer, slot - next, order);
+        next = slot + 1;
+        uint32_t tick = s->tick - group->age;
+        if (group->age == AGE_SETTLED) tick = newest_row(s, slot, tick);
+        write_row(s, slot, tick, d, false, writer);
+    }
+}
+
+static size_t write_body(stream* s) {
+    proto_bit_writer writer = proto_bit_writer_make(s->body, sizeof s->body);
+    proto_bits_write_golomb(&writer, s->destroy_count, 0);
+    if (s->destroy_count > 0) {
+        uint32_t order = best_order(s->destroy, sizeof *s->destroy, s->destroy_count), next = 0;
+        proto_bits_write(&writer, order, 4);
+        for (uint32_t i = 0; i < s->destroy_count; i++) {
+            proto_bits_write_golomb(&writer, s->destroy[i] - next, order);
+            next = s->destroy[i] + 1;
+        }
+    }
+    write_creates(s, &writer);
+    uint32_t runs = s->list_count > 0;
+    for (uint32_t i = 0; i < s->aged_count; i += group_size(s, i))
+        runs++;
+    proto_bits_write_golomb(&writer, runs, 0);
+    if (s->list_count > 0) write_list(s, &writer);
+    for (uint32_t i = 0; i < s->aged_count; i += group_size(s, i))
+        write_aged(s, i, group_size(s, i), &writer);
+    bench_require(!writer.failed, "a body is too long");
+    return proto_bit_writer_bytes(&writer);
+}
+
+// ---- the reader ----
+
+// What the reader knows: rows that earlier packets told, which were compared with the trace when they came.
+static void check_row(const stream* s, uint32_t slot, const proto_row_base* against, bool is_listed,
+                      proto_bit_reader* reader) {
+    uint64_t row[FIELDS_MAX];
+    proto_row_read(&s->trace->layout, against, is_listed, row, reader, NULL);
+    bool is_same = memcmp(row, row_of(s, s->tick, slot, NULL),
+                          s->trace->layout.field_count * sizeof *row) == 0;
+    bench_require(!reader->failed && is_same, "a row that was read differs from what was written");
+}
+
+static void read_update(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
+                        bool is_listed, proto_bit_reader* reader) {
+    uint64_t scratch[2][FIELDS_MAX];
+    bench_require(slot < SLOTS_MAX && has_row(s, base_tick, slot), "a base row was not told of");
+    proto_row_base against = {.base = row_of(s, base_tick, slot, scratch[0])};
+    if (s->tick - base_tick < AGE_SETTLED) against.ticks = s->tick - base_tick;
+    if (d > 0 && has_row(s, base_tick - d, slot)) {
+        against.base2 = row_of(s, base_tick - d, slot, scratch[1]);
+        against.ticks2 = d;
+    }
+    check_row(s, slot, &against, is_listed, reader);
+}
+
+static void read_creates(const stream* s, proto_bit_reader* reader) {
+    uint32_t count = proto_bits_read_golomb(reader, 0);
+    bench_require(count == s->create_count, "the number of creates");
+    uint32_t order = count > 0 ? (uint32_t)proto_bits_read(reader, 4) : 0, slot = UINT32_MAX;
+    uint32_t index = 0, template_ = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        slot += 1 + proto_bits_read_golomb(reader, order);
+        index =
+            proto_bits_read(reader, 1) ? index + 1 : (uint32_t)proto_bits_read(reader, INDEX_BITS);
+        uint32_t generation =
+            proto_bits_read(reader, 1) ? 1 : (uint32_t)proto_bits_read(reader, 10);
+        if (!proto_bits_read(reader, 1)) template_ = (uint32_t)proto_bits_read(reader, 4) >> 3;
+        const life* own = life_of(s, s->create[i]);
+        bench_require(slot == s->create[i] && index == own->index &&
+                          generation == own->generation &&
+                          template_ == trace_template(s->trace, s->tick, own->place),
+                      "a create");
+        proto_row_base against = {.base = s->trace->defaults[template_]};
+        check_row(s, slot, &against, false, reader);
+    }
+}
+
+static void read_run(const stream* s, proto_bit_reader* reader) {
+    uint64_t kind = proto_bits_read(reader, 2);
+    uint32_t what = (uint32_t)proto_bits_read(reader, kind == KIND_PACKET ? 6 : 8);
+    uint32_t d = proto_bits_read_golomb(reader, 2);
+    if (kind == KIND_PACKET) {
+        uint32_t tick = s->tick - what * s->stride;
+        for (uint32_t slot = 0; slot < SLOTS_MAX; slot++)
+            if (told_of(s, tick)[slot] != 0 && !proto_row_read_absent(reader))
+                read_update(s, slot, tick, d, true, reader);
+        return;
+    }
+    uint32_t count = 1 + proto_bits_read_golomb(reader, 1);
+    uint32_t order = (uint32_t)proto_bits_read(reader, 4), slot = UINT32_MAX;
+    for (uint32_t i = 0; i < count && !reader->failed; i++) {
+        slot += 1 + proto_bits_read_golomb(reader, order);
+        bench_require(slot < SLOTS_MAX, "a slot is out of range");
+        uint32_t tick = s->tick - what;
+        if (what == AGE_SETTLED) tick = newest_row(s, slot, tick);
+        read_update(s, slot, tick, d, false, reader);
+    }
+}
+
+static void read_body(const stream* s, size_t bytes) {
+    proto_bit_reader reader = proto_bit_reader_make(s->body, bytes);
+    uint32_t count = proto_bits_read_golomb(&reader, 0);
+    uint32_t order = count > 0 ? (uint32_t)proto_bits_read(&reader, 4) : 0, slot = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        slot += 1 + proto_bits_read_golomb(&reader, order);
+        bench_require(i < s->destroy_count && slot == s->destroy[i], "a destroy");
+    }
+    read_creates(s, &reader);
+    uint32_t runs = proto_bits_read_golomb(&reader, 0);
+    for (uint32_t i = 0; i < runs; i++)
+        read_run(s, &reader);
+    bench_require(!reader.failed && (reader.offset_bits + 7) / 8 == bytes, "the end of a body");
+}
+
+// ---- the row ----
+
+static void print(const stream* s, const char* path) {
+    const char* name = strrchr(path, '/');
+    name = name ? name + 1 : path;
+    double frames = (double)s->packets;
+    double per_frame = (double)s->bytes / frames;
+    double raw = 0;
+    for (uint32_t tick = 0; tick < s->trace->frames; tick += s->stride)
+        for (uint32_t slot = 0; slot < s->trace->slots; slot++)
+            if (trace_life(s->trace, tick, slot) != 0) raw += s->trace->raw_bits / 8.0;
+    raw /= (double)s->trace->frames / s->stride;
+    printf("bench=trace_%.*s_base%u", (int)strcspn(name, "."), name, s->base);
+    if (s->stride > 1) printf("_stride%u", s->stride);
+    printf(" bytes_per_frame=%.1f kbit_per_s=%.1f ns_per_changed=%.0f ratio_to_raw=%.4f\n",
+           per_frame, per_frame * 8 * s->trace->rate_hz / s->stride / 1000, s->ns / (double)s->rows,
+           per_frame / raw);
+}
+
+void bench_trace(const char* path, uint32_t base, uint32_t stride) {
+    trace_file* trace = bench_allocate(sizeof *trace);
+    trace_file_open(trace, path);
+    stream* s = bench_allocate(sizeof *s);
+    s->trace = trace;
+    s->base = base;
+    s->stride = stride;
+    s->lives = bench_allocate(LIVES_MAX * sizeof *s->lives);
+    s->at_place = bench_allocate(trace->slots * sizeof *s->at_place);
+    s->at_slot = bench_allocate(SLOTS_MAX * sizeof *s->at_slot);
+    s->told = bench_allocate((size_t)trace->frames * SLOTS_MAX * sizeof *s->told);
+    s->index_lives = bench_allocate((INDEX_MAX + 1) * sizeof *s->index_lives);
+    s->index_used = bench_allocate((INDEX_MAX + 1) * sizeof *s->index_used);
+    s->ring = bench_allocate((size_t)RING_FRAMES * trace->slots * FIELDS_MAX * sizeof *s->ring);
+    s->create = bench_allocate(SLOTS_MAX * sizeof *s->create);
+    s->destroy = bench_allocate(SLOTS_MAX * sizeof *s->destroy);
+    s->list = bench_allocate(SLOTS_MAX * sizeof *s->list);
+    s->base_slots = bench_allocate(SLOTS_MAX * sizeof *s->base_slots);
+    s->aged = bench_allocate(SLOTS_MAX * sizeof *s->aged);
+    // The first packets tell of a world that is there already: they are written and read, but not counted.
+    uint32_t warm = 2 * base + 2;
+    for (s->tick = stride; s->tick < trace->frames; s->tick += stride) {
+        uint64_t rows = s->rows;
+        gather(s);
+        double begin_ns = bench_now_ns();
+        size_t bytes = write_body(s);
+        double ns = bench_now_ns() - begin_ns;
+        read_body(s, bytes);
+        if (warm > 0) {
+            warm--;
+            s->rows = rows;
+            continue;
+        }
+        s->packets++;
+        s->bytes += bytes;
+        s->ns += ns;
+    }
+    print(s, path);
+    void* owned[] = {s->lives,      s->at_place, s->at_slot, s->told,    s->index_lives,
+                     s->index_used, s->ring,     s->create,  s->destroy, s->list,
+                     s->base_slots, s->aged,     s};
+    for (size_t i = 0; i < BASE_COUNT(owned); i++)
+        bench_release(owned[i]);
+    trace_file_close(trace);
+    bench_release(trace);
 }

@@ -29,7 +29,8 @@ static void read_whole(trace_file* trace, const char* path) {
     bench_require(size > ARENA_HEADER_BYTES, "the trace is too short");
     trace->size = (size_t)size;
     trace->bytes = bench_allocate(trace->size);
-    bench_require(fread(trace->bytes, 1, trace->size, file) == trace->size, "the trace cannot be read");
+    bench_require(fread(trace->bytes, 1, trace->size, file) == trace->size,
+                  "the trace cannot be read");
     fclose(file);
     unsigned long long content = ZSTD_getFrameContentSize(trace->bytes, trace->size);
     if (content == ZSTD_CONTENTSIZE_ERROR) return; // plain
@@ -44,11 +45,13 @@ static void read_whole(trace_file* trace, const char* path) {
 
 static proto_row_component* add_component(proto_layout* layout) {
     proto_row_component* made = &layout->components[layout->component_count++];
-    *made = (proto_row_component){layout->component_count, (uint16_t)layout->field_count, 0};
+    *made = (proto_row_component){.key = layout->component_count,
+                                  .field_first = (uint16_t)layout->field_count};
     return made;
 }
 
-static void add_field(proto_layout* layout, proto_kind kind, uint32_t bits, double min, double step) {
+static void add_field(proto_layout* layout, proto_kind kind, uint32_t bits, double min,
+                      double step) {
     proto_row_field* field = &layout->fields[layout->field_count++];
     layout->components[layout->component_count - 1].field_count++;
     bench_require(proto_quant_make(&field->quant, kind, bits, min, step), "a field of the trace");
@@ -89,8 +92,8 @@ static void describe_arena(proto_layout* layout) {
 void trace_file_open(trace_file* trace, const char* path) {
     memset(trace, 0, sizeof *trace);
     read_whole(trace, path);
-    bool is_cubes = memcmp(trace->bytes, "QBUC", 4) == 0 || memcmp(trace->bytes, "CUBQ", 4) == 0;
-    trace->is_arena = memcmp(trace->bytes, "QNRA", 4) == 0 || memcmp(trace->bytes, "ARNQ", 4) == 0;
+    bool is_cubes = memcmp(trace->bytes, "CUBQ", 4) == 0;
+    trace->is_arena = memcmp(trace->bytes, "ARNQ", 4) == 0;
     bench_require(is_cubes || trace->is_arena, "the trace is neither CUBQ nor ARNQ");
     trace->slots = u32_at(trace->bytes + 8);
     trace->frames = u32_at(trace->bytes + 12);
@@ -168,5 +171,6 @@ void trace_row(const trace_file* trace, uint32_t frame, uint32_t slot, uint64_t*
         row[7] = u32_at(at + 8);
     }
     for (uint32_t f = 0; f < trace->layout.field_count; f++)
-        bench_require(row[f] >> trace->layout.fields[f].quant.bits == 0, "a number is out of range");
+        bench_require(row[f] >> trace->layout.fields[f].quant.bits == 0,
+                      "a number is out of range");
 }

@@ -11,9 +11,9 @@ typedef struct trace_file {
     const uint8_t* rows;
     uint8_t* bytes; ///< owned
     size_t size;
-    proto_layout layout;  ///< of every slot
+    proto_layout layout;      ///< of every slot
     uint64_t defaults[2][16]; ///< default rows: of kind 1 and of kind 2
-    uint32_t raw_bits;    ///< of one row without any coding
+    uint32_t raw_bits;        ///< of one row without any coding
 } trace_file;
 
 /// Ends the program with a message when the file is none.
