@@ -295,20 +295,30 @@ static const char* end_name(net_end end) {
     return "timeout";
 }
 
+// " name=count" behind what the text has, if there is any.
+static void append_count(char* text, size_t text_bytes, const char* name, uint64_t count) {
+    size_t size = strlen(text);
+    if (count > 0)
+        (void)base_text_format(text + size, text_bytes - size, " %s=%" PRIu64, name, count);
+}
+
 // One line: every reason for which something had no effect, and how often.
 static void say_dropped(program* self) {
     uint64_t dropped[NET_DROP_COUNT];
     net_server_dropped(self->server, dropped);
-    char text[1024];
-    size_t size = 0;
-    for (uint32_t i = 0; i < NET_DROP_COUNT; i++) {
-        if (dropped[i] == 0) continue;
-        int added = snprintf(text + size, sizeof text - size, " %s=%" PRIu64,
-                             net_drop_name((net_drop)i), dropped[i]);
-        if (added < 0 || (size_t)added >= sizeof text - size) break;
-        size += (size_t)added;
-    }
-    if (size > 0) base_report(&self->reporter, NULL, 0, "note: dropped%s", text);
+    char text[1024] = "";
+    for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
+        append_count(text, sizeof text, net_drop_name((net_drop)i), dropped[i]);
+    // What never reached a session.
+    net_transport_stats stats;
+    self->transport->ops->stats(self->transport, &stats);
+    append_count(text, sizeof text, "socket_empty", stats.dropped_empty);
+    append_count(text, sizeof text, "socket_oversized", stats.dropped_oversized);
+    append_count(text, sizeof text, "socket_malformed", stats.dropped_malformed);
+    append_count(text, sizeof text, "socket_stale", stats.dropped_stale);
+    append_count(text, sizeof text, "socket_errors", stats.socket_errors);
+    append_count(text, sizeof text, "network", stats.sim_dropped);
+    if (text[0]) base_report(&self->reporter, NULL, 0, "note: dropped%s", text);
 }
 
 static void write_ledger_line(void* context, const net_ledger_line* line) {

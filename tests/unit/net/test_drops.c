@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The names of reasons: each has one of its own, that fits "name=count" on a line.
+#include <string.h>
+
+#include "test.h"
+
+#include "net/drops.h"
+
+static void every_reason_has_a_name_of_its_own(void** state) {
+    (void)state;
+    for (uint32_t a = 0; a < NET_DROP_COUNT; a++) {
+        const char* name = net_drop_name((net_drop)a);
+        assert_true(strlen(name) >= 3);
+        assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz_"), strlen(name));
+        for (uint32_t b = 0; b < a; b++)
+            assert_string_not_equal(name, net_drop_name((net_drop)b));
+    }
+}
+
+static void beyond_the_last_there_is_none(void** state) {
+    (void)state;
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure((void)net_drop_name(NET_DROP_COUNT));
+    base_assert_handler_set(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(every_reason_has_a_name_of_its_own),
+        TEST(beyond_the_last_there_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
