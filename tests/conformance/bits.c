@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: "Bits", "Quantisation" and "Row", as the page says them and as slowly as it says them.
+// WIRE.md: "Bits" and "Quantisation", as the page says them and as slowly as it says them.
 #include "conform.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ bool element_make(cf_element* made, int kind, uint32_t bits, double min, double 
     return step == 1;
 }
 
-static uint64_t canonical(const cf_element* element, uint64_t word) {
+uint64_t element_canonical(const cf_element* element, uint64_t word) {
     if (!element->is_exact) return word > element->q_max ? element->q_max : word;
     uint64_t infinity = element->kind == K_F32 ? 0x7f800000 : 0x7ff0000000000000;
     uint64_t magnitude = word & (element->kind == K_F32 ? 0x7fffffff : 0x7fffffffffffffff);
@@ -103,8 +103,8 @@ uint64_t element_of_number(const cf_element* element, double number) {
         uint64_t bits64;
         memcpy(&bits32, &narrow, sizeof bits32);
         memcpy(&bits64, &number, sizeof bits64);
-        if (element->kind == K_F32) return canonical(element, bits32);
-        if (element->kind == K_F64) return canonical(element, bits64);
+        if (element->kind == K_F32) return element_canonical(element, bits32);
+        if (element->kind == K_F64) return element_canonical(element, bits64);
         return (number < 0 ? (uint64_t)(int64_t)number : (uint64_t)number) & mask(element->bits);
     }
     double q = round((number - element->min) / element->step);
@@ -115,7 +115,7 @@ uint64_t element_of_number(const cf_element* element, double number) {
 uint64_t element_quantise_f32(const cf_element* element, uint32_t float_bits) {
     float value;
     memcpy(&value, &float_bits, sizeof value);
-    return element->is_exact ? canonical(element, float_bits)
+    return element->is_exact ? element_canonical(element, float_bits)
                              : element_of_number(element, (double)value);
 }
 
@@ -126,83 +126,4 @@ uint32_t element_restore_f32(const cf_element* element, uint64_t word) {
     uint32_t float_bits;
     memcpy(&float_bits, &value, sizeof float_bits);
     return float_bits;
-}
-
-static uint32_t order_of(const cf_element* element) {
-    return element->bits / 4 < 6 ? element->bits / 4 : 6;
-}
-
-static bool is_whole_only(const cf_element* element) {
-    return element->bits == 2 || (element->is_exact && is_float(element->kind));
-}
-
-static uint64_t value_read(const cf_element* element, uint64_t base, bit_stream* bits) {
-    if (element->bits == 1) return base ^ 1;
-    if (is_whole_only(element) || bits_read(bits, 1))
-        return canonical(element, bits_read(bits, element->bits));
-    uint64_t z = (uint64_t)golomb_read(bits, order_of(element)) + 1;
-    if (z > mask(element->bits)) bits->failed = true;
-    uint64_t d = z % 2 == 0 ? z / 2 : 0 - (z / 2 + 1);
-    return canonical(element, (base + d) & mask(element->bits));
-}
-
-static void value_write(const cf_element* element, uint64_t base, uint64_t word, bit_stream* bits) {
-    if (element->bits == 1) return;
-    if (is_whole_only(element)) {
-        bits_write(bits, word, element->bits);
-        return;
-    }
-    uint64_t d = (word - base) & mask(element->bits);
-    bool is_negative = d >> (element->bits - 1) & 1;
-    uint64_t z = is_negative ? 2 * ((0 - d) & mask(element->bits)) - 1 : 2 * d;
-    uint32_t order = order_of(element);
-    uint64_t n = z - 1 <= UINT32_MAX ? highest_bit(z - 1 + (UINT64_C(1) << order)) : 64;
-    bool is_short = n - order + 1 + n < element->bits;
-    bits_write(bits, !is_short, 1);
-    if (is_short)
-        golomb_write(bits, order, (uint32_t)(z - 1));
-    else
-        bits_write(bits, word, element->bits);
-}
-
-void row_read(const cf_layout* layout, const cf_bases* bases, bool is_listed, uint64_t* row,
-              bit_stream* bits) {
-    const uint64_t* base = bases->base;
-    if (is_listed && bits_read(bits, 1)) bits->failed = true;
-    memcpy(row, base, layout->element_count * sizeof *row);
-    for (uint32_t c = 0; c < layout->component_count; c++) {
-        uint32_t count = layout->count[c];
-        if (count > 1 && layout->component_count > 1 && !bits_read(bits, 1)) continue;
-        for (uint32_t i = layout->first[c]; i < layout->first[c] + count; i++)
-            if (bits_read(bits, 1)) row[i] = value_read(&layout->elements[i], base[i], bits);
-    }
-}
-
-void row_write(const cf_layout* layout, const cf_bases* bases, bool is_listed, const uint64_t* row,
-               bit_stream* bits) {
-    const uint64_t* base = bases->base;
-    if (is_listed) bits_write(bits, 0, 1);
-    for (uint32_t c = 0; c < layout->component_count; c++) {
-        uint32_t first = layout->first[c], count = layout->count[c];
-        bool differs = memcmp(base + first, row + first, count * sizeof *row) != 0;
-        if (count > 1 && layout->component_count > 1) {
-            bits_write(bits, differs, 1);
-            if (!differs) continue;
-        }
-        for (uint32_t i = first; i < first + count; i++) {
-            bits_write(bits, row[i] != base[i], 1);
-            if (row[i] != base[i]) value_write(&layout->elements[i], base[i], row[i], bits);
-        }
-    }
-}
-
-bool row_read_absent(bit_stream* bits) {
-    bit_stream ahead = *bits;
-    if (!bits_read(&ahead, 1)) return false;
-    *bits = ahead;
-    return true;
-}
-
-void row_write_absent(bit_stream* bits) {
-    bits_write(bits, 1, 1);
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// ---- bits.c: "Bits", "Quantisation" and "Row" -------------------------------------------------------
+// ---- bits.c: "Bits" and "Quantisation" -------------------------------------------------------
 
 /// Reads or writes; reading past the end gives zeros and sets `failed`, as does writing past it.
 typedef struct bit_stream {
@@ -51,11 +51,16 @@ typedef struct cf_layout {
     const char* names[COMPONENTS_MAX];
     const char* integrals[COMPONENTS_MAX]; ///< name of what a component is the integral of, or NULL
     bool is_rotation[COMPONENTS_MAX];
+    uint32_t tick_rate_hz;          ///< 0: nothing is the integral of anything
     uint32_t first[COMPONENTS_MAX]; ///< of its elements
     uint32_t count[COMPONENTS_MAX];
     uint32_t element_count;
     cf_element elements[ELEMENTS_MAX];
 } cf_layout;
+
+uint64_t element_canonical(const cf_element* element, uint64_t word);
+
+// ---- rows.c and tables.c: "Row code" ------------------------------------------------------------------
 
 /// What a row is coded against.
 typedef struct cf_bases {
@@ -63,13 +68,16 @@ typedef struct cf_bases {
     uint32_t ticks, ticks2;
 } cf_bases;
 
-void row_read(const cf_layout* layout, const cf_bases* bases, bool is_listed, uint64_t* row,
-              bit_stream* bits);
-void row_write(const cf_layout* layout, const cf_bases* bases, bool is_listed, const uint64_t* row,
+void row_read(const cf_layout* layout, const cf_bases* bases, uint64_t* row, bit_stream* bits);
+void row_write(const cf_layout* layout, const cf_bases* bases, const uint64_t* row,
                bit_stream* bits);
 /// In a list: is the next one absent? If so it has been read, else nothing was.
 bool row_read_absent(bit_stream* bits);
 void row_write_absent(bit_stream* bits);
+
+/// Lengths of a table's row, up to a space or the end; "" when there is none.
+const char* table_row(const char* name, uint32_t row);
+extern const uint8_t table_expected[28];
 
 // ---- schema.c: "Schema hash" ------------------------------------------------------------------------
 

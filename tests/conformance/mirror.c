@@ -70,7 +70,7 @@ typedef enum tape_kind { TAPE_BITS, TAPE_GOLOMB, TAPE_ABSENT, TAPE_ROW } tape_ki
 
 typedef struct tape_entry {
     tape_kind kind;
-    uint32_t parameter; ///< bits, order, or: the row is listed
+    uint32_t parameter; ///< bits or order
     uint64_t value;
     cf_bases bases;
     const cf_layout* layout;
@@ -172,11 +172,11 @@ static bool take_absent(cf_mirror* mirror) {
     return true;
 }
 
-static void take_row(cf_mirror* mirror, cf_record* record, const cf_bases* bases, bool is_listed) {
+static void take_row(cf_mirror* mirror, cf_record* record, const cf_bases* bases) {
     const cf_layout* layout = &record->template->layout;
     record->words = must(calloc(layout->element_count + 1, sizeof(uint64_t)));
-    row_read(layout, bases, is_listed, record->words, mirror->bits);
-    record_on_tape(mirror, (tape_entry){TAPE_ROW, is_listed, 0, *bases, layout, record->words});
+    row_read(layout, bases, record->words, mirror->bits);
+    record_on_tape(mirror, (tape_entry){TAPE_ROW, 0, 0, *bases, layout, record->words});
 }
 
 static void play_tape(const cf_mirror* mirror, bit_stream* again) {
@@ -189,7 +189,7 @@ static void play_tape(const cf_mirror* mirror, bit_stream* again) {
         else if (entry->kind == TAPE_ABSENT)
             row_write_absent(again);
         else
-            row_write(entry->layout, &entry->bases, entry->parameter, entry->words, again);
+            row_write(entry->layout, &entry->bases, entry->words, again);
     }
 }
 
@@ -259,7 +259,7 @@ static body_result read_creates(cf_mirror* mirror) {
         mirror->indices[index].created_body = mirror->body_number;
         create->handle = generation << 22 | index;
         create->template = template;
-        take_row(mirror, create, &(cf_bases){.base = template->defaults}, false);
+        take_row(mirror, create, &(cf_bases){.base = template->defaults});
     }
     return mirror->bits->failed ? BODY_MALFORMED : BODY_DECODED;
 }
@@ -322,7 +322,7 @@ static body_result read_update(cf_mirror* mirror, const cf_run* run, cf_record* 
     if (mirror->indices[slot->handle & 0x3fffff].created_body == mirror->body_number)
         return BODY_MALFORMED;
     if (!find_bases(mirror, run, slot, &bases, update)) return miss(mirror, slot);
-    take_row(mirror, update, &bases, run->kind == RUN_BY_PACKET);
+    take_row(mirror, update, &bases);
     mirror->counts.updates++;
     mirror->counts.from_default += run->kind == RUN_ABSOLUTE;
     mirror->counts.settled += run->is_settled;

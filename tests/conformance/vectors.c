@@ -73,18 +73,45 @@ static bool check_quant(page_state* page, const char* line) {
            element_restore_f32(&element, q) == hex_of(line, "back");
 }
 
+static void add_element(cf_layout* layout, char letter) {
+    static const struct {
+        char letter;
+        int kind;
+        uint32_t bits;
+        double min, step;
+    } elements[] = {{'x', K_F32, 0, 0, 0},           {'b', K_BOOL, 0, 0, 0},
+                    {'i', K_I32, 0, 0, 0},           {'u', K_U8, 0, 0, 0},
+                    {'e', K_ENTITY, 0, 0, 0},        {'q', K_F32, 16, -3.3, 0.01},
+                    {'v', K_F32, 12, -64, 1.0 / 32}, {'s', K_F32, 16, 0, 1.0 / 128}};
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
+        if (elements[i].letter == letter)
+            (void)element_make(&layout->elements[layout->element_count++], elements[i].kind,
+                               elements[i].bits, elements[i].min, elements[i].step);
+}
+
+static void add_rotation(cf_layout* layout, uint32_t c) {
+    layout->is_rotation[c] = true;
+    for (uint32_t i = 0; i < 4; i++) {
+        cf_element* element = &layout->elements[layout->element_count++];
+        (void)element_make(element, i == 0 ? K_U8 : K_U16, i == 0 ? 2 : 9, 0, 1);
+        if (i > 0) element->q_max = (1u << 9) - 2;
+    }
+}
+
 static void read_layout(const char* text, cf_layout* layout) {
-    *layout = (cf_layout){.component_count = 1};
+    static const char* const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
+    *layout = (cf_layout){.tick_rate_hz = 60};
     for (; *text; text++) {
         if (*text == '+') continue;
-        if (*text == ',') {
-            layout->first[layout->component_count++] = layout->element_count;
-            continue;
-        }
-        int kind = *text == 'b' ? K_BOOL : *text == 'i' ? K_I32 : K_F32;
-        (void)element_make(&layout->elements[layout->element_count++], kind, *text == 'q' ? 16 : 0,
-                           -3.3, 0.01);
-        layout->count[layout->component_count - 1]++;
+        uint32_t c = layout->component_count++;
+        layout->names[c] = names[c];
+        layout->first[c] = layout->element_count;
+        if (*text == 's') layout->integrals[c] = names[c - 1];
+        if (*text == 'r') add_rotation(layout, c);
+        for (; *text && *text != ','; text++)
+            add_element(layout, *text);
+        layout->count[c] = layout->element_count - layout->first[c];
+        if (!*text) break;
     }
 }
 
@@ -100,17 +127,23 @@ static bool check_row(page_state* page, const char* line) {
     (void)page;
     static cf_layout layout;
     char text[LINE_BYTES_MAX];
-    uint64_t base[WORDS_MAX] = {0}, row[WORDS_MAX] = {0}, back[WORDS_MAX] = {0};
+    uint64_t base[WORDS_MAX] = {0}, base2[WORDS_MAX] = {0}, row[WORDS_MAX] = {0};
+    uint64_t back[WORDS_MAX] = {0};
     uint8_t data[256];
     read_layout(value_of(line, "layout", text, sizeof text), &layout);
     read_words(value_of(line, "base", text, sizeof text), base);
+    read_words(value_of(line, "base2", text, sizeof text), base2);
+    bool has_base2 = text[0] != 0;
     read_words(value_of(line, "row", text, sizeof text), row);
     bit_stream bits = bits_over(data, sizeof data);
-    cf_bases bases = {.base = base};
-    row_write(&layout, &bases, false, row, &bits);
+    cf_bases bases = {.base = base,
+                      .base2 = has_base2 ? base2 : NULL,
+                      .ticks = (uint32_t)number_of(line, "h"),
+                      .ticks2 = (uint32_t)number_of(line, "d")};
+    row_write(&layout, &bases, row, &bits);
     if (!are_bits(line, &bits)) return false;
     bit_stream reader = bits_over(data, sizeof data);
-    row_read(&layout, &bases, false, back, &reader);
+    row_read(&layout, &bases, back, &reader);
     return memcmp(back, row, sizeof row) == 0 && reader.at == bits.at && !reader.failed;
 }
 
@@ -204,16 +237,11 @@ static const struct vector_kind {
     const char* word;
     bool (*check)(page_state* page, const char* line);
     int least;
-} kinds[] = {{"golomb ", check_golomb, 12},
-             {"quant ", check_quant, 8},
-             {"row ", check_row, 4},
-             {"descriptor ", check_descriptor, 2},
-             {"item ", check_item, 8},
-             {"schema ", check_schema, 1},
-             {"packet seq=", check_packet, 12},
-             {"accepted ", check_accepted, 9},
-             {"refused ", check_refused, 25},
-             {"scope ", check_scope, 12}};
+} kinds[] = {{"golomb ", check_golomb, 12},     {"quant ", check_quant, 8},
+             {"row layout=", check_row, 19},    {"descriptor ", check_descriptor, 2},
+             {"item ", check_item, 8},          {"schema ", check_schema, 1},
+             {"packet seq=", check_packet, 12}, {"accepted ", check_accepted, 10},
+             {"refused ", check_refused, 24},   {"scope ", check_scope, 12}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void check_line(page_state* page, const char* line, int* seen) {
