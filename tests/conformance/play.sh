@@ -58,7 +58,7 @@ case_another_schema_is_refused_by_name() {
 # Nothing of ours: only its own header, generated code, libc, ENet, protobuf-c and XXH3.
 case_nothing_of_ours_is_included() {
     local allowed
-    allowed='"(conform|wire\.pb-c|breakout\.pb-c)\.h"|<(enet/enet|protobuf-c/protobuf-c|xxhash)\.h>'
+    allowed='"(conform|rows|wire\.pb-c|breakout\.pb-c)\.h"|<(enet/enet|protobuf-c/protobuf-c|xxhash)\.h>'
     allowed+='|<(inttypes|math|stdbool|stddef|stdint|stdio|stdlib|string|time)\.h>'
     grep -hE '^[[:space:]]*#[[:space:]]*include' "$folder"/*.[ch] >includes.txt
     [ -s includes.txt ] || fail "nothing is included"
