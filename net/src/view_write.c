@@ -28,6 +28,10 @@ enum {
     CODED_TOGETHER = 32, // whose rows are fetched at once
 };
 
+// Where a slot stands in a run without the run's second row, the client must not have forgotten that there was
+// none.
+_Static_assert(BASE2_TICKS_MAX <= NET_BODY_BASE_SLACK_TICKS, "it keeps rows so much older");
+
 // ---- bases ----
 
 static bool has_base(const net_slot* s, uint32_t now) {
