@@ -127,3 +127,56 @@ uint32_t element_restore_f32(const cf_element* element, uint64_t word) {
     memcpy(&float_bits, &value, sizeof float_bits);
     return float_bits;
 }
+
+// ---- rotations -------------------------------------------------------------------------------------------
+
+bool rotation_is_canonical(const uint64_t words[4], uint64_t q_max) {
+    int64_t q = (int64_t)q_max, most = 6, rest = 2 * q * q;
+    for (int i = 1; i < 4; i++) {
+        int64_t part = 2 * (int64_t)words[i] - q, size = part < 0 ? -part : part;
+        if (words[i] > q_max) return false;
+        if (size > most) most = size;
+        rest -= part * part;
+    }
+    return rest >= (most - 6) * (most - 6);
+}
+
+static void rotation_words(const double parts[4], double length, uint64_t q, uint64_t words[4]) {
+    words[0] = 0;
+    for (uint64_t i = 1; i < 4; i++)
+        if (fabs(parts[i]) > fabs(parts[words[0]])) words[0] = i;
+    double sign = parts[words[0]] < 0 ? -1 : 1;
+    for (uint64_t i = 0, w = 1; i < 4; i++) {
+        if (i == words[0]) continue;
+        double word = round((sign * parts[i] / length * sqrt(2) + 1) * (double)q / 2);
+        words[w++] = word <= 0 ? 0 : word >= (double)q ? q : (uint64_t)word;
+    }
+}
+
+void rotation_quantise(const float parts[4], uint32_t bits, uint64_t words[4]) {
+    double wide[4], square = 0;
+    uint64_t q = (UINT64_C(1) << bits) - 2;
+    for (int i = 0; i < 4; i++) {
+        wide[i] = (double)parts[i];
+        square += wide[i] * wide[i];
+    }
+    if (!(square > 1e-12 && square < 1e12)) {
+        wide[0] = wide[1] = wide[2] = 0;
+        wide[3] = square = 1;
+    }
+    rotation_words(wide, 1, q, words);
+    if (fabs(square - 1) * (double)q < 8 && rotation_is_canonical(words, q)) return;
+    rotation_words(wide, sqrt(square), q, words);
+}
+
+void rotation_restore(const uint64_t words[4], uint32_t bits, float parts[4]) {
+    double q = (double)((UINT64_C(1) << bits) - 2), rest = 1, most = 0;
+    for (uint64_t i = 0, w = 1; i < 4; i++) {
+        if (i == words[0]) continue;
+        double part = (2 * (double)words[w++] - q) / q / sqrt(2);
+        rest -= part * part;
+        most = fmax(most, fabs(part));
+        parts[i] = (float)part;
+    }
+    parts[words[0]] = (float)fmax(rest > 0 ? sqrt(rest) : 0, 1.000001 * most);
+}

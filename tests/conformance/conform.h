@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// ---- bits.c: "Bits" and "Quantisation" -------------------------------------------------------
+// ---- bits.c: "Bits" and "Quantisation" ----------------------------------------------------------
 
 /// Reads or writes; reading past the end gives zeros and sets `failed`, as does writing past it.
 typedef struct bit_stream {
@@ -44,23 +44,73 @@ uint64_t element_quantise_f32(const cf_element* element, uint32_t float_bits);
 uint32_t element_restore_f32(const cf_element* element, uint64_t word);
 uint64_t element_of_number(const cf_element* element, double number);
 
+uint64_t element_canonical(const cf_element* element, uint64_t word);
+
+/// Of a unit quaternion: `words` are the number of its largest part, then the three others.
+void rotation_quantise(const float parts[4], uint32_t bits, uint64_t words[4]);
+void rotation_restore(const uint64_t words[4], uint32_t bits, float parts[4]);
+bool rotation_is_canonical(const uint64_t words[4], uint64_t q_max);
+
+// ---- tables.c: "Tables" ---------------------------------------------------------------------------------
+
+typedef enum table_name {
+    TABLE_NUMBER_PLAIN,
+    TABLE_NUMBER_FIRST,
+    TABLE_NUMBER_OTHER,
+    TABLE_HEAD,
+    TABLE_HEAD_REST,
+    TABLE_LEAD,
+    TABLE_LEAD_REST,
+    TABLE_DRIVE_PLAIN,
+    TABLE_DRIVE_FIRST,
+    TABLE_MASK_FIRST,
+    TABLE_MASK_OTHER,
+    TABLE_FIELD,
+    TABLES
+} table_name;
+
+enum { SYMBOLS_MAX = 39, TABLE_ROWS_MAX = 84, EXPECTED_COUNT = 28 };
+
+/// Codes of the symbols of one row of a table.
+typedef struct cf_prefix {
+    uint32_t count;
+    uint8_t lengths[SYMBOLS_MAX];
+    uint16_t codes[SYMBOLS_MAX]; ///< highest bit first on the wire
+} cf_prefix;
+
+typedef struct cf_tables {
+    cf_prefix rows[TABLES][TABLE_ROWS_MAX];
+    uint32_t row_counts[TABLES];
+    int expected[EXPECTED_COUNT];
+} cf_tables;
+
+/// The tables that the page prints. NULL: it cannot be read, or lacks some; stderr says what.
+cf_tables* tables_read(const char* page_path);
+uint32_t prefix_read(const cf_prefix* prefix, bit_stream* bits);
+void prefix_write(const cf_prefix* prefix, uint32_t symbol, bit_stream* bits);
+
+// ---- row_*.c: "Row code" ----------------------------------------------------------------------------------
+
 enum { ELEMENTS_MAX = 256, COMPONENTS_MAX = 64 };
+
+typedef enum part_shape { SHAPE_LINEAR, SHAPE_ROTATION, SHAPE_EMPTY, SHAPE_MIXED } part_shape;
 
 typedef struct cf_layout {
     uint32_t component_count;
     const char* names[COMPONENTS_MAX];
     const char* integrals[COMPONENTS_MAX]; ///< name of what a component is the integral of, or NULL
     bool is_rotation[COMPONENTS_MAX];
-    uint32_t tick_rate_hz;          ///< 0: nothing is the integral of anything
     uint32_t first[COMPONENTS_MAX]; ///< of its elements
     uint32_t count[COMPONENTS_MAX];
     uint32_t element_count;
     cf_element elements[ELEMENTS_MAX];
+    // by layout_finish
+    const cf_tables* tables;
+    part_shape shape[COMPONENTS_MAX];
+    int source[COMPONENTS_MAX]; ///< of what is driven; -1: it is not
+    bool is_source[COMPONENTS_MAX];
+    int64_t drive[ELEMENTS_MAX], drive_zero[ELEMENTS_MAX]; ///< K and Z of what is driven
 } cf_layout;
-
-uint64_t element_canonical(const cf_element* element, uint64_t word);
-
-// ---- rows.c and tables.c: "Row code" ------------------------------------------------------------------
 
 /// What a row is coded against.
 typedef struct cf_bases {
@@ -68,16 +118,14 @@ typedef struct cf_bases {
     uint32_t ticks, ticks2;
 } cf_bases;
 
+/// tick_rate_hz 0: not known, nothing is driven.
+void layout_finish(cf_layout* layout, const cf_tables* tables, uint32_t tick_rate_hz);
 void row_read(const cf_layout* layout, const cf_bases* bases, uint64_t* row, bit_stream* bits);
 void row_write(const cf_layout* layout, const cf_bases* bases, const uint64_t* row,
                bit_stream* bits);
 /// In a list: is the next one absent? If so it has been read, else nothing was.
 bool row_read_absent(bit_stream* bits);
 void row_write_absent(bit_stream* bits);
-
-/// Lengths of a table's row, up to a space or the end; "" when there is none.
-const char* table_row(const char* name, uint32_t row);
-extern const uint8_t table_expected[28];
 
 // ---- schema.c: "Schema hash" ------------------------------------------------------------------------
 
@@ -91,8 +139,10 @@ typedef struct template_row {
 
 typedef struct cf_schema cf_schema;
 
-/// "breakout", or "vectors": the templates that WIRE.md prints. NULL: neither.
-cf_schema* schema_create(const char* game);
+/// "breakout", "arena", or "vectors": the templates that WIRE.md prints. NULL: none of them. `tables` stay the caller's.
+cf_schema* schema_create(const char* game, const cf_tables* tables);
+/// Of Welcome, before templates are found by their numbers.
+void schema_set_rate(cf_schema* schema, uint32_t tick_rate_hz);
 void schema_destroy(cf_schema* schema);
 uint64_t schema_hash(const cf_schema* schema);
 /// of one item, "template dot". @return false: there is none.
@@ -165,4 +215,5 @@ mirror_counts mirror_count(const cf_mirror* mirror);
 
 int vectors_check(const char* page_path);
 /// `game` names the tables whose schema is told; the hello always says breakout.
-int play(const char* address, const char* expected_schema_hash, const char* game);
+int play(const char* page_path, const char* address, const char* expected_schema_hash,
+         const char* game);

@@ -112,6 +112,7 @@ static void hear_welcome(game_client* client, const Shoal__Wire__Welcome* welcom
     }
     client->id = welcome->client;
     client->tick_rate_hz = welcome->tick_rate_hz;
+    schema_set_rate(client->schema, welcome->tick_rate_hz);
     client->mirror = mirror_create(client->schema, welcome->replicated_index_max);
 }
 
@@ -358,8 +359,11 @@ static bool report(const game_client* client) {
     return client->malformed == 0;
 }
 
-int play(const char* address, const char* expected_schema_hash, const char* game) {
-    game_client client = {.schema = schema_create(game)};
+int play(const char* page_path, const char* address, const char* expected_schema_hash,
+         const char* game) {
+    cf_tables* tables = tables_read(page_path);
+    if (!tables) return 2;
+    game_client client = {.schema = schema_create(game, tables)};
     if (!client.schema) {
         fprintf(stderr, "no tables of the game %s\n", game);
         return 2;
@@ -380,5 +384,6 @@ int play(const char* address, const char* expected_schema_hash, const char* game
     if (client.host) enet_host_destroy(client.host);
     if (client.mirror) mirror_destroy(client.mirror);
     schema_destroy(client.schema);
+    free(tables);
     return code;
 }

@@ -5,6 +5,7 @@
 . "$(dirname "$0")/../e2e/lib.sh"
 
 conformance=$build/test/conformance
+page=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../proto" && pwd)/WIRE.md
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # play [server option...]: one bot of ours over a bad network, and the conformance client.
@@ -14,7 +15,7 @@ play() {
     schema=$(value schema server.out)
     start bot shoal-client "$address" --bots 1 --net loss=10,delay=30,jitter=20
     : >conformance.out
-    "$conformance" play "$address" "$schema" >conformance.out 2>conformance.err &
+    "$conformance" play "$page" "$address" "$schema" >conformance.out 2>conformance.err &
     pids[conformance]=$!
     ends_with 0 conformance
     ends_with 0 bot
@@ -47,7 +48,7 @@ case_a_client_of_the_page_alone_sees_the_match_over_a_bad_network() {
 case_another_schema_is_refused_by_name() {
     serve server --ticks 600 --min-clients 1 --log none
     code=0
-    "$conformance" play "$address" "$(value schema server.out)" vectors \
+    "$conformance" play "$page" "$address" "$(value schema server.out)" vectors \
         >conformance.out 2>conformance.err || code=$?
     [ "$code" = 1 ] || fail "refused with exit code $code"
     says conformance.err '^refused: the game files differ: component at '
@@ -58,7 +59,7 @@ case_another_schema_is_refused_by_name() {
 # Nothing of ours: only its own header, generated code, libc, ENet, protobuf-c and XXH3.
 case_nothing_of_ours_is_included() {
     local allowed
-    allowed='"(conform|rows|wire\.pb-c|breakout\.pb-c)\.h"|<(enet/enet|protobuf-c/protobuf-c|xxhash)\.h>'
+    allowed='"(conform|games|row|wire\.pb-c|breakout\.pb-c|arena\.pb-c)\.h"|<(enet/enet|protobuf-c/protobuf-c|xxhash)\.h>'
     allowed+='|<(inttypes|math|stdbool|stddef|stdint|stdio|stdlib|string|time)\.h>'
     grep -hE '^[[:space:]]*#[[:space:]]*include' "$folder"/*.[ch] >includes.txt
     [ -s includes.txt ] || fail "nothing is included"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: "Schema hash". The tables are what a person reads out of games/breakout/breakout.blk, the
-// game's list of structs (types.c), and the templates that WIRE.md prints for its vectors.
+// WIRE.md: "Schema hash", and the layouts of compositions, from a game's tables.
 #define XXH_INLINE_ALL
-#include "conform.h"
+#include "games.h"
 
-#include "breakout.pb-c.h"
+#include <protobuf-c/protobuf-c.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -12,108 +11,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { FIELDS_MAX = 8, COMPONENTS = 8, TEMPLATES_MAX = 8, ITEMS_MAX = 32, REMEMBERED_MAX = 64 };
-
-typedef struct field_row {
-    const char* name;
-    int kind;
-    uint32_t count;
-    uint32_t bits; ///< of the type; 0: exact
-    double min;
-} field_row;
-
-typedef struct type_row {
-    const char* name;
-    field_row fields[FIELDS_MAX]; ///< to the first without a name
-} type_row;
-
-typedef struct component_row {
-    const char* name;
-    const type_row* type;
-    double min, max, step; ///< step 0: none declared
-    double values[FIELDS_MAX];
-} component_row;
-
-typedef struct template_table {
-    const char* name;
-    bool is_singleton;
-    component_row components[COMPONENTS]; ///< the replicated ones, in any order
-} template_table;
-
-static const type_row type_b = {"b", {{"value", K_BOOL, 1, 0, 0}}};
-static const type_row type_i = {"i", {{"value", K_I32, 1, 0, 0}}};
-static const type_row type_u16 = {"u16", {{"value", K_U16, 1, 0, 0}}};
-static const type_row type_tag = {"tag", {{0}}};
-static const type_row type_p2 = {"p2", {{"x", K_F32, 1, 0, 0}, {"y", K_F32, 1, 0, 0}}};
-static const type_row type_c = {
-    "c", {{"r", K_U8, 1, 0, 0}, {"g", K_U8, 1, 0, 0}, {"b", K_U8, 1, 0, 0}, {"a", K_U8, 1, 0, 0}}};
-
-static const type_row type_player = {"BreakoutPlayer",
-                                     {{"client", K_U32, 1, 0, 0},
-                                      {"slot", K_I32, 1, 12, 0},
-                                      {"score", K_I32, 1, 26, 0},
-                                      {"cheers", K_I32, 1, 16, 0}}};
-static const type_row type_owner = {"BreakoutOwner",
-                                    {{"pad", K_ENTITY, 1, 0, 0}, {"is_held", K_BOOL, 1, 0, 0}}};
-static const type_row type_launch = {"BreakoutLaunch",
-                                     {{"tick", K_U32, 1, 0, 0}, {"aim", K_I32, 1, 8, -127}}};
-static const type_row type_match = {"BreakoutMatch",
-                                    {{"phase", K_I32, 1, 2, 0},
-                                     {"level", K_I32, 1, 10, 0},
-                                     {"lives", K_I32, 1, 7, 0},
-                                     {"score", K_I32, 1, 26, 0},
-                                     {"best", K_I32, 1, 26, 0},
-                                     {"bricks", K_I32, 1, 8, 0},
-                                     {"balls", K_I32, 1, 8, 0}}};
-
-static const template_table breakout[] = {
-    {"breakout_ball",
-     false,
-     {{"pos", &type_p2, -128, 1919.9375, 0.0625, {600, 700}},
-      {"vel", &type_p2, -2048, 2047.9375, 0.0625, {0}},
-      {"owner", &type_owner, 0, 0, 0, {0}},
-      {"launch", &type_launch, 0, 0, 0, {0}}}},
-    {"breakout_brick",
-     false,
-     {{"color", &type_c, 0, 0, 0, {255, 255, 255, 255}},
-      {"pos", &type_p2, 0, 2047, 1, {0}},
-      {"hits", &type_i, 0, 15, 1, {1}}}},
-    {"breakout_match", true, {{"match", &type_match, 0, 0, 0, {0}}}},
-    {"breakout_pad",
-     false,
-     {{"color", &type_c, 0, 0, 0, {255, 255, 255, 255}},
-      {"pos", &type_p2, -128, 1919.9375, 0.0625, {520, 756}},
-      {"rectSize", &type_p2, 0, 511.875, 0.125, {160, 16}},
-      {"player", &type_player, 0, 0, 0, {0}}}},
-    {"breakout_rubble",
-     false,
-     {{"color", &type_c, 0, 0, 0, {255, 255, 255, 255}}, {"pos", &type_p2, 0, 2047, 1, {0}}}},
-    {0},
-};
-
-static const template_table vectors[] = {
-    {"dot",
-     false,
-     {{"at", &type_p2, -8, 7.9375, 0.0625, {1, 2}}, {"marked", &type_tag, 0, 0, 0, {0}}}},
-    {"lamp",
-     false,
-     {{"at", &type_p2, -8, 7.9375, 0.0625, {0}},
-      {"lit", &type_b, 0, 0, 0, {0}},
-      {"power", &type_u16, 0, 0, 0, {300}}}},
-    {"sky", true, {{"tint", &type_c, 0, 0, 0, {10, 20, 30, 255}}}},
-    {0},
-};
-
-/// The page: 0 input, 1 to the server, 2 to clients.
-static const struct message_row {
-    const ProtobufCMessageDescriptor* descriptor;
-    uint64_t kind;
-    uint64_t is_reliable;
-} breakout_messages[] = {
-    {&breakout__pad_input__descriptor, 0, 0}, {&breakout__cheer__descriptor, 1, 1},
-    {&breakout__brick_hit__descriptor, 2, 0}, {&breakout__level_cleared__descriptor, 2, 1},
-    {&breakout__life_lost__descriptor, 2, 1}, {&breakout__cheered__descriptor, 2, 1},
-};
+enum { ITEMS_MAX = 64, REMEMBERED_MAX = 64 };
 
 typedef struct cf_item {
     char name[96];
@@ -121,7 +19,10 @@ typedef struct cf_item {
 } cf_item;
 
 struct cf_schema {
+    const game_tables* game;
     const template_table* tables; ///< sorted by name
+    const cf_tables* codes;
+    uint32_t tick_rate_hz;
     uint32_t template_count;
     cf_item items[ITEMS_MAX];
     uint32_t item_count;
@@ -209,6 +110,7 @@ static void add_component(cf_schema* schema, const component_row* component) {
 // The page: the fewest bits that count to (max - min) / step.
 static uint32_t declared_bits(const component_row* component) {
     uint32_t bits = 1;
+    if (component->bits > 0) return component->bits;
     while (ldexp(1, (int)bits) - 1 < (component->max - component->min) / component->step - 1e-6)
         bits++;
     return bits;
@@ -234,6 +136,18 @@ static uint32_t merge(const cf_schema* schema, const uint8_t* parts, uint32_t pa
     return count;
 }
 
+static bool make_element(const component_row* component, const field_row* field,
+                         cf_element* element) {
+    double step = component->step;
+    bool is_whole = field->kind != K_F32 && field->kind != K_F64;
+    if (component->bits == 0 && step == 0)
+        return element_make(element, field->kind, field->bits, field->min, 1);
+    if (component->bits > 0)
+        step =
+            is_whole ? 1 : (component->max - component->min) / (ldexp(1, (int)component->bits) - 1);
+    return element_make(element, field->kind, declared_bits(component), component->min, step);
+}
+
 static void lay_out(const cf_schema* schema, template_row* row) {
     const component_row* merged[COMPONENTS * 8 + 1];
     uint32_t count = merge(schema, row->parts, row->part_count, merged);
@@ -242,16 +156,13 @@ static void lay_out(const cf_schema* schema, template_row* row) {
     for (uint32_t c = 0; c < count; c++) {
         const component_row* component = merged[c];
         layout->names[c] = component->name;
+        layout->integrals[c] = component->integral;
         layout->first[c] = layout->element_count;
         for (uint32_t f = 0; f < field_count(component->type); f++) {
             const field_row* field = &component->type->fields[f];
             for (uint32_t i = 0; i < field->count; i++) {
                 cf_element* element = &layout->elements[layout->element_count];
-                bool is_valid =
-                    component->step > 0
-                        ? element_make(element, field->kind, declared_bits(component),
-                                       component->min, component->step)
-                        : element_make(element, field->kind, field->bits, field->min, 1);
+                bool is_valid = make_element(component, field, element);
                 if (!is_valid) abort(); // a table above is wrong
                 row->defaults[layout->element_count++] =
                     element_of_number(element, component->values[f]);
@@ -259,6 +170,7 @@ static void lay_out(const cf_schema* schema, template_row* row) {
         }
         layout->count[c] = layout->element_count - layout->first[c];
     }
+    layout_finish(layout, schema->codes, schema->tick_rate_hz);
     for (uint32_t p = 0; p < row->part_count; p++) {
         if (p > 0) strcat(row->name, "+");
         strcat(row->name, schema->tables[row->parts[p]].name);
@@ -323,25 +235,28 @@ static int compare_items(const void* a, const void* b) {
 }
 
 static void add_messages(cf_schema* schema) {
-    for (uint32_t m = 0; m < sizeof breakout_messages / sizeof *breakout_messages; m++) {
-        const struct message_row* message = &breakout_messages[m];
+    for (uint32_t m = 0; m < schema->game->message_count; m++) {
+        const message_row* message = &schema->game->messages[m];
+        const ProtobufCMessageDescriptor* descriptor = message->descriptor;
         XXH3_state_t state;
         XXH3_64bits_reset(&state);
-        add_text(&state, message->descriptor->short_name);
+        add_text(&state, descriptor->short_name);
         add_number(&state, m, 8);
         add_number(&state, message->kind, 8);
         add_number(&state, message->is_reliable, 8);
-        add_number(&state, descriptor_hash(message->descriptor), 8);
-        add_item(schema, "message", message->descriptor->short_name, &state);
+        add_number(&state, descriptor_hash(descriptor), 8);
+        add_item(schema, "message", descriptor->short_name, &state);
     }
 }
 
-cf_schema* schema_create(const char* game) {
-    bool is_breakout = strcmp(game, "breakout") == 0;
-    if (!is_breakout && strcmp(game, "vectors") != 0) return NULL;
+cf_schema* schema_create(const char* name, const cf_tables* codes) {
+    const game_tables* game = game_find(name);
+    if (!game) return NULL;
     cf_schema* schema = calloc(1, sizeof *schema);
     if (!schema) abort();
-    schema->tables = is_breakout ? breakout : vectors;
+    schema->game = game;
+    schema->tables = game->templates;
+    schema->codes = codes;
     while (schema->tables[schema->template_count].name)
         schema->template_count++;
     for (uint32_t t = 0; t < schema->template_count; t++) {
@@ -349,7 +264,7 @@ cf_schema* schema_create(const char* game) {
             add_component(schema, &schema->tables[t].components[c]);
         add_template(schema, (uint8_t)t);
     }
-    if (is_breakout) add_messages(schema);
+    add_messages(schema);
     qsort(schema->items, schema->item_count, sizeof *schema->items, compare_items);
     XXH3_state_t state;
     XXH3_64bits_reset(&state);
@@ -359,6 +274,12 @@ cf_schema* schema_create(const char* game) {
     }
     schema->hash = XXH3_64bits_digest(&state);
     return schema;
+}
+
+void schema_set_rate(cf_schema* schema, uint32_t tick_rate_hz) {
+    schema->tick_rate_hz = tick_rate_hz;
+    for (uint32_t i = 0; i < schema->remembered_count; i++)
+        layout_finish(&schema->remembered[i]->layout, schema->codes, tick_rate_hz);
 }
 
 void schema_destroy(cf_schema* schema) {

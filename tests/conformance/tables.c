@@ -1,144 +1,113 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: "Tables", copied from the page: rows of lengths, a hexadecimal digit per symbol.
+// WIRE.md: "Tables", read from the page's own text: `tables NAME`, then rows of lengths, a hexadecimal digit per
+// symbol, up to the next name or the end of the block. Codes follow from the lengths.
 #include "conform.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const struct named_table {
+enum { LENGTH_MAX = 12, PLACES = 1 << LENGTH_MAX, LINE_BYTES_MAX = 4096, EXPECTED = TABLES };
+
+static const struct table_size {
     const char* name;
-    const char* rows;
-} tables[] = {
-    {"number_plain",
-     " 1325576788989999bccccccccccccccccccccb8 2224465667778899aabcccccccccccccccccca8"
-     " 232435556676778889bcccccccccccccccccca8 2334344456757788999abccccccccccccccccb8"
-     " 3334344445546678889abccccccccccccccccb8 333444444454557789a9bbcccccccccccccccc9"
-     " 344444444453456678889abcccccccccccccca8 44444544444344557789a9abcccccccccccccc9"
-     " 444555544453434566788899bccccccccccccb8 555555544553334455778999bbcccccccccccc9"
-     " 55566665555333434566788899bcccccccccca8 66666665555343334456778999abcccccccccc9"
-     " 666666656664433343556677989abccccccccb8 77777776666443433344667788989abcccccca8"
-     " 77777776677554433343456688989abcccccca8 888888877775544343334466778899aabccccb8"
-     " 88888887777555544333435566778899acccc98 99999998888665544343334466778899bbcccc8"
-     " 9999999888866555544333435566778899bcca8 aaaaaaa9999776655443433344667788a9abcc8"
-     " aaaaaba99997766555544333435566778899ba8 bbbbbbbaaaa88776655443433344667788a9ba8"
-     " bbbbbbbabbb8877665555443334355667788988 bccccccbbbb9988776655443433344667788989"
-     " bccccccbbbb9988776655554433343556677878 cccccccbcccaa9a887766554434333446677878"
-     " cccccccbccc9a89887766555544333435566768 cccccccbcccaa9a887877665544343434455658"
-     " 455656656667777777777777777777777777716 342536655665555667698888888888888888859"
-     " 487777766667777777777666666666666666618"},
-    {"number_first",
-     " 1334466678878899acccccccccccccccccccc98 2224466678878899aabcccccccccccccccccca8"
-     " 232445555675778889bcccccccccccccccccca8 2334444455656788999abccccccccccccccccb8"
-     " 3334344455546678889abccccccccccccccccb8 333444444554557789a9bbcccccccccccccccc9"
-     " 344444444453556678889abcccccccccccccca8 44444554444344557789a9abcccccccccccccc9"
-     " 454555544453434566788899bccccccccccccb8 555555545553334455778999bbcccccccccccc9"
-     " 55566665555333435566788899bcccccccccca8 666666655553434344556788989abccccccccb8"
-     " 666666656664434343456677989abccccccccb8 77777776666443434344557788989abcccccca8"
-     " 77777776677554433343556688989abcccccca8 888888877775544343434455778899aabccccb8"
-     " 88888887777555544343434566778899acccc98 99999998888665544343434455778899bbcccc8"
-     " 9999999888866555544343434566778899bcca8 aaaaaaa9999776655443434344557788a9abcc8"
-     " aaaaaba99997766555544343434566778899ba8 bbbbbbbaaaa88776655443434344557788a9ba8"
-     " bbbbbbbabbb8877665555443434345667788988 bccccccbbbb9988776655443434344557788989"
-     " bccccccbbbb9988776655554434343456677878 cccccccbcccaa9a887766554434343445577878"
-     " cccccccbccc9a89887766555544343434566768 cccccccbcccaa9a998877665544343434456758"
-     " 465666656667777777777777777777777777716 342546655665555656688888888888888888758"
-     " 487777766667777777777777766666666666618"},
-    {"number_other",
-     " 0214465667878899acccccccccccccccccccc97 0223344566767788aabcccccccccccccccccca7"
-     " 022335545675778889bcccccccccccccccccca8 0323344445656788999abccccccccccccccccb8"
-     " 0333344345546678889abccccccccccccccccb8 033434434454557789a9bbcccccccccccccccc9"
-     " 043444444443446678889abcccccccccccccca8 0444444444434455667798aabccccccccccccb8"
-     " 044555544453334566788899bccccccccccccb8 055555544453334455778999bbcccccccccccc9"
-     " 05555665555333434566788899bcccccccccca8 06666665555343334455778999abcccccccccc9"
-     " 066666666664433343456677989abccccccccb8 07777776666443433344567788a9bbcccccccc9"
-     " 07777776667554433343456688989abcccccca8 087888877775544343334466778899aabccccb8"
-     " 08888887777565544333434566889899bccccb8 09999998888665544343334466778899aabcca8"
-     " 0999999888866555544333435566778889bcca8 0aaaaaa999977665544343334466778899abcc8"
-     " 0aaaaaa99997766555544333435566778899aa8 0bbbbbbaaaa88776655443433344667788a9aa8"
-     " 0bbbbbbaabb8877665555443334355667788988 0ccccccbbcc9988776655443433344667788a88"
-     " 0bbccccbbbb9988776655554433343556677878 0ccccccccccab99887766554434333446677878"
-     " 0ccccccccccab99887766555544333435566767 0ccccccccccab99887877665544343434455658"
-     " 055556656667777777777777777777766666616 032536655665555656688888888888888888748"
-     " 087777766667766666666666666666666666618"},
-    {"head",
-     " 12 12 12 21 21 21 1324 1324 1324 2413 2413 2413 1324 1324 2413 2413 3412 1324 2322 3412 "
-     "3412 3222 4321 4321"
-     " 4321 4321 4321 13363556 14382768 14462556 25561446 25561446 27681438 14382768 16382748 "
-     "27481638 26571537"
-     " 38681427 25262536 25362526 38481627 47471426 36262525 48382716 47472614 48382716 57372615 "
-     "68382714 13363556"
-     " 14462556 25561446 35561336 36561335 25262536 24352434 36362324 47671424 36262525 36362423 "
-     "56562414 45353514"
-     " 67572513 88473612 23343335 33352334 44452323 56562223 35343323 45442323 56562322 45343422 "
-     "77563512 66454512"
-     " 43333333 54443322 66553222 54434322 66554421 66545421 66535331 77655321 66545421 66535331"},
-    {"head_rest",
-     " 21 21 21 21 21 21 3214 3214 4213 3412 3412 3412 4213 4213 4312 4312 3412 4213 4312 4312 "
-     "3412 4321 4321 4321"
-     " 4321 4321 4321 32262556 53271657 43361446 44461336 35561336 35561336 53271657 55271637 "
-     "44361436 46471427"
-     " 48681327 44252525 56361626 57371526 47471426 45252524 57372615 47472614 57372615 47472614 "
-     "47373613 62242446"
-     " 53351445 44461336 44461336 57671325 54252425 54252425 56461425 56561424 55252424 56462514 "
-     "56562414 56363513"
-     " 56462514 47373613 53332334 53342333 54442323 56562223 54333323 54442323 56562322 45343422 "
-     "56564412 56464512"
-     " 54333332 54443322 56653222 45434322 45443322 56645421 66535331 46644331 56645421 47736331"},
-    {"lead", " 12354 21354 21354 22342 22342 33341 43331 43331 43331 43331 43331 43331 1245456788 "
-             "2135576899 2233355677"
-             " 2234277887 3233266665 3233266665 4333188886 4333188886 4334177774 4334177774 "
-             "4334177774 4344177773 1246545788"
-             " 2234344677 2234354566 2234354665 3234255555 3234265564 4344165564 4344165564 "
-             "5344166663 5344166663 5445177772"
-             " 5445177772 2245533466 2245533466 3235433455 3244343454 3334343453 4334244453 "
-             "4344254552 4344254552 5555165562"
-             " 5555165562 6555165552 6555165552 3346522465 3346522465 3345432444 3345433343 "
-             "4345333343 4345343442 5444244442"
-             " 5444244442 6555265551 6555265551 6555265551 6555265551 3356622454 4356622354 "
-             "4455522344 4445432343 4445433342"
-             " 5455333342 5455343332 6556344441 6556344441 6666254551 6666254551 6666254551 "
-             "5567712455 6578821454 5567722333"
-             " 6566622333 6666532332 6666532332 6666543341 7777443341 7777443341 7777343441 "
-             "7777343441 8888264441"},
-    {"lead_rest", " 51243 51243 51243 51342 42232 52341 52341 43331 43331 43331 43331 33341 "
-                  "4134355677 4134355677 5133365788"
-                  " 5223266776 5223266776 5333177775 5333177775 5333177775 4334177774 4334177774 "
-                  "4334177774 3444177773 5135434677"
-                  " 5134444566 5134354677 5233254555 5233255554 5233255554 5334166664 5334166664 "
-                  "5344166663 4344177773 5445177772"
-                  " 4455177772 5245522566 5235532455 4234433454 5234343444 5334244443 5334244443 "
-                  "5344254452 5344254452 5555165562"
-                  " 5555165562 4555166662 4555166662 5256522465 5256522465 5245432454 5345432353 "
-                  "5344333343 5344343442 5444244442"
-                  " 4444254442 5556265551 5556265551 5556265551 4666265551 4356622354 4356622354 "
-                  "5356622344 5355432343 4445433342"
-                  " 5455333342 5455343332 5566344441 5555354441 5666264551 4666265551 4666265551 "
-                  "5567712455 5678821454 4467722343"
-                  " 5577622333 5666632332 5677532332 5677543341 5677543341 4677443441 4677344441 "
-                  "4677344441 4677344441"},
-    {"drive_plain", " 122 122 122 122 13442 14243 14243 14243 13244 13244 13244 13244 13244 22233 "
-                    "144646662 145826783 145826783"
-                    " 155725673 153728684 163827584 154726474 163827485 163827485 262626364 "
-                    "133636664 144726574 144625565 153726575"
-                    " 163726476 252625365 133535566 233524454 242434355 333333344"},
-    {"drive_first", " 132 123 123 123 13452 14253 14253 14253 13254 13254 13254 13245 13245 22234 "
-                    "144747772 155826783 155826783"
-                    " 155826783 163829794 173928694 164827484 173928496 173928496 272727374 "
-                    "133737774 144726575 144726575 143736474"
-                    " 154726475 262626365 133636566 233524455 242534355 333333345"},
-    {"mask_first", " 21 4321 53343332 4445455444444443"},
-    {"mask_other", " 0212 02242444 0327276726676776"},
-    {"field", " 0221 04444331 0555555555555441"},
+    uint32_t rows;
+} sizes[] = {
+    [TABLE_NUMBER_PLAIN] = {"number_plain", 31}, [TABLE_NUMBER_FIRST] = {"number_first", 31},
+    [TABLE_NUMBER_OTHER] = {"number_other", 31}, [TABLE_HEAD] = {"head", 83},
+    [TABLE_HEAD_REST] = {"head_rest", 83},       [TABLE_LEAD] = {"lead", 84},
+    [TABLE_LEAD_REST] = {"lead_rest", 84},       [TABLE_DRIVE_PLAIN] = {"drive_plain", 34},
+    [TABLE_DRIVE_FIRST] = {"drive_first", 34},   [TABLE_MASK_FIRST] = {"mask_first", 4},
+    [TABLE_MASK_OTHER] = {"mask_other", 3},      [TABLE_FIELD] = {"field", 3},
+    [EXPECTED] = {"expected", EXPECTED_COUNT},
 };
 
-const uint8_t table_expected[28] = {8,  10, 12, 14, 17, 19, 22, 25, 29, 32, 36, 40, 43, 47,
-                                    51, 55, 59, 63, 67, 71, 75, 79, 82, 86, 90, 94, 98, 102};
-
-const char* table_row(const char* name, uint32_t row) {
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
-        if (strcmp(tables[t].name, name) != 0) continue;
-        const char* at = tables[t].rows;
-        for (uint32_t i = 0; at; i++, at = strchr(at + 1, ' '))
-            if (i == row) return at + 1;
+static bool make_codes(cf_prefix* prefix, const char* digits) {
+    uint32_t place = PLACES;
+    for (prefix->count = 0; digits[prefix->count]; prefix->count++) {
+        if (prefix->count == SYMBOLS_MAX) return false;
+        char text[2] = {digits[prefix->count], 0};
+        prefix->lengths[prefix->count] = (uint8_t)strtoul(text, NULL, 16);
     }
-    return "";
+    for (uint32_t length = 1; length <= LENGTH_MAX; length++)
+        for (uint32_t s = 0; s < prefix->count; s++) {
+            uint32_t size = PLACES >> length;
+            if (prefix->lengths[s] != length) continue;
+            if (place < size) return false;
+            place -= size;
+            prefix->codes[s] = (uint16_t)(place / size);
+        }
+    return true;
+}
+
+static bool add_row(cf_tables* tables, int table, uint32_t* expected_count, const char* digits) {
+    if (table == EXPECTED) {
+        if (*expected_count == EXPECTED_COUNT) return false;
+        tables->expected[(*expected_count)++] = atoi(digits);
+        return true;
+    }
+    if (tables->row_counts[table] == sizes[table].rows) return false;
+    return make_codes(&tables->rows[table][tables->row_counts[table]++], digits);
+}
+
+static int find_table(const char* name) {
+    for (int t = 0; t <= TABLES; t++)
+        if (strcmp(sizes[t].name, name) == 0) return t;
+    return -1;
+}
+
+// @return false: a line that cannot be.
+static bool read_lines(FILE* page, cf_tables* tables, uint32_t* expected_count) {
+    char line[LINE_BYTES_MAX];
+    int table = -1;
+    while (fgets(line, sizeof line, page)) {
+        char* rest = NULL;
+        char* word = strtok_r(line, " \n", &rest);
+        if (!word || strcmp(word, "```") == 0) {
+            table = -1;
+        } else if (strcmp(word, "tables") == 0 && rest && !strchr(rest, ' ')) {
+            table = find_table(strtok_r(NULL, " \n", &rest));
+            if (table < 0) return false;
+        } else if (table >= 0) {
+            for (; word; word = strtok_r(NULL, " \n", &rest))
+                if (!add_row(tables, table, expected_count, word)) return false;
+        }
+    }
+    return true;
+}
+
+cf_tables* tables_read(const char* page_path) {
+    FILE* page = fopen(page_path, "r");
+    if (!page) {
+        fprintf(stderr, "cannot read %s\n", page_path);
+        return NULL;
+    }
+    cf_tables* tables = calloc(1, sizeof *tables);
+    if (!tables) abort();
+    uint32_t expected_count = 0;
+    bool is_good = read_lines(page, tables, &expected_count);
+    fclose(page);
+    for (int t = 0; t < TABLES && is_good; t++)
+        is_good = tables->row_counts[t] == sizes[t].rows;
+    if (is_good && expected_count == EXPECTED_COUNT) return tables;
+    fprintf(stderr, "%s lacks a table\n", page_path);
+    free(tables);
+    return NULL;
+}
+
+uint32_t prefix_read(const cf_prefix* prefix, bit_stream* bits) {
+    uint32_t code = 0;
+    for (uint32_t length = 1; length <= LENGTH_MAX && !bits->failed; length++) {
+        code = code << 1 | (uint32_t)bits_read(bits, 1);
+        for (uint32_t s = 0; s < prefix->count; s++)
+            if (prefix->lengths[s] == length && prefix->codes[s] == code && !bits->failed) return s;
+    }
+    bits->failed = true;
+    return 0;
+}
+
+void prefix_write(const cf_prefix* prefix, uint32_t symbol, bit_stream* bits) {
+    if (prefix->lengths[symbol] == 0) bits->failed = true;
+    for (uint32_t i = prefix->lengths[symbol]; i > 0; i--)
+        bits_write(bits, prefix->codes[symbol] >> (i - 1), 1);
 }

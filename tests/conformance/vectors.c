@@ -14,6 +14,7 @@ enum { LINE_BYTES_MAX = 4096, WORDS_MAX = 16 };
 
 typedef struct page_state {
     int failures;
+    cf_tables* tables;
     cf_schema* schema;
     cf_mirror* mirror;
     uint32_t samples; ///< that could be compared
@@ -100,7 +101,7 @@ static void add_rotation(cf_layout* layout, uint32_t c) {
 
 static void read_layout(const char* text, cf_layout* layout) {
     static const char* const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
-    *layout = (cf_layout){.tick_rate_hz = 60};
+    *layout = (cf_layout){0};
     for (; *text; text++) {
         if (*text == '+') continue;
         uint32_t c = layout->component_count++;
@@ -124,13 +125,13 @@ static void read_words(const char* text, uint64_t* words) {
 }
 
 static bool check_row(page_state* page, const char* line) {
-    (void)page;
     static cf_layout layout;
     char text[LINE_BYTES_MAX];
     uint64_t base[WORDS_MAX] = {0}, base2[WORDS_MAX] = {0}, row[WORDS_MAX] = {0};
     uint64_t back[WORDS_MAX] = {0};
     uint8_t data[256];
     read_layout(value_of(line, "layout", text, sizeof text), &layout);
+    layout_finish(&layout, page->tables, 60);
     read_words(value_of(line, "base", text, sizeof text), base);
     read_words(value_of(line, "base2", text, sizeof text), base2);
     bool has_base2 = text[0] != 0;
@@ -260,7 +261,9 @@ int vectors_check(const char* page_path) {
         fprintf(stderr, "cannot read %s\n", page_path);
         return 2;
     }
-    page_state page = {.schema = schema_create("vectors")};
+    cf_tables* tables = tables_read(page_path);
+    if (!tables) return 2;
+    page_state page = {.tables = tables, .schema = schema_create("vectors", tables)};
     page.mirror = mirror_create(page.schema, 1000);
     int seen[KINDS] = {0}, total = 0;
     char line[LINE_BYTES_MAX];
@@ -284,5 +287,6 @@ int vectors_check(const char* page_path) {
     printf("conformance vectors=%d failures=%d\n", total, page.failures);
     mirror_destroy(page.mirror);
     schema_destroy(page.schema);
+    free(tables);
     return page.failures ? 1 : 0;
 }
