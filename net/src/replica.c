@@ -11,6 +11,7 @@
 // never by address.
 #include "replica.h"
 
+#include "fault.h"
 #include "base/assert.h"
 #include "view_internal.h"
 
@@ -167,6 +168,7 @@ static void tell_went(net_replica* replica, uint32_t index) {
 
 // A new life at an index: who sees it now, begins it; who saw the former one and not this one, ends it.
 static bool tell_came(net_replica* replica, uint32_t index) {
+    const net_history_entity* entity = net_history_find(replica->history, index);
     uint32_t had_count = 0;
     if (index < replica->viewer_capacity) {
         const net_viewers* list = &replica->viewers[index];
@@ -192,8 +194,17 @@ static bool tell_came(net_replica* replica, uint32_t index) {
     }
     for (uint32_t i = 0; i < had_count; i++) {
         net_viewer viewer = replica->scratch[i];
+        net_view* view = replica->views[viewer.view];
+        const net_slot* slot = &view->slots[viewer.slot];
         if (replica->stamps[viewer.view] == replica->stamp) continue;
-        net_view_leave(replica->views[viewer.view], viewer.slot);
+        // Another template is no reason to lose sight: what is kept in scope by having been there stays until
+        // the client's turn.
+        if (slot->handle == entity->handle) {
+            net_scope_entry entry = view->members[slot->member];
+            if (!net_view_enter(view, &entry)) break_view(view);
+        } else {
+            net_view_leave(view, viewer.slot);
+        }
     }
     return true;
 }
@@ -211,7 +222,7 @@ static void fan_out(net_replica* replica, uint32_t index, uint32_t classes) {
     for (uint32_t i = 0; i < list->count; i++) {
         net_viewer viewer = list->items[i];
         // What is public everybody may see; for the rest the slot knows.
-        if (!(classes & 1u << NET_CLASS_PUBLIC) &&
+        if (!net_fault_is_planted(NET_FAULT_LEAK_TIMING) && !(classes & 1u << NET_CLASS_PUBLIC) &&
             !(replica->views[viewer.view]->slots[viewer.slot].classes & classes))
             continue;
         replica->fresh[viewer.view][viewer.slot >> 6] |= UINT64_C(1) << (viewer.slot & 63);
