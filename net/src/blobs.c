@@ -12,6 +12,7 @@
 // ahead (net_history_warm). Left to others: which base to take (view_write.c).
 #include "blobs.h"
 
+#include "fault.h"
 #include "base/assert.h"
 
 #include <string.h>
@@ -87,6 +88,7 @@ bool net_blobs_begin(net_blobs* blobs, ecs_tick tick) {
 // ---- homes ----
 
 static uint32_t find_trio(const net_blobs* blobs, const net_blob_key* key) {
+    if (net_fault_is_planted(NET_FAULT_WRONG_SHARE) && blobs->trio_count > 0) return 0;
     for (uint32_t i = 0; i < blobs->trio_count; i++) {
         const net_blob_trio* trio = &blobs->trios[i];
         if (trio->classes == key->classes && trio->base_classes == key->base_classes &&
@@ -246,10 +248,12 @@ static net_blob_result find_rows(net_blobs* blobs, const net_blob_key* key,
     if (!base->base) return NET_BLOB_NO_BASE;
     base->ticks = key->is_settled ? 0 : key->age;
     if (key->d == 0) return NET_BLOB_OK;
+    if (net_fault_is_planted(NET_FAULT_SOLO_OTHER) && blobs->is_solo) return NET_BLOB_NO_BASE2;
     base->base2 =
         net_history_at(entity, now - key->age - key->d, key->base2_classes, blobs->rows[2]);
     if (!base->base2) return NET_BLOB_NO_BASE2;
     base->ticks2 = key->d;
+    if (net_fault_is_planted(NET_FAULT_WRONG_BASE2)) base->base2 = *row;
     return NET_BLOB_OK;
 }
 

@@ -20,6 +20,7 @@
 // is no new life, just a row.
 #include "history.h"
 
+#include "fault.h"
 #include "base/assert.h"
 #include "base/bitset.h"
 #include "pool.h"
@@ -218,12 +219,10 @@ static void read_row(const ecs_world* world, const net_history_entity* entity, u
         memcpy(row, net_history_newest(entity), entry->layout.field_count * sizeof *row);
         net_rows_read_some(entry, world, entity->handle, components, row);
     }
-#ifdef SHOAL_FAULT_DROP_COMPONENT
-    // Negative control: the first replicated component of every third entity never changes.
-    if (ecs_entity_index(entity->handle) % 3 == 0 && entry->layout.component_count > 0)
+    if (net_fault_is_planted(NET_FAULT_DROP_COMPONENT) &&
+        ecs_entity_index(entity->handle) % 3 == 0 && entry->layout.component_count > 0)
         memcpy(row, net_history_newest(entity),
                entry->layout.components[0].field_count * sizeof *row);
-#endif
 }
 
 // All of it is public: the row grows where it will stay.
@@ -520,6 +519,8 @@ static bool scatter(const net_history_entity* entity, const net_history_class* r
 
 const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick, uint32_t classes,
                                uint64_t* scratch) {
+    if (net_fault_is_planted(NET_FAULT_LEAK_HIDDEN) && ecs_entity_index(entity->handle) % 4 == 1)
+        classes = UINT16_MAX;
     if (tick < entity->life_tick) return NULL;
     if (!entity->classes) {
         uint32_t position = net_row_ring_find(&entity->ring, tick);

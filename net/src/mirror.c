@@ -22,6 +22,7 @@
 // Left to others: acknowledging (session), the order of packets (none is needed).
 #include "mirror.h"
 
+#include "fault.h"
 #include "base/assert.h"
 #include "mirror_body.h"
 
@@ -123,10 +124,8 @@ static net_result update_entity(net_mirror* mirror, const net_mirror_slot* slot,
                                 const uint64_t* row, uint64_t components) {
     if (!ecs_is_alive(mirror->world, slot->handle))
         return create_entity(mirror, slot->handle, slot->entry, row);
-#ifdef SHOAL_FAULT_SKIP_APPLY
-    // Negative control: one component of every 64th update does not reach the world.
-    if (mirror->counters.updates % 64 == 63) components &= components - 1;
-#endif
+    if (net_fault_is_planted(NET_FAULT_SKIP_APPLY) && mirror->counters.updates % 64 == 63)
+        components &= components - 1;
     if (net_row_world_write(&mirror->target, slot->handle, slot->entry, row, components))
         return NET_OK;
     return recreate_entity(mirror, slot->handle, slot->entry, row);
@@ -307,6 +306,7 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
     const uint64_t* row = mirror->words + record->words_first;
     bool is_news =
         is_newer(slot->is_known, slot->tick, tick) && is_newer(index->is_known, index->tick, tick);
+    if (net_fault_is_planted(NET_FAULT_APPLY_OLD) && slot->handle == record->handle) is_news = true;
     if (!is_news) return keep_stale(mirror, record, tick, row);
     bool is_same_life = slot->handle == record->handle && slot->entry == record->entry;
     net_result result = is_same_life ? apply_same_life(mirror, record, tick, row)

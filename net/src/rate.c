@@ -10,6 +10,7 @@
 // taken while net_rate_left is 0.
 #include "rate.h"
 
+#include "fault.h"
 #include "base/assert.h"
 
 #include <string.h>
@@ -48,6 +49,7 @@ void net_rate_refill(net_rate* rate, uint64_t now_us) {
 }
 
 uint32_t net_rate_left(const net_rate* rate) {
+    if (net_fault_is_planted(NET_FAULT_OVER_BUDGET)) return NET_RATE_PACKET_BYTES_MAX;
     return rate->tokens > 0 ? (uint32_t)rate->tokens + 1u : 0;
 }
 

@@ -5,6 +5,7 @@
 // Left to others: which row is due, and what an entity's row was before (mirror, scene).
 #include "row_world.h"
 
+#include "fault.h"
 #include "base/alloc.h"
 
 #include <string.h>
@@ -38,7 +39,7 @@ net_result net_row_world_retain(net_row_world* target, const net_row_template* e
 
 void net_row_world_release(net_row_world* target, const net_row_template* entry,
                            const uint64_t* row) {
-    if (entry->entity_field_count == 0) return;
+    if (entry->entity_field_count == 0 || net_fault_is_planted(NET_FAULT_LEAK_REFERENCE)) return;
     for (uint32_t f = 0; f < entry->layout.field_count; f++) {
         if (entry->layout.fields[f].quant.kind != PROTO_ENTITY) continue;
         if (is_reference(target, row[f])) ecs_handle_release(target->world, (ecs_entity)row[f]);

@@ -10,6 +10,7 @@
 // same rules straight from the world, without grids, lists and copies.
 #include "scopes_internal.h"
 
+#include "fault.h"
 #include "base/assert.h"
 
 #include <string.h>
@@ -171,7 +172,8 @@ static uint32_t compare_members(net_scopes* scopes, const net_scope_client* clie
         uint32_t index = members[i].index;
         net_scope_mark* mark = index < scopes->index_end ? &scopes->marks[index] : NULL;
         if (!mark || mark->stamp != scopes->stamp || !(mark->state & NET_SCOPE_IN)) {
-            scopes->leave[answer->leave_count++] = i;
+            if (!net_fault_is_planted(NET_FAULT_SCOPE_STUCK))
+                scopes->leave[answer->leave_count++] = i;
             continue;
         }
         mark->state |= NET_SCOPE_MEMBER;

@@ -80,7 +80,7 @@ typedef struct net_session_told {
 /// What the net half owns of a session.
 typedef struct net_session_out {
     net_session_told told;
-    net_view* view; ///< NULL before the session plays
+    net_view* view;        ///< NULL before the session plays
     net_large_view* large; ///< with `view`
     double large_debt;     ///< bytes that tokens did not pay for yet
     net_acks_send sent;
@@ -182,6 +182,7 @@ struct net_server {
     uint64_t tick_us;
     uint32_t heartbeat_ticks;
     uint32_t send_divisor;
+    uint16_t seq_first;     ///< of everybody's state packets: 0, in tests near the wrap
     net_session** sessions; ///< session_count pointers, made on first use
     uint32_t session_count;
     net_session** by_slot;  ///< of peers: NET_PEER_SLOTS pointers

@@ -8,6 +8,8 @@
 // that the server gave to the transport; the transport's own total minus that is what it added.
 #include "server_internal.h"
 
+#include "fault.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +134,7 @@ void net_server_dropped(net_server* server, uint64_t dropped[NET_DROP_COUNT]) {
 
 // It acknowledged its newest packet, and with it everything there is: both sides can name that tick.
 static bool is_known(const net_server* server, const net_session* session) {
+    if (net_fault_is_planted(NET_FAULT_SAY_EARLY)) return true;
     const net_session_out* out = &session->out;
     return server->out.tick == net_match_tick(server->config.match) && out->view &&
            out->sent.has_ack && (int16_t)(uint16_t)(out->sent.newest_acked - out->tick_seq) >= 0 &&

@@ -14,6 +14,8 @@
 // Secrets are compared in a time that does not depend on them. Invariant: an AWAY session has no peer.
 #include "server_internal.h"
 
+#include "fault.h"
+
 #include "control.h"
 
 #include <string.h>
@@ -95,6 +97,7 @@ void net_session_watch(net_server* server, net_session* session) {
 }
 
 net_session* net_server_find_secret(net_server* server, const uint8_t* secret) {
+    if (net_fault_is_planted(NET_FAULT_NO_SESSION)) return NULL;
     net_session* found = NULL;
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];

@@ -17,6 +17,7 @@
 // session only `out`; whoever fails is marked and ended by net_server_collect.
 #include "server_internal.h"
 
+#include "fault.h"
 #include "header.h"
 
 #include <string.h>
@@ -108,6 +109,7 @@ static uint32_t player_age(const net_server* server, const net_session_out* out)
     uint32_t classes = 0;
     if (!entity || entity->handle != player || !net_view_sees(out->view, player, &classes))
         return 0;
+    if (net_fault_is_planted(NET_FAULT_LEAK_AGE)) classes = UINT16_MAX;
     ecs_tick changed = net_history_changed(entity, classes);
     if (changed > tick) return 0;
     ecs_tick age = tick - changed;
@@ -164,6 +166,7 @@ static net_header make_header(net_server* server, net_session_out* out, uint16_t
             net_view_sample(out->view, &header.sample_slot, &header.sample_age, &hash);
         header.sample_hash = (uint16_t)hash;
     }
+    if (net_fault_is_planted(NET_FAULT_UNREPEATABLE)) header.player_age++;
     return header;
 }
 

@@ -10,6 +10,8 @@
 // same. The hand-over copies what a packet says of its session, because the next tick changes it.
 #include "server_internal.h"
 
+#include "fault.h"
+
 #include <string.h>
 
 static void set_phase(net_server* server, net_server_phase phase) {
@@ -193,7 +195,7 @@ static void admit(net_server* server) {
         net_session* session = server->sessions[i];
         if (!session || session->state != NET_SESSION_PLAYING || session->out.view) continue;
         net_session_out* out = &session->out;
-        net_acks_send_init(&out->sent, 0, server->now_us);
+        net_acks_send_init(&out->sent, server->seq_first, server->now_us);
         net_rate_init(&out->rate, server->now_us,
                       server->config.rate_bytes_max ? server->config.rate_bytes_max
                                                     : NET_RATE_BYTES_DEFAULT,
@@ -323,6 +325,7 @@ void net_server_hand_over(net_server* server, bool has_stepped) {
         out->sessions[out->count++] = session;
     }
     out->is_uncollected = true;
+    if (net_fault_is_planted(NET_FAULT_THREAD_OTHER) && server->worker) out->now_us += 640;
     if (server->worker)
         net_worker_start(server->worker);
     else

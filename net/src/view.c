@@ -22,6 +22,7 @@
 // view_body.c its bits; here, a view's beginning and end, and what became of its packets.
 #include "view.h"
 
+#include "fault.h"
 #include "base/assert.h"
 #include "view_internal.h"
 
@@ -136,13 +137,13 @@ static void item_acked(net_view* view, const net_view_packet* from, const net_it
         s->state = NET_SLOT_LIVE;
         net_set_remove(view, NET_SET_LIFE, slot);
     }
-#ifdef SHOAL_FAULT_STALE_ACK
-    // Negative control: as if the newest send had arrived.
-    net_view_packet newest = *from;
-    newest.tick += (ecs_tick)(s->sent_tick - (uint32_t)from->tick);
-    from = &newest;
-    sends_after = 0;
-#endif
+    net_view_packet newest;
+    if (net_fault_is_planted(NET_FAULT_STALE_ACK)) {
+        newest = *from;
+        newest.tick += (ecs_tick)(s->sent_tick - (uint32_t)from->tick);
+        from = &newest;
+        sends_after = 0;
+    }
     take_ack(s, from, item, sends_after);
     if (sends_after > 0) return;
     if (net_set_has(view, NET_SET_REPEAT, slot)) { // it had been taken as lost
@@ -182,7 +183,13 @@ bool net_view_lost(net_view* view, uint16_t seq) {
         uint32_t slot = from->items[i].slot & ~NET_ITEM_ROW;
         net_slot* s = &view->slots[slot];
         s->flying--;
+        if (net_fault_is_planted(NET_FAULT_NO_REPEAT)) continue;
         bool is_newest = s->in_chapter > 0 && s->ordinal == from->items[i].ordinal;
+        if (net_fault_is_planted(NET_FAULT_STALE_RESEND)) is_newest = true;
+        if (net_fault_is_planted(NET_FAULT_GHOST) && is_newest && s->state == NET_SLOT_GOING) {
+            net_view_free_slot(view, slot);
+            continue;
+        }
         if (!is_newest || net_set_has(view, NET_SET_PENDING, slot)) continue;
         net_view_wait(view, slot);
         net_set_add(view, NET_SET_REPEAT, slot);
@@ -193,6 +200,7 @@ bool net_view_lost(net_view* view, uint16_t seq) {
 // ---- questions ----
 
 bool net_view_heal(net_view* view, ecs_entity entity) {
+    if (net_fault_is_planted(NET_FAULT_NO_HEAL)) return true;
     uint32_t slot = net_view_find_slot(view, ecs_entity_index(entity));
     if (slot == UINT32_MAX) return false;
     net_slot* s = &view->slots[slot];
@@ -247,6 +255,7 @@ static bool sample_slot(const net_view* view, uint32_t slot, uint32_t* age, uint
     const uint64_t* row = net_history_at(entity, now - *age, s->acked_classes[0], scratch);
     if (!row) return false;
     *hash = net_row_hash(entity->entry, row);
+    if (net_fault_is_planted(NET_FAULT_WRONG_SAMPLE) && slot % 8 == 5) ++*hash;
     return true;
 }
 

@@ -13,6 +13,7 @@
 // left as a whole; with a group go all members that the client may not have as they are now, waiting or not, so
 // that it never holds them from two different ticks.
 #include "base/assert.h"
+#include "fault.h"
 #include "view_internal.h"
 
 #include <string.h>
@@ -130,6 +131,7 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
     net_view* view = f->view;
     net_body* body = f->body;
     net_slot* s = &view->slots[slot];
+    if (net_fault_is_planted(NET_FAULT_STARVE) && slot % 8 == 5) return NOTHING;
     if (s->flying >= NET_VIEW_FLYING_MAX) {
         view->counters.held_back += view->held_tick != net_replica_tick(view->replica);
         return NOTHING;
@@ -233,6 +235,7 @@ static bool prepare_unit(filler* f, uint32_t slot) {
     net_view* view = f->view;
     uint32_t unit_first = f->body->record_count;
     uint32_t group = view->group_count > 0 && !f->is_split ? group_of(view, slot) : 0;
+    if (net_fault_is_planted(NET_FAULT_TORN_GROUP)) group = 0;
     if (group == 0) return prepare(f, slot, unit_first) != NO_MEMORY;
     uint32_t first, end;
     net_view_find_group(view, group, &first, &end);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/// Planted faults: each breaks one promise, to see that a check sees it. No build that is used has any: without
+/// SHOAL_FAULTS the question is answered by the compiler. With it whoever links the library answers, so that one
+/// build holds them all (tests/scenario/faults.c).
+#pragma once
+
+#include <stdbool.h>
+
+typedef enum net_fault {
+    NET_FAULT_NONE,
+    NET_FAULT_SKIP_APPLY,     ///< a component of an update does not reach the world
+    NET_FAULT_STALE_ACK,      ///< an acknowledgement counts for the newest send
+    NET_FAULT_DROP_COMPONENT, ///< a component of some entities never changes
+    NET_FAULT_LEAK_HIDDEN,    ///< rows of some entities are not masked
+    NET_FAULT_LEAK_TIMING,    ///< hidden changes are sent, as nothing
+    NET_FAULT_LEAK_AGE,       ///< a header tells of hidden changes
+    NET_FAULT_TORN_GROUP,     ///< what travels together does not
+    NET_FAULT_OVER_BUDGET,    ///< tokens never run out
+    NET_FAULT_STARVE,         ///< some slots are passed over
+    NET_FAULT_WRONG_BASE2,    ///< the second base is another one than said
+    NET_FAULT_LEDGER_MISS,    ///< destroys are not accounted
+    NET_FAULT_NO_HEAL,        ///< what was asked for is not sent
+    NET_FAULT_STALE_RESEND,   ///< every loss makes wait again, also when newer is on its way
+    NET_FAULT_GHOST,          ///< a lost destroy is not repeated
+    NET_FAULT_WRONG_SHARE,    ///< codes are shared whatever the classes
+    NET_FAULT_SOLO_OTHER,     ///< rows that are not shared are coded otherwise
+    NET_FAULT_THREAD_OTHER,   ///< the thread sends with another clock
+    NET_FAULT_UNREPEATABLE,   ///< a bit that follows from nothing
+    NET_FAULT_APPLY_OLD,      ///< older rows are applied over newer ones
+    NET_FAULT_LEAK_REFERENCE, ///< handles are never let go
+    NET_FAULT_EVENT_TWICE,    ///< what came before is delivered again
+    NET_FAULT_SCOPE_STUCK,    ///< nothing leaves a scope
+    NET_FAULT_WRONG_SAMPLE,   ///< checksums of some rows are others
+    NET_FAULT_LARGE_LOST,     ///< some large values are not applied
+    NET_FAULT_NO_REPEAT,      ///< what was lost is not sent again
+    NET_FAULT_NO_SESSION,     ///< who comes back is not known
+    NET_FAULT_SAY_EARLY,      ///< everybody is said to have everything
+    NET_FAULT_WALK_OTHER,     ///< the walk for a client shows what is hidden
+    NET_FAULT_COUNT
+} net_fault;
+
+#ifdef SHOAL_FAULTS
+bool net_fault_is_planted(net_fault fault);
+#elif defined(SHOAL_FAULT)
+static inline bool net_fault_is_planted(net_fault fault) {
+    return fault == SHOAL_FAULT;
+}
+#else
+static inline bool net_fault_is_planted(net_fault fault) {
+    (void)fault;
+    return false;
+}
+#endif
