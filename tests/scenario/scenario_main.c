@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Many matches on the simulated network, one seed each. A failure prints the seed that repeats it.
 //
-//   scenario [--first N] [--count N] [--hashes]
+//   scenario [--first N] [--count N] [--hashes] [--fault NAME]
 //
-// SHOAL_TEST_SCALE multiplies the count (sanitizer builds run fewer, a night more). Every tenth seed
-// runs twice: the same seed must give the same datagrams.
+// SHOAL_TEST_SCALE multiplies the count (sanitizer builds run fewer, a night more). Half of the seeds run twice, as
+// a twin that must send the same datagrams: again, with the net half on a thread, with nothing shared between
+// clients, without the ledger, with other values in what nobody may see.
 //
 // --hashes prints only a line per seed, over exactly the seeds asked for: what every compiler, level of
-// optimization and machine must agree on (golden.txt).
+// optimization and machine must agree on (golden.txt). --fault plants one, where the program was built for it.
 #include "harness.h"
 
 #include "base/text.h"
+#include "faults.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +27,12 @@ static uint64_t number_after(int argc, char** argv, const char* name, uint64_t f
     return fallback;
 }
 
+static const char* text_after(int argc, char** argv, const char* name) {
+    for (int i = 1; i + 1 < argc; i++)
+        if (strcmp(argv[i], name) == 0) return argv[i + 1];
+    return NULL;
+}
+
 static bool has_option(int argc, char** argv, const char* name) {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], name) == 0) return true;
@@ -32,9 +40,93 @@ static bool has_option(int argc, char** argv, const char* name) {
     return false;
 }
 
+// ---- twins
+
+typedef enum twin { TWIN_NONE, TWIN_REPEAT, TWIN_THREAD, TWIN_SOLO, TWIN_SECRET } twin;
+
+static twin twin_of(uint64_t seed) {
+    static const twin twins[10] = {TWIN_REPEAT, TWIN_NONE, TWIN_SECRET, TWIN_NONE,   TWIN_THREAD,
+                                   TWIN_NONE,   TWIN_SOLO, TWIN_NONE,   TWIN_SECRET, TWIN_NONE};
+    return twins[seed % 10];
+}
+
+static scenario_config config_of(uint64_t seed) {
+    scenario_config config = scenario_config_draw(seed);
+    if (twin_of(seed) == TWIN_SECRET) scenario_config_hide(&config);
+    return config;
+}
+
+static void run_twin(const scenario_config* config, twin kind, scenario_result* result) {
+    static const char* const names[] = {
+        [TWIN_REPEAT] = "repeat check: the same seed gave other datagrams",
+        [TWIN_THREAD] = "thread check: the net half on a thread sent other datagrams",
+        [TWIN_SOLO] = "share check: codes that were not shared are others",
+        [TWIN_SECRET] = "secrecy check: values that nobody may see changed what was sent",
+    };
+    scenario_config other = *config;
+    other.is_threaded = kind == TWIN_THREAD;
+    other.is_solo = kind == TWIN_SOLO;
+    if (kind == TWIN_SOLO) other.has_ledger = !config->has_ledger;
+    other.is_salted = kind == TWIN_SECRET;
+    faults_set_run(kind == TWIN_REPEAT);
+    scenario_result again = scenario_run(&other);
+    faults_set_run(0);
+    if (!again.is_passed) {
+        *result = again;
+        return;
+    }
+    bool is_same = again.datagram_hash == result->datagram_hash &&
+                   (kind == TWIN_SECRET || again.state_hash == result->state_hash);
+    if (is_same) return;
+    result->is_passed = false;
+    base_text_copy(result->failure, sizeof result->failure, names[kind]);
+}
+
+// ---- all of them
+
+typedef struct totals {
+    uint64_t passed, failed;
+    scenario_result sums;
+} totals;
+
+static void add(totals* all, const scenario_result* one) {
+    scenario_result* sums = &all->sums;
+    sums->updates += one->updates;
+    sums->rows_checked += one->rows_checked;
+    sums->rows_hidden += one->rows_hidden;
+    sums->datagrams_lost += one->datagrams_lost;
+    sums->large_checked += one->large_checked;
+    sums->kin_checked += one->kin_checked;
+    sums->scopes_checked += one->scopes_checked;
+    sums->records_checked += one->records_checked;
+    sums->heals += one->heals;
+    sums->ledger_bits += one->ledger_bits;
+    sums->sessions += one->sessions;
+    sums->resumes += one->resumes;
+    sums->unreachable += one->unreachable;
+    sums->unheard += one->unheard;
+    if (one->starved_ticks_max > sums->starved_ticks_max)
+        sums->starved_ticks_max = one->starved_ticks_max;
+}
+
+static void print_totals(const totals* all) {
+    const scenario_result* sums = &all->sums;
+    printf("sessions=%" PRIu32 " updates=%" PRIu64 " rows_checked=%" PRIu64 " rows_hidden=%" PRIu64
+           " datagrams_lost=%" PRIu64 " unreachable=%" PRIu32 " unheard=%" PRIu32
+           " resumes=%" PRIu32 "\n",
+           sums->sessions, sums->updates, sums->rows_checked, sums->rows_hidden,
+           sums->datagrams_lost, sums->unreachable, sums->unheard, sums->resumes);
+    printf("records_checked=%" PRIu64 " scopes_checked=%" PRIu64 " kin_checked=%" PRIu64
+           " texts_checked=%" PRIu64 " heals=%" PRIu64 " ledger_bits=%" PRIu64
+           " longest_wait_ticks=%" PRIu64 "\n",
+           sums->records_checked, sums->scopes_checked, sums->kin_checked, sums->large_checked,
+           sums->heals, sums->ledger_bits, sums->starved_ticks_max);
+    printf("%" PRIu64 " passed, %" PRIu64 " failed\n", all->passed, all->failed);
+}
+
 static int print_hashes(uint64_t first, uint64_t count) {
     for (uint64_t seed = first; seed < first + count; seed++) {
-        scenario_config config = scenario_config_draw(seed);
+        scenario_config config = config_of(seed);
         scenario_result result = scenario_run(&config);
         if (!result.is_passed) {
             fprintf(stderr, "FAILED seed=%" PRIu64 ": %s\n", seed, result.failure);
@@ -47,55 +139,57 @@ static int print_hashes(uint64_t first, uint64_t count) {
     return 0;
 }
 
+static void print_failure(uint64_t seed, const scenario_config* config, const char* text) {
+    printf("FAILED seed=%" PRIu64 " clients=%" PRIu32 " ticks=%" PRIu32
+           " loss=%.1f delay=%.0f jitter=%.0f wild=%d rules=%" PRIu32 " load=%" PRIu32
+           " rate=%" PRIu32 " divisor=%" PRIu32 " seq=%u tick=%" PRIu64 " dark=%" PRIu32
+           " vandal=%" PRIu32 ": %s\n",
+           seed, config->clients, config->ticks, config->link.loss_percent, config->link.delay_ms,
+           config->link.jitter_ms, config->is_wild, config->rules, config->load, config->rate_max,
+           config->send_divisor, config->seq_first, config->tick_zero, config->dark_ticks,
+           config->vandal_tick, text);
+}
+
 int main(int argc, char** argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     uint64_t first = number_after(argc, argv, "--first", 1);
     uint64_t count = number_after(argc, argv, "--count", 100);
+    const char* fault = text_after(argc, argv, "--fault");
+    if (fault && !faults_plant(fault)) {
+        fprintf(stderr, "no such fault in this program: %s\n", fault);
+        return 2;
+    }
     if (has_option(argc, argv, "--hashes")) return print_hashes(first, count);
     const char* scale_text = getenv("SHOAL_TEST_SCALE");
     double scale = 1;
-    if (scale_text && base_text_parse_f64(scale_text, &scale) && scale > 0) {
+    if (scale_text && base_text_parse_f64(scale_text, &scale) && scale > 0 && !fault) {
         count = (uint64_t)((double)count * scale);
         if (count < 5) count = 5;
     }
     printf("seeds %" PRIu64 "..%" PRIu64 "\n", first, first + count - 1);
-    uint64_t passed = 0, failed = 0, updates = 0, rows = 0, lost = 0, sessions = 0, unreachable = 0,
-             resumes = 0;
-    for (uint64_t seed = first; seed < first + count && failed == 0; seed++) {
-        scenario_config config = scenario_config_draw(seed);
+    totals all = {0};
+    for (uint64_t seed = first; seed < first + count && all.failed == 0; seed++) {
+        scenario_config config = config_of(seed);
         scenario_result result = scenario_run(&config);
-        if (result.is_passed && seed % 10 == 0) {
-            scenario_result again = scenario_run(&config);
-            if (again.datagram_hash != result.datagram_hash ||
-                again.state_hash != result.state_hash) {
-                result.is_passed = false;
-                base_text_copy(result.failure, sizeof result.failure,
-                               "repeat check: the same seed gave other datagrams");
-            }
-        }
-        updates += result.updates;
-        rows += result.rows_checked;
-        lost += result.datagrams_lost;
-        sessions += result.sessions;
-        unreachable += result.unreachable;
-        resumes += result.resumes;
+        twin kind = twin_of(seed);
+        if (result.is_passed && kind != TWIN_NONE) run_twin(&config, kind, &result);
+        add(&all, &result);
         if (result.is_passed) {
-            passed++;
+            all.passed++;
         } else {
-            failed++;
-            printf("FAILED seed=%" PRIu64 " clients=%" PRIu32 " ticks=%" PRIu32
-                   " loss=%.1f delay=%.0f jitter=%.0f: %s\n",
-                   seed, config.clients, config.ticks, config.link.loss_percent,
-                   config.link.delay_ms, config.link.jitter_ms, result.failure);
-            printf("repeat it: %s --first %" PRIu64 " --count 1\n", argv[0], seed);
+            all.failed++;
+            print_failure(seed, &config, result.failure);
+            printf("repeat it: %s --first %" PRIu64 " --count 1%s%s\n", argv[0], seed,
+                   fault ? " --fault " : "", fault ? fault : "");
         }
     }
-    printf("sessions=%" PRIu64 " updates=%" PRIu64 " rows_checked=%" PRIu64
-           " datagrams_lost=%" PRIu64 " unreachable=%" PRIu64 " resumes=%" PRIu64 "\n",
-           sessions, updates, rows, lost, unreachable, resumes);
-    printf("%" PRIu64 " passed, %" PRIu64 " failed\n", passed, failed);
+    print_totals(&all);
     // Checks that saw nothing have proved nothing.
-    bool is_blind = failed == 0 && (rows == 0 || lost == 0 || sessions == 0);
+    bool is_blind =
+        all.failed == 0 && count >= 25 &&
+        (all.sums.rows_checked == 0 || all.sums.datagrams_lost == 0 || all.sums.sessions == 0 ||
+         all.sums.rows_hidden == 0 || all.sums.kin_checked == 0 || all.sums.large_checked == 0 ||
+         all.sums.ledger_bits == 0 || all.sums.scopes_checked == 0);
     if (is_blind) printf("nothing was checked\n");
-    return failed || is_blind ? 1 : 0;
+    return all.failed || is_blind ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The test game. One system without terms does all mutation, so that the script of a tick reads from
 // top to bottom; everything random comes from the world, so a log of it runs again.
-#include "swarm.h"
+#include "swarm_parts.h"
 
 #include "base/math.h"
 #include "swarm.pb-c.h"
@@ -77,7 +77,7 @@ static ecs_result register_types(ecs_world* world, const base_reporter* reporter
     return result;
 }
 
-static ecs_entity random_entity(ecs_world* world, ecs_query* query) {
+ecs_entity swarm_random_entity(ecs_world* world, ecs_query* query) {
     uint32_t count = ecs_query_count(world, query);
     if (count == 0) return ECS_ENTITY_NONE;
     uint32_t wanted = base_rng_below(ecs_world_rng(world), count);
@@ -95,10 +95,15 @@ static ecs_entity random_entity(ecs_world* world, ecs_query* query) {
 }
 
 // Players' avatars are not the script's to destroy.
-static ecs_entity random_wild_entity(ecs_world* world, const swarm_context* context) {
-    ecs_entity found = random_entity(world, context->movers);
+ecs_entity swarm_random_wild_entity(ecs_world* world, const swarm_context* context) {
+    ecs_entity found = swarm_random_entity(world, context->movers);
     bool is_wild = found != ECS_ENTITY_NONE && !ecs_find(world, found, context->player_id);
     return is_wild ? found : ECS_ENTITY_NONE;
+}
+
+// Ticks may begin anywhere.
+static bool is_quiet(const swarm_context* context, const swarm_clock* clock, ecs_tick tick) {
+    return tick - context->tick_zero >= clock->quiet_tick;
 }
 
 static void move_some(const ecs_stage* stage, swarm_context* context) {
@@ -118,7 +123,7 @@ static void mutate_once(const ecs_stage* stage, swarm_context* context) {
     ecs_world* world = stage->world;
     base_rng* rng = ecs_world_rng(world);
     uint32_t population = ecs_query_count(world, context->movers);
-    ecs_entity one = random_wild_entity(world, context);
+    ecs_entity one = swarm_random_wild_entity(world, context);
     uint32_t dice = base_rng_below(rng, 12);
     if (population < POPULATION_MIN) dice = 0;
     if (population > POPULATION_MAX) dice = 1;
@@ -148,7 +153,7 @@ static void mutate_once(const ecs_stage* stage, swarm_context* context) {
     case 3:
     case 4:
         if (one != ECS_ENTITY_NONE && ecs_find(world, one, context->target)) {
-            ecs_entity target = random_entity(world, context->movers);
+            ecs_entity target = swarm_random_entity(world, context->movers);
             (void)!ecs_set(world, one, context->target, &target);
         }
         break;
@@ -168,11 +173,12 @@ static void script_es(const ecs_stage* stage, const ecs_rows* rows) {
     swarm_context* context = stage->context;
     ecs_entity clock_entity = ecs_query_first(stage->world, context->clocks);
     swarm_clock* clock = ecs_get_mut(stage->world, clock_entity, context->clock_component);
-    if (stage->tick >= clock->quiet_tick) return;
+    if (is_quiet(context, clock, stage->tick)) return;
     base_rng* rng = ecs_world_rng(stage->world);
     move_some(stage, context);
     for (uint32_t i = 0; i < MUTATIONS_PER_TICK; i++)
         mutate_once(stage, context);
+    swarm_wild_mutate(stage->world, context);
     if (base_rng_chance(rng, 0.15)) {
         swarm_number ping = {++clock->pings};
         (void)ecs_event_broadcast(stage->world, context->ping, &ping);
@@ -188,7 +194,7 @@ static void steer_es_event_handler(const ecs_stage* stage, const ecs_event* even
     swarm_context* context = stage->context;
     ecs_entity clock_entity = ecs_query_first(stage->world, context->clocks);
     const swarm_clock* clock = ecs_get(stage->world, clock_entity, context->clock_component);
-    if (stage->tick >= clock->quiet_tick) return;
+    if (is_quiet(context, clock, stage->tick)) return;
     const swarm_steer* steer = event->payload;
     ecs_vec2* pos = rows->columns[0];
     uint32_t* steered = rows->columns[1];
@@ -300,12 +306,17 @@ static ecs_result register_systems(ecs_world* world, void** out, const base_repo
     if (result == ECS_OK) result = ecs_query_create(world, TARGETS, 1, &context->targets);
     if (result == ECS_OK) result = ecs_query_create(world, CLOCKS, 1, &context->clocks);
     if (result == ECS_OK) result = register_behaviour(world, context);
+    if (result == ECS_OK) result = swarm_wild_init(world, context);
     *out = context;
     return result;
 }
 
 static void start(ecs_world* world, void* context_pointer, const net_game_start* begin) {
     swarm_context* context = context_pointer;
+    context->services = begin->services;
+    context->salt = (uint32_t)begin->settings[2];
+    context->load = (uint32_t)begin->settings[3];
+    context->has_grants = begin->settings[4] != 0;
     ecs_entity entity;
     swarm_clock clock = {.quiet_tick = (uint32_t)begin->settings[0]};
     ecs_init init = {context->clock_component, &clock};
@@ -321,12 +332,12 @@ static ecs_entity player_join(ecs_world* world, void* context_pointer,
     ecs_entity entity = ECS_ENTITY_NONE;
     ecs_init init = {context->player_id, &player->client};
     (void)!ecs_create(world, context->avatar, &init, 1, &entity);
+    swarm_wild_join(world, context, player->client, entity);
     return entity;
 }
 
 static void player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
-    (void)context;
-    (void)client;
+    swarm_wild_leave(context, client);
     if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
 }
 
@@ -383,6 +394,9 @@ const net_game_module* swarm_module_get(void) {
     static const net_setting SETTINGS[] = {
         {"quiet", 300, 0, 4e9, "the tick from which on nothing changes"},
         {"hardness", 1, 0, 10, "has no effect; it differs in tests of settings"},
+        {"salt", 0, 0, 1, "1: values that nobody may see are others, and change less"},
+        {"load", 0, 0, 2, "1: everything moves in every tick; 2: so do other values"},
+        {"grants", 1, 0, 1, "0: nobody ever sees the vault"},
     };
     static const net_game_module MODULE = {
         .contract_version = NET_GAME_CONTRACT_VERSION,

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// After each tick, what the server just sent and left unsent is looked at in its views:
+//
+// newest      a row goes out only when it is news to its client: changed since it was last sent, or that packet
+//             was lost
+// budget      in no second more than the rate of that second, the bucket and a packet
+// starvation  nobody waits longer than all that waits takes at this rate, and the ticks after which the oldest
+//             goes first
+// scope       who is in a view's scope, and with which classes, is what the judge says by definition, at the
+//             latest when its turn has come and what stays for a while has stayed
+#include "internal.h"
+
+#include "rate.h"
+#include "scopes.h"
+#include "view_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCOPE_EVERY 8u
+#define SCOPE_LATE_TICKS 16u
+#define SCOPE_STAY_TICKS 96u
+#define ROW_BYTES 72u ///< more than any row of the game takes
+
+// ---- the tap
+
+static scenario* self_of(const net_transport* transport) {
+    return (scenario*)((uintptr_t)transport - offsetof(scenario, tap));
+}
+
+static net_transport* real(const net_transport* transport) {
+    return self_of(transport)->transport;
+}
+
+static void tap_service(net_transport* transport, uint64_t now_us) {
+    real(transport)->ops->service(real(transport), now_us);
+}
+
+static bool tap_next(net_transport* transport, net_transport_event* event) {
+    return real(transport)->ops->next(real(transport), event);
+}
+
+static net_result tap_send(net_transport* transport, net_peer peer, net_channel channel,
+                           const void* bytes, size_t size) {
+    scenario* self = self_of(transport);
+    const net_session* session = self->server->by_slot[peer & (NET_PEER_SLOTS - 1)];
+    watched* seen =
+        session && session->client < NUMBERS_MAX ? self->watched[session->client] : NULL;
+    if (seen && channel == NET_CHANNEL_REALTIME) seen->bytes += size + NET_RATE_OVERHEAD_BYTES;
+    net_result result = real(transport)->ops->send(real(transport), peer, channel, bytes, size);
+    if (result == NET_OK || channel == NET_CHANNEL_REALTIME) self->sent_bits += 8 * size;
+    return result;
+}
+
+static net_result tap_connect(net_transport* transport, const char* address, net_peer* peer) {
+    return real(transport)->ops->connect(real(transport), address, peer);
+}
+
+static void tap_disconnect(net_transport* transport, net_peer peer, uint32_t reason, bool now) {
+    real(transport)->ops->disconnect(real(transport), peer, reason, now);
+}
+
+static void tap_flush(net_transport* transport) {
+    real(transport)->ops->flush(real(transport));
+}
+
+static void tap_stats(const net_transport* transport, net_transport_stats* stats) {
+    real(transport)->ops->stats(real(transport), stats);
+}
+
+static uint32_t tap_sockets(const net_transport* transport, int* descriptors, uint32_t capacity) {
+    return real(transport)->ops->sockets(real(transport), descriptors, capacity);
+}
+
+static void tap_destroy(net_transport* transport) {
+    (void)transport; // the real one is its owner's
+}
+
+void open_tap(scenario* self) {
+    static const net_transport_ops ops = {
+        .service = tap_service,
+        .next = tap_next,
+        .send = tap_send,
+        .connect = tap_connect,
+        .disconnect = tap_disconnect,
+        .flush = tap_flush,
+        .stats = tap_stats,
+        .sockets = tap_sockets,
+        .destroy = tap_destroy,
+    };
+    self->tap.ops = &ops;
+}
+
+void free_watched(scenario* self) {
+    for (uint32_t i = 0; i < NUMBERS_MAX; i++)
+        free(self->watched[i]);
+}
+
+static watched* watch(scenario* self, const net_session* session) {
+    uint32_t client = session->client;
+    if (client >= NUMBERS_MAX) return NULL;
+    if (!self->watched[client]) self->watched[client] = calloc(1, sizeof(watched));
+    watched* seen = self->watched[client];
+    BASE_ASSERT(seen);
+    seen->client = client;
+    seen->view = session->out.view;
+    return seen;
+}
+
+// ---- newest
+
+static bool is_lost(const net_view* view, uint16_t seq) {
+    const net_view_packet* packet = &view->packets[seq & (NET_VIEW_PACKETS - 1)];
+    return packet->seq != seq || packet->state == NET_PACKET_LOST ||
+           packet->state == NET_PACKET_FREE;
+}
+
+static void check_item(scenario* self, watched* seen, const net_view_packet* packet,
+                       const net_item* item, bool is_healing) {
+    const net_view* view = seen->view;
+    uint32_t slot = item->slot & ~NET_ITEM_ROW;
+    BASE_ASSERT(slot < INDEX_MAX);
+    sent_note* note = &seen->notes[slot];
+    bool is_row = (item->slot & NET_ITEM_ROW) != 0;
+    const net_slot* s = &view->slots[slot];
+    const net_history_entity* entity =
+        net_history_find(view->replica->history, ecs_entity_index(s->handle));
+    bool is_single = s->member == UINT32_MAX || view->members[s->member].group == 0;
+    if (is_row && note->is_valid && note->handle == s->handle && note->classes == item->classes &&
+        entity && entity->handle == s->handle && entity->life_tick <= note->tick && is_single &&
+        !is_healing && net_history_changed(entity, item->classes) <= note->tick &&
+        !is_lost(view, note->seq)) {
+        scenario_fail(self,
+                      "newest check: client %" PRIu32 " is sent entity %" PRIu32 " of tick %" PRIu64
+                      " again at tick %" PRIu64,
+                      seen->client, ecs_entity_index(s->handle), note->tick, packet->tick);
+    }
+    self->result.records_checked++;
+    *note = (sent_note){s->handle, packet->tick, packet->seq, item->classes, is_row};
+}
+
+static void check_newest(scenario* self, watched* seen) {
+    const net_view* view = seen->view;
+    bool is_healing = view->counters.heals != seen->heals;
+    seen->heals = view->counters.heals;
+    // Whoever was seen otherwise meanwhile, or not at all, begins anew.
+    for (uint32_t slot = 0; slot < view->slot_end && slot < INDEX_MAX; slot++) {
+        sent_note* note = &seen->notes[slot];
+        const net_slot* s = &view->slots[slot];
+        if (note->is_valid && (s->handle != note->handle || s->classes != note->classes ||
+                               s->state == NET_SLOT_GOING || s->state == NET_SLOT_UNKNOWN))
+            note->is_valid = false;
+    }
+    uint64_t fresh = view->packet_count - seen->packet_count;
+    seen->packet_count = view->packet_count;
+    if (fresh > NET_STATE_PACKETS_PER_TICK_MAX) return;
+    for (uint64_t i = fresh; i > 0; i--) {
+        uint16_t seq = (uint16_t)(view->seq_next - i);
+        const net_view_packet* packet = &view->packets[seq & (NET_VIEW_PACKETS - 1)];
+        for (uint32_t k = 0; k < packet->count; k++)
+            check_item(self, seen, packet, &packet->items[k], is_healing);
+    }
+}
+
+// ---- budget
+
+static void check_budget(scenario* self, watched* seen, const net_session* session, uint64_t turn) {
+    seen->ring[turn % RATE_TICKS] = seen->bytes;
+    seen->rates[turn % RATE_TICKS] = session->out.rate.rate;
+    seen->bytes = 0;
+    uint64_t sum = 0;
+    double rate = 0;
+    for (uint32_t i = 0; i < RATE_TICKS; i++) {
+        sum += seen->ring[i];
+        if (seen->rates[i] > rate) rate = seen->rates[i];
+    }
+    // The bucket holds two packets, or a tick's share when that is more.
+    double bucket = 2.0 * NET_RATE_PACKET_BYTES_MAX;
+    if (rate / TICKS_PER_SECOND > bucket) bucket = rate / TICKS_PER_SECOND;
+    // Who comes back from the dark is given a second's worth at once.
+    if (seen->away_ticks < 2 * RATE_TICKS) bucket += rate;
+    if ((double)sum <=
+        rate * (RATE_TICKS + 2) / TICKS_PER_SECOND + bucket + NET_RATE_PACKET_BYTES_MAX)
+        return;
+    scenario_fail(
+        self, "budget check: client %" PRIu32 " was sent %" PRIu64 " bytes within a second at %.0f",
+        seen->client, sum, rate);
+}
+
+// ---- starvation
+
+static void check_starvation(scenario* self, watched* seen, const net_session* session) {
+    const net_view* view = seen->view;
+    seen->away_ticks = session->state != NET_SESSION_PLAYING || session->out.told.is_quiet
+                           ? 0
+                           : seen->away_ticks + 1;
+    double rate = session->out.rate.rate;
+    for (uint32_t i = 0; i < RATE_TICKS; i++)
+        if (seen->rates[i] > 0 && seen->rates[i] < rate) rate = seen->rates[i];
+    seen->pending_peak -= seen->pending_peak / 64;
+    if (seen->pending_peak < view->pending_count) seen->pending_peak = view->pending_count;
+    uint32_t bound = NET_VIEW_OVERDUE_TICKS + 16;
+    // All that waits once, and once more what came after it but is as old; large values take half of it.
+    double per_tick = rate / TICKS_PER_SECOND / 2;
+    bound += 3 * (uint32_t)(seen->pending_peak * ROW_BYTES / per_tick);
+    bound += 4 * self->config.send_divisor + (uint32_t)(session->out.large_debt / per_tick);
+    if (seen->away_ticks <= bound) return;
+    uint32_t now = (uint32_t)net_replica_tick(view->replica);
+    for (uint32_t w = 0; w < net_view_words(view); w++) {
+        for (uint64_t set = view->sets[NET_SET_PENDING][w]; set; set &= set - 1) {
+            uint32_t slot = w * 64 + base_bit_lowest(set);
+            uint32_t wait = now - view->urgencies[slot].since_tick;
+            if (view->slots[slot].flying >= NET_VIEW_FLYING_MAX) continue;
+            if (wait > self->result.starved_ticks_max) self->result.starved_ticks_max = wait;
+            if (wait <= bound) continue;
+            scenario_fail(self,
+                          "starvation check: client %" PRIu32 " waits for entity %" PRIu32
+                          " for %" PRIu32 " ticks, at most %" PRIu32,
+                          seen->client, ecs_entity_index(view->slots[slot].handle), wait, bound);
+        }
+    }
+}
+
+// ---- scope
+
+static void check_scope(scenario* self, watched* seen) {
+    const net_view* view = seen->view;
+    const ecs_world* world = net_match_world(self->match);
+    const swarm_context* context = net_match_context(self->match);
+    net_rows* table = self->server->rows;
+    for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
+         entity = ecs_entity_next(world, entity)) {
+        const net_row_template* entry = net_rows_find(table, ecs_entity_template(world, entity));
+        uint32_t index = ecs_entity_index(entity);
+        if (!entry || index >= INDEX_MAX) continue;
+        // Whom kin bring along takes a walk each: theirs are compared by the unit tests of scopes.
+        if (context->is_wild && *(const uint32_t*)ecs_get(world, entity, context->together))
+            continue;
+        uint32_t has = 0;
+        bool is_member = net_view_sees(view, entity, &has);
+        uint32_t should =
+            net_scopes_judge(self->server->scopes, world, seen->client, entity, is_member);
+        self->result.scopes_checked++;
+        uint32_t uses = (uint32_t)entry->class_mask | entry->large_mask;
+        if ((has & uses) == (should & uses) && is_member == (should != 0)) {
+            seen->mismatches[index] = 0;
+            continue;
+        }
+        seen->mismatches[index] = (uint16_t)(seen->mismatches[index] + SCOPE_EVERY);
+        // At the edge of sight it may be in whenever it is looked at here, and out at each of its turns.
+        bool has_edge = (self->config.rules & SWARM_RADIUS) != 0;
+        uint32_t most =
+            has_edge && is_member != (should != 0) ? SCOPE_STAY_TICKS : SCOPE_LATE_TICKS;
+        if (seen->mismatches[index] <= most) continue;
+        scenario_fail(self,
+                      "scope check: client %" PRIu32 " sees classes %" PRIx32 " of entity %" PRIu32
+                      ", by definition %" PRIx32,
+                      seen->client, has, index, should);
+    }
+}
+
+void check_views(scenario* self) {
+    net_server* server = self->server;
+    if (server->phase != NET_SERVER_RUNNING) return;
+    uint64_t turn = net_match_tick(self->match) - self->config.tick_zero;
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        const net_session* session = server->sessions[i];
+        if (!session || !session->out.view || !net_session_is_in_match(session)) continue;
+        watched* seen = watch(self, session);
+        if (!seen) continue;
+        check_newest(self, seen);
+        check_budget(self, seen, session, turn);
+        check_starvation(self, seen, session);
+        if (turn % SCOPE_EVERY == 0) check_scope(self, seen);
+    }
+}

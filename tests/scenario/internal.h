@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+/// Between the files of a scenario.
+#pragma once
+
+#include "harness.h"
+
+#include "base/assert.h"
+#include "net/client.h"
+#include "net/server.h"
+#include "server_internal.h"
+#include "swarm.h"
+
+#define TICK_US 16667u
+#define TICKS_PER_SECOND 60u
+#define SETTLE_TICKS_MAX 1500u
+#define INDEX_MAX 4096u
+#define NUMBERS_MAX 16u ///< of clients, 1..this - 1
+#define RATE_TICKS 60u
+
+/// An entity of the server at one tick.
+typedef struct row_record {
+    ecs_entity entity;
+    const net_row_template* entry;
+    uint64_t hash;                 ///< of the whole row
+    uint64_t* words;               ///< NULL: all of it is public
+    uint16_t classes[NUMBERS_MAX]; ///< by client number; 0: not in its scope
+} row_record;
+
+typedef struct tick_rows {
+    row_record* rows; ///< by rising index
+    uint64_t* words;
+    uint32_t count;
+} tick_rows;
+
+/// What was sent of a slot, and when.
+typedef struct sent_note {
+    ecs_entity handle;
+    ecs_tick tick;
+    uint16_t seq, classes;
+    bool is_valid;
+} sent_note;
+
+/// What the checks keep of a client on the server's side.
+typedef struct watched {
+    uint32_t client;
+    const net_view* view;
+    sent_note notes[INDEX_MAX];
+    uint16_t mismatches[INDEX_MAX]; ///< ticks in a row in which scope and judge differ, by index
+    uint64_t packet_count;
+    uint64_t heals;
+    uint64_t bytes; ///< sent in this tick, as budgets count
+    uint64_t ring[RATE_TICKS];
+    double rates[RATE_TICKS];
+    uint32_t away_ticks;   ///< since it came back; its waits are those of the dark
+    uint32_t pending_peak; ///< of what waited, falling slowly
+} watched;
+
+typedef struct member {
+    net_match* match;
+    net_transport* transport;
+    net_client* client;
+    uint32_t join_step;
+    uint32_t leave_step; ///< 0: stays
+    bool is_started, is_done;
+    bool goes_dark;
+    bool is_vandalized;
+    uint32_t dark_client;     ///< its number when it went dark, 0: it did not play yet
+    net_client_report report; ///< when it was done
+    uint32_t shouts;
+    base_rng rng;
+    ecs_tick entity_ticks[INDEX_MAX];
+    ecs_entity entity_handles[INDEX_MAX];
+} member;
+
+typedef struct scenario {
+    scenario_config config;
+    scenario_result result;
+    swarm_wild wild;
+    net_module* module;
+    net_match* match;
+    net_sim* sim;
+    net_transport* transport; ///< of the simulation
+    net_transport tap;        ///< what the server sends through
+    net_server* server;
+    member members[SCENARIO_CLIENTS_MAX];
+    watched* watched[NUMBERS_MAX];
+    tick_rows* history; ///< by tick - tick_zero
+    uint32_t history_count;
+    uint64_t now_us;
+    uint64_t sent_bits; ///< that the server gave to its transport
+} scenario;
+
+typedef struct trace_target {
+    scenario* self;
+    member* one;
+} trace_target;
+
+void scenario_fail(scenario* self, const char* format, ...) BASE_PRINTF(2, 3);
+
+// members.c
+void draw_members(scenario* self);
+void step_member(scenario* self, uint32_t index, uint32_t step, trace_target* target);
+void close_member(member* one);
+
+// check_rows.c: what a client applies is what the server had
+void record_history(scenario* self);
+const tick_rows* find_tick(const scenario* self, ecs_tick tick);
+const row_record* find_row(const tick_rows* rows, ecs_entity entity);
+/// net_client_trace_fn; the context is a trace_target.
+void check_update(void* context, uint32_t client, ecs_entity entity, ecs_tick tick,
+                  uint64_t row_hash);
+void check_groups(scenario* self, member* one);
+void free_history(scenario* self);
+
+// check_views.c: what the server sends is what it should
+void open_tap(scenario* self);
+void check_views(scenario* self);
+void free_watched(scenario* self);
+
+// check_ends.c: what is true when it is over
+void check_member(scenario* self, member* one);
+void check_pairs(scenario* self);
+void check_server(scenario* self);

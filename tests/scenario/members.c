@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// The clients of a match: they come, shout, go, sit in the dark, and one may have a vandal at its world.
+#include "internal.h"
+
+#include <string.h>
+
+static net_link_config link_of(const scenario* self, uint32_t index) {
+    net_link_config link = self->config.link;
+    link.seed += index * 31;
+    return link;
+}
+
+static void open_member(scenario* self, uint32_t index, trace_target* target) {
+    member* one = &self->members[index];
+    base_reporter reporter = base_reporter_stderr();
+    net_match_config config = net_match_config_default(self->module);
+    config.role = NET_ROLE_MIRROR;
+    BASE_ASSERT(net_match_create(&config, &reporter, &one->match) == NET_OK);
+    net_link_config link = link_of(self, index);
+    BASE_ASSERT(net_sim_client(self->sim, &link, &one->transport) == NET_OK);
+    net_client_config client = {
+        .match = one->match,
+        .transport = one->transport,
+        .address = "sim",
+        .name = "member",
+        .is_bot = true,
+        .seed = self->config.seed * 100 + index,
+        .trace = check_update,
+        .trace_context = target,
+        .rate_bytes_max = index == 1 ? self->config.rate_max / 2 : 0,
+    };
+    BASE_ASSERT(net_client_create(&client, &one->client) == NET_OK);
+    one->rng = base_rng_make(self->config.seed, 50 + index);
+    one->is_started = true;
+}
+
+void close_member(member* one) {
+    if (one->client) net_client_destroy(one->client);
+    if (one->transport) one->transport->ops->destroy(one->transport);
+    if (one->match) net_match_destroy(one->match);
+    memset(one, 0, sizeof *one);
+}
+
+void draw_members(scenario* self) {
+    base_rng rng = base_rng_make(self->config.seed, 2);
+    for (uint32_t i = 0; i < self->config.clients; i++) {
+        member* one = &self->members[i];
+        one->join_step = 1;
+        one->goes_dark = self->config.dark_tick != 0 && i % 2 == 0;
+        // Whoever goes dark plays by then, and is there when the light comes back.
+        if (self->config.has_churn && !one->goes_dark) {
+            one->join_step = 1 + base_rng_below(&rng, self->config.ticks * 2 / 3);
+            if (base_rng_chance(&rng, 0.3)) {
+                one->leave_step = one->join_step + 30 + base_rng_below(&rng, self->config.ticks);
+            }
+        }
+    }
+}
+
+static void set_light(scenario* self, member* one, uint32_t index, uint32_t step) {
+    net_link_config link = link_of(self, index);
+    if (step == self->config.dark_tick) {
+        link.loss_percent = 100;
+        net_sim_link_set(one->transport, &link);
+        net_client_report report = net_client_get_report(one->client);
+        if (report.tick > 0) one->dark_client = report.client;
+    } else if (step == self->config.dark_tick + self->config.dark_ticks) {
+        net_sim_link_set(one->transport, &link);
+    }
+}
+
+// Into what the server would never write again by itself.
+static void vandalize(member* one) {
+    ecs_world* world = net_match_world(one->match);
+    const swarm_context* context = net_match_context(one->match);
+    ecs_query_iter iter = ecs_query_begin(world, context->movers);
+    while (ecs_query_next(&iter)) {
+        ecs_vec2* pos = iter.rows.columns[0];
+        for (uint32_t i = 0; i < iter.rows.count; i += 7) {
+            pos[i].x = pos[i].x > 0 ? pos[i].x - 9 : pos[i].x + 9;
+            one->is_vandalized = true;
+        }
+    }
+}
+
+static void shout(scenario* self, member* one) {
+    if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING ||
+        net_client_player(one->client) == ECS_ENTITY_NONE || one->shouts >= 40 ||
+        !base_rng_chance(&one->rng, 0.1))
+        return;
+    uint32_t number = one->shouts + 1;
+    net_result result = net_client_send_event(one->client, 4, &number);
+    if (result == NET_OK) one->shouts++;
+    // Closed: the server said goodbye, the phase follows when the connection has ended.
+    else if (result != NET_ERR_CLOSED)
+        scenario_fail(self, "event check: a shout was refused");
+}
+
+void step_member(scenario* self, uint32_t index, uint32_t step, trace_target* target) {
+    member* one = &self->members[index];
+    if (one->is_done || step < one->join_step) return;
+    if (!one->is_started) open_member(self, index, target);
+    if (one->goes_dark) set_light(self, one, index, step);
+    net_client_service(one->client, self->now_us);
+    if (index == 0 && self->config.vandal_tick && step == self->config.vandal_tick) vandalize(one);
+    check_groups(self, one);
+    net_client_tick(one->client, self->now_us, NULL);
+    shout(self, one);
+    if (one->leave_step && step == one->leave_step) net_client_leave(one->client, self->now_us);
+    if (net_client_get_phase(one->client) != NET_CLIENT_ENDED) return;
+    check_member(self, one);
+    net_transport_stats stats;
+    one->transport->ops->stats(one->transport, &stats);
+    self->result.datagrams_lost += stats.sim_dropped;
+    one->is_done = true;
+}
