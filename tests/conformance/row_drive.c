@@ -76,7 +76,7 @@ static uint64_t astonishment(const row_coder* coder, uint32_t component) {
 static void code_together(row_coder* coder, const driven_guess* guesses, uint32_t count) {
     const cf_tables* tables = coder->layout->tables;
     uint32_t symbol = 0, other = 1u << count;
-    int classes[AT_ONCE];
+    int classes[AT_ONCE] = {0};
     for (uint32_t i = 0; i < count; i++) {
         uint64_t word = coder->row[guesses[i].field];
         classes[i] = guesses[i].class;

@@ -111,7 +111,7 @@ static void code_warm(row_coder* coder) {
     uint32_t first = coder->lead >= 0 ? 1 : 0, symbol = 0;
     if (coder->warm_count <= first) return;
     uint32_t count = coder->warm_count - first;
-    int classes[WARM_MAX];
+    int classes[WARM_MAX] = {0};
     for (uint32_t i = 0; i < count; i++) {
         classes[i] = coder->plans[coder->warm[first + i]].class;
         symbol |= (uint32_t)coder->is_coded[coder->warm[first + i]] << i;
