@@ -2,7 +2,8 @@
 // A trace is what a client says it applied. It is read whole and sorted by tick and entity, so that one
 // run of the log proves all of it: at each tick the rows of that tick are compared with the server's
 // world, of which a client may not see all: any choice of hidden classes is right (who may see what is the
-// interest rules' business, and a log does not know them). Ticks must not fall per client and entity, in the order of the file.
+// interest rules' business, and a log does not know them). Ticks must not fall per client and entity, in
+// the order of the file.
 #include "base/text.h"
 #include "log_read.h"
 #include "net/scope.h"

@@ -31,7 +31,8 @@ void net_row_world_destroy(net_row_world* target, ecs_entity handle);
 /// A bit per component of the layout whose words differ.
 uint64_t net_row_changed(const net_row_template* entry, const uint64_t* old_row,
                          const uint64_t* row);
-/// Write the components of a mask of these bits (UINT64_MAX: all). @return false: the entity lacks one of them (or is dead).
+/// Write the components of a mask of these bits (UINT64_MAX: all). @return false: the entity lacks one of
+/// them (or is dead).
 bool net_row_world_write(net_row_world* target, ecs_entity handle, const net_row_template* entry,
                          const uint64_t* row, uint64_t components);
 /// Quantise a living entity as it stands. @return false: it lacks a component.

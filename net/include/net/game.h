@@ -102,7 +102,7 @@ typedef struct net_game_start {
     uint64_t seed;
     const double* settings;         ///< values, in the order of the module's table
     uint32_t setting_count;
-    const net_game_services* services; ///< valid as long as the match; NULL on a client, or without is_rewinding and interest
+    const net_game_services* services; ///< as long as the match; NULL on a client, or without is_rewinding and interest
 } net_game_start;
 
 /// A player who joins.

@@ -27,7 +27,7 @@ static void text_is_escaped_and_bytes_are_hex(void** state) {
     event.tick = UINT64_MAX;
     event.payload = (ProtobufCBinaryData){3, (uint8_t*)"\x00\xff\x1a"};
     check(&event.base, "{\"number\":0,\"message\":0,\"tick\":18446744073709551615,\"target\":0,"
-                       "\"payload\":\"00ff1a\"}");
+                       "\"payload\":\"00ff1a\",\"is_alone\":false}");
     Sample__Note note = SAMPLE__NOTE__INIT;
     note.fruit = SAMPLE__FRUIT__PEAR;
     note.text = "a \"b\" \\ \n\xc3\xa9";

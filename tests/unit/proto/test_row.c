@@ -10,7 +10,8 @@
 enum { WORDS_MAX = 64, BYTES_MAX = 1024, ROUNDS = 400, STEPS = 12 };
 
 // A layout from a text: a word per component, a letter per field.
-//   b bool, x exact float, X exact double, q 16-bit float, p 3-bit float, i exact i32, l exact i64, u u8 from 1, e entity,
+//   b bool, x exact float, X exact double, q 16-bit float, p 3-bit float, i exact i32, l exact i64, u u8
+//   from 1, e entity,
 //   n 9-bit integer; "r" alone is a rotation of 9 bits, "R" one of 15; a word beginning with 'v' is a velocity of
 //   12-bit floats, one with 's' a position of 16-bit floats that is the integral of the component before it.
 static void add_field(proto_layout* layout, char letter) {
