@@ -108,6 +108,8 @@ void proto_layout_finish(proto_layout* layout) {
         proto_row_component* component = &layout->components[c];
         component->shape = (uint8_t)shape_of(layout, component);
         component->is_driven = make_driven(layout, component);
+        proto_row_field* first = &layout->fields[component->field_first];
+        if (component->is_rotation) first->drive = proto_rotation_unit(first[1].quant.q_max);
         if (component->is_driven) layout->components[component->integral - 1].is_source = true;
         bits += component_bits_max(layout, component);
     }

@@ -159,9 +159,12 @@ proto_rotation_guess proto_rotation_expect(uint64_t q_max, const uint64_t* base,
     return guess;
 }
 
-void proto_rotation_words(const proto_rotation_guess* guess, uint64_t q_max, uint32_t largest,
-                          uint64_t* three) {
-    int64_t unit = (int64_t)root(2 * q_max * q_max << 2 * PART_SHIFT);
+int64_t proto_rotation_unit(uint64_t q_max) {
+    return (int64_t)root(2 * q_max * q_max << 2 * PART_SHIFT);
+}
+
+void proto_rotation_words(const proto_rotation_guess* guess, uint64_t q_max, int64_t unit,
+                          uint32_t largest, uint64_t* three) {
     int64_t length = guess->length > 0 ? guess->length : 1;
     if (guess->parts[largest] < 0) unit = -unit;
     for (uint32_t i = 0, n = 0; i < 4; i++) {

@@ -24,6 +24,8 @@ typedef struct proto_rotation_guess {
 /// `base2` may be NULL; `ticks` 0: as base.
 proto_rotation_guess proto_rotation_expect(uint64_t q_max, const uint64_t* base,
                                            const uint64_t* base2, uint32_t ticks, uint32_t ticks2);
+/// The length 1 in the parts of a guess.
+int64_t proto_rotation_unit(uint64_t q_max);
 /// The three words after `largest`, when that is the largest.
-void proto_rotation_words(const proto_rotation_guess* guess, uint64_t q_max, uint32_t largest,
-                          uint64_t* three);
+void proto_rotation_words(const proto_rotation_guess* guess, uint64_t q_max, int64_t unit,
+                          uint32_t largest, uint64_t* three);

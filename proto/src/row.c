@@ -88,7 +88,8 @@ static void code_rotation(row_coder* coder, uint32_t c) {
     proto_rotation_guess guess = proto_rotation_expect(quant->q_max, coder->base + first,
                                                        coder->base2 ? coder->base2 + first : NULL,
                                                        coder->ticks, coder->ticks2);
-    proto_rotation_words(&guess, quant->q_max, guess.largest, expected);
+    int64_t unit = coder->layout->fields[first].drive;
+    proto_rotation_words(&guess, quant->q_max, unit, guess.largest, expected);
     int32_t scale = coder->base2 ? (int32_t)proto_row_line_scale(coder, guess.motion) : -1;
     uint64_t largest = words[0];
     bool is_other = coder->writer && largest != guess.largest;
@@ -97,7 +98,7 @@ static void code_rotation(row_coder* coder, uint32_t c) {
     if (is_other) {
         largest = row_bits(coder, largest, 2);
         if (coder->reader) words[0] = largest;
-        proto_rotation_words(&guess, quant->q_max, (uint32_t)largest, expected);
+        proto_rotation_words(&guess, quant->q_max, unit, (uint32_t)largest, expected);
         proto_row_scaled(coder, scale, quant, expected[0], &words[1], NULL);
     }
     proto_row_scaled(coder, scale, quant, expected[1], &words[2], NULL);
@@ -256,17 +257,30 @@ static void code_component(row_coder* coder, uint32_t c) {
     coder->surprise /= 2;
 }
 
-static void code_row(row_coder* coder, const proto_row_base* base, uint32_t* component_bits) {
-    coder->tables = coder->layout->tables ? coder->layout->tables : proto_tables_builtin();
+// Every member but the plans, one by one: clearing the struct would cost as much as coding a small row.
+static void begin(row_coder* coder, const proto_layout* layout, const proto_row_base* base) {
+    coder->layout = layout;
+    coder->tables = layout->tables ? layout->tables : proto_tables_builtin();
     coder->base = base->base;
+    coder->base2 = NULL;
+    coder->writer = NULL;
+    coder->reader = NULL;
+    coder->pending = 0;
+    coder->pending_bits = 0;
+    coder->surprise = 0;
+    coder->warm_count = 0;
+    coder->ticks = base->ticks <= ROW_TICKS_MAX ? base->ticks : 0;
+    coder->ticks2 = 0;
     coder->is_first = true;
-    if (base->ticks <= ROW_TICKS_MAX) coder->ticks = base->ticks;
-    if (coder->ticks > 0) {
-        coder->has_base2 = base->base2 && base->ticks2 >= 1 && base->ticks2 <= ROW_TICKS2_MAX;
-        // What has no second row rests.
-        coder->base2 = coder->has_base2 ? base->base2 : base->base;
-        coder->ticks2 = coder->has_base2 ? base->ticks2 : 1;
-    }
+    coder->has_base2 = coder->is_any_certain = coder->is_moving = coder->has_lead = false;
+    if (coder->ticks == 0) return;
+    coder->has_base2 = base->base2 && base->ticks2 >= 1 && base->ticks2 <= ROW_TICKS2_MAX;
+    // What has no second row rests.
+    coder->base2 = coder->has_base2 ? base->base2 : base->base;
+    coder->ticks2 = coder->has_base2 ? base->ticks2 : 1;
+}
+
+static void code_row(row_coder* coder, uint32_t* component_bits) {
     proto_row_plan(coder);
     proto_row_head(coder);
     for (uint32_t i = 0; i < coder->layout->component_count; i++) {
@@ -282,23 +296,21 @@ void proto_row_write(const proto_layout* layout, const proto_row_base* base, con
                      bool is_listed, proto_bit_writer* writer, uint32_t* component_bits) {
     (void)is_listed; // every first symbol leaves the code of "absent" free
     row_coder coder;
-    memset(&coder, 0, offsetof(row_coder, plans));
-    coder.layout = layout;
-    coder.row = (uint64_t*)(uintptr_t)row;
+    begin(&coder, layout, base);
+    coder.row = (uint64_t*)(uintptr_t)row; // not written to: there is no reader
     coder.writer = writer;
-    code_row(&coder, base, component_bits);
+    code_row(&coder, component_bits);
 }
 
 void proto_row_read(const proto_layout* layout, const proto_row_base* base, bool is_listed,
                     uint64_t* row, proto_bit_reader* reader, uint32_t* component_bits) {
     (void)is_listed;
     row_coder coder;
-    memset(&coder, 0, offsetof(row_coder, plans));
-    coder.layout = layout;
+    begin(&coder, layout, base);
     coder.row = row;
     coder.reader = reader;
     memcpy(row, base->base, layout->field_count * sizeof *row);
-    code_row(&coder, base, component_bits);
+    code_row(&coder, component_bits);
 }
 
 void proto_row_write_absent(proto_bit_writer* writer) {

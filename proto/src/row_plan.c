@@ -26,9 +26,11 @@ static const uint8_t line_class[CLASS_FIELDS][CLASS_SCALES] = {
 
 uint32_t proto_row_line_scale(const row_coder* coder, uint64_t motion) {
     uint32_t scale = row_log(coder->ticks);
-    if (motion > 0)
-        scale += (row_log((motion + coder->ticks2 - 1) / coder->ticks2) + 1) /
-                 (coder->ticks <= TICKS_SHORT ? 5 : 3);
+    if (motion > 0) {
+        if (coder->ticks2 > 1) motion = (motion + coder->ticks2 - 1) / coder->ticks2;
+        uint32_t speed = row_log(motion) + 1;
+        scale += coder->ticks <= TICKS_SHORT ? speed / 5 : speed / 3;
+    }
     return scale < PROTO_NUMBER_SCALES ? scale : PROTO_NUMBER_SCALES - 1;
 }
 

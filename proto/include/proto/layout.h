@@ -18,7 +18,7 @@ typedef struct proto_row_field {
     proto_quant quant;
     uint32_t offset_bytes; ///< of this element inside the component's memory
     /// Of a component that is the integral of another, per tick in 2^-20 of its own steps, by proto_layout_finish:
-    /// what a step of the other's field adds, and what its q = 0 adds.
+    /// what a step of the other's field adds, and what its q = 0 adds. (Of a rotation: its length in coding.)
     int64_t drive, drive_zero;
 } proto_row_field;
 
