@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Each entity has a home: two cache lines with the codes of its usual blobs, found by comparing a few numbers; no
-// hash, and the bits themselves lie there when they are 64 or less. What does not fit or is unusual (a base whose
+// hash, and the bits themselves lie there when they are 64 or less. Whoever has more goes on in a further home;
+// there are as many of those as the most that a tick wanted so far. What does not fit or is unusual (a base whose
 // age has no byte) goes into a table by a hash of the whole key. Longer bits lie in an arena, each blob from a
 // multiple of 8 bytes, so that appending moves whole words. A tick begins by raising the stamp: homes and
 // places of another stamp are empty, so nothing is cleared.
@@ -17,7 +18,12 @@
 
 #include <string.h>
 
-enum { TABLE_BITS_MIN = 8, ARENA_ALIGN = 8, POINTER_WORDS = sizeof(void*) / sizeof(uint32_t) };
+enum {
+    TABLE_BITS_MIN = 8,
+    FURTHER_MIN = 256,
+    ARENA_ALIGN = 8,
+    POINTER_WORDS = sizeof(void*) / sizeof(uint32_t)
+};
 
 #define CELL_NONE UINT32_C(0xFFFFFFFF) // of a key that has no cell
 
@@ -37,14 +43,18 @@ void net_blobs_init(net_blobs* blobs, const base_allocator* allocator, const net
     blobs->trio_count = 3;
 }
 
+static size_t all_homes(const net_blobs* blobs) {
+    return (size_t)blobs->home_count + blobs->further_capacity;
+}
+
 static size_t parts_bytes(const net_blobs* blobs) {
-    return (size_t)blobs->home_count * NET_BLOB_CELLS * sizeof *blobs->home_parts;
+    return all_homes(blobs) * NET_BLOB_CELLS * sizeof *blobs->home_parts;
 }
 
 void net_blobs_deinit(net_blobs* blobs) {
     if (blobs->table)
         base_release(blobs->allocator, blobs->table, sizeof(net_blob_place) << blobs->table_bits);
-    base_release(blobs->allocator, blobs->homes, blobs->home_count * sizeof *blobs->homes);
+    base_release(blobs->allocator, blobs->homes, all_homes(blobs) * sizeof *blobs->homes);
     if (blobs->home_parts) base_release(blobs->allocator, blobs->home_parts, parts_bytes(blobs));
     base_release(blobs->allocator, blobs->arena, blobs->arena_capacity);
     base_release(blobs->allocator, blobs->parts, blobs->part_capacity * sizeof *blobs->parts);
@@ -56,14 +66,21 @@ static bool grow_table(net_blobs* blobs, uint32_t bits);
 // The tick is new: homes need not be kept.
 static bool reserve_homes(net_blobs* blobs) {
     uint32_t count = net_history_index_end(blobs->history);
-    if (count <= blobs->home_count) return true;
-    base_release(blobs->allocator, blobs->homes, blobs->home_count * sizeof *blobs->homes);
+    uint32_t further = blobs->further_capacity;
+    while (further < blobs->further_wanted)
+        further = further ? further * 2 : FURTHER_MIN;
+    blobs->further_count = blobs->further_wanted = 0;
+    if (count <= blobs->home_count && further == blobs->further_capacity) return true;
+    if (count < blobs->home_count) count = blobs->home_count;
+    base_release(blobs->allocator, blobs->homes, all_homes(blobs) * sizeof *blobs->homes);
     if (blobs->home_parts) base_release(blobs->allocator, blobs->home_parts, parts_bytes(blobs));
     blobs->home_parts = NULL;
-    blobs->home_count = 0;
-    blobs->homes = base_allocate_zero(blobs->allocator, count * sizeof *blobs->homes);
+    blobs->home_count = blobs->further_capacity = 0;
+    size_t all = (size_t)count + further;
+    blobs->homes = base_allocate_zero(blobs->allocator, all * sizeof *blobs->homes);
     if (!blobs->homes) return false;
     blobs->home_count = count;
+    blobs->further_capacity = further;
     if (!blobs->is_counted) return true;
     blobs->home_parts = base_allocate_zero(blobs->allocator, parts_bytes(blobs));
     return blobs->home_parts != NULL;
@@ -79,7 +96,7 @@ bool net_blobs_begin(net_blobs* blobs, ecs_tick tick) {
     if (++blobs->stamp == 0) {
         // After 2^32 ticks: what is left of the first ones must not come back.
         memset(blobs->table, 0, sizeof(net_blob_place) << blobs->table_bits);
-        memset(blobs->homes, 0, blobs->home_count * sizeof *blobs->homes);
+        memset(blobs->homes, 0, all_homes(blobs) * sizeof *blobs->homes);
         blobs->stamp = 1;
     }
     return true;
@@ -106,44 +123,57 @@ static uint32_t cell_key(const net_blobs* blobs, const net_blob_key* key) {
     return net_blob_cell_key(key, trio);
 }
 
-static const net_blob_cell* find_cell(const net_blobs* blobs, uint32_t index, uint32_t key) {
-    const net_blob_home* home = &blobs->homes[index];
-    if (home->stamp != blobs->stamp) return NULL;
-    for (uint32_t i = 0; i < home->count; i++) {
-        if (home->cells[i].key == key) return &home->cells[i];
+// The cell of a key, in the home of an index or a further one. @return false, and *home is the last of them.
+static bool find_cell(const net_blobs* blobs, uint32_t key, uint32_t* home, uint32_t* cell) {
+    for (;;) {
+        const net_blob_home* at = &blobs->homes[*home];
+        for (uint32_t i = 0; i < at->count; i++) {
+            if (at->cells[i].key != key) continue;
+            *cell = i;
+            return true;
+        }
+        if (at->next == 0) return false;
+        *home = at->next;
     }
-    return NULL;
 }
 
-static void blob_of(const net_blobs* blobs, uint32_t index, const net_blob_cell* cell,
-                    net_blob* blob) {
-    blob->code = cell->code;
-    blob->offset = (uint32_t)cell->code;
-    blob->bits = cell->bits;
-    blob->head_bits = cell->head_bits;
-    blob->parts_first = 0;
-    if (!blobs->is_counted) return;
-    uint32_t i = (uint32_t)(cell - blobs->homes[index].cells);
-    blob->parts_first = blobs->home_parts[index * NET_BLOB_CELLS + i];
+static void take_cell(const net_blobs* blobs, uint32_t home, uint32_t cell, net_blob* blob) {
+    const net_blob_cell* from = &blobs->homes[home].cells[cell];
+    blob->code = from->code;
+    blob->offset = (uint32_t)from->code;
+    blob->bits = from->bits;
+    blob->head_bits = from->head_bits;
+    blob->parts_first = blobs->is_counted ? blobs->home_parts[home * NET_BLOB_CELLS + cell] : 0;
 }
 
-// @return false when it is full.
+static void begin_home(const net_blobs* blobs, uint32_t home) {
+    blobs->homes[home].stamp = blobs->stamp;
+    blobs->homes[home].count = blobs->homes[home].next = 0;
+}
+
+// @return false when there is no room.
 static bool put_cell(net_blobs* blobs, uint32_t index, uint32_t key, const net_blob* blob) {
-    net_blob_home* home = &blobs->homes[index];
-    if (home->stamp != blobs->stamp) {
-        home->stamp = blobs->stamp;
-        home->count = 0;
+    uint32_t home = index, cell;
+    if (blobs->homes[home].stamp != blobs->stamp) begin_home(blobs, home);
+    (void)find_cell(blobs, CELL_NONE, &home, &cell); // the last one
+    if (blobs->homes[home].count == NET_BLOB_CELLS) {
+        blobs->further_wanted++;
+        if (blobs->further_count == blobs->further_capacity) return false;
+        uint32_t further = blobs->home_count + blobs->further_count++;
+        begin_home(blobs, further);
+        blobs->homes[home].next = further;
+        home = further;
     }
-    if (home->count == NET_BLOB_CELLS) return false;
-    home->cells[home->count] = (net_blob_cell){
+    net_blob_home* into = &blobs->homes[home];
+    into->cells[into->count] = (net_blob_cell){
         .key = key,
         .bits = blob->bits,
         .head_bits = blob->head_bits,
         .code = blob->bits <= NET_BLOB_INLINE_BITS ? blob->code : blob->offset,
     };
     if (blobs->is_counted)
-        blobs->home_parts[index * NET_BLOB_CELLS + home->count] = blob->parts_first;
-    home->count++;
+        blobs->home_parts[home * NET_BLOB_CELLS + into->count] = blob->parts_first;
+    into->count++;
     return true;
 }
 
@@ -200,16 +230,15 @@ static bool put_place(net_blobs* blobs, const net_blob_key* key, const net_blob*
     return true;
 }
 
-static bool find(const net_blobs* blobs, const net_blob_key* key, uint32_t cell, net_blob* blob) {
-    if (cell != CELL_NONE) {
-        const net_blob_cell* found = find_cell(blobs, key->index, cell);
-        if (found) {
-            blob_of(blobs, key->index, found, blob);
+static bool find(const net_blobs* blobs, const net_blob_key* key, uint32_t wanted, net_blob* blob) {
+    if (wanted != CELL_NONE) {
+        uint32_t home = key->index, cell;
+        if (blobs->homes[home].stamp != blobs->stamp) return false;
+        if (find_cell(blobs, wanted, &home, &cell)) {
+            take_cell(blobs, home, cell, blob);
             return true;
         }
-        if (blobs->homes[key->index].stamp != blobs->stamp ||
-            blobs->homes[key->index].count < NET_BLOB_CELLS)
-            return false;
+        if (blobs->homes[home].count < NET_BLOB_CELLS) return false;
     }
     const net_blob_place* place = find_place(blobs, key_low(key), key_high(key));
     if (place->stamp != blobs->stamp) return false;

@@ -36,11 +36,12 @@ typedef struct net_blob_cell {
     uint64_t code; ///< or the offset
 } net_blob_cell;
 
-/// All blobs of an entity that have room: found without a hash.
+/// The usual blobs of an entity: found without a hash. Whoever has more of them goes on in a further one.
 typedef struct net_blob_home {
     uint32_t stamp; ///< of the tick; another one: it is empty
     uint32_t count;
-    uint64_t unused;
+    uint32_t next; ///< position of the further one; 0: there is none
+    uint32_t unused;
     net_blob_cell cells[NET_BLOB_CELLS];
 } net_blob_home;
 
@@ -69,9 +70,11 @@ typedef struct net_blobs {
     bool is_solo, is_counted;
     uint32_t stamp;
     ecs_tick tick;
-    net_blob_home* homes; ///< [index]
+    net_blob_home* homes; ///< [index], then the further ones
     uint32_t home_count;
-    uint32_t* home_parts; ///< [index][cell], when they are counted
+    uint32_t further_capacity, further_count;
+    uint32_t further_wanted; ///< in this tick; those that did not fit are in the table
+    uint32_t* home_parts;    ///< [home][cell], when they are counted
     net_blob_trio trios[NET_BLOB_TRIOS];
     uint32_t trio_count;
     net_blob_place* table; ///< open addressing, a power of two
