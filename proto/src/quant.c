@@ -146,6 +146,16 @@ uint64_t proto_quant_canonical(const proto_quant* quant, uint64_t q) {
     return q;
 }
 
+// Rounds half away from zero, within the grid: below its beginning the result is 0 whatever the rounding, so only
+// positive numbers are rounded, by their exact fraction. NaN gives 0.
+static uint64_t quantise_double(const proto_quant* quant, double value) {
+    double q = (value - quant->min) / quant->step;
+    if (!(q > 0)) return 0;
+    if (q >= (double)quant->q_max) return quant->q_max;
+    uint64_t whole = (uint64_t)q;
+    return whole + (q - (double)whole >= 0.5);
+}
+
 static uint64_t quantise_float(const proto_quant* quant, uint64_t raw) {
     double value;
     if (quant->kind == PROTO_F32) {
@@ -155,12 +165,7 @@ static uint64_t quantise_float(const proto_quant* quant, uint64_t raw) {
     } else {
         memcpy(&value, &raw, sizeof value);
     }
-    double steps = (value - quant->min) / quant->step;
-    if (!(steps > 0)) return 0; // NaN too
-    if (steps >= (double)quant->q_max) return quant->q_max;
-    // base_round_i64 of what is left: half away from zero.
-    int64_t whole = (int64_t)steps;
-    return (uint64_t)(whole + (steps - (double)whole >= 0.5));
+    return quantise_double(quant, value);
 }
 
 // Whole numbers never go through double: 64-bit fields would lose their low bits.
@@ -179,6 +184,11 @@ static uint64_t quantise_whole(const proto_quant* quant, uint64_t raw) {
 }
 
 uint64_t proto_quantise(const proto_quant* quant, const void* value) {
+    if (quant->kind == PROTO_F32 && !quant->is_exact) { // what most of a world is
+        float narrow;
+        memcpy(&narrow, value, sizeof narrow);
+        return quantise_double(quant, (double)narrow);
+    }
     uint64_t raw = read_raw(quant->kind, value);
     if (quant->kind == PROTO_BOOL) return raw != 0;
     if (quant->is_exact) return proto_quant_canonical(quant, raw);
@@ -187,12 +197,15 @@ uint64_t proto_quantise(const proto_quant* quant, const void* value) {
 
 void proto_dequantise(const proto_quant* quant, uint64_t q, void* value) {
     BASE_ASSERT(quant->bits == 64 || q >> quant->bits == 0);
+    if (quant->kind == PROTO_F32 && !quant->is_exact) {
+        if (q > quant->q_max) q = quant->q_max;
+        float narrow = (float)(quant->min + (double)q * quant->step);
+        memcpy(value, &narrow, sizeof narrow);
+        return;
+    }
     q = proto_quant_canonical(quant, q);
     if (quant->is_exact) {
         write_raw(quant->kind, q, value);
-    } else if (quant->kind == PROTO_F32) {
-        float narrow = (float)(quant->min + (double)q * quant->step);
-        memcpy(value, &narrow, sizeof narrow);
     } else if (quant->kind == PROTO_F64) {
         double wide = quant->min + (double)q * quant->step;
         memcpy(value, &wide, sizeof wide);

@@ -321,8 +321,57 @@ static void running_out_of_memory_leaves_nothing_behind(void** state) {
     ecs_world_destroy(world);
 }
 
+static const char moving_text[] =
+    "body { \n"
+    "  \"pos:p2\"{ _replicate:b=yes; _min:r=0; _max:r=511; _step:r=0.0078125; _integral:t=\"vel\" "
+    "}\n"
+    "  \"turn:p4\"{ _replicate:b=yes; _bits:i=9; _rotation:b=yes; value:p4=0,0,0,1 }\n"
+    "  \"vel:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63.96875; _step:r=0.03125 }\n"
+    "}\n";
+
+static void rotations_and_integrals_are_rows(void** state) {
+    (void)state;
+    ecs_world* world = open_world(moving_text);
+    net_schema* schema = open_schema(world, NULL, 0);
+    net_rows* rows = net_schema_rows(schema);
+    const net_row_template* entry = net_rows_by_number(rows, 0);
+    assert_int_equal(entry->layout.field_count, 8);
+    assert_true(entry->layout.components[1].is_rotation);
+    static const uint64_t identity[] = {3, 255, 255, 255};
+    assert_memory_equal(entry->defaults + 2, identity, sizeof identity);
+    assert_false(entry->layout.components[0].is_driven); // how long is a tick?
+    net_rows_set_tick_rate(rows, 60);
+    assert_true(entry->layout.components[0].is_driven);
+    assert_int_equal(entry->layout.components[0].integral, 3);
+    net_schema_destroy(schema);
+    ecs_world_destroy(world);
+}
+
+static void trained_tables_are_a_part_of_the_schema(void** state) {
+    (void)state;
+    ecs_world* world = open_world(moving_text);
+    net_schema* schema = open_schema(world, NULL, 0);
+    uint64_t hash = net_schema_hash(schema);
+    static proto_tables trained;
+    trained = *proto_tables_builtin();
+    trained.expected[3]++;
+    assert_int_equal(net_schema_set_tables(schema, &trained), NET_OK);
+    assert_true(net_schema_hash(schema) != hash);
+    uint32_t count;
+    const net_schema_item* items = net_schema_items(schema, &count);
+    assert_string_equal(items[0].name, "component pos");
+    assert_string_equal(items[3].name, "tables rows");
+    assert_ptr_equal(net_rows_by_number(net_schema_rows(schema), 0)->layout.tables, &trained);
+    assert_int_equal(net_schema_set_tables(schema, NULL), NET_OK);
+    assert_true(net_schema_hash(schema) == hash);
+    net_schema_destroy(schema);
+    ecs_world_destroy(world);
+}
+
 int main(void) {
     const struct CMUnitTest cases[] = {
+        TEST(rotations_and_integrals_are_rows),
+        TEST(trained_tables_are_a_part_of_the_schema),
         TEST(items_are_named_and_sorted),
         TEST(the_order_of_loading_and_what_is_private_do_not_matter),
         TEST(what_the_wire_means_matters),
