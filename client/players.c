@@ -225,12 +225,15 @@ static const char* end_name(net_client_end end) {
 }
 
 // The line of one client, and its share of the exit code.
-static int finish_player(client_program* self, client_player* one) {
+static int finish_player(client_program* self, client_player* one,
+                         uint64_t dropped[NET_DROP_COUNT]) {
     net_client_end end = net_client_get_end(one->client);
     if (end == NET_CLIENT_END_REFUSED) return client_say_refused(self, one->client);
     if (end == NET_CLIENT_END_UNREACHABLE) return client_say_unreachable(self, one->client);
     net_client_report report = net_client_get_report(one->client);
     if (report.client == 0) return CLIENT_EXIT_CLEAN; // left before welcome
+    for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
+        dropped[i] += report.dropped[i];
     printf("client id=%" PRIu32 " tick=%" PRIu64 " entities=%" PRIu32 " components=%" PRIu32
            " bytes=%" PRIu64 " mirror_hash=%016" PRIx64 " loading=%" PRIu32 " allocated=%" PRIu32
            " bad_transitions=%" PRIu64 " updates=%" PRIu64 " sim_dropped=%" PRIu64
@@ -242,6 +245,18 @@ static int finish_player(client_program* self, client_player* one) {
            report.recv_reliable_bytes, report.sent_bytes, report.rtt_ms, report.loss_percent,
            end_name(end));
     return end == NET_CLIENT_END_LOST ? CLIENT_EXIT_RUNTIME : CLIENT_EXIT_CLEAN;
+}
+
+// One line for all of them: every reason for which something had no effect, and how often.
+static void say_dropped(client_program* self, const uint64_t dropped[NET_DROP_COUNT]) {
+    char text[1024] = "";
+    for (uint32_t k = 0; k < NET_DROP_COUNT; k++) {
+        size_t size = strlen(text);
+        if (dropped[k] > 0)
+            (void)base_text_format(text + size, sizeof text - size, " %s=%" PRIu64,
+                                   net_drop_name((net_drop)k), dropped[k]);
+    }
+    if (text[0]) base_report(&self->reporter, NULL, 0, "note: dropped%s", text);
 }
 
 static void write_line(void* context, const char* line) {
@@ -261,14 +276,16 @@ static int dump_world(client_program* self, client_player* one) {
 
 int client_players_finish(client_program* self) {
     int code = CLIENT_EXIT_CLEAN;
+    uint64_t dropped[NET_DROP_COUNT] = {0};
     send_last_words(self);
     for (uint32_t i = 0; i < self->player_count; i++) {
-        int one = finish_player(self, &self->players[i]);
+        int one = finish_player(self, &self->players[i], dropped);
         if (one > code) code = one;
     }
     if (self->config.dump_world && self->players[0].match &&
         dump_world(self, &self->players[0]) != CLIENT_EXIT_CLEAN && code == CLIENT_EXIT_CLEAN) {
         code = CLIENT_EXIT_RUNTIME;
     }
+    say_dropped(self, dropped);
     return code;
 }
