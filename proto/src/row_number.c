@@ -17,47 +17,46 @@ static uint32_t symbol_of(int64_t difference, uint64_t size) {
     return row_log(size) + 5;
 }
 
-uint64_t proto_row_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
-                          uint64_t expected, uint64_t* word, bool* is_other) {
-    int64_t difference = 0;
-    uint64_t size = 0;
-    uint32_t symbol = 0;
-    if (coder->writer) {
-        difference = row_difference(*word, expected, quant->bits);
-        size = difference < 0 ? -(uint64_t)difference : (uint64_t)difference;
-        symbol = is_other && *is_other ? PROTO_NUMBER_OTHER : symbol_of(difference, size);
-        if (symbol >= SMALL_SYMBOLS && symbol < PROTO_NUMBER_WHOLE &&
-            (codes[PROTO_NUMBER_WHOLE] & 15u) + quant->bits <
-                (codes[symbol] & 15u) + (symbol - SMALL_SYMBOLS) / 2 + 3)
-            symbol = PROTO_NUMBER_WHOLE;
+static uint64_t magnitude(int64_t difference) {
+    return difference < 0 ? -(uint64_t)difference : (uint64_t)difference;
+}
+
+static uint64_t write_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
+                             uint64_t expected, uint64_t word) {
+    int64_t difference = row_difference(word, expected, quant->bits);
+    uint64_t size = magnitude(difference);
+    uint32_t symbol = symbol_of(difference, size), code = codes[symbol];
+    if (symbol < SIGNED_SYMBOLS) {
+        row_put(coder, code >> 4, code & 15);
+        return size;
     }
-    symbol = row_symbol(coder, codes, PROTO_NUMBER_SYMBOLS, symbol);
+    uint32_t low = symbol < SMALL_SYMBOLS ? 0 : (symbol - SMALL_SYMBOLS) / 2 + 2;
+    uint32_t whole = codes[PROTO_NUMBER_WHOLE];
+    bool is_whole = symbol >= SMALL_SYMBOLS && (whole & 15) + quant->bits < (code & 15) + low + 1;
+    if (is_whole || symbol == PROTO_NUMBER_WHOLE) {
+        row_put(coder, whole >> 4, whole & 15);
+        (void)row_bits(coder, word, quant->bits);
+        return size;
+    }
+    uint64_t rest = (size & (row_mask(low + 1) >> 1)) << 1 | (uint64_t)(difference < 0);
+    row_put(coder, code >> 4 | rest << (code & 15), (code & 15) + low + 1);
+    return size;
+}
+
+static uint64_t read_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
+                            uint64_t expected, uint64_t* word, bool* is_other) {
+    uint32_t symbol = row_symbol(coder, codes, PROTO_NUMBER_SYMBOLS, 0);
+    if (is_other) *is_other = symbol == PROTO_NUMBER_OTHER;
     if (symbol == PROTO_NUMBER_OTHER) {
-        if (is_other) *is_other = true;
         if (!is_other) coder->reader->failed = true;
         return 0;
     }
-    if (is_other) *is_other = false;
-    if (symbol == 0) {
-        if (coder->reader) *word = expected;
-        return 0;
-    }
     if (symbol == PROTO_NUMBER_WHOLE) {
-        uint64_t whole = row_bits(coder, coder->writer ? *word : 0, quant->bits);
-        if (coder->writer) return size;
-        *word = proto_quant_canonical(quant, whole);
-        difference = row_difference(*word, expected, quant->bits);
-        return difference < 0 ? -(uint64_t)difference : (uint64_t)difference;
-    }
-    if (coder->writer) {
-        if (symbol < SIGNED_SYMBOLS) return size;
-        uint32_t low = symbol < SMALL_SYMBOLS ? 0 : (symbol - SMALL_SYMBOLS) / 2 + 2;
-        row_put(coder, (size & (row_mask(low + 1) >> 1)) << 1 | (uint64_t)(difference < 0),
-                low + 1);
-        return size;
+        *word = proto_quant_canonical(quant, proto_bits_read(coder->reader, quant->bits));
+        return magnitude(row_difference(*word, expected, quant->bits));
     }
     bool is_negative = symbol % 2 == 0;
-    size = (symbol + 1) / 2;
+    uint64_t size = (symbol + 1) / 2;
     if (symbol >= SIGNED_SYMBOLS) {
         uint32_t low = symbol < SMALL_SYMBOLS ? 0 : (symbol - SMALL_SYMBOLS) / 2 + 2;
         uint64_t rest = proto_bits_read(coder->reader, low + 1);
@@ -69,6 +68,14 @@ uint64_t proto_row_number(row_coder* coder, const uint16_t* codes, const proto_q
     uint64_t value = is_negative ? expected - size : expected + size;
     *word = proto_quant_canonical(quant, value & row_mask(quant->bits));
     return size;
+}
+
+uint64_t proto_row_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
+                          uint64_t expected, uint64_t* word, bool* is_other) {
+    if (!coder->writer) return read_number(coder, codes, quant, expected, word, is_other);
+    if (!is_other || !*is_other) return write_number(coder, codes, quant, expected, *word);
+    row_put(coder, codes[PROTO_NUMBER_OTHER] >> 4, codes[PROTO_NUMBER_OTHER] & 15);
+    return 0;
 }
 
 uint32_t proto_row_golomb(row_coder* coder, uint32_t value, uint32_t order) {
