@@ -186,7 +186,7 @@ void header_write(bit_stream* bits, const cf_header* header);
 /// The rest is padding: at most 7 bits, all 0.
 bool is_padding(bit_stream* bits);
 
-// ---- mirror.c: "State body" and "Scope hash" --------------------------------------------------------
+// ---- body.c and mirror.c: "State body" and "Scope hash" --------------------------------------------------------
 
 typedef struct cf_mirror cf_mirror;
 
@@ -201,6 +201,13 @@ body_result mirror_take(cf_mirror* mirror, uint16_t seq, uint64_t tick, bit_stre
                         bit_stream* again);
 /// Newest tick of a decoded packet. @return false: none yet.
 bool mirror_tick(const cf_mirror* mirror, uint64_t* tick);
+/// What an event of `tick` that needs this entity is to do.
+typedef enum entity_state { ENTITY_HERE, ENTITY_TO_COME, ENTITY_GONE } entity_state;
+entity_state mirror_find(const cf_mirror* mirror, uint32_t handle, uint64_t tick);
+/// Who lives in a slot; 0: nobody.
+uint32_t mirror_handle(const cf_mirror* mirror, uint32_t slot);
+/// Falsify a word of what this client shows of a slot, as a fault of its own would. @return false: nobody is there.
+bool mirror_plant(cf_mirror* mirror, uint32_t slot);
 sample_result mirror_sample(const cf_mirror* mirror, const cf_header* header);
 uint64_t mirror_scope_hash(const cf_mirror* mirror, uint32_t* entities);
 
@@ -208,12 +215,20 @@ uint64_t mirror_scope_hash(const cf_mirror* mirror, uint32_t* entities);
 typedef struct mirror_counts {
     uint32_t creates, recreates, destroys, updates, late;
     uint32_t bases, settled, from_default, from_packet, second_rows, absent;
+    uint64_t rows, words;
 } mirror_counts;
 mirror_counts mirror_count(const cf_mirror* mirror);
 
 // ---- the two commands --------------------------------------------------------------------------------
 
 int vectors_check(const char* page_path);
-/// `game` names the tables whose schema is told; the hello always says breakout.
-int play(const char* page_path, const char* address, const char* expected_schema_hash,
-         const char* game);
+typedef struct play_options {
+    const char *page_path, *address, *schema_hash;
+    const char* game;      ///< whose tables are told; of "vectors" the hello says breakout
+    uint32_t loss_percent; ///< of datagrams that come and of packets that go, dropped on purpose
+    uint32_t seed;         ///< of that
+    uint32_t plant_ticks;  ///< falsify the mirror every so many of our ticks; 0: never
+    uint32_t rate_bytes_max;
+} play_options;
+
+int play(const play_options* options);

@@ -54,5 +54,6 @@ typedef struct game_tables {
     uint32_t event_position; ///< of that in the messages
 } game_tables;
 
+const game_tables* schema_game(const cf_schema* schema);
 /// NULL: no such game.
 const game_tables* game_find(const char* name);

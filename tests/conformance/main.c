@@ -2,14 +2,44 @@
 #include "conform.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { PLAY_WORDS = 6 };
+
+static int usage(void) {
+    fprintf(stderr,
+            "usage: conformance vectors WIRE.md\n"
+            "       conformance play WIRE.md ADDR:PORT SCHEMA_HASH GAME [OPTION NUMBER]...\n"
+            "A client written from WIRE.md alone: checks its vectors, or plays breakout or arena.\n"
+            "  --loss PERCENT   drop so many datagrams on purpose, both ways\n"
+            "  --seed N         of that\n"
+            "  --plant TICKS    show something wrong that often, and ask to be healed\n"
+            "  --rate BYTES     ask for so many per second\n");
+    return 2;
+}
+
+static bool take_option(play_options* options, const char* name, const char* number) {
+    uint32_t value = (uint32_t)strtoul(number, NULL, 10);
+    if (strcmp(name, "--loss") == 0)
+        options->loss_percent = value;
+    else if (strcmp(name, "--seed") == 0)
+        options->seed = value;
+    else if (strcmp(name, "--plant") == 0)
+        options->plant_ticks = value;
+    else if (strcmp(name, "--rate") == 0)
+        options->rate_bytes_max = value;
+    else
+        return false;
+    return true;
+}
 
 int main(int argc, char** argv) {
     if (argc == 3 && strcmp(argv[1], "vectors") == 0) return vectors_check(argv[2]);
-    if ((argc == 5 || argc == 6) && strcmp(argv[1], "play") == 0)
-        return play(argv[2], argv[3], argv[4], argc == 6 ? argv[5] : "breakout");
-    fprintf(stderr,
-            "usage: conformance vectors WIRE.md | play WIRE.md ADDR:PORT SCHEMA_HASH [TABLES]\n"
-            "A client written from WIRE.md alone: checks its vectors, or plays breakout.\n");
-    return 2;
+    if (argc < PLAY_WORDS || strcmp(argv[1], "play") != 0 || argc % 2 != 0) return usage();
+    play_options options = {
+        .page_path = argv[2], .address = argv[3], .schema_hash = argv[4], .game = argv[5]};
+    for (int i = PLAY_WORDS; i < argc; i += 2)
+        if (!take_option(&options, argv[i], argv[i + 1])) return usage();
+    return play(&options);
 }

@@ -1,107 +1,13 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: "State body" and "Scope hash". Two passes, as the page asks: a body is decoded into a list of
-// records against the rows that are there, and applied only when all of it was understood. While it is
-// decoded a tape of what was read is kept, so that it can be encoded once more.
+// WIRE.md: "State body" and "Scope hash", the second pass: records are applied when all of a body was understood.
+// The rows that were received are one thing, the world that this client shows another: what is told against a
+// base changes only what differs, and a world that went wrong stays so until it is told absolutely.
 #define XXH_INLINE_ALL
-#include "conform.h"
+#include "mirror.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-
-enum {
-    ROWS_KEPT = 64,
-    RECORDS_MAX = 32768,
-    TAPE_MAX = 1 << 18,
-    AGE_SETTLED = 255,
-    LISTS_KEPT = 128,
-    SECOND_MAX = 255,
-    SLACK_TICKS = 16, // of what is old enough to be forgotten
-};
-
-typedef struct stamped_row {
-    uint64_t tick;
-    uint64_t* words;
-} stamped_row;
-
-typedef struct slot_state {
-    bool is_alive;
-    bool was_told; ///< a record was applied: last_tick means something
-    uint32_t handle;
-    uint64_t last_tick;  ///< of the last applied record
-    uint64_t begin_tick; ///< lowest tick of a create received of this life
-    uint64_t other_tick; ///< last_tick when the present life began; with has_other
-    bool has_other;
-    uint64_t forgotten_tick; ///< newest row of this life that is not kept; with has_forgotten
-    bool has_forgotten;
-    const template_row* template;
-    stamped_row rows[ROWS_KEPT]; ///< by rising tick; the newest is what lives
-    uint32_t row_count;
-    uint64_t seen_body; ///< number of the last body with a record of this slot
-} slot_state;
-
-typedef struct index_state {
-    bool was_told;
-    uint64_t last_tick;    ///< of the last applied create or update, in whatever slot
-    uint64_t created_body; ///< number of the last body that creates it
-} index_state;
-
-typedef struct packet_list {
-    bool is_there;
-    uint16_t seq;
-    uint64_t tick;
-    uint32_t* slots; ///< rising
-    uint32_t count;
-} packet_list;
-
-typedef enum record_kind { RECORD_DESTROY, RECORD_CREATE, RECORD_UPDATE } record_kind;
-
-typedef struct cf_record {
-    record_kind kind;
-    uint32_t slot;
-    uint32_t handle;
-    uint64_t oldest_tick; ///< of its base rows; with has_base
-    bool has_base;
-    const template_row* template;
-    uint64_t* words;
-} cf_record;
-
-typedef enum tape_kind { TAPE_BITS, TAPE_GOLOMB, TAPE_ABSENT, TAPE_ROW } tape_kind;
-
-typedef struct tape_entry {
-    tape_kind kind;
-    uint32_t parameter; ///< bits or order
-    uint64_t value;
-    cf_bases bases;
-    const cf_layout* layout;
-    const uint64_t* words;
-} tape_entry;
-
-struct cf_mirror {
-    cf_schema* schema;
-    uint32_t index_max, index_bits;
-    slot_state** slots;
-    index_state* indices;
-    packet_list lists[LISTS_KEPT]; ///< by seq mod LISTS_KEPT
-    bool has_packet;
-    uint16_t newest_seq;
-    uint64_t body_number;
-    uint64_t newest_tick;
-    cf_record* records;
-    uint32_t record_count;
-    tape_entry* tape;
-    uint32_t tape_count;
-    mirror_counts counts;
-    // the body that is being read
-    bit_stream* bits;
-    uint16_t seq;
-    uint64_t tick;
-};
-
-static void* must(void* memory) {
-    if (!memory) abort();
-    return memory;
-}
 
 cf_mirror* mirror_create(cf_schema* schema, uint32_t index_max) {
     cf_mirror* made = must(calloc(1, sizeof *made));
@@ -125,6 +31,7 @@ static void forget_rows(slot_state* slot) {
 void mirror_destroy(cf_mirror* mirror) {
     for (uint32_t i = 0; i < mirror->index_max; i++) {
         if (mirror->slots[i]) forget_rows(mirror->slots[i]);
+        if (mirror->slots[i]) free(mirror->slots[i]->world);
         free(mirror->slots[i]);
     }
     for (uint32_t i = 0; i < LISTS_KEPT; i++)
@@ -143,255 +50,6 @@ mirror_counts mirror_count(const cf_mirror* mirror) {
 bool mirror_tick(const cf_mirror* mirror, uint64_t* tick) {
     *tick = mirror->newest_tick;
     return mirror->has_packet;
-}
-
-// ---- the tape ------------------------------------------------------------------------------------------
-
-static void record_on_tape(cf_mirror* mirror, tape_entry entry) {
-    if (mirror->tape_count == TAPE_MAX)
-        mirror->bits->failed = true; // longer than any body of 4,096 bytes
-    else
-        mirror->tape[mirror->tape_count++] = entry;
-}
-
-static uint64_t take_bits(cf_mirror* mirror, uint32_t count) {
-    uint64_t value = bits_read(mirror->bits, count);
-    record_on_tape(mirror, (tape_entry){TAPE_BITS, count, value, {0}, NULL, NULL});
-    return value;
-}
-
-static uint32_t take_golomb(cf_mirror* mirror, uint32_t order) {
-    uint32_t value = golomb_read(mirror->bits, order);
-    record_on_tape(mirror, (tape_entry){TAPE_GOLOMB, order, value, {0}, NULL, NULL});
-    return value;
-}
-
-static bool take_absent(cf_mirror* mirror) {
-    if (!row_read_absent(mirror->bits)) return false;
-    record_on_tape(mirror, (tape_entry){TAPE_ABSENT, 0, 0, {0}, NULL, NULL});
-    return true;
-}
-
-static void take_row(cf_mirror* mirror, cf_record* record, const cf_bases* bases) {
-    const cf_layout* layout = &record->template->layout;
-    record->words = must(calloc(layout->element_count + 1, sizeof(uint64_t)));
-    row_read(layout, bases, record->words, mirror->bits);
-    record_on_tape(mirror, (tape_entry){TAPE_ROW, 0, 0, *bases, layout, record->words});
-}
-
-static void play_tape(const cf_mirror* mirror, bit_stream* again) {
-    for (uint32_t i = 0; i < mirror->tape_count; i++) {
-        const tape_entry* entry = &mirror->tape[i];
-        if (entry->kind == TAPE_BITS)
-            bits_write(again, entry->value, entry->parameter);
-        else if (entry->kind == TAPE_GOLOMB)
-            golomb_write(again, entry->parameter, (uint32_t)entry->value);
-        else if (entry->kind == TAPE_ABSENT)
-            row_write_absent(again);
-        else
-            row_write(entry->layout, &entry->bases, entry->words, again);
-    }
-}
-
-// ---- decoding ------------------------------------------------------------------------------------------
-
-typedef struct slot_list {
-    uint32_t order;
-    uint64_t next;
-} slot_list;
-
-static slot_state* slot_at(cf_mirror* mirror, uint32_t number) {
-    slot_state** slot = &mirror->slots[number];
-    if (!*slot) *slot = must(calloc(1, sizeof **slot));
-    return *slot;
-}
-
-// NULL: the slot was named before in this body, or there is no room.
-static cf_record* add_record(cf_mirror* mirror, record_kind kind, uint32_t number) {
-    slot_state* slot = slot_at(mirror, number);
-    if (slot->seen_body == mirror->body_number || mirror->record_count == RECORDS_MAX) return NULL;
-    slot->seen_body = mirror->body_number;
-    cf_record* added = &mirror->records[mirror->record_count++];
-    *added = (cf_record){.kind = kind, .slot = number};
-    return added;
-}
-
-static cf_record* read_named(cf_mirror* mirror, record_kind kind, slot_list* list) {
-    uint64_t number = list->next + take_golomb(mirror, list->order);
-    if (mirror->bits->failed || number >= mirror->index_max) return NULL;
-    list->next = number + 1;
-    return add_record(mirror, kind, (uint32_t)number);
-}
-
-static body_result read_destroys(cf_mirror* mirror) {
-    uint32_t count = take_golomb(mirror, 0);
-    slot_list list = {0};
-    if (count > 0) list.order = (uint32_t)take_bits(mirror, 4);
-    for (uint32_t i = 0; i < count; i++)
-        if (!read_named(mirror, RECORD_DESTROY, &list)) return BODY_MALFORMED;
-    return mirror->bits->failed ? BODY_MALFORMED : BODY_DECODED;
-}
-
-static const template_row* read_template(cf_mirror* mirror) {
-    uint8_t parts[8];
-    uint32_t count = (uint32_t)take_bits(mirror, 3) + 1;
-    for (uint32_t i = 0; i < count; i++)
-        parts[i] = (uint8_t)take_bits(mirror, schema_wire_bits(mirror->schema));
-    return mirror->bits->failed ? NULL : schema_find(mirror->schema, parts, count);
-}
-
-static body_result read_creates(cf_mirror* mirror) {
-    uint32_t count = take_golomb(mirror, 0), index = 0;
-    slot_list list = {0};
-    const template_row* template = NULL;
-    if (count > 0) list.order = (uint32_t)take_bits(mirror, 4);
-    for (uint32_t i = 0; i < count; i++) {
-        cf_record* create = read_named(mirror, RECORD_CREATE, &list);
-        if (!create) return BODY_MALFORMED;
-        uint32_t generation = 1;
-        bool is_next = take_bits(mirror, 1);
-        index = is_next ? index + 1 : (uint32_t)take_bits(mirror, mirror->index_bits);
-        if (!take_bits(mirror, 1)) generation = (uint32_t)take_bits(mirror, 10);
-        if (!take_bits(mirror, 1)) template = read_template(mirror);
-        if (mirror->bits->failed || !template || generation == 0) return BODY_MALFORMED;
-        if (index == 0 || index > mirror->index_max) return BODY_MALFORMED;
-        if (mirror->indices[index].created_body == mirror->body_number) return BODY_MALFORMED;
-        mirror->indices[index].created_body = mirror->body_number;
-        create->handle = generation << 22 | index;
-        create->template = template;
-        take_row(mirror, create, &(cf_bases){.base = template->defaults});
-    }
-    return mirror->bits->failed ? BODY_MALFORMED : BODY_DECODED;
-}
-
-// ---- runs ----
-
-typedef enum run_kind { RUN_ABSOLUTE, RUN_BY_AGE, RUN_BY_PACKET } run_kind;
-
-typedef struct cf_run {
-    run_kind kind;
-    bool is_settled;
-    uint64_t base_tick;
-    uint32_t second; // d
-} cf_run;
-
-static const uint64_t* row_of_tick(const slot_state* slot, uint64_t tick) {
-    for (uint32_t i = 0; i < slot->row_count; i++)
-        if (slot->rows[i].tick == tick) return slot->rows[i].words;
-    return NULL;
-}
-
-// @return false: one of them is not there.
-static bool find_bases(const cf_mirror* mirror, const cf_run* run, const slot_state* slot,
-                       cf_bases* bases, cf_record* record) {
-    *bases = (cf_bases){.base = slot->template->defaults};
-    if (run->kind == RUN_ABSOLUTE) return true;
-    record->has_base = true;
-    if (run->is_settled) {
-        bases->base = NULL;
-        for (uint32_t i = 0; i < slot->row_count && slot->rows[i].tick <= run->base_tick; i++) {
-            bases->base = slot->rows[i].words;
-            record->oldest_tick = slot->rows[i].tick;
-        }
-        return bases->base;
-    }
-    bases->base = row_of_tick(slot, run->base_tick);
-    bases->ticks = (uint32_t)(mirror->tick - run->base_tick);
-    record->oldest_tick = run->base_tick - run->second;
-    if (run->second > run->base_tick) return false;
-    if (run->second > 0) bases->base2 = row_of_tick(slot, record->oldest_tick);
-    if (bases->base2) bases->ticks2 = run->second;
-    bool was_here = slot->has_forgotten && record->oldest_tick <= slot->forgotten_tick;
-    if (run->second > 0 && !bases->base2 && was_here) return false;
-    return bases->base != NULL;
-}
-
-static body_result miss(const cf_mirror* mirror, const slot_state* slot) {
-    bool is_late = mirror->has_packet && mirror->tick < mirror->newest_tick;
-    bool has_moved_on = slot && slot->was_told && slot->last_tick >= mirror->tick;
-    return is_late || has_moved_on ? BODY_WITHOUT_BASE : BODY_MALFORMED;
-}
-
-static body_result read_update(cf_mirror* mirror, const cf_run* run, cf_record* update) {
-    if (!update) return BODY_MALFORMED;
-    const slot_state* slot = mirror->slots[update->slot];
-    cf_bases bases;
-    if (!slot->is_alive || slot->begin_tick >= mirror->tick) return miss(mirror, slot);
-    update->handle = slot->handle;
-    update->template = slot->template;
-    if (mirror->indices[slot->handle & 0x3fffff].created_body == mirror->body_number)
-        return BODY_MALFORMED;
-    if (!find_bases(mirror, run, slot, &bases, update)) return miss(mirror, slot);
-    take_row(mirror, update, &bases);
-    mirror->counts.updates++;
-    mirror->counts.from_default += run->kind == RUN_ABSOLUTE;
-    mirror->counts.settled += run->is_settled;
-    mirror->counts.bases += run->kind == RUN_BY_AGE && !run->is_settled;
-    mirror->counts.from_packet += run->kind == RUN_BY_PACKET;
-    mirror->counts.second_rows += bases.base2 != NULL;
-    return mirror->bits->failed ? BODY_MALFORMED : BODY_DECODED;
-}
-
-static body_result read_records(cf_mirror* mirror, const cf_run* run) {
-    uint64_t count = (uint64_t)take_golomb(mirror, 1) + 1;
-    slot_list list = {.order = (uint32_t)take_bits(mirror, 4)};
-    for (uint64_t i = 0; i < count; i++) {
-        body_result result = read_update(mirror, run, read_named(mirror, RECORD_UPDATE, &list));
-        if (result != BODY_DECODED) return result;
-    }
-    return BODY_DECODED;
-}
-
-static body_result read_listed(cf_mirror* mirror, const cf_run* run, const packet_list* list) {
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (take_absent(mirror)) {
-            mirror->counts.absent++;
-            continue;
-        }
-        cf_record* update = add_record(mirror, RECORD_UPDATE, list->slots[i]);
-        body_result result = read_update(mirror, run, update);
-        if (result != BODY_DECODED) return result;
-    }
-    return mirror->bits->failed ? BODY_MALFORMED : BODY_DECODED;
-}
-
-static body_result read_run(cf_mirror* mirror) {
-    cf_run run = {.kind = (run_kind)take_bits(mirror, 2)};
-    const packet_list* list = NULL;
-    uint64_t age = 0;
-    if (run.kind > RUN_BY_PACKET) return BODY_MALFORMED;
-    if (run.kind == RUN_ABSOLUTE) return read_records(mirror, &run);
-    if (run.kind == RUN_BY_AGE) {
-        age = take_bits(mirror, 8);
-        if (age == 0) return BODY_MALFORMED;
-        if (age > mirror->tick) return miss(mirror, NULL);
-        run.is_settled = age == AGE_SETTLED;
-    } else {
-        uint16_t back = (uint16_t)take_bits(mirror, 6), wanted = (uint16_t)(mirror->seq - back);
-        list = &mirror->lists[wanted % LISTS_KEPT];
-        if (back == 0 || mirror->bits->failed) return BODY_MALFORMED;
-        if (!list->is_there || list->seq != wanted) return miss(mirror, NULL);
-        if (list->tick > mirror->tick) return BODY_MALFORMED;
-        age = mirror->tick - list->tick;
-        if (age > UINT32_MAX) return BODY_MALFORMED;
-    }
-    run.base_tick = mirror->tick - age;
-    run.second = take_golomb(mirror, 2);
-    if (mirror->bits->failed || run.second > (run.is_settled ? 0 : SECOND_MAX))
-        return BODY_MALFORMED;
-    return list ? read_listed(mirror, &run, list) : read_records(mirror, &run);
-}
-
-static body_result read_body(cf_mirror* mirror) {
-    if (mirror->bits->size_bits > 4096 * 8) return BODY_MALFORMED;
-    body_result result = read_destroys(mirror);
-    if (result == BODY_DECODED) result = read_creates(mirror);
-    if (result != BODY_DECODED) return result;
-    uint32_t runs = take_golomb(mirror, 0);
-    for (uint32_t r = 0; r < runs && result == BODY_DECODED; r++)
-        result = mirror->bits->failed ? BODY_MALFORMED : read_run(mirror);
-    if (result != BODY_DECODED) return result;
-    return !mirror->bits->failed && is_padding(mirror->bits) ? BODY_DECODED : BODY_MALFORMED;
 }
 
 // ---- applying ------------------------------------------------------------------------------------------
@@ -445,9 +103,20 @@ static void leave_other_slots(cf_mirror* mirror, const cf_record* record, uint64
     }
 }
 
+static void hear_of(cf_mirror* mirror, uint32_t handle, bool is_there, uint64_t tick) {
+    index_state* index = &mirror->indices[handle & 0x3fffff];
+    if (index->was_heard && index->record_tick > tick) return;
+    index->was_heard = true;
+    index->record_tick = tick;
+    index->handle = is_there ? handle : 0;
+}
+
 static void begin_life(cf_mirror* mirror, slot_state* slot, const cf_record* record,
                        uint64_t tick) {
     if (slot->is_alive) mirror->counts.recreates++;
+    if (slot->is_alive) hear_of(mirror, slot->handle, false, tick);
+    free(slot->world);
+    slot->world = NULL;
     leave_other_slots(mirror, record, tick);
     forget_rows(slot);
     slot->has_forgotten = false;
@@ -458,6 +127,16 @@ static void begin_life(cf_mirror* mirror, slot_state* slot, const cf_record* rec
     slot->template = record->template;
     slot->begin_tick = tick;
     mirror->counts.creates++;
+}
+
+// `before` is the newest row until now, NULL: none.
+static void change_world(slot_state* slot, const cf_record* record, const uint64_t* before) {
+    uint32_t count = record->template->layout.element_count;
+    bool is_whole = record->is_absolute || !before || !slot->world;
+    if (!slot->world || is_whole)
+        slot->world = must(realloc(slot->world, (count + 1) * sizeof *slot->world));
+    for (uint32_t i = 0; i < count; i++)
+        if (is_whole || before[i] != record->words[i]) slot->world[i] = record->words[i];
 }
 
 static void take_record(cf_mirror* mirror, cf_record* record, uint64_t tick) {
@@ -478,9 +157,13 @@ static void take_record(cf_mirror* mirror, cf_record* record, uint64_t tick) {
     }
     if (!is_row) {
         mirror->counts.destroys += slot->is_alive;
+        if (slot->is_alive) hear_of(mirror, slot->handle, false, tick);
         end_life(slot);
     } else {
         if (!is_same) begin_life(mirror, slot, record, tick);
+        change_world(slot, record,
+                     slot->row_count > 0 ? slot->rows[slot->row_count - 1].words : NULL);
+        hear_of(mirror, record->handle, true, tick);
         keep_row(slot, tick, record->words);
         record->words = NULL;
         while (record->has_base && slot->row_count > 1 &&
@@ -523,9 +206,9 @@ body_result mirror_take(cf_mirror* mirror, uint16_t seq, uint64_t tick, bit_stre
     mirror->bits = body;
     mirror->seq = seq;
     mirror->tick = tick;
-    body_result result = body ? read_body(mirror) : BODY_DECODED;
+    body_result result = body ? body_read(mirror) : BODY_DECODED;
     if (result == BODY_DECODED) {
-        if (again) play_tape(mirror, again);
+        if (again) body_write(mirror, again);
         remember_list(mirror);
     }
     for (uint32_t i = 0; i < mirror->record_count; i++) {
@@ -543,7 +226,7 @@ sample_result mirror_sample(const cf_mirror* mirror, const cf_header* header) {
     const slot_state* slot = mirror->slots[header->sample_slot];
     if (!slot || !slot->is_alive || slot->last_tick != header->tick - header->sample_age)
         return SAMPLE_NOT_THERE;
-    const uint64_t* words = slot->rows[slot->row_count - 1].words;
+    const uint64_t* words = slot->world;
     uint8_t bytes[ELEMENTS_MAX * 8];
     uint32_t count = slot->template->layout.element_count;
     for (uint32_t i = 0; i < count * 8; i++)
@@ -552,11 +235,31 @@ sample_result mirror_sample(const cf_mirror* mirror, const cf_header* header) {
     return (hash & 0xffff) == header->sample_hash ? SAMPLE_EQUAL : SAMPLE_DIFFERS;
 }
 
+entity_state mirror_find(const cf_mirror* mirror, uint32_t handle, uint64_t tick) {
+    uint32_t number = handle & 0x3fffff;
+    if (number == 0 || number > mirror->index_max) return ENTITY_GONE;
+    const index_state* index = &mirror->indices[number];
+    if (index->was_heard && index->handle == handle) return ENTITY_HERE;
+    return index->was_heard && index->record_tick >= tick ? ENTITY_GONE : ENTITY_TO_COME;
+}
+
+uint32_t mirror_handle(const cf_mirror* mirror, uint32_t number) {
+    const slot_state* slot = number < mirror->index_max ? mirror->slots[number] : NULL;
+    return slot && slot->is_alive ? slot->handle : 0;
+}
+
+bool mirror_plant(cf_mirror* mirror, uint32_t number) {
+    slot_state* slot = number < mirror->index_max ? mirror->slots[number] : NULL;
+    if (!slot || !slot->is_alive || slot->template->layout.element_count == 0) return false;
+    slot->world[0] ^= 1;
+    return true;
+}
+
 // ---- scope hash ----------------------------------------------------------------------------------------
 
 static void add_entity(XXH3_state_t* state, const slot_state* slot) {
     const cf_layout* layout = &slot->template->layout;
-    const uint64_t* words = slot->rows[slot->row_count - 1].words;
+    const uint64_t* words = slot->world;
     uint8_t handle[4];
     for (uint32_t i = 0; i < 4; i++)
         handle[i] = (uint8_t)(slot->handle >> (8 * i));

@@ -1,296 +1,40 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: "Transport" and "Session", as a player of breakout who presses buttons without looking.
+// WIRE.md: "Transport" and "Session", as a player who presses buttons without looking.
 //
-// One loop: hear what ENet has, and once per tick send an InputPacket. Ends with the server's goodbye.
-#include "conform.h"
+// One loop: hear what ENet has, and once per tick send an InputPacket. Ends with the server's goodbye. It drops
+// datagrams on purpose when told to, and falsifies what it shows to see it healed.
+#include "play.h"
 
-#include "breakout.pb-c.h"
-#include "wire.pb-c.h"
-
-#include <enet/enet.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum {
-    CONTROL = 0,
-    REALTIME = 1,
-    PACKET_BYTES_MAX = 1172,
-    INPUTS_KEPT = 8,
-    INPUT_BYTES_MAX = 64,
-    SILENCE_S = 60,
-    FAULTS_PRINTED = 5,
-    CHEER_POSITION = 1, // in the module's table
-};
+enum { SILENCE_S = 90, FAULTS_PRINTED = 5, PLANT_FROM_TICK = 60, PLANTS = 3 };
 
-typedef struct game_client {
-    ENetHost* host;
-    ENetPeer* peer;
-    cf_schema* schema;
-    cf_mirror* mirror;     // NULL before Welcome
-    bool has_equal_schema; // our own computation gives the server's hash
-    uint32_t id;
-    uint32_t tick_rate_hz;
-    bool is_over; // nothing more is heard
-    bool has_goodbye;
-    uint64_t goodbye_tick;
-    uint32_t goodbye_reason;
-    // what is acknowledged
-    bool has_received;
-    uint16_t newest_seq;
-    uint64_t received_bits; // bit i: newest - 1 - i
-    double newest_arrival_s;
-    uint32_t event_number; // newest reliable one taken
-    // what is sent
-    uint16_t seq;
-    uint32_t entity;
-    uint32_t input_number; // of the newest; 0: none
-    uint32_t input_ack;
-    uint32_t input_depth;
-    uint8_t inputs[INPUTS_KEPT][INPUT_BYTES_MAX];
-    size_t input_sizes[INPUTS_KEPT]; // by number mod INPUTS_KEPT
-    bool is_cheer_acked;
-    // what was seen
-    uint32_t packets, refused, malformed, doubled, events, cheered, samples;
-} game_client;
-
-static double now_s(void) {
+double now_s(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static void fault(game_client* client, const char* what) {
-    if (client->malformed++ < FAULTS_PRINTED) fprintf(stderr, "fault: %s\n", what);
+void fault(game_client* client, const char* what) {
+    if (client->counts.malformed++ < FAULTS_PRINTED) fprintf(stderr, "fault: %s\n", what);
 }
 
-static void send_control(game_client* client, const Shoal__Wire__ClientControl* message) {
-    uint8_t bytes[16384];
-    size_t size = shoal__wire__client_control__pack(message, bytes);
-    ENetPacket* packet = enet_packet_create(bytes, size, ENET_PACKET_FLAG_RELIABLE);
-    if (enet_peer_send(client->peer, CONTROL, packet) != 0) enet_packet_destroy(packet);
+bool is_lost(game_client* client) {
+    client->chance = client->chance * 6364136223846793005u + 1442695040888963407u;
+    return (client->chance >> 33) % 100 < client->options->loss_percent;
 }
 
-static void say_hello(game_client* client) {
-    char game[] = "breakout", name[] = "conformance";
-    Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
-    hello.protocol = 3;
-    hello.schema_hash = schema_hash(client->schema);
-    hello.game = game;
-    hello.name = name;
-    hello.is_bot = 1;
-    Shoal__Wire__ClientControl message = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    message.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
-    message.hello = &hello;
-    send_control(client, &message);
-}
-
-static void answer_schema_question(game_client* client) {
-    Shoal__Wire__SchemaItem items[64];
-    Shoal__Wire__SchemaItem* list[64];
-    Shoal__Wire__SchemaAnswer answer = SHOAL__WIRE__SCHEMA_ANSWER__INIT;
-    answer.n_items = schema_item_count(client->schema);
-    answer.items = list;
-    for (uint32_t i = 0; i < answer.n_items; i++) {
-        shoal__wire__schema_item__init(&items[i]);
-        items[i].name = (char*)(uintptr_t)schema_item_name(client->schema, i);
-        (void)schema_item(client->schema, items[i].name, &items[i].hash);
-        list[i] = &items[i];
-    }
-    Shoal__Wire__ClientControl message = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    message.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER;
-    message.schema_answer = &answer;
-    send_control(client, &message);
-}
-
-static void hear_welcome(game_client* client, const Shoal__Wire__Welcome* welcome) {
-    if (client->mirror || welcome->tick_rate_hz == 0 || welcome->replicated_index_max >= 1 << 22) {
-        fault(client, "a welcome that cannot be");
-        return;
-    }
-    client->id = welcome->client;
-    client->tick_rate_hz = welcome->tick_rate_hz;
-    schema_set_rate(client->schema, welcome->tick_rate_hz);
-    client->mirror = mirror_create(client->schema, welcome->replicated_index_max);
-}
-
-static void hear_goodbye(game_client* client, const Shoal__Wire__Goodbye* goodbye) {
-    client->has_goodbye = true;
-    client->goodbye_tick = goodbye->tick;
-    client->goodbye_reason = goodbye->reason;
-}
-
-static void hear_control(game_client* client, const ENetPacket* packet) {
-    Shoal__Wire__ServerControl* message =
-        shoal__wire__server_control__unpack(NULL, packet->dataLength, packet->data);
-    if (!message) {
-        fault(client, "a control message that cannot be read");
-        return;
-    }
-    switch (message->kind_case) {
-    case SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME:
-        hear_welcome(client, message->welcome);
-        break;
-    case SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION:
-        answer_schema_question(client);
-        break;
-    case SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED:
-        fprintf(stderr, "refused: %s\n", message->refused->text); // and closes the connection
-        break;
-    case SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE:
-        hear_goodbye(client, message->goodbye);
-        break;
-    default:
-        break; // a later version's
-    }
-    shoal__wire__server_control__free_unpacked(message, NULL);
-}
-
-static bool was_received(const game_client* client, uint16_t seq) {
-    uint16_t behind = (uint16_t)(client->newest_seq - seq);
-    if (!client->has_received || behind > 32767) return false;
-    return behind == 0 || (behind <= 64 && (client->received_bits >> (behind - 1) & 1));
-}
-
-static void note_received(game_client* client, uint16_t seq) {
-    uint16_t ahead = (uint16_t)(seq - client->newest_seq);
-    uint16_t behind = (uint16_t)(client->newest_seq - seq);
-    if (!client->has_received || (ahead > 0 && ahead <= 32767)) {
-        uint64_t before = client->has_received ? UINT64_C(1) : 0;
-        client->received_bits = (ahead < 64 ? client->received_bits << ahead : 0) |
-                                (ahead > 0 && ahead <= 64 ? before << (ahead - 1) : 0);
-        client->has_received = true;
-        client->newest_seq = seq;
-        client->newest_arrival_s = now_s();
-    } else if (behind > 0 && behind <= 64) {
-        client->received_bits |= UINT64_C(1) << (behind - 1);
-    }
-}
-
-static void hear_assigned(game_client* client, const Shoal__Wire__GameEvent* event) {
-    Shoal__Wire__PlayerAssigned* assigned =
-        shoal__wire__player_assigned__unpack(NULL, event->payload.len, event->payload.data);
-    if (!assigned) {
-        fault(client, "a PlayerAssigned that cannot be read");
-        return;
-    }
-    client->entity = assigned->entity;
-    shoal__wire__player_assigned__free_unpacked(assigned, NULL);
-}
-
-static void hear_event(game_client* client, const Shoal__Wire__GameEvent* event) {
-    if (event->number != 0 && event->number != client->event_number + 1) return; // comes again
-    if (event->number != 0) client->event_number = event->number;
-    client->events++;
-    if (event->message == 0) {
-        hear_assigned(client, event);
-        return;
-    }
-    if (event->message != 6) return; // only Cheered is of interest here
-    Breakout__Cheered* cheered =
-        breakout__cheered__unpack(NULL, event->payload.len, event->payload.data);
-    if (!cheered)
-        fault(client, "a Cheered that cannot be read");
-    else if (cheered->client == client->id && cheered->emote == 3)
-        client->cheered++;
-    if (cheered) breakout__cheered__free_unpacked(cheered, NULL);
-}
-
-static void take_events(game_client* client, const Shoal__Wire__StatePacket* packet,
-                        const cf_header* header) {
-    for (size_t i = 0; i < packet->n_events; i++)
-        hear_event(client, packet->events[i]);
-    if (header->has_input && header->input_used + header->input_depth >= client->input_ack) {
-        client->input_ack = header->input_used + header->input_depth;
-        client->input_depth = header->input_depth;
-    }
-    if (header->has_event_ack && header->event_ack >= 1) client->is_cheer_acked = true;
-}
-
-static void take_state(game_client* client, const Shoal__Wire__StatePacket* packet) {
-    bit_stream bits = bits_over(packet->state.data, packet->state.len);
-    cf_known known = {.input = client->input_number, .event = 1};
-    cf_header header;
-    client->packets++;
-    known.has_tick = mirror_tick(client->mirror, &known.tick);
-    if (!header_read(&bits, &known, &header)) {
-        fault(client, "a header that cannot be read");
-        return;
-    }
-    if (was_received(client, header.seq)) {
-        client->doubled++;
-        return;
-    }
-    body_result result =
-        mirror_take(client->mirror, header.seq, header.tick, header.has_body ? &bits : NULL, NULL);
-    if (result == BODY_WITHOUT_BASE) client->refused++;
-    if (result == BODY_MALFORMED) fault(client, "a body that cannot be read");
-    if (result != BODY_DECODED) return;
-    sample_result sample = mirror_sample(client->mirror, &header);
-    client->samples += sample == SAMPLE_EQUAL;
-    if (sample == SAMPLE_DIFFERS) fault(client, "a sample of something else");
-    note_received(client, header.seq);
-    take_events(client, packet, &header);
-}
-
-static void hear_state(game_client* client, const ENetPacket* received) {
-    if (!client->mirror) return;
-    Shoal__Wire__StatePacket* packet = NULL;
-    if (received->dataLength <= PACKET_BYTES_MAX)
-        packet = shoal__wire__state_packet__unpack(NULL, received->dataLength, received->data);
-    if (!packet) {
-        fault(client, "a state packet that cannot be read");
-    } else {
-        take_state(client, packet);
-    }
-    if (packet) shoal__wire__state_packet__free_unpacked(packet, NULL);
-}
-
-// Left and right by turns, letting go of the ball now and then.
-static void make_input(game_client* client) {
-    client->input_number++;
-    Breakout__PadInput input = BREAKOUT__PAD_INPUT__INIT;
-    input.move = client->input_number / 40 % 2 ? 100 : -100;
-    input.launch = client->input_number % 64 == 0;
-    uint32_t slot = client->input_number % INPUTS_KEPT;
-    client->input_sizes[slot] = breakout__pad_input__pack(&input, client->inputs[slot]);
-}
-
-static void send_inputs(game_client* client) {
-    Shoal__Wire__InputPacket message = SHOAL__WIRE__INPUT_PACKET__INIT;
-    ProtobufCBinaryData inputs[INPUTS_KEPT];
-    message.seq = client->seq++;
-    message.has_ack = client->has_received;
-    if (client->has_received) {
-        message.ack = client->newest_seq;
-        message.ack_bits = client->received_bits;
-        message.ack_delay_us = (uint32_t)((now_s() - client->newest_arrival_s) * 1e6);
-    }
-    message.event_ack = client->event_number;
-    uint32_t count = client->input_number < INPUTS_KEPT ? client->input_number : INPUTS_KEPT;
-    message.input_first = client->input_number - count + 1;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = (message.input_first + i) % INPUTS_KEPT;
-        inputs[i] = (ProtobufCBinaryData){client->input_sizes[slot], client->inputs[slot]};
-    }
-    message.n_inputs = count;
-    message.inputs = inputs;
-
-    uint8_t payload[16], bytes[PACKET_BYTES_MAX];
-    Breakout__Cheer cheer = BREAKOUT__CHEER__INIT;
-    cheer.emote = 3;
-    Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
-    Shoal__Wire__GameEvent* events[] = {&event};
-    event.number = 1;
-    event.message = CHEER_POSITION + 1;
-    event.payload = (ProtobufCBinaryData){breakout__cheer__pack(&cheer, payload), payload};
-    message.n_events = client->input_number > 30 && !client->is_cheer_acked;
-    message.events = events;
-    size_t size = shoal__wire__input_packet__pack(&message, bytes);
-    ENetPacket* packet = enet_packet_create(bytes, size, ENET_PACKET_FLAG_UNSEQUENCED);
-    if (enet_peer_send(client->peer, REALTIME, packet) != 0) enet_packet_destroy(packet);
+// Whatever ENet receives comes through here first; what is dropped it never saw.
+static int ENET_CALLBACK intercept(ENetHost* host, ENetEvent* event) {
+    game_client* client = host->peers[0].data;
+    (void)event;
+    if (!client || !client->mirror || !is_lost(client)) return 0;
+    client->counts.lost_in++;
+    return 1;
 }
 
 static void hear(game_client* client, uint32_t wait_ms) {
@@ -311,6 +55,19 @@ static void hear(game_client* client, uint32_t wait_ms) {
     }
 }
 
+// What a fault of ours would do to one entity; a sample must find it.
+static void plant(game_client* client) {
+    uint32_t interval = client->options->plant_ticks;
+    if (interval == 0 || client->planted_slot || client->ticks < PLANT_FROM_TICK) return;
+    if (client->ticks % interval != 0 || client->counts.planted == PLANTS) return;
+    for (uint32_t slot = client->counts.planted % 8; slot < 64; slot++) {
+        if (!mirror_plant(client->mirror, slot)) continue;
+        client->planted_slot = slot + 1;
+        client->counts.planted++;
+        return;
+    }
+}
+
 static void run(game_client* client) {
     double start = now_s(), next = start;
     while (!client->is_over && now_s() - start < SILENCE_S) {
@@ -321,7 +78,8 @@ static void run(game_client* client) {
         double rate = client->tick_rate_hz ? client->tick_rate_hz : 60;
         next += (client->input_depth > 3 ? 1.02 : client->input_depth < 2 ? 0.98 : 1) / rate;
         if (!client->mirror || client->has_goodbye) continue;
-        if (client->entity) make_input(client);
+        client->ticks++;
+        plant(client);
         send_inputs(client);
     }
 }
@@ -337,53 +95,76 @@ static bool connect_to(game_client* client, const char* text) {
     address.port = (uint16_t)atoi(colon + 1);
     client->host = enet_host_create(NULL, 1, 2, 0, 0);
     client->peer = client->host ? enet_host_connect(client->host, &address, 2, 0) : NULL;
-    return client->peer != NULL;
+    if (!client->peer) return false;
+    client->peer->data = client;
+    if (client->options->loss_percent > 0) client->host->intercept = intercept;
+    return true;
+}
+
+static void report_rows(const mirror_counts* counts, const play_counts* own) {
+    printf("conformance rows=%" PRIu64 " words=%" PRIu64 " creates=%" PRIu32 " recreates=%" PRIu32
+           " destroys=%" PRIu32 " updates=%" PRIu32 " bases=%" PRIu32 " from_packet=%" PRIu32
+           " absent=%" PRIu32 " second_rows=%" PRIu32 " settled=%" PRIu32 " from_default=%" PRIu32
+           " late=%" PRIu32 " decoded=%" PRIu32 " encoded_again=%" PRIu32 " unequal=%" PRIu32
+           " bytes=%" PRIu64 "\n",
+           counts->rows, counts->words, counts->creates, counts->recreates, counts->destroys,
+           counts->updates, counts->bases, counts->from_packet, counts->absent, counts->second_rows,
+           counts->settled, counts->from_default, counts->late, own->decoded, own->encoded,
+           own->unequal, own->bytes);
 }
 
 static bool report(const game_client* client) {
     uint32_t entities;
     uint64_t hash = mirror_scope_hash(client->mirror, &entities);
     mirror_counts counts = mirror_count(client->mirror);
+    const play_counts* own = &client->counts;
+    report_rows(&counts, own);
     printf("conformance id=%" PRIu32 " tick=%" PRIu64 " entities=%" PRIu32 " scope_hash=%016" PRIx64
-           " schema=%s reason=%" PRIu32 " packets=%" PRIu32 " refused=%" PRIu32 " doubled=%" PRIu32
-           " malformed=%" PRIu32 " events=%" PRIu32 " cheered=%" PRIu32 " inputs_acked=%" PRIu32
-           " creates=%" PRIu32 " recreates=%" PRIu32 " destroys=%" PRIu32 " updates=%" PRIu32
-           " bases=%" PRIu32 " from_packet=%" PRIu32 " second_rows=%" PRIu32 " settled=%" PRIu32
-           " from_default=%" PRIu32 " late=%" PRIu32 " samples=%" PRIu32 "\n",
-           client->id, client->goodbye_tick, entities, hash,
-           client->has_equal_schema ? "equal" : "other", client->goodbye_reason, client->packets,
-           client->refused, client->doubled, client->malformed, client->events, client->cheered,
-           client->input_ack, counts.creates, counts.recreates, counts.destroys, counts.updates,
-           counts.bases, counts.from_packet, counts.second_rows, counts.settled,
-           counts.from_default, counts.late, client->samples);
-    return client->malformed == 0;
+           " game=%s schema=%s reason=%" PRIu32 " packets=%" PRIu32 " refused=%" PRIu32
+           " doubled=%" PRIu32 " malformed=%" PRIu32 " lost_in=%" PRIu32 " lost_out=%" PRIu32
+           " events=%" PRIu32 " events_dropped=%" PRIu32 " own_events=%" PRIu32
+           " inputs_acked=%" PRIu32 " samples=%" PRIu32 " differing=%" PRIu32 " planted=%" PRIu32
+           " healed=%" PRIu32 "\n",
+           client->id, client->goodbye_tick, entities, hash, client->game->name,
+           client->has_equal_schema ? "equal" : "other", client->goodbye_reason, own->packets,
+           own->without_base, own->doubled, own->malformed, own->lost_in, own->lost_out,
+           own->events, own->events_dropped, own->own, client->input_ack, own->samples,
+           own->differing, own->planted, own->healed);
+    return own->malformed == 0;
 }
 
-int play(const char* page_path, const char* address, const char* expected_schema_hash,
-         const char* game) {
-    cf_tables* tables = tables_read(page_path);
-    if (!tables) return 2;
-    game_client client = {.schema = schema_create(game, tables)};
-    if (!client.schema) {
-        fprintf(stderr, "no tables of the game %s\n", game);
-        return 2;
-    }
-    uint64_t hash = schema_hash(client.schema);
-    client.has_equal_schema = hash == strtoull(expected_schema_hash, NULL, 16);
+static int play_with(game_client* client) {
+    uint64_t hash = schema_hash(client->schema);
+    client->has_equal_schema = hash == strtoull(client->options->schema_hash, NULL, 16);
     // Go on without: the refusal names the item that differs.
-    if (!client.has_equal_schema)
+    if (!client->has_equal_schema)
         fprintf(stderr, "schema %016" PRIx64 " is not the server's\n", hash);
-    int code = 1;
-    if (enet_initialize() == 0 && connect_to(&client, address)) {
-        run(&client);
-        if (client.mirror && client.has_goodbye)
-            code = report(&client) ? 0 : 1;
-        else
-            fprintf(stderr, "no goodbye\n");
+    if (enet_initialize() != 0 || !connect_to(client, client->options->address)) return 1;
+    run(client);
+    if (client->mirror && client->has_goodbye) return report(client) ? 0 : 1;
+    fprintf(stderr, "no goodbye\n");
+    return 1;
+}
+
+int play(const play_options* options) {
+    cf_tables* tables = tables_read(options->page_path);
+    cf_schema* schema = tables ? schema_create(options->game, tables) : NULL;
+    int code = 2;
+    if (schema) {
+        game_client client = {.options = options,
+                              .game = schema_game(schema),
+                              .schema = schema,
+                              .chance = options->seed};
+        client.held = calloc(EVENTS_MAX, sizeof *client.held);
+        if (!client.held) abort();
+        code = play_with(&client);
+        if (client.host) enet_host_destroy(client.host);
+        if (client.mirror) mirror_destroy(client.mirror);
+        free(client.held);
+        schema_destroy(schema);
+    } else if (tables) {
+        fprintf(stderr, "no tables of the game %s\n", options->game);
     }
-    if (client.host) enet_host_destroy(client.host);
-    if (client.mirror) mirror_destroy(client.mirror);
-    schema_destroy(client.schema);
     free(tables);
     return code;
 }

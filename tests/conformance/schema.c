@@ -288,6 +288,10 @@ void schema_destroy(cf_schema* schema) {
     free(schema);
 }
 
+const game_tables* schema_game(const cf_schema* schema) {
+    return schema->game;
+}
+
 uint64_t schema_hash(const cf_schema* schema) {
     return schema->hash;
 }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+/// The mirror between its files: body.c decodes, mirror.c applies.
+#pragma once
+
+#include "conform.h"
+
+enum {
+    ROWS_KEPT = 64,
+    RECORDS_MAX = 32768,
+    TAPE_MAX = 1 << 18,
+    AGE_SETTLED = 255,
+    LISTS_KEPT = 128,
+    SECOND_MAX = 255,
+    SLACK_TICKS = 16, // of what is old enough to be forgotten
+};
+
+typedef struct stamped_row {
+    uint64_t tick;
+    uint64_t* words;
+} stamped_row;
+
+typedef struct slot_state {
+    bool is_alive;
+    bool was_told; ///< a record was applied: last_tick means something
+    uint32_t handle;
+    uint64_t last_tick;  ///< of the last applied record
+    uint64_t begin_tick; ///< lowest tick of a create received of this life
+    uint64_t other_tick; ///< last_tick when the present life began; with has_other
+    bool has_other;
+    uint64_t forgotten_tick; ///< newest row of this life that is not kept; with has_forgotten
+    bool has_forgotten;
+    const template_row* template;
+    stamped_row rows[ROWS_KEPT]; ///< by rising tick; the newest is what lives
+    uint32_t row_count;
+    uint64_t* world;    ///< what this client shows, word by word; while alive
+    uint64_t seen_body; ///< number of the last body with a record of this slot
+} slot_state;
+
+typedef struct index_state {
+    bool was_told;
+    uint64_t last_tick;    ///< of the last applied create or update, in whatever slot
+    uint64_t created_body; ///< number of the last body that creates it
+    uint64_t record_tick;  ///< of the newest record of whatever kind; with was_heard
+    uint32_t handle;       ///< whose that was, 0: a destroy
+    bool was_heard;
+} index_state;
+
+typedef struct packet_list {
+    bool is_there;
+    uint16_t seq;
+    uint64_t tick;
+    uint32_t* slots; ///< rising
+    uint32_t count;
+} packet_list;
+
+typedef enum record_kind { RECORD_DESTROY, RECORD_CREATE, RECORD_UPDATE } record_kind;
+
+typedef struct cf_record {
+    record_kind kind;
+    uint32_t slot;
+    uint32_t handle;
+    uint64_t oldest_tick; ///< of its base rows; with has_base
+    bool has_base;
+    bool is_absolute;
+    const template_row* template;
+    uint64_t* words;
+} cf_record;
+
+typedef enum tape_kind { TAPE_BITS, TAPE_GOLOMB, TAPE_ABSENT, TAPE_ROW } tape_kind;
+
+typedef struct tape_entry {
+    tape_kind kind;
+    uint32_t parameter; ///< bits or order
+    uint64_t value;
+    cf_bases bases;
+    const cf_layout* layout;
+    const uint64_t* words;
+} tape_entry;
+
+struct cf_mirror {
+    cf_schema* schema;
+    uint32_t index_max, index_bits;
+    slot_state** slots;
+    index_state* indices;
+    packet_list lists[LISTS_KEPT]; ///< by seq mod LISTS_KEPT
+    bool has_packet;
+    uint16_t newest_seq;
+    uint64_t body_number;
+    uint64_t newest_tick;
+    cf_record* records;
+    uint32_t record_count;
+    tape_entry* tape;
+    uint32_t tape_count;
+    mirror_counts counts;
+    // the body that is being read
+    bit_stream* bits;
+    uint16_t seq;
+    uint64_t tick;
+};
+
+void* must(void* memory);
+/// Decode a body into `mirror->records`; touches nothing else that means something.
+body_result body_read(cf_mirror* mirror);
+/// Encode what was decoded once more.
+void body_write(const cf_mirror* mirror, bit_stream* again);

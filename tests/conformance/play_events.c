@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// WIRE.md, "Game events": reliable ones in order, each when the entities are there that it speaks of.
+#include "play.h"
+
+#include <protobuf-c/protobuf-c.h>
+#include <string.h>
+
+enum { HOLD_TICKS = 120, BREAKOUT_CHEERED = 5 };
+
+void take_event(game_client* client, const Shoal__Wire__GameEvent* event) {
+    if (event->number != 0 && event->number != client->event_number + 1) return; // comes again
+    bool is_known = event->message <= client->game->message_count;
+    if (!is_known || event->payload.len > EVENT_BYTES_MAX) {
+        fault(client, "an event that cannot be");
+        return;
+    }
+    const message_row* row =
+        event->message > 0 ? &client->game->messages[event->message - 1] : NULL;
+    if ((row && row->kind != 2) || (event->number != 0) != (!row || row->is_reliable)) {
+        fault(client, "an event in the wrong direction or way");
+        return;
+    }
+    if (client->held_count == EVENTS_MAX) return; // comes again, or is lost
+    if (event->number != 0) client->event_number = event->number;
+    held_event* held = &client->held[client->held_count++];
+    *held = (held_event){.number = event->number,
+                         .message = event->message,
+                         .target = event->target,
+                         .tick = event->tick,
+                         .is_alone = event->is_alone,
+                         .size = event->payload.len};
+    if (event->payload.len > 0) memcpy(held->payload, event->payload.data, event->payload.len);
+}
+
+static void deliver_assigned(game_client* client, const held_event* event) {
+    Shoal__Wire__PlayerAssigned* assigned =
+        shoal__wire__player_assigned__unpack(NULL, event->size, event->payload);
+    if (!assigned) {
+        fault(client, "a PlayerAssigned that cannot be read");
+        return;
+    }
+    client->entity = assigned->entity;
+    shoal__wire__player_assigned__free_unpacked(assigned, NULL);
+}
+
+// The entity that a field of the message names; 0: none.
+static uint32_t named_by(const ProtobufCMessage* message, const message_row* row, uint32_t field) {
+    if (!(row->handle_fields >> field & 1)) return 0;
+    uint32_t handle;
+    memcpy(&handle, (const uint8_t*)message + message->descriptor->fields[field].offset,
+           sizeof handle);
+    return handle;
+}
+
+static entity_state worse(entity_state a, entity_state b) {
+    return a > b ? a : b;
+}
+
+static entity_state state_of(game_client* client, const held_event* event) {
+    entity_state state = ENTITY_HERE;
+    if (event->target) state = mirror_find(client->mirror, event->target, event->tick);
+    if (event->message == 0) return state;
+    const message_row* row = &client->game->messages[event->message - 1];
+    ProtobufCMessage* message =
+        protobuf_c_message_unpack(row->descriptor, NULL, event->size, event->payload);
+    if (!message) {
+        fault(client, "an event that cannot be read");
+        return ENTITY_GONE;
+    }
+    for (uint32_t f = 0; f < message->descriptor->n_fields && !event->is_alone && !row->is_without;
+         f++) {
+        uint32_t named = named_by(message, row, f);
+        if (named) state = worse(state, mirror_find(client->mirror, named, event->tick));
+    }
+    // What the server says of our own word.
+    uint32_t who = 0;
+    if (strcmp(client->game->name, "breakout") == 0 && event->message == BREAKOUT_CHEERED + 1)
+        memcpy(&who, (const uint8_t*)message + message->descriptor->fields[0].offset, sizeof who);
+    if (state == ENTITY_HERE && who == client->id && client->id) client->counts.own++;
+    protobuf_c_message_free_unpacked(message, NULL);
+    return state;
+}
+
+void release_events(game_client* client) {
+    uint32_t kept = 0;
+    uint64_t now = 0;
+    bool is_waiting = false; // a reliable one in front
+    (void)mirror_tick(client->mirror, &now);
+    for (uint32_t i = 0; i < client->held_count; i++) {
+        held_event* event = &client->held[i];
+        bool is_behind = event->number != 0 && is_waiting;
+        entity_state state = is_behind ? ENTITY_TO_COME : state_of(client, event);
+        if (!is_behind && state == ENTITY_TO_COME && now > event->tick + HOLD_TICKS)
+            state = ENTITY_GONE;
+        if (state == ENTITY_TO_COME) {
+            is_waiting |= event->number != 0;
+            if (kept != i) client->held[kept] = *event;
+            kept++;
+            continue;
+        }
+        client->counts.events += state == ENTITY_HERE;
+        client->counts.events_dropped += state == ENTITY_GONE;
+        if (state == ENTITY_HERE && event->message == 0) deliver_assigned(client, event);
+    }
+    client->held_count = kept;
+}

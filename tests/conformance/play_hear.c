@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// WIRE.md: what a server says. Each state packet is decoded and encoded again; both must be the bytes that came.
+#include "play.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void hear_welcome(game_client* client, const Shoal__Wire__Welcome* welcome) {
+    if (client->mirror || welcome->tick_rate_hz == 0 || welcome->replicated_index_max >= 1 << 22) {
+        fault(client, "a welcome that cannot be");
+        return;
+    }
+    client->id = welcome->client;
+    client->tick_rate_hz = welcome->tick_rate_hz;
+    schema_set_rate(client->schema, welcome->tick_rate_hz);
+    client->mirror = mirror_create(client->schema, welcome->replicated_index_max);
+}
+
+static void hear_goodbye(game_client* client, const Shoal__Wire__Goodbye* goodbye) {
+    client->has_goodbye = true;
+    client->goodbye_tick = goodbye->tick;
+    client->goodbye_reason = goodbye->reason;
+}
+
+void hear_control(game_client* client, const ENetPacket* packet) {
+    Shoal__Wire__ServerControl* message =
+        shoal__wire__server_control__unpack(NULL, packet->dataLength, packet->data);
+    if (!message) {
+        fault(client, "a control message that cannot be read");
+        return;
+    }
+    client->counts.controls++;
+    switch (message->kind_case) {
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME:
+        hear_welcome(client, message->welcome);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION:
+        answer_schema_question(client);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED:
+        fprintf(stderr, "refused: %s\n", message->refused->text); // and closes the connection
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE:
+        hear_goodbye(client, message->goodbye);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_LARGE:
+        fault(client, "a large value of a component that nobody has"); // no game of ours has one
+        break;
+    default:
+        break; // the roster, or a later version's
+    }
+    shoal__wire__server_control__free_unpacked(message, NULL);
+}
+
+static bool was_received(const game_client* client, uint16_t seq) {
+    uint16_t behind = (uint16_t)(client->newest_seq - seq);
+    if (!client->has_received || behind > 32767) return false;
+    return behind == 0 || (behind <= 64 && (client->received_bits >> (behind - 1) & 1));
+}
+
+static void note_received(game_client* client, uint16_t seq) {
+    uint16_t ahead = (uint16_t)(seq - client->newest_seq);
+    uint16_t behind = (uint16_t)(client->newest_seq - seq);
+    if (!client->has_received || (ahead > 0 && ahead <= 32767)) {
+        uint64_t before = client->has_received ? UINT64_C(1) : 0;
+        client->received_bits = (ahead < 64 ? client->received_bits << ahead : 0) |
+                                (ahead > 0 && ahead <= 64 ? before << (ahead - 1) : 0);
+        client->has_received = true;
+        client->newest_seq = seq;
+        client->newest_arrival_s = now_s();
+    } else if (behind > 0 && behind <= 64) {
+        client->received_bits |= UINT64_C(1) << (behind - 1);
+    }
+}
+
+static void compare_sample(game_client* client, const cf_header* header) {
+    sample_result result = mirror_sample(client->mirror, header);
+    uint32_t handle = header->has_sample ? mirror_handle(client->mirror, header->sample_slot) : 0;
+    bool is_planted = header->has_sample && client->planted_slot == header->sample_slot + 1;
+    client->counts.samples += result == SAMPLE_EQUAL;
+    if (result == SAMPLE_EQUAL && is_planted) {
+        client->counts.healed++;
+        client->planted_slot = 0;
+    }
+    if (result != SAMPLE_DIFFERS) return;
+    client->counts.differing++;
+    if (!is_planted) fault(client, "a sample of something else");
+    if (client->heal_count < HEALS_MAX) client->heals[client->heal_count++] = handle;
+}
+
+static void take_header(game_client* client, const cf_header* header) {
+    if (header->has_input && header->input_used + header->input_depth >= client->input_ack) {
+        client->input_ack = header->input_used + header->input_depth;
+        client->input_depth = header->input_depth;
+    }
+    if (header->has_event_ack && header->event_ack >= 1) client->is_event_acked = true;
+}
+
+// The packet that came, from what was read of it: state by the page, the message around it by Protocol Buffers.
+static void compare_again(game_client* client, Shoal__Wire__StatePacket* packet, uint8_t* state,
+                          const bit_stream* again, const ENetPacket* received) {
+    uint8_t bytes[PACKET_BYTES_MAX];
+    packet->state.data = state;
+    packet->state.len = (again->at + 7) / 8;
+    bool is_equal = !again->failed &&
+                    shoal__wire__state_packet__get_packed_size(packet) == received->dataLength &&
+                    shoal__wire__state_packet__pack(packet, bytes) == received->dataLength &&
+                    memcmp(bytes, received->data, received->dataLength) == 0;
+    client->counts.encoded += is_equal;
+    client->counts.unequal += !is_equal;
+    if (!is_equal) fault(client, "a packet that is other bytes when it is encoded again");
+}
+
+static void take_state(game_client* client, Shoal__Wire__StatePacket* packet,
+                       const ENetPacket* received) {
+    bit_stream bits = bits_over(packet->state.data, packet->state.len);
+    uint8_t state[PACKET_BYTES_MAX] = {0};
+    bit_stream again = bits_over(state, sizeof state);
+    cf_known known = {.input = client->input_number, .event = 1};
+    cf_header header;
+    known.has_tick = mirror_tick(client->mirror, &known.tick);
+    if (!header_read(&bits, &known, &header)) {
+        fault(client, "a header that cannot be read");
+        return;
+    }
+    if (was_received(client, header.seq)) {
+        client->counts.doubled++;
+        return;
+    }
+    header_write(&again, &header);
+    body_result result = mirror_take(client->mirror, header.seq, header.tick,
+                                     header.has_body ? &bits : NULL, &again);
+    if (result == BODY_WITHOUT_BASE) client->counts.without_base++;
+    if (result == BODY_MALFORMED) fault(client, "a body that cannot be read");
+    if (result != BODY_DECODED) return;
+    client->counts.decoded++;
+    compare_sample(client, &header);
+    note_received(client, header.seq);
+    take_header(client, &header);
+    for (size_t i = 0; i < packet->n_events; i++)
+        take_event(client, packet->events[i]);
+    release_events(client);
+    uint8_t* data = packet->state.data;
+    compare_again(client, packet, state, &again, received);
+    packet->state.data = data; // which is Protocol Buffers' to free
+}
+
+void hear_state(game_client* client, const ENetPacket* received) {
+    if (!client->mirror) return;
+    Shoal__Wire__StatePacket* packet = NULL;
+    client->counts.packets++;
+    client->counts.bytes += received->dataLength;
+    if (received->dataLength <= PACKET_BYTES_MAX)
+        packet = shoal__wire__state_packet__unpack(NULL, received->dataLength, received->data);
+    if (!packet) {
+        fault(client, "a state packet that cannot be read");
+        return;
+    }
+    take_state(client, packet, received);
+    shoal__wire__state_packet__free_unpacked(packet, NULL);
+}
