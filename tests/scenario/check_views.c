@@ -247,6 +247,9 @@ static void check_scope(scenario* self, watched* seen) {
             seen->mismatches[index] = 0;
             continue;
         }
+        uint64_t difference = (uint64_t)entity << 32 | (has & uses) << 16 | (should & uses);
+        if (seen->differences[index] != difference) seen->mismatches[index] = 0;
+        seen->differences[index] = difference;
         seen->mismatches[index] = (uint16_t)(seen->mismatches[index] + SCOPE_EVERY);
         // At the edge of sight it may be in whenever it is looked at here, and out at each of its turns.
         bool has_edge = (self->config.rules & SWARM_RADIUS) != 0;

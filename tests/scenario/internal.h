@@ -45,7 +45,8 @@ typedef struct watched {
     uint32_t client;
     const net_view* view;
     sent_note notes[INDEX_MAX];
-    uint16_t mismatches[INDEX_MAX]; ///< ticks in a row in which scope and judge differ, by index
+    uint16_t mismatches[INDEX_MAX];  ///< ticks in a row in which scope and judge differ, by index
+    uint64_t differences[INDEX_MAX]; ///< in the same way
     uint64_t packet_count;
     uint64_t heals;
     uint64_t bytes; ///< sent in this tick, as budgets count
