@@ -11,11 +11,9 @@
 // packet before the base packet, if that told of it.
 #include "bench.h"
 
-#include "base/assert.h"
 #include "proto/layout.h"
 #include "trace_file.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
