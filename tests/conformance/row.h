@@ -24,7 +24,7 @@ typedef struct row_coder {
     uint64_t expected[ELEMENTS_MAX]; ///< of what is driven or turns: set when its turn comes
     bit_stream* bits;
     bool is_writing;
-    bool is_first; ///< the next symbol is the row's first
+    bool is_first; ///< no symbol of the head came yet, nor one of a number_ or drive_ table
     int32_t surprise;
     part_plan plans[COMPONENTS_MAX];
     bool is_coded[COMPONENTS_MAX];

@@ -99,7 +99,8 @@ static void code_lead(row_coder* coder) {
         number.word = words_add(expected, number.difference, bits);
         code_number(coder, &tables->rows[TABLE_NUMBER_PLAIN][scale], bits, &number);
         fail_if(coder, number.is_other);
-        if (number.is_word) number.difference = words_apart(number.word, expected, bits);
+        if (!number.is_word) number.word = words_add(expected, number.difference, bits);
+        number.difference = words_apart(number.word, expected, bits);
         difference = number.difference + (number.difference < 0 ? -3 : 4);
     } else {
         difference = 0;
@@ -161,9 +162,9 @@ void code_head(row_coder* coder) {
         return;
     }
     code_exceptions(coder);
-    coder->is_first = true; // what was said in front does not count
     if (coder->lead >= 0) code_lead(coder);
     code_warm(coder);
+    if (coder->lead >= 0 || coder->warm_count > 0) coder->is_first = false;
     for (uint32_t c = 0; c < coder->layout->component_count; c++) {
         if (coder->plans[c].kind != PART_QUIET || !is_led(coder, c)) continue;
         coder->plans[c].kind = PART_DRIVEN;

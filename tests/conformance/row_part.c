@@ -16,7 +16,6 @@ void code_bits(row_coder* coder, uint64_t* value, uint32_t count) {
 }
 
 void code_symbol(row_coder* coder, const cf_prefix* prefix, uint32_t* symbol) {
-    coder->is_first = false;
     if (coder->is_writing) {
         prefix_write(prefix, *symbol, coder->bits);
         return;
@@ -51,7 +50,8 @@ static uint32_t choose_symbol(const cf_prefix* prefix, uint32_t bits, const cf_n
     if (size < 4) return size == 0 ? 0 : (uint32_t)(2 * size - (number->difference > 0));
     if (size >= 1 << 16) return SYMBOL_WORD;
     uint32_t symbol = symbol_of(size, &low);
-    bool is_shorter = prefix->lengths[SYMBOL_WORD] + bits < prefix->lengths[symbol] + 1 + low;
+    bool is_shorter = symbol >= SYMBOL_GROUPS &&
+                      prefix->lengths[SYMBOL_WORD] + bits < prefix->lengths[symbol] + 1 + low;
     return is_shorter ? SYMBOL_WORD : symbol;
 }
 
@@ -94,6 +94,7 @@ void code_scaled(row_coder* coder, uint32_t field, uint64_t expected, int scale,
                         .word = coder->row[field],
                         .is_other = is_other && *is_other};
     table_name name = coder->is_first ? TABLE_NUMBER_FIRST : TABLE_NUMBER_PLAIN;
+    coder->is_first = false;
     code_number(coder, &tables->rows[name][t], element->bits, &number);
     if (number.is_other && !is_other) coder->bits->failed = true;
     if (is_other) *is_other = number.is_other;

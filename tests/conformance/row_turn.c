@@ -82,7 +82,8 @@ void code_rotation(row_coder* coder, uint32_t component) {
     int64_t q = (int64_t)layout->elements[first + 1].q_max;
     turn foreseen = foresee(coder, component);
     int scale = coder->h > 0 ? scale_of_motion(coder, foreseen.sum) : SCALE_NONE;
-    uint64_t words[PARTS - 1], largest = foreseen_largest(&foreseen, coder->base[first]);
+    uint64_t words[PARTS - 1], largest = coder->base[first];
+    if (coder->plans[component].is_moving) largest = foreseen_largest(&foreseen, largest);
     bool is_other = coder->is_writing && coder->row[first] != largest;
     foresee_words(&foreseen, largest, q, words);
     code_scaled(coder, first + 1, words[0], scale, &is_other);
