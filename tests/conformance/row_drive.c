@@ -29,7 +29,8 @@ static driven_guess guess(const row_coder* coder, uint32_t component, uint32_t i
     int64_t q2 = coder->base2 ? (int64_t)coder->base2[source] : q1;
     int64_t v1 = q1 * k + z, v2 = q2 * k + z, c = (q - q1) * k, t = 256 * h, doubt = unit;
     if (q1 != q2) {
-        int64_t e = (q - q1) * 256 * d / (q1 - q2);
+        int64_t e = (q - q1) * 256 * d /
+                    words_apart((uint64_t)q1, (uint64_t)q2, layout->elements[source].bits);
         if (e > 0 && e < t) t = e;
     }
     int64_t way = h * v1 + divide_down(c * (512 * h + 256 - t), 512);

@@ -88,7 +88,6 @@ static void code_lead(row_coder* coder) {
     if (coder->warm_count > 0) coder->is_coded[coder->warm[0]] = symbol >= 5;
     fail_if(coder, coder->warm_count == 0 && symbol >= 5);
     small = symbol % 5;
-    coder->is_coded[coder->lead] = small != 0;
     if (small >= 1 && small <= 3) {
         code_bits(coder, &is_negative, 1);
         difference = is_negative ? -(int64_t)small : (int64_t)small;
