@@ -74,6 +74,40 @@ static bool check_quant(page_state* page, const char* line) {
            element_restore_f32(&element, q) == hex_of(line, "back");
 }
 
+static void read_words(const char* text, uint64_t* words) {
+    for (uint32_t i = 0; i < WORDS_MAX && *text; i++) {
+        char* end;
+        words[i] = strtoull(text, &end, 10);
+        text = end + (*end == ',');
+    }
+}
+
+static void read_floats(const char* line, const char* key, float parts[4]) {
+    char text[64];
+    const char* at = value_of(line, key, text, sizeof text);
+    for (int i = 0; i < 4; i++) {
+        char* end;
+        uint32_t bits = (uint32_t)strtoul(at, &end, 16);
+        memcpy(&parts[i], &bits, sizeof bits);
+        at = end + (*end == ',');
+    }
+}
+
+static bool check_turn(page_state* page, const char* line) {
+    (void)page;
+    char text[LINE_BYTES_MAX];
+    float value[4], back[4], restored[4];
+    uint64_t words[WORDS_MAX] = {0}, made[4];
+    uint32_t bits = (uint32_t)number_of(line, "bits");
+    read_floats(line, "value", value);
+    read_floats(line, "back", back);
+    read_words(value_of(line, "words", text, sizeof text), words);
+    rotation_quantise(value, bits, made);
+    rotation_restore(made, bits, restored);
+    return memcmp(made, words, sizeof made) == 0 && memcmp(restored, back, sizeof back) == 0 &&
+           rotation_is_canonical(made, (UINT64_C(1) << bits) - 2);
+}
+
 static void add_element(cf_layout* layout, char letter) {
     static const struct {
         char letter;
@@ -113,14 +147,6 @@ static void read_layout(const char* text, cf_layout* layout) {
             add_element(layout, *text);
         layout->count[c] = layout->element_count - layout->first[c];
         if (!*text) break;
-    }
-}
-
-static void read_words(const char* text, uint64_t* words) {
-    for (uint32_t i = 0; i < WORDS_MAX && *text; i++) {
-        char* end;
-        words[i] = strtoull(text, &end, 10);
-        text = end + (*end == ',');
     }
 }
 

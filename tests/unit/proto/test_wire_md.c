@@ -149,6 +149,38 @@ static void check_row(const char* line) {
     assert_memory_equal(back, row, layout.field_count * sizeof *row);
 }
 
+static void read_parts(const char* line, const char* key, uint32_t parts[4]) {
+    char text[64];
+    const char* at = find_value(line, key, text, sizeof text);
+    for (uint32_t i = 0; i < 4; i++) {
+        char* end;
+        parts[i] = (uint32_t)strtoul(at, &end, 16);
+        at = end + (*end == ',');
+    }
+}
+
+static void check_turn(const char* line) {
+    static proto_layout layout;
+    char text[64];
+    uint32_t value[4], back[4], restored[4];
+    uint64_t words[4], made[4];
+    read_layout("r", &layout);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t bits = i == 0 ? 2 : (uint32_t)number(line, "bits");
+        layout.fields[i].offset_bytes = 4 * i;
+        layout.fields[i].quant.bits = (uint8_t)bits;
+        layout.fields[i].quant.q_max = i == 0 ? 3 : (1u << bits) - 2;
+    }
+    proto_layout_finish(&layout);
+    read_parts(line, "value", value);
+    read_parts(line, "back", back);
+    read_words(find_value(line, "words", text, sizeof text), 4, words);
+    proto_row_read_component(&layout, 0, value, made);
+    assert_memory_equal(made, words, sizeof made);
+    proto_row_write_component(&layout, 0, made, restored);
+    assert_memory_equal(restored, back, sizeof back);
+}
+
 static void check_descriptor(const char* line) {
     char name[64];
     (void)find_value(line, "message", name, sizeof name);
@@ -168,6 +200,7 @@ static void the_vectors_hold(void** state) {
         uint32_t least;
     } kinds[] = {{"\ngolomb ", check_golomb, 12},
                  {"\nquant ", check_quant, 8},
+                 {"\nturn ", check_turn, 6},
                  {"\nrow ", check_row, 16},
                  {"\ndescriptor ", check_descriptor, 2}};
     char* text = read_file(PROTO_FOLDER "/WIRE.md");
