@@ -265,6 +265,7 @@ static const struct vector_kind {
     bool (*check)(page_state* page, const char* line);
     int least;
 } kinds[] = {{"golomb ", check_golomb, 12},     {"quant ", check_quant, 8},
+             {"turn ", check_turn, 6},
              {"row layout=", check_row, 19},    {"descriptor ", check_descriptor, 2},
              {"item ", check_item, 8},          {"schema ", check_schema, 1},
              {"packet seq=", check_packet, 12}, {"accepted ", check_accepted, 10},
