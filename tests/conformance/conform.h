@@ -139,7 +139,8 @@ typedef struct template_row {
 
 typedef struct cf_schema cf_schema;
 
-/// "breakout", "arena", or "vectors": the templates that WIRE.md prints. NULL: none of them. `tables` stay the caller's.
+/// "breakout", "arena", or "vectors": the templates that WIRE.md prints. NULL: none of them. `tables` stay
+/// the caller's.
 cf_schema* schema_create(const char* game, const cf_tables* tables);
 /// Of Welcome, before templates are found by their numbers.
 void schema_set_rate(cf_schema* schema, uint32_t tick_rate_hz);
@@ -218,6 +219,18 @@ typedef struct mirror_counts {
     uint64_t rows, words;
 } mirror_counts;
 mirror_counts mirror_count(const cf_mirror* mirror);
+
+// ---- large.c: "Large values" -----------------------------------------------------------------------------
+
+typedef struct cf_large cf_large;
+
+/// NULL: no value of this type.
+cf_large* large_read(const char* type_name, const uint8_t* bytes, size_t size);
+void large_destroy(cf_large* value);
+/// The bytes it was read from. @return how many.
+size_t large_write(const cf_large* value, uint8_t* bytes);
+/// As the page's vectors print a value; at most 16 times its bytes and as many more.
+void large_print(const cf_large* value, char* text);
 
 // ---- the two commands --------------------------------------------------------------------------------
 
