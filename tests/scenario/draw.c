@@ -16,7 +16,7 @@ static void draw_rules(scenario_config* config) {
     config->is_wild = base_rng_chance(&rng, 0.8);
     config->rules =
         config->is_wild && base_rng_chance(&rng, 0.85) ? base_rng_below(&rng, SWARM_RULES_END) : 0;
-    config->has_grants = base_rng_chance(&rng, 0.7);
+    config->grants = base_rng_chance(&rng, 0.7);
     config->load = config->is_wild && base_rng_chance(&rng, 0.3) ? 1 + base_rng_below(&rng, 2) : 0;
 }
 
@@ -38,8 +38,9 @@ static void draw_vandal(scenario_config* config) {
     base_rng rng = base_rng_make(config->seed, 5);
     if (!base_rng_chance(&rng, 0.06) || config->stop_tick || config->dark_tick) return;
     config->vandal_tick = config->quiet_ticks + TICKS_PER_SECOND * 3;
-    config->ticks = config->vandal_tick + TICKS_PER_SECOND * 25;
-    if (config->link.loss_percent > 15) config->link.loss_percent = 15;
+    // A checksum in each packet, ten packets a second or fewer: several rounds over all there is.
+    config->ticks = config->vandal_tick + TICKS_PER_SECOND * (20 + 20 * config->send_divisor);
+    if (config->link.loss_percent > 10) config->link.loss_percent = 10;
     config->has_churn = false;
 }
 
@@ -64,7 +65,12 @@ scenario_config scenario_config_draw(uint64_t seed) {
     return config;
 }
 
-void scenario_config_hide(scenario_config* config) {
+void scenario_config_hide(scenario_config* config, bool is_from_others) {
     config->is_wild = true;
-    config->has_grants = false;
+    config->grants = is_from_others ? 2 : 0;
+    if (!is_from_others) return;
+    config->rules |= SWARM_GRANTS;
+    // Its silence would be told to the others.
+    config->dark_tick = config->dark_ticks = 0;
+    if (config->clients < 2) config->clients = 2;
 }

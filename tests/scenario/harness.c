@@ -29,7 +29,7 @@ static bool open_match(scenario* self, const base_reporter* reporter) {
     match.settings[0] = (double)config->quiet_ticks;
     match.settings[2] = config->is_salted;
     match.settings[3] = (double)config->load;
-    match.settings[4] = config->has_grants;
+    match.settings[4] = (double)config->grants;
     if (net_match_create(&match, reporter, &self->match) != NET_OK) return false;
     swarm_context* context = net_match_context(self->match);
     context->tick_zero = config->tick_zero;

@@ -21,9 +21,10 @@ typedef struct scenario_config {
     uint32_t dark_tick;  ///< from here on nothing reaches some clients or comes from them; 0: never
     uint32_t dark_ticks; ///< for so long: longer than a connection lasts
 
-    bool is_wild;      ///< owners, teams, groups, kin, hidden values, texts
-    uint32_t rules;    ///< of interest: SWARM_RADIUS...; 0: everybody sees everything
-    bool has_grants;   ///< some see the vault
+    bool is_wild;   ///< owners, teams, groups, kin, hidden values, texts
+    uint32_t rules; ///< of interest: SWARM_RADIUS...; 0: everybody sees everything
+    uint32_t
+        grants; ///< who sees the vault: 0 nobody, 1 anybody, 2 client 1 alone, whom nothing else hears
     uint32_t load;     ///< 0: some move; 1: all; 2: and change
     uint32_t rate_max; ///< bytes per client and second; 0: the server's default
     uint32_t send_divisor;
@@ -42,6 +43,7 @@ typedef struct scenario_result {
     bool is_passed;
     char failure[256]; ///< the first check that did not hold
     uint64_t datagram_hash;
+    uint64_t others_hash; ///< of the datagrams to clients but the first, while the match runs
     uint64_t state_hash;
     uint64_t updates; ///< applied by all clients
     uint64_t rows_checked;
@@ -50,6 +52,7 @@ typedef struct scenario_result {
     uint64_t large_checked; ///< texts compared
     uint64_t kin_checked;   ///< groups seen as a whole
     uint64_t scopes_checked, records_checked, heals, ledger_bits, starved_ticks_max;
+    uint32_t secrets;     ///< worlds that really differed in what is hidden
     uint32_t sessions;    ///< that played
     uint32_t resumes;     ///< connections that were regained
     uint32_t unheard;     ///< who did not hear the goodbye: the same
@@ -59,5 +62,5 @@ typedef struct scenario_result {
 /// A config drawn from a seed: up to 30 % loss, 300 ms delay, 100 ms jitter, 5 % duplicates and reorder.
 scenario_config scenario_config_draw(uint64_t seed);
 scenario_result scenario_run(const scenario_config* config);
-/// Nothing that anybody may see differs: run it again with is_salted.
-void scenario_config_hide(scenario_config* config);
+/// Nothing that anybody may see differs, or nothing that anybody but client 1 may: run it again with is_salted.
+void scenario_config_hide(scenario_config* config, bool is_from_others);

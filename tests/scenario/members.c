@@ -50,7 +50,8 @@ void draw_members(scenario* self) {
         // Whoever goes dark plays by then, and is there when the light comes back.
         if (self->config.has_churn && !one->goes_dark) {
             one->join_step = 1 + base_rng_below(&rng, self->config.ticks * 2 / 3);
-            if (base_rng_chance(&rng, 0.3)) {
+            // When a goodbye arrives follows from all that was said before: the others would see it.
+            if (base_rng_chance(&rng, 0.3) && self->config.grants != 2) {
                 one->leave_step = one->join_step + 30 + base_rng_below(&rng, self->config.ticks);
             }
         }

@@ -42,17 +42,25 @@ static bool has_option(int argc, char** argv, const char* name) {
 
 // ---- twins
 
-typedef enum twin { TWIN_NONE, TWIN_REPEAT, TWIN_THREAD, TWIN_SOLO, TWIN_SECRET } twin;
+typedef enum twin {
+    TWIN_NONE,
+    TWIN_REPEAT,
+    TWIN_THREAD,
+    TWIN_SOLO,
+    TWIN_SECRET,
+    TWIN_PRIVATE
+} twin;
 
 static twin twin_of(uint64_t seed) {
-    static const twin twins[10] = {TWIN_REPEAT, TWIN_NONE, TWIN_SECRET, TWIN_NONE,   TWIN_THREAD,
-                                   TWIN_NONE,   TWIN_SOLO, TWIN_NONE,   TWIN_SECRET, TWIN_NONE};
+    static const twin twins[10] = {TWIN_REPEAT, TWIN_NONE, TWIN_SECRET, TWIN_NONE,    TWIN_THREAD,
+                                   TWIN_NONE,   TWIN_SOLO, TWIN_NONE,   TWIN_PRIVATE, TWIN_NONE};
     return twins[seed % 10];
 }
 
 static scenario_config config_of(uint64_t seed) {
     scenario_config config = scenario_config_draw(seed);
-    if (twin_of(seed) == TWIN_SECRET) scenario_config_hide(&config);
+    if (twin_of(seed) == TWIN_SECRET) scenario_config_hide(&config, false);
+    if (twin_of(seed) == TWIN_PRIVATE) scenario_config_hide(&config, true);
     return config;
 }
 
@@ -61,13 +69,15 @@ static void run_twin(const scenario_config* config, twin kind, scenario_result* 
         [TWIN_REPEAT] = "repeat check: the same seed gave other datagrams",
         [TWIN_THREAD] = "thread check: the net half on a thread sent other datagrams",
         [TWIN_SOLO] = "share check: codes that were not shared are others",
+        [TWIN_PRIVATE] =
+            "secrecy check: values that only client 1 may see changed what others were sent",
         [TWIN_SECRET] = "secrecy check: values that nobody may see changed what was sent",
     };
     scenario_config other = *config;
     other.is_threaded = kind == TWIN_THREAD;
     other.is_solo = kind == TWIN_SOLO;
     if (kind == TWIN_SOLO) other.has_ledger = !config->has_ledger;
-    other.is_salted = kind == TWIN_SECRET;
+    other.is_salted = kind == TWIN_SECRET || kind == TWIN_PRIVATE;
     faults_set_run(kind == TWIN_REPEAT);
     scenario_result again = scenario_run(&other);
     faults_set_run(0);
@@ -75,8 +85,13 @@ static void run_twin(const scenario_config* config, twin kind, scenario_result* 
         *result = again;
         return;
     }
-    bool is_same = again.datagram_hash == result->datagram_hash &&
-                   (kind == TWIN_SECRET || again.state_hash == result->state_hash);
+    bool is_same = again.state_hash == result->state_hash;
+    bool is_secret = kind == TWIN_SECRET || kind == TWIN_PRIVATE;
+    if (is_secret && !is_same) result->secrets++;
+    if (kind == TWIN_PRIVATE)
+        is_same = again.others_hash == result->others_hash;
+    else
+        is_same = again.datagram_hash == result->datagram_hash && (is_same || is_secret);
     if (is_same) return;
     result->is_passed = false;
     base_text_copy(result->failure, sizeof result->failure, names[kind]);
@@ -101,6 +116,7 @@ static void add(totals* all, const scenario_result* one) {
     sums->records_checked += one->records_checked;
     sums->heals += one->heals;
     sums->ledger_bits += one->ledger_bits;
+    sums->secrets += one->secrets;
     sums->sessions += one->sessions;
     sums->resumes += one->resumes;
     sums->unreachable += one->unreachable;
@@ -117,10 +133,10 @@ static void print_totals(const totals* all) {
            sums->sessions, sums->updates, sums->rows_checked, sums->rows_hidden,
            sums->datagrams_lost, sums->unreachable, sums->unheard, sums->resumes);
     printf("records_checked=%" PRIu64 " scopes_checked=%" PRIu64 " kin_checked=%" PRIu64
-           " texts_checked=%" PRIu64 " heals=%" PRIu64 " ledger_bits=%" PRIu64
+           " texts_checked=%" PRIu64 " heals=%" PRIu64 " ledger_bits=%" PRIu64 " secrets=%" PRIu32
            " longest_wait_ticks=%" PRIu64 "\n",
            sums->records_checked, sums->scopes_checked, sums->kin_checked, sums->large_checked,
-           sums->heals, sums->ledger_bits, sums->starved_ticks_max);
+           sums->heals, sums->ledger_bits, sums->secrets, sums->starved_ticks_max);
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", all->passed, all->failed);
 }
 
@@ -189,7 +205,7 @@ int main(int argc, char** argv) {
         all.failed == 0 && count >= 25 &&
         (all.sums.rows_checked == 0 || all.sums.datagrams_lost == 0 || all.sums.sessions == 0 ||
          all.sums.rows_hidden == 0 || all.sums.kin_checked == 0 || all.sums.large_checked == 0 ||
-         all.sums.ledger_bits == 0 || all.sums.scopes_checked == 0);
+         all.sums.ledger_bits == 0 || all.sums.secrets == 0 || all.sums.scopes_checked == 0);
     if (is_blind) printf("nothing was checked\n");
     return all.failed || is_blind ? 1 : 0;
 }

@@ -195,6 +195,7 @@ static void steer_es_event_handler(const ecs_stage* stage, const ecs_event* even
     ecs_entity clock_entity = ecs_query_first(stage->world, context->clocks);
     const swarm_clock* clock = ecs_get(stage->world, clock_entity, context->clock_component);
     if (is_quiet(context, clock, stage->tick)) return;
+    if (context->grants == 2) return;
     const swarm_steer* steer = event->payload;
     ecs_vec2* pos = rows->columns[0];
     uint32_t* steered = rows->columns[1];
@@ -316,7 +317,7 @@ static void start(ecs_world* world, void* context_pointer, const net_game_start*
     context->services = begin->services;
     context->salt = (uint32_t)begin->settings[2];
     context->load = (uint32_t)begin->settings[3];
-    context->has_grants = begin->settings[4] != 0;
+    context->grants = (uint32_t)begin->settings[4];
     ecs_entity entity;
     swarm_clock clock = {.quiet_tick = (uint32_t)begin->settings[0]};
     ecs_init init = {context->clock_component, &clock};
@@ -396,7 +397,8 @@ const net_game_module* swarm_module_get(void) {
         {"hardness", 1, 0, 10, "has no effect; it differs in tests of settings"},
         {"salt", 0, 0, 1, "1: values that nobody may see are others, and change less"},
         {"load", 0, 0, 2, "1: everything moves in every tick; 2: so do other values"},
-        {"grants", 1, 0, 1, "0: nobody ever sees the vault"},
+        {"grants", 1, 0, 2,
+         "0: nobody ever sees the vault; 2: the first client alone, and nobody steers"},
     };
     static const net_game_module MODULE = {
         .contract_version = NET_GAME_CONTRACT_VERSION,

@@ -49,7 +49,9 @@ typedef struct swarm_context {
     ecs_tick tick_zero;     ///< quiet is counted from here; tests that begin late set it
 
     // Of the wild kind (swarm_wild.c); without its components the rest stays unused.
-    bool is_wild, has_grants;
+    bool is_wild;
+    uint32_t
+        grants; ///< 0: nobody sees the vault; 1: anybody may; 2: the first client alone, and nobody steers
     uint32_t salt, load;
     const net_game_services* services;
     ecs_component_id owner, team, groups, together, pact, purse, plan, vault, grant, note, diary;

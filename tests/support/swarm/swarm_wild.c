@@ -104,7 +104,7 @@ static void set_text(ecs_world* world, ecs_entity entity, ecs_component_id compo
 
 // Who saw it may see it for some ticks more, unless it is judged at once: then what comes later is hidden.
 static void hide_at_once(const swarm_context* context) {
-    if (context->has_grants || !context->services) return;
+    if (context->grants == 1 || !context->services) return;
     for (uint32_t i = 0; i < context->client_count; i++)
         context->services->refresh_scope(context->services->context, context->clients[i]);
 }
@@ -146,7 +146,8 @@ static void mutate(ecs_world* world, swarm_context* context, ecs_entity one) {
         set_u32(world, one, context->vault, is_salted ? 3 : value);
         break;
     case 8:
-        if (client && context->has_grants)
+        if (context->grants == 2) client = client ? 1 : 0;
+        if (client && context->grants)
             *(uint64_t*)ecs_get_mut(world, one, context->grant) ^= UINT64_C(1) << client % 64;
         break;
     case 9:
