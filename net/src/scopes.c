@@ -178,15 +178,26 @@ static bool remove_place(net_scopes* scopes, uint32_t index) {
     return file_place(scopes, index, NULL);
 }
 
+static bool is_same_kind(const net_scope_facts* a, const net_scope_facts* b) {
+    return a->owner == b->owner && a->team == b->team && a->together == b->together &&
+           a->groups == b->groups && a->has_position == b->has_position &&
+           a->has_groups == b->has_groups && a->is_always == b->is_always;
+}
+
 static bool take_new(net_scopes* scopes, const net_history_entity* entity) {
     uint32_t index = ecs_entity_index(entity->handle);
-    if (!reserve_index(scopes, index) || !remove_place(scopes, index)) return false;
+    if (!reserve_index(scopes, index)) return false;
     net_scope_place* place = &scopes->places[index];
+    bool goes_on = place->entry && place->handle == entity->handle;
+    const net_scope_facts before = place->facts;
+    if (!remove_place(scopes, index)) return false;
     float at[3];
     place->entry = entity->entry;
     place->handle = entity->handle;
     place->revoked = scopes->tick - 1;
     net_scope_facts_read(&scopes->rules, scopes->config.world, entity->handle, &place->facts, at);
+    // Whoever has it keeps it until its turn: that must come.
+    if (goes_on && !is_same_kind(&before, &place->facts)) scopes->global_step = scopes->step;
     return file_place(scopes, index, at);
 }
 
@@ -215,12 +226,7 @@ static bool take_changed(net_scopes* scopes, ecs_entity handle) {
     net_scope_facts before = place->facts;
     net_scope_facts* facts = &place->facts;
     net_scope_facts_read(&scopes->rules, scopes->config.world, handle, facts, at);
-    bool is_same_kind = before.owner == facts->owner && before.team == facts->team &&
-                        before.together == facts->together && before.groups == facts->groups &&
-                        before.has_position == facts->has_position &&
-                        before.has_groups == facts->has_groups &&
-                        before.is_always == facts->is_always;
-    if (!is_same_kind) {
+    if (!is_same_kind(&before, facts)) {
         scopes->global_step = scopes->step;
         place->revoked = scopes->tick - 1;
     }

@@ -104,11 +104,33 @@ static void another_generation_of_an_index_is_not_seen_for_its_sake(void** state
     stage_close(&s);
 }
 
+// What it lost in the very step in which it became something else is lost.
+static void who_owned_it_before_does_not_keep_what_becomes_something_else(void** state) {
+    (void)state;
+    stage s;
+    stage_open(&s, NULL);
+    ecs_entity far = scopes_make(&s.t, "unit", 0, SCOPES_RADIUS * 3);
+    scopes_set(&s.t, far, s.t.mine, 1);
+    stage_step(&s, 8);
+    uint32_t classes = 0;
+    assert_true(net_view_sees(s.view, far, &classes));
+    assert_true(classes >> NET_CLASS_OWNER & 1);
+    become(&s, far, "bare");
+    stage_step(&s, 8);
+    assert_true(net_view_sees(s.view, far, NULL)); // still its own
+    scopes_set(&s.t, far, s.t.mine, 2);
+    become(&s, far, "unit");
+    stage_step(&s, NET_INTEREST_EVERY_TICKS);
+    assert_false(net_view_sees(s.view, far, NULL));
+    stage_close(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(in_the_margin_of_sight_another_template_changes_nothing),
         TEST(company_stays_when_one_of_it_becomes_something_else),
         TEST(another_generation_of_an_index_is_not_seen_for_its_sake),
+        TEST(who_owned_it_before_does_not_keep_what_becomes_something_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
