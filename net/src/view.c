@@ -246,6 +246,8 @@ void net_view_set_watch(net_view* view, const net_view_watch* watch) {
 static bool sample_slot(const net_view* view, uint32_t slot, uint32_t* age, uint64_t* hash) {
     const net_slot* s = &view->slots[slot];
     if (s->state != NET_SLOT_LIVE || s->acked_count == 0 || s->behind[0] > 0) return false;
+    // Whether a row with more than is seen now is still kept would tell how often the rest changed.
+    if (s->acked_classes[0] & ~s->classes) return false;
     const net_history_entity* entity =
         net_history_find(view->replica->history, ecs_entity_index(s->handle));
     if (!entity || entity->handle != s->handle) return false;

@@ -35,15 +35,24 @@ _Static_assert(BASE2_TICKS_MAX <= NET_BODY_BASE_SLACK_TICKS, "it keeps rows so m
 
 // ---- bases ----
 
+// A row with classes that are not seen any more is kept for as many ticks as rows whatever became of them;
+// beyond, whether it still is would tell how often they changed.
+static bool may_name(const net_slot* s, uint32_t position, uint32_t now) {
+    return (s->acked_classes[position] & ~s->classes) == 0 ||
+           now - s->acked_ticks[position] < NET_ROW_HISTORY_MAX;
+}
+
 static bool has_base(const net_slot* s, uint32_t now) {
     if (s->acked_count == 0 || s->behind[0] > NET_VIEW_SENDS_MAX) return false;
+    if (!may_name(s, 0, now)) return false;
     if (s->has_floor && (int32_t)(s->acked_ticks[0] - s->floor_tick) < 0) return false;
     return s->acked_ticks[0] != now;
 }
 
 // Position among the acknowledged rows of the second base; 0: none.
-static uint32_t choose_base2(const net_slot* s) {
+static uint32_t choose_base2(const net_slot* s, uint32_t now) {
     if (s->acked_count < 2 || s->behind[1] > NET_VIEW_SENDS_MAX) return 0;
+    if (!may_name(s, 1, now)) return 0;
     if (s->has_floor && (int32_t)(s->acked_ticks[1] - s->floor_tick) < 0) return 0;
     return s->acked_ticks[0] - s->acked_ticks[1] <= BASE2_TICKS_MAX ? 1 : 0;
 }
@@ -90,7 +99,7 @@ static void choose_base(net_view* view, const net_slot* s, uint32_t now, uint16_
             make_absolute(record);
         return;
     }
-    uint32_t second = choose_base2(s);
+    uint32_t second = choose_base2(s, now);
     if (second) {
         key->d = (uint8_t)(s->acked_ticks[0] - s->acked_ticks[second]);
         key->base2_classes = s->acked_classes[second];
