@@ -23,6 +23,7 @@
 
 #define CLOSE_MS_MAX 1000u
 #define EVENT_BYTES_MAX 600u
+#define ENVELOPE_BYTES_MAX 70u ///< beside inputs and events, every number at its longest
 #define EVENTS_PER_PACKET_MAX 16u
 
 net_result net_client_create(const net_client_config* config, net_client** out) {
@@ -261,7 +262,7 @@ static void send_inputs(net_client* client) {
     uint32_t count = client->input_number - client->input_floor;
     if (count > NET_INPUT_REDUNDANCY) count = NET_INPUT_REDUNDANCY;
     // Large inputs are repeated less often, so that events keep their room.
-    size_t budget = NET_STATE_BYTES_MAX - EVENT_BYTES_MAX - 64;
+    size_t budget = NET_STATE_BYTES_MAX - EVENT_BYTES_MAX - ENVELOPE_BYTES_MAX;
     size_t used = 0;
     uint32_t fitting = 0;
     while (fitting < count) {
