@@ -4,7 +4,8 @@
 //
 // What is older is worth keeping as a row (the server may learn that we have it and use it as a base),
 // unless it belongs to another life of the slot. Which life an old create belongs to is a question of
-// ticks: younger than all we knew before the present life began, same handle, same template.
+// ticks: younger than all we knew before the present life began, same handle, same template. A late update of
+// the life before (mirror_former.c) was decoded for the sake of the others in its packet.
 //
 // Slots and indices: a slot is the server's name for an entity towards this client, an index is part of its
 // handle. Both may be used again, on their own: a create that comes before the destroy of what had its
@@ -70,21 +71,22 @@ net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirro
 }
 
 static const uint64_t* newest_row(const net_mirror_slot* slot) {
-    if (slot->handle == ECS_ENTITY_NONE || slot->ring.count == 0) return NULL;
-    return net_row_ring_row(&slot->ring, slot->ring.count - 1u);
+    if (slot->handle == ECS_ENTITY_NONE || slot->life.ring.count == 0) return NULL;
+    return net_row_ring_row(&slot->life.ring, slot->life.ring.count - 1u);
 }
 
 static void release_newest(net_mirror* mirror, const net_mirror_slot* slot) {
     const uint64_t* row = newest_row(slot);
-    if (row) net_row_world_release(&mirror->target, slot->entry, row);
+    if (row) net_row_world_release(&mirror->target, slot->life.entry, row);
 }
 
 void net_mirror_destroy(net_mirror* mirror) {
     if (!mirror) return;
     const base_allocator* memory = &mirror->memory.allocator;
+    net_mirror_drop_formers(mirror);
     for (uint32_t i = 0; i < mirror->slot_capacity; i++) {
         release_newest(mirror, &mirror->slots[i]);
-        net_row_ring_deinit(&mirror->slots[i].ring, &mirror->pool.allocator);
+        net_row_ring_deinit(&mirror->slots[i].life.ring, &mirror->pool.allocator);
     }
     for (uint32_t i = 0; i < NET_BODY_PACKETS; i++)
         base_release(&mirror->pool.allocator, mirror->packets[i].gaps,
@@ -123,12 +125,12 @@ static net_result recreate_entity(net_mirror* mirror, ecs_entity handle,
 static net_result update_entity(net_mirror* mirror, const net_mirror_slot* slot,
                                 const uint64_t* row, uint64_t components) {
     if (!ecs_is_alive(mirror->world, slot->handle))
-        return create_entity(mirror, slot->handle, slot->entry, row);
+        return create_entity(mirror, slot->handle, slot->life.entry, row);
     if (net_fault_is_planted(NET_FAULT_SKIP_APPLY) && mirror->counters.updates % 64 == 63)
         components &= components - 1;
-    if (net_row_world_write(&mirror->target, slot->handle, slot->entry, row, components))
+    if (net_row_world_write(&mirror->target, slot->handle, slot->life.entry, row, components))
         return NET_OK;
-    return recreate_entity(mirror, slot->handle, slot->entry, row);
+    return recreate_entity(mirror, slot->handle, slot->life.entry, row);
 }
 
 // ---- lives ----
@@ -152,19 +154,19 @@ static void know(net_mirror_slot* slot, ecs_tick tick) {
     slot->is_known = true;
 }
 
-// The slot is empty from now on; the world is left as it is.
-static void forget_life(net_mirror* mirror, net_mirror_slot* slot) {
+// The slot is empty from now on, at this tick; the world is left as it is.
+static void forget_life(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
     if (slot->handle == ECS_ENTITY_NONE) return;
     release_newest(mirror, slot);
     mirror->indices[ecs_entity_index(slot->handle)].slot_next = 0;
+    net_mirror_keep_former(mirror, slot, tick);
     slot->handle = ECS_ENTITY_NONE;
-    net_row_ring_deinit(&slot->ring, &mirror->pool.allocator);
 }
 
-static void end_life(net_mirror* mirror, net_mirror_slot* slot) {
+static void end_life(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
     if (slot->handle == ECS_ENTITY_NONE) return;
     net_row_world_destroy(&mirror->target, slot->handle);
-    forget_life(mirror, slot);
+    forget_life(mirror, slot, tick);
 }
 
 static void begin_life(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
@@ -172,25 +174,29 @@ static void begin_life(net_mirror* mirror, const net_mirror_record* record, ecs_
     slot->has_former = slot->is_known;
     slot->former_tick = slot->tick;
     slot->handle = record->handle;
-    slot->entry = record->entry;
-    slot->life_tick = tick;
-    slot->has_forgotten = false;
+    slot->life.entry = record->entry;
+    slot->life.tick = tick;
+    slot->life.has_forgotten = false;
     mirror->indices[ecs_entity_index(record->handle)].slot_next = record->slot + 1;
-    net_row_ring_reset(&slot->ring, record->entry->layout.field_count);
+    net_row_ring_reset(&slot->life.ring, record->entry->layout.field_count);
 }
 
 static void forget(net_mirror_slot* slot, ecs_tick tick) {
-    if (!slot->has_forgotten || tick > slot->forgotten_tick) slot->forgotten_tick = tick;
-    slot->has_forgotten = true;
+    if (!slot->life.has_forgotten || tick > slot->life.forgotten_tick)
+        slot->life.forgotten_tick = tick;
+    slot->life.has_forgotten = true;
 }
 
 static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
                        const uint64_t* row) {
-    if (slot->ring.count == NET_ROW_HISTORY_MAX) {
-        ecs_tick oldest = net_row_ring_tick(&slot->ring, 0);
+    if (slot->life.ring.count == NET_ROW_HISTORY_MAX) {
+        ecs_tick oldest = net_row_ring_tick(&slot->life.ring, 0);
         forget(slot, tick < oldest ? tick : oldest);
     }
-    bool is_kept = net_row_ring_put(&slot->ring, &mirror->pool.allocator, tick, row);
+    // Rows of the living go before those of the dead.
+    if (!net_row_ring_reserve(&slot->life.ring, &mirror->pool.allocator))
+        net_mirror_drop_formers(mirror);
+    bool is_kept = net_row_ring_put(&slot->life.ring, &mirror->pool.allocator, tick, row);
     return is_kept ? NET_OK : NET_ERR_MEMORY;
 }
 
@@ -201,9 +207,9 @@ static net_result keep_stale(net_mirror* mirror, const net_mirror_record* record
                              const uint64_t* row) {
     net_mirror_slot* slot = &mirror->slots[record->slot];
     mirror->counters.stale_records++;
-    if (slot->handle != record->handle || slot->entry != record->entry) return NET_OK;
+    if (slot->handle != record->handle || slot->life.entry != record->entry) return NET_OK;
     if (slot->has_former && tick <= slot->former_tick) return NET_OK;
-    if (tick < slot->life_tick) slot->life_tick = tick;
+    if (tick < slot->life.tick) slot->life.tick = tick;
     tell_row(mirror, record, tick, row);
     return keep(mirror, slot, tick, row);
 }
@@ -215,10 +221,10 @@ static bool leave_other_slot(net_mirror* mirror, const net_mirror_record* record
     net_mirror_slot* other = &mirror->slots[slot_next - 1];
     bool is_moved = other->handle == record->handle;
     if (is_moved) {
-        forget_life(mirror, other);
+        forget_life(mirror, other, tick);
         mirror->counters.moved++;
     } else {
-        end_life(mirror, other);
+        end_life(mirror, other, tick);
         mirror->counters.evicted++;
     }
     if (is_newer(other->is_known, other->tick, tick)) know(other, tick);
@@ -231,7 +237,7 @@ static void evict(net_mirror* mirror, const net_mirror_record* record, ecs_tick 
     ecs_entity former = slot->handle;
     if (former == ECS_ENTITY_NONE) return;
     mirror->counters.evicted++;
-    end_life(mirror, slot);
+    end_life(mirror, slot, tick);
     if (ecs_entity_index(former) == ecs_entity_index(record->handle)) return;
     tell_gone(mirror, former, tick);
     mirror->indices[ecs_entity_index(former)].gone_tick = tick;
@@ -240,12 +246,12 @@ static void evict(net_mirror* mirror, const net_mirror_record* record, ecs_tick 
 // The entity goes on in the world, or begins.
 static net_result show(net_mirror* mirror, const net_mirror_slot* slot, bool goes_on,
                        const net_row_template* former, const uint64_t* row) {
-    if (!goes_on) return create_entity(mirror, slot->handle, slot->entry, row);
-    if (former == slot->entry) return update_entity(mirror, slot, row, UINT64_MAX);
+    if (!goes_on) return create_entity(mirror, slot->handle, slot->life.entry, row);
+    if (former == slot->life.entry) return update_entity(mirror, slot, row, UINT64_MAX);
     if (ecs_is_alive(mirror->world, slot->handle))
-        return recreate_entity(mirror, slot->handle, slot->entry, row);
+        return recreate_entity(mirror, slot->handle, slot->life.entry, row);
     net_row_world_destroy(&mirror->target, slot->handle); // it was LOADING for something else
-    return create_entity(mirror, slot->handle, slot->entry, row);
+    return create_entity(mirror, slot->handle, slot->life.entry, row);
 }
 
 static net_result apply_new_life(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick,
@@ -254,24 +260,24 @@ static net_result apply_new_life(net_mirror* mirror, const net_mirror_record* re
     if (result != NET_OK) return result;
     net_mirror_slot* slot = &mirror->slots[record->slot];
     const net_mirror_slot* before = net_mirror_find(mirror, record->handle);
-    const net_row_template* former = before ? before->entry : NULL;
+    const net_row_template* former = before ? before->life.entry : NULL;
     bool goes_on = leave_other_slot(mirror, record, tick);
     if (slot->handle == record->handle) {
         goes_on = true;
-        forget_life(mirror, slot);
+        forget_life(mirror, slot, tick);
     } else {
         evict(mirror, record, tick);
     }
     begin_life(mirror, record, tick);
     result = keep(mirror, slot, tick, row);
-    if (slot->ring.count == 0) net_row_world_release(&mirror->target, slot->entry, row);
+    if (slot->life.ring.count == 0) net_row_world_release(&mirror->target, slot->life.entry, row);
     return result == NET_OK ? show(mirror, slot, goes_on, former, row) : result;
 }
 
 static net_result apply_same_life(net_mirror* mirror, const net_mirror_record* record,
                                   ecs_tick tick, const uint64_t* row) {
     net_mirror_slot* slot = &mirror->slots[record->slot];
-    const net_row_template* entry = slot->entry;
+    const net_row_template* entry = slot->life.entry;
     uint64_t components =
         record->is_absolute ? UINT64_MAX : net_row_changed(entry, newest_row(slot), row);
     uint64_t old_row[PROTO_ROW_FIELDS_MAX];
@@ -282,7 +288,7 @@ static net_result apply_same_life(net_mirror* mirror, const net_mirror_record* r
         if (result != NET_OK) return result;
     }
     net_result result = keep(mirror, slot, tick, row);
-    bool is_kept = net_row_ring_tick(&slot->ring, slot->ring.count - 1u) == tick;
+    bool is_kept = net_row_ring_tick(&slot->life.ring, slot->life.ring.count - 1u) == tick;
     if (result == NET_OK) result = update_entity(mirror, slot, row, components);
     if (has_references) net_row_world_release(&mirror->target, entry, is_kept ? old_row : row);
     return result;
@@ -294,13 +300,17 @@ static net_result apply_same_life(net_mirror* mirror, const net_mirror_record* r
 static void forget_older(net_mirror_slot* slot, const net_mirror_record* record) {
     if (record->is_absolute || record->base_tick < NET_BODY_BASE_SLACK_TICKS) return;
     uint32_t position =
-        net_row_ring_find(&slot->ring, record->base_tick - NET_BODY_BASE_SLACK_TICKS);
+        net_row_ring_find(&slot->life.ring, record->base_tick - NET_BODY_BASE_SLACK_TICKS);
     if (position == UINT32_MAX || position == 0) return;
-    forget(slot, net_row_ring_tick(&slot->ring, position - 1));
-    net_row_ring_drop(&slot->ring, position);
+    forget(slot, net_row_ring_tick(&slot->life.ring, position - 1));
+    net_row_ring_drop(&slot->life.ring, position);
 }
 
 static net_result apply_row(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
+    if (record->is_former) {
+        mirror->counters.stale_records++;
+        return NET_OK;
+    }
     net_mirror_slot* slot = &mirror->slots[record->slot];
     net_mirror_index* index = &mirror->indices[ecs_entity_index(record->handle)];
     const uint64_t* row = mirror->words + record->words_first;
@@ -308,7 +318,7 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
         is_newer(slot->is_known, slot->tick, tick) && is_newer(index->is_known, index->tick, tick);
     if (net_fault_is_planted(NET_FAULT_APPLY_OLD) && slot->handle == record->handle) is_news = true;
     if (!is_news) return keep_stale(mirror, record, tick, row);
-    bool is_same_life = slot->handle == record->handle && slot->entry == record->entry;
+    bool is_same_life = slot->handle == record->handle && slot->life.entry == record->entry;
     net_result result = is_same_life ? apply_same_life(mirror, record, tick, row)
                                      : apply_new_life(mirror, record, tick, row);
     if (result != NET_OK) return result;
@@ -335,7 +345,7 @@ static void apply_destroy(net_mirror* mirror, const net_mirror_record* record, e
         tell_gone(mirror, slot->handle, tick);
         mirror->indices[ecs_entity_index(slot->handle)].gone_tick = tick;
         mirror->counters.destroys++;
-        end_life(mirror, slot);
+        end_life(mirror, slot, tick);
     }
     know(slot, tick);
 }
@@ -348,7 +358,8 @@ static void prefetch(const net_mirror* mirror, uint32_t i) {
     const uint64_t* row = newest_row(slot);
     if (!row) return;
     __builtin_prefetch(row, 0);
-    __builtin_prefetch(row + slot->ring.field_count, 1); // nearly always where the next one goes
+    __builtin_prefetch(row + slot->life.ring.field_count,
+                       1); // nearly always where the next one goes
     __builtin_prefetch(&mirror->indices[ecs_entity_index(slot->handle)], 1);
 }
 
@@ -383,6 +394,7 @@ net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick, prot
     mirror->counters.packets++;
     if (!mirror->has_tick || tick > mirror->tick) mirror->tick = tick;
     mirror->has_tick = true;
+    net_mirror_expire_formers(mirror);
     if (result) {
         const net_mirror_counters* now = &mirror->counters;
         *result = (net_mirror_result){
@@ -429,8 +441,8 @@ net_mirror_sample net_mirror_check_sample(const net_mirror* mirror, uint32_t slo
     bool is_alive = ecs_is_alive(mirror->world, at->handle);
     if (!is_alive && !at->was_shown) return NET_MIRROR_UNKNOWN;
     uint64_t row[PROTO_ROW_FIELDS_MAX];
-    if (is_alive && net_row_world_read(&mirror->target, at->handle, at->entry, row) &&
-        (uint16_t)net_row_hash(at->entry, row) == hash)
+    if (is_alive && net_row_world_read(&mirror->target, at->handle, at->life.entry, row) &&
+        (uint16_t)net_row_hash(at->life.entry, row) == hash)
         return NET_MIRROR_EQUAL;
     if (entity) *entity = at->handle;
     return NET_MIRROR_DIFFERS;

@@ -6,7 +6,8 @@
 /// a possible base and not applied: ticks of an entity never fall.
 /// Bytes are hostile: any body gives a result code, bounded memory and a world that is whole.
 /// Memory: a place per slot and per index up to the highest, up to NET_ROW_HISTORY_MAX rows per entity that
-///         lives, which slots the last NET_BODY_PACKETS packets told of; rows of the dead are used again.
+///         lives, which slots the last NET_BODY_PACKETS packets told of; for a second or so, and an eighth of
+///         the limit at most, the rows of who is gone, for late packets. Memory of the dead is used again.
 /// Threads: the thread that owns the world; outside of stages.
 #pragma once
 
@@ -50,7 +51,7 @@ typedef struct net_mirror_counters {
     uint64_t packets; ///< decoded
     uint64_t updates; ///< records applied: creates, updates, recreates
     uint64_t creates, destroys, recreates;
-    uint64_t stale_records; ///< older than the entity: kept as base only
+    uint64_t stale_records; ///< older than the entity, or of its former life: bases at most
     uint64_t stale;         ///< packets refused as too late
     uint64_t malformed;     ///< packets refused as impossible
     uint64_t missing_bases; ///< of both, those that wanted a row or a packet that is not here
@@ -64,7 +65,7 @@ typedef struct net_mirror_counters {
 typedef struct net_mirror_result {
     uint32_t applied; ///< creates, updates and recreates
     uint32_t destroyed;
-    uint32_t stale; ///< records kept as bases only
+    uint32_t stale; ///< records kept as bases at most
 } net_mirror_result;
 
 /// What comparing a sample with the world gave.

@@ -9,7 +9,8 @@
 //
 // A late body may be readable and yet speak of another life of a slot than the present one, with another
 // layout. Updates are sent only after a create of that life was acknowledged, so an update that is not
-// younger than the first create we know of the present life belongs to another life: refused.
+// younger than the first create we know of the present life belongs to another life: to the former one if
+// that is remembered and lived at that tick (mirror_former.c), else it is refused.
 //
 // Bounds: each record takes at least one bit, so there are at most 8 times as many records as bytes; rows
 // of one body are at most NET_BODY_WORDS_MAX words; compositions at most NET_ROW_TEMPLATES_MAX.
@@ -179,49 +180,53 @@ static bool read_list(decoder* d, read_fn read) {
 // ---- runs ----
 
 // The row of exactly this tick, or NULL.
-static const uint64_t* find_row(const net_mirror_slot* slot, ecs_tick tick) {
-    uint32_t position = net_row_ring_find(&slot->ring, tick);
-    if (position == UINT32_MAX || net_row_ring_tick(&slot->ring, position) != tick) return NULL;
-    return net_row_ring_row(&slot->ring, position);
+static const uint64_t* find_row(const net_mirror_life* life, ecs_tick tick) {
+    uint32_t position = net_row_ring_find(&life->ring, tick);
+    if (position == UINT32_MAX || net_row_ring_tick(&life->ring, position) != tick) return NULL;
+    return net_row_ring_row(&life->ring, position);
 }
 
-static bool find_bases(const decoder* d, const run_head* run, const net_mirror_slot* slot,
+static bool find_bases(const decoder* d, const run_head* run, const net_mirror_life* life,
                        proto_row_base* base, ecs_tick* oldest) {
     if (run->kind == NET_BODY_ABSOLUTE) {
-        base->base = slot->entry->defaults;
+        base->base = life->entry->defaults;
         return true;
     }
     if (run->is_settled) {
-        uint32_t position = net_row_ring_find(&slot->ring, run->base_tick);
+        uint32_t position = net_row_ring_find(&life->ring, run->base_tick);
         if (position == UINT32_MAX) return false;
-        base->base = net_row_ring_row(&slot->ring, position);
-        *oldest = net_row_ring_tick(&slot->ring, position);
+        base->base = net_row_ring_row(&life->ring, position);
+        *oldest = net_row_ring_tick(&life->ring, position);
         return true;
     }
-    base->base = find_row(slot, run->base_tick);
+    base->base = find_row(life, run->base_tick);
     base->ticks = (uint32_t)(d->tick - run->base_tick);
     *oldest = run->base_tick - run->base2_ticks;
-    if (run->base2_ticks > 0) base->base2 = find_row(slot, *oldest);
+    if (run->base2_ticks > 0) base->base2 = find_row(life, *oldest);
     if (base->base2) base->ticks2 = run->base2_ticks;
     // No row of that tick: none was sent, unless it may be one of those that were forgotten.
-    bool may_be_forgotten = slot->has_forgotten && *oldest <= slot->forgotten_tick;
+    bool may_be_forgotten = life->has_forgotten && *oldest <= life->forgotten_tick;
     return base->base && (base->base2 || run->base2_ticks == 0 || !may_be_forgotten);
 }
 
 // An update of a slot, which was just named.
 static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mirror_slot* slot) {
-    if (slot->handle == ECS_ENTITY_NONE || slot->life_tick >= d->tick) return miss_base(d, slot);
+    bool is_present = slot->handle != ECS_ENTITY_NONE && slot->life.tick < d->tick;
+    const net_mirror_former* former = is_present ? NULL : net_mirror_find_former(slot, d->tick);
+    if (!is_present && !former) return miss_base(d, slot);
+    const net_mirror_life* life = former ? &former->life : &slot->life;
     net_mirror* mirror = d->mirror;
-    // Created elsewhere in this body: it cannot be in two places at one tick.
-    if (mirror->indices[ecs_entity_index(slot->handle)].stamp == mirror->body_number)
-        return fail(d, NET_ERR_MALFORMED);
     net_mirror_record record = {.kind = NET_MIRROR_UPDATE,
                                 .slot = number,
-                                .handle = slot->handle,
-                                .entry = slot->entry,
-                                .is_absolute = run->kind == NET_BODY_ABSOLUTE};
+                                .handle = former ? former->handle : slot->handle,
+                                .entry = life->entry,
+                                .is_absolute = run->kind == NET_BODY_ABSOLUTE,
+                                .is_former = former != NULL};
+    // Created elsewhere in this body: it cannot be in two places at one tick.
+    if (mirror->indices[ecs_entity_index(record.handle)].stamp == mirror->body_number)
+        return fail(d, NET_ERR_MALFORMED);
     proto_row_base base = {0};
-    if (!find_bases(d, run, slot, &base, &record.base_tick)) return miss_base(d, slot);
+    if (!find_bases(d, run, life, &base, &record.base_tick)) return miss_base(d, slot);
     return read_row(d, record, &base, run->kind == NET_BODY_BY_PACKET);
 }
 

@@ -63,13 +63,16 @@ static bool grow(net_row_ring* ring, const base_allocator* allocator) {
     return true;
 }
 
+bool net_row_ring_reserve(net_row_ring* ring, const base_allocator* allocator) {
+    bool is_full = ring->count == ring->capacity && ring->capacity < NET_ROW_HISTORY_MAX;
+    return !is_full || grow(ring, allocator);
+}
+
 bool net_row_ring_put(net_row_ring* ring, const base_allocator* allocator, uint64_t tick,
                       const uint64_t* row) {
     uint32_t below = net_row_ring_find(ring, tick);
     if (below != UINT32_MAX && net_row_ring_tick(ring, below) == tick) return true;
-    bool is_whole = true;
-    if (ring->count == ring->capacity && ring->capacity < NET_ROW_HISTORY_MAX)
-        is_whole = grow(ring, allocator);
+    bool is_whole = net_row_ring_reserve(ring, allocator);
     if (ring->capacity == 0) return false;
     if (ring->count == ring->capacity) {
         if (below == UINT32_MAX) return is_whole; // older than all

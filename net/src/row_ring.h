@@ -18,6 +18,9 @@ typedef struct net_row_ring {
 /// Empty it for rows of `field_count` words; memory is kept for the next ones.
 void net_row_ring_reset(net_row_ring* ring, uint32_t field_count);
 void net_row_ring_deinit(net_row_ring* ring, const base_allocator* allocator);
+/// Room for one more row, so that the next put allocates nothing and loses none but of a full ring.
+/// @return false when memory ran out; nothing changed.
+bool net_row_ring_reserve(net_row_ring* ring, const base_allocator* allocator);
 /// Put a row where its tick belongs (nearly always: last). A full ring forgets its oldest, or the new
 /// one when that is older than all. A tick that is there already is left as it is.
 /// @return false when memory ran out: the ring is empty then, or has lost its oldest.
