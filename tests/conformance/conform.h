@@ -209,6 +209,8 @@ entity_state mirror_find(const cf_mirror* mirror, uint32_t handle, uint64_t tick
 uint32_t mirror_handle(const cf_mirror* mirror, uint32_t slot);
 /// Falsify a word of what this client shows of a slot, as a fault of its own would. @return false: nobody is there.
 bool mirror_plant(cf_mirror* mirror, uint32_t slot);
+/// Is what is shown of a slot its newest row?
+bool mirror_is_true(const cf_mirror* mirror, uint32_t slot);
 sample_result mirror_sample(const cf_mirror* mirror, const cf_header* header);
 uint64_t mirror_scope_hash(const cf_mirror* mirror, uint32_t* entities);
 

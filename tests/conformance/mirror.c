@@ -248,6 +248,13 @@ uint32_t mirror_handle(const cf_mirror* mirror, uint32_t number) {
     return slot && slot->is_alive ? slot->handle : 0;
 }
 
+bool mirror_is_true(const cf_mirror* mirror, uint32_t number) {
+    const slot_state* slot = number < mirror->index_max ? mirror->slots[number] : NULL;
+    if (!slot || !slot->is_alive) return true;
+    return memcmp(slot->world, slot->rows[slot->row_count - 1].words,
+                  slot->template->layout.element_count * sizeof *slot->world) == 0;
+}
+
 bool mirror_plant(cf_mirror* mirror, uint32_t number) {
     slot_state* slot = number < mirror->index_max ? mirror->slots[number] : NULL;
     if (!slot || !slot->is_alive || slot->template->layout.element_count == 0) return false;

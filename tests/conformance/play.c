@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SILENCE_S = 90, FAULTS_PRINTED = 5, PLANT_FROM_TICK = 60, PLANTS = 3 };
+enum { SILENCE_S = 90, FAULTS_PRINTED = 5, PLANT_FROM_TICK = 60 };
 
 double now_s(void) {
     struct timespec now;
@@ -59,8 +59,8 @@ static void hear(game_client* client, uint32_t wait_ms) {
 static void plant(game_client* client) {
     uint32_t interval = client->options->plant_ticks;
     if (interval == 0 || client->planted_slot || client->ticks < PLANT_FROM_TICK) return;
-    if (client->ticks % interval != 0 || client->counts.planted == PLANTS) return;
-    for (uint32_t slot = client->counts.planted % 8; slot < 64; slot++) {
+    if (client->ticks % interval != 0 || client->counts.healed > 0) return;
+    for (uint32_t slot = client->counts.planted; slot < 64; slot++) {
         if (!mirror_plant(client->mirror, slot)) continue;
         client->planted_slot = slot + 1;
         client->counts.planted++;

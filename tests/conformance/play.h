@@ -71,7 +71,8 @@ typedef struct game_client {
     size_t input_sizes[INPUTS_KEPT]; // by number mod INPUTS_KEPT
     bool is_event_acked;
     uint32_t heals[HEALS_MAX], heal_count; // handles to be named in the next packet
-    uint32_t planted_slot; // slot + 1 of what was falsified; 0: none, or all was well since
+    uint32_t planted_slot; // slot + 1 of what was falsified; 0: none, or it was healed
+    bool was_found;        // by a sample
     uint32_t ticks;
     held_event* held; // EVENTS_MAX, in order
     uint32_t held_count;

@@ -78,13 +78,12 @@ static void compare_sample(game_client* client, const cf_header* header) {
     uint32_t handle = header->has_sample ? mirror_handle(client->mirror, header->sample_slot) : 0;
     bool is_planted = header->has_sample && client->planted_slot == header->sample_slot + 1;
     client->counts.samples += result == SAMPLE_EQUAL;
-    if (result == SAMPLE_EQUAL && is_planted) {
-        client->counts.healed++;
-        client->planted_slot = 0;
-    }
     if (result != SAMPLE_DIFFERS) return;
     client->counts.differing++;
-    if (!is_planted) fault(client, "a sample of something else");
+    if (is_planted)
+        client->was_found = true;
+    else
+        fault(client, "a sample of something else");
     if (client->heal_count < HEALS_MAX) client->heals[client->heal_count++] = handle;
 }
 
@@ -134,6 +133,11 @@ static void take_state(game_client* client, Shoal__Wire__StatePacket* packet,
     if (result == BODY_MALFORMED) fault(client, "a body that cannot be read");
     if (result != BODY_DECODED) return;
     client->counts.decoded++;
+    if (client->planted_slot && mirror_is_true(client->mirror, client->planted_slot - 1)) {
+        client->counts.healed += client->was_found; // else it changed by itself
+        client->was_found = false;
+        client->planted_slot = 0;
+    }
     compare_sample(client, &header);
     note_received(client, header.seq);
     take_header(client, &header);
