@@ -124,6 +124,13 @@ static void take_ack(net_slot* s, const net_view_packet* from, const net_item* i
     if (sends_after > 0) s->first_after_tick = sends_after == 1 ? s->sent_tick : tick + 1;
 }
 
+// The client acknowledged the row that was sent last, in whatever packet: while the world stands still many carry
+// the same one.
+static bool has_newest(const net_slot* s) {
+    return s->state == NET_SLOT_LIVE && s->acked_count > 0 && s->acked_ticks[0] == s->sent_tick &&
+           s->acked_classes[0] == s->classes;
+}
+
 static void item_acked(net_view* view, const net_view_packet* from, const net_item* item) {
     uint32_t slot = item->slot & ~NET_ITEM_ROW;
     net_slot* s = &view->slots[slot];
@@ -145,7 +152,7 @@ static void item_acked(net_view* view, const net_view_packet* from, const net_it
         sends_after = 0;
     }
     take_ack(s, from, item, sends_after);
-    if (sends_after > 0) return;
+    if (sends_after > 0 && !has_newest(s)) return;
     if (net_set_has(view, NET_SET_REPEAT, slot)) { // it had been taken as lost
         net_set_remove(view, NET_SET_REPEAT, slot);
         net_set_remove(view, NET_SET_PENDING, slot);
@@ -190,7 +197,7 @@ bool net_view_lost(net_view* view, uint16_t seq) {
             net_view_free_slot(view, slot);
             continue;
         }
-        if (!is_newest || net_set_has(view, NET_SET_PENDING, slot)) continue;
+        if (!is_newest || has_newest(s) || net_set_has(view, NET_SET_PENDING, slot)) continue;
         net_view_wait(view, slot);
         net_set_add(view, NET_SET_REPEAT, slot);
     }

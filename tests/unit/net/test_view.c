@@ -679,6 +679,27 @@ static void a_steady_tick_allocates_nothing(void** state) {
     view_close(&w);
 }
 
+static void who_has_the_row_of_a_tick_is_not_sent_it_again(void** state) {
+    (void)state;
+    for (uint32_t order = 0; order < 2; order++) {
+        view_world w;
+        view_open(&w);
+        (void)repl_create(&w.server, w.server.mover);
+        view_step(&w);
+        uint16_t first = view_write(&w, 0);
+        assert_int_equal(view_deliver(&w, 0), NET_OK);
+        assert_true(net_view_lost(w.clients[0].view, first));
+        uint16_t second = view_write(&w, 0); // in the same tick
+        assert_int_equal(w.clients[0].records, 1);
+        if (order == 0) assert_true(net_view_lost(w.clients[0].view, second));
+        assert_true(net_view_acked(w.clients[0].view, first));
+        if (order == 1) assert_true(net_view_lost(w.clients[0].view, second));
+        assert_false(net_view_has_pending(w.clients[0].view));
+        assert_true(net_view_is_settled(w.clients[0].view));
+        view_close(&w);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(nothing_waiting_gives_no_body),
@@ -707,6 +728,7 @@ int main(void) {
         TEST(sequence_numbers_rise_by_one),
         TEST(ticks_may_pass_32_bits),
         TEST(the_ledger_knows_every_bit_of_a_body),
+        TEST(who_has_the_row_of_a_tick_is_not_sent_it_again),
         TEST(a_steady_tick_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
