@@ -51,7 +51,7 @@ static net_result tap_send(net_transport* transport, net_peer peer, net_channel 
     if (seen && channel == NET_CHANNEL_REALTIME) seen->bytes += size + NET_RATE_OVERHEAD_BYTES;
     // How long everybody waits in the end for client 1 is seen by all.
     if (session && session->client > 1 && channel == NET_CHANNEL_REALTIME &&
-        self->server->phase == NET_SERVER_RUNNING)
+        !self->server->out.is_settling)
         self->result.others_hash = base_hash64(bytes, size, self->result.others_hash);
     net_result result = real(transport)->ops->send(real(transport), peer, channel, bytes, size);
     if (result == NET_OK || channel == NET_CHANNEL_REALTIME) self->sent_bits += 8 * size;
