@@ -7,7 +7,7 @@
 // either gives 4 % if somebody wanted more.
 //
 // Invariants: NET_RATE_BYTES_MIN <= rate <= rate_max; tokens > -NET_RATE_PACKET_BYTES_MAX if no packet is
-// taken while net_rate_left is 0.
+// taken while net_rate_left is 0, but for what large values are paid with (server_large.c).
 #include "rate.h"
 
 #include "fault.h"

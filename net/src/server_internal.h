@@ -6,7 +6,7 @@
 /// A tick has two halves. The simulation's, on the caller's thread, ends with the hand-over: what the other
 /// half needs of sessions and match is copied into net_session_out.told and net_server_out. The net half
 /// (server_send.c), on the server's own thread or at once, owns from then on until net_server_collect:
-/// net_server_out, every session's net_session_out, the replica, scopes for reading, the transport. The
+/// net_server_out, every session's net_session_out, the replica, scopes, large values, the transport. The
 /// caller's thread owns everything else and may run the next tick's systems meanwhile.
 #pragma once
 
