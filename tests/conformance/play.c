@@ -79,6 +79,7 @@ static void run(game_client* client) {
         next += (client->input_depth > 3 ? 1.02 : client->input_depth < 2 ? 0.98 : 1) / rate;
         if (!client->mirror || client->has_goodbye) continue;
         client->ticks++;
+        release_events(client);
         plant(client);
         send_inputs(client);
     }

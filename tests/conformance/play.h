@@ -25,6 +25,7 @@ typedef struct held_event {
     uint32_t number, message, target;
     uint64_t tick;
     bool is_alone;
+    uint32_t waited; ///< looked at so often, once per tick of ours
     size_t size;
     uint8_t payload[EVENT_BYTES_MAX];
 } held_event;
@@ -95,5 +96,5 @@ void send_inputs(game_client* client);
 
 // ---- play_events.c ----
 void take_event(game_client* client, const Shoal__Wire__GameEvent* event);
-/// Deliver what has all that it needs, in order; drop what never will.
+/// Once per tick: deliver what has all that it needs, in order; drop what never will.
 void release_events(game_client* client);

@@ -56,10 +56,21 @@ static entity_state worse(entity_state a, entity_state b) {
     return a > b ? a : b;
 }
 
-static entity_state state_of(game_client* client, const held_event* event) {
-    entity_state state = ENTITY_HERE;
-    if (event->target) state = mirror_find(client->mirror, event->target, event->tick);
-    if (event->message == 0) return state;
+// What the server says of our own word.
+static bool is_own(const game_client* client, const held_event* event,
+                   const ProtobufCMessage* message) {
+    uint32_t who = 0;
+    if (strcmp(client->game->name, "breakout") == 0 && event->message == BREAKOUT_CHEERED + 1)
+        memcpy(&who, (const uint8_t*)message + message->descriptor->fields[0].offset, sizeof who);
+    return who != 0 && who == client->id;
+}
+
+static entity_state state_of(game_client* client, held_event* event) {
+    bool is_late = ++event->waited > HOLD_TICKS;
+    entity_state target = ENTITY_HERE, named = ENTITY_HERE;
+    if (event->target) target = mirror_find(client->mirror, event->target, event->tick);
+    if (target == ENTITY_TO_COME && is_late) target = ENTITY_GONE;
+    if (event->message == 0 || target == ENTITY_GONE) return target;
     const message_row* row = &client->game->messages[event->message - 1];
     ProtobufCMessage* message =
         protobuf_c_message_unpack(row->descriptor, NULL, event->size, event->payload);
@@ -67,31 +78,25 @@ static entity_state state_of(game_client* client, const held_event* event) {
         fault(client, "an event that cannot be read");
         return ENTITY_GONE;
     }
-    for (uint32_t f = 0; f < message->descriptor->n_fields && !event->is_alone && !row->is_without;
-         f++) {
-        uint32_t named = named_by(message, row, f);
-        if (named) state = worse(state, mirror_find(client->mirror, named, event->tick));
+    for (uint32_t f = 0; f < message->descriptor->n_fields && !event->is_alone; f++) {
+        uint32_t handle = named_by(message, row, f);
+        if (handle) named = worse(named, mirror_find(client->mirror, handle, event->tick));
     }
-    // What the server says of our own word.
-    uint32_t who = 0;
-    if (strcmp(client->game->name, "breakout") == 0 && event->message == BREAKOUT_CHEERED + 1)
-        memcpy(&who, (const uint8_t*)message + message->descriptor->fields[0].offset, sizeof who);
-    if (state == ENTITY_HERE && who == client->id && client->id) client->counts.own++;
+    if (named == ENTITY_TO_COME && is_late) named = ENTITY_GONE;
+    if (named == ENTITY_GONE && row->is_without) named = ENTITY_HERE;
+    entity_state state = worse(target, named);
+    client->counts.own += state == ENTITY_HERE && is_own(client, event, message);
     protobuf_c_message_free_unpacked(message, NULL);
     return state;
 }
 
 void release_events(game_client* client) {
     uint32_t kept = 0;
-    uint64_t now = 0;
     bool is_waiting = false; // a reliable one in front
-    (void)mirror_tick(client->mirror, &now);
     for (uint32_t i = 0; i < client->held_count; i++) {
         held_event* event = &client->held[i];
         bool is_behind = event->number != 0 && is_waiting;
         entity_state state = is_behind ? ENTITY_TO_COME : state_of(client, event);
-        if (!is_behind && state == ENTITY_TO_COME && now > event->tick + HOLD_TICKS)
-            state = ENTITY_GONE;
         if (state == ENTITY_TO_COME) {
             is_waiting |= event->number != 0;
             if (kept != i) client->held[kept] = *event;

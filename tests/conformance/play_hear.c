@@ -143,7 +143,6 @@ static void take_state(game_client* client, Shoal__Wire__StatePacket* packet,
     take_header(client, &header);
     for (size_t i = 0; i < packet->n_events; i++)
         take_event(client, packet->events[i]);
-    release_events(client);
     uint8_t* data = packet->state.data;
     compare_again(client, packet, state, &again, received);
     packet->state.data = data; // which is Protocol Buffers' to free
