@@ -4,7 +4,8 @@
 // Looked at once per round trip, at least every LOOK_US, and only when LOOK_PACKETS packets have met their
 // fate since: the loss of five packets says nothing. Loss above LOSS_PART, or a round trip of more than
 // 1.5 times the smallest of the last windows and 20 ms (queues are filling), takes 15 %. A second without
-// either gives 4 % if somebody wanted more.
+// either gives 4 % if somebody wanted more; before the first cut half a second doubles the rate. A client
+// begins low, for a server that is joined by hundreds in one tick sends all of them their first world.
 //
 // Invariants: NET_RATE_BYTES_MIN <= rate <= rate_max; tokens > -NET_RATE_PACKET_BYTES_MAX if no packet is
 // taken while net_rate_left is 0, but for what large values are paid with (server_large.c).
@@ -23,6 +24,7 @@
 #define CUT 0.85
 #define RAISE 1.04
 #define RAISE_US 1000000u
+#define START_RAISE 2.0     // before the first cut, every LOOK_US
 #define WINDOW_US 30000000u // the smallest round trip is of one or two of these
 #define BUCKET_PACKETS 2.0
 
@@ -106,8 +108,9 @@ void net_rate_learn(net_rate* rate, uint64_t now_us, uint64_t acked, uint64_t lo
         rate->cuts++;
         return;
     }
-    if (now_us - rate->clean_us < RAISE_US || !rate->was_short) return;
-    rate->rate = bounded(rate, rate->rate * RAISE);
+    bool is_starting = rate->cuts == 0;
+    if (now_us - rate->clean_us < (is_starting ? LOOK_US : RAISE_US) || !rate->was_short) return;
+    rate->rate = bounded(rate, rate->rate * (is_starting ? START_RAISE : RAISE));
     rate->clean_us = now_us;
     rate->was_short = false;
     rate->raises++;

@@ -6,7 +6,8 @@
 /// it costs, so that what was sent never exceeds the rate by more than the bucket and one packet. A plain
 /// struct, no memory of its own; time is an argument.
 /// Source: additive increase, multiplicative decrease (Chiu and Jain 1989), here a proportional one; growth
-/// only where the rate was what held packets back, as RFC 7661 asks of windows.
+/// only where the rate was what held packets back, as RFC 7661 asks of windows. Before the first cut it
+/// doubles (slow start, RFC 5681): a crowd that joins at once does not cost one tick everything.
 #pragma once
 
 #include "net/limits.h"
@@ -17,7 +18,7 @@
 #define NET_RATE_OVERHEAD_BYTES 40u ///< of a datagram: ENet's header and command, UDP, IP
 #define NET_RATE_PACKET_BYTES_MAX (NET_STATE_BYTES_MAX + NET_RATE_OVERHEAD_BYTES)
 #define NET_RATE_BYTES_MIN 8000u ///< per second
-#define NET_RATE_BYTES_START 64000u
+#define NET_RATE_BYTES_START 24000u ///< doubles every half second until something is wrong
 
 typedef struct net_rate {
     double tokens; ///< bytes; below 0 after a packet that was longer than what was left

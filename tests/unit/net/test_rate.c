@@ -13,7 +13,7 @@ static void expect_near(double value, double wanted) {
     assert_true(value > wanted * 0.999 && value < wanted * 1.001);
 }
 
-static void it_starts_with_two_packets_and_64_kilobytes_per_second(void** state) {
+static void it_starts_with_two_packets_and_24_kilobytes_per_second(void** state) {
     (void)state;
     net_rate rate;
     net_rate_init(&rate, 1000, 256000, 0);
@@ -28,16 +28,16 @@ static void the_smaller_wish_counts_and_the_least_rate_stays(void** state) {
         uint32_t ours, wish;
         double rate, max;
     } cases[] = {
-        {256000, 0, 64000, 256000},
-        {256000, 300000, 64000, 256000},
-        {256000, 100000, 64000, 100000},
+        {256000, 0, NET_RATE_BYTES_START, 256000},
+        {256000, 300000, NET_RATE_BYTES_START, 256000},
+        {256000, 100000, NET_RATE_BYTES_START, 100000},
         {256000, 20000, 20000, 20000},
         {256000, NET_RATE_BYTES_MIN + 1, NET_RATE_BYTES_MIN + 1, NET_RATE_BYTES_MIN + 1},
         {256000, NET_RATE_BYTES_MIN, NET_RATE_BYTES_MIN, NET_RATE_BYTES_MIN},
         {256000, NET_RATE_BYTES_MIN - 1, NET_RATE_BYTES_MIN, NET_RATE_BYTES_MIN},
         {256000, 1, NET_RATE_BYTES_MIN, NET_RATE_BYTES_MIN},
         {1, 0, NET_RATE_BYTES_MIN, NET_RATE_BYTES_MIN},
-        {UINT32_MAX, UINT32_MAX, 64000, UINT32_MAX},
+        {UINT32_MAX, UINT32_MAX, NET_RATE_BYTES_START, UINT32_MAX},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         net_rate rate;
@@ -100,9 +100,9 @@ static void a_silence_fills_the_bucket_and_no_more(void** state) {
     net_rate_refill(&rate, 20000);
     net_rate_refill(&rate, 20000); // no time, no tokens
     net_rate_refill(&rate, 10000); // nor for time that runs back
-    expect_near(rate.tokens + NET_RATE_PACKET_BYTES_MAX, 1280 + NET_RATE_PACKET_BYTES_MAX);
+    expect_near(rate.tokens + NET_RATE_PACKET_BYTES_MAX, 480 + NET_RATE_PACKET_BYTES_MAX);
     net_rate_refill(&rate, 3600u * UINT64_C(1000000));
-    expect_near(rate.tokens, 64000); // one second's
+    expect_near(rate.tokens, NET_RATE_BYTES_START); // one second's
 }
 
 // Loss and round trips as they are for `seconds`; the client always wants more.
@@ -122,14 +122,29 @@ static uint64_t drive(net_rate* rate, uint64_t now_us, double seconds, uint32_t 
     return now_us;
 }
 
-static void a_clean_way_is_given_four_percent_per_second_up_to_the_limit(void** state) {
+static void a_new_way_is_given_twice_as_much_each_half_second(void** state) {
     (void)state;
     net_rate rate;
     uint64_t acked = 0, lost = 0;
     net_rate_init(&rate, 0, 256000, 0);
-    uint64_t now_us = drive(&rate, 0, 10.5, 0, 50000, &acked, &lost);
-    assert_true(rate.rate > NET_RATE_BYTES_START * 1.36 && rate.rate < NET_RATE_BYTES_START * 1.49);
+    uint64_t now_us = drive(&rate, 0, 1.2, 0, 50000, &acked, &lost);
+    expect_near(rate.rate, NET_RATE_BYTES_START * 4.0);
+    drive(&rate, now_us, 1.2, 0, 50000, &acked, &lost);
+    expect_near(rate.rate, 256000);
     assert_int_equal(rate.cuts, 0);
+}
+
+static void after_a_cut_a_clean_way_is_given_four_percent_per_second_up_to_the_limit(void** state) {
+    (void)state;
+    net_rate rate;
+    uint64_t acked = 0, lost = 0;
+    net_rate_init(&rate, 0, 256000, 0);
+    uint64_t now_us = drive(&rate, 0, 0.6, 10, 50000, &acked, &lost);
+    assert_int_equal(rate.cuts, 1);
+    double cut = rate.rate;
+    now_us = drive(&rate, now_us, 10.5, 0, 50000, &acked, &lost);
+    assert_true(rate.rate > cut * 1.36 && rate.rate < cut * 1.49);
+    assert_int_equal(rate.cuts, 1);
     now_us = drive(&rate, now_us, 60, 0, 50000, &acked, &lost);
     expect_near(rate.rate, 256000);
 }
@@ -217,11 +232,12 @@ static void a_way_that_became_longer_for_good_is_believed_after_a_minute(void** 
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_starts_with_two_packets_and_64_kilobytes_per_second),
+        cmocka_unit_test(it_starts_with_two_packets_and_24_kilobytes_per_second),
         cmocka_unit_test(the_smaller_wish_counts_and_the_least_rate_stays),
         cmocka_unit_test(what_is_sent_never_exceeds_the_rate_by_more_than_bucket_and_a_packet),
         cmocka_unit_test(a_silence_fills_the_bucket_and_no_more),
-        cmocka_unit_test(a_clean_way_is_given_four_percent_per_second_up_to_the_limit),
+        cmocka_unit_test(a_new_way_is_given_twice_as_much_each_half_second),
+        cmocka_unit_test(after_a_cut_a_clean_way_is_given_four_percent_per_second_up_to_the_limit),
         cmocka_unit_test(who_wants_no_more_is_given_no_more),
         cmocka_unit_test(loss_above_five_percent_takes_fifteen_down_to_the_least),
         cmocka_unit_test(loss_of_three_percent_is_no_reason),
