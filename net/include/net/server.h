@@ -25,6 +25,7 @@ typedef enum net_end {
 typedef void (*net_entropy_fn)(void* context, void* bytes, size_t size);
 
 typedef struct net_server_config {
+    /// With is_threaded both threads use it, at the same time.
     const base_allocator* allocator;
     net_match* match;         ///< owned by the caller
     net_transport* transport; ///< owned by the caller
