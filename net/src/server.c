@@ -187,6 +187,7 @@ net_session* net_server_add_session(net_server* server, net_peer peer) {
         session->since_us = server->now_us;
         session->heard_us = server->now_us;
         session->packet_credit = NET_PACKETS_BURST_MAX;
+        session->control_credit = NET_CONTROL_BYTES_BURST_MAX;
         session->heal_credit = NET_HEALS_BURST_MAX * 1000000u;
         session->heal_us = server->now_us;
         net_outbox_init(&session->out.outbox, server->allocator);

@@ -36,6 +36,8 @@
 #define NET_STRIKE_MS 10000u
 #define NET_PACKETS_PER_TICK 4u    ///< of a client, on average: four times what ours sends
 #define NET_PACKETS_BURST_MAX 256u ///< after a silence; further ones are dropped unread, counted
+#define NET_CONTROL_BYTES_PER_TICK 512u ///< on channel 0, of who plays; what goes beyond is a strike
+#define NET_CONTROL_BYTES_BURST_MAX 65536u
 #define NET_INPUT_JUMP_MAX 16384u  ///< an input numbered further ahead is not believed
 #define NET_LEAVE_MS_MAX 5000u     ///< goodbyes may take so long
 #define NET_HEARTBEAT_HZ 10u       ///< packets of who is told nothing new
@@ -117,6 +119,7 @@ typedef struct net_session {
     uint32_t strikes;
     uint64_t strike_us[NET_STRIKES_MAX]; ///< of the last of them, by strikes % NET_STRIKES_MAX
     uint32_t packet_credit;              ///< datagrams that will be looked at; grows with each tick
+    uint32_t control_credit;             ///< bytes on channel 0; grows with each tick
     uint32_t heal_credit;                ///< entities, times 1000000; grows with time
     uint64_t heal_us;
     uint32_t rate_wish;               ///< of its hello, bytes per second; 0: none

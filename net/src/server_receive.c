@@ -125,6 +125,13 @@ static void take_answer(net_server* server, net_session* session,
 
 static void take_control(net_server* server, net_session* session, const uint8_t* bytes,
                          size_t size) {
+    // Ours say little there: who says much wants the time it takes to read it.
+    if (size > session->control_credit) {
+        net_server_drop(server, NET_DROP_FLOOD, 1);
+        net_session_strike(server, session);
+        return;
+    }
+    session->control_credit -= (uint32_t)size;
     const ProtobufCMessage* message =
         proto_codec_decode(&server->codec, &shoal__wire__client_control__descriptor, bytes, size,
                            NET_CONTROL_BYTES_MAX);

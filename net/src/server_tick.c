@@ -321,6 +321,9 @@ void net_server_hand_over(net_server* server, bool has_stepped) {
         session->packet_credit += NET_PACKETS_PER_TICK;
         if (session->packet_credit > NET_PACKETS_BURST_MAX)
             session->packet_credit = NET_PACKETS_BURST_MAX;
+        session->control_credit += NET_CONTROL_BYTES_PER_TICK;
+        if (session->control_credit > NET_CONTROL_BYTES_BURST_MAX)
+            session->control_credit = NET_CONTROL_BYTES_BURST_MAX;
         copy_told(session);
         out->sessions[out->count++] = session;
     }

@@ -492,6 +492,40 @@ static void a_flood_of_inputs_is_bounded_and_hurts_nobody(void** state) {
     table_close(&at);
 }
 
+// A message that is right and says nothing: a LargeAck of no versions, with a field that nobody knows.
+static size_t padded_ack(uint8_t* bytes, uint32_t padding) {
+    const uint8_t head[] = {
+        0x22, (uint8_t)((padding + 3) & 127) | 128, (uint8_t)((padding + 3) >> 7),
+        0x7a, (uint8_t)(padding & 127) | 128,       (uint8_t)(padding >> 7)};
+    memcpy(bytes, head, sizeof head);
+    memset(bytes + sizeof head, 0, padding);
+    return sizeof head + padding;
+}
+
+static void a_flood_of_control_messages_ends_the_session_and_hurts_nobody(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .ticks_max = 400, .quiet = 1e9});
+    table_sit(&at, NULL);
+    raw_client* raw = table_guest(&at);
+    uint8_t bytes[10100];
+    size_t size = padded_ack(bytes, 10000);
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(raw_client_send_bytes(raw, NET_CHANNEL_CONTROL, bytes, size), NET_OK);
+    run_politely(&at, raw, 30);
+    assert_int_equal(table_dropped(&at, NET_DROP_FLOOD), 0);
+    assert_false(is_ended(&at, raw));
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(raw_client_send_bytes(raw, NET_CHANNEL_CONTROL, bytes, size), NET_OK);
+    run_politely(&at, raw, 30);
+    assert_true(table_dropped(&at, NET_DROP_FLOOD) > 0);
+    assert_true(is_ended(&at, raw));
+    table_run_out(&at, 1500);
+    net_client_report report = net_client_get_report(at.seats[0].client);
+    assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+    table_close(&at);
+}
+
 // ---- events
 
 static void events_of_a_client_come_once_and_in_order(void** state) {
@@ -736,6 +770,7 @@ int main(void) {
         TEST(events_of_a_client_come_once_and_in_order),
         TEST(forged_events_are_strikes),
         TEST(a_client_speaks_for_its_own_entity_only),
+        TEST(a_flood_of_control_messages_ends_the_session_and_hurts_nobody),
         TEST(a_flood_of_events_is_taken_at_its_own_pace),
         TEST(a_clients_event_is_about_its_own_entity),
         TEST(one_hostile_client_hurts_nobody_else),
