@@ -66,6 +66,8 @@ void net_session_send_large(net_server* server, net_session* session) {
     double paid = out->large_debt < share ? out->large_debt : share;
     out->large_debt -= paid;
     out->rate.tokens -= paid;
+    // What was sent beyond the share makes the next value wait: a higher rate would let it go.
+    if (out->large_debt > 0) net_rate_short(&out->rate);
     sending to = {server, session};
     net_large_view_publish(out->large, (uint32_t)share + 1, send_value, &to);
 }

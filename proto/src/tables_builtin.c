@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The built-in codes of rows. Made from the lengths that WIRE.md lists ("Tables"; test_wire_md makes them
-// again from the page and compares). The lengths are those of optimal prefix codes of at most 12 bits for these distributions:
+// again from the page and compares). The lengths are those of optimal prefix codes of at most 12 bits for
+// these distributions:
 //
 //     numbers of scale s   a mix of two-sided exponential distributions around the size 0.6 * 2^(s/2):
 //                          times 0.75 (62 %), 1.6 (30 %), 5 (6 %) and 25 (2 %), smeared by rounding (half
