@@ -137,6 +137,7 @@ static void follow_place(stream* s, uint32_t place) {
 
 // The newest tick up to `tick` with a row of the slot's life.
 static uint32_t newest_row(const stream* s, uint32_t slot, uint32_t tick) {
+    tick -= tick % s->stride; // packets have these ticks only
     while (!has_row(s, tick, slot)) {
         bench_require(tick >= s->stride, "an update has a base");
         tick -= s->stride;
