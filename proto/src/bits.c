@@ -70,49 +70,6 @@ void proto_bits_write(proto_bit_writer* writer, uint64_t value, uint32_t count) 
     write_piece(writer, value, count);
 }
 
-// Up to 56 bits at any bit offset: eight bytes hold them, and fewer are touched at the end.
-static uint64_t peek_56(const uint8_t* source, uint64_t offset_bits, uint32_t count) {
-    const uint8_t* from = source + (offset_bits >> 3);
-    uint32_t shift = (uint32_t)(offset_bits & 7), bytes = (shift + count + 7) >> 3;
-    uint64_t word = 0;
-    for (uint32_t i = 0; i < bytes; i++)
-        word |= (uint64_t)from[i] << (8 * i);
-    return (word >> shift) & low_mask(count);
-}
-
-void proto_bits_append(proto_bit_writer* writer, const uint8_t* source, uint64_t offset_bits,
-                       uint64_t count) {
-    if (writer->failed || count == 0) return;
-    if (count > (uint64_t)writer->capacity * 8 - writer->size_bits) {
-        writer->failed = true;
-        return;
-    }
-    // The first piece brings the writer to a whole byte, then words are stored as they come.
-    uint32_t head = (uint32_t)(-writer->size_bits & 7);
-    if (head > count) head = (uint32_t)count;
-    if (head) write_piece(writer, peek_56(source, offset_bits, head), head);
-    offset_bits += head;
-    count -= head;
-    uint32_t shift = (uint32_t)(offset_bits & 7);
-    uint8_t* target = writer->data + (writer->size_bits >> 3);
-    const uint8_t* from = source + (offset_bits >> 3);
-    uint64_t words = count / WORD_BITS;
-    for (uint64_t i = 0; i < words; i++, target += 8, from += 8) {
-        uint64_t word = load_le64(from);
-        if (shift) word = word >> shift | (uint64_t)from[8] << (WORD_BITS - shift);
-        store_le64(target, word);
-    }
-    writer->size_bits += words * WORD_BITS;
-    offset_bits += words * WORD_BITS;
-    count -= words * WORD_BITS;
-    while (count > 0) {
-        uint32_t piece = count > 32 ? 32 : (uint32_t)count;
-        write_piece(writer, peek_56(source, offset_bits, piece), piece);
-        offset_bits += piece;
-        count -= piece;
-    }
-}
-
 size_t proto_bit_writer_bytes(const proto_bit_writer* writer) {
     return (size_t)((writer->size_bits + 7) >> 3);
 }

@@ -17,10 +17,6 @@ typedef struct proto_bit_writer {
 proto_bit_writer proto_bit_writer_make(uint8_t* data, size_t capacity);
 /// `count` 0..64; bits above `count` must be 0 (asserted).
 void proto_bits_write(proto_bit_writer* writer, uint64_t value, uint32_t count);
-/// Append `count` bits of `source`, which begin `offset_bits` into it, 64 at a time. `source` is read up to the
-/// byte of its last bit and lies outside of the writer's buffer.
-void proto_bits_append(proto_bit_writer* writer, const uint8_t* source, uint64_t offset_bits,
-                       uint64_t count);
 /// Whole bytes, the last one padded with 0 bits.
 size_t proto_bit_writer_bytes(const proto_bit_writer* writer);
 /// Go back to a place remembered as writer->size_bits; clears `failed` and the bits after it.

@@ -202,42 +202,6 @@ static void wrong_widths_are_asserted(void** state) {
     expect_assert_failure(proto_bit_writer_rewind(&writer, 1));
 }
 
-static void appended_bits_are_those_of_the_source_at_every_offset(void** state) {
-    (void)state;
-    print_message("seed 3\n");
-    base_rng rng = base_rng_make(3, 1);
-    for (uint32_t round = 0; round < 20000; round++) {
-        uint8_t source[40], data[BUFFER_BYTES];
-        for (uint32_t i = 0; i < sizeof source; i++)
-            source[i] = (uint8_t)base_rng_u64(&rng);
-        uint32_t offset = base_rng_below(&rng, 64), shift = base_rng_below(&rng, 64);
-        uint32_t count = base_rng_below(&rng, (uint32_t)sizeof source * 8 - offset + 1);
-        uint32_t bytes = (shift + count + 7) / 8; // tight
-        memset(data, 0xa5, sizeof data);
-        proto_bit_writer writer = proto_bit_writer_make(data, bytes);
-        uint64_t before = base_rng_u64(&rng) & mask(shift);
-        proto_bits_write(&writer, before, shift);
-        uint8_t tight[40]; // the byte of the last bit is the last that may be read
-        uint32_t source_bytes = (offset + count + 7) / 8;
-        memcpy(tight + sizeof tight - source_bytes, source, source_bytes);
-        proto_bits_append(&writer, tight + sizeof tight - source_bytes, offset, count);
-        assert_false(writer.failed);
-        assert_int_equal(writer.size_bits, shift + count);
-        proto_bit_reader reader = proto_bit_reader_make(data, bytes);
-        proto_bit_reader wanted = proto_bit_reader_make(source, sizeof source);
-        assert_true(proto_bits_read(&reader, shift) == before);
-        (void)proto_bits_read(&wanted, offset);
-        for (uint32_t i = 0; i < count; i++)
-            assert_int_equal(proto_bits_read(&reader, 1), proto_bits_read(&wanted, 1));
-        assert_true(bytes * 8 == shift + count || data[bytes - 1] >> ((shift + count) & 7) == 0);
-        for (size_t i = bytes; i < sizeof data; i++)
-            assert_int_equal(data[i], 0xa5);
-        uint64_t size_bits = writer.size_bits;
-        proto_bits_append(&writer, source, 0, 8);
-        assert_true(writer.failed && writer.size_bits == size_bits);
-    }
-}
-
 int main(void) {
     base_assert_handler_set(test_assert_handler);
     const struct CMUnitTest cases[] = {
@@ -249,7 +213,6 @@ int main(void) {
         TEST(rewinding_clears_what_came_after),
         TEST(reading_past_the_end_gives_zero),
         TEST(golomb_codes_of_every_order_come_back),
-        TEST(appended_bits_are_those_of_the_source_at_every_offset),
         TEST(small_golomb_values_are_short),
         TEST(golomb_codes_beyond_32_bits_are_refused),
         TEST(wrong_widths_are_asserted),
