@@ -249,13 +249,8 @@ static int finish_player(client_program* self, client_player* one,
 
 // One line for all of them: every reason for which something had no effect, and how often.
 static void say_dropped(client_program* self, const uint64_t dropped[NET_DROP_COUNT]) {
-    char text[1024] = "";
-    for (uint32_t k = 0; k < NET_DROP_COUNT; k++) {
-        size_t size = strlen(text);
-        if (dropped[k] > 0)
-            (void)base_text_format(text + size, sizeof text - size, " %s=%" PRIu64,
-                                   net_drop_name((net_drop)k), dropped[k]);
-    }
+    char text[1024];
+    net_drops_text(dropped, text, sizeof text);
     if (text[0]) base_report(&self->reporter, NULL, 0, "note: dropped%s", text);
 }
 

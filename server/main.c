@@ -306,9 +306,8 @@ static void append_count(char* text, size_t text_bytes, const char* name, uint64
 static void say_dropped(program* self) {
     uint64_t dropped[NET_DROP_COUNT];
     net_server_dropped(self->server, dropped);
-    char text[1024] = "";
-    for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
-        append_count(text, sizeof text, net_drop_name((net_drop)i), dropped[i]);
+    char text[1024];
+    net_drops_text(dropped, text, sizeof text);
     // What never reached a session.
     net_transport_stats stats;
     self->transport->ops->stats(self->transport, &stats);

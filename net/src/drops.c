@@ -3,6 +3,10 @@
 #include "net/drops.h"
 
 #include "base/assert.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
 
 const char* net_drop_name(net_drop reason) {
     static const char* const names[] = {
@@ -39,4 +43,15 @@ const char* net_drop_name(net_drop reason) {
     _Static_assert(BASE_COUNT(names) == NET_DROP_COUNT, "a reason has no name");
     BASE_ASSERT((uint32_t)reason < NET_DROP_COUNT);
     return names[reason];
+}
+
+void net_drops_text(const uint64_t dropped[NET_DROP_COUNT], char* text, size_t text_bytes) {
+    BASE_ASSERT(text_bytes > 0);
+    text[0] = '\0';
+    size_t size = 0;
+    for (uint32_t i = 0; i < NET_DROP_COUNT; i++, size = strlen(text)) {
+        if (dropped[i] > 0)
+            (void)base_text_format(text + size, text_bytes - size, " %s=%" PRIu64,
+                                   net_drop_name((net_drop)i), dropped[i]);
+    }
 }

@@ -42,3 +42,5 @@ typedef enum net_drop {
 
 /// "flood", "input_skipped"...
 const char* net_drop_name(net_drop reason);
+/// " flood=3 input_full=1": the reasons that have a count, NUL-terminated and cut to `text_bytes`.
+void net_drops_text(const uint64_t dropped[NET_DROP_COUNT], char* text, size_t text_bytes);

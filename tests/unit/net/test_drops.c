@@ -24,10 +24,25 @@ static void beyond_the_last_there_is_none(void** state) {
     base_assert_handler_set(NULL);
 }
 
+static void the_text_names_what_has_a_count_and_is_cut_to_its_room(void** state) {
+    (void)state;
+    uint64_t dropped[NET_DROP_COUNT] = {0};
+    char text[32];
+    net_drops_text(dropped, text, sizeof text);
+    assert_string_equal(text, "");
+    dropped[NET_DROP_FLOOD] = 3;
+    dropped[NET_DROP_STALE] = 12;
+    net_drops_text(dropped, text, sizeof text);
+    assert_string_equal(text, " flood=3 stale=12");
+    net_drops_text(dropped, text, 8);
+    assert_int_equal(strlen(text), 7);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_reason_has_a_name_of_its_own),
         TEST(beyond_the_last_there_is_none),
+        TEST(the_text_names_what_has_a_count_and_is_cut_to_its_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
