@@ -2,9 +2,9 @@
 /// Numbers of a session for the panel: ten samples per second, rates from counters that only rise.
 #pragma once
 
-#include "net/viewer.h"
-#include "panel.h"
-#include "window.h"
+#include "net/presenter.h"
+#include "window/panel.h"
+#include "window/window.h"
 
 #define CLIENT_FEED_COMPONENTS_MAX 256u ///< further ones are counted with the rest
 #define CLIENT_FEED_RATES_MAX (CLIENT_FEED_COMPONENTS_MAX + 4u)

@@ -5,7 +5,7 @@
 #include "program.h"
 #include "window_play.h"
 
-#include "film_play.h"
+#include "playback/playback_play.h"
 
 #include "net/socket.h"
 

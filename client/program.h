@@ -6,7 +6,7 @@
 
 #include "net/client.h"
 #include "net/loop.h"
-#include "net/viewer.h"
+#include "net/presenter.h"
 
 #include <stdio.h>
 

@@ -8,10 +8,10 @@
 // shown and asks whether to go on; everywhere else the program ends as it does without a window.
 #include "window_play.h"
 
-#include "controls.h"
+#include "window/controls.h"
 #include "feed.h"
-#include "screens.h"
-#include "window.h"
+#include "window/screens.h"
+#include "window/window.h"
 
 #include "base/text.h"
 #include "net/socket.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "bench_repl.h"
 
-#include "acks.h"
-#include "mirror.h"
+#include "session/acks.h"
+#include "mirror/mirror.h"
 
 #include "base/rng.h"
 

@@ -6,9 +6,9 @@
 
 #include "bench.h"
 
-#include "net/scope.h"
-#include "schema.h"
-#include "view.h"
+#include "net/world_digest.h"
+#include "state/schema_rows.h"
+#include "replicate/repl_state.h"
 
 /// What a packet's body may take: 1,100 bytes, but one that has to go out may be longer.
 #define BENCH_REPL_SOFT_BYTES 1100u

@@ -3,7 +3,7 @@
 // virtual time until its world has them all. Every byte of a datagram counts, IP and UDP included.
 #include "bench_repl.h"
 
-#include "mirror.h"
+#include "mirror/mirror.h"
 
 #include <stdio.h>
 #include <string.h>

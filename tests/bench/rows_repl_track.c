@@ -5,8 +5,8 @@
 #include "bench.h"
 
 #include "ecs/ecs.h"
-#include "history.h"
-#include "schema.h"
+#include "state/history.h"
+#include "state/schema_rows.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // kill -9 at any moment of a writing process: every record whose append returned is read back.
-#include "log_files.h"
+#include "log/log_files.h"
 
 #include "base/rng.h"
 

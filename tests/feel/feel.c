@@ -11,7 +11,7 @@
 #include "breakout.h"
 #include "net/link.h"
 #include "net/server.h"
-#include "net/viewer.h"
+#include "net/presenter.h"
 
 #include <math.h>
 #include <stdio.h>

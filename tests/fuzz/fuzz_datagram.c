@@ -16,7 +16,7 @@
 
 #include "net/socket.h"
 #include "net/transport.h"
-#include "transport_enet.h"
+#include "transport/transport_enet.h"
 
 #include <arpa/inet.h>
 #include <enet/enet.h>

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "large.h"
+#include "state/varsize.h"
 #include "proto/codec.h"
 #include "wire.pb-c.h"
 

@@ -8,11 +8,11 @@
 #include "fuzz.h"
 
 #include "base/hash.h"
-#include "log_block.h"
-#include "log_changes.h"
-#include "log_header.h"
-#include "log_queue.h"
-#include "log_read.h"
+#include "log/log_block.h"
+#include "log/log_changes.h"
+#include "log/log_header.h"
+#include "log/log_queue.h"
+#include "log/log_read.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -5,8 +5,8 @@
 // conversations of an honest server in this form.
 #include "fuzz.h"
 
-#include "header.h"
-#include "mirror.h"
+#include "session/packet_header.h"
+#include "mirror/mirror.h"
 #include "state_world.h"
 
 enum { PACKETS_MAX = 256, MEMORY_BYTES_MAX = 32 << 20 };

@@ -2,7 +2,7 @@
 // Any bytes as a list, array or object: refused, or a value within its limits that is the same when its
 // bytes are read again. The first byte chooses the type.
 #include "base/assert.h"
-#include "child.h"
+#include "type/container.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 

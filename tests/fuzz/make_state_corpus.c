@@ -8,7 +8,7 @@
 #include "state_world.h"
 
 #include "body_teller.h"
-#include "header.h"
+#include "session/packet_header.h"
 
 enum { SEEDS = 8, ACK_LAG = 3, FILE_BYTES_MAX = 700, STATE_BYTES_MAX = 2000, STEPS_MAX = 60 };
 

@@ -13,7 +13,7 @@
 #include "net/client.h"
 #include "net/link.h"
 #include "net/server.h"
-#include "net/viewer.h"
+#include "net/presenter.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "test.h"
 
 #include "base/rng.h"
-#include "child.h"
+#include "type/container.h"
 
 enum { TWIN_ITEMS = 6, TWIN_TEXT = 8, TWIN_DEPTH = 4, NAMES = 10, EDITS = 60 };
 

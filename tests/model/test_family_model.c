@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Loading and families (S5.22, S5.15, S5.10, P13) under random scripts, against a twin that keeps one array
 /// and looks through all of it for every question.
-#include "load_world.h"
+#include "loading/load_world.h"
 
 enum { TWINS_MAX = 4096, IDS = 6, STEPS = 120 };
 

@@ -3,9 +3,9 @@
 // entity at that tick; ticks never fall; kin are never torn.
 #include "internal.h"
 
-#include "client_internal.h"
-#include "rows.h"
-#include "schema.h"
+#include "client/client_internal.h"
+#include "state/rows.h"
+#include "state/schema_rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -11,9 +11,9 @@
 #include "internal.h"
 
 #include "base/hash.h"
-#include "rate.h"
-#include "scopes.h"
-#include "view_internal.h"
+#include "session/rate.h"
+#include "interest/interest_manager.h"
+#include "replicate/repl_state_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

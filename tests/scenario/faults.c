@@ -2,7 +2,7 @@
 // Which fault is planted: the answer to net/src/fault.h, for the one build of the libraries that asks.
 #include "faults.h"
 
-#include "fault.h"
+#include "core/fault.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // The scenario's loop: one virtual clock, one step per server tick, everyone serviced in a fixed order.
 #include "internal.h"
 
-#include "replica_internal.h"
+#include "replicate/replicator_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "net/client.h"
 #include "net/server.h"
-#include "server_internal.h"
+#include "server/server_internal.h"
 #include "swarm.h"
 
 #define TICK_US 16667u

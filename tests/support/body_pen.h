@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "body.h"
-#include "mirror.h"
+#include "state/snapshot_format.h"
+#include "mirror/mirror.h"
 #include "proto/layout.h"
-#include "rows.h"
+#include "state/rows.h"
 
 typedef struct body_pen {
     uint8_t bytes[NET_BODY_BYTES_MAX + 64];

@@ -2,7 +2,7 @@
 // A peer that keeps no rules. Everything is packed on the stack and sent at once.
 #include "raw_client.h"
 
-#include "header.h"
+#include "session/packet_header.h"
 
 #include "base/assert.h"
 #include "base/text.h"

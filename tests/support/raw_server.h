@@ -2,7 +2,7 @@
 /// A server that keeps no rules, for one client at a time: what it sends is the test's to make.
 #pragma once
 
-#include "header.h"
+#include "session/packet_header.h"
 #include "net/transport.h"
 #include "proto/codec.h"
 #include "wire.pb-c.h"

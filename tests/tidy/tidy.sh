@@ -19,19 +19,18 @@ forbid_include() { # FOLDER PATTERN REASON
 }
 forbid_include ecs/base '(ecs|proto|net|server|client)/' 'base knows libc only'
 forbid_include ecs/include '(proto|net|server|client)/' 'ecs reaches up'
-forbid_include ecs/src '(proto|net|server|client)/' 'ecs reaches up'
+forbid_include ecs '(proto|net|server|client)/' 'ecs reaches up'
 forbid_include proto '(ecs|net|server|client)/' 'proto knows neither world nor sockets'
-forbid_include net '(server|client)/[a-z_]*internal' 'net reaches up'
 forbid_include server 'client/' 'server includes client'
 forbid_include client 'server/' 'client includes server'
 forbid_include games '(proto|server|client)/' 'a game knows ecs and net/game.h'
 
 while IFS= read -r line; do fault "$line: only transport_enet.c and net/socket know ENet"; done < <(
     grep -rln '#include <enet/' ecs proto net server client games --include='*.c' --include='*.h' |
-        grep -vE '^net/(src/transport_enet[a-z_]*\.[ch]|src/enet_[a-z_]*\.[ch]|socket/)')
-while IFS= read -r line; do fault "$line: only proto/src/codec.c unpacks messages"; done < <(
+        grep -vE '^net/(transport/transport_enet\.[ch]|socket/)')
+while IFS= read -r line; do fault "$line: only proto/message/codec.c unpacks messages"; done < <(
     grep -rnE 'protobuf_c_message_unpack|__unpack\(' ecs proto net server client games \
-        --include='*.c' | grep -v '^proto/src/codec.c' | cut -d: -f1,2)
+        --include='*.c' | grep -v '^proto/message/codec.c' | cut -d: -f1,2)
 
 # Banned calls, with what to use instead.
 ban() { # PATTERN FOLDERS REASON
@@ -45,9 +44,10 @@ ban 'sprintf|strcpy|strcat|gets|strtok|atoi|atof' 'ecs proto net server client g
     'use base/text.h'
 # The log's own thread waits for work by the clock; what it writes does not depend on it.
 ban 'rand|srand|random|time|gettimeofday|clock_gettime' \
-    "ecs proto games $(find net/src -name '*.[ch]' ! -name log_file.c | tr '\n' ' ')" \
+    "ecs proto games $(find net -name '*.[ch]' ! -path 'net/socket/*' ! -name log_file.c | tr '\n' ' ')" \
     'time and chance are arguments'
-ban 'malloc|calloc|realloc|free' 'ecs/src proto/src net/src games' 'memory is an argument: base/alloc.h'
+ban 'malloc|calloc|realloc|free' "$(find ecs proto net games -name '*.[ch]' ! -path 'ecs/base/*' ! -path 'ecs/esgen/*' |
+    tr '\n' ' ')" 'memory is an argument: base/alloc.h'
 ban 'sinf?|cosf?|sqrtf?|atan2f?|powf?|floorf?|roundf?|fmodf?' 'ecs games' 'use base/math.h'
 ban 'assert' 'ecs proto net server client games' 'use BASE_ASSERT, which stays on in release'
 

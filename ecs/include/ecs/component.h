@@ -5,7 +5,7 @@
 /// structure (these assert); reading and setting components stays immediate.
 #pragma once
 
-#include "ecs/fast.h"
+#include "ecs/detail/fast.h"
 #include "ecs/world.h"
 
 /// A component to override at creation.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ecs/change.h"
-#include "ecs/child.h"
+#include "ecs/container.h"
 #include "ecs/command.h"
 #include "ecs/component.h"
 #include "ecs/debug.h"
@@ -14,7 +14,7 @@
 #include "ecs/loader.h"
 #include "ecs/query.h"
 #include "ecs/result.h"
-#include "ecs/snapshot.h"
+#include "ecs/save.h"
 #include "ecs/system.h"
 #include "ecs/template.h"
 #include "ecs/template_files.h"

@@ -5,7 +5,7 @@
 /// per client tick. Threads: one.
 #pragma once
 
-#include "net/scope.h"
+#include "net/world_digest.h"
 #include "net/server.h"
 #include "net/transport.h"
 

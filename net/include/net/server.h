@@ -10,7 +10,7 @@
 
 #include "net/drops.h"
 #include "net/log.h"
-#include "net/scope.h"
+#include "net/world_digest.h"
 #include "net/transport.h"
 
 typedef enum net_end {

@@ -5,7 +5,7 @@
 
 #include "net/client.h"
 #include "net/link.h"
-#include "net/scope.h"
+#include "net/world_digest.h"
 #include "net/server.h"
 
 #define TICK_US 16667u

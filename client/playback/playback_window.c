@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+// A film in a window: keys and pointer move it, the clock plays it, the strip below shows where it is.
+//
+// A picture (--shot) is one frame after a seek, so that equal moments give equal bytes. It is the game's
+// picture alone, of the size that players have; with --panel the strip is in it.
+#include "playback/playback_internal.h"
+#include "playback/playback_timeline.h"
+#include "window/window.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+
+#define SPEED_MIN 0.1
+#define SPEED_MAX 16.0
+#define JUMP_S 5.0
+#define JUMP_FAR_S 30.0
+#define STEP_FAR_TICKS 10.0
+#define EVENTS_US 5000u ///< between two looks at events while no frame is due
+#define FRAME_S_MAX 0.1 ///< a longer pause of ours is not made up for
+
+typedef enum film_key {
+    KEY_SPACE,
+    KEY_LEFT,
+    KEY_RIGHT,
+    KEY_UP,
+    KEY_DOWN,
+    KEY_PLUS,
+    KEY_KEYPAD_PLUS,
+    KEY_MINUS,
+    KEY_KEYPAD_MINUS,
+    KEY_HOME,
+    KEY_END,
+    KEY_HELP,
+    KEY_HELP_TOO,
+    KEY_ESCAPE,
+    KEY_SHIFT,
+    KEY_SHIFT_TOO,
+    KEY_COUNT,
+} film_key;
+
+static const char* const key_names[KEY_COUNT] = {
+    "Space",    "Left", "Right", "Up", "Down", "=",      "Keypad +",   "-",
+    "Keypad -", "Home", "End",   "H",  "F1",   "Escape", "Left Shift", "Right Shift"};
+
+static const char* const help_lines[] = {
+    "Space         play, pause",
+    "Left, Right   playing: 5 s; paused: one tick",
+    "with Shift    playing: 30 s; paused: ten ticks",
+    "Up, Down      faster, slower (also + and -)",
+    "Home, End     first tick, last tick",
+    "Pointer       on the line: go there; over a mark: what it was",
+    "H, F1         this",
+    "Escape        leave",
+};
+
+typedef struct show {
+    client_film* self;
+    client_window* window;
+    client_timeline strip;
+    int32_t keys[KEY_COUNT];
+    bool is_shift_down, is_dragging, is_pointed, has_help;
+    bool is_playing, is_done;
+    float pointer_x, pointer_y; // view units
+    double speed;
+    double seek; // where to be in the next frame; negative: go on
+    uint64_t last_us;
+} show;
+
+static double rate(const show* on) {
+    return net_log_reader_info(on->self->reader)->tick_rate_hz;
+}
+
+// Several wishes in a frame are one seek.
+static double wanted(const show* on) {
+    return on->seek >= 0.0 ? on->seek : net_film_tick(on->self->film);
+}
+
+static void seek(show* on, double tick) {
+    double last = (double)net_film_tick_last(on->self->film);
+    on->seek = tick > 0.0 ? tick < last ? tick : last : 0.0;
+}
+
+static void move(show* on, double direction) {
+    if (on->is_playing) {
+        seek(on, wanted(on) + direction * (on->is_shift_down ? JUMP_FAR_S : JUMP_S) * rate(on));
+        return;
+    }
+    double steps = on->is_shift_down ? STEP_FAR_TICKS : 1.0;
+    double whole = (double)(uint64_t)wanted(on); // a step lands on a tick
+    bool is_between = whole < wanted(on);
+    seek(on, whole + direction * steps + (is_between && direction < 0.0 ? 1.0 : 0.0));
+}
+
+static void change_speed(show* on, bool is_faster) {
+    static const double speeds[] = {0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0};
+    uint32_t count = BASE_COUNT(speeds);
+    if (is_faster) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (speeds[i] <= on->speed) continue;
+            on->speed = speeds[i];
+            return;
+        }
+    }
+    for (uint32_t i = count; !is_faster && i > 0; i--) {
+        if (speeds[i - 1] >= on->speed) continue;
+        on->speed = speeds[i - 1];
+        return;
+    }
+}
+
+static bool is_at_end(const show* on) {
+    return wanted(on) >= (double)net_film_tick_last(on->self->film);
+}
+
+static void press(show* on, film_key key) {
+    switch (key) {
+    case KEY_SPACE:
+        if (!on->is_playing && is_at_end(on)) seek(on, 0.0);
+        on->is_playing = !on->is_playing;
+        break;
+    case KEY_LEFT:
+        move(on, -1.0);
+        break;
+    case KEY_RIGHT:
+        move(on, 1.0);
+        break;
+    case KEY_UP:
+    case KEY_PLUS:
+    case KEY_KEYPAD_PLUS:
+        change_speed(on, true);
+        break;
+    case KEY_DOWN:
+    case KEY_MINUS:
+    case KEY_KEYPAD_MINUS:
+        change_speed(on, false);
+        break;
+    case KEY_HOME:
+        seek(on, 0.0);
+        break;
+    case KEY_END:
+        seek(on, (double)net_film_tick_last(on->self->film));
+        on->is_playing = false;
+        break;
+    case KEY_HELP:
+    case KEY_HELP_TOO:
+        on->has_help = !on->has_help;
+        break;
+    case KEY_ESCAPE:
+        on->is_done = true;
+        break;
+    case KEY_SHIFT:
+    case KEY_SHIFT_TOO:
+    default:
+        break;
+    }
+}
+
+static void take_key(show* on, const client_event* event) {
+    bool is_down = event->kind == CLIENT_EVENT_KEY_DOWN;
+    for (uint32_t i = 0; i < KEY_COUNT; i++) {
+        if (on->keys[i] == 0 || on->keys[i] != event->key) continue;
+        if (i == KEY_SHIFT || i == KEY_SHIFT_TOO) on->is_shift_down = is_down;
+        bool may_repeat = i == KEY_LEFT || i == KEY_RIGHT;
+        if (is_down && (may_repeat || !event->is_repeat)) press(on, (film_key)i);
+    }
+}
+
+static void take_pointer(show* on, const client_event* event) {
+    client_window_to_canvas(on->window, CLIENT_CANVAS_VIEW, event->x, event->y, &on->pointer_x,
+                            &on->pointer_y);
+    on->is_pointed = true;
+    if (event->kind == CLIENT_EVENT_POINTER_UP) on->is_dragging = false;
+    if (event->kind == CLIENT_EVENT_POINTER_DOWN)
+        on->is_dragging = client_timeline_has(&on->strip, on->pointer_x, on->pointer_y);
+    if (on->is_dragging) seek(on, client_timeline_tick(&on->strip, on->self->film, on->pointer_x));
+}
+
+static void take_events(show* on) {
+    client_event event;
+    while (client_window_next_event(on->window, &event)) {
+        switch (event.kind) {
+        case CLIENT_EVENT_CLOSE:
+            on->is_done = true;
+            break;
+        case CLIENT_EVENT_KEY_DOWN:
+        case CLIENT_EVENT_KEY_UP:
+            take_key(on, &event);
+            break;
+        case CLIENT_EVENT_POINTER_MOVE:
+        case CLIENT_EVENT_POINTER_DOWN:
+        case CLIENT_EVENT_POINTER_UP:
+            take_pointer(on, &event);
+            break;
+        case CLIENT_EVENT_POINTER_GONE:
+            on->is_pointed = false;
+            break;
+        case CLIENT_EVENT_FOCUS_LOST:
+            on->is_shift_down = on->is_dragging = false;
+            break;
+        }
+    }
+}
+
+/// @return false when there is no going on.
+static bool go_on(show* on, uint64_t now_us) {
+    double passed_s = on->last_us ? (double)(now_us - on->last_us) * 1e-6 : 0.0;
+    if (passed_s > FRAME_S_MAX) passed_s = FRAME_S_MAX;
+    on->last_us = now_us;
+    net_result result = NET_OK;
+    if (on->seek >= 0.0) {
+        result = net_film_seek(on->self->film, on->seek);
+    } else if (on->is_playing && !on->is_dragging) {
+        result = net_film_advance(on->self->film, passed_s * on->speed * rate(on));
+    }
+    on->seek = -1.0;
+    if (on->is_playing && is_at_end(on)) on->is_playing = false;
+    return client_film_note(on->self, result);
+}
+
+static void draw_help(show* on) {
+    if (!on->has_help) return;
+    net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
+    const float line = 22.0f, height = 16.0f, x = 250.0f, y = 130.0f;
+    draw.rect(draw.context, x - 20.0f, y - 16.0f, 500.0f,
+              line * (float)BASE_COUNT(help_lines) + 26.0f, (ecs_color){8, 10, 20, 225});
+    for (uint32_t i = 0; i < BASE_COUNT(help_lines); i++) {
+        // The key and what it does, in two columns.
+        char key[16];
+        (void)base_text_format(key, sizeof key, "%.14s", help_lines[i]);
+        draw.text(draw.context, x, y + (float)i * line, height, (ecs_color){255, 208, 84, 255},
+                  key);
+        draw.text(draw.context, x + 120.0f, y + (float)i * line, height,
+                  (ecs_color){225, 230, 245, 255}, help_lines[i] + 14);
+    }
+}
+
+static void draw_strip(show* on) {
+    const client_timeline_look look = {
+        .film = on->self->film,
+        .game = on->self->module->game,
+        .tick_rate_hz = net_log_reader_info(on->self->reader)->tick_rate_hz,
+        .speed = on->speed,
+        .is_playing = on->is_playing,
+        .is_pointed = on->is_pointed,
+        .pointer_x = on->pointer_x,
+        .pointer_y = on->pointer_y,
+    };
+    net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_VIEW);
+    client_timeline_draw(&on->strip, &look, &draw);
+}
+
+static bool draw_frame(show* on, uint64_t now_us, bool has_strip, const char* shot) {
+    client_window_begin_frame(on->window, now_us);
+    net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_VIEW);
+    net_film_draw(on->self->film, &draw);
+    if (has_strip) draw_strip(on);
+    draw_help(on);
+    return client_window_end_frame(on->window, shot);
+}
+
+/// @return false when this was the last frame.
+static bool show_frame(show* on) {
+    uint64_t now_us = net_loop_now_us();
+    return go_on(on, now_us) && draw_frame(on, now_us, true, NULL);
+}
+
+static void play(show* on) {
+    const client_config* config = on->self->config;
+    seek(on, config->at);
+    on->is_playing = config->at <= 0.0;
+    bool is_watched = client_window_is_interactive(on->window);
+    // The first frame says where on the picture things are: the pointer means nothing before it.
+    on->is_done = !show_frame(on);
+    while (!on->is_done) {
+        uint64_t due_us = client_window_frame_due_us(on->window);
+        uint64_t wake_us = net_loop_now_us() + EVENTS_US;
+        if (net_loop_wait(on->self->loop, due_us < wake_us ? due_us : wake_us)) break;
+        take_events(on);
+        if (on->is_done || net_loop_now_us() < client_window_frame_due_us(on->window)) continue;
+        on->is_done = !show_frame(on);
+        // Nobody can press a key: a moment that stands still is the end.
+        if (!is_watched && !on->is_playing) on->is_done = true;
+    }
+    client_window_write_frames(on->window, stdout);
+}
+
+static bool take_shot(show* on) {
+    const client_config* config = on->self->config;
+    double tick = config->at > 0.0        ? config->at
+                  : config->shot_tick > 0 ? (double)config->shot_tick
+                                          : (double)net_film_tick_last(on->self->film);
+    return client_film_note(on->self, net_film_seek(on->self->film, tick)) &&
+           draw_frame(on, net_loop_now_us(), config->has_panel, config->shot);
+}
+
+static double speed_of(const client_config* config) {
+    if (!(config->speed > 0.0)) return 1.0;
+    return config->speed < SPEED_MIN   ? SPEED_MIN
+           : config->speed > SPEED_MAX ? SPEED_MAX
+                                       : config->speed;
+}
+
+int client_film_show(client_film* self) {
+    const client_config* config = self->config;
+    const net_game_module* game = self->module->game;
+    show on = {.self = self, .seek = -1.0, .speed = speed_of(config)};
+    on.strip = client_timeline_make(game);
+    bool has_strip = !config->shot || config->has_panel;
+    const client_window_config window = {
+        .reporter = self->reporter,
+        .title = game->title,
+        .width = config->width,
+        .height = config->height,
+        .fps = config->fps,
+        .view_width = game->view_width,
+        .view_height = game->view_height + (has_strip ? on.strip.height : 0.0f),
+    };
+    on.window = client_window_create(&window);
+    if (!on.window) return 1;
+    for (uint32_t i = 0; i < KEY_COUNT; i++)
+        on.keys[i] = client_window_key(key_names[i]);
+    bool is_right = true;
+    if (config->shot) {
+        is_right = take_shot(&on);
+    } else {
+        play(&on);
+    }
+    client_window_destroy(on.window);
+    return is_right ? 0 : 1;
+}

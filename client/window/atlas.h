@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/// The one texture: a white spot, soft discs of some sizes, and glyphs as they are first used.
+///
+/// All of it is white; its alpha says how much of a pixel is covered. Discs have a rim of one pixel that
+/// fades out.
+/// Memory: everything at creation. When it is full all glyphs are forgotten and made again as needed: the
+/// caller hands over what it has gathered before (client_atlas_is_full).
+#pragma once
+
+#include "window/font.h"
+
+#define CLIENT_ATLAS_PIXELS 1024u
+#define CLIENT_DISCS 12u
+#define CLIENT_GLYPH_HEIGHT_MAX 160u ///< pixels; higher letters are enlarged
+
+struct SDL_Renderer;
+struct SDL_Texture;
+
+/// A part of the texture, in pixels.
+typedef struct client_patch {
+    int32_t x, y, width, height;
+} client_patch;
+
+typedef struct client_atlas_glyph {
+    uint64_t key; ///< 0: free
+    client_patch patch;
+    int32_t left, top;
+} client_atlas_glyph;
+
+typedef struct client_atlas {
+    const base_allocator* allocator;
+    struct SDL_Texture* texture;
+    client_patch white;
+    client_patch discs[CLIENT_DISCS]; ///< by radius, rising: client_atlas_disc_radius
+    int32_t shelf_x, shelf_y, shelf_height;
+    int32_t floor_x, floor_y, floor_height; ///< shelves where glyphs begin
+    client_atlas_glyph* glyphs;
+    uint32_t glyph_count;
+    uint32_t* pixels; ///< scratch
+} client_atlas;
+
+BASE_MUST_USE bool client_atlas_init(client_atlas* atlas, const base_allocator* allocator,
+                                     struct SDL_Renderer* renderer, const base_reporter* reporter);
+void client_atlas_deinit(client_atlas* atlas);
+/// The radius of a disc's solid circle in its patch, whose middle is the circle's.
+float client_atlas_disc_radius(uint32_t disc);
+/// The smallest disc that need not be enlarged; the largest for still larger radii.
+uint32_t client_atlas_disc_for(float radius);
+/// NULL when there is no room: client_atlas_forget, then it finds room.
+const client_atlas_glyph* client_atlas_find(client_atlas* atlas, const client_font* font,
+                                            uint32_t character, uint32_t height);
+/// Forget all glyphs; what refers to them must be drawn before.
+void client_atlas_forget(client_atlas* atlas);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/// Triangles gathered for few SDL_RenderGeometry calls, in the order in which they were given.
+///
+/// A graphics card gets one call per clip rectangle: plain colours are taken from the white spot of the
+/// texture. SDL's software renderer is several times faster without a texture, so there plain and
+/// textured triangles are runs of their own, and upright gradients become bands of one colour. To blend, it
+/// draws each triangle into a surface of its own first: many that are solid are a run without blending.
+///
+/// Memory: all at creation; a full batch is handed over and begun again.
+#pragma once
+
+#include "window/atlas.h"
+#include "ecs/ecs.h"
+
+#include <SDL.h>
+
+#define CLIENT_BATCH_VERTICES 16384u
+#define CLIENT_BATCH_INDICES (CLIENT_BATCH_VERTICES * 3u)
+
+typedef struct client_batch {
+    const base_allocator* allocator;
+    SDL_Renderer* renderer;
+    const client_atlas* atlas;
+    SDL_Vertex* vertices;
+    int* indices;
+    uint32_t vertex_count, index_count;
+    bool is_textured; ///< of what is gathered now
+    bool is_opaque;
+    bool is_software;
+    bool has_clip;
+    SDL_Rect clip;
+    uint32_t calls; ///< since client_batch_begin
+} client_batch;
+
+typedef struct client_box {
+    float left, top, right, bottom; ///< pixels
+} client_box;
+
+BASE_MUST_USE bool client_batch_init(client_batch* batch, const base_allocator* allocator,
+                                     SDL_Renderer* renderer, const client_atlas* atlas);
+void client_batch_deinit(client_batch* batch);
+void client_batch_begin(client_batch* batch);
+void client_batch_flush(client_batch* batch);
+/// Nothing outside of it is drawn; NULL: everything.
+void client_batch_clip(client_batch* batch, const SDL_Rect* clip);
+
+void client_batch_box(client_batch* batch, client_box box, ecs_color color);
+/// A box with a colour along its top and one along its bottom.
+void client_batch_gradient(client_batch* batch, client_box box, ecs_color top, ecs_color bottom);
+void client_batch_patch(client_batch* batch, client_box box, const client_patch* patch,
+                        ecs_color color);
+/// `points` x, y each; every three make a triangle.
+void client_batch_triangles(client_batch* batch, const float* points, const ecs_color* colors,
+                            uint32_t count);
+/// A quadrilateral: corners around it.
+void client_batch_quad(client_batch* batch, const float* points, const ecs_color* colors);

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+// From canvas units to pixels, and from the game's shapes to boxes, patches and triangles.
+//
+// Upright edges lie on whole pixels: nothing is blurred, neighbours meet without a seam, and the card's
+// picture is that of the software renderer. Round and slanted edges fade over one pixel: discs by their
+// patch, lines by two strips whose alpha goes to nothing. Letters are made at the size in which they are
+// shown and stand on whole pixels.
+#include "window/draw_sdl.h"
+
+#include "window/batch.h"
+#include "window/font.h"
+
+#include "base/assert.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LETTER_PIXELS_MIN 4.0f ///< smaller text is a smear
+#define PIXELS_FAR 1e6f        ///< beyond this nothing can be seen, and floats lose pixels
+
+typedef struct canvas {
+    client_draw* draw;
+    client_canvas id;
+    float left, top; ///< pixels
+    float scale;     ///< pixels per unit
+    float width, height;
+    SDL_Rect clip;
+} canvas;
+
+struct client_draw {
+    const base_allocator* allocator;
+    client_font* font;
+    client_atlas atlas;
+    client_batch batch;
+    canvas canvases[CLIENT_CANVAS_COUNT];
+    uint32_t width, height; // pixels
+    client_name_fn find_name;
+    void* name_context;
+};
+
+client_draw* client_draw_create(const base_allocator* allocator, struct SDL_Renderer* renderer,
+                                const base_reporter* reporter) {
+    client_draw* draw = base_allocate_zero(allocator, sizeof *draw);
+    if (!draw) return NULL;
+    draw->allocator = allocator;
+    draw->font = client_font_create(allocator, reporter);
+    if (!draw->font || !client_atlas_init(&draw->atlas, allocator, renderer, reporter) ||
+        !client_batch_init(&draw->batch, allocator, renderer, &draw->atlas)) {
+        client_draw_destroy(draw);
+        return NULL;
+    }
+    client_draw_resize(draw, (uint32_t)CLIENT_SCREEN_WIDTH, (uint32_t)CLIENT_SCREEN_HEIGHT, 0, 0);
+    return draw;
+}
+
+void client_draw_destroy(client_draw* draw) {
+    if (!draw) return;
+    client_batch_deinit(&draw->batch);
+    client_atlas_deinit(&draw->atlas);
+    client_font_destroy(draw->font);
+    base_release(draw->allocator, draw, sizeof *draw);
+}
+
+// ---- coordinates ----
+
+void client_draw_resize(client_draw* draw, uint32_t width, uint32_t height, float view_width,
+                        float view_height) {
+    float w = width ? (float)width : 1.0f, h = height ? (float)height : 1.0f;
+    draw->width = width;
+    draw->height = height;
+    float screen = fminf(w / CLIENT_SCREEN_WIDTH, h / CLIENT_SCREEN_HEIGHT);
+    draw->canvases[CLIENT_CANVAS_SCREEN] =
+        (canvas){.scale = screen, .width = w / screen, .height = h / screen};
+    canvas* view = &draw->canvases[CLIENT_CANVAS_VIEW];
+    if (!(view_width > 0.0f) || !(view_height > 0.0f)) {
+        view_width = CLIENT_SCREEN_WIDTH;
+        view_height = CLIENT_SCREEN_HEIGHT;
+    }
+    *view = (canvas){.scale = fminf(w / view_width, h / view_height),
+                     .width = view_width,
+                     .height = view_height};
+    view->left = floorf((w - view_width * view->scale) * 0.5f);
+    view->top = floorf((h - view_height * view->scale) * 0.5f);
+    for (uint32_t i = 0; i < CLIENT_CANVAS_COUNT; i++) {
+        canvas* one = &draw->canvases[i];
+        one->draw = draw;
+        one->id = (client_canvas)i;
+        one->clip =
+            (SDL_Rect){(int)one->left, (int)one->top, (int)ceilf(one->width * one->scale - 0.01f),
+                       (int)ceilf(one->height * one->scale - 0.01f)};
+    }
+}
+
+void client_draw_canvas_size(const client_draw* draw, client_canvas id, float* width,
+                             float* height) {
+    *width = draw->canvases[id].width;
+    *height = draw->canvases[id].height;
+}
+
+void client_draw_to_canvas(const client_draw* draw, client_canvas id, float pixel_x, float pixel_y,
+                           float* x, float* y) {
+    const canvas* on = &draw->canvases[id];
+    *x = (pixel_x - on->left) / on->scale;
+    *y = (pixel_y - on->top) / on->scale;
+}
+
+void client_draw_to_pixels(const client_draw* draw, client_canvas id, float x, float y,
+                           float* pixel_x, float* pixel_y) {
+    const canvas* on = &draw->canvases[id];
+    *pixel_x = on->left + x * on->scale;
+    *pixel_y = on->top + y * on->scale;
+}
+
+// Also what is no number becomes one.
+static float within(float pixels) {
+    return pixels > -PIXELS_FAR ? fminf(pixels, PIXELS_FAR) : -PIXELS_FAR;
+}
+
+static float place_x(const canvas* on, float x) {
+    return within(on->left + x * on->scale);
+}
+static float place_y(const canvas* on, float y) {
+    return within(on->top + y * on->scale);
+}
+static float snap(float pixels) {
+    return floorf(pixels + 0.5f);
+}
+
+// At least one pixel: what is thin does not vanish.
+static client_box snap_box(float left, float top, float right, float bottom) {
+    client_box box = {snap(left), snap(top), snap(right), snap(bottom)};
+    if (box.right <= box.left) box.right = box.left + 1.0f;
+    if (box.bottom <= box.top) box.bottom = box.top + 1.0f;
+    return box;
+}
+
+static bool is_outside(const canvas* on, client_box box) {
+    return box.right <= (float)on->clip.x || box.bottom <= (float)on->clip.y ||
+           box.left >= (float)(on->clip.x + on->clip.w) ||
+           box.top >= (float)(on->clip.y + on->clip.h);
+}
+
+static client_batch* enter(const canvas* on) {
+    client_batch_clip(&on->draw->batch, &on->clip);
+    return &on->draw->batch;
+}
+
+// ---- net_draw ----
+
+static void draw_rect(void* context, float x, float y, float width, float height, ecs_color color) {
+    const canvas* on = context;
+    if (color.a == 0 || !(width > 0.0f) || !(height > 0.0f)) return;
+    client_box box =
+        snap_box(place_x(on, x), place_y(on, y), place_x(on, x + width), place_y(on, y + height));
+    if (!is_outside(on, box)) client_batch_box(enter(on), box, color);
+}
+
+static void draw_circle(void* context, float x, float y, float radius, ecs_color color) {
+    const canvas* on = context;
+    float pixels = within(radius * on->scale);
+    if (color.a == 0 || !(pixels > 0.0f)) return;
+    uint32_t disc = client_atlas_disc_for(pixels);
+    const client_patch* patch = &on->draw->atlas.discs[disc];
+    float half = (float)patch->width * 0.5f * pixels / client_atlas_disc_radius(disc);
+    float middle_x = place_x(on, x), middle_y = place_y(on, y);
+    client_box box = {middle_x - half, middle_y - half, middle_x + half, middle_y + half};
+    if (!is_outside(on, box)) client_batch_patch(enter(on), box, patch, color);
+}
+
+static void draw_slanted(const canvas* on, float x0, float y0, float x1, float y1, float width,
+                         ecs_color color) {
+    float length = sqrtf((x1 - x0) * (x1 - x0) + (y1 - y0) * (y1 - y0));
+    if (!(length > 0.0f)) return;
+    float normal_x = (y0 - y1) / length, normal_y = (x1 - x0) / length;
+    float half = width * 0.5f;
+    if (half < 0.5f) {
+        color.a = (uint8_t)((float)color.a * half * 2.0f);
+        half = 0.5f;
+    }
+    ecs_color clear = color;
+    clear.a = 0;
+    const float sides[4] = {-half - 0.5f, -half + 0.5f, half - 0.5f, half + 0.5f};
+    const ecs_color colors[4] = {clear, color, color, clear};
+    for (uint32_t strip = 0; strip < 3; strip++) {
+        float a = sides[strip], b = sides[strip + 1];
+        if (b <= a) continue;
+        const float points[8] = {x0 + normal_x * a, y0 + normal_y * a, x1 + normal_x * a,
+                                 y1 + normal_y * a, x1 + normal_x * b, y1 + normal_y * b,
+                                 x0 + normal_x * b, y0 + normal_y * b};
+        const ecs_color corners[4] = {colors[strip], colors[strip], colors[strip + 1],
+                                      colors[strip + 1]};
+        client_batch_quad(enter(on), points, corners);
+    }
+}
+
+static void draw_line(void* context, float x0, float y0, float x1, float y1, float width,
+                      ecs_color color) {
+    const canvas* on = context;
+    float pixels = within(width * on->scale);
+    if (color.a == 0 || !(pixels > 0.0f)) return;
+    float left = place_x(on, fminf(x0, x1)), right = place_x(on, fmaxf(x0, x1));
+    float top = place_y(on, fminf(y0, y1)), bottom = place_y(on, fmaxf(y0, y1));
+    float half = pixels * 0.5f;
+    client_box around = {left - half - 1.0f, top - half - 1.0f, right + half + 1.0f,
+                         bottom + half + 1.0f};
+    if (is_outside(on, around)) return;
+    if (x0 == x1 || y0 == y1) {
+        float thick_x = x0 == x1 ? half : 0.0f, thick_y = x0 == x1 ? 0.0f : half;
+        if (x0 == x1 && y0 == y1) return;
+        client_batch_box(enter(on),
+                         snap_box(left - thick_x, top - thick_y, right + thick_x, bottom + thick_y),
+                         color);
+        return;
+    }
+    draw_slanted(on, place_x(on, x0), place_y(on, y0), place_x(on, x1), place_y(on, y1), pixels,
+                 color);
+}
+
+static bool is_same(ecs_color a, ecs_color b) {
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+// Two triangles that cover an upright box with a colour along its top and one along its bottom.
+static bool draw_gradient(const canvas* on, const float* points, const ecs_color* colors) {
+    float left = points[0], right = points[0], top = points[1], bottom = points[1];
+    for (uint32_t i = 1; i < 6; i++) {
+        left = fminf(left, points[i * 2]);
+        right = fmaxf(right, points[i * 2]);
+        top = fminf(top, points[i * 2 + 1]);
+        bottom = fmaxf(bottom, points[i * 2 + 1]);
+    }
+    uint32_t corners[2] = {0, 0}; // which of the four corners a triangle touches
+    const ecs_color* sides[2] = {NULL, NULL};
+    for (uint32_t i = 0; i < 6; i++) {
+        float x = points[i * 2], y = points[i * 2 + 1];
+        if ((x != left && x != right) || (y != top && y != bottom)) return false;
+        corners[i / 3] |= 1u << ((x == right) + 2 * (y == bottom));
+        const ecs_color** side = &sides[y == bottom];
+        if (*side && !is_same(**side, colors[i])) return false;
+        *side = &colors[i];
+    }
+    // Together they have all corners, and share the two of a diagonal; else they overlap.
+    uint32_t shared = corners[0] & corners[1];
+    bool is_whole = left < right && top < bottom && (corners[0] | corners[1]) == 15u;
+    if (!is_whole || (shared != 6u && shared != 9u)) return false;
+    client_box box =
+        snap_box(place_x(on, left), place_y(on, top), place_x(on, right), place_y(on, bottom));
+    if (is_outside(on, box)) return true;
+    client_batch_gradient(enter(on), box, *sides[0], *sides[1]);
+    return true;
+}
+
+static void draw_triangles(void* context, const float* points, const ecs_color* colors,
+                           uint32_t count) {
+    const canvas* on = context;
+    for (uint32_t i = 0; i + 3 <= count;) {
+        if (i + 6 <= count && draw_gradient(on, points + i * 2, colors + i)) {
+            i += 6;
+            continue;
+        }
+        float placed[6];
+        for (uint32_t k = 0; k < 3; k++) {
+            placed[k * 2] = place_x(on, points[(i + k) * 2]);
+            placed[k * 2 + 1] = place_y(on, points[(i + k) * 2 + 1]);
+        }
+        client_batch_triangles(enter(on), placed, colors + i, 3);
+        i += 3;
+    }
+}
+
+// What was gathered refers to the glyphs that give way.
+static const client_atlas_glyph* find_glyph(client_draw* draw, uint32_t character,
+                                            uint32_t height) {
+    const client_atlas_glyph* glyph =
+        client_atlas_find(&draw->atlas, draw->font, character, height);
+    if (glyph) return glyph;
+    client_batch_flush(&draw->batch);
+    client_atlas_forget(&draw->atlas);
+    return client_atlas_find(&draw->atlas, draw->font, character, height);
+}
+
+static void draw_text(void* context, float x, float y, float height, ecs_color color,
+                      const char* text) {
+    const canvas* on = context;
+    float pixels = within(height * on->scale);
+    if (color.a == 0 || !(pixels >= LETTER_PIXELS_MIN)) return;
+    bool is_enlarged = pixels > (float)CLIENT_GLYPH_HEIGHT_MAX;
+    uint32_t size = is_enlarged ? CLIENT_GLYPH_HEIGHT_MAX : (uint32_t)snap(pixels);
+    float grow = is_enlarged ? pixels / (float)size : 1.0f;
+    float pen = place_x(on, x), top = snap(place_y(on, y));
+    for (uint32_t character; (character = client_font_next(&text)) != 0;) {
+        const client_atlas_glyph* glyph = find_glyph(on->draw, character, size);
+        if (glyph && glyph->patch.width > 0) {
+            float left = snap(pen) + (float)glyph->left * grow;
+            float high = top + (float)glyph->top * grow;
+            client_box box = {left, high, left + (float)glyph->patch.width * grow,
+                              high + (float)glyph->patch.height * grow};
+            if (!is_outside(on, box)) client_batch_patch(enter(on), box, &glyph->patch, color);
+        }
+        pen += client_font_advance(on->draw->font, character, pixels);
+    }
+}
+
+static float text_width(void* context, float height, const char* text) {
+    const canvas* on = context;
+    return client_font_width(on->draw->font, height, text);
+}
+
+// net_draw has one context, which is the canvas.
+static const char* player_name(void* context, uint32_t client) {
+    const client_draw* draw = ((const canvas*)context)->draw;
+    return draw->find_name ? draw->find_name(draw->name_context, client) : NULL;
+}
+
+void client_draw_set_names(client_draw* draw, client_name_fn find, void* context) {
+    draw->find_name = find;
+    draw->name_context = context;
+}
+
+net_draw client_draw_get(client_draw* draw, client_canvas id) {
+    BASE_ASSERT((uint32_t)id < CLIENT_CANVAS_COUNT);
+    return (net_draw){.size_bytes = sizeof(net_draw),
+                      .context = &draw->canvases[id],
+                      .rect = draw_rect,
+                      .circle = draw_circle,
+                      .line = draw_line,
+                      .triangles = draw_triangles,
+                      .text = draw_text,
+                      .text_width = text_width,
+                      .player_name = player_name,
+                      .pixels_per_unit = draw->canvases[id].scale};
+}
+
+// ---- a picture ----
+
+void client_draw_begin(client_draw* draw, ecs_color background) {
+    client_batch_begin(&draw->batch);
+    SDL_Renderer* renderer = draw->batch.renderer;
+    (void)SDL_SetRenderDrawColor(renderer, background.r, background.g, background.b, 255);
+    (void)SDL_RenderClear(renderer);
+}
+
+void client_draw_end(client_draw* draw) {
+    client_batch_flush(&draw->batch);
+    (void)SDL_RenderFlush(draw->batch.renderer);
+}
+
+uint32_t client_draw_batches(const client_draw* draw) {
+    return draw->batch.calls;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// Letters from a TrueType file (stb_truetype) or from stb_easy_font's rectangles.
+//
+// A font file is foreign data. stb_truetype checks little, so only what an administrator put there is
+// read: SHOAL_FONT or the system's own folders. Everything is measured once per glyph and cached by the
+// atlas; widths are asked often, so the common characters' advances are kept here in units of the height.
+#include "window/font.h"
+
+#include "window/stb_easy.h"
+#include "stb_truetype.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EM_PER_HEIGHT 0.92f // DejaVu is large for its size
+#define EASY_BASELINE 7.0f  // of stb_easy_font's line of 12
+#define EASY_PER_HEIGHT 9.6f
+#define ADVANCES 256u
+
+struct client_font {
+    const base_allocator* allocator;
+    uint8_t* bytes; // NULL: built-in letters
+    size_t byte_count;
+    stbtt_fontinfo info;
+    float advances[ADVANCES]; // of Latin-1, for height 1
+};
+
+static const char* const places[] = {
+    "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
+    "/usr/share/fonts/dejavu/DejaVuSans.ttf",
+    "/usr/share/fonts/TTF/DejaVuSans.ttf",
+    "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
+    "/usr/local/share/fonts/dejavu/DejaVuSans.ttf",
+};
+
+static bool read_file(client_font* font, const char* path) {
+    FILE* file = fopen(path, "rb");
+    if (!file) return false;
+    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    bool is_read = false;
+    if (size > 12 && size <= (long)CLIENT_FONT_FILE_BYTES_MAX && fseek(file, 0, SEEK_SET) == 0) {
+        font->byte_count = (size_t)size;
+        font->bytes = base_allocate(font->allocator, font->byte_count);
+        is_read = font->bytes && fread(font->bytes, 1, font->byte_count, file) == font->byte_count;
+    }
+    (void)fclose(file);
+    int offset = is_read ? stbtt_GetFontOffsetForIndex(font->bytes, 0) : -1;
+    if (offset >= 0 && stbtt_InitFont(&font->info, font->bytes, offset)) return true;
+    base_release(font->allocator, font->bytes, font->byte_count);
+    font->bytes = NULL;
+    return false;
+}
+
+// The built-in letters are ASCII; other characters are '?'.
+static char easy_letter(uint32_t character) {
+    return character >= ' ' && character < 127 ? (char)character : '?';
+}
+
+static float measure_advance(const client_font* font, uint32_t character) {
+    if (!font->bytes) {
+        return (float)client_easy_font_advance(easy_letter(character)) / EASY_PER_HEIGHT;
+    }
+    int glyph = stbtt_FindGlyphIndex(&font->info, (int)character);
+    if (!glyph) glyph = stbtt_FindGlyphIndex(&font->info, '?');
+    int advance = 0, bearing = 0;
+    stbtt_GetGlyphHMetrics(&font->info, glyph, &advance, &bearing);
+    return (float)advance * stbtt_ScaleForMappingEmToPixels(&font->info, EM_PER_HEIGHT);
+}
+
+client_font* client_font_create_from(const base_allocator* allocator, const char* path) {
+    client_font* font = base_allocate_zero(allocator, sizeof *font);
+    if (!font) return NULL;
+    font->allocator = allocator;
+    if (path) (void)read_file(font, path);
+    for (uint32_t i = 0; i < ADVANCES; i++) {
+        font->advances[i] = i < ' ' ? 0.0f : measure_advance(font, i);
+    }
+    return font;
+}
+
+client_font* client_font_create(const base_allocator* allocator, const base_reporter* reporter) {
+    const char* wanted = getenv("SHOAL_FONT");
+    if (wanted && wanted[0]) {
+        client_font* font = client_font_create_from(allocator, wanted);
+        if (font && font->bytes) return font;
+        base_report(reporter, wanted, 0, "SHOAL_FONT is no TrueType font that can be read");
+        client_font_destroy(font);
+    }
+    for (uint32_t i = 0; i < BASE_COUNT(places); i++) {
+        client_font* font = client_font_create_from(allocator, places[i]);
+        if (!font || font->bytes) return font;
+        client_font_destroy(font);
+    }
+    return client_font_create_from(allocator, NULL);
+}
+
+void client_font_destroy(client_font* font) {
+    if (!font) return;
+    base_release(font->allocator, font->bytes, font->byte_count);
+    base_release(font->allocator, font, sizeof *font);
+}
+
+bool client_font_is_builtin(const client_font* font) {
+    return !font->bytes;
+}
+
+uint32_t client_font_next(const char** text) {
+    const uint8_t* at = (const uint8_t*)*text;
+    uint32_t first = at[0];
+    if (first == 0) return 0;
+    *text += 1;
+    if (first < 0x80) return first;
+    uint32_t more = first >= 0xf0 && first < 0xf5   ? 3
+                    : first >= 0xe0 && first < 0xf0 ? 2
+                    : first >= 0xc2 && first < 0xe0 ? 1
+                                                    : 0;
+    if (more == 0) return '?';
+    uint32_t character = first & (0x3fu >> more);
+    for (uint32_t i = 1; i <= more; i++) {
+        if ((at[i] & 0xc0) != 0x80) return '?'; // the end, too: nothing behind it is read
+        character = character << 6 | (at[i] & 0x3fu);
+    }
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    bool is_surrogate = character >= 0xd800 && character < 0xe000;
+    *text += more;
+    return character < least[more] || character > 0x10ffff || is_surrogate ? '?' : character;
+}
+
+float client_font_advance(const client_font* font, uint32_t character, float height) {
+    float unit =
+        character < ADVANCES ? font->advances[character] : measure_advance(font, character);
+    return unit * height;
+}
+
+float client_font_width(const client_font* font, float height, const char* text) {
+    float width = 0.0f;
+    for (uint32_t character; (character = client_font_next(&text)) != 0;) {
+        width += client_font_advance(font, character, height);
+    }
+    return width;
+}
+
+// ---- pictures ----
+
+static float outline_scale(const client_font* font, uint32_t height) {
+    return stbtt_ScaleForMappingEmToPixels(&font->info, (float)height * EM_PER_HEIGHT);
+}
+
+static int32_t baseline(uint32_t height) {
+    return (int32_t)((float)height * CLIENT_FONT_BASELINE + 0.5f);
+}
+
+static int outline(const client_font* font, uint32_t character) {
+    int glyph = stbtt_FindGlyphIndex(&font->info, (int)character);
+    return glyph ? glyph : stbtt_FindGlyphIndex(&font->info, '?');
+}
+
+// A pixel of the built-in letters, in pixels of the line.
+static float easy_scale(uint32_t height) {
+    return (float)height / EASY_PER_HEIGHT;
+}
+
+static client_glyph measure_easy(uint32_t character, uint32_t height) {
+    float corners[CLIENT_EASY_QUADS_MAX * 4];
+    int count = client_easy_font_quads(easy_letter(character), corners, CLIENT_EASY_QUADS_MAX);
+    if (count == 0) return (client_glyph){0};
+    float right = 0.0f, bottom = 0.0f, scale = easy_scale(height);
+    for (int i = 0; i < count; i++) {
+        right = fmaxf(right, corners[i * 4 + 2]);
+        bottom = fmaxf(bottom, corners[i * 4 + 3]);
+    }
+    int32_t top = baseline(height) - (int32_t)(EASY_BASELINE * scale + 0.5f);
+    return (client_glyph){0, top, (int32_t)ceilf(right * scale), (int32_t)ceilf(bottom * scale)};
+}
+
+client_glyph client_font_measure(const client_font* font, uint32_t character, uint32_t height) {
+    if (!font->bytes) return measure_easy(character, height);
+    float scale = outline_scale(font, height);
+    int left = 0, top = 0, right = 0, bottom = 0;
+    stbtt_GetGlyphBitmapBox(&font->info, outline(font, character), scale, scale, &left, &top,
+                            &right, &bottom);
+    if (right <= left || bottom <= top) return (client_glyph){0};
+    return (client_glyph){left, top + baseline(height), right - left, bottom - top};
+}
+
+// How much of a pixel [at, at + 1) lies in [low, high).
+static float overlap(float at, float low, float high) {
+    float first = fmaxf(at, low), last = fminf(at + 1.0f, high);
+    return last > first ? last - first : 0.0f;
+}
+
+static void raster_easy(uint32_t character, uint32_t height, uint8_t* target, uint32_t stride) {
+    float corners[CLIENT_EASY_QUADS_MAX * 4];
+    int count = client_easy_font_quads(easy_letter(character), corners, CLIENT_EASY_QUADS_MAX);
+    client_glyph size = measure_easy(character, height);
+    float scale = easy_scale(height);
+    for (int32_t y = 0; y < size.height; y++) {
+        for (int32_t x = 0; x < size.width; x++) {
+            float cover = 0.0f;
+            for (int i = 0; i < count; i++) {
+                cover += overlap((float)x, corners[i * 4] * scale, corners[i * 4 + 2] * scale) *
+                         overlap((float)y, corners[i * 4 + 1] * scale, corners[i * 4 + 3] * scale);
+            }
+            target[(uint32_t)y * stride + (uint32_t)x] = (uint8_t)(fminf(cover, 1.0f) * 255.0f);
+        }
+    }
+}
+
+void client_font_raster(const client_font* font, uint32_t character, uint32_t height,
+                        uint8_t* target, uint32_t stride) {
+    if (!font->bytes) {
+        raster_easy(character, height, target, stride);
+        return;
+    }
+    client_glyph size = client_font_measure(font, character, height);
+    if (size.width == 0) return;
+    float scale = outline_scale(font, height);
+    stbtt_MakeGlyphBitmap(&font->info, target, size.width, size.height, (int)stride, scale, scale,
+                          outline(font, character));
+}

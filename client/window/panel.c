@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// One column: head, plots in two columns, the table of bytes, two lists of numbers.
+//
+// A plot is a row of bars, the newest at its right, each with a bright end: upright boxes alone, which
+// are cheap with every renderer and fall on whole pixels. Numbers are right aligned, so that they stand
+// below each other and do not wander when their digits change.
+#include "window/panel.h"
+
+#include "base/assert.h"
+#include "base/math.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MARGIN 10.0f
+#define GAP 6.0f
+#define HEAD 28.0f
+#define TILE_HEIGHT 56.0f
+#define TILE_WIDTH ((CLIENT_PANEL_WIDTH - 2.0f * MARGIN - GAP) * 0.5f)
+#define BARS_HEIGHT 28.0f
+#define ROW 13.0f
+#define SECTION 18.0f
+#define LIST_WIDTH (TILE_WIDTH - 8.0f)
+
+typedef struct plot_style {
+    const char* label;
+    const char* unit;
+    const char* format; ///< of the number
+    float scale_min;
+    ecs_color color;
+} plot_style;
+
+static const plot_style styles[CLIENT_PLOT_COUNT] = {
+    [CLIENT_PLOT_RTT] = {"ROUND TRIP", "ms", "%.0f", 50.0f, {92, 200, 255, 255}},
+    [CLIENT_PLOT_LOSS] = {"LOSS", "%", "%.1f", 5.0f, {255, 107, 107, 255}},
+    [CLIENT_PLOT_JITTER] = {"JITTER", "ms", "%.1f", 10.0f, {255, 203, 92, 255}},
+    [CLIENT_PLOT_DELAY] = {"VIEW BEHIND", "ms", "%.0f", 50.0f, {160, 168, 255, 255}},
+    [CLIENT_PLOT_IN] = {"IN", "kB/s", "%.1f", 5.0f, {118, 222, 150, 255}},
+    [CLIENT_PLOT_OUT] = {"OUT", "kB/s", "%.1f", 5.0f, {72, 196, 180, 255}},
+    [CLIENT_PLOT_LEAD] = {"PREDICTED AHEAD", "ms", "%.0f", 50.0f, {220, 150, 255, 255}},
+    [CLIENT_PLOT_FRAME] = {"FRAME", "ms", "%.1f", 5.0f, {255, 158, 94, 255}},
+};
+
+static const ecs_color white = {240, 244, 255, 255};
+static const ecs_color soft = {150, 164, 200, 255};
+static const ecs_color faint = {150, 164, 200, 60};
+
+void client_panel_init(client_panel* panel, uint32_t plots) {
+    memset(panel, 0, sizeof *panel);
+    panel->plots = plots;
+}
+
+void client_panel_add(client_panel* panel, const client_panel_sample* sample) {
+    panel->samples[panel->next] = *sample;
+    panel->next = (panel->next + 1) % CLIENT_PANEL_SAMPLES;
+    if (panel->count < CLIENT_PANEL_SAMPLES) panel->count++;
+}
+
+// `age` 0 is the newest.
+static float value_of(const client_panel* panel, client_plot plot, uint32_t age) {
+    BASE_ASSERT(age < panel->count);
+    uint32_t at = (panel->next + CLIENT_PANEL_SAMPLES - 1 - age) % CLIENT_PANEL_SAMPLES;
+    float value = panel->samples[at].values[plot];
+    return value > 0.0f ? value : 0.0f; // also what is no number
+}
+
+ecs_color client_panel_plot_color(client_plot plot) {
+    return styles[plot].color;
+}
+
+float client_panel_scale(const client_panel* panel, client_plot plot) {
+    float most = styles[plot].scale_min;
+    for (uint32_t age = 0; age < panel->count; age++)
+        most = base_max(most, value_of(panel, plot, age));
+    float step = 1.0f;
+    while (step < most && step < 1e9f) {
+        if (step * 2.0f >= most) return step * 2.0f;
+        if (step * 5.0f >= most) return step * 5.0f;
+        step *= 10.0f;
+    }
+    return step;
+}
+
+// Plots that are shown, row by row.
+static bool tile_of(const client_panel* panel, client_plot plot, float* x, float* y) {
+    uint32_t place = 0;
+    if (!(panel->plots & 1u << plot)) return false;
+    for (uint32_t i = 0; i < (uint32_t)plot; i++)
+        place += panel->plots >> i & 1u;
+    *x = CLIENT_PANEL_LEFT + MARGIN + (float)(place % 2) * (TILE_WIDTH + GAP);
+    *y = CLIENT_PANEL_TOP + HEAD + (float)(place / 2) * (TILE_HEIGHT + GAP);
+    return true;
+}
+
+bool client_panel_plot_box(const client_panel* panel, client_plot plot, float* x, float* y,
+                           float* width, float* height) {
+    if (!tile_of(panel, plot, x, y)) return false;
+    *x += 7.0f;
+    *y += TILE_HEIGHT - BARS_HEIGHT - 5.0f;
+    *width = TILE_WIDTH - 14.0f;
+    *height = BARS_HEIGHT;
+    return true;
+}
+
+static void put(const net_draw* draw, float x, float y, float height, ecs_color color,
+                const char* text) {
+    draw->text(draw->context, x, y, height, color, text);
+}
+
+static void put_right(const net_draw* draw, float x, float y, float height, ecs_color color,
+                      const char* text) {
+    put(draw, x - draw->text_width(draw->context, height, text), y, height, color, text);
+}
+
+static void draw_bars(const client_panel* panel, const net_draw* draw, client_plot plot) {
+    float x = 0.0f, y = 0.0f, width = 0.0f, height = 0.0f;
+    if (!client_panel_plot_box(panel, plot, &x, &y, &width, &height)) return;
+    float scale = client_panel_scale(panel, plot);
+    float bar = width / (float)CLIENT_PANEL_SAMPLES;
+    ecs_color color = styles[plot].color, fill = color;
+    fill.a = 70;
+    draw->rect(draw->context, x, y + height, width, 1.0f, faint);
+    for (uint32_t age = 0; age < panel->count; age++) {
+        float left = x + width - (float)(age + 1) * bar;
+        float high = height * value_of(panel, plot, age) / scale;
+        float top = y + height - high;
+        draw->rect(draw->context, left, top, bar, high, fill);
+        draw->rect(draw->context, left, top - 0.5f, bar, 1.5f, color);
+    }
+}
+
+static void draw_tile(const client_panel* panel, const net_draw* draw, client_plot plot) {
+    const plot_style* style = &styles[plot];
+    float x = 0.0f, y = 0.0f;
+    char text[32];
+    if (!tile_of(panel, plot, &x, &y)) return;
+    draw->rect(draw->context, x, y, TILE_WIDTH, TILE_HEIGHT, (ecs_color){255, 255, 255, 12});
+    draw->rect(draw->context, x, y, 2.0f, TILE_HEIGHT, style->color);
+    put(draw, x + 7.0f, y + 5.0f, 9.0f, soft, style->label);
+    float right = x + TILE_WIDTH - 7.0f;
+    put_right(draw, right, y + 6.0f, 9.0f, soft, style->unit);
+    float unit_width = draw->text_width(draw->context, 9.0f, style->unit);
+    float now = panel->count ? value_of(panel, plot, 0) : 0.0f;
+    (void)base_text_format(text, sizeof text, style->format, (double)now);
+    put_right(draw, right - unit_width - 3.0f, y + 2.0f, 14.0f, white, text);
+    draw_bars(panel, draw, plot);
+}
+
+static float section(const net_draw* draw, float x, float y, float width, const char* name,
+                     const char* number) {
+    put(draw, x, y, 9.0f, soft, name);
+    if (number) put_right(draw, x + width, y, 9.0f, soft, number);
+    draw->rect(draw->context, x, y + 12.0f, width, 1.0f, faint);
+    return y + SECTION;
+}
+
+static void put_rate(char* text, size_t bytes, float bytes_s) {
+    if (bytes_s < 1000.0f) {
+        (void)base_text_format(text, bytes, "%.0f B/s", (double)bytes_s);
+    } else {
+        (void)base_text_format(text, bytes, "%.1f kB/s", (double)bytes_s / 1000.0);
+    }
+}
+
+static float draw_parts(const client_panel* panel, const net_draw* draw, float y) {
+    const client_panel_facts* facts = &panel->facts;
+    float x = CLIENT_PANEL_LEFT + MARGIN, width = CLIENT_PANEL_WIDTH - 2.0f * MARGIN;
+    char text[32];
+    put_rate(text, sizeof text, facts->parts_bytes_s);
+    y = section(draw, x, y, width, "BYTES IN BY COMPONENT", text);
+    float most = facts->part_count ? base_max(facts->parts[0].bytes_s, 1.0f) : 1.0f;
+    for (uint32_t i = 0; i < facts->part_count; i++) {
+        const client_panel_part* part = &facts->parts[i];
+        float bar = 110.0f * base_clamp(part->bytes_s / most, 0.0f, 1.0f);
+        put(draw, x, y, 10.0f, white, part->name);
+        draw->rect(draw->context, x + 116.0f, y + 3.0f, 110.0f, 6.0f,
+                   (ecs_color){255, 255, 255, 12});
+        if (bar > 0.5f) {
+            draw->rect(draw->context, x + 116.0f, y + 3.0f, bar, 6.0f,
+                       styles[CLIENT_PLOT_IN].color);
+        }
+        put_rate(text, sizeof text, part->bytes_s);
+        put_right(draw, x + width, y, 10.0f, white, text);
+        y += ROW;
+    }
+    return y + 5.0f;
+}
+
+static float number(const net_draw* draw, float x, float y, const char* name, uint64_t value) {
+    char text[32];
+    (void)base_text_format(text, sizeof text, "%" PRIu64, value);
+    put(draw, x, y, 10.0f, soft, name);
+    put_right(draw, x + LIST_WIDTH, y, 10.0f, white, text);
+    return y + ROW;
+}
+
+static float fraction(const net_draw* draw, float x, float y, const char* name, const char* format,
+                      double value) {
+    char text[32];
+    (void)base_text_format(text, sizeof text, format, value);
+    put(draw, x, y, 10.0f, soft, name);
+    put_right(draw, x + LIST_WIDTH, y, 10.0f, white, text);
+    return y + ROW;
+}
+
+static void draw_lists(const client_panel* panel, const net_draw* draw, float top) {
+    const client_panel_facts* facts = &panel->facts;
+    float left = CLIENT_PANEL_LEFT + MARGIN, right = left + TILE_WIDTH + GAP + 8.0f;
+    float y = section(draw, left, top, LIST_WIDTH, "ENTITIES", NULL);
+    y = number(draw, left, y, "created", facts->created);
+    y = number(draw, left, y, "loading", facts->loading);
+    y = number(draw, left, y, "allocated", facts->allocated);
+    y = fraction(draw, left, y, "frame p50", "%.1f ms", (double)facts->frame_us_p50 / 1000.0);
+    (void)fraction(draw, left, y, "frame p99", "%.1f ms", (double)facts->frame_us_p99 / 1000.0);
+    if (!(panel->plots & 1u << CLIENT_PLOT_RTT)) return;
+    y = section(draw, right, top, LIST_WIDTH, "VIEW AND PREDICTION", NULL);
+    y = number(draw, right, y, "corrections", facts->corrections);
+    y = fraction(draw, right, y, "largest", "%.1f", facts->correction_max);
+    y = number(draw, right, y, "stalls", facts->stalls);
+    y = number(draw, right, y, "inputs waiting", facts->input_depth);
+    (void)fraction(draw, right, y, "pace", "%.3f", facts->pace);
+}
+
+void client_panel_draw(const client_panel* panel, const net_draw* draw) {
+    const float left = CLIENT_PANEL_LEFT, top = CLIENT_PANEL_TOP;
+    const ecs_color edge = {110, 130, 210, 110};
+    char text[32];
+    draw->rect(draw->context, left, top, CLIENT_PANEL_WIDTH, CLIENT_PANEL_HEIGHT,
+               (ecs_color){7, 10, 22, 226});
+    draw->rect(draw->context, left, top, CLIENT_PANEL_WIDTH, 1.0f, edge);
+    draw->rect(draw->context, left, top + CLIENT_PANEL_HEIGHT - 1.0f, CLIENT_PANEL_WIDTH, 1.0f,
+               edge);
+    draw->rect(draw->context, left, top, 1.0f, CLIENT_PANEL_HEIGHT, edge);
+    draw->rect(draw->context, left + CLIENT_PANEL_WIDTH - 1.0f, top, 1.0f, CLIENT_PANEL_HEIGHT,
+               edge);
+    put(draw, left + MARGIN, top + 8.0f, 12.0f, white, panel->facts.title);
+    (void)base_text_format(text, sizeof text, "tick %.0f", panel->facts.tick);
+    put_right(draw, left + CLIENT_PANEL_WIDTH - MARGIN, top + 8.0f, 12.0f, soft, text);
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < CLIENT_PLOT_COUNT; i++) {
+        draw_tile(panel, draw, (client_plot)i);
+        shown += panel->plots >> i & 1u;
+    }
+    float y = top + HEAD + (float)((shown + 1) / 2) * (TILE_HEIGHT + GAP) + 4.0f;
+    if (panel->facts.part_count) y = draw_parts(panel, draw, y);
+    draw_lists(panel, draw, y);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// Every screen is a card in the middle: a headline, what it is about, and what happens or can be done.
+#include "window/screens.h"
+
+#include "base/math.h"
+#include "base/text.h"
+
+#include <string.h>
+
+#define SPINNER_DOTS 12u
+#define CARD_WIDTH 520.0f
+#define HELP_WIDTH 460.0f
+#define HELP_ROW 22.0f
+
+static const ecs_color white = {240, 244, 255, 255};
+static const ecs_color soft = {160, 174, 212, 255};
+static const ecs_color accent = {92, 200, 255, 255};
+static const ecs_color warm = {255, 178, 92, 255};
+static const ecs_color bad = {255, 107, 107, 255};
+
+static void put(const net_draw* draw, float x, float y, float height, ecs_color color,
+                const char* text) {
+    draw->text(draw->context, x, y, height, color, text);
+}
+
+static size_t last_character(const char* text) {
+    size_t at = strlen(text);
+    while (at > 0 && ((unsigned char)text[--at] & 0xc0) == 0x80) {
+    }
+    return at;
+}
+
+// Cut with dots where it is wider than it may be.
+static void put_middle(const net_draw* draw, float x, float y, float height, ecs_color color,
+                       const char* text, float width_max) {
+    char cut[256];
+    if (!text || !text[0]) return;
+    (void)base_text_copy(cut, sizeof cut, text);
+    float width = draw->text_width(draw->context, height, cut);
+    bool is_cut = false;
+    while (width > width_max && cut[0]) {
+        cut[last_character(cut)] = '\0';
+        is_cut = true;
+        width = draw->text_width(draw->context, height, cut) +
+                draw->text_width(draw->context, height, "...");
+    }
+    put(draw, x - width * 0.5f, y, height, color, cut);
+    if (is_cut) {
+        float dots = draw->text_width(draw->context, height, "...");
+        put(draw, x + width * 0.5f - dots, y, height, color, "...");
+    }
+}
+
+// In lines of whole words, at most `lines`.
+static void put_lines(const net_draw* draw, float x, float y, float height, ecs_color color,
+                      const char* text, float width_max, uint32_t lines) {
+    char line[256];
+    uint32_t count = 0;
+    while (text && *text && count + 1 < lines) {
+        size_t end = 0, fits = 0;
+        while (text[end]) {
+            size_t word = end + 1 + strcspn(text + end + 1, " ");
+            if (!base_text_format(line, sizeof line, "%.*s", (int)word, text)) break;
+            if (draw->text_width(draw->context, height, line) > width_max) break;
+            fits = end = word;
+        }
+        if (fits == 0) break; // one word is too wide: it is cut below
+        (void)base_text_format(line, sizeof line, "%.*s", (int)fits, text);
+        put_middle(draw, x, y + (float)count++ * height * 1.35f, height, color, line, width_max);
+        text += fits + strspn(text + fits, " ");
+    }
+    if (text && *text) {
+        put_middle(draw, x, y + (float)count * height * 1.35f, height, color, text, width_max);
+    }
+}
+
+static void dim(const net_draw* draw, float width, float height, uint8_t alpha) {
+    draw->rect(draw->context, 0.0f, 0.0f, width, height, (ecs_color){4, 6, 14, alpha});
+}
+
+static void card(const net_draw* draw, float x, float y, float width, float height,
+                 ecs_color edge) {
+    draw->rect(draw->context, x + 4.0f, y + 6.0f, width, height, (ecs_color){0, 0, 0, 90});
+    draw->rect(draw->context, x, y, width, height, (ecs_color){14, 19, 38, 240});
+    draw->rect(draw->context, x, y, width, 3.0f, edge);
+}
+
+void client_screen_background(const net_draw* draw, float width, float height) {
+    const ecs_color top = {11, 15, 32, 255}, bottom = {30, 24, 56, 255};
+    const float points[] = {0.0f, 0.0f,   width, 0.0f, 0.0f,  height,
+                            0.0f, height, width, 0.0f, width, height};
+    const ecs_color colors[] = {top, top, bottom, bottom, top, bottom};
+    draw->triangles(draw->context, points, colors, 6);
+}
+
+// One turn per second; the part of a second is taken first, so that hours keep their precision.
+static void spinner(const net_draw* draw, float x, float y, float radius, ecs_color color,
+                    double time_s) {
+    double whole = (double)(int64_t)time_s;
+    float part = base_clamp((float)(time_s - whole), 0.0f, 1.0f);
+    for (uint32_t i = 0; i < SPINNER_DOTS; i++) {
+        float place = (float)i / (float)SPINNER_DOTS;
+        float behind = part - place;
+        if (behind < 0.0f) behind += 1.0f;
+        float angle = place * 2.0f * BASE_PI;
+        ecs_color dot = color;
+        dot.a = (uint8_t)(40.0f + 215.0f * (1.0f - behind) * (1.0f - behind));
+        draw->circle(draw->context, x + base_sin(angle) * radius, y - base_cos(angle) * radius,
+                     radius * 0.17f, dot);
+    }
+}
+
+static void waiting_card(const net_draw* draw, float width, float height, const char* headline,
+                         const char* detail, const char* more, double time_s) {
+    float middle = width * 0.5f, top = height * 0.5f - 110.0f;
+    client_screen_background(draw, width, height);
+    card(draw, middle - CARD_WIDTH * 0.5f, top, CARD_WIDTH, 220.0f, accent);
+    spinner(draw, middle, top + 66.0f, 26.0f, accent, time_s);
+    put_middle(draw, middle, top + 116.0f, 26.0f, white, headline, CARD_WIDTH - 40.0f);
+    put_middle(draw, middle, top + 156.0f, 16.0f, soft, detail, CARD_WIDTH - 40.0f);
+    put_middle(draw, middle, top + 184.0f, 13.0f, soft, more, CARD_WIDTH - 40.0f);
+}
+
+void client_screen_connecting(const net_draw* draw, float width, float height, const char* address,
+                              const char* game, double time_s) {
+    char headline[96];
+    (void)base_text_format(headline, sizeof headline, "Connecting to %s", game ? game : "a game");
+    waiting_card(draw, width, height, headline, address, "Esc: leave", time_s);
+}
+
+void client_screen_waiting(const net_draw* draw, float width, float height, const char* game,
+                           double time_s) {
+    waiting_card(draw, width, height, "Waiting for players", game,
+                 "The match begins when enough of them are here.   Esc: leave", time_s);
+}
+
+void client_screen_resuming(const net_draw* draw, float width, float height, double quiet_s,
+                            double left_s, double time_s) {
+    char text[96];
+    float middle = width * 0.5f, top = height * 0.5f - 60.0f;
+    dim(draw, width, height, 150);
+    card(draw, middle - CARD_WIDTH * 0.5f, top, CARD_WIDTH, 120.0f, warm);
+    spinner(draw, middle - CARD_WIDTH * 0.5f + 56.0f, top + 61.0f, 22.0f, warm, time_s);
+    float x = middle - CARD_WIDTH * 0.5f + 104.0f;
+    (void)base_text_format(text, sizeof text, "Connection lost %.0f s ago", quiet_s);
+    put(draw, x, top + 30.0f, 22.0f, white, text);
+    (void)base_text_format(text, sizeof text, "trying again (%.0f s left)", left_s);
+    put(draw, x, top + 66.0f, 16.0f, soft, text);
+}
+
+void client_screen_ended(const net_draw* draw, float width, float height, bool is_fault,
+                         const char* headline, const char* reason, const char* hint) {
+    float middle = width * 0.5f, top = height * 0.5f - 95.0f;
+    dim(draw, width, height, 190);
+    card(draw, middle - CARD_WIDTH * 0.5f, top, CARD_WIDTH, 190.0f, is_fault ? bad : accent);
+    put_middle(draw, middle, top + 30.0f, 28.0f, white, headline, CARD_WIDTH - 40.0f);
+    put_lines(draw, middle, top + 76.0f, 15.0f, soft, reason, CARD_WIDTH - 40.0f, 3);
+    put_middle(draw, middle, top + 150.0f, 14.0f, accent, hint, CARD_WIDTH - 40.0f);
+}
+
+static void help_row(const net_draw* draw, float x, float y, const char* keys, const char* help) {
+    char text[64];
+    // "Left,A" reads better as "Left, A".
+    size_t used = 0;
+    for (const char* at = keys; *at && used + 3 < sizeof text; at++) {
+        text[used++] = *at;
+        if (*at == ',' && at[1] != ' ') text[used++] = ' ';
+    }
+    text[used] = '\0';
+    put(draw, x, y, 14.0f, accent, text);
+    put(draw, x + 150.0f, y, 14.0f, white, help);
+}
+
+void client_screen_help(const net_draw* draw, float width, float height, const char* title,
+                        const net_action* actions, uint32_t action_count,
+                        const client_help_row* rows, uint32_t row_count) {
+    float tall = 84.0f + HELP_ROW * (float)(action_count + row_count) + 12.0f;
+    float x = (width - HELP_WIDTH) * 0.5f, y = (height - tall) * 0.5f;
+    card(draw, x, y, HELP_WIDTH, tall, accent);
+    put(draw, x + 28.0f, y + 22.0f, 22.0f, white, title);
+    float at = y + 64.0f;
+    for (uint32_t i = 0; i < action_count; i++, at += HELP_ROW)
+        help_row(draw, x + 28.0f, at, actions[i].keys, actions[i].help);
+    draw->rect(draw->context, x + 28.0f, at + 4.0f, HELP_WIDTH - 56.0f, 1.0f,
+               (ecs_color){160, 174, 212, 60});
+    at += 12.0f;
+    for (uint32_t i = 0; i < row_count; i++, at += HELP_ROW)
+        help_row(draw, x + 28.0f, at, rows[i].keys, rows[i].help);
+}

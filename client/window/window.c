@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+// SDL's window and renderer, its events as our own, and the time that frames take.
+//
+// SDL keeps its state in the library, so a process has one window. Signals stay with net/loop.h: SDL is
+// told not to touch them.
+//
+// Frames are paced by the display where it can (vsync: presenting waits), else by the clock. A frame's
+// time is measured up to presenting, so that it says how long drawing takes and not how long the display
+// lets one wait.
+#include "window/window.h"
+
+#include "window/shot.h"
+
+#include "base/assert.h"
+
+#include <SDL.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKET_US 20u
+#define BUCKETS 2500u ///< 50 ms; the last one has all that is longer
+#define FPS_DEFAULT 60.0
+#define FRAME_DT_MAX 0.1f
+
+struct client_window {
+    client_window_config config;
+    SDL_Window* window;
+    SDL_Renderer* renderer;
+    client_draw* draw;
+    bool is_dummy;   // nobody sees it
+    bool is_vsync;   // presenting waits for the display
+    bool is_covered; // hidden or minimised
+    double display_fps;
+    uint64_t first_us, begun_us, due_us; // first_us: 0 before the first frame
+    uint64_t begun_counter;
+    float frame_dt_s;
+    uint64_t frame_count;
+    uint32_t us_last;
+    uint32_t buckets[BUCKETS];
+};
+
+static const ecs_color background = {6, 8, 16, 255};
+
+static bool is_named(const char* a, const char* b) {
+    return a && SDL_strcasecmp(a, b) == 0;
+}
+
+static bool has_word(const char* name) {
+    const char* value = getenv(name);
+    return value && value[0];
+}
+
+static bool start_video(const base_reporter* reporter) {
+    SDL_SetMainReady();
+    (void)SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
+    (void)SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
+    bool has_display = has_word("DISPLAY") || has_word("WAYLAND_DISPLAY");
+    if (!has_display && !has_word("SDL_VIDEODRIVER")) {
+        (void)SDL_SetHint(SDL_HINT_VIDEODRIVER, "dummy");
+    }
+    if (SDL_Init(SDL_INIT_VIDEO) == 0) return true;
+    base_report(reporter, NULL, 0, "no window: %s", SDL_GetError());
+    return false;
+}
+
+static bool open_renderer(client_window* self) {
+    const char* driver = SDL_GetCurrentVideoDriver();
+    self->is_dummy = is_named(driver, "dummy") || is_named(driver, "offscreen");
+    if (!self->is_dummy) {
+        uint32_t flags = SDL_RENDERER_ACCELERATED;
+        if (self->config.fps <= 0.0) flags |= SDL_RENDERER_PRESENTVSYNC;
+        self->renderer = SDL_CreateRenderer(self->window, -1, flags);
+    }
+    if (!self->renderer) {
+        self->renderer = SDL_CreateRenderer(self->window, -1, SDL_RENDERER_SOFTWARE);
+    }
+    SDL_RendererInfo info = {0};
+    if (!self->renderer || SDL_GetRendererInfo(self->renderer, &info) != 0) return false;
+    // The software renderer claims it too, without waiting for anything.
+    self->is_vsync = (info.flags & SDL_RENDERER_ACCELERATED) && self->config.fps <= 0.0 &&
+                     (info.flags & SDL_RENDERER_PRESENTVSYNC);
+    SDL_DisplayMode mode = {0};
+    self->display_fps = FPS_DEFAULT;
+    if (SDL_GetWindowDisplayMode(self->window, &mode) == 0 && mode.refresh_rate > 0) {
+        self->display_fps = mode.refresh_rate;
+    }
+    return true;
+}
+
+client_window* client_window_create(const client_window_config* config) {
+    BASE_ASSERT(config && config->width > 0 && config->height > 0);
+    client_window* self = base_allocate_zero(config->allocator, sizeof *self);
+    if (!self) return NULL;
+    self->config = *config;
+    if (!start_video(config->reporter)) {
+        base_release(config->allocator, self, sizeof *self);
+        return NULL;
+    }
+    self->window = SDL_CreateWindow(config->title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
+                                    (int)config->width, (int)config->height,
+                                    SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
+    if (!self->window || !open_renderer(self)) {
+        base_report(config->reporter, NULL, 0, "no window: %s", SDL_GetError());
+        client_window_destroy(self);
+        return NULL;
+    }
+    self->draw = client_draw_create(config->allocator, self->renderer, config->reporter);
+    if (!self->draw) {
+        client_window_destroy(self);
+        return NULL;
+    }
+    return self;
+}
+
+void client_window_destroy(client_window* self) {
+    if (!self) return;
+    client_draw_destroy(self->draw);
+    if (self->renderer) SDL_DestroyRenderer(self->renderer);
+    if (self->window) SDL_DestroyWindow(self->window);
+    SDL_Quit();
+    base_release(self->config.allocator, self, sizeof *self);
+}
+
+void client_window_set_view(client_window* self, const char* title, float width, float height) {
+    self->config.view_width = width;
+    self->config.view_height = height;
+    SDL_SetWindowTitle(self->window, title);
+}
+
+void client_window_set_names(client_window* self, client_name_fn find, void* context) {
+    client_draw_set_names(self->draw, find, context);
+}
+
+bool client_window_is_interactive(const client_window* self) {
+    return !self->is_dummy;
+}
+
+// ---- events ----
+
+int32_t client_window_key(const char* name) {
+    SDL_Keycode key = SDL_GetKeyFromName(name);
+    // SDL names the keys of the number block and Enter in its own way.
+    if (key == SDLK_UNKNOWN && is_named(name, "Enter")) key = SDLK_RETURN;
+    if (key == SDLK_UNKNOWN && is_named(name, "Esc")) key = SDLK_ESCAPE;
+    return key;
+}
+
+static void see_window_event(client_window* self, const SDL_WindowEvent* event) {
+    switch (event->event) {
+    case SDL_WINDOWEVENT_HIDDEN:
+    case SDL_WINDOWEVENT_MINIMIZED:
+        self->is_covered = true;
+        break;
+    case SDL_WINDOWEVENT_SHOWN:
+    case SDL_WINDOWEVENT_RESTORED:
+    case SDL_WINDOWEVENT_MAXIMIZED:
+    case SDL_WINDOWEVENT_EXPOSED:
+        if (self->is_covered) self->due_us = 0;
+        self->is_covered = false;
+        break;
+    default:
+        break;
+    }
+}
+
+// The pointer is told in window coordinates, which have more pixels on some displays.
+static void place_pointer(const client_window* self, int x, int y, client_event* event) {
+    int window_w = 0, window_h = 0, output_w = 0, output_h = 0;
+    SDL_GetWindowSize(self->window, &window_w, &window_h);
+    (void)SDL_GetRendererOutputSize(self->renderer, &output_w, &output_h);
+    event->x = window_w > 0 ? (float)x * (float)output_w / (float)window_w : (float)x;
+    event->y = window_h > 0 ? (float)y * (float)output_h / (float)window_h : (float)y;
+}
+
+static bool translate(client_window* self, const SDL_Event* from, client_event* to) {
+    switch (from->type) {
+    case SDL_QUIT:
+        to->kind = CLIENT_EVENT_CLOSE;
+        return true;
+    case SDL_KEYDOWN:
+    case SDL_KEYUP:
+        to->kind = from->type == SDL_KEYDOWN ? CLIENT_EVENT_KEY_DOWN : CLIENT_EVENT_KEY_UP;
+        to->key = from->key.keysym.sym;
+        to->is_repeat = from->key.repeat != 0;
+        return true;
+    case SDL_MOUSEMOTION:
+        to->kind = CLIENT_EVENT_POINTER_MOVE;
+        place_pointer(self, from->motion.x, from->motion.y, to);
+        return true;
+    case SDL_MOUSEBUTTONDOWN:
+    case SDL_MOUSEBUTTONUP:
+        if (from->button.button != SDL_BUTTON_LEFT) return false;
+        to->kind =
+            from->type == SDL_MOUSEBUTTONDOWN ? CLIENT_EVENT_POINTER_DOWN : CLIENT_EVENT_POINTER_UP;
+        place_pointer(self, from->button.x, from->button.y, to);
+        return true;
+    case SDL_WINDOWEVENT:
+        see_window_event(self, &from->window);
+        if (from->window.event == SDL_WINDOWEVENT_LEAVE) {
+            to->kind = CLIENT_EVENT_POINTER_GONE;
+            return true;
+        }
+        if (from->window.event == SDL_WINDOWEVENT_FOCUS_LOST) {
+            to->kind = CLIENT_EVENT_FOCUS_LOST;
+            return true;
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+bool client_window_next_event(client_window* self, client_event* event) {
+    SDL_Event from;
+    while (SDL_PollEvent(&from)) {
+        *event = (client_event){0};
+        if (translate(self, &from, event)) return true;
+    }
+    return false;
+}
+
+void client_window_to_canvas(const client_window* self, client_canvas canvas, float pixel_x,
+                             float pixel_y, float* x, float* y) {
+    client_draw_to_canvas(self->draw, canvas, pixel_x, pixel_y, x, y);
+}
+
+// ---- frames ----
+
+// Half of the display's period leaves the waiting to it, and bounds the rate where it does not wait.
+static uint64_t period_us(const client_window* self) {
+    if (self->config.fps > 0.0) return (uint64_t)(1e6 / self->config.fps);
+    return (uint64_t)(1e6 / self->display_fps) / (self->is_vsync ? 2 : 1);
+}
+
+uint64_t client_window_frame_due_us(const client_window* self) {
+    return self->is_covered ? UINT64_MAX : self->due_us;
+}
+
+void client_window_begin_frame(client_window* self, uint64_t now_us) {
+    if (!self->first_us) self->first_us = self->begun_us = now_us;
+    self->begun_counter = SDL_GetPerformanceCounter();
+    float since_s = (float)(now_us - self->begun_us) * 1e-6f;
+    self->frame_dt_s = since_s < FRAME_DT_MAX ? since_s : FRAME_DT_MAX;
+    self->begun_us = now_us;
+    // On time on the average; after a stall nothing is caught up.
+    self->due_us += period_us(self);
+    if (self->due_us < now_us) self->due_us = now_us + period_us(self) / 2;
+    int width = 1, height = 1;
+    (void)SDL_GetRendererOutputSize(self->renderer, &width, &height);
+    client_draw_resize(self->draw, (uint32_t)width, (uint32_t)height, self->config.view_width,
+                       self->config.view_height);
+    client_draw_begin(self->draw, background);
+}
+
+net_draw client_window_draw(client_window* self, client_canvas canvas) {
+    net_draw draw = client_draw_get(self->draw, canvas);
+    draw.time_s = (double)(self->begun_us - self->first_us) * 1e-6;
+    draw.frame_dt_s = self->frame_dt_s;
+    return draw;
+}
+
+void client_window_canvas_size(const client_window* self, client_canvas canvas, float* width,
+                               float* height) {
+    client_draw_canvas_size(self->draw, canvas, width, height);
+}
+
+bool client_window_end_frame(client_window* self, const char* shot) {
+    client_draw_end(self->draw);
+    uint64_t took_us = (SDL_GetPerformanceCounter() - self->begun_counter) * 1000000u /
+                       SDL_GetPerformanceFrequency();
+    self->us_last = took_us < UINT32_MAX ? (uint32_t)took_us : UINT32_MAX;
+    uint32_t bucket = self->us_last / BUCKET_US;
+    self->buckets[bucket < BUCKETS ? bucket : BUCKETS - 1]++;
+    self->frame_count++;
+    bool is_written = !shot || client_shot_write(self->renderer, shot, self->config.reporter);
+    SDL_RenderPresent(self->renderer);
+    return is_written;
+}
+
+static uint32_t percentile_us(const client_window* self, double part) {
+    uint64_t rank = (uint64_t)((double)self->frame_count * part), seen = 0;
+    for (uint32_t i = 0; i < BUCKETS; i++) {
+        seen += self->buckets[i];
+        if (seen > rank) return (i + 1) * BUCKET_US;
+    }
+    return 0;
+}
+
+client_window_frames client_window_get_frames(const client_window* self) {
+    return (client_window_frames){.count = self->frame_count,
+                                  .us_p50 = percentile_us(self, 0.50),
+                                  .us_p99 = percentile_us(self, 0.99),
+                                  .us_last = self->us_last,
+                                  .batches_last = client_draw_batches(self->draw)};
+}
+
+void client_window_write_frames(const client_window* self, FILE* file) {
+    client_window_frames frames = client_window_get_frames(self);
+    fprintf(file, "frames n=%" PRIu64 " frame_us_p50=%" PRIu32 " frame_us_p99=%" PRIu32 "\n",
+            frames.count, frames.us_p50, frames.us_p99);
+}

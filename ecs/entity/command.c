@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: MIT
+// Structural changes recorded now and applied at a flush point.
+//
+// While systems walk rows nothing may move, so they record what they want. A command is a target, a
+// header, and packed copies of its values; commands in a row that differ by their targets alone and have
+// no values share a header, so that most cost no more than four bytes. A creation cannot know its handle
+// yet, since handles are given out in the order of application; it returns a placeholder, {generation 0,
+// ordinal}, and whatever names it in later commands or in events is replaced at the flush. The order is
+// (system, job, sequence): with one thread it is the order of recording.
+//
+// Memory for headers and values is kept from flush to flush. Values lie in blocks that never move, so a
+// type that cannot be moved by memcpy may be recorded too.
+//
+// Runs of creations of one template without values go through the bulk path (bulk.c), runs of recreates
+// and destroys of one archetype through batch.c; the result is that of one by one.
+#include "entity/command_queue.h"
+
+#include "base/assert.h"
+#include "type/container.h"
+#include "structure/transition.h"
+
+enum { BLOCK_BYTES = 64 * 1024, VALUE_ALIGN = 64 };
+
+static uint32_t value_bytes(const ecs_type* type) {
+    return VALUE_ALIGN + ((type->size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1));
+}
+
+const ecs_type* ecs_command_type(const ecs_world* world, ecs_component_id id) {
+    const ecs_component* component = ecs_component_get(world, id);
+    return component ? ecs_type_get(world, component->type) : NULL;
+}
+
+void* ecs_command_value_data(ecs_command_value* value) {
+    return (uint8_t*)value + VALUE_ALIGN;
+}
+
+static ecs_command_value* next_value(ecs_command_value* value) {
+    return (ecs_command_value*)(void*)((uint8_t*)value + value->bytes);
+}
+
+ecs_command_value* ecs_command_value_at(const ecs_command* command, uint32_t n) {
+    ecs_command_value* value = command->values;
+    while (n-- > 0)
+        value = next_value(value);
+    return value;
+}
+
+// `bytes` of memory in the blocks; NULL when memory ran out.
+static uint8_t* reserve_values(ecs_world* world, size_t bytes) {
+    ecs_commands* commands = &world->storage.commands;
+    while (commands->block_used < commands->block_count) {
+        ecs_command_block* block = &commands->blocks[commands->block_used];
+        if (block->capacity - commands->block_bytes >= bytes)
+            return block->memory + commands->block_bytes;
+        commands->block_used++;
+        commands->block_bytes = 0;
+    }
+    if (!base_array_reserve(world->allocator, (void**)&commands->blocks, &commands->block_capacity,
+                            commands->block_count + 1, sizeof *commands->blocks))
+        return NULL;
+    size_t capacity = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+    uint8_t* memory = base_allocate(world->allocator, capacity);
+    if (!memory) return NULL;
+    commands->blocks[commands->block_count++] = (ecs_command_block){memory, capacity};
+    return memory;
+}
+
+static void destroy_values(ecs_world* world, ecs_command_value* value, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++, value = next_value(value))
+        ecs_cell_destroy(world, ecs_command_type(world, value->component),
+                         ecs_command_value_data(value));
+}
+
+// Room for values of all these components, heads filled, nothing created. NULL when memory ran
+// out. The caller adds `bytes` to block_bytes to keep the room.
+static ecs_command_value* lay_out(ecs_world* world, const ecs_component_id* components,
+                                  uint32_t count, size_t* bytes) {
+    *bytes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        *bytes += value_bytes(ecs_command_type(world, components[i]));
+    uint8_t* memory = reserve_values(world, *bytes);
+    uint8_t* next = memory;
+    for (uint32_t i = 0; memory && i < count; i++) {
+        ecs_command_value* value = (ecs_command_value*)(void*)next;
+        value->component = components[i];
+        value->bytes = value_bytes(ecs_command_type(world, components[i]));
+        next += value->bytes;
+    }
+    return (ecs_command_value*)(void*)memory;
+}
+
+bool ecs_command_make_values(ecs_world* world, ecs_command* command,
+                             const ecs_component_id* components, uint32_t count) {
+    ecs_type_context context = {world->allocator};
+    size_t bytes = 0;
+    if (count == 0) return true;
+    command->values = lay_out(world, components, count, &bytes);
+    if (!command->values) return false;
+    ecs_command_value* value = command->values;
+    bool are_made = true;
+    for (uint32_t i = 0; i < count; i++, value = next_value(value)) {
+        const ecs_type* type = ecs_command_type(world, value->component);
+        memset(ecs_command_value_data(value), 0, type->size);
+        are_made = ecs_value_create(type, &context, ecs_command_value_data(value)) && are_made;
+    }
+    command->init_count = (uint16_t)count;
+    world->storage.commands.block_bytes += bytes;
+    return are_made;
+}
+
+static bool copy_values(ecs_world* world, const ecs_init* inits, uint32_t count,
+                        ecs_command_value** values) {
+    ecs_component_id components[ECS_TEMPLATE_COMPONENTS_MAX];
+    size_t bytes = 0;
+    *values = NULL;
+    if (count == 0) return true;
+    if (count > ECS_TEMPLATE_COMPONENTS_MAX) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        components[i] = inits[i].component;
+        if (!ecs_command_type(world, components[i])) return false;
+    }
+    *values = lay_out(world, components, count, &bytes);
+    if (!*values) return false;
+    ecs_command_value* value = *values;
+    for (uint32_t i = 0; i < count; i++, value = next_value(value)) {
+        if (ecs_cell_copy(world, ecs_command_type(world, value->component),
+                          ecs_command_value_data(value), inits[i].value))
+            continue;
+        destroy_values(world, *values, i);
+        return false;
+    }
+    world->storage.commands.block_bytes += bytes;
+    return true;
+}
+
+static bool reserve_command(ecs_world* world) {
+    ecs_commands* commands = &world->storage.commands;
+    const uint32_t limit = world->limits.commands_queued_max;
+    if (commands->count >= limit ||
+        !base_array_reserve(world->allocator, (void**)&commands->targets,
+                            &commands->target_capacity, commands->count + 1,
+                            sizeof *commands->targets) ||
+        !base_array_reserve(world->allocator, (void**)&commands->created,
+                            &commands->created_capacity, commands->count + 1,
+                            sizeof *commands->created))
+        return false;
+    uint32_t room = commands->target_capacity < commands->created_capacity
+                        ? commands->target_capacity
+                        : commands->created_capacity;
+    commands->room = room < limit ? room : limit;
+    return true;
+}
+
+ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op, ecs_entity target) {
+    ecs_commands* commands = &world->storage.commands;
+    BASE_ASSERT(world->is_sealed && !commands->is_flushing);
+    if (commands->count >= commands->room && !reserve_command(world)) return NULL;
+    if (!base_array_reserve(world->allocator, (void**)&commands->items, &commands->item_capacity,
+                            commands->item_count + 1, sizeof *commands->items))
+        return NULL;
+    ecs_command* command = &commands->items[commands->item_count++];
+    *command = (ecs_command){.system = commands->system,
+                             .job = commands->job,
+                             .first = commands->count,
+                             .op = (uint8_t)op};
+    commands->targets[commands->count++] = target;
+    commands->open_key = 0;
+    return command;
+}
+
+// What commands under one header have in common; never 0.
+static inline uint64_t key_of(const ecs_commands* commands, ecs_command_op op,
+                              ecs_template_id template_id) {
+    return (uint64_t)commands->system << 32 | (uint64_t)(op + 1) << 16 | template_id;
+}
+
+// One more command like those of the last header.
+static inline bool join(ecs_world* world, ecs_command_op op, ecs_entity target,
+                        ecs_template_id template_id, uint32_t init_count) {
+    ecs_commands* commands = &world->storage.commands;
+    const uint32_t count = commands->count;
+    if (commands->open_key != key_of(commands, op, template_id) || init_count > 0 ||
+        count >= commands->room)
+        return false;
+    commands->targets[count] = target;
+    commands->count = count + 1;
+    return true;
+}
+
+// Queue one command with copies of its values. @return false when that is not possible (counted).
+static __attribute__((noinline)) bool record(ecs_world* world, ecs_command_op op, ecs_entity target,
+                                             ecs_template_id template_id, const ecs_init* inits,
+                                             uint32_t init_count) {
+    ecs_commands* commands = &world->storage.commands;
+    ecs_command* command = ecs_command_push(world, op, target);
+    if (command && (init_count == 0 || copy_values(world, inits, init_count, &command->values))) {
+        command->init_count = (uint16_t)init_count;
+        command->template_id = template_id;
+        if (init_count == 0) commands->open_key = key_of(commands, op, template_id);
+        return true;
+    }
+    if (command) {
+        commands->count--;
+        commands->item_count--;
+    }
+    world->counters.commands_refused++;
+    return false;
+}
+
+// What is queued may be saved, and a save names templates. @return false for an unknown one (counted).
+static inline bool is_template(ecs_world* world, ecs_template_id template_id) {
+    if (template_id != ECS_TEMPLATE_NONE && template_id <= world->templates.count) return true;
+    world->counters.commands_refused++;
+    return false;
+}
+
+ecs_entity ecs_command_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
+                              uint32_t init_count) {
+    ecs_commands* commands = &world->storage.commands;
+    const ecs_entity placeholder = ecs_entity_make(commands->created_count + 1, 0);
+    if (!join(world, ECS_COMMAND_CREATE, placeholder, template_id, init_count) &&
+        (!is_template(world, template_id) ||
+         !record(world, ECS_COMMAND_CREATE, placeholder, template_id, inits, init_count)))
+        return ECS_ENTITY_NONE;
+    commands->created_count++;
+    return placeholder;
+}
+
+bool ecs_command_destroy(ecs_world* world, ecs_entity entity) {
+    return join(world, ECS_COMMAND_DESTROY, entity, ECS_TEMPLATE_NONE, 0) ||
+           record(world, ECS_COMMAND_DESTROY, entity, ECS_TEMPLATE_NONE, NULL, 0);
+}
+
+bool ecs_command_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
+                          const ecs_init* inits, uint32_t init_count) {
+    return join(world, ECS_COMMAND_RECREATE, entity, template_id, init_count) ||
+           (is_template(world, template_id) &&
+            record(world, ECS_COMMAND_RECREATE, entity, template_id, inits, init_count));
+}
+
+bool ecs_command_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
+                     const void* value) {
+    ecs_init init = {.component = component, .value = value};
+    return record(world, ECS_COMMAND_SET, entity, ECS_TEMPLATE_NONE, &init, 1);
+}
+
+uint32_t ecs_command_count(const ecs_world* world) {
+    return world->storage.commands.count;
+}
+
+ecs_entity ecs_command_resolve(const ecs_world* world, ecs_entity entity) {
+    if (!ecs_entity_is_placeholder(entity)) return entity;
+    uint32_t ordinal = ecs_entity_index(entity);
+    const ecs_commands* commands = &world->storage.commands;
+    return ordinal <= commands->created_count ? commands->created[ordinal - 1] : ECS_ENTITY_NONE;
+}
+
+static ecs_entity resolve_inside(const void* world, ecs_entity entity) {
+    return ecs_command_resolve(world, entity);
+}
+
+// Handles inside a value: placeholders become what they stand for.
+static void resolve_value(const ecs_world* world, const ecs_type* type, void* cell) {
+    if (type->id > ECS_BUILTIN_TAG && type->id < ECS_BUILTIN_END) {
+        ecs_child_map_entities(ecs_child_body_of(cell), resolve_inside, world);
+        return;
+    }
+    void* value = ecs_type_object_mut(type, cell);
+    for (uint32_t f = 0; f < type->field_count; f++) {
+        const ecs_field* field = &type->fields[f];
+        if (field->kind != ECS_FIELD_ENTITY) continue;
+        ecs_entity* handles = (ecs_entity*)(void*)((uint8_t*)value + field->offset);
+        for (uint32_t i = 0; i < field->count; i++)
+            handles[i] = ecs_command_resolve(world, handles[i]);
+    }
+}
+
+// The inits of a command: at most ECS_TEMPLATE_COMPONENTS_MAX, checked when they were recorded.
+void ecs_command_unpack(ecs_world* world, const ecs_command* command, ecs_init* inits) {
+    ecs_command_value* value = command->values;
+    for (uint32_t i = 0; i < command->init_count; i++, value = next_value(value)) {
+        void* data = ecs_command_value_data(value);
+        resolve_value(world, ecs_command_type(world, value->component), data);
+        inits[i] = (ecs_init){.component = value->component, .value = data};
+    }
+}
+
+static ecs_result apply(ecs_world* world, const ecs_command* command, ecs_entity target) {
+    ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
+    ecs_command_unpack(world, command, inits);
+    if (command->op == ECS_COMMAND_CREATE)
+        return ecs_create(world, command->template_id, inits, command->init_count,
+                          &world->storage.commands.created[ecs_entity_index(target) - 1]);
+    ecs_entity entity = ecs_command_resolve(world, target);
+    if (!ecs_is_alive(world, entity) && !ecs_loading_is_pending(world, entity))
+        return ECS_ERR_STALE;
+    switch ((ecs_command_op)command->op) {
+    case ECS_COMMAND_DESTROY:
+        return ecs_destroy(world, entity);
+    case ECS_COMMAND_RECREATE:
+        return ecs_recreate(world, entity, command->template_id, inits, command->init_count);
+    case ECS_COMMAND_SET:
+        return ecs_set(world, entity, inits[0].component, inits[0].value);
+    case ECS_COMMAND_CREATE:
+        break;
+    }
+    return ECS_ERR_UNKNOWN;
+}
+
+static bool is_plain_create(const ecs_command* command, ecs_template_id template_id) {
+    return command->op == ECS_COMMAND_CREATE && command->init_count == 0 &&
+           command->template_id == template_id;
+}
+
+// A run of creations without values from `first` on, at once. `looked_at` is how many commands need no
+// other try. @return commands done; 0 when there is no run or it does not fit as a whole, so that it is
+// tried one by one.
+static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t head, uint32_t* looked_at) {
+    ecs_commands* commands = &world->storage.commands;
+    const ecs_command* command = &commands->items[head];
+    uint32_t count = 0;
+    for (; head < commands->item_count &&
+           is_plain_create(&commands->items[head], command->template_id);
+         head++)
+        count = ecs_command_end(commands, head) - first;
+    *looked_at = count > 1 ? count : 1;
+    ecs_binding* binding = NULL;
+    if (count < 2 || ecs_row_bind(world, command->template_id, &binding) != ECS_OK ||
+        binding->archetype->told)
+        return 0;
+    ecs_entity* created = &commands->created[ecs_entity_index(commands->targets[first]) - 1];
+    return ecs_create_many(world, command->template_id, count, created) == ECS_OK ? count : 0;
+}
+
+void ecs_commands_clear(ecs_world* world) {
+    ecs_commands* commands = &world->storage.commands;
+    // Without blocks in use no command has values.
+    bool has_values = commands->block_used > 0 || commands->block_bytes > 0;
+    for (uint32_t i = 0; has_values && i < commands->item_count; i++)
+        destroy_values(world, commands->items[i].values, commands->items[i].init_count);
+    commands->count = 0;
+    commands->item_count = 0;
+    commands->open_key = 0;
+    commands->created_count = 0;
+    commands->block_used = 0;
+    commands->block_bytes = 0;
+}
+
+void ecs_commands_deinit(ecs_world* world) {
+    ecs_commands* commands = &world->storage.commands;
+    const base_allocator* allocator = world->allocator;
+    ecs_commands_clear(world);
+    for (uint32_t i = 0; i < commands->block_count; i++)
+        base_release(allocator, commands->blocks[i].memory, commands->blocks[i].capacity);
+    base_release(allocator, commands->blocks, commands->block_capacity * sizeof *commands->blocks);
+    base_release(allocator, commands->items, commands->item_capacity * sizeof *commands->items);
+    base_release(allocator, commands->targets,
+                 commands->target_capacity * sizeof *commands->targets);
+    base_release(allocator, commands->created,
+                 commands->created_capacity * sizeof *commands->created);
+    ecs_batch_deinit(world);
+    *commands = (ecs_commands){0};
+}
+
+// Commands name entities anywhere in memory, and each would wait for its record and then for its row. So
+// both are asked for some commands ahead; the order of application stays.
+static void fetch_ahead(const ecs_world* world, uint32_t at) {
+    enum { RECORD_AHEAD = 24, ROW_AHEAD = 10 };
+    const ecs_storage* storage = &world->storage;
+    const ecs_commands* commands = &storage->commands;
+    if (at + RECORD_AHEAD < commands->count)
+        __builtin_prefetch(
+            ecs_record_at(storage, ecs_entity_index(commands->targets[at + RECORD_AHEAD])), 1);
+    if (at + ROW_AHEAD >= commands->count) return;
+    const ecs_record* record = ecs_record_find(storage, commands->targets[at + ROW_AHEAD]);
+    if (!record) return;
+    ecs_chunk_prefetch(ecs_record_chunk(storage, record), ecs_record_row(record));
+}
+
+void ecs_commands_apply(ecs_world* world) {
+    ecs_commands* commands = &world->storage.commands;
+    BASE_ASSERT(world->fast.walk_depth == 0 && !commands->is_flushing);
+    commands->is_flushing = true;
+    if (commands->created)
+        memset(commands->created, 0, commands->created_count * sizeof *commands->created);
+    commands->open_key = 0;
+    uint32_t create_from = 0, batch_from = 0, head = 0;
+    for (uint32_t i = 0; i < commands->count;) {
+        uint32_t run = 0, looked_at;
+        while (ecs_command_end(commands, head) <= i)
+            head++;
+        if (i >= create_from) {
+            run = apply_run(world, i, head, &looked_at);
+            create_from = i + looked_at;
+        }
+        if (run == 0 && i >= batch_from) {
+            run = ecs_batch_apply(world, i, head, &looked_at);
+            batch_from = i + looked_at;
+        }
+        world->counters.commands_applied += run;
+        i += run;
+        if (run > 0) continue;
+        fetch_ahead(world, i);
+        ecs_result result = apply(world, &commands->items[head], commands->targets[i]);
+        i++;
+        if (result == ECS_OK)
+            world->counters.commands_applied++;
+        else if (result == ECS_ERR_STALE)
+            world->counters.stale_handles++;
+        else
+            world->counters.commands_refused++;
+    }
+    ecs_events_resolve(world);
+    ecs_commands_clear(world);
+    commands->is_flushing = false;
+}
+
+void ecs_command_flush(ecs_world* world) {
+    BASE_ASSERT(world->stage_depth == 0 && "inside a stage the flush points apply commands");
+    ecs_commands_apply(world);
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+/// Core events of structure.
+///
+/// Idea: what a change means depends on two archetypes only, so it is found once per pair and kept as an
+/// edge: which handlers run before it, which after it, which systems' lists of members it touches. An
+/// archetype knows the edges of its births and deaths, and one word of it says whether anybody cares at
+/// all: the common case is a test of that word.
+/// Why handlers run at the very place and not from the queue: before a death the values must still be
+/// there. Structure is deferred meanwhile, so an edge never calls into itself; what handlers record
+/// goes to the end of the queue of commands.
+/// Invariants: edges are in the order of handlers that seal decided. Bulk and batch paths are taken only
+/// where nobody listens, so that everybody sees the world as if one thing were done at a time.
+/// Nothing is asked of memory once an edge was walked.
+/// Left to others: the order of changes (transition.c), members (member.c), queued events (event.c).
+
+#include "event/core_event.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "world/world_internal.h"
+
+static bool wants(const ecs_system* system, const ecs_archetype* archetype) {
+    return archetype != NULL &&
+           (system->query == NULL || ecs_query_wants(system->query, archetype));
+}
+
+// Handlers of an event among systems that want `is` and do not want `is_not`. Counts when calls is NULL.
+static uint32_t find_calls(const ecs_world* world, uint32_t type, const ecs_archetype* is,
+                           const ecs_archetype* is_not, ecs_call* calls) {
+    const ecs_system_order* handlers = &world->systems.handlers[type];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < handlers->count; i++) {
+        const ecs_system* system = world->systems.list[handlers->systems[i]];
+        if (!wants(system, is) || wants(system, is_not)) {
+            continue;
+        }
+        if (calls != NULL) {
+            calls[count] = (ecs_call){handlers->systems[i], type};
+        }
+        count++;
+    }
+    return count;
+}
+
+static uint32_t find_members(const ecs_world* world, const ecs_archetype* is,
+                             const ecs_archetype* is_not, ecs_call* calls) {
+    const ecs_systems* systems = &world->systems;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
+        const ecs_system* system = systems->list[i];
+        if (!system->has_members || !wants(system, is) || wants(system, is_not)) {
+            continue;
+        }
+        if (calls != NULL) {
+            calls[count] = (ecs_call){i, ECS_EVENT_NONE};
+        }
+        count++;
+    }
+    return count;
+}
+
+// Fill an edge, or count what it needs: one of the archetypes may be NULL. @return how many calls.
+static uint32_t fill_edge(const ecs_world* world, const ecs_archetype* from,
+                          const ecs_archetype* to, ecs_edge* edge) {
+    ecs_call* calls = edge->calls;
+    ecs_call* const none = NULL;
+    bool is_counting = edge->before_count == UINT32_MAX;
+    uint32_t made = to == NULL ? 0 : from == NULL ? ECS_EVENT_CREATED : ECS_EVENT_RECREATED;
+    uint32_t count = find_calls(world, ECS_EVENT_DISAPPEAR, from, to, is_counting ? none : calls);
+    if (to == NULL) {
+        count +=
+            find_calls(world, ECS_EVENT_DESTROYED, from, NULL, is_counting ? none : calls + count);
+    }
+    uint32_t before = count;
+    if (made != 0) {
+        count += find_calls(world, made, to, NULL, is_counting ? none : calls + count);
+    }
+    count += find_calls(world, ECS_EVENT_APPEAR, to, from, is_counting ? none : calls + count);
+    uint32_t after = count;
+    count += find_members(world, from, to, is_counting ? none : calls + count);
+    uint32_t leave = count;
+    count += find_members(world, to, from, is_counting ? none : calls + count);
+    if (!is_counting) {
+        edge->from = from == NULL ? ECS_ARCHETYPE_NONE : from->id;
+        edge->to = to == NULL ? ECS_ARCHETYPE_NONE : to->id;
+        edge->before_count = before;
+        edge->after_count = after - before;
+        edge->leave_count = leave - after;
+        edge->enter_count = count - leave;
+    }
+    return count;
+}
+
+static size_t edge_bytes(uint32_t calls) {
+    return sizeof(ecs_edge) + sizeof(ecs_call) * calls;
+}
+
+static size_t bytes_of(const ecs_edge* edge) {
+    return edge_bytes(edge->before_count + edge->after_count + edge->leave_count +
+                      edge->enter_count);
+}
+
+static uint32_t count_calls(const ecs_world* world, const ecs_archetype* from,
+                            const ecs_archetype* to) {
+    ecs_edge counter = {.before_count = UINT32_MAX};
+    return fill_edge(world, from, to, &counter);
+}
+
+static ecs_edge* make_edge(const ecs_world* world, const ecs_archetype* from,
+                           const ecs_archetype* to) {
+    ecs_edge* edge = base_allocate_zero(world->allocator, edge_bytes(count_calls(world, from, to)));
+    if (edge != NULL) {
+        (void)fill_edge(world, from, to, edge);
+    }
+    return edge;
+}
+
+static void free_edge(const ecs_world* world, ecs_edge* edge) {
+    base_release(world->allocator, edge, edge == NULL ? 0 : bytes_of(edge));
+}
+
+bool ecs_listen_bind(ecs_world* world, ecs_archetype* archetype) {
+    uint32_t moves = find_calls(world, ECS_EVENT_RECREATED, archetype, NULL, NULL) +
+                     find_calls(world, ECS_EVENT_APPEAR, archetype, NULL, NULL) +
+                     find_calls(world, ECS_EVENT_DISAPPEAR, archetype, NULL, NULL) +
+                     find_members(world, archetype, NULL, NULL);
+    archetype->told = moves > 0 ? ECS_TOLD_MOVE : 0;
+    if (count_calls(world, NULL, archetype) > 0) {
+        archetype->told |= ECS_TOLD_BIRTH;
+        archetype->birth = make_edge(world, NULL, archetype);
+    }
+    if (count_calls(world, archetype, NULL) > 0) {
+        archetype->told |= ECS_TOLD_DEATH;
+        archetype->death = make_edge(world, archetype, NULL);
+    }
+    bool is_made = (archetype->birth != NULL || !(archetype->told & ECS_TOLD_BIRTH)) &&
+                   (archetype->death != NULL || !(archetype->told & ECS_TOLD_DEATH));
+    if (!is_made) {
+        ecs_listen_unbind(world, archetype);
+    }
+    return is_made;
+}
+
+void ecs_listen_unbind(ecs_world* world, ecs_archetype* archetype) {
+    free_edge(world, archetype->birth);
+    free_edge(world, archetype->death);
+    archetype->birth = archetype->death = NULL;
+    ecs_listen_clear(world); // its number may be given to another: moves are found anew
+}
+
+// Moves
+
+static uint32_t slot_of(const ecs_edges* edges, uint32_t from, uint32_t to) {
+    uint32_t mask = edges->capacity - 1;
+    uint32_t at = (uint32_t)base_hash64_mix(from, to) & mask;
+    while (edges->slots[at] != NULL &&
+           (edges->slots[at]->from != from || edges->slots[at]->to != to)) {
+        at = (at + 1) & mask;
+    }
+    return at;
+}
+
+static bool reserve_slot(ecs_world* world) {
+    ecs_edges* edges = &world->systems.edges;
+    if ((edges->count + 1) * 2 <= edges->capacity) {
+        return true;
+    }
+    ecs_edges grown = {.capacity = edges->capacity == 0 ? 32 : edges->capacity * 2};
+    grown.slots = base_allocate_zero(world->allocator, sizeof(ecs_edge*) * grown.capacity);
+    if (grown.slots == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < edges->capacity; i++) {
+        ecs_edge* edge = edges->slots[i];
+        if (edge != NULL) {
+            grown.slots[slot_of(&grown, edge->from, edge->to)] = edge;
+            grown.count++;
+        }
+    }
+    base_release(world->allocator, edges->slots, sizeof(ecs_edge*) * edges->capacity);
+    *edges = grown;
+    return true;
+}
+
+ecs_edge* ecs_listen_move(ecs_world* world, const ecs_archetype* from, const ecs_archetype* to) {
+    ecs_edges* edges = &world->systems.edges;
+    ecs_edge* found = edges->capacity == 0 ? NULL : edges->slots[slot_of(edges, from->id, to->id)];
+    if (found != NULL) {
+        return found;
+    }
+    if (!reserve_slot(world)) {
+        return NULL;
+    }
+    ecs_edge* made = make_edge(world, from, to);
+    if (made != NULL) {
+        edges->slots[slot_of(edges, from->id, to->id)] = made;
+        edges->count++;
+    }
+    return made;
+}
+
+void ecs_listen_clear(ecs_world* world) {
+    ecs_edges* edges = &world->systems.edges;
+    for (uint32_t i = 0; i < edges->capacity && edges->count > 0; i++) {
+        free_edge(world, edges->slots[i]);
+        edges->slots[i] = NULL;
+    }
+    edges->count = 0;
+}
+
+void ecs_listen_deinit(ecs_world* world) {
+    ecs_edges* edges = &world->systems.edges;
+    ecs_listen_clear(world);
+    base_release(world->allocator, edges->slots, sizeof(ecs_edge*) * edges->capacity);
+    *edges = (ecs_edges){0};
+}
+
+// Telling
+
+// What the core was doing when it called a handler.
+typedef struct interruption {
+    bool was_flushing;
+    uint32_t created_count;
+} interruption;
+
+// Handlers run as systems do: whatever they want of structure is recorded.
+static interruption interrupt(ecs_world* world) {
+    ecs_commands* commands = &world->storage.commands;
+    BASE_ASSERT(world->fast.walk_depth == 0);
+    interruption kept = {commands->is_flushing, commands->created_count};
+    commands->is_flushing = false;
+    world->stage_depth++;
+    return kept;
+}
+
+static void resume(ecs_world* world, interruption kept) {
+    ecs_commands* commands = &world->storage.commands;
+    BASE_ASSERT(world->fast.walk_depth == 0 && "a handler left a walk open");
+    world->stage_depth--;
+    commands->is_flushing = kept.was_flushing;
+    // Creations that the handlers recorded stand for nothing until this flush comes to them.
+    for (uint32_t i = kept.created_count; i < commands->created_count; i++) {
+        commands->created[i] = ECS_ENTITY_NONE;
+    }
+}
+
+static ecs_stage stage_now(ecs_world* world) {
+    ecs_stage stage = world->systems.now;
+    if (stage.world == NULL) {
+        stage = (ecs_stage){.world = world, .tick = world->tick};
+    }
+    return stage;
+}
+
+static void tell(ecs_world* world, const ecs_call* calls, uint32_t count, ecs_entity entity) {
+    if (count == 0) {
+        return;
+    }
+    interruption kept = interrupt(world);
+    ecs_stage stage = stage_now(world);
+    ecs_query_iter iter;
+    for (uint32_t i = 0; i < count; i++) {
+        ecs_event event = {.type = (ecs_event_type)calls[i].type, .target = entity};
+        const ecs_system* system = world->systems.list[calls[i].system];
+        world->counters.events_delivered += i == 0 || calls[i].type != calls[i - 1].type;
+        if (system->query == NULL) {
+            ecs_system_call_rows(world, system, &stage, &event);
+            continue;
+        }
+        stage.context = system->context;
+        bool is_there = ecs_query_find(world, system->query, entity, &iter);
+        BASE_ASSERT(is_there);
+        system->on_event(&stage, &event, &iter.rows);
+    }
+    resume(world, kept);
+}
+
+bool ecs_listen_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index) {
+    return ecs_listen_reserve_many(world, edge, index, 1);
+}
+
+bool ecs_listen_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_t index,
+                             uint32_t count) {
+    const ecs_call* calls =
+        edge->calls + edge->before_count + edge->after_count + edge->leave_count;
+    for (uint32_t i = 0; i < edge->enter_count; i++) {
+        ecs_system* system = world->systems.list[calls[i].system];
+        if (!ecs_members_reserve(world, &system->members, ecs_entity_make(index, 1), count)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Of those who were told of the end only a handler of both can be told that it was none.
+void ecs_listen_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
+    const ecs_system_order* handlers = &world->systems.handlers[ECS_EVENT_APPEAR];
+    for (uint32_t i = 0; i < handlers->count; i++) {
+        for (uint32_t k = 0; k < edge->before_count; k++) {
+            if (edge->calls[k].system == handlers->systems[i]) {
+                const ecs_call again = {handlers->systems[i], ECS_EVENT_APPEAR};
+                tell(world, &again, 1, entity);
+            }
+        }
+    }
+}
+
+void ecs_listen_before(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
+    tell(world, edge->calls, edge->before_count, entity);
+}
+
+void ecs_listen_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
+    const ecs_call* members = edge->calls + edge->before_count + edge->after_count;
+    for (uint32_t i = 0; i < edge->leave_count; i++) {
+        ecs_members_leave(&world->systems.list[members[i].system]->members, entity);
+    }
+    members += edge->leave_count;
+    for (uint32_t i = 0; i < edge->enter_count; i++) {
+        ecs_members_enter(&world->systems.list[members[i].system]->members, entity);
+    }
+    tell(world, edge->calls + edge->before_count, edge->after_count, entity);
+}
+
+void ecs_listen_broadcast(ecs_world* world, uint32_t type) {
+    const ecs_system_order* handlers = &world->systems.handlers[type];
+    if (handlers->count == 0) {
+        return;
+    }
+    interruption kept = interrupt(world);
+    ecs_stage stage = stage_now(world);
+    ecs_event event = {.type = (ecs_event_type)type};
+    world->counters.events_delivered++;
+    for (uint32_t i = 0; i < handlers->count; i++) {
+        ecs_system_call_rows(world, world->systems.list[handlers->systems[i]], &stage, &event);
+    }
+    resume(world, kept);
+}
+
+void ecs_listen_changed(ecs_world* world, ecs_entity entity, ecs_component_id component) {
+    if (ecs_component_set_has(&world->systems.tracked, component)) {
+        const ecs_component_changed changed = {component};
+        (void)ecs_event_post(world, entity, ECS_EVENT_CHANGED, &changed);
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/// Event types, the queue of events that wait, and the exported events of the change list.
+#pragma once
+
+#include "system/system_registry.h"
+
+/// Core events are the types behind the last that can be registered.
+enum {
+    ECS_EVENT_CREATED = ECS_EVENT_TYPES_MAX + 1,
+    ECS_EVENT_RECREATED,
+    ECS_EVENT_APPEAR,
+    ECS_EVENT_DISAPPEAR,
+    ECS_EVENT_DESTROYED,
+    ECS_EVENT_CHANGED,
+    ECS_EVENT_ORDER_SET,
+    ECS_EVENT_BEFORE_CLEAR,
+    ECS_EVENT_AFTER_CLEAR,
+    ECS_EVENT_CORE_END,
+    ECS_EVENT_KINDS = ECS_EVENT_CORE_END - 1,
+};
+
+/// In front of each payload in the queue.
+typedef struct ecs_event_head {
+    ecs_entity target;
+    unsigned type : 15;
+    unsigned size : 16;      ///< of the payload
+    unsigned unresolved : 1; ///< target or payload names a placeholder
+} ecs_event_head;
+_Static_assert(sizeof(ecs_event_head) == 8, "payloads keep the alignment of the heads");
+
+/// One registered type. Lives in its own block, so that pointers to `desc` stay valid.
+typedef struct ecs_event_kind {
+    ecs_event_head head; ///< of its events, but for the target
+    uint32_t bytes;      ///< of head and payload in the queue
+    bool is_short;       ///< 4 or 8 bytes, fields cover them, none holds handles
+    bool has_entities;   ///< a field holds handles, which may be placeholders
+    bool is_special;     ///< delivery does more than call handlers: exported, or by component
+    ecs_event_desc desc; ///< name and fields point into this block
+    ecs_type type;       ///< the payload as a type: canonical bytes, text
+    char name[ECS_NAME_BYTES_MAX];
+    ecs_field fields[ECS_FIELDS_MAX];
+    char field_names[ECS_FIELDS_MAX][ECS_NAME_BYTES_MAX];
+} ecs_event_kind;
+
+/// Bytes of a head and its payload in the queue: a multiple of 8.
+static inline uint32_t ecs_event_bytes(uint32_t payload_bytes) {
+    return ((uint32_t)sizeof(ecs_event_head) + payload_bytes + 7u) & ~7u;
+}
+
+/// FIFO over all types: the order of posting is the order of delivery.
+typedef struct ecs_events {
+    ecs_event_kind* kinds[ECS_EVENT_KINDS]; ///< [type - 1]; NULL: no such type
+    uint32_t kind_count;                    ///< registered ones; core events are not counted
+
+    uint8_t* queue; ///< heads and payloads, [queue_head, queue_tail)
+    size_t queue_capacity;
+    size_t queue_head;
+    size_t queue_tail;
+    uint32_t queue_count;
+    uint32_t unresolved_count;
+
+    ecs_event* exported; ///< delivered events for ecs_changes
+    uint32_t exported_count;
+    uint32_t exported_capacity;
+    uint8_t* payloads; ///< payloads of `exported`, each at a multiple of 16
+    size_t payload_bytes;
+    size_t payload_capacity;
+} ecs_events;
+
+/// command.c calls this at the end of applying the command queue, while ecs_command_resolve still
+/// knows the placeholders: queued events that name placeholders get the real handles.
+void ecs_events_resolve(ecs_world* world);
+/// What ecs_command_resolve (command.c) promises: the handle that a placeholder became in the flush
+/// under way; ECS_ENTITY_NONE when its creation failed; anything else is returned unchanged.
+ecs_entity ecs_command_resolve(const ecs_world* world, ecs_entity entity);
+/// Apply all recorded commands, inside of stages too; ecs_command_flush is this with its checks
+/// (command.c).
+void ecs_commands_apply(ecs_world* world);
+
+/// Append to the queue; ECS_ENTITY_NONE is a broadcast. @return false when it is full (counted).
+bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload);
+/// Types that may wait in the queue: registered ones and two of the core's.
+static inline bool ecs_event_is_queued(const ecs_events* events, uint32_t type) {
+    return (type != ECS_EVENT_NONE && type <= events->kind_count) || type == ECS_EVENT_CHANGED ||
+           type == ECS_EVENT_ORDER_SET;
+}
+/// Deliver up to `count` events from the front of the queue to their handlers.
+void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count);
+/// The whole of a flush point: commands, then events within the budget, until neither is left.
+void ecs_flush_point(ecs_world* world, const ecs_stage* stage);
+/// Forget the exported events (ecs_changes_clear).
+void ecs_events_clear_exported(ecs_world* world);
+/// Forget what waits; exported events stay.
+void ecs_events_clear_queue(ecs_world* world);
+/// Forget what waits and what is exported (restore).
+void ecs_events_clear(ecs_world* world);

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: MIT
+/// Entering and leaving, told at the system's turn.
+///
+/// Idea: structure that changes (listen.c) writes down who came to match a system's terms and who no
+/// longer does; the system hears of it when its turn comes. What is told is the difference between two
+/// turns: an entity that left after it had entered is taken out of `entered`, and the other way round. So
+/// a list is never longer than there are entities, also for a system whose turn never comes.
+/// Why a position per index: taking back is one look-up, and indices are small numbers. Two generations
+/// of one index never are in the same list: what did not match at the last turn cannot leave.
+/// Invariants: a living entity that matches is in `entered` or was told; `left` has room for all that
+/// match. Lists are packed before they are told or saved.
+/// What was told is part of the state: lists are saved. A world that becomes another one by a restore sees
+/// all its entities leave and the others enter, which leaves the difference, unless the save knows better.
+
+#include "event/membership.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "world/world_internal.h"
+
+static void list_deinit(const ecs_world* world, ecs_member_list* list) {
+    base_release(world->allocator, list->items, sizeof(ecs_entity) * list->capacity);
+    base_release(world->allocator, list->at, sizeof(uint32_t) * list->at_capacity);
+    *list = (ecs_member_list){0};
+}
+
+void ecs_members_deinit(const ecs_world* world, ecs_members* members) {
+    list_deinit(world, &members->entered);
+    list_deinit(world, &members->left);
+}
+
+static uint32_t list_length(const ecs_member_list* list) {
+    return list->count - list->holes;
+}
+
+// Twice as much as needed: packing is done at most every so many steps as there are items.
+static bool list_reserve(const ecs_world* world, ecs_member_list* list, uint32_t length) {
+    return base_array_reserve(world->allocator, (void**)&list->items, &list->capacity, length * 2,
+                              sizeof(ecs_entity));
+}
+
+static bool list_reserve_index(const ecs_world* world, ecs_member_list* list, uint32_t index) {
+    return base_array_reserve(world->allocator, (void**)&list->at, &list->at_capacity, index + 1,
+                              sizeof(uint32_t));
+}
+
+static void list_pack(ecs_member_list* list) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < list->count && list->holes > 0; i++) {
+        ecs_entity entity = list->items[i];
+        if (entity != ECS_ENTITY_NONE) {
+            list->items[count++] = entity;
+            list->at[ecs_entity_index(entity)] = count;
+        }
+    }
+    if (list->holes > 0) {
+        list->count = count;
+        list->holes = 0;
+    }
+}
+
+static void list_push(ecs_member_list* list, ecs_entity entity) {
+    if (list->count == list->capacity) {
+        list_pack(list);
+    }
+    BASE_ASSERT(list->count < list->capacity);
+    list->items[list->count++] = entity;
+    list->at[ecs_entity_index(entity)] = list->count;
+}
+
+static bool list_has(const ecs_member_list* list, ecs_entity entity) {
+    uint32_t index = ecs_entity_index(entity);
+    uint32_t place = index < list->at_capacity ? list->at[index] : 0;
+    return place > 0 && list->items[place - 1] == entity;
+}
+
+static bool list_take(ecs_member_list* list, ecs_entity entity) {
+    if (!list_has(list, entity)) {
+        return false;
+    }
+    uint32_t* place = &list->at[ecs_entity_index(entity)];
+    list->items[*place - 1] = ECS_ENTITY_NONE;
+    *place = 0;
+    list->holes++;
+    return true;
+}
+
+static void list_clear(ecs_member_list* list) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->items[i] != ECS_ENTITY_NONE) {
+            list->at[ecs_entity_index(list->items[i])] = 0;
+        }
+    }
+    list->count = list->holes = 0;
+}
+
+bool ecs_members_reserve(ecs_world* world, ecs_members* members, ecs_entity entity,
+                         uint32_t count) {
+    uint32_t index = ecs_entity_index(entity);
+    return list_reserve(world, &members->entered, list_length(&members->entered) + count) &&
+           list_reserve(world, &members->left,
+                        list_length(&members->left) + members->count + count) &&
+           list_reserve_index(world, &members->entered, index) &&
+           list_reserve_index(world, &members->left, index);
+}
+
+void ecs_members_enter(ecs_members* members, ecs_entity entity) {
+    members->count++;
+    if (!list_take(&members->left, entity)) {
+        list_push(&members->entered, entity);
+    }
+}
+
+void ecs_members_leave(ecs_members* members, ecs_entity entity) {
+    BASE_ASSERT(members->count > 0);
+    members->count--;
+    if (!list_take(&members->entered, entity)) {
+        list_push(&members->left, entity);
+    }
+}
+
+void ecs_members_tell(const ecs_system* system, ecs_members* members, const ecs_stage* stage) {
+    list_pack(&members->left);
+    list_pack(&members->entered);
+    if (members->left.count > 0 && system->on_leave != NULL) {
+        system->on_leave(stage, members->left.items, members->left.count);
+    }
+    if (members->entered.count > 0 && system->on_enter != NULL) {
+        system->on_enter(stage, members->entered.items, members->entered.count);
+    }
+    if (!members->has_begun && system->first_update != NULL) {
+        system->first_update(stage, members->entered.items, members->entered.count);
+    }
+    members->has_begun = true;
+    list_clear(&members->left);
+    list_clear(&members->entered);
+}
+
+// Rows counted through the chunks of an archetype.
+static ecs_entity entity_at(const ecs_archetype* archetype, uint64_t row) {
+    return archetype->chunks[row / archetype->rows_max]->entities[row % archetype->rows_max];
+}
+
+void ecs_members_leave_all(ecs_world* world) {
+    const ecs_systems* systems = &world->systems;
+    for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
+        ecs_system* system = systems->list[i];
+        if (!system->has_members) {
+            continue;
+        }
+        for (uint32_t at = 0; at < system->query->group->match_count; at++) {
+            const ecs_archetype* archetype = system->query->group->matches[at];
+            for (uint64_t row = 0; row < archetype->row_count; row++) {
+                ecs_members_leave(&system->members, entity_at(archetype, row));
+            }
+        }
+    }
+}
+
+// Room for all that match now.
+static bool reserve_all(ecs_world* world, ecs_system* system) {
+    ecs_members* members = &system->members;
+    uint32_t count = ecs_group_count(system->query);
+    if (!list_reserve(world, &members->entered, list_length(&members->entered) + count) ||
+        !list_reserve(world, &members->left,
+                      list_length(&members->left) + members->count + count)) {
+        return false;
+    }
+    for (uint32_t at = 0; at < system->query->group->match_count; at++) {
+        const ecs_archetype* archetype = system->query->group->matches[at];
+        for (uint64_t row = 0; row < archetype->row_count; row++) {
+            uint32_t index = ecs_entity_index(entity_at(archetype, row));
+            if (!list_reserve_index(world, &members->entered, index) ||
+                !list_reserve_index(world, &members->left, index)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool ecs_members_enter_all(ecs_world* world) {
+    const ecs_systems* systems = &world->systems;
+    for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
+        if (systems->list[i]->has_members && !reserve_all(world, systems->list[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
+        ecs_system* system = systems->list[i];
+        if (!system->has_members) {
+            continue;
+        }
+        for (uint32_t at = 0; at < system->query->group->match_count; at++) {
+            const ecs_archetype* archetype = system->query->group->matches[at];
+            for (uint64_t row = 0; row < archetype->row_count; row++) {
+                ecs_members_enter(&system->members, entity_at(archetype, row));
+            }
+        }
+    }
+    return true;
+}
+
+// Saves
+
+static void write_list(base_bytes* bytes, const ecs_member_list* list) {
+    base_bytes_write_varint(bytes, list_length(list));
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->items[i] != ECS_ENTITY_NONE) {
+            base_bytes_write_u32(bytes, list->items[i]);
+        }
+    }
+}
+
+void ecs_members_write(const ecs_world* world, base_bytes* bytes) {
+    const ecs_systems* systems = &world->systems;
+    if (systems->member_systems == 0) {
+        return;
+    }
+    base_bytes_write_varint(bytes, systems->member_systems);
+    for (uint32_t i = 0; i < systems->count; i++) {
+        const ecs_system* system = systems->list[i];
+        if (!system->has_members) {
+            continue;
+        }
+        base_bytes_write_u64(bytes, base_hash64_text(system->name));
+        base_bytes_write_u8(bytes, system->members.has_begun);
+        write_list(bytes, &system->members.entered);
+        write_list(bytes, &system->members.left);
+    }
+}
+
+static bool does_match(const ecs_world* world, const ecs_system* system, ecs_entity entity) {
+    const ecs_record* record = ecs_record_find(&world->storage, entity);
+    return record != NULL &&
+           ecs_query_wants(system->query, ecs_record_chunk(&world->storage, record)->archetype);
+}
+
+// Those of `entered` match, those of `left` do not. Without a system they are passed over.
+static ecs_result read_list(ecs_world* world, ecs_system* system, ecs_member_list* list,
+                            bool must_match, base_reader* reader) {
+    uint32_t index_max = world->limits.replicated_index_max + world->limits.local_entities_max;
+    uint64_t count = base_reader_varint(reader);
+    if (reader->failed || count > base_reader_left(reader) / sizeof(ecs_entity)) {
+        return ECS_ERR_MALFORMED;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        ecs_entity entity = base_reader_u32(reader);
+        if (system == NULL) {
+            continue;
+        }
+        uint32_t index = ecs_entity_index(entity);
+        if (index == 0 || index > index_max || ecs_entity_generation(entity) == 0 ||
+            does_match(world, system, entity) != must_match) {
+            return ECS_ERR_MALFORMED;
+        }
+        if (!list_reserve(world, list, list_length(list) + 1) ||
+            !list_reserve_index(world, list, index)) {
+            return ECS_ERR_MEMORY;
+        }
+        if (list->at[index] != 0) {
+            return ECS_ERR_MALFORMED;
+        }
+        list_push(list, entity);
+    }
+    return ECS_OK;
+}
+
+static ecs_system* find_by_hash(const ecs_world* world, uint64_t hash) {
+    const ecs_systems* systems = &world->systems;
+    for (uint32_t i = 0; i < systems->count; i++) {
+        if (systems->list[i]->has_members && base_hash64_text(systems->list[i]->name) == hash) {
+            return systems->list[i];
+        }
+    }
+    return NULL;
+}
+
+ecs_result ecs_members_read(ecs_world* world, base_reader* reader) {
+    uint64_t count = base_reader_varint(reader);
+    if (reader->failed || count == 0 || count > ECS_SYSTEMS_MAX) {
+        return ECS_ERR_MALFORMED;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        ecs_system* system = find_by_hash(world, base_reader_u64(reader));
+        uint8_t has_begun = base_reader_u8(reader);
+        if (reader->failed || has_begun > 1) {
+            return ECS_ERR_MALFORMED;
+        }
+        ecs_member_list nowhere = {0};
+        ecs_members* members = system == NULL ? NULL : &system->members;
+        if (members != NULL) {
+            list_clear(&members->entered);
+            list_clear(&members->left);
+            members->has_begun = has_begun;
+        }
+        ecs_result result =
+            read_list(world, system, members ? &members->entered : &nowhere, true, reader);
+        if (result == ECS_OK) {
+            result = read_list(world, system, members ? &members->left : &nowhere, false, reader);
+        }
+        // Those that were told may leave as well.
+        if (result == ECS_OK && members != NULL &&
+            !list_reserve(world, &members->left, list_length(&members->left) + members->count)) {
+            result = ECS_ERR_MEMORY;
+        }
+        if (result != ECS_OK && members != NULL) {
+            list_clear(&members->entered); // the room was counted for empty ones
+            list_clear(&members->left);
+        }
+        if (result != ECS_OK) {
+            return result;
+        }
+    }
+    return ECS_OK;
+}
+
+static bool copy_list(ecs_world* world, ecs_member_list* list, const ecs_member_list* from,
+                      uint32_t members) {
+    if (!list_reserve(world, list, list_length(from) + members) ||
+        (from->at_capacity > 0 && !list_reserve_index(world, list, from->at_capacity - 1))) {
+        return false;
+    }
+    list_clear(list);
+    for (uint32_t i = 0; i < from->count; i++) {
+        if (from->items[i] != ECS_ENTITY_NONE) {
+            list_push(list, from->items[i]);
+        }
+    }
+    return true;
+}
+
+bool ecs_members_copy(ecs_world* world, const ecs_world* from) {
+    for (uint32_t i = 0; i < from->systems.count && from->systems.member_systems > 0; i++) {
+        const ecs_system* source = from->systems.list[i];
+        ecs_system* system =
+            source->has_members ? find_by_hash(world, base_hash64_text(source->name)) : NULL;
+        if (system == NULL) {
+            continue;
+        }
+        ecs_members* members = &system->members;
+        if (!copy_list(world, &members->entered, &source->members.entered, 0) ||
+            !copy_list(world, &members->left, &source->members.left, members->count)) {
+            return false;
+        }
+        members->has_begun = source->members.has_begun;
+    }
+    return true;
+}
+
+static void validate_list(const ecs_world* world, const ecs_system* system,
+                          const ecs_member_list* list, bool must_match) {
+    uint32_t length = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        ecs_entity entity = list->items[i];
+        if (entity == ECS_ENTITY_NONE) {
+            continue;
+        }
+        length++;
+        BASE_ASSERT(list->at[ecs_entity_index(entity)] == i + 1);
+        BASE_ASSERT(does_match(world, system, entity) == must_match);
+    }
+    BASE_ASSERT(length == list_length(list));
+}
+
+void ecs_members_validate(const ecs_world* world) {
+    for (uint32_t i = 0; i < world->systems.count; i++) {
+        const ecs_system* system = world->systems.list[i];
+        if (!system->has_members) {
+            continue;
+        }
+        const ecs_members* members = &system->members;
+        BASE_ASSERT(members->count == ecs_group_count(system->query));
+        BASE_ASSERT(members->left.capacity >= list_length(&members->left) + members->count);
+        validate_list(world, system, &members->entered, true);
+        validate_list(world, system, &members->left, false);
+    }
+}

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT
+/// Parents and children: lists that follow values.
+///
+/// Idea: the component's value is the truth and lists are derived from it, so nothing of this is saved,
+/// hashed or sent, and a value may be written by any of the ways in which values are written. What was
+/// written is known from tracking's marks, what was created or recreated from a list of news; catching
+/// up looks at those alone. It happens when somebody asks for children and before tracking drops its marks.
+///
+///     links by index        2: first 5, last 9      5: parent 2, next 7     7: parent 2, previous 5, next 9
+///
+/// A list holds every child that names the index, whichever generation: on a mirror the children of (7, 5)
+/// may be here before it, and those of (7, 4) still. Whoever walks takes those of the handle asked for.
+/// Why siblings rise by index: the order then follows from the values alone, whatever came first.
+/// Cycles: links are made first, then the chain above each new link is walked with a stamp of this sync;
+/// what another walk of it came by is known to end. So all chains together cost no more than the links.
+/// Invariants: an entity that is linked has the component; news are links in the list or 0; a living
+/// entity's page of links exists.
+/// Left to others: the API's walks (hierarchy_walk.c).
+
+#include "hierarchy/hierarchy_lists.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "hierarchy/hierarchy_link.h"
+#include "structure/transition.h"
+
+ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
+    ecs_hierarchy* hierarchy = &world->hierarchy;
+    ecs_component_id id =
+        ecs_component_seek(world, ECS_PARENT_NAME, base_hash64_text(ECS_PARENT_NAME));
+    if (id == ECS_COMPONENT_NONE || hierarchy->pages != NULL) {
+        return ECS_OK;
+    }
+    const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
+    if (type->id != ecs_type_find(world, "eid")) {
+        base_report(reporter, NULL, 0, "component '%s' has type '%.63s': it must be eid",
+                    ECS_PARENT_NAME, type->name);
+        return ECS_ERR_TYPE;
+    }
+    ecs_term term = {.component = ECS_PARENT_NAME, .type = "eid", .access = ECS_READ};
+    hierarchy->group = ecs_group_ensure(world, &term, 1);
+    if (hierarchy->group == NULL) {
+        return ECS_ERR_MEMORY;
+    }
+    hierarchy->pages = base_allocate_zero(world->allocator, ECS_PAGES * sizeof(*hierarchy->pages));
+    if (hierarchy->pages == NULL) {
+        return ECS_ERR_MEMORY;
+    }
+    hierarchy->component = id;
+    hierarchy->news = ECS_LINK_END;
+    return ECS_OK;
+}
+
+void ecs_hierarchy_reset(ecs_world* world) {
+    ecs_hierarchy* hierarchy = &world->hierarchy;
+    if (hierarchy->pages == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < ECS_PAGES; i++) {
+        base_release(world->allocator, hierarchy->pages[i], ECS_PAGE_RECORDS * sizeof(ecs_link));
+        hierarchy->pages[i] = NULL;
+    }
+    hierarchy->news = ECS_LINK_END;
+    hierarchy->stamp = 0;
+    hierarchy->is_behind = true;
+}
+
+void ecs_hierarchy_deinit(ecs_world* world) {
+    ecs_hierarchy_reset(world);
+    base_release(world->allocator, world->hierarchy.pages,
+                 ECS_PAGES * sizeof(*world->hierarchy.pages));
+    world->hierarchy = (ecs_hierarchy){0};
+}
+
+bool ecs_hierarchy_reserve(ecs_world* world, uint32_t index) {
+    ecs_link** page = &world->hierarchy.pages[index >> ECS_PAGE_BITS];
+    if (*page == NULL) {
+        *page = base_allocate_zero(world->allocator, ECS_PAGE_RECORDS * sizeof(ecs_link));
+    }
+    return *page != NULL;
+}
+
+ecs_component_id ecs_hierarchy_component(const ecs_world* world) {
+    return world->hierarchy.component;
+}
+
+// News
+
+void ecs_hierarchy_note(ecs_world* world, ecs_entity entity) {
+    ecs_hierarchy* hierarchy = &world->hierarchy;
+    uint32_t index = ecs_entity_index(entity);
+    ecs_link* link = ecs_link_at(hierarchy, index);
+    if (link == NULL) {
+        hierarchy->is_behind = true;
+        return;
+    }
+    if (link->news_next == 0) {
+        link->news_next = hierarchy->news;
+        hierarchy->news = index;
+    }
+}
+
+// Links
+
+static void unlink(ecs_hierarchy* hierarchy, uint32_t index) {
+    ecs_link* link = ecs_link_at(hierarchy, index);
+    if (link == NULL || link->parent == ECS_ENTITY_NONE) {
+        return;
+    }
+    ecs_link* parent = ecs_link_at(hierarchy, ecs_entity_index(link->parent));
+    uint32_t* before =
+        link->previous != 0 ? &ecs_link_at(hierarchy, link->previous)->next : &parent->first;
+    uint32_t* behind =
+        link->next != 0 ? &ecs_link_at(hierarchy, link->next)->previous : &parent->last;
+    *before = link->next;
+    *behind = link->previous;
+    link->parent = ECS_ENTITY_NONE;
+    link->next = link->previous = 0;
+}
+
+// @return false when memory ran out.
+static bool link_to(ecs_world* world, uint32_t index, ecs_entity parent_handle) {
+    ecs_hierarchy* hierarchy = &world->hierarchy;
+    uint32_t parent_index = ecs_entity_index(parent_handle);
+    if (!ecs_hierarchy_reserve(world, parent_index)) {
+        return false;
+    }
+    ecs_link* link = ecs_link_at(hierarchy, index);
+    ecs_link* parent = ecs_link_at(hierarchy, parent_index);
+    // Mostly the newest child has the highest index, or all come falling.
+    uint32_t next = parent->first != 0 && parent->first < index ? 0 : parent->first;
+    uint32_t previous = next == 0 ? parent->last : 0;
+    while (previous != 0 && previous > index) {
+        next = previous;
+        previous = ecs_link_at(hierarchy, previous)->previous;
+    }
+    link->parent = parent_handle;
+    link->previous = previous;
+    link->next = next;
+    *(previous != 0 ? &ecs_link_at(hierarchy, previous)->next : &parent->first) = index;
+    *(next != 0 ? &ecs_link_at(hierarchy, next)->previous : &parent->last) = index;
+    return true;
+}
+
+void ecs_hierarchy_forget(ecs_world* world, ecs_entity entity) {
+    unlink(&world->hierarchy, ecs_entity_index(entity));
+}
+
+// Catching up
+
+// What a chunk's mark says of a column that a walk opened. To tracking both are the same.
+enum { NEWLY_WRITTEN = 1, FOLLOWED = 2 };
+
+static void follow(ecs_world* world, uint32_t index, ecs_entity value) {
+    ecs_hierarchy* hierarchy = &world->hierarchy;
+    ecs_link* link = ecs_link_at(hierarchy, index);
+    BASE_ASSERT(link != NULL && "a living entity has a link");
+    ecs_entity parent = ecs_link_is_handle(world, value) ? value : ECS_ENTITY_NONE;
+    if (link->parent == parent) {
+        return;
+    }
+    unlink(hierarchy, index);
+    if (parent != ECS_ENTITY_NONE && !link_to(world, index, parent)) {
+        hierarchy->is_behind = true;
+        return;
+    }
+    ecs_hierarchy_note(world, ecs_entity_make(index, 1)); // its chain is looked at below
+}
+
+static void follow_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row) {
+    ecs_slot slot = chunk->lookup[world->hierarchy.component];
+    const ecs_entity* values = chunk->columns[slot.column];
+    follow(world, ecs_entity_index(chunk->entities[row]), values[row]);
+}
+
+static void follow_marked(ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
+    const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
+    const uint64_t* words = ecs_chunk_dirty(chunk, track);
+    for (uint64_t left = chunk->summary[track]; left != 0; left &= left - 1) {
+        uint32_t first = (uint32_t)__builtin_ctzll(left) * words_per_bit;
+        for (uint32_t word = first; word < first + words_per_bit && word < chunk->dirty_words;
+             word++) {
+            for (uint64_t rows = words[word]; rows != 0; rows &= rows - 1) {
+                follow_row(world, chunk, word * 64 + (uint32_t)__builtin_ctzll(rows));
+            }
+        }
+    }
+}
+
+static void follow_rows(ecs_world* world, bool is_behind) {
+    const ecs_group* group = world->hierarchy.group;
+    for (uint32_t i = 0; i < group->match_count; i++) {
+        const ecs_archetype* archetype = group->matches[i];
+        uint32_t track = archetype->lookup[world->hierarchy.component].track;
+        for (uint32_t k = 0; k < archetype->chunk_count; k++) {
+            const ecs_chunk* chunk = archetype->chunks[k];
+            uint32_t count = ecs_chunk_count(&world->storage, chunk);
+            if (!is_behind && chunk->written[track] != NEWLY_WRITTEN) {
+                follow_marked(world, chunk, track);
+                continue;
+            }
+            for (uint32_t row = 0; row < count; row++) {
+                follow_row(world, chunk, row);
+            }
+            // Nobody holds the column now: until the next walk opens it, it stays as it is.
+            if (chunk->written[track] == NEWLY_WRITTEN && world->fast.walk_depth == 0) {
+                chunk->written[track] = FOLLOWED;
+            }
+        }
+    }
+}
+
+// What an index that is in the news says by now: its link follows. A dead one has none.
+static void follow_news(ecs_world* world, uint32_t index) {
+    const ecs_record* record = ecs_record_at(&world->storage, index);
+    if (!(record->life & ECS_LIFE_CREATED)) {
+        unlink(&world->hierarchy, index);
+        return;
+    }
+    const ecs_chunk* chunk = ecs_record_chunk(&world->storage, record);
+    if (chunk->lookup[world->hierarchy.component].column == ECS_SLOT_NONE) {
+        unlink(&world->hierarchy, index);
+        return;
+    }
+    follow_row(world, chunk, ecs_record_row(record));
+}
+
+// Everybody on the cycle through `index` loses its parent.
+static void cut(ecs_world* world, uint32_t index) {
+    ecs_hierarchy* hierarchy = &world->hierarchy;
+    for (ecs_link* link = ecs_link_at(hierarchy, index); link->parent != ECS_ENTITY_NONE;
+         link = ecs_link_at(hierarchy, index)) {
+        uint32_t above = ecs_entity_index(link->parent);
+        const ecs_record* record = ecs_record_at(&world->storage, index);
+        ecs_entity entity = ecs_entity_make(index, record->life & ECS_GENERATION_MAX);
+        ecs_entity* value = ecs_find_mut(world, entity, hierarchy->component);
+        BASE_ASSERT(value != NULL && "who is linked has the component");
+        *value = ECS_ENTITY_NONE;
+        unlink(hierarchy, index);
+        world->counters.parents_cut++;
+        index = above;
+    }
+}
+
+// The index above one that lives, as the handle says; 0: none.
+static uint32_t above(const ecs_world* world, const ecs_link* link) {
+    return ecs_is_alive(world, link->parent) ? ecs_entity_index(link->parent) : 0;
+}
+
+static void check_chain(ecs_world* world, uint32_t index, uint32_t sync_first) {
+    ecs_hierarchy* hierarchy = &world->hierarchy;
+    uint32_t walk = ++hierarchy->stamp;
+    while (index != 0) {
+        ecs_link* link = ecs_link_at(hierarchy, index);
+        if (link->stamp == walk) {
+            cut(world, index);
+            return;
+        }
+        if (link->stamp >= sync_first && link->stamp < walk) {
+            return; // a walk of this sync came by: it ended, or was cut
+        }
+        link->stamp = walk;
+        index = above(world, link);
+    }
+}
+
+static bool has_marks(const ecs_world* world) {
+    const ecs_group* group = world->hierarchy.group;
+    for (uint32_t i = 0; i < group->match_count; i++) {
+        const ecs_archetype* archetype = group->matches[i];
+        uint32_t track = archetype->lookup[world->hierarchy.component].track;
+        for (uint32_t k = 0; k < archetype->chunk_count; k++) {
+            if (archetype->chunks[k]->written[track] == NEWLY_WRITTEN ||
+                archetype->chunks[k]->summary[track] != 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Stamps of a walk; all are forgotten before the numbers run out.
+static void reset_stamps(ecs_hierarchy* hierarchy) {
+    if (hierarchy->stamp < UINT32_MAX / 2) {
+        return;
+    }
+    for (uint32_t i = 0; i < ECS_PAGES; i++) {
+        for (uint32_t k = 0; hierarchy->pages[i] != NULL && k < ECS_PAGE_RECORDS; k++) {
+            hierarchy->pages[i][k].stamp = 0;
+        }
+    }
+    hierarchy->stamp = 0;
+}
+
+void ecs_hierarchy_sync(ecs_world* world) {
+    ecs_hierarchy* hierarchy = &world->hierarchy;
+    if (hierarchy->pages == NULL || hierarchy->is_busy ||
+        (hierarchy->news == ECS_LINK_END && !hierarchy->is_behind && !has_marks(world))) {
+        return;
+    }
+    reset_stamps(hierarchy);
+    bool is_behind = hierarchy->is_behind;
+    hierarchy->is_behind = false;
+    follow_rows(world, is_behind);
+    // What follows here may be noted again, but is in the list already: nobody is added.
+    for (uint32_t at = hierarchy->news; at != ECS_LINK_END;
+         at = ecs_link_at(hierarchy, at)->news_next) {
+        follow_news(world, at);
+    }
+    uint32_t sync_first = hierarchy->stamp + 1;
+    while (hierarchy->news != ECS_LINK_END) {
+        ecs_link* link = ecs_link_at(hierarchy, hierarchy->news);
+        uint32_t index = hierarchy->news;
+        hierarchy->news = link->news_next;
+        link->news_next = 0;
+        if (!world->is_mirror && link->parent != ECS_ENTITY_NONE) {
+            check_chain(world, index, sync_first);
+        }
+    }
+}
+
+// Destruction
+
+// An entity that waits and whose parent will be this one, and was not come by.
+static ecs_entity pending_child(const ecs_world* world, ecs_entity parent, uint32_t walk) {
+    if (world->loading.count == 0) {
+        return ECS_ENTITY_NONE;
+    }
+    for (ecs_entity entity = ecs_loading_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
+         entity = ecs_loading_next(world, entity)) {
+        if (ecs_link_parent_of(world, entity) == parent &&
+            ecs_link_at(&world->hierarchy, ecs_entity_index(entity))->stamp != walk) {
+            return entity;
+        }
+    }
+    return ECS_ENTITY_NONE;
+}
+
+// The first living child that a walk did not come by.
+static ecs_entity living_child(const ecs_world* world, ecs_entity parent, uint32_t walk) {
+    for (ecs_entity child = ecs_link_first(world, parent); child != ECS_ENTITY_NONE;
+         child = ecs_link_next(world, child)) {
+        if (ecs_link_at(&world->hierarchy, ecs_entity_index(child))->stamp != walk) {
+            return child;
+        }
+    }
+    return ECS_ENTITY_NONE;
+}
+
+bool ecs_hierarchy_has_family(ecs_world* world, ecs_entity entity) {
+    if (world->is_mirror || world->hierarchy.is_busy) {
+        return false;
+    }
+    ecs_hierarchy_sync(world);
+    uint32_t none = world->hierarchy.stamp + 1;
+    return ecs_link_first(world, entity) != ECS_ENTITY_NONE ||
+           pending_child(world, entity, none) != ECS_ENTITY_NONE;
+}
+
+void ecs_hierarchy_destroy(ecs_world* world, ecs_entity entity) {
+    ecs_hierarchy* hierarchy = &world->hierarchy;
+    ecs_hierarchy_sync(world);
+    uint32_t walk = ++hierarchy->stamp;
+    hierarchy->is_busy = true;
+    ecs_entity at = entity;
+    ecs_link_at(hierarchy, ecs_entity_index(at))->stamp = walk;
+    for (;;) {
+        ecs_entity child = living_child(world, at, walk);
+        if (child == ECS_ENTITY_NONE) {
+            child = pending_child(world, at, walk);
+        }
+        if (child != ECS_ENTITY_NONE) {
+            at = child;
+            ecs_link_at(hierarchy, ecs_entity_index(at))->stamp = walk;
+            continue;
+        }
+        ecs_entity parent = ecs_link_parent_of(world, at);
+        ecs_result result = ecs_destroy_one(world, at);
+        BASE_ASSERT(result == ECS_OK);
+        if (at == entity) {
+            break;
+        }
+        at = parent;
+    }
+    hierarchy->is_busy = false;
+}
+
+// Checks
+
+static void check_children(const ecs_world* world, uint32_t index) {
+    const ecs_hierarchy* hierarchy = &world->hierarchy;
+    const ecs_link* link = ecs_link_at(hierarchy, index);
+    uint32_t previous = 0;
+    for (uint32_t at = link->first; at != 0; at = ecs_link_at(hierarchy, at)->next) {
+        const ecs_link* child = ecs_link_at(hierarchy, at);
+        BASE_ASSERT(at > previous && child->previous == previous);
+        BASE_ASSERT(ecs_entity_index(child->parent) == index);
+        previous = at;
+    }
+    BASE_ASSERT(link->last == previous);
+}
+
+void ecs_hierarchy_validate(const ecs_world* world) {
+    const ecs_hierarchy* hierarchy = &world->hierarchy;
+    if (hierarchy->pages == NULL) {
+        return;
+    }
+    BASE_ASSERT(!hierarchy->is_busy);
+    for (uint32_t page = 0; page < ECS_PAGES; page++) {
+        for (uint32_t i = 0; hierarchy->pages[page] != NULL && i < ECS_PAGE_RECORDS; i++) {
+            check_children(world, page << ECS_PAGE_BITS | i);
+        }
+    }
+    for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
+         entity = ecs_entity_next(world, entity)) {
+        BASE_ASSERT(ecs_link_at(hierarchy, ecs_entity_index(entity)) != NULL);
+    }
+}

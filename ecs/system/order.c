@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+/// Which system runs first.
+///
+/// Idea: within a list of systems, `before` and `after` are edges; the next system to run is always the
+/// one registered earliest among those whose predecessors have all run (Kahn's algorithm with the
+/// smallest ready node). So systems without constraints keep the order of registration, and a
+/// constraint moves as little as it must.
+/// Why a list at a time: a constraint between systems of different stages says nothing; a stage's list
+/// and the list of all event handlers are sorted on their own. Sync points are in both: nodes that run
+/// nothing. An explicit order is a chain of further edges.
+/// Invariant: the result depends on names and order of registration only, so that every machine that
+/// registers the same systems runs them in the same order.
+/// Names of systems that tags left out are known and ignored; other names are errors.
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "world/world_internal.h"
+
+uint32_t ecs_system_index(const ecs_world* world, const char* name) {
+    const ecs_systems* systems = &world->systems;
+    for (uint32_t i = 0; i < systems->count; i++) {
+        if (strcmp(systems->list[i]->name, name) == 0) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static ecs_result check_names(const ecs_world* world, const base_reporter* reporter,
+                              const char* system, const ecs_names* names, const char* word) {
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (ecs_system_index(world, names->names[i]) == UINT32_MAX) {
+            base_report(reporter, NULL, 0, "system '%s' runs %s '%s', which is not registered",
+                        system, word, names->names[i]);
+            return ECS_ERR_UNKNOWN;
+        }
+    }
+    return ECS_OK;
+}
+
+ecs_result ecs_order_check_names(ecs_world* world, const base_reporter* reporter) {
+    const ecs_systems* systems = &world->systems;
+    for (uint32_t i = 0; i < systems->count; i++) {
+        const ecs_system* system = systems->list[i];
+        if (!system->is_present) {
+            continue;
+        }
+        ecs_result result = check_names(world, reporter, system->name, &system->before, "before");
+        if (result == ECS_OK) {
+            result = check_names(world, reporter, system->name, &system->after, "after");
+        }
+        if (result != ECS_OK) {
+            return result;
+        }
+    }
+    for (uint32_t i = 0; i < systems->stage_count; i++) {
+        const ecs_names* names = &systems->stages[i].explicit_order;
+        for (uint32_t k = 0; k < names->count; k++) {
+            if (ecs_system_index(world, names->names[k]) == UINT32_MAX) {
+                base_report(reporter, NULL, 0,
+                            "the order of stage '%s' names '%s', which is not registered",
+                            systems->stages[i].name, names->names[k]);
+                return ECS_ERR_UNKNOWN;
+            }
+        }
+    }
+    return ECS_OK;
+}
+
+// The graph of one list: nodes are positions in the list.
+typedef struct order_edge {
+    uint32_t from, to; // from runs before to
+} order_edge;
+
+typedef struct order_graph {
+    const base_allocator* allocator;
+    uint32_t count;
+    uint32_t* positions; // [system] -> position in the list, UINT32_MAX when not in it
+    uint32_t position_count;
+    uint32_t* waiting; // [position] predecessors that have not run; UINT32_MAX once placed
+    order_edge* edges;
+    uint32_t edge_count;
+    uint32_t edge_capacity;
+} order_graph;
+
+static uint32_t position_of(const ecs_world* world, const order_graph* graph, const char* name) {
+    uint32_t system = ecs_system_index(world, name);
+    return system == UINT32_MAX ? UINT32_MAX : graph->positions[system];
+}
+
+static bool add_edge(order_graph* graph, uint32_t from, uint32_t to) {
+    if (!base_array_reserve(graph->allocator, (void**)&graph->edges, &graph->edge_capacity,
+                            graph->edge_count + 1, sizeof(order_edge))) {
+        return false;
+    }
+    graph->edges[graph->edge_count++] = (order_edge){from, to};
+    graph->waiting[to]++;
+    return true;
+}
+
+static bool add_edges(const ecs_world* world, order_graph* graph, uint32_t position,
+                      const ecs_names* names, bool is_before) {
+    for (uint32_t i = 0; i < names->count; i++) {
+        uint32_t target = position_of(world, graph, names->names[i]);
+        if (target == UINT32_MAX) {
+            continue;
+        }
+        if (!add_edge(graph, is_before ? position : target, is_before ? target : position)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// An explicit order chains those of its names that are in the list.
+static bool add_chain(const ecs_world* world, order_graph* graph, const ecs_names* names) {
+    uint32_t last = UINT32_MAX;
+    for (uint32_t i = 0; i < names->count; i++) {
+        uint32_t position = position_of(world, graph, names->names[i]);
+        if (position == UINT32_MAX) {
+            continue;
+        }
+        if (last != UINT32_MAX && !add_edge(graph, last, position)) {
+            return false;
+        }
+        last = position;
+    }
+    return true;
+}
+
+static bool build_graph(const ecs_world* world, order_graph* graph,
+                        const ecs_system_order* members) {
+    graph->count = members->count;
+    graph->position_count = world->systems.count;
+    graph->positions = base_allocate(graph->allocator, sizeof(uint32_t) * graph->position_count);
+    graph->waiting = base_allocate_zero(graph->allocator, sizeof(uint32_t) * graph->count);
+    if (graph->positions == NULL || graph->waiting == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < graph->position_count; i++) {
+        graph->positions[i] = UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < graph->count; i++) {
+        graph->positions[members->systems[i]] = i;
+    }
+    for (uint32_t i = 0; i < graph->count; i++) {
+        const ecs_system* system = world->systems.list[members->systems[i]];
+        if (!add_edges(world, graph, i, &system->before, true) ||
+            !add_edges(world, graph, i, &system->after, false)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < world->systems.stage_count; i++) {
+        if (!add_chain(world, graph, &world->systems.stages[i].explicit_order)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void free_graph(order_graph* graph) {
+    base_release(graph->allocator, graph->positions, sizeof(uint32_t) * graph->position_count);
+    base_release(graph->allocator, graph->waiting, sizeof(uint32_t) * graph->count);
+    base_release(graph->allocator, graph->edges, sizeof(order_edge) * graph->edge_capacity);
+}
+
+// A predecessor of `node` that could not be placed; there is one for each node that is stuck.
+static uint32_t stuck_predecessor(const order_graph* graph, uint32_t node) {
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        if (graph->edges[i].to == node && graph->waiting[graph->edges[i].from] != UINT32_MAX) {
+            return graph->edges[i].from;
+        }
+    }
+    return UINT32_MAX;
+}
+
+// Walking back through stuck predecessors must come round; the second lap spells the cycle.
+static void report_cycle(const ecs_world* world, const base_reporter* reporter,
+                         const order_graph* graph, const ecs_system_order* members) {
+    uint32_t node = 0;
+    while (graph->waiting[node] == UINT32_MAX) {
+        node++;
+    }
+    for (uint32_t i = 0; i < graph->count; i++) {
+        node = stuck_predecessor(graph, node);
+        BASE_ASSERT(node != UINT32_MAX);
+    }
+    char text[BASE_REPORT_BYTES_MAX];
+    size_t used = 0;
+    uint32_t first = node;
+    bool is_closed = false;
+    while (!is_closed) {
+        const char* name = world->systems.list[members->systems[node]]->name;
+        size_t length = strlen(name);
+        if (used + length + sizeof(" after ...") > sizeof(text)) {
+            memcpy(text + used, "...", 3);
+            used += 3;
+            break;
+        }
+        memcpy(text + used, name, length);
+        used += length;
+        is_closed = used > length && node == first;
+        if (!is_closed) {
+            memcpy(text + used, " after ", 7);
+            used += 7;
+            node = stuck_predecessor(graph, node);
+        }
+    }
+    text[used] = '\0';
+    base_report(reporter, NULL, 0, "systems form a cycle: %s", text);
+}
+
+ecs_result ecs_order_sort(ecs_world* world, const base_reporter* reporter,
+                          ecs_system_order* members) {
+    if (members->count == 0) {
+        return ECS_OK;
+    }
+    order_graph graph = {.allocator = world->allocator};
+    uint32_t* sorted = base_allocate(world->allocator, sizeof(uint32_t) * members->count);
+    ecs_result result = ECS_ERR_MEMORY;
+    if (sorted != NULL && build_graph(world, &graph, members)) {
+        result = ECS_OK;
+        for (uint32_t placed = 0; placed < graph.count; placed++) {
+            uint32_t next = 0;
+            while (next < graph.count && graph.waiting[next] != 0) {
+                next++;
+            }
+            if (next == graph.count) {
+                report_cycle(world, reporter, &graph, members);
+                result = ECS_ERR_CYCLE;
+                break;
+            }
+            graph.waiting[next] = UINT32_MAX;
+            sorted[placed] = members->systems[next];
+            for (uint32_t i = 0; i < graph.edge_count; i++) {
+                if (graph.edges[i].from == next && graph.edges[i].to != next) {
+                    graph.waiting[graph.edges[i].to]--;
+                }
+            }
+        }
+    }
+    if (result == ECS_OK) {
+        memcpy(members->systems, sorted, sizeof(uint32_t) * members->count);
+    }
+    base_release(world->allocator, sorted, sizeof(uint32_t) * members->count);
+    free_graph(&graph);
+    return result;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/// Running a stage and a whole step.
+///
+/// Idea: a step is a row of systems with a flush point before the first and after each that ran: sync points
+/// run nothing, interval systems only when their tick comes. A flush point
+/// applies the recorded commands, then delivers the events that wait, and goes on until neither is left
+/// or the budget of events is used up; what is left waits for the next flush point.
+/// Why commands come first: an event may name a placeholder, which only has a handle once its creation
+/// was applied. Handlers run with structure deferred as systems do, so a batch of events sees one
+/// unchanging structure.
+/// Invariant: no names, no allocation in a steady step; nothing here depends on anything but the order
+/// of systems and of rows.
+
+#include "base/assert.h"
+#include "world/world_internal.h"
+
+void ecs_flush_point(ecs_world* world, const ecs_stage* stage) {
+    uint32_t budget = world->limits.events_per_flush_max;
+    for (;;) {
+        ecs_commands_apply(world);
+        ecs_events_resolve(world); // what names a placeholder that no command made
+        uint32_t batch = world->events.queue_count < budget ? world->events.queue_count : budget;
+        if (batch == 0) {
+            break;
+        }
+        ecs_events_deliver(world, stage, batch);
+        budget -= batch;
+    }
+    world->counters.events_deferred += world->events.queue_count;
+}
+
+static void run_system(ecs_world* world, ecs_system* system, ecs_stage* stage) {
+    stage->context = system->context;
+    if (system->has_members) {
+        ecs_members_tell(system, &system->members, stage);
+    }
+    if (system->run == NULL) {
+        return;
+    }
+    if (system->query == NULL) {
+        const ecs_rows none = {0};
+        system->run(stage, &none);
+        return;
+    }
+    ecs_query_iter iter = ecs_query_begin(world, system->query);
+    while (ecs_query_next(&iter)) {
+        system->run(stage, &iter.rows);
+    }
+}
+
+// Steps do not nest, and nobody holds columns while one begins.
+static void check_idle(const ecs_world* world) {
+    BASE_ASSERT(world->is_sealed);
+    BASE_ASSERT(world->stage_depth == 0 && world->fast.walk_depth == 0);
+}
+
+static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
+    BASE_ASSERT(index < world->systems.stage_count);
+    ecs_stage stage = {.world = world, .tick = step->tick, .dt = step->dt, .user = step->user};
+    const ecs_system_order* order = &world->systems.stages[index].order;
+    world->stage_depth++;
+    world->systems.now = stage;
+    ecs_flush_point(world, &stage);
+    for (uint32_t i = 0; i < order->count; i++) {
+        ecs_system* system = world->systems.list[order->systems[i]];
+        if (system->is_sync_point ||
+            (system->every_ticks > 1 && step->tick % system->every_ticks)) {
+            continue; // nothing ran, so there is nothing to flush
+        }
+        world->storage.commands.system = i;
+        run_system(world, system, &stage);
+        world->storage.commands.system = 0;
+        ecs_flush_point(world, &stage);
+    }
+    world->systems.now = (ecs_stage){0};
+    world->stage_depth--;
+}
+
+void ecs_world_run_stage(ecs_world* world, uint32_t stage, const ecs_step* step) {
+    check_idle(world);
+    run_stage(world, stage, step);
+}
+
+void ecs_world_step(ecs_world* world, const ecs_step* step) {
+    check_idle(world);
+    world->tick = step->tick;
+    run_stage(world, 0, step);
+    ecs_track_step(world);
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+/// The register of systems.
+///
+/// Idea: a system is a copied description. What its names mean is settled once: its query when it is
+/// registered, its events, stages and neighbours when the world is sealed. After that a stage is an
+/// array of indices and an event type has an array of handlers.
+/// Why left-out systems are kept: their names may stand in the before and after of others, which is no
+/// error in a world that lacks their tags.
+/// Left to others: sealing (system_seal.c), the order (order.c), running (step.c, event.c), checking terms
+/// (query.c).
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "world/world_internal.h"
+
+bool ecs_systems_init(ecs_world* world) {
+    ecs_systems* systems = &world->systems;
+    memset(systems, 0, sizeof(*systems));
+    memcpy(systems->stages[0].name, "act", sizeof("act"));
+    systems->stage_count = 1;
+    return true;
+}
+
+static void free_names(const ecs_world* world, ecs_names* names) {
+    base_release(world->allocator, names->names, (size_t)names->count * ECS_NAME_BYTES_MAX);
+    *names = (ecs_names){0};
+}
+
+void ecs_system_order_deinit(const ecs_world* world, ecs_system_order* order) {
+    base_release(world->allocator, order->systems, sizeof(uint32_t) * order->capacity);
+    *order = (ecs_system_order){0};
+}
+
+static void free_system(const ecs_world* world, ecs_system* system) {
+    if (system == NULL) {
+        return;
+    }
+    free_names(world, &system->before);
+    free_names(world, &system->after);
+    free_names(world, &system->events);
+    free_names(world, &system->track);
+    ecs_members_deinit(world, &system->members);
+    base_release(world->allocator, system, sizeof(ecs_system));
+}
+
+void ecs_systems_deinit(ecs_world* world) {
+    ecs_systems* systems = &world->systems;
+    for (uint32_t i = 0; i < systems->count; i++) {
+        free_system(world, systems->list[i]);
+    }
+    base_release(world->allocator, systems->list, sizeof(ecs_system*) * systems->capacity);
+    for (uint32_t i = 0; i < systems->stage_count; i++) {
+        ecs_system_order_deinit(world, &systems->stages[i].order);
+        free_names(world, &systems->stages[i].explicit_order);
+    }
+    for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++) {
+        ecs_system_order_deinit(world, &systems->handlers[i]);
+    }
+    ecs_listen_deinit(world);
+    memset(systems, 0, sizeof(*systems));
+}
+
+static bool name_fits(const char* name) {
+    BASE_ASSERT(name != NULL);
+    return strlen(name) < ECS_NAME_BYTES_MAX;
+}
+
+static ecs_result copy_names(const ecs_world* world, ecs_names* target, const char* const* names,
+                             uint32_t count) {
+    if (count == 0) {
+        return ECS_OK;
+    }
+    target->names = base_allocate_zero(world->allocator, (size_t)count * ECS_NAME_BYTES_MAX);
+    if (target->names == NULL) {
+        return ECS_ERR_MEMORY;
+    }
+    target->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!name_fits(names[i])) {
+            return ECS_ERR_FULL;
+        }
+        memcpy(target->names[i], names[i], strlen(names[i]));
+    }
+    return ECS_OK;
+}
+
+static bool is_tag(const ecs_world* world, const char* tag, size_t length) {
+    for (uint32_t i = 0; i < world->tag_count; i++) {
+        if (strlen(world->tags[i]) == length && memcmp(world->tags[i], tag, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// "server|predict": one of them is enough. Spaces around names do not count.
+static bool has_either(const ecs_world* world, const char* tags) {
+    for (;;) {
+        tags += strspn(tags, " ");
+        size_t length = strcspn(tags, "|");
+        const char* next = tags + length;
+        while (length > 0 && tags[length - 1] == ' ') {
+            length--;
+        }
+        if (is_tag(world, tags, length)) {
+            return true;
+        }
+        if (*next == '\0') {
+            return false;
+        }
+        tags = next + 1;
+    }
+}
+
+static bool has_tags(const ecs_world* world, const ecs_system_desc* desc) {
+    for (uint32_t i = 0; i < desc->tag_count; i++) {
+        if (!has_either(world, desc->tags[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint32_t stage_index(const ecs_systems* systems, const char* name) {
+    for (uint32_t i = 0; i < systems->stage_count; i++) {
+        if (strcmp(systems->stages[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+// A stage is made when the first system names it. UINT32_MAX when there are too many.
+static uint32_t stage_ensure(ecs_systems* systems, const char* name) {
+    uint32_t index = stage_index(systems, name);
+    if (index == UINT32_MAX && systems->stage_count < ECS_STAGES_MAX && name_fits(name)) {
+        index = systems->stage_count++;
+        memcpy(systems->stages[index].name, name, strlen(name) + 1);
+    }
+    return index;
+}
+
+static ecs_result fill_system(ecs_world* world, ecs_system* system, const ecs_system_desc* desc) {
+    memcpy(system->name, desc->name, strlen(desc->name));
+    system->run = desc->run;
+    system->on_event = desc->on_event;
+    system->context = desc->context;
+    system->stage = UINT32_MAX;
+    system->every_ticks = desc->every_ticks > 0 ? desc->every_ticks : 1;
+    system->quantum = desc->quantum;
+    system->on_enter = desc->on_enter;
+    system->on_leave = desc->on_leave;
+    system->first_update = desc->first_update;
+    system->is_present = has_tags(world, desc);
+    ecs_result result = copy_names(world, &system->before, desc->before, desc->before_count);
+    if (result == ECS_OK) {
+        result = copy_names(world, &system->after, desc->after, desc->after_count);
+    }
+    if (result == ECS_OK) {
+        result = copy_names(world, &system->events, desc->events, desc->event_count);
+    }
+    if (result == ECS_OK) {
+        result = copy_names(world, &system->track, desc->track, desc->track_count);
+    }
+    // The query comes last but for the stage: nothing may fail after it, since it lives on with the
+    // world.
+    if (result == ECS_OK && desc->stage != NULL &&
+        stage_ensure(&world->systems, desc->stage) == UINT32_MAX) {
+        result = ECS_ERR_FULL;
+    }
+    if (result == ECS_OK && system->is_present && desc->term_count > 0) {
+        result = ecs_query_create(world, desc->terms, desc->term_count, &system->query);
+    }
+    if (result == ECS_OK && system->query != NULL) {
+        ecs_query_own(system->query, system->name);
+    }
+    if (result == ECS_OK && desc->stage != NULL) {
+        system->stage = stage_index(&world->systems, desc->stage);
+    }
+    return result;
+}
+
+static bool has_member_calls(const ecs_system_desc* desc) {
+    return desc->on_enter != NULL || desc->on_leave != NULL || desc->first_update != NULL;
+}
+
+static ecs_result add_system(ecs_world* world, const ecs_system_desc* desc, ecs_system** made) {
+    ecs_systems* systems = &world->systems;
+    if (world->is_sealed) {
+        return ECS_ERR_SEALED;
+    }
+    if (ecs_system_index(world, desc->name) != UINT32_MAX) {
+        return ECS_ERR_DUPLICATE;
+    }
+    if (systems->count >= ECS_SYSTEMS_MAX || !name_fits(desc->name)) {
+        return ECS_ERR_FULL;
+    }
+    ecs_system* system = base_allocate_zero(world->allocator, sizeof(ecs_system));
+    ecs_result result = ECS_ERR_MEMORY;
+    if (system != NULL &&
+        base_array_reserve(world->allocator, (void**)&systems->list, &systems->capacity,
+                           systems->count + 1, sizeof(ecs_system*))) {
+        result = fill_system(world, system, desc);
+    }
+    if (result != ECS_OK) {
+        free_system(world, system);
+        return result;
+    }
+    systems->list[systems->count++] = system;
+    *made = system;
+    return ECS_OK;
+}
+
+ecs_result ecs_system_register(ecs_world* world, const ecs_system_desc* desc) {
+    BASE_ASSERT(world != NULL && desc != NULL && desc->name != NULL);
+    BASE_ASSERT((desc->stage != NULL) == (desc->run != NULL || has_member_calls(desc)));
+    BASE_ASSERT((desc->event_count > 0 || desc->track_count > 0) == (desc->on_event != NULL));
+    BASE_ASSERT(desc->stage != NULL || desc->on_event != NULL);
+    BASE_ASSERT(!has_member_calls(desc) || desc->term_count > 0);
+    ecs_system* system = NULL;
+    ecs_result result = add_system(world, desc, &system);
+    if (result == ECS_OK && system->is_present && has_member_calls(desc)) {
+        system->has_members = true;
+        world->systems.member_systems++;
+    }
+    return result;
+}
+
+ecs_result ecs_sync_point_register(ecs_world* world, const char* stage, const char* name) {
+    BASE_ASSERT(world != NULL && stage != NULL && name != NULL);
+    const ecs_system_desc desc = {.name = name, .stage = stage};
+    ecs_system* system = NULL;
+    ecs_result result = add_system(world, &desc, &system);
+    if (result == ECS_OK) {
+        system->is_sync_point = true;
+    }
+    return result;
+}
+
+ecs_result ecs_order_set(ecs_world* world, const char* stage, const char* const* names,
+                         uint32_t count, const base_reporter* reporter) {
+    BASE_ASSERT(world != NULL && stage != NULL && (names != NULL || count == 0));
+    if (world->is_sealed) {
+        return ECS_ERR_SEALED;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            if (strcmp(names[i], names[k]) == 0) {
+                base_report(reporter, NULL, 0, "the order of stage '%.63s' names '%.63s' twice",
+                            stage, names[i]);
+                return ECS_ERR_DUPLICATE;
+            }
+        }
+    }
+    ecs_names list = {0};
+    ecs_result result =
+        count > ECS_SYSTEMS_MAX ? ECS_ERR_FULL : copy_names(world, &list, names, count);
+    uint32_t index = result == ECS_OK ? stage_ensure(&world->systems, stage) : UINT32_MAX;
+    if (index == UINT32_MAX) {
+        free_names(world, &list);
+        return result == ECS_OK ? ECS_ERR_FULL : result;
+    }
+    free_names(world, &world->systems.stages[index].explicit_order);
+    world->systems.stages[index].explicit_order = list;
+    return ECS_OK;
+}
+
+uint32_t ecs_stage_find(ecs_world* world, const char* name) {
+    world->counters.name_lookups++;
+    return stage_index(&world->systems, name);
+}
+
+bool ecs_stage_system_info(const ecs_world* world, uint32_t stage, uint32_t position,
+                           ecs_system_info* info) {
+    const ecs_systems* systems = &world->systems;
+    if (stage >= systems->stage_count || position >= systems->stages[stage].order.count) {
+        return false;
+    }
+    const ecs_system* system = systems->list[systems->stages[stage].order.systems[position]];
+    *info = (ecs_system_info){system->name, system->every_ticks, system->quantum,
+                              system->is_sync_point};
+    return true;
+}
+
+const char* ecs_stage_system_name(const ecs_world* world, uint32_t stage, uint32_t position) {
+    const ecs_systems* systems = &world->systems;
+    if (stage >= systems->stage_count || position >= systems->stages[stage].order.count) {
+        return NULL;
+    }
+    return systems->list[systems->stages[stage].order.systems[position]]->name;
+}

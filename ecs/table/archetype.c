@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+// Archetypes: one per distinct list of (component, tracked), shared by all templates that have it.
+//
+// A template is bound once, at its first use: its components, sorted by id, are looked up in a table of
+// archetypes by hash, and its defaults are laid out in the order of the columns. After that a creation
+// never looks at names or lists. Tracking is part of the identity, since a tracked component has a
+// shadow column: "pos" and "tracked pos" are two archetypes.
+//
+// An archetype is one block with its arrays behind it and lives until the world is cleared. They are
+// numbered in order of making, and that order is the order of every walk: it is part of the simulation.
+#include "base/assert.h"
+#include "base/hash.h"
+#include "world/world_internal.h"
+
+typedef struct column_list {
+    ecs_column items[ECS_TEMPLATE_COMPONENTS_MAX];
+    uint32_t count;
+    uint32_t track_count;
+    bool has_ops;
+    uint64_t hash;
+} column_list;
+
+static void list_columns(const ecs_world* world, const ecs_template* made_from, column_list* list) {
+    list->count = made_from->component_count;
+    list->track_count = 0;
+    list->has_ops = false;
+    list->hash = 0;
+    BASE_ASSERT(list->count <= ECS_TEMPLATE_COMPONENTS_MAX);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const ecs_template_component* source = &made_from->components[i];
+        const ecs_component* component = ecs_component_get(world, source->component);
+        const ecs_type* type = ecs_type_get(world, component->type);
+        bool is_tracked = source->flags & (ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
+        // Children are found by what tracking marks.
+        if (source->component == world->hierarchy.component) is_tracked = true;
+        ecs_column column = {.component = source->component,
+                             .track = is_tracked ? 0 : ECS_SLOT_NONE,
+                             .size = type->size,
+                             .type = type};
+        uint32_t place = i;
+        for (; place > 0 && list->items[place - 1].component > column.component; place--)
+            list->items[place] = list->items[place - 1];
+        list->items[place] = column;
+        list->has_ops = list->has_ops || type->ops;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        ecs_column* column = &list->items[i];
+        list->hash = base_hash64_mix(list->hash, (uint64_t)column->component << 1 |
+                                                     (column->track != ECS_SLOT_NONE));
+        if (column->track != ECS_SLOT_NONE) column->track = (uint16_t)list->track_count++;
+    }
+}
+
+static bool is_same(const ecs_archetype* archetype, const column_list* list) {
+    if (archetype->hash != list->hash || archetype->column_count != list->count) return false;
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (archetype->columns[i].component != list->items[i].component ||
+            archetype->columns[i].track != list->items[i].track)
+            return false;
+    }
+    return true;
+}
+
+// Slot of the table that holds the archetype or where it goes.
+static uint32_t* table_slot(const ecs_storage* storage, const column_list* list) {
+    uint32_t mask = storage->archetype_table_capacity - 1;
+    for (uint32_t i = (uint32_t)list->hash & mask;; i = (i + 1) & mask) {
+        uint32_t* slot = &storage->archetype_table[i];
+        if (*slot == 0 || is_same(storage->archetypes[*slot - 1], list)) return slot;
+    }
+}
+
+static bool reserve_table(ecs_world* world) {
+    ecs_storage* storage = &world->storage;
+    uint32_t old_capacity = storage->archetype_table_capacity;
+    if ((storage->archetype_count + 1) * 2 <= old_capacity) return true;
+    uint32_t capacity = old_capacity ? old_capacity * 2 : 32;
+    uint32_t* table = base_allocate_zero(world->allocator, capacity * sizeof *table);
+    if (!table) return false;
+    for (uint32_t id = 0; id < storage->archetype_count; id++) {
+        if (storage->archetypes[id]->made_by == ECS_TEMPLATE_NONE) continue;
+        uint32_t i = (uint32_t)storage->archetypes[id]->hash & (capacity - 1);
+        while (table[i] != 0)
+            i = (i + 1) & (capacity - 1);
+        table[i] = id + 1;
+    }
+    base_release(world->allocator, storage->archetype_table, old_capacity * sizeof *table);
+    storage->archetype_table = table;
+    storage->archetype_table_capacity = capacity;
+    return true;
+}
+
+static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) {
+    uint32_t slot_count = world->storage.slot_count;
+    size_t columns_bytes = list->count * sizeof(ecs_column);
+    size_t sizes_bytes = (list->count + list->track_count) * sizeof(uint32_t);
+    size_t bytes = sizeof(ecs_archetype) + columns_bytes + sizes_bytes +
+                   slot_count * sizeof(ecs_slot) + list->count * sizeof(ecs_span) +
+                   (list->track_count + slot_count) * sizeof(uint16_t);
+    ecs_archetype* archetype = base_allocate_zero(world->allocator, bytes);
+    if (!archetype) return NULL;
+    archetype->bytes = bytes;
+    archetype->column_count = list->count;
+    archetype->track_count = list->track_count;
+    archetype->has_ops = list->has_ops;
+    archetype->is_simple = !list->has_ops && list->track_count == 0;
+    archetype->hash = list->hash;
+    archetype->columns = (ecs_column*)(archetype + 1);
+    archetype->lookup = (ecs_slot*)(archetype->columns + list->count);
+    archetype->spans = (ecs_span*)(archetype->lookup + slot_count);
+    archetype->sizes = (uint32_t*)(archetype->spans + list->count);
+    archetype->tracked = (uint16_t*)(archetype->sizes + list->count + list->track_count);
+    archetype->slots = archetype->tracked + list->track_count;
+    memset(archetype->slots, 0xff, slot_count * sizeof(uint16_t));
+    memset(archetype->lookup, 0xff, slot_count * sizeof(ecs_slot));
+    for (uint32_t i = 0; i < list->count; i++) {
+        const ecs_column* column = &list->items[i];
+        archetype->columns[i] = *column;
+        archetype->sizes[i] = archetype->spans[i].size = column->size;
+        archetype->slots[column->component] = (uint16_t)i;
+        archetype->lookup[column->component] = (ecs_slot){.size = column->size,
+                                                          .column = (uint16_t)i,
+                                                          .track = column->track,
+                                                          .has_ops = column->type->ops != NULL};
+        if (column->track == ECS_SLOT_NONE) continue;
+        archetype->tracked[column->track] = (uint16_t)i;
+        archetype->sizes[list->count + column->track] = column->size;
+    }
+    archetype->rows_max = ECS_CHUNK_ROWS_MIN;
+    while (archetype->rows_max < ECS_CHUNK_ROWS_MAX &&
+           ecs_chunk_layout(archetype, archetype->rows_max * 2, NULL) <= ECS_CHUNK_BYTES_MAX)
+        archetype->rows_max *= 2;
+    return archetype;
+}
+
+// Who hears of its rows beside handlers and members.
+static uint32_t told_of(const ecs_world* world, const ecs_archetype* archetype) {
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < archetype->column_count; i++) {
+        const ecs_column* column = &archetype->columns[i];
+        if (column->type->ops && column->type->ops->request) told |= ECS_TOLD_LOAD;
+        if (column->component == world->hierarchy.component) told |= ECS_TOLD_PARENT;
+    }
+    return told;
+}
+
+static ecs_result find_or_make(ecs_world* world, const ecs_template* made_from,
+                               ecs_archetype** found) {
+    ecs_storage* storage = &world->storage;
+    column_list list;
+    list_columns(world, made_from, &list);
+    if (!reserve_table(world)) return ECS_ERR_MEMORY;
+    uint32_t* slot = table_slot(storage, &list);
+    if (*slot != 0) {
+        *found = storage->archetypes[*slot - 1];
+        return ECS_OK;
+    }
+    if (storage->archetype_count == ECS_ARCHETYPES_MAX) return ECS_ERR_FULL;
+    if (!base_array_reserve(world->allocator, (void**)&storage->archetypes,
+                            &storage->archetype_capacity, storage->archetype_count + 1,
+                            sizeof *storage->archetypes))
+        return ECS_ERR_MEMORY;
+    ecs_archetype* archetype = make_archetype(world, &list);
+    if (!archetype) return ECS_ERR_MEMORY;
+    archetype->id = storage->archetype_count;
+    archetype->made_by = made_from->id;
+    bool is_too_wide = ecs_chunk_layout(archetype, ECS_CHUNK_ROWS_MIN, NULL) > ECS_CHUNK_BYTES_MAX;
+    bool is_told = !is_too_wide && ecs_listen_bind(world, archetype);
+    archetype->told |= told_of(world, archetype);
+    if (!is_told || !ecs_queries_add_archetype(world, archetype)) {
+        ecs_listen_unbind(world, archetype);
+        base_release(world->allocator, archetype, archetype->bytes);
+        return is_too_wide ? ECS_ERR_FULL : ECS_ERR_MEMORY;
+    }
+    storage->archetypes[storage->archetype_count++] = archetype;
+    *slot = archetype->id + 1;
+    *found = archetype;
+    return ECS_OK;
+}
+
+ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id, ecs_binding** binding) {
+    ecs_storage* storage = &world->storage;
+    BASE_ASSERT(world->is_sealed && "seal the world before entities are made");
+    if (template_id < storage->binding_capacity && storage->bindings[template_id].archetype) {
+        *binding = &storage->bindings[template_id];
+        return ECS_OK;
+    }
+    const ecs_template* made_from = ecs_template_get(world, template_id);
+    if (!made_from) return ECS_ERR_UNKNOWN;
+    if (!base_array_reserve(world->allocator, (void**)&storage->bindings,
+                            &storage->binding_capacity, template_id + 1u,
+                            sizeof *storage->bindings))
+        return ECS_ERR_MEMORY;
+    uint32_t count = made_from->component_count;
+    const void** defaults = base_allocate_zero(world->allocator, count * sizeof *defaults);
+    if (!defaults) return ECS_ERR_MEMORY;
+    ecs_archetype* archetype = NULL;
+    ecs_result result = find_or_make(world, made_from, &archetype);
+    if (result != ECS_OK) {
+        base_release(world->allocator, defaults, count * sizeof *defaults);
+        return result;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        defaults[archetype->slots[made_from->components[i].component]] =
+            made_from->components[i].value;
+    archetype->is_replicated = archetype->is_replicated || made_from->is_replicated;
+    if (made_from->is_singleton) archetype->told |= ECS_TOLD_SINGLE;
+    *binding = &storage->bindings[template_id];
+    **binding = (ecs_binding){
+        .archetype = archetype,
+        .defaults = defaults,
+        .is_replicated = made_from->is_replicated,
+        .is_singleton = made_from->is_singleton,
+    };
+    return ECS_OK;
+}
+
+ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made_from,
+                                      ecs_archetype** found) {
+    return find_or_make(world, made_from, found);
+}
+
+void ecs_archetypes_index(ecs_world* world) {
+    ecs_storage* storage = &world->storage;
+    uint32_t mask = storage->archetype_table_capacity - 1;
+    memset(storage->archetype_table, 0,
+           storage->archetype_table_capacity * sizeof *storage->archetype_table);
+    for (uint32_t id = 0; id < storage->archetype_count; id++) {
+        if (storage->archetypes[id]->made_by == ECS_TEMPLATE_NONE) continue;
+        uint32_t i = (uint32_t)storage->archetypes[id]->hash & mask;
+        while (storage->archetype_table[i] != 0)
+            i = (i + 1) & mask;
+        storage->archetype_table[i] = id + 1;
+    }
+}
+
+void ecs_archetypes_drop_last(ecs_world* world) {
+    ecs_storage* storage = &world->storage;
+    ecs_archetype* archetype = storage->archetypes[storage->archetype_count - 1];
+    BASE_ASSERT(archetype->row_count == 0);
+    while (archetype->chunk_count > 0)
+        ecs_archetype_drop_chunk(world, archetype);
+    ecs_queries_drop_archetype(world, archetype);
+    ecs_listen_unbind(world, archetype);
+    storage->archetype_count--;
+    ecs_archetype_destroy(world, archetype);
+    ecs_archetypes_index(world);
+}
+
+void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {
+    for (uint32_t i = 0; i < archetype->chunk_count; i++) {
+        ecs_chunk* chunk = archetype->chunks[i];
+        uint32_t count = ecs_chunk_count(&world->storage, chunk);
+        for (uint32_t c = 0; archetype->has_ops && c < archetype->column_count; c++) {
+            const ecs_column* column = &archetype->columns[c];
+            for (uint32_t row = 0; column->type->ops && row < count; row++) {
+                ecs_cell_destroy(world, column->type, ecs_chunk_cell(chunk, c, row));
+                if (column->track != ECS_SLOT_NONE)
+                    ecs_cell_destroy(
+                        world, column->type,
+                        ecs_chunk_cell(chunk, archetype->column_count + column->track, row));
+            }
+        }
+        world->storage.chunks[chunk->id] = NULL;
+        world->storage.places[chunk->id] = (ecs_place){0};
+        world->storage.chunk_counts[chunk->id] = 0;
+        base_release(world->allocator, chunk, chunk->bytes);
+    }
+    base_release(world->allocator, archetype->chunks,
+                 archetype->chunk_capacity * sizeof *archetype->chunks);
+    ecs_listen_unbind(world, archetype);
+    base_release(world->allocator, archetype, archetype->bytes);
+}

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: MIT
+// Chunks: one block of rows, column after column.
+//
+//     | header, column pointers | written, summary, dirty | entities | col 0 | col 1 | ... | shadows |
+//                                                         ^ 64      ^ 64    ^ 64, each skewed
+//
+// Every column starts on a cache line. Capacities are powers of two, so columns of 4 KiB and more
+// would all start at the same place of a page: row i of each would fall into the same cache set, and a
+// store to one would look like a hazard to the load from the next. Each column is therefore pushed
+// SKEW_LINES lines further than the one before; 9 is odd, so 64 columns take 64 different lines, and
+// far from 1, so that neighbours do not chase each other.
+//
+// A block grows by doubling until the archetype's rows_max, then further blocks are appended. It is
+// not cleared as a whole: rows are zeroed a few steps ahead of the count (clean_end), while the lines
+// are about to be used anyway. Holes are filled with the archetype's last row, so that all chunks but
+// the tail are full and a walk never asks whether a row is valid.
+//
+// A row that moves takes its dirty bit along; out of a chunk opened by a WRITE walk it arrives marked,
+// since nobody has compared it yet.
+#include "base/assert.h"
+#include "world/world_internal.h"
+
+enum { SKEW_LINES = 9, SKEW_BYTES_MIN = 4096, CLEAN_ROWS = 64, LARGE_BYTES_MIN = 4 << 20 };
+
+static size_t align_line(size_t offset) {
+    return (offset + BASE_CACHE_LINE_BYTES - 1) & ~(size_t)(BASE_CACHE_LINE_BYTES - 1);
+}
+
+static uint32_t dirty_words(uint32_t capacity) {
+    return (capacity + 63) / 64;
+}
+
+// Start of a column of `bytes` after `end`.
+static size_t column_start(size_t end, size_t bytes) {
+    size_t skew = bytes >= SKEW_BYTES_MIN ? SKEW_LINES * BASE_CACHE_LINE_BYTES : 0;
+    return align_line(end) + skew;
+}
+
+static uint32_t columns_of(const ecs_archetype* archetype) {
+    return archetype->column_count + archetype->track_count;
+}
+
+static size_t head_bytes(const ecs_archetype* archetype) {
+    return sizeof(ecs_chunk) + columns_of(archetype) * sizeof(void*);
+}
+
+// Offsets: [0] entities, [1 + column]. @return bytes of the block.
+size_t ecs_chunk_layout(const ecs_archetype* archetype, uint32_t capacity, size_t* offsets) {
+    size_t end = head_bytes(archetype);
+    end += archetype->track_count * (sizeof(uint64_t) * (1 + (size_t)dirty_words(capacity)) + 1);
+    for (uint32_t i = 0; i <= columns_of(archetype); i++) {
+        size_t bytes = (size_t)capacity * (i == 0 ? sizeof(ecs_entity) : archetype->sizes[i - 1]);
+        size_t start = column_start(end, bytes);
+        if (offsets) offsets[i] = start;
+        end = start + bytes;
+    }
+    return align_line(end);
+}
+
+// A block with its header filled and no rows. NULL when memory ran out.
+static ecs_chunk* make_block(ecs_world* world, ecs_archetype* archetype, uint32_t capacity) {
+    size_t offsets[2 * ECS_TEMPLATE_COMPONENTS_MAX + 1];
+    size_t bytes = ecs_chunk_layout(archetype, capacity, offsets);
+    ecs_chunk* chunk = base_allocate(world->allocator, bytes);
+    if (!chunk) return NULL;
+    if (bytes >= LARGE_BYTES_MIN) base_advise_large(chunk, bytes);
+    memset(chunk, 0, offsets[0]);
+    uint8_t* block = (uint8_t*)chunk;
+    chunk->capacity = capacity;
+    chunk->bytes = bytes;
+    chunk->slots = archetype->slots;
+    chunk->lookup = archetype->lookup;
+    chunk->sizes = archetype->sizes;
+    chunk->archetype = archetype;
+    chunk->entities = (ecs_entity*)(void*)(block + offsets[0]);
+    chunk->summary = (uint64_t*)(void*)(block + head_bytes(archetype));
+    chunk->dirty = chunk->summary + archetype->track_count;
+    chunk->dirty_words = dirty_words(capacity);
+    chunk->written = (uint8_t*)(chunk->dirty + (size_t)archetype->track_count * chunk->dirty_words);
+    for (uint32_t i = 0; i < columns_of(archetype); i++)
+        chunk->columns[i] = block + offsets[i + 1];
+    return chunk;
+}
+
+void ecs_chunk_zero(ecs_chunk* chunk, uint32_t from, uint32_t end) {
+    if (from >= end) return;
+    if (end - from == 1) {
+        chunk->entities[from] = ECS_ENTITY_NONE;
+        for (uint32_t i = 0; i < columns_of(chunk->archetype); i++)
+            ecs_bytes_zero(ecs_chunk_cell(chunk, i, from), chunk->sizes[i]);
+        return;
+    }
+    memset(chunk->entities + from, 0, (end - from) * sizeof(ecs_entity));
+    for (uint32_t i = 0; i < columns_of(chunk->archetype); i++) {
+        size_t size = chunk->sizes[i];
+        memset((uint8_t*)chunk->columns[i] + size * from, 0, size * (end - from));
+    }
+}
+
+// Type of a column, shadows too.
+static const ecs_type* type_of(const ecs_archetype* archetype, uint32_t column) {
+    if (column >= archetype->column_count)
+        column = archetype->tracked[column - archetype->column_count];
+    return archetype->columns[column].type;
+}
+
+static void move_columns(ecs_world* world, ecs_chunk* target, ecs_chunk* source, uint32_t count) {
+    const ecs_archetype* archetype = source->archetype;
+    memcpy(target->entities, source->entities, count * sizeof(ecs_entity));
+    for (uint32_t i = 0; i < columns_of(archetype); i++) {
+        const ecs_type* type = type_of(archetype, i);
+        if (ecs_type_is_relocatable(type)) {
+            memcpy(target->columns[i], source->columns[i], (size_t)source->sizes[i] * count);
+            continue;
+        }
+        for (uint32_t row = 0; row < count; row++)
+            ecs_cell_move(world, type, ecs_chunk_cell(target, i, row),
+                          ecs_chunk_cell(source, i, row));
+    }
+}
+
+// Make a block the one that look-ups find, and its capacity the archetype's.
+static void publish(ecs_world* world, ecs_chunk* chunk) {
+    ecs_archetype* archetype = chunk->archetype;
+    for (uint32_t i = 0; i < archetype->column_count; i++) {
+        uint32_t offset = (uint32_t)((const uint8_t*)chunk->columns[i] - (const uint8_t*)chunk);
+        archetype->lookup[archetype->columns[i].component].offset = offset;
+        archetype->spans[i].offset = offset;
+    }
+    archetype->chunks[chunk->index] = chunk;
+    world->storage.chunks[chunk->id] = chunk;
+    world->storage.places[chunk->id] =
+        (ecs_place){chunk, archetype->lookup, archetype, chunk->entities};
+}
+
+// Replace a block by one of another capacity; id, rows, marks stay.
+static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
+    if (world->storage.runway.chunk == chunk) ecs_runway_close(world);
+    ecs_archetype* archetype = chunk->archetype;
+    uint32_t count = ecs_chunk_count(&world->storage, chunk);
+    BASE_ASSERT(capacity >= count);
+    ecs_chunk* fresh = make_block(world, archetype, capacity);
+    if (!fresh) return false;
+    fresh->id = chunk->id;
+    fresh->index = chunk->index;
+    archetype->row_room += capacity;
+    archetype->row_room -= chunk->capacity;
+    move_columns(world, fresh, chunk, count);
+    for (uint32_t t = 0; t < archetype->track_count; t++) {
+        fresh->written[t] = chunk->written[t];
+        fresh->summary[t] = chunk->summary[t];
+        memcpy(ecs_chunk_dirty(fresh, t), ecs_chunk_dirty(chunk, t),
+               dirty_words(count) * sizeof(uint64_t));
+    }
+    fresh->clean_end = (count + 15) & ~15u;
+    ecs_chunk_zero(fresh, count, fresh->clean_end);
+    publish(world, fresh);
+    ecs_queries_patch_chunk(world, fresh);
+    base_release(world->allocator, chunk, chunk->bytes);
+    return true;
+}
+
+static bool reserve_ids(ecs_world* world) {
+    ecs_storage* storage = &world->storage;
+    if (storage->chunk_ids_free_count > 0 || storage->chunk_id_next < storage->chunk_capacity)
+        return true;
+    enum { ARRAYS = 4 };
+    const base_allocator* allocator = world->allocator;
+    const uint32_t old_capacity = storage->chunk_capacity;
+    const uint32_t capacity = old_capacity == 0 ? 16 : old_capacity * 2;
+    const size_t item_bytes[ARRAYS] = {sizeof(ecs_chunk*), sizeof(ecs_place), sizeof(uint32_t),
+                                       sizeof(uint32_t)};
+    void* old[ARRAYS] = {storage->chunks, storage->places, storage->chunk_counts,
+                         storage->chunk_ids_free};
+    void* grown[ARRAYS];
+    for (int i = 0; i < ARRAYS; i++) {
+        grown[i] = base_allocate_zero(allocator, capacity * item_bytes[i]);
+        if (grown[i]) continue;
+        for (int j = 0; j < i; j++)
+            base_release(allocator, grown[j], capacity * item_bytes[j]);
+        return false;
+    }
+    for (int i = 0; i < ARRAYS; i++) {
+        if (old[i]) memcpy(grown[i], old[i], old_capacity * item_bytes[i]);
+        base_release(allocator, old[i], old_capacity * item_bytes[i]);
+    }
+    storage->chunks = grown[0];
+    world->fast.places = storage->places = grown[1];
+    world->fast.chunk_counts = storage->chunk_counts = grown[2];
+    storage->chunk_ids_free = grown[3];
+    storage->chunk_capacity = capacity;
+    return true;
+}
+
+static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t capacity) {
+    ecs_storage* storage = &world->storage;
+    if (storage->chunk_ids_free_count == 0 && storage->chunk_id_next == ECS_CHUNKS_MAX)
+        return ECS_ERR_FULL;
+    if (!reserve_ids(world) || !ecs_queries_reserve_chunk(world, archetype) ||
+        !base_array_reserve(world->allocator, (void**)&archetype->chunks,
+                            &archetype->chunk_capacity, archetype->chunk_count + 1,
+                            sizeof *archetype->chunks))
+        return ECS_ERR_MEMORY;
+    ecs_chunk* chunk = make_block(world, archetype, capacity);
+    if (!chunk) return ECS_ERR_MEMORY;
+    chunk->id = storage->chunk_ids_free_count > 0
+                    ? storage->chunk_ids_free[--storage->chunk_ids_free_count]
+                    : storage->chunk_id_next++;
+    chunk->index = archetype->chunk_count++;
+    archetype->row_room += capacity;
+    publish(world, chunk);
+    storage->chunk_counts[chunk->id] = 0;
+    ecs_queries_add_chunk(world, chunk);
+    return ECS_OK;
+}
+
+static void drop_last_chunk(ecs_world* world, ecs_archetype* archetype) {
+    ecs_storage* storage = &world->storage;
+    ecs_chunk* chunk = archetype->chunks[archetype->chunk_count - 1];
+    BASE_ASSERT(ecs_chunk_count(storage, chunk) == 0);
+    if (storage->runway.chunk == chunk) ecs_runway_close(world);
+    ecs_queries_drop_chunk(world, chunk);
+    archetype->chunk_count--;
+    archetype->row_room -= chunk->capacity;
+    storage->chunks[chunk->id] = NULL;
+    storage->places[chunk->id] = (ecs_place){0};
+    storage->chunk_ids_free[storage->chunk_ids_free_count++] = chunk->id;
+    base_release(world->allocator, chunk, chunk->bytes);
+}
+
+static uint32_t capacity_for(const ecs_archetype* archetype, uint64_t count) {
+    uint32_t capacity = ECS_CHUNK_ROWS_MIN;
+    while (capacity < count && capacity < archetype->rows_max)
+        capacity *= 2;
+    return capacity;
+}
+
+ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
+    if (archetype->chunk_count == 0) {
+        ecs_result result = add_chunk(world, archetype, capacity_for(archetype, count));
+        if (result != ECS_OK) return result;
+    }
+    const ecs_storage* storage = &world->storage;
+    ecs_chunk* tail = archetype->chunks[archetype->tail];
+    uint32_t used = ecs_chunk_count(storage, tail);
+    if (count <= tail->capacity - used) return ECS_OK;
+    if ((uint64_t)used + count > tail->capacity && tail->capacity < archetype->rows_max) {
+        if (!resize(world, tail, capacity_for(archetype, (uint64_t)used + count)))
+            return ECS_ERR_MEMORY;
+        tail = archetype->chunks[archetype->tail];
+    }
+    uint64_t room = tail->capacity - used;
+    for (uint32_t i = archetype->tail + 1; i < archetype->chunk_count; i++)
+        room += archetype->chunks[i]->capacity;
+    uint32_t kept_count = archetype->chunk_count;
+    while (room < count) {
+        ecs_result result = add_chunk(world, archetype, archetype->rows_max);
+        if (result != ECS_OK) {
+            while (archetype->chunk_count > kept_count)
+                drop_last_chunk(world, archetype);
+            return result;
+        }
+        room += archetype->rows_max;
+    }
+    return ECS_OK;
+}
+
+ecs_chunk* ecs_archetype_tail(ecs_world* world, ecs_archetype* archetype) {
+    ecs_chunk* chunk = archetype->chunks[archetype->tail];
+    if (ecs_chunk_count(&world->storage, chunk) < chunk->capacity) return chunk;
+    BASE_ASSERT(archetype->tail + 1 < archetype->chunk_count);
+    return archetype->chunks[++archetype->tail];
+}
+
+void ecs_chunk_clean(ecs_chunk* chunk, uint32_t end) {
+    if (end <= chunk->clean_end) return;
+    uint32_t clean_end = (end + CLEAN_ROWS - 1) & ~(uint32_t)(CLEAN_ROWS - 1);
+    if (clean_end > chunk->capacity) clean_end = chunk->capacity;
+    // Handles of rows that are only prepared stay zero.
+    memset(chunk->entities + chunk->clean_end, 0,
+           (clean_end - chunk->clean_end) * sizeof(ecs_entity));
+    ecs_chunk_zero(chunk, end, clean_end);
+    chunk->clean_end = clean_end;
+}
+
+uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
+    if (world->storage.runway.chunk == chunk) ecs_runway_close(world);
+    uint32_t row = ecs_chunk_count(&world->storage, chunk);
+    uint32_t end = row + count;
+    BASE_ASSERT(end <= chunk->capacity);
+    ecs_chunk_clean(chunk, end);
+    world->storage.chunk_counts[chunk->id] = end;
+    chunk->archetype->row_count += count;
+    return row;
+}
+
+void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
+    uint32_t* rows = &world->storage.chunk_counts[chunk->id];
+    ecs_chunk_zero(chunk, *rows - count, *rows);
+    *rows -= count;
+    chunk->archetype->row_count -= count;
+    if (*rows == 0 && chunk->archetype->tail > 0) chunk->archetype->tail--;
+}
+
+// Give memory back when less than a quarter was used for as many removals as there is room: late
+// enough that a population that swings does not allocate each time.
+static __attribute__((noinline)) void trim_idle(ecs_world* world, ecs_archetype* archetype,
+                                                uint32_t removed) {
+    archetype->idle_removals += removed;
+    if (archetype->idle_removals < archetype->row_room) return;
+    archetype->idle_removals = 0;
+    while (archetype->chunk_count > archetype->tail + 1)
+        drop_last_chunk(world, archetype);
+    ecs_chunk* tail = archetype->chunks[archetype->tail];
+    uint32_t capacity = capacity_for(archetype, archetype->row_count * 2);
+    if (archetype->tail == 0 && capacity < tail->capacity &&
+        tail->bytes > ECS_CHUNK_SHRINK_BYTES_MIN) {
+        // No memory for the smaller block: the larger one serves as well.
+        (void)!resize(world, tail, capacity);
+    }
+}
+
+static inline void trim(ecs_world* world, ecs_archetype* archetype, uint32_t removed) {
+    if (archetype->row_count * 4 >= archetype->row_room)
+        archetype->idle_removals = 0;
+    else
+        trim_idle(world, archetype, removed);
+}
+
+void ecs_chunk_move_marks(ecs_chunk* to, uint32_t row, const ecs_chunk* from, uint32_t from_row) {
+    for (uint32_t t = 0; t < to->archetype->track_count; t++) {
+        bool is_dirty = ecs_chunk_dirty(from, t)[from_row / 64] >> (from_row % 64) & 1;
+        if (is_dirty || (from->written[t] && !to->written[t])) ecs_chunk_mark_row(to, t, row);
+    }
+}
+
+void ecs_chunk_clear_mark(ecs_chunk* chunk, uint32_t row) {
+    for (uint32_t t = 0; t < chunk->archetype->track_count; t++)
+        ecs_chunk_dirty(chunk, t)[row / 64] &= ~(1ull << (row % 64));
+}
+
+// The last row goes into a hole; its marks go with it.
+static void fill_hole(ecs_world* world, ecs_chunk* hole, uint32_t row, ecs_chunk* last,
+                      uint32_t last_row) {
+    const ecs_archetype* archetype = hole->archetype;
+    if (!archetype->has_ops) {
+        for (uint32_t i = 0; i < columns_of(archetype); i++)
+            ecs_bytes_copy(ecs_chunk_cell(hole, i, row), ecs_chunk_cell(last, i, last_row),
+                           hole->sizes[i]);
+    } else {
+        for (uint32_t i = 0; i < columns_of(archetype); i++)
+            ecs_cell_move(world, type_of(archetype, i), ecs_chunk_cell(hole, i, row),
+                          ecs_chunk_cell(last, i, last_row));
+    }
+    ecs_chunk_move_marks(hole, row, last, last_row);
+    ecs_entity moved = last->entities[last_row];
+    hole->entities[row] = moved;
+    ecs_record_mut(&world->storage, ecs_entity_index(moved))->place =
+        hole->id << ECS_ROW_BITS | row;
+}
+
+// A plain value moves from the last row into the hole, where zeros stay behind.
+static inline void take_bytes(void* to, void* from, uint32_t size) {
+    switch (size) {
+    case 0:
+        break;
+    case 1:
+        memcpy(to, from, 1);
+        memset(from, 0, 1);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        memset(from, 0, 4);
+        break;
+    case 8:
+        memcpy(to, from, 8);
+        memset(from, 0, 8);
+        break;
+    case 12:
+        memcpy(to, from, 12);
+        memset(from, 0, 12);
+        break;
+    case 16:
+        memcpy(to, from, 16);
+        memset(from, 0, 16);
+        break;
+    case 24:
+        memcpy(to, from, 24);
+        memset(from, 0, 24);
+        break;
+    case 32:
+        memcpy(to, from, 32);
+        memset(from, 0, 32);
+        break;
+    case 48:
+        memcpy(to, from, 48);
+        memset(from, 0, 48);
+        break;
+    case 64:
+        memcpy(to, from, 64);
+        memset(from, 0, 64);
+        break;
+    default:
+        memcpy(to, from, size);
+        memset(from, 0, size);
+    }
+}
+
+// The last row goes into the hole and leaves zeros, in one pass. By offsets that all blocks share: no
+// header is touched.
+void ecs_chunk_remove_plain(ecs_world* world, const ecs_place* place, uint32_t row_place) {
+    ecs_storage* storage = &world->storage;
+    ecs_archetype* archetype = place->archetype;
+    ecs_chunk* last = archetype->chunks[archetype->tail];
+    if (storage->runway.chunk == last) ecs_runway_close(world);
+    uint32_t* last_count = &storage->chunk_counts[last->id];
+    const uint32_t last_row = *last_count - 1, row = row_place & ECS_ROW_MASK;
+    const ecs_span *span = archetype->spans, *end = span + archetype->column_count;
+    if (place->chunk != last || row != last_row) {
+        ecs_entity moved = last->entities[last_row];
+        place->entities[row] = moved;
+        ecs_record_mut(storage, ecs_entity_index(moved))->place = row_place;
+        for (; span < end; span++)
+            take_bytes((uint8_t*)place->chunk + span->offset + (size_t)span->size * row,
+                       (uint8_t*)last + span->offset + (size_t)span->size * last_row, span->size);
+    } else {
+        for (; span < end; span++)
+            ecs_bytes_zero((uint8_t*)last + span->offset + (size_t)span->size * last_row,
+                           span->size);
+    }
+    last->entities[last_row] = ECS_ENTITY_NONE;
+    *last_count = last_row;
+    archetype->row_count--;
+    if (last_row == 0 && archetype->tail > 0) archetype->tail--;
+    trim(world, archetype, 1);
+}
+
+static void remove_any(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chunk* last,
+                       uint32_t last_row) {
+    ecs_chunk_clear_mark(chunk, row);
+    if (last != chunk || last_row != row) {
+        fill_hole(world, chunk, row, last, last_row);
+        ecs_chunk_clear_mark(last, last_row);
+    }
+    ecs_chunk_retract(world, last, 1);
+}
+
+void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
+    ecs_archetype* archetype = chunk->archetype;
+    if (archetype->is_simple) {
+        ecs_chunk_remove_plain(world, &world->storage.places[chunk->id],
+                               chunk->id << ECS_ROW_BITS | row);
+        return;
+    }
+    ecs_chunk* last = archetype->chunks[archetype->tail];
+    if (world->storage.runway.chunk == last) ecs_runway_close(world);
+    remove_any(world, chunk, row, last, ecs_chunk_count(&world->storage, last) - 1);
+    trim(world, archetype, 1);
+}
+
+// Rows [from, end) end, the last ones of the chunk: a few are made zero at once, of many only those that
+// must be, and the others when rows are about to take their place again.
+static void cut_rows(ecs_chunk* chunk, uint32_t from, uint32_t end) {
+    if (end - from > CLEAN_ROWS) chunk->clean_end = end = (from + 15) & ~15u;
+    ecs_chunk_zero(chunk, from, end);
+}
+
+void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
+    ecs_storage* storage = &world->storage;
+    BASE_ASSERT(!archetype->has_ops && storage->runway.chunk == NULL);
+    // Of removals one by one, those would be idle that found less than a quarter used.
+    const uint64_t quarter = (archetype->row_room + 3) / 4;
+    const uint64_t idle_from = archetype->row_count < quarter ? archetype->row_count : quarter;
+    if (archetype->row_count > quarter) archetype->idle_removals = 0;
+    while (archetype->row_count > count) {
+        ecs_chunk* chunk = archetype->chunks[archetype->tail];
+        uint32_t* rows = &storage->chunk_counts[chunk->id];
+        uint64_t excess = archetype->row_count - count;
+        uint32_t end = excess < *rows ? *rows - (uint32_t)excess : 0;
+        for (uint32_t row = end; row < *rows && archetype->track_count > 0; row++)
+            ecs_chunk_clear_mark(chunk, row);
+        cut_rows(chunk, end, *rows);
+        archetype->row_count -= *rows - end;
+        *rows = end;
+        if (end == 0 && archetype->tail > 0) archetype->tail--;
+    }
+    trim(world, archetype, idle_from > count ? (uint32_t)(idle_from - count) : 0);
+}
+
+void ecs_archetype_drop_chunk(ecs_world* world, ecs_archetype* archetype) {
+    drop_last_chunk(world, archetype);
+}

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+// Queries: a cache of column pointers, patched when blocks come, move or go.
+//
+// An entry is a few machine words in a row, `stride` of them:
+//
+//     | chunk id | entities | column of term 0 | column of term 1 | ... | mark of 1st write term | ... |
+//
+// A walk reads entries front to back and one count per entry out of the world's dense array, so a chunk
+// costs some ten instructions, whether it is one of 4 or of 4,000. Marking a column as written is one
+// byte store through the entry; columns that nobody tracks point at a sink, so the walk need not ask.
+//
+// Entries are sorted by archetype (order of making) and chunk, which is the order of the simulation. A
+// chunk that comes to an older archetype is inserted in its middle: rare, one memmove.
+//
+// Names are bound at seal. A required component that nobody registered would mean a query that can never
+// match; that is a mistake in a name, and reported. Missing optional and require_not terms are fine.
+//
+// Which archetypes match is the business of groups (group.c), which queries share; a query adds where its
+// own terms' columns are, in its own order.
+#include "base/assert.h"
+#include "base/text.h"
+#include "world/world_internal.h"
+
+enum { ENTRY_CHUNK, ENTRY_ENTITIES, ENTRY_COLUMNS };
+
+static bool is_write(ecs_access access) {
+    return access == ECS_WRITE || access == ECS_OPTIONAL_WRITE;
+}
+
+static bool is_required(ecs_access access) {
+    return access == ECS_READ || access == ECS_WRITE || access == ECS_REQUIRE;
+}
+
+static bool has_column(ecs_access access) {
+    return access <= ECS_OPTIONAL_WRITE;
+}
+
+static bool is_same_name(const char* kept, const char* given) {
+    return strcmp(kept, given ? given : "") == 0;
+}
+
+// A query of just these terms in this order; NULL when there is none.
+static ecs_query* find_same(const ecs_storage* storage, const ecs_term* terms,
+                            uint32_t term_count) {
+    for (uint32_t q = 0; q < storage->query_count; q++) {
+        ecs_query* query = storage->queries[q];
+        bool is_same = query->term_count == term_count;
+        for (uint32_t i = 0; is_same && i < term_count; i++)
+            is_same = query->access[i] == terms[i].access &&
+                      is_same_name(query->names[i][0], terms[i].component) &&
+                      is_same_name(query->names[i][1], terms[i].type);
+        if (is_same) return query;
+    }
+    return NULL;
+}
+
+ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t term_count,
+                            ecs_query** query) {
+    ecs_storage* storage = &world->storage;
+    if (world->is_sealed) return ECS_ERR_SEALED;
+    if (term_count > ECS_QUERY_TERMS_MAX) return ECS_ERR_FULL;
+    for (uint32_t i = 0; i < term_count; i++)
+        BASE_ASSERT((terms[i].component == NULL) == (terms[i].access == ECS_ONLY));
+    *query = find_same(storage, terms, term_count);
+    if (*query) return ECS_OK;
+    if (!base_array_reserve(world->allocator, (void**)&storage->queries, &storage->query_capacity,
+                            storage->query_count + 1, sizeof *storage->queries))
+        return ECS_ERR_MEMORY;
+    ecs_query* made = base_allocate_zero(world->allocator, sizeof *made);
+    if (!made) return ECS_ERR_MEMORY;
+    made->names = base_allocate_zero(world->allocator, term_count * sizeof *made->names);
+    made->group = made->names ? ecs_group_ensure(world, terms, term_count) : NULL;
+    if (!made->group) {
+        base_release(world->allocator, made->names, term_count * sizeof *made->names);
+        base_release(world->allocator, made, sizeof *made);
+        return ECS_ERR_MEMORY;
+    }
+    made->id = storage->query_count;
+    made->term_count = term_count;
+    for (uint32_t i = 0; i < term_count; i++) {
+        bool fits = !terms[i].component ||
+                    base_text_copy(made->names[i][0], ECS_NAME_BYTES_MAX, terms[i].component);
+        if (terms[i].type)
+            fits = fits && base_text_copy(made->names[i][1], ECS_NAME_BYTES_MAX, terms[i].type);
+        BASE_ASSERT(fits && "a term's name is longer than any component's or type's");
+        made->access[i] = terms[i].access;
+        if (is_write(terms[i].access)) made->write_terms[made->cache.mark_count++] = (uint16_t)i;
+    }
+    made->cache.stride = ENTRY_COLUMNS + term_count + made->cache.mark_count;
+    storage->queries[storage->query_count++] = made;
+    *query = made;
+    return ECS_OK;
+}
+
+void ecs_query_own(ecs_query* query, const char* owner) {
+    if (!query->owner) query->owner = owner; // the first of those that share it
+}
+
+static void release_matches(ecs_world* world, ecs_query* query) {
+    for (uint32_t i = 0; i < query->match_count; i++)
+        base_release(world->allocator, query->matches[i].columns,
+                     query->term_count * sizeof(uint16_t));
+    query->match_count = 0;
+    query->cache.entry_count = 0;
+    if (query->match_of)
+        memset(query->match_of, 0, query->match_of_capacity * sizeof *query->match_of);
+}
+
+void ecs_queries_clear(ecs_world* world) {
+    ecs_listen_clear(world);
+    for (uint32_t i = 0; i < world->storage.group_count; i++)
+        world->storage.groups[i]->match_count = 0;
+    for (uint32_t i = 0; i < world->storage.query_count; i++)
+        release_matches(world, world->storage.queries[i]);
+}
+
+void ecs_queries_deinit(ecs_world* world) {
+    ecs_storage* storage = &world->storage;
+    const base_allocator* allocator = world->allocator;
+    for (uint32_t i = 0; i < storage->query_count; i++) {
+        ecs_query* query = storage->queries[i];
+        release_matches(world, query);
+        base_release(allocator, query->names, query->term_count * sizeof *query->names);
+        base_release(allocator, query->cache.entries, query->entry_capacity * sizeof *query->cache.entries);
+        base_release(allocator, query->matches, query->match_capacity * sizeof *query->matches);
+        base_release(allocator, query->match_of,
+                     query->match_of_capacity * sizeof *query->match_of);
+        base_release(allocator, query, sizeof *query);
+    }
+    base_release(allocator, storage->queries, storage->query_capacity * sizeof *storage->queries);
+    ecs_groups_deinit(world);
+}
+
+static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
+                            const base_reporter* reporter) {
+    const char* name = query->names[term][0];
+    const char* type_name = query->names[term][1];
+    const char* owner = query->owner ? query->owner : "(no system)";
+    if (query->access[term] == ECS_ONLY) return ECS_OK;
+    ecs_component_id id = ecs_component_find(world, name);
+    query->components[term] = id;
+    if (id == ECS_COMPONENT_NONE) {
+        if (!is_required(query->access[term])) return ECS_OK;
+        const ecs_template_opaque* opaque = ecs_opaque_seek(world, name);
+        if (opaque) {
+            base_report(reporter, NULL, 0,
+                        "query %u of %s asks for '%s', whose type '%s' nobody registered (%s:%u)",
+                        query->id, owner, name, opaque->type, opaque->file, opaque->line);
+            return ECS_ERR_TYPE;
+        }
+        base_report(reporter, NULL, 0, "query %u of %s: no template or module has a component '%s'",
+                    query->id, owner, name);
+        return ECS_ERR_UNKNOWN;
+    }
+    const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
+    if (type_name[0] == '\0' || strcmp(type->name, type_name) == 0) return ECS_OK;
+    base_report(reporter, NULL, 0, "query %u of %s asks for '%s:%s', but its type is '%s'",
+                query->id, owner, name, type_name, type->name);
+    return ECS_ERR_TYPE;
+}
+
+ecs_result ecs_storage_seal(ecs_world* world, const base_reporter* reporter) {
+    ecs_storage* storage = &world->storage;
+    ecs_result first = ecs_groups_seal(world, reporter);
+    for (uint32_t q = 0; q < storage->query_count; q++) {
+        ecs_query* query = storage->queries[q];
+        for (uint32_t i = 0; i < query->term_count; i++) {
+            ecs_result result = bind_term(world, query, i, reporter);
+            if (first == ECS_OK) first = result;
+        }
+        query->is_bound = true;
+    }
+    storage->slot_count = ecs_component_count(world) + 1;
+    world->fast.slot_count = storage->slot_count;
+    return first;
+}
+
+static uint32_t slot_of(const ecs_archetype* archetype, ecs_component_id component) {
+    return component == ECS_COMPONENT_NONE ? ECS_SLOT_NONE : archetype->slots[component];
+}
+
+bool ecs_query_wants(const ecs_query* query, const ecs_archetype* archetype) {
+    return ecs_group_matches(query->group, archetype);
+}
+
+static bool prepare_match(ecs_world* world, ecs_query* query, uint32_t archetype_id,
+                          uint16_t** columns) {
+    const base_allocator* allocator = world->allocator;
+    if (!base_array_reserve(allocator, (void**)&query->matches, &query->match_capacity,
+                            query->match_count + 1, sizeof *query->matches) ||
+        !base_array_reserve(allocator, (void**)&query->match_of, &query->match_of_capacity,
+                            archetype_id + 1, sizeof *query->match_of))
+        return false;
+    *columns = base_allocate(allocator, query->term_count * sizeof **columns);
+    return *columns != NULL;
+}
+
+static void drop_match(ecs_world* world, ecs_query* query, uint32_t archetype_id) {
+    if (archetype_id >= query->match_of_capacity || query->match_of[archetype_id] == 0) return;
+    query->match_of[archetype_id] = 0;
+    query->match_count--;
+    base_release(world->allocator, query->matches[query->match_count].columns,
+                 query->term_count * sizeof(uint16_t));
+}
+
+void ecs_queries_drop_archetype(ecs_world* world, const ecs_archetype* archetype) {
+    for (uint32_t q = 0; q < world->storage.query_count; q++)
+        drop_match(world, world->storage.queries[q], archetype->id);
+    for (uint32_t g = 0; g < world->storage.group_count; g++) {
+        ecs_group* group = world->storage.groups[g];
+        uint32_t last = group->match_count - 1;
+        if (group->match_count > 0 && group->matches[last] == archetype) group->match_count--;
+    }
+}
+
+static bool add_to_groups(ecs_world* world, ecs_archetype* archetype) {
+    for (uint32_t g = 0; g < world->storage.group_count; g++) {
+        ecs_group* group = world->storage.groups[g];
+        group->is_wanting = ecs_group_matches(group, archetype);
+        if (!group->is_wanting) continue;
+        if (!base_array_reserve(world->allocator, (void**)&group->matches, &group->match_capacity,
+                                group->match_count + 1, sizeof(ecs_archetype*)))
+            return false;
+        group->matches[group->match_count++] = archetype;
+    }
+    return true;
+}
+
+static bool add_to_query(ecs_world* world, ecs_query* query, ecs_archetype* archetype) {
+    uint16_t* columns = NULL;
+    if (!query->group->is_wanting) return true;
+    if (!prepare_match(world, query, archetype->id, &columns)) return false;
+    for (uint32_t i = 0; i < query->term_count; i++)
+        columns[i] = has_column(query->access[i])
+                         ? (uint16_t)slot_of(archetype, query->components[i])
+                         : ECS_SLOT_NONE;
+    query->matches[query->match_count] =
+        (ecs_match){.archetype = archetype, .entry_first = query->cache.entry_count, .columns = columns};
+    query->match_of[archetype->id] = ++query->match_count;
+    return true;
+}
+
+bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype) {
+    bool is_added = add_to_groups(world, archetype);
+    for (uint32_t q = 0; is_added && q < world->storage.query_count; q++)
+        is_added = add_to_query(world, world->storage.queries[q], archetype);
+    if (!is_added) ecs_queries_drop_archetype(world, archetype);
+    return is_added;
+}
+
+// The match of an archetype; NULL when the query does not want it.
+static ecs_match* match_of(const ecs_query* query, const ecs_archetype* archetype) {
+    if (archetype->id >= query->match_of_capacity) return NULL;
+    uint32_t position = query->match_of[archetype->id];
+    return position == 0 ? NULL : &query->matches[position - 1];
+}
+
+bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype) {
+    for (uint32_t q = 0; q < world->storage.query_count; q++) {
+        ecs_query* query = world->storage.queries[q];
+        if (!match_of(query, archetype)) continue;
+        if (!base_array_reserve(world->allocator, (void**)&query->cache.entries, &query->entry_capacity,
+                                (query->cache.entry_count + 1) * query->cache.stride, sizeof *query->cache.entries))
+            return false;
+    }
+    return true;
+}
+
+static uintptr_t* entry_of(const ecs_query* query, const ecs_match* match, const ecs_chunk* chunk) {
+    return query->cache.entries + (size_t)(match->entry_first + chunk->index) * query->cache.stride;
+}
+
+static void fill_entry(ecs_world* world, const ecs_query* query, const ecs_match* match,
+                       ecs_chunk* chunk) {
+    uintptr_t* entry = entry_of(query, match, chunk);
+    entry[ENTRY_CHUNK] = chunk->id;
+    entry[ENTRY_ENTITIES] = (uintptr_t)chunk->entities;
+    for (uint32_t i = 0; i < query->term_count; i++) {
+        uint16_t column = match->columns[i];
+        entry[ENTRY_COLUMNS + i] = column == ECS_SLOT_NONE ? 0 : (uintptr_t)chunk->columns[column];
+    }
+    uintptr_t* marks = entry + ENTRY_COLUMNS + query->term_count;
+    for (uint32_t i = 0; i < query->cache.mark_count; i++) {
+        uint16_t column = match->columns[query->write_terms[i]];
+        uint16_t track =
+            column == ECS_SLOT_NONE ? ECS_SLOT_NONE : chunk->archetype->columns[column].track;
+        marks[i] = (uintptr_t)(track == ECS_SLOT_NONE ? &world->storage.mark_sink
+                                                      : &chunk->written[track]);
+    }
+}
+
+void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk) {
+    for (uint32_t q = 0; q < world->storage.query_count; q++) {
+        ecs_query* query = world->storage.queries[q];
+        ecs_match* match = match_of(query, chunk->archetype);
+        if (!match) continue;
+        uintptr_t* entry = entry_of(query, match, chunk);
+        const uintptr_t* end = query->cache.entries + (size_t)query->cache.entry_count * query->cache.stride;
+        memmove(entry + query->cache.stride, entry, (size_t)(end - entry) * sizeof *entry);
+        query->cache.entry_count++;
+        for (ecs_match* later = match + 1; later < query->matches + query->match_count; later++)
+            later->entry_first++;
+        fill_entry(world, query, match, chunk);
+    }
+}
+
+void ecs_queries_patch_chunk(ecs_world* world, ecs_chunk* chunk) {
+    for (uint32_t q = 0; q < world->storage.query_count; q++) {
+        ecs_query* query = world->storage.queries[q];
+        ecs_match* match = match_of(query, chunk->archetype);
+        if (match) fill_entry(world, query, match, chunk);
+    }
+}
+
+void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk) {
+    for (uint32_t q = 0; q < world->storage.query_count; q++) {
+        ecs_query* query = world->storage.queries[q];
+        ecs_match* match = match_of(query, chunk->archetype);
+        if (!match) continue;
+        uintptr_t* entry = entry_of(query, match, chunk);
+        const uintptr_t* next = entry + query->cache.stride;
+        const uintptr_t* end = query->cache.entries + (size_t)query->cache.entry_count * query->cache.stride;
+        memmove(entry, next, (size_t)(end - next) * sizeof *entry);
+        query->cache.entry_count--;
+        for (ecs_match* later = match + 1; later < query->matches + query->match_count; later++)
+            later->entry_first--;
+    }
+}
+
+const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query) {
+    // A query that never matched has no array to point into.
+    static const uintptr_t nothing[1];
+    static const ecs_query_cache empty = {.entries = (uintptr_t*)nothing};
+    BASE_ASSERT(world->is_sealed && "seal the world before queries are walked");
+    ecs_runway_close(world); // a walk may read past the count and finds zeros there
+    return query->cache.entry_count == 0 ? &empty : &query->cache;
+}
+
+uint32_t ecs_group_count(const ecs_query* query) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < query->group->match_count; i++)
+        count += query->group->matches[i]->row_count;
+    return (uint32_t)count;
+}
+
+uint32_t ecs_query_count(ecs_world* world, ecs_query* query) {
+    (void)world;
+    return ecs_group_count(query);
+}
+
+ecs_entity ecs_query_first(ecs_world* world, ecs_query* query) {
+    (void)world;
+    for (uint32_t i = 0; i < query->group->match_count; i++) {
+        const ecs_archetype* archetype = query->group->matches[i];
+        if (archetype->row_count > 0) return archetype->chunks[0]->entities[0];
+    }
+    return ECS_ENTITY_NONE;
+}
+
+bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_query_iter* iter) {
+    const ecs_record* record = ecs_record_find(&world->storage, entity);
+    return record && ecs_query_find_record(world, query, record, iter);
+}
+
+bool ecs_query_find_record(ecs_world* world, ecs_query* query, const ecs_record* record,
+                           ecs_query_iter* iter) {
+    const ecs_chunk* chunk = ecs_record_chunk(&world->storage, record);
+    const ecs_match* match = match_of(query, chunk->archetype);
+    if (!match) return false;
+    uint32_t row = ecs_record_row(record);
+    for (uint32_t i = 0; i < query->term_count; i++) {
+        uint16_t column = match->columns[i];
+        iter->columns[i] = column == ECS_SLOT_NONE ? NULL : ecs_chunk_cell(chunk, column, row);
+    }
+    for (uint32_t i = 0; i < query->cache.mark_count && chunk->archetype->track_count > 0; i++) {
+        uint16_t column = match->columns[query->write_terms[i]];
+        if (column == ECS_SLOT_NONE) continue;
+        uint16_t track = chunk->archetype->columns[column].track;
+        if (track != ECS_SLOT_NONE) ecs_chunk_mark_row(chunk, track, row);
+    }
+    iter->rows.count = 1;
+    iter->rows.entities = chunk->entities + row;
+    iter->rows.columns = iter->columns;
+    iter->world = NULL; // no walk is open: nothing to end
+    iter->entry = iter->end = NULL;
+    return true;
+}
+
+void ecs_query_validate(const ecs_world* world, const ecs_query* query) {
+    uint32_t match = 0;
+    uint32_t entry_index = 0;
+    for (uint32_t id = 0; id < world->storage.archetype_count; id++) {
+        const ecs_archetype* archetype = world->storage.archetypes[id];
+        const ecs_match* found = match_of(query, archetype);
+        BASE_ASSERT((found != NULL) == ecs_query_wants(query, archetype));
+        if (!found) continue;
+        BASE_ASSERT(query->group->matches[match] == archetype);
+        BASE_ASSERT(found == &query->matches[match++]);
+        BASE_ASSERT(found->archetype == archetype && found->entry_first == entry_index);
+        for (uint32_t i = 0; i < archetype->chunk_count; i++, entry_index++) {
+            const ecs_chunk* chunk = archetype->chunks[i];
+            const uintptr_t* entry = entry_of(query, found, chunk);
+            BASE_ASSERT(entry[ENTRY_CHUNK] == chunk->id);
+            BASE_ASSERT(entry[ENTRY_ENTITIES] == (uintptr_t)chunk->entities);
+            for (uint32_t t = 0; t < query->term_count; t++) {
+                uint16_t column = found->columns[t];
+                BASE_ASSERT(entry[ENTRY_COLUMNS + t] ==
+                            (column == ECS_SLOT_NONE ? 0 : (uintptr_t)chunk->columns[column]));
+            }
+        }
+    }
+    BASE_ASSERT(match == query->match_count && entry_index == query->cache.entry_count);
+    BASE_ASSERT(match == query->group->match_count);
+}

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT
+// A pack: texts, one behind the other, each with its path. It is made by walking imports depth first with
+// a stack of its own, since files may import one another in a chain as long as the limit.
+//
+//   pack = "SBLK" { varint path bytes, path, varint text bytes, text }
+//
+// Every file is parsed twice, here for its imports and when it is loaded; packs are made at start and at
+// a reload, where that is nothing, and so loading needs only bytes, whoever kept them.
+#include "ecs/template_files.h"
+
+#include "template/template_path.h"
+#include "template/template_set.h"
+#include "world/world_internal.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char magic[4] = {'S', 'B', 'L', 'K'};
+
+typedef struct pack_file {
+    char path[ECS_TEXT_PATH_BYTES_MAX];
+    base_bytes text;
+    ecs_text tree;
+    bool has_tree;
+    uint32_t import_next;              ///< node; 0: all imports are done
+    uint32_t queue_begin, queue_count; ///< names that its wildcard matched
+    uint32_t queue_done;
+} pack_file;
+
+typedef struct pack_names {
+    const base_allocator* allocator;
+    char (*items)[ECS_TEXT_PATH_BYTES_MAX];
+    uint32_t count, capacity;
+    const char* pattern;
+    size_t bytes_max; ///< of a name, with the NUL
+    uint32_t seen;    ///< in the folder at hand
+    uint32_t work;    ///< names and imports looked at in all
+    bool is_full, has_failed;
+} pack_names;
+
+typedef struct pack_walk {
+    const base_allocator* allocator;
+    const ecs_template_source* source;
+    const base_reporter* reporter;
+    pack_file** files; ///< every one that was opened, done or not
+    uint32_t file_count, file_capacity;
+    uint32_t* open; ///< [ECS_TEXT_FILES_MAX], outermost first
+    uint32_t open_count;
+    pack_names queue; ///< of all open files' wildcards, innermost last
+    size_t bytes;
+    base_bytes* pack;
+    ecs_result result;
+} pack_walk;
+
+static void fail(pack_walk* walk, ecs_result result) {
+    if (walk->result == ECS_OK || result == ECS_ERR_MEMORY) walk->result = result;
+}
+
+static void spell(const pack_walk* walk, const char* path, char* shown, size_t bytes) {
+    if (walk->source->spell)
+        walk->source->spell(walk->source->context, path, shown, bytes);
+    else
+        (void)base_text_copy(shown, bytes, path);
+}
+
+static void release_file(const base_allocator* allocator, pack_file* file) {
+    if (file->has_tree) ecs_text_deinit(&file->tree);
+    base_bytes_deinit(&file->text);
+    base_release(allocator, file, sizeof *file);
+}
+
+static bool is_taken(const pack_walk* walk, const char* path) {
+    for (uint32_t i = 0; i < walk->file_count; i++)
+        if (strcmp(walk->files[i]->path, path) == 0) return true;
+    return false;
+}
+
+static uint32_t next_import(const ecs_text* tree, uint32_t at) {
+    while (at && !ecs_text_is_import(tree, &tree->nodes[at]))
+        at = tree->nodes[at].next;
+    return at;
+}
+
+/// @return NULL when memory ran out.
+static pack_file* add_file(pack_walk* walk, const char* path) {
+    void* files = walk->files;
+    if (!base_array_reserve(walk->allocator, &files, &walk->file_capacity, walk->file_count + 1,
+                            sizeof *walk->files))
+        return NULL;
+    walk->files = (pack_file**)files;
+    pack_file* file = base_allocate_zero(walk->allocator, sizeof *file);
+    if (!file) return NULL;
+    (void)base_text_copy(file->path, sizeof file->path, path);
+    base_bytes_init(&file->text, walk->allocator);
+    walk->files[walk->file_count++] = file;
+    return file;
+}
+
+/// Read and parse a file and make it the innermost open one. `from` and `line`: who imports it, or NULL.
+static void open_file(pack_walk* walk, const char* path, const char* from, uint32_t line,
+                      bool is_optional) {
+    char shown[2 * ECS_TEXT_PATH_BYTES_MAX];
+    if (is_taken(walk, path)) return;
+    if (walk->file_count == ECS_TEXT_FILES_MAX) {
+        base_report(walk->reporter, from, line, "more than %u files of templates",
+                    ECS_TEXT_FILES_MAX);
+        fail(walk, ECS_ERR_FULL);
+        return;
+    }
+    pack_file* file = add_file(walk, path);
+    if (!file) {
+        fail(walk, ECS_ERR_MEMORY);
+        return;
+    }
+    ecs_result result = walk->source->read(walk->source->context, path, &file->text);
+    if (file->text.failed) result = ECS_ERR_MEMORY;
+    spell(walk, path, shown, sizeof shown);
+    if (result == ECS_OK && file->text.size <= ECS_TEXT_BYTES_MAX) {
+        file->has_tree = true;
+        // Faults that leave the imports readable are reported when the text is loaded.
+        const base_reporter quiet = {0};
+        result = ecs_text_parse(&file->tree, walk->allocator, shown, (const char*)file->text.data,
+                                file->text.size, &quiet);
+        if (result == ECS_ERR_SYNTAX) result = ECS_OK;
+        if (result == ECS_ERR_FULL) {
+            base_report(walk->reporter, shown, 1,
+                        "more than %u parameters and blocks, or %u blocks inside one another",
+                        ECS_TEXT_ITEMS_MAX, ECS_TEXT_DEPTH_MAX);
+            fail(walk, result);
+            return;
+        }
+    } else if (result == ECS_OK) {
+        result = ECS_ERR_FULL;
+    }
+    walk->bytes += file->text.size;
+    if (result == ECS_OK && walk->bytes > ECS_TEXT_PACK_BYTES_MAX) {
+        base_report(walk->reporter, from ? from : shown, line, "more than %u bytes of templates",
+                    ECS_TEXT_PACK_BYTES_MAX);
+        fail(walk, ECS_ERR_FULL);
+    } else if (result == ECS_OK) {
+        file->import_next = next_import(&file->tree, file->tree.nodes[0].child_first);
+        walk->open[walk->open_count++] = walk->file_count - 1;
+    } else if (result == ECS_ERR_UNKNOWN && is_optional) {
+        // Not there: nothing to take. Whoever cannot do without it will be told.
+        release_file(walk->allocator, walk->files[--walk->file_count]);
+    } else if (result == ECS_ERR_MEMORY) {
+        fail(walk, result);
+    } else {
+        const char* why = result == ECS_ERR_UNKNOWN ? "is not there"
+                          : result == ECS_ERR_FULL  ? "is longer than a file of templates may be"
+                                                    : "cannot be read";
+        base_report(walk->reporter, from ? from : shown, from ? line : 0, "%s%s%s %s",
+                    from ? "import: '" : "it", from ? shown : "", from ? "'" : "", why);
+        fail(walk, result == ECS_ERR_UNKNOWN || result == ECS_ERR_FULL ? result : ECS_ERR_SYNTAX);
+    }
+}
+
+static bool take_name(void* context, const char* name) {
+    pack_names* names = context;
+    if (++names->seen > ECS_TEXT_LISTED_MAX || ++names->work > ECS_TEXT_IMPORTS_MAX ||
+        names->count == ECS_TEXT_LISTED_MAX) {
+        names->is_full = true;
+        return false;
+    }
+    if (strlen(name) >= names->bytes_max || !ecs_text_path_is_name(name) ||
+        !ecs_text_path_matches(names->pattern, name))
+        return true;
+    void* items = names->items;
+    if (!base_array_reserve(names->allocator, &items, &names->capacity, names->count + 1,
+                            sizeof *names->items)) {
+        names->has_failed = true;
+        return false;
+    }
+    names->items = (char(*)[ECS_TEXT_PATH_BYTES_MAX])items;
+    (void)base_text_copy(names->items[names->count++], ECS_TEXT_PATH_BYTES_MAX, name);
+    return true;
+}
+
+static int compare_names(const void* a, const void* b) {
+    return strcmp(a, b);
+}
+
+/// Queue the files that a wildcard names, for the innermost open file.
+static void queue_matches(pack_walk* walk, pack_file* file, const char* path, const char* shown,
+                          uint32_t line, bool is_optional) {
+    pack_names* queue = &walk->queue;
+    char folder[ECS_TEXT_PATH_BYTES_MAX];
+    (void)base_text_copy(folder, sizeof folder, path);
+    char* slash = strrchr(folder, '/');
+    const char* pattern = slash ? path + (slash - folder) + 1 : path;
+    *(slash ? slash : folder) = '\0';
+    size_t prefix = slash ? strlen(folder) + 1 : 0;
+    queue->pattern = pattern;
+    queue->bytes_max = ECS_TEXT_PATH_BYTES_MAX - prefix;
+    queue->seen = 0;
+    uint32_t first = queue->count;
+    ecs_result result = ECS_OK;
+    if (walk->source->list)
+        result = walk->source->list(walk->source->context, folder, take_name, queue);
+    if (queue->has_failed) result = ECS_ERR_MEMORY;
+    if (result == ECS_ERR_MEMORY) {
+        fail(walk, result);
+    } else if (queue->is_full) {
+        base_report(walk->reporter, shown, line,
+                    "import: '%s' looks at more than %u names, or all imports at more than %u",
+                    path, ECS_TEXT_LISTED_MAX, ECS_TEXT_IMPORTS_MAX);
+        fail(walk, ECS_ERR_FULL);
+    } else if (result != ECS_OK && result != ECS_ERR_UNKNOWN) {
+        base_report(walk->reporter, shown, line, "import: the folder of '%s' cannot be read", path);
+        fail(walk, ECS_ERR_SYNTAX);
+    } else if (queue->count == first && !is_optional) {
+        base_report(walk->reporter, shown, line, "import: no file matches '%s'", path);
+        fail(walk, ECS_ERR_UNKNOWN);
+    }
+    if (walk->result != ECS_OK || queue->count == first) return;
+    qsort(queue->items[first], queue->count - first, sizeof *queue->items, compare_names);
+    for (uint32_t i = first; i < queue->count && prefix; i++) {
+        memmove(queue->items[i] + prefix, queue->items[i], strlen(queue->items[i]) + 1);
+        memcpy(queue->items[i], path, prefix);
+    }
+    file->queue_begin = first;
+    file->queue_count = queue->count - first;
+    file->queue_done = 0;
+}
+
+/// One import of the innermost file: its file opens, or the names it matches are queued.
+static void follow_import(pack_walk* walk, pack_file* file) {
+    const ecs_text* tree = &file->tree;
+    const ecs_text_node* node = &tree->nodes[file->import_next];
+    file->import_next = next_import(tree, node->next);
+    const char* shown = tree->file;
+    const char* wish = ecs_text_string(tree, node->value);
+    bool is_optional = strcmp(ecs_text_string(tree, node->name), "import") != 0;
+    char path[ECS_TEXT_PATH_BYTES_MAX];
+    if (++walk->queue.work > ECS_TEXT_IMPORTS_MAX) {
+        base_report(walk->reporter, shown, node->line, "more than %u imports",
+                    ECS_TEXT_IMPORTS_MAX);
+        fail(walk, ECS_ERR_FULL);
+        return;
+    }
+    const char* fault = strcmp(ecs_text_string(tree, node->type), "t") != 0
+                            ? "is written import:t=\"...\""
+                            : ecs_text_path_resolve(walk->source, file->path, wish, path);
+    if (fault) {
+        base_report(walk->reporter, shown, node->line, "import: '%.200s' %s", wish, fault);
+        fail(walk, ECS_ERR_SYNTAX);
+    } else if (strpbrk(path, "*?")) {
+        queue_matches(walk, file, path, shown, node->line, is_optional);
+    } else {
+        open_file(walk, path, shown, node->line, is_optional);
+    }
+}
+
+static void step(pack_walk* walk) {
+    pack_file* file = walk->files[walk->open[walk->open_count - 1]];
+    if (file->queue_done < file->queue_count) {
+        char path[ECS_TEXT_PATH_BYTES_MAX];
+        (void)base_text_copy(path, sizeof path,
+                             walk->queue.items[file->queue_begin + file->queue_done++]);
+        open_file(walk, path, file->tree.file, 0, false);
+        return;
+    }
+    // Inner files are done, so its names are the last ones.
+    walk->queue.count -= file->queue_count;
+    file->queue_count = file->queue_done = 0;
+    if (file->import_next) {
+        follow_import(walk, file);
+        return;
+    }
+    ecs_pack_add(walk->pack, file->path, (const char*)file->text.data, file->text.size);
+    ecs_text_deinit(&file->tree);
+    file->has_tree = false;
+    base_bytes_deinit(&file->text);
+    base_bytes_init(&file->text, walk->allocator);
+    walk->open_count--;
+}
+
+ecs_result ecs_template_pack(const base_allocator* allocator, const ecs_template_source* source,
+                             const char* root, const base_reporter* reporter, base_bytes* pack) {
+    BASE_ASSERT(source && source->read && root && pack);
+    pack_walk walk = {.allocator = allocator,
+                      .source = source,
+                      .reporter = reporter,
+                      .queue = {.allocator = allocator},
+                      .pack = pack};
+    size_t size = pack->size;
+    char path[ECS_TEXT_PATH_BYTES_MAX];
+    const char* fault = ecs_text_path_resolve(source, "", root, path);
+    if (fault || strpbrk(path, "*?")) {
+        base_report(reporter, NULL, 0, "templates: '%.200s' %s", root,
+                    fault ? fault : "is a wildcard");
+        return ECS_ERR_SYNTAX;
+    }
+    walk.open = base_allocate(allocator, ECS_TEXT_FILES_MAX * sizeof *walk.open);
+    base_bytes_write(pack, magic, sizeof magic);
+    if (walk.open)
+        open_file(&walk, path, NULL, 0, false);
+    else
+        walk.result = ECS_ERR_MEMORY;
+    while (walk.open_count > 0 && walk.result == ECS_OK && !pack->failed)
+        step(&walk);
+    if (pack->failed) walk.result = ECS_ERR_MEMORY;
+    if (walk.result != ECS_OK) pack->size = size;
+    for (uint32_t i = 0; i < walk.file_count; i++)
+        release_file(allocator, walk.files[i]);
+    base_release(allocator, walk.files, walk.file_capacity * sizeof *walk.files);
+    base_release(allocator, walk.open, ECS_TEXT_FILES_MAX * sizeof *walk.open);
+    base_release(allocator, walk.queue.items, walk.queue.capacity * sizeof *walk.queue.items);
+    return walk.result;
+}
+
+void ecs_pack_add(base_bytes* pack, const char* path, const char* text, size_t bytes) {
+    size_t path_bytes = strlen(path);
+    BASE_ASSERT(path_bytes < ECS_TEXT_PATH_BYTES_MAX && bytes <= ECS_TEXT_BYTES_MAX);
+    if (pack->size == 0) base_bytes_write(pack, magic, sizeof magic);
+    base_bytes_write_varint(pack, path_bytes);
+    base_bytes_write(pack, path, path_bytes);
+    base_bytes_write_varint(pack, bytes);
+    base_bytes_write(pack, text, bytes);
+}
+
+bool ecs_pack_next(const void* pack, size_t bytes, size_t* offset, ecs_pack_text* text) {
+    const uint8_t* data = pack;
+    if (bytes < sizeof magic || memcmp(data, magic, sizeof magic) != 0) return false;
+    size_t begin = *offset ? *offset : sizeof magic;
+    if (begin >= bytes) {
+        *offset = bytes;
+        return false;
+    }
+    base_reader reader = base_reader_make(data + begin, bytes - begin);
+    uint64_t size = base_reader_varint(&reader);
+    if (reader.failed || size == 0 || size >= ECS_TEXT_PATH_BYTES_MAX ||
+        !base_reader_read(&reader, text->path, (size_t)size))
+        return false;
+    text->path[size] = '\0';
+    uint64_t text_bytes = base_reader_varint(&reader);
+    if (reader.failed || strlen(text->path) != size || text_bytes > ECS_TEXT_BYTES_MAX ||
+        text_bytes > base_reader_left(&reader))
+        return false;
+    text->text = (const char*)data + begin + reader.offset;
+    text->bytes = (size_t)text_bytes;
+    *offset = begin + reader.offset + text->bytes;
+    return true;
+}
+
+ecs_result ecs_template_set_read_pack(ecs_template_set* set, const void* pack, size_t bytes) {
+    size_t offset = 0;
+    uint32_t count = 0;
+    ecs_pack_text text;
+    set->is_packed = true;
+    while (ecs_pack_next(pack, bytes, &offset, &text)) {
+        if (count++ == ECS_TEXT_FILES_MAX) return ECS_ERR_FULL;
+        ecs_template_set_read(set, text.path, text.text, text.bytes);
+        if (set->result == ECS_ERR_MEMORY || set->result == ECS_ERR_FULL) return set->result;
+    }
+    return offset == bytes && count > 0 ? set->result : ECS_ERR_MALFORMED;
+}
+
+ecs_result ecs_template_load_pack(ecs_world* world, const void* pack, size_t bytes,
+                                  const base_reporter* reporter) {
+    BASE_ASSERT(world && (pack || bytes == 0));
+    if (world->is_sealed) return ECS_ERR_SEALED;
+    ecs_template_set set;
+    ecs_template_set_init(&set, world, reporter);
+    ecs_result result = ecs_template_set_read_pack(&set, pack, bytes);
+    if (result == ECS_OK || result == ECS_ERR_SYNTAX) result = ecs_template_set_resolve(&set);
+    if (result == ECS_OK) result = ecs_template_set_commit(&set);
+    ecs_template_set_deinit(&set);
+    return result;
+}
+
+typedef struct spelling_reporter {
+    const base_reporter* next;
+    const ecs_template_source* source;
+} spelling_reporter;
+
+static void report_spelled(void* context, const char* file, uint32_t line, const char* message) {
+    const spelling_reporter* self = context;
+    char shown[2 * ECS_TEXT_PATH_BYTES_MAX];
+    if (file && self->source->spell) {
+        self->source->spell(self->source->context, file, shown, sizeof shown);
+        file = shown;
+    }
+    if (self->next && self->next->report)
+        self->next->report(self->next->context, file, line, message);
+}
+
+ecs_result ecs_template_load_files(ecs_world* world, const ecs_template_source* source,
+                                   const char* root, const base_reporter* reporter) {
+    BASE_ASSERT(world);
+    if (world->is_sealed) return ECS_ERR_SEALED;
+    base_bytes pack;
+    base_bytes_init(&pack, world->allocator);
+    ecs_result result = ecs_template_pack(world->allocator, source, root, reporter, &pack);
+    spelling_reporter spelling = {reporter, source};
+    const base_reporter spelled = {report_spelled, &spelling};
+    if (result == ECS_OK) result = ecs_template_load_pack(world, pack.data, pack.size, &spelled);
+    base_bytes_deinit(&pack);
+    return result;
+}

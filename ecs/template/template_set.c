@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+// The set of drafts: its arrays, its names, and the step into the world. Commit makes everything that
+// could fail first (rows, room in the registry's arrays), then only moves pointers: so there is no
+// half-loaded file to undo.
+#include "template/template_set.h"
+
+#include "type/type_registry.h"
+#include "world/world_internal.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void ecs_template_set_init(ecs_template_set* set, ecs_world* world, const base_reporter* reporter) {
+    *set = (ecs_template_set){.world = world, .reporter = reporter};
+}
+
+static void release_array(const ecs_template_set* set, void* array, uint32_t capacity,
+                          size_t element_bytes) {
+    base_release(set->world->allocator, array, capacity * element_bytes);
+}
+
+void ecs_template_set_deinit(ecs_template_set* set) {
+    const base_allocator* allocator = set->world->allocator;
+    ecs_type_context context = {allocator};
+    for (uint32_t i = 0; i < set->value_count; i++) {
+        const ecs_type* type = ecs_type_get(set->world, set->values[i].type);
+        ecs_value_destroy(type, &context, set->values[i].memory);
+        base_release(allocator, set->values[i].memory, type->size);
+    }
+    for (uint32_t i = 0; i < set->draft_count; i++)
+        base_release(allocator, set->drafts[i].slots,
+                     set->drafts[i].slot_count * sizeof(ecs_template_slot));
+    for (uint32_t i = 0; i < set->text_count; i++) {
+        ecs_text_deinit(set->texts[i]);
+        base_release(allocator, set->texts[i], sizeof(ecs_text));
+    }
+    release_array(set, set->texts, set->text_capacity, sizeof *set->texts);
+    release_array(set, set->names, set->name_capacity, sizeof *set->names);
+    release_array(set, set->drafts, set->draft_capacity, sizeof *set->drafts);
+    release_array(set, set->parents, set->parent_capacity, sizeof *set->parents);
+    release_array(set, set->components, set->component_capacity, sizeof *set->components);
+    release_array(set, set->flags, set->flag_capacity, sizeof *set->flags);
+    release_array(set, set->values, set->value_capacity, sizeof *set->values);
+    release_array(set, set->opaques, set->opaque_capacity, sizeof *set->opaques);
+    ecs_name_index_deinit(&set->name_index, allocator);
+    ecs_name_index_deinit(&set->draft_index, allocator);
+    *set = (ecs_template_set){.world = set->world};
+}
+
+void ecs_template_set_fail(ecs_template_set* set, ecs_result result) {
+    if (set->result == ECS_OK || result == ECS_ERR_MEMORY) set->result = result;
+}
+
+void ecs_template_set_fault(ecs_template_set* set, const char* file, uint32_t line,
+                            const char* format, ...) {
+    char message[BASE_REPORT_BYTES_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    base_report(set->reporter, file, line, "%s", message);
+    ecs_template_set_fail(set, ECS_ERR_SYNTAX);
+}
+
+void* ecs_template_set_push(ecs_template_set* set, void** array, uint32_t* count,
+                            uint32_t* capacity, size_t element_bytes) {
+    if (!base_array_reserve(set->world->allocator, array, capacity, *count + 1, element_bytes)) {
+        ecs_template_set_fail(set, ECS_ERR_MEMORY);
+        return NULL;
+    }
+    return (uint8_t*)*array + (*count)++ * element_bytes;
+}
+
+void* ecs_template_set_value(ecs_template_set* set, const ecs_type* type) {
+    void* values = set->values;
+    ecs_template_value* value =
+        ecs_template_set_push(set, &values, &set->value_count, &set->value_capacity, sizeof *value);
+    set->values = values;
+    if (!value) return NULL;
+    value->type = type->id;
+    value->memory = base_allocate_zero(set->world->allocator, type->size);
+    ecs_type_context context = {set->world->allocator};
+    if (value->memory && ecs_value_create(type, &context, value->memory)) return value->memory;
+    base_release(set->world->allocator, value->memory, type->size);
+    set->value_count--;
+    ecs_template_set_fail(set, ECS_ERR_MEMORY);
+    return NULL;
+}
+
+static ecs_component_id check_type(ecs_template_set* set, const char* name, ecs_type_id is,
+                                   ecs_type_id wanted, ecs_component_id id, const char* file,
+                                   uint32_t line) {
+    if (is == wanted) return id;
+    ecs_template_set_fault(set, file, line, "component '%s' is a %s here and a %s elsewhere", name,
+                           ecs_type_get(set->world, wanted)->name,
+                           ecs_type_get(set->world, is)->name);
+    return ECS_COMPONENT_NONE;
+}
+
+ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, ecs_type_id type,
+                                       const char* file, uint32_t line) {
+    uint64_t hash = base_hash64_text(name);
+    ecs_component_id known = ecs_component_seek(set->world, name, hash);
+    if (known != ECS_COMPONENT_NONE)
+        return check_type(set, name, ecs_component_get(set->world, known)->type, type, known, file,
+                          line);
+    uint32_t cursor = 0;
+    uint32_t at;
+    while ((at = ecs_name_index_next(&set->name_index, hash, &cursor)) != 0) {
+        const ecs_set_name* found = &set->names[at - 1];
+        if (strcmp(found->name, name) == 0)
+            return check_type(set, name, found->type, type, found->id, file, line);
+    }
+    uint32_t id = set->world->types.component_count + set->name_count + 1;
+    if (id > ECS_COMPONENTS_MAX) {
+        base_report(set->reporter, file, line, "more than %u components", ECS_COMPONENTS_MAX);
+        ecs_template_set_fail(set, ECS_ERR_FULL);
+        return ECS_COMPONENT_NONE;
+    }
+    void* names = set->names;
+    ecs_set_name* entry =
+        ecs_template_set_push(set, &names, &set->name_count, &set->name_capacity, sizeof *entry);
+    set->names = names;
+    if (!entry) return ECS_COMPONENT_NONE;
+    *entry = (ecs_set_name){name, hash, type, (ecs_component_id)id, file, line};
+    if (!ecs_name_index_reserve(&set->name_index, set->world->allocator, set->name_count)) {
+        set->name_count--;
+        ecs_template_set_fail(set, ECS_ERR_MEMORY);
+        return ECS_COMPONENT_NONE;
+    }
+    ecs_name_index_add(&set->name_index, hash, set->name_count);
+    return entry->id;
+}
+
+ecs_type_id ecs_template_set_type_of(const ecs_template_set* set, const char* name) {
+    uint64_t hash = base_hash64_text(name);
+    ecs_component_id known = ecs_component_seek(set->world, name, hash);
+    if (known != ECS_COMPONENT_NONE) return ecs_component_get(set->world, known)->type;
+    uint32_t cursor = 0;
+    uint32_t at;
+    while ((at = ecs_name_index_next(&set->name_index, hash, &cursor)) != 0)
+        if (strcmp(set->names[at - 1].name, name) == 0) return set->names[at - 1].type;
+    return ECS_TYPE_NONE;
+}
+
+static const ecs_set_name* new_name(const ecs_template_set* set, ecs_component_id id) {
+    uint32_t at = id - set->world->types.component_count - 1u;
+    BASE_ASSERT(at < set->name_count);
+    return &set->names[at];
+}
+
+const char* ecs_template_set_component_name(const ecs_template_set* set, ecs_component_id id) {
+    const ecs_component* component = ecs_component_get(set->world, id);
+    return component ? component->name : new_name(set, id)->name;
+}
+
+ecs_type_id ecs_template_set_component_type(const ecs_template_set* set, ecs_component_id id) {
+    const ecs_component* component = ecs_component_get(set->world, id);
+    return component ? component->type : new_name(set, id)->type;
+}
+
+ecs_draft* ecs_template_set_draft(const ecs_template_set* set, const char* name) {
+    uint64_t hash = base_hash64_text(name);
+    uint32_t cursor = 0;
+    for (;;) {
+        uint32_t at = ecs_name_index_next(&set->draft_index, hash, &cursor);
+        if (at == 0) return NULL;
+        if (strcmp(set->drafts[at - 1].name, name) == 0) return &set->drafts[at - 1];
+    }
+}
+
+void ecs_template_set_read(ecs_template_set* set, const char* file, const char* source,
+                           size_t source_bytes) {
+    const base_allocator* allocator = set->world->allocator;
+    ecs_text* text = base_allocate_zero(allocator, sizeof *text);
+    if (!text) {
+        ecs_template_set_fail(set, ECS_ERR_MEMORY);
+        return;
+    }
+    void* texts = set->texts;
+    ecs_text** entry =
+        ecs_template_set_push(set, &texts, &set->text_count, &set->text_capacity, sizeof *entry);
+    set->texts = (ecs_text**)texts;
+    if (!entry) {
+        base_release(allocator, text, sizeof *text);
+        return;
+    }
+    *entry = text;
+    ecs_result result = ecs_text_parse(text, allocator, file, source, source_bytes, set->reporter);
+    if (result != ECS_OK) ecs_template_set_fail(set, result);
+    if (result == ECS_OK || result == ECS_ERR_SYNTAX) ecs_template_set_bind(set, text);
+}
+
+/// @return false when memory ran out; the world looks as before.
+static bool reserve_all(ecs_template_set* set) {
+    ecs_templates* templates = &set->world->templates;
+    const base_allocator* allocator = set->world->allocator;
+    void* rows = templates->rows;
+    void* values = templates->values;
+    void* opaques = templates->opaques;
+    bool fits =
+        base_array_reserve(allocator, &opaques, &templates->opaque_capacity,
+                           templates->opaque_count + set->opaque_count,
+                           sizeof *templates->opaques) &&
+        base_array_reserve(allocator, &rows, &templates->capacity,
+                           templates->count + set->draft_count, sizeof *templates->rows) &&
+        base_array_reserve(allocator, &values, &templates->value_capacity,
+                           templates->value_count + set->value_count, sizeof *templates->values);
+    templates->rows = (ecs_template_row**)rows;
+    templates->values = values;
+    templates->opaques = (ecs_opaque_row**)opaques;
+    return fits && ecs_name_index_reserve(&templates->index, allocator,
+                                          templates->count + set->draft_count);
+}
+
+ecs_template_row* ecs_template_set_row(ecs_template_set* set, const ecs_draft* draft,
+                                       ecs_template_id id) {
+    ecs_template_row* row =
+        ecs_template_row_create(set->world, set, draft->slots, draft->slot_count);
+    if (!row) return NULL;
+    ecs_template* template_ = &row->public;
+    template_->id = id;
+    template_->is_singleton = draft->is_singleton;
+    row->priority = draft->priority;
+    template_->importance = draft->priority ? draft->priority : 1;
+    template_->part_count = 1;
+    template_->parts[0] = template_->id;
+    template_->line = draft->line;
+    (void)base_text_copy(template_->name, sizeof template_->name, draft->name);
+    (void)base_text_copy(template_->file, sizeof template_->file, draft->file);
+    return row;
+}
+
+/// Rows behind the registry's count: not visible yet. @return how many could be made.
+static uint32_t make_rows(ecs_template_set* set) {
+    ecs_templates* templates = &set->world->templates;
+    for (uint32_t i = 0; i < set->draft_count; i++) {
+        ecs_template_row* row =
+            ecs_template_set_row(set, &set->drafts[i], (ecs_template_id)(templates->count + i + 1));
+        if (!row) return i;
+        templates->rows[templates->count + i] = row;
+    }
+    return set->draft_count;
+}
+
+ecs_result ecs_template_set_commit(ecs_template_set* set) {
+    BASE_ASSERT(set->result == ECS_OK && !set->is_reload);
+    ecs_world* world = set->world;
+    ecs_templates* templates = &world->templates;
+    if (world->is_sealed) return ECS_ERR_SEALED;
+    if (templates->count + set->draft_count > ECS_TEMPLATES_MAX) {
+        base_report(set->reporter, NULL, 0, "more than %u templates", ECS_TEMPLATES_MAX);
+        return ECS_ERR_FULL;
+    }
+    if (!reserve_all(set)) return ECS_ERR_MEMORY;
+    ecs_opaque_row** opaques =
+        set->opaque_count > 0 ? templates->opaques + templates->opaque_count : NULL;
+    uint32_t made = make_rows(set);
+    uint32_t kept = ecs_opaques_make(set, templates->count + 1, opaques);
+    if (made < set->draft_count || kept < set->opaque_count) {
+        for (uint32_t i = 0; i < made; i++)
+            ecs_template_row_destroy(world, templates->rows[templates->count + i]);
+        for (uint32_t i = 0; i < kept; i++)
+            ecs_opaque_destroy(world, opaques[i]);
+        return ECS_ERR_MEMORY;
+    }
+    templates->opaque_count += kept;
+    for (uint32_t i = 0; i < set->name_count; i++) {
+        templates->by_text[set->names[i].id / 64] |= UINT64_C(1) << (set->names[i].id % 64);
+        ecs_component_id id;
+        ecs_result result =
+            ecs_component_register(world, set->names[i].name, set->names[i].type, &id);
+        BASE_ASSERT(result == ECS_OK && id == set->names[i].id);
+    }
+    for (uint32_t i = 0; i < set->draft_count; i++) {
+        const ecs_template* template_ = &templates->rows[templates->count]->public;
+        ecs_name_index_add(&templates->index, base_hash64_text(template_->name), template_->id);
+        templates->count++;
+    }
+    for (uint32_t i = 0; i < set->value_count; i++)
+        templates->values[templates->value_count++] = set->values[i];
+    set->value_count = 0;
+    return ECS_OK;
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+// Values in text become values in memory. A list of numbers is read element by element against the
+// field table, so that a p2, a colour and an array inside a struct are the same case; what does not
+// fit its kind exactly is refused, never clamped or cut.
+#include "template/template_set.h"
+
+#include "type/type_registry.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ELEMENT_BYTES = 64 };
+
+bool ecs_text_read_bool(const char* text, bool* value) {
+    static const char* const words[] = {"no",  "false", "off", "0", ///
+                                        "yes", "true",  "on",  "1"};
+    for (uint32_t i = 0; i < BASE_COUNT(words); i++) {
+        if (strcmp(text, words[i]) != 0) continue;
+        *value = i >= BASE_COUNT(words) / 2;
+        return true;
+    }
+    return false;
+}
+
+static const char* const kind_words[ECS_FIELD_KIND_COUNT] = {
+    [ECS_FIELD_BOOL] = "b",  [ECS_FIELD_I8] = "i",    [ECS_FIELD_I16] = "i",
+    [ECS_FIELD_I32] = "i",   [ECS_FIELD_I64] = "i64", [ECS_FIELD_U8] = "u8",
+    [ECS_FIELD_U16] = "u16", [ECS_FIELD_U32] = "u32", [ECS_FIELD_U64] = "u64",
+    [ECS_FIELD_F32] = "r",   [ECS_FIELD_F64] = "r",   [ECS_FIELD_ENTITY] = "eid",
+};
+
+static bool refuse(char* message, const char* what, const char* text) {
+    (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "'%.80s' %s", text, what);
+    return false;
+}
+
+/// 0x and 1 to 16 digits.
+static bool read_hex(const char* text, uint64_t* value) {
+    if (text[0] != '0' || (text[1] != 'x' && text[1] != 'X')) return false;
+    const char* at = text + 2;
+    *value = 0;
+    for (; *at && at - text < 2 + 16; at++) {
+        uint32_t digit = *at >= '0' && *at <= '9'   ? (uint32_t)(*at - '0')
+                         : *at >= 'a' && *at <= 'f' ? (uint32_t)(*at - 'a') + 10
+                         : *at >= 'A' && *at <= 'F' ? (uint32_t)(*at - 'A') + 10
+                                                    : 16;
+        if (digit == 16) return false;
+        *value = *value << 4 | digit;
+    }
+    return *at == '\0' && at > text + 2;
+}
+
+/// Hexadecimal digits spell the bits of a signed number: 0xFFFFFFFF is -1 where 32 bits are held.
+static bool read_hex_signed(const char* text, ecs_field_kind kind, int64_t* value) {
+    uint64_t bits;
+    uint32_t width = 8 * ecs_field_kind_bytes(kind);
+    if (!read_hex(text, &bits) || (width < 64 && bits >> width != 0)) return false;
+    uint64_t sign = UINT64_C(1) << (width - 1);
+    *value = (int64_t)((bits ^ sign) - sign);
+    return true;
+}
+
+static bool read_signed(const char* text, ecs_field_kind kind, void* target, char* message) {
+    int64_t value;
+    uint64_t bits;
+    if (!read_hex_signed(text, kind, &value) && !base_text_parse_i64(text, &value))
+        return refuse(message, read_hex(text, &bits) ? "is out of range" : "is no whole number",
+                      text);
+    int64_t high = kind == ECS_FIELD_I8    ? INT8_MAX
+                   : kind == ECS_FIELD_I16 ? INT16_MAX
+                   : kind == ECS_FIELD_I32 ? INT32_MAX
+                                           : INT64_MAX;
+    if (value > high || value < -high - 1) return refuse(message, "is out of range", text);
+    int8_t i8 = (int8_t)value;
+    int16_t i16 = (int16_t)value;
+    int32_t i32 = (int32_t)value;
+    const void* source = kind == ECS_FIELD_I8    ? (const void*)&i8
+                         : kind == ECS_FIELD_I16 ? (const void*)&i16
+                         : kind == ECS_FIELD_I32 ? (const void*)&i32
+                                                 : (const void*)&value;
+    memcpy(target, source, ecs_field_kind_bytes(kind));
+    return true;
+}
+
+static bool read_unsigned(const char* text, ecs_field_kind kind, void* target, char* message) {
+    uint64_t value;
+    if (!read_hex(text, &value) && !base_text_parse_u64(text, &value))
+        return refuse(message, "is no whole number from 0 up", text);
+    uint32_t bytes = ecs_field_kind_bytes(kind);
+    if (bytes < 8 && value >> (8 * bytes) != 0) return refuse(message, "is out of range", text);
+    uint8_t u8 = (uint8_t)value;
+    uint16_t u16 = (uint16_t)value;
+    uint32_t u32 = (uint32_t)value;
+    const void* source = bytes == 1   ? (const void*)&u8
+                         : bytes == 2 ? (const void*)&u16
+                         : bytes == 4 ? (const void*)&u32
+                                      : (const void*)&value;
+    memcpy(target, source, bytes);
+    return true;
+}
+
+static bool read_real(const char* text, ecs_field_kind kind, void* target, char* message) {
+    double value;
+    if (!base_text_parse_f64(text, &value) || !isfinite(value))
+        return refuse(message, "is no number", text);
+    if (kind == ECS_FIELD_F64) {
+        memcpy(target, &value, sizeof value);
+        return true;
+    }
+    if (fabs(value) > (double)3.402823466e38f) return refuse(message, "is out of range", text);
+    float single = (float)value;
+    memcpy(target, &single, sizeof single);
+    return true;
+}
+
+static bool read_element(const char* text, ecs_field_kind kind, void* target, char* message) {
+    switch (kind) {
+    case ECS_FIELD_BOOL: {
+        bool value;
+        if (!ecs_text_read_bool(text, &value))
+            return refuse(message, "is neither yes nor no", text);
+        memcpy(target, &value, 1);
+        return true;
+    }
+    case ECS_FIELD_I8:
+    case ECS_FIELD_I16:
+    case ECS_FIELD_I32:
+    case ECS_FIELD_I64:
+        return read_signed(text, kind, target, message);
+    case ECS_FIELD_U8:
+    case ECS_FIELD_U16:
+    case ECS_FIELD_U32:
+    case ECS_FIELD_U64:
+        return read_unsigned(text, kind, target, message);
+    case ECS_FIELD_F32:
+    case ECS_FIELD_F64:
+        return read_real(text, kind, target, message);
+    case ECS_FIELD_ENTITY: {
+        if (strcmp(text, "0") != 0 && strcmp(text, "none") != 0)
+            return refuse(message, "names an entity: a default can only be 0 or none", text);
+        ecs_entity entity = ECS_ENTITY_NONE;
+        memcpy(target, &entity, sizeof entity);
+        return true;
+    }
+    case ECS_FIELD_KIND_COUNT:
+        break;
+    }
+    BASE_ASSERT(kind != ECS_FIELD_KIND_COUNT);
+    return false;
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/// The next element of a list into `element`. A matrix may use brackets and blanks instead of commas.
+/// @return false at the end; `*fault` for an element that is empty or too long.
+static bool next_element(const char** at, bool is_matrix, char* element, const char** fault) {
+    const char* c = *at;
+    while (is_blank(*c) || (is_matrix && *c && strchr("[],", *c)))
+        c++;
+    if (is_matrix && *c == '\0') return false;
+    const char* start = c;
+    while (*c && *c != ',' && !(is_matrix && (is_blank(*c) || *c == '[' || *c == ']')))
+        c++;
+    const char* end = c;
+    while (end > start && is_blank(end[-1]))
+        end--;
+    size_t size = (size_t)(end - start);
+    if (size == 0) *fault = "a number is missing";
+    if (size >= ELEMENT_BYTES) *fault = "a number is too long";
+    if (*fault) return false;
+    memcpy(element, start, size);
+    element[size] = '\0';
+    *at = c;
+    return true;
+}
+
+typedef struct element_list {
+    const char* at;
+    bool is_matrix;
+    uint32_t count;
+} element_list;
+
+static bool read_next(element_list* list, ecs_field_kind kind, void* target, uint32_t needed,
+                      char* message) {
+    char element[ELEMENT_BYTES];
+    const char* fault = NULL;
+    // Behind an element stands a comma or the end.
+    if (list->count && !list->is_matrix && *list->at == '\0') {
+        (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "%u values are needed, not %u",
+                               needed, list->count);
+        return false;
+    }
+    if (list->count && !list->is_matrix) list->at++;
+    if (!next_element(&list->at, list->is_matrix, element, &fault)) {
+        if (fault)
+            (void)base_text_copy(message, ECS_VALUE_MESSAGE_BYTES, fault);
+        else
+            (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "%u values are needed, not %u",
+                                   needed, list->count);
+        return false;
+    }
+    list->count++;
+    return read_element(element, kind, target, message);
+}
+
+static bool list_ends(element_list* list, uint32_t needed, char* message) {
+    while (is_blank(*list->at) || (list->is_matrix && *list->at == ']'))
+        list->at++;
+    if (*list->at == '\0') return true;
+    (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "%u values are needed, not more",
+                           needed);
+    return false;
+}
+
+static bool read_elements(element_list* list, const ecs_field* field, void* value, uint32_t needed,
+                          char* message) {
+    uint32_t bytes = ecs_field_kind_bytes(field->kind);
+    for (uint32_t i = 0; i < field->count; i++) {
+        uint8_t* target = (uint8_t*)value + field->offset + (size_t)i * bytes;
+        if (!read_next(list, field->kind, target, needed, message)) return false;
+    }
+    return true;
+}
+
+static uint32_t count_commas(const char* text) {
+    uint32_t count = 0;
+    for (; *text; text++)
+        count += *text == ',';
+    return count;
+}
+
+bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context, const char* text,
+                           void* value, char* message) {
+    BASE_ASSERT(type->id <= ECS_BUILTIN_COUNT);
+    if (type->id == ECS_BUILTIN_T) {
+        size_t size = strlen(text);
+        if (size > ECS_STRING_BYTES_MAX) {
+            (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES,
+                                   "the text has %zu bytes, at most %u are allowed", size,
+                                   ECS_STRING_BYTES_MAX);
+            return false;
+        }
+        if (ecs_string_set(context->allocator, value, text, (uint32_t)size)) return true;
+        (void)base_text_copy(message, ECS_VALUE_MESSAGE_BYTES, "out of memory");
+        return false;
+    }
+    if (type->id == ECS_BUILTIN_TAG) {
+        bool is_there;
+        if (ecs_text_read_bool(text, &is_there) && is_there) return true;
+        return refuse(message, "is no value of a tag: it is there (yes) or left out", text);
+    }
+    uint32_t needed = 0;
+    for (uint32_t i = 0; i < type->field_count; i++)
+        needed += type->fields[i].count;
+    element_list list = {.at = text, .is_matrix = type->id == ECS_BUILTIN_M};
+    char opaque_color[ELEMENT_BYTES * 4];
+    if (type->id == ECS_BUILTIN_C && count_commas(text) == 2 &&
+        base_text_format(opaque_color, sizeof opaque_color, "%s,255", text))
+        list.at = opaque_color;
+    for (uint32_t i = 0; i < type->field_count; i++)
+        if (!read_elements(&list, &type->fields[i], value, needed, message)) return false;
+    return list_ends(&list, needed, message);
+}
+
+/// May a field of this kind be written as this built-in type? A scalar type also spells arrays.
+static bool spelling_fits(const ecs_field* field, ecs_type_id spelling) {
+    bool is_real = field->kind == ECS_FIELD_F32 || field->kind == ECS_FIELD_F64;
+    bool is_int = field->kind >= ECS_FIELD_I8 && field->kind <= ECS_FIELD_I32;
+    switch (spelling) {
+    case ECS_BUILTIN_B:
+        return field->kind == ECS_FIELD_BOOL;
+    case ECS_BUILTIN_I:
+        return is_int;
+    case ECS_BUILTIN_I64:
+        return field->kind == ECS_FIELD_I64;
+    case ECS_BUILTIN_U8:
+        return field->kind == ECS_FIELD_U8;
+    case ECS_BUILTIN_U16:
+        return field->kind == ECS_FIELD_U16;
+    case ECS_BUILTIN_U32:
+        return field->kind == ECS_FIELD_U32;
+    case ECS_BUILTIN_U64:
+        return field->kind == ECS_FIELD_U64;
+    case ECS_BUILTIN_R:
+        return is_real;
+    case ECS_BUILTIN_P2:
+    case ECS_BUILTIN_P3:
+    case ECS_BUILTIN_P4:
+        return is_real && field->count == (uint32_t)spelling - ECS_BUILTIN_P2 + 2u;
+    case ECS_BUILTIN_IP2:
+    case ECS_BUILTIN_IP3:
+    case ECS_BUILTIN_IP4:
+        return is_int && field->count == (uint32_t)spelling - ECS_BUILTIN_IP2 + 2u;
+    case ECS_BUILTIN_C:
+        return field->kind == ECS_FIELD_U8 && field->count == 4;
+    case ECS_BUILTIN_M:
+        return is_real && field->count == 12;
+    case ECS_BUILTIN_EID:
+        return field->kind == ECS_FIELD_ENTITY;
+    default:
+        return false;
+    }
+}
+
+bool ecs_text_read_field(const ecs_field* field, ecs_type_id spelling, const char* text,
+                         void* value, char* message) {
+    if (!spelling_fits(field, spelling)) {
+        bool is_real = field->kind == ECS_FIELD_F32 || field->kind == ECS_FIELD_F64;
+        bool is_int = field->kind >= ECS_FIELD_I8 && field->kind <= ECS_FIELD_I32;
+        bool is_vector = (is_real || is_int) && field->count >= 2 && field->count <= 4;
+        const char* vector = is_real ? "p" : "ip";
+        if (is_vector)
+            (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "it is written as %s%u",
+                                   vector, field->count);
+        else
+            (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "it is written as %s",
+                                   kind_words[field->kind]);
+        return false;
+    }
+    element_list list = {.at = text, .is_matrix = spelling == ECS_BUILTIN_M};
+    return read_elements(&list, field, value, field->count, message) &&
+           list_ends(&list, field->count, message);
+}

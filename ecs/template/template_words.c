@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// The words of the language itself: flags, tags and quantisation, where a component or a group says
+// them, and what is said about words that mean nothing.
+#include "template/template_bind.h"
+
+#include "world/world_internal.h"
+
+#include "base/text.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void ecs_bind_fault(ecs_bind_pass* binder, uint32_t line, const char* format, ...) {
+    char message[BASE_REPORT_BYTES_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    ecs_template_set_fault(binder->set, binder->text->file, line, "%s", message);
+}
+
+bool ecs_bind_has_type(ecs_bind_pass* binder, const ecs_text_node* node, const char* type) {
+    if (!node->is_block && strcmp(type_of(binder, node), type) == 0) return true;
+    ecs_bind_fault(binder, node->line, "'%s' is written %s:%s=...", name_of(binder, node),
+                   name_of(binder, node), type);
+    return false;
+}
+
+bool ecs_bind_check_name(ecs_bind_pass* binder, const char* name, uint32_t line, const char* what) {
+    if (name[0] == '_') {
+        ecs_bind_fault(binder, line, "%s '%.80s': names that begin with '_' belong to the language",
+                       what, name);
+        return false;
+    }
+    if (ecs_name_is_valid(name)) return true;
+    ecs_bind_fault(binder, line, "%s '%.80s': a name is 1 to %u of A-Z a-z 0-9 _ . -", what, name,
+                   ECS_NAME_BYTES_MAX - 1);
+    return false;
+}
+
+bool ecs_bind_check_tags(ecs_bind_pass* binder, const ecs_text_node* node) {
+    if (!ecs_bind_has_type(binder, node, "t")) return false;
+    const char* tags = value_of(binder, node);
+    if (strlen(tags) >= ECS_TEXT_TAGS_BYTES_MAX) {
+        ecs_bind_fault(binder, node->line, "a list of tags has at most %u bytes",
+                       ECS_TEXT_TAGS_BYTES_MAX - 1);
+        return false;
+    }
+    while (*tags) {
+        size_t size = strcspn(tags, ",; \t");
+        char tag[ECS_NAME_BYTES_MAX] = {0};
+        if (size < sizeof tag) memcpy(tag, tags, size);
+        if (size && !ecs_name_is_valid(tag)) {
+            ecs_bind_fault(binder, node->line, "'%.80s' is no list of tags", tags);
+            return false;
+        }
+        tags += size;
+        tags += strspn(tags, ",; \t");
+    }
+    return true;
+}
+
+static void read_flag(ecs_bind_pass* binder, const ecs_text_node* node, uint8_t flag,
+                      ecs_bind_scope* scope) {
+    bool is_set;
+    if (!ecs_bind_has_type(binder, node, "b")) return;
+    if (!ecs_text_read_bool(value_of(binder, node), &is_set)) {
+        ecs_bind_fault(binder, node->line, "%s: '%.80s' is neither yes nor no",
+                       name_of(binder, node), value_of(binder, node));
+        return;
+    }
+    scope->stated |= flag;
+    scope->flags = (uint8_t)(is_set ? scope->flags | flag : scope->flags & ~flag);
+}
+
+static void read_bound(ecs_bind_pass* binder, const ecs_text_node* node, double* target,
+                       bool* has) {
+    const char* type = type_of(binder, node);
+    if (strcmp(type, "i") != 0 && !ecs_bind_has_type(binder, node, "r")) return;
+    double value;
+    if (!base_text_parse_f64(value_of(binder, node), &value) || !isfinite(value)) {
+        ecs_bind_fault(binder, node->line, "%s: '%.80s' is no number", name_of(binder, node),
+                       value_of(binder, node));
+        return;
+    }
+    *target = value;
+    *has = true;
+}
+
+static void read_teleport(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope) {
+    double distance = 0;
+    bool has = false;
+    read_bound(binder, node, &distance, &has);
+    if (!has) return;
+    if (!(distance >= 0 && distance <= FLT_MAX)) {
+        ecs_bind_fault(binder, node->line, "_teleport: '%.80s' is no distance",
+                       value_of(binder, node));
+        return;
+    }
+    scope->teleport = (float)distance;
+    scope->has_teleport = true;
+}
+
+/// "" of `_integral` takes back what is inherited, as "public" of `_visible` does.
+static const char* read_name(ecs_bind_pass* binder, const ecs_text_node* node, bool may_be_empty,
+                             const char* before) {
+    if (!ecs_bind_has_type(binder, node, "t")) return before;
+    const char* name = value_of(binder, node);
+    if (ecs_name_is_valid(name) || (may_be_empty && !*name)) return name;
+    ecs_bind_fault(binder, node->line, "%s: '%.80s' is no name", name_of(binder, node), name);
+    return before;
+}
+
+void ecs_bind_priority(ecs_bind_pass* binder, const ecs_text_node* node, uint32_t* priority) {
+    if (!ecs_bind_has_type(binder, node, "i")) return;
+    int64_t value;
+    if (!base_text_parse_i64(value_of(binder, node), &value) || value < 1 ||
+        value > ECS_PRIORITY_MAX) {
+        ecs_bind_fault(binder, node->line, "_priority: '%.80s' is no whole number from 1 to %u",
+                       value_of(binder, node), ECS_PRIORITY_MAX);
+        return;
+    }
+    *priority = (uint32_t)value;
+}
+
+static void read_bits(ecs_bind_pass* binder, const ecs_text_node* node, ecs_quant_draft* quant) {
+    if (!ecs_bind_has_type(binder, node, "i")) return;
+    if (!base_text_parse_i64(value_of(binder, node), &quant->bits)) {
+        ecs_bind_fault(binder, node->line, "_bits: '%.80s' is no whole number",
+                       value_of(binder, node));
+        return;
+    }
+    quant->has_bits = true;
+}
+
+/// @return false when the statement is none of these.
+bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope) {
+    const char* name = name_of(binder, node);
+    if (node->is_block || name[0] != '_') return false;
+    if (strcmp(name, "_track") == 0)
+        read_flag(binder, node, ECS_COMPONENT_TRACKED, scope);
+    else if (strcmp(name, "_replicate") == 0)
+        read_flag(binder, node, ECS_COMPONENT_REPLICATED, scope);
+    else if (strcmp(name, "_interpolate") == 0)
+        read_flag(binder, node, ECS_COMPONENT_INTERPOLATED, scope);
+    else if (strcmp(name, "_rotation") == 0)
+        read_flag(binder, node, ECS_SLOT_ROTATION, scope);
+    else if (strcmp(name, "_visible") == 0)
+        scope->visible = read_name(binder, node, false, scope->visible);
+    else if (strcmp(name, "_integral") == 0)
+        scope->integral = read_name(binder, node, true, scope->integral);
+    else if (strcmp(name, "_teleport") == 0)
+        read_teleport(binder, node, scope);
+    else if (strcmp(name, "_min") == 0)
+        read_bound(binder, node, &scope->quant.min, &scope->quant.has_min);
+    else if (strcmp(name, "_max") == 0)
+        read_bound(binder, node, &scope->quant.max, &scope->quant.has_max);
+    else if (strcmp(name, "_step") == 0)
+        read_bound(binder, node, &scope->quant.step, &scope->quant.has_step);
+    else if (strcmp(name, "_bits") == 0)
+        read_bits(binder, node, &scope->quant);
+    else if (strcmp(name, "_tags") == 0)
+        scope->tags = ecs_bind_check_tags(binder, node) ? value_of(binder, node) : scope->tags;
+    else
+        return false;
+    return true;
+}
+
+bool ecs_bind_is_scope_word(const char* name) {
+    static const char* const words[] = {"_track", "_replicate", "_interpolate", "_teleport",
+                                        "_tags",  "_min",       "_max",         "_step",
+                                        "_bits",  "_visible",   "_integral",    "_rotation"};
+    for (uint32_t i = 0; i < BASE_COUNT(words); i++)
+        if (strcmp(name, words[i]) == 0) return true;
+    return false;
+}
+
+/// What editors and other engines keep in the same files: said of a template or a component, and of no
+/// effect on a world.
+bool ecs_bind_is_remark(const char* name) {
+    static const char* const words[] = {"_info",
+                                        "_hide",
+                                        "_hidden",
+                                        "_deps",
+                                        "_skipInitialReplication",
+                                        "_ignoreInitialReplication"};
+    for (uint32_t i = 0; i < BASE_COUNT(words); i++)
+        if (strcmp(name, words[i]) == 0) return true;
+    return false;
+}
+
+const char* ecs_bind_type_name(const char* name) {
+    if (strcmp(name, "i32") == 0) return "i";
+    return strcmp(name, "list<i32>") == 0 ? "list<i>" : name;
+}
+
+bool ecs_bind_spells(const char* type, const char* spelling) {
+    static const char* const whole[] = {"i", "i64", "u8", "u16", "u32", "u64", "eid"};
+    type = ecs_bind_type_name(type);
+    spelling = ecs_bind_type_name(spelling);
+    if (strcmp(type, spelling) == 0) return true;
+    if (strcmp(spelling, "i") != 0 && strcmp(spelling, "i64") != 0) return false;
+    for (uint32_t i = 0; i < BASE_COUNT(whole); i++)
+        if (strcmp(type, whole[i]) == 0) return true;
+    return false;
+}
+
+const char* ecs_bind_value_text(const char* type, const char* spelling, const char* text) {
+    if (strcmp(type, spelling) == 0 || strcmp(text, "-1") != 0) return text;
+    if (strcmp(type, "u8") == 0) return "0xFF";
+    if (strcmp(type, "u16") == 0) return "0xFFFF";
+    if (strcmp(type, "u32") == 0) return "0xFFFFFFFF";
+    return strcmp(type, "u64") == 0 ? "0xFFFFFFFFFFFFFFFF" : text;
+}
+
+void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node) {
+    static const char* const words[] = {
+        "_extends", "_use",       "_tracked",     "_replicated", "_tags",    "_singleton", "_group",
+        "_track",   "_replicate", "_interpolate", "_teleport",   "_min",     "_max",       "_step",
+        "_bits",    "_visible",   "_integral",    "_rotation",   "_priority"};
+    const char* near = base_text_nearest(name_of(binder, node), words, BASE_COUNT(words));
+    ecs_bind_fault(binder, node->line, "'%.80s' means nothing here%s%s%s", name_of(binder, node),
+                   near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}

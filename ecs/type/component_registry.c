@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Names of components. A name has one type in a world, whoever speaks of it: template, system, module.
+// Ids are given in the order of registration, so the same files give the same ids everywhere.
+#include "type/type_registry.h"
+
+#include "world/world_internal.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/text.h"
+
+#include <string.h>
+
+ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, uint64_t name_hash) {
+    uint32_t cursor = 0;
+    for (;;) {
+        uint32_t id = ecs_name_index_next(&world->types.component_names, name_hash, &cursor);
+        if (id == 0 || strcmp(world->types.components[id - 1].name, name) == 0)
+            return (ecs_component_id)id;
+    }
+}
+
+ecs_result ecs_component_register(ecs_world* world, const char* name, ecs_type_id type,
+                                  ecs_component_id* id) {
+    BASE_ASSERT(world && name);
+    if (id) *id = ECS_COMPONENT_NONE;
+    if (world->is_sealed) return ECS_ERR_SEALED;
+    if (!ecs_type_get(world, type) || !ecs_name_is_valid(name)) return ECS_ERR_UNKNOWN;
+    ecs_types* types = &world->types;
+    uint64_t hash = base_hash64_text(name);
+    ecs_component_id found = ecs_component_seek(world, name, hash);
+    if (found != ECS_COMPONENT_NONE) {
+        if (types->components[found - 1].type != type) return ECS_ERR_TYPE;
+        if (id) *id = found;
+        return ECS_OK;
+    }
+    if (types->component_count == ECS_COMPONENTS_MAX) return ECS_ERR_FULL;
+    ecs_component* component = &types->components[types->component_count++];
+    component->id = (ecs_component_id)types->component_count;
+    component->type = type;
+    component->name_hash = hash;
+    (void)base_text_copy(component->name, sizeof component->name, name);
+    ecs_name_index_add(&types->component_names, hash, component->id);
+    if (id) *id = component->id;
+    return ECS_OK;
+}
+
+ecs_component_id ecs_component_find(ecs_world* world, const char* name) {
+    BASE_ASSERT(world && name);
+    world->counters.name_lookups++;
+    return ecs_component_seek(world, name, base_hash64_text(name));
+}
+
+const ecs_component* ecs_component_get(const ecs_world* world, ecs_component_id id) {
+    if (id == ECS_COMPONENT_NONE || id > world->types.component_count) return NULL;
+    return &world->types.components[id - 1];
+}
+
+uint32_t ecs_component_count(const ecs_world* world) {
+    return world->types.component_count;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// Values as text for dumps, logs and the inspector: what a datablock would say, without spaces, so that
+// a line of key=value stays one. Floats come out shortest that read back as the same bits.
+#include "type/container.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct writer {
+    char* target;
+    size_t capacity;
+    size_t size;
+    bool is_cut;
+} writer;
+
+static void put_text(writer* out, const char* text) {
+    for (; *text; text++) {
+        if (out->size + 1 >= out->capacity) {
+            out->is_cut = true;
+            break;
+        }
+        out->target[out->size++] = *text;
+    }
+    out->target[out->size] = '\0';
+}
+
+static void put_float(writer* out, double value, bool is_single) {
+    char text[40];
+    for (int digits = is_single ? 6 : 15; digits <= (is_single ? 9 : 17); digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, value);
+        const char* next;
+        double back = base_text_read_f64(text, text + strlen(text), &next);
+        if (is_single ? (float)back == (float)value : back == value) break;
+    }
+    put_text(out, text);
+}
+
+static void put_signed(writer* out, int64_t value) {
+    char text[24];
+    (void)snprintf(text, sizeof text, "%" PRId64, value);
+    put_text(out, text);
+}
+
+static void put_unsigned(writer* out, uint64_t value) {
+    char text[24];
+    (void)snprintf(text, sizeof text, "%" PRIu64, value);
+    put_text(out, text);
+}
+
+static void put_entity(writer* out, ecs_entity entity) {
+    if (entity == ECS_ENTITY_NONE) {
+        put_text(out, "none");
+        return;
+    }
+    put_unsigned(out, ecs_entity_index(entity));
+    put_text(out, ":");
+    put_unsigned(out, ecs_entity_generation(entity));
+}
+
+// Each case copies out of memory that may be a column: the value's type is what the kind says.
+static void put_element(writer* out, ecs_field_kind kind, const uint8_t* source) {
+    union {
+        int8_t i8;
+        int16_t i16;
+        int32_t i32;
+        int64_t i64;
+        uint8_t u8;
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64;
+        float f32;
+        double f64;
+    } value;
+    memcpy(&value, source, ecs_field_kind_bytes(kind));
+    switch (kind) {
+    case ECS_FIELD_BOOL:
+        put_text(out, value.u8 ? "yes" : "no");
+        return;
+    case ECS_FIELD_I8:
+        put_signed(out, value.i8);
+        return;
+    case ECS_FIELD_I16:
+        put_signed(out, value.i16);
+        return;
+    case ECS_FIELD_I32:
+        put_signed(out, value.i32);
+        return;
+    case ECS_FIELD_I64:
+        put_signed(out, value.i64);
+        return;
+    case ECS_FIELD_U8:
+        put_unsigned(out, value.u8);
+        return;
+    case ECS_FIELD_U16:
+        put_unsigned(out, value.u16);
+        return;
+    case ECS_FIELD_U32:
+        put_unsigned(out, value.u32);
+        return;
+    case ECS_FIELD_U64:
+        put_unsigned(out, value.u64);
+        return;
+    case ECS_FIELD_F32:
+        put_float(out, (double)value.f32, true);
+        return;
+    case ECS_FIELD_F64:
+        put_float(out, value.f64, false);
+        return;
+    case ECS_FIELD_ENTITY:
+        put_entity(out, value.u32);
+        return;
+    case ECS_FIELD_KIND_COUNT:
+        break;
+    }
+    BASE_ASSERT(kind != ECS_FIELD_KIND_COUNT);
+}
+
+static void put_field(writer* out, const ecs_field* field, const uint8_t* value) {
+    uint32_t bytes = ecs_field_kind_bytes(field->kind);
+    for (uint32_t i = 0; i < field->count && !out->is_cut; i++) {
+        if (i) put_text(out, ",");
+        put_element(out, field->kind, value + field->offset + (size_t)i * bytes);
+    }
+}
+
+/// Quoted and escaped: whatever a player calls himself, it stays one line.
+static void put_string(writer* out, const ecs_string* string) {
+    put_text(out, "\"");
+    for (uint32_t i = 0; i < string->size && !out->is_cut; i++) {
+        unsigned char c = (unsigned char)string->data[i];
+        char text[8] = {(char)c};
+        if (c == '"' || c == '\\')
+            (void)snprintf(text, sizeof text, "\\%c", c);
+        else if (c <= 0x20 || c == 0x7F)
+            (void)snprintf(text, sizeof text, "\\x%02x", c);
+        put_text(out, text);
+    }
+    put_text(out, "\"");
+}
+
+static void put_value(writer* out, const ecs_type* type, const void* value);
+
+/// A name as it is, or quoted when it is no word.
+static void put_name(writer* out, const ecs_member* member) {
+    if (ecs_name_is_valid(member->name)) {
+        put_text(out, member->name);
+        return;
+    }
+    put_string(out, &(ecs_string){.data = member->name, .size = member->name_bytes});
+}
+
+/// [1,2;3,4] of a list, [t="a";i=1] of an array, {name:t="a"} of an object.
+static void put_container(writer* out, const ecs_child_body* body, bool is_object) {
+    put_text(out, is_object ? "{" : "[");
+    for (uint32_t i = 0; body && i < body->count && !out->is_cut; i++) {
+        const ecs_type* type = ecs_builtin_type((ecs_type_id)ecs_child_item_type(body, i));
+        if (i) put_text(out, ";");
+        if (is_object) {
+            put_name(out, ecs_child_member(body, i));
+            put_text(out, ":");
+        }
+        if (!ecs_child_is_list(body->type)) {
+            put_text(out, type->name);
+            put_text(out, "=");
+        }
+        put_value(out, type, ecs_child_item(body, i));
+    }
+    put_text(out, is_object ? "}" : "]");
+}
+
+static void put_value(writer* out, const ecs_type* type, const void* value) {
+    if (type->id == ECS_BUILTIN_T) {
+        put_string(out, value);
+        return;
+    }
+    if (type->id > ECS_BUILTIN_TAG && type->id < ECS_BUILTIN_END) {
+        put_container(out, ecs_child_body_of(value), type->id == ECS_BUILTIN_OBJECT);
+        return;
+    }
+    bool is_struct = type->id > ECS_BUILTIN_COUNT;
+    if (is_struct) put_text(out, "{");
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        if (i) put_text(out, is_struct ? ";" : ",");
+        if (is_struct) {
+            put_text(out, type->fields[i].name);
+            put_text(out, "=");
+        }
+        put_field(out, &type->fields[i], value);
+    }
+    if (is_struct) put_text(out, "}");
+}
+
+bool ecs_type_format(const ecs_type* type, const void* value, char* target, size_t target_bytes) {
+    BASE_ASSERT(type && target && target_bytes > 0);
+    writer out = {.target = target, .capacity = target_bytes};
+    target[0] = '\0';
+    put_value(&out, type, ecs_type_object(type, value));
+    return !out.is_cut;
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// The registry of types. A description is checked once, copied, its fields sorted by offset; after
+// that everybody may trust it: fields lie inside the struct, do not overlap and are aligned, names are
+// short and valid. Arrays are made at their limit so that no pointer into them ever moves.
+//
+// Whoever registers types is our own code, but the checks answer with ECS_ERR_TYPE and do not assert:
+// a module is loaded at run time and `shoal-server check` wants to say what is wrong with it.
+#include "type/type_registry.h"
+
+#include "world/world_internal.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+const uint8_t ecs_field_kind_table[ECS_FIELD_KIND_COUNT] = {
+    [ECS_FIELD_BOOL] = 1, [ECS_FIELD_I8] = 1,  [ECS_FIELD_I16] = 2, [ECS_FIELD_I32] = 4,
+    [ECS_FIELD_I64] = 8,  [ECS_FIELD_U8] = 1,  [ECS_FIELD_U16] = 2, [ECS_FIELD_U32] = 4,
+    [ECS_FIELD_U64] = 8,  [ECS_FIELD_F32] = 4, [ECS_FIELD_F64] = 8, [ECS_FIELD_ENTITY] = 4,
+};
+
+uint32_t ecs_field_kind_bytes(ecs_field_kind kind) {
+    BASE_ASSERT((unsigned)kind < ECS_FIELD_KIND_COUNT);
+    return ecs_field_kind_table[kind];
+}
+
+bool ecs_name_is_valid(const char* name) {
+    size_t size = 0;
+    for (; name[size]; size++) {
+        char c = name[size];
+        bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!is_word && c != '_' && c != '.' && c != '-') return false;
+        if (size + 1 >= ECS_NAME_BYTES_MAX) return false;
+    }
+    return size > 0;
+}
+
+bool ecs_quant_is_valid(const ecs_quant* quant, ecs_field_kind kind) {
+    if (quant->bits == 0) return true;
+    if (kind == ECS_FIELD_BOOL || kind == ECS_FIELD_ENTITY) return false;
+    uint32_t bits = 8 * ecs_field_kind_bytes(kind);
+    if (quant->bits > 32 || quant->bits > bits) return false;
+    if (!isfinite(quant->min) || !isfinite(quant->step) || !(quant->step > 0)) return false;
+    if (kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64) {
+        double top = quant->min + quant->step * (double)((UINT64_C(1) << quant->bits) - 1);
+        double limit = kind == ECS_FIELD_F32 ? 3.402823466e38 : 1.7976931348623157e308;
+        return quant->min >= -limit && top <= limit;
+    }
+    // Integers: whole numbers, and the smallest one is a value of the kind.
+    if (quant->step != 1) return false;
+    bool is_signed = kind >= ECS_FIELD_I8 && kind <= ECS_FIELD_I64;
+    double high =
+        is_signed ? (double)(UINT64_C(1) << (bits - 1)) : 2 * (double)(UINT64_C(1) << (bits - 1));
+    double low = is_signed ? -high : 0;
+    if (quant->min < low || quant->min >= high) return false;
+    return quant->min < 0 ? (double)(int64_t)quant->min == quant->min
+                          : (double)(uint64_t)quant->min == quant->min;
+}
+
+static bool field_is_valid(const ecs_field* field, uint32_t struct_bytes) {
+    if (!field->name || !ecs_name_is_valid(field->name)) return false;
+    if ((unsigned)field->kind >= ECS_FIELD_KIND_COUNT || field->count == 0) return false;
+    uint32_t bytes = ecs_field_kind_bytes(field->kind);
+    if (field->offset % bytes != 0 || field->offset > struct_bytes) return false;
+    if (field->count > (struct_bytes - field->offset) / bytes) return false;
+    return ecs_quant_is_valid(&field->quant, field->kind);
+}
+
+/// Why functions are refused; NULL: they are not.
+static const char* ops_fault(const ecs_type_desc* desc, uint32_t flags) {
+    const ecs_type_ops* ops = desc->ops;
+    if (!ops) return NULL;
+    if (!ops->create || !ops->destroy) return "functions need at least create and destroy";
+    if ((ops->write == NULL) != (ops->read == NULL)) return "write and read come together";
+    if (ops->reset && !(flags & ECS_TYPE_BOXED)) return "reset is for boxed types";
+    return NULL;
+}
+
+static const char* fields_fault(const ecs_type_desc* desc) {
+    if (desc->field_count > ECS_FIELDS_MAX) return "it has more than ECS_FIELDS_MAX fields";
+    for (uint32_t i = 0; i < desc->field_count; i++) {
+        if (!field_is_valid(&desc->fields[i], desc->size)) return "a field makes no sense";
+        for (uint32_t j = 0; j < i; j++)
+            if (strcmp(desc->fields[i].name, desc->fields[j].name) == 0)
+                return "two fields have the same name";
+    }
+    return NULL;
+}
+
+/// Why a description is refused; NULL: it is not.
+static const char* desc_fault(const ecs_type_desc* desc, uint32_t flags) {
+    if (!ecs_name_is_valid(desc->name)) return "its name is no name";
+    const char* fault = ops_fault(desc, flags);
+    if (fault) return fault;
+    bool is_boxed = flags & ECS_TYPE_BOXED;
+    if (flags & ~(uint32_t)ECS_TYPE_BOXED) return "it has an unknown flag";
+    if (!is_boxed && desc->size > ECS_TYPE_BYTES_MAX)
+        return "it is larger than 65536 bytes: register it boxed (ECS_TYPE_BOXED)";
+    if (is_boxed && desc->size > ECS_BOXED_BYTES_MAX) return "it is larger than 16 MiB";
+    if (desc->size == 0 && (desc->field_count > 0 || desc->ops || is_boxed))
+        return "a tag (size 0) has no fields, no functions and no box";
+    if (desc->size == 0) return NULL;
+    if (desc->field_count == 0 && !desc->ops) return "it has neither fields nor functions";
+    if (desc->align == 0 || desc->align > 64 || (desc->align & (desc->align - 1)) != 0)
+        return "its alignment is no power of two up to 64";
+    if (desc->size % desc->align != 0) return "its size is no multiple of its alignment";
+    return fields_fault(desc);
+}
+
+static uint32_t field_end(const ecs_field* field) {
+    return field->offset + field->count * ecs_field_kind_bytes(field->kind);
+}
+
+/// Fields by rising offset, names behind them, in one block. NULL without memory.
+static ecs_field* copy_fields(const base_allocator* allocator, const ecs_type_desc* desc) {
+    size_t bytes = desc->field_count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX);
+    ecs_field* fields = base_allocate_zero(allocator, bytes);
+    if (!fields) return NULL;
+    char* names = (char*)(fields + desc->field_count);
+    for (uint32_t i = 0; i < desc->field_count; i++) {
+        ecs_field field = desc->fields[i];
+        (void)base_text_copy(names, ECS_NAME_BYTES_MAX, field.name);
+        field.name = names;
+        names += ECS_NAME_BYTES_MAX;
+        uint32_t at = i;
+        for (; at > 0 && fields[at - 1].offset > field.offset; at--)
+            fields[at] = fields[at - 1];
+        fields[at] = field;
+    }
+    return fields;
+}
+
+static void release_fields(const base_allocator* allocator, const ecs_field* fields,
+                           uint32_t count) {
+    base_release(allocator, (void*)(uintptr_t)fields,
+                 count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX));
+}
+
+static uint64_t layout_hash_of(const ecs_type* type) {
+    uint64_t hash = base_hash64_mix(type->object_size, type->field_count);
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        hash = base_hash64_mix(hash, base_hash64_text(field->name));
+        hash = base_hash64_mix(hash, (uint64_t)field->kind << 32 | field->count);
+        hash = base_hash64_mix(hash, field->offset);
+    }
+    return hash;
+}
+
+static ecs_result refuse(const base_reporter* reporter, const ecs_type_desc* desc,
+                         const char* fault) {
+    base_report(reporter, NULL, 0, "type '%.80s' is refused: %s", desc->name, fault);
+    return ECS_ERR_TYPE;
+}
+
+ecs_result ecs_type_register(ecs_world* world, const ecs_type_desc* desc, ecs_type_id* id) {
+    return ecs_type_register_as(world, desc, 0, NULL, id);
+}
+
+/// A boxed type's functions as storage sees them: there are some, so it is not plain.
+static const ecs_type_ops boxed_plain_ops = {0};
+
+/// Do sorted fields overlap? `*is_dense` becomes false where bytes lie between them.
+static bool are_apart(const ecs_field* fields, const ecs_type_desc* desc, bool* is_dense) {
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < desc->field_count; i++) {
+        if (fields[i].offset < end) return false;
+        *is_dense = *is_dense && fields[i].offset == end;
+        end = field_end(&fields[i]);
+    }
+    *is_dense = *is_dense && end == desc->size;
+    return true;
+}
+
+ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t flags,
+                        const base_reporter* reporter, ecs_type_id* id) {
+    ecs_types* types = &world->types;
+    bool is_boxed = flags & ECS_TYPE_BOXED;
+    bool is_dense = desc->ops == NULL;
+    ecs_field* fields = NULL;
+    if (desc->field_count) {
+        fields = copy_fields(world->allocator, desc);
+        if (!fields) return ECS_ERR_MEMORY;
+        if (!are_apart(fields, desc, &is_dense)) {
+            release_fields(world->allocator, fields, desc->field_count);
+            return refuse(reporter, desc, "two fields overlap");
+        }
+    }
+    ecs_box* box = NULL;
+    if (is_boxed) {
+        box = ecs_box_create(world->allocator, desc->ops, desc->size, desc->align);
+        if (!box) {
+            release_fields(world->allocator, fields, desc->field_count);
+            return ECS_ERR_MEMORY;
+        }
+    }
+    ecs_type* type = &types->types[types->type_count];
+    *type = (ecs_type){.id = (ecs_type_id)(types->type_count + 1),
+                       .size = is_boxed ? (uint32_t)sizeof(void*) : desc->size,
+                       .align = desc->size ? desc->align : 1,
+                       .field_count = desc->field_count,
+                       .fields = fields,
+                       .ops = is_boxed && !desc->ops ? &boxed_plain_ops : desc->ops,
+                       .is_dense = is_dense,
+                       .object_size = desc->size,
+                       .box = box};
+    if (is_boxed) type->align = _Alignof(void*);
+    (void)base_text_copy(type->name, sizeof type->name, desc->name);
+    type->layout_hash = layout_hash_of(type);
+    types->type_count++;
+    if (id) *id = type->id;
+    return ECS_OK;
+}
+
+ecs_result ecs_type_register_as(ecs_world* world, const ecs_type_desc* desc, uint32_t flags,
+                                const base_reporter* reporter, ecs_type_id* id) {
+    BASE_ASSERT(world && desc && desc->name);
+    BASE_ASSERT(desc->field_count == 0 || desc->fields);
+    if (id) *id = ECS_TYPE_NONE;
+    if (world->is_sealed) return ECS_ERR_SEALED;
+    const char* fault = desc_fault(desc, flags);
+    if (fault) return refuse(reporter, desc, fault);
+    if (ecs_type_find(world, desc->name) != ECS_TYPE_NONE) return ECS_ERR_DUPLICATE;
+    if (world->types.type_count == ECS_TYPES_MAX) return ECS_ERR_FULL;
+    return ecs_type_add(world, desc, flags, reporter, id);
+}
+
+ecs_type_id ecs_type_find(const ecs_world* world, const char* name) {
+    const ecs_types* types = &world->types;
+    for (uint32_t i = 0; i < types->type_count; i++)
+        if (strcmp(types->types[i].name, name) == 0) return types->types[i].id;
+    return ECS_TYPE_NONE;
+}
+
+const ecs_type* ecs_type_get(const ecs_world* world, ecs_type_id id) {
+    if (id == ECS_TYPE_NONE || id > world->types.type_count) return NULL;
+    return &world->types.types[id - 1];
+}
+
+uint32_t ecs_type_count(const ecs_world* world) {
+    return world->types.type_count;
+}
+
+void ecs_types_deinit(ecs_world* world) {
+    ecs_types* types = &world->types;
+    for (uint32_t i = 0; i < types->type_count; i++) {
+        ecs_box_destroy(types->types[i].box);
+        release_fields(world->allocator, types->types[i].fields, types->types[i].field_count);
+    }
+    base_release(world->allocator, types->types, ECS_TYPES_MAX * sizeof *types->types);
+    base_release(world->allocator, types->components,
+                 ECS_COMPONENTS_MAX * sizeof *types->components);
+    ecs_name_index_deinit(&types->component_names, world->allocator);
+    *types = (ecs_types){0};
+}

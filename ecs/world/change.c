@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+/// The change list as its readers see it, and the state hash.
+///
+/// Idea: tracking (track.c) keeps lists and sums; this only hands them out, and offers the slow way to
+/// the same sum for checks.
+/// Why the walk looks at marks: the state hash speaks of the last step. A value written since is not
+/// part of it, so a marked row counts with its shadow. A row that is not marked counts with its value:
+/// a write that nobody marked shows as a difference.
+
+#include "world/world_internal.h"
+
+ecs_changes ecs_changes_get(const ecs_world* world) {
+    const ecs_tracker* tracker = &world->tracker;
+    return (ecs_changes){
+        .created = tracker->created.items,
+        .created_count = tracker->created.count,
+        .destroyed = tracker->destroyed.items,
+        .destroyed_count = tracker->destroyed.count,
+        .recreated = tracker->recreated.items,
+        .recreated_count = tracker->recreated.count,
+        .changed = tracker->changed,
+        .changed_count = tracker->changed_count,
+        .events = world->events.exported,
+        .event_count = world->events.exported_count,
+    };
+}
+
+void ecs_changes_clear(ecs_world* world) {
+    ecs_tracker* tracker = &world->tracker;
+    for (uint32_t i = 0; i < tracker->fresh_count; i++) {
+        uint32_t index = ecs_entity_index(tracker->created.items[i]);
+        tracker->fresh.words[index / 64] &= ~(1ull << (index % 64));
+    }
+    tracker->fresh_count = 0;
+    tracker->created.count = 0;
+    tracker->destroyed.count = 0;
+    tracker->recreated.count = 0;
+    tracker->changed_count = 0;
+    ecs_events_clear_exported(world);
+}
+
+uint64_t ecs_world_state_hash(const ecs_world* world) {
+    uint64_t sum = 0;
+    for (uint32_t id = 1; id <= ecs_component_count(world); id++) {
+        sum += world->tracker.hashes[id];
+    }
+    return sum;
+}
+
+uint64_t ecs_world_state_hash_of(const ecs_world* world, ecs_component_id component) {
+    return component <= ECS_COMPONENTS_MAX ? world->tracker.hashes[component] : 0;
+}
+
+static uint64_t walk_column(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
+    const ecs_archetype* archetype = chunk->archetype;
+    uint32_t value = archetype->tracked[track];
+    uint32_t shadow = archetype->column_count + track;
+    ecs_component_id component = archetype->columns[value].component;
+    const uint64_t* dirty = ecs_chunk_dirty(chunk, track);
+    uint32_t count = ecs_chunk_count(&world->storage, chunk);
+    uint64_t sum = 0;
+    for (uint32_t row = 0; row < count; row++) {
+        bool is_marked = chunk->written[track] != 0 || (dirty[row / 64] >> (row % 64) & 1) != 0;
+        const void* cell = ecs_chunk_cell(chunk, is_marked ? shadow : value, row);
+        sum += ecs_track_hash(world, chunk->entities[row], component, cell);
+    }
+    return sum;
+}
+
+uint64_t ecs_world_state_hash_walk(const ecs_world* world) {
+    const ecs_storage* storage = &world->storage;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < storage->archetype_count; i++) {
+        const ecs_archetype* archetype = storage->archetypes[i];
+        for (uint32_t k = 0; k < archetype->chunk_count; k++) {
+            for (uint32_t track = 0; track < archetype->track_count; track++) {
+                sum += walk_column(world, archetype->chunks[k], track);
+            }
+        }
+    }
+    return sum;
+}
+
+uint64_t ecs_component_hash(const ecs_world* world, ecs_entity entity, ecs_component_id component) {
+    const ecs_record* record = ecs_record_find(&world->storage, entity);
+    if (record == NULL || ecs_component_get(world, component) == NULL) {
+        return 0;
+    }
+    const ecs_chunk* chunk = ecs_record_chunk(&world->storage, record);
+    uint16_t slot = chunk->slots[component];
+    if (slot == ECS_SLOT_NONE || chunk->archetype->columns[slot].track == ECS_SLOT_NONE) {
+        return 0;
+    }
+    uint32_t shadow = chunk->archetype->column_count + chunk->archetype->columns[slot].track;
+    return ecs_track_hash(world, entity, component,
+                          ecs_chunk_cell(chunk, shadow, ecs_record_row(record)));
+}

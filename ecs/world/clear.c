@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+/// Emptying a world that goes on.
+///
+/// Why one entity at a time: whoever listens, tracks or holds handles hears of each, and old handles stay
+/// stale, as they would not if indices began anew. What still waits speaks of a world that is gone, so
+/// it is dropped before AfterClear, whose handlers may begin the next one.
+
+#include "base/assert.h"
+#include "event/core_event.h"
+#include "world/world_internal.h"
+
+void ecs_world_clear(ecs_world* world) {
+    BASE_ASSERT(world->is_sealed && world->stage_depth == 0 && world->fast.walk_depth == 0);
+    ecs_listen_broadcast(world, ECS_EVENT_BEFORE_CLEAR);
+    for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
+         entity = ecs_entity_next(world, entity)) {
+        ecs_result result = ecs_destroy(world, entity);
+        BASE_ASSERT(result == ECS_OK);
+    }
+    ecs_loading_clear(world);
+    ecs_commands_clear(world);
+    ecs_events_clear_queue(world);
+    ecs_listen_broadcast(world, ECS_EVENT_AFTER_CLEAR);
+}

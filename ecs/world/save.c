@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+/// Save, restore and the hash of everything.
+///
+/// Idea: a save is what decides the future and nothing else: tick, chance, templates in use, free
+/// indices and handles, archetypes in order of making, rows in order, values in canonical bytes, what
+/// tracking last told, queued commands and events. The hash of everything is the hash of these bytes,
+/// fed in pieces, so it needs no memory for the whole.
+/// Why rows and archetypes keep their order: systems walk in it, so it decides the bits of the future.
+/// Why a column stores the told values first and the values that differ after them: on the way back the
+/// told value passes through the cell, the shadow is copied from it, and only then the newer value is
+/// read. So shadows are copies of their values, as types with versions need.
+/// A save does not contain the registration; a hash of it stands in the head, and bytes of another one
+/// are refused. Templates composed at run time are saved by their parts.
+///
+///     u32 magic, u32 version, u64 schema hash, u64 tick, u64 x 2 chance,
+///     templates, indices, archetypes, commands, events,
+///     who entered and left, when systems ask for that
+///
+/// Left to others: the way back (restore.c).
+
+#include "world/save_format.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "world/world_internal.h"
+
+#define DRAIN_BYTES (64u << 10)
+
+// Writing. With a hasher, finished bytes go there and are forgotten.
+typedef struct saver {
+    const ecs_world* world;
+    base_bytes* bytes;
+    base_hasher* hasher;
+} saver;
+
+static void drain(const saver* save, size_t bytes_min) {
+    if (save->hasher != NULL && save->bytes->size >= bytes_min) {
+        base_hasher_add(save->hasher, save->bytes->data, save->bytes->size);
+        base_bytes_clear(save->bytes);
+    }
+}
+
+static uint64_t hash_quant(uint64_t hash, const ecs_quant* quant) {
+    uint64_t words[2];
+    memcpy(&words[0], &quant->min, 8);
+    memcpy(&words[1], &quant->step, 8);
+    hash = base_hash64_mix(hash, words[0]);
+    hash = base_hash64_mix(hash, words[1]);
+    return base_hash64_mix(hash, quant->bits);
+}
+
+static uint64_t hash_template(const ecs_world* world, uint64_t hash,
+                              const ecs_template* template_) {
+    hash = base_hash64_mix(hash, base_hash64_text(template_->name));
+    for (uint32_t i = 0; i < template_->component_count; i++) {
+        const ecs_template_component* part = &template_->components[i];
+        const ecs_component* component = ecs_component_get(world, part->component);
+        hash = base_hash64_mix(hash, component->name_hash);
+        hash = base_hash64_mix(hash, part->flags);
+        hash = hash_quant(hash, &part->quant);
+        hash = ecs_type_hash(ecs_type_get(world, component->type), part->value, hash);
+    }
+    return hash;
+}
+
+uint64_t ecs_schema_hash(const ecs_world* world) {
+    uint64_t hash = ECS_SAVE_VERSION;
+    for (uint32_t id = 1; id <= ecs_type_count(world); id++) {
+        const ecs_type* type = ecs_type_get(world, (ecs_type_id)id);
+        hash = base_hash64_mix(hash, base_hash64_text(type->name));
+        hash = base_hash64_mix(hash, type->layout_hash);
+    }
+    for (uint32_t id = 1; id <= ecs_component_count(world); id++) {
+        const ecs_component* component = ecs_component_get(world, (ecs_component_id)id);
+        hash = base_hash64_mix(hash, base_hash64_mix(component->name_hash, component->type));
+    }
+    for (uint32_t id = 1; id <= ecs_template_count(world); id++) {
+        const ecs_template* template_ = ecs_template_get(world, (ecs_template_id)id);
+        if (template_->part_count <= 1) {
+            hash = hash_template(world, hash, template_);
+        }
+    }
+    for (uint32_t i = 0; i < world->events.kind_count; i++) {
+        hash = base_hash64_mix(hash, world->events.kinds[i]->type.layout_hash);
+    }
+    return base_hash64_mix(hash, world->is_mirror);
+}
+
+// The highest template id that the state names. Later ones may be composed or not: no difference.
+static uint32_t template_id_max(const ecs_world* world) {
+    const ecs_storage* storage = &world->storage;
+    uint32_t id_max = 0;
+    for (uint32_t i = 0; i < storage->archetype_count; i++) {
+        uint32_t id = storage->archetypes[i]->made_by;
+        id_max = id > id_max ? id : id_max;
+    }
+    for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
+         entity = ecs_entity_next(world, entity)) {
+        uint32_t id = ecs_entity_template(world, entity);
+        id_max = id > id_max ? id : id_max;
+    }
+    for (uint32_t i = 0; i < storage->commands.item_count; i++) {
+        uint32_t id = storage->commands.items[i].template_id;
+        id_max = id > id_max ? id : id_max;
+    }
+    for (uint32_t i = 0; i < world->loading.slot_count; i++) {
+        uint32_t id = world->loading.slots[i].template_id;
+        id_max = id > id_max ? id : id_max;
+    }
+    return id_max;
+}
+
+static void write_templates(const saver* save) {
+    uint32_t count = template_id_max(save->world);
+    base_bytes_write_varint(save->bytes, count);
+    for (uint32_t id = 1; id <= count; id++) {
+        const ecs_template* template_ = ecs_template_get(save->world, (ecs_template_id)id);
+        bool is_composed = template_->part_count > 1;
+        base_bytes_write_u8(save->bytes, is_composed ? (uint8_t)template_->part_count : 0);
+        for (uint32_t i = 0; i < template_->part_count && is_composed; i++) {
+            base_bytes_write_u16(save->bytes, template_->parts[i]);
+        }
+    }
+}
+
+// Canonical bytes of a dense type are its memory, on a little-endian machine and as long as nothing in
+// it has a second spelling, as NaN and bool do.
+static bool is_canonical(const ecs_type* type, const uint8_t* data, size_t bytes) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (!type->is_dense || !ecs_type_is_plain(type)) {
+        return false;
+    }
+    bool has_floats = type->fields[0].kind == ECS_FIELD_F32;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        ecs_field_kind kind = type->fields[i].kind;
+        if (kind == ECS_FIELD_BOOL || kind == ECS_FIELD_F64 ||
+            (kind == ECS_FIELD_F32) != has_floats) {
+            return false;
+        }
+    }
+    uint32_t nans = 0;
+    for (size_t at = 0; at < bytes && has_floats; at += 4) {
+        uint32_t bits;
+        memcpy(&bits, data + at, 4);
+        nans += (bits & 0x7fffffffu) > 0x7f800000u;
+    }
+    return nans == 0;
+#else
+    (void)type, (void)data, (void)bytes;
+    return false;
+#endif
+}
+
+// The first `count` rows of a column of values or shadows.
+static void write_cells(const saver* save, const ecs_type* type, const ecs_chunk* chunk,
+                        uint32_t column, uint32_t count) {
+    const uint8_t* data = chunk->columns[column];
+    size_t bytes = (size_t)type->size * count;
+    if (count > 0 && is_canonical(type, data, bytes)) {
+        base_bytes_write(save->bytes, data, bytes);
+    } else {
+        for (uint32_t row = 0; row < count; row++) {
+            ecs_type_write(type, ecs_chunk_cell(chunk, column, row), save->bytes);
+        }
+    }
+    drain(save, DRAIN_BYTES);
+}
+
+static void write_column(const saver* save, const ecs_archetype* archetype, uint32_t column) {
+    const ecs_column* info = &archetype->columns[column];
+    for (uint32_t k = 0; k < archetype->chunk_count; k++) {
+        const ecs_chunk* chunk = archetype->chunks[k];
+        uint32_t count = ecs_chunk_count(&save->world->storage, chunk);
+        write_cells(save, info->type, chunk, column, count);
+    }
+}
+
+// The values, told first; then those that were written since, each with the row's distance to the
+// one before, ended by a distance of 0.
+static void write_tracked(const saver* save, const ecs_archetype* archetype, uint32_t column) {
+    const ecs_column* info = &archetype->columns[column];
+    uint32_t shadow = archetype->column_count + info->track;
+    for (uint32_t k = 0; k < archetype->chunk_count; k++) {
+        const ecs_chunk* chunk = archetype->chunks[k];
+        uint32_t count = ecs_chunk_count(&save->world->storage, chunk);
+        write_cells(save, info->type, chunk, shadow, count);
+    }
+    uint64_t at = 1;
+    uint64_t last = 0;
+    for (uint32_t k = 0; k < archetype->chunk_count; k++) {
+        const ecs_chunk* chunk = archetype->chunks[k];
+        uint32_t count = ecs_chunk_count(&save->world->storage, chunk);
+        for (uint32_t row = 0; row < count; row++, at++) {
+            const void* value = ecs_chunk_cell(chunk, column, row);
+            if (!ecs_type_equal(info->type, value, ecs_chunk_cell(chunk, shadow, row))) {
+                base_bytes_write_varint(save->bytes, at - last);
+                ecs_type_write(info->type, value, save->bytes);
+                last = at;
+            }
+        }
+        drain(save, DRAIN_BYTES);
+    }
+    base_bytes_write_varint(save->bytes, 0);
+}
+
+static void write_archetype(const saver* save, const ecs_archetype* archetype) {
+    base_bytes_write_u16(save->bytes, archetype->made_by);
+    base_bytes_write_varint(save->bytes, archetype->row_count);
+    for (uint32_t k = 0; k < archetype->chunk_count; k++) {
+        const ecs_chunk* chunk = archetype->chunks[k];
+        uint32_t count = ecs_chunk_count(&save->world->storage, chunk);
+        for (uint32_t row = 0; row < count; row++) {
+            ecs_entity entity = chunk->entities[row];
+            base_bytes_write_u32(save->bytes, entity);
+            base_bytes_write_u16(save->bytes, ecs_entity_template(save->world, entity));
+        }
+        drain(save, DRAIN_BYTES);
+    }
+    for (uint32_t column = 0; column < archetype->column_count; column++) {
+        if (archetype->columns[column].size == 0) {
+            continue;
+        }
+        if (archetype->columns[column].track == ECS_SLOT_NONE) {
+            write_column(save, archetype, column);
+        } else {
+            write_tracked(save, archetype, column);
+        }
+    }
+}
+
+static void write_events(const saver* save) {
+    const ecs_events* events = &save->world->events;
+    base_bytes_write_varint(save->bytes, events->queue_count);
+    _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
+    for (size_t at = events->queue_head; at < events->queue_tail;) {
+        ecs_event_head head;
+        memcpy(&head, events->queue + at, sizeof(head));
+        memcpy(payload, events->queue + at + sizeof(head), head.size);
+        base_bytes_write_u32(save->bytes, head.target);
+        base_bytes_write_u16(save->bytes, head.type);
+        ecs_type_write(&events->kinds[head.type - 1]->type, payload, save->bytes);
+        at += ecs_event_bytes(head.size);
+    }
+}
+
+static void write_world(const saver* save) {
+    const ecs_world* world = save->world;
+    base_bytes_write_u32(save->bytes, ECS_SAVE_MAGIC);
+    base_bytes_write_u32(save->bytes, ECS_SAVE_VERSION);
+    base_bytes_write_u64(save->bytes, ecs_schema_hash(world));
+    base_bytes_write_u64(save->bytes, world->tick);
+    base_bytes_write_u64(save->bytes, world->rng.state);
+    base_bytes_write_u64(save->bytes, world->rng.stream);
+    write_templates(save);
+    ecs_storage_write_indices(world, save->bytes);
+    drain(save, DRAIN_BYTES);
+    // What a reload left without a template has no rows and is not made again.
+    uint32_t made_count = 0;
+    for (uint32_t i = 0; i < world->storage.archetype_count; i++) {
+        made_count += world->storage.archetypes[i]->made_by != ECS_TEMPLATE_NONE;
+    }
+    base_bytes_write_varint(save->bytes, made_count);
+    for (uint32_t i = 0; i < world->storage.archetype_count; i++) {
+        if (world->storage.archetypes[i]->made_by != ECS_TEMPLATE_NONE) {
+            write_archetype(save, world->storage.archetypes[i]);
+        }
+    }
+    ecs_commands_write(world, save->bytes);
+    write_events(save);
+    ecs_loading_write(world, save->bytes);
+    ecs_members_write(world, save->bytes);
+}
+
+ecs_result ecs_world_save(const ecs_world* world, base_bytes* bytes) {
+    BASE_ASSERT(world->is_sealed && world->stage_depth == 0);
+    saver save = {world, bytes, NULL};
+    write_world(&save);
+    return bytes->failed ? ECS_ERR_MEMORY : ECS_OK;
+}
+
+uint64_t ecs_world_hash(const ecs_world* world) {
+    BASE_ASSERT(world->is_sealed && world->stage_depth == 0);
+    base_hasher hasher;
+    base_hasher_init(&hasher, 0);
+    saver save = {world, world->tracker.scratch, &hasher};
+    base_bytes_clear(save.bytes);
+    write_world(&save);
+    BASE_ASSERT(!save.bytes->failed); // half a hash would look like a difference
+    drain(&save, 0);
+    return base_hasher_end(&hasher);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// The storage as a whole: set up, cleared, torn down, and what a save needs beside rows.
+//
+// A save keeps what decides the future: generations and cursors of the index walk, held handles, the
+// order of archetypes and of rows. Free bits, chunk ids and caches follow from those.
+#include "base/assert.h"
+#include "world/world_internal.h"
+
+static void reset_ranges(ecs_world* world) {
+    uint32_t replicated_max = world->limits.replicated_index_max;
+    world->storage.ranges[0] =
+        (ecs_index_range){.first = 1, .last = replicated_max, .fresh = 1, .cursor = 1};
+    world->storage.ranges[1] =
+        (ecs_index_range){.first = replicated_max + 1,
+                          .last = replicated_max + world->limits.local_entities_max,
+                          .fresh = replicated_max + 1,
+                          .cursor = replicated_max + 1};
+}
+
+bool ecs_storage_init(ecs_world* world) {
+    ecs_storage* storage = &world->storage;
+    storage->zero_page = base_allocate_zero(world->allocator, sizeof *storage->zero_page);
+    if (!storage->zero_page) return false;
+    for (uint32_t i = 0; i < ECS_PAGES; i++)
+        storage->pages[i] = storage->zero_page;
+    world->fast.pages = storage->pages;
+    reset_ranges(world);
+    return true;
+}
+
+void ecs_storage_clear(ecs_world* world) {
+    ecs_storage* storage = &world->storage;
+    const base_allocator* allocator = world->allocator;
+    ecs_loading_clear(world);
+    ecs_commands_clear(world);
+    ecs_queries_clear(world);
+    ecs_hierarchy_reset(world);
+    storage->runway = (ecs_runway){0};
+    for (uint32_t id = 0; id < storage->binding_capacity; id++) {
+        ecs_binding* binding = &storage->bindings[id];
+        if (binding->archetype)
+            base_release(allocator, binding->defaults,
+                         binding->archetype->column_count * sizeof *binding->defaults);
+        *binding = (ecs_binding){0};
+    }
+    for (uint32_t id = 0; id < storage->archetype_count; id++)
+        ecs_archetype_destroy(world, storage->archetypes[id]);
+    storage->archetype_count = 0;
+    if (storage->archetype_table)
+        memset(storage->archetype_table, 0,
+               storage->archetype_table_capacity * sizeof *storage->archetype_table);
+    storage->chunk_id_next = 0;
+    storage->chunk_ids_free_count = 0;
+    for (uint32_t i = 0; i < ECS_PAGES; i++) {
+        if (storage->pages[i] && storage->pages[i] != storage->zero_page)
+            base_release(allocator, storage->pages[i], sizeof *storage->pages[i]);
+        storage->pages[i] = storage->zero_page;
+    }
+    base_release(allocator, storage->held.slots,
+                 storage->held.capacity * sizeof *storage->held.slots);
+    storage->held = (ecs_held_handles){0};
+    storage->entity_count = 0;
+    reset_ranges(world);
+}
+
+void ecs_storage_deinit(ecs_world* world) {
+    ecs_storage* storage = &world->storage;
+    const base_allocator* allocator = world->allocator;
+    ecs_storage_clear(world);
+    ecs_loading_deinit(world);
+    ecs_hierarchy_deinit(world);
+    ecs_commands_deinit(world);
+    ecs_queries_deinit(world);
+    base_release(allocator, storage->archetypes,
+                 storage->archetype_capacity * sizeof *storage->archetypes);
+    base_release(allocator, storage->archetype_table,
+                 storage->archetype_table_capacity * sizeof *storage->archetype_table);
+    base_release(allocator, storage->bindings,
+                 storage->binding_capacity * sizeof *storage->bindings);
+    base_release(allocator, storage->chunks, storage->chunk_capacity * sizeof *storage->chunks);
+    base_release(allocator, storage->places, storage->chunk_capacity * sizeof *storage->places);
+    base_release(allocator, storage->chunk_counts,
+                 storage->chunk_capacity * sizeof *storage->chunk_counts);
+    base_release(allocator, storage->chunk_ids_free,
+                 storage->chunk_capacity * sizeof *storage->chunk_ids_free);
+    base_release(allocator, storage->zero_page, sizeof *storage->zero_page);
+    *storage = (ecs_storage){0};
+}
+
+// The next index after `index` whose generation is not 0; 0 when there is none.
+static uint32_t next_used(const ecs_storage* storage, uint32_t index) {
+    for (index++; index <= ECS_INDEX_MAX; index++) {
+        if (storage->pages[index >> ECS_PAGE_BITS] == storage->zero_page)
+            index |= ECS_PAGE_RECORDS - 1;
+        else if (ecs_record_at(storage, index)->life != 0)
+            return index;
+    }
+    return 0;
+}
+
+void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes) {
+    const ecs_storage* storage = &world->storage;
+    for (uint32_t i = 0; i < 2; i++) {
+        base_bytes_write_u32(bytes, storage->ranges[i].fresh);
+        base_bytes_write_u32(bytes, storage->ranges[i].cursor);
+    }
+    uint32_t last = 0;
+    for (uint32_t index = next_used(storage, 0); index != 0; index = next_used(storage, index)) {
+        base_bytes_write_varint(bytes, index - last);
+        base_bytes_write_varint(bytes, ecs_record_at(storage, index)->life & ECS_GENERATION_MAX);
+        last = index;
+    }
+    base_bytes_write_varint(bytes, 0);
+    ecs_held_write(world, bytes);
+}
+
+static ecs_result read_range(ecs_world* world, ecs_index_range* range, base_reader* reader) {
+    uint32_t fresh = base_reader_u32(reader);
+    uint32_t cursor = base_reader_u32(reader);
+    if (reader->failed || fresh < range->first || fresh > range->last + 1 ||
+        cursor < range->first || cursor > fresh || cursor > range->last)
+        return ECS_ERR_MALFORMED;
+    range->fresh = fresh;
+    range->cursor = cursor;
+    for (uint64_t index = range->first; index < fresh; index = (index | (ECS_PAGE_RECORDS - 1)) + 1)
+        if (!ecs_record_reserve(world, (uint32_t)index)) return ECS_ERR_MEMORY;
+    return ECS_OK;
+}
+
+// May an index carry a generation, as far as the ranges say?
+static bool is_used(const ecs_world* world, uint64_t index) {
+    const ecs_index_range* ranges = world->storage.ranges;
+    if (index <= ranges[0].last) return world->is_mirror || index < ranges[0].fresh;
+    return index < ranges[1].fresh;
+}
+
+ecs_result ecs_storage_read_indices(ecs_world* world, base_reader* reader) {
+    ecs_storage* storage = &world->storage;
+    BASE_ASSERT(storage->entity_count == 0 && storage->held.count == 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        ecs_result result = read_range(world, &storage->ranges[i], reader);
+        if (result != ECS_OK) return result;
+    }
+    uint64_t index = 0;
+    for (;;) {
+        uint64_t step = base_reader_varint(reader);
+        if (reader->failed) return ECS_ERR_MALFORMED;
+        if (step == 0) break;
+        uint64_t generation = base_reader_varint(reader);
+        if (reader->failed || step > ECS_INDEX_MAX || !is_used(world, index += step) ||
+            generation < 1 || generation > ECS_GENERATION_MAX)
+            return ECS_ERR_MALFORMED;
+        if (!ecs_record_reserve(world, (uint32_t)index)) return ECS_ERR_MEMORY;
+        ecs_record_mut(storage, (uint32_t)index)->life = (uint16_t)generation;
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        for (uint32_t used = storage->ranges[i].first; used < storage->ranges[i].fresh; used++)
+            ecs_index_settle(world, used);
+    return ecs_held_read(world, reader);
+}

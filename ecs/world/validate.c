@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+/// Checks of the whole structure: those of storage (ecs_storage_validate) and of what behaviour adds.
+/// Used by tests and by BASE_VALIDATE builds; an assert here is a fault of ours, never of data.
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "world/world_internal.h"
+
+static void validate_queue(const ecs_world* world) {
+    const ecs_events* events = &world->events;
+    BASE_ASSERT(events->queue_head <= events->queue_tail);
+    BASE_ASSERT(events->queue_tail <= events->queue_capacity);
+    BASE_ASSERT(events->queue_count <= world->limits.events_queued_max);
+    uint32_t count = 0;
+    uint32_t unresolved = 0;
+    size_t at = events->queue_head;
+    while (at < events->queue_tail) {
+        ecs_event_head head;
+        memcpy(&head, events->queue + at, sizeof(head));
+        BASE_ASSERT(ecs_event_is_queued(events, head.type));
+        BASE_ASSERT(head.size == events->kinds[head.type - 1]->type.size);
+        count++;
+        unresolved += head.unresolved;
+        at += ecs_event_bytes(head.size);
+    }
+    BASE_ASSERT(at == events->queue_tail);
+    BASE_ASSERT(count == events->queue_count && unresolved == events->unresolved_count);
+}
+
+static void validate_exported(const ecs_events* events) {
+    size_t at = 0;
+    for (uint32_t i = 0; i < events->exported_count; i++) {
+        const ecs_event* event = &events->exported[i];
+        BASE_ASSERT((const uint8_t*)event->payload == events->payloads + at);
+        at += ((size_t)event->size + 15u) & ~(size_t)15u;
+    }
+    BASE_ASSERT(at == events->payload_bytes);
+}
+
+static void validate_order(const ecs_systems* systems, const ecs_system_order* order) {
+    for (uint32_t i = 0; i < order->count; i++) {
+        BASE_ASSERT(order->systems[i] < systems->count);
+        BASE_ASSERT(systems->list[order->systems[i]]->is_present);
+    }
+}
+
+static void validate_fresh(const ecs_tracker* tracker) {
+    BASE_ASSERT(tracker->fresh_count <= tracker->created.count);
+    for (uint32_t i = 0; i < tracker->fresh_count; i++) {
+        BASE_ASSERT(base_bitset_has(&tracker->fresh, ecs_entity_index(tracker->created.items[i])));
+    }
+    BASE_ASSERT(base_bitset_count(&tracker->fresh) <= tracker->fresh_count);
+}
+
+void ecs_world_validate(const ecs_world* world) {
+    ecs_storage_validate(world);
+    ecs_loading_validate(world);
+    ecs_hierarchy_validate(world);
+    validate_queue(world);
+    validate_exported(&world->events);
+    for (uint32_t i = 0; i < world->systems.stage_count; i++) {
+        validate_order(&world->systems, &world->systems.stages[i].order);
+    }
+    for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++) {
+        validate_order(&world->systems, &world->systems.handlers[i]);
+    }
+    validate_fresh(&world->tracker);
+    ecs_members_validate(world);
+    BASE_ASSERT(ecs_world_state_hash_walk(world) == ecs_world_state_hash(world));
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+// Looking at a module before any of its code runs.
+//
+// Three promises of a module can be read from its file: it keeps no writable globals, it asks nobody for
+// time, chance or the C library's mathematics, and it has the one symbol. The reader takes the file as a
+// stranger's: each offset is checked against the file's size before it is followed, each string against
+// its table's end. Only when nothing was found the module is opened and its table checked.
+//
+// What lies where in a shared object: constants with pointers go to .data.rel.ro, which the loader makes
+// read-only after relocation; what stays writable is .data and .bss. The toolchain itself puts two words
+// there (__dso_handle, completed.0). In a stripped file small globals can hide beside them; nothing else
+// of this check depends on the symbol table.
+//
+// Left to others: whether the promises hold at run time - that is what the log's verification finds.
+
+#include "game/module_table.h"
+
+#include "base/assert.h"
+
+#include <elf.h>
+#include <string.h>
+
+// __dso_handle and completed.0, each with its alignment.
+#define WRITABLE_BYTES_MAX 32u
+#define SECTIONS_MAX 4096u
+
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define MACHINE EM_AARCH64
+#else
+#error "name the ELF machine of this CPU"
+#endif
+
+typedef struct elf {
+    const uint8_t* data;
+    size_t size;
+    Elf64_Ehdr header;
+    const char* file;
+    const base_reporter* reporter;
+    uint32_t faults;
+} elf;
+
+static bool copy_at(const elf* elf_, uint64_t offset, void* target, size_t bytes) {
+    if (offset > elf_->size || bytes > elf_->size - offset) return false;
+    memcpy(target, elf_->data + offset, bytes);
+    return true;
+}
+
+static bool read_section(const elf* elf_, uint32_t index, Elf64_Shdr* section) {
+    if (index >= elf_->header.e_shnum) return false;
+    if (elf_->header.e_shoff > elf_->size) return false;
+    return copy_at(elf_, elf_->header.e_shoff + (uint64_t)index * sizeof *section, section,
+                   sizeof *section);
+}
+
+// A string of a string table, NULL when it does not end inside of it.
+static const char* read_string(const elf* elf_, uint32_t table, uint64_t offset) {
+    Elf64_Shdr section;
+    if (!read_section(elf_, table, &section) || section.sh_type != SHT_STRTAB) return NULL;
+    if (section.sh_offset > elf_->size || section.sh_size > elf_->size - section.sh_offset) {
+        return NULL;
+    }
+    if (offset >= section.sh_size) return NULL;
+    const char* text = (const char*)elf_->data + section.sh_offset + offset;
+    return memchr(text, '\0', (size_t)(section.sh_size - offset)) ? text : NULL;
+}
+
+static void fault(elf* elf_, const char* what, const char* name) {
+    elf_->faults++;
+    base_report(elf_->reporter, elf_->file, 0, "%s%s%.128s", what, name[0] ? " " : "", name);
+}
+
+static bool read_header(elf* elf_) {
+    Elf64_Ehdr* header = &elf_->header;
+    if (!copy_at(elf_, 0, header, sizeof *header) ||
+        memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) {
+        fault(elf_, "is no shared object", "");
+        return false;
+    }
+    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+        header->e_type != ET_DYN || header->e_machine != MACHINE) {
+        fault(elf_, "is no shared object for this machine", "");
+        return false;
+    }
+    Elf64_Shdr last;
+    if (header->e_shnum == 0 || header->e_shnum > SECTIONS_MAX ||
+        header->e_shentsize != sizeof(Elf64_Shdr) ||
+        !read_section(elf_, header->e_shnum - 1u, &last)) {
+        fault(elf_, "has no readable section table", "");
+        return false;
+    }
+    return true;
+}
+
+static bool begins_with(const char* text, const char* start) {
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+// Sections that are writable on paper only, or belong to the loader.
+static bool is_loaders(const char* name) {
+    static const char* const names[] = {".init_array", ".fini_array",     ".dynamic",
+                                        ".got",        ".tm_clone_table", ".data.rel.ro"};
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
+        if (begins_with(name, names[i])) return true;
+    }
+    return false;
+}
+
+// true when the section is one whose content a module could change while it runs.
+static bool is_writable(const elf* elf_, uint32_t index, Elf64_Shdr* section) {
+    if (!read_section(elf_, index, section)) return false;
+    if ((section->sh_flags & (SHF_WRITE | SHF_ALLOC)) != (SHF_WRITE | SHF_ALLOC)) return false;
+    const char* name = read_string(elf_, elf_->header.e_shstrndx, section->sh_name);
+    return !name || !is_loaders(name);
+}
+
+static void check_writable_bytes(elf* elf_) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < elf_->header.e_shnum; i++) {
+        Elf64_Shdr section;
+        if (!is_writable(elf_, i, &section)) continue;
+        if (section.sh_flags & SHF_TLS) fault(elf_, "has variables per thread", "");
+        bytes = section.sh_size > UINT64_MAX - bytes ? UINT64_MAX : bytes + section.sh_size;
+    }
+    if (bytes <= WRITABLE_BYTES_MAX) return;
+    elf_->faults++;
+    base_report(elf_->reporter, elf_->file, 0,
+                "%llu bytes of writable globals: keep them in components or in the context",
+                (unsigned long long)bytes);
+}
+
+static bool is_toolchains(const char* name) {
+    return strcmp(name, "__dso_handle") == 0 || begins_with(name, "completed.");
+}
+
+static void check_defined(elf* elf_, const Elf64_Sym* symbol, const char* name) {
+    uint32_t type = ELF64_ST_TYPE(symbol->st_info);
+    if (type != STT_OBJECT && type != STT_COMMON && type != STT_TLS) return;
+    if (symbol->st_size == 0) return; // a mark of the linker's, like __TMC_END__
+    Elf64_Shdr section;
+    if (symbol->st_shndx >= SHN_LORESERVE || !is_writable(elf_, symbol->st_shndx, &section)) return;
+    if (is_toolchains(name)) return;
+    fault(elf_, "writable global", name);
+}
+
+// ---- what a module must not ask for ----
+
+static const char* const mathematics[] = {
+    "acos",   "acosh", "asin",      "asinh",     "atan",    "atan2",  "atanh",   "cbrt",
+    "ceil",   "cos",   "cosh",      "erf",       "erfc",    "exp",    "exp10",   "exp2",
+    "expm1",  "fabs",  "fdim",      "floor",     "fma",     "fmax",   "fmin",    "fmod",
+    "frexp",  "hypot", "ilogb",     "ldexp",     "lgamma",  "llrint", "llround", "log",
+    "log10",  "log1p", "log2",      "logb",      "lrint",   "lround", "modf",    "nearbyint",
+    "pow",    "nan",   "nextafter", "remainder", "remquo",  "rint",   "round",   "roundeven",
+    "sin",    "sinh",  "sincos",    "scalbn",    "scalbln", "sqrt",   "tan",     "tanh",
+    "tgamma", "trunc", "j0",        "j1",        "jn",      "y0",     "y1",      "yn",
+};
+
+static const char* const outside[] = {
+    // chance
+    "rand",
+    "srand",
+    "rand_r",
+    "random",
+    "srandom",
+    "random_r",
+    "initstate",
+    "setstate",
+    "drand48",
+    "erand48",
+    "lrand48",
+    "nrand48",
+    "mrand48",
+    "jrand48",
+    "srand48",
+    "arc4random",
+    "arc4random_uniform",
+    "arc4random_buf",
+    "getrandom",
+    "getentropy",
+    // time
+    "time",
+    "clock",
+    "clock_gettime",
+    "clock_getres",
+    "gettimeofday",
+    "timespec_get",
+    "ftime",
+    "times",
+    "localtime",
+    "localtime_r",
+    "gmtime",
+    "gmtime_r",
+    "mktime",
+    "strftime",
+    "nanosleep",
+    "clock_nanosleep",
+    "sleep",
+    "usleep",
+    // the machine around
+    "getenv",
+    "secure_getenv",
+    "setenv",
+    "putenv",
+    "getpid",
+    "gethostname",
+    "uname",
+    "sysconf",
+    // files, sockets, processes
+    "fopen",
+    "fopen64",
+    "freopen",
+    "open",
+    "open64",
+    "openat",
+    "openat64",
+    "creat",
+    "socket",
+    "connect",
+    "popen",
+    "system",
+    "fork",
+    "execve",
+    "execl",
+    "execv",
+    "execvp",
+    "dlopen",
+    "pthread_create",
+    "thrd_create",
+};
+
+static bool is_mathematics(const char* name) {
+    for (uint32_t i = 0; i < BASE_COUNT(mathematics); i++) {
+        size_t length = strlen(mathematics[i]);
+        if (strncmp(name, mathematics[i], length) != 0) continue;
+        const char* rest = name + length;
+        if (rest[0] == '\0' || strcmp(rest, "f") == 0 || strcmp(rest, "l") == 0) return true;
+    }
+    return false;
+}
+
+static void check_import(elf* elf_, const char* name) {
+    // -ffast-math and old headers give names like __pow_finite, __sin_fma.
+    if (is_mathematics(name) || (begins_with(name, "__") && strstr(name, "_finite"))) {
+        fault(elf_, "imports libm's", name);
+        return;
+    }
+    for (uint32_t i = 0; i < BASE_COUNT(outside); i++) {
+        if (strcmp(name, outside[i]) == 0) {
+            fault(elf_, "imports", name);
+            return;
+        }
+    }
+}
+
+// ---- symbol tables ----
+
+typedef struct found {
+    bool has_dynamic;
+    bool has_entry;
+} found;
+
+static void check_symbol(elf* elf_, uint32_t table_type, const Elf64_Sym* symbol, const char* name,
+                         found* found_) {
+    if (symbol->st_shndx == SHN_UNDEF) {
+        if (table_type == SHT_DYNSYM) check_import(elf_, name);
+        return;
+    }
+    if (table_type == SHT_DYNSYM && strcmp(name, NET_GAME_SYMBOL) == 0) found_->has_entry = true;
+    // A global in both tables is named once.
+    if (table_type == SHT_SYMTAB || ELF64_ST_BIND(symbol->st_info) == STB_LOCAL) {
+        check_defined(elf_, symbol, name);
+    }
+}
+
+static void check_table(elf* elf_, const Elf64_Shdr* table, found* found_) {
+    if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_offset > elf_->size ||
+        table->sh_size > elf_->size - table->sh_offset) {
+        fault(elf_, "has a damaged symbol table", "");
+        return;
+    }
+    uint64_t count = table->sh_size / sizeof(Elf64_Sym);
+    for (uint64_t i = 1; i < count; i++) {
+        Elf64_Sym symbol;
+        if (!copy_at(elf_, table->sh_offset + i * sizeof symbol, &symbol, sizeof symbol)) return;
+        const char* name = read_string(elf_, table->sh_link, symbol.st_name);
+        if (!name) {
+            fault(elf_, "has a symbol whose name is outside of its table", "");
+            return;
+        }
+        check_symbol(elf_, table->sh_type, &symbol, name, found_);
+    }
+}
+
+static void check_elf(elf* elf_) {
+    if (!read_header(elf_)) return;
+    check_writable_bytes(elf_);
+    found found_ = {false, false};
+    for (uint32_t i = 0; i < elf_->header.e_shnum; i++) {
+        Elf64_Shdr section;
+        if (!read_section(elf_, i, &section)) continue;
+        if (section.sh_type != SHT_DYNSYM && section.sh_type != SHT_SYMTAB) continue;
+        found_.has_dynamic |= section.sh_type == SHT_DYNSYM;
+        check_table(elf_, &section, &found_);
+    }
+    if (!found_.has_dynamic) {
+        fault(elf_, "has no dynamic symbols", "");
+    } else if (!found_.has_entry) {
+        fault(elf_, "is no game module: it has no symbol", NET_GAME_SYMBOL);
+    }
+}
+
+net_result net_module_check_bytes(const void* data, size_t size, const char* file,
+                                  const base_reporter* reporter) {
+    elf elf_ = {.data = data, .size = size, .file = file, .reporter = reporter};
+    check_elf(&elf_);
+    return elf_.faults ? NET_ERR_MODULE : NET_OK;
+}
+
+net_result net_module_check(const char* file, const base_reporter* reporter) {
+    BASE_ASSERT(file);
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    net_result result = net_module_read_file(file, NET_MODULE_FILE_BYTES_MAX, reporter, &bytes);
+    if (!result) result = net_module_check_bytes(bytes.data, bytes.size, file, reporter);
+    base_bytes_deinit(&bytes);
+    if (result) return result;
+
+    net_module* module = NULL;
+    result = net_module_open(file, NULL, reporter, &module);
+    net_module_close(module);
+    return result == NET_OK || result == NET_ERR_MEMORY ? result : NET_ERR_MODULE;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Templates' files on a disk. The language decides by letters what a path may be; here links are followed
+// and what they lead to is compared with the folder, so that a file of another place is never read.
+#include "game/module_files.h"
+
+#include "game/module_table.h"
+#include "net/module.h"
+
+#include "base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/// The file's path for the system, checked to lie below the folder.
+static ecs_result find_real(const net_template_folder* self, const char* path, char* real) {
+    char file[NET_FOLDER_BYTES_MAX + ECS_TEXT_PATH_BYTES_MAX];
+    self->source.spell((void*)(uintptr_t)self, path, file, sizeof file);
+    if (!realpath(*file ? file : ".", real))
+        return errno == ENOENT || errno == ENOTDIR ? ECS_ERR_UNKNOWN : ECS_ERR_MALFORMED;
+    size_t size = strlen(self->real);
+    bool is_below =
+        strncmp(real, self->real, size) == 0 && (real[size] == '/' || real[size] == '\0');
+    return is_below ? ECS_OK : ECS_ERR_MALFORMED;
+}
+
+static ecs_result read_text(void* context, const char* path, base_bytes* text) {
+    char real[4096];
+    ecs_result found = find_real(context, path, real);
+    if (found != ECS_OK) return found;
+    const base_reporter quiet = {0};
+    net_result result = net_module_read_file(real, ECS_TEXT_BYTES_MAX, &quiet, text);
+    if (result == NET_ERR_MEMORY) return ECS_ERR_MEMORY;
+    if (result == NET_OK) return ECS_OK;
+    return text->size > ECS_TEXT_BYTES_MAX ? ECS_ERR_FULL : ECS_ERR_MALFORMED;
+}
+
+static ecs_result list_names(void* context, const char* folder,
+                             bool (*found)(void* names, const char* name), void* names) {
+    char real[4096];
+    ecs_result result = find_real(context, folder, real);
+    if (result != ECS_OK) return result;
+    DIR* dir = opendir(real);
+    if (!dir) return errno == ENOENT || errno == ENOTDIR ? ECS_ERR_UNKNOWN : ECS_ERR_MALFORMED;
+    for (;;) {
+        const struct dirent* entry = readdir(dir);
+        if (!entry || !found(names, entry->d_name)) break;
+    }
+    closedir(dir);
+    return ECS_OK;
+}
+
+static void spell(void* context, const char* path, char* target, size_t bytes) {
+    const net_template_folder* self = context;
+    if (strncmp(path, "%game", 5) == 0 && (path[5] == '/' || path[5] == '\0'))
+        path += path[5] == '/' ? 6 : 5;
+    (void)base_text_format(target, bytes, "%s%s", self->folder, path);
+}
+
+bool net_template_folder_init(net_template_folder* folder, const char* file) {
+    *folder = (net_template_folder){.roots = {"game"}};
+    const char* slash = strrchr(file, '/');
+    size_t size = slash ? (size_t)(slash - file) + 1 : 0;
+    if (size >= sizeof folder->folder) return false;
+    memcpy(folder->folder, file, size);
+    folder->source = (ecs_template_source){.context = folder,
+                                           .read = read_text,
+                                           .list = list_names,
+                                           .spell = spell,
+                                           .root_names = folder->roots,
+                                           .root_count = 1};
+    if (!realpath(size ? folder->folder : ".", folder->real)) return false;
+    if (strcmp(folder->real, "/") == 0) folder->real[0] = '\0';
+    return true;
+}
+
+static void report(void* context, const char* file, uint32_t line, const char* message) {
+    const net_template_reporter* self = context;
+    const char* slash = strrchr(self->templates_file, '/');
+    char shown[NET_FOLDER_BYTES_MAX + ECS_TEXT_PATH_BYTES_MAX];
+    if (file && strncmp(file, "%game/", 6) == 0) file += 6;
+    if (file)
+        (void)base_text_format(shown, sizeof shown, "%.*s%s",
+                               slash ? (int)(slash - self->templates_file) + 1 : 0,
+                               self->templates_file, file);
+    if (self->next && self->next->report)
+        self->next->report(self->next->context, file ? shown : NULL, line, message);
+}
+
+base_reporter net_template_reporter_make(net_template_reporter* self) {
+    return (base_reporter){report, self};
+}

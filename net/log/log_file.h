@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/// The writer's machine: records go into the queue on the simulation's thread, blocks into the file on
+/// the log's own. Knows nothing of matches.
+#pragma once
+
+#include "log/log_record.h"
+
+#include <sys/types.h>
+
+/// How the file is written; tests put faults in here.
+typedef struct net_log_file_ops {
+    ssize_t (*write)(void* context, int fd, const void* data, size_t size);
+    int (*sync)(void* context, int fd);
+    void* context;
+} net_log_file_ops;
+
+/// A log reaches the disk at the latest after so many milliseconds of ticks: what a power cut may take.
+#define NET_LOG_SYNC_MS 1000u
+
+typedef struct net_log_file_config {
+    const base_allocator* allocator;
+    const char* file;
+    uint64_t identity;
+    uint64_t ring_bytes;  ///< NET_LOG_QUEUE_BYTES
+    uint32_t block_ticks; ///< of one block; ticks of NET_LOG_BLOCK_MS_MAX
+    uint32_t sync_ticks;  ///< 0: after every block
+    bool is_manual;       ///< no thread: net_log_file_pump does its work
+    net_log_file_ops ops;
+} net_log_file_config;
+
+typedef struct net_log_file net_log_file;
+
+/// The usual configuration.
+net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_rate_hz);
+
+/// Create FILE and FILE.queue, write prologue and header block (a packed Header message), start the
+/// thread. A log that lies there becomes FILE.old. @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_file_create(const net_log_file_config* config, const void* header,
+                                             size_t header_bytes, const base_reporter* reporter,
+                                             net_log_file** file);
+/// The draft to write the next record into, ready for its body; NULL once logging stopped.
+net_log_draft* net_log_file_begin(net_log_file* file);
+/// Push the draft.
+void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick);
+/// Stop logging: the first text is kept for the operator.
+void net_log_file_fail(net_log_file* file, const char* text);
+bool net_log_file_take_failure(net_log_file* file, char* text, size_t text_bytes);
+/// Wait until the queue is at most half full.
+void net_log_file_wait_room(net_log_file* file);
+uint64_t net_log_file_bytes(const net_log_file* file);
+/// Do what the thread would do now; with `all` also a block that is not full.
+void net_log_file_pump(net_log_file* file, bool all);
+/// Drain, sync, remove the queue (kept after a failure: it has what the file lacks), free.
+net_result net_log_file_destroy(net_log_file* file);

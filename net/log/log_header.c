@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// The header is written once and read once. It names everything by number that the records use, so a
+// log can be looked into without its game. The schema hash decides whether a match can run again; the
+// schema itself only says what differs.
+//
+// What a later version may have changed is asked first: its other fields need not look like ours.
+#include "log/log_header.h"
+
+#include "base/text.h"
+#include "log/log_wire.h"
+#include "net/schema.h"
+
+#include <stdio.h>
+
+enum {
+    VERSION = 1,
+    FIELD_GAME = 3,
+    FIELD_BUILD = 4,
+    FIELD_SETTING = 10,
+    FIELD_SCHEMA = 12,
+    FIELD_FEATURES = 14,
+    SCHEMA_COMPONENT = 1,
+    SCHEMA_TEMPLATE = 2,
+    REPLICATED_INDEX_MAX = 1 << 20,
+};
+
+/// Bits of required_features.
+#define FEATURE_VIEWS UINT64_C(1) ///< Input.view decides
+
+/// How much of the schema is written.
+typedef enum detail { DETAIL_ALL, DETAIL_NO_TEMPLATES, DETAIL_NAMES, DETAIL_COUNT } detail;
+
+static void write_component(net_log_wire* wire, const ecs_world* world, ecs_component_id id,
+                            detail much) {
+    const ecs_component* component = ecs_component_get(world, id);
+    const ecs_type* type = ecs_type_get(world, component->type);
+    size_t mark = wire->size;
+    net_log_wire_number(wire, 1, id);
+    net_log_wire_text(wire, 2, component->name);
+    if (type) net_log_wire_text(wire, 3, type->name);
+    for (uint32_t i = 0; much != DETAIL_NAMES && type && i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        size_t inner = wire->size;
+        net_log_wire_text(wire, 1, field->name ? field->name : "");
+        net_log_wire_number(wire, 2, field->kind);
+        net_log_wire_number(wire, 3, field->count);
+        net_log_wire_number(wire, 4, field->quant.bits);
+        net_log_wire_double(wire, 5, field->quant.min);
+        net_log_wire_double(wire, 6, field->quant.step);
+        net_log_wire_close(wire, inner, 4);
+    }
+    net_log_wire_close(wire, mark, SCHEMA_COMPONENT);
+}
+
+static void write_template(net_log_wire* wire, const ecs_template* template_) {
+    size_t mark = wire->size;
+    char name[ECS_NAME_BYTES_MAX];
+    (void)base_text_copy(name, sizeof name, template_->name);
+    net_log_wire_number(wire, 1, template_->id);
+    net_log_wire_text(wire, 2, name);
+    for (uint32_t i = 0; i < template_->component_count; i++) {
+        size_t inner = wire->size;
+        net_log_wire_number(wire, 1, template_->components[i].component);
+        net_log_wire_number(wire, 2, template_->components[i].flags);
+        net_log_wire_close(wire, inner, 3);
+    }
+    net_log_wire_close(wire, mark, SCHEMA_TEMPLATE);
+}
+
+static void write_schema(net_log_wire* wire, const net_match* match, detail much) {
+    ecs_world* world = net_match_world((net_match*)match);
+    const net_game_module* game = net_match_get_config(match)->module->game;
+    size_t mark = wire->size;
+    for (uint32_t i = 1; i <= ecs_component_count(world); i++)
+        write_component(wire, world, (ecs_component_id)i, much);
+    for (uint32_t i = 1; much == DETAIL_ALL && i <= ecs_template_count(world); i++) {
+        const ecs_template* template_ = ecs_template_get(world, (ecs_template_id)i);
+        if (template_->part_count == 1) write_template(wire, template_);
+    }
+    for (uint32_t i = 0; i < game->message_count; i++)
+        net_log_wire_bytes(wire, 3, game->messages[i].name, strlen(game->messages[i].name));
+    net_log_wire_close(wire, mark, FIELD_SCHEMA);
+}
+
+static void write_settings(net_log_wire* wire, const net_match_config* config) {
+    const net_game_module* game = config->module->game;
+    for (uint32_t i = 0; i < game->setting_count; i++) {
+        char value[32];
+        // 17 digits give back the same double.
+        (void)base_text_format(value, sizeof value, "%.17g", config->settings[i]);
+        size_t mark = wire->size;
+        net_log_wire_text(wire, 1, game->settings[i].key);
+        net_log_wire_text(wire, 2, value);
+        net_log_wire_close(wire, mark, FIELD_SETTING);
+    }
+}
+
+net_result net_log_header_write(base_bytes* bytes, const net_match* match, const char* build,
+                                uint64_t now_unix_ms, uint64_t identity) {
+    const net_match_config* config = net_match_get_config(match);
+    uint8_t* memory = base_bytes_extend(bytes, NET_LOG_RECORD_BYTES_MAX);
+    if (!memory) return NET_ERR_MEMORY;
+    for (detail much = DETAIL_ALL; much < DETAIL_COUNT; much++) {
+        net_log_wire wire = {.data = memory, .capacity = NET_LOG_RECORD_BYTES_MAX};
+        char build_text[sizeof((net_log_info*)0)->build];
+        (void)base_text_copy(build_text, sizeof build_text, build ? build : "");
+        net_log_wire_number(&wire, 1, VERSION);
+        net_log_wire_fixed64(&wire, 2, identity);
+        net_log_wire_text(&wire, FIELD_GAME, config->module->game->name);
+        net_log_wire_text(&wire, FIELD_BUILD, build_text);
+        net_log_wire_fixed64(&wire, 5, config->module->content_hash);
+        net_log_wire_fixed64(&wire, 6, net_schema_hash(net_match_schema(match)));
+        net_log_wire_number(&wire, 7, config->seed);
+        net_log_wire_number(&wire, 8, config->tick_rate_hz);
+        // The value in force: a default may be another one in the program that runs this again.
+        net_log_wire_number(&wire, 9,
+                            config->replicated_index_max
+                                ? config->replicated_index_max
+                                : ecs_limits_default().replicated_index_max);
+        write_settings(&wire, config);
+        net_log_wire_number(&wire, 11, NET_WORLD_HASH_EVERY_TICKS);
+        write_schema(&wire, match, much);
+        net_log_wire_number(&wire, 13, now_unix_ms);
+        if (config->module->game->is_rewinding)
+            net_log_wire_fixed64(&wire, FIELD_FEATURES, FEATURE_VIEWS);
+        if (wire.failed) continue;
+        bytes->size -= NET_LOG_RECORD_BYTES_MAX - wire.size;
+        return NET_OK;
+    }
+    return NET_ERR_FULL;
+}
+
+static bool take_text(const net_log_field* field, char* target, size_t target_bytes) {
+    if (field->type != 2 || field->size >= target_bytes) return false;
+    for (size_t i = 0; i < field->size; i++) {
+        if (field->data[i] < 32 || field->data[i] == 127) return false;
+    }
+    memcpy(target, field->data, field->size);
+    target[field->size] = 0;
+    return true;
+}
+
+static bool is_game_name(const char* name) {
+    if (name[0] == 0) return false;
+    for (; *name; name++) {
+        bool is_right = (*name >= 'a' && *name <= 'z') || (*name >= '0' && *name <= '9');
+        if (!is_right && *name != '_') return false;
+    }
+    return true;
+}
+
+static bool read_setting(const net_log_field* field, net_log_info* info) {
+    if (field->type != 2 || info->setting_count == NET_SETTINGS_MAX) return false;
+    base_reader reader = base_reader_make(field->data, field->size);
+    net_log_field inner;
+    char key[32] = "", value[32] = "";
+    while (net_log_field_next(&reader, &inner)) {
+        if (inner.id == 1 && !take_text(&inner, key, sizeof key)) return false;
+        if (inner.id == 2 && !take_text(&inner, value, sizeof value)) return false;
+    }
+    if (reader.failed || key[0] == 0 || strchr(key, '=')) return false;
+    char* text = info->settings[info->setting_count++];
+    return base_text_format(text, sizeof info->settings[0], "%s=%s", key, value);
+}
+
+/// Must-understand bits that this reader understands.
+#define FEATURES_KNOWN FEATURE_VIEWS
+
+static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
+    base_reader reader = base_reader_make(data, size);
+    net_log_field field;
+    *demand = (net_log_demand){0};
+    while (net_log_field_next(&reader, &field)) {
+        if (field.id == 1 && field.type == 0) demand->version = field.number;
+        if (field.id == FIELD_FEATURES && field.type == 1) demand->features |= field.number;
+        bool is_ours =
+            (field.id != 1 || field.type == 0) && (field.id != FIELD_FEATURES || field.type == 1);
+        if (!is_ours) return NET_ERR_DAMAGED;
+    }
+    if (reader.failed || demand->version == 0) return NET_ERR_DAMAGED;
+    bool is_later = demand->version != VERSION || (demand->features & ~FEATURES_KNOWN) != 0;
+    return is_later ? NET_ERR_VERSION : NET_OK;
+}
+
+static bool read_field(const net_log_field* field, net_log_info* info) {
+    uint64_t* const numbers[] = {[2] = &info->identity,
+                                 [5] = &info->content_hash,
+                                 [6] = &info->schema_hash,
+                                 [7] = &info->seed,
+                                 [13] = &info->started_unix_ms};
+    uint32_t* const small[] = {[8] = &info->tick_rate_hz,
+                               [9] = &info->replicated_index_max,
+                               [11] = &info->world_hash_every};
+    switch (field->id) {
+    case 2:
+    case 5:
+    case 6:
+        *numbers[field->id] = field->number;
+        return field->type == 1;
+    case 7:
+    case 13:
+        *numbers[field->id] = field->number;
+        return field->type == 0;
+    case 8:
+    case 9:
+    case 11:
+        *small[field->id] = (uint32_t)field->number;
+        return field->type == 0 && field->number <= UINT32_MAX;
+    case FIELD_GAME:
+        return take_text(field, info->game, sizeof info->game) && is_game_name(info->game);
+    case FIELD_BUILD:
+        return take_text(field, info->build, sizeof info->build);
+    case FIELD_SETTING:
+        return read_setting(field, info);
+    default:
+        return true;
+    }
+}
+
+net_result net_log_header_read(net_log_info* info, const void* data, size_t size,
+                               net_log_demand* demand) {
+    net_result result = read_demand(demand, data, size);
+    if (result) return result;
+    base_reader reader = base_reader_make(data, size);
+    net_log_field field;
+    while (net_log_field_next(&reader, &field)) {
+        if (!read_field(&field, info)) return NET_ERR_DAMAGED;
+    }
+    bool is_right = !reader.failed && info->game[0] != 0 &&
+                    info->tick_rate_hz >= NET_TICK_RATE_HZ_MIN &&
+                    info->tick_rate_hz <= NET_TICK_RATE_HZ_MAX &&
+                    info->replicated_index_max <= REPLICATED_INDEX_MAX;
+    return is_right ? NET_OK : NET_ERR_DAMAGED;
+}
+
+/// Step to the next component or template of the schema. A walk over all of the header each time: only
+/// for messages and dumps.
+typedef struct schema_walk {
+    base_reader schema;
+} schema_walk;
+
+static schema_walk begin_schema(const void* data, size_t size) {
+    base_reader reader = base_reader_make(data, size);
+    net_log_field field;
+    while (net_log_field_next(&reader, &field)) {
+        if (field.id == FIELD_SCHEMA && field.type == 2)
+            return (schema_walk){base_reader_make(field.data, field.size)};
+    }
+    return (schema_walk){base_reader_make(NULL, 0)};
+}
+
+static bool next_named(schema_walk* walk, uint32_t kind, uint64_t* id, char* name, char* type) {
+    net_log_field field, inner;
+    while (net_log_field_next(&walk->schema, &field)) {
+        if (field.id != kind || field.type != 2) continue;
+        base_reader reader = base_reader_make(field.data, field.size);
+        *id = 0;
+        name[0] = 0;
+        if (type) type[0] = 0;
+        while (net_log_field_next(&reader, &inner)) {
+            if (inner.id == 1) *id = inner.number;
+            if (inner.id == 2 && !take_text(&inner, name, ECS_NAME_BYTES_MAX)) return false;
+            if (inner.id == 3 && type && !take_text(&inner, type, ECS_NAME_BYTES_MAX)) return false;
+        }
+        return !reader.failed;
+    }
+    return false;
+}
+
+static bool find_named(const void* data, size_t size, uint32_t kind, uint64_t wanted, char* name) {
+    schema_walk walk = begin_schema(data, size);
+    uint64_t id;
+    while (next_named(&walk, kind, &id, name, NULL)) {
+        if (id == wanted) return true;
+    }
+    return false;
+}
+
+bool net_log_header_component(const void* data, size_t size, uint32_t component,
+                              char name[ECS_NAME_BYTES_MAX]) {
+    return find_named(data, size, SCHEMA_COMPONENT, component, name);
+}
+
+bool net_log_header_template(const void* data, size_t size, uint32_t template_,
+                             char name[ECS_NAME_BYTES_MAX]) {
+    return find_named(data, size, SCHEMA_TEMPLATE, template_, name);
+}
+
+bool net_log_header_difference(const void* data, size_t size, ecs_world* world, char* text,
+                               size_t text_bytes) {
+    char name[ECS_NAME_BYTES_MAX], type[ECS_NAME_BYTES_MAX];
+    uint64_t id;
+    uint32_t count = 0;
+    schema_walk walk = begin_schema(data, size);
+    while (next_named(&walk, SCHEMA_COMPONENT, &id, name, type)) {
+        ecs_component_id here = ecs_component_find(world, name);
+        count++;
+        if (here == ECS_COMPONENT_NONE)
+            return base_text_format(text, text_bytes, "component %s is missing here", name), true;
+        const ecs_type* type_here = ecs_type_get(world, ecs_component_get(world, here)->type);
+        if (type_here && strcmp(type_here->name, type) != 0)
+            return base_text_format(text, text_bytes,
+                                    "component %s has type %s here, %s in the log", name,
+                                    type_here->name, type),
+                   true;
+    }
+    if (count != ecs_component_count(world))
+        return base_text_format(text, text_bytes, "there are %u components here, %u in the log",
+                                ecs_component_count(world), count),
+               true;
+    walk = begin_schema(data, size);
+    while (next_named(&walk, SCHEMA_TEMPLATE, &id, name, NULL)) {
+        if (ecs_template_find(world, name) == ECS_TEMPLATE_NONE)
+            return base_text_format(text, text_bytes, "template %s is missing here", name), true;
+    }
+    return false;
+}

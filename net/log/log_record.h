@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+/// Records of event logs: written into fixed memory, read from a stranger's bytes without a tree.
+#pragma once
+
+#include "log/log_wire.h"
+#include "net/log.h"
+
+typedef enum net_log_kind {
+    NET_LOG_KIND_OTHER, ///< of a later version: skipped
+    NET_LOG_KIND_BEGIN,
+    NET_LOG_KIND_END,
+    NET_LOG_KIND_CLOSE,
+} net_log_kind;
+
+typedef enum net_log_item_kind {
+    NET_LOG_ITEM_LEAVE = 2, ///< the field's number in TickBegin
+    NET_LOG_ITEM_JOIN = 3,
+    NET_LOG_ITEM_EVENT = 4,
+    NET_LOG_ITEM_INPUT = 5,
+    NET_LOG_ITEM_SERVER_EVENT = 6, ///< the field's number in TickEnd
+    NET_LOG_ITEM_KINDS,
+} net_log_item_kind;
+
+/// One leave, join, event or input. Pointers borrow from the record's bytes.
+typedef struct net_log_item {
+    net_log_item_kind kind;
+    uint32_t client;
+    char name[NET_PLAYER_NAME_BYTES_MAX];
+    bool is_bot;
+    bool is_repeat;
+    uint32_t reason;
+    uint32_t number;
+    uint64_t view;
+    uint32_t message;
+    ecs_entity target;
+    const uint8_t* payload; ///< never NULL
+    uint32_t payload_bytes;
+} net_log_item;
+
+/// A checked record. Pointers borrow from its bytes.
+typedef struct net_log_record {
+    net_log_kind kind;
+    uint32_t size; ///< of the packed record
+    ecs_tick tick;
+    uint64_t state_hash, world_hash;
+    bool has_world_hash;
+    const uint8_t* changes;
+    uint32_t changes_bytes;
+    uint32_t events_left_out;
+    uint32_t item_count[NET_LOG_ITEM_KINDS];
+    const uint8_t* body;
+    size_t body_bytes;
+} net_log_record;
+
+/// Check all of a packed record, items included. Total. @return false for bytes that no writer writes.
+BASE_MUST_USE bool net_log_record_read(net_log_record* record, const void* data, size_t size);
+/// Walk the items of one kind: start with *offset 0.
+bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, size_t* offset,
+                       net_log_item* item);
+
+/// A packed record in the making. The memory holds the queue's prefix, the record's own tag and
+/// length, and the body; tag and length are written last, right in front of the body.
+#define NET_LOG_QUEUE_PREFIX_BYTES 24u
+typedef struct net_log_draft {
+    uint8_t* memory; ///< NET_LOG_DRAFT_BYTES
+    net_log_wire body;
+} net_log_draft;
+#define NET_LOG_DRAFT_HEAD_BYTES (NET_LOG_QUEUE_PREFIX_BYTES + 8u)
+#define NET_LOG_DRAFT_BYTES (NET_LOG_DRAFT_HEAD_BYTES + NET_LOG_RECORD_BYTES_MAX)
+
+void net_log_draft_begin(net_log_draft* draft);
+/// Append one item. @return false when it does not fit: nothing was written.
+BASE_MUST_USE bool net_log_draft_item(net_log_draft* draft, const net_log_item* item);
+/// Close as a record of a kind. *size is its length with the queue's prefix. @return its start.
+uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t number, ecs_tick tick,
+                           uint32_t* size);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// The same calls in the same order as the server made them. What a match asserts of its server (rising
+// client numbers, checked payloads) is checked here first: a log is a stranger's file.
+#include "log/log_replay.h"
+
+#include "base/text.h"
+#include "ecs/change.h"
+#include "log/log_header.h"
+#include "net/schema.h"
+
+#include <inttypes.h>
+
+struct net_log_replay {
+    const base_allocator* allocator;
+    net_log_reader* reader;
+    base_reporter reporter;
+    net_match* match;
+    net_log_cursor cursor;
+    net_log_record record; ///< the newest that was read
+    net_log_record close;
+    uint32_t* clients; ///< who plays, rising
+    uint32_t client_count;
+    uint32_t client_last;
+    bool has_stepped; ///< its change list waits to be cleared
+    bool has_failed;
+};
+
+static net_result refuse_settings(const net_log_info* info, net_match_config* config,
+                                  const base_reporter* reporter) {
+    for (uint32_t i = 0; i < info->setting_count; i++) {
+        net_result result = net_match_setting_apply(config, info->settings[i], reporter);
+        if (result == NET_ERR_UNKNOWN) return NET_ERR_SCHEMA;
+        if (result != NET_OK) return NET_ERR_DAMAGED;
+    }
+    return NET_OK;
+}
+
+static net_result compare_schema(net_log_replay* replay, const base_reporter* reporter) {
+    const net_log_info* info = net_log_reader_info(replay->reader);
+    if (net_schema_hash(net_match_schema(replay->match)) == info->schema_hash) return NET_OK;
+    char text[256];
+    size_t size;
+    const uint8_t* header = net_log_reader_header(replay->reader, &size);
+    if (!net_log_header_difference(header, size, net_match_world(replay->match), text, sizeof text))
+        (void)base_text_copy(text, sizeof text, "a default, a field or a message differs");
+    base_report(reporter, net_log_reader_file(replay->reader), 0,
+                "the game's schema is not the log's: %s", text);
+    return NET_ERR_SCHEMA;
+}
+
+static net_result create_match(net_log_replay* replay, const net_module* module, bool has_render,
+                               const base_reporter* reporter) {
+    const net_log_info* info = net_log_reader_info(replay->reader);
+    const char* file = net_log_reader_file(replay->reader);
+    if (strcmp(info->game, module->game->name) != 0) {
+        base_report(reporter, file, 0, "the log is of game %s, not %s", info->game,
+                    module->game->name);
+        return NET_ERR_SCHEMA;
+    }
+    if (info->content_hash != module->content_hash)
+        base_report(reporter, file, 0,
+                    "warning: %s is not the build that wrote this log (content %016" PRIx64
+                    ", here %016" PRIx64 ")",
+                    info->game, info->content_hash, module->content_hash);
+    net_match_config config = net_match_config_default(module);
+    config.allocator = replay->allocator;
+    config.role = NET_ROLE_SERVER;
+    config.has_render = has_render;
+    config.seed = info->seed;
+    config.tick_rate_hz = info->tick_rate_hz;
+    config.replicated_index_max = info->replicated_index_max;
+    net_result result = refuse_settings(info, &config, reporter);
+    if (result == NET_OK) result = net_match_create(&config, reporter, &replay->match);
+    if (result == NET_OK) result = compare_schema(replay, reporter);
+    return result;
+}
+
+static net_result create(net_log_reader* reader, const net_module* module, bool has_render,
+                         const base_reporter* reporter, net_log_replay** replay_out) {
+    const base_allocator* allocator = net_log_reader_allocator(reader);
+    *replay_out = NULL;
+    net_log_replay* replay = base_allocate_zero(allocator, sizeof *replay);
+    if (!replay) return NET_ERR_MEMORY;
+    replay->allocator = allocator;
+    replay->reader = reader;
+    if (reporter) replay->reporter = *reporter;
+    replay->cursor = net_log_cursor_begin(reader);
+    replay->clients = base_allocate(allocator, NET_CLIENTS_MAX * sizeof *replay->clients);
+    net_result result = NET_ERR_MEMORY;
+    if (replay->clients) result = create_match(replay, module, has_render, reporter);
+    if (result != NET_OK) {
+        net_log_replay_destroy(replay);
+        return result;
+    }
+    *replay_out = replay;
+    return NET_OK;
+}
+
+net_result net_log_replay_create(net_log_reader* reader, const net_module* module,
+                                 const base_reporter* reporter, net_log_replay** replay) {
+    return create(reader, module, false, reporter, replay);
+}
+
+net_result net_log_replay_create_drawn(net_log_reader* reader, const net_module* module,
+                                       const base_reporter* reporter, net_log_replay** replay) {
+    return create(reader, module, true, reporter, replay);
+}
+
+void net_log_replay_destroy(net_log_replay* replay) {
+    if (!replay) return;
+    net_match_destroy(replay->match);
+    base_release(replay->allocator, replay->clients, NET_CLIENTS_MAX * sizeof *replay->clients);
+    base_release(replay->allocator, replay, sizeof *replay);
+}
+
+net_match* net_log_replay_match(net_log_replay* replay) {
+    return replay->match;
+}
+
+const net_log_record* net_log_replay_close(const net_log_replay* replay) {
+    return replay->close.kind == NET_LOG_KIND_CLOSE ? &replay->close : NULL;
+}
+
+static bool apply_leave(net_log_replay* replay, const net_log_item* item) {
+    uint32_t place = 0;
+    while (place < replay->client_count && replay->clients[place] != item->client)
+        place++;
+    if (place == replay->client_count) return false;
+    replay->client_count--;
+    memmove(replay->clients + place, replay->clients + place + 1,
+            (replay->client_count - place) * sizeof *replay->clients);
+    net_match_leave(replay->match, item->client);
+    return true;
+}
+
+static bool apply_join(net_log_replay* replay, const net_log_item* item) {
+    if (item->client <= replay->client_last || replay->client_count == NET_CLIENTS_MAX)
+        return false;
+    replay->client_last = item->client;
+    replay->clients[replay->client_count++] = item->client;
+    net_match_join(replay->match, item->client, item->name, item->is_bot);
+    return true;
+}
+
+static bool apply_event(net_log_replay* replay, const net_log_item* item) {
+    if (net_match_event_check(replay->match, item->message, item->payload, item->payload_bytes) !=
+        NET_OK)
+        return false;
+    net_match_client_event(replay->match, item->client, item->message, item->payload,
+                           item->payload_bytes);
+    return true;
+}
+
+static bool apply_input(net_log_replay* replay, const net_log_item* item) {
+    if (item->is_repeat) {
+        net_match_input(replay->match, item->client, NULL, 0);
+        return true;
+    }
+    if (net_match_input_check(replay->match, item->payload, item->payload_bytes) != NET_OK)
+        return false;
+    net_match_input_seen(replay->match, item->client, item->payload, item->payload_bytes,
+                         item->view);
+    return true;
+}
+
+static bool apply_items(net_log_replay* replay, net_log_item_kind kind) {
+    bool (*const apply[])(net_log_replay*, const net_log_item*) = {
+        [NET_LOG_ITEM_LEAVE] = apply_leave,
+        [NET_LOG_ITEM_JOIN] = apply_join,
+        [NET_LOG_ITEM_EVENT] = apply_event,
+        [NET_LOG_ITEM_INPUT] = apply_input,
+    };
+    size_t offset = 0;
+    net_log_item item;
+    while (net_log_item_next(&replay->record, kind, &offset, &item)) {
+        if (!apply[kind](replay, &item)) return false;
+    }
+    return true;
+}
+
+static net_result fail(net_log_replay* replay, const char* text) {
+    replay->has_failed = true;
+    base_report(&replay->reporter, net_log_reader_file(replay->reader), 0, "tick %" PRIu64 ": %s",
+                replay->record.tick, text);
+    return NET_ERR_DAMAGED;
+}
+
+static net_result apply_begin(net_log_replay* replay) {
+    bool is_right = true;
+    for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind <= NET_LOG_ITEM_INPUT; kind++)
+        is_right = is_right && apply_items(replay, kind);
+    return is_right ? NET_OK : fail(replay, "it has a record that this game does not take");
+}
+
+net_result net_log_replay_step(net_log_replay* replay, void* user, net_log_tick* tick) {
+    net_log_record* record = &replay->record;
+    bool has_begin = false;
+    *tick = (net_log_tick){0};
+    if (replay->has_failed) return NET_ERR_DAMAGED;
+    if (replay->has_stepped) ecs_changes_clear(net_match_world(replay->match));
+    replay->has_stepped = false;
+    while (net_log_cursor_next(replay->reader, &replay->cursor, record)) {
+        if (record->kind == NET_LOG_KIND_CLOSE) replay->close = *record;
+        if (record->kind == NET_LOG_KIND_END) break;
+        if (record->kind != NET_LOG_KIND_BEGIN) continue;
+        has_begin = true;
+        tick->tick = record->tick;
+        net_result result = apply_begin(replay);
+        if (result != NET_OK) return result;
+    }
+    if (replay->cursor.has_failed) return fail(replay, "the file changed while it was read");
+    if (!has_begin) return NET_ERR_CLOSED;
+    net_match_step(replay->match, user);
+    replay->has_stepped = true;
+    tick->has_end = record->kind == NET_LOG_KIND_END;
+    if (!tick->has_end) return NET_OK;
+    tick->has_world_hash = record->has_world_hash;
+    tick->state_hash = record->state_hash;
+    tick->world_hash = record->world_hash;
+    tick->changes = record->changes;
+    tick->changes_bytes = record->changes_bytes;
+    return NET_OK;
+}
+
+net_result net_log_replay_save(const net_log_replay* replay, base_bytes* bytes) {
+    base_bytes_write(bytes, &replay->cursor, sizeof replay->cursor);
+    base_bytes_write_u32(bytes, replay->client_last);
+    base_bytes_write_u32(bytes, replay->client_count);
+    base_bytes_write(bytes, replay->clients, replay->client_count * sizeof *replay->clients);
+    return net_match_save(replay->match, bytes);
+}
+
+static net_result restore(net_log_replay* replay, const void* data, size_t size) {
+    base_reader bytes = base_reader_make(data, size);
+    bool is_read = base_reader_read(&bytes, &replay->cursor, sizeof replay->cursor);
+    replay->client_last = base_reader_u32(&bytes);
+    replay->client_count = base_reader_u32(&bytes);
+    if (!is_read || replay->client_count > NET_CLIENTS_MAX ||
+        !base_reader_read(&bytes, replay->clients, replay->client_count * sizeof *replay->clients))
+        return NET_ERR_MALFORMED;
+    if (!net_log_cursor_return(replay->reader, &replay->cursor))
+        return fail(replay, "the file changed while it was read");
+    return net_match_restore(replay->match, (const uint8_t*)data + bytes.offset,
+                             base_reader_left(&bytes));
+}
+
+net_result net_log_replay_restore(net_log_replay* replay, const void* data, size_t size) {
+    replay->has_stepped = false;
+    replay->record = (net_log_record){0};
+    replay->close = (net_log_record){0};
+    net_result result = restore(replay, data, size);
+    replay->has_failed = result != NET_OK;
+    return result;
+}

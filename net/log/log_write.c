@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// What a match has to say, as records. Everything here runs on the simulation's thread and ends in one
+// copy into the queue: no lock, no allocation, no wait. Once logging stopped nothing is packed any more.
+#include "log/log_write.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "ecs/change.h"
+#include "ecs/save.h"
+#include "log/log_changes.h"
+#include "log/log_header.h"
+
+#include <unistd.h>
+
+struct net_log_writer {
+    const base_allocator* allocator;
+    net_log_file* file;
+    ecs_tick tick;   ///< of the newest record
+    bool has_views;  ///< what players saw decides something
+    bool is_in_tick; ///< between begin and end
+    bool is_closed;
+    uint64_t state_hash; ///< after the last whole tick
+};
+
+static uint64_t make_identity(const net_match* match, const char* file, uint64_t now_unix_ms) {
+    uint64_t hash = base_hash64_mix(base_hash64_text(file), now_unix_ms);
+    hash = base_hash64_mix(hash, net_match_get_config(match)->seed);
+    return base_hash64_mix(hash, (uint64_t)getpid());
+}
+
+net_result net_log_writer_create_with(const net_log_file_config* config, const net_match* match,
+                                      const char* file, const char* build, uint64_t now_unix_ms,
+                                      const base_reporter* reporter, net_log_writer** writer_out) {
+    BASE_ASSERT(match && file && net_match_tick(match) == 0);
+    *writer_out = NULL;
+    net_log_file_config with = *config;
+    with.file = file;
+    with.identity = make_identity(match, file, now_unix_ms);
+    net_log_writer* writer = base_allocate_zero(with.allocator, sizeof *writer);
+    if (!writer) return NET_ERR_MEMORY;
+    writer->allocator = with.allocator;
+    writer->has_views = net_match_get_config(match)->module->game->is_rewinding;
+    // Of a match that ends before its first tick.
+    writer->state_hash = ecs_world_state_hash(net_match_world((net_match*)(uintptr_t)match));
+    base_bytes header;
+    base_bytes_init(&header, with.allocator);
+    net_result result = net_log_header_write(&header, match, build, now_unix_ms, with.identity);
+    if (result == NET_ERR_FULL) {
+        base_report(reporter, file, 0, "the game's components do not fit a log's header");
+        result = NET_ERR_IO;
+    }
+    if (result == NET_OK)
+        result = net_log_file_create(&with, header.data, header.size, reporter, &writer->file);
+    base_bytes_deinit(&header);
+    if (result != NET_OK) {
+        base_release(with.allocator, writer, sizeof *writer);
+        return result;
+    }
+    *writer_out = writer;
+    return NET_OK;
+}
+
+net_result net_log_writer_create(const base_allocator* allocator, const char* file,
+                                 const net_match* match, const char* build, uint64_t now_unix_ms,
+                                 const base_reporter* reporter, net_log_writer** writer) {
+    net_log_file_config config =
+        net_log_file_config_default(file, net_match_get_config(match)->tick_rate_hz);
+    config.allocator = allocator;
+    return net_log_writer_create_with(&config, match, file, build, now_unix_ms, reporter, writer);
+}
+
+static net_log_draft* begin_draft(net_log_writer* writer) {
+    net_log_draft* draft = net_log_file_begin(writer->file);
+    if (draft) net_log_wire_number(&draft->body, 1, writer->tick);
+    return draft;
+}
+
+/// Append an item to the draft, in a further record of the tick when this one is full. NULL once
+/// logging stopped.
+static net_log_draft* add_item(net_log_writer* writer, net_log_draft* draft,
+                               const net_log_item* item) {
+    if (!draft || net_log_draft_item(draft, item)) return draft;
+    net_log_file_end(writer->file, NET_LOG_KIND_BEGIN, writer->tick);
+    draft = begin_draft(writer);
+    if (!draft) return NULL;
+    bool has_room = net_log_draft_item(draft, item);
+    BASE_ASSERT(has_room);
+    return draft;
+}
+
+static net_log_draft* add_players(net_log_writer* writer, net_log_draft* draft,
+                                  const net_log_begin* begin) {
+    for (uint32_t i = 0; i < begin->leave_count; i++) {
+        const net_log_leave* leave = &begin->leaves[i];
+        draft = add_item(writer, draft,
+                         &(net_log_item){.kind = NET_LOG_ITEM_LEAVE,
+                                         .client = leave->client,
+                                         .reason = leave->reason});
+    }
+    for (uint32_t i = 0; i < begin->join_count; i++) {
+        const net_log_join* join = &begin->joins[i];
+        net_log_item item = {
+            .kind = NET_LOG_ITEM_JOIN, .client = join->client, .is_bot = join->is_bot};
+        bool is_whole = base_text_copy(item.name, sizeof item.name, join->name);
+        BASE_ASSERT(is_whole);
+        draft = add_item(writer, draft, &item);
+    }
+    return draft;
+}
+
+static net_log_draft* add_messages(net_log_writer* writer, net_log_draft* draft,
+                                   const net_log_begin* begin) {
+    for (uint32_t i = 0; i < begin->event_count; i++) {
+        const net_log_event* event = &begin->events[i];
+        BASE_ASSERT(event->size <= NET_EVENT_PAYLOAD_BYTES_MAX);
+        draft = add_item(writer, draft,
+                         &(net_log_item){.kind = NET_LOG_ITEM_EVENT,
+                                         .client = event->client,
+                                         .message = event->message,
+                                         .target = event->target,
+                                         .payload = event->payload,
+                                         .payload_bytes = event->size});
+    }
+    for (uint32_t i = 0; i < begin->input_count; i++) {
+        const net_log_input* input = &begin->inputs[i];
+        BASE_ASSERT(input->size <= NET_INPUT_BYTES_MAX);
+        draft =
+            add_item(writer, draft,
+                     &(net_log_item){.kind = NET_LOG_ITEM_INPUT,
+                                     .client = input->client,
+                                     .number = input->number,
+                                     .is_repeat = input->payload == NULL,
+                                     .view = writer->has_views && input->payload ? input->view : 0,
+                                     .payload = input->payload,
+                                     .payload_bytes = input->payload ? input->size : 0});
+    }
+    return draft;
+}
+
+void net_log_append_begin(net_log_writer* writer, const net_log_begin* begin) {
+    BASE_ASSERT(!writer->is_in_tick && !writer->is_closed && begin->tick == writer->tick + 1);
+    writer->tick = begin->tick;
+    writer->is_in_tick = true;
+    net_log_draft* draft = begin_draft(writer);
+    draft = add_players(writer, draft, begin);
+    draft = add_messages(writer, draft, begin);
+    if (draft) net_log_file_end(writer->file, NET_LOG_KIND_BEGIN, writer->tick);
+}
+
+static uint32_t add_server_events(net_log_draft* draft, net_match* match) {
+    ecs_changes changes = ecs_changes_get(net_match_world(match));
+    const net_game_module* game = net_match_get_config(match)->module->game;
+    uint8_t payload[NET_EVENT_PAYLOAD_BYTES_MAX];
+    uint32_t left_out = 0;
+    for (uint32_t i = 0; i < changes.event_count; i++) {
+        const ecs_event* event = &changes.events[i];
+        uint32_t message = net_match_message_of(match, event->type);
+        if (message == 0 || game->messages[message - 1].kind != NET_MESSAGE_TO_CLIENTS) continue;
+        size_t size;
+        if (net_match_pack(match, message, event->payload, payload, sizeof payload, &size) !=
+            NET_OK)
+            continue; // nobody was sent it either
+        bool has_room = left_out == 0 &&
+                        net_log_draft_item(draft, &(net_log_item){.kind = NET_LOG_ITEM_SERVER_EVENT,
+                                                                  .message = message,
+                                                                  .target = event->target,
+                                                                  .payload = payload,
+                                                                  .payload_bytes = (uint32_t)size});
+        left_out += !has_room;
+    }
+    return left_out;
+}
+
+/// Room that events leave for the field after them.
+enum { LEFT_OUT_BYTES = 8 };
+
+void net_log_append_end(net_log_writer* writer, net_match* match) {
+    const ecs_world* world = net_match_world(match);
+    BASE_ASSERT(writer->is_in_tick && ecs_world_tick(world) == writer->tick);
+    writer->is_in_tick = false;
+    writer->state_hash = ecs_world_state_hash(world);
+    net_log_draft* draft = begin_draft(writer);
+    if (!draft) return;
+    net_log_wire_fixed64(&draft->body, 2, writer->state_hash);
+    if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0) {
+        net_log_wire_fixed64(&draft->body, 3, ecs_world_hash(world));
+        net_log_wire_number(&draft->body, 4, 1);
+    }
+    size_t mark = draft->body.size;
+    net_log_changes_write(&draft->body, world);
+    net_log_wire_close(&draft->body, mark, 5);
+    draft->body.capacity -= LEFT_OUT_BYTES;
+    uint32_t left_out = add_server_events(draft, match);
+    draft->body.capacity += LEFT_OUT_BYTES;
+    net_log_wire_number(&draft->body, 7, left_out);
+    net_log_file_end(writer->file, NET_LOG_KIND_END, writer->tick);
+}
+
+static void append_close(net_log_writer* writer, const ecs_world* world) {
+    if (writer->is_in_tick || writer->is_closed) return;
+    net_log_draft* draft = begin_draft(writer);
+    if (!draft) return;
+    net_log_wire_fixed64(&draft->body, 2, writer->state_hash);
+    if (world) {
+        net_log_wire_fixed64(&draft->body, 3, ecs_world_hash(world));
+        net_log_wire_number(&draft->body, 4, 1);
+    }
+    // A message whose fields are all zero has no bytes; the record around it has two.
+    net_log_file_end(writer->file, NET_LOG_KIND_CLOSE, writer->tick);
+    writer->is_closed = true;
+}
+
+void net_log_append_close(net_log_writer* writer, net_match* match) {
+    append_close(writer, net_match_world(match));
+}
+
+void net_log_wait_room(net_log_writer* writer) {
+    net_log_file_wait_room(writer->file);
+}
+
+net_result net_log_writer_destroy(net_log_writer* writer) {
+    if (!writer) return NET_OK;
+    append_close(writer, NULL);
+    net_result result = net_log_file_destroy(writer->file);
+    base_release(writer->allocator, writer, sizeof *writer);
+    return result;
+}
+
+bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes) {
+    return net_log_file_take_failure(writer->file, text, text_bytes);
+}
+
+uint64_t net_log_bytes(const net_log_writer* writer) {
+    return net_log_file_bytes(writer->file);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// Verification never believes a stored value: it runs the systems and compares. The hash of a tick says
+// that something went another way; the change lists of both runs, side by side, say what.
+#include "base/text.h"
+#include "ecs/change.h"
+#include "ecs/entity.h"
+#include "ecs/save.h"
+#include "log/log_changes.h"
+#include "log/log_header.h"
+#include "log/log_replay.h"
+
+#include <inttypes.h>
+
+typedef struct verification {
+    net_log_reader* reader;
+    net_log_replay* replay;
+    net_match* match;
+    net_verify_result* result;
+    uint8_t* changes; ///< of the re-run tick, NET_LOG_CHANGES_BYTES_MAX
+} verification;
+
+static bool name_component(const verification* verify, uint32_t component, char* name) {
+    size_t size;
+    const uint8_t* header = net_log_reader_header(verify->reader, &size);
+    if (net_log_header_component(header, size, component, name)) return true;
+    ecs_world* world = net_match_world(verify->match);
+    const ecs_component* here = component <= ecs_component_count(world)
+                                    ? ecs_component_get(world, (ecs_component_id)component)
+                                    : NULL;
+    return here && base_text_copy(name, ECS_NAME_BYTES_MAX, here->name);
+}
+
+/// The tracked component at a position of an entity's template, as the change list counts them.
+static bool name_position(const verification* verify, ecs_entity entity, uint32_t position,
+                          char* name) {
+    ecs_world* world = net_match_world(verify->match);
+    if (!ecs_is_alive(world, entity)) return false;
+    const ecs_template* template_ = ecs_template_get(world, ecs_entity_template(world, entity));
+    for (uint32_t i = 0; template_ && i < template_->component_count; i++) {
+        if (!(template_->components[i].flags & ECS_COMPONENT_TRACKED)) continue;
+        if (position-- > 0) continue;
+        const ecs_component* component =
+            ecs_component_get(world, template_->components[i].component);
+        return base_text_copy(name, ECS_NAME_BYTES_MAX, component->name);
+    }
+    return false;
+}
+
+static void locate(const verification* verify, const net_log_tick* tick) {
+    net_verify_result* result = verify->result;
+    net_log_wire wire = {.data = verify->changes, .capacity = NET_LOG_CHANGES_BYTES_MAX};
+    net_log_changes_write(&wire, net_match_world(verify->match));
+    net_log_change change;
+    uint32_t position;
+    if (!net_log_changes_differ(tick->changes, tick->changes_bytes, wire.data, wire.size, &change,
+                                &position))
+        return;
+    result->entity = change.entity;
+    char* name = result->component;
+    bool is_named = position != UINT32_MAX  ? name_position(verify, change.entity, position, name)
+                    : change.component != 0 ? name_component(verify, change.component, name)
+                                            : false;
+    if (!is_named) (void)base_text_copy(name, sizeof result->component, "-");
+}
+
+static net_result diverge(const verification* verify, ecs_tick tick, const net_log_tick* where) {
+    net_verify_result* result = verify->result;
+    result->is_diverged = true;
+    result->diverged_tick = tick;
+    (void)base_text_copy(result->component, sizeof result->component, "-");
+    if (where) locate(verify, where);
+    return NET_ERR_DIVERGED;
+}
+
+static net_result check_tick(const verification* verify, const net_log_tick* tick) {
+    const ecs_world* world = net_match_world(verify->match);
+    verify->result->state_hash = ecs_world_state_hash(world);
+    if (!tick->has_end) return NET_OK;
+    if (verify->result->state_hash != tick->state_hash) return diverge(verify, tick->tick, tick);
+    if (tick->has_world_hash && ecs_world_hash(world) != tick->world_hash)
+        return diverge(verify, tick->tick, NULL);
+    verify->result->ticks++;
+    return NET_OK;
+}
+
+/// The close record speaks of the state after the last tick.
+static net_result check_close(const verification* verify) {
+    const net_log_record* close = net_log_replay_close(verify->replay);
+    if (!close) return NET_OK;
+    bool is_same = close->state_hash == verify->result->state_hash;
+    if (close->has_world_hash) is_same = is_same && close->world_hash == verify->result->world_hash;
+    return is_same ? NET_OK : diverge(verify, close->tick, NULL);
+}
+
+static net_result run(const verification* verify, ecs_tick until, net_verify_tick_fn each,
+                      void* context) {
+    ecs_tick last_whole = net_log_reader_info(verify->reader)->last_tick;
+    ecs_tick last = until > 0 ? until : last_whole;
+    ecs_world* world = net_match_world(verify->match);
+    net_result result = NET_OK;
+    bool goes_on = true;
+    verify->result->state_hash = ecs_world_state_hash(world); // of a log without ticks
+    while (result == NET_OK && goes_on && net_match_tick(verify->match) < last) {
+        net_log_tick tick;
+        result = net_log_replay_step(verify->replay, NULL, &tick);
+        if (result == NET_OK) result = check_tick(verify, &tick);
+        if (result == NET_OK && each) goes_on = each(context, verify->match);
+    }
+    if (result == NET_ERR_CLOSED) result = NET_OK;
+    verify->result->world_hash = ecs_world_hash(world);
+    if (result != NET_OK || !goes_on || net_match_tick(verify->match) != last_whole) return result;
+    if (until > 0 || !net_log_reader_info(verify->reader)->is_closed) return result;
+    net_log_tick none;
+    result = net_log_replay_step(verify->replay, NULL, &none);
+    return result == NET_ERR_CLOSED ? check_close(verify) : result;
+}
+
+net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_tick until,
+                          net_verify_tick_fn each, void* context, const base_reporter* reporter,
+                          net_verify_result* result_out) {
+    const base_allocator* allocator = net_log_reader_allocator(reader);
+    *result_out = (net_verify_result){0};
+    verification verify = {.reader = reader, .result = result_out};
+    verify.changes = base_allocate(allocator, NET_LOG_CHANGES_BYTES_MAX);
+    if (!verify.changes) return NET_ERR_MEMORY;
+    net_result result = net_log_replay_create(reader, module, reporter, &verify.replay);
+    if (result == NET_OK) {
+        verify.match = net_log_replay_match(verify.replay);
+        result = run(&verify, until, each, context);
+    }
+    net_log_replay_destroy(verify.replay);
+    base_release(allocator, verify.changes, NET_LOG_CHANGES_BYTES_MAX);
+    return result;
+}
+
+static void count_items(const net_log_record* record, net_log_stats* stats) {
+    size_t offset = 0;
+    net_log_item item;
+    while (net_log_item_next(record, NET_LOG_ITEM_INPUT, &offset, &item))
+        stats->input_repeats += item.is_repeat;
+    stats->leaves += record->item_count[NET_LOG_ITEM_LEAVE];
+    stats->joins += record->item_count[NET_LOG_ITEM_JOIN];
+    stats->client_events += record->item_count[NET_LOG_ITEM_EVENT];
+    stats->inputs += record->item_count[NET_LOG_ITEM_INPUT];
+    stats->server_events += record->item_count[NET_LOG_ITEM_SERVER_EVENT];
+    stats->changes_bytes += record->changes_bytes;
+}
+
+net_result net_log_read_stats(net_log_reader* reader, net_log_stats* stats) {
+    *stats = (net_log_stats){0};
+    net_log_cursor cursor = net_log_cursor_begin(reader);
+    net_log_record record;
+    while (net_log_cursor_next(reader, &cursor, &record)) {
+        uint64_t* const counts[] = {&stats->others, &stats->begins, &stats->ends, &stats->closes};
+        uint64_t* const bytes[] = {&stats->other_bytes, &stats->begin_bytes, &stats->end_bytes,
+                                   &stats->close_bytes};
+        *counts[record.kind] += 1;
+        *bytes[record.kind] += record.size;
+        if (record.kind == NET_LOG_KIND_BEGIN || record.kind == NET_LOG_KIND_END)
+            count_items(&record, stats);
+    }
+    return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: MIT
+// The mirror applies what mirror_body.c decoded. Every record is the whole state of one slot at the
+// packet's tick, so applying is: if this is newer than what we have, make the world say so.
+//
+// What is older is worth keeping as a row (the server may learn that we have it and use it as a base),
+// unless it belongs to another life of the slot. Which life an old create belongs to is a question of
+// ticks: younger than all we knew before the present life began, same handle, same template. A late update of
+// the life before (mirror_former.c) was decoded for the sake of the others in its packet.
+//
+// Slots and indices: a slot is the server's name for an entity towards this client, an index is part of its
+// handle. Both may be used again, on their own: a create that comes before the destroy of what had its
+// index (or, of a liar, its slot) ends that life, and a create applies only if it is newer than all rows
+// of its index too, in whatever slot: it might speak of a former life that had another slot. A destroy says
+// nothing about an index: who took it over may have been created in the same tick.
+//
+// A row is kept before the world is touched and the world gets only what differs from the row before,
+// so components that nothing changed are not marked as written. What is told absolutely (a create, a run
+// without a base) is written whole: it heals a world that somebody else wrote to.
+//
+// References: the newest row of an entity holds a reference for each entity field that names a
+// replicated handle; a handle that is spoken of and not there is ALLOCATED, nothing else is.
+//
+// Left to others: acknowledging (session), the order of packets (none is needed).
+#include "mirror/mirror.h"
+
+#include "core/fault.h"
+#include "base/assert.h"
+#include "mirror/snapshot_reader.h"
+
+#include <string.h>
+
+enum { PREFETCH_RECORDS = 4 };
+
+static uint32_t mark_words(const net_mirror* mirror) {
+    return mirror->index_max / 64 + 1;
+}
+
+static uint32_t mark_any_words(const net_mirror* mirror) {
+    return mirror->index_max / 4096 + 1;
+}
+
+net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirror) {
+    BASE_ASSERT(config && config->world && config->rows && config->index_max && mirror);
+    *mirror = NULL;
+    net_mirror* made = base_allocate_zero(config->allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    made->allocator = config->allocator;
+    net_mirror_memory_init(&made->memory, config->allocator,
+                           config->memory_bytes_max ? config->memory_bytes_max
+                                                    : NET_MIRROR_BYTES_MAX);
+    net_pool_init(&made->pool, &made->memory.allocator);
+    made->world = config->world;
+    made->rows = config->rows;
+    uint32_t index_max = ecs_world_limits(config->world)->replicated_index_max;
+    made->index_bits = net_body_index_bits(config->index_max);
+    made->index_max = config->index_max < index_max ? config->index_max : index_max;
+    made->target = (net_row_world){
+        .allocator = &made->memory.allocator, .world = config->world, .index_max = made->index_max};
+    made->trace = config->trace;
+    made->trace_context = config->trace_context;
+    made->sink = config->sink;
+    const base_allocator* memory = &made->memory.allocator;
+    made->listed = base_allocate_zero(memory, mark_words(made) * sizeof *made->listed);
+    made->listed_any = base_allocate_zero(memory, mark_any_words(made) * sizeof *made->listed_any);
+    if (!made->listed || !made->listed_any) {
+        net_mirror_destroy(made);
+        return NET_ERR_MEMORY;
+    }
+    *mirror = made;
+    return NET_OK;
+}
+
+static const uint64_t* newest_row(const net_mirror_slot* slot) {
+    if (slot->handle == ECS_ENTITY_NONE || slot->life.ring.count == 0) return NULL;
+    return net_row_ring_row(&slot->life.ring, slot->life.ring.count - 1u);
+}
+
+static void release_newest(net_mirror* mirror, const net_mirror_slot* slot) {
+    const uint64_t* row = newest_row(slot);
+    if (row) net_row_world_release(&mirror->target, slot->life.entry, row);
+}
+
+void net_mirror_destroy(net_mirror* mirror) {
+    if (!mirror) return;
+    const base_allocator* memory = &mirror->memory.allocator;
+    net_mirror_drop_formers(mirror);
+    for (uint32_t i = 0; i < mirror->slot_capacity; i++) {
+        release_newest(mirror, &mirror->slots[i]);
+        net_row_ring_deinit(&mirror->slots[i].life.ring, &mirror->pool.allocator);
+    }
+    for (uint32_t i = 0; i < NET_BODY_PACKETS; i++)
+        base_release(&mirror->pool.allocator, mirror->packets[i].gaps,
+                     mirror->packets[i].gaps_capacity);
+    net_pool_deinit(&mirror->pool);
+    base_release(memory, mirror->slots, mirror->slot_capacity * sizeof *mirror->slots);
+    base_release(memory, mirror->indices, mirror->index_capacity * sizeof *mirror->indices);
+    base_release(memory, mirror->records, mirror->record_capacity * sizeof *mirror->records);
+    base_release(memory, mirror->words, mirror->word_capacity * sizeof *mirror->words);
+    base_release(memory, mirror->gaps, mirror->gaps_capacity);
+    base_release(memory, mirror->listed, mark_words(mirror) * sizeof *mirror->listed);
+    base_release(memory, mirror->listed_any, mark_any_words(mirror) * sizeof *mirror->listed_any);
+    net_row_world_deinit(&mirror->target);
+    BASE_ASSERT(mirror->memory.used_bytes == 0);
+    base_release(mirror->allocator, mirror, sizeof *mirror);
+}
+
+// ---- the world ----
+
+static net_result create_entity(net_mirror* mirror, ecs_entity handle,
+                                const net_row_template* entry, const uint64_t* row) {
+    net_result result = net_row_world_create(&mirror->target, handle, entry, row);
+    mirror->counters.creates += result == NET_OK;
+    return result;
+}
+
+static net_result recreate_entity(net_mirror* mirror, ecs_entity handle,
+                                  const net_row_template* entry, const uint64_t* row) {
+    net_result result = net_row_world_recreate(&mirror->target, handle, entry, row);
+    mirror->counters.recreates += result == NET_OK;
+    return result;
+}
+
+// Components of the entity of a slot become what the row says. One that should be there and is not was
+// taken away by somebody else: the entity is made anew in place.
+static net_result update_entity(net_mirror* mirror, const net_mirror_slot* slot,
+                                const uint64_t* row, uint64_t components) {
+    if (!ecs_is_alive(mirror->world, slot->handle))
+        return create_entity(mirror, slot->handle, slot->life.entry, row);
+    if (net_fault_is_planted(NET_FAULT_SKIP_APPLY) && mirror->counters.updates % 64 == 63)
+        components &= components - 1;
+    if (net_row_world_write(&mirror->target, slot->handle, slot->life.entry, row, components))
+        return NET_OK;
+    return recreate_entity(mirror, slot->handle, slot->life.entry, row);
+}
+
+// ---- lives ----
+
+static void tell_row(const net_mirror* mirror, const net_mirror_record* record, ecs_tick tick,
+                     const uint64_t* row) {
+    if (!mirror->sink.row) return;
+    mirror->sink.row(mirror->sink.context, record->handle, record->entry, tick, row);
+}
+
+static void tell_gone(const net_mirror* mirror, ecs_entity handle, ecs_tick tick) {
+    if (mirror->sink.gone) mirror->sink.gone(mirror->sink.context, handle, tick);
+}
+
+static bool is_newer(bool is_known, ecs_tick known, ecs_tick tick) {
+    return !is_known || tick > known;
+}
+
+static void know(net_mirror_slot* slot, ecs_tick tick) {
+    slot->tick = tick;
+    slot->is_known = true;
+}
+
+// The slot is empty from now on, at this tick; the world is left as it is.
+static void forget_life(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
+    if (slot->handle == ECS_ENTITY_NONE) return;
+    release_newest(mirror, slot);
+    mirror->indices[ecs_entity_index(slot->handle)].slot_next = 0;
+    net_mirror_keep_former(mirror, slot, tick);
+    slot->handle = ECS_ENTITY_NONE;
+}
+
+static void end_life(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
+    if (slot->handle == ECS_ENTITY_NONE) return;
+    net_row_world_destroy(&mirror->target, slot->handle);
+    forget_life(mirror, slot, tick);
+}
+
+static void begin_life(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
+    net_mirror_slot* slot = &mirror->slots[record->slot];
+    slot->has_former = slot->is_known;
+    slot->former_tick = slot->tick;
+    slot->handle = record->handle;
+    slot->life.entry = record->entry;
+    slot->life.tick = tick;
+    slot->life.has_forgotten = false;
+    mirror->indices[ecs_entity_index(record->handle)].slot_next = record->slot + 1;
+    net_row_ring_reset(&slot->life.ring, record->entry->layout.field_count);
+}
+
+static void forget(net_mirror_slot* slot, ecs_tick tick) {
+    if (!slot->life.has_forgotten || tick > slot->life.forgotten_tick)
+        slot->life.forgotten_tick = tick;
+    slot->life.has_forgotten = true;
+}
+
+static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
+                       const uint64_t* row) {
+    if (slot->life.ring.count == NET_ROW_HISTORY_MAX) {
+        ecs_tick oldest = net_row_ring_tick(&slot->life.ring, 0);
+        forget(slot, tick < oldest ? tick : oldest);
+    }
+    // Rows of the living go before those of the dead.
+    if (!net_row_ring_reserve(&slot->life.ring, &mirror->pool.allocator))
+        net_mirror_drop_formers(mirror);
+    bool is_kept = net_row_ring_put(&slot->life.ring, &mirror->pool.allocator, tick, row);
+    return is_kept ? NET_OK : NET_ERR_MEMORY;
+}
+
+// ---- records ----
+
+// A record from before what we have: perhaps a base, certainly no news.
+static net_result keep_stale(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick,
+                             const uint64_t* row) {
+    net_mirror_slot* slot = &mirror->slots[record->slot];
+    mirror->counters.stale_records++;
+    if (slot->handle != record->handle || slot->life.entry != record->entry) return NET_OK;
+    if (slot->has_former && tick <= slot->former_tick) return NET_OK;
+    if (tick < slot->life.tick) slot->life.tick = tick;
+    tell_row(mirror, record, tick, row);
+    return keep(mirror, slot, tick, row);
+}
+
+// The index of a record lives in another slot: that life ends. @return whether the entity itself goes on.
+static bool leave_other_slot(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
+    uint32_t slot_next = mirror->indices[ecs_entity_index(record->handle)].slot_next;
+    if (slot_next == 0 || slot_next == record->slot + 1) return false;
+    net_mirror_slot* other = &mirror->slots[slot_next - 1];
+    bool is_moved = other->handle == record->handle;
+    if (is_moved) {
+        forget_life(mirror, other, tick);
+        mirror->counters.moved++;
+    } else {
+        end_life(mirror, other, tick);
+        mirror->counters.evicted++;
+    }
+    if (is_newer(other->is_known, other->tick, tick)) know(other, tick);
+    return is_moved;
+}
+
+// Another entity lives in the slot of a record: that life ends.
+static void evict(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
+    net_mirror_slot* slot = &mirror->slots[record->slot];
+    ecs_entity former = slot->handle;
+    if (former == ECS_ENTITY_NONE) return;
+    mirror->counters.evicted++;
+    end_life(mirror, slot, tick);
+    if (ecs_entity_index(former) == ecs_entity_index(record->handle)) return;
+    tell_gone(mirror, former, tick);
+    mirror->indices[ecs_entity_index(former)].gone_tick = tick;
+}
+
+// The entity goes on in the world, or begins.
+static net_result show(net_mirror* mirror, const net_mirror_slot* slot, bool goes_on,
+                       const net_row_template* former, const uint64_t* row) {
+    if (!goes_on) return create_entity(mirror, slot->handle, slot->life.entry, row);
+    if (former == slot->life.entry) return update_entity(mirror, slot, row, UINT64_MAX);
+    if (ecs_is_alive(mirror->world, slot->handle))
+        return recreate_entity(mirror, slot->handle, slot->life.entry, row);
+    net_row_world_destroy(&mirror->target, slot->handle); // it was LOADING for something else
+    return create_entity(mirror, slot->handle, slot->life.entry, row);
+}
+
+static net_result apply_new_life(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick,
+                                 const uint64_t* row) {
+    net_result result = net_row_world_retain(&mirror->target, record->entry, row);
+    if (result != NET_OK) return result;
+    net_mirror_slot* slot = &mirror->slots[record->slot];
+    const net_mirror_slot* before = net_mirror_find(mirror, record->handle);
+    const net_row_template* former = before ? before->life.entry : NULL;
+    bool goes_on = leave_other_slot(mirror, record, tick);
+    if (slot->handle == record->handle) {
+        goes_on = true;
+        forget_life(mirror, slot, tick);
+    } else {
+        evict(mirror, record, tick);
+    }
+    begin_life(mirror, record, tick);
+    result = keep(mirror, slot, tick, row);
+    if (slot->life.ring.count == 0) net_row_world_release(&mirror->target, slot->life.entry, row);
+    return result == NET_OK ? show(mirror, slot, goes_on, former, row) : result;
+}
+
+static net_result apply_same_life(net_mirror* mirror, const net_mirror_record* record,
+                                  ecs_tick tick, const uint64_t* row) {
+    net_mirror_slot* slot = &mirror->slots[record->slot];
+    const net_row_template* entry = slot->life.entry;
+    uint64_t components =
+        record->is_absolute ? UINT64_MAX : net_row_changed(entry, newest_row(slot), row);
+    uint64_t old_row[PROTO_ROW_FIELDS_MAX];
+    bool has_references = entry->entity_field_count > 0;
+    if (has_references) {
+        memcpy(old_row, newest_row(slot), entry->layout.field_count * sizeof *row);
+        net_result result = net_row_world_retain(&mirror->target, entry, row);
+        if (result != NET_OK) return result;
+    }
+    net_result result = keep(mirror, slot, tick, row);
+    bool is_kept = net_row_ring_tick(&slot->life.ring, slot->life.ring.count - 1u) == tick;
+    if (result == NET_OK) result = update_entity(mirror, slot, row, components);
+    if (has_references) net_row_world_release(&mirror->target, entry, is_kept ? old_row : row);
+    return result;
+}
+
+// What the server just used as a base it will not go behind again; but packets that it wrote before may
+// still be on their way, and one that cannot be read is as good as lost. Measured at 20 % loss and 50 ms
+// jitter: without this slack another 7 % of the packets were refused.
+static void forget_older(net_mirror_slot* slot, const net_mirror_record* record) {
+    if (record->is_absolute || record->base_tick < NET_BODY_BASE_SLACK_TICKS) return;
+    uint32_t position =
+        net_row_ring_find(&slot->life.ring, record->base_tick - NET_BODY_BASE_SLACK_TICKS);
+    if (position == UINT32_MAX || position == 0) return;
+    forget(slot, net_row_ring_tick(&slot->life.ring, position - 1));
+    net_row_ring_drop(&slot->life.ring, position);
+}
+
+static net_result apply_row(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
+    if (record->is_former) {
+        mirror->counters.stale_records++;
+        return NET_OK;
+    }
+    net_mirror_slot* slot = &mirror->slots[record->slot];
+    net_mirror_index* index = &mirror->indices[ecs_entity_index(record->handle)];
+    const uint64_t* row = mirror->words + record->words_first;
+    bool is_news =
+        is_newer(slot->is_known, slot->tick, tick) && is_newer(index->is_known, index->tick, tick);
+    if (net_fault_is_planted(NET_FAULT_APPLY_OLD) && slot->handle == record->handle) is_news = true;
+    if (!is_news) return keep_stale(mirror, record, tick, row);
+    bool is_same_life = slot->handle == record->handle && slot->life.entry == record->entry;
+    net_result result = is_same_life ? apply_same_life(mirror, record, tick, row)
+                                     : apply_new_life(mirror, record, tick, row);
+    if (result != NET_OK) return result;
+    know(slot, tick);
+    index->tick = tick;
+    index->is_known = true;
+    slot->was_shown = ecs_is_alive(mirror->world, slot->handle);
+    forget_older(slot, record);
+    mirror->counters.updates++;
+    tell_row(mirror, record, tick, row);
+    if (mirror->trace)
+        mirror->trace(mirror->trace_context, record->handle, tick,
+                      net_row_hash(record->entry, row));
+    return NET_OK;
+}
+
+static void apply_destroy(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
+    net_mirror_slot* slot = &mirror->slots[record->slot];
+    if (!is_newer(slot->is_known, slot->tick, tick)) {
+        mirror->counters.stale_records++;
+        return;
+    }
+    if (slot->handle != ECS_ENTITY_NONE) {
+        tell_gone(mirror, slot->handle, tick);
+        mirror->indices[ecs_entity_index(slot->handle)].gone_tick = tick;
+        mirror->counters.destroys++;
+        end_life(mirror, slot, tick);
+    }
+    know(slot, tick);
+}
+
+// Rows of many entities are in no cache: ask for them a few records ahead. Measured with 100 mirrors of
+// 150 entities on busy cores: 300 ns per record instead of 380.
+static void prefetch(const net_mirror* mirror, uint32_t i) {
+    if (i >= mirror->record_count) return;
+    const net_mirror_slot* slot = &mirror->slots[mirror->records[i].slot];
+    const uint64_t* row = newest_row(slot);
+    if (!row) return;
+    __builtin_prefetch(row, 0);
+    __builtin_prefetch(row + slot->life.ring.field_count,
+                       1); // nearly always where the next one goes
+    __builtin_prefetch(&mirror->indices[ecs_entity_index(slot->handle)], 1);
+}
+
+static net_result apply(net_mirror* mirror, ecs_tick tick) {
+    for (uint32_t i = 0; i < mirror->record_count; i++) {
+        const net_mirror_record* record = &mirror->records[i];
+        prefetch(mirror, i + PREFETCH_RECORDS);
+        if (record->kind == NET_MIRROR_DESTROY) {
+            apply_destroy(mirror, record, tick);
+            continue;
+        }
+        net_result result = apply_row(mirror, record, tick);
+        if (result != NET_OK) return result;
+    }
+    return NET_OK;
+}
+
+net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick, proto_bit_reader* body,
+                           net_mirror_result* result) {
+    if (result) *result = (net_mirror_result){0};
+    if (mirror->broken != NET_OK) return mirror->broken;
+    net_mirror_counters before = mirror->counters;
+    net_result code = net_mirror_decode(mirror, seq, tick, body);
+    if (code == NET_OK) {
+        code = net_mirror_remember(mirror, seq, tick);
+        if (code == NET_OK) code = apply(mirror, tick);
+        mirror->broken = code;
+    }
+    if (code == NET_ERR_STALE) mirror->counters.stale++;
+    if (code == NET_ERR_MALFORMED) mirror->counters.malformed++;
+    if (code != NET_OK) return code;
+    mirror->counters.packets++;
+    if (!mirror->has_tick || tick > mirror->tick) mirror->tick = tick;
+    mirror->has_tick = true;
+    net_mirror_expire_formers(mirror);
+    if (result) {
+        const net_mirror_counters* now = &mirror->counters;
+        *result = (net_mirror_result){
+            .applied = (uint32_t)(now->updates - before.updates),
+            .destroyed = (uint32_t)(now->destroys - before.destroys),
+            .stale = (uint32_t)(now->stale_records - before.stale_records),
+        };
+    }
+    return NET_OK;
+}
+
+ecs_tick net_mirror_tick(const net_mirror* mirror) {
+    return mirror->tick;
+}
+
+bool net_mirror_entity_tick(const net_mirror* mirror, ecs_entity entity, ecs_tick* tick) {
+    const net_mirror_slot* slot = net_mirror_find(mirror, entity);
+    if (slot) *tick = slot->tick;
+    return slot != NULL;
+}
+
+bool net_mirror_told(const net_mirror* mirror, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+    *handle = ECS_ENTITY_NONE;
+    *tick = 0;
+    if (index >= mirror->index_capacity) return false;
+    const net_mirror_index* at = &mirror->indices[index];
+    if (at->slot_next > 0) {
+        *handle = mirror->slots[at->slot_next - 1].handle;
+        *tick = mirror->slots[at->slot_next - 1].tick;
+        return true;
+    }
+    *tick = at->gone_tick > at->tick ? at->gone_tick : at->tick;
+    return at->is_known || at->gone_tick > 0;
+}
+
+// One that never lived here since its newest row (it is LOADING, or cannot be loaded) is no fault of the
+// line; one that lived and does not was destroyed by somebody else.
+net_mirror_sample net_mirror_check_sample(const net_mirror* mirror, uint32_t slot, ecs_tick tick,
+                                          uint16_t hash, ecs_entity* entity) {
+    if (entity) *entity = ECS_ENTITY_NONE;
+    if (slot >= mirror->slot_capacity) return NET_MIRROR_UNKNOWN;
+    const net_mirror_slot* at = &mirror->slots[slot];
+    if (at->handle == ECS_ENTITY_NONE || at->tick != tick) return NET_MIRROR_UNKNOWN;
+    bool is_alive = ecs_is_alive(mirror->world, at->handle);
+    if (!is_alive && !at->was_shown) return NET_MIRROR_UNKNOWN;
+    uint64_t row[PROTO_ROW_FIELDS_MAX];
+    if (is_alive && net_row_world_read(&mirror->target, at->handle, at->life.entry, row) &&
+        (uint16_t)net_row_hash(at->life.entry, row) == hash)
+        return NET_MIRROR_EQUAL;
+    if (entity) *entity = at->handle;
+    return NET_MIRROR_DIFFERS;
+}
+
+uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id component) {
+    return component <= ECS_COMPONENTS_MAX ? mirror->component_bits[component] : 0;
+}
+
+const net_mirror_counters* net_mirror_get_counters(const net_mirror* mirror) {
+    return &mirror->counters;
+}

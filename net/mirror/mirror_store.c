@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// What a mirror remembers besides rows: places of slots and indices, and which slots the last packets told
+// rows of, so that a later packet can say "the same ones" without naming them.
+//
+// A list is asked for by sequence numbers at most 63 before the packet that asks, so the numbers of a window
+// are enough: newer ones push out what lies NET_BODY_PACKETS behind, whether it had come or not, and a
+// number that wraps around never meets its former list. A packet from before the window is not remembered.
+//
+// Lists are sorted through a bit per slot (records come in several rising runs) and kept as distances, one
+// byte each while they are below 128.
+#include "mirror/snapshot_reader.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+enum { GAP_BITS = 7, GAP_MORE = 1 << GAP_BITS, GAP_BYTES_MAX = 5 };
+
+static void* memory_allocate(void* context, size_t size, size_t align) {
+    net_mirror_memory* memory = context;
+    BASE_ASSERT(align <= BASE_CACHE_LINE_BYTES);
+    if (size > memory->bytes_max - memory->used_bytes) return NULL;
+    void* block = base_allocate(memory->parent, size);
+    if (block) memory->used_bytes += size;
+    return block;
+}
+
+static void memory_release(void* context, void* block, size_t size) {
+    net_mirror_memory* memory = context;
+    memory->used_bytes -= size;
+    base_release(memory->parent, block, size);
+}
+
+void net_mirror_memory_init(net_mirror_memory* memory, const base_allocator* parent,
+                            size_t bytes_max) {
+    *memory = (net_mirror_memory){.allocator = {memory_allocate, memory_release, memory},
+                                  .parent = parent,
+                                  .bytes_max = bytes_max};
+}
+
+net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot) {
+    BASE_ASSERT(slot < mirror->index_max);
+    if (slot >= mirror->slot_capacity &&
+        !base_array_reserve(&mirror->memory.allocator, (void**)&mirror->slots,
+                            &mirror->slot_capacity, slot + 1, sizeof *mirror->slots))
+        return NULL;
+    return &mirror->slots[slot];
+}
+
+net_mirror_index* net_mirror_index_at(net_mirror* mirror, uint32_t index) {
+    BASE_ASSERT(index <= mirror->index_max);
+    if (index >= mirror->index_capacity &&
+        !base_array_reserve(&mirror->memory.allocator, (void**)&mirror->indices,
+                            &mirror->index_capacity, index + 1, sizeof *mirror->indices))
+        return NULL;
+    return &mirror->indices[index];
+}
+
+net_mirror_slot* net_mirror_find(const net_mirror* mirror, ecs_entity entity) {
+    uint32_t index = ecs_entity_index(entity);
+    if (entity == ECS_ENTITY_NONE || index >= mirror->index_capacity) return NULL;
+    uint32_t slot_next = mirror->indices[index].slot_next;
+    if (slot_next == 0) return NULL;
+    net_mirror_slot* slot = &mirror->slots[slot_next - 1];
+    return slot->handle == entity ? slot : NULL;
+}
+
+// ---- lists ----
+
+static net_mirror_packet* packet_of(net_mirror* mirror, uint16_t seq) {
+    return &mirror->packets[seq % NET_BODY_PACKETS];
+}
+
+const net_mirror_packet* net_mirror_find_packet(const net_mirror* mirror, uint16_t seq) {
+    const net_mirror_packet* packet = &mirror->packets[seq % NET_BODY_PACKETS];
+    return packet->is_decoded && packet->seq == seq ? packet : NULL;
+}
+
+// @return false: it lies before the window.
+static bool advance(net_mirror* mirror, uint16_t seq) {
+    int16_t ahead = (int16_t)(uint16_t)(seq - mirror->seq);
+    if (mirror->has_seq && ahead <= 0) return ahead > -(int16_t)NET_BODY_PACKETS;
+    uint32_t passed =
+        mirror->has_seq && (uint32_t)ahead < NET_BODY_PACKETS ? (uint32_t)ahead : NET_BODY_PACKETS;
+    for (uint32_t i = 0; i < passed; i++)
+        packet_of(mirror, (uint16_t)(seq - i))->is_decoded = false;
+    mirror->seq = seq;
+    mirror->has_seq = true;
+    return true;
+}
+
+static void mark(net_mirror* mirror, uint32_t slot) {
+    uint32_t word = slot / 64;
+    mirror->listed[word] |= UINT64_C(1) << (slot % 64);
+    mirror->listed_any[word / 64] |= UINT64_C(1) << (word % 64);
+}
+
+static uint32_t put_gap(uint8_t* gaps, uint32_t gap) {
+    uint32_t count = 0;
+    for (; gap >= GAP_MORE; gap >>= GAP_BITS)
+        gaps[count++] = (uint8_t)(gap | GAP_MORE);
+    gaps[count++] = (uint8_t)gap;
+    return count;
+}
+
+// The marked slots as gaps; the marks are taken away. @return bytes.
+static uint32_t take_marks(net_mirror* mirror) {
+    uint32_t size = 0, next = 0;
+    for (uint32_t any = 0; any <= mirror->index_max / 4096; any++) {
+        for (uint64_t words = mirror->listed_any[any]; words; words &= words - 1) {
+            uint32_t word = any * 64 + (uint32_t)__builtin_ctzll(words);
+            for (uint64_t bits = mirror->listed[word]; bits; bits &= bits - 1) {
+                uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
+                size += put_gap(mirror->gaps + size, slot - next);
+                next = slot + 1;
+            }
+            mirror->listed[word] = 0;
+        }
+        mirror->listed_any[any] = 0;
+    }
+    return size;
+}
+
+net_result net_mirror_remember(net_mirror* mirror, uint16_t seq, ecs_tick tick) {
+    if (!advance(mirror, seq)) return NET_OK;
+    net_mirror_packet* packet = packet_of(mirror, seq);
+    packet->is_decoded = false;
+    if (!base_array_reserve(&mirror->memory.allocator, (void**)&mirror->gaps,
+                            &mirror->gaps_capacity, mirror->record_count * GAP_BYTES_MAX, 1))
+        return NET_ERR_MEMORY;
+    for (uint32_t i = 0; i < mirror->record_count; i++)
+        if (mirror->records[i].kind != NET_MIRROR_DESTROY) mark(mirror, mirror->records[i].slot);
+    uint32_t size = take_marks(mirror);
+    if (!base_array_reserve(&mirror->pool.allocator, (void**)&packet->gaps, &packet->gaps_capacity,
+                            size, 1))
+        return NET_ERR_MEMORY;
+    if (size > 0) memcpy(packet->gaps, mirror->gaps, size);
+    packet->gaps_size = size;
+    packet->seq = seq;
+    packet->tick = tick;
+    packet->is_decoded = true;
+    return NET_OK;
+}
+
+bool net_mirror_next_slot(const net_mirror_packet* packet, uint32_t* at, uint32_t* next,
+                          uint32_t* slot) {
+    if (*at == packet->gaps_size) return false;
+    uint32_t gap = 0, shift = 0;
+    uint8_t byte;
+    do {
+        byte = packet->gaps[(*at)++];
+        gap |= (uint32_t)(byte & (GAP_MORE - 1)) << shift;
+        shift += GAP_BITS;
+    } while (byte & GAP_MORE);
+    *slot = *next + gap;
+    *next = *slot + 1;
+    return true;
+}

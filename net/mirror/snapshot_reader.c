@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+// Reading a state body, all of it before anything is believed.
+//
+// A body says nothing about its own length in rows: where one record ends depends on the base rows of that
+// record. So one missing base makes the rest unreadable, and the whole body is refused. Refused for being
+// late (the server will see a loss and send what is newest) or for being impossible; the difference is
+// whether we know of something newer that explains what is missing: a packet older than the newest one,
+// or a slot that has moved on since.
+//
+// A late body may be readable and yet speak of another life of a slot than the present one, with another
+// layout. Updates are sent only after a create of that life was acknowledged, so an update that is not
+// younger than the first create we know of the present life belongs to another life: to the former one if
+// that is remembered and lived at that tick (mirror_former.c), else it is refused.
+//
+// Bounds: each record takes at least one bit, so there are at most 8 times as many records as bytes; rows
+// of one body are at most NET_BODY_WORDS_MAX words; compositions at most NET_ROW_TEMPLATES_MAX.
+#include "mirror/snapshot_reader.h"
+
+#include "base/assert.h"
+
+typedef struct decoder {
+    net_mirror* mirror;
+    uint16_t seq;
+    ecs_tick tick;
+    proto_bit_reader* reader;
+    uint32_t number_bits;
+    net_result result;
+    bool is_overtaken; // something newer explains what is missing
+    bool misses_base;
+    const net_row_template* entry; // of the create before
+    uint32_t index;                // of the create before
+} decoder;
+
+// What the rows of a run are coded against.
+typedef struct run_head {
+    net_body_kind kind;
+    bool is_settled;
+    ecs_tick base_tick; // settled: the row is this old or older
+    uint32_t base2_ticks;
+    const net_mirror_packet* packet;
+} run_head;
+
+static bool fail(decoder* d, net_result result) {
+    if (d->result == NET_OK) d->result = result;
+    return false;
+}
+
+static bool is_readable(decoder* d) {
+    return d->reader->failed ? fail(d, NET_ERR_MALFORMED) : true;
+}
+
+static bool miss_base(decoder* d, const net_mirror_slot* slot) {
+    d->misses_base = true;
+    d->is_overtaken = slot && slot->is_known && slot->tick >= d->tick;
+    return fail(d, NET_ERR_MALFORMED);
+}
+
+// A slot, each at most once in a body.
+static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
+    net_mirror_slot* slot = net_mirror_slot_at(d->mirror, number);
+    if (!slot) {
+        fail(d, NET_ERR_MEMORY);
+        return NULL;
+    }
+    if (slot->stamp == d->mirror->body_number) {
+        fail(d, NET_ERR_MALFORMED);
+        return NULL;
+    }
+    slot->stamp = d->mirror->body_number;
+    return slot;
+}
+
+// The next slot of a list or run.
+static net_mirror_slot* read_slot(decoder* d, uint32_t order, uint32_t* next, uint32_t* number) {
+    uint32_t gap = proto_bits_read_golomb(d->reader, order);
+    if (!is_readable(d)) return NULL;
+    uint32_t index_max = d->mirror->index_max;
+    if (gap >= index_max || *next + gap >= index_max) {
+        fail(d, NET_ERR_MALFORMED);
+        return NULL;
+    }
+    *number = *next + gap;
+    *next = *number + 1;
+    return name_slot(d, *number);
+}
+
+static net_mirror_record* add_record(decoder* d, net_mirror_record record) {
+    net_mirror* mirror = d->mirror;
+    if (mirror->record_count == mirror->record_capacity &&
+        !base_array_reserve(&mirror->memory.allocator, (void**)&mirror->records,
+                            &mirror->record_capacity, mirror->record_count + 1,
+                            sizeof *mirror->records)) {
+        fail(d, NET_ERR_MEMORY);
+        return NULL;
+    }
+    mirror->records[mirror->record_count] = record;
+    return &mirror->records[mirror->record_count++];
+}
+
+// Decode a row and add the record that it belongs to.
+static bool read_row(decoder* d, net_mirror_record record, const proto_row_base* base,
+                     bool is_listed) {
+    net_mirror* mirror = d->mirror;
+    const proto_layout* layout = &record.entry->layout;
+    uint32_t word_count = mirror->word_count + layout->field_count;
+    if (word_count > NET_BODY_WORDS_MAX) return fail(d, NET_ERR_MALFORMED);
+    if (word_count >= mirror->word_capacity &&
+        !base_array_reserve(&mirror->memory.allocator, (void**)&mirror->words,
+                            &mirror->word_capacity, word_count + 1, sizeof *mirror->words))
+        return fail(d, NET_ERR_MEMORY);
+    record.words_first = mirror->word_count;
+    mirror->word_count = word_count;
+    if (!add_record(d, record)) return false;
+    uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
+    proto_row_read(layout, base, is_listed, mirror->words + record.words_first, d->reader, bits);
+    for (uint32_t c = 0; c < layout->component_count; c++)
+        mirror->body_bits[layout->components[c].key] += bits[c];
+    return is_readable(d);
+}
+
+// ---- lists ----
+
+static bool read_destroy(decoder* d, uint32_t order, uint32_t* next) {
+    uint32_t number;
+    if (!read_slot(d, order, next, &number)) return false;
+    return add_record(d, (net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number});
+}
+
+static bool read_handle(decoder* d, ecs_entity* handle) {
+    net_mirror* mirror = d->mirror;
+    uint32_t index = d->index + 1, generation = 1;
+    if (!proto_bits_read(d->reader, 1))
+        index = (uint32_t)proto_bits_read(d->reader, mirror->index_bits);
+    if (!proto_bits_read(d->reader, 1))
+        generation = (uint32_t)proto_bits_read(d->reader, ECS_GENERATION_BITS);
+    if (!is_readable(d)) return false;
+    if (index == 0 || index > mirror->index_max || generation == 0)
+        return fail(d, NET_ERR_MALFORMED);
+    net_mirror_index* known = net_mirror_index_at(mirror, index);
+    if (!known) return fail(d, NET_ERR_MEMORY);
+    if (known->stamp == mirror->body_number) return fail(d, NET_ERR_MALFORMED);
+    known->stamp = mirror->body_number;
+    d->index = index;
+    *handle = ecs_entity_make(index, generation);
+    return true;
+}
+
+static bool read_template(decoder* d) {
+    if (proto_bits_read(d->reader, 1))
+        return d->entry ? is_readable(d) : fail(d, NET_ERR_MALFORMED);
+    uint32_t count = (uint32_t)proto_bits_read(d->reader, NET_BODY_PARTS_BITS) + 1;
+    uint16_t parts[1u << NET_BODY_PARTS_BITS];
+    for (uint32_t i = 0; i < count; i++)
+        parts[i] = (uint16_t)proto_bits_read(d->reader, d->number_bits);
+    if (!is_readable(d)) return false;
+    d->entry = net_rows_compose(d->mirror->rows, parts, count);
+    return d->entry ? true : fail(d, NET_ERR_MALFORMED);
+}
+
+static bool read_create(decoder* d, uint32_t order, uint32_t* next) {
+    net_mirror_record record = {.kind = NET_MIRROR_CREATE, .is_absolute = true};
+    if (!read_slot(d, order, next, &record.slot)) return false;
+    if (!read_handle(d, &record.handle) || !read_template(d)) return false;
+    record.entry = d->entry;
+    return read_row(d, record, &(proto_row_base){.base = d->entry->defaults}, false);
+}
+
+typedef bool (*read_fn)(decoder* d, uint32_t order, uint32_t* next);
+
+static bool read_list(decoder* d, read_fn read) {
+    uint32_t count = proto_bits_read_golomb(d->reader, NET_BODY_LIST_ORDER);
+    if (!is_readable(d)) return false;
+    if (count == 0) return true;
+    uint32_t next = 0, order = (uint32_t)proto_bits_read(d->reader, NET_BODY_ORDER_BITS);
+    while (count-- > 0)
+        if (!read(d, order, &next)) return false;
+    return true;
+}
+
+// ---- runs ----
+
+// The row of exactly this tick, or NULL.
+static const uint64_t* find_row(const net_mirror_life* life, ecs_tick tick) {
+    uint32_t position = net_row_ring_find(&life->ring, tick);
+    if (position == UINT32_MAX || net_row_ring_tick(&life->ring, position) != tick) return NULL;
+    return net_row_ring_row(&life->ring, position);
+}
+
+static bool find_bases(const decoder* d, const run_head* run, const net_mirror_life* life,
+                       proto_row_base* base, ecs_tick* oldest) {
+    if (run->kind == NET_BODY_ABSOLUTE) {
+        base->base = life->entry->defaults;
+        return true;
+    }
+    if (run->is_settled) {
+        uint32_t position = net_row_ring_find(&life->ring, run->base_tick);
+        if (position == UINT32_MAX) return false;
+        base->base = net_row_ring_row(&life->ring, position);
+        *oldest = net_row_ring_tick(&life->ring, position);
+        return true;
+    }
+    base->base = find_row(life, run->base_tick);
+    base->ticks = (uint32_t)(d->tick - run->base_tick);
+    *oldest = run->base_tick - run->base2_ticks;
+    if (run->base2_ticks > 0) base->base2 = find_row(life, *oldest);
+    if (base->base2) base->ticks2 = run->base2_ticks;
+    // No row of that tick: none was sent, unless it may be one of those that were forgotten.
+    bool may_be_forgotten = life->has_forgotten && *oldest <= life->forgotten_tick;
+    return base->base && (base->base2 || run->base2_ticks == 0 || !may_be_forgotten);
+}
+
+// An update of a slot, which was just named.
+static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mirror_slot* slot) {
+    bool is_present = slot->handle != ECS_ENTITY_NONE && slot->life.tick < d->tick;
+    const net_mirror_former* former = is_present ? NULL : net_mirror_find_former(slot, d->tick);
+    if (!is_present && !former) return miss_base(d, slot);
+    const net_mirror_life* life = former ? &former->life : &slot->life;
+    net_mirror* mirror = d->mirror;
+    net_mirror_record record = {.kind = NET_MIRROR_UPDATE,
+                                .slot = number,
+                                .handle = former ? former->handle : slot->handle,
+                                .entry = life->entry,
+                                .is_absolute = run->kind == NET_BODY_ABSOLUTE,
+                                .is_former = former != NULL};
+    // Created elsewhere in this body: it cannot be in two places at one tick.
+    if (mirror->indices[ecs_entity_index(record.handle)].stamp == mirror->body_number)
+        return fail(d, NET_ERR_MALFORMED);
+    proto_row_base base = {0};
+    if (!find_bases(d, run, life, &base, &record.base_tick)) return miss_base(d, slot);
+    return read_row(d, record, &base, run->kind == NET_BODY_BY_PACKET);
+}
+
+static bool read_named_updates(decoder* d, const run_head* run) {
+    uint32_t more = proto_bits_read_golomb(d->reader, NET_BODY_RUN_ORDER), next = 0;
+    uint32_t order = (uint32_t)proto_bits_read(d->reader, NET_BODY_ORDER_BITS);
+    if (!is_readable(d)) return false;
+    do {
+        uint32_t number;
+        net_mirror_slot* slot = read_slot(d, order, &next, &number);
+        if (!slot || !read_update(d, run, number, slot)) return false;
+    } while (more-- > 0);
+    return true;
+}
+
+static bool read_listed_updates(decoder* d, const run_head* run) {
+    uint32_t at = 0, next = 0, number;
+    while (net_mirror_next_slot(run->packet, &at, &next, &number)) {
+        if (proto_row_read_absent(d->reader)) continue;
+        if (!is_readable(d)) return false;
+        net_mirror_slot* slot = name_slot(d, number);
+        if (!slot || !read_update(d, run, number, slot)) return false;
+    }
+    return is_readable(d);
+}
+
+static bool read_base2(decoder* d, run_head* run) {
+    run->base2_ticks = proto_bits_read_golomb(d->reader, NET_BODY_BASE2_ORDER);
+    if (!is_readable(d)) return false;
+    bool is_fine = run->base2_ticks <= (run->is_settled ? 0 : NET_BODY_BASE2_TICKS_MAX);
+    if (!is_fine) return fail(d, NET_ERR_MALFORMED);
+    return run->base2_ticks <= run->base_tick ? true : miss_base(d, NULL);
+}
+
+static bool read_age(decoder* d, run_head* run) {
+    uint32_t age = (uint32_t)proto_bits_read(d->reader, NET_BODY_AGE_BITS);
+    if (!is_readable(d)) return false;
+    if (age == 0) return fail(d, NET_ERR_MALFORMED);
+    if (age > d->tick) return miss_base(d, NULL);
+    run->is_settled = age == NET_BODY_AGE_SETTLED;
+    run->base_tick = d->tick - age;
+    return read_base2(d, run);
+}
+
+static bool read_back(decoder* d, run_head* run) {
+    uint32_t back = (uint32_t)proto_bits_read(d->reader, NET_BODY_BACK_BITS);
+    if (!is_readable(d)) return false;
+    if (back == 0) return fail(d, NET_ERR_MALFORMED);
+    run->packet = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
+    if (!run->packet) return miss_base(d, NULL);
+    run->base_tick = run->packet->tick;
+    if (run->base_tick > d->tick || d->tick - run->base_tick > UINT32_MAX)
+        return fail(d, NET_ERR_MALFORMED);
+    return read_base2(d, run);
+}
+
+static bool read_run(decoder* d) {
+    run_head run = {.kind = (net_body_kind)proto_bits_read(d->reader, NET_BODY_KIND_BITS)};
+    if (!is_readable(d)) return false;
+    switch (run.kind) {
+    case NET_BODY_ABSOLUTE:
+        return read_named_updates(d, &run);
+    case NET_BODY_BY_AGE:
+        return read_age(d, &run) && read_named_updates(d, &run);
+    case NET_BODY_BY_PACKET:
+        return read_back(d, &run) && read_listed_updates(d, &run);
+    }
+    return fail(d, NET_ERR_MALFORMED);
+}
+
+static bool read_all(decoder* d) {
+    if (!read_list(d, read_destroy) || !read_list(d, read_create)) return false;
+    uint32_t runs = proto_bits_read_golomb(d->reader, NET_BODY_LIST_ORDER);
+    if (!is_readable(d)) return false;
+    while (runs-- > 0)
+        if (!read_run(d)) return false;
+    return true;
+}
+
+static bool read_padding(decoder* d) {
+    uint64_t left = d->reader->size_bits - d->reader->offset_bits;
+    if (left >= 8 || proto_bits_read(d->reader, (uint32_t)left) != 0)
+        return fail(d, NET_ERR_MALFORMED);
+    return true;
+}
+
+// What the rows took belongs to their components; what was refused to nobody.
+static void account(net_mirror* mirror, bool is_decoded, uint64_t body_bits) {
+    uint64_t row_bits = 0;
+    for (uint32_t i = 0; i < mirror->record_count; i++) {
+        const net_row_template* entry = mirror->records[i].entry;
+        if (!entry) continue;
+        for (uint32_t c = 0; c < entry->layout.component_count; c++) {
+            uint32_t key = entry->layout.components[c].key;
+            row_bits += mirror->body_bits[key];
+            mirror->component_bits[key] += is_decoded ? mirror->body_bits[key] : 0;
+            mirror->body_bits[key] = 0;
+        }
+    }
+    if (!is_decoded) return;
+    mirror->counters.body_bits += body_bits;
+    mirror->counters.head_bits += body_bits - row_bits;
+}
+
+net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
+                             proto_bit_reader* body) {
+    mirror->record_count = 0;
+    mirror->word_count = 0;
+    mirror->body_number++;
+    if (!body) return NET_OK;
+    decoder d = {.mirror = mirror,
+                 .seq = seq,
+                 .tick = tick,
+                 .reader = body,
+                 .number_bits = net_rows_number_bits(mirror->rows)};
+    uint64_t first = body->offset_bits;
+    bool is_decoded = false;
+    if (body->size_bits > NET_BODY_BYTES_MAX * 8u) {
+        d.result = NET_ERR_MALFORMED;
+    } else {
+        is_decoded = read_all(&d);
+        uint64_t end = body->offset_bits;
+        is_decoded = is_decoded && read_padding(&d);
+        account(mirror, is_decoded, end - first);
+    }
+    if (is_decoded) return NET_OK;
+    if (d.result == NET_ERR_MEMORY) return d.result;
+    mirror->counters.missing_bases += d.misses_base;
+    bool is_late = (mirror->has_tick && tick < mirror->tick) || d.is_overtaken;
+    return is_late ? NET_ERR_STALE : NET_ERR_MALFORMED;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// The client's side of large values.
+//
+// Channel 0 and channel 1 know nothing of each other's order, so a value may come long before the entity
+// or long after it is gone. `since` settles it: the value is for the entity as records of that tick and later
+// ones tell of it. With h and t the handle and tick of what the index was told last:
+//
+//     t < since             the entity, or its present life in our scope, is yet to come: it waits
+//     t >= since, h is it   applied
+//     t > since, h is not   that life is over: dropped
+//     t = since, h is not   another packet of the same tick may tell of it: it waits
+//
+// Versions rise over all values of a client and channel 0 keeps order, so a version that is not above the
+// last is one that came before. Of one value only the newest waits.
+//
+// Left to others: telling the server (session), what an index was told (mirror, scene).
+#include "state/varsize.h"
+
+#include "core/fault.h"
+#include "base/assert.h"
+
+#include <string.h>
+
+typedef struct waiting_value {
+    net_large_message message; ///< bytes are owned
+    ecs_component_id component;
+} waiting_value;
+
+struct net_large_client {
+    net_large_client_config config;
+    waiting_value* waiting; ///< in order of arrival
+    uint32_t waiting_count, waiting_capacity;
+    uint32_t waiting_bytes;
+    net_large_lost* evicted; ///< not told yet
+    uint32_t evicted_count, evicted_capacity;
+    uint64_t version; ///< the newest received
+    net_large_client_counters counters;
+};
+
+net_result net_large_client_create(const net_large_client_config* config,
+                                   net_large_client** client) {
+    BASE_ASSERT(config && config->world && config->rows && config->told && client);
+    BASE_ASSERT(config->waiting_bytes_max == 0 || config->waiting_bytes_max >= NET_LARGE_BYTES_MAX);
+    *client = base_allocate_zero(config->allocator, sizeof **client);
+    if (!*client) return NET_ERR_MEMORY;
+    (*client)->config = *config;
+    if (config->waiting_max == 0) (*client)->config.waiting_max = NET_LARGE_WAITING_MAX;
+    if (config->waiting_bytes_max == 0)
+        (*client)->config.waiting_bytes_max = NET_LARGE_WAITING_BYTES_MAX;
+    return NET_OK;
+}
+
+static void release_value(net_large_client* client, const waiting_value* value) {
+    client->waiting_bytes -= value->message.size;
+    base_release(client->config.allocator, (void*)(uintptr_t)value->message.bytes,
+                 value->message.size);
+}
+
+void net_large_client_clear(net_large_client* client) {
+    for (uint32_t i = 0; i < client->waiting_count; i++)
+        release_value(client, &client->waiting[i]);
+    client->waiting_count = client->evicted_count = 0;
+    client->version = 0;
+}
+
+void net_large_client_destroy(net_large_client* client) {
+    if (!client) return;
+    net_large_client_clear(client);
+    base_release(client->config.allocator, client->waiting,
+                 client->waiting_capacity * sizeof *client->waiting);
+    base_release(client->config.allocator, client->evicted,
+                 client->evicted_capacity * sizeof *client->evicted);
+    base_release(client->config.allocator, client, sizeof *client);
+}
+
+typedef enum value_fate { VALUE_WAITS, VALUE_APPLIES, VALUE_DROPS } value_fate;
+
+static value_fate judge(const net_large_client* client, const net_large_message* message) {
+    ecs_entity handle = ECS_ENTITY_NONE;
+    ecs_tick tick = 0;
+    if (!client->config.told(client->config.told_context, ecs_entity_index(message->handle),
+                             &handle, &tick) ||
+        tick < message->since)
+        return VALUE_WAITS;
+    if (handle == message->handle) return VALUE_APPLIES;
+    return tick > message->since ? VALUE_DROPS : VALUE_WAITS;
+}
+
+// What the entity does not have, or a world that could not load it, is no fault of the line.
+static net_result apply(net_large_client* client, const net_large_message* message,
+                        ecs_component_id component) {
+    if (net_fault_is_planted(NET_FAULT_LARGE_LOST) && message->version % 16 == 9) return NET_OK;
+    net_result result =
+        net_large_apply(client->config.world, client->config.rows, message->handle, component,
+                        message->is_default ? NULL : message->bytes, message->size);
+    client->counters.applied += result == NET_OK;
+    client->counters.dropped += result == NET_ERR_UNKNOWN;
+    return result == NET_ERR_UNKNOWN ? NET_OK : result;
+}
+
+static void forget(net_large_client* client, const net_large_message* message) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < client->waiting_count; i++) {
+        const net_large_message* other = &client->waiting[i].message;
+        if (other->handle == message->handle && other->number == message->number)
+            release_value(client, &client->waiting[i]);
+        else
+            client->waiting[kept++] = client->waiting[i];
+    }
+    client->waiting_count = kept;
+}
+
+// The oldest give way: most likely their entities never came.
+static net_result make_room(net_large_client* client, uint32_t size) {
+    const net_large_client_config* config = &client->config;
+    uint32_t count = 0;
+    uint32_t bytes = client->waiting_bytes;
+    while (count < client->waiting_count && (client->waiting_count - count >= config->waiting_max ||
+                                             size > config->waiting_bytes_max - bytes))
+        bytes -= client->waiting[count++].message.size;
+    if (count == 0) return NET_OK;
+    if (!base_array_reserve(config->allocator, (void**)&client->evicted, &client->evicted_capacity,
+                            client->evicted_count + count, sizeof *client->evicted))
+        return NET_ERR_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        const net_large_message* message = &client->waiting[i].message;
+        client->evicted[client->evicted_count++] =
+            (net_large_lost){message->handle, message->number, message->version};
+        release_value(client, &client->waiting[i]);
+    }
+    client->waiting_count -= count;
+    memmove(client->waiting, client->waiting + count,
+            client->waiting_count * sizeof *client->waiting);
+    client->counters.evicted += count;
+    return NET_OK;
+}
+
+bool net_large_client_next_evicted(net_large_client* client, net_large_lost* lost) {
+    if (client->evicted_count == 0) return false;
+    *lost = client->evicted[--client->evicted_count];
+    return true;
+}
+
+static net_result keep(net_large_client* client, const net_large_message* message,
+                       ecs_component_id component) {
+    const net_large_client_config* config = &client->config;
+    net_result result = make_room(client, message->size);
+    if (result != NET_OK) return result;
+    if (!base_array_reserve(config->allocator, (void**)&client->waiting, &client->waiting_capacity,
+                            client->waiting_count + 1, sizeof *client->waiting))
+        return NET_ERR_MEMORY;
+    waiting_value* value = &client->waiting[client->waiting_count];
+    *value = (waiting_value){.message = *message, .component = component};
+    value->message.bytes = NULL;
+    if (message->size > 0) {
+        uint8_t* bytes = base_allocate(config->allocator, message->size);
+        if (!bytes) return NET_ERR_MEMORY;
+        memcpy(bytes, message->bytes, message->size);
+        value->message.bytes = bytes;
+    }
+    client->waiting_bytes += message->size;
+    client->waiting_count++;
+    return NET_OK;
+}
+
+// Whatever is found wrong with a message is found before anything is changed by it.
+static net_result check(const net_large_client* client, const net_large_message* message,
+                        ecs_component_id component) {
+    uint32_t index = ecs_entity_index(message->handle);
+    if (component == ECS_COMPONENT_NONE || message->version == 0 || index < 1 ||
+        index > client->config.index_max || ecs_entity_generation(message->handle) < 1)
+        return NET_ERR_MALFORMED;
+    if (message->is_default) return message->size == 0 ? NET_OK : NET_ERR_MALFORMED;
+    if (message->size == 0) return NET_ERR_MALFORMED;
+    return net_large_check(client->config.world, component, message->bytes, message->size);
+}
+
+net_result net_large_client_receive(net_large_client* client, const net_large_message* message) {
+    ecs_component_id component = net_rows_large(client->config.rows, message->number);
+    net_result result = check(client, message, component);
+    if (result == NET_ERR_MALFORMED) client->counters.malformed++;
+    if (result != NET_OK) return result;
+    client->counters.received++;
+    if (message->version <= client->version) {
+        client->counters.stale++;
+        return NET_OK;
+    }
+    client->version = message->version;
+    forget(client, message);
+    switch (judge(client, message)) {
+    case VALUE_APPLIES:
+        return apply(client, message, component);
+    case VALUE_DROPS:
+        client->counters.dropped++;
+        return NET_OK;
+    case VALUE_WAITS:
+        break;
+    }
+    return keep(client, message, component);
+}
+
+net_result net_large_client_tick(net_large_client* client) {
+    net_result result = NET_OK;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < client->waiting_count; i++) {
+        waiting_value* value = &client->waiting[i];
+        value_fate fate = result == NET_OK ? judge(client, &value->message) : VALUE_WAITS;
+        if (fate == VALUE_WAITS) {
+            client->waiting[kept++] = *value;
+            continue;
+        }
+        if (fate == VALUE_APPLIES)
+            result = apply(client, &value->message, value->component);
+        else
+            client->counters.dropped++;
+        release_value(client, value);
+    }
+    client->waiting_count = kept;
+    return result;
+}
+
+uint32_t net_large_client_waiting(const net_large_client* client) {
+    return client->waiting_count;
+}
+
+const net_large_client_counters* net_large_client_get_counters(const net_large_client* client) {
+    return &client->counters;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Nothing is believed: message numbers may be those of no message, and clients that do not rise are not
+// named (running the log again refuses them).
+#include "playback/playback_marks.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+static bool add_mark(net_film_marks_list* list, net_film_mark mark) {
+    if (list->mark_count == NET_FILM_MARKS_MAX) return true;
+    if (!base_array_reserve(list->allocator, (void**)&list->marks, &list->mark_capacity,
+                            list->mark_count + 1, sizeof *list->marks))
+        return false;
+    list->marks[list->mark_count++] = mark;
+    return true;
+}
+
+static bool add_name(net_film_marks_list* list, const net_log_item* item) {
+    uint32_t count = list->name_count;
+    if (count == NET_FILM_NAMES_MAX) return true;
+    if (count > 0 && item->client <= list->names[count - 1].client) return true;
+    if (!base_array_reserve(list->allocator, (void**)&list->names, &list->name_capacity, count + 1,
+                            sizeof *list->names))
+        return false;
+    net_film_name* name = &list->names[list->name_count++];
+    name->client = item->client;
+    (void)base_text_copy(name->text, sizeof name->text, item->name);
+    return true;
+}
+
+static bool is_told(const net_game_module* game, uint32_t message) {
+    if (message < 1 || message > game->message_count) return false;
+    const net_message* known = &game->messages[message - 1];
+    return known->kind == NET_MESSAGE_TO_CLIENTS && known->is_reliable;
+}
+
+static bool add_record(net_film_marks_list* list, const net_game_module* game,
+                       const net_log_record* record) {
+    size_t offset = 0;
+    net_log_item item;
+    bool is_kept = true;
+    if (record->kind == NET_LOG_KIND_END) {
+        while (is_kept && net_log_item_next(record, NET_LOG_ITEM_SERVER_EVENT, &offset, &item)) {
+            if (!is_told(game, item.message)) continue;
+            is_kept = add_mark(list, (net_film_mark){.tick = record->tick,
+                                                     .kind = NET_FILM_EVENT,
+                                                     .message = item.message});
+        }
+        return is_kept;
+    }
+    if (record->kind != NET_LOG_KIND_BEGIN) return true;
+    while (is_kept && net_log_item_next(record, NET_LOG_ITEM_LEAVE, &offset, &item))
+        is_kept = add_mark(
+            list,
+            (net_film_mark){.tick = record->tick, .kind = NET_FILM_LEAVE, .client = item.client});
+    offset = 0;
+    while (is_kept && net_log_item_next(record, NET_LOG_ITEM_JOIN, &offset, &item))
+        is_kept = add_name(list, &item) && add_mark(list, (net_film_mark){.tick = record->tick,
+                                                                          .kind = NET_FILM_JOIN,
+                                                                          .client = item.client});
+    return is_kept;
+}
+
+net_result net_film_marks_read(net_film_marks_list* list, const base_allocator* allocator,
+                               net_log_reader* reader, const net_game_module* game) {
+    ecs_tick last = net_log_reader_info(reader)->last_tick;
+    net_log_cursor cursor = net_log_cursor_begin(reader);
+    net_log_record record;
+    *list = (net_film_marks_list){.allocator = allocator};
+    while (net_log_cursor_next(reader, &cursor, &record)) {
+        if (record.kind != NET_LOG_KIND_OTHER && record.tick > last) break;
+        if (record.kind == NET_LOG_KIND_CLOSE) list->close = record;
+        if (!add_record(list, game, &record)) return NET_ERR_MEMORY;
+    }
+    return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
+}
+
+void net_film_marks_deinit(net_film_marks_list* list) {
+    base_release(list->allocator, list->marks, list->mark_capacity * sizeof *list->marks);
+    base_release(list->allocator, list->names, list->name_capacity * sizeof *list->names);
+    *list = (net_film_marks_list){0};
+}
+
+const char* net_film_marks_name(const net_film_marks_list* list, uint32_t client) {
+    uint32_t low = 0, high = list->name_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (list->names[middle].client < client) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool is_known = low < list->name_count && list->names[low].client == client;
+    return is_known ? list->names[low].text : NULL;
+}

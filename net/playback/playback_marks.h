@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+/// What a log says before it is run again: who came and went, what was told to everybody, names.
+#pragma once
+
+#include "log/log_read.h"
+#include "net/playback.h"
+
+/// Names are kept for so many joins; later players have none.
+#define NET_FILM_NAMES_MAX 16384u
+
+typedef struct net_film_name {
+    uint32_t client;
+    char text[NET_PLAYER_NAME_BYTES_MAX];
+} net_film_name;
+
+typedef struct net_film_marks_list {
+    const base_allocator* allocator;
+    net_film_mark* marks; ///< by rising tick, at most NET_FILM_MARKS_MAX
+    uint32_t mark_count, mark_capacity;
+    net_film_name* names; ///< by rising client
+    uint32_t name_count, name_capacity;
+    net_log_record close; ///< kind CLOSE when the log has one; only its numbers are good
+} net_film_marks_list;
+
+/// One walk over the log, up to its last whole tick. `game` says which messages are told reliably.
+/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_DAMAGED (the file changed since it was opened).
+BASE_MUST_USE net_result net_film_marks_read(net_film_marks_list* list,
+                                             const base_allocator* allocator,
+                                             net_log_reader* reader, const net_game_module* game);
+void net_film_marks_deinit(net_film_marks_list* list);
+/// NULL when unknown.
+const char* net_film_marks_name(const net_film_marks_list* list, uint32_t client);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Ticks are multiples of `every`, so thinning keeps those of the doubled distance wherever the re-run
+// had begun, and the same log gives the same saves. That of tick 0 stays.
+#include "playback/playback_saves.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+void net_film_saves_init(net_film_saves* saves, const base_allocator* allocator, ecs_tick every,
+                         size_t bytes_max) {
+    BASE_ASSERT(every > 0);
+    *saves = (net_film_saves){.allocator = allocator, .every = every, .bytes_max = bytes_max};
+}
+
+static void release(net_film_saves* saves, net_film_save* save) {
+    saves->bytes -= save->size;
+    base_release(saves->allocator, save->data, save->size);
+}
+
+void net_film_saves_deinit(net_film_saves* saves) {
+    for (uint32_t i = 0; i < saves->count; i++)
+        release(saves, &saves->items[i]);
+    base_release(saves->allocator, saves->items, saves->capacity * sizeof *saves->items);
+    *saves = (net_film_saves){0};
+}
+
+// How many are at or before a tick.
+static uint32_t count_until(const net_film_saves* saves, ecs_tick tick) {
+    uint32_t low = 0, high = saves->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (saves->items[middle].tick <= tick) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+const net_film_save* net_film_saves_find(const net_film_saves* saves, ecs_tick tick) {
+    uint32_t count = count_until(saves, tick);
+    return count > 0 ? &saves->items[count - 1] : NULL;
+}
+
+bool net_film_saves_wants(const net_film_saves* saves, ecs_tick tick) {
+    if (tick % saves->every != 0) return false;
+    const net_film_save* save = net_film_saves_find(saves, tick);
+    return !save || save->tick != tick;
+}
+
+static void thin(net_film_saves* saves) {
+    uint32_t kept = 0;
+    saves->every *= 2;
+    for (uint32_t i = 0; i < saves->count; i++) {
+        if (saves->items[i].tick % saves->every == 0) {
+            saves->items[kept++] = saves->items[i];
+        } else {
+            release(saves, &saves->items[i]);
+        }
+    }
+    saves->count = kept;
+}
+
+void net_film_saves_put(net_film_saves* saves, ecs_tick tick, const void* data, size_t size) {
+    BASE_ASSERT(net_film_saves_wants(saves, tick));
+    while (size > saves->bytes_max - saves->bytes && saves->count > 1)
+        thin(saves);
+    if (size > saves->bytes_max - saves->bytes || tick % saves->every != 0) return;
+    if (!base_array_reserve(saves->allocator, (void**)&saves->items, &saves->capacity,
+                            saves->count + 1, sizeof *saves->items))
+        return;
+    uint8_t* copy = base_allocate(saves->allocator, size);
+    if (!copy) return;
+    memcpy(copy, data, size);
+    uint32_t place = count_until(saves, tick);
+    memmove(saves->items + place + 1, saves->items + place,
+            (saves->count - place) * sizeof *saves->items);
+    saves->items[place] = (net_film_save){tick, copy, size};
+    saves->count++;
+    saves->bytes += size;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/// The render clock: which moment of the server's time is shown now, a little behind what has arrived.
+///
+/// Learns from arrivals of ticks. What came fastest within NET_PLAYOUT_WINDOW_MS says how the server's clock
+/// lies to ours; how much later the late ones came, and how many never came, say how far behind to stay.
+/// The shown tick goes at the server's rate, at most NET_PLAYOUT_RATE faster or slower while the delay
+/// adapts: up at once, down slowly. It never goes back; a moment that is far behind (a long gap) is made up
+/// in one jump. Without packets it stops NET_EXTRAPOLATE_MS_MAX after the newest tick.
+/// Source: Ramjee et al., "Adaptive playout mechanisms for packetized audio" (quantile of lateness).
+/// No memory, no clock: times are arguments and rise.
+#pragma once
+
+#include "ecs/ecs.h"
+#include "net/presenter.h"
+#include "present/scene.h"
+
+#define NET_PLAYOUT_SAMPLES 256u
+#define NET_PLAYOUT_WINDOW_MS 2000.0
+#define NET_PLAYOUT_RATE 0.05
+#define NET_PLAYOUT_GAP_MS 500.0 ///< or four ticks: after such a silence all is learned anew
+
+typedef struct net_playout_sample {
+    uint64_t now_us;
+    double offset_us; ///< arrival - tick * period
+    ecs_tick tick;
+    uint32_t left_out; ///< ticks right before it that had no packet
+} net_playout_sample;
+
+typedef struct net_playout {
+    double tick_us;
+    double delay_us_min;
+    net_playout_sample samples[NET_PLAYOUT_SAMPLES]; ///< ring by `sample_next`
+    uint32_t sample_next, sample_count;
+    uint64_t packet_us; ///< of the newest packet
+    ecs_tick newest;
+    bool has_packet, has_shown;
+    double offset_us; ///< of the fastest arrivals
+    double late_us;   ///< a high quantile of how much slower others were
+    double loss;      ///< 0..1 of the window's ticks that had a packet
+    double step;      ///< ticks from one packet to the next where they come as fast as they do
+    double target_us; ///< the delay that is aimed at
+    double shown;     ///< tick
+    uint64_t shown_us;
+} net_playout;
+
+/// `delay_ms_min` 0: as measured.
+void net_playout_init(net_playout* playout, uint32_t tick_rate_hz, double delay_ms_min);
+/// A packet of `tick` came; in any order, each once. One above NET_SCENE_TICK_MAX is ignored. `left_out`:
+/// so many ticks before it had none, which is no loss.
+void net_playout_packet(net_playout* playout, uint64_t now_us, ecs_tick tick, uint32_t left_out);
+/// Go on to `now_us`. @return false before the first packet.
+bool net_playout_advance(net_playout* playout, uint64_t now_us);
+double net_playout_tick(const net_playout* playout); ///< shown; 0 before the first
+/// Of the shown tick behind the newest that could be here at the time of the last advance.
+double net_playout_delay_ms(const net_playout* playout);
+double net_playout_jitter_ms(const net_playout* playout);

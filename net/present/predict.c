@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: MIT
+// Prediction: own inputs run at once on a copy of the mirror.
+//
+// Timeline: the prediction world counts the server's ticks. A packet of tick T says which input that tick
+// used (n) and how often n stood in for one that was missing since (r). The world is made what the
+// mirror is, and the inputs after n are run, one per tick from T + 1 on - after the rule by which the server
+// takes them (inputs.c, "settle"): while ticks are owed, an input that equals n is dropped and pays one; the
+// first that differs is run and all is forgiven.
+//
+// Compare first: for every predicted tick the input it had, what was owed, and the rows of the predicted
+// entities are remembered. When a packet of that tick says the same input and the same rows, the future was
+// right and nothing is done. Otherwise the world is restored and what the server had not used runs again.
+// Rows are the same when whole numbers are, and others within a quantum: the server's row is rounded, the
+// predicted one is not.
+// Only rows that are known to be the server's at T are compared: the player's by player_age, those of other
+// entities if they came with this packet. What never comes within a packet gets in with the refresh.
+//
+// Silence: NET_PREDICT_TICKS_MAX ticks after the newest packet the world stands still. When the server then
+// turns out to be more inputs behind than that, those are lost to it; nothing is predicted until it uses
+// newer ones.
+//
+// Invariants: `tick_state` is the newest packet's tick; `tick` is at most NET_PREDICT_TICKS_MAX after it;
+// slots hold the ticks from the last restore to `tick`.
+// Left to others: which entities, and how they move (the module); drawing (viewer.c).
+#include "present/predict.h"
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "present/predict_shown.h"
+
+#include <string.h>
+
+#define SLOTS (2u * NET_PREDICT_TICKS_MAX)
+#define INPUTS (2u * NET_PREDICT_TICKS_MAX)
+#define ROWS_MAX (NET_PREDICTED_MAX + 1u)
+#define SEEN_CORRECTION 1.0 // world units
+
+typedef struct made_input {
+    uint32_t number;
+    uint32_t size;
+    uint8_t payload[NET_INPUT_BYTES_MAX];
+} made_input;
+
+typedef struct slot_row {
+    ecs_entity entity;
+    const net_row_template* entry;
+    uint32_t first; // of its words
+} slot_row;
+
+// A predicted tick.
+typedef struct slot {
+    ecs_tick tick;  // 0: empty
+    uint32_t input; // newest that it or a tick before it had
+    uint32_t owed;
+    uint32_t row_count;
+    slot_row rows[ROWS_MAX];
+    uint64_t* words;
+    uint32_t word_count, word_capacity;
+} slot;
+
+// An entity's row in the mirror as of the newest packet, to tell whether a packet brought another.
+typedef struct seen_row {
+    ecs_entity entity;
+    uint64_t hash;
+} seen_row;
+
+struct net_predict {
+    const base_allocator* allocator;
+    const net_game_module* game;
+    base_reporter reporter;
+    net_match* match;
+    net_rows* rows;
+    net_match* mirror; // NULL before begin
+    net_rows* mirror_rows;
+    ecs_entity player;
+    bool has_failed;       // reported: nothing is predicted any more
+    bool is_running;       // the world is ahead of a packet
+    uint32_t owed;         // of settling, after the last input that was looked at
+    uint32_t settled;      // the input that was repeated
+    uint32_t input_done;   // newest input that the world has
+    uint32_t input_newest; // made
+    made_input inputs[INPUTS];
+    uint64_t input_us; // when the newest was made
+    uint64_t frame_us;
+    double frame_step_us; // from frame to frame, smoothed
+    ecs_tick tick;        // the world's, in the server's numbering
+    ecs_tick tick_state;
+    ecs_tick tick_restored;
+    slot slots[SLOTS];
+    uint32_t word_peak; // of a slot
+    seen_row seen[ROWS_MAX];
+    uint32_t seen_count;
+    net_predict_shown shown;
+    net_predict_counters counters;
+    uint64_t row[PROTO_ROW_FIELDS_MAX]; // scratch
+};
+
+// ---- life ----
+
+static net_result create_match(net_predict* predict, const net_module* module) {
+    net_match_config config = net_match_config_default(module);
+    config.allocator = predict->allocator;
+    config.role = NET_ROLE_PREDICT;
+    net_result result = net_match_create(&config, &predict->reporter, &predict->match);
+    if (result) return result;
+    return net_rows_create(predict->allocator, net_match_world(predict->match), NULL,
+                           &predict->rows);
+}
+
+net_result net_predict_create(const base_allocator* allocator, const net_module* module,
+                              const base_reporter* reporter, net_predict** out) {
+    BASE_ASSERT(module && module->game && out);
+    *out = NULL;
+    if (!module->game->predict) return NET_OK;
+    net_predict* predict = base_allocate_zero(allocator, sizeof *predict);
+    if (!predict) return NET_ERR_MEMORY;
+    predict->allocator = allocator;
+    predict->game = module->game;
+    if (reporter) predict->reporter = *reporter;
+    net_predict_shown_init(&predict->shown, allocator);
+    net_result result = create_match(predict, module);
+    if (result) {
+        net_predict_destroy(predict);
+        return result;
+    }
+    *out = predict;
+    return NET_OK;
+}
+
+void net_predict_destroy(net_predict* predict) {
+    if (!predict) return;
+    const base_allocator* allocator = predict->allocator;
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        slot* one = &predict->slots[i];
+        base_release(allocator, one->words, one->word_capacity * sizeof *one->words);
+    }
+    net_predict_shown_deinit(&predict->shown);
+    if (predict->rows) net_rows_destroy(predict->rows);
+    if (predict->mirror_rows) net_rows_destroy(predict->mirror_rows);
+    if (predict->match) net_match_destroy(predict->match);
+    base_release(allocator, predict, sizeof *predict);
+}
+
+static void stop(net_predict* predict) {
+    predict->is_running = false;
+    predict->seen_count = 0;
+    for (uint32_t i = 0; i < SLOTS; i++)
+        predict->slots[i].tick = 0;
+    net_predict_shown_clear(&predict->shown);
+}
+
+// What cannot be predicted is shown as it comes.
+static void fail(net_predict* predict, const char* text) {
+    stop(predict);
+    if (!predict->has_failed) base_report(&predict->reporter, NULL, 0, "prediction: %s", text);
+    predict->has_failed = true;
+}
+
+void net_predict_begin(net_predict* predict, net_match* mirror) {
+    BASE_ASSERT(mirror);
+    predict->mirror = mirror;
+    const net_match_config* config = net_match_get_config(mirror);
+    net_match_mirror_start(predict->match, config->tick_rate_hz, config->settings,
+                           predict->game->setting_count);
+    if (predict->mirror_rows) net_rows_destroy(predict->mirror_rows);
+    predict->mirror_rows = NULL;
+    if (net_rows_create(predict->allocator, net_match_world(mirror), NULL, &predict->mirror_rows) !=
+        NET_OK)
+        fail(predict, "out of memory");
+    stop(predict);
+}
+
+void net_predict_player(net_predict* predict, ecs_entity player) {
+    if (predict->player == player) return;
+    predict->player = player;
+    stop(predict);
+}
+
+// ---- ticks ----
+
+static slot* slot_at(net_predict* predict, ecs_tick tick) {
+    return &predict->slots[tick % SLOTS];
+}
+
+static bool is_listed(const slot* one, ecs_entity entity) {
+    for (uint32_t i = 0; i < one->row_count; i++) {
+        if (one->rows[i].entity == entity) return true;
+    }
+    return false;
+}
+
+// All slots at once: whoever is listed now is so for many ticks.
+static bool reserve_words(net_predict* predict, uint32_t count) {
+    if (count <= predict->word_peak) return true;
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        slot* one = &predict->slots[i];
+        if (!base_array_reserve(predict->allocator, (void**)&one->words, &one->word_capacity, count,
+                                sizeof *one->words))
+            return false;
+    }
+    predict->word_peak = count;
+    return true;
+}
+
+static bool remember_row(net_predict* predict, slot* one, ecs_entity entity) {
+    ecs_world* world = net_match_world(predict->match);
+    if (one->row_count == ROWS_MAX || is_listed(one, entity)) return true;
+    const net_row_template* entry =
+        net_rows_find(predict->rows, ecs_entity_template(world, entity));
+    if (!entry) return true;
+    uint32_t fields = entry->layout.field_count;
+    if (!reserve_words(predict, one->word_count + fields)) return false;
+    net_rows_read(entry, world, entity, one->words + one->word_count);
+    one->rows[one->row_count++] =
+        (slot_row){.entity = entity, .entry = entry, .first = one->word_count};
+    one->word_count += fields;
+    return true;
+}
+
+// The world is at a new tick: what is shown of it, and its rows.
+static bool remember_tick(net_predict* predict) {
+    ecs_world* world = net_match_world(predict->match);
+    net_predict_shown* shown = &predict->shown;
+    uint32_t count = predict->game->predict(world, net_match_context(predict->match),
+                                            predict->player, shown->entities, NET_PREDICTED_MAX);
+    shown->entity_count = count < NET_PREDICTED_MAX ? count : NET_PREDICTED_MAX;
+    if (!net_predict_shown_tick(shown, world)) return false;
+    slot* one = slot_at(predict, predict->tick);
+    one->tick = predict->tick;
+    one->input = predict->input_done;
+    one->owed = predict->owed;
+    one->row_count = one->word_count = 0;
+    if (ecs_is_alive(world, predict->player) && !remember_row(predict, one, predict->player))
+        return false;
+    for (uint32_t i = 0; i < shown->entity_count; i++) {
+        ecs_entity entity = shown->entities[i].entity;
+        if (ecs_is_alive(world, entity) && !remember_row(predict, one, entity)) return false;
+    }
+    return true;
+}
+
+static const made_input* input_at(const net_predict* predict, uint32_t number) {
+    const made_input* input = &predict->inputs[number % INPUTS];
+    return number > 0 && input->number == number ? input : NULL;
+}
+
+static bool is_same_input(const made_input* a, const made_input* b) {
+    return a && b && a->size == b->size && memcmp(a->payload, b->payload, a->size) == 0;
+}
+
+// The next input, as the server will take it. @return false when memory ran out.
+static bool run_input(net_predict* predict, const made_input* input) {
+    predict->input_done = input->number;
+    if (predict->owed > 0 && is_same_input(input, input_at(predict, predict->settled))) {
+        predict->owed--;
+        predict->settled = input->number;
+        slot* one = slot_at(predict, predict->tick);
+        one->input = input->number;
+        one->owed = predict->owed;
+        return true;
+    }
+    predict->owed = 0;
+    predict->settled = input->number;
+    net_match_predict_input(predict->match, predict->player, input->payload, input->size);
+    net_match_step_at(predict->match, ++predict->tick, NULL);
+    ecs_changes_clear(net_match_world(predict->match));
+    return remember_tick(predict);
+}
+
+static bool has_room(const net_predict* predict) {
+    return predict->tick < predict->tick_state + NET_PREDICT_TICKS_MAX;
+}
+
+void net_predict_input(net_predict* predict, uint64_t now_us, uint32_t number, const void* payload,
+                       size_t size) {
+    BASE_ASSERT(size <= NET_INPUT_BYTES_MAX);
+    made_input* input = &predict->inputs[number % INPUTS];
+    input->number = number;
+    input->size = (uint32_t)size;
+    if (size > 0) memcpy(input->payload, payload, size);
+    predict->input_newest = number;
+    predict->input_us = now_us;
+    // One after the other: beyond the bound they wait for a packet.
+    if (!predict->is_running || number != predict->input_done + 1 || !has_room(predict)) return;
+    if (!run_input(predict, input)) fail(predict, "out of memory");
+}
+
+// ---- what the server says ----
+
+static bool is_same_word(const proto_quant* quant, uint64_t a, uint64_t b) {
+    if (a == b) return true;
+    if (quant->kind != PROTO_F32 && quant->kind != PROTO_F64) return false;
+    if (!quant->is_exact) return a > b ? a - b == 1 : b - a == 1;
+    // Exact floats that come of rounded ones.
+    double x = 0, y = 0;
+    if (quant->kind == PROTO_F32) {
+        float p, q;
+        proto_dequantise(quant, a, &p);
+        proto_dequantise(quant, b, &q);
+        x = (double)p;
+        y = (double)q;
+    } else {
+        proto_dequantise(quant, a, &x);
+        proto_dequantise(quant, b, &y);
+    }
+    double size = x < 0 ? -x : x;
+    double off = x > y ? x - y : y - x;
+    return off <= 1e-4 * (size > 1 ? size : 1);
+}
+
+static bool is_same_row(const net_row_template* a, const uint64_t* x, const net_row_template* b,
+                        const uint64_t* y) {
+    if (a->part_count != b->part_count ||
+        memcmp(a->parts, b->parts, a->part_count * sizeof a->parts[0]) != 0)
+        return false;
+    for (uint32_t f = 0; f < a->layout.field_count; f++) {
+        if (!is_same_word(&a->layout.fields[f].quant, x[f], y[f])) return false;
+    }
+    return true;
+}
+
+// The mirror's row of an entity; NULL when it has none.
+static const net_row_template* read_mirror(net_predict* predict, ecs_entity entity) {
+    ecs_world* mirror = net_match_world(predict->mirror);
+    if (!ecs_is_alive(mirror, entity)) return NULL;
+    const net_row_template* entry =
+        net_rows_find(predict->mirror_rows, ecs_entity_template(mirror, entity));
+    if (entry) net_rows_read(entry, mirror, entity, predict->row);
+    return entry;
+}
+
+// Whether the mirror's row is another than at the last packet.
+static bool is_news(const net_predict* predict, ecs_entity entity, uint64_t hash) {
+    for (uint32_t i = 0; i < predict->seen_count; i++) {
+        if (predict->seen[i].entity == entity) return predict->seen[i].hash != hash;
+    }
+    return false;
+}
+
+// A slot's rows against the mirror's.
+static bool is_right(net_predict* predict, const slot* one) {
+    for (uint32_t i = 0; i < one->row_count; i++) {
+        const slot_row* row = &one->rows[i];
+        const net_row_template* entry = read_mirror(predict, row->entity);
+        bool is_player = row->entity == predict->player;
+        if (!entry) {
+            if (is_player) return false;
+            continue; // it went; the structure says so
+        }
+        if (!is_player && !is_news(predict, row->entity, net_row_hash(entry, predict->row)))
+            continue;
+        if (!is_same_row(row->entry, one->words + row->first, entry, predict->row)) return false;
+    }
+    return is_listed(one, predict->player);
+}
+
+static void look(net_predict* predict, ecs_entity entity) {
+    for (uint32_t i = 0; i < predict->seen_count; i++) {
+        if (predict->seen[i].entity == entity) return;
+    }
+    const net_row_template* entry = read_mirror(predict, entity);
+    if (!entry || predict->seen_count == ROWS_MAX) return;
+    predict->seen[predict->seen_count++] =
+        (seen_row){.entity = entity, .hash = net_row_hash(entry, predict->row)};
+}
+
+static void look_at_mirror(net_predict* predict) {
+    predict->seen_count = 0;
+    for (uint32_t i = 0; i < predict->shown.entity_count; i++)
+        look(predict, predict->shown.entities[i].entity);
+}
+
+// Of the slot that has this input, the newest; NULL when none was remembered.
+static const slot* slot_of_input(const net_predict* predict, uint32_t input) {
+    const slot* best = NULL;
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        const slot* one = &predict->slots[i];
+        if (one->tick > 0 && one->input == input && (!best || one->tick > best->tick)) best = one;
+    }
+    return best;
+}
+
+// A frame is looked at until the next one comes: it shows the end of that time. At one frame per tick
+// that is the newest tick itself, so that a key moves the pad in the next frame.
+static double part_at(const net_predict* predict, uint64_t now_us) {
+    double passed_us = now_us > predict->input_us ? (double)(now_us - predict->input_us) : 0.0;
+    double ticks =
+        (passed_us + predict->frame_step_us) * 1e-6 / (double)net_match_dt(predict->match);
+    return ticks < 1.0 ? ticks : 1.0;
+}
+
+// The world becomes the mirror's at `tick`, and goes on with the inputs that the server had not used.
+static bool restore(net_predict* predict, ecs_tick tick, uint32_t input_used, uint32_t owed) {
+    ecs_world* world = net_match_world(predict->match);
+    if (ecs_world_copy(world, net_match_world(predict->mirror)) != ECS_OK) return false;
+    predict->tick = tick;
+    for (uint32_t i = 0; i < SLOTS; i++)
+        predict->slots[i].tick = 0;
+    predict->tick_restored = tick;
+    predict->is_running = true;
+    predict->input_done = input_used;
+    predict->settled = input_used;
+    predict->owed = owed;
+    predict->counters.rollbacks++;
+    if (!remember_tick(predict)) return false;
+    while (predict->input_done < predict->input_newest && has_room(predict)) {
+        const made_input* input = input_at(predict, predict->input_done + 1);
+        if (!input) break;
+        if (!run_input(predict, input)) return false;
+    }
+    predict->counters.replayed_ticks += predict->tick - tick;
+    return true;
+}
+
+static void correct(net_predict* predict, ecs_tick tick, uint32_t input_used, uint32_t owed,
+                    bool is_correction) {
+    uint64_t now_us = predict->frame_us > predict->input_us ? predict->frame_us : predict->input_us;
+    double part = part_at(predict, now_us);
+    double off = 0;
+    bool is_smooth = net_predict_shown_keep(&predict->shown, part);
+    if (!restore(predict, tick, input_used, owed)) {
+        fail(predict, "its world cannot be restored");
+        return;
+    }
+    if (is_smooth && !net_predict_shown_correct(&predict->shown, part, &off)) off = 0;
+    if (!is_correction) return;
+    net_predict_counters* counters = &predict->counters;
+    counters->corrections++;
+    counters->corrections_seen += off > SEEN_CORRECTION;
+    if (off > counters->correction_max) counters->correction_max = off;
+}
+
+static bool has_new_structure(const net_predict* predict) {
+    ecs_changes changes = ecs_changes_get(net_match_world(predict->mirror));
+    return changes.created_count + changes.destroyed_count + changes.recreated_count > 0;
+}
+
+// @return false when there is nothing to predict from.
+static bool can_predict(const net_predict* predict, uint32_t input_used) {
+    return predict->player != ECS_ENTITY_NONE &&
+           ecs_is_alive(net_match_world(predict->mirror), predict->player) &&
+           input_used <= predict->input_newest &&
+           predict->input_newest - input_used <= NET_PREDICT_TICKS_MAX;
+}
+
+void net_predict_state(net_predict* predict, ecs_tick tick, uint32_t input_used,
+                       uint32_t input_repeats, bool has_row) {
+    if (predict->has_failed || !predict->mirror || tick < predict->tick_state) return;
+    predict->tick_state = tick;
+    if (!can_predict(predict, input_used)) {
+        stop(predict);
+        return;
+    }
+    // Restoring to a row that is older than the tick would be a step back.
+    if (!has_row) {
+        look_at_mirror(predict);
+        return;
+    }
+    const slot* one = slot_at(predict, tick);
+    bool is_known = predict->is_running && one->tick == tick;
+    bool is_on_time = is_known && one->input == input_used && one->owed == input_repeats;
+    const slot* compared = is_on_time ? one : slot_of_input(predict, input_used);
+    bool is_wrong = predict->is_running && compared && !is_right(predict, compared);
+    bool is_due = tick >= predict->tick_restored + NET_PREDICT_REFRESH_TICKS;
+    if (!is_on_time || is_wrong || is_due || has_new_structure(predict))
+        correct(predict, tick, input_used, input_repeats, is_wrong);
+    if (predict->is_running) look_at_mirror(predict);
+}
+
+// ---- what is shown ----
+
+void net_predict_frame(net_predict* predict, uint64_t now_us) {
+    if (predict->frame_us > 0 && now_us > predict->frame_us) {
+        double step_us = (double)(now_us - predict->frame_us);
+        net_predict_shown_decay(&predict->shown, step_us * 1e-3);
+        predict->frame_step_us += (step_us - predict->frame_step_us) / 8.0;
+    }
+    predict->frame_us = now_us;
+}
+
+const net_predicted* net_predict_entities(const net_predict* predict, uint32_t* count) {
+    *count = predict->is_running ? predict->shown.entity_count : 0;
+    return predict->shown.entities;
+}
+
+bool net_predict_value(const net_predict* predict, ecs_entity entity, ecs_component_id component,
+                       void* value) {
+    if (!predict->is_running) return false;
+    return net_predict_shown_value(&predict->shown, net_match_world(predict->match), entity,
+                                   component, part_at(predict, predict->frame_us), value);
+}
+
+net_match* net_predict_match(net_predict* predict) {
+    return predict->match;
+}
+ecs_tick net_predict_tick(const net_predict* predict) {
+    return predict->is_running ? predict->tick : 0;
+}
+const net_predict_counters* net_predict_get_counters(const net_predict* predict) {
+    return &predict->counters;
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// What of the prediction a player sees.
+//
+// Between two predicted ticks values move in a straight line; a new template, an entity that has just come
+// into the list, or a step longer than `_teleport` shows the newer one at once.
+// A correction leaves the picture where it was: the difference between what was shown and what would be
+// shown now becomes an offset, which then fades. So however often predictions are made anew, nothing jumps
+// but what is meant to, and what is further off than NET_CORRECTION_SNAP.
+//
+// Invariant: items of a tick are in the order in which the module listed their entities; there are few, so
+// they are searched.
+#include "present/predict_shown.h"
+
+#include "base/assert.h"
+#include "base/math.h"
+
+#include <string.h>
+
+void net_predict_shown_init(net_predict_shown* shown, const base_allocator* allocator) {
+    memset(shown, 0, sizeof *shown);
+    shown->allocator = allocator;
+}
+
+static void deinit_tick(const base_allocator* allocator, net_shown_tick* tick) {
+    base_release(allocator, tick->items, tick->item_capacity * sizeof *tick->items);
+    base_release(allocator, tick->values, tick->value_capacity * sizeof *tick->values);
+}
+
+void net_predict_shown_deinit(net_predict_shown* shown) {
+    deinit_tick(shown->allocator, &shown->ticks[0]);
+    deinit_tick(shown->allocator, &shown->ticks[1]);
+    deinit_tick(shown->allocator, &shown->kept);
+    deinit_tick(shown->allocator, &shown->offset);
+    deinit_tick(shown->allocator, &shown->former);
+    net_predict_shown_init(shown, shown->allocator);
+}
+
+static void clear_tick(net_shown_tick* tick) {
+    tick->item_count = tick->value_count = 0;
+}
+
+void net_predict_shown_clear(net_predict_shown* shown) {
+    clear_tick(&shown->ticks[0]);
+    clear_tick(&shown->ticks[1]);
+    clear_tick(&shown->kept);
+    clear_tick(&shown->offset);
+    shown->entity_count = 0;
+}
+
+static bool reserve(const net_predict_shown* shown, net_shown_tick* tick, uint32_t items,
+                    uint32_t values) {
+    return base_array_reserve(shown->allocator, (void**)&tick->items, &tick->item_capacity, items,
+                              sizeof *tick->items) &&
+           base_array_reserve(shown->allocator, (void**)&tick->values, &tick->value_capacity,
+                              values, sizeof *tick->values);
+}
+
+static bool copy_tick(const net_predict_shown* shown, net_shown_tick* target,
+                      const net_shown_tick* source) {
+    if (!reserve(shown, target, source->item_count, source->value_count)) return false;
+    target->item_count = source->item_count;
+    target->value_count = source->value_count;
+    if (source->item_count > 0)
+        memcpy(target->items, source->items, source->item_count * sizeof *source->items);
+    if (source->value_count > 0)
+        memcpy(target->values, source->values, source->value_count * sizeof *source->values);
+    return true;
+}
+
+static const net_shown_item* find_item(const net_shown_tick* tick, ecs_entity entity,
+                                       ecs_component_id component) {
+    for (uint32_t i = 0; i < tick->item_count; i++) {
+        const net_shown_item* item = &tick->items[i];
+        if (item->entity == entity && item->component == component) return item;
+    }
+    return NULL;
+}
+
+// ---- a component's floats ----
+
+static uint32_t count_floats(const ecs_type* type) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        ecs_field_kind kind = type->fields[i].kind;
+        if (kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64) count += type->fields[i].count;
+    }
+    return count;
+}
+
+static void read_floats(const ecs_type* type, const void* memory, double* values) {
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        const uint8_t* at = (const uint8_t*)memory + field->offset;
+        for (uint32_t k = 0; k < field->count; k++) {
+            if (field->kind == ECS_FIELD_F32) {
+                float value;
+                memcpy(&value, at + k * sizeof value, sizeof value);
+                *values++ = (double)value;
+            } else if (field->kind == ECS_FIELD_F64) {
+                memcpy(values++, at + k * sizeof(double), sizeof(double));
+            }
+        }
+    }
+}
+
+static void write_floats(const ecs_type* type, const double* values, void* memory) {
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        uint8_t* at = (uint8_t*)memory + field->offset;
+        for (uint32_t k = 0; k < field->count; k++) {
+            if (field->kind == ECS_FIELD_F32) {
+                float value = (float)*values++;
+                memcpy(at + k * sizeof value, &value, sizeof value);
+            } else if (field->kind == ECS_FIELD_F64) {
+                memcpy(at + k * sizeof(double), values++, sizeof(double));
+            }
+        }
+    }
+}
+
+static double distance(const double* a, const double* b, uint32_t count) {
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return (double)base_sqrt((float)sum);
+}
+
+// ---- ticks ----
+
+static const ecs_type* type_of(const ecs_world* world, ecs_component_id component) {
+    return ecs_type_get(world, ecs_component_get(world, component)->type);
+}
+
+static bool add_entity(const net_predict_shown* shown, net_shown_tick* tick, const ecs_world* world,
+                       ecs_entity entity) {
+    ecs_template_id id = ecs_entity_template(world, entity);
+    const ecs_template* template_ = ecs_template_get(world, id);
+    if (!template_) return true;
+    for (uint32_t i = 0; i < template_->component_count; i++) {
+        const ecs_template_component* part = &template_->components[i];
+        if ((part->flags & ECS_COMPONENT_INTERPOLATED) == 0) continue;
+        if (find_item(tick, entity, part->component)) continue; // listed twice
+        const ecs_type* type = type_of(world, part->component);
+        uint32_t floats = count_floats(type);
+        const void* memory = ecs_find(world, entity, part->component);
+        if (floats == 0 || !memory) continue;
+        if (!reserve(shown, tick, tick->item_count + 1, tick->value_count + floats)) return false;
+        tick->items[tick->item_count++] = (net_shown_item){.entity = entity,
+                                                           .template_id = id,
+                                                           .component = part->component,
+                                                           .first = tick->value_count,
+                                                           .floats = floats,
+                                                           .teleport = part->teleport};
+        read_floats(type, memory, tick->values + tick->value_count);
+        tick->value_count += floats;
+    }
+    return true;
+}
+
+bool net_predict_shown_tick(net_predict_shown* shown, const ecs_world* world) {
+    shown->newest = 1u - shown->newest;
+    net_shown_tick* tick = &shown->ticks[shown->newest];
+    clear_tick(tick);
+    for (uint32_t i = 0; i < shown->entity_count; i++) {
+        if (!add_entity(shown, tick, world, shown->entities[i].entity)) return false;
+    }
+    return true;
+}
+
+// An item of the newest tick at a part of the way to it, without offset.
+static void blend(const net_predict_shown* shown, const net_shown_item* item, double part,
+                  double* values) {
+    const net_shown_tick* newest = &shown->ticks[shown->newest];
+    const net_shown_tick* before = &shown->ticks[1u - shown->newest];
+    const double* to = newest->values + item->first;
+    const net_shown_item* old = find_item(before, item->entity, item->component);
+    const double* from = old ? before->values + old->first : to;
+    bool is_jump = !old || old->template_id != item->template_id;
+    if (!is_jump && item->teleport > 0)
+        is_jump = distance(from, to, item->floats) > (double)item->teleport;
+    for (uint32_t i = 0; i < item->floats; i++)
+        values[i] = is_jump ? to[i] : from[i] + (to[i] - from[i]) * part;
+}
+
+// ---- corrections ----
+
+static void add_offset(const net_predict_shown* shown, const net_shown_item* item, double* values) {
+    const net_shown_item* off = find_item(&shown->offset, item->entity, item->component);
+    for (uint32_t i = 0; off && i < item->floats; i++)
+        values[i] += shown->offset.values[off->first + i];
+}
+
+// How much of an entity's picture is the prediction's.
+static double weight_of(const net_predict_shown* shown, ecs_entity entity) {
+    for (uint32_t i = 0; i < shown->entity_count; i++) {
+        if (shown->entities[i].entity == entity) return (double)shown->entities[i].weight;
+    }
+    return 0.0;
+}
+
+bool net_predict_shown_keep(net_predict_shown* shown, double part) {
+    const net_shown_tick* newest = &shown->ticks[shown->newest];
+    if (!copy_tick(shown, &shown->kept, newest) || !copy_tick(shown, &shown->former, newest))
+        return false;
+    for (uint32_t i = 0; i < newest->item_count; i++) {
+        const net_shown_item* item = &newest->items[i];
+        double* values = shown->former.values + item->first;
+        blend(shown, item, part, values);
+        add_offset(shown, item, values);
+    }
+    return true;
+}
+
+bool net_predict_shown_correct(net_predict_shown* shown, double part, double* off_max) {
+    const net_shown_tick* newest = &shown->ticks[shown->newest];
+    *off_max = 0;
+    if (!copy_tick(shown, &shown->offset, newest)) {
+        clear_tick(&shown->offset);
+        return false;
+    }
+    for (uint32_t i = 0; i < newest->item_count; i++) {
+        const net_shown_item* item = &newest->items[i];
+        double* offset = shown->offset.values + item->first;
+        const net_shown_item* old = find_item(&shown->kept, item->entity, item->component);
+        if (!old || old->template_id != item->template_id || old->floats != item->floats) {
+            memset(offset, 0, item->floats * sizeof *offset);
+            continue;
+        }
+        double off =
+            distance(shown->kept.values + old->first, newest->values + item->first, item->floats);
+        // A step that the game itself shows as a jump is no correction.
+        bool is_jump = item->teleport > 0 && off > (double)item->teleport;
+        off *= weight_of(shown, item->entity);
+        if (!is_jump && off > *off_max) *off_max = off;
+        blend(shown, item, part, offset);
+        const double* was = shown->former.values + old->first;
+        // Written so that what is no number leaves no offset: it would never fade.
+        bool is_snap = is_jump || !(distance(was, offset, item->floats) <= NET_CORRECTION_SNAP);
+        for (uint32_t k = 0; k < item->floats; k++)
+            offset[k] = is_snap ? 0.0 : was[k] - offset[k];
+    }
+    return true;
+}
+
+void net_predict_shown_decay(net_predict_shown* shown, double ms) {
+    // About exp(-x), with three time constants in NET_CORRECTION_MS.
+    double x = 3.0 * ms / NET_CORRECTION_MS;
+    double factor = 1.0 / (1.0 + x + 0.5 * x * x);
+    for (uint32_t i = 0; i < shown->offset.value_count; i++)
+        shown->offset.values[i] *= factor;
+}
+
+bool net_predict_shown_value(const net_predict_shown* shown, const ecs_world* world,
+                             ecs_entity entity, ecs_component_id component, double part,
+                             void* value) {
+    enum { FLOATS_MAX = 256 };
+    double values[FLOATS_MAX];
+    const net_shown_item* item = find_item(&shown->ticks[shown->newest], entity, component);
+    const void* memory = item ? ecs_find(world, entity, component) : NULL;
+    if (!memory || item->floats > FLOATS_MAX) return false;
+    const ecs_type* type = type_of(world, component);
+    blend(shown, item, part, values);
+    add_offset(shown, item, values);
+    memcpy(value, memory, type->size);
+    write_floats(type, values, value);
+    return true;
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// The viewer: a clock (playout.c), what is shown at its moment (scene.c), and over it what prediction says
+// of the own entities (predict.c).
+//
+// The scene knows nothing of prediction: each frame it is told which entities were written over, puts them
+// back where they are interpolated, and the predicted values are blended over that by weight. An entity
+// that leaves prediction is thereby interpolated again at once.
+//
+// The view's world has the module's systems for drawing and the client's own ("gameClient"): what those
+// leave for the server is the mirror's business and forgotten here.
+#include "present/presenter_feed.h"
+
+#include "present/playout.h"
+#include "present/predict.h"
+#include "present/scene.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+// Of an interpolated component: what a row can hold at most.
+#define VALUE_BYTES_MAX (PROTO_ROW_FIELDS_MAX * 8u)
+
+struct net_viewer {
+    const base_allocator* allocator;
+    base_reporter reporter;
+    net_match* match; // the view
+    net_scene* scene;
+    net_predict* predict; // NULL: nothing is predicted
+    double delay_ms_min;
+    net_playout playout;
+    ecs_tick tick_first; // of any packet
+    bool is_begun;
+    bool has_failed;                       // reported: nothing can be shown any more
+    uint32_t stage;                        // "render"
+    ecs_entity covered[NET_PREDICTED_MAX]; // written over in the last frame
+    uint32_t covered_count;
+    uint64_t frames;
+};
+
+net_result net_viewer_create(const net_viewer_config* config, const base_reporter* reporter,
+                             net_viewer** viewer) {
+    BASE_ASSERT(config && config->module && viewer);
+    *viewer = NULL;
+    net_viewer* made = base_allocate_zero(config->allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    made->allocator = config->allocator;
+    if (reporter) made->reporter = *reporter;
+    made->delay_ms_min = config->delay_ms_min;
+    net_match_config match = net_match_config_default(config->module);
+    match.allocator = config->allocator;
+    match.role = NET_ROLE_MIRROR;
+    match.has_render = true;
+    net_result result = net_match_create(&match, reporter, &made->match);
+    if (result == NET_OK)
+        result = net_scene_create(config->allocator, made->match, reporter, &made->scene);
+    if (result == NET_OK && config->is_predicting)
+        result = net_predict_create(config->allocator, config->module, reporter, &made->predict);
+    if (result != NET_OK) {
+        net_viewer_destroy(made);
+        return result;
+    }
+    made->stage = ecs_stage_find(net_match_world(made->match), "render");
+    *viewer = made;
+    return NET_OK;
+}
+
+void net_viewer_destroy(net_viewer* viewer) {
+    if (!viewer) return;
+    if (viewer->predict) net_predict_destroy(viewer->predict);
+    net_scene_destroy(viewer->scene);
+    net_match_destroy(viewer->match);
+    base_release(viewer->allocator, viewer, sizeof *viewer);
+}
+
+// ---- what the client tells ----
+
+void net_viewer_begin(net_viewer* viewer, net_match* mirror) {
+    const net_match_config* config = net_match_get_config(mirror);
+    net_match_mirror_start(viewer->match, config->tick_rate_hz, config->settings,
+                           config->module->game->setting_count);
+    net_playout_init(&viewer->playout, config->tick_rate_hz, viewer->delay_ms_min);
+    if (viewer->predict) net_predict_begin(viewer->predict, mirror);
+    viewer->is_begun = true;
+}
+
+static void take_row(void* context, ecs_entity entity, const net_row_template* entry, ecs_tick tick,
+                     const uint64_t* row) {
+    net_viewer* viewer = context;
+    net_scene_row(viewer->scene, entity, entry, tick, row);
+}
+
+static void take_gone(void* context, ecs_entity entity, ecs_tick tick) {
+    net_viewer* viewer = context;
+    net_scene_gone(viewer->scene, entity, tick);
+}
+
+net_mirror_sink net_viewer_sink(net_viewer* viewer) {
+    return (net_mirror_sink){.context = viewer, .row = take_row, .gone = take_gone};
+}
+
+void net_viewer_packet(net_viewer* viewer, uint64_t now_us, ecs_tick tick, uint32_t left_out,
+                       uint32_t input_used, uint32_t input_repeats, bool has_player_row) {
+    if (!viewer->is_begun || tick > NET_SCENE_TICK_MAX) return;
+    if (viewer->tick_first == 0) viewer->tick_first = tick;
+    net_scene_packet(viewer->scene, tick);
+    net_playout_packet(&viewer->playout, now_us, tick, left_out);
+    if (viewer->predict)
+        net_predict_state(viewer->predict, tick, input_used, input_repeats, has_player_row);
+}
+
+void net_viewer_event(net_viewer* viewer, const net_outbox_entry* event) {
+    net_scene_event(viewer->scene, event);
+}
+
+void net_viewer_large(net_viewer* viewer, const net_large_message* message) {
+    // What fails is remembered by the scene and shown as such (net_viewer_frame).
+    (void)net_scene_large(viewer->scene, message);
+}
+
+bool net_viewer_next_evicted(net_viewer* viewer, net_large_lost* lost) {
+    return net_scene_next_evicted(viewer->scene, lost);
+}
+
+void net_viewer_player(net_viewer* viewer, ecs_entity player) {
+    if (viewer->predict) net_predict_player(viewer->predict, player);
+}
+
+void net_viewer_input(net_viewer* viewer, uint64_t now_us, uint32_t number, const void* payload,
+                      size_t size) {
+    if (viewer->predict && viewer->is_begun)
+        net_predict_input(viewer->predict, now_us, number, payload, size);
+}
+
+void net_viewer_look(net_viewer* viewer, net_game_view* view) {
+    if (!viewer->predict || net_predict_tick(viewer->predict) == 0) return;
+    net_match* predicted = net_predict_match(viewer->predict);
+    view->world = net_match_world(predicted);
+    view->context = net_match_context(predicted);
+}
+
+uint64_t net_viewer_shown(const net_viewer* viewer) {
+    return (uint64_t)(net_viewer_tick(viewer) * 256.0);
+}
+
+// ---- frames ----
+
+// value = there + (predicted - there) * weight, number by number.
+static void blend(const ecs_type* type, uint8_t* there, const uint8_t* predicted, double weight) {
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        for (uint32_t k = 0; k < field->count; k++) {
+            size_t at = field->offset + (size_t)k * ecs_field_kind_bytes(field->kind);
+            if (field->kind == ECS_FIELD_F32) {
+                float a, b;
+                memcpy(&a, there + at, sizeof a);
+                memcpy(&b, predicted + at, sizeof b);
+                a = (float)((double)a + ((double)b - (double)a) * weight);
+                memcpy(there + at, &a, sizeof a);
+            } else {
+                double a, b;
+                memcpy(&a, there + at, sizeof a);
+                memcpy(&b, predicted + at, sizeof b);
+                a += (b - a) * weight;
+                memcpy(there + at, &a, sizeof a);
+            }
+        }
+    }
+}
+
+static bool cover_component(net_viewer* viewer, const net_predicted* predicted,
+                            ecs_component_id component) {
+    ecs_world* world = net_match_world(viewer->match);
+    const ecs_type* type = ecs_type_get(world, ecs_component_get(world, component)->type);
+    _Alignas(16) uint8_t value[VALUE_BYTES_MAX];
+    if (type->size > sizeof value) return false;
+    const void* there = ecs_find(world, predicted->entity, component);
+    if (!there) return false;
+    memcpy(value, there, type->size); // what no field covers stays
+    if (!net_predict_value(viewer->predict, predicted->entity, component, value)) return false;
+    blend(type, ecs_get_mut(world, predicted->entity, component), value, (double)predicted->weight);
+    return true;
+}
+
+static void cover(net_viewer* viewer, const net_predicted* predicted) {
+    ecs_world* world = net_match_world(viewer->match);
+    if (!(predicted->weight > 0) || !ecs_is_alive(world, predicted->entity)) return;
+    const ecs_template* template_ =
+        ecs_template_get(world, ecs_entity_template(world, predicted->entity));
+    bool is_covered = false;
+    for (uint32_t i = 0; i < template_->component_count; i++) {
+        const ecs_template_component* component = &template_->components[i];
+        if (!(component->flags & ECS_COMPONENT_INTERPOLATED)) continue;
+        if (cover_component(viewer, predicted, component->component)) is_covered = true;
+    }
+    if (is_covered) viewer->covered[viewer->covered_count++] = predicted->entity;
+}
+
+bool net_viewer_frame(net_viewer* viewer, uint64_t now_us) {
+    if (!viewer->is_begun || !net_playout_advance(&viewer->playout, now_us)) return false;
+    double tick = net_playout_tick(&viewer->playout);
+    if (tick < (double)viewer->tick_first) return false;
+    viewer->frames++;
+    for (uint32_t i = 0; i < viewer->covered_count; i++)
+        net_scene_touch(viewer->scene, viewer->covered[i]);
+    viewer->covered_count = 0;
+    net_result result = net_scene_advance(viewer->scene, tick, NULL);
+    if (result != NET_OK) {
+        if (!viewer->has_failed)
+            base_report(&viewer->reporter, NULL, 0, "nothing can be shown any more: %s",
+                        net_result_text(result));
+        viewer->has_failed = true;
+        return false;
+    }
+    if (!viewer->predict) return true;
+    net_predict_frame(viewer->predict, now_us);
+    uint32_t count;
+    const net_predicted* predicted = net_predict_entities(viewer->predict, &count);
+    for (uint32_t i = 0; i < count && i < NET_PREDICTED_MAX; i++)
+        cover(viewer, &predicted[i]);
+    return true;
+}
+
+void net_viewer_draw(net_viewer* viewer, const net_draw* draw) {
+    if (viewer->stage == UINT32_MAX) return;
+    const ecs_step step = {
+        .tick = (ecs_tick)net_viewer_tick(viewer),
+        .dt = net_match_dt(viewer->match),
+        .user = (void*)(uintptr_t)draw, // systems know it as const
+    };
+    ecs_world_run_stage(net_match_world(viewer->match), viewer->stage, &step);
+}
+
+net_match* net_viewer_match(net_viewer* viewer) {
+    return viewer->match;
+}
+
+double net_viewer_tick(const net_viewer* viewer) {
+    return net_scene_tick(viewer->scene);
+}
+
+void net_viewer_get_meter(const net_viewer* viewer, net_viewer_meter* meter) {
+    const net_scene_counters* scene = net_scene_get_counters(viewer->scene);
+    *meter = (net_viewer_meter){
+        .delay_ms = net_playout_delay_ms(&viewer->playout),
+        .frames = viewer->frames,
+        .stalls = scene->stalls,
+        .stalled_ms = (uint64_t)scene->stalled_ms,
+        .teleports = scene->teleports,
+        .samples = scene->samples,
+        .samples_late = scene->samples_late,
+    };
+    if (!viewer->predict) return;
+    ecs_tick ahead = net_predict_tick(viewer->predict);
+    ecs_tick newest = net_scene_tick_newest(viewer->scene);
+    if (ahead > newest)
+        meter->lead_ms = (double)(ahead - newest) * 1000.0 * (double)net_match_dt(viewer->match);
+    const net_predict_counters* predict = net_predict_get_counters(viewer->predict);
+    meter->rollbacks = predict->rollbacks;
+    meter->corrections = predict->corrections;
+    meter->corrections_seen = predict->corrections_seen;
+    meter->correction_max = predict->correction_max;
+    meter->replayed_ticks = predict->replayed_ticks;
+}

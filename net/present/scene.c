@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// The scene takes in what comes, in any order, and moves the view's time on.
+//
+// Everything lies by tick: rows and ends per index (scene_samples.c), received ticks as bits, events in
+// their order. A passed tick is shown as the server lived it: lives and components first, then events are
+// posted, then stage "act" runs, which delivers them. The moment itself is placed last.
+//
+// Only indices with something to come, or that go on without a sample, are looked at; they are walked by
+// rising number, so the view's world does not depend on the order of packets within a tick.
+//
+// Left to others: which moment to show (playout.c, films), what one index is at a moment (scene_show.c),
+// predicted entities (viewer.c).
+#include "present/scene_internal.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+// What the view shows of an index, and since when.
+static bool tell_index(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+    const net_scene* scene = context;
+    if (index >= scene->slot_capacity || !scene->slots[index].has_applied) return false;
+    *handle = scene->slots[index].handle;
+    *tick = scene->slots[index].applied_tick;
+    return true;
+}
+
+static net_result create_large(net_scene* scene) {
+    // What feeds a scene is bounded; a view lags behind it by less than that.
+    const net_large_client_config config = {
+        .allocator = scene->allocator,
+        .world = scene->target.world,
+        .rows = scene->rows,
+        .index_max = scene->target.index_max,
+        .waiting_max = NET_SCENE_LARGE_MAX,
+        .waiting_bytes_max = NET_SCENE_LARGE_BYTES_MAX,
+        .told = tell_index,
+        .told_context = scene,
+    };
+    return net_large_client_create(&config, &scene->large);
+}
+
+net_result net_scene_create(const base_allocator* allocator, net_match* view,
+                            const base_reporter* reporter, net_scene** scene) {
+    BASE_ASSERT(view && scene && net_match_get_config(view)->role == NET_ROLE_MIRROR);
+    *scene = NULL;
+    net_scene* made = base_allocate_zero(allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    ecs_world* world = net_match_world(view);
+    made->allocator = allocator;
+    net_pool_init(&made->pool, allocator);
+    made->match = view;
+    made->target = (net_row_world){.allocator = allocator,
+                                   .world = world,
+                                   .index_max = ecs_world_limits(world)->replicated_index_max};
+    base_bitset_init(&made->active, allocator);
+    net_result result = net_rows_create(allocator, world, reporter, &made->rows);
+    if (result == NET_OK) result = create_large(made);
+    if (result != NET_OK) {
+        net_scene_destroy(made);
+        return result;
+    }
+    *scene = made;
+    return NET_OK;
+}
+
+static void forget_slot(net_scene* scene, net_scene_slot* slot, bool is_kept_in_world) {
+    if (slot->handle == ECS_ENTITY_NONE) return;
+    if (!is_kept_in_world) net_row_world_destroy(&scene->target, slot->handle);
+    net_row_world_release(&scene->target, slot->entry, slot->applied);
+}
+
+void net_scene_slot_release(net_scene* scene, net_scene_slot* slot) {
+    net_scene_samples_deinit(&slot->samples, &scene->pool.allocator);
+    base_release(&scene->pool.allocator, slot->applied,
+                 slot->applied_words * sizeof *slot->applied);
+    slot->applied = NULL;
+    slot->applied_words = 0;
+}
+
+void net_scene_destroy(net_scene* scene) {
+    if (!scene) return;
+    const base_allocator* allocator = scene->allocator;
+    for (uint32_t i = 0; i < scene->slot_capacity; i++) {
+        net_scene_slot* slot = &scene->slots[i];
+        forget_slot(scene, slot, true);
+        net_scene_slot_release(scene, slot);
+    }
+    net_pool_deinit(&scene->pool);
+    for (uint32_t i = 0; i < scene->shape_capacity; i++)
+        base_release(allocator, scene->shapes[i], sizeof **scene->shapes);
+    base_release(allocator, scene->slots, scene->slot_capacity * sizeof *scene->slots);
+    base_release(allocator, scene->shapes, scene->shape_capacity * sizeof *scene->shapes);
+    base_release(allocator, scene->links, scene->link_capacity * sizeof *scene->links);
+    base_release(allocator, scene->events, scene->event_capacity * sizeof *scene->events);
+    base_bitset_deinit(&scene->active);
+    net_row_world_deinit(&scene->target);
+    net_large_client_destroy(scene->large);
+    net_rows_destroy(scene->rows);
+    base_release(allocator, scene, sizeof *scene);
+}
+
+void net_scene_reset(net_scene* scene) {
+    for (uint32_t i = 0; i < scene->slot_capacity; i++) {
+        net_scene_slot* slot = &scene->slots[i];
+        forget_slot(scene, slot, false);
+        slot->handle = ECS_ENTITY_NONE;
+        slot->entry = NULL;
+        slot->has_applied = slot->is_stalled = false;
+        slot->applied_tick = 0;
+        net_scene_slot_release(scene, slot);
+    }
+    base_bitset_clear_all(&scene->active);
+    memset(scene->received, 0, sizeof scene->received);
+    scene->newest = scene->stepped = 0;
+    scene->shown = scene->shown_before = 0;
+    scene->has_packet = scene->has_shown = false;
+    scene->event_count = 0;
+    net_large_client_clear(scene->large);
+}
+
+// ---- what comes ----
+
+// @return false when memory ran out.
+static bool add_shape(net_scene* scene, const net_row_template* entry) {
+    if (!base_array_reserve(scene->allocator, (void**)&scene->shapes, &scene->shape_capacity,
+                            entry->id + 1u, sizeof(net_scene_shape*)))
+        return false;
+    if (scene->shapes[entry->id]) return true;
+    net_scene_shape* shape = base_allocate_zero(scene->allocator, sizeof *shape);
+    if (!shape) return false;
+    const ecs_template* template_ = ecs_template_get(scene->target.world, entry->id);
+    for (uint32_t i = 0; i < entry->layout.component_count; i++) {
+        ecs_component_id id = (ecs_component_id)entry->layout.components[i].key;
+        const ecs_template_component* component = ecs_template_find_component(template_, id);
+        if (!(component->flags & ECS_COMPONENT_INTERPOLATED)) continue;
+        shape->interpolated |= UINT64_C(1) << i;
+        shape->parts[shape->part_count++] =
+            (net_scene_part){.component = (uint16_t)i, .teleport = component->teleport};
+    }
+    scene->shapes[entry->id] = shape;
+    return true;
+}
+
+// NULL when memory ran out. One feeder at a time: another table's entry of this number takes the place.
+static const net_scene_link* find_link(net_scene* scene, const net_row_template* source) {
+    if (!base_array_reserve(scene->allocator, (void**)&scene->links, &scene->link_capacity,
+                            source->id + 1u, sizeof *scene->links))
+        return NULL;
+    net_scene_link* link = &scene->links[source->id];
+    if (link->source == source) return link;
+    link->entry = net_rows_compose(scene->rows, source->parts, source->part_count);
+    if (link->entry && !add_shape(scene, link->entry)) return NULL;
+    link->source = source;
+    return link;
+}
+
+static void add_sample(net_scene* scene, uint32_t index, const net_scene_sample* sample,
+                       const uint64_t* row) {
+    bool has_room =
+        base_array_reserve(scene->allocator, (void**)&scene->slots, &scene->slot_capacity,
+                           index + 1, sizeof *scene->slots) &&
+        base_bitset_reserve(&scene->active, index + 1) &&
+        net_scene_samples_put(&scene->slots[index].samples, &scene->pool.allocator, sample, row);
+    if (!has_room) {
+        scene->broken = NET_ERR_MEMORY;
+        return;
+    }
+    base_bitset_add(&scene->active, index);
+}
+
+static bool is_index(const net_scene* scene, ecs_entity entity) {
+    uint32_t index = ecs_entity_index(entity);
+    return index >= 1 && index <= scene->target.index_max && ecs_entity_generation(entity) >= 1;
+}
+
+void net_scene_row(net_scene* scene, ecs_entity entity, const net_row_template* entry,
+                   ecs_tick tick, const uint64_t* row) {
+    if (scene->broken != NET_OK || !is_index(scene, entity) || tick > NET_SCENE_TICK_MAX) return;
+    const net_scene_link* link = find_link(scene, entry);
+    if (!link) {
+        scene->broken = NET_ERR_MEMORY;
+        return;
+    }
+    if (!link->entry) return;
+    scene->counters.samples++;
+    scene->counters.samples_late += scene->has_shown && (double)tick <= scene->shown;
+    const net_scene_sample sample = {.tick = tick, .handle = entity, .entry = link->entry};
+    add_sample(scene, ecs_entity_index(entity), &sample, row);
+}
+
+void net_scene_gone(net_scene* scene, ecs_entity entity, ecs_tick tick) {
+    if (scene->broken != NET_OK || !is_index(scene, entity) || tick > NET_SCENE_TICK_MAX) return;
+    const net_scene_sample sample = {.tick = tick};
+    add_sample(scene, ecs_entity_index(entity), &sample, NULL);
+}
+
+void net_scene_packet(net_scene* scene, ecs_tick tick) {
+    if (tick > NET_SCENE_TICK_MAX) return;
+    if (scene->has_packet && tick + NET_SCENE_TICKS <= scene->newest) return;
+    if (!scene->has_packet || tick > scene->newest) {
+        ecs_tick first = scene->has_packet ? scene->newest + 1 : tick;
+        if (!scene->has_packet || tick - scene->newest >= NET_SCENE_TICKS) {
+            memset(scene->received, 0, sizeof scene->received);
+            first = tick;
+        }
+        for (ecs_tick t = first; t <= tick; t++) {
+            uint32_t bit = (uint32_t)(t % NET_SCENE_TICKS);
+            scene->received[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+        }
+        scene->newest = tick;
+        scene->has_packet = true;
+    }
+    uint32_t bit = (uint32_t)(tick % NET_SCENE_TICKS);
+    scene->received[bit / 64] |= UINT64_C(1) << (bit % 64);
+}
+
+void net_scene_event(net_scene* scene, const net_outbox_entry* event) {
+    if (scene->broken != NET_OK) return;
+    // No server of ours tells of ticks to come: such an event would wait, and hold up others, for ever.
+    bool is_of_the_future = scene->has_packet && event->tick > scene->newest &&
+                            event->tick - scene->newest > NET_SCENE_TICKS;
+    if (is_of_the_future || scene->event_count == NET_SCENE_EVENTS_MAX) {
+        scene->counters.events_dropped++;
+        return;
+    }
+    if (!base_array_reserve(scene->allocator, (void**)&scene->events, &scene->event_capacity,
+                            scene->event_count + 1, sizeof *scene->events)) {
+        scene->broken = NET_ERR_MEMORY;
+        return;
+    }
+    net_inbox_entry* entry = &scene->events[scene->event_count++];
+    entry->event = *event;
+    entry->waited_ticks = 0;
+    net_event_needs_of(scene->match, event->message, event->payload, event->size, &entry->needs);
+    if (event->is_alone) entry->needs.count = 0;
+}
+
+net_result net_scene_large(net_scene* scene, const net_large_message* message) {
+    if (scene->broken != NET_OK) return scene->broken;
+    net_result result = net_large_client_receive(scene->large, message);
+    if (result == NET_ERR_MEMORY) scene->broken = result;
+    return result;
+}
+
+bool net_scene_next_evicted(net_scene* scene, net_large_lost* lost) {
+    return net_large_client_next_evicted(scene->large, lost);
+}
+
+void net_scene_touch(net_scene* scene, ecs_entity entity) {
+    uint32_t index = ecs_entity_index(entity);
+    if (index < scene->slot_capacity && scene->slots[index].handle == entity)
+        base_bitset_add(&scene->active, index);
+}
+
+// ---- time ----
+
+static void place_all(net_scene* scene, double moment, bool is_final) {
+    for (uint32_t i = base_bitset_next(&scene->active, 0); i != UINT32_MAX;
+         i = base_bitset_next(&scene->active, i + 1)) {
+        bool is_active;
+        net_result result = net_scene_place(scene, i, moment, is_final, &is_active);
+        if (result != NET_OK) {
+            scene->broken = result;
+            return;
+        }
+        if (!is_active) base_bitset_remove(&scene->active, i);
+    }
+    scene->broken = net_large_client_tick(scene->large);
+}
+
+typedef enum event_fate { EVENT_WAITS, EVENT_POSTED, EVENT_DROPPED } event_fate;
+
+static event_fate post_event(net_scene* scene, net_inbox_entry* entry, ecs_tick tick) {
+    const net_outbox_entry* event = &entry->event;
+    if (event->tick > tick) return EVENT_WAITS;
+    switch (net_inbox_judge(entry, net_match_world(scene->match), tell_index, scene)) {
+    case NET_EVENT_READY:
+        break;
+    case NET_EVENT_OVER:
+        return EVENT_DROPPED;
+    case NET_EVENT_WAITS:
+        if (++entry->waited_ticks <= NET_EVENT_WAIT_TICKS_MAX || net_inbox_give_up(entry))
+            return EVENT_WAITS;
+        return EVENT_DROPPED;
+    }
+    net_result result = net_match_server_event(scene->match, event->message, event->target,
+                                               event->payload, event->size);
+    return result == NET_OK ? EVENT_POSTED : EVENT_DROPPED;
+}
+
+// A reliable event that waits holds up those after it; an unreliable one nobody.
+static void post_events(net_scene* scene, ecs_tick tick) {
+    bool is_held = false;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < scene->event_count; i++) {
+        net_inbox_entry* entry = &scene->events[i];
+        bool is_reliable = entry->event.number != 0;
+        event_fate fate = is_reliable && is_held ? EVENT_WAITS : post_event(scene, entry, tick);
+        scene->counters.events += fate == EVENT_POSTED;
+        scene->counters.events_dropped += fate == EVENT_DROPPED;
+        if (fate != EVENT_WAITS) continue;
+        is_held = is_held || is_reliable;
+        if (kept != i) scene->events[kept] = *entry;
+        kept++;
+    }
+    scene->event_count = kept;
+}
+
+static void step_to(net_scene* scene, ecs_tick last, void* user) {
+    ecs_tick first = scene->has_shown ? scene->stepped + 1 : last;
+    if (last >= first && last - first >= NET_CATCH_UP_TICKS_MAX) {
+        first = last - NET_CATCH_UP_TICKS_MAX + 1;
+        scene->counters.jumps++;
+    }
+    for (ecs_tick tick = first; tick <= last && scene->broken == NET_OK; tick++) {
+        place_all(scene, (double)tick, false);
+        post_events(scene, tick);
+        net_match_step_at(scene->match, tick, user);
+        ecs_changes_clear(net_match_world(scene->match));
+    }
+    scene->stepped = last;
+}
+
+net_result net_scene_advance(net_scene* scene, double tick, void* user) {
+    if (scene->broken != NET_OK) return scene->broken;
+    // Written so that no number is no moment.
+    if (!(tick >= 1 && tick <= (double)NET_SCENE_TICK_MAX)) return NET_OK;
+    if (scene->has_shown && tick < scene->shown) tick = scene->shown;
+    scene->shown_before = scene->has_shown ? scene->shown : tick;
+    step_to(scene, (ecs_tick)tick, user);
+    if (scene->broken == NET_OK) place_all(scene, tick, true);
+    scene->shown = tick;
+    scene->has_shown = true;
+    return scene->broken;
+}
+
+double net_scene_tick(const net_scene* scene) {
+    return scene->shown;
+}
+
+ecs_tick net_scene_tick_newest(const net_scene* scene) {
+    return scene->newest;
+}
+
+const net_scene_counters* net_scene_get_counters(const net_scene* scene) {
+    return &scene->counters;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+/// Inside of a view (view*.c): slots, packets, and what the replica's views share while they write.
+#pragma once
+
+#include "state/snapshot_format.h"
+#include "replicate/replicator_internal.h"
+#include "replicate/repl_state.h"
+
+enum {
+    NET_VIEW_PACKETS = NET_PACKETS_IN_FLIGHT_MAX,
+    NET_VIEW_ACKED = 4,       ///< acknowledged rows remembered per slot
+    NET_VIEW_FLYING_MAX = 63, ///< unacknowledged packets that may carry a slot
+    NET_VIEW_SENDS_MAX =
+        NET_ROW_HISTORY_MAX - 1, ///< after a base: the client keeps so many rows beside it
+    NET_VIEW_BACK_MAX = 48,      ///< packets whose records are kept for lists, once acknowledged
+    NET_VIEW_OVERDUE_TICKS = 64, ///< who waits so long goes first, oldest first
+    NET_VIEW_BUCKETS = 65,       ///< of priority; the last is for who is overdue
+    NET_VIEW_GOING_WEIGHT = 64,  ///< of destroys
+};
+
+typedef enum net_slot_state {
+    NET_SLOT_FREE,
+    NET_SLOT_UNKNOWN, ///< the client was told nothing of the present life
+    NET_SLOT_CREATE_SENT,
+    NET_SLOT_LIVE,  ///< a create was acknowledged
+    NET_SLOT_GOING, ///< out of scope or dead; a destroy waits or flies
+} net_slot_state;
+
+/// One cache line: what acknowledging and writing a record touch.
+typedef struct net_slot {
+    ecs_entity handle;
+    uint32_t acked_ticks[NET_VIEW_ACKED];   ///< low 32 bits, newest first
+    uint16_t acked_classes[NET_VIEW_ACKED]; ///< the mask in force when it was sent
+    uint8_t behind[NET_VIEW_ACKED];         ///< sends since, saturating at 255
+    uint32_t sent_tick;                     ///< newest send, low 32 bits
+    uint32_t first_after_tick; ///< a bound from below on the first send after acked_ticks[0]
+    uint32_t floor_tick;       ///< no base is older: the client may have forgotten it
+    uint32_t member;           ///< position among the members
+    uint16_t acked_seq;        ///< of the packet with acked_ticks[0]
+    uint16_t ordinal;          ///< of the newest send; never reset
+    uint16_t in_chapter;       ///< sends in the present chapter, saturating
+    uint16_t classes;          ///< visible now, of those that the template uses
+    uint8_t state;             ///< net_slot_state
+    uint8_t acked_count;
+    uint8_t flying;  ///< unacknowledged packets that carry it
+    bool is_told;    ///< the client may hold something here
+    bool wants_heal; ///< send absolutely
+    bool has_floor;
+    bool has_former; ///< the client may hold rows of a chapter before this one
+} net_slot;
+
+_Static_assert(sizeof(net_slot) <= BASE_CACHE_LINE_BYTES, "one line");
+
+/// What selecting touches.
+typedef struct net_urgency {
+    uint32_t since_tick; ///< waits since; low 32 bits
+    uint16_t bonus;      ///< what changes added
+    uint16_t weight;
+} net_urgency;
+
+typedef struct net_item {
+    uint32_t slot; ///< with NET_ITEM_ROW, unless it is a destroy
+    uint16_t ordinal;
+    uint16_t classes; ///< visible ones of its row
+} net_item;
+
+#define NET_ITEM_ROW 0x80000000u
+
+typedef enum net_packet_state {
+    NET_PACKET_FREE,
+    NET_PACKET_FLYING,
+    NET_PACKET_LOST,
+    NET_PACKET_ACKED
+} net_packet_state;
+
+typedef struct net_view_packet {
+    net_item* items; ///< rising by slot
+    uint32_t count, capacity;
+    uint32_t row_count; ///< of those with a row
+    ecs_tick tick;
+    uint16_t seq;
+    uint8_t state;
+} net_view_packet;
+
+/// Sets of slots, one bit each.
+typedef enum net_slot_set {
+    NET_SET_USED,
+    NET_SET_PENDING,
+    NET_SET_FRESH,     ///< changed, not yet taken into account
+    NET_SET_LIFE,      ///< its next record is a create or a destroy
+    NET_SET_REPEAT,    ///< waits only because a packet was lost
+    NET_SET_UNSETTLED, ///< the client may not have the newest
+    NET_SET_COUNT
+} net_slot_set;
+
+struct net_view {
+    net_replica* replica;
+    uint32_t id, client;
+    bool is_broken;
+    net_view_watch watch;
+    net_slot* slots;
+    net_urgency* urgencies;
+    uint32_t* viewer_positions;    ///< [slot] in the entity's list of viewers
+    uint64_t* sets[NET_SET_COUNT]; ///< word_count words each, one block
+    uint32_t slot_capacity, urgency_capacity, position_capacity, word_count;
+    uint32_t slot_end;    ///< above the highest ever used
+    uint32_t slot_cursor; ///< where the next free one is looked for
+    uint32_t pending_count;
+    net_scope_entry* members;
+    uint32_t* member_slots;
+    uint32_t member_count, member_capacity, member_slot_capacity;
+    uint32_t* table; ///< open addressing: slot + 1 by entity index
+    uint32_t table_bits, table_count;
+    uint64_t* groups; ///< group << 32 | slot, sorted
+    uint32_t group_count, group_capacity;
+    net_view_packet packets[NET_VIEW_PACKETS];
+    uint64_t packet_count;
+    uint16_t seq_next;
+    uint32_t create_bits, update_bits; ///< typical, in 1/16 bits: what selecting reckons with
+    uint32_t overhead_bits;            ///< of a record, beside the coded row; in 1/16 bits
+    uint32_t sample_slot;
+    ecs_tick held_tick; ///< newest in which held_back was counted
+    net_view_counters counters;
+    net_ledger_account account;
+};
+
+static inline bool net_set_has(const net_view* view, net_slot_set set, uint32_t slot) {
+    return view->sets[set][slot >> 6] >> (slot & 63) & 1;
+}
+
+static inline void net_set_add(net_view* view, net_slot_set set, uint32_t slot) {
+    view->sets[set][slot >> 6] |= UINT64_C(1) << (slot & 63);
+}
+
+static inline void net_set_remove(net_view* view, net_slot_set set, uint32_t slot) {
+    view->sets[set][slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
+}
+
+/// Words of the sets that are in use.
+static inline uint32_t net_view_words(const net_view* view) {
+    return (view->slot_end + 63) >> 6;
+}
+
+// ---- slots (view_slots.c) ----
+
+/// UINT32_MAX when the client has no slot for this index.
+uint32_t net_view_find_slot(const net_view* view, uint32_t index);
+/// An entity comes into scope, or begins another life there, or is seen otherwise than before.
+BASE_MUST_USE bool net_view_enter(net_view* view, const net_scope_entry* entry);
+/// An entity that is in scope is seen otherwise.
+BASE_MUST_USE bool net_view_change(net_view* view, uint32_t slot, const net_scope_entry* entry);
+void net_view_leave(net_view* view, uint32_t slot);
+/// The destroy was acknowledged.
+void net_view_free_slot(net_view* view, uint32_t slot);
+/// It waits from now on, if it does not yet.
+void net_view_wait(net_view* view, uint32_t slot);
+/// Take what changed (NET_SET_FRESH) in this tick into account.
+void net_view_merge(net_view* view, ecs_tick tick);
+void net_view_deinit_slots(net_view* view);
+/// The slots of a group: positions [first, end) of view->groups.
+void net_view_find_group(const net_view* view, uint32_t group, uint32_t* first, uint32_t* end);
+
+// ---- selecting (view_select.c) ----
+
+/// Put waiting slots into body.order: all of them by slot when they should fit `bits` and `must_select` is
+/// not set; otherwise the most urgent ones, most urgent first. @return false when memory ran out.
+BASE_MUST_USE bool net_view_order(net_view* view, uint32_t bits, bool must_select);
+/// All that wait, most urgent first.
+BASE_MUST_USE bool net_view_order_all(net_view* view);
+/// Who waits longest; UINT32_MAX when nobody does.
+uint32_t net_view_oldest(const net_view* view);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+/// One state body being put together: records, the runs they stand in, what it all weighs, and the bits.
+///
+/// One for all views of a replica: scratch of the packet that is being written.
+#pragma once
+
+#include "base/alloc.h"
+#include "replicate/encoded_rows.h"
+#include "state/snapshot_format.h"
+#include "replicate/bandwidth.h"
+#include "proto/bits.h"
+
+typedef struct net_view net_view;
+typedef struct net_item net_item;
+
+#define NET_BODY_NONE UINT32_MAX
+#define NET_BODY_BACKS (1u << NET_BODY_BACK_BITS)
+#define NET_BODY_AGES (1u << NET_BODY_AGE_BITS)
+#define NET_BODY_NEAR 8u
+
+/// The first runs of every body.
+enum { NET_RUN_DESTROY, NET_RUN_CREATE, NET_RUN_ABSOLUTE, NET_RUN_FIRST };
+
+typedef struct net_record {
+    uint32_t slot;
+    uint32_t run;
+    uint32_t unit_first; ///< position of the first record that goes with it, or not at all
+    uint32_t order_next; ///< where the order goes on after its unit
+    ecs_entity handle;
+    uint8_t cause;      ///< net_cost
+    uint8_t free_ticks; ///< so long before its base the client surely has no row
+    net_blob_key key;
+    net_blob blob; ///< its code; no bits: none yet, or none needed
+} net_record;
+
+enum { NET_RUN_ORDERS = 3 }; // Golomb orders tried for a run
+
+typedef struct net_run {
+    uint8_t kind; ///< net_body_kind
+    uint8_t back; ///< packets; 0: by age
+    uint8_t age;  ///< 1..254, NET_BODY_AGE_SETTLED
+    uint8_t d;
+    bool is_decided;    ///< how its records are named: as it says, or in the run of `moved`
+    bool is_listed;     ///< by packet
+    uint8_t order;      ///< Golomb order of the gaps; while measuring the lowest that is tried
+    uint32_t moved;     ///< its records belong to this run; NET_BODY_NONE
+    uint32_t next;      ///< of the same back or age
+    uint32_t leader;    ///< that of them whose second row the others may do without; NET_BODY_NONE
+    uint32_t count;     ///< records, as measured
+    uint32_t expected;  ///< records that were prepared for it
+    uint32_t first;     ///< position in body.by_run
+    uint32_t slot_next; ///< above the last slot
+    uint32_t gap_bits[NET_RUN_ORDERS];
+    const net_item* items; ///< of the base packet
+    uint32_t item_count, row_count;
+} net_run;
+
+typedef struct net_body {
+    const base_allocator* allocator;
+    uint32_t index_bits;
+    uint32_t number_bits; ///< of a template's wire number
+    uint32_t absent_bits;
+    uint64_t absent_code;
+    uint32_t* order; ///< slots, in the order in which they are tried
+    uint32_t order_count, order_capacity;
+    bool is_whole;       ///< order has all that wait, by slot
+    net_record* records; ///< the first record_count of them are in the body
+    uint32_t record_count, record_capacity;
+    uint32_t record_room; ///< so many have their places everywhere
+    net_run* runs;
+    uint32_t run_count, run_capacity;
+    uint32_t by_back[NET_BODY_BACKS], by_age[NET_BODY_AGES]; ///< first run or NET_BODY_NONE
+    uint16_t near[NET_BODY_BACKS]
+                 [NET_BODY_NEAR]; ///< the run of a back and a small d; 0: look for it
+    uint64_t* chosen;             ///< a bit per slot with a record
+    uint32_t* record_of;          ///< [slot], with its bit in chosen
+    uint8_t* buckets;             ///< [slot]: scratch of selecting
+    uint32_t slot_capacity;
+    uint32_t* by_slot; ///< records, rising by slot
+    uint32_t* by_run;  ///< records, by run and then by slot
+    uint32_t by_slot_capacity, by_run_capacity;
+    uint32_t* scratch; ///< of selecting
+    uint32_t scratch_capacity;
+    uint32_t slot_end;  ///< above the highest slot of the view
+    uint64_t blob_bits; ///< of the records in the body
+    uint8_t* bytes;     ///< the body while it is written, with room beyond its end
+    uint32_t byte_capacity;
+} net_body;
+
+void net_body_init(net_body* body, const base_allocator* allocator, uint32_t index_max);
+void net_body_deinit(net_body* body);
+/// A packet begins. @return false when memory ran out.
+BASE_MUST_USE bool net_body_begin(net_body* body, uint32_t slot_capacity, uint32_t slot_end,
+                                  uint32_t number_bits);
+BASE_MUST_USE bool net_body_grow(net_body* body);
+/// Runs that those there are may turn into: by packet or by age, with a second row or without.
+static inline uint32_t net_body_run_room(const net_body* body) {
+    return 4 * (body->run_count + 1) + NET_RUN_FIRST;
+}
+/// Room for a record more and its runs.
+BASE_MUST_USE static inline bool net_body_reserve(net_body* body) {
+    return (body->record_count < body->record_room &&
+            net_body_run_room(body) <= body->run_capacity) ||
+           net_body_grow(body);
+}
+/// A record for a slot that has none. Room was reserved; the caller fills in the rest.
+static inline net_record* net_body_add(net_body* body, uint32_t slot) {
+    net_record* record = &body->records[body->record_count];
+    body->chosen[slot >> 6] |= UINT64_C(1) << (slot & 63);
+    body->record_of[slot] = body->record_count++;
+    record->slot = slot;
+    return record;
+}
+/// Keep the first `count` records.
+void net_body_drop(net_body* body, uint32_t count);
+static inline bool net_body_has(const net_body* body, uint32_t slot) {
+    return body->chosen[slot >> 6] >> (slot & 63) & 1;
+}
+uint32_t net_body_find_run(net_body* body, uint32_t back, uint32_t age, uint32_t d);
+/// The run of these numbers, made if need be. `back` 0: by age.
+static inline uint32_t net_body_run(net_body* body, uint32_t back, uint32_t age, uint32_t d) {
+    if (back && d < NET_BODY_NEAR) {
+        uint32_t run = body->near[back][d];
+        if (run) return run;
+    }
+    return net_body_find_run(body, back, age, d);
+}
+/// Which runs keep their second row: those that many share. Which go by packet: those in which naming slots
+/// would cost more.
+/// Records `from`.. have no code yet and may change their run.
+void net_body_decide(net_body* body, uint32_t from);
+/// The run in which a record stands.
+static inline uint32_t net_body_run_of(const net_body* body, uint32_t run) {
+    while (body->runs[run].moved != NET_BODY_NONE)
+        run = body->runs[run].moved;
+    return run;
+}
+/// Put the records in order. @return the bits of the body; 0 without records.
+uint64_t net_body_measure(net_body* body, const net_blobs* blobs);
+/// Append it. After net_body_measure. `account` may be NULL.
+/// @return false when memory ran out; nothing was written then.
+BASE_MUST_USE bool net_body_write(net_body* body, const net_blobs* blobs, proto_bit_writer* writer,
+                                  uint64_t bits, net_ledger_account* account);

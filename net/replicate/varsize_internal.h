@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+/// Inside of the server's half of large values: large_server.c knows what they are, large_view.c who has what.
+#pragma once
+
+#include "state/varsize.h"
+
+#define NET_LARGE_NONE UINT32_MAX
+
+/// One component of one entity. Its place in the array is its name.
+typedef struct net_large_value {
+    ecs_entity handle;
+    ecs_component_id component;
+    uint16_t number;
+    uint8_t class_;
+    bool is_present; ///< the entity's template has it now
+    bool is_default; ///< or too long: clients have the default
+    bool is_dead;    ///< the entity is gone; free after the next spread
+    bool is_listed;  ///< in `changed`
+    uint64_t stamp;  ///< of the bytes; 0: none yet
+    ecs_tick since;  ///< of the last change of template that mattered
+    const net_row_template* entry;
+    uint8_t* bytes;
+    uint32_t size, capacity;
+    uint32_t next; ///< of the same entity
+} net_large_value;
+
+struct net_large_server {
+    const base_allocator* allocator;
+    net_rows* rows;
+    uint32_t index_max;
+    base_reporter reporter;
+    net_large_value* values;
+    uint32_t value_count, value_capacity;
+    uint32_t* first; ///< [index]: place + 1 of its first value
+    uint32_t first_capacity;
+    uint32_t* changed; ///< places, since the last spread
+    uint32_t changed_count, changed_capacity;
+    uint32_t* free;
+    uint32_t free_count, free_capacity;
+    uint64_t stamp_last;
+    net_large_view* views; ///< a list, in order of leaving and joining
+    base_bytes scratch;
+    bool has_stepped, has_told_long;
+    net_large_counters counters;
+};
+
+/// What a view knows of a value that was ever in its scope.
+typedef struct net_large_record {
+    uint32_t place; ///< of the value; NONE: forgotten, free once it is out of the queue
+    uint32_t queue_next;
+    ecs_tick since;   ///< when it came into scope
+    uint64_t sent;    ///< NET_LARGE_SENT_... or the stamp that was sent last
+    uint64_t version; ///< with which
+    uint16_t classes;
+    bool is_in_scope, is_queued;
+    bool was_sent;  ///< anything, ever
+    uint8_t flight; ///< its place in flight + 1; 0: none
+} net_large_record;
+
+#define NET_LARGE_SENT_DEFAULT 0u         ///< the client has the default, told or by creation
+#define NET_LARGE_SENT_UNKNOWN UINT64_MAX ///< it may have anything
+
+typedef struct net_large_flight {
+    uint64_t version;
+    uint32_t record; ///< NONE: forgotten
+    uint32_t bytes;
+} net_large_flight;
+
+struct net_large_view {
+    net_large_server* server;
+    net_large_view *next, *previous;
+    uint32_t* record_of; ///< [place of a value]: record + 1
+    uint32_t record_of_capacity;
+    net_large_record* records;
+    uint32_t record_count, record_capacity;
+    uint32_t record_free; ///< first of a list by queue_next
+    uint32_t queue_first, queue_last, queue_count;
+    net_large_flight flights[NET_LARGE_FLIGHT_MAX];
+    uint32_t flight_count, flight_bytes;
+    uint64_t version_last;
+    int64_t credit; ///< bytes that may go
+    bool is_broken;
+};
+
+/// Place of an entity's first value, NET_LARGE_NONE when it has none.
+uint32_t net_large_first(const net_large_server* server, ecs_entity entity);
+/// Tell all views what changed; the dead become free.
+void net_large_spread(net_large_server* server);
+/// A value has another stamp, another template, or is dead.
+void net_large_view_changed(net_large_view* view, uint32_t place);

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+// What comes in: connections, the greeting, inputs, acknowledgements, client events.
+//
+// Everything here is a stranger's until it is decoded and checked; nothing reaches the match before its
+// tick begins. A message that no client of ours writes is dropped, counted, and a strike.
+//
+// Order of checks of a hello: protocol, game, schema, then the secret of who comes back, or the match's
+// phase and room. A refusal says what the
+// person behind it can do.
+#include "server/server_internal.h"
+
+#include "base/text.h"
+#include "session/control.h"
+
+#include <string.h>
+
+static void refuse(net_server* server, net_session* session, Shoal__Wire__RefusedReason reason,
+                   const char* text) {
+    net_transport* transport = net_server_transport(server);
+    const char* game = net_match_get_config(server->config.match)->module->game->name;
+    (void)net_control_send_refused(transport, session->peer, reason, text, game);
+    transport->ops->disconnect(transport, session->peer, (uint32_t)reason, false);
+    session->state = NET_SESSION_CLOSING;
+    session->since_us = server->now_us;
+    server->counters.refusals++;
+}
+
+static uint32_t count_players(const net_server* server) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        const net_session* session = server->sessions[i];
+        if (session &&
+            (session->state == NET_SESSION_ACCEPTED || net_session_is_in_match(session))) {
+            count++;
+        }
+    }
+    return count;
+}
+
+static void accept_or_refuse(net_server* server, net_session* session) {
+    char text[128];
+    if (server->phase == NET_SERVER_SETTLING || server->phase == NET_SERVER_LEAVING ||
+        server->phase == NET_SERVER_ENDED) {
+        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED,
+               "the match has ended: come to the next one");
+        return;
+    }
+    if (count_players(server) >= server->config.clients_max) {
+        base_text_format(text, sizeof text, "the server is full (%u players): try later",
+                         server->config.clients_max);
+        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, text);
+        return;
+    }
+    if (!net_session_accept(server, session)) {
+        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
+               "the server is out of memory: try later");
+    }
+}
+
+// Somebody whose connection was lost. Neither name nor room are asked: it is a player already.
+static void resume_or_refuse(net_server* server, net_session* session,
+                             const ProtobufCBinaryData* secret) {
+    net_session* away =
+        secret->len == NET_RESUME_BYTES ? net_server_find_secret(server, secret->data) : NULL;
+    if (away) {
+        net_session_resume(server, away, session);
+        return;
+    }
+    refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE,
+           "that session is over: join anew");
+}
+
+static void take_hello(net_server* server, net_session* session, const Shoal__Wire__Hello* hello) {
+    char text[192];
+    if (hello->protocol != NET_PROTOCOL_VERSION) {
+        base_text_format(text, sizeof text,
+                         "this server speaks protocol %u, the client %u: use the same version",
+                         NET_PROTOCOL_VERSION, hello->protocol);
+        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_PROTOCOL, text);
+        return;
+    }
+    const char* game = net_match_get_config(server->config.match)->module->game->name;
+    if (strcmp(hello->game, game) != 0) {
+        base_text_format(text, sizeof text, "this server runs the game %s", game);
+        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
+        return;
+    }
+    net_control_clean_name(session->name, hello->name);
+    session->is_bot = hello->is_bot;
+    session->rate_wish = hello->rate_bytes_max;
+    if (hello->schema_hash != net_schema_hash(net_match_schema(server->config.match))) {
+        session->state = NET_SESSION_ASKED;
+        session->since_us = server->now_us;
+        (void)net_control_send_question(net_server_transport(server), session->peer);
+        return;
+    }
+    if (hello->resume.len > 0) {
+        resume_or_refuse(server, session, &hello->resume);
+        return;
+    }
+    accept_or_refuse(server, session);
+}
+
+static void take_answer(net_server* server, net_session* session,
+                        const Shoal__Wire__SchemaAnswer* answer) {
+    enum { ITEMS_MAX = 256 };
+    net_schema_item* items = base_allocate_zero(server->allocator, ITEMS_MAX * sizeof *items);
+    char text[256] = "the game files differ";
+    if (items) {
+        uint32_t count = 0;
+        for (size_t i = 0; i < answer->n_items && count < ITEMS_MAX; i++) {
+            const Shoal__Wire__SchemaItem* item = answer->items[i];
+            if (!base_text_copy(items[count].name, sizeof items[count].name, item->name)) continue;
+            items[count++].hash = item->hash;
+        }
+        char difference[200];
+        if (net_schema_difference(net_match_schema(server->config.match), items, count, difference,
+                                  sizeof difference)) {
+            base_text_format(text, sizeof text, "the game files differ: %s", difference);
+        }
+        base_release(server->allocator, items, ITEMS_MAX * sizeof *items);
+    }
+    refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_SCHEMA, text);
+}
+
+static void take_control(net_server* server, net_session* session, const uint8_t* bytes,
+                         size_t size) {
+    // Ours say little there: who says much wants the time it takes to read it.
+    if (size > session->control_credit) {
+        net_server_drop(server, NET_DROP_FLOOD, 1);
+        net_session_strike(server, session);
+        return;
+    }
+    session->control_credit -= (uint32_t)size;
+    const ProtobufCMessage* message =
+        proto_codec_decode(&server->codec, &shoal__wire__client_control__descriptor, bytes, size,
+                           NET_CONTROL_BYTES_MAX);
+    if (!message) {
+        net_session_strike(server, session);
+        return;
+    }
+    const Shoal__Wire__ClientControl* control = (const Shoal__Wire__ClientControl*)message;
+    switch (control->kind_case) {
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO:
+        if (session->state == NET_SESSION_GREETING) {
+            take_hello(server, session, control->hello);
+            return;
+        }
+        break;
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER:
+        if (session->state == NET_SESSION_ASKED) {
+            take_answer(server, session, control->schema_answer);
+            return;
+        }
+        break;
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_LARGE_ACK:
+        if (session->state == NET_SESSION_PLAYING &&
+            net_session_take_large_ack(session, control->large_ack))
+            return;
+        break;
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE:
+        net_session_end(server, session, NET_END_LEFT);
+        return;
+    default:
+        break;
+    }
+    net_session_strike(server, session);
+}
+
+// A packet with this number, or a later one, was decoded.
+static bool reaches(uint16_t acked, uint16_t first) {
+    return (int16_t)(uint16_t)(acked - first) >= 0;
+}
+
+// What the client surely knows by now need not be told as a whole, or again.
+static void learn_known(net_session_out* out, uint16_t acked) {
+    if (out->has_mark && reaches(acked, out->mark_seq)) {
+        out->has_mark = false;
+        out->has_tick_known = true;
+        out->tick_known = out->mark_tick;
+    }
+    if (!out->is_event_ack_known && out->event_ack_told && reaches(acked, out->event_ack_seq))
+        out->is_event_ack_known = true;
+}
+
+static void take_acks(net_server* server, net_session* session,
+                      const Shoal__Wire__InputPacket* packet) {
+    if (!packet->has_ack) return;
+    net_session_out* out = &session->out;
+    net_result result = NET_ERR_MALFORMED;
+    if (packet->ack > UINT16_MAX)
+        out->sent.forged++;
+    else
+        result = net_acks_send_receive(&out->sent, server->now_us, (uint16_t)packet->ack,
+                                       packet->ack_bits, packet->ack_delay_us, &server->acks);
+    if (result == NET_ERR_STALE) return;
+    if (result != NET_OK) {
+        net_session_strike(server, session);
+        return;
+    }
+    for (uint32_t i = 0; i < server->acks.acked_count; i++) {
+        (void)net_view_acked(out->view, server->acks.acked[i]);
+        learn_known(out, server->acks.acked[i]);
+    }
+    for (uint32_t i = 0; i < server->acks.lost_count; i++) {
+        (void)net_view_lost(out->view, server->acks.lost[i]);
+    }
+}
+
+// Rows that the client asks for cost most of what rows can cost, so they are rationed by time.
+static bool take_heals(net_server* server, net_session* session,
+                       const Shoal__Wire__InputPacket* packet) {
+    const uint64_t burst = NET_HEALS_BURST_MAX * UINT64_C(1000000);
+    if (packet->n_heal > NET_HEALS_PER_PACKET_MAX) return false;
+    uint64_t credit = session->heal_credit;
+    if (server->now_us > session->heal_us)
+        credit += (server->now_us - session->heal_us) * NET_HEALS_PER_SECOND;
+    session->heal_credit = (uint32_t)(credit < burst ? credit : burst);
+    session->heal_us = server->now_us;
+    for (size_t i = 0; i < packet->n_heal; i++) {
+        if (session->heal_credit < 1000000u) {
+            net_server_drop(server, NET_DROP_HEAL_LIMIT, packet->n_heal - i);
+            break;
+        }
+        session->heal_credit -= 1000000u;
+        if (net_view_heal(session->out.view, packet->heal[i]))
+            server->counters.heals++;
+        else
+            net_server_drop(server, NET_DROP_HEAL_UNKNOWN, 1);
+    }
+    return true;
+}
+
+// @return false when the client sent what none of ours sends.
+static bool take_inputs(net_server* server, net_session* session,
+                        const Shoal__Wire__InputPacket* packet) {
+    size_t count = packet->n_inputs;
+    if (count == 0) return true;
+    uint32_t first = packet->input_first;
+    if (count > NET_INPUT_REDUNDANCY || first == 0 || first > UINT32_MAX - (count - 1)) {
+        return false;
+    }
+    // Numbers count ticks: this far ahead is nobody's clock, and would silence the client for good.
+    if (first > session->inputs.newest && first - session->inputs.newest > NET_INPUT_JUMP_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = first + (uint32_t)i;
+        const ProtobufCBinaryData* payload = &packet->inputs[i];
+        if (number <= session->inputs.newest) {
+            session->inputs.duplicate++;
+            continue;
+        }
+        if (payload->len > NET_INPUT_BYTES_MAX ||
+            net_match_input_check(server->config.match, payload->data, payload->len) != NET_OK) {
+            server->reports[session->report].inputs_malformed++;
+            return false;
+        }
+        // A full ring counts it.
+        if (net_inputs_push(&session->inputs, number, payload->data, (uint32_t)payload->len) !=
+            NET_OK)
+            continue;
+        // The packet speaks of its newest; one tick of the client passed between each and the next.
+        uint64_t earlier = (uint64_t)(count - 1 - i) * 256;
+        if (packet->view > earlier) net_inputs_saw(&session->inputs, packet->view - earlier);
+    }
+    return true;
+}
+
+static bool take_events(net_server* server, net_session* session,
+                        const Shoal__Wire__InputPacket* packet) {
+    if (!net_outbox_acked(&session->out.outbox, packet->event_ack)) return false;
+    const net_game_module* game = net_match_get_config(server->config.match)->module->game;
+    for (size_t i = 0; i < packet->n_events; i++) {
+        Shoal__Wire__GameEvent event = *packet->events[i];
+        if (event.payload.len > NET_EVENT_PAYLOAD_BYTES_MAX ||
+            net_match_event_check(server->config.match, event.message, event.payload.data,
+                                  event.payload.len) != NET_OK ||
+            game->messages[event.message - 1].is_reliable != (event.number != 0)) {
+            return false;
+        }
+        // A client speaks for its own entity only, whatever it writes here.
+        event.target = ECS_ENTITY_NONE;
+        if (net_inbox_push(&session->inbox, &event) != NET_OK)
+            net_server_drop(server, NET_DROP_EVENT_FULL, 1);
+    }
+    return true;
+}
+
+static void take_realtime(net_server* server, net_session* session, const uint8_t* bytes,
+                          size_t size) {
+    // Before welcome and after goodbye such packets are late or early, not wrong.
+    if (session->state != NET_SESSION_PLAYING || !session->out.view) {
+        net_server_drop(server, NET_DROP_UNTIMELY, 1);
+        return;
+    }
+    if (session->packet_credit == 0) {
+        net_server_drop(server, NET_DROP_FLOOD, 1);
+        return;
+    }
+    session->packet_credit--;
+    const ProtobufCMessage* message = proto_codec_decode(
+        &server->codec, &shoal__wire__input_packet__descriptor, bytes, size, NET_STATE_BYTES_MAX);
+    const Shoal__Wire__InputPacket* packet = (const Shoal__Wire__InputPacket*)message;
+    if (!packet || packet->seq > UINT16_MAX) {
+        net_session_strike(server, session);
+        return;
+    }
+    uint16_t seq = (uint16_t)packet->seq;
+    if (net_acks_recv_check(&session->received, seq) != NET_ACKS_NEW) return;
+    if (!take_inputs(server, session, packet) || !take_events(server, session, packet) ||
+        !take_heals(server, session, packet)) {
+        net_session_strike(server, session);
+        return;
+    }
+    net_acks_recv_mark(&session->received, seq, server->now_us);
+    take_acks(server, session, packet);
+}
+
+void net_server_service(net_server* server, uint64_t now_us) {
+    net_server_collect(server);
+    server->now_us = now_us;
+    net_transport* transport = server->config.transport;
+    transport->ops->service(transport, now_us);
+    net_transport_event event;
+    while (transport->ops->next(transport, &event)) {
+        net_session* session = net_server_find_session(server, event.peer);
+        switch (event.kind) {
+        case NET_TRANSPORT_CONNECTED:
+            if (!session && !net_server_add_session(server, event.peer)) {
+                transport->ops->disconnect(transport, event.peer,
+                                           SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, true);
+            }
+            break;
+        case NET_TRANSPORT_DISCONNECTED:
+            // Without a reason nobody meant it.
+            if (session && session->state == NET_SESSION_PLAYING && event.reason == 0)
+                net_session_lose(server, session);
+            else if (session)
+                net_session_gone(server, session);
+            break;
+        case NET_TRANSPORT_RECEIVED:
+            if (!session || session->state == NET_SESSION_CLOSING) {
+                net_server_drop(server, session ? NET_DROP_UNTIMELY : NET_DROP_STRANGER, 1);
+                break;
+            }
+            net_session_hear(server, session);
+            if (event.channel == NET_CHANNEL_CONTROL) {
+                take_control(server, session, event.bytes, event.size);
+            } else {
+                take_realtime(server, session, event.bytes, event.size);
+            }
+            break;
+        }
+    }
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+// Acknowledgements. The sender keeps the last NET_PACKETS_IN_FLIGHT_MAX packets in a ring by sequence
+// number; what falls out of it is neither acknowledged nor lost any more.
+//
+// A loss is declared by evidence (three later packets were acknowledged) or by time; it is a guess
+// either way, so an acknowledgement that comes after it still counts. Every acknowledgement names 65
+// packets and comes with every packet of the other side: losing some costs nothing but time.
+//
+// What surely does not fly any more is not looked at again (`settled`): a client that is told little costs
+// little.
+//
+// Only the newest acknowledged packet of a message is measured for the round trip: the delay that the
+// other side reports belongs to that one.
+#include "session/acks.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+enum {
+    RING_MASK = NET_PACKETS_IN_FLIGHT_MAX - 1,
+    SEQ_HALF = 0x8000,
+};
+#define RTT_US_START 250000.0
+#define RTTVAR_US_START 125000.0
+
+_Static_assert((NET_PACKETS_IN_FLIGHT_MAX & RING_MASK) == 0, "the ring is indexed by low bits");
+
+void net_acks_send_init(net_acks_send* send, uint16_t first, uint64_t now_us) {
+    memset(send, 0, sizeof *send);
+    send->next = first;
+    send->last_ack_us = now_us;
+    send->srtt_us = RTT_US_START;
+    send->rttvar_us = RTTVAR_US_START;
+}
+
+uint16_t net_acks_send_add(net_acks_send* send, uint64_t now_us) {
+    uint16_t seq = send->next++;
+    net_acks_packet* packet = &send->packets[seq & RING_MASK];
+    if (packet->state == NET_ACKS_FLYING) send->lost++;
+    *packet = (net_acks_packet){.sent_us = now_us, .seq = seq, .state = NET_ACKS_FLYING};
+    send->count++;
+    return seq;
+}
+
+typedef enum seq_fate { SEQ_SENT, SEQ_STALE, SEQ_FORGED } seq_fate;
+
+// By packets sent after `seq`; for one that was never sent they are at least count.
+static seq_fate judge(const net_acks_send* send, uint16_t seq) {
+    uint16_t behind = (uint16_t)(send->next - 1 - seq);
+    if (behind >= send->count) return SEQ_FORGED;
+    return behind < SEQ_HALF ? SEQ_SENT : SEQ_STALE;
+}
+
+// The worst of all that it names.
+static seq_fate judge_all(const net_acks_send* send, uint16_t ack, uint64_t ack_bits) {
+    uint16_t behind = (uint16_t)(send->next - 1 - ack);
+    // Nothing wraps: the oldest one decides.
+    if (behind < SEQ_HALF - NET_ACKS_BITS - 1u) {
+        uint32_t oldest = ack_bits ? 64u - (uint32_t)__builtin_clzll(ack_bits) : 0;
+        return behind + oldest >= send->count ? SEQ_FORGED : SEQ_SENT;
+    }
+    seq_fate worst = judge(send, ack);
+    for (uint64_t bits = ack_bits; bits; bits &= bits - 1) {
+        seq_fate fate = judge(send, (uint16_t)(ack - 1 - __builtin_ctzll(bits)));
+        if (fate > worst) worst = fate;
+    }
+    return worst;
+}
+
+// What a message names beyond the one before: the rest was taken then.
+static uint64_t unheard(const net_acks_send* send, uint16_t ack, uint64_t ack_bits) {
+    uint16_t ahead = (uint16_t)(ack - send->heard);
+    bool is_recent = send->heard_count > 0 && send->count - send->heard_count < SEQ_HALF;
+    if (!is_recent || ahead >= NET_ACKS_BITS) return ack_bits;
+    if (ahead == 0) return ack_bits & ~send->heard_bits;
+    return ack_bits & ~(send->heard_bits << ahead | UINT64_C(1) << (ahead - 1));
+}
+
+static net_acks_packet* find(net_acks_send* send, uint16_t seq) {
+    net_acks_packet* packet = &send->packets[seq & RING_MASK];
+    return packet->state != NET_ACKS_FREE && packet->seq == seq ? packet : NULL;
+}
+
+static void measure(net_acks_send* send, double sample_us) {
+    if (sample_us < NET_RTT_US_MIN) sample_us = NET_RTT_US_MIN;
+    if (sample_us > NET_RTT_US_MAX) sample_us = NET_RTT_US_MAX;
+    if (!send->has_rtt) {
+        send->has_rtt = true;
+        send->srtt_us = sample_us;
+        send->rttvar_us = sample_us / 2;
+        return;
+    }
+    double error = sample_us - send->srtt_us;
+    send->rttvar_us += ((error < 0 ? -error : error) - send->rttvar_us) / 4;
+    send->srtt_us += error / 8;
+}
+
+static bool take(net_acks_send* send, uint16_t seq, uint64_t now_us, net_acks_result* result) {
+    net_acks_packet* packet = find(send, seq);
+    if (!packet || packet->state == NET_ACKS_ACKED) return false;
+    if (packet->state == NET_ACKS_LOST) {
+        send->late++;
+        send->lost--;
+    }
+    packet->state = NET_ACKS_ACKED;
+    send->acked++;
+    send->last_ack_us = now_us;
+    result->acked[result->acked_count++] = seq;
+    return true;
+}
+
+static uint32_t remembered(const net_acks_send* send) {
+    return send->count < NET_PACKETS_IN_FLIGHT_MAX ? (uint32_t)send->count
+                                                   : NET_PACKETS_IN_FLIGHT_MAX;
+}
+
+// Packets from the newest back to the last that may fly.
+static uint32_t unsettled(net_acks_send* send) {
+    uint64_t count = remembered(send);
+    if (send->settled + count < send->count) send->settled = send->count - count;
+    while (send->settled < send->count) {
+        const net_acks_packet* packet =
+            find(send, (uint16_t)(send->next - (send->count - send->settled)));
+        if (packet && packet->state == NET_ACKS_FLYING) break;
+        send->settled++;
+    }
+    return (uint32_t)(send->count - send->settled);
+}
+
+bool net_acks_send_is_flying(const net_acks_send* send) {
+    return send->settled < send->count;
+}
+
+static void declare_lost(net_acks_send* send, net_acks_packet* packet, net_acks_result* result) {
+    packet->state = NET_ACKS_LOST;
+    send->lost++;
+    result->lost[result->lost_count++] = packet->seq;
+}
+
+static void reverse(uint16_t* items, uint32_t count) {
+    for (uint32_t i = 0; i + i + 1 < count; i++) {
+        uint16_t item = items[i];
+        items[i] = items[count - 1 - i];
+        items[count - 1 - i] = item;
+    }
+}
+
+static void lose_overtaken(net_acks_send* send, net_acks_result* result) {
+    uint32_t later = 0;
+    uint32_t count = unsettled(send);
+    for (uint32_t i = 1; i <= count; i++) {
+        net_acks_packet* packet = find(send, (uint16_t)(send->next - i));
+        if (!packet) break;
+        if (packet->state == NET_ACKS_ACKED)
+            later++;
+        else if (packet->state == NET_ACKS_FLYING && later >= NET_ACKS_LATER)
+            declare_lost(send, packet, result);
+    }
+    reverse(result->lost, result->lost_count);
+}
+
+net_result net_acks_send_receive(net_acks_send* send, uint64_t now_us, uint16_t ack,
+                                 uint64_t ack_bits, uint32_t ack_delay_us,
+                                 net_acks_result* result) {
+    result->acked_count = 0;
+    result->lost_count = 0;
+    switch (judge_all(send, ack, ack_bits)) {
+    case SEQ_SENT:
+        break;
+    case SEQ_STALE:
+        send->stale++;
+        return NET_ERR_STALE;
+    case SEQ_FORGED:
+        send->forged++;
+        return NET_ERR_MALFORMED;
+    }
+    if (take(send, ack, now_us, result)) {
+        const net_acks_packet* packet = find(send, ack);
+        measure(send, (double)(now_us - packet->sent_us) - (double)ack_delay_us);
+        if (!send->has_ack || (uint16_t)(ack - send->newest_acked) < SEQ_HALF)
+            send->newest_acked = ack;
+        send->has_ack = true;
+    }
+    for (uint64_t bits = unheard(send, ack, ack_bits); bits; bits &= bits - 1)
+        (void)take(send, (uint16_t)(ack - 1 - __builtin_ctzll(bits)), now_us, result);
+    send->heard_count = send->count;
+    send->heard = ack;
+    send->heard_bits = ack_bits;
+    if (result->acked_count > 0) lose_overtaken(send, result);
+    (void)unsettled(send);
+    return NET_OK;
+}
+
+void net_acks_send_expire(net_acks_send* send, uint64_t now_us, uint64_t tick_us,
+                          net_acks_result* result) {
+    result->acked_count = 0;
+    result->lost_count = 0;
+    double limit_us = send->srtt_us + 4 * send->rttvar_us + 2 * (double)tick_us;
+    for (uint32_t i = unsettled(send); i >= 1; i--) {
+        net_acks_packet* packet = find(send, (uint16_t)(send->next - i));
+        if (!packet || packet->state != NET_ACKS_FLYING) continue;
+        if ((double)(now_us - packet->sent_us) <= limit_us) break; // the rest is younger
+        declare_lost(send, packet, result);
+    }
+    (void)unsettled(send);
+}
+
+uint64_t net_acks_rtt_us(const net_acks_send* send) {
+    return (uint64_t)send->srtt_us;
+}
+
+double net_acks_send_loss_percent(const net_acks_send* send) {
+    uint64_t known = send->acked + send->lost;
+    return known ? 100.0 * (double)send->lost / (double)known : 0;
+}
+
+void net_acks_recv_init(net_acks_recv* recv) {
+    memset(recv, 0, sizeof *recv);
+}
+
+net_acks_fate net_acks_recv_check(net_acks_recv* recv, uint16_t seq) {
+    if (!recv->has_any) return NET_ACKS_NEW;
+    uint16_t ahead = (uint16_t)(seq - recv->newest);
+    if (ahead == 0) {
+        recv->duplicates++;
+        return NET_ACKS_DUPLICATE;
+    }
+    if (ahead <= NET_ACKS_JUMP_MAX) return NET_ACKS_NEW;
+    uint16_t behind = (uint16_t)(recv->newest - seq);
+    if (behind > NET_ACKS_BITS) {
+        recv->old++;
+        return NET_ACKS_OLD;
+    }
+    if (recv->bits >> (behind - 1) & 1) {
+        recv->duplicates++;
+        return NET_ACKS_DUPLICATE;
+    }
+    return NET_ACKS_NEW;
+}
+
+void net_acks_recv_mark(net_acks_recv* recv, uint16_t seq, uint64_t now_us) {
+    recv->received++;
+    if (!recv->has_any) {
+        recv->has_any = true;
+        recv->newest = seq;
+        recv->newest_us = now_us;
+        recv->span = 1;
+        return;
+    }
+    uint16_t ahead = (uint16_t)(seq - recv->newest);
+    if (ahead >= 1 && ahead <= NET_ACKS_JUMP_MAX) {
+        recv->bits = ahead < NET_ACKS_BITS ? recv->bits << ahead : 0;
+        if (ahead <= NET_ACKS_BITS) recv->bits |= UINT64_C(1) << (ahead - 1);
+        recv->newest = seq;
+        recv->newest_us = now_us;
+        recv->span += ahead;
+        return;
+    }
+    uint16_t behind = (uint16_t)(recv->newest - seq);
+    BASE_ASSERT(behind >= 1 && behind <= NET_ACKS_BITS);
+    BASE_ASSERT(!(recv->bits >> (behind - 1) & 1));
+    recv->bits |= UINT64_C(1) << (behind - 1);
+    if (behind >= recv->span) recv->span = behind + 1u; // older than the first that came
+}
+
+uint32_t net_acks_recv_delay_us(const net_acks_recv* recv, uint64_t now_us) {
+    if (!recv->has_any || now_us <= recv->newest_us) return 0;
+    uint64_t delay_us = now_us - recv->newest_us;
+    return delay_us < UINT32_MAX ? (uint32_t)delay_us : UINT32_MAX;
+}
+
+double net_acks_recv_loss_percent(const net_acks_recv* recv) {
+    if (recv->span == 0) return 0;
+    return 100.0 * (double)(recv->span - recv->received) / (double)recv->span;
+}

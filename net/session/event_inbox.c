@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// Game events that came in.
+//
+// An event may arrive before the create record of the entity that it is about, because both ride in
+// packets that get lost independently. Holding it here, for a bounded time, is what makes the order
+// harmless. A reliable event that waits holds those behind it (order is part of the promise), so it waits
+// only for what can come: what a world was told of an index since the event's tick says who is gone.
+#include "session/event_inbox.h"
+
+#include "core/fault.h"
+
+#include <string.h>
+
+void net_inbox_init(net_inbox* inbox, const base_allocator* allocator) {
+    memset(inbox, 0, sizeof *inbox);
+    inbox->allocator = allocator;
+}
+
+void net_inbox_deinit(net_inbox* inbox) {
+    base_release(inbox->allocator, inbox->entries, inbox->capacity * sizeof(net_inbox_entry));
+    inbox->entries = NULL;
+}
+
+net_result net_inbox_push(net_inbox* inbox, const Shoal__Wire__GameEvent* event) {
+    return net_inbox_push_needs(inbox, event, NULL);
+}
+
+net_result net_inbox_push_needs(net_inbox* inbox, const Shoal__Wire__GameEvent* event,
+                                const net_event_needs* needs) {
+    if (event->payload.len > NET_EVENT_PAYLOAD_BYTES_MAX) return NET_ERR_MALFORMED;
+    bool is_reliable = event->number != 0;
+    bool is_again = net_fault_is_planted(NET_FAULT_EVENT_TWICE) && event->number == inbox->newest;
+    if (is_reliable && event->number != inbox->newest + 1 && !is_again) {
+        inbox->known++;
+        return NET_OK;
+    }
+    // One place beyond the limit is kept free for the entry that net_inbox_next hands out.
+    if (inbox->count >= NET_EVENTS_RELIABLE_MAX) {
+        inbox->full++;
+        return NET_OK;
+    }
+    void* array = inbox->entries;
+    if (!base_array_reserve(inbox->allocator, &array, &inbox->capacity, inbox->count + 2,
+                            sizeof(net_inbox_entry))) {
+        return NET_ERR_MEMORY;
+    }
+    inbox->entries = array;
+    net_inbox_entry* entry = &inbox->entries[inbox->count++];
+    entry->event.number = event->number;
+    entry->event.message = event->message;
+    entry->event.is_alone = event->is_alone;
+    entry->event.tick = event->tick;
+    entry->event.target = event->target;
+    entry->event.size = (uint32_t)event->payload.len;
+    if (event->payload.len) memcpy(entry->event.payload, event->payload.data, event->payload.len);
+    entry->needs.is_late = needs && needs->is_late;
+    entry->needs.count = needs && !event->is_alone ? needs->count : 0;
+    for (uint32_t i = 0; i < entry->needs.count; i++)
+        entry->needs.entities[i] = needs->entities[i];
+    entry->waited_ticks = 0;
+    if (is_reliable) inbox->newest = event->number;
+    inbox->received++;
+    return NET_OK;
+}
+
+void net_event_needs_of(net_match* match, uint32_t message, const void* data, size_t size,
+                        net_event_needs* needs) {
+    const net_game_module* game = net_match_get_config(match)->module->game;
+    needs->is_late = message >= 1 && message <= game->message_count &&
+                     game->messages[message - 1].is_delivered_late;
+    needs->count = net_match_entities_of_packed(match, message, data, size, needs->entities);
+}
+
+static net_event_fate judge_entity(ecs_entity entity, ecs_tick tick, const ecs_world* world,
+                                   net_told_fn told, void* told_context) {
+    if (ecs_is_alive(world, entity)) return NET_EVENT_READY;
+    ecs_entity handle;
+    ecs_tick told_tick;
+    if (!told || !told(told_context, ecs_entity_index(entity), &handle, &told_tick))
+        return NET_EVENT_WAITS;
+    return handle != entity && told_tick >= tick ? NET_EVENT_OVER : NET_EVENT_WAITS;
+}
+
+net_event_fate net_inbox_judge(const net_inbox_entry* entry, const ecs_world* world,
+                               net_told_fn told, void* told_context) {
+    const net_outbox_entry* event = &entry->event;
+    net_event_fate fate = NET_EVENT_READY;
+    if (event->target != ECS_ENTITY_NONE)
+        fate = judge_entity(event->target, event->tick, world, told, told_context);
+    for (uint32_t i = 0; i < entry->needs.count && fate != NET_EVENT_OVER; i++) {
+        net_event_fate other =
+            judge_entity(entry->needs.entities[i], event->tick, world, told, told_context);
+        if (other == NET_EVENT_READY || (other == NET_EVENT_OVER && entry->needs.is_late)) continue;
+        fate = other;
+    }
+    return fate;
+}
+
+bool net_inbox_give_up(net_inbox_entry* entry) {
+    if (!entry->needs.is_late || entry->needs.count == 0) return false;
+    entry->needs.count = 0;
+    return true;
+}
+
+static void remove_entry(net_inbox* inbox, uint32_t at) {
+    memmove(&inbox->entries[at], &inbox->entries[at + 1],
+            (inbox->count - at - 1) * sizeof(net_inbox_entry));
+    inbox->count--;
+}
+
+const net_outbox_entry* net_inbox_next(net_inbox* inbox, const ecs_world* world) {
+    bool is_held = false;
+    for (uint32_t i = 0; i < inbox->count;) {
+        net_inbox_entry* entry = &inbox->entries[i];
+        bool is_reliable = entry->event.number != 0;
+        net_event_fate fate = net_inbox_judge(entry, world, inbox->told, inbox->told_context);
+        if (fate == NET_EVENT_OVER) {
+            inbox->dropped++;
+            remove_entry(inbox, i);
+            continue;
+        }
+        if (fate == NET_EVENT_WAITS || (is_reliable && is_held)) {
+            is_held = is_held || is_reliable;
+            i++;
+            continue;
+        }
+        // Behind the end it stays readable until the next call.
+        net_inbox_entry taken = *entry;
+        remove_entry(inbox, i);
+        inbox->entries[inbox->count] = taken;
+        return &inbox->entries[inbox->count].event;
+    }
+    return NULL;
+}
+
+void net_inbox_age(net_inbox* inbox) {
+    uint32_t kept = 0;
+    bool is_first_reliable = true;
+    for (uint32_t i = 0; i < inbox->count; i++) {
+        net_inbox_entry* entry = &inbox->entries[i];
+        // What a reliable one holds up gets its own chance to be delivered before it is given up.
+        bool may_drop = entry->event.number == 0 || is_first_reliable;
+        if (entry->event.number != 0) is_first_reliable = false;
+        if (++entry->waited_ticks > NET_EVENT_WAIT_TICKS_MAX && may_drop &&
+            !net_inbox_give_up(entry)) {
+            inbox->dropped++;
+            continue;
+        }
+        if (kept != i) inbox->entries[kept] = *entry;
+        kept++;
+    }
+    inbox->count = kept;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Steering a client's ticks by what the server says of its inputs.
+//
+// No clock is compared with another. The server says after each tick how many inputs still wait (or how
+// many it owes because none did); more than needed is latency, less is a late input. A client that ticks a
+// little faster fills the ring, a slower one drains it. Source: Ford, "Overwatch gameplay architecture and
+// netcode" (the client's clock runs ahead by what the server's buffer asks).
+//
+// Rate: the error of the smoothed depth times RATE_PER_TICK, within +-5 %. What is done now shows a round
+// trip later; a gain of 0.02 per tick closes an error in about 0.8 s at 60 Hz, slow enough to be stable at a
+// round trip of 500 ms. A clock that is wrong by 200 ppm costs 0.01 ticks of standing error.
+// Reports need not come with every tick: a server that has no news sends fewer. One counts for the ticks
+// that went by since the one before.
+// Target: one tick, twice the mean deviation of the depth, as many ticks as lost packets in a row are
+// likely (an input goes with each of the next packets, so k losses in a row make it k ticks late), and what
+// late inputs have taught: one that is late although the depth is what was aimed at raises it by one, and
+// two thirds of that are forgotten in RAISED_DECAY_S.
+// Jump: a depth that is short by more than JUMP_TICKS (the beginning, a stall, a longer way) is not waited
+// for: the missing ticks are made at once, at most NET_CATCH_UP_TICKS_MAX, then one round trip is waited.
+//
+// Left to others: ticking (the program's loop), what the ring does with what comes late (inputs.c).
+#include "session/pace.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+#define RATE_PER_TICK 0.02
+#define DEPTH_PART 0.1 // of a tick's report in the smoothed depth
+#define JITTER_PART 0.05
+#define PART_TICKS_MAX 32u // a report counts for the ticks without one before it, so many at most
+#define RAISED_DECAY_S 15.0
+#define RAISE_US_MIN 250e3 // one burst of late inputs raises once
+#define RAISE_BELOW 0.5
+#define JUMP_TICKS 2.0
+#define JUMP_SAMPLES 6u
+#define SETTLE_US 50e3 // beyond the round trip
+
+void net_pace_init(net_pace* pace, uint32_t tick_rate_hz) {
+    BASE_ASSERT(tick_rate_hz >= NET_TICK_RATE_HZ_MIN && tick_rate_hz <= NET_TICK_RATE_HZ_MAX);
+    memset(pace, 0, sizeof *pace);
+    pace->tick_us = 1e6 / tick_rate_hz;
+    pace->rate = 1.0;
+    pace->target = NET_PACE_DEPTH_MIN;
+}
+
+static double clamp(double value, double min, double max) {
+    return value < min ? min : value > max ? max : value;
+}
+
+// So many losses in a row happen to less than one input in a thousand.
+static double depth_for_loss(double loss_percent) {
+    static const double likely[] = {0.1, 3.2, 10.0, 17.8, 25.1};
+    double depth = 0;
+    for (uint32_t i = 0; i < sizeof likely / sizeof *likely; i++)
+        depth += loss_percent > likely[i];
+    return depth;
+}
+
+static void raise(net_pace* pace, uint64_t now_us, uint32_t repeats) {
+    bool is_late = repeats > pace->repeats;
+    pace->repeats = repeats;
+    double now = (double)now_us;
+    if (!is_late || now < pace->raise_us + RAISE_US_MIN || now < pace->settle_us) return;
+    // On the way to the target lateness says nothing against the target.
+    if (!pace->has_depth || pace->depth < pace->target - RAISE_BELOW) return;
+    pace->raise_us = now;
+    pace->raised = clamp(pace->raised + 1.0, 0, NET_PACE_DEPTH_MAX);
+}
+
+// What is left of 1 after as many ticks have each taken their part.
+static double part_of_ticks(double part, double ticks) {
+    double left = 1.0;
+    for (uint32_t i = 0; i < PART_TICKS_MAX && (double)i + 0.5 < ticks; i++)
+        left *= 1.0 - part;
+    return 1.0 - left;
+}
+
+static void sample(net_pace* pace, double depth, double ticks) {
+    if (!pace->has_depth || pace->sample_count == 0) {
+        pace->depth = depth;
+        pace->has_depth = true;
+    }
+    double error = depth - pace->depth;
+    // The mean of the first samples, then one that forgets.
+    double part = 1.0 / (pace->sample_count + 1.0);
+    pace->sample_count++;
+    double depth_part = part_of_ticks(DEPTH_PART, ticks);
+    pace->depth += error * (part > depth_part ? part : depth_part);
+    pace->jitter +=
+        ((error < 0 ? -error : error) - pace->jitter) * part_of_ticks(JITTER_PART, ticks);
+    pace->raised -= pace->raised * clamp(ticks * pace->tick_us * 1e-6 / RAISED_DECAY_S, 0, 1);
+}
+
+static void jump(net_pace* pace, uint64_t now_us, uint64_t rtt_us) {
+    double missing = pace->target - pace->depth;
+    if (missing <= JUMP_TICKS || pace->sample_count < JUMP_SAMPLES) return;
+    missing = clamp(missing, 0, NET_CATCH_UP_TICKS_MAX);
+    if (pace->has_next) pace->next_us -= (double)(uint32_t)missing * pace->tick_us;
+    pace->settle_us = (double)now_us + (double)rtt_us + SETTLE_US;
+    pace->sample_count = 0;
+}
+
+void net_pace_report(net_pace* pace, uint64_t now_us, uint64_t tick, uint32_t depth,
+                     uint32_t repeats, uint64_t rtt_us, double loss_percent) {
+    if (tick <= pace->tick_newest) return;
+    double ticks = pace->tick_newest ? (double)(tick - pace->tick_newest) : 1.0;
+    pace->tick_newest = tick;
+    raise(pace, now_us, repeats);
+    if ((double)now_us < pace->settle_us) return;
+    sample(pace, (double)depth - (double)repeats, ticks);
+    pace->loss_depth = depth_for_loss(loss_percent);
+    pace->target = clamp(NET_PACE_DEPTH_MIN + 2.0 * pace->jitter + pace->loss_depth + pace->raised,
+                         NET_PACE_DEPTH_MIN, NET_PACE_DEPTH_MAX);
+    pace->rate = 1.0 + clamp((pace->target - pace->depth) * RATE_PER_TICK, -NET_PACE_RATE_MAX,
+                             NET_PACE_RATE_MAX);
+    jump(pace, now_us, rtt_us);
+}
+
+void net_pace_restart(net_pace* pace) {
+    pace->rate = 1.0;
+    pace->sample_count = 0;
+    pace->repeats = 0;
+    pace->settle_us = 0;
+}
+
+void net_pace_tick(net_pace* pace, uint64_t now_us) {
+    double now = (double)now_us;
+    double catch_up = NET_CATCH_UP_TICKS_MAX * pace->tick_us;
+    if (!pace->has_next) pace->next_us = now;
+    pace->has_next = true;
+    pace->next_us += pace->tick_us / pace->rate;
+    // Ticks that come faster than advised do not add up to a pause either.
+    pace->next_us = clamp(pace->next_us, now - catch_up, now + 2.0 * pace->tick_us);
+}
+
+uint64_t net_pace_next_us(const net_pace* pace) {
+    return pace->next_us > 0 ? (uint64_t)pace->next_us : 0;
+}

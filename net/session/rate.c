@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// A token bucket with a rate that follows the way.
+//
+// Looked at once per round trip, at least every LOOK_US, and only when LOOK_PACKETS packets have met their
+// fate since: the loss of five packets says nothing. Loss above LOSS_PART, or a round trip of more than
+// 1.5 times the smallest of the last windows and 20 ms (queues are filling), takes 15 %. A second without
+// either gives 4 % if somebody wanted more; before the first cut half a second doubles the rate. A client
+// begins low, for a server that is joined by hundreds in one tick sends all of them their first world.
+//
+// Invariants: NET_RATE_BYTES_MIN <= rate <= rate_max; tokens > -NET_RATE_PACKET_BYTES_MAX if no packet is
+// taken while net_rate_left is 0, but for what large values are paid with (server_large.c).
+#include "session/rate.h"
+
+#include "core/fault.h"
+#include "base/assert.h"
+
+#include <string.h>
+
+#define LOOK_US 500000u
+#define LOOK_PACKETS 40u
+#define LOSS_PART 0.05
+#define RTT_TIMES 1.5
+#define RTT_BEYOND_US 20000.0
+#define CUT 0.85
+#define RAISE 1.04
+#define RAISE_US 1000000u
+#define START_RAISE 2.0     // before the first cut, every LOOK_US
+#define WINDOW_US 30000000u // the smallest round trip is of one or two of these
+#define BUCKET_PACKETS 2.0
+
+void net_rate_init(net_rate* rate, uint64_t now_us, uint32_t bytes_max, uint32_t wish) {
+    if (wish != 0 && wish < bytes_max) bytes_max = wish;
+    if (bytes_max < NET_RATE_BYTES_MIN) bytes_max = NET_RATE_BYTES_MIN;
+    memset(rate, 0, sizeof *rate);
+    rate->rate_max = bytes_max;
+    rate->rate = bytes_max < NET_RATE_BYTES_START ? bytes_max : NET_RATE_BYTES_START;
+    rate->tokens = BUCKET_PACKETS * NET_RATE_PACKET_BYTES_MAX;
+    rate->refill_us = rate->looked_us = rate->clean_us = rate->window_us = now_us;
+}
+
+void net_rate_refill(net_rate* rate, uint64_t now_us) {
+    if (now_us <= rate->refill_us) return;
+    double share = rate->rate * (double)(now_us - rate->refill_us) * 1e-6;
+    rate->refill_us = now_us;
+    // A second's silence gives no more than a second's bytes.
+    if (share > rate->rate) share = rate->rate;
+    double bucket = BUCKET_PACKETS * NET_RATE_PACKET_BYTES_MAX;
+    if (share > bucket) bucket = share;
+    rate->tokens += share;
+    if (rate->tokens > bucket) rate->tokens = bucket;
+}
+
+uint32_t net_rate_left(const net_rate* rate) {
+    if (net_fault_is_planted(NET_FAULT_OVER_BUDGET)) return NET_RATE_PACKET_BYTES_MAX;
+    return rate->tokens > 0 ? (uint32_t)rate->tokens + 1u : 0;
+}
+
+void net_rate_take(net_rate* rate, uint32_t bytes) {
+    BASE_ASSERT(bytes <= NET_STATE_BYTES_MAX);
+    rate->tokens -= (double)(bytes + NET_RATE_OVERHEAD_BYTES);
+}
+
+void net_rate_short(net_rate* rate) {
+    rate->was_short = true;
+}
+
+static void remember_rtt(net_rate* rate, uint64_t now_us, double rtt_us) {
+    if (now_us - rate->window_us > WINDOW_US) {
+        rate->window_us = now_us;
+        rate->rtt_us_min[1] = rate->rtt_us_min[0];
+        rate->rtt_us_min[0] = 0;
+    }
+    if (rtt_us > 0 && (rate->rtt_us_min[0] == 0 || rtt_us < rate->rtt_us_min[0]))
+        rate->rtt_us_min[0] = rtt_us;
+}
+
+static double smallest_rtt(const net_rate* rate) {
+    double now = rate->rtt_us_min[0], before = rate->rtt_us_min[1];
+    if (now == 0) return before;
+    return before > 0 && before < now ? before : now;
+}
+
+static double bounded(const net_rate* rate, double value) {
+    if (value < NET_RATE_BYTES_MIN) return NET_RATE_BYTES_MIN;
+    return value > rate->rate_max ? rate->rate_max : value;
+}
+
+void net_rate_learn(net_rate* rate, uint64_t now_us, uint64_t acked, uint64_t lost,
+                    uint64_t rtt_us) {
+    remember_rtt(rate, now_us, (double)rtt_us);
+    uint64_t period_us = rtt_us > LOOK_US ? rtt_us : LOOK_US;
+    if (now_us - rate->looked_us < period_us) return;
+    // A late acknowledgement takes a loss back, perhaps one of before.
+    uint64_t lost_now = lost > rate->lost ? lost - rate->lost : 0;
+    uint64_t known = acked - rate->acked + lost_now;
+    double smallest = smallest_rtt(rate);
+    bool is_slow = smallest > 0 && (double)rtt_us > RTT_TIMES * smallest + RTT_BEYOND_US;
+    bool is_lossy = known >= LOOK_PACKETS && (double)lost_now > LOSS_PART * (double)known;
+    if (known >= LOOK_PACKETS || is_slow) {
+        rate->acked = acked;
+        rate->lost = lost;
+        rate->looked_us = now_us;
+    }
+    if (is_slow || is_lossy) {
+        rate->rate = bounded(rate, rate->rate * CUT);
+        rate->clean_us = now_us;
+        rate->was_short = false;
+        rate->cuts++;
+        return;
+    }
+    bool is_starting = rate->cuts == 0;
+    if (now_us - rate->clean_us < (is_starting ? LOOK_US : RAISE_US) || !rate->was_short) return;
+    rate->rate = bounded(rate, rate->rate * (is_starting ? START_RAISE : RAISE));
+    rate->clean_us = now_us;
+    rate->was_short = false;
+    rate->raises++;
+}

@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: MIT
+// Two compares: the world's tracking says at full precision who changed; here the quantised rows of just
+// those are compared, so that noise below a quantum never goes further and both sides hold the same
+// bits.
+//
+// Rows are kept by change, not by tick: the row at tick B is the newest one with a tag <= B, so an
+// entity that stood still for minutes still has its base. Who needs one that the ring (row_ring.c) has
+// forgotten gets an absolute row.
+//
+// A life of an index is one generation with one template. Rows of a former life are no bases: the
+// layout may be another. The memory of a life that ended is used again by any other (pool.c): an index
+// that rests costs its place in the table and nothing else.
+//
+// Classes of visibility: a row whose components are not all public is cut into one row per class, each with
+// a ring of its own that moves only when something of that class changes. A masked row is put together from
+// those that may be seen and the template's defaults. Most templates are public as a whole: one ring of
+// whole rows, and nothing is ever copied.
+//
+// Left to others: who is told what (view.c). A recreation that ends with the template it began with
+// is no new life, just a row.
+#include "state/history.h"
+
+#include "core/fault.h"
+#include "base/assert.h"
+#include "base/bitset.h"
+#include "core/pool.h"
+
+#include <string.h>
+
+// An index that the running step has to look at.
+typedef struct touch {
+    ecs_entity handle; // the living one if any
+    uint64_t
+        components; // that may have changed, by their position in the row; ALL: read it as a whole
+} touch;
+
+#define ALL UINT64_MAX
+
+_Static_assert(PROTO_ROW_COMPONENTS_MAX <= 64, "a bit for each component");
+
+struct net_history {
+    const base_allocator* allocator;
+    net_pool pool; ///< of rows
+    net_rows* rows;
+    uint32_t index_max;
+    net_history_entity* entities; ///< [index]
+    uint32_t capacity;
+    base_bitset touched; ///< indices that the running step has to look at
+    touch* touches;      ///< [index], of touched ones
+    uint32_t touch_capacity;
+    uint32_t* order; ///< touched indices, rising
+    uint32_t order_capacity;
+    uint32_t touched_count;
+    uint64_t step_count;
+    net_history_event* events;
+    uint32_t event_count, event_capacity;
+    ecs_tick tick;
+    net_history_counters counters;
+    uint64_t scratch[PROTO_ROW_FIELDS_MAX];
+    uint64_t scratch2[PROTO_ROW_FIELDS_MAX];
+};
+
+net_result net_history_create(const base_allocator* allocator, net_rows* rows, uint32_t index_max,
+                              net_history** history) {
+    BASE_ASSERT(rows && history && index_max >= 1 && index_max <= ECS_INDEX_MAX);
+    *history = NULL;
+    net_history* made = base_allocate_zero(allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    made->allocator = allocator;
+    made->rows = rows;
+    made->index_max = index_max;
+    net_pool_init(&made->pool, allocator);
+    base_bitset_init(&made->touched, allocator);
+    *history = made;
+    return NET_OK;
+}
+
+static void release_rows(net_history* history, net_history_entity* entity) {
+    const base_allocator* pool = &history->pool.allocator;
+    net_row_ring_deinit(&entity->ring, pool);
+    for (uint32_t i = 0; i < entity->class_count; i++)
+        net_row_ring_deinit(&entity->classes[i].ring, pool);
+    base_release(pool, entity->classes, entity->class_count * sizeof *entity->classes);
+    base_release(pool, entity->newest, entity->newest_words * sizeof *entity->newest);
+    entity->classes = NULL;
+    entity->newest = NULL;
+    entity->class_count = entity->newest_words = 0;
+}
+
+void net_history_destroy(net_history* history) {
+    if (!history) return;
+    const base_allocator* allocator = history->allocator;
+    for (uint32_t i = 0; i < history->capacity; i++)
+        release_rows(history, &history->entities[i]);
+    net_pool_deinit(&history->pool);
+    base_release(allocator, history->entities, history->capacity * sizeof *history->entities);
+    base_release(allocator, history->touches, history->touch_capacity * sizeof *history->touches);
+    base_release(allocator, history->order, history->order_capacity * sizeof *history->order);
+    base_bitset_deinit(&history->touched);
+    base_release(allocator, history->events, history->event_capacity * sizeof *history->events);
+    base_release(allocator, history, sizeof *history);
+}
+
+static bool is_public(const net_row_template* entry) {
+    return (entry->class_mask & ~1u) == 0;
+}
+
+static bool put(net_history* history, net_row_ring* ring, const uint64_t* row) {
+    if (net_row_ring_put(ring, &history->pool.allocator, history->tick, row)) return true;
+    history->counters.out_of_memory++;
+    return ring->count > 0;
+}
+
+// The words of one class out of a whole row, in order.
+static uint32_t gather(const net_row_template* entry, uint32_t number, const uint64_t* row,
+                       uint64_t* words) {
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < entry->layout.component_count; c++) {
+        const proto_row_component* component = &entry->layout.components[c];
+        if (entry->classes[c] != number) continue;
+        memcpy(words + count, row + component->field_first, component->field_count * sizeof *row);
+        count += component->field_count;
+    }
+    return count;
+}
+
+// Put history->scratch as the newest row of these classes. @return false when not even one row can be kept.
+static bool push(net_history* history, net_history_entity* entity, uint32_t classes) {
+    entity->change_tick = history->tick;
+    if (!entity->classes) return put(history, &entity->ring, history->scratch);
+    memcpy(entity->newest, history->scratch,
+           entity->entry->layout.field_count * sizeof *entity->newest);
+    uint64_t words[PROTO_ROW_FIELDS_MAX];
+    for (uint32_t i = 0; i < entity->class_count; i++) {
+        net_history_class* rows = &entity->classes[i];
+        if (!(classes >> rows->number & 1)) continue;
+        (void)gather(entity->entry, rows->number, history->scratch, words);
+        if (!put(history, &rows->ring, words)) return false;
+    }
+    return true;
+}
+
+static void add_event(net_history* history, ecs_entity handle, net_history_kind kind,
+                      uint32_t classes) {
+    BASE_ASSERT(history->event_count < history->event_capacity);
+    history->events[history->event_count++] =
+        (net_history_event){handle, (uint16_t)kind, (uint16_t)classes};
+}
+
+static bool open_classes(net_history* history, net_history_entity* entity) {
+    const base_allocator* pool = &history->pool.allocator;
+    const net_row_template* entry = entity->entry;
+    uint32_t count = (uint32_t)__builtin_popcount(entry->class_mask);
+    uint32_t words = entry->layout.field_count;
+    entity->classes = base_allocate_zero(pool, count * sizeof *entity->classes);
+    if (!entity->classes) return false;
+    entity->class_count = count;
+    entity->newest = base_allocate_zero(pool, words * sizeof *entity->newest);
+    if (!entity->newest) return false;
+    entity->newest_words = words;
+    uint32_t mask = entry->class_mask;
+    for (uint32_t i = 0; i < count; i++, mask &= mask - 1) {
+        entity->classes[i].number = base_bit_lowest(mask);
+        net_row_ring_reset(&entity->classes[i].ring, gather(entry, entity->classes[i].number,
+                                                            entry->defaults, history->scratch2));
+    }
+    return true;
+}
+
+// A new life begins; memory of the former one is kept where it suffices.
+static bool begin_life(net_history* history, net_history_entity* entity, ecs_entity handle,
+                       const net_row_template* entry) {
+    if (entity->classes || !is_public(entry)) release_rows(history, entity);
+    entity->handle = handle;
+    entity->entry = entry;
+    entity->life_tick = history->tick;
+    bool is_open = true;
+    if (is_public(entry))
+        net_row_ring_reset(&entity->ring, entry->layout.field_count);
+    else
+        is_open = open_classes(history, entity);
+    if (!is_open || !push(history, entity, entry->class_mask)) {
+        entity->handle = ECS_ENTITY_NONE;
+        return false;
+    }
+    add_event(history, handle, NET_HISTORY_CAME, entry->class_mask);
+    return true;
+}
+
+// Word by word: the words were written a moment ago, and wider loads would wait until they are in the cache,
+// behind all that is on its way there.
+static bool is_other(const uint64_t* a, const uint64_t* b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (a[i] != b[i]) return true;
+    }
+    return false;
+}
+
+// The classes in which two rows differ.
+static uint32_t compare(const net_row_template* entry, const uint64_t* a, const uint64_t* b) {
+    if (is_public(entry)) return is_other(a, b, entry->layout.field_count) ? 1u : 0u;
+    uint32_t classes = 0;
+    for (uint32_t c = 0; c < entry->layout.component_count; c++) {
+        const proto_row_component* component = &entry->layout.components[c];
+        uint32_t first = component->field_first;
+        if (is_other(a + first, b + first, component->field_count))
+            classes |= 1u << entry->classes[c];
+    }
+    return classes;
+}
+
+// The newest row with these components read anew.
+static void read_row(const ecs_world* world, const net_history_entity* entity, uint64_t components,
+                     uint64_t* row) {
+    const net_row_template* entry = entity->entry;
+    if (components == ALL) {
+        net_rows_read(entry, world, entity->handle, row);
+    } else {
+        memcpy(row, net_history_newest(entity), entry->layout.field_count * sizeof *row);
+        net_rows_read_some(entry, world, entity->handle, components, row);
+    }
+    if (net_fault_is_planted(NET_FAULT_DROP_COMPONENT) &&
+        ecs_entity_index(entity->handle) % 3 == 0 && entry->layout.component_count > 0)
+        memcpy(row, net_history_newest(entity),
+               entry->layout.components[0].field_count * sizeof *row);
+}
+
+// All of it is public: the row grows where it will stay.
+static uint32_t change_in_place(net_history* history, const ecs_world* world,
+                                net_history_entity* entity, uint64_t components) {
+    uint16_t capacity = entity->ring.capacity, count = entity->ring.count;
+    uint64_t* row = net_row_ring_open(&entity->ring, &history->pool.allocator);
+    BASE_ASSERT(row); // there is one row at least
+    if (count == capacity && capacity < NET_ROW_HISTORY_MAX && entity->ring.capacity == capacity)
+        history->counters.out_of_memory++;
+    read_row(world, entity, components, row);
+    if (!compare(entity->entry, net_history_newest(entity), row)) return 0;
+    net_row_ring_close(&entity->ring, history->tick);
+    entity->change_tick = history->tick;
+    return 1; // the public one
+}
+
+static bool change_row(net_history* history, const ecs_world* world, net_history_entity* entity,
+                       uint64_t components) {
+    uint32_t classes;
+    if (is_public(entity->entry)) {
+        classes = change_in_place(history, world, entity, components);
+    } else {
+        read_row(world, entity, components, history->scratch);
+        classes = compare(entity->entry, net_history_newest(entity), history->scratch);
+        if (classes && !push(history, entity, classes)) return false;
+    }
+    if (!classes) {
+        history->counters.below_quantum++;
+        return true;
+    }
+    history->counters.rows_changed++;
+    add_event(history, entity->handle, NET_HISTORY_CHANGED, classes);
+    return true;
+}
+
+static void end_life(net_history* history, net_history_entity* entity) {
+    if (entity->handle == ECS_ENTITY_NONE) return;
+    add_event(history, entity->handle, NET_HISTORY_WENT, 0);
+    entity->handle = ECS_ENTITY_NONE;
+    release_rows(history, entity);
+}
+
+static net_result take(net_history* history, const ecs_world* world, const touch* touched) {
+    ecs_entity handle = touched->handle;
+    net_history_entity* entity = &history->entities[ecs_entity_index(handle)];
+    // A dead handle has no template, a template without replicated components no entry.
+    const net_row_template* entry =
+        net_rows_find(history->rows, ecs_entity_template(world, handle));
+    if (!entry) {
+        end_life(history, entity);
+        return NET_OK;
+    }
+    history->counters.rows_read++;
+    if (entity->handle == handle && entity->entry == entry)
+        return change_row(history, world, entity, touched->components) ? NET_OK : NET_ERR_MEMORY;
+    net_rows_read(entry, world, handle, history->scratch);
+    return begin_life(history, entity, handle, entry) ? NET_OK : NET_ERR_MEMORY;
+}
+
+static bool reserve_index(net_history* history, uint32_t index) {
+    if (index < history->capacity && index < history->touch_capacity) return true;
+    return base_array_reserve(history->allocator, (void**)&history->entities, &history->capacity,
+                              index + 1, sizeof *history->entities) &&
+           base_array_reserve(history->allocator, (void**)&history->touches,
+                              &history->touch_capacity, index + 1, sizeof *history->touches) &&
+           base_bitset_reserve(&history->touched, history->touch_capacity);
+}
+
+static bool add_touch(net_history* history, const ecs_world* world, ecs_entity handle,
+                      uint64_t components) {
+    uint32_t index = ecs_entity_index(handle);
+    if (index == 0 || index > history->index_max) return true;
+    if (!reserve_index(history, index)) return false;
+    touch* touched = &history->touches[index];
+    uint64_t *word = &history->touched.words[index >> 6], bit = UINT64_C(1) << (index & 63);
+    if (*word & bit) {
+        if (touched->handle != handle && ecs_is_alive(world, handle)) touched->handle = handle;
+        touched->components |= components;
+        return true;
+    }
+    *word |= bit;
+    *touched = (touch){handle, components};
+    history->touched_count++;
+    return true;
+}
+
+static bool touch_many(net_history* history, const ecs_world* world, const ecs_entity* handles,
+                       uint32_t count) {
+    bool ok = true;
+    for (uint32_t i = 0; i < count && ok; i++)
+        ok = add_touch(history, world, handles[i], ALL);
+    return ok;
+}
+
+// The bit of a component in this template's rows; 0: it is no part of them.
+static uint64_t component_bit(const net_row_template* entry, ecs_component_id component) {
+    for (uint32_t i = 0; i < entry->layout.component_count; i++) {
+        if (entry->layout.components[i].key == component) return UINT64_C(1) << i;
+    }
+    return 0;
+}
+
+// They come by archetype and component, so the last answer is nearly always the next one.
+static bool touch_changed(net_history* history, const ecs_world* world, const ecs_change* changes,
+                          uint32_t count) {
+    enum { AHEAD = 16 };
+    const net_row_template* entry = NULL;
+    ecs_component_id component = 0;
+    uint64_t bit = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) {
+            uint32_t next = ecs_entity_index(changes[i + AHEAD].entity);
+            if (next < history->capacity) {
+                __builtin_prefetch(&history->entities[next]);
+                __builtin_prefetch(&history->touches[next], 1);
+            }
+        }
+        uint32_t index = ecs_entity_index(changes[i].entity);
+        const net_history_entity* entity =
+            index < history->capacity ? &history->entities[index] : NULL;
+        uint64_t components = ALL;
+        if (entity && entity->handle == changes[i].entity) {
+            if (entity->entry != entry || changes[i].component != component) {
+                entry = entity->entry;
+                component = changes[i].component;
+                bit = component_bit(entry, component);
+            }
+            components = bit;
+        }
+        if (!add_touch(history, world, changes[i].entity, components)) return false;
+    }
+    return true;
+}
+
+static bool touch_listed(net_history* history, const ecs_world* world) {
+    ecs_changes changes = ecs_changes_get(world);
+    return touch_many(history, world, changes.created, changes.created_count) &&
+           touch_many(history, world, changes.destroyed, changes.destroyed_count) &&
+           touch_many(history, world, changes.recreated, changes.recreated_count) &&
+           touch_changed(history, world, changes.changed, changes.changed_count);
+}
+
+static bool touch_all(net_history* history, const ecs_world* world) {
+    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
+    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
+        if (!add_touch(history, world, entity, ALL)) return false;
+    }
+    return true;
+}
+
+// The touched indices, and room for as many events.
+static bool put_in_order(net_history* history) {
+    uint32_t count = history->touched_count;
+    if (!base_array_reserve(history->allocator, (void**)&history->order, &history->order_capacity,
+                            count, sizeof *history->order) ||
+        !base_array_reserve(history->allocator, (void**)&history->events, &history->event_capacity,
+                            count, sizeof *history->events))
+        return false;
+    uint32_t at = 0;
+    for (uint32_t w = 0; w < history->touched.word_count && at < count; w++) {
+        for (uint64_t bits = history->touched.words[w]; bits; bits &= bits - 1)
+            history->order[at++] = w * 64 + base_bit_lowest(bits);
+        history->touched.words[w] = 0;
+    }
+    return true;
+}
+
+// Entities and rows lie scattered: fetch them some steps before they are looked at.
+static void fetch_entity(const net_history_entity* entity) {
+    __builtin_prefetch(entity, 1);
+    __builtin_prefetch((const uint8_t*)(entity + 1) - 1, 1);
+}
+
+static void fetch_row(const net_row_ring* ring, uint32_t place, int is_write) {
+    const uint64_t* row = &ring->rows[(size_t)place * ring->field_count];
+    if (is_write) {
+        __builtin_prefetch(row, 1);
+        __builtin_prefetch(row + ring->field_count - 1, 1);
+    } else {
+        __builtin_prefetch(row);
+        __builtin_prefetch(row + ring->field_count - 1);
+    }
+}
+
+// The newest row, and where the next one goes.
+static void fetch_rows(const net_history_entity* entity) {
+    const net_row_ring* ring = &entity->ring;
+    if (ring->count == 0 || ring->field_count == 0) return;
+    uint32_t newest = (ring->first + ring->count - 1u) & (ring->capacity - 1u);
+    uint32_t next = (newest + 1) & (ring->capacity - 1u);
+    fetch_row(ring, newest, 0);
+    fetch_row(ring, next, 1);
+    __builtin_prefetch(&ring->ticks[next], 1);
+}
+
+net_result net_history_step(net_history* history, const ecs_world* world, ecs_tick tick) {
+    enum { ROWS_AHEAD = 8, ENTITIES_AHEAD = 16 };
+    BASE_ASSERT(history->step_count == 0 || tick > history->tick);
+    bool is_first = history->step_count++ == 0;
+    history->tick = tick;
+    history->event_count = 0;
+    history->touched_count = 0;
+    base_bitset_clear_all(&history->touched);
+    bool is_listed = is_first ? touch_all(history, world) : touch_listed(history, world);
+    if (!is_listed || !put_in_order(history)) return NET_ERR_MEMORY;
+    uint32_t count = history->touched_count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + ENTITIES_AHEAD < count)
+            fetch_entity(&history->entities[history->order[i + ENTITIES_AHEAD]]);
+        if (i + ROWS_AHEAD < count) fetch_rows(&history->entities[history->order[i + ROWS_AHEAD]]);
+        net_result result = take(history, world, &history->touches[history->order[i]]);
+        if (result != NET_OK) return result;
+    }
+    return NET_OK;
+}
+
+uint64_t net_history_step_count(const net_history* history) {
+    return history->step_count;
+}
+
+ecs_tick net_history_tick(const net_history* history) {
+    return history->tick;
+}
+
+uint32_t net_history_number_bits(const net_history* history) {
+    return net_rows_number_bits(history->rows);
+}
+
+const net_history_event* net_history_events(const net_history* history, uint32_t* count) {
+    *count = history->event_count;
+    return history->events;
+}
+
+const net_history_entity* net_history_find(const net_history* history, uint32_t index) {
+    if (index >= history->capacity) return NULL;
+    const net_history_entity* entity = &history->entities[index];
+    return entity->handle != ECS_ENTITY_NONE ? entity : NULL;
+}
+
+static void warm_row(const net_row_ring* ring, ecs_tick tick) {
+    uint32_t position = net_row_ring_find(ring, tick);
+    if (position == UINT32_MAX) return;
+    const uint64_t* row = net_row_ring_row(ring, position);
+    __builtin_prefetch(row);
+    if (ring->field_count > 0) __builtin_prefetch(row + ring->field_count - 1);
+}
+
+void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick, uint32_t age,
+                      uint32_t d, uint32_t step) {
+    if (index >= history->capacity) return;
+    const net_history_entity* entity = &history->entities[index];
+    const net_row_ring* ring = &entity->ring;
+    if (step == 0) {
+        __builtin_prefetch(entity);
+        __builtin_prefetch((const uint8_t*)(entity + 1) - 1);
+    } else if (ring->count == 0) {
+        return; // in classes, or gone
+    } else if (step == 1) {
+        uint32_t newest = (ring->first + ring->count - 1u) & (ring->capacity - 1u);
+        __builtin_prefetch(&ring->ticks[newest]);
+        __builtin_prefetch(&ring->rows[(size_t)newest * ring->field_count]);
+    } else {
+        warm_row(ring, tick);
+        if (age > 0) warm_row(ring, tick - age);
+        if (d > 0) warm_row(ring, tick - age - d);
+    }
+}
+
+uint32_t net_history_index_end(const net_history* history) {
+    return history->capacity;
+}
+
+const uint64_t* net_history_newest(const net_history_entity* entity) {
+    if (entity->classes) return entity->newest;
+    return net_row_ring_row(&entity->ring, entity->ring.count - 1u);
+}
+
+// Put a class's words at `tick` into a row. @return false when they are forgotten.
+static bool scatter(const net_history_entity* entity, const net_history_class* rows, ecs_tick tick,
+                    uint64_t* row) {
+    uint32_t position = net_row_ring_find(&rows->ring, tick);
+    if (position == UINT32_MAX) return false;
+    const uint64_t* words = net_row_ring_row(&rows->ring, position);
+    const net_row_template* entry = entity->entry;
+    for (uint32_t c = 0; c < entry->layout.component_count; c++) {
+        const proto_row_component* component = &entry->layout.components[c];
+        if (entry->classes[c] != rows->number) continue;
+        memcpy(row + component->field_first, words, component->field_count * sizeof *row);
+        words += component->field_count;
+    }
+    return true;
+}
+
+const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick, uint32_t classes,
+                               uint64_t* scratch) {
+    if (net_fault_is_planted(NET_FAULT_LEAK_HIDDEN) && ecs_entity_index(entity->handle) % 4 == 1)
+        classes = UINT16_MAX;
+    if (tick < entity->life_tick) return NULL;
+    if (!entity->classes) {
+        uint32_t position = net_row_ring_find(&entity->ring, tick);
+        return position != UINT32_MAX ? net_row_ring_row(&entity->ring, position) : NULL;
+    }
+    memcpy(scratch, entity->entry->defaults, entity->entry->layout.field_count * sizeof *scratch);
+    for (uint32_t i = 0; i < entity->class_count; i++) {
+        const net_history_class* rows = &entity->classes[i];
+        if (classes >> rows->number & 1 && !scatter(entity, rows, tick, scratch)) return NULL;
+    }
+    return scratch;
+}
+
+ecs_tick net_history_changed(const net_history_entity* entity, uint32_t classes) {
+    if (!entity->classes) return entity->change_tick;
+    ecs_tick newest = entity->life_tick;
+    for (uint32_t i = 0; i < entity->class_count; i++) {
+        const net_row_ring* ring = &entity->classes[i].ring;
+        if (!(classes >> entity->classes[i].number & 1) || ring->count == 0) continue;
+        ecs_tick tick = net_row_ring_tick(ring, ring->count - 1u);
+        if (tick > newest) newest = tick;
+    }
+    return newest;
+}
+
+const net_history_counters* net_history_get_counters(const net_history* history) {
+    return &history->counters;
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: MIT
+// The table of row templates: what the world says of a template, turned into a layout once.
+//
+// Server and client build it from their own files; the schema hash promises that both are the same where
+// it matters. So numbers on the wire count only what the hash covers: loaded templates with at least one
+// replicated component, sorted by name. A composition is known by the numbers of its replicated parts, and
+// the entry is made from exactly those: a server-only part that changed a default would otherwise give
+// the server another default row than the client has.
+//
+// Invariants: an entry never moves and never changes; the same replicated parts give the same entry.
+#include "state/rows.h"
+
+#include "base/assert.h"
+#include "base/bitset.h"
+#include "base/hash.h"
+
+#include <string.h>
+
+enum { VALUE_ALIGN = 16 };
+
+struct net_rows {
+    const base_allocator* allocator;
+    ecs_world* world;
+    net_row_template** entries; ///< owned, in order of making
+    uint32_t entry_count, entry_capacity;
+    net_row_template** by_id; ///< [template id]; NULL: none or not looked at yet
+    uint8_t* states;          ///< [template id]: row_state
+    uint32_t id_capacity, state_capacity;
+    uint16_t* number_of;        ///< [template id of a loaded one]: wire number + 1
+    uint32_t loaded_count;      ///< ids 1..loaded_count had been loaded
+    net_row_template** numbers; ///< [wire number]
+    uint32_t number_count;
+    uint32_t composed_count; ///< compositions asked for so far
+    char class_names[NET_CLASSES_MAX][ECS_NAME_BYTES_MAX];
+    uint32_t class_count;
+    ecs_component_id larges[ECS_COMPONENTS_MAX]; ///< [wire number]
+    uint32_t large_count;
+    uint32_t tick_rate_hz; ///< 0: not known yet
+    const proto_tables* tables;
+};
+
+typedef enum row_state { ROW_UNSEEN, ROW_NONE, ROW_KNOWN } row_state;
+
+static bool is_number(ecs_field_kind kind) {
+    return kind != ECS_FIELD_BOOL && kind != ECS_FIELD_ENTITY;
+}
+
+// A quaternion's words: which part is the largest, then the other three.
+static const char* add_rotation(net_row_template* entry, const ecs_template_component* component,
+                                const ecs_type* type) {
+    proto_layout* layout = &entry->layout;
+    uint32_t bits = component->quant.bits;
+    if (bits < PROTO_ROTATION_BITS_MIN || bits > PROTO_ROTATION_BITS_MAX)
+        return "a rotation has 4 to 15 bits";
+    if (layout->field_count + PROTO_ROTATION_WORDS > PROTO_ROW_FIELDS_MAX)
+        return "too many replicated fields";
+    proto_row_component* target = &layout->components[layout->component_count - 1];
+    uint32_t offsets[PROTO_ROTATION_WORDS], count = 0;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        if (field->kind != ECS_FIELD_F32 || count + field->count > PROTO_ROTATION_WORDS)
+            return "a rotation has four real numbers";
+        for (uint32_t k = 0; k < field->count; k++)
+            offsets[count++] = field->offset + k * ecs_field_kind_bytes(field->kind);
+    }
+    if (count != PROTO_ROTATION_WORDS || type->size != PROTO_ROTATION_WORDS * sizeof(float))
+        return "a rotation has four real numbers";
+    for (uint32_t i = 0; i < count; i++) {
+        proto_row_field* field = &layout->fields[layout->field_count++];
+        bool made = i == 0 ? proto_quant_make(&field->quant, PROTO_U8, 2, 0, 1)
+                           : proto_quant_make(&field->quant, PROTO_U16, bits, 0, 1);
+        BASE_ASSERT(made);
+        if (i > 0) field->quant.q_max = (UINT64_C(1) << bits) - 2; // even: 0 is a value
+        field->offset_bytes = offsets[i];
+    }
+    target->is_rotation = true;
+    target->field_count = PROTO_ROTATION_WORDS;
+    entry->value_bytes += (type->size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1);
+    return NULL;
+}
+
+// Fields of one component; the reason in text when it cannot be a row.
+static const char* add_component(net_row_template* entry, const ecs_template_component* component,
+                                 const ecs_type* type) {
+    proto_layout* layout = &entry->layout;
+    if (layout->component_count == PROTO_ROW_COMPONENTS_MAX)
+        return "too many replicated components";
+    proto_row_component* target = &layout->components[layout->component_count++];
+    *target = (proto_row_component){.key = component->component,
+                                    .field_first = (uint16_t)layout->field_count};
+    if (component->is_rotation) return add_rotation(entry, component, type);
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        bool is_override = component->quant.bits > 0 && is_number(field->kind);
+        const ecs_quant* quant = is_override ? &component->quant : &field->quant;
+        proto_quant made;
+        if (!proto_quant_make(&made, (proto_kind)field->kind, quant->bits, quant->min, quant->step))
+            return "its quantisation is out of range";
+        for (uint32_t k = 0; k < field->count; k++) {
+            if (layout->field_count == PROTO_ROW_FIELDS_MAX) return "too many replicated fields";
+            layout->fields[layout->field_count++] = (proto_row_field){
+                .quant = made,
+                .offset_bytes = field->offset + k * ecs_field_kind_bytes(field->kind)};
+            target->field_count++;
+            entry->entity_field_count += field->kind == ECS_FIELD_ENTITY;
+        }
+    }
+    entry->value_bytes += (type->size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1);
+    return NULL;
+}
+
+static const char* add_large(const net_rows* rows, net_row_template* entry,
+                             const ecs_template_component* component) {
+    if (entry->large_count == NET_ROW_LARGE_MAX) return "too many values of any length";
+    for (uint32_t n = 0; n < rows->large_count; n++) {
+        if (rows->larges[n] != component->component) continue;
+        uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;
+        entry->larges[entry->large_count++] = (net_row_large){
+            .component = component->component, .number = (uint16_t)n, .class_ = (uint8_t)class_};
+        entry->large_mask |= (uint16_t)(1u << class_);
+    }
+    return NULL;
+}
+
+static void add_large_number(net_rows* rows, ecs_component_id id) {
+    const char* name = ecs_component_get(rows->world, id)->name;
+    uint32_t at = 0;
+    for (; at < rows->large_count; at++) {
+        if (rows->larges[at] == id) return;
+        if (strcmp(ecs_component_get(rows->world, rows->larges[at])->name, name) > 0) break;
+    }
+    memmove(&rows->larges[at + 1], &rows->larges[at],
+            (rows->large_count - at) * sizeof rows->larges[0]);
+    rows->larges[at] = id;
+    rows->large_count++;
+}
+
+static void list_larges(net_rows* rows) {
+    for (uint32_t id = 1; id <= ecs_template_count(rows->world); id++) {
+        const ecs_template* source = ecs_template_get(rows->world, (ecs_template_id)id);
+        // A composition has what its parts have.
+        for (uint32_t i = 0; source->part_count == 1 && i < source->component_count; i++) {
+            const ecs_template_component* component = &source->components[i];
+            const ecs_component* known = ecs_component_get(rows->world, component->component);
+            if ((component->flags & ECS_COMPONENT_REPLICATED) &&
+                ecs_type_is_large(ecs_type_get(rows->world, known->type)))
+                add_large_number(rows, component->component);
+        }
+    }
+}
+
+uint32_t net_rows_large_count(const net_rows* rows) {
+    return rows->large_count;
+}
+
+ecs_component_id net_rows_large(const net_rows* rows, uint32_t number) {
+    return number < rows->large_count ? rows->larges[number] : ECS_COMPONENT_NONE;
+}
+
+const net_row_large* net_row_find_large(const net_row_template* entry, ecs_component_id component) {
+    for (uint32_t i = 0; i < entry->large_count; i++)
+        if (entry->larges[i].component == component) return &entry->larges[i];
+    return NULL;
+}
+
+// NET_CLASS_PUBLIC, OWNER and TEAM, then the others by name: the numbers do not depend on the order of loading.
+static void list_classes(net_rows* rows) {
+    static const char* const always[] = {"public", "owner", "team"};
+    uint32_t first = BASE_COUNT(always);
+    for (; rows->class_count < first; rows->class_count++)
+        memcpy(rows->class_names[rows->class_count], always[rows->class_count],
+               strlen(always[rows->class_count]));
+    for (uint32_t id = 1; id <= ecs_template_count(rows->world); id++) {
+        const ecs_template* source = ecs_template_get(rows->world, (ecs_template_id)id);
+        for (uint32_t i = 0; i < source->component_count; i++) {
+            const char* name = source->components[i].visible;
+            if (!name || net_rows_class(rows, name) != UINT32_MAX) continue;
+            BASE_ASSERT(rows->class_count < NET_CLASSES_MAX); // the datablock refuses more
+            uint32_t at = rows->class_count++;
+            for (; at > first && strcmp(rows->class_names[at - 1], name) > 0; at--)
+                memcpy(rows->class_names[at], rows->class_names[at - 1], ECS_NAME_BYTES_MAX);
+            memset(rows->class_names[at], 0, ECS_NAME_BYTES_MAX);
+            memcpy(rows->class_names[at], name, strlen(name));
+        }
+    }
+}
+
+uint32_t net_rows_class(const net_rows* rows, const char* name) {
+    for (uint32_t i = 0; i < rows->class_count; i++)
+        if (strcmp(rows->class_names[i], name) == 0) return i;
+    return UINT32_MAX;
+}
+
+// Name what each component is the integral of, where that is in the row too.
+static void link_integrals(const net_rows* rows, const ecs_template* source, proto_layout* layout) {
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        ecs_component_id id = (ecs_component_id)layout->components[c].key;
+        const char* of = ecs_template_find_component(source, id)->integral;
+        for (uint32_t i = 0; of && i < layout->component_count; i++) {
+            const ecs_component* other =
+                ecs_component_get(rows->world, (ecs_component_id)layout->components[i].key);
+            if (strcmp(other->name, of) == 0) layout->components[c].integral = (uint8_t)(i + 1);
+        }
+    }
+}
+
+static const char* fill_entry(const net_rows* rows, const ecs_template* source,
+                              net_row_template* entry) {
+    entry->id = source->id;
+    entry->importance = (uint16_t)source->importance;
+    for (uint32_t i = 0; i < source->component_count; i++) {
+        const ecs_template_component* component = &source->components[i];
+        if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
+        const ecs_component* known = ecs_component_get(rows->world, component->component);
+        const ecs_type* type = ecs_type_get(rows->world, known->type);
+        const char* fault = ecs_type_is_large(type) ? add_large(rows, entry, component)
+                            : type->ops ? "its type owns memory and does not say how to send it"
+                                        : add_component(entry, component, type);
+        if (fault) return fault;
+        if (ecs_type_is_large(type)) continue;
+        uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;
+        entry->classes[entry->layout.component_count - 1] = (uint8_t)class_;
+        entry->class_mask |= (uint16_t)(1u << class_);
+    }
+    link_integrals(rows, source, &entry->layout);
+    entry->layout.tick_rate_hz = rows->tick_rate_hz;
+    entry->layout.tables = rows->tables;
+    proto_layout_finish(&entry->layout);
+    if (entry->layout.bits_max > NET_ROW_BYTES_MAX * 8) return "its row does not fit one packet";
+    return NULL;
+}
+
+// Words of the template's default values. `entry->layout` is complete.
+static bool fill_defaults(const net_rows* rows, const ecs_template* source,
+                          net_row_template* entry) {
+    uint64_t* words =
+        base_allocate_zero(rows->allocator, (entry->layout.field_count + 1) * sizeof *words);
+    if (!words) return false;
+    for (uint32_t i = 0; i < entry->layout.component_count; i++) {
+        ecs_component_id id = (ecs_component_id)entry->layout.components[i].key;
+        const ecs_template_component* component = ecs_template_find_component(source, id);
+        if (component->value) proto_row_read_component(&entry->layout, i, component->value, words);
+    }
+    entry->defaults = words;
+    return true;
+}
+
+static bool reserve_ids(net_rows* rows, uint32_t count) {
+    return base_array_reserve(rows->allocator, (void**)&rows->by_id, &rows->id_capacity, count,
+                              sizeof *rows->by_id) &&
+           base_array_reserve(rows->allocator, (void**)&rows->states, &rows->state_capacity, count,
+                              sizeof *rows->states);
+}
+
+static void release_entry(net_rows* rows, net_row_template* entry) {
+    if (!entry) return;
+    base_release(rows->allocator, (void*)(uintptr_t)entry->defaults,
+                 (entry->layout.field_count + 1) * sizeof *entry->defaults);
+    base_release(rows->allocator, entry, sizeof *entry);
+}
+
+// Make the entry of a template that the wire knows. `parts` are its wire numbers.
+static net_result add_entry(net_rows* rows, ecs_template_id id, const uint16_t* parts,
+                            uint32_t part_count, const base_reporter* reporter) {
+    const ecs_template* source = ecs_template_get(rows->world, id);
+    if (!reserve_ids(rows, id + 1u) ||
+        !base_array_reserve(rows->allocator, (void**)&rows->entries, &rows->entry_capacity,
+                            rows->entry_count + 1, sizeof *rows->entries))
+        return NET_ERR_MEMORY;
+    net_row_template* entry = base_allocate_zero(rows->allocator, sizeof *entry);
+    if (!entry) return NET_ERR_MEMORY;
+    const char* fault = fill_entry(rows, source, entry);
+    if (fault) {
+        base_report(reporter, source->file, source->line, "template %s cannot be replicated: %s",
+                    source->name, fault);
+        base_release(rows->allocator, entry, sizeof *entry);
+        rows->states[id] = ROW_NONE;
+        return NET_ERR_SCHEMA;
+    }
+    if (!fill_defaults(rows, source, entry)) {
+        base_release(rows->allocator, entry, sizeof *entry);
+        return NET_ERR_MEMORY;
+    }
+    memcpy(entry->parts, parts, part_count * sizeof *parts);
+    entry->part_count = (uint16_t)part_count;
+    rows->entries[rows->entry_count++] = entry;
+    rows->by_id[id] = entry;
+    rows->states[id] = ROW_KNOWN;
+    return NET_OK;
+}
+
+// Ids of loaded replicated templates into `ids`, sorted by name.
+static uint32_t list_loaded(const ecs_world* world, ecs_template_id* ids, uint32_t count) {
+    uint32_t found = 0;
+    for (uint32_t id = 1; id <= count; id++) {
+        const ecs_template* source = ecs_template_get(world, (ecs_template_id)id);
+        if (source->part_count != 1 || !source->is_replicated) continue;
+        uint32_t at = found++;
+        while (at > 0 && strcmp(ecs_template_get(world, ids[at - 1])->name, source->name) > 0) {
+            ids[at] = ids[at - 1];
+            at--;
+        }
+        ids[at] = (ecs_template_id)id;
+    }
+    return found;
+}
+
+static net_result add_loaded(net_rows* rows, const base_reporter* reporter) {
+    uint32_t count = ecs_template_count(rows->world);
+    rows->loaded_count = count;
+    ecs_template_id* ids = base_allocate_zero(rows->allocator, (count + 1) * sizeof *ids);
+    rows->number_of = base_allocate_zero(rows->allocator, (count + 1) * sizeof *rows->number_of);
+    rows->numbers = base_allocate_zero(rows->allocator, (count + 1) * sizeof(net_row_template*));
+    net_result result = ids && rows->number_of && rows->numbers ? NET_OK : NET_ERR_MEMORY;
+    uint32_t found = result == NET_OK ? list_loaded(rows->world, ids, count) : 0;
+    for (uint32_t i = 0; i < found && result == NET_OK; i++) {
+        uint16_t number = (uint16_t)i;
+        rows->number_of[ids[i]] = (uint16_t)(i + 1);
+        result = add_entry(rows, ids[i], &number, 1, reporter);
+        rows->numbers[i] = result == NET_OK ? rows->by_id[ids[i]] : NULL;
+    }
+    rows->number_count = found;
+    base_release(rows->allocator, ids, (count + 1) * sizeof *ids);
+    return result;
+}
+
+net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
+                           const base_reporter* reporter, net_rows** rows) {
+    BASE_ASSERT(world && rows);
+    *rows = NULL;
+    net_rows* made = base_allocate_zero(allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    made->allocator = allocator;
+    made->world = world;
+    list_classes(made);
+    list_larges(made);
+    net_result result = add_loaded(made, reporter);
+    if (result != NET_OK) {
+        net_rows_destroy(made);
+        return result;
+    }
+    *rows = made;
+    return NET_OK;
+}
+
+void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz) {
+    rows->tick_rate_hz = tick_rate_hz;
+    for (uint32_t i = 0; i < rows->entry_count; i++) {
+        rows->entries[i]->layout.tick_rate_hz = tick_rate_hz;
+        proto_layout_finish(&rows->entries[i]->layout);
+    }
+}
+
+void net_rows_set_tables(net_rows* rows, const proto_tables* tables) {
+    rows->tables = tables;
+    for (uint32_t i = 0; i < rows->entry_count; i++)
+        rows->entries[i]->layout.tables = tables;
+}
+
+void net_rows_destroy(net_rows* rows) {
+    if (!rows) return;
+    for (uint32_t i = 0; i < rows->entry_count; i++)
+        release_entry(rows, rows->entries[i]);
+    size_t loaded = rows->loaded_count + 1u;
+    base_release(rows->allocator, rows->entries, rows->entry_capacity * sizeof *rows->entries);
+    base_release(rows->allocator, rows->by_id, rows->id_capacity * sizeof *rows->by_id);
+    base_release(rows->allocator, rows->states, rows->state_capacity * sizeof *rows->states);
+    base_release(rows->allocator, rows->number_of, loaded * sizeof *rows->number_of);
+    base_release(rows->allocator, rows->numbers, loaded * sizeof *rows->numbers);
+    base_release(rows->allocator, rows, sizeof *rows);
+}
+
+uint32_t net_rows_number_count(const net_rows* rows) {
+    return rows->number_count;
+}
+
+uint32_t net_rows_number_bits(const net_rows* rows) {
+    uint32_t bits = 1;
+    while (rows->number_count > 1u << bits)
+        bits++;
+    return bits;
+}
+
+const net_row_template* net_rows_by_number(const net_rows* rows, uint32_t number) {
+    return number < rows->number_count ? rows->numbers[number] : NULL;
+}
+
+static const net_row_template* find_composed(const net_rows* rows, const uint16_t* parts,
+                                             uint32_t part_count) {
+    for (uint32_t i = 0; i < rows->entry_count; i++) {
+        const net_row_template* entry = rows->entries[i];
+        if (entry->part_count == part_count &&
+            memcmp(entry->parts, parts, part_count * sizeof *parts) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
+                                         uint32_t part_count) {
+    if (part_count == 0 || part_count > ECS_TEMPLATE_PARTS_MAX) return NULL;
+    ecs_template_id ids[ECS_TEMPLATE_PARTS_MAX];
+    for (uint32_t i = 0; i < part_count; i++) {
+        if (parts[i] >= rows->number_count) return NULL;
+        ids[i] = rows->numbers[parts[i]]->id;
+    }
+    if (part_count == 1) return rows->numbers[parts[0]];
+    // Past the limit nothing new is composed: what a stranger names must not fill the world's table.
+    if (rows->composed_count == NET_ROW_TEMPLATES_MAX)
+        return find_composed(rows, parts, part_count);
+    ecs_template_id id = ecs_template_compose(rows->world, ids, part_count);
+    if (id == ECS_TEMPLATE_NONE) return NULL;
+    if (id >= rows->state_capacity || rows->states[id] == ROW_UNSEEN) {
+        rows->composed_count++;
+        if (add_entry(rows, id, parts, part_count, NULL) != NET_OK) return NULL;
+    }
+    return rows->by_id[id];
+}
+
+const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_id) {
+    if (template_id < rows->state_capacity && rows->states[template_id] != ROW_UNSEEN)
+        return rows->by_id[template_id];
+    const ecs_template* source = ecs_template_get(rows->world, template_id);
+    if (!source || !source->is_replicated) return NULL;
+    uint16_t parts[ECS_TEMPLATE_PARTS_MAX];
+    uint32_t part_count = 0;
+    for (uint32_t i = 0; i < source->part_count; i++) {
+        ecs_template_id part = source->parts[i];
+        uint16_t number = part <= rows->loaded_count ? rows->number_of[part] : 0;
+        if (number) parts[part_count++] = (uint16_t)(number - 1);
+    }
+    const net_row_template* entry = net_rows_compose(rows, parts, part_count);
+    if (!reserve_ids(rows, template_id + 1u)) return NULL;
+    rows->by_id[template_id] = (net_row_template*)(uintptr_t)entry;
+    rows->states[template_id] = entry ? ROW_KNOWN : ROW_NONE;
+    return entry;
+}
+
+void net_rows_read_some(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
+                        uint64_t components, uint64_t* row) {
+    for (; components; components &= components - 1) {
+        uint32_t i = base_bit_lowest(components);
+        ecs_component_id id = (ecs_component_id)entry->layout.components[i].key;
+        proto_row_read_component(&entry->layout, i, ecs_get(world, entity, id), row);
+    }
+}
+
+void net_rows_read(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
+                   uint64_t* row) {
+    uint32_t count = entry->layout.component_count;
+    if (count > 0) net_rows_read_some(entry, world, entity, UINT64_MAX >> (64 - count), row);
+}
+
+void net_rows_mask(const net_row_template* entry, uint32_t classes, uint64_t* row) {
+    if ((entry->class_mask & ~classes) == 0) return;
+    for (uint32_t i = 0; i < entry->layout.component_count; i++) {
+        const proto_row_component* component = &entry->layout.components[i];
+        if (classes >> entry->classes[i] & 1) continue;
+        memcpy(row + component->field_first, entry->defaults + component->field_first,
+               component->field_count * sizeof *row);
+    }
+}
+
+uint64_t net_row_hash(const net_row_template* entry, const uint64_t* row) {
+    return base_hash64(row, entry->layout.field_count * sizeof *row, 0);
+}

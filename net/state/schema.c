@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+// The schema: a hash per thing that both sides must agree on, and one over all of them (WIRE.md, "Schema
+// hash").
+//
+// The hash answers "may these two talk?"; the items answer "what differs?", so that a refusal names a
+// template instead of two numbers. Items are hashed by meaning, never by local ids, file lines or
+// struct offsets: two builds, two load orders and two struct layouts give the same schema when the
+// bits on the wire mean the same.
+//
+//     template  name, singleton?, per replicated component in name order: name, what it is the integral of,
+//               rotation?, quantisation of each element of its fields; then the default row, then the hash of
+//               each large default
+//     component name, type name, per field: name, kind, count
+//     message   position in the module's table, kind, reliable?, the protobuf descriptor
+//
+// Left to others: building layouts and default rows (rows.c), asking and refusing (session).
+#include "state/schema_rows.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "state/varsize_value.h"
+#include "proto/codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct net_schema {
+    const base_allocator* allocator;
+    net_rows* rows;
+    net_schema_item* items;
+    uint32_t item_count;
+    uint32_t item_capacity;
+    uint64_t hash;
+};
+
+_Static_assert((int)PROTO_KIND_COUNT == (int)ECS_FIELD_KIND_COUNT, "add the kind to proto/quant.h");
+_Static_assert((int)PROTO_BOOL == (int)ECS_FIELD_BOOL && (int)PROTO_I8 == (int)ECS_FIELD_I8 &&
+                   (int)PROTO_I64 == (int)ECS_FIELD_I64 && (int)PROTO_U8 == (int)ECS_FIELD_U8 &&
+                   (int)PROTO_U64 == (int)ECS_FIELD_U64 && (int)PROTO_F32 == (int)ECS_FIELD_F32 &&
+                   (int)PROTO_F64 == (int)ECS_FIELD_F64 &&
+                   (int)PROTO_ENTITY == (int)ECS_FIELD_ENTITY,
+               "proto_kind and ecs_field_kind must keep the same numbers");
+
+static void hash_u64(base_hasher* hasher, uint64_t value) {
+    uint8_t bytes[8];
+    for (uint32_t i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+    base_hasher_add(hasher, bytes, sizeof bytes);
+}
+
+static void hash_f64(base_hasher* hasher, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    hash_u64(hasher, bits);
+}
+
+static void hash_text(base_hasher* hasher, const char* text) {
+    base_hasher_add(hasher, text, strlen(text) + 1);
+}
+
+static bool add_item(net_schema* schema, const char* kind, const char* name,
+                     const base_hasher* hasher) {
+    if (!base_array_reserve(schema->allocator, (void**)&schema->items, &schema->item_capacity,
+                            schema->item_count + 1, sizeof *schema->items))
+        return false;
+    net_schema_item* item = &schema->items[schema->item_count++];
+    item->hash = base_hasher_end(hasher);
+    // Lengths are checked where names come from: world names by the world, message names by add_message.
+    BASE_ASSERT(base_text_format(item->name, sizeof item->name, "%s %s", kind, name));
+    return true;
+}
+
+static bool has_item(const net_schema* schema, const char* kind, const char* name) {
+    char wanted[sizeof schema->items->name];
+    (void)base_text_format(wanted, sizeof wanted, "%s %s", kind, name);
+    for (uint32_t i = 0; i < schema->item_count; i++)
+        if (strcmp(schema->items[i].name, wanted) == 0) return true;
+    return false;
+}
+
+static bool add_component(net_schema* schema, const ecs_world* world, ecs_component_id id) {
+    const ecs_component* component = ecs_component_get(world, id);
+    if (has_item(schema, "component", component->name)) return true;
+    const ecs_type* type = ecs_type_get(world, component->type);
+    base_hasher hasher;
+    base_hasher_init(&hasher, 0);
+    hash_text(&hasher, component->name);
+    hash_text(&hasher, type->name);
+    hash_u64(&hasher, type->field_count);
+    for (uint32_t f = 0; f < type->field_count; f++) {
+        hash_text(&hasher, type->fields[f].name);
+        hash_u64(&hasher, (uint64_t)type->fields[f].kind);
+        hash_u64(&hasher, type->fields[f].count);
+    }
+    return add_item(schema, "component", component->name, &hasher);
+}
+
+static void hash_quant(base_hasher* hasher, const proto_quant* quant) {
+    hash_u64(hasher, (uint64_t)quant->kind);
+    hash_u64(hasher, quant->bits);
+    hash_u64(hasher, quant->is_exact);
+    hash_f64(hasher, quant->min);
+    hash_f64(hasher, quant->step);
+}
+
+// Both sides know what a client has that was told nothing.
+static bool hash_large_defaults(const net_schema* schema, const ecs_world* world,
+                                const net_row_template* entry, base_hasher* hasher) {
+    base_bytes bytes;
+    base_bytes_init(&bytes, schema->allocator);
+    for (uint32_t i = 0; i < entry->large_count; i++) {
+        base_bytes_clear(&bytes);
+        net_large_write_default(world, entry, entry->larges[i].component, &bytes);
+        hash_u64(hasher, base_hash64(bytes.data, bytes.size, 0));
+    }
+    bool is_whole = !bytes.failed;
+    base_bytes_deinit(&bytes);
+    return is_whole;
+}
+
+static bool add_template(net_schema* schema, const ecs_world* world,
+                         const net_row_template* entry) {
+    const ecs_template* source = ecs_template_get(world, entry->id);
+    const proto_layout* layout = &entry->layout;
+    base_hasher hasher;
+    base_hasher_init(&hasher, 0);
+    hash_text(&hasher, source->name);
+    hash_u64(&hasher, source->is_singleton);
+    uint32_t coded = 0;
+    for (uint32_t i = 0; i < source->component_count; i++) {
+        const ecs_template_component* component = &source->components[i];
+        if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
+        if (!add_component(schema, world, component->component)) return false;
+        hash_text(&hasher, ecs_component_get(world, component->component)->name);
+        hash_text(&hasher, component->integral ? component->integral : "");
+        hash_u64(&hasher, component->is_rotation);
+        if (coded == layout->component_count ||
+            layout->components[coded].key != component->component)
+            continue;
+        const proto_row_component* row = &layout->components[coded++];
+        for (uint32_t f = 0; f < row->field_count; f++)
+            hash_quant(&hasher, &layout->fields[row->field_first + f].quant);
+    }
+    for (uint32_t f = 0; f < layout->field_count; f++)
+        hash_u64(&hasher, entry->defaults[f]);
+    if (!hash_large_defaults(schema, world, entry, &hasher)) return false;
+    return add_item(schema, "template", source->name, &hasher);
+}
+
+static net_result add_message(net_schema* schema, const net_message* message, uint32_t position,
+                              const base_reporter* reporter) {
+    if (strlen(message->name) >= ECS_NAME_BYTES_MAX) {
+        base_report(reporter, NULL, 0, "the name of message %s is longer than %u bytes",
+                    message->name, ECS_NAME_BYTES_MAX - 1);
+        return NET_ERR_SCHEMA;
+    }
+    if (has_item(schema, "message", message->name)) {
+        base_report(reporter, NULL, 0, "two messages are called %s", message->name);
+        return NET_ERR_SCHEMA;
+    }
+    if (!proto_is_flat(message->descriptor)) {
+        base_report(reporter, NULL, 0,
+                    "message %s contains itself or is nested deeper than %u: flatten it",
+                    message->name, PROTO_DEPTH_MAX);
+        return NET_ERR_SCHEMA;
+    }
+    base_hasher hasher;
+    base_hasher_init(&hasher, 0);
+    hash_text(&hasher, message->name);
+    hash_u64(&hasher, position);
+    hash_u64(&hasher, (uint64_t)message->kind);
+    hash_u64(&hasher, message->kind != NET_MESSAGE_INPUT && message->is_reliable);
+    hash_u64(&hasher, proto_descriptor_hash(message->descriptor));
+    return add_item(schema, "message", message->name, &hasher) ? NET_OK : NET_ERR_MEMORY;
+}
+
+static int compare_items(const void* a, const void* b) {
+    return strcmp(((const net_schema_item*)a)->name, ((const net_schema_item*)b)->name);
+}
+
+static void finish(net_schema* schema) {
+    if (schema->item_count > 0)
+        qsort(schema->items, schema->item_count, sizeof *schema->items, compare_items);
+    base_hasher hasher;
+    base_hasher_init(&hasher, 0);
+    for (uint32_t i = 0; i < schema->item_count; i++) {
+        hash_text(&hasher, schema->items[i].name);
+        hash_u64(&hasher, schema->items[i].hash);
+    }
+    schema->hash = base_hasher_end(&hasher);
+}
+
+static net_result fill(net_schema* schema, ecs_world* world, const net_message* messages,
+                       uint32_t message_count, const base_reporter* reporter) {
+    net_result result = net_rows_create(schema->allocator, world, reporter, &schema->rows);
+    if (result != NET_OK) return result;
+    for (uint32_t n = 0; n < net_rows_number_count(schema->rows); n++)
+        if (!add_template(schema, world, net_rows_by_number(schema->rows, n)))
+            return NET_ERR_MEMORY;
+    for (uint32_t m = 0; m < message_count; m++) {
+        result = add_message(schema, &messages[m], m, reporter);
+        if (result != NET_OK) return result;
+    }
+    finish(schema);
+    return NET_OK;
+}
+
+net_result net_schema_create(const base_allocator* allocator, ecs_world* world,
+                             const net_message* messages, uint32_t message_count,
+                             const base_reporter* reporter, net_schema** schema) {
+    BASE_ASSERT(world && schema && (messages || message_count == 0));
+    *schema = NULL;
+    net_schema* made = base_allocate_zero(allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    made->allocator = allocator;
+    net_result result = fill(made, world, messages, message_count, reporter);
+    if (result != NET_OK) {
+        net_schema_destroy(made);
+        return result;
+    }
+    *schema = made;
+    return NET_OK;
+}
+
+void net_schema_destroy(net_schema* schema) {
+    if (!schema) return;
+    if (schema->rows) net_rows_destroy(schema->rows);
+    base_release(schema->allocator, schema->items, schema->item_capacity * sizeof *schema->items);
+    base_release(schema->allocator, schema, sizeof *schema);
+}
+
+net_result net_schema_set_tables(net_schema* schema, const proto_tables* tables) {
+    net_rows_set_tables(schema->rows, tables);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < schema->item_count; i++)
+        if (strcmp(schema->items[i].name, "tables rows") != 0)
+            schema->items[kept++] = schema->items[i];
+    schema->item_count = kept;
+    if (tables) {
+        base_hasher hasher;
+        base_hasher_init(&hasher, 0);
+        hash_u64(&hasher, proto_tables_hash(tables));
+        if (!add_item(schema, "tables", "rows", &hasher)) return NET_ERR_MEMORY;
+    }
+    finish(schema);
+    return NET_OK;
+}
+
+uint64_t net_schema_hash(const net_schema* schema) {
+    return schema->hash;
+}
+
+const net_schema_item* net_schema_items(const net_schema* schema, uint32_t* count) {
+    *count = schema->item_count;
+    return schema->items;
+}
+
+net_rows* net_schema_rows(const net_schema* schema) {
+    return schema->rows;
+}
+
+// A stranger's name goes into texts that people read on terminals.
+static void copy_printable(char* target, size_t target_bytes, const char* source) {
+    (void)base_text_copy(target, target_bytes, source);
+    for (char* at = target; *at; at++)
+        if ((unsigned char)*at < 0x20 || (unsigned char)*at >= 0x7f) *at = '?';
+}
+
+bool net_schema_difference(const net_schema* server, const net_schema_item* client_items,
+                           uint32_t client_item_count, char* text, size_t text_bytes) {
+    uint32_t s = 0, c = 0;
+    while (s < server->item_count || c < client_item_count) {
+        int order = s == server->item_count  ? 1
+                    : c == client_item_count ? -1
+                                             : strcmp(server->items[s].name, client_items[c].name);
+        if (order == 0 && server->items[s].hash == client_items[c].hash) {
+            s++, c++;
+            continue;
+        }
+        char name[sizeof server->items->name];
+        copy_printable(name, sizeof name,
+                       order <= 0 ? server->items[s].name : client_items[c].name);
+        (void)base_text_format(text, text_bytes, "%s %s", name,
+                               order == 0  ? "differs"
+                               : order < 0 ? "is missing on the client"
+                                           : "is missing on the server");
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+/// Private to net: what else the schema holds.
+#pragma once
+
+#include "net/schema.h"
+
+#include "state/rows.h"
+
+/// The table of replicated templates that the schema was computed from; it lives as long as the schema.
+/// Compositions are added to it on first use, which changes neither numbers nor hashes.
+net_rows* net_schema_rows(const net_schema* schema);
+/// Code rows by these tables (borrowed; NULL: the built-in ones), in the schema's rows, and say so in an item and in
+/// the hash. Before anything was coded. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_schema_set_tables(net_schema* schema, const proto_tables* tables);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// ENet decodes safely but believes much. What our own sender never writes is refused before ENet
+// sees it, which takes whole classes of attack away:
+//
+//   compressed datagrams                     a decompressor is an attack surface and an amplifier
+//   acknowledged command without a sent time leaves a peer acknowledging its disconnect forever
+//   sequenced unreliable, its fragments      never used; 1.3.17 loses count of what they hold
+//   commands without payload                 memory that no limit counts
+//   more than 32 commands                    ENet never packs more; pings are answered one by one
+//   reliable commands far ahead              every insertion walks the list of those before it
+//   large or many fragments                  the receiver allocates what the first one claims
+//   a connect with company                   a stranger says one thing at a time
+//
+// The format is ENet 1.3's; numbers are big-endian. Datagram: u16 {sent time 15, compressed 14,
+// session 13..12, peer 11..0}, u16 time if flagged, commands. Command: u8 {acknowledge 7,
+// unsequenced 6, number 3..0}, u8 channel, u16 sequence, then by number.
+#include "transport/datagram_filter.h"
+
+#include "net/limits.h"
+#include "net/transport.h"
+
+#include <string.h>
+
+enum {
+    HAS_SENT_TIME = 0x8000,
+    IS_COMPRESSED = 0x4000,
+    WANTS_ACKNOWLEDGE = 0x80,
+    COMMANDS_MAX = 32,  // ENET_PROTOCOL_MAXIMUM_PACKET_COMMANDS of any sender
+    FRAGMENTS_MAX = 32, // NET_CONTROL_BYTES_MAX needs 15
+    AHEAD_MAX = 256,    // reliable commands
+    THROTTLE_INTERVAL_MS = 5000,
+    THROTTLE_SCALE = 32,
+    CONNECT_ID_AT = 40, // in CONNECT and VERIFY_CONNECT
+};
+
+typedef enum command_number {
+    ACKNOWLEDGE = 1,
+    CONNECT,
+    VERIFY_CONNECT,
+    DISCONNECT,
+    PING,
+    SEND_RELIABLE,
+    SEND_UNRELIABLE,
+    SEND_FRAGMENT,
+    SEND_UNSEQUENCED,
+    BANDWIDTH_LIMIT,
+    THROTTLE_CONFIGURE,
+    SEND_UNRELIABLE_FRAGMENT,
+    COMMAND_COUNT,
+} command_number;
+
+static const uint8_t command_bytes[COMMAND_COUNT] = {
+    [ACKNOWLEDGE] = 8,
+    [CONNECT] = 48,
+    [VERIFY_CONNECT] = 44,
+    [DISCONNECT] = 8,
+    [PING] = 4,
+    [SEND_RELIABLE] = 6,
+    [SEND_FRAGMENT] = 24,
+    [SEND_UNSEQUENCED] = 8,
+    [BANDWIDTH_LIMIT] = 12,
+    [THROTTLE_CONFIGURE] = 16, // the others: 0, refused
+};
+
+static uint16_t read_u16(const uint8_t* bytes) {
+    return (uint16_t)(bytes[0] << 8 | bytes[1]);
+}
+
+static uint32_t read_u32(const uint8_t* bytes) {
+    return (uint32_t)read_u16(bytes) << 16 | read_u16(bytes + 2);
+}
+
+static void write_u32(uint8_t* bytes, uint32_t value) {
+    for (int i = 0; i < 4; i++)
+        bytes[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+uint32_t net_filter_peer(const uint8_t* bytes, size_t size) {
+    return size < 2 ? NET_FILTER_NO_PEER : read_u16(bytes) & 0xFFFu;
+}
+
+static bool is_far_ahead(uint16_t sequence, const net_filter_context* context) {
+    return (int16_t)(sequence - context->reliable_sequence) > AHEAD_MAX;
+}
+
+static bool is_fragment_sound(const uint8_t* command, const net_filter_context* context) {
+    uint16_t start = read_u16(command + 4);
+    uint32_t count = read_u32(command + 8), number = read_u32(command + 12);
+    uint32_t total = read_u32(command + 16), offset = read_u32(command + 20);
+    return !is_far_ahead(start, context) && count >= 1 && count <= FRAGMENTS_MAX &&
+           number < count && total <= NET_CONTROL_BYTES_MAX && offset < total &&
+           read_u16(command + 6) <= total - offset;
+}
+
+// Bytes of payload behind the command; SIZE_MAX when the command is not one of ours.
+static size_t payload_size(const uint8_t* command, const net_filter_context* context) {
+    bool is_acknowledged = command[0] & WANTS_ACKNOWLEDGE;
+    uint8_t channel = command[1];
+    size_t size = 0;
+    switch (command[0] & 0x0F) {
+    case SEND_RELIABLE:
+        size = read_u16(command + 4);
+        if (channel != NET_CHANNEL_CONTROL || !is_acknowledged || size == 0) return SIZE_MAX;
+        return is_far_ahead(read_u16(command + 2), context) ? SIZE_MAX : size;
+    case SEND_FRAGMENT:
+        size = read_u16(command + 6);
+        if (channel != NET_CHANNEL_CONTROL || !is_acknowledged || size == 0) return SIZE_MAX;
+        if (is_far_ahead(read_u16(command + 2), context)) return SIZE_MAX;
+        return is_fragment_sound(command, context) ? size : SIZE_MAX;
+    case SEND_UNSEQUENCED:
+        size = read_u16(command + 6);
+        if (channel != NET_CHANNEL_REALTIME || is_acknowledged) return SIZE_MAX;
+        return size == 0 || size > NET_STATE_BYTES_MAX ? SIZE_MAX : size;
+    case ACKNOWLEDGE:
+        return is_acknowledged ? SIZE_MAX : 0;
+    default:
+        return 0;
+    }
+}
+
+// The other side proposes, we decide.
+static void overwrite_parameters(uint8_t* command) {
+    switch (command[0] & 0x0F) {
+    case CONNECT:
+    case VERIFY_CONNECT:
+        write_u32(command + 8, NET_MTU_BYTES);
+        write_u32(command + 20, 0); // incoming and outgoing bandwidth: unlimited
+        write_u32(command + 24, 0);
+        break;
+    case BANDWIDTH_LIMIT:
+        write_u32(command + 4, 0);
+        write_u32(command + 8, 0);
+        break;
+    case THROTTLE_CONFIGURE:
+        write_u32(command + 4, THROTTLE_INTERVAL_MS);
+        write_u32(command + 8, THROTTLE_SCALE);
+        write_u32(command + 12, 0);
+        break;
+    default:
+        break;
+    }
+}
+
+bool net_filter_judge(uint8_t* bytes, size_t size, const net_filter_context* context) {
+    if (size < 2 || size > NET_DATAGRAM_BYTES_MAX) return false;
+    uint16_t head = read_u16(bytes);
+    if (head & IS_COMPRESSED) return false;
+    bool is_timed = head & HAS_SENT_TIME, is_stranger = (head & 0xFFF) == NET_FILTER_NO_PEER;
+    size_t at = is_timed ? 4 : 2;
+    if (size <= at) return false;
+    if (is_stranger && (!context->is_server || size != 4u + command_bytes[CONNECT])) return false;
+    for (uint32_t count = 0; at < size; count++) {
+        if (count == COMMANDS_MAX || size - at < 4) return false;
+        uint8_t* command = bytes + at;
+        uint8_t number = command[0] & 0x0F;
+        if (number >= COMMAND_COUNT || command_bytes[number] == 0) return false;
+        if (size - at < command_bytes[number]) return false;
+        if (is_stranger != (number == CONNECT)) return false;
+        if (command[0] & WANTS_ACKNOWLEDGE && !is_timed) return false;
+        size_t payload = payload_size(command, context);
+        if (payload > size - at - command_bytes[number]) return false;
+        overwrite_parameters(command);
+        at += command_bytes[number] + payload;
+    }
+    return true;
+}
+
+bool net_filter_connect_id(const uint8_t* bytes, size_t size, const net_filter_context* context,
+                           uint32_t* connect_id) {
+    if (size < 2) return false;
+    size_t at = read_u16(bytes) & HAS_SENT_TIME ? 4 : 2;
+    while (at + 4 <= size) {
+        uint8_t number = bytes[at] & 0x0F;
+        if (number >= COMMAND_COUNT || command_bytes[number] == 0) return false;
+        if (size - at < command_bytes[number]) return false;
+        if (number == CONNECT || number == VERIFY_CONNECT) {
+            memcpy(connect_id, bytes + at + CONNECT_ID_AT, sizeof *connect_id); // ENet's own order
+            return true;
+        }
+        size_t payload = payload_size(bytes + at, context);
+        if (payload > size - at - command_bytes[number]) return false;
+        at += command_bytes[number] + payload;
+    }
+    return false;
+}

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: MIT
+// Real sockets by ENet 1.3.17, and everything that has to be set, clamped, watched or refused so
+// that it is good for a server that strangers can reach. net/README.md lists the traps and where
+// each of them is tested.
+//
+// Layers below: net/socket (when the program links it) judges sizes and turns errors into loss;
+// datagram_filter.c judges contents, from ENet's intercept hook. Here: limits of memory, time-outs,
+// connections as ids with generations.
+//
+// One pass of service() looks after every peer: mtu, resend times, leaked accounts, and the watchdog
+// that resets a peer that is neither free nor connected for too long. next() then steps ENet itself;
+// it hands out one event at a time, and its packet lives until next() or service() is called again.
+//
+// Why resend times are clamped: ENet doubles the wait of a command at every loss without an upper
+// bound and gives up on the connection after some losses of the same one; with 20 % loss that ends
+// healthy sessions. With a wait of at most RTT + 2 variances + 20 ms (1 s at most) and limits of a
+// minute, only a dead path ends one.
+//
+// One connection per address and port. ENet keeps an old one beside a new one until it times out, and
+// a client has a single peer, for which it takes what the old one sends: an answer to an attempt that
+// was given up ends the present one, which leaves a further answer on its way, and so on. Hence a
+// server lets go of the old connection when the new one knocks, and a client that connects believes
+// nobody who does not name its attempt.
+//
+// Invariants: slots[i] describes host->peers[i]; a slot that is not SLOT_FREE has an id that the
+// user may hold. queued_bytes is exact: every packet subtracts itself when ENet frees it.
+#include "net/transport.h"
+
+#include "transport/address.h"
+#include "transport/datagram_filter.h"
+#include "transport/transport_enet.h"
+
+#include "net/socket.h"
+
+#include "base/assert.h"
+
+#include <enet/enet.h>
+
+#include <errno.h>
+
+// Defined only in programs that link the socket layer.
+#pragma weak net_socket_is_installed
+#pragma weak net_socket_get_stats
+#pragma weak net_socket_pump
+
+#define NEVER_US UINT64_MAX
+#define STUCK_US_MAX UINT64_C(5000000)
+
+enum {
+    CHANNELS = 2,
+    SLOT_BITS = 12,
+    GENERATION_MASK = 0xFFFFF,
+    QUEUED_BYTES_MAX = 256 * 1024,
+    WAITING_BYTES_MAX = 64 * 1024,
+    SOCKET_BYTES = 4 * 1024 * 1024,
+    PASSES_MAX = 64, // of at most 256 datagrams each, per service
+    RESEND_SLACK_MS = 20,
+    RESEND_MS_MAX = 1000,
+    THROTTLE_INTERVAL_MS = 5000,
+    TIMEOUT_LIMIT = 20000, // larger ones overflow 32 bits in ENet
+    TIMEOUT_MS_MIN = 15000,
+    TIMEOUT_MS_MAX = 60000,
+    ATTEMPTS_REMEMBERED = 64,
+};
+
+typedef enum slot_state { SLOT_FREE, SLOT_CONNECTING, SLOT_CONNECTED, SLOT_LEAVING } slot_state;
+
+typedef struct slot {
+    slot_state state;
+    uint32_t generation;
+    bool is_lost;        // reset by us: the user has yet to be told
+    uint32_t connect_id; // of the connection that stuck_us is about
+    uint64_t stuck_us;   // since when it is neither free nor connected
+    size_t queued_bytes; // of packets that ENet holds
+} slot;
+
+typedef struct enet_transport {
+    net_transport base;
+    const base_allocator* allocator;
+    ENetHost* host;
+    bool is_server;
+    uint32_t slot_count;
+    uint32_t lost_count; // slots with is_lost
+    uint32_t passes_left;
+    slot* slots;
+    ENetPacket* borrowed;
+    net_transport_stats stats;
+} enet_transport;
+
+static enet_transport* transport_of(net_transport* transport) {
+    return (enet_transport*)transport;
+}
+
+static uint32_t index_of(const enet_transport* owner, const ENetPeer* peer) {
+    return (uint32_t)(peer - owner->host->peers);
+}
+
+static net_peer peer_id(const enet_transport* owner, uint32_t index) {
+    return owner->slots[index].generation << SLOT_BITS | index;
+}
+
+static void slot_take(enet_transport* owner, slot* taken, slot_state state) {
+    if (taken->is_lost) owner->lost_count--; // nobody waits for the end of an older one
+    taken->is_lost = false;
+    taken->state = state;
+    taken->generation = (taken->generation + 1) & GENERATION_MASK;
+    if (taken->generation == 0) taken->generation = 1;
+}
+
+static slot* slot_find(const enet_transport* owner, net_peer peer, uint32_t* index) {
+    *index = peer & ((1u << SLOT_BITS) - 1);
+    if (peer == 0 || *index >= owner->slot_count) return NULL;
+    slot* found = &owner->slots[*index];
+    return found->state != SLOT_FREE && found->generation == peer >> SLOT_BITS ? found : NULL;
+}
+
+static void take_back(enet_transport* owner) {
+    if (owner->borrowed) enet_packet_destroy(owner->borrowed);
+    owner->borrowed = NULL;
+}
+
+// ---- looking after peers
+
+static void clamp_resends(ENetPeer* peer) {
+    if (enet_list_empty(&peer->sentReliableCommands)) return;
+    enet_uint32 wait_ms = peer->roundTripTime + 2 * peer->roundTripTimeVariance + RESEND_SLACK_MS;
+    if (wait_ms > RESEND_MS_MAX) wait_ms = RESEND_MS_MAX;
+    bool is_first = true;
+    for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
+         at != enet_list_end(&peer->sentReliableCommands); at = enet_list_next(at)) {
+        ENetOutgoingCommand* command = (ENetOutgoingCommand*)(void*)at;
+        if (command->roundTripTimeout > wait_ms) command->roundTripTimeout = wait_ms;
+        enet_uint32 due = command->sentTime + command->roundTripTimeout;
+        if (is_first || (int32_t)(due - peer->nextTimeout) < 0) peer->nextTimeout = due;
+        is_first = false;
+    }
+}
+
+// 1.3.17 never gives back what dropped messages were counted with; when nothing waits the true
+// account is zero.
+static void repair_waiting_data(ENetPeer* peer) {
+    if (peer->totalWaitingData == 0 || !enet_list_empty(&peer->dispatchedCommands)) return;
+    for (size_t i = 0; i < peer->channelCount; i++) {
+        ENetChannel* channel = &peer->channels[i];
+        if (!enet_list_empty(&channel->incomingReliableCommands) ||
+            !enet_list_empty(&channel->incomingUnreliableCommands))
+            return;
+    }
+    peer->totalWaitingData = 0;
+}
+
+static void lose(enet_transport* owner, slot* lost) {
+    if (lost->state == SLOT_FREE || lost->is_lost) return;
+    lost->is_lost = true;
+    owner->lost_count++;
+}
+
+static bool is_stuck(slot* watched, const ENetPeer* peer, uint64_t now_us) {
+    if (peer->state == ENET_PEER_STATE_CONNECTED || peer->state == ENET_PEER_STATE_DISCONNECTED) {
+        watched->stuck_us = NEVER_US;
+        return false;
+    }
+    if (watched->stuck_us == NEVER_US || watched->connect_id != peer->connectID) {
+        watched->connect_id = peer->connectID;
+        watched->stuck_us = now_us;
+    }
+    return now_us >= watched->stuck_us && now_us - watched->stuck_us >= STUCK_US_MAX;
+}
+
+static void look_after(enet_transport* owner, uint64_t now_us) {
+    for (uint32_t i = 0; i < owner->slot_count; i++) {
+        ENetPeer* peer = &owner->host->peers[i];
+        slot* watched = &owner->slots[i];
+        if (is_stuck(watched, peer, now_us)) {
+            enet_peer_reset(peer);
+            owner->stats.peers_reset++;
+            watched->stuck_us = NEVER_US;
+            lose(owner, watched);
+        }
+        if (peer->state == ENET_PEER_STATE_DISCONNECTED) {
+            lose(owner, watched);
+            continue;
+        }
+        if (peer->mtu > NET_MTU_BYTES) peer->mtu = NET_MTU_BYTES;
+        clamp_resends(peer);
+        repair_waiting_data(peer);
+    }
+}
+
+// ENet's totals have 32 bits.
+static void collect_totals(enet_transport* owner) {
+    ENetHost* host = owner->host;
+    owner->stats.sent_bytes += host->totalSentData;
+    owner->stats.recv_bytes += host->totalReceivedData;
+    owner->stats.sent_datagrams += host->totalSentPackets;
+    owner->stats.recv_datagrams += host->totalReceivedPackets;
+    host->totalSentData = host->totalReceivedData = 0;
+    host->totalSentPackets = host->totalReceivedPackets = 0;
+}
+
+static void enet_transport_service(net_transport* transport, uint64_t now_us) {
+    enet_transport* owner = transport_of(transport);
+    take_back(owner);
+    if (net_socket_pump) net_socket_pump();
+    collect_totals(owner);
+    look_after(owner, now_us);
+    owner->passes_left = PASSES_MAX;
+}
+
+// ---- events
+
+// Somebody knocks. @return false when it is an attempt that its author has given up since: ENet 1.3.17
+// numbers the attempts of a client one after the other.
+static bool replace_connection(enet_transport* owner, uint32_t connect_id) {
+    const ENetAddress* from = &owner->host->receivedAddress;
+    for (uint32_t i = 0; i < owner->slot_count; i++) {
+        ENetPeer* peer = &owner->host->peers[i];
+        // Those that end have an event under way, with a reason.
+        if (peer->state == ENET_PEER_STATE_DISCONNECTED || peer->state == ENET_PEER_STATE_ZOMBIE ||
+            peer->state == ENET_PEER_STATE_ACKNOWLEDGING_DISCONNECT)
+            continue;
+        if (peer->address.host != from->host || peer->address.port != from->port) continue;
+        enet_uint32 newer = peer->connectID - connect_id;
+        if (newer == 0) continue; // the same once more
+        if (newer <= ATTEMPTS_REMEMBERED) return false;
+        enet_peer_reset(peer);
+        lose(owner, &owner->slots[i]);
+    }
+    return true;
+}
+
+// Of this connection or attempt, not of an older one.
+static bool is_current(enet_transport* owner, uint32_t id, const net_filter_context* context) {
+    const ENetHost* host = owner->host;
+    bool is_knock = owner->is_server && id == NET_FILTER_NO_PEER;
+    bool is_answer = !owner->is_server && id < owner->slot_count &&
+                     host->peers[id].state == ENET_PEER_STATE_CONNECTING;
+    if (!is_knock && !is_answer) return true;
+    uint32_t connect_id = 0;
+    if (!net_filter_connect_id(host->receivedData, host->receivedDataLength, context, &connect_id))
+        return false;
+    return is_knock ? replace_connection(owner, connect_id)
+                    : connect_id == host->peers[id].connectID;
+}
+
+// ENet calls it for every datagram; 1: taken out, 0: go on. The host finds its transport through
+// the first peer: ENet has no context argument.
+static int intercept(ENetHost* host, ENetEvent* event) {
+    (void)event;
+    enet_transport* owner = host->peers[0].data;
+    net_filter_context context = {.is_server = owner->is_server};
+    uint32_t id = net_filter_peer(host->receivedData, host->receivedDataLength);
+    if (id < owner->slot_count && host->peers[id].channelCount > NET_CHANNEL_CONTROL)
+        context.reliable_sequence =
+            host->peers[id].channels[NET_CHANNEL_CONTROL].incomingReliableSequenceNumber;
+    if (!net_filter_judge(host->receivedData, host->receivedDataLength, &context)) {
+        owner->stats.dropped_malformed++;
+        return 1;
+    }
+    if (is_current(owner, id, &context)) return 0;
+    owner->stats.dropped_stale++;
+    return 1;
+}
+
+static bool take_lost(enet_transport* owner, net_transport_event* event) {
+    for (uint32_t i = 0; owner->lost_count > 0 && i < owner->slot_count; i++) {
+        slot* lost = &owner->slots[i];
+        if (!lost->is_lost) continue;
+        *event =
+            (net_transport_event){.kind = NET_TRANSPORT_DISCONNECTED, .peer = peer_id(owner, i)};
+        lost->is_lost = false;
+        lost->state = SLOT_FREE;
+        owner->lost_count--;
+        return true;
+    }
+    return false;
+}
+
+static bool take_connect(enet_transport* owner, ENetPeer* peer, net_transport_event* event) {
+    uint32_t index = index_of(owner, peer);
+    slot* taken = &owner->slots[index];
+    if (peer->channelCount != CHANNELS) {
+        enet_peer_reset(peer);
+        lose(owner, taken);
+        return false;
+    }
+    if (taken->state == SLOT_CONNECTING)
+        taken->state = SLOT_CONNECTED;
+    else
+        slot_take(owner, taken, SLOT_CONNECTED);
+    peer->mtu = NET_MTU_BYTES;
+    enet_peer_timeout(peer, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
+    enet_peer_throttle_configure(peer, THROTTLE_INTERVAL_MS, ENET_PEER_PACKET_THROTTLE_SCALE, 0);
+    *event = (net_transport_event){.kind = NET_TRANSPORT_CONNECTED, .peer = peer_id(owner, index)};
+    return true;
+}
+
+static bool take_disconnect(enet_transport* owner, const ENetEvent* from,
+                            net_transport_event* event) {
+    uint32_t index = index_of(owner, from->peer);
+    slot* left = &owner->slots[index];
+    if (left->state == SLOT_FREE) return false;
+    *event = (net_transport_event){.kind = NET_TRANSPORT_DISCONNECTED,
+                                   .peer = peer_id(owner, index),
+                                   .reason = left->state == SLOT_LEAVING ? 0 : from->data};
+    left->state = SLOT_FREE;
+    if (left->is_lost) owner->lost_count--;
+    left->is_lost = false;
+    return true;
+}
+
+static bool take_packet(enet_transport* owner, const ENetEvent* from, net_transport_event* event) {
+    uint32_t index = index_of(owner, from->peer);
+    owner->borrowed = from->packet;
+    if (owner->slots[index].state != SLOT_CONNECTED) {
+        take_back(owner);
+        return false;
+    }
+    if (from->channelID == NET_CHANNEL_CONTROL)
+        owner->stats.recv_reliable_bytes += from->packet->dataLength;
+    *event = (net_transport_event){.kind = NET_TRANSPORT_RECEIVED,
+                                   .peer = peer_id(owner, index),
+                                   .channel = (net_channel)from->channelID,
+                                   .bytes = from->packet->data,
+                                   .size = from->packet->dataLength};
+    return true;
+}
+
+// One step of ENet. @return 1 with an event of its, 0 when it has nothing more, within bounds, or when
+// a connection was replaced: that it is lost is told before ENet can speak of the new one.
+static int step(enet_transport* owner, ENetEvent* event) {
+    while (owner->passes_left > 0 && owner->lost_count == 0) {
+        enet_uint32 before = owner->host->totalReceivedPackets;
+        int result = enet_host_service(owner->host, event, 0);
+        if (result > 0) return 1;
+        owner->passes_left--;
+        if (result < 0)
+            owner->stats.service_errors++;
+        else if (owner->host->totalReceivedPackets == before)
+            return 0;
+    }
+    return 0;
+}
+
+static bool enet_transport_next(net_transport* transport, net_transport_event* event) {
+    enet_transport* owner = transport_of(transport);
+    take_back(owner);
+    ENetEvent from;
+    for (;;) {
+        if (owner->lost_count > 0 && take_lost(owner, event)) return true;
+        if (step(owner, &from) == 0) {
+            if (owner->lost_count == 0) return false;
+            continue;
+        }
+        bool is_event = false;
+        if (from.type == ENET_EVENT_TYPE_CONNECT)
+            is_event = take_connect(owner, from.peer, event);
+        else if (from.type == ENET_EVENT_TYPE_DISCONNECT)
+            is_event = take_disconnect(owner, &from, event);
+        else if (from.type == ENET_EVENT_TYPE_RECEIVE)
+            is_event = take_packet(owner, &from, event);
+        if (is_event) return true;
+    }
+}
+
+// ---- sending
+
+static void ENET_CALLBACK packet_is_free(ENetPacket* packet) {
+    slot* sender = packet->userData;
+    sender->queued_bytes -= packet->dataLength;
+}
+
+static net_result send_packet(enet_transport* owner, uint32_t index, net_channel channel,
+                              const void* bytes, size_t size) {
+    slot* from = &owner->slots[index];
+    size_t size_max = channel == NET_CHANNEL_CONTROL ? NET_CONTROL_BYTES_MAX : NET_STATE_BYTES_MAX;
+    if (size == 0 || size > size_max) return NET_ERR_FULL;
+    if (from->queued_bytes + size > QUEUED_BYTES_MAX) return NET_ERR_FULL;
+    enet_uint32 flags =
+        channel == NET_CHANNEL_CONTROL ? ENET_PACKET_FLAG_RELIABLE : ENET_PACKET_FLAG_UNSEQUENCED;
+    ENetPacket* packet = enet_packet_create(bytes, size, flags);
+    if (!packet) return NET_ERR_FULL;
+    packet->userData = from;
+    packet->freeCallback = packet_is_free;
+    from->queued_bytes += size;
+    if (enet_peer_send(&owner->host->peers[index], (enet_uint8)channel, packet) == 0) return NET_OK;
+    enet_packet_destroy(packet); // still ours
+    return NET_ERR_FULL;
+}
+
+static net_result enet_transport_send(net_transport* transport, net_peer peer, net_channel channel,
+                                      const void* bytes, size_t size) {
+    enet_transport* owner = transport_of(transport);
+    uint32_t index = 0;
+    const slot* from = slot_find(owner, peer, &index);
+    net_result result = NET_ERR_CLOSED;
+    if (from && from->state == SLOT_CONNECTED &&
+        owner->host->peers[index].state == ENET_PEER_STATE_CONNECTED) {
+        result = send_packet(owner, index, channel, bytes, size);
+        if (result != NET_OK) owner->stats.send_refused++;
+    }
+    return result;
+}
+
+static void enet_transport_flush(net_transport* transport) {
+    enet_transport* owner = transport_of(transport);
+    enet_host_flush(owner->host);
+}
+
+// ---- connections
+
+static net_result enet_transport_connect(net_transport* transport, const char* address,
+                                         net_peer* peer) {
+    enet_transport* owner = transport_of(transport);
+    *peer = 0;
+    net_address to;
+    if (owner->is_server) return NET_ERR_FULL;
+    if (net_address_parse(address, &to) != NET_OK || to.port == 0) return NET_ERR_ADDRESS;
+    ENetAddress where = {.host = to.host, .port = to.port};
+    ENetPeer* begun = enet_host_connect(owner->host, &where, CHANNELS, 0);
+    if (!begun) return NET_ERR_FULL;
+    uint32_t index = index_of(owner, begun);
+    slot* taken = &owner->slots[index];
+    slot_take(owner, taken, SLOT_CONNECTING);
+    enet_peer_timeout(begun, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
+    *peer = peer_id(owner, index);
+    return NET_OK;
+}
+
+static void enet_transport_disconnect(net_transport* transport, net_peer peer, uint32_t reason,
+                                      bool now) {
+    enet_transport* owner = transport_of(transport);
+    uint32_t index = 0;
+    slot* left = slot_find(owner, peer, &index);
+    if (!left) return;
+    ENetPeer* to = &owner->host->peers[index];
+    if (!now && left->state == SLOT_LEAVING) return;
+    if (!now && left->state == SLOT_CONNECTED && to->state == ENET_PEER_STATE_CONNECTED) {
+        left->state = SLOT_LEAVING;
+        enet_peer_disconnect_later(to, reason);
+        return;
+    }
+    enet_peer_disconnect_now(to, reason);
+    if (left->is_lost) owner->lost_count--;
+    left->is_lost = false;
+    left->state = SLOT_FREE;
+}
+
+// ---- the whole
+
+static void enet_transport_stats(const net_transport* transport, net_transport_stats* stats) {
+    const enet_transport* owner = (const enet_transport*)transport;
+    *stats = owner->stats;
+    if (net_socket_get_stats) {
+        net_socket_stats below;
+        net_socket_get_stats(owner->host->socket, &below);
+        stats->sent_bytes = below.sent_bytes;
+        stats->recv_bytes = below.recv_bytes;
+        stats->sent_datagrams = below.sent_datagrams;
+        stats->recv_datagrams = below.recv_datagrams;
+        stats->sim_dropped = below.sim_dropped;
+        stats->dropped_empty = below.dropped_empty;
+        stats->dropped_oversized = below.dropped_oversized;
+        stats->socket_errors = below.socket_errors;
+        return;
+    }
+    stats->sent_bytes += owner->host->totalSentData;
+    stats->recv_bytes += owner->host->totalReceivedData;
+    stats->sent_datagrams += owner->host->totalSentPackets;
+    stats->recv_datagrams += owner->host->totalReceivedPackets;
+}
+
+static uint32_t enet_transport_sockets(const net_transport* transport, int* descriptors,
+                                       uint32_t capacity) {
+    const enet_transport* owner = (const enet_transport*)transport;
+    if (capacity == 0 || owner->host->socket >= NET_SOCKET_VIRTUAL_FIRST) return 0;
+    descriptors[0] = owner->host->socket;
+    return 1;
+}
+
+// The host goes first: its packets still count themselves out of the slots.
+static void enet_transport_destroy(net_transport* transport) {
+    enet_transport* owner = transport_of(transport);
+    take_back(owner);
+    if (owner->host) enet_host_destroy(owner->host);
+    base_release(owner->allocator, owner->slots, owner->slot_count * sizeof *owner->slots);
+    base_release(owner->allocator, owner, sizeof *owner);
+}
+
+static const net_transport_ops enet_ops = {
+    .service = enet_transport_service,
+    .next = enet_transport_next,
+    .send = enet_transport_send,
+    .connect = enet_transport_connect,
+    .disconnect = enet_transport_disconnect,
+    .flush = enet_transport_flush,
+    .stats = enet_transport_stats,
+    .sockets = enet_transport_sockets,
+    .destroy = enet_transport_destroy,
+};
+
+static void host_init(enet_transport* owner, uint32_t peers_per_address_max) {
+    ENetHost* host = owner->host;
+    bool is_ours = net_socket_is_installed != NULL;
+    // ENet mixes the host's address in: other datagrams in every run of the same seed.
+    if (is_ours) host->randomSeed = enet_host_random_seed();
+    host->mtu = NET_MTU_BYTES; // what a reset peer starts with; the others have copies already
+    for (uint32_t i = 0; i < owner->slot_count; i++)
+        host->peers[i].mtu = NET_MTU_BYTES;
+    host->peers[0].data = owner;
+    host->maximumPacketSize = NET_CONTROL_BYTES_MAX;
+    host->maximumWaitingData = WAITING_BYTES_MAX;
+    if (peers_per_address_max > 0) host->duplicatePeers = peers_per_address_max;
+    host->intercept = intercept;
+    (void)enet_socket_set_option(host->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);
+    (void)enet_socket_set_option(host->socket, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
+}
+
+static net_result host_create(enet_transport* owner, const net_enet_config* config) {
+    net_address at = {0, 0};
+    if (config->listen) {
+        if (net_address_parse(config->listen, &at) != NET_OK) return NET_ERR_ADDRESS;
+        if (!config->is_insecure_allowed && !net_address_is_loopback(at)) return NET_ERR_REFUSED;
+    }
+    if (enet_initialize() != 0) return NET_ERR_SOCKET;
+    if (net_socket_is_installed && !net_socket_is_installed()) return NET_ERR_SOCKET;
+    ENetAddress address = {.host = at.host, .port = at.port};
+    errno = 0;
+    owner->host =
+        enet_host_create(config->listen ? &address : NULL, owner->slot_count, CHANNELS, 0, 0);
+    if (owner->host) {
+        host_init(owner, config->peers_per_address_max);
+        return NET_OK;
+    }
+    if (errno == ENOMEM) return NET_ERR_MEMORY;
+    return config->listen ? NET_ERR_BIND : NET_ERR_SOCKET;
+}
+
+net_result net_transport_enet_create(const net_enet_config* config, net_transport** transport) {
+    BASE_ASSERT(config && transport);
+    if (config->peers_max == 0 || config->peers_max > NET_CLIENTS_MAX) return NET_ERR_FULL;
+    enet_transport* made = base_allocate_zero(config->allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    made->base.ops = &enet_ops;
+    made->allocator = config->allocator;
+    made->is_server = config->listen != NULL;
+    made->slot_count = config->peers_max;
+    made->slots = base_allocate_zero(config->allocator, made->slot_count * sizeof *made->slots);
+    net_result result = made->slots ? host_create(made, config) : NET_ERR_MEMORY;
+    if (result != NET_OK) {
+        enet_transport_destroy(&made->base);
+        return result;
+    }
+    for (uint32_t i = 0; i < made->slot_count; i++)
+        made->slots[i].stuck_us = NEVER_US;
+    *transport = &made->base;
+    return NET_OK;
+}
+
+bool net_transport_enet_address(const net_transport* transport, char* text, size_t text_bytes) {
+    BASE_ASSERT(transport && transport->ops == &enet_ops);
+    const enet_transport* owner = (const enet_transport*)transport;
+    if (!owner->is_server) return false;
+    net_address at = {.host = owner->host->address.host, .port = owner->host->address.port};
+    return net_address_print(at, text, text_bytes);
+}
+
+void* net_transport_enet_host(net_transport* transport) {
+    BASE_ASSERT(transport && transport->ops == &enet_ops);
+    return transport_of(transport)->host;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// Rows of a template: which shape its components have, what a coded row costs at worst, and the way between
+// a component's memory and its words. How rows are coded: row.c.
+#include "proto/layout.h"
+
+#include "base/assert.h"
+#include "base/math.h"
+#include "row/rotation.h"
+#include "row/row_coder.h"
+
+enum { LINEAR_BITS_MIN = 3, ENTITY_BITS_MAX = 50, SIGN_BITS = 1, DRIVEN_BITS_MAX = 24 };
+#define DRIVE_MAX                                                                                  \
+    268435456.0 // 2^28: a tick's way in 2^-20 steps, so that 256 ticks of it fit 64 bits
+
+static bool is_linear(const proto_quant* quant) {
+    bool is_float = quant->kind == PROTO_F32 || quant->kind == PROTO_F64;
+    return is_float && !quant->is_exact && quant->bits >= LINEAR_BITS_MIN;
+}
+
+static row_shape shape_of(const proto_layout* layout, const proto_row_component* component) {
+    const proto_row_field* fields = &layout->fields[component->field_first];
+    if (component->field_count == 0) return SHAPE_EMPTY;
+    if (component->is_rotation) {
+        BASE_ASSERT(component->field_count == PROTO_ROTATION_WORDS && fields[0].quant.bits == 2);
+        for (uint32_t i = 1; i < PROTO_ROTATION_WORDS; i++) {
+            BASE_ASSERT(fields[i].quant.bits >= PROTO_ROTATION_BITS_MIN &&
+                        fields[i].quant.bits <= PROTO_ROTATION_BITS_MAX &&
+                        fields[i].quant.q_max == fields[1].quant.q_max);
+        }
+        return SHAPE_ROTATION;
+    }
+    for (uint32_t i = 0; i < component->field_count; i++)
+        if (!is_linear(&fields[i].quant)) return SHAPE_MIXED;
+    return SHAPE_LINEAR;
+}
+
+// What a step of the source, and its q = 0, move a field by in a tick, in 2^-20 of the field's steps.
+static bool make_drive(const proto_quant* own, const proto_quant* source, uint32_t tick_rate_hz,
+                       proto_row_field* field) {
+    double unit = own->step * (double)tick_rate_hz;
+    double step = source->step / unit * (double)ROW_STEP,
+           zero = source->min / unit * (double)ROW_STEP;
+    if (!(step >= 1 &&
+          step * (double)(UINT64_C(1) << source->bits) <= DRIVE_MAX * (double)ROW_STEP))
+        return false;
+    if (!(zero <= DRIVE_MAX * (double)ROW_STEP && zero >= -DRIVE_MAX * (double)ROW_STEP))
+        return false;
+    field->drive = base_round_i64(step);
+    field->drive_zero = base_round_i64(zero);
+    return true;
+}
+
+static bool make_driven(proto_layout* layout, const proto_row_component* component) {
+    if (component->integral == 0 || layout->tick_rate_hz == 0) return false;
+    BASE_ASSERT(component->integral <= layout->component_count);
+    const proto_row_component* source = &layout->components[component->integral - 1];
+    if (source == component || source->integral || source->field_count != component->field_count ||
+        shape_of(layout, component) != SHAPE_LINEAR || shape_of(layout, source) != SHAPE_LINEAR)
+        return false;
+    for (uint32_t i = 0; i < component->field_count; i++) {
+        proto_row_field* field = &layout->fields[component->field_first + i];
+        const proto_quant* from = &layout->fields[source->field_first + i].quant;
+        if (field->quant.bits > DRIVEN_BITS_MAX || from->bits > DRIVEN_BITS_MAX ||
+            !make_drive(&field->quant, from, layout->tick_rate_hz, field))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t mask_bits_max(uint32_t count) {
+    if (count <= 4) return ROW_CODE_BITS_MAX;
+    uint32_t groups = (count + 3) / 4;
+    return mask_bits_max(groups) + groups * ROW_CODE_BITS_MAX;
+}
+
+static uint32_t field_bits_max(const proto_quant* quant) {
+    if (quant->bits == 1) return 0;
+    if (quant->kind == PROTO_ENTITY) return ENTITY_BITS_MAX;
+    return ROW_CODE_BITS_MAX + quant->bits + SIGN_BITS;
+}
+
+static uint32_t component_bits_max(const proto_layout* layout,
+                                   const proto_row_component* component) {
+    uint32_t count = component->field_count;
+    uint32_t bits = count > 64 ? 4 + 4 * mask_bits_max(64) : mask_bits_max(count);
+    if (component->shape == SHAPE_ROTATION) bits = ROW_CODE_BITS_MAX + 2;
+    if (component->is_driven) bits += count * ROW_CODE_BITS_MAX;
+    for (uint32_t i = 0; i < count; i++)
+        bits += field_bits_max(&layout->fields[component->field_first + i].quant);
+    return bits;
+}
+
+void proto_layout_finish(proto_layout* layout) {
+    BASE_ASSERT(layout->field_count <= PROTO_ROW_FIELDS_MAX);
+    BASE_ASSERT(layout->component_count <= PROTO_ROW_COMPONENTS_MAX);
+    uint32_t next = 0;
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        BASE_ASSERT(layout->components[c].field_first == next);
+        next += layout->components[c].field_count;
+        layout->components[c].is_source = false;
+    }
+    BASE_ASSERT(next == layout->field_count);
+    for (uint32_t f = 0; f < layout->field_count; f++)
+        BASE_ASSERT(layout->fields[f].quant.bits >= 1 && layout->fields[f].quant.bits <= 64);
+    uint32_t bits =
+        ROW_RESERVED_BITS + 1 + ROW_CODE_BITS_MAX + mask_bits_max(layout->component_count);
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        proto_row_component* component = &layout->components[c];
+        component->shape = (uint8_t)shape_of(layout, component);
+        component->is_driven = make_driven(layout, component);
+        proto_row_field* first = &layout->fields[component->field_first];
+        if (component->is_rotation) first->drive = proto_rotation_unit(first[1].quant.q_max);
+        if (component->is_driven) layout->components[component->integral - 1].is_source = true;
+        bits += component_bits_max(layout, component);
+    }
+    layout->bits_max = bits;
+    uint32_t count = 0;
+    for (uint32_t pass = 0; pass < 2; pass++)
+        for (uint32_t c = 0; c < layout->component_count; c++)
+            if (layout->components[c].is_driven == (pass == 1)) layout->order[count++] = (uint8_t)c;
+}
+
+void proto_row_read_component(const proto_layout* layout, uint32_t component, const void* memory,
+                              uint64_t* row) {
+    BASE_ASSERT(component < layout->component_count);
+    const proto_row_component* own = &layout->components[component];
+    const proto_row_field* fields = &layout->fields[own->field_first];
+    row += own->field_first;
+    if (own->is_rotation) {
+        proto_rotation_quantise(fields, memory, row);
+        return;
+    }
+    for (uint32_t i = 0; i < own->field_count; i++)
+        row[i] = proto_quantise(&fields[i].quant, (const uint8_t*)memory + fields[i].offset_bytes);
+}
+
+void proto_row_write_component(const proto_layout* layout, uint32_t component, const uint64_t* row,
+                               void* memory) {
+    BASE_ASSERT(component < layout->component_count);
+    const proto_row_component* own = &layout->components[component];
+    const proto_row_field* fields = &layout->fields[own->field_first];
+    row += own->field_first;
+    if (own->is_rotation) {
+        proto_rotation_dequantise(fields, row, memory);
+        return;
+    }
+    for (uint32_t i = 0; i < own->field_count; i++)
+        proto_dequantise(&fields[i].quant, row[i], (uint8_t*)memory + fields[i].offset_bytes);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// The head of a row: which components are coded (WIRE.md, "Row code": Head).
+//
+// What is certain is not said. Quiet components that differ are an exception, told in front by a code that every first
+// symbol leaves free. Warm ones share a symbol. A component of one number (a heading, an angle) takes the lead: its
+// number, as far as it is small, is in the head's symbol too, together with one warm component; that spares most
+// of the fractions of bits that prefix codes lose.
+#include "row/row_coder.h"
+
+enum { MASK_GROUP = 4, LEAD_STATES = 5 /* 0..3 and more */ };
+
+// Which of `count` members differ, as bits. `is_first`: may be none; else at least one.
+static uint64_t code_mask(row_coder* coder, uint64_t mask, uint32_t count, bool is_first) {
+    if (count <= MASK_GROUP) {
+        if (is_first) {
+            const uint16_t* codes = coder->tables->mask_first[count > 0 ? count - 1 : 0];
+            return row_symbol(coder, codes, 1u << (count > 0 ? count : 1), (uint32_t)mask);
+        }
+        if (count == 1) return 1;
+        return row_symbol(coder, coder->tables->mask_other[count - 2], 1u << count, (uint32_t)mask);
+    }
+    uint32_t groups = (count + MASK_GROUP - 1) / MASK_GROUP;
+    uint64_t set = 0, result = 0;
+    for (uint32_t g = 0; g < groups; g++)
+        set |= (uint64_t)((mask >> (g * MASK_GROUP) & 15) != 0) << g;
+    set = code_mask(coder, set, groups, is_first);
+    for (uint32_t g = 0; g < groups; g++) {
+        if (!(set >> g & 1)) continue;
+        uint32_t first = g * MASK_GROUP;
+        uint32_t size = count - first < MASK_GROUP ? count - first : MASK_GROUP;
+        result |= code_mask(coder, mask >> first & 15, size, false) << first;
+    }
+    return result;
+}
+
+// Beyond 64 mask by mask, a bit saying which are empty.
+void proto_row_field_masks(row_coder* coder, uint64_t* masks, uint32_t count) {
+    if (count > 1 && count <= MASK_GROUP) {
+        const uint16_t* codes = coder->tables->field[count - 2];
+        masks[0] = row_symbol(coder, codes, 1u << count, (uint32_t)masks[0]);
+        return;
+    }
+    if (count <= 64) {
+        masks[0] = code_mask(coder, masks[0], count, false);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i += 64) {
+        bool is_set = row_bits(coder, masks[i / 64] != 0, 1);
+        masks[i / 64] =
+            is_set ? code_mask(coder, masks[i / 64], count - i < 64 ? count - i : 64, false) : 0;
+    }
+}
+
+// A quiet integral goes with its source.
+static bool is_led(const row_coder* coder, uint32_t c) {
+    const proto_row_component* component = &coder->layout->components[c];
+    return component->is_driven && coder->ticks > 0 &&
+           coder->plans[component->integral - 1].is_coded;
+}
+
+static void follow_sources(row_coder* coder) {
+    for (uint32_t c = 0; c < coder->layout->component_count; c++) {
+        if (coder->plans[c].kind != ROW_QUIET || !is_led(coder, c)) continue;
+        coder->plans[c].kind = ROW_DRIVEN;
+        coder->plans[c].is_coded = true;
+    }
+}
+
+static void code_quiet(row_coder* coder, bool is_first) {
+    uint8_t members[PROTO_ROW_COMPONENTS_MAX];
+    uint32_t count = 0;
+    uint64_t mask = 0;
+    for (uint32_t c = 0; c < coder->layout->component_count; c++) {
+        if (coder->plans[c].kind != ROW_QUIET) continue;
+        if (coder->layout->components[c].shape == SHAPE_EMPTY) continue;
+        mask |= (uint64_t)coder->plans[c].is_coded << count;
+        members[count++] = (uint8_t)c;
+    }
+    if (count == 0 && !is_first) {
+        coder->reader->failed = true; // a writer has nothing to say here
+        return;
+    }
+    mask = code_mask(coder, mask, count, is_first);
+    if (coder->reader && count == 0 && mask != 0) coder->reader->failed = true;
+    for (uint32_t i = 0; i < count; i++)
+        coder->plans[members[i]].is_coded = mask >> i & 1;
+}
+
+static bool is_quiet_coded(const row_coder* coder) {
+    for (uint32_t c = 0; c < coder->layout->component_count; c++)
+        if (coder->plans[c].kind == ROW_QUIET && coder->plans[c].is_coded && !is_led(coder, c))
+            return true;
+    return false;
+}
+
+static uint32_t head_row(const row_coder* coder, uint32_t first) {
+    static const uint8_t pairs[6] = {0, 6, 11, 15, 18, 20}, triples[6] = {0, 21, 36, 46, 52, 55};
+    uint32_t class_[3], count = coder->warm_count - first;
+    for (uint32_t i = 0; i < count; i++)
+        class_[i] = coder->plans[coder->warm[first + i]].class_;
+    if (count == 1) return class_[0];
+    if (count == 2) return 6u + pairs[class_[0]] + class_[1] - class_[0];
+    return 27u + triples[class_[0]] + pairs[class_[1]] - pairs[class_[0]] + class_[2] - class_[1];
+}
+
+// A lead's difference beyond 3, less that.
+static void code_left(row_coder* coder, uint32_t c, const proto_quant* quant, uint64_t expected,
+                      int64_t difference) {
+    uint64_t mask = row_mask(quant->bits), word = expected, none = expected;
+    uint64_t* row = &coder->row[coder->layout->components[c].field_first];
+    const uint16_t* codes = coder->tables->number_plain[coder->plans[c].scale];
+    if (coder->writer)
+        word = (expected + (uint64_t)(difference > 0 ? difference - 4 : difference + 3)) & mask;
+    (void)proto_row_number(coder, codes, quant, none, &word, NULL);
+    if (coder->writer) return;
+    int64_t left = row_difference(word, expected, quant->bits);
+    *row = (expected + (uint64_t)(left >= 0 ? left + 4 : left - 3)) & mask;
+}
+
+// The lead's number as far as 3, and whether the first warm component is coded.
+static void code_lead(row_coder* coder) {
+    uint32_t c = coder->lead, f = coder->layout->components[c].field_first;
+    uint32_t bits = coder->layout->fields[f].quant.bits, symbol = 0;
+    uint64_t expected;
+    proto_row_foresee(coder, c, &expected);
+    int64_t difference = row_difference(coder->row[f], expected, bits);
+    uint64_t size = difference < 0 ? -(uint64_t)difference : (uint64_t)difference;
+    row_plan* beside = coder->warm_count > 0 ? &coder->plans[coder->warm[0]] : NULL;
+    uint32_t row =
+        (uint32_t)coder->plans[c].scale + (beside ? (beside->class_ + 1u) * PROTO_LEAD_SCALES : 0);
+    if (coder->writer) {
+        symbol = size < LEAD_STATES ? (uint32_t)size : LEAD_STATES - 1;
+        if (beside && beside->is_coded) symbol += LEAD_STATES;
+    }
+    const uint16_t(*leads)[10] = coder->is_moving ? coder->tables->lead : coder->tables->lead_rest;
+    symbol = row_symbol(coder, leads[row], beside ? 2 * LEAD_STATES : LEAD_STATES, symbol);
+    if (beside) beside->is_coded = symbol >= LEAD_STATES;
+    uint32_t state = symbol % LEAD_STATES;
+    coder->is_first = false;
+    if (state == LEAD_STATES - 1) {
+        // 4, -4, 5... become 0, -1, 1...: what is left is a number of its own.
+        const proto_quant* quant = &coder->layout->fields[f].quant;
+        code_left(coder, c, quant, expected, difference);
+    } else {
+        bool is_negative = state > 0 && row_bits(coder, difference < 0, 1);
+        if (coder->reader)
+            coder->row[f] = (is_negative ? expected - state : expected + state) & row_mask(bits);
+    }
+}
+
+// Which components are coded.
+void proto_row_head(row_coder* coder) {
+    if (coder->warm_count == 0 && !coder->is_any_certain && !coder->has_lead) {
+        code_quiet(coder, true);
+        coder->is_first = false;
+        return;
+    }
+    bool is_exception;
+    if (coder->writer) {
+        is_exception = is_quiet_coded(coder);
+        if (is_exception) row_put(coder, 0, ROW_RESERVED_BITS + 1);
+    } else {
+        is_exception = (row_peek(coder->reader) & row_mask(ROW_RESERVED_BITS)) == 0;
+        if (is_exception && proto_bits_read(coder->reader, ROW_RESERVED_BITS + 1) != 0)
+            coder->reader->failed = true;
+    }
+    if (is_exception) code_quiet(coder, false);
+    uint32_t first = 0;
+    if (coder->has_lead) {
+        code_lead(coder);
+        first = coder->warm_count > 0;
+    }
+    uint32_t count = coder->warm_count - first, symbol = 0;
+    if (count > 0) {
+        for (uint32_t i = 0; i < count; i++)
+            symbol |= (uint32_t)coder->plans[coder->warm[first + i]].is_coded << i;
+        const uint16_t(*heads)[8] =
+            coder->is_moving ? coder->tables->head : coder->tables->head_rest;
+        symbol = row_symbol(coder, heads[head_row(coder, first)], 1u << count, symbol);
+        for (uint32_t i = 0; i < count; i++)
+            coder->plans[coder->warm[first + i]].is_coded = symbol >> i & 1;
+        coder->is_first = false;
+    }
+    follow_sources(coder);
+}

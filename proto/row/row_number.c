@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// One number of a row: what is left between what was expected and what came (WIRE.md, "Row code": Numbers).
+#include "row/row_coder.h"
+
+enum { SIGNED_SYMBOLS = 7, SMALL_SYMBOLS = 11 };
+
+static const uint16_t* number_codes(row_coder* coder, uint32_t row) {
+    bool is_first = coder->is_first;
+    coder->is_first = false;
+    return is_first ? coder->tables->number_first[row] : coder->tables->number_plain[row];
+}
+
+static uint32_t symbol_of(int64_t difference, uint64_t size) {
+    if (size < 4) return (uint32_t)(2 * size) - (difference > 0);
+    if (size < 8) return (uint32_t)size + 3;
+    if (size >= 1 << 16) return PROTO_NUMBER_WHOLE;
+    return row_log(size) + 5;
+}
+
+static uint64_t magnitude(int64_t difference) {
+    return difference < 0 ? -(uint64_t)difference : (uint64_t)difference;
+}
+
+static uint64_t write_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
+                             uint64_t expected, uint64_t word) {
+    int64_t difference = row_difference(word, expected, quant->bits);
+    uint64_t size = magnitude(difference);
+    uint32_t symbol = symbol_of(difference, size), code = codes[symbol];
+    if (symbol < SIGNED_SYMBOLS) {
+        row_put(coder, code >> 4, code & 15);
+        return size;
+    }
+    uint32_t low = symbol < SMALL_SYMBOLS ? 0 : (symbol - SMALL_SYMBOLS) / 2 + 2;
+    uint32_t whole = codes[PROTO_NUMBER_WHOLE];
+    bool is_whole = symbol >= SMALL_SYMBOLS && (whole & 15) + quant->bits < (code & 15) + low + 1;
+    if (is_whole || symbol == PROTO_NUMBER_WHOLE) {
+        row_put(coder, whole >> 4, whole & 15);
+        (void)row_bits(coder, word, quant->bits);
+        return size;
+    }
+    uint64_t rest = (size & (row_mask(low + 1) >> 1)) << 1 | (uint64_t)(difference < 0);
+    row_put(coder, code >> 4 | rest << (code & 15), (code & 15) + low + 1);
+    return size;
+}
+
+static uint64_t read_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
+                            uint64_t expected, uint64_t* word, bool* is_other) {
+    uint32_t symbol = row_symbol(coder, codes, PROTO_NUMBER_SYMBOLS, 0);
+    if (is_other) *is_other = symbol == PROTO_NUMBER_OTHER;
+    if (symbol == PROTO_NUMBER_OTHER) {
+        if (!is_other) coder->reader->failed = true;
+        return 0;
+    }
+    if (symbol == PROTO_NUMBER_WHOLE) {
+        *word = proto_quant_canonical(quant, proto_bits_read(coder->reader, quant->bits));
+        return magnitude(row_difference(*word, expected, quant->bits));
+    }
+    bool is_negative = symbol % 2 == 0;
+    uint64_t size = (symbol + 1) / 2;
+    if (symbol >= SIGNED_SYMBOLS) {
+        uint32_t low = symbol < SMALL_SYMBOLS ? 0 : (symbol - SMALL_SYMBOLS) / 2 + 2;
+        uint64_t rest = proto_bits_read(coder->reader, low + 1);
+        size = symbol < SMALL_SYMBOLS ? symbol - 3
+                                      : (UINT64_C(2) + (symbol - SMALL_SYMBOLS) % 2) << low;
+        size += rest >> 1;
+        is_negative = rest & 1;
+    }
+    uint64_t value = is_negative ? expected - size : expected + size;
+    *word = proto_quant_canonical(quant, value & row_mask(quant->bits));
+    return size;
+}
+
+uint64_t proto_row_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
+                          uint64_t expected, uint64_t* word, bool* is_other) {
+    if (!coder->writer) return read_number(coder, codes, quant, expected, word, is_other);
+    if (!is_other || !*is_other) return write_number(coder, codes, quant, expected, *word);
+    row_put(coder, codes[PROTO_NUMBER_OTHER] >> 4, codes[PROTO_NUMBER_OTHER] & 15);
+    return 0;
+}
+
+uint32_t proto_row_golomb(row_coder* coder, uint32_t value, uint32_t order) {
+    row_flush(coder);
+    if (coder->reader) return proto_bits_read_golomb(coder->reader, order);
+    proto_bits_write_golomb(coder->writer, value, order);
+    return value;
+}
+
+static int32_t correct_scale(const row_coder* coder, int32_t scale) {
+    int32_t row = (scale * 4 + coder->surprise + 2) >> 2;
+    if (row < 0) row = 0;
+    return row < (int32_t)PROTO_NUMBER_SCALES ? row : (int32_t)PROTO_NUMBER_SCALES - 1;
+}
+
+void proto_row_scaled(row_coder* coder, int32_t scale, const proto_quant* quant, uint64_t expected,
+                      uint64_t* word, bool* is_other) {
+    int32_t row = scale < 0 ? (int32_t)PROTO_NUMBER_WIDE : correct_scale(coder, scale);
+    const uint16_t* codes = number_codes(coder, (uint32_t)row);
+    uint64_t size = proto_row_number(coder, codes, quant, expected, word, is_other);
+    if (scale < 0 || (is_other && *is_other)) return;
+    if (size > UINT32_MAX) size = UINT32_MAX;
+    int32_t turned_out = 4 * (int32_t)row_log(2 * size + 1);
+    coder->surprise += (turned_out - (int32_t)coder->tables->expected[row]) / 2;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// What is expected of a row, from the rows before it (WIRE.md, "Row code": kinds, scales, lines, integrals).
+//
+// The straight line through base2 and base is a good guess for some ticks; beyond ROW_TICKS_MAX it says nothing and
+// base2 is not looked at. How far a number is from its line grows with the ticks and, slowly, with the speed:
+// half an octave per half octave of ticks, a third of that per half octave of speed. That rule and the classes below
+// are choices, the same for every game; a row that behaves differently is corrected while it is coded.
+#include "row/row_coder.h"
+
+enum { WARM_MAX = 3, REST_MORE = 3, TICKS_SHORT = 2 };
+enum {
+    CLASS_SOURCE_SHORT = 0,
+    CLASS_SOURCE_LONG = 1,
+    CLASS_REST_SHORT = 2,
+    CLASS_REST_LONG = 3,
+    CLASS_MIXED = 3
+};
+
+// [fields - 1][scale]: how likely a moving component is exactly on its line; LIVE: hardly ever.
+enum { LIVE = 6, CLASS_FIELDS = 3, CLASS_SCALES = 7 };
+static const uint8_t line_class[CLASS_FIELDS][CLASS_SCALES] = {
+    {3, 3, 4, 4, 5, 5, 5},
+    {4, 4, 5, LIVE, LIVE, LIVE, LIVE},
+    {5, LIVE, LIVE, LIVE, LIVE, LIVE, LIVE},
+};
+
+uint32_t proto_row_line_scale(const row_coder* coder, uint64_t motion) {
+    uint32_t scale = row_log(coder->ticks);
+    if (motion > 0) {
+        if (coder->ticks2 > 1) motion = (motion + coder->ticks2 - 1) / coder->ticks2;
+        uint32_t speed = row_log(motion) + 1;
+        scale += coder->ticks <= TICKS_SHORT ? speed / 5 : speed / 3;
+    }
+    return scale < PROTO_NUMBER_SCALES ? scale : PROTO_NUMBER_SCALES - 1;
+}
+
+// Is the component that this one integrates at rest in the base?
+static bool is_source_still(const row_coder* coder, const proto_row_component* component) {
+    const proto_row_component* source = &coder->layout->components[component->integral - 1];
+    for (uint32_t i = 0; i < component->field_count; i++) {
+        int64_t drive = row_drive(&coder->layout->fields[component->field_first + i],
+                                  coder->base[source->field_first + i]);
+        if (drive >= ROW_STEP / 16 || drive <= -ROW_STEP / 16) return false;
+    }
+    return true;
+}
+
+static uint64_t motion_of(const row_coder* coder, const proto_row_component* component) {
+    uint64_t motion = 0;
+    uint32_t end = component->field_first + (uint32_t)component->field_count;
+    for (uint32_t f = component->field_first; f < end; f++) {
+        int64_t step =
+            row_difference(coder->base[f], coder->base2[f], coder->layout->fields[f].quant.bits);
+        motion += (uint64_t)(step < 0 ? -step : step);
+    }
+    return motion;
+}
+
+static void plan_moving(const row_coder* coder, const proto_row_component* component,
+                        row_plan* plan) {
+    plan->kind = ROW_LIVE; // of a rotation the scale follows when it is coded
+    if (component->shape == SHAPE_ROTATION) return;
+    uint32_t scale = proto_row_line_scale(coder, motion_of(coder, component));
+    plan->scale = (int8_t)scale;
+    if (component->field_count > CLASS_FIELDS || scale >= CLASS_SCALES) return;
+    plan->class_ = line_class[component->field_count - 1][scale];
+    if (plan->class_ != LIVE) plan->kind = ROW_WARM;
+}
+
+static void plan_component(const row_coder* coder, const proto_row_component* component,
+                           row_plan* plan) {
+    *plan = (row_plan){.kind = ROW_QUIET, .scale = -1};
+    if (component->is_driven && coder->ticks > 0) {
+        if (is_source_still(coder, component))
+            return; // goes when its source does, else an exception
+        plan->kind = ROW_DRIVEN;
+        plan->is_moving = true;
+        return;
+    }
+    if (!coder->base2 || component->shape == SHAPE_EMPTY) return;
+    uint32_t first = component->field_first;
+    bool is_moving = row_differs(coder->base + first, coder->base2 + first, component->field_count);
+    plan->is_moving = is_moving;
+    if (component->shape == SHAPE_MIXED) {
+        if (is_moving) plan->kind = ROW_WARM;
+        plan->class_ = CLASS_MIXED;
+    } else if (is_moving) {
+        plan_moving(coder, component, plan);
+    } else {
+        plan->kind = ROW_WARM;
+        bool is_short = coder->ticks <= TICKS_SHORT;
+        plan->class_ =
+            (uint8_t)(component->is_source ? (is_short ? CLASS_SOURCE_SHORT : CLASS_SOURCE_LONG)
+                                           : (is_short ? CLASS_REST_SHORT : CLASS_REST_LONG));
+        plan->scale =
+            (int8_t)(proto_row_line_scale(coder, 0) + (component->field_count > 1 ? REST_MORE : 0));
+    }
+}
+
+// Warm ones by rising class, then number; only the last WARM_MAX stay, the others are quiet.
+static void keep_warm(row_coder* coder) {
+    for (uint32_t c = 0; c < coder->layout->component_count; c++) {
+        if (coder->plans[c].kind != ROW_WARM) continue;
+        uint32_t at = coder->warm_count;
+        if (at == WARM_MAX) {
+            if (coder->plans[c].class_ < coder->plans[coder->warm[0]].class_) {
+                coder->plans[c].kind = ROW_QUIET;
+                continue;
+            }
+            coder->plans[coder->warm[0]].kind = ROW_QUIET;
+            memmove(coder->warm, coder->warm + 1, WARM_MAX - 1);
+            at--;
+        } else {
+            coder->warm_count++;
+        }
+        for (; at > 0 && coder->plans[coder->warm[at - 1]].class_ > coder->plans[c].class_; at--)
+            coder->warm[at] = coder->warm[at - 1];
+        coder->warm[at] = (uint8_t)c;
+    }
+}
+
+// The first component of one number that is warm or live, if it is not too fast.
+static void choose_lead(row_coder* coder) {
+    for (uint32_t c = 0; c < coder->layout->component_count; c++) {
+        const proto_row_component* component = &coder->layout->components[c];
+        row_plan* plan = &coder->plans[c];
+        if (plan->kind > ROW_WARM || plan->kind == ROW_DRIVEN || component->field_count != 1 ||
+            component->shape != SHAPE_LINEAR || plan->scale >= (int32_t)PROTO_LEAD_SCALES)
+            continue;
+        plan->kind = ROW_LEAD;
+        plan->is_coded = true;
+        coder->has_lead = true;
+        coder->lead = (uint8_t)c;
+        return;
+    }
+}
+
+static bool differs(const row_coder* coder, uint32_t c) {
+    const proto_row_component* component = &coder->layout->components[c];
+    uint64_t expected[PROTO_ROW_FIELDS_MAX];
+    proto_row_foresee(coder, c, expected);
+    return row_differs(coder->row + component->field_first, expected, component->field_count);
+}
+
+void proto_row_plan(row_coder* coder) {
+    for (uint32_t c = 0; c < coder->layout->component_count; c++) {
+        const proto_row_component* component = &coder->layout->components[c];
+        row_plan* plan = &coder->plans[c];
+        plan_component(coder, component, plan);
+        plan->is_coded = plan->kind <= ROW_DRIVEN;
+        if (plan->is_coded) coder->is_any_certain = true;
+        if (plan->is_moving) coder->is_moving = true;
+        if (component->shape == SHAPE_EMPTY || plan->is_coded) continue;
+        if (coder->writer) plan->is_coded = differs(coder, c);
+    }
+    choose_lead(coder);
+    keep_warm(coder);
+}
+
+// ---- what will be if all goes on ----
+
+static uint64_t line(const row_coder* coder, uint32_t f) {
+    uint32_t bits = coder->layout->fields[f].quant.bits;
+    int64_t step = row_difference(coder->base[f], coder->base2[f], bits);
+    if (step == 0) return coder->base[f];
+    int64_t way = step * (int64_t)coder->ticks;
+    if (coder->ticks2 > 1) way = row_divide(2 * way + coder->ticks2, 2 * coder->ticks2);
+    return (coder->base[f] + (uint64_t)way) & row_mask(bits);
+}
+
+// How far a change of the source from base to row moves its integral. The source goes on changing as it did
+// before the base until it is what it is in the row, then it stays; if it was not on that way, it changes
+// evenly. Each tick moves by what the source has become.
+static int64_t drive_change(const row_coder* coder, const proto_row_component* own, uint32_t i,
+                            int64_t change) {
+    if (change == 0) return 0;
+    int64_t ticks = coder->ticks, until = ticks * 256;
+    const proto_row_component* source = &coder->layout->components[own->integral - 1];
+    uint32_t f = source->field_first + i, bits = coder->layout->fields[f].quant.bits;
+    int64_t pace = row_difference(coder->base[f], coder->base2[f], bits);
+    if (pace != 0) {
+        int64_t step = (int64_t)coder->row[f] - (int64_t)coder->base[f];
+        int64_t needed = step * 256 * (int64_t)coder->ticks2 / pace;
+        if (needed > 0 && needed < until) until = needed;
+    }
+    return row_divide(change * (512 * ticks + 256 - until), 512);
+}
+
+row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint32_t i) {
+    const proto_row_component* own = &coder->layout->components[component];
+    uint32_t f = own->field_first + i;
+    uint32_t source = coder->layout->components[own->integral - 1].field_first + i;
+    const proto_row_field* field = &coder->layout->fields[f];
+    int64_t ticks = coder->ticks;
+    int64_t at_base = row_drive(field, coder->base[source]);
+    int64_t at_row = row_drive(field, coder->row[source]);
+    int64_t way = ticks * at_base + drive_change(coder, own, i, at_row - at_base);
+    int64_t doubt = ROW_STEP, shift = 0;
+    if (coder->has_base2) {
+        // Both rows were rounded: where they were really lies where both roundings agree.
+        int64_t before = coder->ticks2;
+        int64_t at_base2 = row_drive(field, coder->base2[source]);
+        int64_t came = row_divide((before - 1) * at_base2 + (before + 1) * at_base, 2);
+        int64_t step = row_difference(coder->base[f], coder->base2[f], field->quant.bits);
+        int64_t off = came - step * ROW_STEP;
+        int64_t size = off < 0 ? -off : off;
+        if (size <= ROW_STEP + ROW_STEP / 8) {
+            shift = row_divide(off, 2);
+            doubt = size < ROW_STEP - ROW_STEP / 8 ? ROW_STEP - size : ROW_STEP / 8;
+        }
+    }
+    way += shift;
+    int64_t whole = row_divide(way + ROW_STEP / 2, ROW_STEP);
+    int64_t rest = way - whole * ROW_STEP;
+    row_drive_guess guess = {.word =
+                                 (coder->base[f] + (uint64_t)whole) & row_mask(field->quant.bits)};
+    guess.is_down = rest < 0;
+    if (rest < 0) rest = -rest;
+    int64_t over = rest + doubt / 2 - ROW_STEP / 2; // of the doubt lies beyond the rounding's edge
+    guess.class_ = over <= 0 ? 0 : over * 8 <= doubt ? 1 : over * 8 <= 3 * doubt ? 2 : 3;
+    return guess;
+}
+
+void proto_row_foresee(const row_coder* coder, uint32_t component, uint64_t* expected) {
+    const proto_row_component* own = &coder->layout->components[component];
+    bool is_driven = own->is_driven && coder->ticks > 0;
+    bool is_line = own->shape == SHAPE_LINEAR && coder->base2;
+    for (uint32_t i = 0; i < own->field_count; i++) {
+        uint32_t f = own->field_first + i;
+        expected[i] = is_driven ? proto_row_drive(coder, component, i).word
+                      : is_line ? line(coder, f)
+                                : coder->base[f];
+    }
+}

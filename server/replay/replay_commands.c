@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// What each command of shoal-replay prints. One line of key=value per result; JSON lines for dump.
+#include "replay/replay.h"
+
+#include "base/text.h"
+#include "ecs/entity.h"
+#include "ecs/save.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_line(void* context, const char* line) {
+    (void)context;
+    puts(line);
+}
+
+static const char* tail(const net_log_info* info) {
+    return info->is_cut ? "cut" : "whole";
+}
+
+int server_replay_info(server_replay* self) {
+    const net_log_info* info = net_log_reader_info(self->reader);
+    printf("file=%s\ngame=%s\nbuild=%s\n", self->file, info->game, info->build);
+    printf("identity=%016" PRIx64 "\ncontent_hash=%016" PRIx64 "\nschema=%016" PRIx64 "\n",
+           info->identity, info->content_hash, info->schema_hash);
+    printf("seed=%" PRIu64 "\ntick_rate=%u\nreplicated_index_max=%u\nworld_hash_every=%u\n",
+           info->seed, info->tick_rate_hz, info->replicated_index_max, info->world_hash_every);
+    for (uint32_t i = 0; i < info->setting_count; i++)
+        printf("set=%s\n", info->settings[i]);
+    printf("started_unix_ms=%" PRIu64 "\nfirst_tick=%" PRIu64 "\nlast_tick=%" PRIu64 "\n",
+           info->started_unix_ms, info->first_tick, info->last_tick);
+    printf("seconds=%.3f\n", (double)info->last_tick / info->tick_rate_hz);
+    printf("file_bytes=%" PRIu64 "\nblocks=%" PRIu64 "\ndamaged_blocks=%" PRIu64 "\n",
+           info->file_bytes, info->block_count, info->damaged_blocks);
+    printf("queue_records=%" PRIu64 "\nclosed=%s\ntail=%s\nlost_bytes=%" PRIu64 "\n",
+           info->queue_records, info->is_closed ? "yes" : "no", tail(info), info->lost_bytes);
+    return SERVER_REPLAY_OK;
+}
+
+int server_replay_stats(server_replay* self) {
+    const net_log_info* info = net_log_reader_info(self->reader);
+    net_log_stats stats;
+    net_result result = net_log_read_stats(self->reader, &stats);
+    printf("begin records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.begins, stats.begin_bytes);
+    printf("end records=%" PRIu64 " bytes=%" PRIu64 " changes_bytes=%" PRIu64 "\n", stats.ends,
+           stats.end_bytes, stats.changes_bytes);
+    printf("close records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.closes, stats.close_bytes);
+    printf("other records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.others, stats.other_bytes);
+    printf("items joins=%" PRIu64 " leaves=%" PRIu64 " inputs=%" PRIu64 " input_repeats=%" PRIu64
+           " client_events=%" PRIu64 " server_events=%" PRIu64 "\n",
+           stats.joins, stats.leaves, stats.inputs, stats.input_repeats, stats.client_events,
+           stats.server_events);
+    uint64_t packed = stats.begin_bytes + stats.end_bytes + stats.close_bytes + stats.other_bytes;
+    double minutes = (double)info->last_tick / info->tick_rate_hz / 60.0;
+    printf("total ticks=%" PRIu64 " file_bytes=%" PRIu64 " record_bytes=%" PRIu64
+           " bytes_per_minute=%.0f\n",
+           info->last_tick, info->file_bytes, packed,
+           minutes > 0 ? (double)info->file_bytes / minutes : 0.0);
+    return server_replay_code(result);
+}
+
+int server_replay_dump(server_replay* self) {
+    return server_replay_code(net_log_dump(self->reader, self->module, print_line, NULL));
+}
+
+int server_replay_verify(server_replay* self) {
+    const net_log_info* info = net_log_reader_info(self->reader);
+    net_verify_result verified;
+    net_result result =
+        net_log_verify(self->reader, self->module, 0, NULL, NULL, &self->reporter, &verified);
+    if (result == NET_ERR_DIVERGED)
+        printf("diverged tick=%" PRIu64 " component=%s entity=%u:%u\n", verified.diverged_tick,
+               verified.component, ecs_entity_index(verified.entity),
+               ecs_entity_generation(verified.entity));
+    if (result == NET_OK)
+        printf("verified ticks=%" PRIu64 " state_hash=%016" PRIx64 " world_hash=%016" PRIx64
+               " tail=%s lost_bytes=%" PRIu64 "\n",
+               verified.ticks, verified.state_hash, verified.world_hash, tail(info),
+               info->lost_bytes);
+    return server_replay_code(result);
+}
+
+/// "5:1", or "5" for whichever generation lives.
+static bool find_entity(const server_replay* self, const ecs_world* world, ecs_entity* entity) {
+    char index_text[16];
+    uint64_t index, generation = 0;
+    if (!base_text_copy(index_text, sizeof index_text, self->entity)) return false;
+    char* colon = strchr(index_text, ':');
+    if (colon) *colon++ = 0;
+    if (!base_text_parse_u64(index_text, &index) || index > ECS_INDEX_MAX) return false;
+    if (colon && (!base_text_parse_u64(colon, &generation) || generation > ECS_GENERATION_MAX))
+        return false;
+    *entity = ECS_ENTITY_NONE;
+    for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
+         at = ecs_entity_next(world, at)) {
+        if (ecs_entity_index(at) != index) continue;
+        if (!colon || ecs_entity_generation(at) == generation) *entity = at;
+    }
+    return true;
+}
+
+static int show_world(server_replay* self, net_match* match) {
+    ecs_world* world = net_match_world(match);
+    printf("tick=%" PRIu64 " entities=%u state_hash=%016" PRIx64 " world_hash=%016" PRIx64 "\n",
+           net_match_tick(match), ecs_world_entity_count(world), ecs_world_state_hash(world),
+           ecs_world_hash(world));
+    if (!self->entity) {
+        ecs_dump_world(world, false, print_line, NULL);
+        return SERVER_REPLAY_OK;
+    }
+    ecs_entity entity;
+    if (!find_entity(self, world, &entity)) {
+        base_report(&self->reporter, NULL, 0, "--entity: \"%s\" is not INDEX:GENERATION",
+                    self->entity);
+        return SERVER_REPLAY_USAGE;
+    }
+    if (entity == ECS_ENTITY_NONE) {
+        base_report(&self->reporter, NULL, 0, "there is no entity %s at tick %" PRIu64,
+                    self->entity, net_match_tick(match));
+        return SERVER_REPLAY_FAILURE;
+    }
+    ecs_dump_entity(world, entity, print_line, NULL);
+    return SERVER_REPLAY_OK;
+}
+
+/// Runs without judging, so that a log that diverges can be looked at; says so once.
+static net_result run_until(server_replay* self, net_log_replay* replay, ecs_tick last) {
+    bool is_told = false;
+    net_match* match = net_log_replay_match(replay);
+    while (net_match_tick(match) < last) {
+        net_log_tick tick;
+        net_result result = net_log_replay_step(replay, NULL, &tick);
+        if (result != NET_OK) return result;
+        if (is_told || !tick.has_end) continue;
+        is_told = ecs_world_state_hash(net_match_world(match)) != tick.state_hash;
+        if (is_told)
+            base_report(&self->reporter, self->file, 0,
+                        "warning: this run differs from the log from tick %" PRIu64 " on",
+                        tick.tick);
+    }
+    return NET_OK;
+}
+
+int server_replay_show(server_replay* self) {
+    const net_log_info* info = net_log_reader_info(self->reader);
+    ecs_tick last = self->tick > 0 ? self->tick : info->last_tick;
+    net_log_replay* replay;
+    net_result result = net_log_replay_create(self->reader, self->module, &self->reporter, &replay);
+    if (result != NET_OK) return server_replay_code(result);
+    result = run_until(self, replay, last);
+    int code = server_replay_code(result);
+    if (result == NET_ERR_CLOSED) {
+        base_report(&self->reporter, self->file, 0, "--tick: the log ends at tick %" PRIu64,
+                    net_match_tick(net_log_replay_match(replay)));
+        code = SERVER_REPLAY_USAGE;
+    }
+    if (result == NET_OK) code = show_world(self, net_log_replay_match(replay));
+    net_log_replay_destroy(replay);
+    return code;
+}
+
+int server_replay_check_trace(server_replay* self) {
+    uint64_t rows = 0;
+    net_result result =
+        net_log_check_trace(self->reader, self->module, self->trace, &self->reporter, &rows);
+    if (result == NET_OK) printf("checked rows=%" PRIu64 " trace=%s\n", rows, self->trace);
+    return server_replay_code(result);
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// A film in a window that nobody sees: keys and pointer come as SDL's events, and where the film is then
+// is asked of the film. Its picture has the bricks that the world has.
+#include "playback/playback_record.h"
+#include "window/picture.h"
+
+#include "playback/playback_internal.h"
+#include "playback/playback_timeline.h"
+
+enum { TICKS = 900 };
+
+typedef struct stage {
+    film_record* record;
+    client_config config;
+    base_reporter reporter;
+    net_loop loop;
+    client_film film;
+} stage;
+
+static int setup(void** state) {
+    stage* on = calloc(1, sizeof *on);
+    assert_non_null(on);
+    on->record = record_make(TICKS);
+    on->reporter = base_reporter_stderr();
+    assert_true(net_loop_init(&on->loop));
+    on->config = (client_config){
+        .replay = on->record->files.log, .is_rendering = true, .width = 960, .height = 540};
+    on->film = (client_film){.config = &on->config, .reporter = &on->reporter, .loop = &on->loop};
+    on->film.reader = record_read(on->record);
+    on->film.module = on->record->table.module;
+    assert_int_equal(
+        net_film_create(on->film.reader, on->film.module, &on->reporter, &on->film.film), NET_OK);
+    *state = on;
+    return 0;
+}
+
+static int teardown(void** state) {
+    stage* on = *state;
+    net_film_destroy(on->film.film);
+    net_log_reader_destroy(on->film.reader);
+    record_free(on->record);
+    net_loop_deinit(&on->loop);
+    free(on);
+    return 0;
+}
+
+// Events wait for the window from before it is there; closing it quits all of SDL.
+static void open_queue(stage* on, double at) {
+    assert_int_equal(SDL_InitSubSystem(SDL_INIT_VIDEO), 0);
+    on->config.at = at;
+}
+
+static void push_key(SDL_Keycode key, bool is_down) {
+    SDL_Event event = {.type = is_down ? SDL_KEYDOWN : SDL_KEYUP};
+    event.key.keysym.sym = key;
+    assert_int_equal(SDL_PushEvent(&event), 1);
+}
+
+static void push_pointer(uint32_t type, float x, float y) {
+    SDL_Event event = {.type = type};
+    if (type == SDL_MOUSEMOTION) {
+        event.motion.x = (int)x;
+        event.motion.y = (int)y;
+    } else {
+        event.button.button = SDL_BUTTON_LEFT;
+        event.button.x = (int)x;
+        event.button.y = (int)y;
+    }
+    assert_int_equal(SDL_PushEvent(&event), 1);
+}
+
+// S and s: Shift goes down and comes up. The rest: Left, Right, Space, Home, End, Up, Down, help.
+static void push_keys(const char* keys) {
+    static const struct {
+        char letter;
+        SDL_Keycode key;
+    } letters[] = {{'S', SDLK_LSHIFT}, {'<', SDLK_LEFT}, {'>', SDLK_RIGHT}, {' ', SDLK_SPACE},
+                   {'H', SDLK_HOME},   {'E', SDLK_END},  {'+', SDLK_UP},    {'-', SDLK_DOWN},
+                   {'h', SDLK_h},      {'x', SDLK_x}};
+    for (; *keys; keys++) {
+        if (*keys == 's') push_key(SDLK_LSHIFT, false);
+        for (uint32_t i = 0; i < BASE_COUNT(letters); i++) {
+            if (letters[i].letter != *keys) continue;
+            push_key(letters[i].key, true);
+            if (*keys != 'S') push_key(letters[i].key, false);
+        }
+    }
+}
+
+static void keys_move_the_film(void** state) {
+    stage* on = *state;
+    static const struct {
+        double at;
+        const char* keys;
+        double tick;
+    } cases[] = {
+        {100, "", 100},       {100, ">", 101},    {100, ">><", 101},         {100.5, ">", 101},
+        {100.5, "<", 100},    {100, "S>", 110},   {100, "S>s>", 111},        {100, "S<<s", 80},
+        {5, "S<", 1},         {895, "S>", TICKS}, {100, "E", TICKS},         {100, "H", 1},
+        {100, " > ", 400},    {100, " < ", 1},    {700, " S< ", 1},          {500, " > ", 800},
+        {500, " >> ", TICKS}, {100, "+-hx", 100}, {100, "++++++++-->", 101}, {TICKS, "  H", 1},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        open_queue(on, cases[i].at);
+        push_keys(cases[i].keys);
+        assert_int_equal(client_film_show(&on->film), 0);
+        double tick = net_film_tick(on->film.film);
+        if (tick != cases[i].tick) print_error("\"%s\": %g\n", cases[i].keys, tick);
+        assert_true(tick == cases[i].tick);
+    }
+    assert_false(on->film.is_diverged || on->film.is_damaged);
+}
+
+// 960 x 540 shows 1200 x 880 units: the strip is 736 pixels wide, below 491.
+static void the_pointer_moves_the_film_on_the_strip_alone(void** state) {
+    stage* on = *state;
+    open_queue(on, 100);
+    push_pointer(SDL_MOUSEBUTTONDOWN, 480, 515);
+    push_pointer(SDL_MOUSEBUTTONUP, 480, 515);
+    assert_int_equal(client_film_show(&on->film), 0);
+    double middle = net_film_tick(on->film.film);
+    assert_true(middle > TICKS * 0.49 && middle < TICKS * 0.51);
+    open_queue(on, 100);
+    push_pointer(SDL_MOUSEBUTTONDOWN, 480, 300); // on the field
+    push_pointer(SDL_MOUSEMOTION, 480, 515);
+    push_pointer(SDL_MOUSEBUTTONUP, 480, 515);
+    assert_int_equal(client_film_show(&on->film), 0);
+    assert_true(net_film_tick(on->film.film) == 100.0);
+    open_queue(on, 100);
+    push_pointer(SDL_MOUSEBUTTONDOWN, 480, 515); // dragged beyond the end
+    push_pointer(SDL_MOUSEMOTION, 959, 300);
+    push_pointer(SDL_MOUSEBUTTONUP, 959, 300);
+    push_pointer(SDL_MOUSEMOTION, 200, 515);
+    assert_int_equal(client_film_show(&on->film), 0);
+    assert_true(net_film_tick(on->film.film) == TICKS);
+}
+
+static void the_strip_marks_where_the_film_is_and_what_was(void** state) {
+    stage* on = *state;
+    picture p;
+    const net_game_module* game = on->film.module->game;
+    client_timeline strip = client_timeline_make(game);
+    assert_true(strip.y == game->view_height);
+    assert_true(client_timeline_has(&strip, 1.0f, strip.y + 1.0f));
+    assert_false(client_timeline_has(&strip, 1.0f, strip.y - 1.0f));
+    assert_true(client_timeline_tick(&strip, on->film.film, -50.0f) == 0.0);
+    assert_true(client_timeline_tick(&strip, on->film.film, 1e9f) == TICKS);
+    uint32_t count;
+    const net_film_mark* marks = net_film_marks(on->film.film, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        // Pointed at, a mark says what it was: the line below the bar is its own.
+        float part = (float)marks[i].tick / (float)TICKS;
+        client_timeline_look look = {.film = on->film.film,
+                                     .game = game,
+                                     .tick_rate_hz = 60,
+                                     .speed = 1.0,
+                                     .pointer_x = 20.0f + (strip.width - 40.0f) * part,
+                                     .pointer_y = strip.y + 40.0f};
+        picture_open(&p, 1200, 880, game->view_width, game->view_height + strip.height);
+        assert_int_equal(net_film_seek(on->film.film, (double)TICKS / 2.0), NET_OK);
+        client_timeline_draw(&strip, &look, &p.view);
+        client_draw_end(p.draw);
+        uint32_t legend = picture_count(&p, 0, 855, 1200, 25, (ecs_color){130, 140, 170, 255}, 8);
+        assert_true(legend > 50);
+        // The head is in the middle.
+        assert_true(picture_is(&p, 600, 839, (ecs_color){255, 255, 255, 255}, 2));
+        assert_false(picture_is(&p, 300, 839, (ecs_color){255, 255, 255, 255}, 2));
+        picture_begin(&p);
+        look.is_pointed = true;
+        client_timeline_draw(&strip, &look, &p.view);
+        client_draw_end(p.draw);
+        assert_true(picture_count(&p, 0, 855, 1200, 25, (ecs_color){130, 140, 170, 255}, 8) <
+                    legend / 2);
+        picture_close(&p);
+    }
+}
+
+// Of bricks the middle, of struck ones too, in the film's own picture.
+static void pixels_of_bricks_have_the_colours_of_bricks(void** state) {
+    stage* on = *state;
+    const double moments[] = {60, TICKS / 2, TICKS};
+    for (uint32_t i = 0; i < BASE_COUNT(moments); i++) {
+        picture p;
+        picture_open(&p, 1200, 800, BREAKOUT_FIELD_WIDTH, BREAKOUT_FIELD_HEIGHT);
+        assert_int_equal(net_film_seek(on->film.film, moments[i]), NET_OK);
+        net_film_draw(on->film.film, &p.view);
+        client_draw_end(p.draw);
+        net_match* match = net_film_match(on->film.film); // run again: not what was drawn from
+        ecs_world* world = net_match_world(match);
+        const breakout_game* game = net_match_context(match);
+        uint32_t bricks = 0, struck = 0;
+        for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
+             at = ecs_entity_next(world, at)) {
+            ecs_template_id kind = ecs_entity_template(world, at);
+            if (kind != game->brick_template && kind != game->rubble_template) continue;
+            const ecs_vec2* pos = ecs_get(world, at, game->pos);
+            const ecs_vec2* size = ecs_get(world, at, game->rect_size);
+            ecs_color color = *(const ecs_color*)ecs_get(world, at, game->color);
+            // A little lighter or darker by its gradient; a ball may be over one or two of them.
+            bool is_seen = picture_is(&p, (int)(pos->x + size->x * 0.3f),
+                                      (int)(pos->y + size->y * 0.5f), color, 34);
+            bricks += kind == game->brick_template && is_seen;
+            struck += kind == game->rubble_template && !is_seen;
+        }
+        const breakout_match* board =
+            ecs_get(world, breakout_match_entity(world, game), game->match);
+        print_message("tick %g: %u of %d bricks, %u struck\n", moments[i], bricks, board->bricks,
+                      struck);
+        assert_true(bricks + 2 >= (uint32_t)board->bricks && bricks > 10);
+        if (moments[i] == TICKS / 2) assert_true(struck > 0);
+        picture_close(&p);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(keys_move_the_film),
+        TEST(the_pointer_moves_the_film_on_the_strip_alone),
+        TEST(the_strip_marks_where_the_film_is_and_what_was),
+        TEST(pixels_of_bricks_have_the_colours_of_bricks),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

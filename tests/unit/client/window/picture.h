@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/// A picture in memory, drawn by SDL's software renderer: what a window shows, without one.
+#pragma once
+
+#include "window/draw_sdl.h"
+#include "test.h"
+
+#include <SDL.h>
+#include <string.h>
+
+/// Counts what is held, so that a steady frame can be seen to allocate nothing.
+typedef struct counted {
+    uint64_t calls, held_bytes;
+} counted;
+
+static void* counted_allocate(void* context, size_t size, size_t align) {
+    counted* count = context;
+    count->calls++;
+    count->held_bytes += size;
+    return base_allocator_heap()->allocate(base_allocator_heap()->context, size, align);
+}
+
+static void counted_release(void* context, void* memory, size_t size) {
+    counted* count = context;
+    count->held_bytes -= size;
+    base_allocator_heap()->release(base_allocator_heap()->context, memory, size);
+}
+
+typedef struct picture {
+    counted count;
+    base_allocator allocator;
+    SDL_Surface* surface;
+    SDL_Renderer* renderer;
+    client_draw* draw;
+    net_draw view, screen;
+} picture;
+
+static const ecs_color picture_background = {10, 20, 30, 255};
+
+static inline void picture_begin(picture* p) {
+    client_draw_begin(p->draw, picture_background);
+    p->view = client_draw_get(p->draw, CLIENT_CANVAS_VIEW);
+    p->screen = client_draw_get(p->draw, CLIENT_CANVAS_SCREEN);
+}
+
+static inline void picture_open(picture* p, uint32_t width, uint32_t height, float view_width,
+                                float view_height) {
+    memset(p, 0, sizeof *p);
+    p->allocator = (base_allocator){counted_allocate, counted_release, &p->count};
+    p->surface =
+        SDL_CreateRGBSurfaceWithFormat(0, (int)width, (int)height, 32, SDL_PIXELFORMAT_ARGB8888);
+    assert_non_null(p->surface);
+    p->renderer = SDL_CreateSoftwareRenderer(p->surface);
+    assert_non_null(p->renderer);
+    const base_reporter reporter = base_reporter_stderr();
+    p->draw = client_draw_create(&p->allocator, p->renderer, &reporter);
+    assert_non_null(p->draw);
+    client_draw_resize(p->draw, width, height, view_width, view_height);
+    picture_begin(p);
+}
+
+static inline void picture_close(picture* p) {
+    client_draw_destroy(p->draw);
+    SDL_DestroyRenderer(p->renderer);
+    SDL_FreeSurface(p->surface);
+    assert_true(p->count.held_bytes == 0);
+}
+
+static inline ecs_color picture_pixel(const picture* p, int x, int y) {
+    assert_in_range(x, 0, p->surface->w - 1);
+    assert_in_range(y, 0, p->surface->h - 1);
+    uint32_t pixel;
+    memcpy(&pixel, (const uint8_t*)p->surface->pixels + y * p->surface->pitch + x * 4, 4);
+    return (ecs_color){(uint8_t)(pixel >> 16), (uint8_t)(pixel >> 8), (uint8_t)pixel, 255};
+}
+
+static inline bool picture_is(const picture* p, int x, int y, ecs_color color, int off) {
+    ecs_color is = picture_pixel(p, x, y);
+    return abs(is.r - color.r) <= off && abs(is.g - color.g) <= off && abs(is.b - color.b) <= off;
+}
+
+static inline bool picture_is_background(const picture* p, int x, int y) {
+    return picture_is(p, x, y, picture_background, 0);
+}
+
+/// Pixels of a box that are near a colour.
+static inline uint32_t picture_count(const picture* p, int left, int top, int width, int height,
+                                     ecs_color color, int off) {
+    uint32_t count = 0;
+    for (int y = top; y < top + height; y++) {
+        for (int x = left; x < left + width; x++)
+            count += picture_is(p, x, y, color, off);
+    }
+    return count;
+}
+
+/// Pixels of a box that are not the background.
+static inline uint32_t picture_drawn(const picture* p, int left, int top, int width, int height) {
+    uint32_t all = (uint32_t)(width * height);
+    return all - picture_count(p, left, top, width, height, picture_background, 0);
+}

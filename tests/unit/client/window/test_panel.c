@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "window/panel.h"
+
+#include "picture.h"
+
+#include <math.h>
+
+#define PLOTS_ALL ((1u << CLIENT_PLOT_COUNT) - 1u)
+
+static client_panel_sample same(float value) {
+    client_panel_sample sample;
+    for (uint32_t i = 0; i < CLIENT_PLOT_COUNT; i++)
+        sample.values[i] = value;
+    return sample;
+}
+
+static void a_scale_is_a_round_number_that_holds_the_largest_value(void** state) {
+    (void)state;
+    static const float cases[][2] = {{0.0f, 50.0f},    {50.0f, 50.0f},   {50.1f, 100.0f},
+                                     {100.0f, 100.0f}, {130.0f, 200.0f}, {201.0f, 500.0f},
+                                     {700.0f, 1000.0f}};
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        client_panel panel;
+        client_panel_init(&panel, PLOTS_ALL);
+        client_panel_sample sample = same(cases[i][0]);
+        client_panel_add(&panel, &sample);
+        assert_float_equal(client_panel_scale(&panel, CLIENT_PLOT_RTT), cases[i][1], 0.01f);
+    }
+    client_panel empty;
+    client_panel_init(&empty, PLOTS_ALL);
+    assert_true(client_panel_scale(&empty, CLIENT_PLOT_RTT) > 0.0f);
+    client_panel_sample odd = same(NAN);
+    client_panel_add(&empty, &odd);
+    odd = same(INFINITY);
+    client_panel_add(&empty, &odd);
+    assert_true(client_panel_scale(&empty, CLIENT_PLOT_RTT) > 0.0f);
+}
+
+static void old_samples_give_way(void** state) {
+    (void)state;
+    client_panel panel;
+    client_panel_init(&panel, PLOTS_ALL);
+    client_panel_sample high = same(900.0f), low = same(1.0f);
+    client_panel_add(&panel, &high);
+    for (uint32_t i = 0; i + 1 < CLIENT_PANEL_SAMPLES; i++)
+        client_panel_add(&panel, &low);
+    assert_float_equal(client_panel_scale(&panel, CLIENT_PLOT_RTT), 1000.0f, 0.01f);
+    client_panel_add(&panel, &low);
+    assert_float_equal(client_panel_scale(&panel, CLIENT_PLOT_RTT), 50.0f, 0.01f);
+    assert_int_equal(panel.count, CLIENT_PANEL_SAMPLES);
+}
+
+static void fill(client_panel* panel) {
+    client_panel_init(panel, PLOTS_ALL);
+    for (uint32_t i = 0; i < CLIENT_PANEL_SAMPLES; i++) {
+        client_panel_sample sample;
+        for (uint32_t k = 0; k < CLIENT_PLOT_COUNT; k++) {
+            float scale = client_panel_scale(panel, (client_plot)k);
+            sample.values[k] = i < CLIENT_PANEL_SAMPLES / 2 ? 0.0f : scale * 0.75f;
+        }
+        client_panel_add(panel, &sample);
+    }
+    panel->facts = (client_panel_facts){.title = "Breakout",
+                                        .tick = 1234.5,
+                                        .created = 50,
+                                        .pace = 1.0,
+                                        .parts = {{"pos", 4000.0f}, {"vel", 1000.0f}},
+                                        .part_count = 2,
+                                        .parts_bytes_s = 5000.0f};
+}
+
+// Half of the time nothing, then three quarters of the scale.
+static void plots_stand_where_they_say_and_as_high_as_their_values(void** state) {
+    (void)state;
+    picture p;
+    client_panel panel;
+    fill(&panel);
+    picture_open(&p, 960, 540, 0.0f, 0.0f);
+    client_panel_draw(&panel, &p.screen);
+    client_draw_end(p.draw);
+    for (uint32_t i = 0; i < CLIENT_PLOT_COUNT; i++) {
+        float x = 0.0f, y = 0.0f, width = 0.0f, height = 0.0f;
+        assert_true(client_panel_plot_box(&panel, (client_plot)i, &x, &y, &width, &height));
+        ecs_color color = client_panel_plot_color((client_plot)i);
+        int top = (int)(y + height * 0.25f + 0.5f);
+        int middle = (int)(x + width * 0.5f), right = (int)(x + width);
+        // A bright end over the newer half, at its height and nowhere above.
+        uint32_t bright = picture_count(&p, middle + 2, top - 2, right - middle - 3, 4, color, 30);
+        assert_true(bright >= (uint32_t)(right - middle - 3));
+        assert_int_equal(picture_count(&p, (int)x, (int)y, (int)width, top - 3 - (int)y, color, 30),
+                         0);
+        // Below it the bar, tinted; in the older half, at that height, none.
+        ecs_color bar = picture_pixel(&p, (middle + right) / 2, (int)(y + height * 0.6f));
+        ecs_color none = picture_pixel(&p, (int)x + 10, (int)(y + height * 0.6f));
+        assert_true(bar.r + bar.g + bar.b > none.r + none.g + none.b + 60);
+    }
+    picture_close(&p);
+}
+
+static void the_panel_stays_within_its_box_and_is_readable(void** state) {
+    (void)state;
+    picture p;
+    client_panel panel;
+    fill(&panel);
+    picture_open(&p, 960, 540, 0.0f, 0.0f);
+    client_panel_draw(&panel, &p.screen);
+    client_draw_end(p.draw);
+    int left = (int)CLIENT_PANEL_LEFT, top = (int)CLIENT_PANEL_TOP;
+    int width = (int)CLIENT_PANEL_WIDTH, height = (int)CLIENT_PANEL_HEIGHT;
+    assert_int_equal(picture_drawn(&p, 0, 0, 960, 540), width * height);
+    assert_int_equal(picture_drawn(&p, left, top, width, height), width * height);
+    // Letters: bright pixels in the head, none at the margins.
+    const ecs_color white = {240, 244, 255, 255};
+    assert_true(picture_count(&p, left + 8, top + 4, 100, 20, white, 60) > 40);
+    assert_int_equal(picture_count(&p, left + 1, top + 2, 6, height - 4, white, 60), 0);
+    assert_int_equal(picture_count(&p, left + width - 7, top + 2, 6, height - 4, white, 60), 0);
+    picture_close(&p);
+}
+
+static void plots_without_numbers_are_left_out(void** state) {
+    (void)state;
+    client_panel panel;
+    client_panel_init(&panel, 1u << CLIENT_PLOT_FRAME);
+    float x = 0.0f, y = 0.0f, width = 0.0f, height = 0.0f;
+    assert_false(client_panel_plot_box(&panel, CLIENT_PLOT_RTT, &x, &y, &width, &height));
+    assert_true(client_panel_plot_box(&panel, CLIENT_PLOT_FRAME, &x, &y, &width, &height));
+    // It takes the first place.
+    client_panel all;
+    client_panel_init(&all, PLOTS_ALL);
+    float first_x = 0.0f, first_y = 0.0f;
+    assert_true(client_panel_plot_box(&all, CLIENT_PLOT_RTT, &first_x, &first_y, &width, &height));
+    assert_float_equal(x, first_x, 0.0f);
+    assert_float_equal(y, first_y, 0.0f);
+    picture p;
+    picture_open(&p, 960, 540, 0.0f, 0.0f);
+    client_panel_draw(&panel, &p.screen);
+    client_draw_end(p.draw);
+    assert_int_equal(
+        picture_count(&p, 0, 0, 960, 540, client_panel_plot_color(CLIENT_PLOT_RTT), 10), 0);
+    picture_close(&p);
+}
+
+static void the_same_numbers_give_the_same_picture(void** state) {
+    (void)state;
+    picture a, b;
+    client_panel panel;
+    fill(&panel);
+    picture_open(&a, 1280, 720, 0.0f, 0.0f);
+    picture_open(&b, 1280, 720, 0.0f, 0.0f);
+    client_panel_draw(&panel, &a.screen);
+    client_panel_draw(&panel, &b.screen);
+    client_draw_end(a.draw);
+    client_draw_end(b.draw);
+    assert_memory_equal(a.surface->pixels, b.surface->pixels,
+                        (size_t)a.surface->pitch * (size_t)a.surface->h);
+    picture_close(&a);
+    picture_close(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_scale_is_a_round_number_that_holds_the_largest_value),
+        TEST(old_samples_give_way),
+        TEST(plots_stand_where_they_say_and_as_high_as_their_values),
+        TEST(the_panel_stays_within_its_box_and_is_readable),
+        TEST(plots_without_numbers_are_left_out),
+        TEST(the_same_numbers_give_the_same_picture),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Screens by their pictures: the card is where it should be, in its colour, with letters on it.
+#include "window/screens.h"
+
+#include "picture.h"
+
+#define WIDTH 960
+#define HEIGHT 540
+
+static const ecs_color white = {240, 244, 255, 255};
+static const ecs_color accent = {92, 200, 255, 255};
+static const ecs_color warm = {255, 178, 92, 255};
+static const ecs_color bad = {255, 107, 107, 255};
+static const ecs_color bright = {200, 210, 220, 255};
+
+static void open_picture(picture* p) {
+    picture_open(p, WIDTH, HEIGHT, 1200.0f, 800.0f);
+}
+
+// The bar on top of the card: as wide as the card, and so high.
+static void has_card(const picture* p, ecs_color edge, uint32_t width) {
+    uint32_t pixels = picture_count(p, 0, 0, WIDTH, HEIGHT, edge, 2);
+    assert_in_range(pixels, width * 3, width * 3 + 1500);
+}
+
+static void connecting_says_where_to_and_turns(void** state) {
+    (void)state;
+    picture p;
+    open_picture(&p);
+    size_t bytes = (size_t)p.surface->pitch * HEIGHT;
+    uint8_t* first = malloc(bytes);
+    assert_non_null(first);
+    client_screen_connecting(&p.screen, WIDTH, HEIGHT, "127.0.0.1:7777", "Breakout", 0.25);
+    client_draw_end(p.draw);
+    has_card(&p, accent, 520);
+    assert_true(picture_count(&p, 240, 270, 480, 60, white, 40) > 200);
+    memcpy(first, p.surface->pixels, bytes);
+    picture_begin(&p);
+    client_screen_connecting(&p.screen, WIDTH, HEIGHT, "127.0.0.1:7777", "Breakout", 0.25);
+    client_draw_end(p.draw);
+    assert_memory_equal(first, p.surface->pixels, bytes);
+    picture_begin(&p);
+    client_screen_connecting(&p.screen, WIDTH, HEIGHT, "127.0.0.1:7777", "Breakout", 0.75);
+    client_draw_end(p.draw);
+    assert_memory_not_equal(first, p.surface->pixels, bytes);
+    // The game is not known yet; and time may be any.
+    picture_begin(&p);
+    client_screen_connecting(&p.screen, WIDTH, HEIGHT, "127.0.0.1:7777", NULL, 1e9);
+    client_screen_waiting(&p.screen, WIDTH, HEIGHT, "Breakout", 0.0);
+    client_draw_end(p.draw);
+    has_card(&p, accent, 520);
+    free(first);
+    picture_close(&p);
+}
+
+static void a_lost_connection_lies_over_the_dimmed_picture(void** state) {
+    (void)state;
+    picture p;
+    open_picture(&p);
+    p.screen.rect(p.screen.context, 0.0f, 0.0f, WIDTH, HEIGHT, bright);
+    client_screen_resuming(&p.screen, WIDTH, HEIGHT, 4.0, 26.0, 0.5);
+    client_draw_end(p.draw);
+    has_card(&p, warm, 520);
+    ecs_color corner = picture_pixel(&p, 5, 5);
+    assert_true(corner.r > 40 && corner.r < 130); // dimmed, not gone
+    assert_true(picture_count(&p, 320, 230, 420, 80, white, 40) > 150);
+    picture_close(&p);
+}
+
+static void the_end_says_what_and_why_and_what_to_do(void** state) {
+    (void)state;
+    picture p;
+    open_picture(&p);
+    client_screen_ended(&p.screen, WIDTH, HEIGHT, true, "The server refuses", "the server is full",
+                        "Enter: once more");
+    client_draw_end(p.draw);
+    has_card(&p, bad, 520);
+    assert_true(picture_count(&p, 240, 200, 480, 50, white, 40) > 150);
+    assert_true(picture_count(&p, 240, 315, 480, 40, accent, 40) > 60);
+    // What is no fault is not red.
+    picture_begin(&p);
+    client_screen_background(&p.screen, WIDTH, HEIGHT);
+    client_screen_ended(&p.screen, WIDTH, HEIGHT, false, "The match is over", "", "");
+    client_draw_end(p.draw);
+    has_card(&p, accent, 520);
+    assert_int_equal(picture_count(&p, 0, 0, WIDTH, HEIGHT, bad, 2), 0);
+    picture_close(&p);
+}
+
+static void long_reasons_are_broken_and_cut_within_the_card(void** state) {
+    (void)state;
+    static const char* const reasons[] = {"the game files differ: component pos of template "
+                                          "breakout_brick is quantised otherwise here, "
+                                          "and so is everything else that one could think of when "
+                                          "a sentence has to be very long indeed",
+                                          "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW"
+                                          "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW",
+                                          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+                                          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
+                                          "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
+                                          "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+                                          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+                                          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
+                                          "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
+                                          "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
+                                          "",
+                                          " ",
+                                          "one   two    "};
+    const ecs_color soft = {160, 174, 212, 255};
+    for (uint32_t i = 0; i < BASE_COUNT(reasons); i++) {
+        picture p;
+        open_picture(&p);
+        client_screen_ended(&p.screen, WIDTH, HEIGHT, true, NULL, reasons[i], NULL);
+        client_draw_end(p.draw);
+        assert_int_equal(picture_count(&p, 0, 0, 230, HEIGHT, soft, 40), 0);
+        assert_int_equal(picture_count(&p, 730, 0, 230, HEIGHT, soft, 40), 0);
+        assert_true(i > 2 || picture_count(&p, 230, 240, 500, 80, soft, 40) > 100);
+        picture_close(&p);
+    }
+}
+
+static void help_lists_the_games_keys_and_our_own(void** state) {
+    (void)state;
+    picture p;
+    open_picture(&p);
+    const net_action actions[] = {{"left", "Left,A", "to the left"}, {"fire", "Space", "fire"}};
+    const client_help_row rows[] = {{"F1", "the panel"}};
+    client_screen_help(&p.screen, WIDTH, HEIGHT, "Breakout", actions, 2, rows, 1);
+    client_draw_end(p.draw);
+    has_card(&p, accent, 460);
+    assert_true(picture_count(&p, 270, 150, 150, 200, accent, 40) > 60);
+    assert_true(picture_count(&p, 420, 150, 280, 200, white, 40) > 100);
+    picture_close(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(connecting_says_where_to_and_turns),
+        TEST(a_lost_connection_lies_over_the_dimmed_picture),
+        TEST(the_end_says_what_and_why_and_what_to_do),
+        TEST(long_reasons_are_broken_and_cut_within_the_card),
+        TEST(help_lists_the_games_keys_and_our_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

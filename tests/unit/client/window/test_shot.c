@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Pictures as files, from a renderer in memory and from a window of SDL's dummy driver.
+#include "window/shot.h"
+
+#include "window/window.h"
+
+#include "picture.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static int make_folder(void** state) {
+    (void)state;
+    strcpy(folder, "/tmp/shoal-shot.XXXXXX");
+    return mkdtemp(folder) ? 0 : 1;
+}
+
+static int remove_folder(void** state) {
+    (void)state;
+    return rmdir(folder); // tests leave nothing behind
+}
+
+static size_t read_file(const char* name, uint8_t* bytes, size_t capacity) {
+    char path[128];
+    (void)base_text_format(path, sizeof path, "%s/%s", folder, name);
+    FILE* file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, capacity, file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(unlink(path), 0);
+    return size;
+}
+
+static void write_shot(picture* p, const char* name) {
+    char path[128];
+    const base_reporter reporter = base_reporter_stderr();
+    (void)base_text_format(path, sizeof path, "%s/%s", folder, name);
+    assert_true(client_shot_write(p->renderer, path, &reporter));
+}
+
+static uint32_t read_u32(const uint8_t* bytes) {
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static void equal_pixels_give_equal_bytes(void** state) {
+    (void)state;
+    static uint8_t first[1u << 20], second[1u << 20], third[1u << 20];
+    picture p;
+    picture_open(&p, 320, 200, 320.0f, 200.0f);
+    p.view.circle(p.view.context, 100.0f, 100.0f, 50.0f, (ecs_color){255, 200, 0, 255});
+    p.view.text(p.view.context, 100.0f, 20.0f, 30.0f, (ecs_color){255, 255, 255, 255}, "Shoal");
+    client_draw_end(p.draw);
+    write_shot(&p, "a.png");
+    write_shot(&p, "b.png");
+    p.view.rect(p.view.context, 300.0f, 190.0f, 1.0f, 1.0f, (ecs_color){255, 0, 0, 255});
+    client_draw_end(p.draw);
+    write_shot(&p, "c.png");
+    size_t size = read_file("a.png", first, sizeof first);
+    assert_int_equal(read_file("b.png", second, sizeof second), size);
+    assert_memory_equal(first, second, size);
+    size_t other = read_file("c.png", third, sizeof third);
+    assert_true(other != size || memcmp(first, third, size) != 0);
+    assert_memory_equal(first, "\x89PNG\r\n\x1a\n", 8);
+    assert_int_equal(read_u32(first + 16), 320);
+    assert_int_equal(read_u32(first + 20), 200);
+    assert_int_equal(first[25], 2); // RGB: nothing shines through
+    picture_close(&p);
+}
+
+static void a_place_that_cannot_be_written_is_reported_and_left_clean(void** state) {
+    (void)state;
+    picture p;
+    base_report_first reports;
+    base_reporter reporter = base_reporter_first(&reports);
+    char path[128], part[136];
+    picture_open(&p, 32, 32, 32.0f, 32.0f);
+    client_draw_end(p.draw);
+    assert_false(client_shot_write(p.renderer, "/nowhere/at/all.png", &reporter));
+    assert_int_equal(reports.count, 1);
+    assert_non_null(strstr(reports.text, "/nowhere/at/all.png"));
+    // A folder is in the way.
+    (void)base_text_format(path, sizeof path, "%s/taken.png", folder);
+    (void)base_text_format(part, sizeof part, "%s.part", path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_false(client_shot_write(p.renderer, path, &reporter));
+    assert_int_equal(access(part, F_OK), -1);
+    assert_int_equal(rmdir(path), 0);
+    picture_close(&p);
+}
+
+// A whole window, without a display.
+static void a_window_without_a_display_draws_and_shoots(void** state) {
+    (void)state;
+    static uint8_t shots[2][1u << 20];
+    size_t sizes[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        const base_reporter reporter = base_reporter_stderr();
+        const client_window_config config = {.reporter = &reporter,
+                                             .title = "test",
+                                             .width = 480,
+                                             .height = 270,
+                                             .view_width = 1200.0f,
+                                             .view_height = 800.0f};
+        client_window* window = client_window_create(&config);
+        assert_non_null(window);
+        assert_false(client_window_is_interactive(window));
+        client_event event;
+        while (client_window_next_event(window, &event)) {
+        }
+        uint64_t now_us = 1000000;
+        for (uint32_t frame = 0; frame < 5; frame++) {
+            assert_true(client_window_frame_due_us(window) <= now_us + 20000);
+            now_us += 16667;
+            client_window_begin_frame(window, now_us);
+            net_draw draw = client_window_draw(window, CLIENT_CANVAS_VIEW);
+            assert_int_equal(draw.size_bytes, sizeof(net_draw));
+            assert_float_equal(draw.pixels_per_unit, 0.3375f, 0.001f);
+            assert_float_equal((float)draw.time_s, (float)frame * 0.016667f, 0.0001f);
+            assert_float_equal(draw.frame_dt_s, (frame ? 0.016667f : 0.0f), 0.0001f);
+            draw.rect(draw.context, 100.0f, 100.0f, 400.0f, 300.0f, (ecs_color){0, 200, 100, 255});
+            char path[128];
+            (void)base_text_format(path, sizeof path, "%s/w.png", folder);
+            assert_true(client_window_end_frame(window, frame == 4 ? path : NULL));
+        }
+        client_window_frames frames = client_window_get_frames(window);
+        assert_int_equal(frames.count, 5);
+        assert_true(frames.us_p50 <= frames.us_p99 && frames.us_p99 > 0);
+        float x = 0.0f, y = 0.0f;
+        client_window_to_canvas(window, CLIENT_CANVAS_VIEW, 240.0f, 135.0f, &x, &y);
+        assert_float_equal(x, 600.0f, 3.0f);
+        assert_float_equal(y, 400.0f, 3.0f);
+        client_window_destroy(window);
+        sizes[i] = read_file("w.png", shots[i], sizeof shots[i]);
+    }
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(shots[0], shots[1], sizes[0]);
+    assert_int_equal(read_u32(shots[0] + 16), 480);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(equal_pixels_give_equal_bytes),
+        TEST(a_place_that_cannot_be_written_is_reported_and_left_clean),
+        TEST(a_window_without_a_display_draws_and_shoots),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Events and pacing of a window that SDL's dummy driver opens; events are put where SDL's own come from.
+#include "window/window.h"
+
+#include "test.h"
+
+#include <SDL.h>
+
+static client_window* open_window(double fps) {
+    const base_reporter reporter = base_reporter_stderr();
+    const client_window_config config = {.reporter = &reporter,
+                                         .title = "test",
+                                         .width = 600,
+                                         .height = 400,
+                                         .fps = fps,
+                                         .view_width = 1200.0f,
+                                         .view_height = 800.0f};
+    client_window* window = client_window_create(&config);
+    assert_non_null(window);
+    client_event event;
+    while (client_window_next_event(window, &event)) {
+    }
+    return window;
+}
+
+static void push_window(uint8_t what) {
+    SDL_Event event = {.type = SDL_WINDOWEVENT};
+    event.window.event = what;
+    assert_int_equal(SDL_PushEvent(&event), 1);
+}
+
+// Tells which event came of what was pushed; `is_any` false when none. SDL ends a round of events where it
+// looked for new ones last: what was pushed after that comes in the next round.
+static client_event next(client_window* window, bool is_any) {
+    client_event event = {0};
+    bool has_one = client_window_next_event(window, &event);
+    if (!has_one) has_one = client_window_next_event(window, &event);
+    assert_int_equal(has_one, is_any);
+    return event;
+}
+
+static void a_window_that_nobody_sees_is_not_drawn(void** state) {
+    (void)state;
+    client_window* window = open_window(0.0);
+    assert_true(client_window_frame_due_us(window) != UINT64_MAX);
+    static const uint8_t pairs[][2] = {
+        {SDL_WINDOWEVENT_HIDDEN, SDL_WINDOWEVENT_SHOWN},
+        {SDL_WINDOWEVENT_MINIMIZED, SDL_WINDOWEVENT_RESTORED},
+        {SDL_WINDOWEVENT_MINIMIZED, SDL_WINDOWEVENT_EXPOSED},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(pairs); i++) {
+        push_window(pairs[i][0]);
+        (void)next(window, false);
+        assert_true(client_window_frame_due_us(window) == UINT64_MAX);
+        push_window(pairs[i][1]);
+        (void)next(window, false);
+        assert_true(client_window_frame_due_us(window) == 0); // at once
+    }
+    client_window_destroy(window);
+}
+
+static void frames_come_at_the_wanted_rate_and_are_not_caught_up(void** state) {
+    (void)state;
+    client_window* window = open_window(50.0);
+    uint64_t now_us = 5000000, begun = 0;
+    uint64_t until_us = now_us + 1000000;
+    for (; now_us < until_us; now_us += 1000) {
+        if (now_us < client_window_frame_due_us(window)) continue;
+        client_window_begin_frame(window, now_us);
+        assert_true(client_window_end_frame(window, NULL));
+        begun++;
+    }
+    assert_in_range(begun, 49, 52);
+    now_us += 700000; // a stall
+    client_window_begin_frame(window, now_us);
+    net_draw draw = client_window_draw(window, CLIENT_CANVAS_VIEW);
+    assert_float_equal(draw.frame_dt_s, 0.1f, 0.0001f); // effects do not jump
+    assert_true(client_window_end_frame(window, NULL));
+    assert_true(client_window_frame_due_us(window) > now_us);
+    client_window_destroy(window);
+}
+
+static void keys_and_buttons_become_events(void** state) {
+    (void)state;
+    client_window* window = open_window(0.0);
+    SDL_Event key = {.type = SDL_KEYDOWN};
+    key.key.keysym.sym = SDLK_F1;
+    key.key.repeat = 1;
+    assert_int_equal(SDL_PushEvent(&key), 1);
+    client_event event = next(window, true);
+    assert_int_equal(event.kind, CLIENT_EVENT_KEY_DOWN);
+    assert_int_equal(event.key, client_window_key("F1"));
+    assert_true(event.is_repeat);
+    key.type = SDL_KEYUP;
+    assert_int_equal(SDL_PushEvent(&key), 1);
+    assert_int_equal(next(window, true).kind, CLIENT_EVENT_KEY_UP);
+
+    SDL_Event motion = {.type = SDL_MOUSEMOTION};
+    motion.motion.x = 300;
+    motion.motion.y = 100;
+    assert_int_equal(SDL_PushEvent(&motion), 1);
+    event = next(window, true);
+    assert_int_equal(event.kind, CLIENT_EVENT_POINTER_MOVE);
+    float x = 0.0f, y = 0.0f;
+    client_window_begin_frame(window, 1);
+    assert_true(client_window_end_frame(window, NULL));
+    client_window_to_canvas(window, CLIENT_CANVAS_VIEW, event.x, event.y, &x, &y);
+    assert_float_equal(x, 600.0f, 0.01f);
+    assert_float_equal(y, 200.0f, 0.01f);
+
+    SDL_Event button = {.type = SDL_MOUSEBUTTONDOWN};
+    button.button.button = SDL_BUTTON_RIGHT;
+    assert_int_equal(SDL_PushEvent(&button), 1);
+    (void)next(window, false);
+    button.button.button = SDL_BUTTON_LEFT;
+    assert_int_equal(SDL_PushEvent(&button), 1);
+    assert_int_equal(next(window, true).kind, CLIENT_EVENT_POINTER_DOWN);
+    button.type = SDL_MOUSEBUTTONUP;
+    assert_int_equal(SDL_PushEvent(&button), 1);
+    assert_int_equal(next(window, true).kind, CLIENT_EVENT_POINTER_UP);
+
+    push_window(SDL_WINDOWEVENT_LEAVE);
+    assert_int_equal(next(window, true).kind, CLIENT_EVENT_POINTER_GONE);
+    push_window(SDL_WINDOWEVENT_FOCUS_LOST);
+    assert_int_equal(next(window, true).kind, CLIENT_EVENT_FOCUS_LOST);
+    SDL_Event quit = {.type = SDL_QUIT};
+    assert_int_equal(SDL_PushEvent(&quit), 1);
+    assert_int_equal(next(window, true).kind, CLIENT_EVENT_CLOSE);
+    (void)next(window, false);
+    client_window_destroy(window);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_window_that_nobody_sees_is_not_drawn),
+        TEST(frames_come_at_the_wanted_rate_and_are_not_caught_up),
+        TEST(keys_and_buttons_become_events),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/// Systems that write down what they hear: "ball+4" is the system "ball" hearing of the creation of index 4.
+#pragma once
+
+#include "table/store_world.h"
+
+typedef struct hearing {
+    store store;
+    char text[8192];
+} hearing;
+
+/// One system's ear: its context.
+typedef struct ear {
+    hearing* hearing;
+    const char* name;
+} ear;
+
+static inline void hear_mark(hearing* all, const char* name, char letter, uint32_t index) {
+    size_t used = strlen(all->text);
+    (void)snprintf(all->text + used, sizeof all->text - used, "%s%c%u ", name, letter, index);
+}
+
+static inline char hear_letter(const ecs_world* world, ecs_event_type type) {
+    static const char* const names[] = {
+        "EntityCreated",       "EntityRecreated", "ComponentsAppear",
+        "ComponentsDisappear", "EntityDestroyed", "ComponentChanged",
+        "EsOrderSet",          "BeforeClear",     "AfterClear",
+    };
+    static const char letters[] = "+*><-~oba";
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++)
+        if (strcmp(ecs_event_get(world, type)->name, names[i]) == 0) return letters[i];
+    return '?';
+}
+
+static inline void hear_event(const ecs_stage* stage, const ecs_event* event,
+                              const ecs_rows* rows) {
+    const ear* own = stage->context;
+    bool is_unicast = event->target != ECS_ENTITY_NONE;
+    if (is_unicast && rows->count > 0) assert_int_equal(rows->entities[0], event->target);
+    if (is_unicast) assert_true(ecs_is_alive(stage->world, event->target));
+    hear_mark(own->hearing, own->name, hear_letter(stage->world, event->type),
+              is_unicast ? ecs_entity_index(event->target) : rows->count);
+}
+
+/// Handler of the named events for entities with the terms.
+static inline void hear(hearing* all, const ear* own, const char* const* events,
+                        uint32_t event_count, const ecs_term* terms, uint32_t term_count) {
+    const ecs_system_desc desc = {.name = own->name,
+                                  .events = events,
+                                  .event_count = event_count,
+                                  .on_event = hear_event,
+                                  .terms = terms,
+                                  .term_count = term_count,
+                                  .context = (void*)own};
+    assert_int_equal(ecs_system_register(all->store.world, &desc), ECS_OK);
+}
+
+static inline void hear_expect(hearing* all, const char* expected) {
+    assert_string_equal(all->text, expected);
+    all->text[0] = '\0';
+}
+
+static inline void hear_step(hearing* all) {
+    ecs_step step = {.tick = ecs_world_tick(all->store.world) + 1, .dt = 0.5f};
+    ecs_world_step(all->store.world, &step);
+    ecs_world_validate(all->store.world);
+}
+
+static const char* const hear_all_events[] = {"EntityCreated", "EntityRecreated", "on_appear",
+                                              "on_disappear", "EntityDestroyed"};

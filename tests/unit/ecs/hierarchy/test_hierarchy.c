@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: MIT
+/// Parents and children (P13), ordered destruction (S5.10), complete composites (S5.15).
+#include "loading/load_world.h"
+
+static void set_raw(load* fixture, ecs_entity child, ecs_entity parent) {
+    assert_int_equal(ecs_set(fixture->world, child, fixture->parent, &parent), ECS_OK);
+}
+
+static void expect_children(load* fixture, ecs_entity parent, const ecs_entity* children,
+                            uint32_t count) {
+    uint32_t found = 0;
+    for (ecs_entity child = ecs_hierarchy_first(fixture->world, parent); child != ECS_ENTITY_NONE;
+         child = ecs_hierarchy_next(fixture->world, child)) {
+        assert_true(found < count);
+        assert_int_equal(child, children[found++]);
+    }
+    assert_int_equal(found, count);
+    assert_int_equal(ecs_hierarchy_count(fixture->world, parent), count);
+}
+
+// P13
+static void children_rise_by_index_however_they_came(void** state) {
+    (void)state;
+    load fixture;
+    load_make(&fixture, NULL);
+    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+    ecs_entity other = ECS_ENTITY_NONE;
+    assert_int_equal(ecs_create(fixture.world, fixture.plain, NULL, 0, &other), ECS_OK);
+    ecs_entity c[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        c[i] = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+    }
+    const uint32_t order[] = {2, 0, 3, 1};
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(ecs_hierarchy_set_parent(fixture.world, c[order[i]], root), ECS_OK);
+    }
+    expect_children(&fixture, root, c, 4);
+    assert_int_equal(ecs_hierarchy_parent(fixture.world, c[2]), root);
+    // To one that cannot have a parent itself, and back to none.
+    assert_int_equal(ecs_hierarchy_set_parent(fixture.world, c[1], other), ECS_OK);
+    assert_int_equal(ecs_hierarchy_set_parent(fixture.world, c[0], ECS_ENTITY_NONE), ECS_OK);
+    expect_children(&fixture, root, c + 2, 2);
+    expect_children(&fixture, other, c + 1, 1);
+    assert_int_equal(ecs_hierarchy_parent(fixture.world, c[0]), ECS_ENTITY_NONE);
+    load_step(&fixture);
+    expect_children(&fixture, root, c + 2, 2);
+    load_close(&fixture);
+}
+
+static void each_error_of_setting_a_parent(void** state) {
+    (void)state;
+    load fixture;
+    load_make(&fixture, NULL);
+    ecs_world* world = fixture.world;
+    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+    ecs_entity child = load_child(&fixture, fixture.limb, root);
+    ecs_entity leaf = load_child(&fixture, fixture.limb, child);
+    ecs_entity plain = ECS_ENTITY_NONE;
+    assert_int_equal(ecs_create(world, fixture.plain, NULL, 0, &plain), ECS_OK);
+    assert_int_equal(ecs_hierarchy_set_parent(world, root, root), ECS_ERR_CYCLE);
+    assert_int_equal(ecs_hierarchy_set_parent(world, root, child), ECS_ERR_CYCLE);
+    assert_int_equal(ecs_hierarchy_set_parent(world, root, leaf), ECS_ERR_CYCLE);
+    assert_int_equal(ecs_hierarchy_set_parent(world, plain, root), ECS_ERR_MISSING);
+    assert_int_equal(ecs_hierarchy_set_parent(world, 9999, root), ECS_ERR_STALE);
+    assert_int_equal(ecs_hierarchy_set_parent(world, root, ecs_entity_make(77, 3)), ECS_ERR_STALE);
+    assert_int_equal(ecs_hierarchy_parent(world, root), ECS_ENTITY_NONE);
+    // One that is referred to may come.
+    assert_int_equal(ecs_handle_retain(world, ecs_entity_make(77, 3)), ECS_OK);
+    assert_int_equal(ecs_hierarchy_set_parent(world, root, ecs_entity_make(77, 3)), ECS_OK);
+    assert_int_equal(ecs_hierarchy_parent(world, root), ECS_ENTITY_NONE);
+    ecs_handle_release(world, ecs_entity_make(77, 3));
+    load_close(&fixture);
+}
+
+static void a_world_without_the_component_has_no_families(void** state) {
+    (void)state;
+    ecs_world_config config = ecs_world_config_default();
+    ecs_world* world = NULL;
+    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    static const char text[] = "a { hp:i=1 }\n";
+    assert_int_equal(ecs_template_load(world, "a.blk", text, strlen(text), NULL), ECS_OK);
+    assert_int_equal(ecs_world_seal(world, NULL), ECS_OK);
+    ecs_entity a = ECS_ENTITY_NONE;
+    assert_int_equal(ecs_create(world, ecs_template_find(world, "a"), NULL, 0, &a), ECS_OK);
+    assert_int_equal(ecs_hierarchy_component(world), ECS_COMPONENT_NONE);
+    assert_int_equal(ecs_hierarchy_set_parent(world, a, a), ECS_ERR_MISSING);
+    assert_int_equal(ecs_hierarchy_root(world, a), a);
+    assert_int_equal(ecs_hierarchy_first(world, a), ECS_ENTITY_NONE);
+    assert_int_equal(ecs_hierarchy_below(world, a, a), ECS_ENTITY_NONE);
+    assert_true(ecs_is_complete(world, a));
+    ecs_world_destroy(world);
+}
+
+static void a_parent_of_another_type_is_refused_by_seal(void** state) {
+    (void)state;
+    ecs_world_config config = ecs_world_config_default();
+    ecs_world* world = NULL;
+    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    static const char text[] = "a { ecs.parent:i=1 }\n";
+    assert_int_equal(ecs_template_load(world, "a.blk", text, strlen(text), NULL), ECS_OK);
+    base_report_first report = {0};
+    base_reporter reporter = base_reporter_first(&report);
+    assert_int_equal(ecs_world_seal(world, &reporter), ECS_ERR_TYPE);
+    assert_non_null(strstr(report.text, "must be eid"));
+    ecs_world_destroy(world);
+}
+
+typedef struct death_log {
+    ecs_entity entities[256];
+    uint32_t count;
+} death_log;
+
+static void note_death(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)rows;
+    death_log* log = stage->context;
+    log->entities[log->count++] = event->target;
+}
+
+static void watch_deaths(load* fixture, death_log* log) {
+    static const char* const events[] = {"EntityDestroyed"};
+    ecs_system_desc watch = {.name = "watch",
+                             .events = events,
+                             .event_count = 1,
+                             .on_event = note_death,
+                             .context = log};
+    assert_int_equal(ecs_system_register(fixture->world, &watch), ECS_OK);
+}
+
+// P13, S5.10: depth first, siblings in order, in one flush
+static void a_parents_death_is_that_of_its_children_first(void** state) {
+    (void)state;
+    load fixture;
+    death_log log = {.count = 0};
+    load_open(&fixture, NULL);
+    watch_deaths(&fixture, &log);
+    load_seal(&fixture);
+    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+    ecs_entity a = load_child(&fixture, fixture.limb, root);
+    ecs_entity b = load_child(&fixture, fixture.limb, root);
+    ecs_entity aa = load_child(&fixture, fixture.limb, a);
+    ecs_entity ba = load_child(&fixture, fixture.limb, b);
+    ecs_entity ab = load_child(&fixture, fixture.limb, a);
+    ecs_entity stranger = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+    assert_true(ecs_command_destroy(fixture.world, root));
+    assert_true(ecs_command_destroy(fixture.world, ba)); // gone by then
+    ecs_command_flush(fixture.world);
+    const ecs_entity order[] = {aa, ab, a, ba, b, root};
+    assert_int_equal(log.count, 6);
+    assert_memory_equal(log.entities, order, sizeof(order));
+    assert_int_equal(ecs_world_entity_count(fixture.world), 1);
+    assert_true(ecs_is_alive(fixture.world, stranger));
+    assert_int_equal(ecs_world_counters(fixture.world)->stale_handles, 1);
+    load_close(&fixture);
+}
+
+static void a_batch_of_deaths_takes_families_along(void** state) {
+    (void)state;
+    load fixture;
+    load_make(&fixture, NULL);
+    ecs_entity parents[64];
+    assert_int_equal(ecs_create_many(fixture.world, fixture.plain, 64, parents), ECS_OK);
+    for (uint32_t i = 0; i < 64; i += 3) {
+        (void)load_child(&fixture, fixture.limb, parents[i]);
+        (void)load_child(&fixture, fixture.limb, parents[i]);
+    }
+    for (uint32_t i = 0; i < 64; i++) {
+        assert_true(ecs_command_destroy(fixture.world, parents[i]));
+    }
+    ecs_command_flush(fixture.world);
+    assert_int_equal(ecs_world_entity_count(fixture.world), 0);
+    load_close(&fixture);
+}
+
+static void a_cycle_that_was_written_is_cut(void** state) {
+    (void)state;
+    load fixture;
+    load_make(&fixture, NULL);
+    ecs_world* world = fixture.world;
+    ecs_entity a = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+    ecs_entity b = load_child(&fixture, fixture.limb, a);
+    ecs_entity c = load_child(&fixture, fixture.limb, b);
+    ecs_entity tail = load_child(&fixture, fixture.limb, c);
+    // A swap goes through something that looks like a cycle, and is none.
+    set_raw(&fixture, b, ECS_ENTITY_NONE);
+    set_raw(&fixture, a, b);
+    assert_int_equal(ecs_hierarchy_parent(world, a), b);
+    assert_int_equal(ecs_world_counters(world)->parents_cut, 0);
+    set_raw(&fixture, b, c);
+    assert_int_equal(ecs_hierarchy_parent(world, b), ECS_ENTITY_NONE);
+    assert_int_equal(ecs_hierarchy_parent(world, c), ECS_ENTITY_NONE);
+    assert_int_equal(ecs_hierarchy_parent(world, a), b); // not on it
+    assert_int_equal(ecs_hierarchy_parent(world, tail), c);
+    assert_int_equal(ecs_world_counters(world)->parents_cut, 2);
+    assert_int_equal(*(const ecs_entity*)ecs_get(world, b, fixture.parent), ECS_ENTITY_NONE);
+    set_raw(&fixture, a, a);
+    assert_int_equal(ecs_hierarchy_parent(world, a), ECS_ENTITY_NONE);
+    assert_int_equal(ecs_world_counters(world)->parents_cut, 3);
+    set_raw(&fixture, a, ecs_entity_make(ECS_INDEX_MAX, 1)); // no index of this world
+    assert_int_equal(ecs_hierarchy_parent(world, a), ECS_ENTITY_NONE);
+    load_close(&fixture);
+}
+
+static void walks_know_who_is_below(void** state) {
+    (void)state;
+    load fixture;
+    load_make(&fixture, NULL);
+    ecs_world* world = fixture.world;
+    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+    ecs_entity a = load_child(&fixture, fixture.limb, root);
+    ecs_entity b = load_child(&fixture, fixture.limb, root);
+    ecs_entity aa = load_child(&fixture, fixture.limb, a);
+    ecs_entity aaa = load_child(&fixture, fixture.limb, aa);
+    const ecs_entity order[] = {a, aa, aaa, b};
+    ecs_entity at = root;
+    for (uint32_t i = 0; i < 4; i++) {
+        at = ecs_hierarchy_below(world, root, at);
+        assert_int_equal(at, order[i]);
+    }
+    assert_int_equal(ecs_hierarchy_below(world, root, at), ECS_ENTITY_NONE);
+    assert_int_equal(ecs_hierarchy_below(world, a, a), aa);
+    assert_int_equal(ecs_hierarchy_below(world, a, aaa), ECS_ENTITY_NONE);
+    assert_int_equal(ecs_hierarchy_below(world, b, b), ECS_ENTITY_NONE);
+    assert_true(ecs_hierarchy_is_below(world, aaa, root));
+    assert_true(ecs_hierarchy_is_below(world, aaa, a));
+    assert_false(ecs_hierarchy_is_below(world, aaa, b));
+    assert_false(ecs_hierarchy_is_below(world, root, root));
+    assert_int_equal(ecs_hierarchy_root(world, aaa), root);
+    assert_int_equal(ecs_hierarchy_root(world, 4711), ECS_ENTITY_NONE);
+    load_close(&fixture);
+}
+
+static void a_recreation_without_the_component_leaves_the_family(void** state) {
+    (void)state;
+    load fixture;
+    load_make(&fixture, NULL);
+    ecs_world* world = fixture.world;
+    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+    ecs_entity a = load_child(&fixture, fixture.limb, root);
+    assert_int_equal(ecs_recreate(world, a, fixture.plain, NULL, 0), ECS_OK);
+    expect_children(&fixture, root, NULL, 0);
+    assert_int_equal(ecs_recreate(world, a, fixture.limb, &(ecs_init){fixture.parent, &root}, 1),
+                     ECS_OK);
+    expect_children(&fixture, root, &a, 1);
+    assert_int_equal(ecs_recreate(world, a, fixture.plain, NULL, 0), ECS_OK);
+    assert_int_equal(ecs_destroy(world, root), ECS_OK);
+    assert_true(ecs_is_alive(world, a));
+    load_close(&fixture);
+}
+
+static void adopt_all(const ecs_stage* stage, const ecs_rows* rows) {
+    ecs_entity* parents = rows->columns[0];
+    ecs_entity keeper = *(const ecs_entity*)stage->context;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        parents[i] = rows->entities[i] == keeper ? ECS_ENTITY_NONE : keeper;
+    }
+}
+
+static void a_system_may_write_parents(void** state) {
+    (void)state;
+    load fixture;
+    ecs_entity keeper = ECS_ENTITY_NONE;
+    load_open(&fixture, NULL);
+    static const ecs_term terms[] = {{"ecs.parent", "eid", ECS_WRITE}};
+    ecs_system_desc system = {.name = "adopt",
+                              .stage = "act",
+                              .run = adopt_all,
+                              .terms = terms,
+                              .term_count = 1,
+                              .context = &keeper};
+    assert_int_equal(ecs_system_register(fixture.world, &system), ECS_OK);
+    load_seal(&fixture);
+    ecs_entity c[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        c[i] = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+    }
+    keeper = c[0];
+    load_step(&fixture);
+    expect_children(&fixture, c[0], c + 1, 2);
+    // What two walks between two steps write, each asked about.
+    ecs_step step = {.tick = 2, .dt = 0.5f};
+    for (uint32_t i = 0; i < 3; i++) {
+        const ecs_entity others[] = {c[i == 0 ? 1 : 0], c[i == 2 ? 1 : 2]};
+        keeper = c[i];
+        ecs_world_run_stage(fixture.world, 0, &step);
+        expect_children(&fixture, c[i], others, 2);
+    }
+    load_close(&fixture);
+}
+
+static void apply_net(load* fixture, ecs_entity handle, ecs_entity parent) {
+    ecs_init init = {fixture->parent, &parent};
+    assert_int_equal(ecs_create_at(fixture->world, handle, fixture->net, &init, 1), ECS_OK);
+}
+
+// P13 on a mirror
+static void on_a_mirror_a_child_may_come_first_and_nothing_cascades(void** state) {
+    (void)state;
+    load fixture;
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = true;
+    load_make(&fixture, &config);
+    ecs_world* world = fixture.world;
+    ecs_entity parent = ecs_entity_make(9, 2), child = ecs_entity_make(5, 1);
+    apply_net(&fixture, child, parent);
+    assert_int_equal(ecs_hierarchy_parent(world, child), ECS_ENTITY_NONE);
+    apply_net(&fixture, ecs_entity_make(9, 1), ECS_ENTITY_NONE); // an older life of the index
+    assert_int_equal(ecs_hierarchy_parent(world, child), ECS_ENTITY_NONE);
+    expect_children(&fixture, ecs_entity_make(9, 1), NULL, 0);
+    assert_int_equal(ecs_destroy(world, ecs_entity_make(9, 1)), ECS_OK);
+    apply_net(&fixture, parent, ECS_ENTITY_NONE);
+    assert_int_equal(ecs_hierarchy_parent(world, child), parent);
+    expect_children(&fixture, parent, &child, 1);
+    // Half of a swap: walks end, nothing is cut.
+    set_raw(&fixture, parent, child);
+    assert_int_equal(ecs_hierarchy_parent(world, parent), child);
+    assert_int_equal(ecs_hierarchy_below(world, parent, parent), child);
+    assert_int_equal(ecs_hierarchy_below(world, parent, child), ECS_ENTITY_NONE);
+    assert_true(ecs_hierarchy_is_below(world, child, parent));
+    assert_false(ecs_hierarchy_is_below(world, child, ecs_entity_make(77, 1)));
+    (void)ecs_hierarchy_root(world, child);
+    assert_int_equal(ecs_world_counters(world)->parents_cut, 0);
+    set_raw(&fixture, child, ECS_ENTITY_NONE);
+    assert_int_equal(ecs_hierarchy_root(world, parent), child);
+    // Deaths are the server's word.
+    assert_int_equal(ecs_destroy(world, child), ECS_OK);
+    assert_true(ecs_is_alive(world, parent));
+    assert_int_equal(ecs_hierarchy_parent(world, parent), ECS_ENTITY_NONE);
+    load_close(&fixture);
+}
+
+// S5.15
+static void a_composite_is_complete_when_nothing_below_it_loads(void** state) {
+    (void)state;
+    load fixture;
+    death_log log = {.count = 0};
+    load_open(&fixture, NULL);
+    watch_deaths(&fixture, &log);
+    load_seal(&fixture);
+    ecs_world* world = fixture.world;
+    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+    ecs_entity limb = load_child(&fixture, fixture.limb, root);
+    assert_true(ecs_is_complete(world, root));
+    ecs_entity leaf = load_child(&fixture, fixture.tree, limb);
+    ecs_entity below = load_child(&fixture, fixture.limb, leaf);
+    assert_int_equal(ecs_state(world, leaf), ECS_STATE_LOADING);
+    assert_false(ecs_is_complete(world, root));
+    assert_false(ecs_is_complete(world, limb));
+    assert_false(ecs_is_complete(world, leaf));
+    assert_true(ecs_is_complete(world, below));
+    assert_int_equal(ecs_hierarchy_set_parent(world, limb, below), ECS_ERR_CYCLE);
+    assert_int_equal(ecs_hierarchy_set_parent(world, leaf, below), ECS_ERR_CYCLE);
+    assert_int_equal(ecs_hierarchy_set_parent(world, leaf, root), ECS_OK);
+    assert_true(ecs_is_complete(world, limb));
+    assert_true(load_finish(fixture.manual, 1, true));
+    assert_int_equal(ecs_loading_poll(world), 1);
+    assert_true(ecs_is_complete(world, root));
+    assert_int_equal(ecs_hierarchy_parent(world, below), leaf);
+    assert_int_equal(ecs_hierarchy_parent(world, leaf), root);
+    // A family with members that load is destroyed with them.
+    ecs_resource resource = load_resource(1);
+    ecs_resource_forget(world, &resource);
+    ecs_entity waiting = load_child(&fixture, fixture.tree, below);
+    ecs_entity under = load_child(&fixture, fixture.limb, waiting);
+    assert_true(ecs_command_destroy(world, root));
+    ecs_command_flush(world);
+    const ecs_entity order[] = {limb, under, below, leaf, root};
+    assert_memory_equal(log.entities, order, sizeof(order));
+    assert_int_equal(ecs_world_entity_count(world), 0);
+    assert_int_equal(ecs_loading_count(world), 0);
+    // A root that loads.
+    waiting = load_child(&fixture, fixture.tree, ECS_ENTITY_NONE);
+    under = load_child(&fixture, fixture.limb, waiting);
+    assert_int_equal(ecs_destroy(world, waiting), ECS_OK);
+    assert_false(ecs_is_alive(world, under));
+    load_close(&fixture);
+}
+
+static void a_cycle_of_those_that_load_ends_too(void** state) {
+    (void)state;
+    load fixture;
+    load_make(&fixture, NULL);
+    ecs_world* world = fixture.world;
+    ecs_entity a = load_child(&fixture, fixture.tree, ECS_ENTITY_NONE);
+    ecs_entity b = load_child(&fixture, fixture.tree, a);
+    ecs_entity c = load_child(&fixture, fixture.limb, b);
+    set_raw(&fixture, a, b);
+    assert_true(ecs_is_complete(world, c));
+    assert_int_equal(ecs_destroy(world, b), ECS_OK);
+    assert_int_equal(ecs_loading_count(world), 0);
+    assert_false(ecs_is_alive(world, c));
+    load_close(&fixture);
+}
+
+static void a_restored_world_has_the_same_families(void** state) {
+    (void)state;
+    load fixture, other;
+    load_make(&fixture, NULL);
+    load_make(&other, NULL);
+    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+    ecs_entity c[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        c[i] = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+    }
+    for (uint32_t i = 3; i-- > 0;) {
+        set_raw(&fixture, c[i], root);
+    }
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    assert_int_equal(ecs_world_save(fixture.world, &bytes), ECS_OK);
+    assert_int_equal(ecs_world_restore(other.world, bytes.data, bytes.size), ECS_OK);
+    expect_children(&other, root, c, 3);
+    set_raw(&fixture, c[1], c[0]);
+    assert_int_equal(ecs_world_copy(other.world, fixture.world), ECS_OK);
+    expect_children(&other, c[0], c + 1, 1);
+    ecs_world_clear(other.world);
+    assert_int_equal(ecs_world_entity_count(other.world), 0);
+    base_bytes_deinit(&bytes);
+    load_close(&fixture);
+    load_close(&other);
+}
+
+static void steady_families_ask_for_no_memory(void** state) {
+    (void)state;
+    load_memory memory;
+    load_memory_init(&memory);
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = &memory.allocator;
+    load fixture;
+    load_make(&fixture, &config);
+    uint64_t calls = 0;
+    for (uint32_t tick = 0; tick < 200; tick++) {
+        ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+        ecs_entity previous = root;
+        for (uint32_t i = 0; i < 10; i++) {
+            previous = load_child(&fixture, fixture.limb, i % 3 ? previous : root);
+        }
+        assert_true(ecs_is_complete(fixture.world, root));
+        assert_true(ecs_command_destroy(fixture.world, root));
+        load_step(&fixture);
+        ecs_changes_clear(fixture.world);
+        if (tick == 150) {
+            calls = memory.calls;
+        }
+    }
+    assert_int_equal(memory.calls, calls);
+    assert_int_equal(ecs_world_entity_count(fixture.world), 0);
+    load_close(&fixture);
+}
+
+static ecs_result run_family_script(load* fixture) {
+    ecs_world* world = fixture->world;
+    ecs_entity root = ECS_ENTITY_NONE, child = ECS_ENTITY_NONE;
+    ecs_result result = ecs_create(world, fixture->limb, NULL, 0, &root);
+    for (uint32_t i = 0; i < 20 && result == ECS_OK; i++) {
+        ecs_init init = {fixture->parent, &root};
+        result = ecs_create(world, fixture->limb, &init, 1, &child);
+    }
+    if (result == ECS_OK) result = ecs_hierarchy_set_parent(world, child, ECS_ENTITY_NONE);
+    if (result == ECS_OK) result = ecs_hierarchy_set_parent(world, root, child);
+    if (result == ECS_OK) result = ecs_recreate(world, root, fixture->plain, NULL, 0);
+    if (result == ECS_OK) assert_int_equal(ecs_hierarchy_count(world, root), 19);
+    return result;
+}
+
+static void families_answer_every_failed_allocation(void** state) {
+    (void)state;
+    bool is_done = false;
+    for (uint64_t n = 1; !is_done; n++) {
+        load_memory memory;
+        load_memory_init(&memory);
+        ecs_world_config config = ecs_world_config_default();
+        config.allocator = &memory.allocator;
+        load fixture;
+        load_open(&fixture, &config);
+        memory.fail_at = memory.calls + n;
+        ecs_result result = load_try_seal(&fixture);
+        if (result == ECS_OK) {
+            result = run_family_script(&fixture);
+        }
+        is_done = result == ECS_OK;
+        assert_true(is_done || result == ECS_ERR_MEMORY);
+        memory.fail_at = 0;
+        load_close(&fixture);
+        assert_int_equal(memory.bytes_out, 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(children_rise_by_index_however_they_came),
+        TEST(each_error_of_setting_a_parent),
+        TEST(a_world_without_the_component_has_no_families),
+        TEST(a_parent_of_another_type_is_refused_by_seal),
+        TEST(a_parents_death_is_that_of_its_children_first),
+        TEST(a_batch_of_deaths_takes_families_along),
+        TEST(a_cycle_that_was_written_is_cut),
+        TEST(walks_know_who_is_below),
+        TEST(a_recreation_without_the_component_leaves_the_family),
+        TEST(a_system_may_write_parents),
+        TEST(on_a_mirror_a_child_may_come_first_and_nothing_cascades),
+        TEST(a_composite_is_complete_when_nothing_below_it_loads),
+        TEST(a_cycle_of_those_that_load_ends_too),
+        TEST(a_restored_world_has_the_same_families),
+        TEST(steady_families_ask_for_no_memory),
+        TEST(families_answer_every_failed_allocation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+/// What the tests of loading and of families share: a world whose components need resources and have
+/// parents, a loader that does what the test says, and an allocator that counts and may fail.
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "base/report.h"
+#include "base/rng.h"
+#include "ecs/ecs.h"
+#include "world/world_internal.h"
+
+/// Counts what is out; fails at call number `fail_at` (1-based; 0: never) and keeps failing after it.
+typedef struct load_memory {
+    base_allocator allocator;
+    uint64_t calls;
+    uint64_t fail_at;
+    int64_t bytes_out;
+} load_memory;
+
+static inline void* load_memory_allocate(void* context, size_t size, size_t align) {
+    load_memory* memory = context;
+    memory->calls++;
+    if (memory->fail_at != 0 && memory->calls >= memory->fail_at) return NULL;
+    memory->bytes_out += (int64_t)size;
+    return base_allocator_heap()->allocate(NULL, size, align);
+}
+
+static inline void load_memory_release(void* context, void* block, size_t size) {
+    load_memory* memory = context;
+    memory->bytes_out -= block ? (int64_t)size : 0;
+    base_allocator_heap()->release(NULL, block, size);
+}
+
+static inline void load_memory_init(load_memory* memory) {
+    *memory = (load_memory){.allocator = {load_memory_allocate, load_memory_release, memory}};
+}
+
+/// Needs `count` resources named id, id + 1, ... and none when count is 0.
+typedef struct load_mesh {
+    uint32_t id;
+    uint32_t count;
+} load_mesh;
+
+static const ecs_field load_mesh_fields[] = {
+    {.name = "id", .offset = offsetof(load_mesh, id), .kind = ECS_FIELD_U32, .count = 1},
+    {.name = "count", .offset = offsetof(load_mesh, count), .kind = ECS_FIELD_U32, .count = 1},
+};
+
+static inline void load_mesh_create(const ecs_type_context* context, void* value) {
+    (void)context;
+    memset(value, 0, sizeof(load_mesh));
+}
+
+static inline void load_mesh_destroy(const ecs_type_context* context, void* value) {
+    (void)context;
+    memset(value, 0xdd, sizeof(load_mesh));
+}
+
+static inline ecs_resource load_resource(uint32_t id) {
+    ecs_resource resource = {.kind = "mesh"};
+    (void)snprintf(resource.name, sizeof(resource.name), "m%u", id);
+    return resource;
+}
+
+static inline uint32_t load_mesh_request(const void* value, ecs_resource* resources,
+                                         uint32_t capacity) {
+    const load_mesh* mesh = value;
+    for (uint32_t i = 0; i < mesh->count && i < capacity; i++) {
+        resources[i] = load_resource(mesh->id + i);
+    }
+    return mesh->count;
+}
+
+static const ecs_type_ops load_mesh_ops = {
+    .create = load_mesh_create, .destroy = load_mesh_destroy, .request = load_mesh_request};
+
+static const ecs_type_desc load_mesh_desc = {.name = "Mesh",
+                                             .size = sizeof(load_mesh),
+                                             .align = _Alignof(load_mesh),
+                                             .fields = load_mesh_fields,
+                                             .field_count = BASE_COUNT(load_mesh_fields),
+                                             .ops = &load_mesh_ops};
+
+static const char load_text[] =
+    "prop { \"mesh:Mesh\"{ _track:b=yes; id:u32=1; count:u32=1 }\n hp:i=5\n }\n"
+    "sign { \"mesh:Mesh\"{ id:u32=1; count:u32=1 }\n"
+    "       \"title:t\"{ _track:b=yes; value:t=\"a title that is far too long to lie inline\" }\n "
+    "}\n"
+    "shared { \"mesh:Mesh\"{ id:u32=1; count:u32=1 }\n \"hp:i\"{ _replicate:b=yes; value:i=3 }\n }\n"
+    "king { _singleton:b=yes\n \"mesh:Mesh\"{ id:u32=1; count:u32=1 }\n }\n"
+    "limb { ecs.parent:eid=0\n hp:i=1\n }\n"
+    "tree { ecs.parent:eid=0\n \"mesh:Mesh\"{ id:u32=1; count:u32=1 }\n hp:i=2\n }\n"
+    "net { \"ecs.parent:eid\"{ _replicate:b=yes; value:eid=0 }\n }\n"
+    "plain { hp:i=9\n }\n";
+
+/// A loader that is told what to do.
+typedef struct load_manual {
+    ecs_loader loader;
+    ecs_load_answer answer; ///< to what is asked next
+    uint32_t begun;         ///< how often it was asked, whatever the answer
+    uint32_t cancelled;
+    uint32_t count; ///< of those under way
+    uint32_t tickets[8192];
+    char names[8192][16];
+    ecs_loaded done[8192];
+    uint32_t done_count;
+} load_manual;
+
+static inline ecs_load_answer load_begin(void* context, uint32_t ticket,
+                                         const ecs_resource* resource) {
+    load_manual* manual = context;
+    manual->begun++;
+    if (manual->answer != ECS_LOAD_BEGUN) return manual->answer;
+    assert_true(manual->count < BASE_COUNT(manual->tickets));
+    manual->tickets[manual->count] = ticket;
+    (void)snprintf(manual->names[manual->count], 16, "%.15s", resource->name);
+    manual->count++;
+    return ECS_LOAD_BEGUN;
+}
+
+static inline uint32_t load_poll(void* context, ecs_loaded* loaded, uint32_t capacity) {
+    load_manual* manual = context;
+    uint32_t count = manual->done_count < capacity ? manual->done_count : capacity;
+    memcpy(loaded, manual->done, count * sizeof(*loaded));
+    memmove(manual->done, manual->done + count, (manual->done_count - count) * sizeof(*loaded));
+    manual->done_count -= count;
+    return count;
+}
+
+static inline void load_drop(load_manual* manual, uint32_t i) {
+    manual->count--;
+    memmove(manual->tickets + i, manual->tickets + i + 1,
+            (manual->count - i) * sizeof(manual->tickets[0]));
+    memmove(manual->names + i, manual->names + i + 1,
+            (manual->count - i) * sizeof(manual->names[0]));
+}
+
+static inline void load_cancel(void* context, uint32_t ticket) {
+    load_manual* manual = context;
+    manual->cancelled++;
+    for (uint32_t i = 0; i < manual->count; i++) {
+        if (manual->tickets[i] != ticket) continue;
+        load_drop(manual, i);
+        return;
+    }
+}
+
+/// The next poll says so of what is under way under this id. @return false when it is not.
+static inline bool load_finish(load_manual* manual, uint32_t id, bool is_loaded) {
+    ecs_resource resource = load_resource(id);
+    for (uint32_t i = 0; i < manual->count; i++) {
+        if (strcmp(manual->names[i], resource.name) != 0) continue;
+        manual->done[manual->done_count++] =
+            (ecs_loaded){.ticket = manual->tickets[i], .is_loaded = is_loaded};
+        load_drop(manual, i);
+        return true;
+    }
+    return false;
+}
+
+typedef struct load {
+    ecs_world* world;
+    ecs_template_id prop, sign, shared, king, limb, tree, net, plain;
+    ecs_component_id mesh, hp, title, parent;
+    ecs_event_type hit, failed;
+    ecs_loading_config config;
+    base_report_first report;
+    load_manual* manual;
+} load;
+
+/// @return the first error; world and loader are the fixture's in any case.
+static inline ecs_result load_try_open(load* fixture, const ecs_world_config* config) {
+    memset(fixture, 0, sizeof(*fixture));
+    fixture->manual = calloc(1, sizeof(load_manual));
+    fixture->manual->answer = ECS_LOAD_BEGUN;
+    fixture->manual->loader = (ecs_loader){fixture->manual, load_begin, load_poll, load_cancel};
+    ecs_result result = ecs_world_create(config, &fixture->world);
+    if (result != ECS_OK) return result;
+    ecs_world* world = fixture->world;
+    base_reporter reporter = base_reporter_stderr();
+    static const ecs_field amount[] = {{.name = "amount", .kind = ECS_FIELD_I32, .count = 1}};
+    ecs_event_desc hit = {"hit", sizeof(int32_t), amount, 1, false};
+    result = ecs_type_register(world, &load_mesh_desc, NULL);
+    if (result == ECS_OK)
+        result = ecs_template_load(world, "load.blk", load_text, strlen(load_text), &reporter);
+    if (result == ECS_OK) result = ecs_event_register(world, &hit, &fixture->hit);
+    if (result == ECS_OK)
+        result = ecs_loading_failure_register(world, "load_failed", &fixture->failed);
+    return result;
+}
+
+static inline ecs_result load_try_seal(load* fixture) {
+    ecs_world* world = fixture->world;
+    ecs_result result = ecs_world_seal(world, NULL);
+    if (result != ECS_OK) return result;
+    fixture->prop = ecs_template_find(world, "prop");
+    fixture->sign = ecs_template_find(world, "sign");
+    fixture->shared = ecs_template_find(world, "shared");
+    fixture->king = ecs_template_find(world, "king");
+    fixture->limb = ecs_template_find(world, "limb");
+    fixture->tree = ecs_template_find(world, "tree");
+    fixture->net = ecs_template_find(world, "net");
+    fixture->plain = ecs_template_find(world, "plain");
+    fixture->mesh = ecs_component_find(world, "mesh");
+    fixture->hp = ecs_component_find(world, "hp");
+    fixture->title = ecs_component_find(world, "title");
+    fixture->parent = ecs_hierarchy_component(world);
+    fixture->config = (ecs_loading_config){.loader = &fixture->manual->loader,
+                                           .reporter = base_reporter_first(&fixture->report),
+                                           .failed_event = fixture->failed};
+    return result;
+}
+
+/// Sealed, with the manual loader.
+static inline void load_seal(load* fixture) {
+    assert_int_equal(load_try_seal(fixture), ECS_OK);
+    ecs_loading_set(fixture->world, &fixture->config);
+}
+
+static inline void load_open(load* fixture, const ecs_world_config* given) {
+    ecs_world_config config = given ? *given : ecs_world_config_default();
+    assert_int_equal(load_try_open(fixture, &config), ECS_OK);
+}
+
+static inline void load_make(load* fixture, const ecs_world_config* given) {
+    load_open(fixture, given);
+    load_seal(fixture);
+}
+
+static inline void load_close(load* fixture) {
+    if (fixture->world && fixture->world->is_sealed) ecs_world_validate(fixture->world);
+    ecs_world_destroy(fixture->world);
+    free(fixture->manual);
+}
+
+static inline ecs_result load_try_create(load* fixture, ecs_template_id template_id, uint32_t id,
+                                         uint32_t count, ecs_entity* entity) {
+    load_mesh mesh = {id, count};
+    ecs_init init = {fixture->mesh, &mesh};
+    return ecs_create(fixture->world, template_id, &init, 1, entity);
+}
+
+/// An entity that needs the resource `id`.
+static inline ecs_entity load_create(load* fixture, ecs_template_id template_id, uint32_t id) {
+    ecs_entity entity = ECS_ENTITY_NONE;
+    assert_int_equal(load_try_create(fixture, template_id, id, 1, &entity), ECS_OK);
+    return entity;
+}
+
+static inline ecs_entity load_child(load* fixture, ecs_template_id template_id, ecs_entity parent) {
+    ecs_entity entity = ECS_ENTITY_NONE;
+    ecs_init init = {fixture->parent, &parent};
+    assert_int_equal(ecs_create(fixture->world, template_id, &init, 1, &entity), ECS_OK);
+    return entity;
+}
+
+static inline void load_step(load* fixture) {
+    ecs_step step = {.tick = ecs_world_tick(fixture->world) + 1, .dt = 0.5f};
+    ecs_world_step(fixture->world, &step);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+/// What the tests of storage share: a small world, and an allocator that counts and may fail.
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "base/report.h"
+#include "ecs/ecs.h"
+#include "world/world_internal.h"
+
+/// Counts what is out; fails at call number `fail_at` (1-based; 0: never) and keeps failing after it.
+typedef struct store_memory {
+    base_allocator allocator;
+    uint64_t calls;
+    uint64_t fail_at;
+    int64_t bytes_out;
+} store_memory;
+
+static inline void* store_memory_allocate(void* context, size_t size, size_t align) {
+    store_memory* memory = context;
+    memory->calls++;
+    if (memory->fail_at != 0 && memory->calls >= memory->fail_at) return NULL;
+    memory->bytes_out += (int64_t)size;
+    return base_allocator_heap()->allocate(NULL, size, align);
+}
+
+static inline void store_memory_release(void* context, void* block, size_t size) {
+    store_memory* memory = context;
+    memory->bytes_out -= (int64_t)size;
+    base_allocator_heap()->release(NULL, block, size);
+}
+
+static inline void store_memory_init(store_memory* memory) {
+    *memory = (store_memory){.allocator = {store_memory_allocate, store_memory_release, memory}};
+}
+
+static const char store_text[] =
+    "ball { pos:p2=1,2\n vel:p2=3,4\n radius:r=5\n }\n"
+    "orb { radius:r=6\n vel:p2=5,5\n pos:p2=9,9\n }\n"
+    "mover { \"pos:p2\" { _track:b=yes; value:p2=1,2 }\n vel:p2=3,4\n }\n"
+    "rock { pos:p2=7,8\n hp:i=9\n }\n"
+    "fast { boost:r=2\n }\n"
+    "pad { \"pos:p2\" { _replicate:b=yes; value:p2=0,0 }\n }\n"
+    "sign { \"title:t\" { _track:b=yes; value:t=\"hello\" }\n pos:p2=1,1\n }\n"
+    "poster { title2:t=\"far too long for a short string\"\n pos:p2=2,2\n }\n"
+    "link { target:eid=0\n }\n"
+    "wide { \"big:wide_block\" { }\n }\n"
+    "nothing { }\n";
+
+/// 64 bytes, aligned to a cache line.
+typedef struct wide_block {
+    _Alignas(64) uint32_t words[16];
+} wide_block;
+
+static const ecs_field wide_fields[] = {
+    {.name = "words", .offset = 0, .kind = ECS_FIELD_U32, .count = 16},
+};
+
+typedef struct store {
+    ecs_world* world;
+    ecs_template_id ball, orb, mover, rock, fast, pad, sign, poster, link, nothing;
+    ecs_component_id pos, vel, radius, hp, boost, title, title2, target;
+} store;
+
+/// World, types and templates; queries may be made before store_seal.
+/// @return the first error; the world (or NULL) is in `fixture` and the caller's.
+static inline ecs_result store_try_open(store* fixture, const ecs_world_config* config) {
+    memset(fixture, 0, sizeof *fixture);
+    ecs_result result = ecs_world_create(config, &fixture->world);
+    if (result != ECS_OK) return result;
+    ecs_type_desc wide = {.name = "wide_block",
+                          .size = sizeof(wide_block),
+                          .align = _Alignof(wide_block),
+                          .fields = wide_fields,
+                          .field_count = 1};
+    result = ecs_type_register(fixture->world, &wide, NULL);
+    if (result != ECS_OK) return result;
+    return ecs_template_load(fixture->world, "store.blk", store_text, strlen(store_text), NULL);
+}
+
+static inline ecs_result store_try_seal(store* fixture) {
+    ecs_world* world = fixture->world;
+    ecs_result result = ecs_world_seal(world, NULL);
+    fixture->ball = ecs_template_find(world, "ball");
+    fixture->orb = ecs_template_find(world, "orb");
+    fixture->mover = ecs_template_find(world, "mover");
+    fixture->rock = ecs_template_find(world, "rock");
+    fixture->fast = ecs_template_find(world, "fast");
+    fixture->pad = ecs_template_find(world, "pad");
+    fixture->sign = ecs_template_find(world, "sign");
+    fixture->poster = ecs_template_find(world, "poster");
+    fixture->link = ecs_template_find(world, "link");
+    fixture->nothing = ecs_template_find(world, "nothing");
+    fixture->pos = ecs_component_find(world, "pos");
+    fixture->vel = ecs_component_find(world, "vel");
+    fixture->radius = ecs_component_find(world, "radius");
+    fixture->hp = ecs_component_find(world, "hp");
+    fixture->boost = ecs_component_find(world, "boost");
+    fixture->title = ecs_component_find(world, "title");
+    fixture->title2 = ecs_component_find(world, "title2");
+    fixture->target = ecs_component_find(world, "target");
+    return result;
+}
+
+static inline void store_open(store* fixture, const ecs_world_config* given) {
+    ecs_world_config config = given ? *given : ecs_world_config_default();
+    assert_int_equal(store_try_open(fixture, &config), ECS_OK);
+}
+
+static inline void store_seal(store* fixture) {
+    assert_int_equal(store_try_seal(fixture), ECS_OK);
+}
+
+/// Open and sealed.
+static inline void store_make(store* fixture, const ecs_world_config* given) {
+    store_open(fixture, given);
+    store_seal(fixture);
+}
+
+static inline void store_close(store* fixture) {
+    ecs_storage_validate(fixture->world);
+    ecs_world_destroy(fixture->world);
+}
+
+static inline ecs_entity store_create(store* fixture, ecs_template_id template_id) {
+    ecs_entity entity = ECS_ENTITY_NONE;
+    assert_int_equal(ecs_create(fixture->world, template_id, NULL, 0, &entity), ECS_OK);
+    return entity;
+}
+
+static inline ecs_vec2 store_vec2(const store* fixture, ecs_entity entity, ecs_component_id id) {
+    return *(const ecs_vec2*)ecs_get(fixture->world, entity, id);
+}
+
+static inline void store_set_pos(store* fixture, ecs_entity entity, float x) {
+    ecs_vec2 value = {x, -x};
+    assert_int_equal(ecs_set(fixture->world, entity, fixture->pos, &value), ECS_OK);
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+// S5.2: files that import others. The files are a table here; what a path may be is decided by its letters.
+#include "data_memory.h"
+#include "data_world.h"
+
+#include "ecs/template_files.h"
+#include "template/template_path.h"
+
+typedef struct table_file {
+    const char* path;
+    const char* text;
+} table_file;
+
+typedef struct table {
+    const table_file* files;
+    uint32_t count;
+    uint32_t listed_max; ///< more names than files, to test the limit
+    uint32_t reads;
+} table;
+
+static ecs_result table_read(void* context, const char* path, base_bytes* text) {
+    table* files = context;
+    files->reads++;
+    for (uint32_t i = 0; i < files->count; i++) {
+        if (strcmp(files->files[i].path, path) != 0) continue;
+        if (!files->files[i].text) return ECS_ERR_MALFORMED;
+        base_bytes_write(text, files->files[i].text, strlen(files->files[i].text));
+        return ECS_OK;
+    }
+    return ECS_ERR_UNKNOWN;
+}
+
+static ecs_result table_list(void* context, const char* folder,
+                             bool (*found)(void* names, const char* name), void* names) {
+    const table* files = context;
+    size_t size = strlen(folder);
+    for (uint32_t i = 0; i < files->listed_max; i++)
+        if (!found(names, "x.txt")) return ECS_OK;
+    for (uint32_t i = files->count; i > 0; i--) { // the order is none of the pack's business
+        const char* path = files->files[i - 1].path;
+        if (size && (strncmp(path, folder, size) != 0 || path[size] != '/')) continue;
+        const char* name = size ? path + size + 1 : path;
+        if (!strchr(name, '/') && *name != '%' && !found(names, name)) return ECS_OK;
+    }
+    return ECS_OK;
+}
+
+static void table_spell(void* context, const char* path, char* target, size_t bytes) {
+    (void)context;
+    (void)snprintf(target, bytes, "/game/%s", path);
+}
+
+static const char* const root_names[] = {"lib", "core"};
+
+static ecs_template_source source_of(table* files) {
+    return (ecs_template_source){.context = files,
+                                 .read = table_read,
+                                 .list = table_list,
+                                 .spell = table_spell,
+                                 .root_names = root_names,
+                                 .root_count = BASE_COUNT(root_names)};
+}
+
+#define TABLE(...)                                                                                 \
+    (table) {                                                                                      \
+        .files = (const table_file[]){__VA_ARGS__},                                                \
+        .count = sizeof((const table_file[]){__VA_ARGS__}) / sizeof(table_file)                    \
+    }
+
+static ecs_result load(ecs_world* world, table* files, const char* root,
+                       base_report_first* report) {
+    base_reporter reporter = base_reporter_first(report);
+    ecs_template_source source = source_of(files);
+    return ecs_template_load_files(world, &source, root, &reporter);
+}
+
+static void expect_order(ecs_world* world, const char* const* names, uint32_t count) {
+    assert_int_equal(ecs_template_count(world), count);
+    for (uint32_t i = 0; i < count; i++)
+        assert_string_equal(ecs_template_get(world, (ecs_template_id)(i + 1))->name, names[i]);
+}
+
+static void refused(table files, ecs_result result, const char* message) {
+    ecs_world* world = data_world_create(NULL);
+    base_report_first report;
+    assert_int_equal(load(world, &files, "a.blk", &report), result);
+    assert_string_equal(report.text, message);
+    assert_int_equal(ecs_template_count(world), 0);
+    ecs_world_destroy(world);
+}
+
+static void imports_stand_before_their_file_and_each_once(void** state) {
+    ecs_world* world = *state;
+    table files =
+        TABLE({"a.blk", "import:t=\"sub/b.blk\"\nimport:t='sub/c.blk'; import_optional:t=no.blk\n"
+                        "a { _extends:t=b; _use:t=l }"},
+              {"sub/b.blk", "b { _use:t=c }\nimport:t=c.blk // after its user\n"},
+              {"sub/c.blk",
+               "import:t=\"../a.blk\" import:t=c.blk import:t=\"%lib/x/l.blk\"\nc { x:i=1 }"},
+              {"%lib/x/l.blk", "import:t=\"../m.blk\"; l { y:i=2 }"},
+              {"%lib/m.blk", "import:t=\"#sub/c.blk\"; m { z:i=2 }"});
+    base_report_first report;
+    assert_int_equal(load(world, &files, "a.blk", &report), ECS_OK);
+    assert_int_equal(report.count, 0);
+    assert_int_equal(files.reads, 6); // and once for the one that is not there
+    expect_order(world, (const char* const[]){"m", "l", "c", "b", "a"}, 5);
+    data_expect(world, "a", "x", "1");
+    data_expect(world, "a", "y", "2");
+    assert_string_equal(ecs_template_get(world, 4)->file, "sub/b.blk");
+}
+
+static void wildcards_match_by_name_in_the_order_of_bytes(void** state) {
+    ecs_world* world = *state;
+    table files =
+        TABLE({"a.blk", "import:t=\"u/*.unit.blk\"; import_optional:t=\"w/*.blk\"\n"
+                        "import:t=\"*.blk\"\na { }"},
+              {"u/b.unit.blk", "ub { }"}, {"u/a.unit.blk", "ua { }"}, {"u/B.unit.blk", "uB { }"},
+              {"u/c.blk", "uc { }"}, {"u/.d.unit.blk", "ud { }"}, {"z.blk", "z { }"});
+    base_report_first report;
+    assert_int_equal(load(world, &files, "a.blk", &report), ECS_OK);
+    expect_order(world, (const char* const[]){"uB", "ua", "ub", "z", "a"}, 5);
+}
+
+static void faults_name_the_file_and_line_of_the_import(void** state) {
+    (void)state;
+    refused(TABLE({"a.blk", "\nimport:t=b.blk"}), ECS_ERR_UNKNOWN,
+            "/game/a.blk:2: error: import: '/game/b.blk' is not there");
+    refused(TABLE({"a.blk", "import:t=b.blk"}, {"b.blk", NULL}), ECS_ERR_SYNTAX,
+            "/game/a.blk:1: error: import: '/game/b.blk' cannot be read");
+    refused(TABLE({"a.blk", "import_optional:t=b.blk"}, {"b.blk", NULL}), ECS_ERR_SYNTAX,
+            "/game/a.blk:1: error: import: '/game/b.blk' cannot be read");
+    refused(TABLE({"a.blk", "import_optional:t=b.blk\nimport:t=b.blk"}), ECS_ERR_UNKNOWN,
+            "/game/a.blk:2: error: import: '/game/b.blk' is not there");
+    refused(TABLE({"b.blk", ""}), ECS_ERR_UNKNOWN, "/game/a.blk: error: it is not there");
+    refused(TABLE({"a.blk", "import:t=\"u/*.blk\""}), ECS_ERR_UNKNOWN,
+            "/game/a.blk:1: error: import: no file matches 'u/*.blk'");
+    refused(TABLE({"a.blk", "import:t=\"../b.blk\""}), ECS_ERR_SYNTAX,
+            "/game/a.blk:1: error: import: '../b.blk' leads outside of its root");
+    refused(TABLE({"a.blk", "import:t=\"%lib/../a.blk\""}), ECS_ERR_SYNTAX,
+            "/game/a.blk:1: error: import: '%lib/../a.blk' leads outside of its root");
+    refused(TABLE({"a.blk", "import:t=\"%game/b.blk\""}), ECS_ERR_SYNTAX,
+            "/game/a.blk:1: error: import: '%game/b.blk' names a root that nobody gave");
+    refused(TABLE({"a.blk", "import:i=1"}), ECS_ERR_SYNTAX,
+            "/game/a.blk:1: error: import: '1' is written import:t=\"...\"");
+    refused(TABLE({"a.blk", "import:t=b.blk\na { x:i=1 }"}, {"b.blk", "\nb { x:i=z }"}),
+            ECS_ERR_SYNTAX, "/game/b.blk:2: error: component 'x' (i): 'z' is no whole number");
+    refused(TABLE({"a.blk", "import:t=b.blk\na { x:i=1 }"}, {"b.blk", "a { }"}), ECS_ERR_SYNTAX,
+            "/game/a.blk:2: error: template 'a' exists already: b.blk:1");
+    refused(TABLE({"a.blk", "import:t=b.blk\na { _use:t=c }"}, {"b.blk", "b { }"}), ECS_ERR_SYNTAX,
+            "/game/a.blk:2: error: template 'a' extends 'c', which does not exist");
+}
+
+static void paths_are_plain_words_below_a_root(void** state) {
+    (void)state;
+    table none = {0};
+    ecs_template_source source = source_of(&none);
+    static const char* const cases[][3] = {
+        {"a.blk", "b.blk", "b.blk"},
+        {"x/a.blk", "b.blk", "x/b.blk"},
+        {"x/y/a.blk", ".././/b.blk", "x/b.blk"},
+        {"x/a.blk", "../b.blk", "b.blk"},
+        {"x/a.blk", "#b/c.blk", "b/c.blk"},
+        {"x/a.blk", "#/b.blk", "b.blk"},
+        {"x/a.blk", "%lib/b.blk", "%lib/b.blk"},
+        {"%lib/x/a.blk", "../b.blk", "%lib/b.blk"},
+        {"%lib/a.blk", "%core/b.blk", "%core/b.blk"},
+        {"%lib/a.blk", "#b.blk", "b.blk"},
+        {"%lib/a.blk", "*.blk", "%lib/*.blk"},
+        {"a.blk", "..blk", "..blk"},
+    };
+    static const char* const faults[][3] = {
+        {"a.blk", "", "is empty"},
+        {"a.blk", "/etc/passwd", "is absolute: name it from this file or from a %root/"},
+        {"a.blk", "../b.blk", "leads outside of its root"},
+        {"x/a.blk", "../../b.blk", "leads outside of its root"},
+        {"%lib/x/a.blk", "../../b.blk", "leads outside of its root"},
+        {"%lib/a.blk", "%lib/x/../../b.blk", "leads outside of its root"},
+        {"a.blk", "#../b.blk", "leads outside of its root"},
+        {"a.blk", "%other/b.blk", "names a root that nobody gave"},
+        {"a.blk", "%/b.blk", "names a root that nobody gave"},
+        {"a.blk", "C:/b.blk", "has bytes that no path has"},
+        {"a.blk", "x\\b.blk", "has bytes that no path has"},
+        {"a.blk", "x\nb.blk", "has bytes that no path has"},
+        {"a.blk", "x/", "names a folder"},
+        {"a.blk", ".", "names a folder"},
+        {"a.blk", "%lib", "names a folder"},
+        {"a.blk", "x/..", "names a folder"},
+        {"a.blk", "*/b.blk", "has a wildcard in the name of a folder"},
+    };
+    char path[ECS_TEXT_PATH_BYTES_MAX];
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        const char* fault = ecs_text_path_resolve(&source, cases[i][0], cases[i][1], path);
+        assert_null(fault);
+        assert_string_equal(path, cases[i][2]);
+    }
+    for (uint32_t i = 0; i < BASE_COUNT(faults); i++) {
+        const char* fault = ecs_text_path_resolve(&source, faults[i][0], faults[i][1], path);
+        assert_non_null(fault);
+        assert_string_equal(fault, faults[i][2]);
+    }
+    char name[ECS_TEXT_PATH_BYTES_MAX + 2];
+    for (size_t size = ECS_TEXT_PATH_BYTES_MAX - 2; size <= ECS_TEXT_PATH_BYTES_MAX; size++) {
+        memset(name, 'n', size);
+        name[size] = '\0';
+        const char* fault = ecs_text_path_resolve(&source, "", name, path);
+        assert_int_equal(fault == NULL, size < ECS_TEXT_PATH_BYTES_MAX);
+    }
+}
+
+static void patterns_match_like_a_shell(void** state) {
+    (void)state;
+    static const char* const yes[][2] = {
+        {"*.blk", "a.blk"}, {"*", ""},   {"a*b*c", "aXbYbZc"}, {"?.blk", "x.blk"},
+        {"**", "x"},        {"a*", "a"}, {"*a*", "banana"},    {"*.unit.blk", ".unit.blk"}};
+    static const char* const no[][2] = {{"*.blk", "a.blk2"}, {"?", ""}, {"a*b", "aXc"},
+                                        {"", "x"},           {"x", ""}, {"*.b", "a.B"}};
+    for (uint32_t i = 0; i < BASE_COUNT(yes); i++)
+        assert_true(ecs_text_path_matches(yes[i][0], yes[i][1]));
+    for (uint32_t i = 0; i < BASE_COUNT(no); i++)
+        assert_false(ecs_text_path_matches(no[i][0], no[i][1]));
+    char pattern[128], name[4096]; // what makes careless matchers slow
+    for (uint32_t i = 0; i < sizeof pattern - 1; i++)
+        pattern[i] = i % 2 ? 'a' : '*';
+    pattern[sizeof pattern - 1] = '\0';
+    memset(name, 'a', sizeof name - 1);
+    name[sizeof name - 2] = 'b';
+    name[sizeof name - 1] = '\0';
+    pattern[sizeof pattern - 2] = 'c';
+    assert_false(ecs_text_path_matches(pattern, name));
+}
+
+/// A chain of files, each importing the next: file 0 is the root.
+typedef struct chain {
+    uint32_t count;
+    size_t text_bytes; ///< of each, filled with blanks
+} chain;
+
+static ecs_result chain_read(void* context, const char* path, base_bytes* text) {
+    const chain* files = context;
+    uint32_t number = (uint32_t)strtoul(path, NULL, 10);
+    if (number >= files->count) return ECS_ERR_UNKNOWN;
+    char line[128];
+    int size = number + 1 < files->count
+                   ? snprintf(line, sizeof line, "import:t=\"%u.blk\"\nt%u { }", number + 1, number)
+                   : snprintf(line, sizeof line, "t%u { }", number);
+    base_bytes_write(text, line, (size_t)size);
+    while (text->size < files->text_bytes)
+        base_bytes_write_u8(text, '\n');
+    return ECS_OK;
+}
+
+static ecs_result pack_chain(chain files, base_report_first* report) {
+    base_reporter reporter = base_reporter_first(report);
+    const ecs_template_source source = {.context = &files, .read = chain_read};
+    base_bytes pack;
+    base_bytes_init(&pack, NULL);
+    ecs_result result = ecs_template_pack(NULL, &source, "0.blk", &reporter, &pack);
+    if (result != ECS_OK) assert_int_equal(pack.size, 0);
+    base_bytes_deinit(&pack);
+    return result;
+}
+
+static void limits_of_a_pack_are_tested_at_their_edges(void** state) {
+    (void)state;
+    base_report_first report;
+    assert_int_equal(pack_chain((chain){.count = ECS_TEXT_FILES_MAX - 1}, &report), ECS_OK);
+    assert_int_equal(pack_chain((chain){.count = ECS_TEXT_FILES_MAX}, &report), ECS_OK);
+    assert_int_equal(pack_chain((chain){.count = ECS_TEXT_FILES_MAX + 1}, &report), ECS_ERR_FULL);
+    assert_string_equal(report.text, "1023.blk:1: error: more than 1024 files of templates");
+    uint32_t fits = ECS_TEXT_PACK_BYTES_MAX / ECS_TEXT_BYTES_MAX;
+    chain big = {.count = fits, .text_bytes = ECS_TEXT_BYTES_MAX};
+    assert_int_equal(pack_chain(big, &report), ECS_OK);
+    big.count++;
+    assert_int_equal(pack_chain(big, &report), ECS_ERR_FULL);
+    assert_string_equal(report.text, "15.blk:1: error: more than 16777216 bytes of templates");
+    big = (chain){.count = 2, .text_bytes = ECS_TEXT_BYTES_MAX + 1};
+    assert_int_equal(pack_chain(big, &report), ECS_ERR_FULL);
+    assert_string_equal(report.text, "0.blk: error: it is longer than a file of templates may be");
+    for (uint32_t extra = 0; extra < 3; extra++) {
+        table files = TABLE({"a.blk", "import:t=\"*.blk\""});
+        files.listed_max = ECS_TEXT_LISTED_MAX - 2 + extra;
+        ecs_world* world = data_world_create(NULL);
+        assert_int_equal(load(world, &files, "a.blk", &report), extra < 2 ? ECS_OK : ECS_ERR_FULL);
+        ecs_world_destroy(world);
+    }
+}
+
+static void a_pack_of_damaged_bytes_is_refused(void** state) {
+    (void)state;
+    base_bytes pack;
+    base_bytes_init(&pack, NULL);
+    ecs_pack_add(&pack, "a.blk", "a { x:i=1 }", 11);
+    ecs_pack_add(&pack, "b.blk", "", 0);
+    base_report_first report;
+    base_reporter reporter = base_reporter_first(&report);
+    size_t first = 4 + 1 + 5 + 1 + 11; // magic, path, text
+    for (size_t cut = 0; cut <= pack.size; cut++) {
+        ecs_world* world = data_world_create(NULL);
+        ecs_result result = ecs_template_load_pack(world, pack.data, cut, &reporter);
+        bool is_whole = cut == pack.size || cut == first;
+        assert_int_equal(result, is_whole ? ECS_OK : ECS_ERR_MALFORMED);
+        ecs_world_destroy(world);
+    }
+    for (size_t at = 0; at < pack.size; at++) {
+        for (uint32_t bit = 0; bit < 8; bit++) {
+            ecs_world* world = data_world_create(NULL);
+            pack.data[at] ^= (uint8_t)(1u << bit);
+            (void)!ecs_template_load_pack(world, pack.data, pack.size, &reporter);
+            pack.data[at] ^= (uint8_t)(1u << bit);
+            ecs_world_destroy(world);
+        }
+    }
+    base_bytes_deinit(&pack);
+}
+
+/// Files of an example begin with "//// PATH" on a line of its own.
+static uint32_t split_files(char* text, table_file* files, uint32_t files_max) {
+    uint32_t count = 0;
+    for (char* at = strstr(text, "//// "); at; at = strstr(at, "//// ")) {
+        at[0] = '\0';
+        char* end = strchr(at + 5, '\n');
+        assert_non_null(end);
+        *end = '\0';
+        assert_true(count < files_max);
+        files[count++] = (table_file){at + 5, end + 1};
+        at = end + 1;
+    }
+    return count;
+}
+
+static void the_files_of_the_manual_load(void** state) {
+    ecs_world* world = *state;
+    static char manual[65536];
+    FILE* file = fopen(DATABLOCK_MANUAL, "rb");
+    assert_non_null(file);
+    manual[fread(manual, 1, sizeof manual - 1, file)] = '\0';
+    (void)fclose(file);
+    char* at = strstr(manual, "```blk files\n");
+    assert_non_null(at);
+    *strstr(at + 3, "```") = '\0';
+    table_file files[8];
+    table all = {.files = files, .count = split_files(at, files, BASE_COUNT(files))};
+    assert_int_equal(all.count, 3);
+    ecs_template_source source = source_of(&all);
+    static const char* const roots[] = {"game"};
+    source.root_names = roots;
+    source.root_count = 1;
+    base_report_first report;
+    base_reporter reporter = base_reporter_first(&report);
+    assert_int_equal(ecs_template_load_files(world, &source, "zoo.blk", &reporter), ECS_OK);
+    assert_string_equal(report.text, "/game/zoo.blk:3: warning: component 'mane' has the unknown "
+                                     "type 'Fur': kept, not used");
+    assert_int_equal(report.count, 1);
+    expect_order(world, (const char* const[]){"animal", "bear", "lion"}, 3);
+    data_expect(world, "bear", "name", "\"B\xC3\xA4r\"");
+}
+
+static void memory_may_run_out_at_any_allocation_of_a_pack(void** state) {
+    (void)state;
+    table files =
+        TABLE({"a.blk", "import:t=\"u/*.blk\"; a { _use:t=b }"}, {"u/b.blk", "b { x:t=q }"},
+              {"u/c.blk", "import:t=\"b.blk\"; c { y:Foo=1 }"});
+    bool is_done = false;
+    for (uint32_t n = 0; !is_done; n++) {
+        data_memory memory;
+        data_memory_init(&memory, n);
+        ecs_world* world = data_world_create(&memory.allocator);
+        base_report_first report;
+        if (world) is_done = load(world, &files, "a.blk", &report) == ECS_OK;
+        if (world && !is_done) assert_int_equal(ecs_template_count(world), 0);
+        ecs_world_destroy(world);
+        assert_int_equal(memory.live_bytes, 0);
+    }
+}
+
+static int setup(void** state) {
+    *state = data_world_create(NULL);
+    return *state ? 0 : -1;
+}
+static int teardown(void** state) {
+    ecs_world_destroy(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(imports_stand_before_their_file_and_each_once, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(wildcards_match_by_name_in_the_order_of_bytes, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(the_files_of_the_manual_load, setup, teardown),
+        TEST(faults_name_the_file_and_line_of_the_import),
+        TEST(paths_are_plain_words_below_a_root),
+        TEST(patterns_match_like_a_shell),
+        TEST(limits_of_a_pack_are_tested_at_their_edges),
+        TEST(a_pack_of_damaged_bytes_is_refused),
+        TEST(memory_may_run_out_at_any_allocation_of_a_pack),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,794 @@
+// SPDX-License-Identifier: MIT
+#include "data_world.h"
+
+#include "template/template_set.h"
+
+static int setup(void** state) {
+    *state = data_world_create(NULL);
+    return *state ? 0 : -1;
+}
+
+static int teardown(void** state) {
+    ecs_world_destroy(*state);
+    return 0;
+}
+
+static const char games_text[] =
+    "rect { pos:p2 = 0,0; rectSize:p2 = 0,0; color:c=255,255,255,255 }\n"
+    "brick { _extends:t=\"rect\" brick.pos:ip2 = 0,0 }\n"
+    "pad { _extends:t=\"rect\" isPad:b=yes }\n"
+    "ball { pos:p2=600,700 vel:p2=330,-550 radius:r=5 color:c=25,255,255,255 }\n";
+
+static void the_words_of_the_feature_list_load(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, games_text);
+    assert_int_equal(ecs_template_count(world), 4);
+    data_expect(world, "rect", "rectSize", "0,0");
+    data_expect(world, "rect", "color", "255,255,255,255");
+    data_expect(world, "brick", "brick.pos", "0,0");
+    data_expect(world, "brick", "color", "255,255,255,255");
+    data_expect(world, "pad", "isPad", "yes");
+    data_expect(world, "ball", "pos", "600,700");
+    data_expect(world, "ball", "vel", "330,-550");
+    data_expect(world, "ball", "radius", "5");
+    data_expect(world, "ball", "color", "25,255,255,255");
+    const ecs_template* pad = ecs_template_get(world, ecs_template_find(world, "pad"));
+    assert_int_equal(pad->component_count, 4);
+    assert_int_equal(pad->line, 3);
+    assert_string_equal(pad->file, "x.blk");
+    assert_false(pad->is_replicated);
+    assert_int_equal(pad->part_count, 1);
+    assert_int_equal(pad->parts[0], pad->id);
+}
+
+static void components_are_sorted_by_name(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "z { c:i=1 a:i=2 b:i=3 aa:i=4 }");
+    const ecs_template* z = ecs_template_get(world, ecs_template_find(world, "z"));
+    static const char* const names[] = {"a", "aa", "b", "c"};
+    for (uint32_t i = 0; i < 4; i++)
+        assert_string_equal(ecs_component_get(world, z->components[i].component)->name, names[i]);
+}
+
+// S5.1
+static void later_parents_override_earlier_ones_and_own_values_all(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "child { _extends:t=a; _use:t=b; y:i=30 }\n"
+                        "a { _extends:t=base; x:i=1; y:i=10 }\n"
+                        "b { x:i=2; y:i=20 }\n"
+                        "base { x:i=-1; w:i=7 }\n");
+    data_expect(world, "child", "x", "2");
+    data_expect(world, "child", "y", "30");
+    data_expect(world, "child", "w", "7");
+    data_expect(world, "a", "x", "1");
+}
+
+static void parents_may_come_from_an_earlier_file(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "base { \"x:i\"{ _track:b=yes; value:i=4 } }");
+    data_load_ok(world, "child { _extends:t=base; y:i=5 }");
+    data_expect(world, "child", "x", "4");
+    assert_int_equal(data_find(world, "child", "x")->flags, ECS_COMPONENT_TRACKED);
+}
+
+static void a_struct_keeps_inherited_fields_that_a_child_does_not_name(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world,
+                 "a { \"body:RigidBody\"{ velocity:p3=1,2,3; mass:r=4; color:c=1,2,3,4;"
+                 " cells:ip2=-5,6; is_solid:b=on; layer:u8=255; exact:r=0.1; owner:eid=none } }\n"
+                 "b { _extends:t=a; \"body:RigidBody\"{ mass:r=9 } }\n"
+                 "c { _extends:t=b; \"body:RigidBody\"{} }\n"
+                 "d { \"body:RigidBody\"{ cells:i=7,8; velocity:r=1,1,1 } }\n");
+    data_expect(world, "b", "body",
+                "{velocity=1,2,3;mass=9;layer=255;color=1,2,3,4;cells=-5,6;owner=none;is_solid=yes;"
+                "exact=0.1}");
+    data_expect(world, "c", "body",
+                "{velocity=1,2,3;mass=9;layer=255;color=1,2,3,4;cells=-5,6;owner=none;is_solid=yes;"
+                "exact=0.1}");
+    const data_body* body = data_find(world, "d", "body")->value;
+    assert_int_equal(body->cells[1], 8);
+    assert_true(body->velocity.z == 1);
+}
+
+static void flags_and_quantisation_are_inherited(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world,
+                 "a { \"pos:p2\"{ _replicate:b=yes; _min:r=-10; _max:r=10; _step:r=0.1 } "
+                 " \"hp:u8\"{ _track:b=yes; value:u8=9 } n:i=1 }\n"
+                 "b { _extends:t=a; pos:p2=5,5; _replicated:t=hp; \"n:i\"{ _track:b=yes } }\n"
+                 "c { _extends:t=b; \"pos:p2\"{ _replicate:b=no; _track:b=no } _tracked:t=n }\n");
+    const ecs_template_component* pos = data_find(world, "b", "pos");
+    assert_int_equal(pos->flags, ECS_COMPONENT_REPLICATED | ECS_COMPONENT_TRACKED);
+    assert_int_equal(pos->quant.bits, 8);
+    assert_true(pos->quant.step == 0.1 && pos->quant.min == -10);
+    data_expect(world, "b", "pos", "5,5");
+    assert_int_equal(data_find(world, "a", "hp")->flags, ECS_COMPONENT_TRACKED);
+    assert_int_equal(data_find(world, "b", "hp")->flags,
+                     ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
+    assert_int_equal(data_find(world, "b", "n")->flags, ECS_COMPONENT_TRACKED);
+    assert_int_equal(data_find(world, "c", "pos")->flags, 0);
+    assert_true(ecs_template_get(world, ecs_template_find(world, "a"))->is_replicated);
+}
+
+static void interpolation_and_its_jumps_are_inherited_one_by_one(void** state) {
+    ecs_world* world = *state;
+    const uint32_t sent = ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED;
+    data_load_ok(world,
+                 "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes; _teleport:r=120 }\n"
+                 " \"turn:r\"{ _interpolate:b=yes } _replicated:t=turn }\n"
+                 "b { _extends:t=a; pos:p2=5,5; \"turn:r\"{ _teleport:r=0.5 } }\n"
+                 "c { _extends:t=b; \"pos:p2\"{ _interpolate:b=no } \"turn:r\"{ _teleport:i=0 } }\n"
+                 "d { \"pos:p2\"{ _replicate:b=no } }\n"
+                 "e { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes } }\n");
+    assert_int_equal(data_find(world, "a", "pos")->flags, sent | ECS_COMPONENT_INTERPOLATED);
+    assert_true(data_find(world, "a", "pos")->teleport == 120.0f);
+    assert_int_equal(data_find(world, "a", "turn")->flags, sent | ECS_COMPONENT_INTERPOLATED);
+    assert_true(data_find(world, "a", "turn")->teleport == 0);
+    assert_int_equal(data_find(world, "b", "pos")->flags, sent | ECS_COMPONENT_INTERPOLATED);
+    assert_true(data_find(world, "b", "pos")->teleport == 120.0f);
+    assert_true(data_find(world, "b", "turn")->teleport == 0.5f);
+    assert_int_equal(data_find(world, "c", "pos")->flags, sent);
+    assert_true(data_find(world, "c", "pos")->teleport == 0);
+    assert_int_equal(data_find(world, "c", "turn")->flags, sent | ECS_COMPONENT_INTERPOLATED);
+    assert_true(data_find(world, "c", "turn")->teleport == 0);
+    // In a composition the later part wins here too; what is not sent is not interpolated.
+    assert_int_equal(data_find(world, "a+d", "pos")->flags, 0);
+    assert_true(data_find(world, "a+d", "pos")->teleport == 0);
+    assert_true(data_find(world, "a+e", "pos")->teleport == 120.0f);
+}
+
+static void interpolation_of_what_cannot_be_shown_between_is_refused(void** state) {
+    ecs_world* world = *state;
+    data_load_refused(world, "a {\n \"pos:p2\"{ _interpolate:b=yes } }",
+                      "x.blk:2: error: component 'pos': _interpolate without _replicate");
+    data_load_refused(world,
+                      "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes } }\n"
+                      "b { _extends:t=a\n \"pos:p2\"{ _replicate:b=no } }",
+                      "x.blk:3: error: component 'pos': _interpolate without _replicate");
+    data_load_refused(world, "a {\n \"hp:i\"{ _replicate:b=yes; _interpolate:b=yes } }",
+                      "x.blk:2: error: component 'hp': a i cannot be interpolated, it is not all "
+                      "real numbers");
+    data_load_refused(world, "a { \"on:tag\"{ _replicate:b=yes; _interpolate:b=yes } }",
+                      "x.blk:1: error: component 'on': a tag cannot be interpolated, it is not all "
+                      "real numbers");
+    data_load_refused(
+        world, "a { \"body:RigidBody\"{ _replicate:b=yes; _interpolate:b=yes; mass:r=1 } }",
+        "x.blk:1: error: component 'body': a RigidBody cannot be interpolated, it is not all "
+        "real numbers");
+    data_load_refused(world, "a {\n \"pos:p2\"{ _replicate:b=yes; _teleport:r=3 } }",
+                      "x.blk:2: error: component 'pos': _teleport without _interpolate");
+    data_load_refused(world,
+                      "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes; _teleport:r=-1 } }",
+                      "x.blk:1: error: _teleport: '-1' is no distance");
+    data_load_refused(world,
+                      "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes; _teleport:r=1e39 } }",
+                      "x.blk:1: error: _teleport: '1e39' is no distance");
+    data_load_refused(world, "a { \"pos:p2\"{ _interpolat:b=yes } }",
+                      "x.blk:1: error: '_interpolat' means nothing here, did you mean "
+                      "'_interpolate'?");
+}
+
+static void a_group_shares_its_words_with_all_inside(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "a { _group { x:i=1; _track:b=yes; _group { _replicate:b=yes; y:i=2 }\n"
+                        " \"z:i\"{ _track:b=no } } w:i=3 }");
+    assert_int_equal(data_find(world, "a", "x")->flags, ECS_COMPONENT_TRACKED);
+    assert_int_equal(data_find(world, "a", "y")->flags,
+                     ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
+    assert_int_equal(data_find(world, "a", "z")->flags, 0);
+    assert_int_equal(data_find(world, "a", "w")->flags, 0);
+}
+
+static void components_whose_tags_the_world_lacks_are_left_out(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "a { \"s:i\"{ _tags:t=server } \"r:i\"{ _tags:t=\"render\" }\n"
+                        " \"both:i\"{ _tags:t=\"server,render\" } \"sent:i\"{ _tags:t=render; "
+                        "_replicate:b=yes } }\n"
+                        "b { _extends:t=a; r:i=5; _replicated:t=both }\n"
+                        "c { _tags:t=render; q:i=1; \"p:i\"{ _tags:t=server } }\n");
+    assert_non_null(data_find(world, "a", "s"));
+    assert_null(data_find(world, "a", "r"));
+    assert_null(data_find(world, "a", "both"));
+    assert_non_null(data_find(world, "a", "sent"));
+    assert_null(data_find(world, "b", "r"));
+    assert_non_null(data_find(world, "b", "both"));
+    assert_null(data_find(world, "c", "q"));
+    assert_non_null(data_find(world, "c", "p"));
+    // Ids do not depend on tags: both ends of a wire count alike.
+    assert_int_not_equal(ecs_component_find(world, "r"), ECS_COMPONENT_NONE);
+}
+
+static void every_quantisation_ends_in_min_step_and_bits(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "a {\n"
+                        "\"a:r\"{ _min:r=0; _max:r=1; _bits:i=1 }\n"
+                        "\"b:r\"{ _min:r=0; _max:r=255; _step:r=1 }\n"
+                        "\"c:r\"{ _min:r=0; _max:r=256; _step:r=1 }\n"
+                        "\"d:i\"{ _bits:i=32 }\n"
+                        "\"e:i\"{ _min:i=-4; _max:i=3 }\n"
+                        "\"f:u8\"{ _max:i=200 }\n"
+                        "\"g:c\"{ _bits:i=8 }\n"
+                        "}");
+    assert_int_equal(data_find(world, "a", "a")->quant.bits, 1);
+    assert_true(data_find(world, "a", "a")->quant.step == 1);
+    assert_int_equal(data_find(world, "a", "b")->quant.bits, 8);
+    assert_int_equal(data_find(world, "a", "c")->quant.bits, 9);
+    assert_int_equal(data_find(world, "a", "d")->quant.bits, 32);
+    assert_int_equal(data_find(world, "a", "e")->quant.bits, 3);
+    assert_true(data_find(world, "a", "e")->quant.min == -4);
+    assert_int_equal(data_find(world, "a", "f")->quant.bits, 8);
+    assert_int_equal(data_find(world, "a", "g")->quant.bits, 8);
+}
+
+static void quantisation_that_makes_no_sense_is_refused(void** state) {
+    ecs_world* world = *state;
+    data_load_refused(world, "a {\n\"a:r\"{ _bits:i=8 } }",
+                      "x.blk:2: error: component 'a' (r): numbers need _min, _max and either _step "
+                      "or _bits");
+    data_load_refused(world, "a { \"a:r\"{ _min:r=0; _max:r=1; _bits:i=33 } }",
+                      "x.blk:1: error: component 'a' (r): _bits must be 1 to 32");
+    data_load_refused(world, "a { \"a:r\"{ _min:r=0; _max:r=1; _bits:i=0 } }",
+                      "x.blk:1: error: component 'a' (r): _bits must be 1 to 32");
+    data_load_refused(world, "a { \"a:r\"{ _min:r=1; _max:r=1; _step:r=1 } }",
+                      "x.blk:1: error: component 'a' (r): _max must be above _min");
+    data_load_refused(world, "a { \"a:r\"{ _min:r=0; _max:r=1e12; _step:r=1 } }",
+                      "x.blk:1: error: component 'a' (r): the range needs more than 32 bits");
+    data_load_refused(world, "a { \"a:r\"{ _min:r=0; _max:r=1; _step:r=0 } }",
+                      "x.blk:1: error: component 'a' (r): _step must be above 0");
+    data_load_refused(world, "a { \"a:u8\"{ _bits:i=9 } }",
+                      "x.blk:1: error: component 'a' (u8): the range does not fit the type");
+    data_load_refused(world, "a { \"a:b\"{ _bits:i=1 } }",
+                      "x.blk:1: error: component 'a' (b): this type has no numbers to quantise");
+    data_load_refused(
+        world, "a { \"a:RigidBody\"{ _bits:i=1 } }",
+        "x.blk:1: error: component 'a' (RigidBody): a struct of whole and real numbers "
+        "is quantised by its fields");
+    data_load_refused(world, "a { \"a:r\"{ _min:r=x; _max:r=1; _step:r=1 } }",
+                      "x.blk:1: error: _min: 'x' is no number");
+}
+
+static void values_out_of_range_or_of_wrong_arity_are_refused(void** state) {
+    ecs_world* world = *state;
+    data_load_refused(world, "a {\n  i:u8=300\n}",
+                      "x.blk:2: error: component 'i' (u8): '300' is out of range");
+    data_load_refused(world, "a { i:u8=-1 }",
+                      "x.blk:1: error: component 'i' (u8): '-1' is no whole number from 0 up");
+    data_load_refused(world, "a { i:i=2147483648 }",
+                      "x.blk:1: error: component 'i' (i): '2147483648' is out of range");
+    data_load_refused(world, "a { i:i=1.5 }",
+                      "x.blk:1: error: component 'i' (i): '1.5' is no whole number");
+    data_load_refused(world, "a { f:r=1e39 }",
+                      "x.blk:1: error: component 'f' (r): '1e39' is out of range");
+    data_load_refused(world, "a { f:r=nan }",
+                      "x.blk:1: error: component 'f' (r): 'nan' is no number");
+    data_load_refused(world, "a { p:p2=1 }",
+                      "x.blk:1: error: component 'p' (p2): 2 values are needed, not 1");
+    data_load_refused(world, "a { p:p2=1,2,3 }",
+                      "x.blk:1: error: component 'p' (p2): 2 values are needed, not more");
+    data_load_refused(world, "a { p:b=maybe }",
+                      "x.blk:1: error: component 'p' (b): 'maybe' is neither yes nor no");
+    data_load_refused(
+        world, "a { p:eid=5 }",
+        "x.blk:1: error: component 'p' (eid): '5' names an entity: a default can only be "
+        "0 or none");
+    data_load_refused(world, "a { \"b:RigidBody\"{ cells:ip2=40000,0 } }",
+                      "x.blk:1: error: component 'b', field 'cells': '40000' is out of range");
+    data_load_refused(world, "a { \"b:RigidBody\"{ velocity:p2=0,0 } }",
+                      "x.blk:1: error: component 'b', field 'velocity': it is written as p3");
+    data_load_refused(world, "a { \"b:RigidBody\"{ velocit:p3=0,0,0 } }",
+                      "x.blk:1: error: RigidBody has no field 'velocit', did you mean 'velocity'?");
+}
+
+static void edges_of_every_number_type_load(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world,
+                 "a { a:i=-2147483648; b:i=2147483647; c:i64=-9223372036854775808; "
+                 "d:u64=18446744073709551615; e:u8=255; f:u16=65535; g:u32=4294967295;\n"
+                 "h:r=3.4028234e38; i:r=-0; j:p3=1,2,3; k:p4=1,2,3,4; l:ip3=1,2,3; m:ip4=1,2,3,4\n"
+                 "n:m=[[1, 0, 0] [0, 1, 0]\n [0, 0, 1] [5, 6, 7]]; o:tag=yes; p:eid=0; "
+                 "q:m=1,2,3,4,5,6,7,8,9,10,11,12; \"r:tag\"{} s:b=off }");
+    data_expect(world, "a", "a", "-2147483648");
+    data_expect(world, "a", "c", "-9223372036854775808");
+    data_expect(world, "a", "d", "18446744073709551615");
+    data_expect(world, "a", "g", "4294967295");
+    data_expect(world, "a", "i", "-0");
+    data_expect(world, "a", "k", "1,2,3,4");
+    data_expect(world, "a", "m", "1,2,3,4");
+    data_expect(world, "a", "n", "1,0,0,0,1,0,0,0,1,5,6,7");
+    data_expect(world, "a", "q", "1,2,3,4,5,6,7,8,9,10,11,12");
+    data_expect(world, "a", "o", "");
+    data_expect(world, "a", "s", "no");
+}
+
+static void faults_between_templates_name_file_and_line(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "known { pos:p2=0,0 }");
+    data_load_refused(world, "a {\n _extends:t=knwon }",
+                      "x.blk:2: error: template 'a' extends 'knwon', which does not exist");
+    data_load_refused(
+        world, "aa{}\nb { _extends:t=ab }",
+        "x.blk:2: error: template 'b' extends 'ab', which does not exist, did you mean "
+        "'aa'?");
+    data_load_refused(world, "a { _extends:t=b }\nb { _extends:t=c }\nc { _extends:t=a }",
+                      "x.blk:3: error: parents form a cycle: a -> b -> c -> a");
+    data_load_refused(world, "a { _extends:t=a }", "x.blk:1: error: parents form a cycle: a -> a");
+    data_load_refused(world, "a{}\nb{}\na{}",
+                      "x.blk:3: error: template 'a' exists already: x.blk:1");
+    data_load_refused(world, "known{}", "x.blk:1: error: template 'known' exists already: x.blk:1");
+    data_load_refused(world, "a { pos:p3=0,0,0 }",
+                      "x.blk:1: error: component 'pos' is a p3 here and a p2 elsewhere");
+    data_load_refused(world, "a { q:i=0 }\nb { q:r=0 }",
+                      "x.blk:2: error: component 'q' is a r here and a i elsewhere");
+    data_load_refused(world, "a {\nq:i=0\nq:i=1 }",
+                      "x.blk:3: error: component 'q' is declared twice, first in line 2");
+    data_load_refused(world, "a {\n_tracked:t=pos }",
+                      "x.blk:2: error: template 'a' has no component 'pos' to flag");
+}
+
+static void text_can_be_replicated_however_it_is_said(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "a { \"name:t\"{ _replicate:b=yes } }\n"
+                        "b { name:t=x }\nc { _extends:t=b\n _replicated:t=name }\n"
+                        "d { _group { _replicate:b=yes; n:i=0\n name:t=x } }");
+    ecs_component_id name = ecs_component_find(world, "name");
+    static const char* const replicating[] = {"a", "c", "d"};
+    for (uint32_t i = 0; i < BASE_COUNT(replicating); i++) {
+        const ecs_template* one = ecs_template_get(world, ecs_template_find(world, replicating[i]));
+        uint32_t flags = ecs_template_find_component(one, name)->flags;
+        assert_int_equal(flags, ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
+        assert_true(one->is_replicated);
+    }
+    assert_false(ecs_template_get(world, ecs_template_find(world, "b"))->is_replicated);
+}
+
+/// S5.2: the spellings that projects use beside the plain one.
+static void values_have_several_spellings(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(
+        world,
+        "\xEF\xBB\xBF"
+        "a {\r\n"
+        "  \"h:u16\"{ value:i=0xFFFF; }\r\n \"n:u64\"{ value:i=-1 } \"e:eid\"{ value:i=0; }\n"
+        "  \"m: m\"{ value:m=[[1, 0, 0] [0, 1, 0] [0, 0, 1] [-253.441, 20.1, -7e1]] }\n"
+        "  c3:c=1, 2,3 // opaque\n  x:i=0x7fFFffff; y:i=0xFFFFFFFF z:i64=-0\n"
+        "  r:r=-1.5e-3;s:r=+.5 b1:b=on; b2:b=false; t:t=\"\xC3\xA4\"\n"
+        "  'q:i32'{ _info:t=\"a remark\"; _hide:b=yes; value:i32=7 }\n"
+        "  _info{ anything { x:i=1 } } _skipInitialReplication:t=\"h\"\n"
+        "  l:t='single' \"k\":i=5;\n}\n_infoCommonTemplates { a { desc:t=\"\" } }\n"
+        "d { _use:t=a; h { _track:b=yes } k{ value:i=6 } }");
+    data_expect(world, "a", "h", "65535");
+    data_expect(world, "a", "n", "18446744073709551615");
+    data_expect(world, "a", "c3", "1,2,3,255");
+    data_expect(world, "a", "x", "2147483647");
+    data_expect(world, "a", "y", "-1");
+    data_expect(world, "a", "q", "7");
+    data_expect(world, "a", "k", "5");
+    data_expect(world, "d", "k", "6");
+    assert_true(data_find(world, "d", "h")->flags & ECS_COMPONENT_TRACKED);
+    assert_false(data_find(world, "a", "h")->flags & ECS_COMPONENT_TRACKED);
+    data_load_refused(world, "f { x:i=0x100000000 }",
+                      "x.blk:1: error: component 'x' (i): '0x100000000' is out of range");
+    data_load_refused(world, "f { x:i=0x }",
+                      "x.blk:1: error: component 'x' (i): '0x' is no whole number");
+    data_load_refused(world, "f { \"h:u16\"{ value:i=-2 } }",
+                      "x.blk:1: error: component 'h' (u16): '-2' is no whole number from 0 up");
+    data_load_refused(world, "f { h:u16=-1 }",
+                      "x.blk:1: error: component 'h' (u16): '-1' is no whole number from 0 up");
+    data_load_refused(world, "f { c3:c=1,2 }",
+                      "x.blk:1: error: component 'c3' (c): 4 values are needed, not 2");
+}
+
+/// S5.2: words of a template that mean its own components.
+static void a_template_may_track_and_replicate_all_that_is_its_own(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world,
+                 "a { x:i=1 }\nb { _extends:t=a; _replicate:b=yes; y:i=1; _group { z:i=2 } }");
+    assert_int_equal(data_find(world, "b", "x")->flags, 0);
+    assert_true(data_find(world, "b", "y")->flags & ECS_COMPONENT_REPLICATED);
+    assert_true(data_find(world, "b", "z")->flags & ECS_COMPONENT_REPLICATED);
+}
+
+/// S5.2: a single file may be looked at by itself.
+static void alone_a_text_needs_no_parents(void** state) {
+    ecs_world* world = *state;
+    static const char text[] =
+        "import:t=\"other.blk\"\na { _extends:t=nobody; _tracked:t=x; y:i=1 }";
+    base_report_first report;
+    base_reporter reporter = base_reporter_first(&report);
+    assert_int_equal(ecs_template_load_alone(world, "x.blk", text, strlen(text), &reporter),
+                     ECS_OK);
+    assert_int_equal(report.count, 0);
+    assert_int_equal(ecs_template_load_alone(world, "x.blk", "b { x:i=z }", 11, &reporter),
+                     ECS_ERR_SYNTAX);
+    assert_string_equal(report.text, "x.blk:1: error: component 'x' (i): 'z' is no whole number");
+}
+
+static void an_import_needs_a_source_of_files(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "import_optional:t=\"other.blk\"");
+    data_load_refused(
+        world, "\nimport:t=\"other.blk\"\n",
+        "x.blk:2: error: import of 'other.blk': files do not load others, name both to "
+        "the loader");
+}
+
+static void words_in_wrong_places_are_refused(void** state) {
+    ecs_world* world = *state;
+    data_load_refused(world, "a { _extend:t=b }",
+                      "x.blk:1: error: '_extend' means nothing here, did you mean '_extends'?");
+    data_load_refused(world, "a { \"x:i\"{ _tracked:b=yes } }",
+                      "x.blk:1: error: '_tracked' means nothing here, did you mean '_tracked'?");
+    data_load_refused(world, "pos:p2=0,0",
+                      "x.blk:1: error: parameter 'pos' belongs into a template: "
+                      "name { ... }");
+    data_load_refused(world, "_group { }",
+                      "x.blk:1: error: template '_group': names that begin with "
+                      "'_' belong to the language");
+    data_load_refused(world, "a+b { }",
+                      "x.blk:1: error: template 'a+b': a name is 1 to 127 of A-Z a-z 0-9 _ . -");
+    data_load_refused(world, "\"\" { }",
+                      "x.blk:1: error: template '': a name is 1 to 127 of A-Z a-z 0-9 _ . -");
+    data_load_refused(world, "\"a:i\" { }",
+                      "x.blk:1: error: template 'a' cannot have the type 'i'");
+    data_load_refused(world, "a { \"x:i\"{ y:i=1 } }",
+                      "x.blk:1: error: component 'x' (i) takes value:i=..., not 'y'");
+    data_load_refused(world, "a { \"x:i\"{ value:r=1 } }",
+                      "x.blk:1: error: 'value' is written value:i=...");
+    data_load_refused(world, "a { x:RigidBody=1 }",
+                      "x.blk:1: error: a RigidBody is written as a block: \"x:RigidBody\"{ "
+                      "field:type=value }");
+    data_load_refused(world, "a { \"x:i\"{ _track:b=maybe } }",
+                      "x.blk:1: error: _track: 'maybe' is neither yes nor no");
+    data_load_refused(world, "a { _tags:t=\"a b/c\" }", "x.blk:1: error: 'b/c' is no list of tags");
+}
+
+static void all_faults_of_a_file_are_reported(void** state) {
+    ecs_world* world = *state;
+    const char text[] =
+        "a { x:i=z\n y:q=1 }\nb { _extends:t=none }\nc { ! }\nd { n:t=5; m:u8=256 }";
+    data_load load = data_load_bytes(world, text, strlen(text));
+    assert_int_equal(load.result, ECS_ERR_SYNTAX);
+    assert_int_equal(load.report.count, 5);
+    assert_int_equal(ecs_template_count(world), 0);
+}
+
+static void composition_lets_later_parts_override(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "ball { speed:i=1; size:i=2 }\n"
+                        "fast { speed:i=9; _tracked:t=speed }\n"
+                        "only { _singleton:b=yes }\n");
+    ecs_template_id id = ecs_template_find(world, "ball+fast");
+    const ecs_template* both = ecs_template_get(world, id);
+    assert_string_equal(both->name, "ball+fast");
+    assert_int_equal(both->part_count, 2);
+    data_expect(world, "ball+fast", "speed", "9");
+    data_expect(world, "fast+ball", "speed", "1");
+    assert_int_equal(data_find(world, "fast+ball", "speed")->flags, ECS_COMPONENT_TRACKED);
+    data_expect(world, "ball+fast", "size", "2");
+    assert_true(ecs_template_get(world, ecs_template_find(world, "ball+only"))->is_singleton);
+    assert_false(both->is_singleton);
+}
+
+static void the_same_parts_give_the_same_template(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "a { x:i=1 } b { x:i=2 } c { x:i=3 }");
+    ecs_template_id a = ecs_template_find(world, "a");
+    ecs_template_id b = ecs_template_find(world, "b");
+    ecs_template_id c = ecs_template_find(world, "c");
+    ecs_template_id ab = ecs_template_find(world, "a+b");
+    ecs_template_id ab_parts[] = {a, b};
+    assert_int_equal(ecs_template_compose(world, ab_parts, 2), ab);
+    ecs_template_id abc_parts[] = {ab, c};
+    ecs_template_id abc = ecs_template_compose(world, abc_parts, 2);
+    assert_string_equal(ecs_template_get(world, abc)->name, "a+b+c");
+    assert_int_equal(ecs_template_find(world, "a+b+c"), abc);
+    // A part that is there already only moves to the end.
+    assert_int_equal(ecs_template_find(world, "b+a+b"), ab);
+    assert_int_equal(ecs_template_find(world, "a+a"), a);
+    uint32_t count = ecs_template_count(world);
+    assert_int_equal(ecs_template_find(world, "a+b+c"), abc);
+    assert_int_equal(ecs_template_count(world), count);
+}
+
+static void what_cannot_be_composed_is_none(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "a{}b{}c{}d{}e{}f{}g{}h{}i{}");
+    assert_int_equal(ecs_template_find(world, "a+nobody"), ECS_TEMPLATE_NONE);
+    assert_int_equal(ecs_template_find(world, ""), ECS_TEMPLATE_NONE);
+    assert_int_equal(ecs_template_find(world, "a+"), ECS_TEMPLATE_NONE);
+    assert_int_equal(ecs_template_find(world, "+"), ECS_TEMPLATE_NONE);
+    assert_int_not_equal(ecs_template_find(world, "a+b+c+d+e+f+g"), ECS_TEMPLATE_NONE);
+    assert_int_not_equal(ecs_template_find(world, "a+b+c+d+e+f+g+h"), ECS_TEMPLATE_NONE);
+    assert_int_equal(ecs_template_find(world, "a+b+c+d+e+f+g+h+i"), ECS_TEMPLATE_NONE);
+    assert_int_equal(ecs_template_compose(world, NULL, 0), ECS_TEMPLATE_NONE);
+    ecs_template_id bad[] = {1, 60000};
+    assert_int_equal(ecs_template_compose(world, bad, 2), ECS_TEMPLATE_NONE);
+    char name[256];
+    for (uint32_t part = 0; part < 5; part++) {
+        (void)snprintf(name, sizeof name, "%0126u%u { }", 0, part);
+        data_load_ok(world, name);
+    }
+    // Four names of 127 with three '+' are 511 bytes; five do not fit.
+    char list[5 * ECS_NAME_BYTES_MAX + 1] = "";
+    for (uint32_t part = 0; part < 5; part++) {
+        (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%0126u%u",
+                       part ? "+" : "", 0, part);
+        assert_int_equal(ecs_template_find(world, list) != ECS_TEMPLATE_NONE, part < 4);
+    }
+}
+
+static void the_component_limit_of_a_template_is_tested_at_its_edge(void** state) {
+    ecs_world* world = *state;
+    static char text[ECS_TEMPLATE_COMPONENTS_MAX * 16 + 64];
+    for (uint32_t extra = 0; extra < 3; extra++) {
+        size_t size = (size_t)snprintf(text, sizeof text, "t%u {", extra);
+        for (uint32_t i = 0; i < ECS_TEMPLATE_COMPONENTS_MAX - 1 + extra; i++)
+            size += (size_t)snprintf(text + size, sizeof text - size, "c%u:i=0\n", i);
+        (void)snprintf(text + size, sizeof text - size, "}");
+        data_load load = data_load_bytes(world, text, strlen(text));
+        assert_int_equal(load.result, extra < 2 ? ECS_OK : ECS_ERR_SYNTAX);
+    }
+    data_load_refused(world, "big { _extends:t=t1; one.more:i=0 }",
+                      "x.blk:1: error: more than 256 components in 'big'");
+    data_load_ok(world, "other { one.more:i=0 }");
+    assert_int_equal(ecs_template_find(world, "t1+other"), ECS_TEMPLATE_NONE);
+}
+
+static void the_component_limit_of_a_world_is_tested_at_its_edge(void** state) {
+    ecs_world* world = *state;
+    char name[32];
+    ecs_component_id id;
+    for (uint32_t i = 0; i < ECS_COMPONENTS_MAX - 1; i++) {
+        (void)snprintf(name, sizeof name, "c%u", i);
+        assert_int_equal(ecs_component_register(world, name, ecs_type_find(world, "i"), &id),
+                         ECS_OK);
+    }
+    data_load load = data_load_bytes(world, "a { x:i=0 y:i=0 }", 17);
+    assert_int_equal(load.result, ECS_ERR_FULL);
+    assert_string_equal(load.report.text, "x.blk:1: error: more than 1024 components");
+    data_load_ok(world, "a { x:i=0 c5:i=0 }");
+    assert_int_equal(ecs_component_register(world, "z", ecs_type_find(world, "i"), &id),
+                     ECS_ERR_FULL);
+    assert_int_equal(id, ECS_COMPONENT_NONE);
+}
+
+// A short file may inherit a long list many times over: the sum is bounded, not only each template.
+static void the_sum_of_inherited_components_is_tested_at_its_edge(void** state) {
+    ecs_world* world = *state;
+    static char text[1 << 17];
+    for (uint32_t extra = 0; extra < 2; extra++) {
+        size_t size = (size_t)snprintf(text, sizeof text, "%s base%u {",
+                                       extra ? "more { c0:i=1 }" : "", extra);
+        for (uint32_t i = 0; i < ECS_TEMPLATE_COMPONENTS_MAX; i++)
+            size += (size_t)snprintf(text + size, sizeof text - size, "c%u:i=0\n", i);
+        size += (size_t)snprintf(text + size, sizeof text - size, "}");
+        for (uint32_t i = 1; i < ECS_TEXT_SLOTS_MAX / ECS_TEMPLATE_COMPONENTS_MAX; i++)
+            size += (size_t)snprintf(text + size, sizeof text - size, "t%u_%u{_extends:t=base%u}\n",
+                                     extra, i, extra);
+        data_load load = data_load_bytes(world, text, size);
+        assert_int_equal(load.result, extra ? ECS_ERR_FULL : ECS_OK);
+    }
+    assert_int_equal(ecs_template_find(world, "more"), ECS_TEMPLATE_NONE);
+    data_load_ok(world, "more { c0:i=1 }");
+}
+
+static void the_length_of_a_list_of_tags_is_tested_at_its_edge(void** state) {
+    ecs_world* world = *state;
+    char tags[ECS_TEXT_TAGS_BYTES_MAX + 1];
+    char text[2 * ECS_TEXT_TAGS_BYTES_MAX];
+    for (uint32_t size = ECS_TEXT_TAGS_BYTES_MAX - 2; size <= ECS_TEXT_TAGS_BYTES_MAX; size++) {
+        for (uint32_t i = 0; i < size; i++)
+            tags[i] = "server,"[i % 7];
+        tags[size] = '\0';
+        (void)snprintf(text, sizeof text, "t%u { \"x:i\" { _tags:t=\"%s\" value:i=1 } }", size,
+                       tags);
+        data_load load = data_load_bytes(world, text, strlen(text));
+        bool fits = size < ECS_TEXT_TAGS_BYTES_MAX;
+        assert_int_equal(load.result, fits ? ECS_OK : ECS_ERR_SYNTAX);
+        if (!fits)
+            assert_string_equal(load.report.text,
+                                "x.blk:1: error: a list of tags has at most 255 bytes");
+    }
+}
+
+static void count_suggestions(void* context, const char* file, uint32_t line, const char* message) {
+    (void)file;
+    (void)line;
+    uint32_t* counts = context;
+    counts[0]++;
+    counts[1] += strstr(message, "did you mean") != NULL;
+}
+
+static void only_the_first_of_many_unknown_parents_are_compared_with_all_names(void** state) {
+    ecs_world* world = *state;
+    char text[4096] = "name { } child {";
+    for (uint32_t i = 0; i < 100; i++)
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), " _extends:t=nama");
+    (void)snprintf(text + strlen(text), sizeof text - strlen(text), " }");
+    uint32_t counts[2] = {0, 0};
+    base_reporter reporter = {count_suggestions, counts};
+    assert_int_equal(ecs_template_load(world, "x.blk", text, strlen(text), &reporter),
+                     ECS_ERR_SYNTAX);
+    assert_int_equal(counts[0], 100);
+    assert_int_equal(counts[1], 32);
+}
+
+static void the_template_limit_is_tested_at_its_edge(void** state) {
+    ecs_world* world = *state;
+    static char text[ECS_TEXT_BYTES_MAX];
+    uint32_t made = 0;
+    while (made < ECS_TEMPLATES_MAX - 1) {
+        size_t size = 0;
+        for (uint32_t i = 0; i < ECS_TEXT_ITEMS_MAX && made < ECS_TEMPLATES_MAX - 1; i++, made++)
+            size += (size_t)snprintf(text + size, sizeof text - size, "t%u{}\n", made);
+        data_load_ok(world, text);
+    }
+    data_load load = data_load_bytes(world, "x{} y{}", 7);
+    assert_int_equal(load.result, ECS_ERR_FULL);
+    assert_int_equal(ecs_template_count(world), ECS_TEMPLATES_MAX - 1);
+    data_load_ok(world, "x{}");
+    assert_int_equal(ecs_template_find(world, "t0+t1"), ECS_TEMPLATE_NONE);
+    assert_int_equal(ecs_template_find(world, "t65533"), 65534);
+}
+
+static void a_chain_of_parents_as_long_as_a_file_resolves(void** state) {
+    ecs_world* world = *state;
+    static char text[ECS_TEXT_BYTES_MAX];
+    size_t size = 0;
+    uint32_t count = ECS_TEXT_ITEMS_MAX / 2 - 1;
+    for (uint32_t i = 0; i < count; i++)
+        size +=
+            (size_t)snprintf(text + size, sizeof text - size, "t%u{_extends:t=t%u}\n", i, i + 1);
+    (void)snprintf(text + size, sizeof text - size, "t%u{ x:i=7 }", count);
+    data_load_ok(world, text);
+    data_expect(world, "t0", "x", "7");
+}
+
+static void a_set_reads_files_that_name_one_another(void** state) {
+    ecs_world* world = *state;
+    ecs_template_set set;
+    ecs_template_set_init(&set, world, NULL);
+    static const char first[] = "child { _extends:t=base; y:i=1 }";
+    static const char second[] = "base { x:i=5 }";
+    ecs_template_set_read(&set, "first.blk", first, strlen(first));
+    ecs_template_set_read(&set, "second.blk", second, strlen(second));
+    assert_int_equal(ecs_template_set_resolve(&set), ECS_OK);
+    assert_int_equal(ecs_template_count(world), 0);
+    assert_int_equal(ecs_template_set_commit(&set), ECS_OK);
+    ecs_template_set_deinit(&set);
+    data_expect(world, "child", "x", "5");
+    assert_string_equal(ecs_template_get(world, ecs_template_find(world, "base"))->file,
+                        "second.blk");
+}
+
+static void a_reload_is_compared_and_not_committed(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "base { x:i=1 } child { _extends:t=base }");
+    assert_int_equal(ecs_world_seal(world, NULL), ECS_OK);
+    ecs_template_set set;
+    ecs_template_set_init(&set, world, NULL);
+    set.is_reload = true;
+    static const char text[] = "base { x:i=2; fresh:r=1 } child { _extends:t=base }";
+    ecs_template_set_read(&set, "x.blk", text, strlen(text));
+    assert_int_equal(ecs_template_set_resolve(&set), ECS_OK);
+    const ecs_draft* child = ecs_template_set_draft(&set, "child");
+    assert_int_equal(child->slot_count, 2);
+    assert_int_equal(*(const int32_t*)child->slots[0].value, 2);
+    ecs_template_set_deinit(&set);
+    data_expect(world, "child", "x", "1");
+    assert_int_equal(ecs_component_find(world, "fresh"), ECS_COMPONENT_NONE);
+}
+
+static void a_sealed_world_loads_nothing(void** state) {
+    ecs_world* world = *state;
+    assert_int_equal(ecs_world_seal(world, NULL), ECS_OK);
+    assert_int_equal(ecs_template_load(world, "x.blk", "a{}", 3, NULL), ECS_ERR_SEALED);
+}
+
+static void empty_templates_and_unset_values_are_fine(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "");
+    data_load_ok(world, "a { } b { \"x:i\"{} \"s:t\"{} \"body:RigidBody\"{} }");
+    assert_int_equal(ecs_template_get(world, ecs_template_find(world, "a"))->component_count, 0);
+    data_expect(world, "b", "x", "0");
+    data_expect(world, "b", "s", "\"\"");
+    assert_int_equal(ecs_template_load(world, NULL, NULL, 0, NULL), ECS_OK);
+}
+
+typedef struct failing_allocator {
+    uint64_t left; ///< allocations until failure
+    int64_t live_bytes;
+} failing_allocator;
+
+static void* failing_allocate(void* context, size_t size, size_t align) {
+    failing_allocator* failing = context;
+    if (failing->left == 0) return NULL;
+    failing->left--;
+    const base_allocator* heap = base_allocator_heap();
+    void* memory = heap->allocate(heap->context, size, align);
+    if (memory) failing->live_bytes += (int64_t)size;
+    return memory;
+}
+
+static void failing_release(void* context, void* memory, size_t size) {
+    failing_allocator* failing = context;
+    failing->live_bytes -= (int64_t)size;
+    const base_allocator* heap = base_allocator_heap();
+    heap->release(heap->context, memory, size);
+}
+
+static void memory_may_run_out_at_any_allocation_of_a_load(void** state) {
+    (void)state;
+    const char text[] =
+        "a { \"s:t\"{ value:t=\"words\"; _tags:t=server } \"body:RigidBody\"{ mass:r=1 } "
+        "v:p2=1,2 }\n b { _extends:t=a; \"body:RigidBody\"{ layer:u8=1 } _tracked:t=v }";
+    bool is_loaded = false;
+    for (uint64_t allowed = 0; !is_loaded; allowed++) {
+        assert_true(allowed < 1000);
+        failing_allocator failing = {.left = UINT64_MAX};
+        base_allocator allocator = {failing_allocate, failing_release, &failing};
+        ecs_world* world = data_world_create(&allocator);
+        assert_non_null(world);
+        failing.left = allowed;
+        data_load load = data_load_bytes(world, text, strlen(text));
+        is_loaded = load.result == ECS_OK;
+        if (!is_loaded) {
+            assert_true(load.result == ECS_ERR_MEMORY);
+            assert_int_equal(ecs_template_count(world), 0);
+            assert_int_equal(ecs_component_count(world), 0);
+            failing.left = UINT64_MAX;
+            data_load_ok(world, text);
+        }
+        failing.left = 0;
+        assert_int_equal(ecs_template_find(world, "a+b"), ECS_TEMPLATE_NONE);
+        failing.left = UINT64_MAX;
+        assert_int_not_equal(ecs_template_find(world, "a+b"), ECS_TEMPLATE_NONE);
+        ecs_world_destroy(world);
+        assert_int_equal(failing.live_bytes, 0);
+    }
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(the_words_of_the_feature_list_load),
+        CASE(components_are_sorted_by_name),
+        CASE(later_parents_override_earlier_ones_and_own_values_all),
+        CASE(parents_may_come_from_an_earlier_file),
+        CASE(a_struct_keeps_inherited_fields_that_a_child_does_not_name),
+        CASE(flags_and_quantisation_are_inherited),
+        CASE(interpolation_and_its_jumps_are_inherited_one_by_one),
+        CASE(interpolation_of_what_cannot_be_shown_between_is_refused),
+        CASE(a_group_shares_its_words_with_all_inside),
+        CASE(components_whose_tags_the_world_lacks_are_left_out),
+        CASE(every_quantisation_ends_in_min_step_and_bits),
+        CASE(quantisation_that_makes_no_sense_is_refused),
+        CASE(values_out_of_range_or_of_wrong_arity_are_refused),
+        CASE(edges_of_every_number_type_load),
+        CASE(faults_between_templates_name_file_and_line),
+        CASE(text_can_be_replicated_however_it_is_said),
+        CASE(values_have_several_spellings),
+        CASE(a_template_may_track_and_replicate_all_that_is_its_own),
+        CASE(alone_a_text_needs_no_parents),
+        CASE(an_import_needs_a_source_of_files),
+        CASE(words_in_wrong_places_are_refused),
+        CASE(all_faults_of_a_file_are_reported),
+        CASE(composition_lets_later_parts_override),
+        CASE(the_same_parts_give_the_same_template),
+        CASE(what_cannot_be_composed_is_none),
+        CASE(the_component_limit_of_a_template_is_tested_at_its_edge),
+        CASE(the_component_limit_of_a_world_is_tested_at_its_edge),
+        CASE(the_sum_of_inherited_components_is_tested_at_its_edge),
+        CASE(the_length_of_a_list_of_tags_is_tested_at_its_edge),
+        CASE(only_the_first_of_many_unknown_parents_are_compared_with_all_names),
+        CASE(the_template_limit_is_tested_at_its_edge),
+        CASE(a_chain_of_parents_as_long_as_a_file_resolves),
+        CASE(a_set_reads_files_that_name_one_another),
+        CASE(a_reload_is_compared_and_not_committed),
+        CASE(a_sealed_world_loads_nothing),
+        CASE(empty_templates_and_unset_values_are_fine),
+        TEST(memory_may_run_out_at_any_allocation_of_a_load),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

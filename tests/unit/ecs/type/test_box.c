@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: MIT
+/// Boxed types (S5.4): a pointer in the column, the object at an address that never changes, in a pool
+/// of the type with a reset for what goes back (S4.6).
+#include "table/store_world.h"
+
+#include "type/box.h"
+
+/// A ship that counts how many of its kind live and owns a name.
+typedef struct ship {
+    int32_t crew;
+    uint32_t made;     ///< calls of create for this memory's present object
+    char* name;        ///< 8 bytes from the allocator, NULL: none yet
+    struct ship* self; ///< what others point at: right as long as it never moves
+} ship;
+
+static const ecs_field ship_fields[] = {
+    {.name = "crew", .offset = offsetof(ship, crew), .kind = ECS_FIELD_I32, .count = 1}};
+
+typedef struct ship_counts {
+    int creates, destroys, resets;
+} ship_counts;
+
+static ship_counts counts;
+
+static void ship_create(const ecs_type_context* context, void* value) {
+    (void)context;
+    *(ship*)value = (ship){.crew = 1, .made = 1, .self = value};
+    counts.creates++;
+}
+
+static void ship_destroy(const ecs_type_context* context, void* value) {
+    ship* self = value;
+    assert_ptr_equal(self->self, self);
+    base_release(context->allocator, self->name, 8);
+    memset(self, 0xEE, sizeof *self);
+    counts.destroys++;
+}
+
+static bool ship_assign(const ecs_type_context* context, void* target, const void* source) {
+    ship* self = target;
+    const ship* from = source;
+    assert_ptr_equal(self->self, self);
+    if (from->name && !self->name) {
+        self->name = base_allocate(context->allocator, 8);
+        if (!self->name) return false;
+    }
+    if (from->name) memcpy(self->name, from->name, 8);
+    self->crew = from->crew;
+    return true;
+}
+
+static void ship_reset(const ecs_type_context* context, void* value) {
+    (void)context;
+    ship* self = value;
+    self->crew = 1;
+    counts.resets++;
+}
+
+static const ecs_type_ops ship_ops = {
+    .create = ship_create, .destroy = ship_destroy, .assign = ship_assign};
+static const ecs_type_ops pooled_ops = {
+    .create = ship_create, .destroy = ship_destroy, .assign = ship_assign, .reset = ship_reset};
+static const ecs_type_ops bare_ops = {.create = ship_create, .destroy = ship_destroy};
+
+typedef struct fleet {
+    store_memory memory;
+    ecs_world* world;
+    ecs_component_id hull, pos;
+    ecs_template_id tracked, plain, other;
+} fleet;
+
+static const char fleet_text[] = "galley { \"hull:ship\" { _track:b=yes; crew:i=30 } pos:p2=1,2 }\n"
+                                 "raft { \"hull:ship\" { } }\n"
+                                 "wreck { pos:p2=3,4 }\n";
+
+/// @return false when memory ran out.
+static bool open_fleet(fleet* f, const ecs_type_ops* ops, bool is_plain) {
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = &f->memory.allocator;
+    config.limits.replicated_index_max = 2048;
+    config.limits.local_entities_max = 4096;
+    config.limits.events_queued_max = 16;
+    config.limits.commands_queued_max = 64;
+    counts = (ship_counts){0};
+    f->world = NULL;
+    if (ecs_world_create(&config, &f->world) != ECS_OK) return false;
+    ecs_type_desc desc = {.name = "ship",
+                          .size = sizeof(ship),
+                          .align = _Alignof(ship),
+                          .fields = ship_fields,
+                          .field_count = 1,
+                          .ops = is_plain ? NULL : ops};
+    base_reporter reporter = base_reporter_stderr();
+    bool is_open =
+        ecs_type_register_as(f->world, &desc, ECS_TYPE_BOXED, &reporter, NULL) == ECS_OK &&
+        ecs_template_load(f->world, "fleet.blk", fleet_text, strlen(fleet_text), &reporter) ==
+            ECS_OK &&
+        ecs_world_seal(f->world, &reporter) == ECS_OK;
+    if (!is_open) {
+        ecs_world_destroy(f->world);
+        return false;
+    }
+    f->hull = ecs_component_find(f->world, "hull");
+    f->pos = ecs_component_find(f->world, "pos");
+    f->tracked = ecs_template_find(f->world, "galley");
+    f->plain = ecs_template_find(f->world, "raft");
+    f->other = ecs_template_find(f->world, "wreck");
+    return true;
+}
+
+static void close_fleet(fleet* f) {
+    ecs_world_destroy(f->world);
+    assert_int_equal(f->memory.bytes_out, 0);
+    assert_int_equal(counts.creates, counts.destroys);
+}
+
+static ship* hull_of(const fleet* f, ecs_entity entity) {
+    return *(ship* const*)ecs_get(f->world, entity, f->hull);
+}
+
+static void a_boxed_object_never_moves(void** state) {
+    (void)state;
+    fleet f;
+    store_memory_init(&f.memory);
+    assert_true(open_fleet(&f, &ship_ops, false));
+    enum { COUNT = 300 };
+    ecs_entity entities[COUNT];
+    ship* hulls[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_int_equal(ecs_create(f.world, f.tracked, NULL, 0, &entities[i]), ECS_OK);
+        hulls[i] = hull_of(&f, entities[i]);
+        assert_int_equal(hulls[i]->crew, 30);
+        (*(ship**)ecs_get_mut(f.world, entities[i], f.hull))->crew = (int32_t)i;
+    }
+    // Chunks grew, rows move, templates change: the objects stay.
+    for (uint32_t i = 0; i < COUNT; i += 3)
+        assert_int_equal(ecs_destroy(f.world, entities[i]), ECS_OK);
+    for (uint32_t i = 1; i < COUNT; i += 3)
+        assert_int_equal(ecs_recreate(f.world, entities[i], f.plain, NULL, 0), ECS_OK);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        if (i % 3 == 0) continue;
+        assert_ptr_equal(hull_of(&f, entities[i]), hulls[i]);
+        assert_int_equal(hulls[i]->crew, (int32_t)i);
+        assert_ptr_equal(hulls[i]->self, hulls[i]);
+    }
+    ecs_world_validate(f.world);
+    close_fleet(&f);
+}
+
+static void tracking_hashes_and_saves_see_the_object(void** state) {
+    (void)state;
+    fleet f;
+    store_memory_init(&f.memory);
+    assert_true(open_fleet(&f, &ship_ops, false));
+    ecs_entity entity;
+    assert_int_equal(ecs_create(f.world, f.tracked, NULL, 0, &entity), ECS_OK);
+    ecs_step step = {.tick = 1, .dt = 1};
+    ecs_world_step(f.world, &step);
+    ecs_changes_clear(f.world);
+    uint64_t hash = ecs_world_state_hash(f.world);
+    (*(ship**)ecs_get_mut(f.world, entity, f.hull))->crew = 31;
+    step.tick = 2;
+    ecs_world_step(f.world, &step);
+    assert_int_equal(ecs_changes_get(f.world).changed_count, 1);
+    assert_true(ecs_world_state_hash(f.world) != hash);
+    assert_true(ecs_world_state_hash(f.world) == ecs_world_state_hash_walk(f.world));
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    assert_int_equal(ecs_world_save(f.world, &bytes), ECS_OK);
+    uint64_t whole = ecs_world_hash(f.world);
+    (*(ship**)ecs_get_mut(f.world, entity, f.hull))->crew = 5;
+    assert_int_equal(ecs_world_restore(f.world, bytes.data, bytes.size), ECS_OK);
+    assert_true(ecs_world_hash(f.world) == whole);
+    assert_int_equal(hull_of(&f, entity)->crew, 31);
+    base_bytes_deinit(&bytes);
+    char text[64];
+    const ecs_type* type = ecs_type_get(f.world, ecs_type_find(f.world, "ship"));
+    assert_true(ecs_type_format(type, ecs_get(f.world, entity, f.hull), text, sizeof text));
+    assert_string_equal(text, "{crew=31}");
+    close_fleet(&f);
+}
+
+// S5.4: create and destroy are all that a type must give.
+static void create_and_destroy_are_enough(void** state) {
+    (void)state;
+    fleet f;
+    store_memory_init(&f.memory);
+    assert_true(open_fleet(&f, &bare_ops, false));
+    ecs_entity entity;
+    assert_int_equal(ecs_create(f.world, f.tracked, NULL, 0, &entity), ECS_OK);
+    assert_int_equal(hull_of(&f, entity)->crew, 30); // by its fields
+    ship other = {.crew = 8};
+    ship* pointer = &other;
+    assert_int_equal(ecs_set(f.world, entity, f.hull, &pointer), ECS_OK);
+    assert_int_equal(hull_of(&f, entity)->crew, 8);
+    assert_ptr_not_equal(hull_of(&f, entity), pointer);
+    ecs_init init = {f.hull, &pointer};
+    assert_int_equal(ecs_create(f.world, f.plain, &init, 1, &entity), ECS_OK);
+    assert_int_equal(hull_of(&f, entity)->crew, 8);
+    assert_int_equal(ecs_recreate(f.world, entity, f.other, NULL, 0), ECS_OK);
+    assert_null(ecs_find(f.world, entity, f.hull));
+    close_fleet(&f);
+}
+
+static void plain_data_may_be_boxed_without_functions(void** state) {
+    (void)state;
+    fleet f;
+    store_memory_init(&f.memory);
+    assert_true(open_fleet(&f, NULL, true));
+    ecs_entity entity;
+    assert_int_equal(ecs_create(f.world, f.tracked, NULL, 0, &entity), ECS_OK);
+    assert_int_equal(hull_of(&f, entity)->crew, 30);
+    assert_null(hull_of(&f, entity)->name);
+    assert_int_equal(ecs_create(f.world, f.plain, NULL, 0, &entity), ECS_OK);
+    assert_int_equal(hull_of(&f, entity)->crew, 0);
+    const ecs_type* type = ecs_type_get(f.world, ecs_type_find(f.world, "ship"));
+    assert_false(ecs_type_is_plain(type));
+    assert_true(ecs_type_is_relocatable(type)); // the pointer is
+    assert_int_equal(type->size, sizeof(void*));
+    assert_int_equal(type->object_size, sizeof(ship));
+    close_fleet(&f);
+}
+
+// S4.6: with a reset an object that went back comes again as it was made, and keeps what it owns.
+static void an_object_that_goes_back_is_reset_and_reused(void** state) {
+    (void)state;
+    fleet f;
+    store_memory_init(&f.memory);
+    assert_true(open_fleet(&f, &pooled_ops, false));
+    char name[8] = "Argo";
+    ship other = {.crew = 2, .name = name};
+    ship* pointer = &other;
+    ecs_init init = {f.hull, &pointer};
+    ecs_entity entity;
+    assert_int_equal(ecs_create(f.world, f.plain, &init, 1, &entity), ECS_OK);
+    ship* hull = hull_of(&f, entity);
+    assert_string_equal(hull->name, "Argo");
+    int creates = counts.creates;
+    assert_int_equal(ecs_destroy(f.world, entity), ECS_OK);
+    assert_int_equal(counts.resets, 1);
+    assert_int_equal(counts.destroys, 0);
+    assert_int_equal(hull->crew, 1);
+    uint64_t calls = f.memory.calls;
+    for (uint32_t i = 0; i < 100; i++) {
+        assert_int_equal(ecs_create(f.world, f.plain, &init, 1, &entity), ECS_OK);
+        assert_ptr_equal(hull_of(&f, entity), hull);
+        assert_int_equal(hull->crew, 2);
+        assert_int_equal(ecs_destroy(f.world, entity), ECS_OK);
+        ecs_changes_clear(f.world);
+    }
+    assert_int_equal(counts.creates, creates);
+    assert_int_equal(f.memory.calls, calls);
+    close_fleet(&f);
+}
+
+static void without_a_reset_an_object_is_destroyed_and_its_place_reused(void** state) {
+    (void)state;
+    fleet f;
+    store_memory_init(&f.memory);
+    assert_true(open_fleet(&f, &ship_ops, false));
+    ecs_entity entity;
+    assert_int_equal(ecs_create(f.world, f.plain, NULL, 0, &entity), ECS_OK);
+    const ship* hull = hull_of(&f, entity);
+    int destroys = counts.destroys;
+    assert_int_equal(ecs_destroy(f.world, entity), ECS_OK);
+    assert_int_equal(counts.destroys, destroys + 1);
+    assert_int_equal(ecs_create(f.world, f.plain, NULL, 0, &entity), ECS_OK);
+    assert_ptr_equal(hull_of(&f, entity), hull);
+    close_fleet(&f);
+}
+
+static void a_relocatable_type_over_its_limit_is_refused_with_a_message(void** state) {
+    (void)state;
+    fleet f;
+    store_memory_init(&f.memory);
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = &f.memory.allocator;
+    assert_int_equal(ecs_world_create(&config, &f.world), ECS_OK);
+    base_report_first first;
+    base_reporter reporter = base_reporter_first(&first);
+    char name[16];
+    for (uint32_t size = ECS_TYPE_BYTES_MAX - 1; size <= ECS_TYPE_BYTES_MAX + 1; size++) {
+        ecs_field field = {.name = "bytes", .kind = ECS_FIELD_U8, .count = size};
+        (void)snprintf(name, sizeof name, "big%u", size);
+        ecs_type_desc desc = {
+            .name = name, .size = size, .align = 1, .fields = &field, .field_count = 1};
+        ecs_result result = ecs_type_register_as(f.world, &desc, 0, &reporter, NULL);
+        assert_int_equal(result, size <= ECS_TYPE_BYTES_MAX ? ECS_OK : ECS_ERR_TYPE);
+        if (size <= ECS_TYPE_BYTES_MAX) continue;
+        assert_non_null(strstr(first.text, "type 'big65537' is refused: it is larger than 65536 "
+                                           "bytes: register it boxed"));
+        ecs_type_id id;
+        assert_int_equal(ecs_type_register_as(f.world, &desc, ECS_TYPE_BOXED, &reporter, &id),
+                         ECS_OK);
+        assert_int_equal(ecs_type_get(f.world, id)->object_size, size);
+    }
+    for (uint32_t size = ECS_BOXED_BYTES_MAX - 1; size <= ECS_BOXED_BYTES_MAX + 1; size++) {
+        ecs_field field = {.name = "bytes", .kind = ECS_FIELD_U8, .count = size};
+        (void)snprintf(name, sizeof name, "vast%u", size);
+        ecs_type_desc desc = {
+            .name = name, .size = size, .align = 1, .fields = &field, .field_count = 1};
+        assert_int_equal(ecs_type_register_as(f.world, &desc, ECS_TYPE_BOXED, NULL, NULL),
+                         size <= ECS_BOXED_BYTES_MAX ? ECS_OK : ECS_ERR_TYPE);
+    }
+    ecs_world_destroy(f.world);
+    assert_int_equal(f.memory.bytes_out, 0);
+}
+
+static void flags_that_make_no_sense_are_refused(void** state) {
+    (void)state;
+    ecs_world_config config = ecs_world_config_default();
+    ecs_world* world;
+    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    ecs_type_desc desc = {
+        .name = "ship", .size = sizeof(ship), .align = _Alignof(ship), .ops = &pooled_ops};
+    assert_int_equal(ecs_type_register(world, &desc, NULL), ECS_ERR_TYPE); // reset needs a box
+    assert_int_equal(ecs_type_register_as(world, &desc, 2, NULL, NULL), ECS_ERR_TYPE);
+    ecs_type_desc tag = {.name = "nothing"};
+    assert_int_equal(ecs_type_register_as(world, &tag, ECS_TYPE_BOXED, NULL, NULL), ECS_ERR_TYPE);
+    assert_int_equal(ecs_type_register_as(world, &desc, ECS_TYPE_BOXED, NULL, NULL), ECS_OK);
+    ecs_world_destroy(world);
+}
+
+/// Everything that copies an object, with memory running out at call `n`. @return nothing ran out.
+static bool live_a_little(fleet* f, uint64_t n) {
+    char name[8] = "Argo";
+    ship other = {.crew = 2, .name = name};
+    ship* pointer = &other;
+    ecs_init init = {f->hull, &pointer};
+    ecs_entity a = ECS_ENTITY_NONE;
+    ecs_entity b = ECS_ENTITY_NONE;
+    f->memory.fail_at = f->memory.calls + n;
+    bool is_whole = ecs_create(f->world, f->tracked, &init, 1, &a) == ECS_OK;
+    is_whole = ecs_create(f->world, f->other, NULL, 0, &b) == ECS_OK && is_whole;
+    if (b) is_whole = ecs_recreate(f->world, b, f->plain, &init, 1) == ECS_OK && is_whole;
+    if (a) is_whole = ecs_set(f->world, a, f->hull, &pointer) == ECS_OK && is_whole;
+    if (a) is_whole = ecs_command_set(f->world, a, f->hull, &pointer) && is_whole;
+    f->memory.fail_at = 0;
+    ecs_command_flush(f->world);
+    ecs_step step = {.tick = 1, .dt = 1};
+    ecs_world_step(f->world, &step);
+    ecs_world_validate(f->world);
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    assert_int_equal(ecs_world_save(f->world, &bytes), ECS_OK);
+    uint64_t hash = ecs_world_hash(f->world);
+    f->memory.fail_at = f->memory.calls + n;
+    bool is_restored = ecs_world_restore(f->world, bytes.data, bytes.size) == ECS_OK;
+    f->memory.fail_at = 0;
+    if (is_restored) assert_true(ecs_world_hash(f->world) == hash);
+    ecs_world_validate(f->world);
+    base_bytes_deinit(&bytes);
+    return is_whole && is_restored;
+}
+
+static void memory_may_run_out_at_any_allocation(void** state) {
+    (void)state;
+    static const ecs_type_ops* const all[] = {&ship_ops, &pooled_ops, NULL};
+    for (uint32_t k = 0; k < BASE_COUNT(all); k++) {
+        fleet f;
+        bool is_open = false;
+        for (uint64_t n = 1; !is_open; n++) {
+            store_memory_init(&f.memory);
+            f.memory.fail_at = n;
+            is_open = open_fleet(&f, all[k], all[k] == NULL);
+            if (is_open) close_fleet(&f);
+            assert_int_equal(f.memory.bytes_out, 0);
+            assert_int_equal(counts.creates, counts.destroys);
+        }
+        uint64_t n = 1;
+        for (bool is_whole = false; !is_whole; n++) {
+            store_memory_init(&f.memory);
+            assert_true(open_fleet(&f, all[k], all[k] == NULL));
+            is_whole = live_a_little(&f, n);
+            close_fleet(&f);
+        }
+        assert_in_range(n, 4, 200);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_boxed_object_never_moves),
+        TEST(tracking_hashes_and_saves_see_the_object),
+        TEST(create_and_destroy_are_enough),
+        TEST(plain_data_may_be_boxed_without_functions),
+        TEST(an_object_that_goes_back_is_reset_and_reused),
+        TEST(without_a_reset_an_object_is_destroyed_and_its_place_reused),
+        TEST(a_relocatable_type_over_its_limit_is_refused_with_a_message),
+        TEST(flags_that_make_no_sense_are_refused),
+        TEST(memory_may_run_out_at_any_allocation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+#include "template/data_world.h"
+
+#include "base/hash.h"
+#include "type/type_registry.h"
+
+static int setup(void** state) {
+    *state = data_world_create(NULL);
+    return *state ? 0 : -1;
+}
+
+static int teardown(void** state) {
+    ecs_world_destroy(*state);
+    return 0;
+}
+
+typedef struct pair {
+    int32_t a;
+    float b;
+} pair;
+
+static const ecs_field pair_fields[] = {
+    {.name = "b", .offset = offsetof(pair, b), .kind = ECS_FIELD_F32, .count = 1},
+    {.name = "a", .offset = offsetof(pair, a), .kind = ECS_FIELD_I32, .count = 1},
+};
+
+static ecs_type_desc pair_desc(const ecs_field* fields, uint32_t count) {
+    return (ecs_type_desc){.name = "pair",
+                           .size = sizeof(pair),
+                           .align = _Alignof(pair),
+                           .fields = fields,
+                           .field_count = count};
+}
+
+static void built_in_types_have_the_same_ids_everywhere(void** state) {
+    static const char* const names[] = {
+        "b",         "i",         "i64",       "u8",        "u16",       "u32",     "u64",
+        "r",         "p2",        "p3",        "p4",        "ip2",       "ip3",     "ip4",
+        "c",         "m",         "t",         "eid",       "tag",       "list<b>", "list<i>",
+        "list<i64>", "list<u8>",  "list<u16>", "list<u32>", "list<u64>", "list<r>", "list<p2>",
+        "list<p3>",  "list<p4>",  "list<ip2>", "list<ip3>", "list<ip4>", "list<c>", "list<m>",
+        "list<t>",   "list<eid>", "array",     "object"};
+    static const uint32_t sizes[] = {
+        1, 4, 8, 1, 2, 4, 8, 4, 8, 12, 16, 8, 12, 16, 4, 48, sizeof(ecs_string), 4, 0};
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
+        assert_int_equal(ecs_type_find(*state, names[i]), i + 1);
+        const ecs_type* type = ecs_type_get(*state, (ecs_type_id)(i + 1));
+        bool owns_memory = i + 1 == ECS_BUILTIN_T || i + 1 > ECS_BUILTIN_TAG;
+        assert_int_equal(type->size, i < BASE_COUNT(sizes) ? sizes[i] : sizeof(ecs_container));
+        assert_int_equal(type->object_size, type->size);
+        assert_int_equal(type->ops != NULL, owns_memory);
+        assert_int_equal(type->is_dense, !owns_memory);
+        // The row that values inside go by is the same.
+        const ecs_type* row = ecs_builtin_type((ecs_type_id)(i + 1));
+        assert_string_equal(row->name, names[i]);
+        assert_int_equal(row->size, type->size);
+        assert_int_equal(row->align, type->align);
+        assert_int_equal(row->is_dense, type->is_dense);
+        assert_ptr_equal(row->ops, type->ops);
+        for (uint32_t k = 0; k < row->field_count; k++)
+            assert_int_equal(row->fields[k].offset, type->fields[k].offset);
+    }
+    assert_int_equal(ECS_BUILTIN_COUNT, BASE_COUNT(names));
+    assert_int_equal(ecs_type_find(*state, "list<tag>"), ECS_TYPE_NONE);
+    assert_null(ecs_type_get(*state, ECS_TYPE_NONE));
+    assert_null(ecs_type_get(*state, (ecs_type_id)(ecs_type_count(*state) + 1)));
+}
+
+static void fields_are_copied_and_sorted_by_offset(void** state) {
+    ecs_type_id id;
+    ecs_type_desc desc = pair_desc(pair_fields, 2);
+    assert_int_equal(ecs_type_register(*state, &desc, &id), ECS_OK);
+    const ecs_type* type = ecs_type_get(*state, id);
+    assert_string_equal(type->fields[0].name, "a");
+    assert_string_equal(type->fields[1].name, "b");
+    assert_ptr_not_equal(type->fields[0].name, pair_fields[1].name);
+    assert_true(type->is_dense);
+    assert_false(ecs_type_get(*state, ecs_type_find(*state, "RigidBody"))->is_dense);
+    assert_int_equal(ecs_type_register(*state, &desc, &id), ECS_ERR_DUPLICATE);
+    assert_int_equal(id, ECS_TYPE_NONE);
+    desc.name = "p2";
+    assert_int_equal(ecs_type_register(*state, &desc, &id), ECS_ERR_DUPLICATE);
+}
+
+static void expect_refused(ecs_world* world, ecs_type_desc desc) {
+    ecs_type_id id;
+    uint32_t count = ecs_type_count(world);
+    assert_int_equal(ecs_type_register(world, &desc, &id), ECS_ERR_TYPE);
+    assert_int_equal(ecs_type_count(world), count);
+}
+
+static void expect_field_refused(ecs_world* world, ecs_field field) {
+    expect_refused(world, pair_desc(&field, 1));
+}
+
+static void fields_must_lie_inside_the_struct(void** state) {
+    ecs_field field = pair_fields[0];
+    field.offset = 8;
+    expect_field_refused(*state, field);
+    field.offset = 2; // not aligned
+    expect_field_refused(*state, field);
+    field.offset = 4;
+    field.count = 2;
+    expect_field_refused(*state, field);
+    field.count = 0;
+    expect_field_refused(*state, field);
+    field.count = UINT32_MAX;
+    expect_field_refused(*state, field);
+    field = pair_fields[0];
+    field.kind = ECS_FIELD_KIND_COUNT;
+    expect_field_refused(*state, field);
+    field = pair_fields[0];
+    field.name = "two words";
+    expect_field_refused(*state, field);
+    ecs_field overlapping[] = {pair_fields[0], pair_fields[0]};
+    overlapping[1].name = "other";
+    expect_refused(*state, pair_desc(overlapping, 2));
+    ecs_field twins[] = {pair_fields[0], pair_fields[1]};
+    twins[1].name = "b";
+    expect_refused(*state, pair_desc(twins, 2));
+}
+
+static void quantisation_of_a_field_is_checked(void** state) {
+    ecs_field field = pair_fields[0];
+    field.quant = (ecs_quant){0, 1, 33};
+    expect_field_refused(*state, field);
+    field.quant = (ecs_quant){0, 0, 8};
+    expect_field_refused(*state, field);
+    field.quant = (ecs_quant){0, -1, 8};
+    expect_field_refused(*state, field);
+    field.quant = (ecs_quant){0, 1e38, 8};
+    expect_field_refused(*state, field);
+    field = pair_fields[1]; // I32
+    field.quant = (ecs_quant){0, 2, 8};
+    expect_field_refused(*state, field);
+    field.quant = (ecs_quant){0.5, 1, 8};
+    expect_field_refused(*state, field);
+    field.quant = (ecs_quant){-2147483649.0, 1, 8};
+    expect_field_refused(*state, field);
+    field.quant = (ecs_quant){-2147483648.0, 1, 32};
+    assert_true(ecs_quant_is_valid(&field.quant, ECS_FIELD_I32));
+    assert_false(ecs_quant_is_valid(&field.quant, ECS_FIELD_I16));
+    assert_false(ecs_quant_is_valid(&field.quant, ECS_FIELD_ENTITY));
+    field.quant = (ecs_quant){18446744073709549568.0, 1, 8};
+    assert_true(ecs_quant_is_valid(&field.quant, ECS_FIELD_U64));
+    field.quant.min = 18446744073709551616.0;
+    assert_false(ecs_quant_is_valid(&field.quant, ECS_FIELD_U64));
+}
+
+static void noop_create(const ecs_type_context* context, void* value) {
+    (void)context;
+    memset(value, 0, sizeof(pair));
+}
+
+static void noop_destroy(const ecs_type_context* context, void* value) {
+    (void)context;
+    (void)value;
+}
+
+static void write_nothing(const void* value, base_bytes* bytes) {
+    (void)value;
+    (void)bytes;
+}
+
+static void size_align_and_functions_are_checked(void** state) {
+    ecs_type_desc desc = pair_desc(pair_fields, 2);
+    desc.align = 3;
+    expect_refused(*state, desc);
+    desc.align = 128;
+    expect_refused(*state, desc);
+    desc.align = 0;
+    expect_refused(*state, desc);
+    desc = pair_desc(NULL, 0);
+    expect_refused(*state, desc);
+    desc = pair_desc(pair_fields, 2);
+    desc.name = "";
+    expect_refused(*state, desc);
+    ecs_type_ops ops = {.create = noop_create};
+    desc = pair_desc(NULL, 0);
+    desc.ops = &ops;
+    expect_refused(*state, desc);
+    ops = (ecs_type_ops){.destroy = noop_destroy};
+    expect_refused(*state, desc);
+    ops = (ecs_type_ops){.create = noop_create, .destroy = noop_destroy, .write = write_nothing};
+    expect_refused(*state, desc);
+    ops.write = NULL;
+    assert_int_equal(ecs_type_register(*state, &desc, NULL), ECS_OK);
+}
+
+static void the_size_limit_of_a_type_is_tested_at_its_edge(void** state) {
+    char name[16];
+    for (uint32_t size = ECS_TYPE_BYTES_MAX - 1; size <= ECS_TYPE_BYTES_MAX + 1; size++) {
+        ecs_field field = {.name = "bytes", .kind = ECS_FIELD_U8, .count = size};
+        (void)snprintf(name, sizeof name, "big%u", size);
+        ecs_type_desc desc = {
+            .name = name, .size = size, .align = 1, .fields = &field, .field_count = 1};
+        assert_int_equal(ecs_type_register(*state, &desc, NULL),
+                         size <= ECS_TYPE_BYTES_MAX ? ECS_OK : ECS_ERR_TYPE);
+    }
+}
+
+static void the_field_limit_is_tested_at_its_edge(void** state) {
+    static char names[ECS_FIELDS_MAX + 1][8];
+    ecs_field fields[ECS_FIELDS_MAX + 1];
+    for (uint32_t i = 0; i < ECS_FIELDS_MAX + 1; i++) {
+        (void)snprintf(names[i], sizeof names[i], "f%u", i);
+        fields[i] = (ecs_field){.name = names[i], .offset = i, .kind = ECS_FIELD_U8, .count = 1};
+    }
+    for (uint32_t count = ECS_FIELDS_MAX - 1; count <= ECS_FIELDS_MAX + 1; count++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "many%u", count);
+        ecs_type_desc desc = {
+            .name = name, .size = count, .align = 1, .fields = fields, .field_count = count};
+        assert_int_equal(ecs_type_register(*state, &desc, NULL),
+                         count <= ECS_FIELDS_MAX ? ECS_OK : ECS_ERR_TYPE);
+    }
+}
+
+static void the_number_of_types_is_limited(void** state) {
+    char name[16];
+    ecs_type_desc desc = {.name = name};
+    while (ecs_type_count(*state) < ECS_TYPES_MAX) {
+        (void)snprintf(name, sizeof name, "tag%u", ecs_type_count(*state));
+        assert_int_equal(ecs_type_register(*state, &desc, NULL), ECS_OK);
+    }
+    (void)snprintf(name, sizeof name, "last");
+    assert_int_equal(ecs_type_register(*state, &desc, NULL), ECS_ERR_FULL);
+}
+
+static void registration_ends_at_seal(void** state) {
+    ecs_type_desc desc = {.name = "late"};
+    ecs_component_id id;
+    assert_int_equal(ecs_world_seal(*state, NULL), ECS_OK);
+    assert_int_equal(ecs_type_register(*state, &desc, NULL), ECS_ERR_SEALED);
+    assert_int_equal(ecs_component_register(*state, "late", ECS_BUILTIN_I, &id), ECS_ERR_SEALED);
+}
+
+// S1.4
+static void a_component_name_has_one_type(void** state) {
+    ecs_component_id first;
+    ecs_component_id again;
+    assert_int_equal(ecs_component_register(*state, "pos", ECS_BUILTIN_P2, &first), ECS_OK);
+    assert_int_equal(ecs_component_register(*state, "pos", ECS_BUILTIN_P2, &again), ECS_OK);
+    assert_int_equal(first, again);
+    assert_int_equal(ecs_component_register(*state, "pos", ECS_BUILTIN_P3, &again), ECS_ERR_TYPE);
+    assert_int_equal(ecs_component_register(*state, "x", 9999, &again), ECS_ERR_UNKNOWN);
+    assert_int_equal(ecs_component_register(*state, "a b", ECS_BUILTIN_I, &again), ECS_ERR_UNKNOWN);
+    assert_int_equal(ecs_component_count(*state), 1);
+    const ecs_component* component = ecs_component_get(*state, first);
+    assert_string_equal(component->name, "pos");
+    assert_true(component->name_hash == base_hash64_text("pos"));
+    assert_null(ecs_component_get(*state, ECS_COMPONENT_NONE));
+    assert_null(ecs_component_get(*state, 2));
+    uint64_t lookups = ecs_world_counters(*state)->name_lookups;
+    assert_int_equal(ecs_component_find(*state, "pos"), first);
+    assert_int_equal(ecs_component_find(*state, "nobody"), ECS_COMPONENT_NONE);
+    assert_int_equal(ecs_world_counters(*state)->name_lookups, lookups + 2);
+}
+
+static void names_have_at_most_63_bytes(void** state) {
+    char name[ECS_NAME_BYTES_MAX + 2];
+    for (uint32_t size = ECS_NAME_BYTES_MAX - 2; size <= ECS_NAME_BYTES_MAX; size++) {
+        memset(name, 'n', size);
+        name[size] = '\0';
+        ecs_component_id id;
+        assert_int_equal(ecs_component_register(*state, name, ECS_BUILTIN_I, &id),
+                         size < ECS_NAME_BYTES_MAX ? ECS_OK : ECS_ERR_UNKNOWN);
+    }
+}
+
+static void the_layout_hash_sees_names_kinds_counts_and_offsets(void** state) {
+    uint64_t hashes[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        ecs_field fields[] = {pair_fields[0], pair_fields[1]};
+        if (i == 1) fields[0].name = "c";
+        if (i == 2) fields[0].kind = ECS_FIELD_U32;
+        if (i == 3) fields[0].offset = 0, fields[1].offset = 4;
+        char name[8];
+        (void)snprintf(name, sizeof name, "p%u.x", i);
+        ecs_type_desc desc = pair_desc(fields, 2);
+        desc.name = name;
+        ecs_type_id id;
+        assert_int_equal(ecs_type_register(*state, &desc, &id), ECS_OK);
+        hashes[i] = ecs_type_get(*state, id)->layout_hash;
+        for (uint32_t j = 0; j < i; j++)
+            assert_true(hashes[i] != hashes[j]);
+    }
+}
+
+static void every_result_has_a_name_and_advice(void** state) {
+    (void)state;
+    assert_string_equal(ecs_result_name(ECS_OK), "ECS_OK");
+    assert_string_equal(ecs_result_name(ECS_ERR_TAKEN), "ECS_ERR_TAKEN");
+    for (int result = ECS_ERR_TAKEN; result <= ECS_OK; result++) {
+        assert_memory_equal(ecs_result_name((ecs_result)result), "ECS_", 4);
+        assert_string_not_equal(ecs_result_text((ecs_result)result), "no such result");
+    }
+    assert_string_equal(ecs_result_name((ecs_result)-1000), "ECS_ERR_?");
+    assert_string_equal(ecs_result_text((ecs_result)-1000), "no such result");
+}
+
+static void kinds_know_their_size(void** state) {
+    (void)state;
+    assert_int_equal(ecs_field_kind_bytes(ECS_FIELD_BOOL), 1);
+    assert_int_equal(ecs_field_kind_bytes(ECS_FIELD_ENTITY), 4);
+    assert_int_equal(ecs_field_kind_bytes(ECS_FIELD_F64), 8);
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure((void)ecs_field_kind_bytes(ECS_FIELD_KIND_COUNT));
+    base_assert_handler_set(NULL);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(built_in_types_have_the_same_ids_everywhere),
+        CASE(fields_are_copied_and_sorted_by_offset),
+        CASE(fields_must_lie_inside_the_struct),
+        CASE(quantisation_of_a_field_is_checked),
+        CASE(size_align_and_functions_are_checked),
+        CASE(the_size_limit_of_a_type_is_tested_at_its_edge),
+        CASE(the_field_limit_is_tested_at_its_edge),
+        CASE(the_number_of_types_is_limited),
+        CASE(registration_ends_at_seal),
+        CASE(a_component_name_has_one_type),
+        CASE(names_have_at_most_63_bytes),
+        CASE(the_layout_hash_sees_names_kinds_counts_and_offsets),
+        TEST(every_result_has_a_name_and_advice),
+        TEST(kinds_know_their_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+#include "template/data_world.h"
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "type/type_registry.h"
+
+static int setup(void** state) {
+    *state = data_world_create(NULL);
+    return *state ? 0 : -1;
+}
+
+static int teardown(void** state) {
+    ecs_world_destroy(*state);
+    return 0;
+}
+
+static const ecs_type* type_of(void** state, const char* name) {
+    const ecs_type* type = ecs_type_get(*state, ecs_type_find(*state, name));
+    assert_non_null(type);
+    return type;
+}
+
+static const ecs_type_context heap = {NULL};
+
+static void strings_are_set_compared_and_cleared(void** state) {
+    (void)state;
+    ecs_string string = {0};
+    assert_string_equal(ecs_string_text(&string), "");
+    assert_true(ecs_string_set(NULL, &string, "hello", 5));
+    assert_string_equal(ecs_string_text(&string), "hello");
+    assert_int_equal(string.version, 1);
+    assert_true(ecs_string_set(NULL, &string, "hello", 5));
+    assert_int_equal(string.version, 1);
+    assert_true(ecs_string_set(NULL, &string, string.data + 1, 3)); // of itself
+    assert_string_equal(ecs_string_text(&string), "ell");
+    ecs_string_clear(NULL, &string);
+    assert_null(string.data);
+    assert_int_equal(string.version, 3);
+}
+
+static void the_length_limit_of_strings_is_tested_at_its_edge(void** state) {
+    (void)state;
+    static char text[ECS_STRING_BYTES_MAX + 2];
+    memset(text, 'x', sizeof text);
+    ecs_string string = {0};
+    assert_true(ecs_string_set(NULL, &string, text, ECS_STRING_BYTES_MAX - 1));
+    assert_true(ecs_string_set(NULL, &string, text, ECS_STRING_BYTES_MAX));
+    assert_false(ecs_string_set(NULL, &string, text, ECS_STRING_BYTES_MAX + 1));
+    assert_int_equal(string.size, ECS_STRING_BYTES_MAX);
+    ecs_string_clear(NULL, &string);
+}
+
+static void a_shadow_of_a_string_sees_every_change_once(void** state) {
+    const ecs_type* type = type_of(state, "t");
+    ecs_string value = {0};
+    ecs_string shadow;
+    assert_true(ecs_string_set(NULL, &value, "one", 3));
+    assert_true(ecs_value_copy(type, &heap, &shadow, &value));
+    assert_false(ecs_value_compare(type, &heap, &shadow, &value));
+    assert_true(ecs_string_set(NULL, &value, "two", 3));
+    assert_true(ecs_value_compare(type, &heap, &shadow, &value));
+    assert_string_equal(ecs_string_text(&shadow), "two");
+    assert_false(ecs_value_compare(type, &heap, &shadow, &value));
+    // There and back: the versions differ, the text does not.
+    assert_true(ecs_string_set(NULL, &value, "six", 3));
+    assert_true(ecs_string_set(NULL, &value, "two", 3));
+    assert_false(ecs_value_compare(type, &heap, &shadow, &value));
+    assert_int_equal(shadow.version, value.version);
+    ecs_value_destroy(type, &heap, &shadow);
+    ecs_value_destroy(type, &heap, &value);
+}
+
+static void reading_a_string_twice_keeps_a_pending_change_visible(void** state) {
+    const ecs_type* type = type_of(state, "t");
+    ecs_string value = {0};
+    ecs_string shadow = {0};
+    base_reader first = base_reader_make("\3one", 4);
+    base_reader second = base_reader_make("\3two", 4);
+    assert_true(ecs_type_read(type, &heap, &shadow, &first));
+    assert_true(ecs_type_read(type, &heap, &value, &second));
+    assert_true(ecs_value_compare(type, &heap, &shadow, &value));
+    ecs_value_destroy(type, &heap, &shadow);
+    ecs_value_destroy(type, &heap, &value);
+}
+
+static void every_built_in_value_is_written_and_read_back(void** state) {
+    base_rng rng = base_rng_make(7, 0);
+    print_message("seed 7\n");
+    for (ecs_type_id id = 1; id <= ecs_type_count(*state); id++) {
+        const ecs_type* type = ecs_type_get(*state, id);
+        if (!ecs_type_is_plain(type)) continue;
+        for (uint32_t round = 0; round < 50; round++) {
+            _Alignas(64) uint8_t value[128] = {0};
+            _Alignas(64) uint8_t copy[128] = {0};
+            for (uint32_t i = 0; i < type->field_count; i++) {
+                const ecs_field* field = &type->fields[i];
+                uint32_t bytes = field->count * ecs_field_kind_bytes(field->kind);
+                for (uint32_t b = 0; b < bytes; b++)
+                    value[field->offset + b] =
+                        (uint8_t)(base_rng_u32(&rng) & (field->kind == ECS_FIELD_BOOL ? 1 : 255));
+            }
+            base_bytes bytes;
+            base_bytes_init(&bytes, NULL);
+            ecs_type_write(type, value, &bytes);
+            assert_int_equal(bytes.size, ecs_type_canonical_bytes(type));
+            base_reader reader = base_reader_make(bytes.data, bytes.size);
+            assert_true(ecs_type_read(type, &heap, copy, &reader));
+            assert_true(ecs_type_equal(type, value, copy));
+            assert_true(ecs_type_hash(type, value, 5) == base_hash64(bytes.data, bytes.size, 5));
+            assert_true(ecs_type_hash(type, value, 5) == ecs_type_hash(type, copy, 5));
+            if (type->size) {
+                base_reader cut = base_reader_make(bytes.data, bytes.size - 1);
+                assert_false(ecs_type_read(type, &heap, copy, &cut));
+            }
+            base_bytes_deinit(&bytes);
+        }
+    }
+}
+
+static void padding_is_never_seen(void** state) {
+    const ecs_type* type = type_of(state, "RigidBody");
+    data_body a;
+    data_body b;
+    memset(&a, 0x00, sizeof a);
+    memset(&b, 0xEE, sizeof b);
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        memset((uint8_t*)&b + field->offset, 0,
+               (size_t)field->count * ecs_field_kind_bytes(field->kind));
+    }
+    assert_true(ecs_type_equal(type, &a, &b));
+    assert_true(ecs_type_hash(type, &a, 1) == ecs_type_hash(type, &b, 1));
+    assert_true(ecs_type_hash(type, &a, 1) != ecs_type_hash(type, &a, 2));
+}
+
+static void nan_is_one_value_and_zero_keeps_its_sign(void** state) {
+    const ecs_type* type = type_of(state, "r");
+    uint32_t quiet = UINT32_C(0x7FC00000);
+    uint32_t other = UINT32_C(0xFF800001);
+    float zero = 0.0f;
+    float minus = -0.0f;
+    uint32_t infinity = UINT32_C(0x7F800000);
+    assert_true(ecs_type_equal(type, &quiet, &other));
+    assert_true(ecs_type_hash(type, &quiet, 0) == ecs_type_hash(type, &other, 0));
+    assert_false(ecs_type_equal(type, &quiet, &infinity));
+    assert_false(ecs_type_equal(type, &zero, &minus));
+    assert_true(ecs_type_hash(type, &zero, 0) != ecs_type_hash(type, &minus, 0));
+}
+
+static void canonical_bytes_are_fixed(void** state) {
+    // The same on every machine: a value, its bytes and its hash written down.
+    ecs_ivec2 value = {1, -2};
+    static const uint8_t expected[] = {1, 0, 0, 0, 0xFE, 0xFF, 0xFF, 0xFF};
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    ecs_type_write(type_of(state, "ip2"), &value, &bytes);
+    ecs_string string = {0};
+    assert_true(ecs_string_set(NULL, &string, "hi", 2));
+    ecs_type_write(type_of(state, "t"), &string, &bytes);
+    assert_int_equal(bytes.size, sizeof expected + 3);
+    assert_memory_equal(bytes.data, expected, sizeof expected);
+    assert_memory_equal(bytes.data + sizeof expected, "\2hi", 3);
+    ecs_string_clear(NULL, &string);
+    base_bytes_deinit(&bytes);
+}
+
+static void damaged_bytes_are_refused(void** state) {
+    bool flag = false;
+    base_reader reader = base_reader_make("\2", 1);
+    assert_false(ecs_type_read(type_of(state, "b"), &heap, &flag, &reader));
+    ecs_string string = {0};
+    static const char* const damaged[] = {"\5abc", "\xFF\xFF\xFF\xFF\xFF", "\x81\x20"};
+    for (uint32_t i = 0; i < BASE_COUNT(damaged); i++) {
+        reader = base_reader_make(damaged[i], strlen(damaged[i]));
+        assert_false(ecs_type_read(type_of(state, "t"), &heap, &string, &reader));
+    }
+    reader = base_reader_make("\3a\0b", 4);
+    assert_false(ecs_type_read(type_of(state, "t"), &heap, &string, &reader));
+    assert_null(string.data);
+}
+
+static void a_type_larger_than_the_buffer_hashes_its_canonical_bytes_too(void** state) {
+    enum { COUNT = 500 };
+    ecs_field fields[] = {{.name = "xs", .offset = 0, .kind = ECS_FIELD_F32, .count = COUNT},
+                          {.name = "d", .offset = COUNT * 4, .kind = ECS_FIELD_F64, .count = 3}};
+    ecs_type_desc desc = {
+        .name = "large", .size = COUNT * 4 + 24, .align = 8, .fields = fields, .field_count = 2};
+    ecs_type_id id;
+    assert_int_equal(ecs_type_register(*state, &desc, &id), ECS_OK);
+    const ecs_type* type = ecs_type_get(*state, id);
+    _Alignas(8) uint8_t value[COUNT * 4 + 24];
+    for (uint32_t i = 0; i < sizeof value; i++)
+        value[i] = (uint8_t)(i * 7);
+    memset(value + 1000, 0xFF, 8);
+    memset(value + COUNT * 4, 0xFF, 8);
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    ecs_type_write(type, value, &bytes);
+    assert_true(ecs_type_hash(type, value, 3) == base_hash64(bytes.data, bytes.size, 3));
+    base_bytes_deinit(&bytes);
+}
+
+static int counted_creates;
+
+static void counted_create(const ecs_type_context* context, void* value) {
+    (void)context;
+    counted_creates++;
+    *(uint64_t*)value = 0;
+}
+
+static void counted_destroy(const ecs_type_context* context, void* value) {
+    (void)context;
+    counted_creates--;
+    *(uint64_t*)value = UINT64_MAX;
+}
+
+static void a_type_with_create_and_destroy_alone_works(void** state) {
+    static const ecs_type_ops ops = {.create = counted_create, .destroy = counted_destroy};
+    static const ecs_field field = {.name = "n", .kind = ECS_FIELD_U64, .count = 1};
+    ecs_type_desc desc = {
+        .name = "counted", .size = 8, .align = 8, .fields = &field, .field_count = 1, .ops = &ops};
+    ecs_type_id id;
+    assert_int_equal(ecs_type_register(*state, &desc, &id), ECS_OK);
+    const ecs_type* type = ecs_type_get(*state, id);
+    uint64_t a;
+    uint64_t b;
+    assert_true(ecs_value_create(type, &heap, &a));
+    a = 5;
+    assert_true(ecs_value_copy(type, &heap, &b, &a));
+    assert_int_equal(b, 5);
+    a = 6;
+    assert_true(ecs_value_compare(type, &heap, &b, &a));
+    assert_false(ecs_value_compare(type, &heap, &b, &a));
+    assert_int_equal(b, 6);
+    uint64_t c;
+    ecs_value_move(type, &heap, &c, &b);
+    assert_int_equal(counted_creates, 2);
+    ecs_value_destroy(type, &heap, &a);
+    ecs_value_destroy(type, &heap, &c);
+    assert_int_equal(counted_creates, 0);
+}
+
+static void expect_text(void** state, const char* type, const void* value, const char* text) {
+    char target[64];
+    assert_true(ecs_type_format(type_of(state, type), value, target, sizeof target));
+    assert_string_equal(target, text);
+    for (size_t room = 1; room <= strlen(text); room++) {
+        assert_false(ecs_type_format(type_of(state, type), value, target, room));
+        assert_int_equal(strlen(target), room - 1);
+        assert_memory_equal(target, text, room - 1);
+    }
+}
+
+static void values_are_formatted_as_a_datablock_writes_them(void** state) {
+    expect_text(state, "p2", &(ecs_vec2){330, -550}, "330,-550");
+    expect_text(state, "r", &(float){0.1f}, "0.1");
+    expect_text(state, "r", &(float){16777217.0f / 3}, "5592405.5");
+    expect_text(state, "u64", &(uint64_t){UINT64_MAX}, "18446744073709551615");
+    expect_text(state, "i64", &(int64_t){INT64_MIN}, "-9223372036854775808");
+    expect_text(state, "b", &(bool){true}, "yes");
+    expect_text(state, "c", &(ecs_color){25, 255, 0, 1}, "25,255,0,1");
+    expect_text(state, "eid", &(ecs_entity){ecs_entity_make(5, 1)}, "5:1");
+    expect_text(state, "eid", &(ecs_entity){0}, "none");
+    ecs_string string = {0};
+    assert_true(ecs_string_set(NULL, &string, "a \"b\"\n\\", 7));
+    expect_text(state, "t", &string, "\"a\\x20\\\"b\\\"\\x0a\\\\\"");
+    ecs_string_clear(NULL, &string);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(strings_are_set_compared_and_cleared),
+        TEST(the_length_limit_of_strings_is_tested_at_its_edge),
+        CASE(a_shadow_of_a_string_sees_every_change_once),
+        CASE(reading_a_string_twice_keeps_a_pending_change_visible),
+        CASE(every_built_in_value_is_written_and_read_back),
+        CASE(padding_is_never_seen),
+        CASE(nan_is_one_value_and_zero_keeps_its_sign),
+        CASE(canonical_bytes_are_fixed),
+        CASE(damaged_bytes_are_refused),
+        CASE(a_type_larger_than_the_buffer_hashes_its_canonical_bytes_too),
+        CASE(a_type_with_create_and_destroy_alone_works),
+        CASE(values_are_formatted_as_a_datablock_writes_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

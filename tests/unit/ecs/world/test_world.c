@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+// The world as a whole: limits, tags, contexts, seal, and every allocation that can fail.
+#include "table/store_world.h"
+
+#include "base/bytes.h"
+
+static ecs_result try_create(const ecs_world_config* config) {
+    ecs_world* world = NULL;
+    ecs_result result = ecs_world_create(config, &world);
+    assert_true((result == ECS_OK) == (world != NULL));
+    ecs_world_destroy(world);
+    return result;
+}
+
+static void limits_out_of_range_are_refused(void** state) {
+    (void)state;
+    ecs_world_config config = ecs_world_config_default();
+    assert_int_equal(try_create(&config), ECS_OK);
+    const uint32_t replicated[] = {0, 1, (1u << 20) - 1, 1u << 20, (1u << 20) + 1};
+    for (size_t i = 0; i < BASE_COUNT(replicated); i++) {
+        config.limits.replicated_index_max = replicated[i];
+        bool is_fine = replicated[i] >= 1 && replicated[i] <= 1u << 20;
+        assert_int_equal(try_create(&config), is_fine ? ECS_OK : ECS_ERR_FULL);
+    }
+    config = ecs_world_config_default();
+    uint32_t local_max = ECS_INDEX_MAX - config.limits.replicated_index_max;
+    const uint32_t local[] = {0, 1, local_max - 1, local_max, local_max + 1, UINT32_MAX};
+    for (size_t i = 0; i < BASE_COUNT(local); i++) {
+        config.limits.local_entities_max = local[i];
+        bool is_fine = local[i] >= 1 && local[i] <= local_max;
+        assert_int_equal(try_create(&config), is_fine ? ECS_OK : ECS_ERR_FULL);
+    }
+    for (int which = 0; which < 3; which++) {
+        config = ecs_world_config_default();
+        uint32_t* limits[] = {&config.limits.events_per_flush_max, &config.limits.events_queued_max,
+                              &config.limits.commands_queued_max};
+        *limits[which] = 0;
+        assert_int_equal(try_create(&config), ECS_ERR_FULL);
+        *limits[which] = ECS_INDEX_MAX + 1;
+        assert_int_equal(try_create(&config), ECS_ERR_FULL);
+        *limits[which] = 1;
+        assert_int_equal(try_create(&config), ECS_OK);
+    }
+}
+
+static void tags_are_copied_and_have_limits(void** state) {
+    (void)state;
+    const char* tags[ECS_TAGS_MAX + 1];
+    for (size_t i = 0; i < BASE_COUNT(tags); i++)
+        tags[i] = "server";
+    ecs_world_config config = ecs_world_config_default();
+    config.tags = tags;
+    config.tag_count = ECS_TAGS_MAX + 1;
+    assert_int_equal(try_create(&config), ECS_ERR_FULL);
+    config.tag_count = ECS_TAGS_MAX;
+    assert_int_equal(try_create(&config), ECS_OK);
+    char long_tag[ECS_NAME_BYTES_MAX + 1];
+    memset(long_tag, 'x', sizeof long_tag);
+    long_tag[ECS_NAME_BYTES_MAX] = '\0';
+    tags[0] = long_tag;
+    config.tag_count = 1;
+    assert_int_equal(try_create(&config), ECS_ERR_FULL);
+    long_tag[ECS_NAME_BYTES_MAX - 1] = '\0';
+    ecs_world* world = NULL;
+    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_true(ecs_world_has_tag(world, long_tag));
+    long_tag[0] = 'y';
+    assert_false(ecs_world_has_tag(world, long_tag));
+    assert_false(ecs_world_has_tag(world, "server"));
+    ecs_world_destroy(world);
+}
+
+static void contexts_are_zero_and_live_as_long_as_the_world(void** state) {
+    (void)state;
+    store_memory memory;
+    store_memory_init(&memory);
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = &memory.allocator;
+    ecs_world* world = NULL;
+    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ptr_equal(ecs_world_allocator(world), &memory.allocator);
+    uint32_t* blocks[40];
+    for (uint32_t i = 0; i < 40; i++) {
+        blocks[i] = ecs_world_context(world, (i + 1) * sizeof(uint32_t));
+        assert_int_equal(blocks[i][i], 0);
+        blocks[i][i] = i;
+    }
+    for (uint32_t i = 0; i < 40; i++)
+        assert_int_equal(blocks[i][i], i);
+    memory.fail_at = memory.calls + 1;
+    assert_null(ecs_world_context(world, 8));
+    ecs_world_destroy(world);
+    assert_int_equal(memory.bytes_out, 0);
+}
+
+static void a_world_is_sealed_once(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    assert_int_equal(ecs_world_seal(fixture.world, NULL), ECS_ERR_SEALED);
+    store_close(&fixture);
+}
+
+// S1.6
+static void two_worlds_do_not_know_each_other(void** state) {
+    (void)state;
+    store first;
+    store second;
+    store_make(&first, NULL);
+    store_make(&second, NULL);
+    ecs_entity entity = store_create(&first, first.ball);
+    assert_false(ecs_is_alive(second.world, entity));
+    ecs_world_count_bad_transition(first.world);
+    assert_int_equal(ecs_world_counters(first.world)->bad_transitions, 1);
+    assert_int_equal(ecs_world_counters(second.world)->bad_transitions, 0);
+    store_close(&first);
+    store_close(&second);
+}
+
+static void the_same_seed_gives_the_same_chance(void** state) {
+    (void)state;
+    ecs_world_config config = ecs_world_config_default();
+    config.seed = 99;
+    ecs_world* first = NULL;
+    ecs_world* second = NULL;
+    assert_int_equal(ecs_world_create(&config, &first), ECS_OK);
+    assert_int_equal(ecs_world_create(&config, &second), ECS_OK);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(base_rng_u32(ecs_world_rng(first)), base_rng_u32(ecs_world_rng(second)));
+    ecs_world_destroy(first);
+    ecs_world_destroy(second);
+}
+
+static void a_cleared_storage_is_as_new_and_numbers_from_the_start(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    ecs_entity first = store_create(&fixture, fixture.sign);
+    store_create(&fixture, fixture.ball);
+    assert_int_equal(ecs_handle_retain(fixture.world, first), ECS_OK);
+    ecs_storage_clear(fixture.world);
+    ecs_storage_validate(fixture.world);
+    assert_int_equal(ecs_world_entity_count(fixture.world), 0);
+    assert_int_equal(ecs_state(fixture.world, first), ECS_STATE_NONE);
+    assert_int_equal(store_create(&fixture, fixture.ball), first);
+    store_close(&fixture);
+}
+
+static void indices_come_back_from_their_bytes(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    ecs_world* world = fixture.world;
+    enum { COUNT = 3000 };
+    static ecs_entity entities[COUNT];
+    assert_int_equal(ecs_create_many(world, fixture.ball, COUNT, entities), ECS_OK);
+    assert_int_equal(ecs_handle_retain(world, entities[1]), ECS_OK);
+    assert_int_equal(ecs_handle_load(world, ecs_entity_make(5, 2)), ECS_OK);
+    for (uint32_t i = 0; i < COUNT; i += 2)
+        assert_int_equal(ecs_destroy(world, entities[i]), ECS_OK);
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    ecs_storage_write_indices(world, &bytes);
+    ecs_entity next = store_create(&fixture, fixture.ball);
+    ecs_storage_clear(world);
+    base_reader reader = base_reader_make(bytes.data, bytes.size);
+    assert_int_equal(ecs_storage_read_indices(world, &reader), ECS_OK);
+    assert_int_equal(base_reader_left(&reader), 0);
+    for (uint32_t i = 1; i < COUNT; i += 2)
+        assert_int_equal(ecs_storage_place(world, entities[i], fixture.ball), ECS_OK);
+    assert_int_equal(ecs_storage_place(world, entities[1], fixture.ball), ECS_ERR_TAKEN);
+    assert_int_equal(ecs_storage_place(world, ECS_ENTITY_NONE, fixture.ball), ECS_ERR_STALE);
+    ecs_storage_validate(world);
+    assert_int_equal(ecs_state(world, ecs_entity_make(5, 2)), ECS_STATE_LOADING);
+    assert_int_equal(store_create(&fixture, fixture.ball), next);
+    for (size_t size = 0; size < bytes.size; size += size < 64 ? 1 : 97) {
+        ecs_storage_clear(world);
+        reader = base_reader_make(bytes.data, size);
+        assert_int_equal(ecs_storage_read_indices(world, &reader), ECS_ERR_MALFORMED);
+    }
+    for (size_t at = 0; at < bytes.size; at += at < 64 ? 1 : 97) {
+        ecs_storage_clear(world);
+        bytes.data[at] ^= 0x81;
+        reader = base_reader_make(bytes.data, bytes.size);
+        (void)!ecs_storage_read_indices(world, &reader); // must not fail in any other way
+        ecs_storage_clear(world);
+        bytes.data[at] ^= 0x81;
+    }
+    base_bytes_deinit(&bytes);
+    store_close(&fixture);
+}
+
+// Everything that allocates, in one go. @return the first error.
+static ecs_result live_a_life(store* fixture, const ecs_world_config* config) {
+    ecs_result result = store_try_open(fixture, config);
+    if (result != ECS_OK) return result;
+    ecs_world* world = fixture->world;
+    const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}};
+    ecs_query* query = NULL;
+    result = ecs_query_create(world, terms, 1, &query);
+    if (result == ECS_OK) result = store_try_seal(fixture);
+    if (result != ECS_OK) return result;
+    const ecs_template_id kinds[] = {fixture->ball, fixture->sign, fixture->mover};
+    ecs_entity entities[60];
+    for (uint32_t i = 0; i < 60 && result == ECS_OK; i++) {
+        uint32_t before = ecs_world_entity_count(world);
+        result = ecs_create(world, kinds[i % 3], NULL, 0, &entities[i]);
+        assert_int_equal(ecs_world_entity_count(world), before + (result == ECS_OK));
+    }
+    if (result == ECS_OK) result = ecs_create_many(world, fixture->sign, 50, NULL);
+    if (result == ECS_OK) result = ecs_create_many(world, fixture->ball, 20000, NULL);
+    if (result == ECS_OK) result = ecs_handle_retain(world, entities[0]);
+    if (result == ECS_OK) result = ecs_handle_load(world, ecs_entity_make(50000, 1));
+    for (uint32_t i = 0; i < 60 && result == ECS_OK; i++)
+        result = ecs_recreate(world, entities[i], i % 2 ? fixture->sign : fixture->poster, NULL, 0);
+    ecs_string text = {.data = (char[]){"text"}, .size = 4};
+    if (result == ECS_OK) result = ecs_set(world, entities[1], fixture->title, &text);
+    if (result == ECS_OK) {
+        ecs_init init = {fixture->title, &text};
+        bool is_queued = ecs_command_create(world, fixture->sign, &init, 1) != ECS_ENTITY_NONE;
+        if (!is_queued) result = ECS_ERR_MEMORY;
+        uint64_t refused = ecs_world_counters(world)->commands_refused;
+        ecs_command_flush(world);
+        if (ecs_world_counters(world)->commands_refused != refused) result = ECS_ERR_MEMORY;
+    }
+    return result;
+}
+
+static void every_allocation_may_fail(void** state) {
+    (void)state;
+    store_memory memory;
+    uint64_t calls = 0;
+    bool is_done = false;
+    for (uint64_t n = 1; !is_done; n++) {
+        store_memory_init(&memory);
+        memory.fail_at = n;
+        ecs_world_config config = ecs_world_config_default();
+        config.allocator = &memory.allocator;
+        store fixture;
+        ecs_result result = live_a_life(&fixture, &config);
+        is_done = memory.calls < n;
+        calls = memory.calls;
+        if (fixture.world && fixture.world->is_sealed && n % 16 == 0)
+            ecs_storage_validate(fixture.world);
+        ecs_world_destroy(fixture.world);
+        assert_int_equal(memory.bytes_out, 0);
+        assert_int_equal(result, is_done ? ECS_OK : ECS_ERR_MEMORY);
+    }
+    print_message("%u allocations\n", (unsigned)calls);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(limits_out_of_range_are_refused),
+        TEST(tags_are_copied_and_have_limits),
+        TEST(contexts_are_zero_and_live_as_long_as_the_world),
+        TEST(a_world_is_sealed_once),
+        TEST(two_worlds_do_not_know_each_other),
+        TEST(the_same_seed_gives_the_same_chance),
+        TEST(a_cleared_storage_is_as_new_and_numbers_from_the_start),
+        TEST(indices_come_back_from_their_bytes),
+        TEST(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+/// What is released is kept for whoever asks next for about as much.
+#include "test.h"
+
+#include "core/pool.h"
+
+#include "base/rng.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct counting {
+    uint64_t allocations;
+    int64_t blocks, bytes;
+    bool is_empty; ///< nothing is left
+} counting;
+
+static void* counting_allocate(void* context, size_t size, size_t align) {
+    counting* counts = context;
+    if (counts->is_empty) return NULL;
+    counts->allocations++;
+    counts->blocks++;
+    counts->bytes += (int64_t)size;
+    const base_allocator* heap = base_allocator_heap();
+    return heap->allocate(heap->context, size, align);
+}
+
+static void counting_release(void* context, void* memory, size_t size) {
+    counting* counts = context;
+    counts->blocks--;
+    counts->bytes -= (int64_t)size;
+    const base_allocator* heap = base_allocator_heap();
+    heap->release(heap->context, memory, size);
+}
+
+static void a_block_is_used_again_by_who_asks_for_about_as_much(void** state) {
+    (void)state;
+    counting counts = {0};
+    const base_allocator parent = {counting_allocate, counting_release, &counts};
+    net_pool pool;
+    net_pool_init(&pool, &parent);
+    void* first = base_allocate(&pool.allocator, 1000);
+    base_release(&pool.allocator, first, 1000);
+    void* second = base_allocate(&pool.allocator, 900); // 897..1024 are one class
+    assert_ptr_equal(second, first);
+    void* third = base_allocate(&pool.allocator, 896);
+    assert_ptr_not_equal(third, first);
+    base_release(&pool.allocator, second, 900);
+    base_release(&pool.allocator, third, 896);
+    assert_int_equal(counts.allocations, 2);
+    net_pool_deinit(&pool);
+    assert_int_equal(counts.blocks, 0);
+    assert_int_equal(counts.bytes, 0);
+}
+
+// Every size up to the largest and the one beyond: the block is large enough and hardly larger.
+static void blocks_are_at_most_a_quarter_larger(void** state) {
+    (void)state;
+    counting counts = {0};
+    const base_allocator parent = {counting_allocate, counting_release, &counts};
+    for (size_t size = 1; size <= NET_POOL_BLOCK_BYTES_MAX + 1; size += 1 + size / 61) {
+        net_pool pool;
+        net_pool_init(&pool, &parent);
+        void* block = base_allocate(&pool.allocator, size);
+        memset(block, 0xab, size);
+        assert_in_range(counts.bytes, size, size <= 64 ? 64 : size + size / 4);
+        base_release(&pool.allocator, block, size);
+        net_pool_deinit(&pool);
+        assert_int_equal(counts.bytes, 0);
+    }
+    static const size_t edges[] = {
+        64, 65, 127, 128, 129, NET_POOL_BLOCK_BYTES_MAX - 1, NET_POOL_BLOCK_BYTES_MAX};
+    for (uint32_t i = 0; i < BASE_COUNT(edges); i++) {
+        net_pool pool;
+        net_pool_init(&pool, &parent);
+        void* block = base_allocate(&pool.allocator, edges[i]);
+        assert_in_range(counts.bytes, edges[i], edges[i] + edges[i] / 4);
+        base_release(&pool.allocator, block, edges[i]);
+        assert_int_equal(counts.blocks, 1); // kept
+        net_pool_deinit(&pool);
+        assert_int_equal(counts.bytes, 0);
+    }
+}
+
+static void what_is_larger_is_the_parents_at_once(void** state) {
+    (void)state;
+    counting counts = {0};
+    const base_allocator parent = {counting_allocate, counting_release, &counts};
+    net_pool pool;
+    net_pool_init(&pool, &parent);
+    void* block = base_allocate(&pool.allocator, NET_POOL_BLOCK_BYTES_MAX + 1);
+    assert_int_equal(counts.bytes, NET_POOL_BLOCK_BYTES_MAX + 1);
+    base_release(&pool.allocator, block, NET_POOL_BLOCK_BYTES_MAX + 1);
+    assert_int_equal(counts.blocks, 0);
+    net_pool_deinit(&pool);
+}
+
+static void without_memory_there_is_no_block_and_nothing_breaks(void** state) {
+    (void)state;
+    counting counts = {.is_empty = true};
+    const base_allocator parent = {counting_allocate, counting_release, &counts};
+    net_pool pool;
+    net_pool_init(&pool, &parent);
+    assert_null(base_allocate(&pool.allocator, 100));
+    assert_null(base_allocate(&pool.allocator, NET_POOL_BLOCK_BYTES_MAX + 1));
+    counts.is_empty = false;
+    void* block = base_allocate(&pool.allocator, 100);
+    base_release(&pool.allocator, block, 100);
+    counts.is_empty = true;
+    assert_ptr_equal(base_allocate(&pool.allocator, 100), block);
+    base_release(&pool.allocator, block, 100);
+    net_pool_deinit(&pool);
+    assert_int_equal(counts.blocks, 0);
+}
+
+// Blocks of random sizes, each filled with its own byte: none overlaps another, and the second round of
+// the same lives asks the parent for nothing.
+static void blocks_do_not_overlap_and_a_second_round_asks_for_nothing(void** state) {
+    (void)state;
+    enum { COUNT = 300 };
+    counting counts = {0};
+    const base_allocator parent = {counting_allocate, counting_release, &counts};
+    net_pool pool;
+    net_pool_init(&pool, &parent);
+    uint64_t asked = 0;
+    for (uint32_t round = 0; round < 2; round++) {
+        base_rng rng = base_rng_make(7, 1);
+        uint8_t* blocks[COUNT];
+        size_t sizes[COUNT];
+        for (uint32_t i = 0; i < COUNT; i++) {
+            sizes[i] = 1 + base_rng_below(&rng, 5000);
+            blocks[i] = base_allocate(&pool.allocator, sizes[i]);
+            memset(blocks[i], (int)(i & 0xff), sizes[i]);
+        }
+        for (uint32_t i = 0; i < COUNT; i++) {
+            for (size_t at = 0; at < sizes[i]; at++)
+                assert_int_equal(blocks[i][at], i & 0xff);
+            base_release(&pool.allocator, blocks[i], sizes[i]);
+        }
+        if (round == 0) asked = counts.allocations;
+    }
+    assert_int_equal(counts.allocations, asked);
+    net_pool_deinit(&pool);
+    assert_int_equal(counts.blocks, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_block_is_used_again_by_who_asks_for_about_as_much),
+        TEST(blocks_are_at_most_a_quarter_larger),
+        TEST(what_is_larger_is_the_parents_at_once),
+        TEST(without_memory_there_is_no_block_and_nothing_breaks),
+        TEST(blocks_do_not_overlap_and_a_second_round_asks_for_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: MIT
+// A match: settings, players, inputs and events by number, what is refused, what is never allocated.
+
+#include "breakout_table.h"
+
+#include "ecs/change.h"
+#include "ecs/save.h"
+
+#include "net/schema.h"
+
+static net_module* wrap(const net_game_module* game, const char* templates) {
+    net_module* module;
+    char* text = templates ? NULL : table_read_file(BREAKOUT_BLK);
+    assert_int_equal(
+        net_module_wrap(game, templates ? templates : text, "breakout.blk", NULL, &module), NET_OK);
+    free(text);
+    return module;
+}
+
+// ---- settings ----
+
+static void a_config_begins_with_the_modules_defaults(void** state) {
+    (void)state;
+    net_module* module = wrap(breakout_module(), NULL);
+    net_match_config config = net_match_config_default(module);
+    assert_int_equal(config.tick_rate_hz, 60);
+    assert_true(config.settings[BREAKOUT_SETTING_LIVES] == 3.0);
+    assert_true(config.settings[BREAKOUT_SETTING_BALL_SPEED] == 1.0);
+    net_module_close(module);
+}
+
+static void settings_are_applied_within_their_range(void** state) {
+    (void)state;
+    net_module* module = wrap(breakout_module(), NULL);
+    net_match_config config = net_match_config_default(module);
+    assert_int_equal(net_match_setting_apply(&config, "lives=1", NULL), NET_OK);
+    assert_int_equal(net_match_setting_apply(&config, "lives=99", NULL), NET_OK);
+    assert_true(config.settings[BREAKOUT_SETTING_LIVES] == 99.0);
+    static const char* const wrong[] = {"lives=0.9", "lives=100", "lives=nan",
+                                        "lives=",    "lives=3x",  "lives",
+                                        "=3",        "",          "lives=inf"};
+    for (uint32_t i = 0; i < BASE_COUNT(wrong); i++) {
+        base_report_first first = {.count = 0};
+        base_reporter reporter = base_reporter_first(&first);
+        assert_int_equal(net_match_setting_apply(&config, wrong[i], &reporter), NET_ERR_MALFORMED);
+        assert_int_equal(first.count, 1);
+    }
+    assert_true(config.settings[BREAKOUT_SETTING_LIVES] == 99.0);
+    base_report_first first = {.count = 0};
+    base_reporter reporter = base_reporter_first(&first);
+    assert_int_equal(net_match_setting_apply(&config, "live=3", &reporter), NET_ERR_UNKNOWN);
+    assert_non_null(strstr(first.text, "did you mean \"lives\""));
+    net_module_close(module);
+}
+
+// ---- create ----
+
+static net_result try_create(const net_game_module* game, const char* templates, const char* why) {
+    net_module* module = wrap(game, templates);
+    net_match_config config = net_match_config_default(module);
+    base_report_first first = {.count = 0};
+    base_reporter reporter = base_reporter_first(&first);
+    net_match* match;
+    net_result result = net_match_create(&config, &reporter, &match);
+    if (result) {
+        assert_null(match);
+        if (!strstr(first.text, why)) print_error("\"%s\" lacks \"%s\"\n", first.text, why);
+        assert_non_null(strstr(first.text, why));
+    } else {
+        net_match_destroy(match);
+    }
+    net_module_close(module);
+    return result;
+}
+
+static ecs_result fail_types(ecs_world* world, const base_reporter* reporter) {
+    (void)world;
+    base_report(reporter, NULL, 0, "no types today");
+    return ECS_ERR_FULL;
+}
+
+static ecs_result quiet_types(ecs_world* world, const base_reporter* reporter) {
+    ecs_result result = breakout_register_types(world, reporter);
+    const ecs_event_desc desc = {.name = "quiet"};
+    ecs_event_type type;
+    return result ? result : ecs_event_register(world, &desc, &type);
+}
+
+static void a_module_that_does_not_fit_is_reported(void** state) {
+    (void)state;
+    assert_int_equal(try_create(breakout_module(), "ball { pos:p2=1 }}", "breakout.blk:1"),
+                     NET_ERR_MODULE);
+    assert_int_equal(try_create(breakout_module(), "ball { pos:p2=1,1 }", "missing"),
+                     NET_ERR_MODULE);
+    net_game_module game = *breakout_module();
+    game.register_types = fail_types;
+    assert_int_equal(try_create(&game, NULL, "no types today"), NET_ERR_MODULE);
+    net_message messages[BREAKOUT_MESSAGE_COUNT];
+    game = *breakout_module();
+    game.messages = messages;
+    memcpy(messages, breakout_messages, sizeof messages);
+    messages[BREAKOUT_MESSAGE_CHEERED].event = "nobody";
+    assert_int_equal(try_create(&game, NULL, "the event nobody is not registered"), NET_ERR_MODULE);
+    game.register_types = quiet_types;
+    messages[BREAKOUT_MESSAGE_CHEERED].event = "quiet";
+    assert_int_equal(try_create(&game, NULL, "the event quiet must be exported"), NET_ERR_MODULE);
+}
+
+typedef struct meter {
+    uint64_t calls;
+    uint64_t fail_at; ///< 0: never
+    int64_t bytes;
+} meter;
+
+static void* meter_allocate(void* context, size_t size, size_t align) {
+    meter* m = context;
+    m->calls++;
+    if (m->fail_at && m->calls >= m->fail_at) return NULL;
+    m->bytes += (int64_t)size;
+    const base_allocator* heap = base_allocator_heap();
+    return heap->allocate(heap->context, size, align);
+}
+
+static void meter_release(void* context, void* memory, size_t size) {
+    meter* m = context;
+    m->bytes -= (int64_t)size;
+    const base_allocator* heap = base_allocator_heap();
+    heap->release(heap->context, memory, size);
+}
+
+typedef struct sizes_seen {
+    uint32_t start, player;
+} sizes_seen;
+
+static ecs_result see_systems(ecs_world* world, void** context, const base_reporter* reporter) {
+    (void)reporter;
+    *context = ecs_world_context(world, sizeof(sizes_seen));
+    return *context ? ECS_OK : ECS_ERR_MEMORY;
+}
+
+static void see_start(ecs_world* world, void* context, const net_game_start* start) {
+    (void)world;
+    ((sizes_seen*)context)->start = *(const uint32_t*)start;
+}
+
+static ecs_entity see_join(ecs_world* world, void* context, const net_game_player* player) {
+    (void)world;
+    ((sizes_seen*)context)->player = *(const uint32_t*)player;
+    return ECS_ENTITY_NONE;
+}
+
+static void what_a_module_is_handed_starts_with_its_size(void** state) {
+    (void)state;
+    assert_int_equal(offsetof(net_game_start, size_bytes), 0);
+    assert_int_equal(offsetof(net_game_player, size_bytes), 0);
+    assert_int_equal(offsetof(net_game_view, size_bytes), 0);
+    assert_int_equal(offsetof(net_controls, size_bytes), 0);
+    assert_int_equal(offsetof(net_draw, size_bytes), 0);
+    net_game_module game = *breakout_module();
+    game.register_systems = see_systems;
+    game.start = see_start;
+    game.player_join = see_join;
+    net_module* module = wrap(&game, NULL);
+    net_match_config config = net_match_config_default(module);
+    net_match* match;
+    assert_int_equal(net_match_create(&config, NULL, &match), NET_OK);
+    net_match_join(match, 1, "ann", false);
+    const sizes_seen* seen = net_match_context(match);
+    assert_int_equal(seen->start, sizeof(net_game_start));
+    assert_int_equal(seen->player, sizeof(net_game_player));
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+static void create_gives_everything_back_when_memory_ends_at_any_call(void** state) {
+    (void)state;
+    net_module* module = wrap(breakout_module(), NULL);
+    uint64_t fail_at = 1;
+    for (;; fail_at++) {
+        meter m = {.fail_at = fail_at};
+        base_allocator allocator = {meter_allocate, meter_release, &m};
+        net_match_config config = net_match_config_default(module);
+        config.allocator = &allocator;
+        config.role = NET_ROLE_MIRROR;
+        net_match* match;
+        net_result result = net_match_create(&config, NULL, &match);
+        net_match_destroy(match);
+        assert_true(m.bytes == 0);
+        if (result == NET_OK) break;
+        if (result != NET_ERR_MEMORY) print_error("call %llu\n", (unsigned long long)fail_at);
+        assert_int_equal(result, NET_ERR_MEMORY);
+        assert_true(fail_at < 100000);
+    }
+    print_message("%llu allocations\n", (unsigned long long)fail_at - 1);
+    net_module_close(module);
+}
+
+static void steady_ticks_allocate_nothing(void** state) {
+    (void)state;
+    table t = {.clients = 0};
+    meter m = {.calls = 0};
+    base_allocator allocator = {meter_allocate, meter_release, &m};
+    t.module = wrap(breakout_module(), NULL);
+    net_match_config config = net_match_config_default(t.module);
+    config.allocator = &allocator;
+    config.seed = 4;
+    assert_int_equal(net_match_create(&config, NULL, &t.match), NET_OK);
+    table_join_bots(&t, 8);
+    // Warm: more than half of the wall has turned to rubble, so its rows have their final room.
+    for (uint32_t i = 0; i < 10000 && (i < 120 || table_match(&t)->bricks > 15); i++)
+        table_step(&t);
+    const breakout_match* match = table_match(&t);
+    assert_true(match->bricks > 0 && match->bricks <= 15);
+    uint64_t calls = m.calls;
+    uint32_t hits = t.brick_hits;
+    uint32_t cleared = t.levels_cleared;
+    for (uint32_t i = 0; i < 1200 && t.levels_cleared == cleared; i++)
+        table_step(&t);
+    assert_true(t.brick_hits > hits);
+    assert_int_equal(m.calls, calls);
+    table_close(&t);
+    assert_true(m.bytes == 0);
+}
+
+// ---- players ----
+
+static void ticks_are_counted_from_one(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
+    assert_int_equal(net_match_tick(t.match), 0);
+    net_match_step(t.match, NULL);
+    assert_int_equal(net_match_tick(t.match), 1);
+    assert_true(net_match_dt(t.match) == 1.0f / 60.0f);
+    assert_true(net_match_get_config(t.match)->seed == 1);
+    assert_non_null(net_match_schema(t.match));
+    table_close(&t);
+    table_open(&t, NULL, 0, 1, NET_ROLE_MIRROR, false);
+    net_match_step_at(t.match, 500, NULL);
+    assert_int_equal(net_match_tick(t.match), 500);
+    assert_int_equal(ecs_world_entity_count(net_match_world(t.match)), 0);
+    table_close(&t);
+}
+
+static void both_sides_have_the_same_schema(void** state) {
+    (void)state;
+    table server, mirror;
+    table_open(&server, NULL, 0, 1, NET_ROLE_SERVER, false);
+    table_open(&mirror, NULL, 0, 2, NET_ROLE_MIRROR, true);
+    assert_true(net_schema_hash(net_match_schema(server.match)) ==
+                net_schema_hash(net_match_schema(mirror.match)));
+    table_close(&server);
+    table_close(&mirror);
+}
+
+static void client_numbers_only_rise(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
+    net_match_join(t.match, 2, "b", false);
+    net_match_join(t.match, 5, "e", false);
+    net_match_join(t.match, 9, "i", false);
+    assert_true(net_match_player(t.match, 5) != ECS_ENTITY_NONE);
+    assert_int_equal(net_match_player(t.match, 4), ECS_ENTITY_NONE);
+    net_match_leave(t.match, 5);
+    assert_int_equal(net_match_player(t.match, 5), ECS_ENTITY_NONE);
+    assert_true(net_match_player(t.match, 2) != ECS_ENTITY_NONE);
+    assert_true(net_match_player(t.match, 9) != ECS_ENTITY_NONE);
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure(net_match_join(t.match, 5, "again", false));
+    expect_assert_failure(net_match_join(t.match, 9, "again", false));
+    expect_assert_failure(net_match_leave(t.match, 5));
+    base_assert_handler_set(NULL);
+    table_close(&t);
+}
+
+// ---- messages ----
+
+static void inputs_are_checked_before_they_touch_the_world(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
+    uint8_t bytes[NET_INPUT_BYTES_MAX + 2] = {0x08, 0x10};
+    assert_int_equal(net_match_input_check(t.match, bytes, 2), NET_OK);
+    assert_int_equal(net_match_input_check(t.match, bytes, 0), NET_OK); // all defaults
+    assert_int_equal(net_match_input_check(t.match, bytes, 1), NET_ERR_MALFORMED);
+    bytes[0] = 0xff;
+    assert_int_equal(net_match_input_check(t.match, bytes, 2), NET_ERR_MALFORMED);
+    // An unknown field of any length is legal, up to the limit: tag 15, length-delimited.
+    memset(bytes, 0, sizeof bytes);
+    for (uint32_t over = 0; over < 3; over++) {
+        size_t size = NET_INPUT_BYTES_MAX - 1 + over;
+        size_t inner = size - 3;
+        bytes[0] = 0x7a;
+        bytes[1] = (uint8_t)(0x80 | (inner & 0x7f));
+        bytes[2] = (uint8_t)(inner >> 7);
+        net_result expected = size <= NET_INPUT_BYTES_MAX ? NET_OK : NET_ERR_MALFORMED;
+        assert_int_equal(net_match_input_check(t.match, bytes, size), expected);
+    }
+    table_close(&t);
+}
+
+// S5.20
+static void events_go_in_their_direction_only(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
+    uint8_t none[1] = {0};
+    assert_int_equal(net_match_event_check(t.match, BREAKOUT_MESSAGE_CHEER + 1, none, 0), NET_OK);
+    assert_int_equal(net_match_event_check(t.match, BREAKOUT_MESSAGE_BRICK_HIT + 1, none, 0),
+                     NET_ERR_MALFORMED);
+    assert_int_equal(net_match_event_check(t.match, BREAKOUT_MESSAGE_PAD_INPUT + 1, none, 0),
+                     NET_ERR_MALFORMED);
+    assert_int_equal(net_match_event_check(t.match, 0, none, 0), NET_ERR_MALFORMED);
+    assert_int_equal(net_match_event_check(t.match, BREAKOUT_MESSAGE_COUNT + 1, none, 0),
+                     NET_ERR_MALFORMED);
+    table_close(&t);
+    table_open(&t, NULL, 0, 1, NET_ROLE_MIRROR, false);
+    assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEER + 1, 0, none, 0),
+                     NET_ERR_MALFORMED);
+    assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 0, none, 0),
+                     NET_OK);
+    // A placeholder is nobody's handle.
+    assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 7, none, 0),
+                     NET_ERR_MALFORMED);
+    uint8_t emote[] = {0x10, 0x63}; // beyond the last emote: refused by the module
+    assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 0, emote, 2),
+                     NET_ERR_MALFORMED);
+    table_close(&t);
+}
+
+// S5.20
+static void a_server_event_is_heard_in_the_mirror(void** state) {
+    (void)state;
+    table server, mirror;
+    table_open(&server, NULL, 0, 1, NET_ROLE_SERVER, false);
+    table_open(&mirror, NULL, 0, 1, NET_ROLE_MIRROR, true);
+    breakout_cheered cheered = {.client = 8, .emote = 3};
+    uint8_t packed[32];
+    uint32_t message = BREAKOUT_MESSAGE_CHEERED + 1;
+    size_t size, none;
+    assert_int_equal(net_match_pack(server.match, message, &cheered, packed, sizeof packed, &size),
+                     NET_OK);
+    assert_int_equal(net_match_pack(server.match, message, &cheered, packed, size - 1, &none),
+                     NET_ERR_FULL);
+    assert_int_equal(none, 0);
+    assert_int_equal(net_match_pack(server.match, message, &cheered, packed, size, &size), NET_OK);
+    assert_int_equal(size, 4);
+    assert_int_equal(net_match_server_event(mirror.match, message, ECS_ENTITY_NONE, packed, size),
+                     NET_OK);
+    net_match_step_at(mirror.match, 1, NULL);
+    assert_int_equal(table_game(&mirror)->view.bubbles[0].client, 8);
+    assert_int_equal(table_game(&mirror)->view.bubbles[0].emote, 3);
+    table_close(&server);
+    table_close(&mirror);
+}
+
+static void each_side_knows_the_messages_that_it_sends(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
+    ecs_world* world = net_match_world(t.match);
+    assert_int_equal(net_match_message_of(t.match, ecs_event_find(world, "brick_hit")),
+                     BREAKOUT_MESSAGE_BRICK_HIT + 1);
+    assert_int_equal(net_match_message_of(t.match, ecs_event_find(world, "cheer")), 0);
+    assert_int_equal(net_match_message_of(t.match, ecs_event_find(world, "pad_input")), 0);
+    assert_int_equal(net_match_message_of(t.match, ECS_EVENT_NONE), 0);
+    assert_int_equal(net_match_message_of(t.match, UINT16_MAX), 0);
+    assert_int_equal(net_match_input_message(t.match), BREAKOUT_MESSAGE_PAD_INPUT + 1);
+    assert_int_equal(net_match_input_bytes(t.match), sizeof(breakout_input));
+    table_close(&t);
+    table_open(&t, NULL, 0, 1, NET_ROLE_MIRROR, false);
+    world = net_match_world(t.match);
+    assert_int_equal(net_match_message_of(t.match, ecs_event_find(world, "brick_hit")), 0);
+    assert_int_equal(net_match_message_of(t.match, ecs_event_find(world, "cheer")),
+                     BREAKOUT_MESSAGE_CHEER + 1);
+    table_close(&t);
+}
+
+static void the_last_input_is_repeated_and_nothing_before_the_first(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
+    net_match_join(t.match, 1, "a", false);
+    net_match_input(t.match, 1, NULL, 0); // none yet
+    net_match_input(t.match, 7, NULL, 0); // nobody
+    ecs_world* world = net_match_world(t.match);
+    breakout_input* held = ecs_get_mut(world, net_match_player(t.match, 1), table_game(&t)->input);
+    net_match_step(t.match, NULL);
+    assert_int_equal(held->move, 0);
+    breakout_input input = {.move = -80, .is_launching = true};
+    uint8_t packed[16];
+    size_t size;
+    assert_int_equal(net_match_pack(t.match, 1, &input, packed, sizeof packed, &size), NET_OK);
+    net_match_input(t.match, 1, packed, size);
+    net_match_step(t.match, NULL);
+    held = ecs_get_mut(world, net_match_player(t.match, 1), table_game(&t)->input);
+    assert_int_equal(held->move, -80);
+    *held = (breakout_input){0};
+    net_match_input(t.match, 1, NULL, 0);
+    net_match_step(t.match, NULL);
+    held = ecs_get_mut(world, net_match_player(t.match, 1), table_game(&t)->input);
+    assert_int_equal(held->move, -80);
+    assert_true(held->is_launching);
+    // Without the entity the input goes nowhere.
+    assert_int_equal(ecs_destroy(world, net_match_player(t.match, 1)), ECS_OK);
+    net_match_input(t.match, 1, packed, size);
+    net_match_step(t.match, NULL);
+    assert_int_equal(net_match_player(t.match, 1), ECS_ENTITY_NONE);
+    net_match_leave(t.match, 1);
+    table_close(&t);
+}
+
+// ---- saves ----
+
+// What a table is besides its match.
+typedef struct table_moment {
+    table_bot bots[TABLE_BOTS_MAX];
+    base_bytes match;
+} table_moment;
+
+static void keep_moment(const table* t, table_moment* moment) {
+    memcpy(moment->bots, t->bots, sizeof moment->bots);
+    base_bytes_init(&moment->match, NULL);
+    assert_int_equal(net_match_save(t->match, &moment->match), NET_OK);
+}
+
+// Joins, a leave and repeated inputs among the ticks; the world's hash after each.
+static void play_on(table* t, uint64_t* hashes, uint32_t count) {
+    ecs_tick first = net_match_tick(t->match);
+    for (uint32_t i = 0; i < count; i++) {
+        ecs_tick tick = first + i;
+        if (tick == 130) net_match_join(t->match, 9, "late", false);
+        if (tick == 160) net_match_leave(t->match, 2);
+        if (tick % 5 == 0) {
+            net_match_input(t->match, 1, NULL, 0);
+            net_match_step(t->match, NULL);
+            ecs_changes_clear(net_match_world(t->match));
+        } else {
+            table_step(t);
+        }
+        hashes[i] = ecs_world_hash(net_match_world(t->match));
+    }
+}
+
+static void a_restored_match_has_the_same_future(void** state) {
+    (void)state;
+    enum { BEFORE = 120, AFTER = 100 };
+    static uint64_t hashes[AFTER], again[AFTER], warm[BEFORE];
+    table t, other;
+    table_moment moment;
+    table_open(&t, NULL, 0, 5, NET_ROLE_SERVER, false);
+    table_join_bots(&t, 3);
+    play_on(&t, warm, BEFORE);
+    t.bot_count = 1; // so that inputs of the others are what the match remembers
+    keep_moment(&t, &moment);
+    play_on(&t, hashes, AFTER);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(net_match_restore(t.match, moment.match.data, moment.match.size), NET_OK);
+        assert_int_equal(net_match_tick(t.match), BEFORE);
+        assert_true(ecs_world_hash(net_match_world(t.match)) == warm[BEFORE - 1]);
+        assert_true(net_match_player(t.match, 2) != ECS_ENTITY_NONE);
+        assert_string_equal(net_match_player_name(t.match, 2), "bot");
+        memcpy(t.bots, moment.bots, sizeof t.bots);
+        play_on(&t, again, AFTER);
+        assert_memory_equal(hashes, again, sizeof hashes);
+    }
+    // Another match of the same config takes it too.
+    table_open(&other, NULL, 0, 5, NET_ROLE_SERVER, false);
+    assert_int_equal(net_match_restore(other.match, moment.match.data, moment.match.size), NET_OK);
+    memcpy(other.bots, moment.bots, sizeof other.bots);
+    other.bot_count = 1;
+    play_on(&other, again, AFTER);
+    assert_memory_equal(hashes, again, sizeof hashes);
+    base_bytes_deinit(&moment.match);
+    table_close(&other);
+    table_close(&t);
+}
+
+static void a_save_that_is_cut_is_refused_and_one_without_room_too(void** state) {
+    (void)state;
+    table t;
+    table_moment moment;
+    table_open(&t, NULL, 0, 5, NET_ROLE_SERVER, false);
+    table_join_bots(&t, 3);
+    for (uint32_t i = 0; i < 40; i++)
+        table_step(&t);
+    keep_moment(&t, &moment);
+    uint64_t hash = ecs_world_hash(net_match_world(t.match));
+    for (size_t size = 0; size < moment.match.size; size += size < 64 ? 1 : 97)
+        assert_int_equal(net_match_restore(t.match, moment.match.data, size), NET_ERR_MALFORMED);
+    assert_int_equal(net_match_restore(t.match, moment.match.data, moment.match.size), NET_OK);
+    assert_true(ecs_world_hash(net_match_world(t.match)) == hash);
+    moment.match.data[8] = 0xff; // the first player's number is above the highest one
+    assert_int_equal(net_match_restore(t.match, moment.match.data, moment.match.size),
+                     NET_ERR_MALFORMED);
+    base_bytes_deinit(&moment.match);
+    meter m = {.fail_at = 1};
+    base_allocator allocator = {meter_allocate, meter_release, &m};
+    base_bytes_init(&moment.match, &allocator);
+    assert_int_equal(net_match_save(t.match, &moment.match), NET_ERR_MEMORY);
+    base_bytes_deinit(&moment.match);
+    table_close(&t);
+}
+
+/// P12: what clients do not know may change while a match runs; the rest is refused by file and line.
+static void templates_are_exchanged_between_ticks(void** state) {
+    (void)state;
+    net_module* module = wrap(breakout_module(), NULL);
+    net_match_config config = net_match_config_default(module);
+    net_match* match = NULL;
+    assert_int_equal(net_match_create(&config, NULL, &match), NET_OK);
+    net_match_join(match, 1, "ann", false);
+    for (uint32_t i = 0; i < 10; i++)
+        net_match_step(match, NULL);
+    char* text = table_read_file(BREAKOUT_BLK);
+    uint64_t hash = ecs_world_state_hash(net_match_world(match));
+    static const char* const more[] = {"\nlamp { radius:r=7 }\n",
+                                       "\nlamp { radius:r=8; hue:c=1,2,3 }\n"};
+    static const char* const said[] = {
+        "", "error: component 'hue' is new: a running world keeps the components it began with"};
+    for (uint32_t i = 0; i < BASE_COUNT(more); i++) {
+        char* whole = malloc(strlen(text) + strlen(more[i]) + 1);
+        assert_non_null(whole);
+        memcpy(whole, text, strlen(text));
+        memcpy(whole + strlen(text), more[i], strlen(more[i]) + 1);
+        base_bytes pack;
+        base_bytes_init(&pack, NULL);
+        ecs_pack_add(&pack, "breakout.blk", whole, strlen(whole));
+        base_report_first first;
+        base_reporter reporter = base_reporter_first(&first);
+        ecs_reload_report done;
+        net_result result = net_match_reload(match, pack.data, pack.size, &reporter, &done);
+        assert_int_equal(result, i == 0 ? NET_OK : NET_ERR_MODULE);
+        assert_non_null(strstr(first.text, said[i]));
+        if (i == 0) assert_int_equal(done.templates_added, 1);
+        if (i == 0) assert_int_equal(done.entities_changed, 0);
+        base_bytes_deinit(&pack);
+        free(whole);
+    }
+    assert_true(ecs_world_state_hash(net_match_world(match)) == hash);
+    net_match_step(match, NULL);
+    assert_true(ecs_template_find(net_match_world(match), "lamp") != ECS_TEMPLATE_NONE);
+    free(text);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(templates_are_exchanged_between_ticks),
+        TEST(a_config_begins_with_the_modules_defaults),
+        TEST(settings_are_applied_within_their_range),
+        TEST(a_module_that_does_not_fit_is_reported),
+        TEST(what_a_module_is_handed_starts_with_its_size),
+        TEST(create_gives_everything_back_when_memory_ends_at_any_call),
+        TEST(steady_ticks_allocate_nothing),
+        TEST(ticks_are_counted_from_one),
+        TEST(both_sides_have_the_same_schema),
+        TEST(client_numbers_only_rise),
+        TEST(inputs_are_checked_before_they_touch_the_world),
+        TEST(events_go_in_their_direction_only),
+        TEST(a_server_event_is_heard_in_the_mirror),
+        TEST(each_side_knows_the_messages_that_it_sends),
+        TEST(the_last_input_is_repeated_and_nothing_before_the_first),
+        TEST(a_restored_match_has_the_same_future),
+        TEST(a_save_that_is_cut_is_refused_and_one_without_room_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

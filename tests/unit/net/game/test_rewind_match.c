@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: MIT
+// What players saw, on its way from a packet into the match, the log and the match run again.
+#include "wire/gallery.h"
+#include "log/log_files.h"
+
+#include "raw_client.h"
+
+#include "ecs/change.h"
+#include "ecs/save.h"
+#include "net/client.h"
+#include "net/link.h"
+#include "net/match.h"
+#include "net/schema.h"
+#include "net/server.h"
+
+#include <stdio.h>
+
+typedef struct counting {
+    base_allocator allocator;
+    uint64_t count;
+} counting;
+
+static void* count_allocate(void* context, size_t size, size_t align) {
+    ((counting*)context)->count++;
+    return base_allocator_heap()->allocate(NULL, size, align);
+}
+
+static void count_release(void* context, void* memory, size_t size) {
+    (void)context;
+    base_allocator_heap()->release(NULL, memory, size);
+}
+
+typedef struct hall {
+    counting memory;
+    net_game_module game;
+    net_module* module;
+    net_match* match;
+} hall;
+
+static net_match* make_match(hall* at) {
+    base_reporter reporter = base_reporter_stderr();
+    net_match_config config = net_match_config_default(at->module);
+    config.allocator = &at->memory.allocator;
+    config.seed = 8;
+    net_match* match;
+    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    return match;
+}
+
+static void open_hall(hall* at, bool is_rewinding) {
+    memset(at, 0, sizeof *at);
+    at->memory.allocator = (base_allocator){count_allocate, count_release, &at->memory};
+    at->game = gallery_module();
+    at->game.is_rewinding = is_rewinding;
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(
+        net_module_wrap(&at->game, GALLERY_TEXT, "gallery.blk", &reporter, &at->module), NET_OK);
+    at->match = make_match(at);
+}
+
+static void close_hall(hall* at) {
+    net_match_destroy(at->match);
+    net_module_close(at->module);
+}
+
+static size_t pack_shot(net_match* match, int32_t column, uint8_t* packed) {
+    const gallery_aim aim = {column, 0};
+    size_t size;
+    assert_int_equal(net_match_pack(match, 1, &aim, packed, NET_INPUT_BYTES_MAX, &size), NET_OK);
+    return size;
+}
+
+static void tick(net_match* match) {
+    net_match_step(match, NULL);
+    ecs_changes_clear(net_match_world(match));
+}
+
+static void say(net_match* match, uint32_t client, uint64_t view) {
+    uint8_t packed[NET_INPUT_BYTES_MAX];
+    size_t size = pack_shot(match, 0, packed);
+    net_match_input_seen(match, client, packed, size, view);
+}
+
+static double seen(net_match* match, uint32_t client) {
+    const net_game_services* services = ((gallery*)net_match_context(match))->services;
+    float fraction = -1;
+    ecs_tick at = services->seen(services->context, client, &fraction);
+    assert_true(fraction >= 0 && fraction < 1);
+    return (double)at + (double)fraction;
+}
+
+// ---- the services ----
+
+static void what_a_player_saw_is_as_far_behind_as_it_said(void** state) {
+    (void)state;
+    hall at;
+    open_hall(&at, true);
+    assert_true(seen(at.match, 1) == 0);
+    net_match_join(at.match, 1, "ann", false);
+    for (uint32_t i = 0; i < 100; i++)
+        tick(at.match);
+    assert_true(seen(at.match, 1) == 100); // never said
+    say(at.match, 1, 90 * 256 + 64);
+    assert_true(seen(at.match, 1) == 90.25);
+    tick(at.match);
+    net_match_input(at.match, 1, NULL, 0); // repeated: it goes on looking
+    assert_true(seen(at.match, 1) == 91.25);
+    tick(at.match);
+    say(at.match, 1, 0); // unsaid
+    assert_true(seen(at.match, 1) == 92.25);
+    say(at.match, 1, 102 * 256);
+    assert_true(seen(at.match, 1) == 102);
+    assert_true(seen(at.match, 2) == 102); // nobody
+    net_match_views views = net_match_get_views(at.match);
+    assert_int_equal(views.said, 2);
+    assert_int_equal(views.ahead + views.behind, 0);
+    net_match_leave(at.match, 1);
+    assert_true(seen(at.match, 1) == 102);
+    close_hall(&at);
+}
+
+static void a_view_out_of_reach_is_moved_and_counted(void** state) {
+    (void)state;
+    hall at;
+    open_hall(&at, true);
+    net_match_join(at.match, 1, "ann", false);
+    for (uint32_t i = 0; i < 100; i++)
+        tick(at.match);
+    const struct {
+        uint64_t view;
+        double seen;
+        uint64_t ahead, behind;
+    } cases[] = {
+        {100 * 256, 100, 0, 0},  {100 * 256 + 1, 100, 1, 0},
+        {UINT64_MAX, 100, 2, 0}, {UINT64_C(1) << 63, 100, 3, 0},
+        {70 * 256, 70, 3, 0},    {70 * 256 - 1, 70, 3, 1},
+        {1, 70, 3, 2},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        say(at.match, 1, cases[i].view);
+        assert_true(seen(at.match, 1) == cases[i].seen);
+        assert_int_equal(net_match_get_views(at.match).ahead, cases[i].ahead);
+        assert_int_equal(net_match_get_views(at.match).behind, cases[i].behind);
+    }
+    say(at.match, 1, UINT64_MAX);
+    for (uint32_t i = 0; i < 50; i++) {
+        tick(at.match);
+        assert_true(seen(at.match, 1) == 101 + i);
+    }
+    close_hall(&at);
+}
+
+static void a_module_that_does_not_ask_has_no_services(void** state) {
+    (void)state;
+    hall at;
+    open_hall(&at, false);
+    assert_null(((gallery*)net_match_context(at.match))->services);
+    net_match_join(at.match, 1, "ann", false);
+    say(at.match, 1, 5);
+    assert_int_equal(net_match_get_views(at.match).said, 0);
+    close_hall(&at);
+}
+
+// ---- the log ----
+
+enum { TICKS = 300, PLAYERS = 3 };
+
+typedef struct tape {
+    log_files files;
+    hall hall;
+    net_log_writer* writer;
+} tape;
+
+// Inputs late and repeated, views honest, fractional, wild or unsaid.
+static uint32_t make_inputs(tape* self, base_rng* rng, net_log_input* inputs,
+                            uint8_t packed[PLAYERS][NET_INPUT_BYTES_MAX]) {
+    ecs_tick now = net_match_tick(self->hall.match);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < PLAYERS; i++) {
+        if (base_rng_chance(rng, 0.1)) continue;
+        net_log_input* input = &inputs[count++];
+        *input = (net_log_input){.client = i + 1, .number = (uint32_t)now + 1};
+        if (base_rng_chance(rng, 0.2)) continue;
+        input->size = (uint32_t)pack_shot(self->hall.match, base_rng_range(rng, -4, 4), packed[i]);
+        input->payload = packed[i];
+        uint32_t behind = base_rng_below(rng, 40 * 256);
+        input->view = now * 256 > behind ? now * 256 - behind : 0;
+        if (base_rng_chance(rng, 0.05)) input->view = base_rng_u64(rng);
+    }
+    return count;
+}
+
+static void apply(net_match* match, const net_log_begin* begin) {
+    for (uint32_t i = 0; i < begin->join_count; i++)
+        net_match_join(match, begin->joins[i].client, begin->joins[i].name, begin->joins[i].is_bot);
+    for (uint32_t i = 0; i < begin->input_count; i++) {
+        const net_log_input* input = &begin->inputs[i];
+        net_match_input_seen(match, input->client, input->payload, input->size, input->view);
+    }
+}
+
+// Play and log. `keeps_views` false: the log forgets what players saw.
+static void record_tape(tape* self, bool keeps_views) {
+    static const net_log_join joins[PLAYERS] = {{1, "a", true}, {2, "b", true}, {3, "c", true}};
+    memset(self, 0, sizeof *self);
+    files_open(&self->files);
+    open_hall(&self->hall, true);
+    net_match* match = self->hall.match;
+    assert_int_equal(
+        net_log_writer_create(NULL, self->files.log, match, "test", 1, NULL, &self->writer),
+        NET_OK);
+    base_rng rng = base_rng_make(21, 5);
+    for (uint32_t t = 1; t <= TICKS; t++) {
+        net_log_input inputs[PLAYERS], logged[PLAYERS];
+        uint8_t packed[PLAYERS][NET_INPUT_BYTES_MAX];
+        net_log_begin begin = {.tick = t, .joins = joins, .join_count = t == 1 ? PLAYERS : 0};
+        if (t > 1) begin.input_count = make_inputs(self, &rng, inputs, packed);
+        memcpy(logged, inputs, begin.input_count * sizeof *logged);
+        for (uint32_t i = 0; i < begin.input_count && !keeps_views; i++)
+            logged[i].view = 0;
+        begin.inputs = logged;
+        net_log_append_begin(self->writer, &begin);
+        begin.inputs = inputs;
+        apply(match, &begin);
+        net_match_step(match, NULL);
+        net_log_append_end(self->writer, match);
+        ecs_changes_clear(net_match_world(match));
+    }
+    net_log_append_close(self->writer, match);
+    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+}
+
+static void close_tape(tape* self) {
+    close_hall(&self->hall);
+    files_close(&self->files);
+}
+
+static net_log_reader* open_log(const char* log) {
+    net_log_reader* reader;
+    assert_int_equal(net_log_reader_create(NULL, log, NULL, &reader), NET_OK);
+    return reader;
+}
+
+static uint32_t hits_of(net_match* match, uint32_t client) {
+    const gallery* game = net_match_context(match);
+    return *(const uint32_t*)ecs_get(net_match_world(match), net_match_player(match, client),
+                                     game->hits);
+}
+
+typedef struct dump_count {
+    uint32_t views, inputs;
+} dump_count;
+
+static void count_views(void* context, const char* line) {
+    dump_count* count = context;
+    for (const char* at = line; (at = strstr(at, "\"number\":")); at++)
+        count->inputs++;
+    for (const char* at = line; (at = strstr(at, "\"view\":")); at++)
+        count->views++;
+}
+
+static void a_match_decided_by_what_players_saw_runs_again_to_the_same_bits(void** state) {
+    (void)state;
+    tape self;
+    record_tape(&self, true);
+    for (uint32_t i = 1; i <= PLAYERS; i++)
+        assert_true(hits_of(self.hall.match, i) > 50);
+    net_match_views views = net_match_get_views(self.hall.match);
+    assert_true(views.ahead > 5 && views.behind > 50 && views.said > 500);
+    net_log_reader* reader = open_log(self.files.log);
+    net_verify_result result;
+    assert_int_equal(net_log_verify(reader, self.hall.module, 0, NULL, NULL, NULL, &result),
+                     NET_OK);
+    assert_int_equal(result.ticks, TICKS);
+    assert_true(result.world_hash == ecs_world_hash(net_match_world(self.hall.match)));
+    dump_count count = {0};
+    assert_int_equal(net_log_dump(reader, self.hall.module, count_views, &count), NET_OK);
+    assert_int_equal(count.views, views.said);
+    assert_true(count.inputs > count.views);
+    net_log_reader_destroy(reader);
+    close_tape(&self);
+}
+
+static void a_log_without_its_views_runs_another_way(void** state) {
+    (void)state;
+    tape self;
+    record_tape(&self, false);
+    net_log_reader* reader = open_log(self.files.log);
+    net_verify_result result;
+    assert_int_equal(net_log_verify(reader, self.hall.module, 0, NULL, NULL, NULL, &result),
+                     NET_ERR_DIVERGED);
+    assert_true(result.diverged_tick < 60);
+    assert_true(strcmp(result.component, "hits") == 0 || strcmp(result.component, "sum") == 0);
+    net_log_reader_destroy(reader);
+    close_tape(&self);
+}
+
+static uint64_t features_of(const char* log) {
+    net_log_reader* reader = open_log(log);
+    size_t size;
+    const uint8_t* data = net_log_reader_header(reader, &size);
+    base_reader bytes = base_reader_make(data, size);
+    net_log_field field;
+    uint64_t features = 0;
+    while (net_log_field_next(&bytes, &field)) {
+        if (field.id == 14) features |= field.number;
+    }
+    net_log_reader_destroy(reader);
+    return features;
+}
+
+static void views_are_logged_only_where_they_decide(void** state) {
+    (void)state;
+    for (int is_rewinding = 0; is_rewinding <= 1; is_rewinding++) {
+        log_files files;
+        hall at;
+        files_open(&files);
+        open_hall(&at, is_rewinding);
+        net_log_writer* writer;
+        assert_int_equal(net_log_writer_create(NULL, files.log, at.match, "test", 1, NULL, &writer),
+                         NET_OK);
+        const net_log_join join = {1, "a", true};
+        const net_log_input inputs[] = {
+            {.client = 1, .number = 1, .payload = "", .view = 77},
+            {.client = 1, .number = 2, .view = 78}, // a repeat has none
+        };
+        const net_log_begin begin = {
+            .tick = 1, .joins = &join, .join_count = 1, .inputs = inputs, .input_count = 2};
+        net_log_append_begin(writer, &begin);
+        assert_int_equal(net_log_writer_destroy(writer), NET_OK);
+        dump_count count = {0};
+        net_log_reader* reader = open_log(files.log);
+        assert_int_equal(net_log_dump(reader, NULL, count_views, &count), NET_OK);
+        assert_int_equal(count.views, is_rewinding);
+        net_log_reader_destroy(reader);
+        assert_int_equal(features_of(files.log), is_rewinding);
+        close_hall(&at);
+        files_close(&files);
+    }
+}
+
+// ---- saves and memory ----
+
+static void play_on(net_match* match, uint64_t seed, uint32_t ticks, uint64_t* hashes) {
+    base_rng rng = base_rng_make(seed, 5);
+    for (uint32_t t = 0; t < ticks; t++) {
+        uint64_t now = net_match_tick(match) * 256;
+        uint32_t behind = base_rng_below(&rng, 30 * 256);
+        for (uint32_t i = 1; i <= PLAYERS; i++) {
+            if (t % 3 == 0) net_match_input(match, i, NULL, 0);
+            if (t % 3 != 0) say(match, i, now > behind ? now - behind : 0);
+        }
+        tick(match);
+        if (hashes) hashes[t] = ecs_world_hash(net_match_world(match));
+    }
+}
+
+static void a_restored_match_remembers_what_was_where(void** state) {
+    (void)state;
+    enum { AFTER = 60 };
+    static uint64_t hashes[AFTER], again[AFTER];
+    hall at;
+    open_hall(&at, true);
+    for (uint32_t i = 1; i <= PLAYERS; i++)
+        net_match_join(at.match, i, "x", true);
+    play_on(at.match, 1, 200, NULL);
+    base_bytes save;
+    base_bytes_init(&save, NULL);
+    assert_int_equal(net_match_save(at.match, &save), NET_OK);
+    play_on(at.match, 2, AFTER, hashes);
+    assert_int_equal(net_match_restore(at.match, save.data, save.size), NET_OK);
+    play_on(at.match, 2, AFTER, again);
+    assert_memory_equal(hashes, again, sizeof hashes);
+    net_match* other = make_match(&at);
+    assert_int_equal(net_match_restore(other, save.data, save.size), NET_OK);
+    play_on(other, 2, AFTER, again);
+    assert_memory_equal(hashes, again, sizeof hashes);
+    for (size_t size = 0; size < save.size; size += size < 400 ? 1 : 53)
+        assert_int_equal(net_match_restore(other, save.data, size), NET_ERR_MALFORMED);
+    net_match_destroy(other);
+    base_bytes_deinit(&save);
+    close_hall(&at);
+}
+
+static void a_steady_match_takes_no_memory(void** state) {
+    (void)state;
+    hall at;
+    open_hall(&at, true);
+    for (uint32_t i = 1; i <= PLAYERS; i++)
+        net_match_join(at.match, i, "x", true);
+    ((gallery*)net_match_context(at.match))->is_calm = true; // lives come and go in test_rewind.c
+    play_on(at.match, 1, 200, NULL);
+    uint64_t before = at.memory.count;
+    play_on(at.match, 2, 2000, NULL);
+    assert_int_equal(at.memory.count, before);
+    close_hall(&at);
+}
+
+// ---- a server ----
+
+typedef struct booth {
+    log_files files;
+    hall hall;
+    net_sim* sim;
+    net_transport *server_transport, *client_transport;
+    net_log_writer* writer;
+    net_server* server;
+    raw_client raw;
+    uint64_t now_us;
+} booth;
+
+static void booth_step(booth* self) {
+    self->now_us += 16667;
+    net_server_service(self->server, self->now_us);
+    net_server_tick(self->server, self->now_us);
+    raw_client_service(&self->raw, self->now_us);
+}
+
+static void open_booth(booth* self) {
+    static const net_link_config LINK = {.delay_ms = 40};
+    memset(self, 0, sizeof *self);
+    files_open(&self->files);
+    open_hall(&self->hall, true);
+    assert_int_equal(net_log_writer_create(NULL, self->files.log, self->hall.match, "test", 1, NULL,
+                                           &self->writer),
+                     NET_OK);
+    assert_int_equal(net_sim_create(NULL, 1, &self->sim), NET_OK);
+    assert_int_equal(net_sim_server(self->sim, 4, &self->server_transport), NET_OK);
+    const net_server_config config = {.match = self->hall.match,
+                                      .transport = self->server_transport,
+                                      .clients_max = 4,
+                                      .log = self->writer};
+    assert_int_equal(net_server_create(&config, &self->server), NET_OK);
+    assert_int_equal(net_sim_client(self->sim, &LINK, &self->client_transport), NET_OK);
+    raw_client_open(&self->raw, self->client_transport);
+    for (uint32_t i = 0; i < 20 && !self->raw.is_connected; i++)
+        booth_step(self);
+    raw_client_hello(&self->raw, NET_PROTOCOL_VERSION,
+                     net_schema_hash(net_match_schema(self->hall.match)), "gallery", "ann");
+    for (uint32_t i = 0; i < 40 && self->raw.states == 0; i++)
+        booth_step(self);
+    assert_true(self->raw.is_welcome);
+}
+
+static void close_booth(booth* self) {
+    net_server_destroy(self->server);
+    raw_client_close(&self->raw);
+    self->client_transport->ops->destroy(self->client_transport);
+    self->server_transport->ops->destroy(self->server_transport);
+    net_sim_destroy(self->sim);
+    close_hall(&self->hall);
+    files_close(&self->files);
+}
+
+typedef struct logged_view {
+    uint32_t number;
+    uint64_t view;
+} logged_view;
+
+static uint32_t read_views(const char* log, logged_view* views, uint32_t capacity) {
+    net_log_reader* reader = open_log(log);
+    net_log_cursor cursor = net_log_cursor_begin(reader);
+    net_log_record record;
+    uint32_t count = 0;
+    while (net_log_cursor_next(reader, &cursor, &record)) {
+        size_t offset = 0;
+        net_log_item item;
+        while (record.kind == NET_LOG_KIND_BEGIN &&
+               net_log_item_next(&record, NET_LOG_ITEM_INPUT, &offset, &item)) {
+            if (!item.is_repeat && item.number > 0 && count < capacity)
+                views[count++] = (logged_view){item.number, item.view};
+        }
+    }
+    net_log_reader_destroy(reader);
+    return count;
+}
+
+static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state) {
+    (void)state;
+    booth self;
+    open_booth(&self);
+    uint8_t shot[NET_INPUT_BYTES_MAX];
+    uint32_t number = 0, known = 0;
+    uint64_t said[1000] = {0};
+    for (uint32_t t = 0; t < 200; t++) {
+        // Four inputs a packet, and every third packet is lost: who brings an input first speaks for it.
+        number++;
+        size_t size = pack_shot(self.hall.match, (int32_t)(t % 9) - 4, shot);
+        Shoal__Wire__InputPacket packet = raw_client_packet(&self.raw);
+        packet.view = self.raw.state_tick * 256 - 3 * 256 + t % 256;
+        if (t == 48) packet.view = UINT64_MAX;
+        if (t == 49) packet.view = 0;
+        if (t == 51) packet.view = 200; // less than a tick: nothing is left for the one before
+        uint32_t count = number > 4 ? 4 : number;
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t earlier = (uint64_t)i * 256;
+            if (number - i <= known || t % 3 == 2) continue;
+            said[number - i] = packet.view > earlier ? packet.view - earlier : 0;
+        }
+        if (t % 3 != 2) {
+            raw_client_inputs(&self.raw, packet, number - count + 1, count, shot, size);
+            known = number;
+        }
+        booth_step(&self);
+    }
+    assert_true(hits_of(self.hall.match, 1) > 20);
+    assert_true(net_match_get_views(self.hall.match).ahead >= 1);
+    assert_true(net_match_get_views(self.hall.match).behind >= 1);
+    net_log_append_close(self.writer, self.hall.match);
+    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
+    static logged_view views[400];
+    uint32_t count = read_views(self.files.log, views, BASE_COUNT(views));
+    assert_true(count > 150);
+    for (uint32_t i = 0; i < count; i++) {
+        if (views[i].view != said[views[i].number])
+            print_error("input %u: %llu, not %llu\n", views[i].number,
+                        (unsigned long long)views[i].view,
+                        (unsigned long long)said[views[i].number]);
+        assert_true(views[i].view == said[views[i].number]);
+    }
+    net_log_reader* reader = open_log(self.files.log);
+    net_verify_result result;
+    assert_int_equal(net_log_verify(reader, self.hall.module, 0, NULL, NULL, NULL, &result),
+                     NET_OK);
+    assert_true(result.ticks > 200);
+    net_log_reader_destroy(reader);
+    close_booth(&self);
+}
+
+static void a_client_of_ours_says_what_its_mirror_showed(void** state) {
+    (void)state;
+    booth self;
+    open_booth(&self);
+    static const net_link_config LINK = {.delay_ms = 40};
+    base_reporter reporter = base_reporter_stderr();
+    net_match_config config = net_match_config_default(self.hall.module);
+    config.role = NET_ROLE_MIRROR;
+    net_match* mirror;
+    net_transport* transport;
+    net_client* client;
+    assert_int_equal(net_match_create(&config, &reporter, &mirror), NET_OK);
+    assert_null(((gallery*)net_match_context(mirror))->services);
+    assert_int_equal(net_sim_client(self.sim, &LINK, &transport), NET_OK);
+    const net_client_config ours = {
+        .match = mirror, .transport = transport, .address = "sim", .name = "bob", .is_bot = true};
+    assert_int_equal(net_client_create(&ours, &client), NET_OK);
+    for (uint32_t t = 0; t < 200; t++) {
+        booth_step(&self);
+        net_client_service(client, self.now_us);
+        net_client_tick(client, self.now_us, NULL);
+    }
+    net_match_views views = net_match_get_views(self.hall.match);
+    assert_true(views.said > 150);
+    assert_int_equal(views.ahead + views.behind, 0);
+    // 40 ms to it and 40 ms back.
+    double behind = (double)net_match_tick(self.hall.match) - seen(self.hall.match, 2);
+    assert_true(behind >= 5 && behind <= 14);
+    net_client_destroy(client);
+    transport->ops->destroy(transport);
+    net_match_destroy(mirror);
+    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
+    close_booth(&self);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(what_a_player_saw_is_as_far_behind_as_it_said),
+        TEST(a_view_out_of_reach_is_moved_and_counted),
+        TEST(a_module_that_does_not_ask_has_no_services),
+        TEST(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits),
+        TEST(a_log_without_its_views_runs_another_way),
+        TEST(views_are_logged_only_where_they_decide),
+        TEST(a_restored_match_remembers_what_was_where),
+        TEST(a_steady_match_takes_no_memory),
+        TEST(a_view_goes_with_its_input_from_the_packet_into_the_log),
+        TEST(a_client_of_ours_says_what_its_mirror_showed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// Rules that cannot hold, and memory: the other half of test_scopes.c.
+#include "interest_world.h"
+
+// ---- rules ----
+
+static const char rules_text[] =
+    "a { \"at:p3\"{ _replicate:b=yes } \"loose:p2\"{} \"on:tag\"{} \"n:i\"{ _track:b=yes }\n"
+    " \"big:u64\"{ _track:b=yes } \"small:u16\"{ _track:b=yes } \"real:r\"{ _track:b=yes } }\n"
+    "free { \"loose:p2\"{} }\n";
+
+static void expect_refused(net_interest_rules rules, const char* message) {
+    ecs_world* world = scopes_world(rules_text);
+    net_schema* schema;
+    assert_int_equal(net_schema_create(NULL, world, NULL, 0, NULL, &schema), NET_OK);
+    base_report_first report;
+    base_reporter reporter = base_reporter_first(&report);
+    rules.size_bytes = sizeof rules;
+    const net_scopes_config config = {.rules = &rules,
+                                      .world = world,
+                                      .rows = net_schema_rows(schema),
+                                      .index_max = 100,
+                                      .tick_rate_hz = 60};
+    net_scopes* scopes;
+    net_result result = net_scopes_create(&config, &reporter, &scopes);
+    if (message) {
+        assert_int_equal(result, NET_ERR_SCHEMA);
+        assert_string_equal(report.text, message);
+        assert_null(scopes);
+    } else {
+        if (report.count) print_error("%s\n", report.text);
+        assert_int_equal(result, NET_OK);
+    }
+    net_scopes_destroy(scopes);
+    net_schema_destroy(schema);
+    ecs_world_destroy(world);
+}
+
+static void rules_that_cannot_hold_are_refused(void** state) {
+    (void)state;
+    expect_refused((net_interest_rules){0}, NULL);
+    expect_refused((net_interest_rules){.position = "at",
+                                        .radius = 1,
+                                        .always = "on",
+                                        .owner = "n",
+                                        .team = "small",
+                                        .groups = "big",
+                                        .together = "n"},
+                   NULL);
+    expect_refused((net_interest_rules){.position = "bt"},
+                   "error: interest: position: there is no component 'bt', did you mean 'at'?");
+    expect_refused((net_interest_rules){.position = "real", .radius = 1},
+                   "error: interest: position: a r is not 2 or 3 floats");
+    expect_refused(
+        (net_interest_rules){.position = "loose", .radius = 1},
+        "s.blk:1: error: interest: position: component 'loose' of 'a' needs _track:b=yes");
+    expect_refused((net_interest_rules){.radius = 1}, "error: interest: radius without position");
+    expect_refused((net_interest_rules){.position = "at", .radius = -1},
+                   "error: interest: radius is not from 0 to 1e9");
+    expect_refused((net_interest_rules){.position = "at", .radius = __builtin_nanf("")},
+                   "error: interest: radius is not from 0 to 1e9");
+    expect_refused((net_interest_rules){.always = "n"},
+                   "error: interest: always: a i is not a tag");
+    expect_refused((net_interest_rules){.owner = "small"},
+                   "error: interest: owner: a u16 is not an i or u32");
+    expect_refused((net_interest_rules){.team = "big"},
+                   "error: interest: team: a u64 is not an i, u8, u16 or u32");
+    expect_refused((net_interest_rules){.groups = "n"},
+                   "error: interest: groups: a i is not a u64");
+    expect_refused((net_interest_rules){.together = "at"},
+                   "error: interest: together: a p3 is not an i or u32");
+}
+
+// ---- memory ----
+
+typedef struct limited {
+    uint64_t left;
+    int64_t live;
+} limited;
+
+static void* limited_allocate(void* context, size_t size, size_t align) {
+    limited* self = context;
+    if (self->left == 0) return NULL;
+    self->left--;
+    self->live += (int64_t)size;
+    return base_allocator_heap()->allocate(NULL, size, align);
+}
+
+static void limited_release(void* context, void* memory, size_t size) {
+    limited* self = context;
+    self->live -= (int64_t)size;
+    base_allocator_heap()->release(NULL, memory, size);
+}
+
+static void memory_may_run_out_at_any_allocation(void** state) {
+    (void)state;
+    bool is_whole = false;
+    for (uint64_t allowed = 0; !is_whole; allowed++) {
+        assert_true(allowed < 500);
+        scopes_table t;
+        net_interest_rules rules = scopes_rules();
+        scopes_open(&t, &rules, NULL);
+        net_scopes_destroy(t.scopes);
+        limited source = {.left = allowed};
+        base_allocator allocator = {limited_allocate, limited_release, &source};
+        const net_scopes_config config = {.allocator = &allocator,
+                                          .rules = &t.rules,
+                                          .world = t.world,
+                                          .rows = t.rows,
+                                          .index_max = SCOPES_INDEX_MAX - 1,
+                                          .tick_rate_hz = SCOPES_HZ};
+        net_result result = net_scopes_create(&config, NULL, &t.scopes);
+        bool ok = result == NET_OK;
+        if (ok) {
+            for (uint32_t i = 0; i < 40; i++) {
+                ecs_entity unit = scopes_make(&t, i % 3 ? "unit" : "bare", (float)i, 0);
+                scopes_set(&t, unit, t.mine, i);
+                if (i % 3 == 0) scopes_set(&t, unit, t.whole, i % 5);
+            }
+            ok = net_scopes_add_client(t.scopes, 1);
+            if (ok) net_scopes_set_viewpoint(t.scopes, 1, (float[]){0, 0, 0}, 0);
+            ecs_step step = {.tick = 1, .dt = 0.05f};
+            ecs_world_step(t.world, &step);
+            assert_int_equal(net_history_step(t.history, t.world, 1), NET_OK);
+            if (ok) ok = net_scopes_step(t.scopes, t.history, 1) == NET_OK;
+            const uint32_t* clients;
+            const net_scope_entry* entries;
+            net_scopes_answer answer;
+            if (ok) ok = net_scopes_came(t.scopes, 2, &clients, &entries) != UINT32_MAX;
+            if (ok) ok = net_scopes_query(t.scopes, 1, NULL, 0, &answer);
+            is_whole = ok;
+        } else {
+            assert_int_equal(result, NET_ERR_MEMORY);
+        }
+        net_scopes_destroy(t.scopes);
+        t.scopes = NULL;
+        assert_int_equal(source.live, 0);
+        scopes_close(&t);
+    }
+}
+
+static net_relevance count_questions(const net_interest_question* question) {
+    uint32_t* count = question->context;
+    (*count)++;
+    return NET_RELEVANT_BY_RULES;
+}
+
+static void a_steady_tick_takes_no_memory(void** state) {
+    (void)state;
+    limited source = {.left = UINT64_MAX};
+    base_allocator allocator = {limited_allocate, limited_release, &source};
+    scopes_table t;
+    uint32_t questions = 0;
+    net_interest_rules rules = scopes_rules();
+    rules.relevance = count_questions;
+    scopes_open_with(&t, scopes_text, &rules, &questions, &allocator);
+    base_rng rng = base_rng_make(3, 1);
+    static ecs_entity units[500];
+    for (uint32_t i = 0; i < BASE_COUNT(units); i++) {
+        units[i] = scopes_make(&t, "unit", 0, 0);
+        scopes_set(&t, units[i], t.mine, i % 40);
+    }
+    for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++)
+        scopes_join(&t, c, units[c]);
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < 400; i++) {
+        if (i == 300) before = source.left;
+        for (uint32_t k = 0; k < BASE_COUNT(units); k++)
+            scopes_move(&t, units[k], base_rng_float(&rng) * 400, base_rng_float(&rng) * 400);
+        uint32_t one = base_rng_below(&rng, BASE_COUNT(units));
+        scopes_set(&t, units[one], t.mine, base_rng_below(&rng, 40));
+        assert_int_equal(ecs_destroy(t.world, units[one]), ECS_OK);
+        units[one] = scopes_make(&t, "unit", 200, 200);
+        scopes_step(&t);
+    }
+    assert_true(source.left == before);
+    assert_true(questions > 0);
+    scopes_close(&t);
+    assert_int_equal(source.live, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(rules_that_cannot_hold_are_refused),
+        TEST(memory_may_run_out_at_any_allocation),
+        TEST(a_steady_tick_takes_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: MIT
+// Reading what disks, crashes and strangers do to logs: cut anywhere, changed anywhere, made up.
+#include "log_files.h"
+
+#include "log/log_header.h"
+
+enum { TICKS = 14 }; // blocks end at ticks 5 and 10
+
+/// A log, closed or as a killed server leaves it (then with its queue), in memory.
+typedef struct sample {
+    log_files files;
+    uint8_t* log;
+    size_t log_bytes;
+    uint8_t* queue;
+    size_t queue_bytes;
+    log_sum whole;
+} sample;
+
+static void sample_open(sample* self, bool is_killed) {
+    memset(self, 0, sizeof *self);
+    files_open(&self->files);
+    net_log_file_config config = files_config(&self->files);
+    config.ring_bytes = 2048;
+    net_log_file* file;
+    assert_int_equal(files_create(&config, &file), NET_OK);
+    for (ecs_tick tick = 1; tick <= TICKS; tick++) {
+        files_tick(file, tick);
+        net_log_file_pump(file, false);
+    }
+    if (is_killed) {
+        // As it lies there at this moment; the writer then goes on with other files.
+        self->log = file_read(self->files.log, &self->log_bytes);
+        self->queue = file_read(self->files.queue, &self->queue_bytes);
+    }
+    files_end_log(file, TICKS);
+    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    if (!is_killed) self->log = file_read(self->files.log, &self->log_bytes);
+    file_write(self->files.log, self->log, self->log_bytes);
+    if (is_killed) file_write(self->files.queue, self->queue, self->queue_bytes);
+    self->whole = files_read(self->files.log);
+    assert_int_equal(self->whole.result, NET_OK);
+    assert_int_equal(self->whole.records, 2 * TICKS + !is_killed);
+    assert_int_equal(self->whole.info.lost_bytes, 0);
+}
+
+static void sample_close(sample* self) {
+    files_close(&self->files);
+    free(self->log);
+    free(self->queue);
+}
+
+/// What was read is a beginning of the whole log; what is missing is told.
+static void expect_told(const sample* self, const log_sum* sum) {
+    if (!sum->has_reader) {
+        assert_int_equal(sum->result, NET_ERR_DAMAGED);
+        return;
+    }
+    assert_true(sum->records <= self->whole.records);
+    assert_int_equal(sum->hash, self->whole.prefix[sum->records]);
+    if (sum->records == self->whole.records) return;
+    bool is_told = sum->result == NET_ERR_DAMAGED || (sum->info.is_cut && sum->info.lost_bytes > 0);
+    assert_true(is_told);
+}
+
+static void a_log_cut_at_any_byte_opens_to_its_last_whole_record(void** state) {
+    (void)state;
+    sample self;
+    sample_open(&self, false);
+    uint64_t records = self.whole.records;
+    for (size_t size = self.log_bytes; size-- > 0;) {
+        assert_int_equal(truncate(self.files.log, (off_t)size), 0);
+        log_sum sum = files_read(self.files.log);
+        assert_true(sum.records <= records);
+        if (size == self.log_bytes - 1) assert_int_equal(sum.records, 20);
+        records = sum.records;
+        if (!sum.has_reader) {
+            assert_int_equal(sum.result, NET_ERR_DAMAGED);
+            continue;
+        }
+        assert_int_equal(sum.result, NET_OK);
+        assert_true(sum.info.is_cut);
+        assert_int_equal(sum.hash, self.whole.prefix[sum.records]);
+        // Lost is what lies behind the last whole block: nothing when the cut is between two.
+        assert_true(sum.info.lost_bytes < size);
+        if (sum.records == 10) assert_int_equal(sum.info.last_tick, 5);
+    }
+    assert_int_equal(records, 0);
+    sample_close(&self);
+}
+
+static void a_killed_servers_log_cut_at_any_byte_tells_what_is_lost(void** state) {
+    (void)state;
+    sample self;
+    sample_open(&self, true);
+    for (size_t size = self.log_bytes; size-- > 0;) {
+        assert_int_equal(truncate(self.files.log, (off_t)size), 0);
+        log_sum sum = files_read(self.files.log);
+        expect_told(&self, &sum);
+    }
+    // A write that was torn by the kill: the queue has all of it.
+    uint8_t* torn = malloc(self.log_bytes + 50);
+    assert_non_null(torn);
+    memcpy(torn, self.log, self.log_bytes);
+    memcpy(torn + self.log_bytes, self.log + 16, 50);
+    file_write(self.files.log, torn, self.log_bytes + 50);
+    log_sum sum = files_read(self.files.log);
+    assert_int_equal(sum.records, self.whole.records);
+    assert_int_equal(sum.info.lost_bytes, 0);
+    // The same without the queue.
+    unlink(self.files.queue);
+    sum = files_read(self.files.log);
+    assert_int_equal(sum.records, 20);
+    assert_int_equal(sum.info.lost_bytes, 50);
+    free(torn);
+    sample_close(&self);
+}
+
+static void change_every_byte(sample* self, const char* file, const uint8_t* data, size_t size,
+                              uint8_t mask) {
+    for (size_t i = 0; i < size; i++) {
+        file_poke(file, i, data[i] ^ mask);
+        log_sum sum = files_read(self->files.log);
+        expect_told(self, &sum);
+        file_poke(file, i, data[i]);
+    }
+}
+
+static void a_changed_byte_anywhere_in_a_log_is_told(void** state) {
+    (void)state;
+    static const uint8_t masks[] = {0x01, 0x80, 0xFF};
+    sample self;
+    sample_open(&self, false);
+    for (uint32_t i = 0; i < BASE_COUNT(masks); i++)
+        change_every_byte(&self, self.files.log, self.log, self.log_bytes, masks[i]);
+    sample_close(&self);
+    sample_open(&self, true);
+    change_every_byte(&self, self.files.log, self.log, self.log_bytes, 0x10);
+    sample_close(&self);
+}
+
+static void a_changed_byte_anywhere_in_a_queue_is_told_or_harmless(void** state) {
+    (void)state;
+    sample self;
+    sample_open(&self, true);
+    // Up to the ring's end; the pages between the numbers are unused and harmless.
+    change_every_byte(&self, self.files.queue, self.queue, self.queue_bytes, 0x01);
+    for (size_t size = self.queue_bytes; size > 61; size -= 61) {
+        assert_int_equal(truncate(self.files.queue, (off_t)(size - 61)), 0);
+        log_sum sum = files_read(self.files.log);
+        expect_told(&self, &sum);
+        assert_int_equal(sum.result, NET_OK);
+    }
+    sample_close(&self);
+}
+
+static void damage_inside_names_its_block_and_ticks(void** state) {
+    (void)state;
+    sample self;
+    sample_open(&self, false);
+    net_log_block block;
+    size_t at = NET_LOG_PROLOGUE_BYTES;
+    for (int i = 0; i < 2; i++) { // to block 2: ticks 6..10
+        assert_true(net_log_block_header_read(&block, self.log + at));
+        at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
+    }
+    for (int part = 0; part < 2; part++) { // its header, then its bytes
+        size_t place = at + (part == 0 ? 30 : NET_LOG_BLOCK_HEADER_BYTES + 3);
+        self.log[place] ^= 4;
+        file_write(self.files.log, self.log, self.log_bytes);
+        base_report_first first = {.count = 0};
+        base_reporter reporter = base_reporter_first(&first);
+        net_log_reader* reader;
+        assert_int_equal(net_log_reader_create(NULL, self.files.log, &reporter, &reader),
+                         NET_ERR_DAMAGED);
+        assert_non_null(strstr(first.text, "blocks 2..2, between tick 5 and tick 11"));
+        const net_log_info* info = net_log_reader_info(reader);
+        assert_int_equal(info->damaged_blocks, 1);
+        assert_int_equal(info->last_tick, 5);
+        assert_false(info->is_cut);
+        net_log_reader_destroy(reader);
+        self.log[place] ^= 4;
+    }
+    sample_close(&self);
+}
+
+/// ---- made-up files ----
+
+typedef struct forge {
+    log_files files;
+    net_log_packer packer;
+    base_bytes bytes;
+} forge;
+
+static void forge_block(forge* self, const net_log_block* block, const void* payload, size_t size) {
+    net_log_block copy = *block;
+    size_t stored = net_log_packer_pack(&self->packer, &copy, payload, (uint32_t)size);
+    base_bytes_write(&self->bytes, self->packer.stored, stored);
+}
+
+/// With `extra` behind the fields of the header.
+static void forge_open_with(forge* self, const uint8_t* extra, size_t extra_bytes) {
+    files_open(&self->files);
+    assert_true(net_log_packer_init(&self->packer, NULL));
+    base_bytes_init(&self->bytes, NULL);
+    uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
+    net_log_prologue_write(prologue);
+    base_bytes_write(&self->bytes, prologue, sizeof prologue);
+    uint8_t header[256];
+    size_t size = files_header(header + 1, sizeof header - 1);
+    if (extra_bytes > 0) memcpy(header + 1 + size, extra, extra_bytes);
+    size += extra_bytes;
+    header[0] = (uint8_t)size;
+    assert_true(size < 128);
+    const net_log_block block = {
+        .type = NET_LOG_BLOCK_HEADER, .identity = FILES_IDENTITY, .record_count = 1};
+    forge_block(self, &block, header, size + 1);
+}
+
+static void forge_open(forge* self) {
+    forge_open_with(self, NULL, 0);
+}
+
+static log_sum forge_read(forge* self) {
+    file_write(self->files.log, self->bytes.data, self->bytes.size);
+    return files_read(self->files.log);
+}
+
+static void forge_close(forge* self) {
+    files_close(&self->files);
+    net_log_packer_deinit(&self->packer);
+    base_bytes_deinit(&self->bytes);
+}
+
+/// begin and end of a tick, 4 + 4 bytes each with their lengths.
+static size_t forge_tick(uint8_t* target, uint8_t tick) {
+    const uint8_t data[] = {4, 0x0A, 2, 8, tick, 4, 0x12, 2, 8, tick};
+    memcpy(target, data, sizeof data);
+    return sizeof data;
+}
+
+static net_log_block data_block(uint64_t ordinal, uint64_t record, uint64_t tick) {
+    return (net_log_block){.type = NET_LOG_BLOCK_DATA,
+                           .identity = FILES_IDENTITY,
+                           .record_count = 2,
+                           .ordinal = ordinal,
+                           .first_record = record,
+                           .first_tick = tick,
+                           .last_tick = tick};
+}
+
+static void blocks_and_records_of_later_versions_are_skipped(void** state) {
+    (void)state;
+    forge self;
+    forge_open(&self);
+    uint8_t tick[64];
+    size_t size = forge_tick(tick, 1);
+    net_log_block block = data_block(1, 1, 1);
+    forge_block(&self, &block, tick, size);
+    block = data_block(2, 3, 1);
+    block.type = 3;
+    block.record_count = 1;
+    forge_block(&self, &block, "a keyframe, perhaps", 19);
+    block = data_block(3, 3, 2);
+    size = forge_tick(tick, 2);
+    const uint8_t unknown[] = {3, 0x22, 1, 7}; // field 4 of Record
+    memcpy(tick + size, unknown, sizeof unknown);
+    block.record_count = 3;
+    forge_block(&self, &block, tick, size + sizeof unknown);
+    log_sum sum = forge_read(&self);
+    assert_int_equal(sum.result, NET_OK);
+    assert_int_equal(sum.records, 5);
+    assert_int_equal(sum.info.last_tick, 2);
+    assert_int_equal(sum.info.block_count, 4);
+    assert_int_equal(sum.info.lost_bytes, 0);
+    forge_close(&self);
+}
+
+/// What a reader says to a log with `extra` in its header.
+static net_result read_forged_header(const uint8_t* extra, size_t extra_bytes,
+                                     base_report_first* first) {
+    forge self;
+    forge_open_with(&self, extra, extra_bytes);
+    uint8_t tick[64];
+    size_t size = forge_tick(tick, 1);
+    const net_log_block block = data_block(1, 1, 1);
+    forge_block(&self, &block, tick, size);
+    file_write(self.files.log, self.bytes.data, self.bytes.size);
+    *first = (base_report_first){.count = 0};
+    base_reporter reporter = base_reporter_first(first);
+    net_log_reader* reader;
+    net_result result = net_log_reader_create(NULL, self.files.log, &reporter, &reader);
+    assert_int_equal(reader != NULL, result == NET_OK);
+    net_log_reader_destroy(reader);
+    forge_close(&self);
+    return result;
+}
+
+static void a_header_that_demands_unknown_features_is_refused_by_their_bits(void** state) {
+    (void)state;
+    base_report_first first;
+    // Bit 0 is known: views decide. Every other single bit, then two that stand apart.
+    const uint8_t views[] = {14 << 3 | 1, 1, 0, 0, 0, 0, 0, 0, 0};
+    assert_int_equal(read_forged_header(views, sizeof views, &first), NET_OK);
+    for (uint32_t bit = 1; bit < 64; bit++) {
+        uint8_t extra[9] = {14 << 3 | 1};
+        extra[1 + bit / 8] = (uint8_t)(1u << bit % 8);
+        char text[96];
+        snprintf(text, sizeof text, "later version (features 0x%llx): use a newer shoal-replay",
+                 1ull << bit);
+        assert_int_equal(read_forged_header(extra, sizeof extra, &first), NET_ERR_VERSION);
+        assert_non_null(strstr(first.text, text));
+        assert_int_equal(first.count, 1);
+    }
+    const uint8_t twice[] = {14 << 3 | 1, 4, 0, 0, 0, 0, 0, 0, 0,
+                             14 << 3 | 1, 0, 0, 0, 0, 0, 0, 0, 0};
+    assert_int_equal(read_forged_header(twice, sizeof twice, &first), NET_ERR_VERSION);
+    assert_non_null(strstr(first.text, "features 0x4"));
+    const uint8_t none[] = {14 << 3 | 1, 0, 0, 0, 0, 0, 0, 0, 0};
+    assert_int_equal(read_forged_header(none, sizeof none, &first), NET_OK);
+    const uint8_t varint[] = {14 << 3, 1}; // not its type
+    assert_int_equal(read_forged_header(varint, sizeof varint, &first), NET_ERR_DAMAGED);
+    // A field that nobody demands to be understood is skipped.
+    const uint8_t unknown[] = {15 << 3, 1};
+    assert_int_equal(read_forged_header(unknown, sizeof unknown, &first), NET_OK);
+}
+
+static void a_header_of_another_version_is_refused_whatever_else_it_says(void** state) {
+    (void)state;
+    base_report_first first;
+    // A rate that no reader takes: the version is what the operator must hear of.
+    const uint8_t later[] = {1 << 3, 2, 8 << 3, 0};
+    assert_int_equal(read_forged_header(later, sizeof later, &first), NET_ERR_VERSION);
+    assert_non_null(strstr(first.text, "of a later version (2): use a newer shoal-replay"));
+    const uint8_t same[] = {1 << 3, 1};
+    assert_int_equal(read_forged_header(same, sizeof same, &first), NET_OK);
+    const uint8_t never[] = {1 << 3, 0};
+    assert_int_equal(read_forged_header(never, sizeof never, &first), NET_ERR_DAMAGED);
+    const uint8_t rate[] = {8 << 3, 0};
+    assert_int_equal(read_forged_header(rate, sizeof rate, &first), NET_ERR_DAMAGED);
+}
+
+static void a_block_that_does_not_follow_is_not_used(void** state) {
+    (void)state;
+    const net_log_block right = data_block(1, 1, 1);
+    for (int fault = 0; fault <= 8; fault++) {
+        forge self;
+        forge_open(&self);
+        net_log_block block = right;
+        uint8_t tick[64];
+        size_t size = forge_tick(tick, 1);
+        if (fault == 1) block.ordinal = 2;
+        if (fault == 2) block.first_record = 2;
+        if (fault == 3) block.identity++;
+        if (fault == 4) block.record_count = 3;
+        if (fault == 5) block.first_tick = block.last_tick = 2;
+        if (fault == 6) size = forge_tick(tick, 2) - 1; // torn record
+        if (fault == 7) tick[4] = 2;                    // begin 2, end 1
+        if (fault == 8) tick[0] = 0;                    // an empty record
+        forge_block(&self, &block, tick, size);
+        log_sum sum = forge_read(&self);
+        assert_int_equal(sum.result, NET_OK);
+        assert_int_equal(sum.records, fault == 0 ? 2 : 0);
+        assert_int_equal(sum.info.lost_bytes > 0, fault != 0);
+        forge_close(&self);
+    }
+}
+
+static void wrong_lengths_and_bombs_are_refused_before_memory_is_taken(void** state) {
+    (void)state;
+    uint8_t header[NET_LOG_BLOCK_HEADER_BYTES];
+    net_log_block block = data_block(1, 1, 1);
+    net_log_block again;
+    const uint32_t max = NET_LOG_BLOCK_BYTES_MAX;
+    const struct {
+        uint32_t stored, unpacked;
+        uint8_t flags;
+        bool is_right;
+    } cases[] = {
+        {1, 1, 0, true},          {max, max, 0, true}, {max, max, NET_LOG_FLAG_ZSTD, true},
+        {0, 1, 1, false},         {1, 0, 1, false},    {max + 1, max, 1, false},
+        {max, max + 1, 1, false}, {1, 2, 0, false},    {UINT32_MAX, UINT32_MAX, 0, false},
+        {1, 1, 2, false},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        block.stored_bytes = cases[i].stored;
+        block.unpacked_bytes = cases[i].unpacked;
+        block.flags = cases[i].flags;
+        net_log_block_header_write(&block, header);
+        assert_int_equal(net_log_block_header_read(&again, header), cases[i].is_right);
+    }
+    // A megabyte of zeros that says it is 100 bytes.
+    net_log_packer packer;
+    uint8_t* target = calloc(1, max);
+    assert_true(target && net_log_packer_init(&packer, NULL));
+    (void)net_log_packer_pack(&packer, &block, target, max);
+    assert_true(block.stored_bytes < 1000);
+    const uint8_t* stored = packer.stored + NET_LOG_BLOCK_HEADER_BYTES;
+    assert_true(net_log_block_unpack(&block, stored, target));
+    block.unpacked_bytes = 100;
+    assert_false(net_log_block_unpack(&block, stored, target));
+    free(target);
+    net_log_packer_deinit(&packer);
+}
+
+static void what_is_no_log_is_refused_with_a_reason(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
+    net_log_prologue_write(prologue);
+    prologue[8] = 2; // a later version, whole
+    uint32_t crc = base_crc32c(0, prologue, 12);
+    memcpy(prologue + 12, &crc, sizeof crc);
+    const struct {
+        const void* data;
+        size_t size;
+        const char* why;
+        net_result result;
+    } cases[] = {
+        {"", 0, "too short", NET_ERR_DAMAGED},
+        {"#!/bin/sh\necho hello\n", 21, "no event log", NET_ERR_DAMAGED},
+        {prologue, sizeof prologue, "of a later version (2): use a newer", NET_ERR_VERSION},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        file_write(files.log, cases[i].data, cases[i].size);
+        base_report_first first = {.count = 0};
+        base_reporter reporter = base_reporter_first(&first);
+        net_log_reader* reader;
+        assert_int_equal(net_log_reader_create(NULL, files.log, &reporter, &reader),
+                         cases[i].result);
+        assert_null(reader);
+        assert_non_null(strstr(first.text, cases[i].why));
+    }
+    net_log_reader* reader;
+    assert_int_equal(net_log_reader_create(NULL, "/nowhere", NULL, &reader), NET_ERR_IO);
+    assert_int_equal(net_log_reader_create(NULL, "/tmp", NULL, &reader), NET_ERR_IO);
+    files_close(&files);
+}
+
+static void items_over_a_limit_are_no_records(void** state) {
+    (void)state;
+    net_log_record record;
+    // begin{tick 1, inputs{client 0}}: every client has a number.
+    const uint8_t nobody[] = {0x0A, 4, 8, 1, 0x2A, 0};
+    assert_false(net_log_record_read(&record, nobody, sizeof nobody));
+    // A name with a NUL.
+    const uint8_t named[] = {0x0A, 10, 8, 1, 0x1A, 6, 8, 1, 0x12, 2, 'a', 0};
+    assert_false(net_log_record_read(&record, named, sizeof named));
+    // Message 65 of 64.
+    const uint8_t message[] = {0x0A, 8, 8, 1, 0x22, 4, 8, 1, 0x10, 65};
+    assert_false(net_log_record_read(&record, message, sizeof message));
+    uint8_t last[sizeof message];
+    memcpy(last, message, sizeof last);
+    last[9] = 64;
+    assert_true(net_log_record_read(&record, last, sizeof last));
+    // Two kinds in one record.
+    const uint8_t both[] = {0x0A, 2, 8, 1, 0x12, 2, 8, 1};
+    assert_false(net_log_record_read(&record, both, sizeof both));
+    for (uint32_t size = NET_INPUT_BYTES_MAX - 1; size <= NET_INPUT_BYTES_MAX + 1; size++) {
+        uint8_t memory[600], payload[300] = {0};
+        net_log_wire wire = {.data = memory, .capacity = sizeof memory};
+        net_log_wire_number(&wire, 1, 1);
+        net_log_wire_bytes(&wire, 3, payload, size);
+        net_log_wire_close(&wire, 0, 5);
+        net_log_wire_close(&wire, 0, 1);
+        assert_int_equal(net_log_record_read(&record, memory, wire.size),
+                         size <= NET_INPUT_BYTES_MAX);
+    }
+}
+
+typedef struct scarce {
+    uint32_t left;
+    uint64_t bytes;
+} scarce;
+
+static void* scarce_allocate(void* context, size_t size, size_t align) {
+    scarce* self = context;
+    if (self->left == 0) return NULL;
+    self->left--;
+    self->bytes += size;
+    return base_allocator_heap()->allocate(NULL, size, align);
+}
+
+static void scarce_release(void* context, void* memory, size_t size) {
+    ((scarce*)context)->bytes -= memory ? size : 0;
+    base_allocator_heap()->release(NULL, memory, size);
+}
+
+static net_result read_with_failure(const char* file, uint32_t k) {
+    scarce memory = {.left = k};
+    const base_allocator allocator = {scarce_allocate, scarce_release, &memory};
+    net_log_reader* reader;
+    net_result result = net_log_reader_create(&allocator, file, NULL, &reader);
+    net_log_reader_destroy(reader);
+    assert_int_equal(memory.bytes, 0);
+    return result;
+}
+
+static void memory_that_runs_out_anywhere_is_an_error(void** state) {
+    (void)state;
+    sample self;
+    sample_open(&self, true);
+    bool is_done = false;
+    for (uint32_t k = 0; !is_done; k++) {
+        net_result result = read_with_failure(self.files.log, k);
+        assert_true(result == NET_OK || result == NET_ERR_MEMORY);
+        is_done = result == NET_OK;
+        assert_true(k < 100);
+    }
+    sample_close(&self);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_log_cut_at_any_byte_opens_to_its_last_whole_record),
+        TEST(a_killed_servers_log_cut_at_any_byte_tells_what_is_lost),
+        TEST(a_changed_byte_anywhere_in_a_log_is_told),
+        TEST(a_changed_byte_anywhere_in_a_queue_is_told_or_harmless),
+        TEST(damage_inside_names_its_block_and_ticks),
+        TEST(blocks_and_records_of_later_versions_are_skipped),
+        TEST(a_header_that_demands_unknown_features_is_refused_by_their_bits),
+        TEST(a_header_of_another_version_is_refused_whatever_else_it_says),
+        TEST(a_block_that_does_not_follow_is_not_used),
+        TEST(wrong_lengths_and_bombs_are_refused_before_memory_is_taken),
+        TEST(what_is_no_log_is_refused_with_a_reason),
+        TEST(items_over_a_limit_are_no_records),
+        TEST(memory_that_runs_out_anywhere_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

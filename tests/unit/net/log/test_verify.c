@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: MIT
+// A match of breakout is logged and run again: the same bits, or the place where they part.
+#include "breakout_table.h"
+#include "log_files.h"
+
+#include "ecs/change.h"
+#include "ecs/save.h"
+#include "log.pb-c.h"
+#include "log/log_write.h"
+#include "net/world_digest.h"
+
+enum { TICKS = 150, BOTS = 3, LEAVE_TICK = 70, CHEER_TICK = 20 };
+
+typedef struct record {
+    log_files files;
+    table table;
+    net_log_writer* writer;
+    uint64_t state_hash, world_hash; ///< after the last tick
+    FILE* trace;                     ///< rows of all entities, every 10 ticks; may be NULL
+} record;
+
+static size_t think(table* t, table_bot* bot, uint8_t* packed) {
+    breakout_input input = {0};
+    net_game_view view = {
+        .size_bytes = sizeof view,
+        .world = net_match_world(t->match),
+        .context = net_match_context(t->match),
+        .player = net_match_player(t->match, bot->client),
+        .client = bot->client,
+        .tick = net_match_tick(t->match),
+        .dt = net_match_dt(t->match),
+        .input_number = ++bot->input_number,
+        .rng = &bot->rng,
+        .memory = bot->memory,
+    };
+    breakout_bot_think(&view, &input);
+    size_t size;
+    assert_int_equal(net_match_pack(t->match, net_match_input_message(t->match), &input, packed,
+                                    NET_INPUT_BYTES_MAX, &size),
+                     NET_OK);
+    return size;
+}
+
+static void apply(net_match* match, const net_log_begin* begin) {
+    for (uint32_t i = 0; i < begin->leave_count; i++)
+        net_match_leave(match, begin->leaves[i].client);
+    for (uint32_t i = 0; i < begin->join_count; i++)
+        net_match_join(match, begin->joins[i].client, begin->joins[i].name, begin->joins[i].is_bot);
+    for (uint32_t i = 0; i < begin->event_count; i++)
+        net_match_client_event(match, begin->events[i].client, begin->events[i].message,
+                               begin->events[i].payload, begin->events[i].size);
+    for (uint32_t i = 0; i < begin->input_count; i++)
+        net_match_input(match, begin->inputs[i].client, begin->inputs[i].payload,
+                        begin->inputs[i].size);
+}
+
+static void write_trace(record* self) {
+    net_match* match = self->table.match;
+    ecs_world* world = net_match_world(match);
+    for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
+         at = ecs_entity_next(world, at)) {
+        uint64_t hash = net_scope_row_hash(net_match_schema(match), world, at);
+        if (hash == 0) continue;
+        fprintf(self->trace, "client=1 entity=%u:%u tick=%u row=%016llx\n", ecs_entity_index(at),
+                ecs_entity_generation(at), (unsigned)net_match_tick(match),
+                (unsigned long long)hash);
+    }
+}
+
+static void play_tick(record* self) {
+    table* t = &self->table;
+    static const net_log_join joins[BOTS] = {
+        {1, "ann", true}, {2, "bob \"b\"", true}, {3, "", false}};
+    static const net_log_leave leave = {2, 3};
+    static const uint8_t cheer[] = {8, 4};
+    static const net_log_event event = {1, BREAKOUT_MESSAGE_CHEER + 1, 0, cheer, sizeof cheer};
+    uint8_t packed[BOTS][NET_INPUT_BYTES_MAX];
+    net_log_input inputs[BOTS];
+    net_log_begin begin = {.tick = net_match_tick(t->match) + 1, .inputs = inputs};
+    begin.joins = joins;
+    begin.join_count = begin.tick == 1 ? BOTS : 0;
+    begin.leaves = &leave;
+    begin.leave_count = begin.tick == LEAVE_TICK;
+    begin.events = &event;
+    begin.event_count = begin.tick == CHEER_TICK;
+    for (uint32_t i = 0; begin.tick > 1 && i < BOTS; i++) {
+        if (i == 1 && begin.tick >= LEAVE_TICK) continue;
+        table_bot* bot = &t->bots[i];
+        bool is_repeat = (begin.tick + i) % 7 == 0;
+        size_t size = think(t, bot, packed[i]);
+        inputs[begin.input_count++] =
+            (net_log_input){.client = bot->client,
+                            .number = (uint32_t)bot->input_number,
+                            .payload = is_repeat ? NULL : packed[i],
+                            .size = is_repeat ? 0 : (uint32_t)size};
+    }
+    net_log_append_begin(self->writer, &begin);
+    apply(t->match, &begin);
+    net_match_step(t->match, NULL);
+    net_log_append_end(self->writer, t->match);
+    if (self->trace && begin.tick % 10 == 0) write_trace(self);
+    ecs_changes_clear(net_match_world(t->match));
+}
+
+static void record_open(record* self, bool has_trace) {
+    static const char* const settings[] = {"ball_speed=1.3", "lives=7"};
+    memset(self, 0, sizeof *self);
+    files_open(&self->files);
+    table_open(&self->table, settings, BASE_COUNT(settings), 99, NET_ROLE_SERVER, false);
+    for (uint32_t i = 0; i < BOTS; i++) {
+        self->table.bots[i].client = i + 1;
+        self->table.bots[i].rng = base_rng_make(i + 1, 7);
+    }
+    self->trace = has_trace ? tmpfile() : NULL;
+    assert_int_equal(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 1234,
+                                           NULL, &self->writer),
+                     NET_OK);
+    for (uint32_t i = 0; i < TICKS; i++)
+        play_tick(self);
+    self->state_hash = ecs_world_state_hash(net_match_world(self->table.match));
+    self->world_hash = ecs_world_hash(net_match_world(self->table.match));
+    net_log_append_close(self->writer, self->table.match);
+    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+}
+
+static void record_close(record* self) {
+    if (self->trace) fclose(self->trace);
+    table_close(&self->table);
+    files_close(&self->files);
+}
+
+static net_log_reader* open_log(const record* self) {
+    net_log_reader* reader;
+    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
+    return reader;
+}
+
+static void a_log_runs_again_to_the_same_bits(void** state) {
+    (void)state;
+    record self;
+    record_open(&self, false);
+    net_log_reader* reader = open_log(&self);
+    const net_log_info* info = net_log_reader_info(reader);
+    assert_string_equal(info->game, "breakout");
+    assert_string_equal(info->build, "test");
+    assert_int_equal(info->seed, 99);
+    assert_int_equal(info->started_unix_ms, 1234);
+    assert_true(info->is_closed);
+    net_verify_result result;
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(net_log_verify(reader, self.table.module, 0, NULL, NULL, NULL, &result),
+                         NET_OK);
+        assert_int_equal(result.ticks, TICKS);
+        assert_true(result.state_hash == self.state_hash);
+        assert_true(result.world_hash == self.world_hash);
+    }
+    assert_int_equal(net_log_verify(reader, self.table.module, 40, NULL, NULL, NULL, &result),
+                     NET_OK);
+    assert_int_equal(result.ticks, 40);
+    net_log_stats stats;
+    assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+    assert_int_equal(stats.begins, TICKS);
+    assert_int_equal(stats.ends, TICKS);
+    assert_int_equal(stats.joins, BOTS);
+    assert_int_equal(stats.leaves, 1);
+    assert_int_equal(stats.client_events, 1);
+    assert_true(stats.input_repeats > 40);
+    net_log_reader_destroy(reader);
+    record_close(&self);
+}
+
+static void the_header_is_what_log_proto_says(void** state) {
+    (void)state;
+    record self;
+    record_open(&self, false);
+    net_log_reader* reader = open_log(&self);
+    size_t size;
+    const uint8_t* data = net_log_reader_header(reader, &size);
+    Shoal__Log__Header* header = shoal__log__header__unpack(NULL, size, data);
+    assert_non_null(header);
+    ecs_world* world = net_match_world(self.table.match);
+    assert_string_equal(header->game, "breakout");
+    assert_int_equal(header->identity, net_log_reader_info(reader)->identity);
+    assert_int_equal(header->replicated_index_max, ecs_limits_default().replicated_index_max);
+    assert_int_equal(header->schema->n_components, ecs_component_count(world));
+    assert_int_equal(header->schema->n_messages, BREAKOUT_MESSAGE_COUNT);
+    assert_true(header->schema->n_templates > 5);
+    bool has_lives = false;
+    for (size_t i = 0; i < header->n_settings; i++)
+        has_lives = has_lives || (strcmp(header->settings[i]->key, "lives") == 0 &&
+                                  strcmp(header->settings[i]->value, "7") == 0);
+    assert_true(has_lives);
+    shoal__log__header__free_unpacked(header, NULL);
+    net_log_reader_destroy(reader);
+    record_close(&self);
+}
+
+typedef struct counting {
+    uint32_t count;
+} counting;
+
+static void* count_allocate(void* context, size_t size, size_t align) {
+    ((counting*)context)->count++;
+    return base_allocator_heap()->allocate(NULL, size, align);
+}
+
+static void count_release(void* context, void* memory, size_t size) {
+    (void)context;
+    base_allocator_heap()->release(NULL, memory, size);
+}
+
+static void a_tick_is_logged_without_taking_memory(void** state) {
+    (void)state;
+    record self = {0};
+    counting count = {0};
+    const base_allocator allocator = {count_allocate, count_release, &count};
+    files_open(&self.files);
+    table_open(&self.table, NULL, 0, 5, NET_ROLE_SERVER, false);
+    for (uint32_t i = 0; i < BOTS; i++)
+        self.table.bots[i].client = i + 1;
+    assert_int_equal(net_log_writer_create(&allocator, self.files.log, self.table.match, NULL, 0,
+                                           NULL, &self.writer),
+                     NET_OK);
+    uint32_t before = count.count;
+    for (uint32_t i = 0; i < 65; i++)
+        play_tick(&self);
+    assert_int_equal(count.count, before);
+    char text[16];
+    assert_false(net_log_take_failure(self.writer, text, sizeof text));
+    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
+    record_close(&self);
+}
+
+typedef struct meddler {
+    ecs_tick tick;
+    const char* component;
+    ecs_entity entity;
+} meddler;
+
+/// Between two ticks one value becomes another: the next tick's tracking finds it.
+static bool meddle(void* context, net_match* match) {
+    meddler* self = context;
+    if (net_match_tick(match) != self->tick) return true;
+    ecs_world* world = net_match_world(match);
+    ecs_component_id id = ecs_component_find(world, self->component);
+    for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
+         at = ecs_entity_next(world, at)) {
+        if (!ecs_find(world, at, id)) continue;
+        self->entity = at;
+        uint8_t* value = ecs_get_mut(world, at, id);
+        value[0] ^= 1;
+        break;
+    }
+    return true;
+}
+
+static void a_divergence_is_found_to_tick_component_and_entity(void** state) {
+    (void)state;
+    record self;
+    record_open(&self, false);
+    net_log_reader* reader = open_log(&self);
+    meddler context = {.tick = 30, .component = "brick.pos"};
+    net_verify_result result;
+    assert_int_equal(net_log_verify(reader, self.table.module, 0, meddle, &context, NULL, &result),
+                     NET_ERR_DIVERGED);
+    assert_true(result.is_diverged);
+    assert_int_equal(result.diverged_tick, 31);
+    assert_int_equal(result.ticks, 30);
+    assert_string_equal(result.component, context.component);
+    assert_true(context.entity != ECS_ENTITY_NONE);
+    assert_int_equal(result.entity, context.entity);
+    net_log_reader_destroy(reader);
+    record_close(&self);
+}
+
+static void a_log_without_its_end_verifies_up_to_it(void** state) {
+    (void)state;
+    record self;
+    record_open(&self, false);
+    struct stat status;
+    assert_int_equal(stat(self.files.log, &status), 0);
+    assert_int_equal(truncate(self.files.log, status.st_size / 2), 0);
+    net_log_reader* reader = open_log(&self);
+    assert_true(net_log_reader_info(reader)->is_cut);
+    net_verify_result result;
+    assert_int_equal(net_log_verify(reader, self.table.module, 0, NULL, NULL, NULL, &result),
+                     NET_OK);
+    assert_int_equal(result.ticks, net_log_reader_info(reader)->last_tick);
+    assert_true(result.ticks > 10 && result.ticks < TICKS);
+    net_log_reader_destroy(reader);
+    record_close(&self);
+}
+
+static void another_game_or_other_templates_are_refused_by_name(void** state) {
+    (void)state;
+    record self;
+    record_open(&self, false);
+    net_log_reader* reader = open_log(&self);
+    net_verify_result result;
+    base_report_first first = {.count = 0};
+    base_reporter reporter = base_reporter_first(&first);
+    net_game_module game = *breakout_module();
+    game.name = "brokeout";
+    char* text = table_read_file(BREAKOUT_BLK);
+    net_module* module;
+    assert_int_equal(net_module_wrap(&game, text, "x.blk", NULL, &module), NET_OK);
+    assert_int_equal(net_log_verify(reader, module, 0, NULL, NULL, &reporter, &result),
+                     NET_ERR_SCHEMA);
+    assert_non_null(strstr(first.text, "breakout"));
+    net_module_close(module);
+    // One more template with a replicated component: another schema.
+    char* longer = malloc(strlen(text) + 64);
+    assert_non_null(longer);
+    strcpy(longer, text);
+    strcat(longer, "\nextra { _replicate:t=\"more\"; more:i=3 }\n");
+    first = (base_report_first){.count = 0};
+    if (net_module_wrap(breakout_module(), longer, "x.blk", NULL, &module) == NET_OK) {
+        net_result verified = net_log_verify(reader, module, 0, NULL, NULL, &reporter, &result);
+        assert_true(verified == NET_ERR_SCHEMA || verified == NET_ERR_MODULE);
+        net_module_close(module);
+    }
+    free(longer);
+    free(text);
+    net_log_reader_destroy(reader);
+    record_close(&self);
+}
+
+static void count_line(void* context, const char* line) {
+    uint32_t* lines = context;
+    ++*lines;
+    assert_true(line[0] == '{' && line[strlen(line) - 1] == '}');
+    if (*lines == 1) assert_non_null(strstr(line, "\"game\":\"breakout\""));
+    if (*lines == 2) assert_non_null(strstr(line, "\"name\":\"bob \\\"b\\\"\""));
+}
+
+static void a_dump_is_a_line_of_json_per_record(void** state) {
+    (void)state;
+    record self;
+    record_open(&self, false);
+    net_log_reader* reader = open_log(&self);
+    uint32_t lines = 0;
+    assert_int_equal(net_log_dump(reader, self.table.module, count_line, &lines), NET_OK);
+    assert_int_equal(lines, 1 + 2 * TICKS + 1);
+    lines = 0;
+    assert_int_equal(net_log_dump(reader, NULL, count_line, &lines), NET_OK);
+    assert_int_equal(lines, 1 + 2 * TICKS + 1);
+    net_log_reader_destroy(reader);
+    record_close(&self);
+}
+
+/// Save the trace, with one line changed by `edit` (NULL: none). @return what checking it gives.
+static net_result check_trace(record* self, const char* tail_line, char* why, size_t why_bytes) {
+    char name[128], text[256];
+    snprintf(name, sizeof name, "%s.old", self->files.log);
+    FILE* file = fopen(name, "w");
+    assert_non_null(file);
+    rewind(self->trace);
+    while (fgets(text, sizeof text, self->trace))
+        fputs(text, file);
+    if (tail_line) fputs(tail_line, file);
+    fclose(file);
+    net_log_reader* reader = open_log(self);
+    base_report_first first = {.count = 0};
+    base_reporter reporter = base_reporter_first(&first);
+    uint64_t rows;
+    net_result result = net_log_check_trace(reader, self->table.module, name, &reporter, &rows);
+    if (result == NET_OK) assert_true(rows > 500);
+    snprintf(why, why_bytes, "%s", first.text);
+    net_log_reader_destroy(reader);
+    return result;
+}
+
+static void a_trace_is_proved_row_by_row(void** state) {
+    (void)state;
+    record self;
+    record_open(&self, true);
+    char why[BASE_REPORT_BYTES_MAX];
+    assert_int_equal(check_trace(&self, NULL, why, sizeof why), NET_OK);
+    const struct {
+        const char* line;
+        net_result result;
+        const char* why;
+    } cases[] = {
+        {"client=1 entity=1:1 tick=150 row=1\n", NET_ERR_DIVERGED, "differs"},
+        {"client=1 entity=1:1 tick=149 row=1\n", NET_ERR_DIVERGED, "already"},
+        {"client=2 entity=60000:1 tick=20 row=1\n", NET_ERR_DIVERGED, "no such entity"},
+        {"client=2 entity=1:1 tick=151 row=1\n", NET_ERR_DIVERGED, "no such tick"},
+        {"client=2 entity=1:1 tick=0 row=1\n", NET_ERR_DIVERGED, "no such tick"},
+        {"client=2 entity=1 tick=20 row=1\n", NET_ERR_MALFORMED, "is not"},
+        {"client=2 entity=1:1 tick=20 row=1 more\n", NET_ERR_MALFORMED, "is not"},
+        {"client=2 entity=1:1 tick=99999999999999999999 row=1\n", NET_ERR_MALFORMED, "is not"},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        assert_int_equal(check_trace(&self, cases[i].line, why, sizeof why), cases[i].result);
+        if (!strstr(why, cases[i].why)) print_error("\"%s\" lacks \"%s\"\n", why, cases[i].why);
+        assert_non_null(strstr(why, cases[i].why));
+    }
+    net_log_reader* reader = open_log(&self);
+    uint64_t rows;
+    assert_int_equal(net_log_check_trace(reader, self.table.module, "/nowhere", NULL, &rows),
+                     NET_ERR_IO);
+    net_log_reader_destroy(reader);
+    record_close(&self);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_log_runs_again_to_the_same_bits),
+        TEST(the_header_is_what_log_proto_says),
+        TEST(a_tick_is_logged_without_taking_memory),
+        TEST(a_divergence_is_found_to_tick_component_and_entity),
+        TEST(a_log_without_its_end_verifies_up_to_it),
+        TEST(another_game_or_other_templates_are_refused_by_name),
+        TEST(a_dump_is_a_line_of_json_per_record),
+        TEST(a_trace_is_proved_row_by_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

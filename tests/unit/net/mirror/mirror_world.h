@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+/// A mirror that a test talks to by hand: one record per body, sequence numbers equal to ticks unless said
+/// otherwise.
+#pragma once
+
+#include "replicate/repl_world.h"
+
+#include "body_pen.h"
+#include "mirror/snapshot_reader.h"
+
+enum { MIRROR_INDEX_MAX = 2000 };
+
+/// What is foreseen: an integral, and a rotation. And a row without words.
+static const char mirror_text[] =
+    "flyer {\n"
+    "  \"at:p3\" { _replicate:b=yes; _min:r=-512; _max:r=511.9375; _step:r=0.0625; "
+    "_integral:t=speed; }\n"
+    "  \"speed:p3\" { _replicate:b=yes; _min:r=-64; _max:r=63.75; _step:r=0.25; }\n"
+    "  \"turn:p4\" { _replicate:b=yes; _rotation:b=yes; _bits:i=10; value:p4=0,0,0,1 }\n"
+    "}\n"
+    "mark { \"there:tag\"{ _replicate:b=yes; } }\n";
+
+typedef struct mirror_side {
+    repl_side side;
+    net_mirror* mirror;
+    body_pen pen;
+    const net_row_template *mover, *holder, *model, *limb, *extra, *flyer, *mark;
+    uint32_t traced;
+    ecs_entity traced_entity;
+    ecs_tick traced_tick;
+    uint64_t traced_hash;
+    uint32_t rows, ends; ///< what the sink saw
+    ecs_entity sunk_entity;
+    ecs_tick sunk_tick;
+} mirror_side;
+
+static inline void mirror_on_applied(void* context, ecs_entity entity, ecs_tick tick,
+                                     uint64_t hash) {
+    mirror_side* m = context;
+    m->traced++;
+    m->traced_entity = entity;
+    m->traced_tick = tick;
+    m->traced_hash = hash;
+}
+
+static inline void mirror_on_row(void* context, ecs_entity entity, const net_row_template* entry,
+                                 ecs_tick tick, const uint64_t* row) {
+    mirror_side* m = context;
+    (void)entry;
+    (void)row;
+    m->rows++;
+    m->sunk_entity = entity;
+    m->sunk_tick = tick;
+}
+
+static inline void mirror_on_gone(void* context, ecs_entity entity, ecs_tick tick) {
+    mirror_side* m = context;
+    m->ends++;
+    m->sunk_entity = entity;
+    m->sunk_tick = tick;
+}
+
+static inline net_mirror_config mirror_config(mirror_side* m) {
+    return (net_mirror_config){.world = m->side.world,
+                               .rows = m->side.rows,
+                               .index_max = MIRROR_INDEX_MAX,
+                               .trace = mirror_on_applied,
+                               .trace_context = m,
+                               .sink = {m, mirror_on_row, mirror_on_gone}};
+}
+
+static inline void mirror_open(mirror_side* m) {
+    memset(m, 0, sizeof *m);
+    repl_open_with(&m->side, true, MIRROR_INDEX_MAX, mirror_text);
+    net_rows_set_tick_rate(m->side.rows, 60);
+    net_mirror_config config = mirror_config(m);
+    assert_int_equal(net_mirror_create(&config, &m->mirror), NET_OK);
+    m->mover = net_rows_find(m->side.rows, m->side.mover);
+    m->holder = net_rows_find(m->side.rows, m->side.holder);
+    m->model = net_rows_find(m->side.rows, m->side.model);
+    m->limb = net_rows_find(m->side.rows, m->side.limb);
+    m->extra = net_rows_find(m->side.rows, m->side.extra);
+    m->flyer = net_rows_find(m->side.rows, ecs_template_find(m->side.world, "flyer"));
+    m->mark = net_rows_find(m->side.rows, ecs_template_find(m->side.world, "mark"));
+}
+
+static inline void mirror_close(mirror_side* m) {
+    net_mirror_destroy(m->mirror);
+    assert_int_equal(ecs_handle_count(m->side.world, ECS_STATE_ALLOCATED), 0);
+    assert_int_equal(ecs_world_counters(m->side.world)->bad_transitions, 0);
+    ecs_world_validate(m->side.world);
+    repl_close(&m->side);
+}
+
+static inline const net_mirror_counters* mirror_counters(const mirror_side* m) {
+    return net_mirror_get_counters(m->mirror);
+}
+
+static inline net_result mirror_read(mirror_side* m, ecs_tick tick) {
+    return pen_read(&m->pen, m->mirror, (uint16_t)tick, tick, NULL);
+}
+
+static inline void mirror_begin(mirror_side* m) {
+    pen_begin(&m->pen, MIRROR_INDEX_MAX, m->side.rows);
+}
+
+static inline net_result mirror_create_at(mirror_side* m, ecs_tick tick, uint32_t slot,
+                                          ecs_entity handle, const net_row_template* entry,
+                                          const uint64_t* row) {
+    mirror_begin(m);
+    pen_list(&m->pen, 0);
+    pen_list(&m->pen, 1);
+    pen_create(&m->pen, slot, handle, entry, row);
+    pen_runs(&m->pen, 0);
+    return mirror_read(m, tick);
+}
+
+static inline net_result mirror_destroy_at(mirror_side* m, ecs_tick tick, uint32_t slot) {
+    mirror_begin(m);
+    pen_destroys(&m->pen, 1, &slot);
+    pen_list(&m->pen, 0);
+    pen_runs(&m->pen, 0);
+    return mirror_read(m, tick);
+}
+
+static inline void mirror_begin_run(mirror_side* m) {
+    mirror_begin(m);
+    pen_list(&m->pen, 0);
+    pen_list(&m->pen, 0);
+    pen_runs(&m->pen, 1);
+}
+
+/// An update of one slot against the row of `tick` - `age`.
+static inline net_result mirror_update_at(mirror_side* m, ecs_tick tick, uint32_t slot,
+                                          const net_row_template* entry, uint32_t age,
+                                          const uint64_t* base, const uint64_t* row) {
+    mirror_begin_run(m);
+    pen_run_age(&m->pen, age, 0, 1);
+    pen_slot(&m->pen, slot);
+    uint32_t ticks = age == NET_BODY_AGE_SETTLED ? 0 : age;
+    pen_row(&m->pen, entry, (proto_row_base){.base = base, .ticks = ticks}, row, false);
+    return mirror_read(m, tick);
+}
+
+static inline net_result mirror_absolute_at(mirror_side* m, ecs_tick tick, uint32_t slot,
+                                            const net_row_template* entry, const uint64_t* row) {
+    mirror_begin_run(m);
+    pen_run_absolute(&m->pen, 1);
+    pen_slot(&m->pen, slot);
+    pen_row(&m->pen, entry, (proto_row_base){0}, row, false);
+    return mirror_read(m, tick);
+}
+
+/// The entity lives and is what `row` says.
+static inline void mirror_expect(const mirror_side* m, ecs_entity entity,
+                                 const net_row_template* entry, const uint64_t* row) {
+    assert_true(ecs_is_alive(m->side.world, entity));
+    assert_int_equal(ecs_entity_template(m->side.world, entity), entry->id);
+    uint64_t now[PROTO_ROW_FIELDS_MAX];
+    net_rows_read(entry, m->side.world, entity, now);
+    for (uint32_t i = 0; i < entry->layout.field_count; i++)
+        assert_int_equal(now[i], row[i]);
+}
+
+/// Words of a mover: hp, then pos.
+static inline const uint64_t* mirror_mover(uint64_t row[3], uint32_t hp, uint32_t x, uint32_t y) {
+    row[0] = hp;
+    row[1] = x;
+    row[2] = y;
+    return row;
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+// What comes late of a life that has ended: it is read for the sake of the rest of its packet.
+#include "mirror/mirror.h"
+
+#include "mirror_world.h"
+
+static const ecs_entity ball = (1u << ECS_INDEX_BITS) | 7u;
+static const ecs_entity ball_reborn = (2u << ECS_INDEX_BITS) | 7u;
+static const ecs_entity other = (1u << ECS_INDEX_BITS) | 9u;
+
+static const uint64_t rows[6][3] = {{100, 8, 9},   {101, 20, 9},  {102, 20, 30},
+                                    {103, 40, 50}, {104, 50, 60}, {105, 60, 70}};
+
+// `ball` in slot 4 since tick 10, at tick 12 again.
+static void open(mirror_side* m) {
+    mirror_open(m);
+    assert_int_equal(mirror_create_at(m, 10, 4, ball, m->mover, rows[0]), NET_OK);
+    assert_int_equal(mirror_update_at(m, 12, 4, m->mover, 2, rows[0], rows[1]), NET_OK);
+}
+
+static net_result late_update(mirror_side* m, ecs_tick tick) {
+    return mirror_update_at(m, tick, 4, m->mover, (uint32_t)(tick - 10), rows[0], rows[2]);
+}
+
+static void expect_nothing(const mirror_side* m, uint32_t applied, uint32_t stale) {
+    assert_int_equal(m->traced, applied);
+    assert_int_equal(m->rows, applied);
+    assert_int_equal(mirror_counters(m)->stale_records, stale);
+}
+
+static void a_late_update_of_who_is_gone_is_read_and_changes_nothing(void** state) {
+    (void)state;
+    mirror_side m;
+    open(&m);
+    assert_int_equal(mirror_destroy_at(&m, 20, 4), NET_OK);
+    // With one that lives in the same packet, behind it.
+    assert_int_equal(mirror_create_at(&m, 11, 6, other, m.mover, rows[0]), NET_OK);
+    mirror_begin_run(&m);
+    pen_run_age(&m.pen, 2, 0, 1);
+    pen_slot(&m.pen, 4);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1], .ticks = 2}, rows[2], false);
+    assert_int_equal(mirror_read(&m, 14), NET_OK);
+    mirror_begin_run(&m);
+    pen_run_age(&m.pen, 5, 0, 1);
+    pen_slot(&m.pen, 4);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 5}, rows[2], false);
+    assert_int_equal(mirror_read(&m, 15), NET_OK);
+    assert_int_equal(mirror_absolute_at(&m, 16, 4, m.mover, rows[3]), NET_OK);
+    expect_nothing(&m, 3, 3);
+    assert_int_equal(ecs_world_entity_count(m.side.world), 1);
+    assert_false(ecs_is_alive(m.side.world, ball));
+    // It is no base for others.
+    assert_int_equal(mirror_update_at(&m, 17, 4, m.mover, 2, rows[2], rows[3]), NET_ERR_STALE);
+    assert_int_equal(mirror_counters(&m)->missing_bases, 1);
+    mirror_close(&m);
+}
+
+static void only_between_its_create_and_its_end_it_is_meant(void** state) {
+    (void)state;
+    mirror_side m;
+    open(&m);
+    assert_int_equal(mirror_destroy_at(&m, 20, 4), NET_OK);
+    assert_int_equal(mirror_absolute_at(&m, 10, 4, m.mover, rows[1]), NET_ERR_STALE);
+    assert_int_equal(mirror_absolute_at(&m, 11, 4, m.mover, rows[1]), NET_OK);
+    assert_int_equal(mirror_absolute_at(&m, 19, 4, m.mover, rows[1]), NET_OK);
+    assert_int_equal(mirror_absolute_at(&m, 20, 4, m.mover, rows[1]), NET_ERR_STALE);
+    assert_int_equal(mirror_absolute_at(&m, 21, 4, m.mover, rows[1]), NET_ERR_MALFORMED);
+    mirror_close(&m);
+}
+
+// The list of a packet before has both; the second is gone when the packet that refers to it comes.
+static void a_list_may_name_who_is_gone(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    mirror_begin(&m);
+    pen_list(&m.pen, 0);
+    pen_list(&m.pen, 2);
+    pen_create(&m.pen, 4, ball, m.mover, rows[0]);
+    pen_create(&m.pen, 6, other, m.mover, rows[1]);
+    pen_runs(&m.pen, 0);
+    assert_int_equal(mirror_read(&m, 10), NET_OK);
+    assert_int_equal(mirror_destroy_at(&m, 13, 4), NET_OK);
+    mirror_begin_run(&m);
+    pen_run_packet(&m.pen, 2, 0);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[2], true);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1], .ticks = 2}, rows[3], true);
+    assert_int_equal(mirror_read(&m, 12), NET_OK);
+    mirror_expect(&m, other, m.mover, rows[3]);
+    assert_false(ecs_is_alive(m.side.world, ball));
+    // Both are in its list.
+    mirror_begin_run(&m);
+    pen_run_packet(&m.pen, 2, 0);
+    pen_absent(&m.pen);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[3], .ticks = 2}, rows[4], true);
+    assert_int_equal(mirror_read(&m, 14), NET_OK);
+    mirror_expect(&m, other, m.mover, rows[4]);
+    mirror_close(&m);
+}
+
+static void whoever_took_the_slot_is_not_touched(void** state) {
+    (void)state;
+    mirror_side m;
+    open(&m);
+    assert_int_equal(mirror_destroy_at(&m, 20, 4), NET_OK);
+    assert_int_equal(mirror_create_at(&m, 30, 4, other, m.extra, m.extra->defaults), NET_OK);
+    assert_int_equal(late_update(&m, 15), NET_OK);
+    expect_nothing(&m, 3, 1);
+    mirror_expect(&m, other, m.extra, m.extra->defaults);
+    // Between the lives it is nobody's, and so at the tick of the create.
+    for (ecs_tick tick = 20; tick <= 30; tick += 5)
+        assert_int_equal(late_update(&m, tick), NET_ERR_STALE);
+    // From then on the words are those of the present one.
+    const uint64_t* row = m.extra->defaults;
+    assert_int_equal(mirror_update_at(&m, 31, 4, m.extra, 1, row, row), NET_OK);
+    mirror_close(&m);
+}
+
+// The same handle and template: the former life's rows are no bases of the present one.
+static void who_comes_back_has_none_of_its_former_rows(void** state) {
+    (void)state;
+    mirror_side m;
+    open(&m);
+    assert_int_equal(mirror_destroy_at(&m, 20, 4), NET_OK);
+    assert_int_equal(mirror_create_at(&m, 30, 4, ball, m.mover, rows[3]), NET_OK);
+    assert_int_equal(late_update(&m, 15), NET_OK);
+    expect_nothing(&m, 3, 1);
+    mirror_expect(&m, ball, m.mover, rows[3]);
+    assert_int_equal(mirror_update_at(&m, 31, 4, m.mover, 16, rows[2], rows[4]), NET_ERR_MALFORMED);
+    assert_int_equal(mirror_update_at(&m, 31, 4, m.mover, 19, rows[1], rows[4]), NET_ERR_MALFORMED);
+    mirror_close(&m);
+}
+
+static void who_was_evicted_or_moved_is_known_too(void** state) {
+    (void)state;
+    mirror_side m;
+    open(&m);
+    assert_int_equal(mirror_create_at(&m, 20, 2, ball_reborn, m.mover, rows[3]), NET_OK);
+    assert_int_equal(mirror_counters(&m)->evicted, 1);
+    assert_int_equal(late_update(&m, 15), NET_OK);
+    assert_int_equal(late_update(&m, 20), NET_ERR_STALE);
+    mirror_expect(&m, ball_reborn, m.mover, rows[3]);
+    // To slot 5; its words in slot 2 are late then.
+    assert_int_equal(mirror_create_at(&m, 25, 5, ball_reborn, m.mover, rows[4]), NET_OK);
+    assert_int_equal(mirror_counters(&m)->moved, 1);
+    assert_int_equal(mirror_absolute_at(&m, 22, 2, m.mover, rows[1]), NET_OK);
+    mirror_expect(&m, ball_reborn, m.mover, rows[4]);
+    // Another takes slot 5.
+    assert_int_equal(mirror_create_at(&m, 30, 5, other, m.extra, m.extra->defaults), NET_OK);
+    assert_int_equal(mirror_absolute_at(&m, 28, 5, m.mover, rows[1]), NET_OK);
+    mirror_expect(&m, other, m.extra, m.extra->defaults);
+    // A create that began earlier than the one that was known: so the former ended earlier.
+    assert_int_equal(mirror_create_at(&m, 27, 5, other, m.extra, m.extra->defaults), NET_OK);
+    assert_int_equal(mirror_absolute_at(&m, 26, 5, m.mover, rows[1]), NET_OK);
+    assert_int_equal(mirror_absolute_at(&m, 27, 5, m.mover, rows[1]), NET_ERR_STALE);
+    mirror_close(&m);
+}
+
+static void an_index_that_a_packet_creates_is_not_updated_in_it(void** state) {
+    (void)state;
+    mirror_side m;
+    open(&m);
+    assert_int_equal(mirror_destroy_at(&m, 20, 4), NET_OK);
+    mirror_begin(&m);
+    pen_list(&m.pen, 0);
+    pen_list(&m.pen, 1);
+    pen_create(&m.pen, 8, ball_reborn, m.mover, rows[0]);
+    pen_runs(&m.pen, 1);
+    pen_run_absolute(&m.pen, 1);
+    pen_slot(&m.pen, 4);
+    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+    assert_int_equal(mirror_read(&m, 15), NET_ERR_STALE);
+    assert_int_equal(ecs_world_entity_count(m.side.world), 0);
+    mirror_close(&m);
+}
+
+static void only_the_last_former_life_is_known(void** state) {
+    (void)state;
+    mirror_side m;
+    open(&m);
+    assert_int_equal(mirror_destroy_at(&m, 20, 4), NET_OK);
+    assert_int_equal(mirror_create_at(&m, 22, 4, other, m.mover, rows[0]), NET_OK);
+    assert_int_equal(late_update(&m, 15), NET_OK);
+    assert_int_equal(mirror_destroy_at(&m, 24, 4), NET_OK);
+    assert_int_equal(late_update(&m, 15), NET_ERR_STALE);
+    assert_int_equal(mirror_absolute_at(&m, 23, 4, m.mover, rows[1]), NET_OK);
+    mirror_close(&m);
+}
+
+static void a_former_life_is_forgotten_in_time(void** state) {
+    (void)state;
+    mirror_side m;
+    open(&m);
+    assert_int_equal(mirror_destroy_at(&m, 20, 4), NET_OK);
+    assert_int_equal(net_mirror_read(m.mirror, 83, 20 + NET_MIRROR_FORMER_TICKS - 1, NULL, NULL),
+                     NET_OK);
+    assert_int_equal(late_update(&m, 15), NET_OK);
+    assert_int_equal(net_mirror_read(m.mirror, 84, 20 + NET_MIRROR_FORMER_TICKS, NULL, NULL),
+                     NET_OK);
+    assert_int_equal(late_update(&m, 15), NET_OK);
+    assert_true(m.mirror->former_bytes > 0);
+    assert_int_equal(net_mirror_read(m.mirror, 85, 20 + NET_MIRROR_FORMER_TICKS + 1, NULL, NULL),
+                     NET_OK);
+    assert_int_equal(m.mirror->former_bytes, 0);
+    assert_int_equal(late_update(&m, 15), NET_ERR_STALE);
+    mirror_close(&m);
+}
+
+// All in one tick, so that none is forgotten for its age.
+static void formers_take_a_bounded_part_of_the_memory(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    net_mirror_destroy(m.mirror);
+    net_mirror_config config = mirror_config(&m);
+    config.memory_bytes_max = 1 << 20;
+    assert_int_equal(net_mirror_create(&config, &m.mirror), NET_OK);
+    size_t bytes_max = (1 << 20) / NET_MIRROR_FORMER_SHARE, most = 0;
+    for (uint32_t slot = 0; slot < 1500; slot++) {
+        ecs_entity entity = ecs_entity_make(slot + 1, 1);
+        assert_int_equal(mirror_create_at(&m, 10, slot, entity, m.mover, rows[0]), NET_OK);
+        assert_int_equal(mirror_destroy_at(&m, 12, slot), NET_OK);
+        assert_in_range(m.mirror->former_bytes, 1, bytes_max);
+        if (m.mirror->former_bytes > most) most = m.mirror->former_bytes;
+        assert_int_equal(mirror_absolute_at(&m, 11, slot, m.mover, rows[1]), NET_OK);
+    }
+    assert_true(most > bytes_max - 1000); // it came so far
+    // The oldest gave way, the living can use what the dead had.
+    assert_int_equal(mirror_absolute_at(&m, 11, 0, m.mover, rows[1]), NET_ERR_STALE);
+    net_mirror_drop_formers(m.mirror);
+    assert_int_equal(m.mirror->former_bytes, 0);
+    mirror_close(&m);
+}
+
+// When there is no more, the rows of the dead go first, and nobody notices.
+static void the_living_take_the_memory_of_the_dead(void** state) {
+    (void)state;
+    mirror_side m;
+    open(&m);
+    assert_int_equal(mirror_create_at(&m, 13, 6, other, m.mover, rows[0]), NET_OK);
+    for (ecs_tick tick = 14; tick < 17; tick++)
+        assert_int_equal(mirror_absolute_at(&m, tick, 4, m.mover, rows[1]), NET_OK);
+    assert_int_equal(mirror_destroy_at(&m, 20, 4), NET_OK);
+    assert_true(m.mirror->former_bytes > 0);
+    m.mirror->memory.bytes_max = m.mirror->memory.used_bytes;
+    // Sequence numbers whose lists have their memory.
+    for (ecs_tick tick = 21; tick < 25; tick++) {
+        mirror_begin_run(&m);
+        pen_run_absolute(&m.pen, 1);
+        pen_slot(&m.pen, 6);
+        pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[tick % 6], false);
+        uint16_t seq = (uint16_t)(tick - 8 + NET_BODY_PACKETS);
+        assert_int_equal(pen_read(&m.pen, m.mirror, seq, tick, NULL), NET_OK);
+    }
+    assert_int_equal(m.mirror->former_bytes, 0);
+    mirror_expect(&m, other, m.mover, rows[0]);
+    assert_int_equal(late_update(&m, 15), NET_ERR_STALE);
+    mirror_close(&m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_late_update_of_who_is_gone_is_read_and_changes_nothing),
+        TEST(only_between_its_create_and_its_end_it_is_meant),
+        TEST(a_list_may_name_who_is_gone),
+        TEST(whoever_took_the_slot_is_not_touched),
+        TEST(who_comes_back_has_none_of_its_former_rows),
+        TEST(who_was_evicted_or_moved_is_known_too),
+        TEST(an_index_that_a_packet_creates_is_not_updated_in_it),
+        TEST(only_the_last_former_life_is_known),
+        TEST(a_former_life_is_forgotten_in_time),
+        TEST(formers_take_a_bounded_part_of_the_memory),
+        TEST(the_living_take_the_memory_of_the_dead),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

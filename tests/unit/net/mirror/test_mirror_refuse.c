@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: MIT
+// What a mirror refuses, that it has not been touched then, and that no bytes cost it more than its limits.
+#include "mirror/mirror.h"
+
+#include "mirror_world.h"
+
+#include "base/rng.h"
+
+static const ecs_entity ball = (1u << ECS_INDEX_BITS) | 7u;
+static const ecs_entity other = (1u << ECS_INDEX_BITS) | 9u;
+static const uint64_t rows[3][3] = {{100, 8, 9}, {101, 20, 9}, {102, 20, 30}};
+
+enum { TICK = 300, SEQ = 101 }; // of the refused bodies
+
+// `ball` lives in slot 3 since tick 100, packet 100.
+static void open_with_ball(mirror_side* m) {
+    mirror_open(m);
+    assert_int_equal(mirror_create_at(m, 100, 3, ball, m->mover, rows[0]), NET_OK);
+    mirror_begin(m);
+}
+
+static void expect_refused(mirror_side* m) {
+    uint64_t before = repl_scope(&m->side);
+    net_mirror_counters counters = *mirror_counters(m);
+    assert_int_equal(pen_read(&m->pen, m->mirror, SEQ, TICK, NULL), NET_ERR_MALFORMED);
+    assert_true(repl_scope(&m->side) == before);
+    assert_int_equal(net_mirror_tick(m->mirror), 100);
+    assert_null(net_mirror_find_packet(m->mirror, SEQ));
+    assert_int_equal(mirror_counters(m)->malformed, counters.malformed + 1);
+    assert_int_equal(mirror_counters(m)->body_bits, counters.body_bits);
+    assert_int_equal(ecs_world_entity_count(m->side.world), 1);
+    mirror_begin(m);
+}
+
+static void impossible_slots_are_refused(void** state) {
+    (void)state;
+    mirror_side m;
+    open_with_ball(&m);
+    static const uint32_t bad[] = {MIRROR_INDEX_MAX, MIRROR_INDEX_MAX + 1, UINT32_MAX - 8};
+    for (uint32_t i = 0; i < BASE_COUNT(bad); i++) {
+        pen_destroys(&m.pen, 1, &bad[i]);
+        pen_list(&m.pen, 0);
+        pen_runs(&m.pen, 0);
+        expect_refused(&m);
+    }
+    pen_list(&m.pen, 2); // the second goes beyond the end
+    pen_slot(&m.pen, MIRROR_INDEX_MAX - 1);
+    pen_slot(&m.pen, MIRROR_INDEX_MAX);
+    pen_list(&m.pen, 0);
+    pen_runs(&m.pen, 0);
+    expect_refused(&m);
+    // Destroyed and created in one body, created and updated, updated twice, updated and listed.
+    pen_destroys(&m.pen, 1, &(uint32_t){5});
+    pen_list(&m.pen, 1);
+    pen_create(&m.pen, 5, other, m.mover, rows[0]);
+    pen_runs(&m.pen, 0);
+    expect_refused(&m);
+    pen_list(&m.pen, 0);
+    pen_list(&m.pen, 1);
+    pen_create(&m.pen, 3, ball, m.mover, rows[0]);
+    pen_runs(&m.pen, 1);
+    pen_run_absolute(&m.pen, 1);
+    pen_slot(&m.pen, 3);
+    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+    expect_refused(&m);
+    for (uint32_t is_listed = 0; is_listed < 2; is_listed++) {
+        pen_list(&m.pen, 0);
+        pen_list(&m.pen, 0);
+        pen_runs(&m.pen, 2);
+        pen_run_absolute(&m.pen, 1);
+        pen_slot(&m.pen, 3);
+        pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+        proto_row_base base = {.base = is_listed ? rows[0] : NULL,
+                               .ticks = is_listed ? TICK - 100 : 0};
+        if (is_listed) {
+            pen_run_packet(&m.pen, SEQ - 100, 0);
+        } else {
+            pen_run_absolute(&m.pen, 1);
+            pen_slot(&m.pen, 3);
+        }
+        pen_row(&m.pen, m.mover, base, rows[1], is_listed);
+        expect_refused(&m);
+    }
+    mirror_begin_run(&m); // the slot below the one before it
+    pen_run_absolute(&m.pen, 2);
+    pen_slot(&m.pen, 3);
+    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+    proto_bits_write_golomb(&m.pen.bits, UINT32_MAX - 1, 3);
+    expect_refused(&m);
+    // The last slot there is.
+    assert_int_equal(mirror_create_at(&m, TICK, MIRROR_INDEX_MAX - 1, other, m.mover, rows[0]),
+                     NET_OK);
+    mirror_close(&m);
+}
+
+static void impossible_creates_are_refused(void** state) {
+    (void)state;
+    mirror_side m;
+    open_with_ball(&m);
+    static const uint32_t bad[] = {0, MIRROR_INDEX_MAX + 1, 2047};
+    for (uint32_t i = 0; i < BASE_COUNT(bad); i++) {
+        pen_list(&m.pen, 0);
+        pen_list(&m.pen, 1);
+        pen_create(&m.pen, 5, ecs_entity_make(bad[i], 1), m.mover, rows[0]);
+        pen_runs(&m.pen, 0);
+        expect_refused(&m);
+    }
+    pen_list(&m.pen, 0); // the next one after the last
+    pen_list(&m.pen, 2);
+    pen_create(&m.pen, 5, ecs_entity_make(MIRROR_INDEX_MAX, 1), m.mover, rows[0]);
+    pen_create(&m.pen, 6, ecs_entity_make(MIRROR_INDEX_MAX + 1, 1), m.mover, rows[0]);
+    pen_runs(&m.pen, 0);
+    expect_refused(&m);
+    pen_list(&m.pen, 0); // generation 0
+    pen_list(&m.pen, 1);
+    pen_create(&m.pen, 5, ecs_entity_make(9, 0), m.mover, rows[0]);
+    pen_runs(&m.pen, 0);
+    expect_refused(&m);
+    pen_list(&m.pen, 0); // one index in two slots
+    pen_list(&m.pen, 2);
+    pen_create(&m.pen, 5, ecs_entity_make(9, 1), m.mover, rows[0]);
+    pen_create(&m.pen, 6, ecs_entity_make(9, 2), m.mover, rows[0]);
+    pen_runs(&m.pen, 0);
+    expect_refused(&m);
+    pen_list(&m.pen, 0); // created in one slot and updated in another
+    pen_list(&m.pen, 1);
+    pen_create(&m.pen, 5, ball, m.mover, rows[0]);
+    pen_runs(&m.pen, 1);
+    pen_run_absolute(&m.pen, 1);
+    pen_slot(&m.pen, 3);
+    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+    expect_refused(&m);
+    pen_list(&m.pen, 0); // the same template as nobody's
+    pen_list(&m.pen, 1);
+    m.pen.entry = m.mover;
+    pen_create(&m.pen, 5, other, m.mover, rows[0]);
+    pen_runs(&m.pen, 0);
+    expect_refused(&m);
+    // A number that no template has, and parts that do not compose.
+    for (uint32_t parts = 1; parts <= 2; parts++) {
+        pen_list(&m.pen, 0);
+        pen_list(&m.pen, 1);
+        net_row_template strange = {.part_count = (uint16_t)parts, .defaults = rows[0]};
+        strange.parts[parts - 1] = (uint16_t)net_rows_number_count(m.side.rows);
+        strange.layout = m.mover->layout;
+        pen_create(&m.pen, 5, other, &strange, rows[0]);
+        pen_runs(&m.pen, 0);
+        expect_refused(&m);
+    }
+    // The long forms say the same as the short ones.
+    pen_list(&m.pen, 0);
+    pen_list(&m.pen, 1);
+    pen_slot(&m.pen, 0);
+    pen_put(&m.pen, 0, 1);
+    pen_put(&m.pen, 1, m.pen.index_bits);
+    pen_put(&m.pen, 0, 1);
+    pen_put(&m.pen, 1, ECS_GENERATION_BITS);
+    pen_put(&m.pen, 0, 1);
+    pen_put(&m.pen, 0, NET_BODY_PARTS_BITS);
+    pen_put(&m.pen, m.mover->parts[0], m.pen.number_bits);
+    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+    pen_runs(&m.pen, 0);
+    assert_int_equal(mirror_read(&m, TICK), NET_OK);
+    mirror_expect(&m, ecs_entity_make(1, 1), m.mover, rows[1]);
+    mirror_close(&m);
+}
+
+static void impossible_runs_are_refused(void** state) {
+    (void)state;
+    mirror_side m;
+    open_with_ball(&m);
+    mirror_begin_run(&m); // kind 3
+    pen_put(&m.pen, 3, NET_BODY_KIND_BITS);
+    expect_refused(&m);
+    mirror_begin_run(&m); // age 0
+    pen_run_age(&m.pen, 0, 0, 1);
+    expect_refused(&m);
+    mirror_begin_run(&m); // a second row 256 ticks before
+    pen_run_age(&m.pen, 200, 256, 1);
+    expect_refused(&m);
+    mirror_begin_run(&m); // a second row of a settled one
+    pen_run_age(&m.pen, 255, 1, 1);
+    expect_refused(&m);
+    mirror_begin_run(&m); // back 0: itself
+    pen_run_packet(&m.pen, 0, 0);
+    expect_refused(&m);
+    mirror_begin_run(&m); // nobody lives there, absolutely
+    pen_run_absolute(&m.pen, 1);
+    pen_slot(&m.pen, 4);
+    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+    expect_refused(&m);
+    mirror_begin_run(&m); // a second row from before the first tick
+    pen_run_age(&m.pen, 254, 255, 1);
+    expect_refused(&m);
+    // More than there are bits for.
+    mirror_begin_run(&m);
+    pen_run_absolute(&m.pen, UINT32_MAX);
+    expect_refused(&m);
+    pen_list(&m.pen, UINT32_MAX);
+    expect_refused(&m);
+    pen_list(&m.pen, 0);
+    pen_list(&m.pen, UINT32_MAX);
+    expect_refused(&m);
+    pen_list(&m.pen, 0);
+    pen_list(&m.pen, 0);
+    pen_runs(&m.pen, UINT32_MAX);
+    expect_refused(&m);
+    mirror_close(&m);
+}
+
+static void a_base_packet_of_a_later_tick_is_refused(void** state) {
+    (void)state;
+    mirror_side m;
+    open_with_ball(&m);
+    assert_int_equal(net_mirror_read(m.mirror, 101, 500, NULL, NULL), NET_OK);
+    assert_int_equal(net_mirror_read(m.mirror, 102, UINT64_C(1) << 40, NULL, NULL), NET_OK);
+    mirror_begin_run(&m);
+    pen_run_packet(&m.pen, 2, 0);
+    assert_int_equal(pen_read(&m.pen, m.mirror, 103, 499, NULL), NET_ERR_STALE);
+    // The ticks between two rows are 32 bits wide.
+    pen_begin(&m.pen, MIRROR_INDEX_MAX, m.side.rows);
+    mirror_begin_run(&m);
+    pen_run_packet(&m.pen, 2, 0);
+    assert_int_equal(pen_read(&m.pen, m.mirror, 103, UINT64_C(1) << 40, NULL), NET_ERR_MALFORMED);
+    mirror_close(&m);
+}
+
+static void a_body_ends_where_its_records_end(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    mirror_begin(&m);
+    pen_list(&m.pen, 0);
+    pen_list(&m.pen, 1);
+    pen_create(&m.pen, 0, other, m.mover, rows[2]);
+    pen_runs(&m.pen, 0);
+    size_t size = proto_bit_writer_bytes(&m.pen.bits);
+    for (size_t cut = 0; cut <= size + 1; cut++) {
+        if (cut == size) continue;
+        proto_bit_reader reader = proto_bit_reader_make(m.pen.bytes, cut);
+        assert_int_equal(net_mirror_read(m.mirror, 1, 1, &reader, NULL), NET_ERR_MALFORMED);
+    }
+    // Padding is 0.
+    uint32_t used = (uint32_t)(m.pen.bits.size_bits % 8);
+    assert_int_not_equal(used, 0);
+    for (uint32_t bit = used; bit < 8; bit++) {
+        m.pen.bytes[size - 1] = (uint8_t)(m.pen.bytes[size - 1] ^ 1u << bit);
+        assert_int_equal(mirror_read(&m, 1), NET_ERR_MALFORMED);
+        m.pen.bytes[size - 1] = (uint8_t)(m.pen.bytes[size - 1] ^ 1u << bit);
+    }
+    static const uint8_t large[NET_BODY_BYTES_MAX + 1];
+    proto_bit_reader reader = proto_bit_reader_make(large, sizeof large);
+    assert_int_equal(net_mirror_read(m.mirror, 1, 1, &reader, NULL), NET_ERR_MALFORMED);
+    assert_int_equal(ecs_world_entity_count(m.side.world), 0);
+    assert_int_equal(mirror_read(&m, 1), NET_OK);
+    mirror_expect(&m, other, m.mover, rows[2]);
+    mirror_close(&m);
+}
+
+// A body may stand anywhere in a byte: a header is before it.
+static void a_body_begins_at_any_bit(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    for (uint32_t shift = 0; shift < 8; shift++) {
+        mirror_begin(&m);
+        pen_put(&m.pen, 0, shift);
+        pen_list(&m.pen, 0);
+        pen_list(&m.pen, 1);
+        pen_create(&m.pen, 0, ball, m.mover, rows[shift % 3]);
+        pen_runs(&m.pen, 0);
+        proto_bit_reader reader =
+            proto_bit_reader_make(m.pen.bytes, proto_bit_writer_bytes(&m.pen.bits));
+        (void)proto_bits_read(&reader, shift);
+        assert_int_equal(net_mirror_read(m.mirror, (uint16_t)shift, shift, &reader, NULL), NET_OK);
+        mirror_expect(&m, ball, m.mover, rows[shift % 3]);
+    }
+    mirror_close(&m);
+}
+
+// Welcome's range says how wide an index is, the narrower one of it and the world's what it may be.
+static void the_range_that_was_told_is_the_width_of_an_index(void** state) {
+    (void)state;
+    static const struct {
+        uint32_t index_max, bits;
+    } told[] = {{1, 1}, {2, 2}, {1023, 10}, {1024, 11}, {65535, 16}, {65536, 17}};
+    for (uint32_t i = 0; i < BASE_COUNT(told); i++) {
+        assert_int_equal(net_body_index_bits(told[i].index_max), told[i].bits);
+        mirror_side m;
+        mirror_open(&m);
+        net_mirror_destroy(m.mirror);
+        net_mirror_config config = mirror_config(&m);
+        config.index_max = told[i].index_max;
+        assert_int_equal(net_mirror_create(&config, &m.mirror), NET_OK);
+        uint32_t last = told[i].index_max < MIRROR_INDEX_MAX ? told[i].index_max : MIRROR_INDEX_MAX;
+        for (uint32_t beyond = 0; beyond < 2; beyond++) {
+            pen_begin(&m.pen, told[i].index_max, m.side.rows);
+            pen_list(&m.pen, 0);
+            pen_list(&m.pen, 1);
+            pen_slot(&m.pen, last - 1 + beyond);
+            pen_put(&m.pen, 0, 1);
+            pen_put(&m.pen, last, m.pen.index_bits);
+            pen_put(&m.pen, 1, 1);
+            pen_put(&m.pen, 0, 1 + NET_BODY_PARTS_BITS);
+            pen_put(&m.pen, m.mover->parts[0], m.pen.number_bits);
+            pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[0], false);
+            pen_runs(&m.pen, 0);
+            assert_int_equal(mirror_read(&m, 1 + beyond), beyond ? NET_ERR_MALFORMED : NET_OK);
+        }
+        mirror_expect(&m, ecs_entity_make(last, 1), m.mover, rows[0]);
+        mirror_close(&m);
+    }
+}
+
+static void any_bytes_leave_a_whole_world(void** state) {
+    (void)state;
+    printf("seed 11\n");
+    base_rng rng = base_rng_make(11, 0);
+    mirror_side m;
+    mirror_open(&m);
+    for (uint32_t i = 0; i < 30; i++)
+        assert_int_equal(mirror_create_at(&m, i, i, ecs_entity_make(i + 1, 1), m.mover, rows[0]),
+                         NET_OK);
+    ecs_tick tick = 30;
+    uint32_t read = 0;
+    for (uint32_t round = 0; round < 40000; round++) {
+        uint8_t bytes[64];
+        uint32_t size = 1 + base_rng_below(&rng, round % 2 ? 6 : sizeof bytes - 1);
+        for (uint32_t i = 0; i < size; i++)
+            bytes[i] = (uint8_t)base_rng_u32(&rng);
+        if (round % 3) bytes[0] = (uint8_t)(0x0b | (bytes[0] & 0xe0)); // no lists, one run
+        bytes[size - 1] &= 0x0f;                                       // padding
+        proto_bit_reader reader = proto_bit_reader_make(bytes, size);
+        uint16_t seq = (uint16_t)(tick + base_rng_below(&rng, 8));
+        net_result result =
+            net_mirror_read(m.mirror, seq, tick + base_rng_below(&rng, 4), &reader, NULL);
+        assert_true(result == NET_OK || result == NET_ERR_STALE || result == NET_ERR_MALFORMED);
+        read += result == NET_OK;
+        tick += round % 16 == 0;
+    }
+    assert_true(read > 100); // or it would prove nothing
+    mirror_close(&m);
+}
+
+// ---- memory ----
+
+// Rows that cost a few bits each and are kept: the limit holds, and what was allocated is given back.
+static void a_liar_cannot_make_it_grow_beyond_its_limit(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    net_mirror_destroy(m.mirror);
+    net_mirror_config config = mirror_config(&m);
+    config.memory_bytes_max = 1 << 20;
+    assert_int_equal(net_mirror_create(&config, &m.mirror), NET_OK);
+    net_result result = NET_OK;
+    for (ecs_tick tick = 1; tick < 5000 && result == NET_OK; tick++) {
+        mirror_begin(&m);
+        m.pen.order = 0;
+        pen_list(&m.pen, 0);
+        pen_list(&m.pen, 100);
+        for (uint32_t i = 0; i < 100; i++) {
+            uint32_t slot = (uint32_t)(tick * 100 + i) % MIRROR_INDEX_MAX;
+            if (i == 0) proto_bits_write_golomb(&m.pen.bits, slot, 0), m.pen.next = slot;
+            if (i > 0) pen_slot(&m.pen, slot);
+            m.pen.next = slot + 1;
+            pen_put(&m.pen, i > 0, 1);
+            if (i == 0) pen_put(&m.pen, slot + 1, m.pen.index_bits);
+            pen_put(&m.pen, 1, 1);
+            pen_put(&m.pen, i > 0, 1);
+            if (i == 0)
+                pen_put(&m.pen, (uint64_t)m.mover->parts[0] << NET_BODY_PARTS_BITS,
+                        3 + m.pen.number_bits);
+            pen_row(&m.pen, m.mover, (proto_row_base){0}, m.mover->defaults, false);
+        }
+        pen_runs(&m.pen, 0);
+        result = mirror_read(&m, tick);
+        assert_true(m.mirror->memory.used_bytes <= 1 << 20);
+    }
+    assert_int_equal(result, NET_ERR_MEMORY);
+    // It is final.
+    assert_int_equal(net_mirror_read(m.mirror, 1, 1, NULL, NULL), NET_ERR_MEMORY);
+    mirror_close(&m);
+}
+
+typedef struct thrift {
+    uint32_t left;
+} thrift;
+
+static void* thrift_allocate(void* context, size_t size, size_t align) {
+    thrift* t = context;
+    if (t->left == 0) return NULL;
+    t->left--;
+    const base_allocator* heap = base_allocator_heap();
+    return heap->allocate(heap->context, size, align);
+}
+
+static void thrift_release(void* context, void* memory, size_t size) {
+    (void)context;
+    const base_allocator* heap = base_allocator_heap();
+    heap->release(heap->context, memory, size);
+}
+
+// Wherever it ends: told, final, and nothing is lost, references neither.
+static void running_out_of_memory_is_told_and_final(void** state) {
+    (void)state;
+    bool is_enough = false;
+    for (uint32_t budget = 0; !is_enough; budget++) {
+        assert_in_range(budget, 0, 40);
+        thrift t = {budget};
+        base_allocator allocator = {thrift_allocate, thrift_release, &t};
+        mirror_side m;
+        mirror_open(&m);
+        net_mirror_destroy(m.mirror);
+        net_mirror_config config = mirror_config(&m);
+        config.allocator = &allocator;
+        net_result result = net_mirror_create(&config, &m.mirror);
+        uint64_t row[5];
+        memcpy(row, m.holder->defaults, sizeof row);
+        for (ecs_tick tick = 1; tick < 12 && result == NET_OK; tick++) {
+            row[4] = ecs_entity_make(100 + (uint32_t)tick, 1);
+            result = tick == 1 ? mirror_create_at(&m, tick, 0, ball, m.holder, row)
+                               : mirror_absolute_at(&m, tick, 0, m.holder, row);
+        }
+        is_enough = result == NET_OK;
+        if (!is_enough) assert_int_equal(result, NET_ERR_MEMORY);
+        if (!is_enough && m.mirror)
+            assert_int_equal(net_mirror_read(m.mirror, 90, 90, NULL, NULL),
+                             m.mirror->broken ? NET_ERR_MEMORY : NET_OK);
+        mirror_close(&m);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(impossible_slots_are_refused),
+        TEST(impossible_creates_are_refused),
+        TEST(impossible_runs_are_refused),
+        TEST(a_base_packet_of_a_later_tick_is_refused),
+        TEST(a_body_ends_where_its_records_end),
+        TEST(a_body_begins_at_any_bit),
+        TEST(the_range_that_was_told_is_the_width_of_an_index),
+        TEST(any_bytes_leave_a_whole_world),
+        TEST(a_liar_cannot_make_it_grow_beyond_its_limit),
+        TEST(running_out_of_memory_is_told_and_final),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

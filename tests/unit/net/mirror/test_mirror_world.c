@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+// What a mirror does to its world: references, resources that load, families, and components that somebody
+// else wrote to.
+#include "mirror/mirror.h"
+
+#include "mirror_world.h"
+
+static const ecs_entity ball = (1u << ECS_INDEX_BITS) | 7u;
+static const ecs_entity other = (1u << ECS_INDEX_BITS) | 9u;
+
+static const uint64_t rows[3][3] = {{100, 8, 9}, {101, 20, 9}, {102, 20, 30}};
+
+// ---- references ----
+
+// Words of a holder: body (mass, kind, spin twice), then link.
+static const uint64_t* holder_of(const mirror_side* m, uint64_t row[5], ecs_entity link) {
+    memcpy(row, m->holder->defaults, 5 * sizeof *row);
+    row[4] = link;
+    return row;
+}
+
+static void references_hold_handles_and_let_them_go(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    ecs_world* world = m.side.world;
+    ecs_entity holder = ecs_entity_make(1, 1), far = ecs_entity_make(MIRROR_INDEX_MAX, 5);
+    uint64_t to_far[5], to_ball[5], to_odd[5];
+    (void)holder_of(&m, to_far, far);
+    (void)holder_of(&m, to_ball, ball);
+    (void)holder_of(&m, to_odd, MIRROR_INDEX_MAX + 1);
+    assert_int_equal(m.holder->layout.field_count, 5);
+    assert_int_equal(mirror_create_at(&m, 1, 0, holder, m.holder, to_far), NET_OK);
+    assert_int_equal(ecs_state(world, far), ECS_STATE_ALLOCATED);
+    // A reference to somebody who comes.
+    assert_int_equal(mirror_update_at(&m, 2, 0, m.holder, 1, to_far, to_ball), NET_OK);
+    assert_int_equal(ecs_state(world, far), ECS_STATE_NONE);
+    assert_int_equal(ecs_state(world, ball), ECS_STATE_ALLOCATED);
+    assert_int_equal(mirror_create_at(&m, 3, 1, ball, m.mover, rows[0]), NET_OK);
+    assert_int_equal(ecs_state(world, ball), ECS_STATE_CREATED);
+    assert_int_equal(mirror_destroy_at(&m, 4, 1), NET_OK);
+    assert_int_equal(ecs_state(world, ball), ECS_STATE_ALLOCATED);
+    // A late row holds nothing, nor does a doubled one.
+    assert_int_equal(mirror_update_at(&m, 6, 0, m.holder, 4, to_ball, to_ball), NET_OK);
+    assert_int_equal(mirror_update_at(&m, 5, 0, m.holder, 3, to_ball, to_far), NET_OK);
+    assert_int_equal(mirror_update_at(&m, 6, 0, m.holder, 4, to_ball, to_ball), NET_OK);
+    assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 1);
+    // In another slot it holds the same once.
+    assert_int_equal(mirror_create_at(&m, 7, 5, holder, m.holder, to_ball), NET_OK);
+    assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 1);
+    // Recreation without the field drops it.
+    assert_int_equal(mirror_create_at(&m, 8, 5, holder, m.mover, rows[0]), NET_OK);
+    assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 0);
+    // Values that are no replicated handles are carried and not held.
+    assert_int_equal(mirror_create_at(&m, 9, 5, holder, m.holder, to_odd), NET_OK);
+    mirror_expect(&m, holder, m.holder, to_odd);
+    assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 0);
+    // Destroyed or evicted, it lets go.
+    assert_int_equal(mirror_absolute_at(&m, 10, 5, m.holder, to_far), NET_OK);
+    assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 1);
+    assert_int_equal(mirror_create_at(&m, 11, 5, other, m.mover, rows[0]), NET_OK);
+    assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 0);
+    mirror_close(&m);
+}
+
+static void the_mirror_lets_go_of_references_when_it_ends(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    uint64_t row[5];
+    (void)holder_of(&m, row, ecs_entity_make(9, 9));
+    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.holder, row), NET_OK);
+    assert_int_equal(ecs_handle_count(m.side.world, ECS_STATE_ALLOCATED), 1);
+    mirror_close(&m); // asserts that none is left
+}
+
+// ---- what somebody else wrote to ----
+
+static net_mirror_sample sample(const mirror_side* m, uint32_t slot, ecs_tick tick,
+                                const net_row_template* entry, const uint64_t* row,
+                                ecs_entity* entity) {
+    return net_mirror_check_sample(m->mirror, slot, tick, (uint16_t)net_row_hash(entry, row),
+                                   entity);
+}
+
+static void a_sample_finds_what_the_world_does_not_hold(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    ecs_entity who = ball;
+    assert_int_equal(sample(&m, 0, 1, m.mover, rows[0], &who), NET_MIRROR_UNKNOWN);
+    assert_int_equal(who, ECS_ENTITY_NONE);
+    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
+    assert_int_equal(sample(&m, 0, 1, m.mover, rows[0], NULL), NET_MIRROR_EQUAL);
+    assert_int_equal(sample(&m, 0, 1, m.mover, rows[1], &who), NET_MIRROR_DIFFERS);
+    assert_int_equal(who, ball);
+    assert_int_equal(sample(&m, 0, 2, m.mover, rows[1], NULL), NET_MIRROR_UNKNOWN);
+    assert_int_equal(sample(&m, 1, 1, m.mover, rows[0], NULL), NET_MIRROR_UNKNOWN);
+    assert_int_equal(sample(&m, UINT32_MAX, 1, m.mover, rows[0], NULL), NET_MIRROR_UNKNOWN);
+    // Somebody writes what is the server's.
+    repl_move(&m.side, ball, 77, 78);
+    assert_int_equal(sample(&m, 0, 1, m.mover, rows[0], &who), NET_MIRROR_DIFFERS);
+    assert_int_equal(who, ball);
+    // Less than a step of its quantisation is nothing, and what is the client's own is not looked at.
+    assert_int_equal(mirror_absolute_at(&m, 2, 0, m.mover, rows[0]), NET_OK);
+    ecs_vec2* pos = ecs_get_mut(m.side.world, ball, m.side.pos);
+    pos->x += 0.01f;
+    *(int32_t*)ecs_get_mut(m.side.world, ball, m.side.secret) = 99;
+    assert_int_equal(sample(&m, 0, 2, m.mover, rows[0], NULL), NET_MIRROR_EQUAL);
+    assert_int_equal(mirror_destroy_at(&m, 3, 0), NET_OK);
+    assert_int_equal(sample(&m, 0, 3, m.mover, rows[0], NULL), NET_MIRROR_UNKNOWN);
+    mirror_close(&m);
+}
+
+static void what_is_told_absolutely_heals_the_world(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
+    repl_move(&m.side, ball, 77, 78);
+    // An update writes what changed since the last row; the rest stays wrong.
+    assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], (const uint64_t[]){200, 8, 9}),
+                     NET_OK);
+    assert_true(((const ecs_vec2*)ecs_get(m.side.world, ball, m.side.pos))->x == 77.0f);
+    assert_int_equal(mirror_absolute_at(&m, 3, 0, m.mover, (const uint64_t[]){200, 8, 9}), NET_OK);
+    mirror_expect(&m, ball, m.mover, (const uint64_t[]){200, 8, 9});
+    // So does a create of what lives.
+    repl_move(&m.side, ball, 77, 78);
+    assert_int_equal(mirror_create_at(&m, 4, 0, ball, m.mover, rows[0]), NET_OK);
+    mirror_expect(&m, ball, m.mover, rows[0]);
+    assert_int_equal(mirror_counters(&m)->creates, 1);
+    // One that was made something else, and one that was destroyed.
+    repl_become(&m.side, ball, m.side.extra);
+    assert_int_equal(sample(&m, 0, 4, m.mover, rows[0], NULL), NET_MIRROR_DIFFERS);
+    assert_int_equal(mirror_absolute_at(&m, 5, 0, m.mover, rows[1]), NET_OK);
+    mirror_expect(&m, ball, m.mover, rows[1]);
+    repl_destroy(&m.side, ball);
+    ecs_entity who;
+    assert_int_equal(sample(&m, 0, 5, m.mover, rows[1], &who), NET_MIRROR_DIFFERS);
+    assert_int_equal(who, ball);
+    assert_int_equal(mirror_absolute_at(&m, 6, 0, m.mover, rows[2]), NET_OK);
+    mirror_expect(&m, ball, m.mover, rows[2]);
+    mirror_close(&m);
+}
+
+static uint32_t changed_components(const mirror_side* m) {
+    ecs_changes changes = ecs_changes_get(m->side.world);
+    return changes.changed_count;
+}
+
+static void components_that_nothing_changed_are_not_written(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
+    ecs_world_step(m.side.world, &(ecs_step){.tick = 1, .dt = 1});
+    ecs_changes_clear(m.side.world);
+    assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[0]), NET_OK);
+    assert_int_equal(mirror_absolute_at(&m, 3, 0, m.mover, rows[0]), NET_OK);
+    ecs_world_step(m.side.world, &(ecs_step){.tick = 2, .dt = 1});
+    assert_int_equal(changed_components(&m), 0);
+    mirror_close(&m);
+}
+
+// ---- resources ----
+
+// A loader that takes everything and finishes what the test says.
+typedef struct slow_loader {
+    ecs_loader loader;
+    uint32_t ticket, begun, cancelled;
+    bool is_done, is_loaded;
+} slow_loader;
+
+static ecs_load_answer slow_begin(void* context, uint32_t ticket, const ecs_resource* resource) {
+    slow_loader* slow = context;
+    assert_string_equal(resource->name, "cube");
+    slow->ticket = ticket;
+    slow->begun++;
+    return ECS_LOAD_BEGUN;
+}
+
+static uint32_t slow_poll(void* context, ecs_loaded* loaded, uint32_t capacity) {
+    slow_loader* slow = context;
+    if (!slow->is_done || capacity == 0) return 0;
+    slow->is_done = false;
+    loaded[0] = (ecs_loaded){.ticket = slow->ticket, .is_loaded = slow->is_loaded};
+    return 1;
+}
+
+static void slow_cancel(void* context, uint32_t ticket) {
+    slow_loader* slow = context;
+    slow->cancelled += ticket == slow->ticket;
+}
+
+static void load_slowly(mirror_side* m, slow_loader* slow) {
+    *slow = (slow_loader){.loader = {slow, slow_begin, slow_poll, slow_cancel}};
+    ecs_loading_set(m->side.world, &(ecs_loading_config){.loader = &slow->loader});
+}
+
+static const uint64_t places[5][2] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}};
+
+// Its components are mesh (replicated nowhere) and pos.
+static void an_entity_that_waits_for_resources_follows_the_server(void** state) {
+    (void)state;
+    mirror_side m;
+    slow_loader slow;
+    mirror_open(&m);
+    load_slowly(&m, &slow);
+    ecs_world* world = m.side.world;
+    assert_int_equal(m.model->layout.field_count, 2);
+    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.model, places[0]), NET_OK);
+    assert_int_equal(ecs_state(world, ball), ECS_STATE_LOADING);
+    assert_int_equal(sample(&m, 0, 1, m.model, places[1], NULL), NET_MIRROR_UNKNOWN);
+    assert_int_equal(mirror_update_at(&m, 2, 0, m.model, 1, places[0], places[1]), NET_OK);
+    // In another slot it goes on loading.
+    assert_int_equal(mirror_create_at(&m, 3, 6, ball, m.model, places[2]), NET_OK);
+    assert_int_equal(slow.begun, 1);
+    assert_int_equal(slow.cancelled, 0);
+    assert_int_equal(ecs_state(world, ball), ECS_STATE_LOADING);
+    slow.is_done = slow.is_loaded = true;
+    assert_int_equal(ecs_loading_poll(world), 1);
+    mirror_expect(&m, ball, m.model, places[2]);
+    assert_int_equal(sample(&m, 6, 3, m.model, places[2], NULL), NET_MIRROR_EQUAL);
+    assert_int_equal(mirror_update_at(&m, 4, 6, m.model, 1, places[2], places[3]), NET_OK);
+    mirror_expect(&m, ball, m.model, places[3]);
+    // One that becomes something that needs nothing is there at once.
+    ecs_resource resource = {.name = "cube"};
+    ecs_resource_forget(world, &resource);
+    assert_int_equal(mirror_create_at(&m, 5, 0, other, m.model, places[0]), NET_OK);
+    assert_int_equal(ecs_state(world, other), ECS_STATE_LOADING);
+    assert_int_equal(mirror_create_at(&m, 6, 0, other, m.mover, rows[0]), NET_OK);
+    assert_int_equal(slow.cancelled, 1);
+    mirror_expect(&m, other, m.mover, rows[0]);
+    mirror_close(&m);
+}
+
+static void one_that_cannot_be_loaded_is_not_shown_and_harms_nobody(void** state) {
+    (void)state;
+    mirror_side m;
+    slow_loader slow;
+    mirror_open(&m);
+    load_slowly(&m, &slow);
+    ecs_world* world = m.side.world;
+    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.model, places[0]), NET_OK);
+    slow.is_done = true;
+    assert_int_equal(ecs_loading_poll(world), 0);
+    assert_int_equal(ecs_state(world, ball), ECS_STATE_NONE);
+    for (uint32_t i = 1; i < 5; i++)
+        assert_int_equal(mirror_update_at(&m, 1 + i, 0, m.model, 1, places[i - 1], places[i]),
+                         NET_OK);
+    assert_int_equal(slow.begun, 1);
+    // Nobody asks for what is not the line's fault.
+    assert_int_equal(sample(&m, 0, 5, m.model, places[4], NULL), NET_MIRROR_UNKNOWN);
+    assert_int_equal(mirror_destroy_at(&m, 6, 0), NET_OK);
+    // Destroyed by the server while it loads.
+    ecs_resource resource = {.name = "cube"};
+    ecs_resource_forget(world, &resource);
+    assert_int_equal(mirror_create_at(&m, 7, 0, ball, m.model, places[0]), NET_OK);
+    assert_int_equal(ecs_state(world, ball), ECS_STATE_LOADING);
+    assert_int_equal(mirror_destroy_at(&m, 8, 0), NET_OK);
+    assert_int_equal(ecs_state(world, ball), ECS_STATE_NONE);
+    assert_int_equal(slow.cancelled, 1);
+    mirror_close(&m);
+}
+
+// ---- families ----
+
+static ecs_entity limb(uint32_t i) {
+    return ecs_entity_make(i + 1, 1);
+}
+
+static net_result limbs_at(mirror_side* m, ecs_tick tick, const uint32_t* parents) {
+    mirror_begin(m);
+    pen_list(&m->pen, 0);
+    pen_list(&m->pen, 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        uint64_t parent = parents[i] == i ? ECS_ENTITY_NONE : limb(parents[i]);
+        pen_create(&m->pen, i, limb(i), m->limb, &parent);
+    }
+    pen_runs(&m->pen, 0);
+    return mirror_read(m, tick);
+}
+
+// Children have lower slots than their parents here, so their records come first.
+static void families_follow_whatever_the_order_of_records(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    ecs_world* world = m.side.world;
+    assert_int_equal(limbs_at(&m, 1, (const uint32_t[]){4, 4, 4, 5, 5, 5}), NET_OK);
+    assert_int_equal(ecs_hierarchy_root(world, limb(0)), limb(5));
+    assert_int_equal(ecs_hierarchy_root(world, limb(3)), limb(5));
+    // Parent and child change places: the mirror sees both halves in some order.
+    assert_int_equal(limbs_at(&m, 2, (const uint32_t[]){4, 4, 4, 5, 4, 4}), NET_OK);
+    assert_int_equal(ecs_hierarchy_root(world, limb(3)), limb(4));
+    assert_int_equal(ecs_world_counters(world)->parents_cut, 0);
+    // The server tells of each one's end; a mirror takes no other with it.
+    assert_int_equal(mirror_destroy_at(&m, 3, 4), NET_OK);
+    assert_int_equal(ecs_world_entity_count(world), 5);
+    for (uint32_t slot = 0; slot < 6; slot++)
+        assert_int_equal(mirror_destroy_at(&m, 4 + slot, slot), NET_OK);
+    assert_int_equal(ecs_world_entity_count(world), 0);
+    mirror_close(&m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(references_hold_handles_and_let_them_go),
+        TEST(the_mirror_lets_go_of_references_when_it_ends),
+        TEST(a_sample_finds_what_the_world_does_not_hold),
+        TEST(what_is_told_absolutely_heals_the_world),
+        TEST(components_that_nothing_changed_are_not_written),
+        TEST(an_entity_that_waits_for_resources_follows_the_server),
+        TEST(one_that_cannot_be_loaded_is_not_shown_and_harms_nobody),
+        TEST(families_follow_whatever_the_order_of_records),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+/// A match of breakout with bots, logged, with the hashes of every tick.
+#pragma once
+
+#include "breakout_table.h"
+#include "log/log_files.h"
+
+#include "ecs/change.h"
+#include "ecs/save.h"
+
+enum { RECORD_TICKS_MAX = 4096, RECORD_BOTS = 3, RECORD_LEAVE = 70, RECORD_LATE = 200 };
+
+typedef struct film_record {
+    log_files files;
+    table table;
+    net_log_writer* writer;
+    uint32_t ticks;
+    ecs_tick bad_tick; ///< 0: none; else an event is logged there that no client may send
+    uint64_t state_hash[RECORD_TICKS_MAX + 1];
+    uint64_t world_hash[RECORD_TICKS_MAX + 1];
+} film_record;
+
+static inline size_t record_think(table* t, table_bot* bot, uint8_t* packed) {
+    breakout_input input = {0};
+    net_game_view view = {
+        .size_bytes = sizeof view,
+        .world = net_match_world(t->match),
+        .context = net_match_context(t->match),
+        .player = net_match_player(t->match, bot->client),
+        .client = bot->client,
+        .tick = net_match_tick(t->match),
+        .dt = net_match_dt(t->match),
+        .input_number = ++bot->input_number,
+        .rng = &bot->rng,
+        .memory = bot->memory,
+    };
+    breakout_bot_think(&view, &input);
+    size_t size;
+    assert_int_equal(net_match_pack(t->match, net_match_input_message(t->match), &input, packed,
+                                    NET_INPUT_BYTES_MAX, &size),
+                     NET_OK);
+    return size;
+}
+
+/// Bots 1 and 2 from the first tick, 2 leaves, 3 comes late; every seventh input is repeated.
+static inline void record_tick(film_record* self) {
+    table* t = &self->table;
+    static const net_log_join first[] = {{1, "ann", true}, {2, "bob", true}};
+    static const net_log_join late = {3, "cleo", false};
+    static const net_log_leave leave = {2, 3};
+    ecs_tick tick = net_match_tick(t->match) + 1;
+    uint8_t packed[RECORD_BOTS][NET_INPUT_BYTES_MAX];
+    net_log_input inputs[RECORD_BOTS];
+    net_log_begin begin = {.tick = tick, .inputs = inputs};
+    begin.joins = tick == 1 ? first : &late;
+    begin.join_count = tick == 1 ? 2 : tick == RECORD_LATE;
+    begin.leaves = &leave;
+    begin.leave_count = tick == RECORD_LEAVE;
+    for (uint32_t i = 0; tick > 1 && i < RECORD_BOTS; i++) {
+        if (i == 1 && tick >= RECORD_LEAVE) continue;
+        if (i == 2 && tick <= RECORD_LATE) continue;
+        bool is_repeat = (tick + i) % 7 == 0;
+        size_t size = record_think(t, &t->bots[i], packed[i]);
+        inputs[begin.input_count++] = (net_log_input){
+            .client = i + 1,
+            .number = (uint32_t)t->bots[i].input_number,
+            .payload = is_repeat ? NULL : packed[i],
+            .size = is_repeat ? 0 : (uint32_t)size,
+        };
+    }
+    const net_log_event bad = {.client = 1, .message = 1, .payload = "", .size = 0};
+    begin.events = &bad;
+    begin.event_count = tick == self->bad_tick;
+    net_log_append_begin(self->writer, &begin);
+    if (begin.leave_count) net_match_leave(t->match, leave.client);
+    for (uint32_t i = 0; i < begin.join_count; i++)
+        net_match_join(t->match, begin.joins[i].client, begin.joins[i].name, begin.joins[i].is_bot);
+    for (uint32_t i = 0; i < begin.input_count; i++)
+        net_match_input(t->match, inputs[i].client, inputs[i].payload, inputs[i].size);
+    net_match_step(t->match, NULL);
+    net_log_append_end(self->writer, t->match);
+    net_log_wait_room(self->writer);
+    table_listen(t);
+    ecs_changes_clear(net_match_world(t->match));
+    self->state_hash[tick] = ecs_world_state_hash(net_match_world(t->match));
+    self->world_hash[tick] = ecs_world_hash(net_match_world(t->match));
+}
+
+static inline film_record* record_make_with(uint32_t ticks, ecs_tick bad_tick) {
+    // Few lives and fast balls: lives are lost and levels cleared within seconds.
+    static const char* const settings[] = {"ball_speed=1.8", "lives=3"};
+    film_record* self = calloc(1, sizeof *self);
+    assert_non_null(self);
+    assert_true(ticks <= RECORD_TICKS_MAX);
+    files_open(&self->files);
+    table_open(&self->table, settings, BASE_COUNT(settings), 99, NET_ROLE_SERVER, false);
+    for (uint32_t i = 0; i < RECORD_BOTS; i++) {
+        self->table.bots[i].client = i + 1;
+        self->table.bots[i].rng = base_rng_make(i + 1, 7);
+    }
+    self->ticks = ticks;
+    self->bad_tick = bad_tick;
+    self->state_hash[0] = ecs_world_state_hash(net_match_world(self->table.match));
+    self->world_hash[0] = ecs_world_hash(net_match_world(self->table.match));
+    assert_int_equal(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 1234,
+                                           NULL, &self->writer),
+                     NET_OK);
+    for (uint32_t i = 0; i < ticks; i++)
+        record_tick(self);
+    net_log_append_close(self->writer, self->table.match);
+    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    return self;
+}
+
+static inline film_record* record_make(uint32_t ticks) {
+    return record_make_with(ticks, 0);
+}
+
+static inline void record_free(film_record* self) {
+    table_close(&self->table);
+    files_close(&self->files);
+    free(self);
+}
+
+static inline net_log_reader* record_read(const film_record* self) {
+    net_log_reader* reader;
+    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
+    return reader;
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+/// What the tests of scene and viewer share: a small module with something that moves, something that tells,
+/// and a server's world of it whose rows are fed by hand.
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "present/scene.h"
+
+#include "wire.pb-c.h"
+
+enum { STAGE_LOG_MAX = 4096, STAGE_TOLD = 2 };
+
+/// A told event as the view's system got it.
+typedef struct stage_told {
+    ecs_tick tick;
+    ecs_entity target;
+    uint32_t number;
+} stage_told;
+
+/// The module's context: what stage "act" and the handler saw.
+typedef struct stage_log {
+    uint32_t step_count, told_count;
+    ecs_tick steps[STAGE_LOG_MAX];
+    stage_told told[STAGE_LOG_MAX];
+} stage_log;
+
+typedef struct stage_event {
+    uint32_t number;
+} stage_event;
+
+static void stage_to_wire(const void* payload, ProtobufCMessage* message) {
+    const stage_event* event = payload;
+    ((Shoal__Wire__PlayerAssigned*)message)->entity = event->number;
+}
+
+static bool stage_from_wire(const ProtobufCMessage* message, void* payload) {
+    stage_event* event = payload;
+    event->number = ((const Shoal__Wire__PlayerAssigned*)message)->entity;
+    return event->number != 999;
+}
+
+static ecs_result stage_types(ecs_world* world, const base_reporter* reporter) {
+    (void)reporter;
+    static const ecs_field fields[] = {{.name = "number", .kind = ECS_FIELD_U32, .count = 1}};
+    static const char* const names[] = {"stage_input", "stage_told"};
+    for (uint32_t i = 0; i < 2; i++) {
+        ecs_event_desc desc = {.name = names[i],
+                               .size = sizeof(stage_event),
+                               .fields = fields,
+                               .field_count = 1,
+                               .is_exported = true};
+        ecs_event_type type;
+        ecs_result result = ecs_event_register(world, &desc, &type);
+        if (result != ECS_OK) return result;
+    }
+    return ECS_OK;
+}
+
+static void stage_act(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    stage_log* log = stage->context;
+    if (log->step_count < STAGE_LOG_MAX) log->steps[log->step_count] = stage->tick;
+    log->step_count++;
+}
+
+static void stage_hear(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)rows;
+    stage_log* log = stage->context;
+    if (log->told_count < STAGE_LOG_MAX)
+        log->told[log->told_count] =
+            (stage_told){.tick = stage->tick,
+                         .target = event->target,
+                         .number = ((const stage_event*)event->payload)->number};
+    log->told_count++;
+}
+
+// A player walks as far as its input says.
+static void stage_walk(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)stage;
+    if (rows->count == 0) return;
+    ecs_vec2* pos = rows->columns[0];
+    pos->x += (float)((const stage_event*)event->payload)->number;
+}
+
+static ecs_result stage_systems(ecs_world* world, void** context, const base_reporter* reporter) {
+    (void)reporter;
+    stage_log* log = ecs_world_context(world, sizeof *log);
+    if (!log) return ECS_ERR_MEMORY;
+    *context = log;
+    static const char* const tags[] = {"gameClient"};
+    static const char* const events[] = {"stage_told"};
+    ecs_system_desc act = {.name = "stage_act",
+                           .stage = "act",
+                           .run = stage_act,
+                           .tags = tags,
+                           .tag_count = 1,
+                           .context = log};
+    ecs_system_desc hear = {.name = "stage_hear",
+                            .events = events,
+                            .event_count = 1,
+                            .on_event = stage_hear,
+                            .tags = tags,
+                            .tag_count = 1,
+                            .context = log};
+    ecs_result result = ecs_system_register(world, &act);
+    if (result == ECS_OK) result = ecs_system_register(world, &hear);
+    static const char* const inputs[] = {"stage_input"};
+    static const char* const roles[] = {"server", "predict"};
+    static const char* const names[] = {"stage_walk", "stage_walk_ahead"};
+    static const ecs_term terms[] = {{.component = "pos", .type = "p2", .access = ECS_WRITE}};
+    for (uint32_t i = 0; i < 2 && result == ECS_OK; i++) {
+        ecs_system_desc walk = {.name = names[i],
+                                .events = inputs,
+                                .event_count = 1,
+                                .on_event = stage_walk,
+                                .terms = terms,
+                                .term_count = 1,
+                                .tags = &roles[i],
+                                .tag_count = 1};
+        result = ecs_system_register(world, &walk);
+    }
+    return result;
+}
+
+static void stage_start(ecs_world* world, void* context, const net_game_start* start) {
+    (void)world, (void)context, (void)start;
+}
+
+static ecs_entity stage_join(ecs_world* world, void* context, const net_game_player* player) {
+    (void)context, (void)player;
+    ecs_entity entity;
+    ecs_result result = ecs_create(world, ecs_template_find(world, "mover"), NULL, 0, &entity);
+    return result == ECS_OK ? entity : ECS_ENTITY_NONE;
+}
+
+static uint32_t stage_predict(ecs_world* world, void* context, ecs_entity player,
+                              net_predicted* entities, uint32_t capacity) {
+    (void)world, (void)context, (void)capacity;
+    entities[0] = (net_predicted){.entity = player, .weight = 1};
+    return 1;
+}
+
+static void stage_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
+    (void)world, (void)context, (void)client, (void)entity;
+}
+
+static const char stage_text[] =
+    "mover {\n"
+    "  \"pos:p2\" { _replicate:b=yes; _interpolate:b=yes; _teleport:r=50; _min:r=-1024;\n"
+    "             _max:r=1024; _step:r=0.0625; value:p2=0,0 }\n"
+    "  \"hp:i\" { _replicate:b=yes; _bits:i=8; value:i=100 }\n"
+    "}\n"
+    "runner { _extends:t=mover; \"shield:i64\" { _replicate:b=yes; value:i64=-5 } }\n"
+    "holder { \"link:eid\" { _replicate:b=yes; value:eid=0 } }\n"
+    "loose { \"drift:p2\" { _replicate:b=yes; _interpolate:b=yes; _teleport:r=50; value:p2=0,0 } "
+    "}\n"
+    "fast { \"boost:b\" { _replicate:b=yes } }\n";
+
+static inline net_module* stage_module(void) {
+    static const net_message messages[] = {
+        {.name = "Input",
+         .descriptor = &shoal__wire__player_assigned__descriptor,
+         .event = "stage_input",
+         .kind = NET_MESSAGE_INPUT,
+         .to_wire = stage_to_wire,
+         .from_wire = stage_from_wire},
+        {.name = "Told",
+         .descriptor = &shoal__wire__player_assigned__descriptor,
+         .event = "stage_told",
+         .kind = NET_MESSAGE_TO_CLIENTS,
+         .is_reliable = true,
+         .to_wire = stage_to_wire,
+         .from_wire = stage_from_wire},
+    };
+    static const net_game_module game = {
+        .contract_version = NET_GAME_CONTRACT_VERSION,
+        .size_bytes = sizeof game,
+        .core_version = ECS_CORE_VERSION,
+        .name = "stage",
+        .title = "stage",
+        .view_width = 100,
+        .view_height = 100,
+        .messages = messages,
+        .message_count = BASE_COUNT(messages),
+        .message_bytes = sizeof messages[0],
+        .register_types = stage_types,
+        .register_systems = stage_systems,
+        .start = stage_start,
+        .player_join = stage_join,
+        .player_leave = stage_leave,
+        .predict = stage_predict,
+    };
+    base_reporter reporter = base_reporter_stderr();
+    net_module* module = NULL;
+    assert_int_equal(net_module_wrap(&game, stage_text, "stage.blk", &reporter, &module), NET_OK);
+    return module;
+}
+
+typedef struct stage_memory {
+    base_allocator allocator;
+    uint64_t allocations;
+} stage_memory;
+
+static void* stage_allocate(void* context, size_t size, size_t align) {
+    stage_memory* memory = context;
+    memory->allocations++;
+    const base_allocator* heap = base_allocator_heap();
+    return heap->allocate(heap->context, size, align);
+}
+
+static void stage_release(void* context, void* block, size_t size) {
+    (void)context;
+    const base_allocator* heap = base_allocator_heap();
+    heap->release(heap->context, block, size);
+}
+
+typedef struct stage_limited {
+    uint64_t left;
+} stage_limited;
+
+static inline void* stage_limited_allocate(void* context, size_t size, size_t align) {
+    stage_limited* memory = context;
+    if (memory->left == 0) return NULL;
+    memory->left--;
+    const base_allocator* heap = base_allocator_heap();
+    return heap->allocate(heap->context, size, align);
+}
+
+static inline void stage_memory_init(stage_memory* memory) {
+    *memory = (stage_memory){.allocator = {stage_allocate, stage_release, memory}};
+}
+
+static inline net_match* stage_match(const net_module* module, net_role role,
+                                     const base_allocator* allocator) {
+    net_match_config config = net_match_config_default(module);
+    config.role = role;
+    config.has_render = role == NET_ROLE_MIRROR;
+    config.allocator = allocator;
+    config.replicated_index_max = 2000;
+    net_match* match = NULL;
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    return match;
+}
+
+/// A server's world of which rows are made.
+typedef struct stage_side {
+    net_match* match;
+    ecs_world* world;
+    net_rows* rows;
+    ecs_component_id pos, hp, shield, link;
+    ecs_template_id mover, runner, holder, mover_fast;
+} stage_side;
+
+static inline void stage_side_open(stage_side* side, const net_module* module) {
+    side->match = stage_match(module, NET_ROLE_SERVER, NULL);
+    side->world = net_match_world(side->match);
+    assert_int_equal(net_rows_create(NULL, side->world, NULL, &side->rows), NET_OK);
+    side->pos = ecs_component_find(side->world, "pos");
+    side->hp = ecs_component_find(side->world, "hp");
+    side->shield = ecs_component_find(side->world, "shield");
+    side->link = ecs_component_find(side->world, "link");
+    side->mover = ecs_template_find(side->world, "mover");
+    side->runner = ecs_template_find(side->world, "runner");
+    side->holder = ecs_template_find(side->world, "holder");
+    side->mover_fast = ecs_template_find(side->world, "mover+fast");
+}
+
+static inline void stage_side_close(stage_side* side) {
+    net_rows_destroy(side->rows);
+    net_match_destroy(side->match);
+}
+
+static inline ecs_entity stage_create(stage_side* side, ecs_template_id template_id, float x,
+                                      float y) {
+    ecs_entity entity;
+    ecs_init init = {side->pos, &(ecs_vec2){x, y}};
+    uint32_t count = template_id != side->holder;
+    assert_int_equal(ecs_create(side->world, template_id, &init, count, &entity), ECS_OK);
+    return entity;
+}
+
+static inline void stage_move(stage_side* side, ecs_entity entity, float x, float y) {
+    assert_int_equal(ecs_set(side->world, entity, side->pos, &(ecs_vec2){x, y}), ECS_OK);
+}
+
+/// The entity's row now, fed as of a tick.
+static inline void stage_feed(const stage_side* side, net_scene* scene, ecs_entity entity,
+                              ecs_tick tick) {
+    uint64_t row[PROTO_ROW_FIELDS_MAX];
+    const net_row_template* entry =
+        net_rows_find(side->rows, ecs_entity_template(side->world, entity));
+    net_rows_read(entry, side->world, entity, row);
+    net_scene_row(scene, entity, entry, tick, row);
+}
+
+static inline void stage_tell(net_scene* scene, uint32_t number, ecs_tick tick, ecs_entity target,
+                              uint32_t content) {
+    net_outbox_entry event = {
+        .number = number, .message = STAGE_TOLD, .tick = tick, .target = target};
+    Shoal__Wire__PlayerAssigned message = SHOAL__WIRE__PLAYER_ASSIGNED__INIT;
+    message.entity = content;
+    event.size = (uint32_t)shoal__wire__player_assigned__pack(&message, event.payload);
+    net_scene_event(scene, &event);
+}

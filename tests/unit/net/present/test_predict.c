@@ -1,0 +1,644 @@
+// SPDX-License-Identifier: MIT
+// Prediction against a server that takes inputs by its own rule: what is right is left alone, what is wrong
+// is corrected and moves over, whatever comes late or never.
+//
+// One player of breakout; server, mirror and prediction in one process. Inputs and bodies travel for a
+// number of ticks and may be lost; acknowledgements come back at once.
+
+#include "breakout_table.h"
+
+#include "base/math.h"
+#include "state/history.h"
+#include "session/input_queue.h"
+#include "mirror/mirror.h"
+#include "present/predict.h"
+#include "replicate/repl_state.h"
+
+#define TICK_US 16667u
+#define TICKS_MAX 4000u
+#define FLIGHT_MAX 64u
+#define REPEAT_TICKS_MAX 30u
+
+typedef struct made {
+    uint8_t payload[NET_INPUT_BYTES_MAX];
+    uint32_t size;
+} made;
+
+typedef struct up_packet {
+    uint32_t arrives; // tick; 0: empty
+    uint32_t first, count;
+} up_packet;
+
+typedef struct down_packet {
+    uint32_t arrives;
+    uint16_t seq;
+    ecs_tick tick;
+    uint32_t used, owed, age;
+    uint8_t body[NET_STATE_BYTES_MAX];
+    size_t size;
+} down_packet;
+
+typedef struct memory_count {
+    base_allocator allocator;
+    uint64_t allocations;
+} memory_count;
+
+typedef struct game {
+    table at; // the server's match
+    net_rows* rows;
+    net_scopes* scopes;
+    net_replica* replica;
+    net_view* view;
+    net_inputs inputs;
+    net_match* mirror_match;
+    net_rows* mirror_rows;
+    net_mirror* mirror;
+    net_predict* predict;
+    memory_count memory; // of the prediction
+    base_rng rng;
+    uint32_t up, down; // ticks on the way
+    double loss;
+    uint32_t step; // counts from 1
+    uint64_t now_us;
+    uint16_t seq;
+    uint32_t number;
+    made made[TICKS_MAX];
+    up_packet going_up[FLIGHT_MAX];
+    down_packet coming_down[FLIGHT_MAX];
+    float predicted_x[TICKS_MAX]; // newest prediction, by server tick
+    float shown_x;
+    float shown_step_max; // per quarter of a tick
+    int32_t move;
+    uint32_t keep;            // ticks that `move` goes on
+    uint32_t structure_steps; // in which entities came, went or changed
+    bool is_blind;            // nothing comes through
+    bool is_playing;
+} game;
+
+static void* count_allocate(void* context, size_t size, size_t align) {
+    ((memory_count*)context)->allocations++;
+    return base_allocator_heap()->allocate(NULL, size, align);
+}
+
+static void count_release(void* context, void* memory, size_t size) {
+    (void)context;
+    base_allocator_heap()->release(NULL, memory, size);
+}
+
+static ecs_entity player_of(game* g) {
+    return net_match_player(g->at.match, 1);
+}
+
+static game* game_open(uint32_t up, uint32_t down, double loss, uint64_t seed) {
+    game* g = calloc(1, sizeof *g);
+    assert_non_null(g);
+    g->up = up;
+    g->down = down;
+    g->loss = loss;
+    g->rng = base_rng_make(seed, 5);
+    g->now_us = 1000000;
+    table_open(&g->at, NULL, 0, seed, NET_ROLE_SERVER, false);
+    net_match_join(g->at.match, 1, "one", false);
+    uint32_t index_max = ecs_limits_default().replicated_index_max;
+    ecs_world* world = net_match_world(g->at.match);
+    assert_int_equal(net_rows_create(NULL, world, NULL, &g->rows), NET_OK);
+    const net_scopes_config scopes = {
+        .world = net_match_world(g->at.match),
+        .rows = g->rows,
+        .index_max = index_max,
+        .tick_rate_hz = 60,
+    };
+    assert_int_equal(net_scopes_create(&scopes, NULL, &g->scopes), NET_OK);
+    const net_replica_config replica = {
+        .rows = g->rows, .index_max = index_max, .scopes = g->scopes};
+    assert_int_equal(net_replica_create(&replica, &g->replica), NET_OK);
+    net_inputs_init(&g->inputs);
+    net_match_config config = net_match_config_default(g->at.module);
+    config.role = NET_ROLE_MIRROR;
+    assert_int_equal(net_match_create(&config, NULL, &g->mirror_match), NET_OK);
+    net_match_mirror_start(g->mirror_match, 60, net_match_get_config(g->at.match)->settings,
+                           g->at.module->game->setting_count);
+    assert_int_equal(net_rows_create(NULL, net_match_world(g->mirror_match), NULL, &g->mirror_rows),
+                     NET_OK);
+    net_mirror_config mirror = {
+        .world = net_match_world(g->mirror_match), .rows = g->mirror_rows, .index_max = index_max};
+    assert_int_equal(net_mirror_create(&mirror, &g->mirror), NET_OK);
+    g->memory.allocator = (base_allocator){count_allocate, count_release, &g->memory};
+    assert_int_equal(net_predict_create(&g->memory.allocator, g->at.module, NULL, &g->predict),
+                     NET_OK);
+    assert_non_null(g->predict);
+    net_predict_begin(g->predict, g->mirror_match);
+    net_predict_player(g->predict, player_of(g));
+    g->is_playing = true;
+    return g;
+}
+
+static void game_close(game* g) {
+    net_predict_destroy(g->predict);
+    net_mirror_destroy(g->mirror);
+    net_rows_destroy(g->mirror_rows);
+    net_match_destroy(g->mirror_match);
+    if (g->view) net_view_destroy(g->view);
+    net_replica_destroy(g->replica);
+    net_scopes_destroy(g->scopes);
+    net_rows_destroy(g->rows);
+    table_close(&g->at);
+    free(g);
+}
+
+static bool is_lost(game* g) {
+    return g->is_blind || (g->loss > 0 && base_rng_chance(&g->rng, g->loss));
+}
+
+static void make_input(game* g) {
+    if (g->keep == 0) {
+        static const int32_t moves[] = {-127, 0, 127, 60};
+        g->move = g->is_playing ? moves[base_rng_below(&g->rng, BASE_COUNT(moves))] : 0;
+        g->keep = 5 + base_rng_below(&g->rng, 20);
+    }
+    g->keep--;
+    breakout_input input = {.move = g->move};
+    made* one = &g->made[++g->number];
+    size_t size;
+    assert_int_equal(net_match_pack(g->mirror_match, net_match_input_message(g->mirror_match),
+                                    &input, one->payload, sizeof one->payload, &size),
+                     NET_OK);
+    one->size = (uint32_t)size;
+    net_predict_input(g->predict, g->now_us, g->number, one->payload, size);
+    uint32_t count = g->number < NET_INPUT_REDUNDANCY ? g->number : NET_INPUT_REDUNDANCY;
+    if (is_lost(g)) return;
+    g->going_up[g->number % FLIGHT_MAX] =
+        (up_packet){.arrives = g->step + g->up, .first = g->number - count + 1, .count = count};
+}
+
+static void serve_inputs(game* g) {
+    // In the order in which they were sent: numbers only rise.
+    for (uint32_t n = g->number > FLIGHT_MAX ? g->number - FLIGHT_MAX + 1 : 1; n <= g->number;
+         n++) {
+        up_packet* packet = &g->going_up[n % FLIGHT_MAX];
+        if (packet->arrives == 0 || packet->arrives > g->step) continue;
+        for (uint32_t i = 0; i < packet->count; i++) {
+            uint32_t number = packet->first + i;
+            (void)net_inputs_push(&g->inputs, number, g->made[number].payload,
+                                  g->made[number].size);
+        }
+        packet->arrives = 0;
+    }
+    const net_input_entry* entry;
+    switch (net_inputs_take(&g->inputs, REPEAT_TICKS_MAX, &entry)) {
+    case NET_INPUT_NEXT:
+        net_match_input(g->at.match, 1, entry->payload, entry->size);
+        break;
+    case NET_INPUT_AGAIN:
+        net_match_input(g->at.match, 1, NULL, 0);
+        break;
+    case NET_INPUT_REST:
+        net_match_input(g->at.match, 1, "", 0);
+        break;
+    case NET_INPUT_NONE:
+        break;
+    }
+}
+
+static void serve_state(game* g) {
+    ecs_world* world = net_match_world(g->at.match);
+    ecs_tick tick = net_match_tick(g->at.match);
+    if (!g->view) {
+        assert_true(net_scopes_add_client(g->scopes, 1));
+        assert_int_equal(net_view_create(g->replica, 1, &g->view), NET_OK);
+    }
+    assert_int_equal(net_replica_step(g->replica, world, tick), NET_OK);
+    ecs_changes_clear(world);
+    net_replica_publish(g->replica);
+    for (uint32_t i = 0; i < 3 && (i == 0 || net_view_has_pending(g->view)); i++) {
+        down_packet* packet = &g->coming_down[g->seq % FLIGHT_MAX];
+        packet->seq = g->seq++;
+        packet->tick = tick;
+        packet->used = g->inputs.used;
+        packet->owed = g->inputs.owed;
+        ecs_entity player = player_of(g);
+        const net_history_entity* entity =
+            player ? net_history_find(net_replica_history(g->replica), ecs_entity_index(player))
+                   : NULL;
+        packet->age = entity ? (uint32_t)(tick - entity->change_tick) : 0;
+        proto_bit_writer writer = proto_bit_writer_make(packet->body, 1100);
+        const net_view_room room = {.hard = 1100 * 8, .soft = 1100 * 8};
+        uint32_t records = 0;
+        assert_int_equal(net_view_write(g->view, packet->seq, room, &writer, &records), NET_OK);
+        packet->size = proto_bit_writer_bytes(&writer);
+        packet->arrives = g->step + g->down;
+        if (is_lost(g)) {
+            packet->arrives = 0;
+            (void)net_view_lost(g->view, packet->seq);
+            break;
+        }
+    }
+}
+
+static void receive_states(game* g) {
+    for (uint32_t i = FLIGHT_MAX; i > 0; i--) {
+        down_packet* packet = &g->coming_down[(uint16_t)(g->seq - i) % FLIGHT_MAX];
+        if (packet->arrives == 0 || packet->arrives > g->step) continue;
+        packet->arrives = 0;
+        proto_bit_reader reader = proto_bit_reader_make(packet->body, packet->size);
+        net_result result = net_mirror_read(g->mirror, packet->seq, packet->tick,
+                                            packet->size ? &reader : NULL, NULL);
+        if (result == NET_ERR_STALE) continue;
+        assert_int_equal(result, NET_OK);
+        (void)net_view_acked(g->view, packet->seq);
+        ecs_tick row = 0;
+        bool has_row = net_mirror_entity_tick(g->mirror, player_of(g), &row) &&
+                       row + packet->age >= packet->tick;
+        net_predict_state(g->predict, packet->tick, packet->used, packet->owed, has_row);
+    }
+    ecs_changes changes = ecs_changes_get(net_match_world(g->mirror_match));
+    g->structure_steps +=
+        changes.created_count + changes.destroyed_count + changes.recreated_count > 0;
+    net_match_step_at(g->mirror_match, net_mirror_tick(g->mirror), NULL);
+    ecs_changes_clear(net_match_world(g->mirror_match));
+}
+
+static float x_of(net_match* match, ecs_entity entity) {
+    const breakout_game* context = net_match_context(match);
+    const ecs_vec2* pos = ecs_find(net_match_world(match), entity, context->pos);
+    return pos ? pos->x : -1.0f;
+}
+
+static bool shown_x(game* g, float* x) {
+    const breakout_game* context = net_match_context(net_predict_match(g->predict));
+    ecs_vec2 pos;
+    if (!net_predict_value(g->predict, player_of(g), context->pos, &pos)) return false;
+    *x = pos.x;
+    return true;
+}
+
+static void look(game* g) {
+    ecs_tick tick = net_predict_tick(g->predict);
+    if (tick > 0 && tick < TICKS_MAX)
+        g->predicted_x[tick] = x_of(net_predict_match(g->predict), player_of(g));
+    for (uint32_t i = 0; i < 4; i++) {
+        net_predict_frame(g->predict, g->now_us + i * TICK_US / 4);
+        float x;
+        if (!shown_x(g, &x)) continue;
+        float step = base_abs(x - g->shown_x);
+        if (g->shown_x > 0 && step > g->shown_step_max) g->shown_step_max = step;
+        g->shown_x = x;
+    }
+}
+
+static void game_step(game* g) {
+    g->step++;
+    g->now_us += TICK_US;
+    serve_inputs(g);
+    net_match_step(g->at.match, NULL);
+    serve_state(g);
+    receive_states(g);
+    make_input(g);
+    look(g);
+}
+
+static void game_run(game* g, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; i++)
+        game_step(g);
+}
+
+// Some inputs ahead, as a client's clock sees to, and everything known.
+static void game_settle(game* g, uint32_t depth) {
+    game_run(g, 5);
+    for (uint32_t i = 0; i < depth; i++)
+        make_input(g);
+    game_run(g, 60);
+}
+
+static const net_predict_counters* counters(const game* g) {
+    return net_predict_get_counters(g->predict);
+}
+
+static void right_predictions_are_only_refreshed(void** state) {
+    (void)state;
+    game* g = game_open(4, 4, 0, 1);
+    game_settle(g, 3);
+    net_predict_counters before = *counters(g);
+    uint64_t repeated = g->inputs.repeated;
+    uint32_t from = g->step, structure = g->structure_steps, allocating = 0;
+    float worst = 0;
+    for (uint32_t i = 0; i < 600; i++) {
+        uint64_t allocations = g->memory.allocations;
+        game_step(g);
+        allocating += g->memory.allocations > allocations;
+        ecs_tick tick = net_match_tick(g->at.match);
+        float off = base_abs(g->predicted_x[tick] - x_of(g->at.match, player_of(g)));
+        worst = off > worst ? off : worst;
+    }
+    assert_int_equal(g->inputs.repeated, repeated);
+    // Points are news from the server; they move nothing.
+    assert_int_equal(counters(g)->corrections_seen, before.corrections_seen);
+    uint64_t news = counters(g)->corrections - before.corrections;
+    structure = g->structure_steps - structure;
+    assert_true(news <= 10 && structure <= 20);
+    uint64_t rollbacks = counters(g)->rollbacks - before.rollbacks;
+    assert_true(rollbacks <= 600 / NET_PREDICT_REFRESH_TICKS + 1 + news + structure);
+    assert_true(worst < 0.0626f);
+    assert_true(allocating <= 2 * structure);
+    // Ahead by the way there and back and by what waits on the server.
+    assert_int_equal(net_predict_tick(g->predict), net_mirror_tick(g->mirror) + 4 + 4 + 3);
+    assert_int_equal(g->step, from + 600);
+    game_close(g);
+}
+
+static void an_input_is_shown_before_the_next_one(void** state) {
+    (void)state;
+    game* g = game_open(9, 9, 0, 2);
+    g->is_playing = false;
+    game_settle(g, 3);
+    float at_rest, moved;
+    assert_true(shown_x(g, &at_rest));
+    g->is_playing = true;
+    g->keep = 1000;
+    g->move = at_rest > 300.0f ? -127 : 127;
+    g->now_us += TICK_US;
+    make_input(g);
+    net_predict_frame(g->predict, g->now_us + TICK_US / 2);
+    assert_true(shown_x(g, &moved));
+    assert_true(base_abs(moved - at_rest) > 1.0f);
+    game_close(g);
+}
+
+static void what_the_server_did_otherwise_is_corrected_and_moves_over(void** state) {
+    (void)state;
+    game* g = game_open(3, 3, 0, 3);
+    g->is_playing = false;
+    game_settle(g, 2);
+    net_predict_counters before = *counters(g);
+    const breakout_game* context = net_match_context(g->at.match);
+    ecs_world* world = net_match_world(g->at.match);
+    float from = x_of(g->at.match, player_of(g));
+    float to = from + (from > 400.0f ? -40.0f : 40.0f);
+    ((ecs_vec2*)ecs_get_mut(world, player_of(g), context->pos))->x = to;
+    g->shown_step_max = 0;
+    game_run(g, 5);
+    assert_int_equal(counters(g)->corrections, before.corrections + 1);
+    assert_int_equal(counters(g)->corrections_seen, before.corrections_seen + 1);
+    assert_true(counters(g)->correction_max > 39.9 && counters(g)->correction_max < 40.1);
+    game_run(g, 30);
+    assert_int_equal(counters(g)->corrections, before.corrections + 1);
+    float x;
+    assert_true(shown_x(g, &x));
+    assert_true(base_abs(x - to) < 0.1f);
+    assert_true(g->shown_step_max < 6.0f); // of 40, in a quarter of a tick
+    game_close(g);
+}
+
+static void a_correction_that_is_too_far_is_shown_at_once(void** state) {
+    (void)state;
+    game* g = game_open(3, 3, 0, 3);
+    g->is_playing = false;
+    game_settle(g, 2);
+    const breakout_game* context = net_match_context(g->at.match);
+    float from = x_of(g->at.match, player_of(g));
+    float to = from > 600.0f ? from - 300.0f : from + 300.0f;
+    ((ecs_vec2*)ecs_get_mut(net_match_world(g->at.match), player_of(g), context->pos))->x = to;
+    g->shown_step_max = 0;
+    game_run(g, 6);
+    float x;
+    assert_true(shown_x(g, &x));
+    assert_true(base_abs(x - to) < 0.1f);
+    assert_true(g->shown_step_max > 290.0f);
+    game_close(g);
+}
+
+// The way gets longer for good: the server repeats, and settles what then comes late. The client predicts
+// by the same rule, so its places are the server's.
+static void late_inputs_are_settled_on_both_sides(void** state) {
+    (void)state;
+    game* g = game_open(3, 3, 0, 4);
+    game_settle(g, 1);
+    g->up = 9;
+    game_run(g, 60);
+    assert_true(g->inputs.repeated > 0);
+    assert_true(g->inputs.settled > 0);
+    g->up = 3; // inputs that are ahead again pay everything back
+    game_run(g, 120);
+    assert_int_equal(g->inputs.owed, 0);
+    net_predict_counters before = *counters(g);
+    float worst = 0;
+    for (uint32_t i = 0; i < 200; i++) {
+        game_step(g);
+        ecs_tick tick = net_match_tick(g->at.match);
+        float off = base_abs(g->predicted_x[tick] - x_of(g->at.match, player_of(g)));
+        worst = off > worst ? off : worst;
+    }
+    assert_int_equal(counters(g)->corrections_seen, before.corrections_seen);
+    assert_true(worst < 0.0626f);
+    assert_int_equal(g->inputs.missing, 0);
+    assert_int_equal(g->inputs.skipped, 0);
+    game_close(g);
+}
+
+static void at_ten_percent_loss_no_input_is_missing(void** state) {
+    (void)state;
+    game* g = game_open(6, 6, 0.1, 5);
+    game_settle(g, 4);
+    uint64_t repeated = g->inputs.repeated;
+    net_predict_counters before = *counters(g);
+    uint64_t allocations = g->memory.allocations;
+    game_run(g, 3000); // with balls and bricks
+    printf("3000 ticks at 10 %% loss: %u repeated, %u settled, %u late, %u rollbacks, "
+           "%u corrections, %u of them seen, %u allocations\n",
+           (uint32_t)(g->inputs.repeated - repeated), (uint32_t)g->inputs.settled,
+           (uint32_t)g->inputs.late, (uint32_t)(counters(g)->rollbacks - before.rollbacks),
+           (uint32_t)(counters(g)->corrections - before.corrections),
+           (uint32_t)(counters(g)->corrections_seen - before.corrections_seen),
+           (uint32_t)(g->memory.allocations - allocations));
+    assert_int_equal(g->inputs.missing, 0);
+    assert_int_equal(g->inputs.skipped, 0);
+    assert_int_equal(g->inputs.refused, 0);
+    game_close(g);
+}
+
+static void a_silent_server_stops_prediction_at_its_bound(void** state) {
+    (void)state;
+    game* g = game_open(4, 4, 0, 6);
+    game_settle(g, 2);
+    g->is_blind = true;
+    game_run(g, 300);
+    ecs_tick newest = net_mirror_tick(g->mirror);
+    assert_int_equal(net_predict_tick(g->predict), newest + NET_PREDICT_TICKS_MAX);
+    float x, later;
+    assert_true(shown_x(g, &x));
+    game_run(g, 20);
+    assert_true(shown_x(g, &later));
+    assert_true(base_abs(x - later) < 0.01f);
+    assert_true(g->inputs.rests == 1);
+    // It is back: first the server is too far behind to be predicted, then all is as before.
+    g->is_blind = false;
+    game_run(g, 5);
+    assert_int_equal(net_predict_tick(g->predict), 0);
+    uint32_t count;
+    (void)net_predict_entities(g->predict, &count);
+    assert_int_equal(count, 0);
+    assert_false(shown_x(g, &x));
+    game_run(g, 60);
+    assert_true(net_predict_tick(g->predict) > net_mirror_tick(g->mirror));
+    net_predict_counters before = *counters(g);
+    game_run(g, 100);
+    assert_int_equal(counters(g)->corrections_seen, before.corrections_seen);
+    game_close(g);
+}
+
+static void without_a_living_player_nothing_is_predicted(void** state) {
+    (void)state;
+    game* g = game_open(3, 3, 0, 7);
+    game_settle(g, 2);
+    uint32_t count;
+    (void)net_predict_entities(g->predict, &count);
+    assert_true(count >= 1);
+    // It dies on the server.
+    ecs_entity dead = player_of(g);
+    assert_int_equal(ecs_destroy(net_match_world(g->at.match), dead), ECS_OK);
+    game_run(g, 10);
+    (void)net_predict_entities(g->predict, &count);
+    assert_int_equal(count, 0);
+    assert_int_equal(net_predict_tick(g->predict), 0);
+    ecs_vec2 pos;
+    const breakout_game* context = net_match_context(net_predict_match(g->predict));
+    assert_false(net_predict_value(g->predict, dead, context->pos, &pos));
+    // No entity, one that never was, and the old one again.
+    net_predict_player(g->predict, ECS_ENTITY_NONE);
+    game_run(g, 5);
+    net_predict_player(g->predict, ecs_entity_make(77, 3));
+    game_run(g, 5);
+    net_predict_player(g->predict, dead);
+    game_run(g, 5);
+    assert_int_equal(net_predict_tick(g->predict), 0);
+    game_close(g);
+}
+
+static void another_entity_is_predicted_when_the_player_gets_it(void** state) {
+    (void)state;
+    game* g = game_open(3, 3, 0, 8);
+    game_settle(g, 2);
+    net_predict_player(g->predict, ECS_ENTITY_NONE);
+    assert_int_equal(net_predict_tick(g->predict), 0);
+    game_run(g, 10);
+    assert_int_equal(net_predict_tick(g->predict), 0);
+    net_predict_player(g->predict, player_of(g));
+    game_run(g, 10);
+    assert_true(net_predict_tick(g->predict) > net_mirror_tick(g->mirror));
+    game_close(g);
+}
+
+// Its row of the player is older than the tick: to go back to it would be a step back.
+static void a_packet_without_the_players_row_changes_nothing(void** state) {
+    (void)state;
+    game* g = game_open(4, 4, 0, 8);
+    game_settle(g, 3);
+    ecs_tick ahead = net_predict_tick(g->predict);
+    uint64_t rollbacks = counters(g)->rollbacks;
+    ecs_tick newest = net_mirror_tick(g->mirror);
+    // One that would be a correction, and due for long.
+    net_predict_state(g->predict, newest + 2 * NET_PREDICT_REFRESH_TICKS, g->inputs.used, 5, false);
+    assert_int_equal(counters(g)->rollbacks, rollbacks);
+    assert_true(net_predict_tick(g->predict) == ahead);
+    net_predict_state(g->predict, newest + 2 * NET_PREDICT_REFRESH_TICKS, g->inputs.used, 5, true);
+    assert_int_equal(counters(g)->rollbacks, rollbacks + 1);
+    game_close(g);
+}
+
+static uint32_t any_number(game* g, uint32_t near) {
+    static const uint32_t odd[] = {0, 1, 63, 64, 65, 127, 128, UINT32_MAX - 1, UINT32_MAX};
+    if (base_rng_chance(&g->rng, 0.5)) return near + base_rng_below(&g->rng, 140) - 70;
+    return odd[base_rng_below(&g->rng, BASE_COUNT(odd))];
+}
+
+// Whatever a server says of ticks, inputs and players: prediction stays within its bounds, and once the
+// server is honest about a tick that it has not gone beyond, it is right again.
+static void a_lying_server_harms_nothing(void** state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        game* g = game_open(3, 3, 0.05, seed);
+        game_settle(g, 3);
+        ecs_entity player = player_of(g);
+        for (uint32_t i = 0; i < 600; i++) {
+            game_step(g);
+            // Never beyond the true tick: what is older than the newest is ignored for good.
+            ecs_tick newest = net_mirror_tick(g->mirror);
+            ecs_tick tick = newest - base_rng_below(&g->rng, 3) % (newest + 1);
+            net_predict_state(g->predict, tick, any_number(g, g->inputs.used),
+                              any_number(g, g->inputs.owed), base_rng_chance(&g->rng, 0.7));
+            if (base_rng_chance(&g->rng, 0.1)) {
+                net_predict_player(g->predict, base_rng_u32(&g->rng));
+                net_predict_state(g->predict, tick, g->inputs.used, 0, true);
+                net_predict_player(g->predict, player);
+            }
+            float x;
+            (void)shown_x(g, &x);
+            ecs_tick ahead = net_predict_tick(g->predict);
+            assert_true(ahead <= newest + NET_PREDICT_TICKS_MAX);
+        }
+        g->loss = 0;
+        game_run(g, 120);
+        float worst = 0;
+        for (uint32_t i = 0; i < 60; i++) {
+            game_step(g);
+            ecs_tick tick = net_match_tick(g->at.match);
+            float off = base_abs(g->predicted_x[tick] - x_of(g->at.match, player_of(g)));
+            worst = off > worst ? off : worst;
+        }
+        assert_true(worst < 0.0626f);
+        // A tick that no match reaches: from then on nothing that comes is newer.
+        net_predict_state(g->predict, UINT64_C(1) << 51, g->inputs.used, 0, true);
+        game_run(g, 200);
+        assert_true(net_predict_tick(g->predict) <= (UINT64_C(1) << 51) + NET_PREDICT_TICKS_MAX);
+        game_close(g);
+    }
+}
+
+static void a_module_that_predicts_nothing_has_no_prediction(void** state) {
+    (void)state;
+    net_game_module plain = *breakout_module();
+    plain.predict = NULL;
+    char* text = table_read_file(BREAKOUT_BLK);
+    net_module* module;
+    assert_int_equal(net_module_wrap(&plain, text, "breakout.blk", NULL, &module), NET_OK);
+    free(text);
+    net_predict* predict;
+    assert_int_equal(net_predict_create(NULL, module, NULL, &predict), NET_OK);
+    assert_null(predict);
+    net_module_close(module);
+}
+
+static void the_same_seed_gives_the_same_prediction(void** state) {
+    (void)state;
+    uint64_t hashes[2];
+    net_predict_counters last[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        game* g = game_open(5, 5, 0.2, 9);
+        game_settle(g, 4);
+        game_run(g, 500);
+        hashes[i] = ecs_world_hash(net_match_world(net_predict_match(g->predict)));
+        last[i] = *counters(g);
+        game_close(g);
+    }
+    assert_true(hashes[0] == hashes[1]);
+    assert_memory_equal(&last[0], &last[1], sizeof last[0]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(right_predictions_are_only_refreshed),
+        TEST(an_input_is_shown_before_the_next_one),
+        TEST(what_the_server_did_otherwise_is_corrected_and_moves_over),
+        TEST(a_correction_that_is_too_far_is_shown_at_once),
+        TEST(late_inputs_are_settled_on_both_sides),
+        TEST(at_ten_percent_loss_no_input_is_missing),
+        TEST(a_silent_server_stops_prediction_at_its_bound),
+        TEST(without_a_living_player_nothing_is_predicted),
+        TEST(another_entity_is_predicted_when_the_player_gets_it),
+        TEST(a_packet_without_the_players_row_changes_nothing),
+        TEST(a_lying_server_harms_nothing),
+        TEST(a_module_that_predicts_nothing_has_no_prediction),
+        TEST(the_same_seed_gives_the_same_prediction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: MIT
+// A server, a client and its viewer on the simulated network, in virtual time: what a player sees, against
+// what the server had.
+#include "present/presenter_feed.h"
+
+#include "present/predict_shown.h"
+#include "scene_world.h"
+
+#include "net/client.h"
+#include "net/link.h"
+#include "net/server.h"
+
+#include <math.h>
+
+enum { TICKS_MAX = 8192, FRAME_US = 6944, TICK_US = 16667 };
+static const double quantum = 0.0625;
+
+typedef struct fixture {
+    net_module* module;
+    stage_side server_side;
+    net_sim* sim;
+    net_transport *server_transport, *client_transport;
+    net_server* server;
+    stage_memory memory;
+    net_match* mirror;
+    net_viewer* viewer;
+    net_client* client;
+    ecs_entity mover;
+    uint64_t now_us, server_us, client_us;
+    uint32_t inputs; // made
+    ecs_tick tick;
+    // of frames
+    uint32_t frames, backwards;
+    double error_max, shown;
+} fixture;
+
+static void make_input(void* context, const net_game_view* view, void* input) {
+    fixture* f = context;
+    (void)view;
+    f->inputs++;
+    ((stage_event*)input)->number = 1;
+}
+
+static void open(fixture* f, const net_link_config* link, bool is_predicting) {
+    memset(f, 0, sizeof *f);
+    stage_memory_init(&f->memory);
+    base_reporter reporter = base_reporter_stderr();
+    f->module = stage_module();
+    stage_side_open(&f->server_side, f->module);
+    f->mover = stage_create(&f->server_side, f->server_side.mover, 0, 0);
+    assert_int_equal(net_sim_create(NULL, 5, &f->sim), NET_OK);
+    assert_int_equal(net_sim_server(f->sim, 4, &f->server_transport), NET_OK);
+    assert_int_equal(net_sim_client(f->sim, link, &f->client_transport), NET_OK);
+    net_server_config server = {
+        .match = f->server_side.match, .transport = f->server_transport, .clients_max = 2};
+    assert_int_equal(net_server_create(&server, &f->server), NET_OK);
+    net_match_config mirror = net_match_config_default(f->module);
+    mirror.role = NET_ROLE_MIRROR; // with limits as the viewer's worlds have them
+    assert_int_equal(net_match_create(&mirror, &reporter, &f->mirror), NET_OK);
+    net_viewer_config viewer = {
+        .allocator = &f->memory.allocator, .module = f->module, .is_predicting = is_predicting};
+    assert_int_equal(net_viewer_create(&viewer, &reporter, &f->viewer), NET_OK);
+    net_client_config client = {.match = f->mirror,
+                                .transport = f->client_transport,
+                                .address = "sim",
+                                .name = "eye",
+                                .input = make_input,
+                                .input_context = f,
+                                .viewer = f->viewer};
+    assert_int_equal(net_client_create(&client, &f->client), NET_OK);
+    f->now_us = f->server_us = f->client_us = 1000000;
+    f->client_us += 5000;
+}
+
+static void close_all(fixture* f) {
+    net_client_destroy(f->client);
+    net_viewer_destroy(f->viewer);
+    net_match_destroy(f->mirror);
+    f->client_transport->ops->destroy(f->client_transport);
+    net_server_destroy(f->server);
+    f->server_transport->ops->destroy(f->server_transport);
+    net_sim_destroy(f->sim);
+    stage_side_close(&f->server_side);
+    net_module_close(f->module);
+}
+
+// Back and forth, 4 units a tick, with a rest at each end.
+static float path_at(ecs_tick tick) {
+    uint32_t phase = (uint32_t)(tick % 240);
+    if (phase < 100) return (float)phase * 4;
+    if (phase < 120) return 400;
+    if (phase < 220) return 400 - (float)(phase - 120) * 4;
+    return 0;
+}
+
+static void serve(fixture* f) {
+    net_server_service(f->server, f->server_us);
+    ecs_tick next = net_match_tick(f->server_side.match) + 1;
+    if (path_at(next) != path_at(next - 1)) stage_move(&f->server_side, f->mover, path_at(next), 0);
+    net_server_tick(f->server, f->server_us);
+    f->tick = net_match_tick(f->server_side.match);
+    assert_true(f->tick < TICKS_MAX);
+    f->server_us += TICK_US;
+}
+
+static double view_x(const fixture* f, ecs_entity entity) {
+    const ecs_world* world = net_match_world(net_viewer_match(f->viewer));
+    const ecs_vec2* pos = ecs_find(world, entity, f->server_side.pos);
+    return pos ? (double)pos->x : -1e9;
+}
+
+static void look(fixture* f) {
+    if (!net_viewer_frame(f->viewer, f->now_us)) return;
+    double tick = net_viewer_tick(f->viewer);
+    f->backwards += tick < f->shown;
+    f->shown = tick;
+    f->frames++;
+    ecs_tick below = (ecs_tick)tick;
+    double part = tick - (double)below;
+    double right =
+        (double)path_at(below) + ((double)path_at(below + 1) - (double)path_at(below)) * part;
+    double x = view_x(f, f->mover);
+    if (x < -1e8) return; // not there yet
+    if (fabs(x - right) > f->error_max) f->error_max = fabs(x - right);
+}
+
+static void run(fixture* f, double seconds) {
+    uint64_t end = f->now_us + (uint64_t)(seconds * 1e6);
+    while (f->now_us < end) {
+        f->now_us += FRAME_US;
+        while (f->server_us <= f->now_us)
+            serve(f);
+        net_client_service(f->client, f->now_us);
+        while (f->client_us <= f->now_us) {
+            net_client_tick(f->client, f->client_us, NULL);
+            f->client_us += TICK_US;
+        }
+        look(f);
+    }
+}
+
+static void forget_frames(fixture* f) {
+    f->frames = f->backwards = 0;
+    f->error_max = 0;
+}
+
+static void print(const fixture* f, const char* line) {
+    net_viewer_meter meter;
+    net_viewer_get_meter(f->viewer, &meter);
+    printf("    %s: error up to %.2f units, delay %.1f ms, %llu stalls (%llu ms), %llu of %llu "
+           "samples "
+           "late\n",
+           line, f->error_max, meter.delay_ms, (unsigned long long)meter.stalls,
+           (unsigned long long)meter.stalled_ms, (unsigned long long)meter.samples_late,
+           (unsigned long long)meter.samples);
+}
+
+static void nothing_is_shown_before_the_first_packet(void** state) {
+    (void)state;
+    fixture f;
+    open(&f, &(net_link_config){.delay_ms = 100}, false);
+    assert_false(net_viewer_frame(f.viewer, 0));
+    run(&f, 0.15);
+    assert_int_equal(f.frames, 0);
+    assert_true(net_viewer_tick(f.viewer) == 0);
+    assert_int_equal(net_viewer_shown(f.viewer), 0);
+    run(&f, 1);
+    assert_true(f.frames > 0);
+    assert_int_equal(net_viewer_shown(f.viewer), (uint64_t)(net_viewer_tick(f.viewer) * 256));
+    close_all(&f);
+}
+
+static void on_a_steady_line_every_frame_is_on_the_servers_path(void** state) {
+    (void)state;
+    fixture f;
+    open(&f, &(net_link_config){.delay_ms = 50}, false);
+    run(&f, 3);
+    forget_frames(&f);
+    run(&f, 30);
+    print(&f, "50 ms");
+    assert_true(f.frames > 4000);
+    assert_true(f.error_max < quantum);
+    assert_int_equal(f.backwards, 0);
+    net_viewer_meter meter;
+    net_viewer_get_meter(f.viewer, &meter);
+    assert_true(meter.delay_ms < 35);
+    assert_int_equal(meter.teleports, 0);
+    assert_int_equal(meter.stalls, 0);
+    close_all(&f);
+}
+
+static void jitter_and_loss_are_played_out(void** state) {
+    (void)state;
+    fixture f;
+    open(&f, &(net_link_config){.delay_ms = 50, .jitter_ms = 30, .loss_percent = 5}, false);
+    run(&f, 5);
+    forget_frames(&f);
+    run(&f, 60);
+    print(&f, "50 ms, jitter 30 ms, loss 5 %");
+    assert_int_equal(f.backwards, 0);
+    net_viewer_meter meter;
+    net_viewer_get_meter(f.viewer, &meter);
+    assert_true(meter.delay_ms < 110);
+    assert_int_equal(meter.teleports, 0);
+    close_all(&f);
+}
+
+static void a_black_out_is_made_up_by_one_jump(void** state) {
+    (void)state;
+    fixture f;
+    open(&f, &(net_link_config){.delay_ms = 30, .outage_at_ms = 4000, .outage_for_ms = 2000},
+         false);
+    run(&f, 5.5);
+    double during = f.shown;
+    run(&f, 3);
+    assert_true(f.shown - during > 120);
+    assert_int_equal(f.backwards, 0);
+    forget_frames(&f);
+    run(&f, 5);
+    assert_true(f.error_max < quantum);
+    close_all(&f);
+}
+
+static void game_events_are_seen_when_their_tick_is(void** state) {
+    (void)state;
+    fixture f;
+    open(&f, &(net_link_config){.delay_ms = 50}, false);
+    run(&f, 2);
+    ecs_event_type type = ecs_event_find(f.server_side.world, "stage_told");
+    assert_true(ecs_event_send(f.server_side.world, f.mover, type, &(stage_event){7}));
+    ecs_tick sent = f.tick + 1;
+    const stage_log* log = net_match_context(net_viewer_match(f.viewer));
+    const stage_log* mirror_log = net_match_context(f.mirror);
+    run(&f, 1);
+    assert_int_equal(log->told_count, 1);
+    assert_int_equal(log->told[0].number, 7);
+    assert_int_equal(log->told[0].target, f.mover);
+    assert_int_equal(log->told[0].tick, sent);
+    assert_int_equal(mirror_log->told_count, 1);
+    close_all(&f);
+}
+
+static void the_own_entity_is_shown_ahead_by_its_inputs(void** state) {
+    (void)state;
+    for (uint32_t predicting = 0; predicting < 2; predicting++) {
+        fixture f;
+        open(&f, &(net_link_config){.delay_ms = 100}, predicting);
+        run(&f, 4);
+        ecs_entity player = net_client_player(f.client);
+        assert_int_not_equal(player, ECS_ENTITY_NONE);
+        double behind = 0;
+        for (uint32_t i = 0; i < 200; i++) {
+            run(&f, 0.01);
+            double off = (double)f.inputs - view_x(&f, player);
+            if (off > behind) behind = off;
+        }
+        net_viewer_meter meter;
+        net_viewer_get_meter(f.viewer, &meter);
+        printf("    %s: at most %.1f inputs behind, lead %.0f ms, %llu corrections seen\n",
+               predicting ? "predicted" : "interpolated", behind, meter.lead_ms,
+               (unsigned long long)meter.corrections_seen);
+        if (predicting) {
+            assert_true(behind < 4);
+            assert_true(meter.lead_ms > 150);
+            assert_int_equal(meter.corrections_seen, 0);
+        } else {
+            assert_true(behind > 10);
+            assert_true(meter.lead_ms == 0);
+        }
+        // What is not one's own is shown where it was.
+        forget_frames(&f);
+        run(&f, 5);
+        assert_true(f.error_max < quantum);
+        close_all(&f);
+    }
+}
+
+static bool predict_drift(net_predict_shown* shown, ecs_world* world, ecs_entity loose, float x,
+                          bool is_correction) {
+    double off;
+    ecs_component_id drift = ecs_component_find(world, "drift");
+    bool is_kept = !is_correction || net_predict_shown_keep(shown, 1);
+    const ecs_vec2 value = {x, 0};
+    assert_int_equal(ecs_set(world, loose, drift, &value), ECS_OK);
+    shown->entities[0] = (net_predicted){loose, 1};
+    shown->entity_count = 1;
+    return is_kept && net_predict_shown_tick(shown, world) &&
+           (!is_correction || net_predict_shown_correct(shown, 1, &off));
+}
+
+// A correction from or to what is no number leaves nothing that would never fade.
+static void a_prediction_that_was_no_number_heals(void** state) {
+    (void)state;
+    net_module* module = stage_module();
+    stage_side side;
+    stage_side_open(&side, module);
+    ecs_entity loose;
+    ecs_component_id drift = ecs_component_find(side.world, "drift");
+    assert_int_equal(
+        ecs_create(side.world, ecs_template_find(side.world, "loose"), NULL, 0, &loose), ECS_OK);
+    static const float odd[] = {NAN, INFINITY, -INFINITY};
+    for (uint32_t i = 0; i < BASE_COUNT(odd); i++) {
+        net_predict_shown shown;
+        net_predict_shown_init(&shown, NULL);
+        assert_true(predict_drift(&shown, side.world, loose, 4, false));
+        assert_true(predict_drift(&shown, side.world, loose, odd[i], true));
+        assert_true(predict_drift(&shown, side.world, loose, 6, true));
+        assert_true(predict_drift(&shown, side.world, loose, 7, false));
+        ecs_vec2 value;
+        assert_true(net_predict_shown_value(&shown, side.world, loose, drift, 1, &value));
+        assert_true(value.x == 7);
+        net_predict_shown_deinit(&shown);
+    }
+    stage_side_close(&side);
+    net_module_close(module);
+}
+
+static void a_predicted_step_beyond_the_teleport_distance_is_a_jump(void** state) {
+    (void)state;
+    net_module* module = stage_module();
+    stage_side side;
+    stage_side_open(&side, module);
+    ecs_entity loose;
+    ecs_component_id drift = ecs_component_find(side.world, "drift");
+    assert_int_equal(
+        ecs_create(side.world, ecs_template_find(side.world, "loose"), NULL, 0, &loose), ECS_OK);
+    net_predict_shown shown;
+    net_predict_shown_init(&shown, NULL);
+    ecs_vec2 value;
+    assert_true(predict_drift(&shown, side.world, loose, 0, false));
+    assert_true(predict_drift(&shown, side.world, loose, 50, false)); // as far as may be
+    assert_true(net_predict_shown_value(&shown, side.world, loose, drift, 0.5, &value));
+    assert_true(value.x == 25);
+    assert_true(predict_drift(&shown, side.world, loose, 101, false));
+    assert_true(net_predict_shown_value(&shown, side.world, loose, drift, 0.5, &value));
+    assert_true(value.x == 101);
+    net_predict_shown_deinit(&shown);
+    stage_side_close(&side);
+    net_module_close(module);
+}
+
+static void a_smallest_delay_is_kept(void** state) {
+    (void)state;
+    fixture f;
+    open(&f, &(net_link_config){.delay_ms = 10}, false);
+    net_viewer_config config = {.module = f.module, .delay_ms_min = 200};
+    net_viewer* viewer;
+    assert_int_equal(net_viewer_create(&config, NULL, &viewer), NET_OK);
+    net_viewer_begin(viewer, f.mirror);
+    for (uint64_t i = 1; i < 600; i++) {
+        net_viewer_packet(viewer, i * TICK_US, i, 0, 0, 0, false);
+        // The moments before the first packet have nothing to show.
+        if (net_viewer_frame(viewer, i * TICK_US)) assert_true(net_viewer_tick(viewer) >= 1);
+    }
+    net_viewer_meter meter;
+    net_viewer_get_meter(viewer, &meter);
+    assert_true(meter.delay_ms > 195 && meter.delay_ms < 205);
+    net_viewer_destroy(viewer);
+    close_all(&f);
+}
+
+static void steady_frames_allocate_nothing(void** state) {
+    (void)state;
+    fixture f;
+    open(&f, &(net_link_config){.delay_ms = 50, .jitter_ms = 20, .loss_percent = 5}, true);
+    run(&f, 20);
+    uint64_t before = f.memory.allocations;
+    run(&f, 20);
+    assert_int_equal(f.memory.allocations - before, 0);
+    close_all(&f);
+}
+
+static void a_viewer_without_memory_is_refused(void** state) {
+    (void)state;
+    net_module* module = stage_module();
+    for (uint64_t limit = 0;; limit++) {
+        stage_limited context = {.left = limit};
+        base_allocator limited = {stage_limited_allocate, stage_release, &context};
+        net_viewer_config config = {.allocator = &limited, .module = module, .is_predicting = true};
+        net_viewer* viewer;
+        net_result result = net_viewer_create(&config, NULL, &viewer);
+        if (result == NET_OK) {
+            net_viewer_destroy(viewer);
+            break;
+        }
+        assert_null(viewer);
+    }
+    net_module_close(module);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_is_shown_before_the_first_packet),
+        TEST(on_a_steady_line_every_frame_is_on_the_servers_path),
+        TEST(jitter_and_loss_are_played_out),
+        TEST(a_black_out_is_made_up_by_one_jump),
+        TEST(game_events_are_seen_when_their_tick_is),
+        TEST(the_own_entity_is_shown_ahead_by_its_inputs),
+        TEST(a_prediction_that_was_no_number_heals),
+        TEST(a_predicted_step_beyond_the_teleport_distance_is_a_jump),
+        TEST(a_smallest_delay_is_kept),
+        TEST(steady_frames_allocate_nothing),
+        TEST(a_viewer_without_memory_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

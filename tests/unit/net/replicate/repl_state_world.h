@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+/// A server's world with its replica and clients' views, a mirror for each; interest by decree. One packet is
+/// written, delivered and acknowledged at a time, or not, as the test says.
+#pragma once
+
+#include "interest/fake_interest.h"
+#include "repl_world.h"
+#include "replicate/replicator.h"
+
+enum { VIEW_INDEX_MAX = 4000, VIEW_CLIENTS_MAX = 2, VIEW_BODY_BYTES = 1200 };
+
+/// Classes by number: 0 public, 1 owner, 2 team.
+static const char view_class_text[] =
+    "agent {\n"
+    "  \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; value:p2=1,2 }\n"
+    "  \"ammo:i\" { _replicate:b=yes; _visible:t=\"owner\"; value:i=30 }\n"
+    "  \"plan:i\" { _replicate:b=yes; _visible:t=\"team\"; value:i=-1 }\n"
+    "}\n"
+    "spirit { \"plan:i\" { _replicate:b=yes; _visible:t=\"team\"; value:i=4 } }\n";
+
+typedef struct view_client {
+    repl_side side;
+    net_view* view;
+    net_mirror* mirror;
+    uint16_t seq;
+    uint8_t body[VIEW_BODY_BYTES];
+    uint64_t bits; ///< of the last body
+    uint32_t records;
+} view_client;
+
+typedef struct view_world {
+    repl_side server;
+    ecs_template_id agent, spirit;
+    ecs_component_id ammo, plan;
+    net_scopes* scopes;
+    net_replica* replica;
+    net_ledger ledger;
+    ecs_tick tick;
+    uint32_t client_count;
+    view_client clients[VIEW_CLIENTS_MAX];
+} view_world;
+
+typedef struct view_options {
+    const base_allocator* allocator;
+    bool is_solo, has_ledger;
+    uint32_t client_count; ///< 0: 1
+    uint16_t first_seq;    ///< 0: soon before it wraps
+} view_options;
+
+static inline void view_join(view_world* w, uint32_t number) {
+    view_client* c = &w->clients[number];
+    repl_open_with(&c->side, true, VIEW_INDEX_MAX, view_class_text);
+    assert_true(net_scopes_add_client(w->scopes, number));
+    assert_int_equal(net_view_create(w->replica, number, &c->view), NET_OK);
+    net_mirror_config config = {
+        .world = c->side.world, .rows = c->side.rows, .index_max = VIEW_INDEX_MAX};
+    assert_int_equal(net_mirror_create(&config, &c->mirror), NET_OK);
+}
+
+static inline void view_open_with(view_world* w, view_options options) {
+    memset(w, 0, sizeof *w);
+    repl_open_with(&w->server, false, VIEW_INDEX_MAX, view_class_text);
+    w->agent = ecs_template_find(w->server.world, "agent");
+    w->spirit = ecs_template_find(w->server.world, "spirit");
+    w->ammo = ecs_component_find(w->server.world, "ammo");
+    w->plan = ecs_component_find(w->server.world, "plan");
+    w->scopes = fake_scopes_create(VIEW_INDEX_MAX);
+    if (options.has_ledger) assert_true(net_ledger_init(&w->ledger, NULL, ECS_COMPONENTS_MAX + 1));
+    net_replica_config config = {.allocator = options.allocator,
+                                 .rows = w->server.rows,
+                                 .index_max = VIEW_INDEX_MAX,
+                                 .scopes = w->scopes,
+                                 .ledger = options.has_ledger ? &w->ledger : NULL,
+                                 .is_solo = options.is_solo};
+    assert_int_equal(net_replica_create(&config, &w->replica), NET_OK);
+    w->client_count = options.client_count ? options.client_count : 1;
+    for (uint32_t i = 0; i < w->client_count; i++) {
+        w->clients[i].seq = options.first_seq ? options.first_seq : 65534;
+        view_join(w, i);
+    }
+}
+
+static inline void view_open(view_world* w) {
+    view_open_with(w, (view_options){0});
+}
+
+static inline void view_close(view_world* w) {
+    for (uint32_t i = 0; i < w->client_count; i++) {
+        net_mirror_destroy(w->clients[i].mirror);
+        net_view_destroy(w->clients[i].view);
+        repl_close(&w->clients[i].side);
+    }
+    net_replica_destroy(w->replica);
+    if (w->ledger.component_count) net_ledger_deinit(&w->ledger);
+    fake_scopes_destroy(w->scopes);
+    repl_close(&w->server);
+}
+
+static inline void view_step(view_world* w) {
+    ecs_step step = {.tick = ++w->tick, .dt = 0.5f};
+    ecs_world_step(w->server.world, &step);
+    assert_int_equal(net_replica_step(w->replica, w->server.world, w->tick), NET_OK);
+    ecs_changes_clear(w->server.world);
+    net_replica_publish(w->replica);
+}
+
+static inline void view_write_room(view_world* w, uint32_t number, net_view_room room) {
+    view_client* c = &w->clients[number];
+    memset(c->body, 0, sizeof c->body);
+    proto_bit_writer writer = proto_bit_writer_make(c->body, sizeof c->body);
+    assert_int_equal(net_view_write(c->view, c->seq++, room, &writer, &c->records), NET_OK);
+    c->bits = writer.size_bits;
+    assert_true(c->bits <= room.hard);
+    assert_true((c->records > 0) == (c->bits > 0));
+}
+
+/// Write a packet; its seq.
+static inline uint16_t view_write(view_world* w, uint32_t number) {
+    view_write_room(w, number, (net_view_room){VIEW_BODY_BYTES * 8, VIEW_BODY_BYTES * 8});
+    return (uint16_t)(w->clients[number].seq - 1);
+}
+
+/// The client gets what was written last.
+static inline net_result view_deliver(view_world* w, uint32_t number) {
+    view_client* c = &w->clients[number];
+    proto_bit_reader reader = proto_bit_reader_make(c->body, (size_t)(c->bits + 7) / 8);
+    net_result result =
+        net_mirror_read(c->mirror, (uint16_t)(c->seq - 1), w->tick, c->bits ? &reader : NULL, NULL);
+    ecs_changes_clear(c->side.world);
+    return result;
+}
+
+static inline void view_ack(view_world* w, uint32_t number) {
+    assert_int_equal(view_deliver(w, number), NET_OK);
+    assert_true(net_view_acked(w->clients[number].view, (uint16_t)(w->clients[number].seq - 1)));
+}
+
+/// Step, write, deliver, acknowledge.
+static inline void view_exchange(view_world* w) {
+    view_step(w);
+    for (uint32_t i = 0; i < w->client_count; i++) {
+        (void)view_write(w, i);
+        view_ack(w, i);
+    }
+}
+
+static inline const net_view_counters* view_counters(const view_world* w) {
+    return net_view_get_counters(w->clients[0].view);
+}
+
+static inline fake_scope* view_scope(view_world* w, uint32_t number, ecs_entity entity) {
+    return fake_scope_at(w->scopes, number, ecs_entity_index(entity));
+}
+
+static inline bool view_is_equal(view_world* w, uint32_t number) {
+    return repl_scope(&w->clients[number].side) == repl_scope(&w->server);
+}
+
+static inline int32_t view_client_value(view_world* w, uint32_t number, ecs_entity entity,
+                                        const char* component) {
+    ecs_world* world = w->clients[number].side.world;
+    const int32_t* value = ecs_find(world, entity, ecs_component_find(world, component));
+    assert_non_null(value);
+    return *value;
+}
+
+static inline void view_set(view_world* w, ecs_entity entity, ecs_component_id component,
+                            int32_t value) {
+    assert_int_equal(ecs_set(w->server.world, entity, component, &value), ECS_OK);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+/// What the tests of replication share: a server's world with its history, a client's world with its
+/// mirror, both from the same templates.
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "state/history.h"
+#include "mirror/mirror.h"
+#include "net/schema.h"
+#include "net/world_digest.h"
+#include "state/rows.h"
+#include "state/schema_rows.h"
+#include "replicate/repl_state.h"
+
+typedef struct repl_body {
+    float mass;
+    uint8_t kind;
+    int16_t spin[2];
+} repl_body;
+
+static const ecs_field repl_body_fields[] = {
+    {.name = "mass", .offset = offsetof(repl_body, mass), .kind = ECS_FIELD_F32, .count = 1},
+    {.name = "kind",
+     .offset = offsetof(repl_body, kind),
+     .kind = ECS_FIELD_U8,
+     .count = 1,
+     .quant = {.min = 0, .step = 1, .bits = 3}},
+    {.name = "spin", .offset = offsetof(repl_body, spin), .kind = ECS_FIELD_I16, .count = 2},
+};
+
+/// Needs one resource, as every value of its kind does.
+typedef struct repl_mesh {
+    uint32_t id;
+} repl_mesh;
+
+static const ecs_field repl_mesh_fields[] = {{.name = "id", .kind = ECS_FIELD_U32, .count = 1}};
+
+static inline void repl_mesh_create(const ecs_type_context* context, void* value) {
+    (void)context;
+    memset(value, 0, sizeof(repl_mesh));
+}
+
+static inline void repl_mesh_destroy(const ecs_type_context* context, void* value) {
+    (void)context;
+    (void)value;
+}
+
+static inline uint32_t repl_mesh_request(const void* value, ecs_resource* resources,
+                                         uint32_t capacity) {
+    (void)value;
+    if (capacity > 0) memcpy(resources[0].name, "cube", sizeof "cube");
+    return 1;
+}
+
+static const ecs_type_ops repl_mesh_ops = {
+    .create = repl_mesh_create, .destroy = repl_mesh_destroy, .request = repl_mesh_request};
+
+static const char repl_text[] =
+    "mover {\n"
+    "  \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; value:p2=1,2 }\n"
+    "  \"hp:i\" { _replicate:b=yes; _bits:i=8; value:i=100 }\n"
+    "  \"secret:i\" { _track:b=yes; value:i=7 }\n"
+    "}\n"
+    "holder {\n"
+    "  \"link:eid\" { _replicate:b=yes; value:eid=0 }\n"
+    "  \"body:repl_body\" { _replicate:b=yes; kind:u8=3 }\n"
+    "}\n"
+    "extra { \"shield:i64\" { _replicate:b=yes; value:i64=-5 } \"flag:tag\"{ _replicate:b=yes; } "
+    "}\n"
+    "local { note:i=3 }\n"
+    "model { \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; }\n"
+    "        \"mesh:repl_mesh\"{ id:u32=1 }\n }\n"
+    "limb { \"ecs.parent:eid\"{ _replicate:b=yes; value:eid=0 }\n }\n";
+
+typedef struct repl_side {
+    ecs_world* world;
+    net_schema* schema;
+    net_rows* rows;
+    uint32_t index_max;
+    ecs_template_id mover, holder, extra, local, model, limb, mover_extra, mover_local,
+        holder_extra;
+    ecs_component_id pos, hp, secret, link, body, shield;
+} repl_side;
+
+/// With further templates; `more` may be NULL.
+static inline void repl_open_with(repl_side* side, bool is_mirror, uint32_t index_max,
+                                  const char* more) {
+    memset(side, 0, sizeof *side);
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = is_mirror;
+    config.limits.replicated_index_max = index_max;
+    side->index_max = index_max;
+    assert_int_equal(ecs_world_create(&config, &side->world), ECS_OK);
+    ecs_type_desc body = {.name = "repl_body",
+                          .size = sizeof(repl_body),
+                          .align = _Alignof(repl_body),
+                          .fields = repl_body_fields,
+                          .field_count = BASE_COUNT(repl_body_fields)};
+    assert_int_equal(ecs_type_register(side->world, &body, NULL), ECS_OK);
+    ecs_type_desc mesh = {.name = "repl_mesh",
+                          .size = sizeof(repl_mesh),
+                          .align = _Alignof(repl_mesh),
+                          .fields = repl_mesh_fields,
+                          .field_count = 1,
+                          .ops = &repl_mesh_ops};
+    assert_int_equal(ecs_type_register(side->world, &mesh, NULL), ECS_OK);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(
+        ecs_template_load(side->world, "repl.blk", repl_text, strlen(repl_text), &reporter),
+        ECS_OK);
+    if (more)
+        assert_int_equal(
+            ecs_template_load(side->world, "more.blk", more, strlen(more), &reporter), ECS_OK);
+    assert_int_equal(ecs_world_seal(side->world, &reporter), ECS_OK);
+    assert_int_equal(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema),
+                     NET_OK);
+    side->rows = net_schema_rows(side->schema);
+    side->mover = ecs_template_find(side->world, "mover");
+    side->holder = ecs_template_find(side->world, "holder");
+    side->extra = ecs_template_find(side->world, "extra");
+    side->local = ecs_template_find(side->world, "local");
+    side->model = ecs_template_find(side->world, "model");
+    side->limb = ecs_template_find(side->world, "limb");
+    side->pos = ecs_component_find(side->world, "pos");
+    side->hp = ecs_component_find(side->world, "hp");
+    side->secret = ecs_component_find(side->world, "secret");
+    side->link = ecs_component_find(side->world, "link");
+    side->body = ecs_component_find(side->world, "body");
+    side->shield = ecs_component_find(side->world, "shield");
+    if (is_mirror) return;
+    side->mover_extra = ecs_template_find(side->world, "mover+extra");
+    side->mover_local = ecs_template_find(side->world, "mover+local");
+    side->holder_extra = ecs_template_find(side->world, "holder+extra");
+}
+
+static inline void repl_open(repl_side* side, bool is_mirror, uint32_t index_max) {
+    repl_open_with(side, is_mirror, index_max, NULL);
+}
+
+static inline void repl_close(repl_side* side) {
+    net_schema_destroy(side->schema);
+    ecs_world_destroy(side->world);
+}
+
+static inline ecs_entity repl_create(repl_side* side, ecs_template_id template_id) {
+    ecs_entity entity = ECS_ENTITY_NONE;
+    assert_int_equal(ecs_create(side->world, template_id, NULL, 0, &entity), ECS_OK);
+    return entity;
+}
+
+static inline void repl_destroy(repl_side* side, ecs_entity entity) {
+    assert_int_equal(ecs_destroy(side->world, entity), ECS_OK);
+}
+
+static inline void repl_move(repl_side* side, ecs_entity entity, float x, float y) {
+    assert_int_equal(ecs_set(side->world, entity, side->pos, &(ecs_vec2){x, y}), ECS_OK);
+}
+
+static inline void repl_become(repl_side* side, ecs_entity entity, ecs_template_id template_id) {
+    assert_int_equal(ecs_recreate(side->world, entity, template_id, NULL, 0), ECS_OK);
+}
+
+/// One tick of a world and its history.
+static inline void repl_step(repl_side* side, net_history* history, ecs_tick tick) {
+    ecs_step step = {.tick = tick, .dt = 0.5f};
+    ecs_world_step(side->world, &step);
+    assert_int_equal(net_history_step(history, side->world, tick), NET_OK);
+    ecs_changes_clear(side->world);
+}
+
+static inline uint64_t repl_scope(repl_side* side) {
+    return net_scope_walk(side->schema, side->world, NULL, NULL).hash;
+}
+
+static inline void repl_print(void* context, const char* line) {
+    (void)context;
+    fprintf(stderr, "%s\n", line);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Bits by component and cause: nothing is lost between accounts and total, memory comes and goes with them.
+#include <string.h>
+
+#include "test.h"
+
+#include "replicate/bandwidth.h"
+
+#define COMPONENTS 5u
+
+typedef struct counted {
+    base_allocator allocator;
+    int64_t bytes;
+    uint32_t left; // allocations that succeed
+} counted;
+
+static void* allocate(void* context, size_t size, size_t align) {
+    counted* memory = context;
+    if (memory->left == 0) return NULL;
+    memory->left--;
+    memory->bytes += (int64_t)size;
+    const base_allocator* heap = base_allocator_heap();
+    return heap->allocate(heap->context, size, align);
+}
+
+static void release(void* context, void* block, size_t size) {
+    counted* memory = context;
+    memory->bytes -= (int64_t)size;
+    const base_allocator* heap = base_allocator_heap();
+    heap->release(heap->context, block, size);
+}
+
+static void counted_init(counted* memory, uint32_t left) {
+    *memory = (counted){.allocator = {allocate, release, memory}, .left = left};
+}
+
+static void bits_are_summed_by_component_and_cause(void** state) {
+    (void)state;
+    net_ledger ledger;
+    assert_true(net_ledger_init(&ledger, NULL, COMPONENTS));
+    net_ledger_account account;
+    assert_true(net_ledger_open(&ledger, &account));
+    assert_int_equal(net_ledger_sum(&account), 0);
+    net_ledger_add(&account, NET_LEDGER_NONE, NET_COST_HEADER, 39);
+    net_ledger_add(&account, NET_LEDGER_NONE, NET_COST_HEADER, 41);
+    net_ledger_add(&account, COMPONENTS - 1, NET_COST_TRANSPORT, UINT64_C(1) << 40);
+    assert_int_equal(account.bits[NET_LEDGER_NONE][NET_COST_HEADER], 80);
+    assert_true(net_ledger_sum(&account) == (UINT64_C(1) << 40) + 80);
+    net_ledger_close(&ledger, &account);
+    net_ledger_deinit(&ledger);
+}
+
+static void a_closed_account_is_in_the_total(void** state) {
+    (void)state;
+    counted memory;
+    counted_init(&memory, 100);
+    net_ledger ledger;
+    assert_true(net_ledger_init(&ledger, &memory.allocator, COMPONENTS));
+    int64_t before = memory.bytes;
+    net_ledger_account accounts[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_true(net_ledger_open(&ledger, &accounts[i]));
+        for (uint32_t component = 0; component < COMPONENTS; component++) {
+            for (uint32_t cost = 0; cost < NET_COST_COUNT; cost++)
+                net_ledger_add(&accounts[i], component, (net_cost)cost, i + component * 100 + cost);
+        }
+    }
+    net_ledger_account sum;
+    assert_true(net_ledger_open(&ledger, &sum));
+    for (uint32_t i = 0; i < 3; i++)
+        net_ledger_sum_into(&sum, &accounts[i]);
+    uint64_t bits = net_ledger_sum(&sum);
+    assert_true(bits > 0);
+    assert_int_equal(net_ledger_sum(&ledger.total), 0);
+    for (uint32_t i = 0; i < 3; i++)
+        net_ledger_close(&ledger, &accounts[i]);
+    net_ledger_close(&ledger, &accounts[0]); // a second time: nothing
+    assert_int_equal(net_ledger_sum(&ledger.total), bits);
+    assert_memory_equal(ledger.total.bits, sum.bits, COMPONENTS * sizeof *sum.bits);
+    net_ledger_close(&ledger, &sum);
+    assert_int_equal(memory.bytes, before);
+    net_ledger_deinit(&ledger);
+    assert_int_equal(memory.bytes, 0);
+}
+
+static void without_memory_no_account_is_open(void** state) {
+    (void)state;
+    counted memory;
+    counted_init(&memory, 0);
+    net_ledger ledger;
+    assert_false(net_ledger_init(&ledger, &memory.allocator, COMPONENTS));
+    net_ledger_deinit(&ledger);
+    memory.left = 1;
+    assert_true(net_ledger_init(&ledger, &memory.allocator, COMPONENTS));
+    net_ledger_account account;
+    assert_false(net_ledger_open(&ledger, &account));
+    assert_null(account.bits);
+    net_ledger_close(&ledger, &account);
+    net_ledger_deinit(&ledger);
+    assert_int_equal(memory.bytes, 0);
+}
+
+static void every_cause_has_a_name_of_its_own(void** state) {
+    (void)state;
+    for (uint32_t a = 0; a < NET_COST_COUNT; a++) {
+        assert_true(strlen(net_cost_name((net_cost)a)) > 2);
+        for (uint32_t b = 0; b < a; b++)
+            assert_string_not_equal(net_cost_name((net_cost)a), net_cost_name((net_cost)b));
+    }
+}
+
+static void a_ledger_without_components_is_a_broken_promise(void** state) {
+    (void)state;
+    base_assert_handler_set(test_assert_handler);
+    net_ledger ledger;
+    expect_assert_failure((void)!net_ledger_init(&ledger, NULL, 0));
+    expect_assert_failure((void)net_cost_name(NET_COST_COUNT));
+    base_assert_handler_set(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bits_are_summed_by_component_and_cause),
+        cmocka_unit_test(a_closed_account_is_in_the_total),
+        cmocka_unit_test(without_memory_no_account_is_open),
+        cmocka_unit_test(every_cause_has_a_name_of_its_own),
+        cmocka_unit_test(a_ledger_without_components_is_a_broken_promise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,735 @@
+// SPDX-License-Identifier: MIT
+#include "replicate/repl_state.h"
+
+#include "repl_state_world.h"
+
+static void nothing_waiting_gives_no_body(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    view_step(&w);
+    assert_false(net_view_has_pending(w.clients[0].view));
+    (void)view_write(&w, 0);
+    assert_int_equal(w.clients[0].records, 0);
+    assert_true(net_view_is_settled(w.clients[0].view));
+    view_close(&w);
+}
+
+static void a_create_is_repeated_after_loss_until_one_is_acknowledged(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    net_view* view = w.clients[0].view;
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    view_step(&w);
+    uint16_t first = view_write(&w, 0);
+    assert_false(net_view_has_pending(view));
+    assert_false(net_view_is_settled(view));
+    assert_true(net_view_lost(view, first));
+    assert_true(net_view_has_pending(view));
+    view_step(&w);
+    uint16_t second = view_write(&w, 0);
+    assert_int_equal(view_counters(&w)->records_create, 2);
+    assert_int_equal(view_counters(&w)->records_repeated, 1);
+    repl_move(&w.server, ball, 9, 9);
+    view_step(&w);
+    uint16_t third = view_write(&w, 0); // still a create: none is acknowledged
+    assert_int_equal(view_counters(&w)->records_create, 3);
+    assert_true(net_view_acked(view, second));
+    assert_false(net_view_is_settled(view));
+    assert_true(net_view_acked(view, third));
+    assert_true(net_view_is_settled(view));
+    view_close(&w);
+}
+
+static void only_the_loss_of_the_newest_send_makes_it_wait_again(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    net_view* view = w.clients[0].view;
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    view_exchange(&w);
+    repl_move(&w.server, ball, 3, 3);
+    view_step(&w);
+    uint16_t old = view_write(&w, 0);
+    repl_move(&w.server, ball, 4, 4);
+    view_step(&w);
+    uint16_t newest = view_write(&w, 0);
+    assert_true(net_view_lost(view, old));
+    assert_false(net_view_has_pending(view));
+    assert_true(net_view_lost(view, newest));
+    assert_true(net_view_has_pending(view));
+    assert_true(net_view_lost(view, newest)); // idempotent
+    // A late acknowledgement after all: nothing is missing any more.
+    assert_true(net_view_acked(view, newest));
+    assert_true(net_view_is_settled(view));
+    view_step(&w);
+    (void)view_write(&w, 0);
+    assert_int_equal(w.clients[0].records, 0);
+    assert_false(net_view_has_pending(view));
+    view_close(&w);
+}
+
+static void a_late_acknowledgement_does_not_hide_a_change(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    net_view* view = w.clients[0].view;
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    view_step(&w);
+    uint16_t first = view_write(&w, 0);
+    assert_true(net_view_lost(view, first));
+    repl_move(&w.server, ball, 7, 7);
+    view_step(&w);
+    assert_true(net_view_acked(view, first));
+    assert_true(net_view_has_pending(view));
+    assert_false(net_view_is_settled(view));
+    (void)view_write(&w, 0);
+    assert_int_equal(w.clients[0].records, 1);
+    view_close(&w);
+}
+
+static void acknowledgements_are_idempotent_and_forged_ones_refused(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    net_view* view = w.clients[0].view;
+    assert_false(net_view_acked(view, 5));
+    (void)repl_create(&w.server, w.server.mover);
+    view_exchange(&w);
+    net_view_counters before = *view_counters(&w);
+    assert_true(net_view_acked(view, 65534));
+    assert_true(net_view_lost(view, 65534)); // it is acknowledged: no loss
+    assert_memory_equal(&before, view_counters(&w), sizeof before);
+    assert_false(net_view_acked(view, w.clients[0].seq));
+    assert_false(net_view_acked(view, 65533));
+    assert_false(net_view_lost(view, 30000));
+    assert_int_equal(view_counters(&w)->acks_forged, 4);
+    view_close(&w);
+}
+
+static void an_entity_that_slept_long_wakes_with_a_settled_base(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    view_exchange(&w);
+    for (uint32_t i = 1; i < NET_BASE_AGE_MAX; i++)
+        view_exchange(&w);
+    repl_move(&w.server, ball, 2, 2);
+    view_exchange(&w); // age 254
+    assert_int_equal(view_counters(&w)->records_update, 1);
+    assert_int_equal(view_counters(&w)->records_settled, 0);
+    for (uint32_t i = 1; i < NET_BASE_AGE_MAX + 1; i++)
+        view_exchange(&w);
+    repl_move(&w.server, ball, 3, 3);
+    view_exchange(&w); // age 255
+    assert_int_equal(view_counters(&w)->records_settled, 1);
+    for (uint32_t i = 0; i < 1000; i++)
+        view_exchange(&w);
+    repl_move(&w.server, ball, 4, 4);
+    view_exchange(&w);
+    assert_int_equal(view_counters(&w)->records_settled, 2);
+    assert_int_equal(view_counters(&w)->records_absolute, 0);
+    assert_true(view_is_equal(&w, 0));
+    view_close(&w);
+}
+
+static void a_settled_base_is_not_used_when_something_was_sent_since(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    view_exchange(&w);
+    repl_move(&w.server, ball, 2, 2);
+    view_step(&w);
+    (void)view_write(&w, 0); // arrives, but nobody says so
+    assert_int_equal(view_deliver(&w, 0), NET_OK);
+    for (uint32_t i = 0; i < 200; i++) {
+        view_step(&w);
+        (void)view_write(&w, 0);
+    }
+    for (uint32_t i = 0; i < 100; i++)
+        view_step(&w);
+    repl_move(&w.server, ball, 3, 3);
+    view_exchange(&w);
+    assert_int_equal(view_counters(&w)->records_settled, 0);
+    assert_int_equal(view_counters(&w)->records_absolute, 1);
+    assert_true(view_is_equal(&w, 0));
+    view_close(&w);
+}
+
+static void an_entity_in_63_unacknowledged_packets_is_held_back(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    net_view* view = w.clients[0].view;
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    view_exchange(&w);
+    uint16_t first = w.clients[0].seq;
+    for (uint32_t i = 1; i <= 63; i++) {
+        repl_move(&w.server, ball, (float)i, 5);
+        view_step(&w);
+        (void)view_write(&w, 0);
+        assert_int_equal(w.clients[0].records, 1);
+        assert_int_equal(view_deliver(&w, 0), NET_OK);
+    }
+    assert_int_equal(view_counters(&w)->records_absolute, 0);
+    for (uint32_t i = 1; i <= 3; i++) {
+        repl_move(&w.server, ball, (float)i, 6);
+        view_step(&w);
+        (void)view_write(&w, 0);
+        assert_int_equal(w.clients[0].records, 0);
+        assert_int_equal(view_deliver(&w, 0), NET_OK);
+        assert_int_equal(view_counters(&w)->held_back, i);
+    }
+    assert_true(net_view_has_pending(view));
+    // One of them taken as lost makes room; the base lies more than 63 sends back.
+    assert_true(net_view_lost(view, first));
+    view_exchange(&w);
+    assert_int_equal(view_counters(&w)->records_absolute, 1);
+    assert_true(view_is_equal(&w, 0));
+    view_close(&w);
+}
+
+static void a_full_packet_ring_takes_its_oldest_as_lost(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    (void)repl_create(&w.server, w.server.mover);
+    for (uint32_t i = 0; i < NET_PACKETS_IN_FLIGHT_MAX; i++) {
+        view_step(&w);
+        (void)view_write(&w, 0);
+        assert_int_equal(view_counters(&w)->records_create, 1);
+    }
+    view_step(&w);
+    (void)view_write(&w, 0);
+    assert_int_equal(view_counters(&w)->records_create, 2);
+    assert_int_equal(view_counters(&w)->packets_lost, 1);
+    assert_false(net_view_acked(w.clients[0].view, 65534)); // forgotten, not forged
+    assert_int_equal(view_counters(&w)->acks_forged, 0);
+    view_close(&w);
+}
+
+static void a_destroy_is_repeated_until_acknowledged(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    view_exchange(&w);
+    repl_destroy(&w.server, ball);
+    view_step(&w);
+    uint16_t first = view_write(&w, 0);
+    assert_true(net_view_lost(w.clients[0].view, first));
+    assert_false(net_view_is_settled(w.clients[0].view));
+    view_exchange(&w);
+    assert_int_equal(view_counters(&w)->records_destroy, 2);
+    assert_true(net_view_is_settled(w.clients[0].view));
+    assert_int_equal(ecs_world_entity_count(w.clients[0].side.world), 0);
+    view_close(&w);
+}
+
+static void what_was_never_sent_is_never_destroyed(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    view_step(&w);
+    repl_destroy(&w.server, ball);
+    view_exchange(&w);
+    assert_int_equal(view_counters(&w)->records_destroy + view_counters(&w)->records_create, 0);
+    assert_true(net_view_is_settled(w.clients[0].view));
+    view_close(&w);
+}
+
+static void a_recreation_is_sent_like_a_create_with_the_same_handle(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    view_exchange(&w);
+    repl_become(&w.server, ball, w.server.mover_extra);
+    view_exchange(&w);
+    assert_int_equal(view_counters(&w)->records_create, 2);
+    assert_true(ecs_is_alive(w.clients[0].side.world, ball));
+    assert_string_equal(ecs_entity_template_name(w.clients[0].side.world, ball), "mover+extra");
+    assert_true(view_is_equal(&w, 0));
+    assert_int_equal(net_mirror_get_counters(w.clients[0].mirror)->recreates, 1);
+    view_close(&w);
+}
+
+// Which slots have something to show.
+static uint64_t sampled_slots(view_world* w) {
+    uint64_t slots = 0;
+    for (uint32_t i = 0; i < 64; i++) {
+        uint32_t slot, age;
+        uint64_t hash;
+        assert_true(net_view_sample(w->clients[0].view, &slot, &age, &hash));
+        assert_in_range(slot, 0, 63);
+        slots |= UINT64_C(1) << slot;
+    }
+    return slots;
+}
+
+static void a_slot_waits_for_the_acknowledged_destroy_before_another_takes_it(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    net_view* view = w.clients[0].view;
+    ecs_entity balls[3];
+    for (uint32_t i = 0; i < 3; i++)
+        balls[i] = repl_create(&w.server, w.server.mover);
+    view_exchange(&w);
+    assert_int_equal(sampled_slots(&w), 7);
+    repl_destroy(&w.server, balls[1]);
+    view_step(&w);
+    uint16_t destroy = view_write(&w, 0);
+    assert_int_equal(view_deliver(&w, 0), NET_OK);
+    ecs_entity second = repl_create(&w.server, w.server.mover);
+    view_exchange(&w);
+    assert_int_equal(sampled_slots(&w), 1 | 4 | 8); // 1 still belongs to the dead one
+    assert_true(net_view_acked(view, destroy));
+    ecs_entity third = repl_create(&w.server, w.server.holder);
+    view_exchange(&w);
+    assert_int_equal(sampled_slots(&w), 1 | 2 | 4 | 8);
+    assert_true(net_view_sees(view, second, NULL) && net_view_sees(view, third, NULL));
+    assert_false(net_view_sees(view, balls[1], NULL));
+    assert_true(view_is_equal(&w, 0));
+    view_close(&w);
+}
+
+static void who_comes_back_before_the_destroy_arrived_goes_on_in_its_slot(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    view_exchange(&w);
+    view_scope(&w, 0, ball)->is_hidden = true;
+    view_step(&w);
+    uint16_t destroy = view_write(&w, 0); // on its way
+    assert_int_equal(view_counters(&w)->records_destroy, 1);
+    assert_false(net_view_sees(w.clients[0].view, ball, NULL));
+    view_scope(&w, 0, ball)->is_hidden = false;
+    repl_move(&w.server, ball, 8, 8);
+    view_exchange(&w);
+    uint32_t slot, age;
+    uint64_t hash;
+    assert_true(net_view_sample(w.clients[0].view, &slot, &age, &hash));
+    assert_int_equal(slot, 0);
+    assert_int_equal(view_counters(&w)->records_create, 2);
+    assert_true(net_view_acked(w.clients[0].view, destroy)); // of a former chapter: nothing
+    assert_true(net_view_sees(w.clients[0].view, ball, NULL));
+    assert_true(view_is_equal(&w, 0));
+    view_close(&w);
+}
+
+// Those with a second row and those that surely have none share a run, and both are understood.
+static void who_was_still_shares_a_run_with_who_moves(void** state) {
+    (void)state;
+    enum { MANY = 12, LAG = 3 };
+    view_world w;
+    view_open_with(&w, (view_options){.first_seq = 1});
+    ecs_entity balls[MANY];
+    for (uint32_t i = 0; i < MANY; i++)
+        balls[i] = repl_create(&w.server, w.server.mover);
+    for (uint32_t tick = 1; tick < 300; tick++) {
+        for (uint32_t i = 0; i < MANY; i++) {
+            bool moves = i < 6 || (tick + i) % (2 + i % 3) != 0;
+            if (moves) repl_move(&w.server, balls[i], (float)(tick * (i + 1) % 900), (float)tick);
+        }
+        if (tick % 40 == 0) repl_become(&w.server, balls[tick / 40 % MANY], w.server.mover_extra);
+        view_step(&w);
+        (void)view_write(&w, 0);
+        if (tick % 17 != 0) assert_int_equal(view_deliver(&w, 0), NET_OK);
+        if (tick > LAG)
+            assert_true((tick - LAG) % 17
+                            ? net_view_acked(w.clients[0].view, (uint16_t)(tick - LAG))
+                            : net_view_lost(w.clients[0].view, (uint16_t)(tick - LAG)));
+        ecs_entity first = balls[0];
+        ecs_tick at;
+        if (tick % 17 != 0) assert_true(net_mirror_entity_tick(w.clients[0].mirror, first, &at));
+    }
+    for (uint32_t i = 0; i < 5; i++) {
+        view_step(&w);
+        uint16_t seq = view_write(&w, 0);
+        assert_int_equal(view_deliver(&w, 0), NET_OK);
+        for (uint16_t k = (uint16_t)(seq - LAG - 2); k != (uint16_t)(seq + 1); k++)
+            (void)(k % 17 && net_view_acked(w.clients[0].view, k));
+        for (uint16_t k = (uint16_t)(seq - LAG - 2); k != (uint16_t)(seq + 1); k++)
+            (void)net_view_lost(w.clients[0].view, k);
+    }
+    assert_true(view_is_equal(&w, 0));
+    assert_int_equal(net_mirror_get_counters(w.clients[0].mirror)->malformed, 0);
+    view_close(&w);
+}
+
+static void everything_gets_through_a_small_packet(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    ecs_entity entities[100];
+    for (uint32_t i = 0; i < 100; i++)
+        entities[i] = repl_create(&w.server, w.server.mover);
+    for (uint32_t round = 0; round < 200; round++) {
+        for (uint32_t i = 0; i < 10; i++) // somebody changes all the time
+            repl_move(&w.server, entities[i], (float)round, 1);
+        view_step(&w);
+        view_write_room(&w, 0, (net_view_room){40 * 8, 40 * 8});
+        assert_true(w.clients[0].records > 0);
+        view_ack(&w, 0);
+        if (ecs_world_entity_count(w.clients[0].side.world) == 100) break;
+    }
+    assert_int_equal(ecs_world_entity_count(w.clients[0].side.world), 100);
+    view_close(&w);
+}
+
+static void a_body_fills_its_room_to_the_bit_and_never_more(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    for (uint32_t i = 0; i < 2900; i++)
+        repl_move(&w.server, repl_create(&w.server, w.server.mover), (float)(i % 500), 7);
+    view_step(&w);
+    for (uint32_t bits = 0; bits <= 9376; bits += bits < 200 ? 7 : 531) {
+        view_write_room(&w, 0, (net_view_room){bits, bits});
+        if (bits > 800) assert_in_range(w.clients[0].bits, bits - 160, bits);
+        view_ack(&w, 0);
+    }
+    while (net_view_has_pending(w.clients[0].view)) {
+        (void)view_write(&w, 0);
+        view_ack(&w, 0);
+    }
+    assert_true(view_is_equal(&w, 0));
+    view_close(&w);
+}
+
+static void a_view_that_joins_late_gets_everything(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    for (uint32_t i = 0; i < 5; i++)
+        (void)repl_create(&w.server, w.server.holder);
+    view_exchange(&w);
+    view_join(&w, 1);
+    w.client_count = 2;
+    (void)view_write(&w, 1);
+    assert_int_equal(w.clients[1].records, 5);
+    view_ack(&w, 1);
+    assert_true(view_is_equal(&w, 1));
+    view_exchange(&w); // the events of the step before it came are nothing new to it
+    assert_true(net_view_is_settled(w.clients[1].view));
+    view_close(&w);
+}
+
+static void a_view_made_between_step_and_publish_is_told_nothing_twice(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    ecs_step step = {.tick = ++w.tick, .dt = 0.5f};
+    ecs_world_step(w.server.world, &step);
+    assert_int_equal(net_replica_step(w.replica, w.server.world, w.tick), NET_OK);
+    ecs_changes_clear(w.server.world);
+    view_join(&w, 1);
+    w.client_count = 2;
+    net_replica_publish(w.replica);
+    (void)view_write(&w, 1);
+    assert_int_equal(w.clients[1].records, 1);
+    view_ack(&w, 1);
+    assert_true(net_view_sees(w.clients[1].view, ball, NULL));
+    assert_true(view_is_equal(&w, 1));
+    view_close(&w);
+}
+
+static void what_the_client_asks_for_again_is_sent_absolutely(void** state) {
+    (void)state;
+    view_world w;
+    view_open_with(&w, (view_options){.has_ledger = true});
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    view_exchange(&w);
+    assert_false(net_view_heal(w.clients[0].view, ecs_entity_make(77, 1)));
+    assert_false(
+        net_view_heal(w.clients[0].view,
+                      ecs_entity_make(ecs_entity_index(ball), ecs_entity_generation(ball) + 1)));
+    assert_true(net_view_heal(w.clients[0].view, ball));
+    assert_false(net_view_is_settled(w.clients[0].view));
+    view_exchange(&w);
+    assert_int_equal(view_counters(&w)->heals, 1);
+    assert_int_equal(view_counters(&w)->records_absolute, 1);
+    assert_true(net_view_is_settled(w.clients[0].view));
+    view_exchange(&w);
+    assert_int_equal(view_counters(&w)->heals, 1);
+    assert_true(view_is_equal(&w, 0));
+    view_close(&w);
+}
+
+static void a_sample_is_the_row_that_the_client_has(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    net_view* view = w.clients[0].view;
+    uint32_t slot, age;
+    uint64_t hash;
+    assert_false(net_view_sample(view, &slot, &age, &hash));
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    (void)repl_create(&w.server, w.server.holder);
+    view_step(&w);
+    (void)view_write(&w, 0);
+    assert_false(net_view_sample(view, &slot, &age, &hash)); // not acknowledged
+    view_ack(&w, 0);
+    view_exchange(&w);
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_true(net_view_sample(view, &slot, &age, &hash));
+        assert_int_equal(age, 1);
+        assert_int_equal(
+            net_mirror_check_sample(w.clients[0].mirror, slot, w.tick - age, (uint16_t)hash, NULL),
+            NET_MIRROR_EQUAL);
+        seen |= 1u << slot;
+    }
+    assert_int_equal(seen, 3); // one after the other
+    // Something newer flies: which of both it has is not certain.
+    repl_move(&w.server, ball, 30, 30);
+    view_step(&w);
+    (void)view_write(&w, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_true(net_view_sample(view, &slot, &age, &hash));
+        assert_int_equal(slot, 1);
+    }
+    view_close(&w);
+}
+
+static void classes_that_are_not_seen_have_their_defaults(void** state) {
+    (void)state;
+    view_world w;
+    view_open_with(&w, (view_options){.client_count = 2});
+    ecs_entity agent = repl_create(&w.server, w.agent);
+    view_set(&w, agent, w.ammo, 12);
+    view_set(&w, agent, w.plan, 3);
+    view_scope(&w, 1, agent)->classes = 1 | 1 << 1;
+    view_exchange(&w);
+    assert_int_equal(view_client_value(&w, 0, agent, "ammo"), 30);
+    assert_int_equal(view_client_value(&w, 1, agent, "ammo"), 12);
+    assert_int_equal(view_client_value(&w, 1, agent, "plan"), -1);
+    uint32_t classes;
+    assert_true(net_view_sees(w.clients[1].view, agent, &classes));
+    assert_int_equal(classes, 3);
+    // What one may not see, is nothing new to it.
+    view_set(&w, agent, w.ammo, 11);
+    view_step(&w);
+    assert_false(net_view_has_pending(w.clients[0].view));
+    assert_true(net_view_is_settled(w.clients[0].view));
+    assert_true(net_view_has_pending(w.clients[1].view));
+    (void)view_write(&w, 0);
+    (void)view_write(&w, 1);
+    view_ack(&w, 0);
+    view_ack(&w, 1);
+    // Granted and taken away again.
+    view_scope(&w, 0, agent)->classes = 1 | 1 << 2;
+    view_scope(&w, 1, agent)->classes = 1;
+    view_exchange(&w);
+    assert_int_equal(view_client_value(&w, 0, agent, "plan"), 3);
+    assert_int_equal(view_client_value(&w, 0, agent, "ammo"), 30);
+    assert_int_equal(view_client_value(&w, 1, agent, "ammo"), 30);
+    view_exchange(&w);
+    assert_true(net_view_is_settled(w.clients[0].view));
+    view_close(&w);
+}
+
+// The first packet after a public change, when `plan` was taken from the client long before and went on
+// changing so often. As many agents as make a second row worth its run.
+static void write_after_a_revocation(uint32_t hidden_changes, uint8_t body[VIEW_BODY_BYTES]) {
+    enum { AGENTS = 5, TICKS = 100 };
+    view_world w;
+    view_open(&w);
+    ecs_entity agents[AGENTS];
+    for (uint32_t i = 0; i < AGENTS; i++)
+        agents[i] = repl_create(&w.server, w.agent);
+    for (int32_t tick = 0; tick < 4; tick++) {
+        for (uint32_t i = 0; i < AGENTS; i++) {
+            view_scope(&w, 0, agents[i])->classes = tick < 3 ? 1 | 1 << 2 : 1;
+            view_set(&w, agents[i], w.plan, tick);
+            repl_move(&w.server, agents[i], (float)tick * 3, 1);
+        }
+        view_exchange(&w);
+    }
+    for (uint32_t tick = 0; tick < TICKS; tick++) {
+        for (uint32_t i = 0; i < AGENTS && tick < hidden_changes; i++)
+            view_set(&w, agents[i], w.plan, 1000 + (int32_t)tick);
+        view_exchange(&w);
+        assert_int_equal(w.clients[0].records, 0);
+    }
+    for (uint32_t i = 0; i < AGENTS; i++)
+        repl_move(&w.server, agents[i], 30, 30);
+    view_exchange(&w);
+    assert_int_equal(w.clients[0].records, AGENTS);
+    memcpy(body, w.clients[0].body, VIEW_BODY_BYTES);
+    view_close(&w);
+}
+
+static void how_often_a_hidden_value_changed_moves_no_bit(void** state) {
+    (void)state;
+    uint8_t resting[VIEW_BODY_BYTES], changing[VIEW_BODY_BYTES];
+    write_after_a_revocation(0, resting);
+    write_after_a_revocation(100, changing);
+    assert_memory_equal(resting, changing, VIEW_BODY_BYTES);
+}
+
+static void sequence_numbers_rise_by_one(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    view_step(&w);
+    (void)view_write(&w, 0);
+    base_assert_handler_set(test_assert_handler);
+    w.clients[0].seq = 7;
+    expect_assert_failure((void)view_write(&w, 0));
+    base_assert_handler_set(NULL);
+    view_close(&w);
+}
+
+static void the_ledger_knows_every_bit_of_a_body(void** state) {
+    (void)state;
+    view_world w;
+    view_open_with(&w, (view_options){.has_ledger = true});
+    ecs_entity entities[40];
+    for (uint32_t i = 0; i < 40; i++)
+        entities[i] = repl_create(&w.server, i % 2 ? w.server.mover : w.server.holder_extra);
+    const net_ledger_account* account = net_view_account(w.clients[0].view);
+    assert_non_null(account);
+    for (uint32_t tick = 0; tick < 60; tick++) {
+        for (uint32_t i = 0; i < 40; i++)
+            if (i % 2 && (tick + i) % 3 == 0) repl_move(&w.server, entities[i], (float)tick, 2);
+        if (tick == 30) repl_destroy(&w.server, entities[0]);
+        view_step(&w);
+        uint64_t before = net_ledger_sum(account);
+        uint16_t seq = view_write(&w, 0);
+        assert_true(net_ledger_sum(account) - before == w.clients[0].bits);
+        if (tick % 5 == 4)
+            assert_true(net_view_lost(w.clients[0].view, seq));
+        else
+            view_ack(&w, 0);
+    }
+    assert_true(net_ledger_sum(account) == view_counters(&w)->bits);
+    assert_true(account->bits[w.server.pos][NET_COST_CHANGE] > 0);
+    assert_true(account->bits[w.server.pos][NET_COST_CREATE] > 0);
+    assert_true(account->bits[w.server.pos][NET_COST_REPEAT] > 0);
+    assert_true(account->bits[NET_LEDGER_NONE][NET_COST_DESTROY] > 0);
+    assert_true(account->bits[NET_LEDGER_NONE][NET_COST_HEAD] > 0);
+    view_close(&w);
+}
+
+static void ticks_may_pass_32_bits(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    w.tick = UINT32_MAX - 200;
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    ecs_entity sleeper = repl_create(&w.server, w.server.mover);
+    for (uint32_t i = 0; i < 700; i++) {
+        if (i % 3) repl_move(&w.server, ball, (float)i, 1);
+        if (i == 690) repl_move(&w.server, sleeper, 1, 1);
+        view_exchange(&w);
+        assert_int_equal(w.clients[0].records, i == 0 ? 2 : i == 690 || i % 3 > 0);
+    }
+    assert_int_equal(view_counters(&w)->records_absolute, 0);
+    assert_int_equal(view_counters(&w)->records_settled, 1);
+    assert_true(view_is_equal(&w, 0));
+    view_close(&w);
+}
+
+typedef struct tally {
+    uint64_t allocations;
+} tally;
+
+static void* tally_allocate(void* context, size_t size, size_t align) {
+    ((tally*)context)->allocations++;
+    const base_allocator* heap = base_allocator_heap();
+    return heap->allocate(heap->context, size, align);
+}
+
+static void tally_release(void* context, void* memory, size_t size) {
+    (void)context;
+    const base_allocator* heap = base_allocator_heap();
+    heap->release(heap->context, memory, size);
+}
+
+static void a_steady_tick_allocates_nothing(void** state) {
+    (void)state;
+    enum { ENTITIES = 60, WARM_TICKS = 600, TICKS = 900, LAG = 7 };
+    tally t = {0};
+    base_allocator allocator = {tally_allocate, tally_release, &t};
+    view_world w;
+    view_open_with(&w, (view_options){.allocator = &allocator, .first_seq = 1});
+    ecs_entity entities[ENTITIES];
+    for (uint32_t i = 0; i < ENTITIES; i++)
+        entities[i] = repl_create(&w.server, i % 4 ? w.server.mover : w.agent);
+    uint64_t warm = 0;
+    for (uint32_t tick = 1; tick <= TICKS; tick++) {
+        for (uint32_t i = 0; i < ENTITIES; i++)
+            repl_move(&w.server, entities[i], (float)(tick * i % 900), (float)i);
+        view_step(&w);
+        (void)view_write(&w, 0);
+        assert_int_equal(view_deliver(&w, 0), NET_OK);
+        if (tick > LAG) assert_true(net_view_acked(w.clients[0].view, (uint16_t)(tick - LAG)));
+        if (tick == WARM_TICKS) warm = t.allocations;
+    }
+    assert_true(warm > 0);
+    assert_int_equal(t.allocations, warm);
+    view_close(&w);
+}
+
+static void who_has_the_row_of_a_tick_is_not_sent_it_again(void** state) {
+    (void)state;
+    for (uint32_t order = 0; order < 2; order++) {
+        view_world w;
+        view_open(&w);
+        (void)repl_create(&w.server, w.server.mover);
+        view_step(&w);
+        uint16_t first = view_write(&w, 0);
+        assert_int_equal(view_deliver(&w, 0), NET_OK);
+        assert_true(net_view_lost(w.clients[0].view, first));
+        uint16_t second = view_write(&w, 0); // in the same tick
+        assert_int_equal(w.clients[0].records, 1);
+        if (order == 0) assert_true(net_view_lost(w.clients[0].view, second));
+        assert_true(net_view_acked(w.clients[0].view, first));
+        if (order == 1) assert_true(net_view_lost(w.clients[0].view, second));
+        assert_false(net_view_has_pending(w.clients[0].view));
+        assert_true(net_view_is_settled(w.clients[0].view));
+        view_close(&w);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_waiting_gives_no_body),
+        TEST(a_create_is_repeated_after_loss_until_one_is_acknowledged),
+        TEST(only_the_loss_of_the_newest_send_makes_it_wait_again),
+        TEST(a_late_acknowledgement_does_not_hide_a_change),
+        TEST(acknowledgements_are_idempotent_and_forged_ones_refused),
+        TEST(an_entity_that_slept_long_wakes_with_a_settled_base),
+        TEST(a_settled_base_is_not_used_when_something_was_sent_since),
+        TEST(an_entity_in_63_unacknowledged_packets_is_held_back),
+        TEST(a_full_packet_ring_takes_its_oldest_as_lost),
+        TEST(a_destroy_is_repeated_until_acknowledged),
+        TEST(what_was_never_sent_is_never_destroyed),
+        TEST(a_recreation_is_sent_like_a_create_with_the_same_handle),
+        TEST(a_slot_waits_for_the_acknowledged_destroy_before_another_takes_it),
+        TEST(who_comes_back_before_the_destroy_arrived_goes_on_in_its_slot),
+        TEST(who_was_still_shares_a_run_with_who_moves),
+        TEST(everything_gets_through_a_small_packet),
+        TEST(a_body_fills_its_room_to_the_bit_and_never_more),
+        TEST(a_view_that_joins_late_gets_everything),
+        TEST(a_view_made_between_step_and_publish_is_told_nothing_twice),
+        TEST(what_the_client_asks_for_again_is_sent_absolutely),
+        TEST(a_sample_is_the_row_that_the_client_has),
+        TEST(classes_that_are_not_seen_have_their_defaults),
+        TEST(how_often_a_hidden_value_changed_moves_no_bit),
+        TEST(sequence_numbers_rise_by_one),
+        TEST(ticks_may_pass_32_bits),
+        TEST(the_ledger_knows_every_bit_of_a_body),
+        TEST(who_has_the_row_of_a_tick_is_not_sent_it_again),
+        TEST(a_steady_tick_allocates_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+#include "replicate/replicator.h"
+
+#include "repl_state_world.h"
+
+#include "base/hash.h"
+#include "base/rng.h"
+
+// ---- two worlds side by side, with the same seed ----
+
+enum { AGENTS = 24, TICKS = 500, LAG = 5 };
+
+typedef struct twin_options {
+    bool is_solo, has_secrets, has_ledger;
+    uint32_t movers;
+} twin_options;
+
+// Everything that clients get, hashed; `has_secrets` changes values that nobody may see.
+static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) {
+    view_world w;
+    view_open_with(&w, (view_options){.is_solo = options.is_solo,
+                                      .has_ledger = options.has_ledger,
+                                      .client_count = 2,
+                                      .first_seq = 1});
+    base_rng rng = base_rng_make(seed, 1), hidden = base_rng_make(seed, 2);
+    ecs_entity agents[AGENTS], movers[200];
+    for (uint32_t i = 0; i < AGENTS; i++) {
+        agents[i] = repl_create(&w.server, i % 5 ? w.agent : w.spirit);
+        for (uint32_t c = 0; c < 2; c++)
+            view_scope(&w, c, agents[i])->classes = (uint16_t)(1 | (c == i % 2) << 1);
+    }
+    for (uint32_t i = 0; i < options.movers; i++)
+        movers[i] = repl_create(&w.server, w.server.mover);
+    uint64_t hash = seed;
+    for (uint32_t tick = 1; tick <= TICKS; tick++) {
+        for (uint32_t i = 0; i < AGENTS; i++) {
+            bool moves = base_rng_chance(&rng, 0.2);
+            float x = base_rng_float(&rng) * 900;
+            int32_t ammo = (int32_t)base_rng_below(&rng, 1000);
+            if (moves && i % 5) repl_move(&w.server, agents[i], x, 3);
+            if (moves && i % 5 && i % 3 == 0) view_set(&w, agents[i], w.ammo, ammo);
+            // Nobody sees plans: their rings overflow again and again.
+            if (options.has_secrets && base_rng_chance(&hidden, 0.9))
+                view_set(&w, agents[i], w.plan, (int32_t)base_rng_below(&hidden, 50));
+        }
+        for (uint32_t i = 0; i < options.movers; i++)
+            if (base_rng_chance(&rng, tick < TICKS / 2 ? 0.1 : 0.9))
+                repl_move(&w.server, movers[i], base_rng_float(&rng) * 900, 1);
+        if (tick % 60 == 0) { // long without a word: bases become old
+            view_step(&w);
+            continue;
+        }
+        view_step(&w);
+        for (uint32_t c = 0; c < 2; c++) {
+            uint32_t bits = 300 + base_rng_below(&rng, 2000);
+            view_write_room(&w, c, (net_view_room){bits, bits});
+            assert_int_equal(view_deliver(&w, c), NET_OK);
+            hash = base_hash64(w.clients[c].body, (size_t)(w.clients[c].bits + 7) / 8, hash);
+            hash = base_hash64_mix(hash, net_view_has_pending(w.clients[c].view));
+            uint32_t slot, age;
+            uint64_t row;
+            if (net_view_sample(w.clients[c].view, &slot, &age, &row))
+                hash = base_hash64_mix(hash, row ^ slot ^ (uint64_t)age << 32);
+            uint16_t back = (uint16_t)(w.clients[c].seq - 1 - LAG);
+            bool is_lost = base_rng_chance(&rng, 0.1);
+            if (w.clients[c].seq <= LAG + 1) continue;
+            assert_true(is_lost ? net_view_lost(w.clients[c].view, back)
+                                : net_view_acked(w.clients[c].view, back));
+        }
+    }
+    if (shared) *shared = view_counters(&w)->blobs_shared;
+    view_close(&w);
+    return hash;
+}
+
+static void hidden_values_move_no_bit(void** state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        printf("seed %llu\n", (unsigned long long)seed);
+        uint64_t open = run_twin(seed, (twin_options){.movers = 10}, NULL);
+        assert_true(run_twin(seed, (twin_options){.has_secrets = true, .movers = 10}, NULL) ==
+                    open);
+    }
+}
+
+static void shared_rows_are_the_same_bits_as_rows_made_anew(void** state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        printf("seed %llu\n", (unsigned long long)seed);
+        uint64_t shared, none;
+        twin_options options = {.has_secrets = true, .movers = 60};
+        uint64_t hash = run_twin(seed, options, &shared);
+        options.is_solo = true;
+        assert_true(run_twin(seed, options, &none) == hash);
+        assert_true(shared > 1000);
+        assert_int_equal(none, 0);
+    }
+}
+
+static void accounting_moves_no_bit(void** state) {
+    (void)state;
+    twin_options options = {.movers = 60};
+    uint64_t hash = run_twin(3, options, NULL);
+    options.has_ledger = true;
+    assert_true(run_twin(3, options, NULL) == hash);
+}
+
+// ---- scopes ----
+
+static void what_comes_into_scope_is_created_and_what_leaves_is_destroyed(void** state) {
+    (void)state;
+    view_world w;
+    view_open_with(&w, (view_options){.client_count = 2});
+    ecs_entity a = repl_create(&w.server, w.server.mover);
+    ecs_entity b = repl_create(&w.server, w.server.mover);
+    view_scope(&w, 0, b)->is_hidden = true;
+    view_exchange(&w);
+    assert_true(ecs_is_alive(w.clients[0].side.world, a));
+    assert_false(ecs_is_alive(w.clients[0].side.world, b));
+    assert_true(ecs_is_alive(w.clients[1].side.world, b));
+    // What is out of scope makes no noise.
+    repl_move(&w.server, b, 9, 9);
+    view_step(&w);
+    assert_false(net_view_has_pending(w.clients[0].view));
+    assert_true(net_view_has_pending(w.clients[1].view));
+    view_scope(&w, 0, a)->is_hidden = true;
+    view_scope(&w, 0, b)->is_hidden = false;
+    for (uint32_t i = 0; i < 2; i++) {
+        (void)view_write(&w, i);
+        view_ack(&w, i);
+    }
+    view_exchange(&w);
+    assert_false(ecs_is_alive(w.clients[0].side.world, a));
+    assert_true(ecs_is_alive(w.clients[0].side.world, b));
+    assert_true(net_view_is_settled(w.clients[0].view));
+    view_close(&w);
+}
+
+static void an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    // Wear the indices out until one comes back within one step.
+    ecs_entity first = repl_create(&w.server, w.server.mover);
+    view_exchange(&w);
+    repl_destroy(&w.server, first);
+    ecs_entity again = ECS_ENTITY_NONE;
+    for (uint32_t i = 0; i < 3 * VIEW_INDEX_MAX && again == ECS_ENTITY_NONE; i++) {
+        ecs_entity made = repl_create(&w.server, w.server.holder);
+        if (ecs_entity_index(made) == ecs_entity_index(first))
+            again = made;
+        else
+            repl_destroy(&w.server, made);
+    }
+    assert_true(again != ECS_ENTITY_NONE && again != first);
+    view_exchange(&w);
+    assert_int_equal(view_counters(&w)->records_destroy, 0);
+    assert_true(ecs_is_alive(w.clients[0].side.world, again));
+    assert_false(ecs_is_alive(w.clients[0].side.world, first));
+    assert_true(net_view_sees(w.clients[0].view, again, NULL));
+    assert_false(net_view_sees(w.clients[0].view, first, NULL));
+    assert_true(view_is_equal(&w, 0));
+    view_close(&w);
+}
+
+// One changed entity among many goes by its viewers, many go by the views: the same is told.
+static void few_changes_and_a_crowd_of_them_tell_the_same(void** state) {
+    (void)state;
+    enum { MOVERS = 100 };
+    view_world w;
+    view_open_with(&w, (view_options){.client_count = 2});
+    ecs_entity movers[MOVERS];
+    for (uint32_t i = 0; i < MOVERS; i++)
+        movers[i] = repl_create(&w.server, w.server.mover);
+    for (uint32_t i = 0; i < MOVERS; i += 2)
+        view_scope(&w, 0, movers[i])->is_hidden = true;
+    for (uint32_t i = 0; i < 5; i++)
+        view_exchange(&w);
+    for (uint32_t changed = 1; changed <= MOVERS; changed += 9) {
+        for (uint32_t i = 0; i < changed; i++)
+            repl_move(&w.server, movers[i], (float)changed, (float)(i + changed));
+        view_step(&w);
+        for (uint32_t c = 0; c < 2; c++) {
+            (void)view_write(&w, c);
+            assert_int_equal(w.clients[c].records, c == 0 ? changed / 2 : changed);
+            view_ack(&w, c);
+        }
+    }
+    view_close(&w);
+}
+
+static void an_idle_world_waits_for_nobody(void** state) {
+    (void)state;
+    view_world w;
+    view_open_with(&w, (view_options){.client_count = 2});
+    for (uint32_t i = 0; i < 50; i++)
+        (void)repl_create(&w.server, w.server.mover);
+    for (uint32_t i = 0; i < 5; i++)
+        view_exchange(&w);
+    for (uint32_t i = 0; i < 20; i++) {
+        view_exchange(&w);
+        assert_int_equal(w.clients[0].records + w.clients[1].records, 0);
+        assert_true(net_view_is_settled(w.clients[0].view));
+    }
+    view_close(&w);
+}
+
+static void a_client_that_leaves_takes_its_slots_along(void** state) {
+    (void)state;
+    view_world w;
+    view_open_with(&w, (view_options){.client_count = 2});
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    view_exchange(&w);
+    net_view_destroy(w.clients[0].view);
+    net_scopes_remove_client(w.scopes, 0);
+    repl_move(&w.server, ball, 3, 4);
+    view_step(&w);
+    (void)view_write(&w, 1);
+    view_ack(&w, 1);
+    assert_true(view_is_equal(&w, 1));
+    // Another one with the same number.
+    net_mirror_destroy(w.clients[0].mirror);
+    repl_close(&w.clients[0].side);
+    w.clients[0].seq = 1;
+    view_join(&w, 0);
+    view_exchange(&w);
+    assert_true(view_is_equal(&w, 0));
+    view_close(&w);
+}
+
+// ---- the end of memory ----
+
+typedef struct budget {
+    uint64_t left;
+} budget;
+
+static void* budget_allocate(void* context, size_t size, size_t align) {
+    budget* b = context;
+    if (b->left == 0) return NULL;
+    b->left--;
+    const base_allocator* heap = base_allocator_heap();
+    return heap->allocate(heap->context, size, align);
+}
+
+static void budget_release(void* context, void* memory, size_t size) {
+    (void)context;
+    const base_allocator* heap = base_allocator_heap();
+    heap->release(heap->context, memory, size);
+}
+
+// Whatever runs out, whenever: an error, a broken view, never a crash or a leak.
+static bool run_with(uint64_t allocations) {
+    budget b = {allocations};
+    base_allocator allocator = {budget_allocate, budget_release, &b};
+    repl_side server;
+    repl_open_with(&server, false, VIEW_INDEX_MAX, view_class_text);
+    net_scopes* scopes = fake_scopes_create(VIEW_INDEX_MAX);
+    net_replica_config config = {.allocator = &allocator,
+                                 .rows = server.rows,
+                                 .index_max = VIEW_INDEX_MAX,
+                                 .scopes = scopes};
+    net_replica* replica = NULL;
+    net_view* views[2] = {NULL, NULL};
+    bool is_whole = net_replica_create(&config, &replica) == NET_OK;
+    for (uint32_t c = 0; c < 2 && is_whole; c++) {
+        assert_true(net_scopes_add_client(scopes, c));
+        is_whole = net_view_create(replica, c, &views[c]) == NET_OK;
+    }
+    ecs_template_id agent = ecs_template_find(server.world, "agent");
+    ecs_entity last = ECS_ENTITY_NONE;
+    for (uint32_t tick = 1; tick <= 12 && is_whole; tick++) {
+        for (uint32_t i = 0; i < 30; i++)
+            last = repl_create(&server, i % 2 ? agent : server.mover);
+        fake_scope_at(scopes, 0, ecs_entity_index(last))->group = 1 + tick % 2;
+        if (tick % 3 == 0) repl_destroy(&server, last);
+        ecs_step step = {.tick = tick, .dt = 0.5f};
+        ecs_world_step(server.world, &step);
+        is_whole = net_replica_step(replica, server.world, tick) == NET_OK;
+        ecs_changes_clear(server.world);
+        if (!is_whole) break;
+        net_replica_publish(replica);
+        for (uint32_t c = 0; c < 2 && is_whole; c++) {
+            uint8_t body[1200];
+            proto_bit_writer writer = proto_bit_writer_make(body, sizeof body);
+            uint32_t records;
+            is_whole = net_view_write(views[c], (uint16_t)tick, (net_view_room){9000, 9000},
+                                      &writer, &records) == NET_OK;
+            if (!is_whole) assert_true(net_view_is_broken(views[c]));
+            if (tick > 3) (void)net_view_acked(views[c], (uint16_t)(tick - 3));
+        }
+    }
+    for (uint32_t c = 0; c < 2; c++)
+        net_view_destroy(views[c]);
+    net_replica_destroy(replica);
+    fake_scopes_destroy(scopes);
+    repl_close(&server);
+    return is_whole;
+}
+
+static void running_out_of_memory_breaks_a_view_and_nothing_else(void** state) {
+    (void)state;
+    uint64_t allocations = 0;
+    while (!run_with(allocations)) {
+        allocations++;
+        assert_true(allocations < 5000);
+    }
+    assert_true(allocations > 20);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(hidden_values_move_no_bit),
+        TEST(shared_rows_are_the_same_bits_as_rows_made_anew),
+        TEST(accounting_moves_no_bit),
+        TEST(what_comes_into_scope_is_created_and_what_leaves_is_destroyed),
+        TEST(an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot),
+        TEST(few_changes_and_a_crowd_of_them_tell_the_same),
+        TEST(an_idle_world_waits_for_nobody),
+        TEST(a_client_that_leaves_takes_its_slots_along),
+        TEST(running_out_of_memory_breaks_a_view_and_nothing_else),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// A steady tick allocates nothing, whoever moves in and out of whose sight: replica, scopes and views by
+// themselves, and a whole server with its sessions.
+#define TABLE_SEATS 8u
+#include "server/session_table.h"
+
+#include "session/acks.h"
+#include "repl_world.h"
+#include "replicate/replicator.h"
+
+#include "base/math.h"
+#include "base/rng.h"
+
+enum { CLIENTS = 8, ENTITIES = 400, SIDE = 320, WARM_TICKS = 6000, TICKS = 600, FLYING = 16 };
+
+typedef struct steady_client {
+    net_view* view;
+    net_acks_send sent;
+    net_acks_recv received;
+    struct {
+        ecs_tick due; // 0: there is none
+        uint16_t seq;
+        bool is_lost;
+    } flying[FLYING];
+} steady_client;
+
+typedef struct steady_world {
+    table_memory memory;
+    repl_side server;
+    net_scopes* scopes;
+    net_ledger ledger;
+    net_replica* replica;
+    ecs_entity entities[ENTITIES];
+    steady_client clients[CLIENTS];
+    base_rng rng;
+    ecs_tick tick;
+} steady_world;
+
+static void steady_open(steady_world* w) {
+    static const net_interest_rules rules = {
+        .size_bytes = sizeof rules, .position = "pos", .radius = 60};
+    memset(w, 0, sizeof *w);
+    table_memory_init(&w->memory);
+    const base_allocator* allocator = &w->memory.allocator;
+    base_reporter reporter = base_reporter_stderr();
+    w->rng = base_rng_make(7, 1);
+    repl_open(&w->server, false, 1000);
+    for (uint32_t i = 0; i < ENTITIES; i++)
+        w->entities[i] = repl_create(&w->server, w->server.mover);
+    const net_scopes_config scopes = {.allocator = allocator,
+                                      .rules = &rules,
+                                      .world = w->server.world,
+                                      .rows = w->server.rows,
+                                      .index_max = 1000,
+                                      .tick_rate_hz = 30};
+    assert_int_equal(net_scopes_create(&scopes, &reporter, &w->scopes), NET_OK);
+    assert_true(net_ledger_init(&w->ledger, allocator, ecs_component_count(w->server.world) + 1));
+    const net_replica_config config = {.allocator = allocator,
+                                       .rows = w->server.rows,
+                                       .index_max = 1000,
+                                       .scopes = w->scopes,
+                                       .ledger = &w->ledger};
+    assert_int_equal(net_replica_create(&config, &w->replica), NET_OK);
+    for (uint32_t c = 0; c < CLIENTS; c++) {
+        steady_client* client = &w->clients[c];
+        net_acks_send_init(&client->sent, 0, 0);
+        net_acks_recv_init(&client->received);
+        assert_true(net_scopes_add_client(w->scopes, c + 1));
+        net_scopes_set_player(w->scopes, c + 1, w->entities[c * 7]);
+        assert_int_equal(net_view_create(w->replica, c + 1, &client->view), NET_OK);
+    }
+}
+
+static void steady_close(steady_world* w) {
+    for (uint32_t c = 0; c < CLIENTS; c++)
+        net_view_destroy(w->clients[c].view);
+    net_replica_destroy(w->replica);
+    net_scopes_destroy(w->scopes);
+    net_ledger_deinit(&w->ledger);
+    repl_close(&w->server);
+    assert_int_equal(w->memory.bytes, 0);
+}
+
+// Everybody on a circle of its own, once round in 300 ticks, half of them at a time; so what is seen at once
+// repeats itself.
+static void steady_move(steady_world* w) {
+    for (uint32_t i = 0; i < ENTITIES; i++) {
+        if ((i + w->tick / 16) % 2 == 0) continue;
+        float angle = (float)((w->tick + i * 13) % 300) / 300.0f * 6.2831853f;
+        float x = (float)(i * 37 % SIDE), y = (float)(i * 101 % SIDE),
+              radius = 20 + (float)(i % 90);
+        repl_move(&w->server, w->entities[i], x + radius * base_cos(angle),
+                  y + radius * base_sin(angle));
+    }
+}
+
+static void steady_acknowledge(steady_world* w, steady_client* client, uint64_t now_us) {
+    net_acks_result result;
+    for (uint32_t i = 0; i < FLYING; i++) {
+        uint32_t at = (uint32_t)(w->tick + i) % FLYING;
+        if (client->flying[at].due == 0 || client->flying[at].due > w->tick) continue;
+        client->flying[at].due = 0;
+        if (!client->flying[at].is_lost)
+            net_acks_recv_mark(&client->received, client->flying[at].seq, now_us);
+    }
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        if (turn == 0 && !client->received.has_any) continue;
+        if (turn == 0)
+            assert_int_equal(net_acks_send_receive(&client->sent, now_us, client->received.newest,
+                                                   client->received.bits, 0, &result),
+                             NET_OK);
+        else
+            net_acks_send_expire(&client->sent, now_us, 33333, &result);
+        for (uint32_t i = 0; i < result.acked_count; i++)
+            assert_true(net_view_acked(client->view, result.acked[i]));
+        for (uint32_t i = 0; i < result.lost_count; i++)
+            assert_true(net_view_lost(client->view, result.lost[i]));
+    }
+}
+
+static void steady_send(steady_world* w, steady_client* client, uint64_t now_us) {
+    uint8_t body[1160];
+    proto_bit_writer writer = proto_bit_writer_make(body, sizeof body);
+    const net_view_room room = {.hard = sizeof body * 8, .soft = 300 * 8};
+    uint32_t records = 0, at = (uint32_t)(w->tick % FLYING);
+    uint16_t seq = net_acks_send_add(&client->sent, now_us);
+    assert_int_equal(net_view_write(client->view, seq, room, &writer, &records), NET_OK);
+    client->flying[at].seq = seq;
+    client->flying[at].is_lost = base_rng_below(&w->rng, 100) < 5;
+    client->flying[at].due = w->tick + 2 + base_rng_below(&w->rng, 6);
+}
+
+static void steady_tick(steady_world* w) {
+    ecs_step step = {.tick = ++w->tick, .dt = 0.5f};
+    uint64_t now_us = w->tick * 33333;
+    steady_move(w);
+    ecs_world_step(w->server.world, &step);
+    assert_int_equal(net_replica_step(w->replica, w->server.world, w->tick), NET_OK);
+    ecs_changes_clear(w->server.world);
+    for (uint32_t c = 0; c < CLIENTS; c++)
+        steady_acknowledge(w, &w->clients[c], now_us);
+    net_replica_publish(w->replica);
+    for (uint32_t c = 0; c < CLIENTS; c++)
+        steady_send(w, &w->clients[c], now_us);
+}
+
+static void views_of_a_moving_world_allocate_nothing(void** state) {
+    (void)state;
+    steady_world w;
+    steady_open(&w);
+    for (uint32_t i = 0; i < WARM_TICKS; i++)
+        steady_tick(&w);
+    uint64_t allocations = w.memory.allocations, destroys = 0, creates = 0, lost = 0;
+    for (uint32_t i = 0; i < TICKS; i++) {
+        steady_tick(&w);
+        if (w.memory.allocations != allocations) print_error("in tick %u\n", i);
+        assert_int_equal(w.memory.allocations, allocations);
+    }
+    for (uint32_t c = 0; c < CLIENTS; c++) {
+        const net_view_counters* counters = net_view_get_counters(w.clients[c].view);
+        creates += counters->records_create;
+        destroys += counters->records_destroy;
+        lost += counters->packets_lost;
+    }
+    assert_true(creates > 10 * ENTITIES && destroys > 10 * ENTITIES && lost > CLIENTS * 20);
+    steady_close(&w);
+}
+
+static void a_server_with_eight_clients_allocates_nothing(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 15, .clients_max = 8, .quiet = 4e9, .has_ledger = true});
+    for (uint32_t i = 0; i < 8; i++)
+        (void)table_sit(&at, &(net_link_config){.delay_ms = 20, .loss_percent = 2, .seed = i + 1});
+    table_run(&at, 300 * TICKS_PER_SECOND); // its largest moments are over
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
+    uint64_t allocations = at.memory.allocations;
+    for (uint32_t i = 0; i < 20 * TICKS_PER_SECOND; i++) {
+        table_step(&at);
+        if (at.memory.allocations != allocations) print_error("in tick %u\n", i);
+        assert_int_equal(at.memory.allocations, allocations);
+    }
+    table_close(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(views_of_a_moving_world_allocate_nothing),
+        TEST(a_server_with_eight_clients_allocates_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

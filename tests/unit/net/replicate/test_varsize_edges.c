@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: MIT
+// Large values where something is lacking: memory, resources, functions of a type.
+#include "varsize_world.h"
+
+#include <stdio.h>
+
+// ---- memory ----
+
+typedef struct scarce {
+    base_allocator allocator;
+    uint64_t left; ///< allocations that succeed
+    int64_t bytes;
+} scarce;
+
+static void* scarce_allocate(void* context, size_t size, size_t align) {
+    scarce* memory = context;
+    if (memory->left == 0) return NULL;
+    memory->left--;
+    memory->bytes += (int64_t)size;
+    return base_allocator_heap()->allocate(NULL, size, align);
+}
+
+static void scarce_release(void* context, void* block, size_t size) {
+    scarce* memory = context;
+    memory->bytes -= (int64_t)size;
+    base_allocator_heap()->release(NULL, block, size);
+}
+
+static void scarce_open(scarce* memory, uint64_t left) {
+    *memory = (scarce){.allocator = {scarce_allocate, scarce_release, memory}, .left = left};
+}
+
+// @return whether memory sufficed.
+static bool serve(large_side* side, scarce* memory) {
+    net_large_server* values = NULL;
+    net_large_view* view = NULL;
+    large_channel channel = {.room = UINT32_MAX};
+    bool is_whole = net_large_server_create(&memory->allocator, side->rows, LARGE_INDEX_MAX, NULL,
+                                            &values) == NET_OK;
+    if (is_whole) is_whole = net_large_view_create(values, &view) == NET_OK;
+    for (ecs_tick tick = 1; tick <= 3 && is_whole; tick++) {
+        for (ecs_entity entity = ecs_entity_next(side->world, ECS_ENTITY_NONE);
+             entity != ECS_ENTITY_NONE; entity = ecs_entity_next(side->world, entity)) {
+            char text[64];
+            memset(text, 'a' + (int)tick, 16 * tick);
+            text[16 * tick] = 0;
+            large_set_text(side, entity, side->title, text);
+        }
+        const ecs_step step = {.tick = tick, .dt = 0.1f};
+        ecs_world_step(side->world, &step);
+        is_whole = net_large_server_step(values, side->world, tick) == NET_OK;
+        ecs_changes_clear(side->world);
+        for (ecs_entity entity = ecs_entity_next(side->world, ECS_ENTITY_NONE);
+             entity != ECS_ENTITY_NONE && is_whole; entity = ecs_entity_next(side->world, entity))
+            net_large_view_enter(view, entity, EVERYTHING, tick);
+        if (is_whole) net_large_view_publish(view, 100000, large_send, &channel);
+        is_whole = is_whole && !net_large_view_is_broken(view);
+    }
+    if (is_whole) assert_int_equal(channel.count, 20);
+    large_channel_drop(&channel, channel.count);
+    net_large_view_destroy(view);
+    net_large_server_destroy(values);
+    return is_whole;
+}
+
+static void a_server_without_memory_says_so_and_leaks_nothing(void** state) {
+    (void)state;
+    uint64_t left = 0;
+    for (bool is_whole = false; !is_whole; left++) {
+        large_side side;
+        scarce memory;
+        large_side_open(&side, false);
+        for (uint32_t i = 0; i < 20; i++)
+            (void)large_create(&side, side.page);
+        scarce_open(&memory, left);
+        is_whole = serve(&side, &memory);
+        assert_int_equal(memory.bytes, 0);
+        large_side_close(&side);
+        assert_true(left < 1000);
+    }
+    assert_true(left > 20);
+}
+
+// @return whether memory sufficed.
+static bool receive(large_mirror* mirror, scarce* memory) {
+    net_large_client_config config = {.allocator = &memory->allocator,
+                                      .world = mirror->side.world,
+                                      .rows = mirror->side.rows,
+                                      .index_max = LARGE_INDEX_MAX,
+                                      .waiting_max = 3,
+                                      .told = large_find,
+                                      .told_context = mirror};
+    net_large_client* client = NULL;
+    if (net_large_client_create(&config, &client) != NET_OK) return false;
+    const uint8_t text[] = {2, 'h', 'i'};
+    bool is_whole = true;
+    for (uint32_t i = 1; i <= 30 && is_whole; i++) {
+        const net_large_message message = {.handle = ecs_entity_make(i, 1),
+                                           .number =
+                                               large_number(&mirror->side, mirror->side.title),
+                                           .version = i,
+                                           .since = 5,
+                                           .bytes = text,
+                                           .size = sizeof text};
+        net_result result = net_large_client_receive(client, &message);
+        assert_true(result == NET_OK || result == NET_ERR_MEMORY);
+        is_whole = result == NET_OK;
+    }
+    if (is_whole) assert_int_equal(net_large_client_waiting(client), 3);
+    net_large_client_destroy(client);
+    return is_whole;
+}
+
+static void a_client_without_memory_says_so_and_leaks_nothing(void** state) {
+    (void)state;
+    uint64_t left = 0;
+    for (bool is_whole = false; !is_whole; left++) {
+        large_mirror mirror;
+        scarce memory;
+        large_mirror_open(&mirror);
+        scarce_open(&memory, left);
+        is_whole = receive(&mirror, &memory);
+        assert_int_equal(memory.bytes, 0);
+        large_mirror_close(&mirror);
+        assert_true(left < 1000);
+    }
+    assert_true(left > 4);
+}
+
+static void a_steady_match_of_large_values_allocates_nothing(void** state) {
+    (void)state;
+    large_side side;
+    scarce memory;
+    large_side_open(&side, false);
+    scarce_open(&memory, UINT64_MAX);
+    net_large_server* values;
+    net_large_view* view;
+    large_channel channel = {.room = UINT32_MAX};
+    assert_int_equal(
+        net_large_server_create(&memory.allocator, side.rows, LARGE_INDEX_MAX, NULL, &values),
+        NET_OK);
+    assert_int_equal(net_large_view_create(values, &view), NET_OK);
+    ecs_entity page = large_create(&side, side.page);
+    uint64_t left = 0;
+    for (ecs_tick tick = 1; tick <= 100; tick++) {
+        large_set_text(&side, page, side.title, tick % 2 ? "of one length" : "one of length");
+        step_world(&side, values, tick);
+        if (tick % 10 == 1) net_large_view_enter(view, page, EVERYTHING, tick);
+        if (tick % 10 == 0) net_large_view_leave(view, page);
+        net_large_view_publish(view, 10000, large_send, &channel);
+        for (uint32_t i = 0; i < channel.count; i++)
+            assert_true(net_large_view_ack(view, channel.copies[i]->message.version));
+        large_channel_drop(&channel, channel.count);
+        if (tick == 20) left = memory.left;
+        if (tick > 20) assert_true(memory.left == left);
+    }
+    net_large_view_destroy(view);
+    net_large_server_destroy(values);
+    assert_int_equal(memory.bytes, 0);
+    large_side_close(&side);
+}
+
+// ---- resources ----
+
+typedef struct mesh {
+    uint32_t id;
+} mesh;
+
+static const ecs_field mesh_fields[] = {{.name = "id", .kind = ECS_FIELD_U32, .count = 1}};
+
+static void mesh_create(const ecs_type_context* context, void* value) {
+    (void)context;
+    memset(value, 0, sizeof(mesh));
+}
+
+static void mesh_destroy(const ecs_type_context* context, void* value) {
+    (void)context;
+    (void)value;
+}
+
+static uint32_t mesh_request(const void* value, ecs_resource* resources, uint32_t capacity) {
+    (void)value;
+    if (capacity > 0) memcpy(resources[0].name, "cube", sizeof "cube");
+    return 1;
+}
+
+static const ecs_type_ops mesh_ops = {
+    .create = mesh_create, .destroy = mesh_destroy, .request = mesh_request};
+
+typedef struct slow {
+    uint32_t ticket;
+    bool is_done;
+} slow;
+
+static ecs_load_answer slow_begin(void* context, uint32_t ticket, const ecs_resource* resource) {
+    (void)resource;
+    ((slow*)context)->ticket = ticket;
+    return ECS_LOAD_BEGUN;
+}
+
+static uint32_t slow_poll(void* context, ecs_loaded* loaded, uint32_t capacity) {
+    slow* loader = context;
+    if (!loader->is_done || capacity == 0) return 0;
+    loader->is_done = false;
+    loaded[0] = (ecs_loaded){.ticket = loader->ticket, .is_loaded = true};
+    return 1;
+}
+
+static ecs_world* make_world(const char* text, const ecs_type_ops* ops) {
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = true;
+    ecs_world* world;
+    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    const ecs_type_desc type = {.name = "mesh",
+                                .size = sizeof(mesh),
+                                .align = _Alignof(mesh),
+                                .fields = mesh_fields,
+                                .field_count = 1,
+                                .ops = ops};
+    assert_int_equal(ecs_type_register(world, &type, NULL), ECS_OK);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(ecs_template_load(world, "x.blk", text, strlen(text), &reporter), ECS_OK);
+    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    return world;
+}
+
+static bool tell_first_tick(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+    (void)context;
+    *handle = ecs_entity_make(index, 1);
+    *tick = 1;
+    return true;
+}
+
+static void a_value_for_an_entity_that_loads_is_what_it_begins_with(void** state) {
+    (void)state;
+    ecs_world* world = make_world("model { mesh:mesh{ id:u32=1 } \"name:t\"{ _replicate:b=yes } }\n"
+                                  "other { \"hp:i\"{ _replicate:b=yes } }",
+                                  &mesh_ops);
+    net_rows* rows;
+    assert_int_equal(net_rows_create(NULL, world, NULL, &rows), NET_OK);
+    slow loader = {0};
+    const ecs_loader functions = {&loader, slow_begin, slow_poll, NULL};
+    ecs_loading_set(world, &(ecs_loading_config){.loader = &functions});
+    ecs_entity model = ecs_entity_make(7, 1);
+    assert_int_equal(ecs_create_at(world, model, ecs_template_find(world, "model"), NULL, 0),
+                     ECS_OK);
+    assert_true(ecs_loading_is_pending(world, model));
+    net_large_client_config config = {
+        .world = world, .rows = rows, .index_max = 100, .told = tell_first_tick};
+    net_large_client* client;
+    assert_int_equal(net_large_client_create(&config, &client), NET_OK);
+    const uint8_t text[] = {4, 'c', 'u', 'b', 'e'};
+    net_large_message message = {
+        .handle = model, .version = 1, .since = 1, .bytes = text, .size = sizeof text};
+    assert_int_equal(net_large_client_receive(client, &message), NET_OK);
+    assert_int_equal(net_large_client_get_counters(client)->applied, 1);
+    loader.is_done = true;
+    assert_int_equal(ecs_loading_poll(world), 1);
+    ecs_component_id name = ecs_component_find(world, "name");
+    assert_string_equal(ecs_string_text(ecs_get(world, model, name)), "cube");
+    // One that could not be loaded, or whose template lacks the component, is no fault of the line.
+    message.handle = ecs_entity_make(8, 1);
+    message.version = 2;
+    assert_int_equal(net_large_client_receive(client, &message), NET_OK);
+    assert_int_equal(
+        ecs_create_at(world, ecs_entity_make(9, 1), ecs_template_find(world, "other"), NULL, 0),
+        ECS_OK);
+    message.handle = ecs_entity_make(9, 1);
+    message.version = 3;
+    assert_int_equal(net_large_client_receive(client, &message), NET_OK);
+    assert_int_equal(net_large_client_get_counters(client)->dropped, 2);
+    net_large_client_destroy(client);
+    net_rows_destroy(rows);
+    ecs_world_destroy(world);
+}
+
+// ---- types ----
+
+// A type with functions of its own is written as its fields when it says nothing else.
+static void a_module_s_own_type_with_functions_travels_whole(void** state) {
+    (void)state;
+    ecs_world* world =
+        make_world("thing { \"form:mesh\"{ _replicate:b=yes; id:u32=3 } }", &mesh_ops);
+    net_rows* rows;
+    assert_int_equal(net_rows_create(NULL, world, NULL, &rows), NET_OK);
+    assert_int_equal(net_rows_large_count(rows), 1);
+    ecs_component_id form = net_rows_large(rows, 0);
+    ecs_entity thing = ecs_entity_make(1, 1);
+    assert_int_equal(ecs_create_at(world, thing, ecs_template_find(world, "thing"), NULL, 0),
+                     ECS_OK);
+    const net_row_template* entry = net_rows_find(rows, ecs_entity_template(world, thing));
+    assert_true(net_large_is_default(world, entry, thing, form));
+    const uint8_t five[] = {5, 0, 0, 0};
+    assert_int_equal(net_large_check(world, form, five, 4), NET_OK);
+    assert_int_equal(net_large_check(world, form, five, 3), NET_ERR_MALFORMED);
+    assert_int_equal(net_large_apply(world, rows, thing, form, five, 4), NET_OK);
+    assert_int_equal(((const mesh*)ecs_get(world, thing, form))->id, 5);
+    assert_int_equal(net_large_apply(world, rows, thing, form, NULL, 0), NET_OK);
+    assert_int_equal(((const mesh*)ecs_get(world, thing, form))->id, 3);
+    net_rows_destroy(rows);
+    ecs_world_destroy(world);
+}
+
+static void what_cannot_be_read_back_is_refused_where_it_stands(void** state) {
+    (void)state;
+    const ecs_type_ops ops = {.create = mesh_create, .destroy = mesh_destroy};
+    ecs_world* world;
+    ecs_world_config config = ecs_world_config_default();
+    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    const ecs_type_desc type = {
+        .name = "mesh", .size = sizeof(mesh), .align = _Alignof(mesh), .ops = &ops};
+    assert_int_equal(ecs_type_register(world, &type, NULL), ECS_OK);
+    assert_int_equal(ecs_type_register_as(world,
+                                          &(ecs_type_desc){.name = "boxed",
+                                                           .size = sizeof(mesh),
+                                                           .align = _Alignof(mesh),
+                                                           .fields = mesh_fields,
+                                                           .field_count = 1},
+                                          ECS_TYPE_BOXED, NULL, NULL),
+                     ECS_OK);
+    static const char* const texts[] = {"a { \"x:mesh\"{ _replicate:b=yes } }",
+                                        "a { \"x:boxed\"{ _replicate:b=yes } }"};
+    for (uint32_t i = 0; i < BASE_COUNT(texts); i++)
+        assert_int_equal(ecs_template_load(world, "x.blk", texts[i], strlen(texts[i]), NULL),
+                         ECS_ERR_SYNTAX);
+    ecs_world_destroy(world);
+}
+
+// ---- the standard's page ----
+
+static size_t read_hex(const char* text, uint8_t* bytes, size_t capacity) {
+    size_t size = 0;
+    unsigned value;
+    while (size < capacity && sscanf(text + 2 * size, "%2x", &value) == 1)
+        bytes[size++] = (uint8_t)value;
+    return size;
+}
+
+static void check_vector(const char* type, const char* hex, const char* shown) {
+    char text[128];
+    assert_true(base_text_format(text, sizeof text, "v { \"x:%s\"{ _replicate:b=yes } }", type));
+    ecs_world* world = make_world(text, &mesh_ops);
+    net_rows* rows;
+    assert_int_equal(net_rows_create(NULL, world, NULL, &rows), NET_OK);
+    ecs_component_id x = net_rows_large(rows, 0);
+    uint8_t bytes[256];
+    size_t size = read_hex(hex, bytes, sizeof bytes);
+    net_result result = net_large_check(world, x, bytes, size);
+    if (!shown) {
+        assert_int_equal(result, NET_ERR_MALFORMED);
+    } else {
+        ecs_entity entity = ecs_entity_make(1, 1);
+        assert_int_equal(ecs_create_at(world, entity, ecs_template_find(world, "v"), NULL, 0),
+                         ECS_OK);
+        assert_int_equal(net_large_apply(world, rows, entity, x, bytes, size), NET_OK);
+        char found[256];
+        const ecs_type* info = ecs_type_get(world, ecs_component_get(world, x)->type);
+        assert_true(ecs_type_format(info, ecs_get(world, entity, x), found, sizeof found));
+        assert_string_equal(found, shown);
+        base_bytes again;
+        base_bytes_init(&again, NULL);
+        net_large_write(world, entity, x, &again);
+        assert_int_equal(again.size, size);
+        assert_memory_equal(again.data, bytes, size);
+        base_bytes_deinit(&again);
+    }
+    net_rows_destroy(rows);
+    ecs_world_destroy(world);
+}
+
+static void values_are_written_and_refused_as_the_page_says(void** state) {
+    (void)state;
+    FILE* page = fopen(PROTO_FOLDER "/WIRE.md", "r");
+    assert_non_null(page);
+    char line[512], type[32], hex[256];
+    uint32_t values = 0, refused = 0;
+    while (fgets(line, sizeof line, page)) {
+        line[strcspn(line, "\n")] = 0;
+        if (sscanf(line, "large type=%31s hex=%255s", type, hex) == 2) {
+            const char* shown = strstr(line, " value=");
+            assert_non_null(shown);
+            check_vector(type, hex, shown + strlen(" value="));
+            values++;
+        } else if (sscanf(line, "no_large type=%31s hex=%255s", type, hex) == 2) {
+            check_vector(type, hex, NULL);
+            refused++;
+        }
+    }
+    (void)fclose(page);
+    assert_true(values >= 8 && refused >= 9);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_server_without_memory_says_so_and_leaks_nothing),
+        TEST(a_client_without_memory_says_so_and_leaks_nothing),
+        TEST(a_steady_match_of_large_values_allocates_nothing),
+        TEST(a_value_for_an_entity_that_loads_is_what_it_begins_with),
+        TEST(a_module_s_own_type_with_functions_travels_whole),
+        TEST(what_cannot_be_read_back_is_refused_where_it_stands),
+        TEST(values_are_written_and_refused_as_the_page_says),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

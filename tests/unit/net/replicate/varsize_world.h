@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+/// What the tests of large values share: a server's world with its values, a client's world with what it was
+/// told, and a table of records in place of state packets.
+#pragma once
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "state/varsize.h"
+#include "net/world_digest.h"
+#include "state/schema_rows.h"
+
+#define EVERYTHING 0xffffu
+#define PUBLIC_ONLY 1u
+
+enum { LARGE_INDEX_MAX = 256, LARGE_MESSAGES_MAX = 512 };
+
+static const char large_text[] =
+    "page {\n"
+    "  \"hp:i\"{ _replicate:b=yes; value:i=1 }\n"
+    "  \"title:t\"{ _replicate:b=yes; value:t=\"blank\" }\n"
+    "  \"route:list<p2>\"{ _replicate:b=yes; point:p2=1,2 }\n"
+    "  \"notes:array\"{ _replicate:b=yes }\n"
+    "  \"secret:object\"{ _replicate:b=yes; _visible:t=\"owner\"; level:i=3 }\n"
+    "  \"diary:t\"{ _track:b=yes }\n"
+    "}\n"
+    "sheet { \"hp:i\"{ _replicate:b=yes; value:i=1 } }\n"
+    "cover { \"title:t\"{ _replicate:b=yes; value:t=\"cover\" } }\n"
+    "shelf { \"bytes:list<u8>\"{ _replicate:b=yes } }\n"
+    "plain { hp:i=3 }\n";
+
+typedef struct large_side {
+    ecs_world* world;
+    net_schema* schema;
+    net_rows* rows;
+    ecs_template_id page, sheet, cover, shelf, plain, page_cover;
+    ecs_component_id hp, title, route, notes, secret, diary, bytes;
+} large_side;
+
+static inline void large_side_open_with(large_side* side, bool is_mirror,
+                                        const base_allocator* allocator) {
+    memset(side, 0, sizeof *side);
+    base_reporter reporter = base_reporter_stderr();
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = is_mirror;
+    config.limits.replicated_index_max = LARGE_INDEX_MAX;
+    config.allocator = allocator;
+    assert_int_equal(ecs_world_create(&config, &side->world), ECS_OK);
+    assert_int_equal(
+        ecs_template_load(side->world, "large.blk", large_text, strlen(large_text), &reporter),
+        ECS_OK);
+    assert_int_equal(ecs_world_seal(side->world, &reporter), ECS_OK);
+    assert_int_equal(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema),
+                     NET_OK);
+    side->rows = net_schema_rows(side->schema);
+    side->page = ecs_template_find(side->world, "page");
+    side->sheet = ecs_template_find(side->world, "sheet");
+    side->cover = ecs_template_find(side->world, "cover");
+    side->shelf = ecs_template_find(side->world, "shelf");
+    side->plain = ecs_template_find(side->world, "plain");
+    side->page_cover = ecs_template_find(side->world, "page+cover");
+    side->hp = ecs_component_find(side->world, "hp");
+    side->title = ecs_component_find(side->world, "title");
+    side->route = ecs_component_find(side->world, "route");
+    side->notes = ecs_component_find(side->world, "notes");
+    side->secret = ecs_component_find(side->world, "secret");
+    side->diary = ecs_component_find(side->world, "diary");
+    side->bytes = ecs_component_find(side->world, "bytes");
+}
+
+static inline void large_side_open(large_side* side, bool is_mirror) {
+    large_side_open_with(side, is_mirror, NULL);
+}
+
+static inline void large_side_close(large_side* side) {
+    net_schema_destroy(side->schema);
+    ecs_world_destroy(side->world);
+}
+
+static inline ecs_entity large_create(large_side* side, ecs_template_id template_id) {
+    ecs_entity entity = ECS_ENTITY_NONE;
+    assert_int_equal(ecs_create(side->world, template_id, NULL, 0, &entity), ECS_OK);
+    return entity;
+}
+
+static inline void large_set_text(large_side* side, ecs_entity entity, ecs_component_id component,
+                                  const char* text) {
+    ecs_string* value = ecs_get_mut(side->world, entity, component);
+    assert_true(
+        ecs_string_set(ecs_world_allocator(side->world), value, text, (uint32_t)strlen(text)));
+}
+
+static inline const char* large_get_text(const large_side* side, ecs_entity entity,
+                                         ecs_component_id component) {
+    return ecs_string_text(ecs_get(side->world, entity, component));
+}
+
+/// `bytes` of a shelf with so many canonical bytes: a varint of 2 bytes and elements.
+static inline void large_set_size(large_side* side, ecs_entity entity, uint32_t size,
+                                  uint8_t last) {
+    ecs_list* list = ecs_get_mut(side->world, entity, side->bytes);
+    const base_allocator* allocator = ecs_world_allocator(side->world);
+    assert_int_equal(ecs_list_resize(allocator, list, size - 2), ECS_OK);
+    ((uint8_t*)ecs_list_data_mut(list))[size - 3] = last;
+}
+
+/// The number of a component on the wire.
+static inline uint32_t large_number(const large_side* side, ecs_component_id component) {
+    for (uint32_t n = 0; n < net_rows_large_count(side->rows); n++)
+        if (net_rows_large(side->rows, n) == component) return n;
+    return UINT32_MAX;
+}
+
+/// What an index was told last, as a mirror keeps it.
+typedef struct large_told {
+    ecs_entity handle;
+    ecs_tick tick;
+    bool is_known;
+} large_told;
+
+typedef struct large_mirror {
+    large_side side;
+    large_told told[LARGE_INDEX_MAX + 1];
+    net_large_client* client;
+} large_mirror;
+
+static inline bool large_find(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+    const large_mirror* mirror = context;
+    *handle = mirror->told[index].handle;
+    *tick = mirror->told[index].tick;
+    return mirror->told[index].is_known;
+}
+
+static inline void large_mirror_open_with(large_mirror* mirror, uint32_t waiting_max,
+                                          const base_allocator* allocator) {
+    memset(mirror, 0, sizeof *mirror);
+    large_side_open(&mirror->side, true);
+    net_large_client_config config = {.allocator = allocator,
+                                      .world = mirror->side.world,
+                                      .rows = mirror->side.rows,
+                                      .index_max = LARGE_INDEX_MAX,
+                                      .waiting_max = waiting_max,
+                                      .told = large_find,
+                                      .told_context = mirror};
+    assert_int_equal(net_large_client_create(&config, &mirror->client), NET_OK);
+}
+
+static inline void large_mirror_open(large_mirror* mirror) {
+    large_mirror_open_with(mirror, 0, NULL);
+}
+
+static inline void large_mirror_close(large_mirror* mirror) {
+    net_large_client_destroy(mirror->client);
+    large_side_close(&mirror->side);
+}
+
+/// A record of a state packet: who lives at an index at a tick. Older ones than what is known do nothing.
+static inline void large_tell(large_mirror* mirror, uint32_t index, ecs_entity handle,
+                              ecs_template_id template_id, ecs_tick tick) {
+    large_told* told = &mirror->told[index];
+    ecs_world* world = mirror->side.world;
+    if (told->is_known && tick <= told->tick) return;
+    if (told->handle != ECS_ENTITY_NONE && told->handle != handle)
+        assert_int_equal(ecs_destroy(world, told->handle), ECS_OK);
+    if (handle != ECS_ENTITY_NONE && told->handle != handle)
+        assert_int_equal(ecs_create_at(world, handle, template_id, NULL, 0), ECS_OK);
+    else if (handle != ECS_ENTITY_NONE && ecs_entity_template(world, handle) != template_id)
+        assert_int_equal(ecs_recreate(world, handle, template_id, NULL, 0), ECS_OK);
+    *told = (large_told){.handle = handle, .tick = tick, .is_known = true};
+}
+
+/// A message with its own bytes.
+typedef struct large_copy {
+    net_large_message message;
+    uint8_t bytes[NET_LARGE_BYTES_MAX];
+} large_copy;
+
+/// Takes what a view publishes.
+typedef struct large_channel {
+    large_copy* copies[LARGE_MESSAGES_MAX];
+    uint32_t count;
+    uint32_t room; ///< messages that it still takes
+} large_channel;
+
+static inline net_result large_send(void* context, const net_large_message* message) {
+    large_channel* channel = context;
+    if (channel->room == 0) return NET_ERR_FULL;
+    channel->room--;
+    assert_true(channel->count < LARGE_MESSAGES_MAX);
+    large_copy* copy = malloc(sizeof *copy);
+    assert_non_null(copy);
+    copy->message = *message;
+    if (message->size) memcpy(copy->bytes, message->bytes, message->size);
+    copy->message.bytes = message->bytes ? copy->bytes : NULL;
+    channel->copies[channel->count++] = copy;
+    return NET_OK;
+}
+
+static inline void large_channel_drop(large_channel* channel, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        free(channel->copies[i]);
+    channel->count -= count;
+    memmove(channel->copies, channel->copies + count, channel->count * sizeof channel->copies[0]);
+}
+
+/// A tick of the server's world, and what it did to values.
+static inline void step_world(large_side* side, net_large_server* values, ecs_tick tick) {
+    ecs_step step = {.tick = tick, .dt = 1.0f / 60.0f};
+    ecs_world_step(side->world, &step);
+    assert_int_equal(net_large_server_step(values, side->world, tick), NET_OK);
+    ecs_changes_clear(side->world);
+}

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: MIT
+// What the server sends: when, how much, to whom, and where its bits are accounted.
+#include "session_table.h"
+
+#include "session/packet_header.h"
+#include "session/rate.h"
+
+// ---- a transport that weighs what goes out
+
+typedef struct scales {
+    net_transport base;
+    net_transport* below;
+    uint64_t control_bytes, realtime_bytes;
+    uint64_t realtime_of[NET_PEER_SLOTS]; ///< by slot of the peer
+    uint64_t paid_bytes;                  ///< realtime with its overhead, since it was set to 0
+} scales;
+
+static scales the_scales;
+
+static void weigh_service(net_transport* transport, uint64_t now_us) {
+    ((scales*)transport)->below->ops->service(((scales*)transport)->below, now_us);
+}
+static bool weigh_next(net_transport* transport, net_transport_event* event) {
+    return ((scales*)transport)->below->ops->next(((scales*)transport)->below, event);
+}
+static net_result weigh_send(net_transport* transport, net_peer peer, net_channel channel,
+                             const void* bytes, size_t size) {
+    scales* self = (scales*)transport;
+    net_result result = self->below->ops->send(self->below, peer, channel, bytes, size);
+    if (result != NET_OK) return result;
+    if (channel == NET_CHANNEL_CONTROL) {
+        self->control_bytes += size;
+    } else {
+        self->realtime_bytes += size;
+        self->realtime_of[peer & (NET_PEER_SLOTS - 1)] += size;
+        self->paid_bytes += size + NET_RATE_OVERHEAD_BYTES;
+    }
+    return NET_OK;
+}
+static void weigh_disconnect(net_transport* transport, net_peer peer, uint32_t reason, bool now) {
+    net_transport* below = ((scales*)transport)->below;
+    below->ops->disconnect(below, peer, reason, now);
+}
+static void weigh_flush(net_transport* transport) {
+    ((scales*)transport)->below->ops->flush(((scales*)transport)->below);
+}
+static void weigh_stats(const net_transport* transport, net_transport_stats* stats) {
+    const net_transport* below = ((const scales*)transport)->below;
+    below->ops->stats(below, stats);
+}
+
+static net_transport* weigh(net_transport* below) {
+    static const net_transport_ops ops = {.service = weigh_service,
+                                          .next = weigh_next,
+                                          .send = weigh_send,
+                                          .disconnect = weigh_disconnect,
+                                          .flush = weigh_flush,
+                                          .stats = weigh_stats};
+    memset(&the_scales, 0, sizeof the_scales);
+    the_scales.base.ops = &ops;
+    the_scales.below = below;
+    return &the_scales.base;
+}
+
+// A step in which the strangers say what good clients say.
+static void step_politely(table* at) {
+    for (uint32_t i = 0; i < at->stranger_count; i++) {
+        raw_client* raw = &at->strangers[i];
+        if (raw->is_welcome && !raw->is_gone)
+            raw_client_inputs(raw, raw_client_packet(raw), 0, 0, NULL, 0);
+    }
+    table_step(at);
+}
+
+static void run_politely(table* at, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; i++)
+        step_politely(at);
+}
+
+// ---- the ledger
+
+typedef struct sums {
+    uint64_t control, transport, state;     // of all together
+    uint64_t client_state[TABLE_SEATS + 1]; // by client
+    uint64_t last_bits;
+    uint32_t last_client, lines;
+    double share;
+} sums;
+
+static void take_line(void* context, const net_ledger_line* line) {
+    sums* all = context;
+    bool is_control = strcmp(line->cause, "control") == 0 || strcmp(line->cause, "large") == 0;
+    bool is_transport = strcmp(line->cause, "transport") == 0;
+    if (line->client == all->last_client && all->lines > 0)
+        assert_true(line->bits <= all->last_bits); // most first
+    assert_true(line->bits > 0);
+    all->last_client = line->client;
+    all->last_bits = line->bits;
+    all->lines++;
+    if (line->client > 0) {
+        assert_in_range(line->client, 1, TABLE_SEATS);
+        if (!is_control) all->client_state[line->client] += line->bits;
+        return;
+    }
+    all->share += line->share;
+    if (is_control)
+        all->control += line->bits;
+    else if (is_transport)
+        all->transport += line->bits;
+    else
+        all->state += line->bits;
+}
+
+static void every_bit_of_every_datagram_has_an_account(void** state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        printf("seed %llu\n", (unsigned long long)seed);
+        const net_link_config bad = {
+            .loss_percent = 10, .delay_ms = 40, .jitter_ms = 20, .seed = seed};
+        table at;
+        table_open(&at,
+                   (table_config){.seed = seed, .quiet = 400, .has_ledger = true, .wrap = weigh});
+        table_sit(&at, &bad);
+        table_sit(&at, NULL);
+        raw_client* raw = table_guest(&at);
+        run_politely(&at, 200);
+        raw_client_goodbye(raw);
+        run_politely(&at, 400);
+        sums all = {0};
+        assert_true(net_server_ledger(at.server, UINT32_MAX, take_line, &all));
+        assert_int_equal(all.state, 8 * the_scales.realtime_bytes);
+        assert_int_equal(all.control, 8 * the_scales.control_bytes);
+        assert_int_equal(all.transport, 0); // the simulated one adds nothing
+        assert_true(all.share > 0.999 && all.share < 1.001);
+        for (uint32_t i = 0; i < 2; i++) {
+            // Slots of the simulated network are given in order of connecting, and so are numbers.
+            uint32_t client = net_client_get_report(at.seats[i].client).client;
+            assert_int_equal(all.client_state[client], 8 * the_scales.realtime_of[client - 1]);
+        }
+        assert_int_equal(all.client_state[3], 8 * the_scales.realtime_of[2]);
+        table_close(&at);
+    }
+}
+
+static void without_a_ledger_there_are_no_lines(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    table_sit(&at, NULL);
+    table_run(&at, 30);
+    sums all = {0};
+    assert_true(net_server_ledger(at.server, UINT32_MAX, take_line, &all));
+    assert_int_equal(all.lines, 0);
+    table_close(&at);
+}
+
+// ---- when
+
+static void who_is_told_nothing_new_hears_ten_times_a_second(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1});
+    raw_client* raw = table_guest(&at);
+    run_politely(&at, 120);
+    uint64_t states = raw->states, bodies = raw->state_bodies, bytes = raw->state_bytes;
+    run_politely(&at, 10 * TICKS_PER_SECOND);
+    assert_in_range(raw->states - states, 99, 101);
+    assert_int_equal(raw->state_bodies, bodies);
+    assert_true(raw->state_bytes - bytes < 101 * 20);
+    assert_true(raw->samples > 90); // each has room for a checksum
+    assert_true(net_match_tick(at.match) - raw->state_tick <= 7);
+    table_close(&at);
+}
+
+// A client whose inputs come too late must know at once, or its clock would drift for a tenth of a second.
+static void the_fate_of_inputs_is_told_at_once(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1});
+    raw_client* raw = table_guest(&at);
+    run_politely(&at, 60);
+    uint64_t states = raw->states;
+    raw_client_inputs(raw, raw_client_packet(raw), 1, 1, "", 0); // one, then none any more
+    table_run(&at, 31);
+    // Owed ticks grow for half a second, then it rests: every tick says something new.
+    assert_true(raw->states - states >= 28);
+    assert_int_equal(raw->input_ack, 1);
+    table_close(&at);
+}
+
+static void a_divisor_gives_each_client_its_own_ticks(void** state) {
+    (void)state;
+    for (uint32_t divisor = 1; divisor <= NET_SEND_DIVISOR_MAX; divisor++) {
+        table at;
+        table_open(&at, (table_config){
+                            .seed = 5, .quiet = 400, .ticks_max = 500, .send_divisor = divisor});
+        table_sit(&at, NULL);
+        raw_client* a = table_guest(&at);
+        raw_client* b = table_guest(&at);
+        uint64_t states = a->states;
+        ecs_tick begin = net_match_tick(at.match);
+        while (net_match_tick(at.match) < begin + 120) {
+            step_politely(&at);
+            assert_int_equal(a->state_tick % divisor, a->client % divisor);
+            assert_int_equal(b->state_tick % divisor, b->client % divisor);
+        }
+        assert_in_range(a->states - states, 120 / divisor - 1, 120 / divisor + 1);
+        raw_client_goodbye(a);
+        raw_client_goodbye(b);
+        table_run_out(&at, 2000);
+        net_client_report report = net_client_get_report(at.seats[0].client);
+        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+        assert_int_equal(report.tick, 500);
+        assert_true(table_report(&at, report.client)->scope.hash == report.scope.hash);
+        assert_true(net_client_get_report(at.seats[0].client).loss_percent < 0.001);
+        table_close(&at);
+    }
+}
+
+static void divisor_and_rate_have_limits(void** state) {
+    (void)state;
+    base_assert_handler_set(test_assert_handler);
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    net_server_config config = {
+        .match = at.match, .transport = at.transport, .clients_max = 1, .send_divisor = 5};
+    net_server* server = NULL;
+    expect_assert_failure((void)!net_server_create(&config, &server));
+    config.send_divisor = NET_SEND_DIVISOR_MAX;
+    config.rate_bytes_max = NET_RATE_BYTES_LIMIT + 1;
+    expect_assert_failure((void)!net_server_create(&config, &server));
+    base_assert_handler_set(NULL);
+    config.rate_bytes_max = NET_RATE_BYTES_LIMIT;
+    assert_int_equal(net_server_create(&config, &server), NET_OK);
+    net_server_destroy(server);
+    table_close(&at);
+}
+
+// ---- how much
+
+static swarm_context* the_storm;
+
+// The test game with one more system.
+static ecs_result register_with(ecs_world* world, void** context, const base_reporter* reporter,
+                                const char* name,
+                                void (*run)(const ecs_stage* stage, const ecs_rows* rows)) {
+    static const char* const SERVER[] = {"server"};
+    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
+    const ecs_system_desc desc = {
+        .name = name, .stage = "act", .run = run, .tags = SERVER, .tag_count = 1};
+    return result == ECS_OK ? ecs_system_register(world, &desc) : result;
+}
+
+static void greet_with_wish(table* at, raw_client* raw, uint32_t rate_bytes_max) {
+    for (uint32_t i = 0; i < 20 && !raw->is_connected; i++)
+        table_step(at);
+    Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
+    static char game[] = "swarm", name[] = "thrifty";
+    hello.protocol = NET_PROTOCOL_VERSION;
+    hello.schema_hash = table_schema(at);
+    hello.game = game;
+    hello.name = name;
+    hello.rate_bytes_max = rate_bytes_max;
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
+    control.hello = &hello;
+    (void)raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base);
+    for (uint32_t i = 0; i < 20 && raw->states == 0; i++)
+        table_step(at);
+    assert_true(raw->is_welcome);
+}
+
+// Everything moves with every tick: more than the least rate lets through.
+static void storm_es(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    ecs_query_iter iter = ecs_query_begin(stage->world, the_storm->movers);
+    while (ecs_query_next(&iter)) {
+        ecs_vec2* pos = iter.rows.columns[0];
+        for (uint32_t i = 0; i < iter.rows.count; i++)
+            pos[i].x += (stage->tick + i) % 16 < 8 ? 1.0f : -1.0f;
+    }
+}
+
+static ecs_result register_storm(ecs_world* world, void** context, const base_reporter* reporter) {
+    return register_with(world, context, reporter, "storm_es", storm_es);
+}
+
+static void start_storm(ecs_world* world, void* context, const net_game_start* start) {
+    the_storm = context;
+    swarm_module_get()->start(world, context, start);
+    for (uint32_t i = 0; i < 200; i++) {
+        ecs_entity mote;
+        (void)!ecs_create(world, the_storm->mote, NULL, 0, &mote);
+    }
+}
+
+static void nobody_is_sent_more_than_its_rate_and_a_little(void** state) {
+    (void)state;
+    const struct {
+        uint32_t ours, wish, rate;
+    } cases[] = {{8000, 0, 8000}, {0, 8000, 8000}, {10000, 20000, 10000}, {0, 1, 8000}};
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        net_game_module game = *swarm_module_get();
+        game.register_systems = register_storm;
+        game.start = start_storm;
+        table at;
+        table_open(&at, (table_config){.seed = 1,
+                                       .quiet = 1,
+                                       .game = &game,
+                                       .rate_bytes_max = cases[i].ours,
+                                       .wrap = weigh});
+        raw_client* raw = table_stranger(&at);
+        greet_with_wish(&at, raw, cases[i].wish);
+        run_politely(&at, 60);
+        the_scales.paid_bytes = 0;
+        run_politely(&at, 10 * TICKS_PER_SECOND);
+        double most = cases[i].rate * 10.0 + 3.0 * NET_RATE_PACKET_BYTES_MAX;
+        assert_true((double)the_scales.paid_bytes <= most);
+        assert_true((double)the_scales.paid_bytes > 0.9 * cases[i].rate * 10.0);
+        table_close(&at);
+    }
+}
+
+static void a_client_at_the_least_rate_gets_everything_in_the_end(void** state) {
+    (void)state;
+    table at;
+    table_open(
+        &at, (table_config){
+                 .seed = 2, .quiet = 500, .ticks_max = 600, .rate_bytes_max = NET_RATE_BYTES_MIN});
+    table_sit(&at, NULL);
+    table_run_out(&at, 3000);
+    net_client_report report = net_client_get_report(at.seats[0].client);
+    assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+    assert_int_equal(report.tick, 600);
+    assert_true(table_report(&at, 1)->scope.hash == report.scope.hash);
+    assert_int_equal(((swarm_context*)net_match_context(at.seats[0].match))->ping_faults, 0);
+    table_close(&at);
+}
+
+// ---- to whom
+
+// Client 2 is shown nothing but its own entity.
+static net_relevance hide_from_two(const net_interest_question* question) {
+    bool is_hidden = question->client == 2 && question->entity != question->player;
+    return is_hidden ? NET_RELEVANT_NEVER : NET_RELEVANT_BY_RULES;
+}
+
+static swarm_context* the_game;
+
+// Every tenth tick a new mote is spoken of, and four ticks later one that dies.
+static void gossip_es(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    ecs_world* world = stage->world;
+    const struct { uint32_t number; } number = {1};
+    if (stage->tick % 10 == 0) {
+        ecs_entity mote = ecs_command_create(world, the_game->mote, NULL, 0);
+        (void)ecs_event_send(world, mote, the_game->ping, &number);
+    } else if (stage->tick % 10 == 4) {
+        (void)ecs_event_send(world, ecs_query_first(world, the_game->targets), the_game->ping,
+                             &number);
+    }
+}
+
+// After the event was delivered, and before the tick ends.
+static void reaper_es(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    if (stage->tick % 10 == 4)
+        (void)ecs_command_destroy(stage->world, ecs_query_first(stage->world, the_game->targets));
+}
+
+static ecs_result register_gossip(ecs_world* world, void** context, const base_reporter* reporter) {
+    static const char* const SERVER[] = {"server"};
+    const ecs_system_desc reaper = {
+        .name = "reaper_es", .stage = "act", .run = reaper_es, .tags = SERVER, .tag_count = 1};
+    ecs_result result = register_with(world, context, reporter, "gossip_es", gossip_es);
+    return result == ECS_OK ? ecs_system_register(world, &reaper) : result;
+}
+
+static void start_gossip(ecs_world* world, void* context, const net_game_start* start) {
+    the_game = context;
+    swarm_module_get()->start(world, context, start);
+}
+
+static void events_go_to_those_who_see_what_they_are_about(void** state) {
+    (void)state;
+    static const net_interest_rules rules = {.size_bytes = sizeof rules,
+                                             .relevance = hide_from_two};
+    net_game_module game = *swarm_module_get();
+    game.interest = &rules;
+    game.register_systems = register_gossip;
+    game.start = start_gossip;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1, .game = &game});
+    raw_client* sees = table_guest(&at);
+    raw_client* blind = table_guest(&at);
+    assert_int_equal(blind->client, 2);
+    run_politely(&at, 40);
+    uint32_t seen_before = sees->event_newest, blind_before = blind->event_newest;
+    ecs_tick begin = net_match_tick(at.match);
+    run_politely(&at, 200);
+    uint32_t told = sees->event_newest - seen_before;
+    assert_int_equal(net_match_tick(at.match) - begin, 200);
+    assert_in_range(told, 39, 41); // those of the dying too
+    assert_int_equal(blind->event_newest, blind_before);
+    assert_true(table_dropped(&at, NET_DROP_EVENT_UNSEEN) >= 40);
+    assert_int_equal(table_dropped(&at, NET_DROP_EVENT_QUEUE), 0);
+    table_close(&at);
+}
+
+// ---- checksums
+
+static void a_world_that_differs_is_asked_for_and_healed(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 100, .ticks_max = 2400});
+    table_seat* seat = table_sit(&at, NULL);
+    table_run(&at, 200);
+    ecs_world* world = net_match_world(seat->match);
+    const swarm_context* game = net_match_context(seat->match);
+    ecs_entity player = net_match_player(at.match, 1);
+    uint32_t steered = 123456;
+    assert_int_equal(ecs_set(world, player, game->steered, &steered), ECS_OK);
+    ecs_changes_clear(world);
+    table_run(&at, 20 * TICKS_PER_SECOND);
+    net_client_report report = net_client_get_report(seat->client);
+    assert_true(report.samples > 100);
+    assert_true(report.samples_differing >= 1);
+    assert_true(report.heals_asked >= 1);
+    assert_true(net_server_get_counters(at.server)->heals >= 1);
+    const uint32_t* healed = ecs_get(world, player, game->steered);
+    assert_true(*healed != steered);
+    uint64_t differing = report.samples_differing;
+    table_run_out(&at, 3000);
+    report = net_client_get_report(seat->client);
+    assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+    assert_int_equal(report.samples_differing, differing);
+    assert_true(table_report(&at, 1)->scope.hash == report.scope.hash);
+    table_close(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(every_bit_of_every_datagram_has_an_account),
+        TEST(without_a_ledger_there_are_no_lines),
+        TEST(who_is_told_nothing_new_hears_ten_times_a_second),
+        TEST(the_fate_of_inputs_is_told_at_once),
+        TEST(a_divisor_gives_each_client_its_own_ticks),
+        TEST(divisor_and_rate_have_limits),
+        TEST(nobody_is_sent_more_than_its_rate_and_a_little),
+        TEST(a_client_at_the_least_rate_gets_everything_in_the_end),
+        TEST(events_go_to_those_who_see_what_they_are_about),
+        TEST(a_world_that_differs_is_asked_for_and_healed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

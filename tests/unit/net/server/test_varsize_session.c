@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+// Large values in whole sessions: a game full of them, lossy lines, connections that break, scopes and
+// classes that change, what is shown, and the match run again. And events that name entities.
+#include "game/library.h"
+#include "log/log_files.h"
+#include "session_table.h"
+
+#include "ecs/save.h"
+#include "net/playback.h"
+#include "net/match.h"
+#include "net/presenter.h"
+
+static const net_link_config DEAD_LINK = {.loss_percent = 100};
+static const net_link_config POOR_LINK = {
+    .loss_percent = 10, .delay_ms = 60, .jitter_ms = 30, .duplicate_percent = 2, .seed = 4};
+
+static void open_library(table* at, table_config config) {
+    static net_game_module game; // outlives the table
+    game = library_module();
+    config.game = &game;
+    config.templates = LIBRARY_TEXT;
+    if (config.quiet == 0) config.quiet = 4e9;
+    table_open(at, config);
+}
+
+static void check_agreement(table* at) {
+    for (uint32_t i = 0; i < at->seat_count; i++) {
+        net_client_report report = net_client_get_report(at->seats[i].client);
+        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+        assert_int_equal(report.bad_transitions, 0);
+        assert_int_equal(report.packets_malformed, 0);
+        const net_peer_report* peer = table_report(at, report.client);
+        assert_int_equal(peer->end, NET_END_GOODBYE);
+        assert_true(peer->is_caught_up);
+        assert_true(peer->tick == report.tick);
+        assert_true(peer->scope.hash == report.scope.hash);
+        assert_int_equal(peer->scope.components, report.scope.components);
+        assert_true(report.scope.components > report.scope.entities);
+        // Everybody sees the sign, which has nothing but a text.
+        const library* game = net_match_context(at->seats[i].match);
+        assert_true(ecs_query_first(net_match_world(at->seats[i].match), game->signs) !=
+                    ECS_ENTITY_NONE);
+    }
+}
+
+static const library* library_of(net_match* match) {
+    return net_match_context(match);
+}
+
+static void clients_agree_with_the_server_about_values_of_any_length(void** state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        table at;
+        open_library(&at, (table_config){.seed = seed,
+                                         .ticks_max = 600,
+                                         .is_threaded = seed % 2 == 0,
+                                         .has_ledger = seed % 3 == 0});
+        for (uint32_t i = 0; i < 4; i++)
+            table_sit(&at, i % 2 ? &POOR_LINK : NULL);
+        table_run_out(&at, 3000);
+        check_agreement(&at);
+        table_close(&at);
+    }
+}
+
+static void what_is_under_way_when_a_connection_breaks_arrives_after_it_is_back(void** state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        table at;
+        open_library(&at, (table_config){.seed = seed, .ticks_max = 1200});
+        table_sit(&at, NULL);
+        table_sit(&at, &POOR_LINK);
+        table_run(&at, 200 + 7 * (uint32_t)seed);
+        net_sim_link_set(at.seats[seed % 2].transport, &DEAD_LINK);
+        table_run(&at, 300);
+        net_sim_link_set(at.seats[seed % 2].transport, &POOR_LINK);
+        table_run_out(&at, 5000);
+        assert_true(net_server_get_counters(at.server)->resumes >= 1);
+        check_agreement(&at);
+        table_close(&at);
+    }
+}
+
+// Everybody hears of a page only while it has it.
+static void an_event_is_heard_with_the_page_it_names_or_not_at_all(void** state) {
+    (void)state;
+    table at;
+    open_library(&at, (table_config){.seed = 9, .ticks_max = 900});
+    for (uint32_t i = 0; i < 3; i++)
+        table_sit(&at, &POOR_LINK);
+    table_run_out(&at, 4000);
+    for (uint32_t i = 0; i < 3; i++) {
+        const library* heard = library_of(at.seats[i].match);
+        assert_true(heard->heard > 5);
+        assert_int_equal(heard->heard, heard->heard_there);
+    }
+    check_agreement(&at);
+    table_close(&at);
+}
+
+// Marked as such it comes to everybody, at once: nobody waits for a page that is out of sight.
+static void an_event_that_may_come_late_is_heard_by_all(void** state) {
+    (void)state;
+    static net_game_module game;
+    static net_message messages[2];
+    game = library_module();
+    memcpy(messages, game.messages, sizeof messages);
+    messages[1].is_delivered_late = true;
+    game.messages = messages;
+    table at;
+    table_open(
+        &at,
+        (table_config){
+            .seed = 9, .ticks_max = 900, .quiet = 700, .game = &game, .templates = LIBRARY_TEXT});
+    for (uint32_t i = 0; i < 3; i++)
+        table_sit(&at, &POOR_LINK);
+    table_run(&at, 60);
+    uint32_t before[3];
+    for (uint32_t i = 0; i < 3; i++)
+        before[i] = library_of(at.seats[i].match)->heard;
+    uint32_t told = library_of(at.match)->told;
+    table_run_out(&at, 4000);
+    told = library_of(at.match)->told - told;
+    assert_true(told > 10);
+    for (uint32_t i = 0; i < 3; i++) {
+        const library* heard = library_of(at.seats[i].match);
+        // What was under way when we began to count comes on top.
+        assert_true(heard->heard - before[i] >= told && heard->heard - before[i] <= told + 3);
+        assert_true(heard->heard > heard->heard_there);
+    }
+    check_agreement(&at);
+    table_close(&at);
+}
+
+static void acknowledgements_of_what_was_never_sent_end_a_session(void** state) {
+    (void)state;
+    table at;
+    open_library(&at, (table_config){.seed = 3});
+    raw_client* raw = table_stranger(&at);
+    for (uint32_t i = 0; i < 20 && !raw->is_connected; i++)
+        table_step(&at);
+    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "library", "guest");
+    for (uint32_t i = 0; i < 20 && raw->states == 0; i++)
+        table_step(&at);
+    assert_true(raw->is_welcome);
+    uint64_t version = UINT64_MAX;
+    Shoal__Wire__LargeAck ack = SHOAL__WIRE__LARGE_ACK__INIT;
+    ack.n_versions = 1;
+    ack.versions = &version;
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_LARGE_ACK;
+    control.large_ack = &ack;
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(table_dropped(&at, NET_DROP_MALFORMED), i);
+        assert_int_equal(raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base), NET_OK);
+        table_run(&at, 5);
+    }
+    assert_int_equal(net_server_report(at.server, 0)->end, NET_END_FAULT);
+    table_close(&at);
+}
+
+// ---- what is shown ----
+
+static uint32_t count_equal_titles(net_match* truth, net_match* shown, uint32_t* count) {
+    const library* game = library_of(truth);
+    const library* there = library_of(shown);
+    ecs_world* world = net_match_world(shown);
+    uint32_t equal = 0;
+    *count = 0;
+    for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
+         entity = ecs_entity_next(world, entity)) {
+        const ecs_string* title = ecs_find(world, entity, there->title);
+        const ecs_string* wanted = ecs_find(net_match_world(truth), entity, game->title);
+        if (!title || !wanted) continue;
+        *count += 1;
+        equal += strcmp(ecs_string_text(title), ecs_string_text(wanted)) == 0;
+    }
+    return equal;
+}
+
+static void what_is_shown_has_the_mirrors_values(void** state) {
+    (void)state;
+    table at;
+    open_library(&at, (table_config){.seed = 12, .quiet = 400});
+    base_reporter reporter = base_reporter_stderr();
+    net_viewer_config config = {.module = at.module, .is_predicting = true};
+    net_viewer* viewer;
+    assert_int_equal(net_viewer_create(&config, &reporter, &viewer), NET_OK);
+    table_seat* seat = table_sit(&at, &POOR_LINK);
+    net_client_destroy(seat->client);
+    net_client_config client = {.allocator = &seat->memory.allocator,
+                                .match = seat->match,
+                                .transport = seat->transport,
+                                .address = "sim",
+                                .name = "looker",
+                                .viewer = viewer,
+                                .seed = 1};
+    assert_int_equal(net_client_create(&client, &seat->client), NET_OK);
+    for (uint32_t i = 0; i < 700; i++) {
+        table_step(&at);
+        (void)net_viewer_frame(viewer, at.now_us);
+    }
+    uint32_t count;
+    uint32_t equal = count_equal_titles(at.match, seat->match, &count);
+    assert_true(count >= 3);
+    assert_int_equal(equal, count);
+    uint32_t mirrored = count;
+    equal = count_equal_titles(at.match, net_viewer_match(viewer), &count);
+    assert_int_equal(equal, count);
+    assert_int_equal(count, mirrored);
+    table_close(&at);
+    net_viewer_destroy(viewer);
+}
+
+// ---- logs ----
+
+static void a_log_of_large_values_is_verified_and_shown(void** state) {
+    (void)state;
+    enum { TICKS = 500 };
+    log_files files;
+    files_open(&files);
+    net_game_module game = library_module();
+    base_reporter reporter = base_reporter_stderr();
+    net_module* module;
+    assert_int_equal(net_module_wrap(&game, LIBRARY_TEXT, "library.blk", &reporter, &module),
+                     NET_OK);
+    net_match_config config = net_match_config_default(module);
+    config.seed = 77;
+    net_match* match;
+    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    net_log_writer* writer;
+    assert_int_equal(net_log_writer_create(NULL, files.log, match, "test", 1, NULL, &writer),
+                     NET_OK);
+    for (uint32_t t = 1; t <= TICKS; t++) {
+        net_log_begin begin = {.tick = t};
+        net_log_append_begin(writer, &begin);
+        net_match_step(match, NULL);
+        net_log_append_end(writer, match);
+        ecs_changes_clear(net_match_world(match));
+    }
+    net_log_append_close(writer, match);
+    assert_int_equal(net_log_writer_destroy(writer), NET_OK);
+    net_log_reader* reader;
+    assert_int_equal(net_log_reader_create(NULL, files.log, &reporter, &reader), NET_OK);
+    net_verify_result result;
+    assert_int_equal(net_log_verify(reader, module, 0, NULL, NULL, NULL, &result), NET_OK);
+    assert_int_equal(result.ticks, TICKS);
+    assert_true(result.world_hash == ecs_world_hash(net_match_world(match)));
+    net_film* film;
+    assert_int_equal(net_film_create(reader, module, &reporter, &film), NET_OK);
+    const double moments[] = {TICKS, 130, 131, 400, TICKS};
+    for (uint32_t i = 0; i < BASE_COUNT(moments); i++) {
+        assert_int_equal(net_film_seek(film, moments[i]), NET_OK);
+        uint32_t count;
+        uint32_t equal =
+            count_equal_titles(net_film_match(film), net_film_view_match(film), &count);
+        assert_true(count >= LIBRARY_PAGES);
+        assert_int_equal(equal, count);
+    }
+    net_film_destroy(film);
+    net_log_reader_destroy(reader);
+    net_match_destroy(match);
+    net_module_close(module);
+    files_close(&files);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(clients_agree_with_the_server_about_values_of_any_length),
+        TEST(what_is_under_way_when_a_connection_breaks_arrives_after_it_is_back),
+        TEST(an_event_is_heard_with_the_page_it_names_or_not_at_all),
+        TEST(an_event_that_may_come_late_is_heard_by_all),
+        TEST(acknowledgements_of_what_was_never_sent_end_a_session),
+        TEST(what_is_shown_has_the_mirrors_values),
+        TEST(a_log_of_large_values_is_verified_and_shown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

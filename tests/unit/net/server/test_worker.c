@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+// The server's two halves of a tick on two threads: what goes out is the same, and they really overlap.
+#include <pthread.h>
+#include <time.h>
+
+#include "session_table.h"
+
+#include "base/rng.h"
+#include "server/worker.h"
+
+// ---- the worker alone
+
+typedef struct job {
+    uint64_t input, output, runs;
+} job;
+
+static void square(void* context) {
+    job* work = context;
+    work->output = work->input * work->input;
+    work->runs++;
+}
+
+static uint64_t now_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+static void work_is_done_once_for_each_start_and_seen_after_the_wait(void** state) {
+    (void)state;
+    table_memory memory;
+    table_memory_init(&memory);
+    job work = {0};
+    net_worker* worker = net_worker_create(&memory.allocator, square, &work);
+    assert_non_null(worker);
+    net_worker_wait(worker); // nothing runs
+    assert_true(net_worker_wait_until(worker, 0));
+    for (uint64_t i = 1; i <= 2000; i++) {
+        work.input = i;
+        net_worker_start(worker);
+        if (i % 3 == 0)
+            while (!net_worker_wait_until(worker, i % 2 ? 0 : now_us() + i % 50)) {
+            }
+        else
+            net_worker_wait(worker);
+        assert_true(work.output == i * i);
+    }
+    net_worker_start(worker);
+    net_worker_destroy(worker); // waits
+    assert_int_equal(work.runs, 2001);
+    assert_int_equal(memory.bytes, 0);
+    net_worker_destroy(NULL);
+}
+
+// ---- the same datagrams
+
+typedef struct outcome {
+    uint64_t datagrams, sent_bytes, sent_count, state_hash, ledger_bits;
+    uint64_t dropped[NET_DROP_COUNT];
+    net_server_counters counters;
+    uint32_t report_count;
+    net_peer_report reports[16];
+} outcome;
+
+static void sum_ledger(void* context, const net_ledger_line* line) {
+    outcome* made = context;
+    if (line->client == 0) made->ledger_bits += line->bits;
+}
+
+// Several ticks without a look at the network between them: then the next tick's systems run while the
+// datagrams of the one before are built.
+static void step(table* at, uint32_t ticks) {
+    at->now_us += TABLE_TICK_US;
+    net_server_service(at->server, at->now_us);
+    for (uint32_t i = 0; i < ticks; i++)
+        net_server_tick(at->server, at->now_us);
+    table_wait_sent(at);
+    for (uint32_t i = 0; i < at->seat_count; i++) {
+        net_client_service(at->seats[i].client, at->now_us);
+        net_client_tick(at->seats[i].client, at->now_us, NULL);
+    }
+    for (uint32_t i = 0; i < at->stranger_count; i++)
+        raw_client_service(&at->strangers[i], at->now_us);
+}
+
+static void report_nothing(void* context, const char* file, uint32_t line, const char* text) {
+    (void)context;
+    (void)file;
+    (void)line;
+    (void)text;
+}
+
+static outcome play(uint64_t seed, bool is_threaded, uint32_t divisor) {
+    static const net_link_config DEAD = {.loss_percent = 100};
+    const net_link_config bad = {
+        .loss_percent = 8, .delay_ms = 35, .jitter_ms = 25, .duplicate_percent = 2, .seed = seed};
+    const base_reporter reporter = {report_nothing, NULL};
+    base_rng rng = base_rng_make(seed, 5);
+    table at;
+    table_open(&at, (table_config){.seed = seed,
+                                   .quiet = 1e9,
+                                   .ticks_max = 900,
+                                   .reporter = &reporter,
+                                   .send_divisor = divisor,
+                                   .is_threaded = is_threaded,
+                                   .has_ledger = true});
+    table_sit(&at, &bad);
+    table_sit(&at, NULL);
+    raw_client* raw = NULL;
+    for (uint32_t i = 0; i < 4000 && net_server_get_phase(at.server) != NET_SERVER_ENDED; i++) {
+        if (i == 60) table_sit(&at, &bad);
+        if (i == 90) raw = table_stranger(&at);
+        if (raw && raw->is_connected && !raw->is_welcome && i < 110)
+            raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "raw");
+        if (raw && raw->is_welcome && !raw->is_gone && i > 150 && i % 40 == 0)
+            raw_client_garbage(raw, NET_CHANNEL_REALTIME);
+        if (i == 200) net_client_leave(at.seats[1].client, at.now_us);
+        if (i == 230) net_sim_link_set(at.seats[0].transport, &DEAD);
+        if (i == 480) net_sim_link_set(at.seats[0].transport, &bad);
+        step(&at, base_rng_chance(&rng, 0.3) ? (uint32_t)base_rng_range(&rng, 0, 3) : 1);
+    }
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+    outcome made;
+    memset(&made, 0, sizeof made);
+    net_server_dropped(at.server, made.dropped);
+    made.counters = *net_server_get_counters(at.server);
+    made.report_count = net_server_report_count(at.server);
+    for (uint32_t i = 0; i < made.report_count && i < 16; i++)
+        made.reports[i] = *net_server_report(at.server, i);
+    assert_true(net_server_ledger(at.server, 3, sum_ledger, &made));
+    net_transport_stats stats;
+    at.transport->ops->stats(at.transport, &stats);
+    made.sent_bytes = stats.sent_bytes;
+    made.sent_count = stats.sent_datagrams;
+    made.state_hash = ecs_world_state_hash(net_match_world(at.match));
+    made.datagrams = net_sim_datagram_hash(at.sim);
+    table_close(&at);
+    return made;
+}
+
+static void expect_same(const outcome* a, const outcome* b) {
+    assert_true(a->state_hash == b->state_hash);
+    assert_true(a->datagrams == b->datagrams);
+    assert_int_equal(a->sent_bytes, b->sent_bytes);
+    assert_int_equal(a->sent_count, b->sent_count);
+    assert_int_equal(a->ledger_bits, b->ledger_bits);
+    assert_memory_equal(a->dropped, b->dropped, sizeof a->dropped);
+    assert_memory_equal(&a->counters, &b->counters, sizeof a->counters);
+    assert_int_equal(a->report_count, b->report_count);
+    for (uint32_t i = 0; i < a->report_count && i < 16; i++) {
+        const net_peer_report* x = &a->reports[i];
+        const net_peer_report* y = &b->reports[i];
+        assert_int_equal(x->client, y->client);
+        assert_int_equal(x->end, y->end);
+        assert_int_equal(x->tick, y->tick);
+        assert_true(x->scope.hash == y->scope.hash);
+        assert_int_equal(x->packets_sent, y->packets_sent);
+        assert_int_equal(x->packets_lost, y->packets_lost);
+        assert_int_equal(x->inputs_received, y->inputs_received);
+    }
+}
+
+static void datagrams_are_the_same_with_and_without_a_thread(void** state) {
+    (void)state;
+    uint32_t seeds = test_scaled(6, 2);
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        printf("seed %llu\n", (unsigned long long)seed);
+        uint32_t divisor = seed % 3 == 0 ? 2 : 1;
+        outcome alone = play(seed, false, divisor), beside = play(seed, true, divisor);
+        assert_true(alone.counters.joins >= 3 && alone.counters.resumes >= 1);
+        assert_int_equal(alone.ledger_bits, 8 * alone.sent_bytes);
+        expect_same(&alone, &beside);
+    }
+}
+
+// ---- they overlap
+
+// A transport whose flush, in the net half, waits until the next tick's systems run: if they waited for it,
+// nobody would go on.
+typedef struct gate {
+    net_transport base;
+    net_transport* below;
+    pthread_t owner;
+    pthread_mutex_t mutex;
+    pthread_cond_t stepped;
+    bool is_armed, is_late;
+    uint64_t steps, wanted, met;
+} gate;
+
+static gate the_gate;
+
+static void gate_flush(net_transport* transport) {
+    gate* self = (gate*)transport;
+    self->below->ops->flush(self->below);
+    if (pthread_equal(pthread_self(), self->owner)) return;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 20;
+    pthread_mutex_lock(&self->mutex);
+    int error = 0;
+    while (self->is_armed && self->steps < self->wanted && error == 0)
+        error = pthread_cond_timedwait(&self->stepped, &self->mutex, &until);
+    if (self->is_armed) {
+        self->met += self->steps >= self->wanted;
+        self->is_late = self->is_late || self->steps < self->wanted;
+        self->is_armed = false;
+    }
+    pthread_mutex_unlock(&self->mutex);
+}
+
+static void gate_service(net_transport* transport, uint64_t now_us) {
+    ((gate*)transport)->below->ops->service(((gate*)transport)->below, now_us);
+}
+static bool gate_next(net_transport* transport, net_transport_event* event) {
+    return ((gate*)transport)->below->ops->next(((gate*)transport)->below, event);
+}
+static net_result gate_send(net_transport* transport, net_peer peer, net_channel channel,
+                            const void* bytes, size_t size) {
+    net_transport* below = ((gate*)transport)->below;
+    return below->ops->send(below, peer, channel, bytes, size);
+}
+static void gate_disconnect(net_transport* transport, net_peer peer, uint32_t reason, bool now) {
+    net_transport* below = ((gate*)transport)->below;
+    below->ops->disconnect(below, peer, reason, now);
+}
+static void gate_stats(const net_transport* transport, net_transport_stats* stats) {
+    const net_transport* below = ((const gate*)transport)->below;
+    below->ops->stats(below, stats);
+}
+
+static net_transport* gate_wrap(net_transport* below) {
+    static const net_transport_ops ops = {.service = gate_service,
+                                          .next = gate_next,
+                                          .send = gate_send,
+                                          .disconnect = gate_disconnect,
+                                          .flush = gate_flush,
+                                          .stats = gate_stats};
+    the_gate.base.ops = &ops;
+    the_gate.below = below;
+    the_gate.owner = pthread_self();
+    return &the_gate.base;
+}
+
+static void gate_es(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)stage;
+    (void)rows;
+    pthread_mutex_lock(&the_gate.mutex);
+    the_gate.steps++;
+    pthread_cond_broadcast(&the_gate.stepped);
+    pthread_mutex_unlock(&the_gate.mutex);
+}
+
+static ecs_result register_gate(ecs_world* world, void** context, const base_reporter* reporter) {
+    static const char* const SERVER[] = {"server"};
+    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
+    const ecs_system_desc desc = {
+        .name = "gate_es", .stage = "act", .run = gate_es, .tags = SERVER, .tag_count = 1};
+    return result == ECS_OK ? ecs_system_register(world, &desc) : result;
+}
+
+static void the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out(void** state) {
+    (void)state;
+    memset(&the_gate, 0, sizeof the_gate);
+    pthread_mutex_init(&the_gate.mutex, NULL);
+    pthread_cond_init(&the_gate.stepped, NULL);
+    net_game_module game = *swarm_module_get();
+    game.register_systems = register_gate;
+    table at;
+    table_open(&at,
+               (table_config){
+                   .seed = 3, .quiet = 1e9, .game = &game, .is_threaded = true, .wrap = gate_wrap});
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    table_run(&at, 60);
+    for (uint32_t i = 0; i < 50; i++) {
+        at.now_us += TABLE_TICK_US;
+        net_server_service(at.server, at.now_us);
+        pthread_mutex_lock(&the_gate.mutex);
+        the_gate.is_armed =
+            true; // for the first of the two ticks: until the second one's systems run
+        the_gate.wanted = the_gate.steps + 2;
+        pthread_mutex_unlock(&the_gate.mutex);
+        net_server_tick(at.server, at.now_us);
+        assert_false(net_server_wait_sent(at.server, 0));
+        net_server_tick(at.server, at.now_us);
+        table_wait_sent(&at);
+        table_step(&at);
+    }
+    assert_int_equal(the_gate.met, 50);
+    assert_false(the_gate.is_late);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
+        assert_int_equal(net_client_get_report(at.seats[i].client).packets_malformed, 0);
+    }
+    table_close(&at);
+    pthread_mutex_destroy(&the_gate.mutex);
+    pthread_cond_destroy(&the_gate.stepped);
+}
+
+static void steady_ticks_on_two_threads_allocate_nothing(void** state) {
+    (void)state;
+    table at;
+    table_open(&at,
+               (table_config){.seed = 8, .quiet = 60, .is_threaded = true, .has_ledger = true});
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    table_run(&at, 120);
+    uint64_t server = at.memory.allocations;
+    table_run(&at, 300);
+    assert_int_equal(at.memory.allocations, server);
+    table_close(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(work_is_done_once_for_each_start_and_seen_after_the_wait),
+        TEST(datagrams_are_the_same_with_and_without_a_thread),
+        TEST(the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out),
+        TEST(steady_ticks_on_two_threads_allocate_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

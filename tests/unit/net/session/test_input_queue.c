@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+#include "test.h"
+
+#include "base/rng.h"
+#include "session/input_queue.h"
+
+static uint8_t payload[NET_INPUT_BYTES_MAX + 1];
+
+static net_result push(net_inputs* inputs, uint32_t number) {
+    uint8_t mark = (uint8_t)number;
+    return net_inputs_push(inputs, number, &mark, 1);
+}
+
+#define REPEAT_TICKS_MAX 30u
+
+static net_result push_as(net_inputs* inputs, uint32_t number, uint8_t mark) {
+    return net_inputs_push(inputs, number, &mark, 1);
+}
+
+static net_input_turn turn(net_inputs* inputs, const net_input_entry** entry) {
+    net_input_turn turn = net_inputs_take(inputs, REPEAT_TICKS_MAX, entry);
+    assert_int_equal(turn == NET_INPUT_NEXT, *entry != NULL);
+    return turn;
+}
+
+// The number of the input that the tick has; 0: none of its own.
+static uint32_t take_any(net_inputs* inputs) {
+    const net_input_entry* entry;
+    return turn(inputs, &entry) == NET_INPUT_NEXT ? entry->number : 0;
+}
+
+static uint32_t take(net_inputs* inputs) {
+    const net_input_entry* entry;
+    if (turn(inputs, &entry) != NET_INPUT_NEXT) return 0;
+    assert_int_equal(entry->payload[0], (uint8_t)entry->number);
+    return entry->number;
+}
+
+static void inputs_are_played_one_per_tick_in_order(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    for (uint32_t i = 1; i <= 5; i++)
+        assert_int_equal(push(&inputs, i), NET_OK);
+    for (uint32_t i = 1; i <= 5; i++)
+        assert_int_equal(take(&inputs), i);
+    assert_int_equal(inputs.received, 5);
+    assert_int_equal(inputs.missing, 0);
+    assert_int_equal(inputs.skipped, 0);
+}
+
+static void repeats_of_the_redundancy_are_stale_and_counted(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    for (uint32_t packet = 1; packet <= 20; packet++) {
+        uint32_t first = packet > NET_INPUT_REDUNDANCY ? packet - NET_INPUT_REDUNDANCY + 1 : 1;
+        for (uint32_t i = first; i <= packet; i++)
+            assert_int_equal(push(&inputs, i), i == packet ? NET_OK : NET_ERR_STALE);
+        assert_int_equal(take(&inputs), packet);
+    }
+    assert_int_equal(inputs.duplicate, 28 + 12 * 7);
+    assert_int_equal(inputs.repeated, 0);
+    assert_int_equal(push(&inputs, 0), NET_ERR_STALE);
+}
+
+static void numbers_that_never_came_are_counted_as_missing(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    // A client's first packets may be lost: what lies before the first number is not missing.
+    assert_int_equal(push(&inputs, 5), NET_OK);
+    assert_int_equal(inputs.missing, 0);
+    assert_int_equal(push(&inputs, 9), NET_OK);
+    assert_int_equal(inputs.missing, 3);
+    assert_int_equal(push(&inputs, 7), NET_ERR_STALE);
+    assert_int_equal(take(&inputs), 5);
+    assert_int_equal(take(&inputs), 9);
+    assert_int_equal(push(&inputs, UINT32_MAX), NET_OK);
+    assert_int_equal(push(&inputs, UINT32_MAX), NET_ERR_STALE);
+    assert_int_equal(push(&inputs, 1), NET_ERR_STALE);
+}
+
+static void a_tick_without_an_input_is_a_repeat_once_the_client_has_started(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    assert_int_equal(take(&inputs), 0);
+    assert_int_equal(inputs.repeated, 0);
+    assert_int_equal(push(&inputs, 1), NET_OK);
+    assert_int_equal(take(&inputs), 1);
+    assert_int_equal(take(&inputs), 0);
+    assert_int_equal(take(&inputs), 0);
+    assert_int_equal(inputs.repeated, 2);
+    assert_int_equal(push(&inputs, 2), NET_OK);
+    assert_int_equal(take(&inputs), 2);
+}
+
+static void a_ring_deeper_than_its_limit_skips_to_half_of_it(void** state) {
+    (void)state;
+    for (uint32_t depth = NET_INPUT_DEPTH_MAX - 1; depth <= NET_INPUT_DEPTH_MAX + 1; depth++) {
+        net_inputs inputs;
+        net_inputs_init(&inputs);
+        for (uint32_t i = 1; i <= depth; i++)
+            assert_int_equal(push(&inputs, i), NET_OK);
+        if (depth <= NET_INPUT_DEPTH_MAX) {
+            assert_int_equal(take(&inputs), 1);
+            assert_int_equal(inputs.skipped, 0);
+        } else {
+            assert_int_equal(take(&inputs), depth - NET_INPUT_DEPTH_MAX / 2 + 1);
+            assert_int_equal(inputs.skipped, depth - NET_INPUT_DEPTH_MAX / 2);
+            assert_int_equal(inputs.count, NET_INPUT_DEPTH_MAX / 2 - 1);
+        }
+    }
+}
+
+static void a_full_ring_refuses_and_takes_the_same_number_later(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    for (uint32_t i = 1; i <= NET_INPUT_RING; i++)
+        assert_int_equal(push(&inputs, i), NET_OK);
+    assert_int_equal(push(&inputs, NET_INPUT_RING + 1), NET_ERR_FULL);
+    assert_int_equal(inputs.refused, 1);
+    assert_int_equal(inputs.newest, NET_INPUT_RING);
+    assert_int_equal(take(&inputs), NET_INPUT_RING - NET_INPUT_DEPTH_MAX / 2 + 1);
+    assert_int_equal(push(&inputs, NET_INPUT_RING + 1), NET_OK);
+}
+
+static void payloads_are_taken_up_to_their_limit(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    assert_int_equal(net_inputs_push(&inputs, 1, NULL, 0), NET_OK);
+    assert_int_equal(net_inputs_push(&inputs, 2, payload, NET_INPUT_BYTES_MAX - 1), NET_OK);
+    assert_int_equal(net_inputs_push(&inputs, 3, payload, NET_INPUT_BYTES_MAX), NET_OK);
+    assert_int_equal(net_inputs_push(&inputs, 4, payload, NET_INPUT_BYTES_MAX + 1),
+                     NET_ERR_MALFORMED);
+    assert_int_equal(inputs.newest, 3);
+    const net_input_entry* entry;
+    for (uint32_t i = 0; i < 3; i++) {
+        static const uint32_t sizes[] = {0, NET_INPUT_BYTES_MAX - 1, NET_INPUT_BYTES_MAX};
+        assert_int_equal(turn(&inputs, &entry), NET_INPUT_NEXT);
+        assert_int_equal(entry->size, sizes[i]);
+    }
+}
+
+static void the_ring_goes_round_for_ever(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    uint32_t taken = 0;
+    for (uint32_t i = 1; i <= 10 * NET_INPUT_RING; i++) {
+        assert_int_equal(push(&inputs, i), NET_OK);
+        if (i >= 5) assert_int_equal(take(&inputs), ++taken);
+    }
+    assert_int_equal(inputs.count, 4);
+}
+
+static void a_late_input_that_was_repeated_is_settled(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
+    assert_int_equal(take_any(&inputs), 1);
+    assert_int_equal(take_any(&inputs), 0);
+    assert_int_equal(take_any(&inputs), 0);
+    assert_int_equal(inputs.owed, 2);
+    assert_int_equal(inputs.used, 1);
+    // Two of the three late ones had their effect already; the third is played at once.
+    for (uint32_t i = 2; i <= 4; i++)
+        assert_int_equal(push_as(&inputs, i, 7), NET_OK);
+    assert_int_equal(take_any(&inputs), 4);
+    assert_int_equal(inputs.settled, 2);
+    assert_int_equal(inputs.owed, 0);
+    assert_int_equal(inputs.late, 0);
+    assert_int_equal(inputs.used, 4);
+    assert_int_equal(inputs.count, 0);
+}
+
+static void a_late_input_that_differs_is_played_and_the_debt_forgiven(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
+    assert_int_equal(take_any(&inputs), 1);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(take_any(&inputs), 0);
+    assert_int_equal(push_as(&inputs, 2, 7), NET_OK);
+    assert_int_equal(push_as(&inputs, 3, 8), NET_OK); // a press
+    assert_int_equal(push_as(&inputs, 4, 7), NET_OK); // and let go
+    assert_int_equal(take_any(&inputs), 3);
+    assert_int_equal(inputs.settled, 1);
+    assert_int_equal(inputs.late, 1);
+    assert_int_equal(inputs.owed, 0);
+    assert_int_equal(take_any(&inputs), 4);
+    assert_int_equal(inputs.received, 4);
+}
+
+static void a_tick_that_settles_all_it_has_repeats_again(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
+    assert_int_equal(take_any(&inputs), 1);
+    assert_int_equal(take_any(&inputs), 0);
+    for (uint32_t i = 2; i <= 500; i++) {
+        assert_int_equal(push_as(&inputs, i, 7), NET_OK);
+        assert_int_equal(take_any(&inputs), 0);
+        assert_int_equal(inputs.used, i);
+        assert_int_equal(inputs.owed, 1);
+    }
+    assert_int_equal(inputs.settled, 499);
+    assert_int_equal(inputs.rests, 0);
+}
+
+static void an_input_that_never_came_pays_for_the_tick_that_repeated(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
+    assert_int_equal(take_any(&inputs), 1);
+    assert_int_equal(take_any(&inputs), 0);
+    assert_int_equal(take_any(&inputs), 0);
+    assert_int_equal(push_as(&inputs, 4, 7), NET_OK); // 2 and 3 are lost for good
+    assert_int_equal(take_any(&inputs), 4);
+    assert_int_equal(inputs.missing, 2);
+    assert_int_equal(inputs.settled, 0);
+    assert_int_equal(inputs.late, 0);
+    assert_int_equal(inputs.owed, 0);
+}
+
+static void a_silent_client_comes_to_rest_once(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    const net_input_entry* entry;
+    assert_int_equal(turn(&inputs, &entry), NET_INPUT_NONE);
+    for (uint32_t round = 1; round <= 3; round++) {
+        assert_int_equal(push_as(&inputs, round * 100, 7), NET_OK);
+        assert_int_equal(turn(&inputs, &entry), NET_INPUT_NEXT);
+        for (uint32_t i = 0; i < REPEAT_TICKS_MAX; i++)
+            assert_int_equal(turn(&inputs, &entry), NET_INPUT_AGAIN);
+        assert_int_equal(inputs.owed, REPEAT_TICKS_MAX);
+        assert_int_equal(turn(&inputs, &entry), NET_INPUT_REST);
+        assert_int_equal(inputs.owed, 0);
+        for (uint32_t i = 0; i < 100; i++)
+            assert_int_equal(turn(&inputs, &entry), NET_INPUT_NONE);
+        assert_int_equal(inputs.rests, round);
+        assert_int_equal(inputs.repeated, round * REPEAT_TICKS_MAX);
+    }
+}
+
+static void what_is_owed_is_bounded(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
+    assert_int_equal(take_any(&inputs), 1);
+    // Half as many inputs as ticks, for long.
+    for (uint32_t i = 2; i <= 1000; i++) {
+        assert_int_equal(take_any(&inputs), 0);
+        assert_int_equal(push_as(&inputs, i, 7), NET_OK);
+        assert_int_equal(take_any(&inputs), 0);
+        assert_true(inputs.owed <= REPEAT_TICKS_MAX);
+    }
+    assert_int_equal(push_as(&inputs, 1001, 8), NET_OK);
+    assert_int_equal(take_any(&inputs), 1001);
+    assert_int_equal(inputs.owed, 0);
+}
+
+static void thinning_out_keeps_what_changes_something(void** state) {
+    (void)state;
+    net_inputs inputs;
+    net_inputs_init(&inputs);
+    assert_int_equal(push_as(&inputs, 1, 0), NET_OK);
+    assert_int_equal(take_any(&inputs), 1);
+    // A press and a release, deep among resting ones.
+    for (uint32_t i = 2; i <= 21; i++)
+        assert_int_equal(push_as(&inputs, i, i == 5 || i == 15), NET_OK);
+    uint32_t marks = 0, taken = 0, last = 1;
+    const net_input_entry* entry;
+    while (inputs.count > 0) {
+        assert_int_equal(turn(&inputs, &entry), NET_INPUT_NEXT);
+        assert_true(entry->number > last);
+        last = entry->number;
+        marks += entry->payload[0];
+        taken++;
+    }
+    assert_int_equal(marks, 2);
+    assert_int_equal(taken, NET_INPUT_DEPTH_MAX / 2);
+    assert_int_equal(inputs.skipped, 20 - NET_INPUT_DEPTH_MAX / 2);
+    assert_int_equal(last, 21);
+    assert_int_equal(inputs.used, 21);
+}
+
+// Whatever the order of arrivals and ticks: no change of the payload is lost as long as none was skipped.
+static void no_press_is_lost_whatever_comes_when(void** state) {
+    (void)state;
+    base_rng rng = base_rng_make(20261, 3);
+    for (uint32_t run = 0; run < 50; run++) {
+        net_inputs inputs;
+        net_inputs_init(&inputs);
+        uint8_t sent = 0, seen = 0;
+        uint32_t sent_changes = 0, seen_changes = 0, number = 0, behind = 0;
+        const net_input_entry* entry;
+        for (uint32_t tick = 0; tick < 2000; tick++) {
+            behind++; // made, still on its way
+            uint32_t arriving = base_rng_below(&rng, behind < 6 ? behind + 1 : 6);
+            if (inputs.count + arriving > NET_INPUT_DEPTH_MAX) arriving = 0;
+            for (; arriving > 0; arriving--, behind--) {
+                uint8_t mark = base_rng_chance(&rng, 0.1) ? (uint8_t)(1 - sent) : sent;
+                sent_changes += mark != sent;
+                sent = mark;
+                assert_int_equal(push_as(&inputs, ++number, mark), NET_OK);
+            }
+            if (turn(&inputs, &entry) == NET_INPUT_NEXT) {
+                seen_changes += entry->payload[0] != seen;
+                seen = entry->payload[0];
+            }
+        }
+        while (inputs.count > 0) {
+            if (turn(&inputs, &entry) != NET_INPUT_NEXT) continue;
+            seen_changes += entry->payload[0] != seen;
+            seen = entry->payload[0];
+        }
+        assert_int_equal(inputs.skipped, 0);
+        assert_int_equal(seen_changes, sent_changes);
+        assert_int_equal(inputs.used, number);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(inputs_are_played_one_per_tick_in_order),
+        TEST(repeats_of_the_redundancy_are_stale_and_counted),
+        TEST(numbers_that_never_came_are_counted_as_missing),
+        TEST(a_tick_without_an_input_is_a_repeat_once_the_client_has_started),
+        TEST(a_ring_deeper_than_its_limit_skips_to_half_of_it),
+        TEST(a_full_ring_refuses_and_takes_the_same_number_later),
+        TEST(payloads_are_taken_up_to_their_limit),
+        TEST(the_ring_goes_round_for_ever),
+        TEST(a_late_input_that_was_repeated_is_settled),
+        TEST(a_late_input_that_differs_is_played_and_the_debt_forgiven),
+        TEST(a_tick_that_settles_all_it_has_repeats_again),
+        TEST(an_input_that_never_came_pays_for_the_tick_that_repeated),
+        TEST(a_silent_client_comes_to_rest_once),
+        TEST(what_is_owed_is_bounded),
+        TEST(thinning_out_keeps_what_changes_something),
+        TEST(no_press_is_lost_whatever_comes_when),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+// The client's clock against a server's, both virtual: the depth of the inputs' ring stays small and is
+// never empty, whatever the clocks, the way and the start.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "base/rng.h"
+#include "session/input_queue.h"
+#include "session/pace.h"
+
+#define TICK_US (1e6 / 60.0)
+#define FLIGHT_MAX 256u
+#define REPEAT_TICKS_MAX 30u
+
+typedef struct flight {
+    double arrives;
+    uint64_t a;
+    uint32_t b, c;
+} flight;
+
+typedef struct line {
+    net_pace pace;
+    net_inputs inputs;
+    base_rng rng;
+    double now_us; // the server's clock
+    double clock;  // the client's runs by so much faster
+    double way_us, jitter_us, loss;
+    double client_us; // start of its clock
+    double server_next_us;
+    uint64_t server_tick;
+    uint32_t number;
+    flight up[FLIGHT_MAX], down[FLIGHT_MAX];
+    uint32_t up_count, down_count;
+    double stalled_until_us; // the client does nothing
+    uint32_t depth_max;
+    uint64_t depth_sum, depth_ticks;
+    uint32_t
+        every; // a server without news reports so often, and when an input has met its fate; 0: always
+    uint32_t owed_told;
+    uint64_t fates_told;
+} line;
+
+static void line_open(line* l, double ppm, double way_us, double jitter_us, double loss) {
+    memset(l, 0, sizeof *l);
+    net_pace_init(&l->pace, 60);
+    net_inputs_init(&l->inputs);
+    l->rng = base_rng_make(7, 7);
+    l->clock = 1.0 + ppm * 1e-6;
+    l->way_us = way_us;
+    l->jitter_us = jitter_us;
+    l->loss = loss;
+    l->now_us = 1e6;
+    l->server_next_us = l->now_us + 5000.0;
+}
+
+static double travel(line* l) {
+    return l->now_us + l->way_us + l->jitter_us * (double)base_rng_float(&l->rng);
+}
+
+static bool is_lost(line* l) {
+    return l->loss > 0 && base_rng_chance(&l->rng, l->loss);
+}
+
+static uint64_t client_now(const line* l) {
+    return (uint64_t)(l->now_us * l->clock);
+}
+
+static void client_tick(line* l) {
+    net_pace_tick(&l->pace, client_now(l));
+    l->number++;
+    if (!is_lost(l))
+        l->up[l->up_count++ % FLIGHT_MAX] = (flight){.arrives = travel(l), .a = l->number};
+}
+
+static void arrive(line* l) {
+    for (uint32_t i = 0; i < FLIGHT_MAX; i++) {
+        flight* up = &l->up[i];
+        if (up->a > 0 && up->arrives <= l->now_us) {
+            uint32_t newest = (uint32_t)up->a;
+            uint32_t first = newest > NET_INPUT_REDUNDANCY ? newest - NET_INPUT_REDUNDANCY + 1 : 1;
+            for (uint32_t n = first; n <= newest; n++) {
+                uint8_t mark = (uint8_t)n;
+                if (n > l->inputs.newest) (void)net_inputs_push(&l->inputs, n, &mark, 1);
+            }
+            up->a = 0;
+        }
+        flight* down = &l->down[i];
+        if (down->a > 0 && down->arrives <= l->now_us && l->now_us >= l->stalled_until_us) {
+            net_pace_report(&l->pace, client_now(l), down->a, down->b, down->c,
+                            (uint64_t)(2 * l->way_us + l->jitter_us), l->loss * 100.0);
+            down->a = 0;
+        }
+    }
+}
+
+static void server_tick(line* l) {
+    const net_input_entry* entry;
+    (void)net_inputs_take(&l->inputs, REPEAT_TICKS_MAX, &entry);
+    l->server_tick++;
+    l->depth_max = l->inputs.count > l->depth_max ? l->inputs.count : l->depth_max;
+    l->depth_sum += l->inputs.count;
+    l->depth_ticks++;
+    uint64_t fates = l->inputs.skipped + l->inputs.settled + l->inputs.late + l->inputs.rests;
+    bool is_due = l->every <= 1 || l->server_tick % l->every == 0 ||
+                  l->inputs.owed != l->owed_told || fates != l->fates_told;
+    l->server_next_us += TICK_US;
+    if (!is_due) return;
+    l->owed_told = l->inputs.owed;
+    l->fates_told = fates;
+    if (l->inputs.used > 0 && !is_lost(l))
+        l->down[l->down_count++ % FLIGHT_MAX] = (flight){
+            .arrives = travel(l), .a = l->server_tick, .b = l->inputs.count, .c = l->inputs.owed};
+}
+
+static void run(line* l, double seconds) {
+    double end_us = l->now_us + seconds * 1e6;
+    while (l->now_us < end_us) {
+        double client_us = (double)net_pace_next_us(&l->pace) / l->clock;
+        if (client_us < l->stalled_until_us) client_us = l->stalled_until_us;
+        double next = client_us < l->server_next_us ? client_us : l->server_next_us;
+        if (next > l->now_us) l->now_us = next;
+        arrive(l);
+        if (l->now_us + 1.0 >= client_us) client_tick(l);
+        if (l->now_us >= l->server_next_us) server_tick(l);
+    }
+}
+
+static void forget(line* l) {
+    l->depth_max = 0;
+    l->depth_sum = l->depth_ticks = 0;
+    l->inputs.repeated = l->inputs.late = l->inputs.skipped = 0;
+}
+
+static double mean(const line* l) {
+    return (double)l->depth_sum / (double)l->depth_ticks;
+}
+
+static void the_depth_does_not_drift_over_an_hour(void** state) {
+    (void)state;
+    static const double ppm[] = {-200, 0, 200};
+    for (uint32_t i = 0; i < 3; i++) {
+        line* l = calloc(1, sizeof *l);
+        line_open(l, ppm[i], 40e3, 0, 0);
+        run(l, 10);
+        forget(l);
+        run(l, 3600);
+        printf("%+.0f ppm: depth %.2f, at most %u; %u repeated, %u skipped\n", ppm[i], mean(l),
+               l->depth_max, (uint32_t)l->inputs.repeated, (uint32_t)l->inputs.skipped);
+        assert_int_equal(l->inputs.repeated, 0);
+        assert_int_equal(l->inputs.skipped, 0);
+        assert_int_equal(l->inputs.missing, 0);
+        assert_true(l->depth_max <= 3);
+        assert_true(mean(l) > 0.5 && mean(l) < 2.5);
+        free(l);
+    }
+}
+
+static void jitter_and_loss_deepen_the_ring_until_inputs_are_in_time(void** state) {
+    (void)state;
+    static const struct {
+        double way_us, jitter_us, loss;
+    } CASES[] = {{10e3, 0, 0},       {50e3, 30e3, 0},    {50e3, 30e3, 0.05},
+                 {100e3, 30e3, 0.1}, {150e3, 30e3, 0.1}, {10e3, 0, 0.1}};
+    for (uint32_t i = 0; i < BASE_COUNT(CASES); i++) {
+        line* l = calloc(1, sizeof *l);
+        line_open(l, 50, CASES[i].way_us, CASES[i].jitter_us, CASES[i].loss);
+        run(l, 30);
+        forget(l);
+        run(l, 300);
+        double percent = 100.0 * (double)l->inputs.repeated / (double)l->depth_ticks;
+        printf(
+            "way %3.0f ms, jitter %2.0f ms, loss %2.0f %%: depth %.2f (target %.2f), at most %u; "
+            "%.3f %% repeated, %u skipped\n",
+            CASES[i].way_us * 1e-3, CASES[i].jitter_us * 1e-3, CASES[i].loss * 100, mean(l),
+            l->pace.target, l->depth_max, percent, (uint32_t)l->inputs.skipped);
+        assert_true(percent < 0.5);
+        assert_int_equal(l->inputs.skipped, 0);
+        assert_int_equal(l->inputs.missing, 0);
+        assert_true(mean(l) < NET_PACE_DEPTH_MAX);
+        free(l);
+    }
+}
+
+// Ten reports a second steer as well as sixty do.
+static void a_server_without_news_keeps_the_depth_all_the_same(void** state) {
+    (void)state;
+    static const struct {
+        double way_us, jitter_us, loss, ppm;
+    } CASES[] = {{10e3, 0, 0, 0},
+                 {40e3, 0, 0, 200},
+                 {50e3, 30e3, 0, -200},
+                 {50e3, 30e3, 0.05, 50},
+                 {150e3, 30e3, 0.1, 50}};
+    for (uint32_t i = 0; i < BASE_COUNT(CASES); i++) {
+        line* l = calloc(1, sizeof *l);
+        line_open(l, CASES[i].ppm, CASES[i].way_us, CASES[i].jitter_us, CASES[i].loss);
+        l->every = 6;
+        run(l, 30);
+        forget(l);
+        run(l, 300);
+        double percent = 100.0 * (double)l->inputs.repeated / (double)l->depth_ticks;
+        printf("way %3.0f ms, jitter %2.0f ms, loss %2.0f %%: depth %.2f, at most %u; %.3f %% "
+               "repeated, %u skipped\n",
+               CASES[i].way_us * 1e-3, CASES[i].jitter_us * 1e-3, CASES[i].loss * 100, mean(l),
+               l->depth_max, percent, (uint32_t)l->inputs.skipped);
+        assert_true(percent < 0.5);
+        assert_int_equal(l->inputs.skipped, 0);
+        assert_true(mean(l) < NET_PACE_DEPTH_MAX);
+        free(l);
+    }
+    // And the start is as quick: half a second of reports, one round trip.
+    line* l = calloc(1, sizeof *l);
+    line_open(l, 0, 75e3, 5e3, 0);
+    l->every = 6;
+    run(l, 3);
+    forget(l);
+    run(l, 10);
+    assert_int_equal(l->inputs.repeated, 0);
+    free(l);
+}
+
+static void the_start_and_a_stall_are_made_good_quickly(void** state) {
+    (void)state;
+    line* l = calloc(1, sizeof *l);
+    line_open(l, 0, 75e3, 5e3, 0);
+    run(l, 2);
+    forget(l);
+    run(l, 5);
+    assert_int_equal(l->inputs.repeated, 0);
+    // The client's program stands still for two seconds.
+    l->stalled_until_us = l->now_us + 2e6;
+    run(l, 2.0 + 1.5);
+    forget(l);
+    run(l, 30);
+    printf("after a stall: depth %.2f, %u repeated, %u late\n", mean(l),
+           (uint32_t)l->inputs.repeated, (uint32_t)l->inputs.late);
+    assert_int_equal(l->inputs.repeated, 0);
+    assert_int_equal(l->inputs.skipped, 0);
+    free(l);
+}
+
+static void after_a_stall_few_ticks_are_caught_up(void** state) {
+    (void)state;
+    net_pace pace;
+    net_pace_init(&pace, 60);
+    assert_int_equal(net_pace_next_us(&pace), 0);
+    uint64_t now_us = 1000000;
+    net_pace_tick(&pace, now_us);
+    assert_in_range(net_pace_next_us(&pace), now_us + 16666, now_us + 16667);
+    now_us += 3000000;
+    uint32_t ticks = 0;
+    for (; net_pace_next_us(&pace) <= now_us; ticks++)
+        net_pace_tick(&pace, now_us);
+    assert_in_range(ticks, NET_CATCH_UP_TICKS_MAX, NET_CATCH_UP_TICKS_MAX + 2);
+    assert_true(net_pace_next_us(&pace) <= now_us + 16667);
+}
+
+static void the_rate_stays_within_its_bounds(void** state) {
+    (void)state;
+    net_pace pace;
+    net_pace_init(&pace, 60);
+    uint64_t now_us = 1000000;
+    for (uint32_t i = 1; i < 2000; i++) {
+        now_us += 16667;
+        net_pace_tick(&pace, now_us);
+        bool is_deep = i / 500 % 2 == 1;
+        net_pace_report(&pace, now_us, i, is_deep ? NET_INPUT_RING : 0, is_deep ? 0 : 100, 2000000,
+                        100.0);
+        assert_true(pace.rate >= 1.0 - NET_PACE_RATE_MAX && pace.rate <= 1.0 + NET_PACE_RATE_MAX);
+        assert_true(pace.target >= NET_PACE_DEPTH_MIN && pace.target <= NET_PACE_DEPTH_MAX);
+        double ahead = pace.next_us - (double)now_us;
+        assert_true(ahead <= 2.01 * TICK_US && ahead >= -11.0 * TICK_US);
+    }
+}
+
+static void old_reports_are_ignored(void** state) {
+    (void)state;
+    net_pace pace;
+    net_pace_init(&pace, 60);
+    net_pace_report(&pace, 1000000, 10, 3, 0, 20000, 0);
+    net_pace before = pace;
+    net_pace_report(&pace, 1000000, 10, 60, 0, 20000, 50);
+    net_pace_report(&pace, 1000000, 9, 60, 0, 20000, 50);
+    assert_memory_equal(&pace, &before, sizeof pace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(the_depth_does_not_drift_over_an_hour),
+        TEST(jitter_and_loss_deepen_the_ring_until_inputs_are_in_time),
+        TEST(a_server_without_news_keeps_the_depth_all_the_same),
+        TEST(the_start_and_a_stall_are_made_good_quickly),
+        TEST(after_a_stall_few_ticks_are_caught_up),
+        TEST(the_rate_stays_within_its_bounds),
+        TEST(old_reports_are_ignored),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// The token bucket of a client: never more than rate, bucket and one packet; the rate follows the way.
+#include <stdio.h>
+
+#include "test.h"
+
+#include "base/rng.h"
+#include "session/rate.h"
+
+#define TICK_US 33333u
+
+static void expect_near(double value, double wanted) {
+    assert_true(value > wanted * 0.999 && value < wanted * 1.001);
+}
+
+static void it_starts_with_two_packets_and_24_kilobytes_per_second(void** state) {
+    (void)state;
+    net_rate rate;
+    net_rate_init(&rate, 1000, 256000, 0);
+    expect_near(rate.rate, NET_RATE_BYTES_START);
+    expect_near(rate.tokens, 2.0 * NET_RATE_PACKET_BYTES_MAX);
+    assert_true(net_rate_left(&rate) > 0);
+}
+
+static void the_smaller_wish_counts_and_the_least_rate_stays(void** state) {
+    (void)state;
+    const struct {
+        uint32_t ours, wish;
+        double rate, max;
+    } cases[] = {
+        {256000, 0, NET_RATE_BYTES_START, 256000},
+        {256000, 300000, NET_RATE_BYTES_START, 256000},
+        {256000, 100000, NET_RATE_BYTES_START, 100000},
+        {256000, 20000, 20000, 20000},
+        {256000, NET_RATE_BYTES_MIN + 1, NET_RATE_BYTES_MIN + 1, NET_RATE_BYTES_MIN + 1},
+        {256000, NET_RATE_BYTES_MIN, NET_RATE_BYTES_MIN, NET_RATE_BYTES_MIN},
+        {256000, NET_RATE_BYTES_MIN - 1, NET_RATE_BYTES_MIN, NET_RATE_BYTES_MIN},
+        {256000, 1, NET_RATE_BYTES_MIN, NET_RATE_BYTES_MIN},
+        {1, 0, NET_RATE_BYTES_MIN, NET_RATE_BYTES_MIN},
+        {UINT32_MAX, UINT32_MAX, NET_RATE_BYTES_START, UINT32_MAX},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        net_rate rate;
+        net_rate_init(&rate, 0, cases[i].ours, cases[i].wish);
+        expect_near(rate.rate, cases[i].rate);
+        expect_near(rate.rate_max, cases[i].max);
+    }
+}
+
+// Sends the largest packets whenever it may, and looks at every window.
+static void what_is_sent_never_exceeds_the_rate_by_more_than_bucket_and_a_packet(void** state) {
+    (void)state;
+    enum { TICKS = 3000 };
+    const uint64_t seed = 77;
+    printf("seed %llu\n", (unsigned long long)seed);
+    base_rng rng = base_rng_make(seed, 1);
+    const uint32_t rates[] = {8000, 20000, 64000, 256000};
+    static double sent[TICKS];
+    for (uint32_t r = 0; r < BASE_COUNT(rates); r++) {
+        net_rate rate;
+        uint64_t now_us = 5;
+        net_rate_init(&rate, now_us, rates[r], 0);
+        rate.rate = rates[r];
+        double bucket = 2.0 * NET_RATE_PACKET_BYTES_MAX;
+        double per_tick = rates[r] * TICK_US * 1e-6;
+        if (per_tick > bucket) bucket = per_tick;
+        for (uint32_t i = 0; i < TICKS; i++) {
+            now_us += TICK_US;
+            net_rate_refill(&rate, now_us);
+            sent[i] = 0;
+            while (net_rate_left(&rate) > 0) {
+                uint32_t bytes = base_rng_u32(&rng) % (NET_STATE_BYTES_MAX + 1);
+                net_rate_take(&rate, bytes);
+                sent[i] += bytes + NET_RATE_OVERHEAD_BYTES;
+            }
+            assert_true(rate.tokens > -(double)NET_RATE_PACKET_BYTES_MAX);
+        }
+        for (uint32_t first = 0; first < TICKS; first += 97) {
+            double sum = 0;
+            for (uint32_t i = first; i < TICKS; i++) {
+                sum += sent[i];
+                double time_s = (i - first + 1) * TICK_US * 1e-6;
+                assert_true(sum <= rates[r] * time_s + bucket + NET_RATE_PACKET_BYTES_MAX);
+            }
+        }
+        double total = 0;
+        for (uint32_t i = 0; i < TICKS; i++)
+            total += sent[i];
+        // And nothing of it is wasted.
+        assert_true(total > 0.99 * rates[r] * TICKS * TICK_US * 1e-6);
+    }
+}
+
+static void a_silence_fills_the_bucket_and_no_more(void** state) {
+    (void)state;
+    net_rate rate;
+    net_rate_init(&rate, 0, 256000, 0);
+    while (net_rate_left(&rate) > 0)
+        net_rate_take(&rate, NET_STATE_BYTES_MAX);
+    net_rate_refill(&rate, 20000);
+    net_rate_refill(&rate, 20000); // no time, no tokens
+    net_rate_refill(&rate, 10000); // nor for time that runs back
+    expect_near(rate.tokens + NET_RATE_PACKET_BYTES_MAX, 480 + NET_RATE_PACKET_BYTES_MAX);
+    net_rate_refill(&rate, 3600u * UINT64_C(1000000));
+    expect_near(rate.tokens, NET_RATE_BYTES_START); // one second's
+}
+
+// Loss and round trips as they are for `seconds`; the client always wants more.
+static uint64_t drive(net_rate* rate, uint64_t now_us, double seconds, uint32_t loss_of_100,
+                      uint64_t rtt_us, uint64_t* acked, uint64_t* lost) {
+    uint64_t end_us = now_us + (uint64_t)(seconds * 1e6);
+    uint32_t turn = 0;
+    while (now_us < end_us) {
+        now_us += TICK_US;
+        for (uint32_t i = 0; i < 3; i++, turn++) {
+            bool is_lost = turn % 100 * loss_of_100 / 100 != (turn % 100 + 1) * loss_of_100 / 100;
+            *(is_lost ? lost : acked) += 1;
+        }
+        net_rate_short(rate);
+        net_rate_learn(rate, now_us, *acked, *lost, rtt_us);
+    }
+    return now_us;
+}
+
+static void a_new_way_is_given_twice_as_much_each_half_second(void** state) {
+    (void)state;
+    net_rate rate;
+    uint64_t acked = 0, lost = 0;
+    net_rate_init(&rate, 0, 256000, 0);
+    uint64_t now_us = drive(&rate, 0, 1.2, 0, 50000, &acked, &lost);
+    expect_near(rate.rate, NET_RATE_BYTES_START * 4.0);
+    drive(&rate, now_us, 1.2, 0, 50000, &acked, &lost);
+    expect_near(rate.rate, 256000);
+    assert_int_equal(rate.cuts, 0);
+}
+
+static void after_a_cut_a_clean_way_is_given_four_percent_per_second_up_to_the_limit(void** state) {
+    (void)state;
+    net_rate rate;
+    uint64_t acked = 0, lost = 0;
+    net_rate_init(&rate, 0, 256000, 0);
+    uint64_t now_us = drive(&rate, 0, 0.6, 10, 50000, &acked, &lost);
+    assert_int_equal(rate.cuts, 1);
+    double cut = rate.rate;
+    now_us = drive(&rate, now_us, 10.5, 0, 50000, &acked, &lost);
+    assert_true(rate.rate > cut * 1.36 && rate.rate < cut * 1.49);
+    assert_int_equal(rate.cuts, 1);
+    now_us = drive(&rate, now_us, 60, 0, 50000, &acked, &lost);
+    expect_near(rate.rate, 256000);
+}
+
+static void who_wants_no_more_is_given_no_more(void** state) {
+    (void)state;
+    net_rate rate;
+    net_rate_init(&rate, 0, 256000, 0);
+    for (uint64_t now_us = 0; now_us < 20000000; now_us += TICK_US)
+        net_rate_learn(&rate, now_us, now_us / 20000, 0, 50000);
+    assert_int_equal(rate.raises, 0);
+    expect_near(rate.rate, NET_RATE_BYTES_START);
+}
+
+static void loss_above_five_percent_takes_fifteen_down_to_the_least(void** state) {
+    (void)state;
+    net_rate rate;
+    uint64_t acked = 0, lost = 0;
+    net_rate_init(&rate, 0, 256000, 0);
+    uint64_t now_us = drive(&rate, 0, 0.6, 10, 50000, &acked, &lost);
+    assert_int_equal(rate.cuts, 1);
+    expect_near(rate.rate, NET_RATE_BYTES_START * 0.85);
+    drive(&rate, now_us, 30, 10, 50000, &acked, &lost);
+    expect_near(rate.rate, NET_RATE_BYTES_MIN);
+}
+
+static void loss_of_three_percent_is_no_reason(void** state) {
+    (void)state;
+    net_rate rate;
+    uint64_t acked = 0, lost = 0;
+    net_rate_init(&rate, 0, 256000, 0);
+    drive(&rate, 0, 60, 3, 50000, &acked, &lost);
+    expect_near(rate.rate, 256000);
+}
+
+static void few_packets_say_nothing_of_loss(void** state) {
+    (void)state;
+    net_rate rate;
+    net_rate_init(&rate, 0, 256000, 0);
+    // 39 packets, a third of them lost; then the fortieth.
+    net_rate_learn(&rate, 600000, 26, 13, 50000);
+    assert_int_equal(rate.cuts, 0);
+    net_rate_learn(&rate, 700000, 27, 13, 50000);
+    assert_int_equal(rate.cuts, 1);
+}
+
+static void a_loss_that_is_taken_back_is_none(void** state) {
+    (void)state;
+    net_rate rate;
+    net_rate_init(&rate, 0, 256000, 0);
+    net_rate_learn(&rate, 600000, 98, 2, 50000);
+    net_rate_learn(&rate, 1200000, 200, 0, 50000);
+    net_rate_learn(&rate, 1800000, 300, 1, 50000);
+    assert_int_equal(rate.cuts, 0);
+}
+
+static void a_round_trip_that_grows_takes_fifteen(void** state) {
+    (void)state;
+    const struct {
+        uint64_t rtt_us;
+        bool is_cut;
+    } cases[] = {{95000 - 1, false}, {95000, false}, {95000 + 1, true}};
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        net_rate rate;
+        net_rate_init(&rate, 0, 256000, 0);
+        net_rate_learn(&rate, 10000, 10, 0, 50000);
+        net_rate_learn(&rate, 600000, 20, 0, cases[i].rtt_us); // 1.5 * 50 + 20 ms
+        assert_int_equal(rate.cuts, cases[i].is_cut);
+    }
+}
+
+static void a_way_that_became_longer_for_good_is_believed_after_a_minute(void** state) {
+    (void)state;
+    net_rate rate;
+    uint64_t acked = 0, lost = 0;
+    net_rate_init(&rate, 0, 256000, 0);
+    uint64_t now_us = drive(&rate, 0, 5, 0, 20000, &acked, &lost);
+    now_us = drive(&rate, now_us, 65, 0, 200000, &acked, &lost);
+    uint64_t cuts = rate.cuts;
+    double before = rate.rate;
+    drive(&rate, now_us, 10, 0, 200000, &acked, &lost);
+    assert_int_equal(rate.cuts, cuts);
+    assert_true(rate.rate > before);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_starts_with_two_packets_and_24_kilobytes_per_second),
+        cmocka_unit_test(the_smaller_wish_counts_and_the_least_rate_stays),
+        cmocka_unit_test(what_is_sent_never_exceeds_the_rate_by_more_than_bucket_and_a_packet),
+        cmocka_unit_test(a_silence_fills_the_bucket_and_no_more),
+        cmocka_unit_test(a_new_way_is_given_twice_as_much_each_half_second),
+        cmocka_unit_test(after_a_cut_a_clean_way_is_given_four_percent_per_second_up_to_the_limit),
+        cmocka_unit_test(who_wants_no_more_is_given_no_more),
+        cmocka_unit_test(loss_above_five_percent_takes_fifteen_down_to_the_least),
+        cmocka_unit_test(loss_of_three_percent_is_no_reason),
+        cmocka_unit_test(few_packets_say_nothing_of_loss),
+        cmocka_unit_test(a_loss_that_is_taken_back_is_none),
+        cmocka_unit_test(a_round_trip_that_grows_takes_fifteen),
+        cmocka_unit_test(a_way_that_became_longer_for_good_is_believed_after_a_minute),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+#include "state/history.h"
+
+#include "replicate/repl_world.h"
+#include "state/row_ring.h"
+
+typedef struct fixture {
+    repl_side server;
+    net_history* history;
+} fixture;
+
+static fixture open(void) {
+    fixture f;
+    repl_open(&f.server, false, 4000);
+    assert_int_equal(net_history_create(NULL, f.server.rows, 4000, &f.history), NET_OK);
+    return f;
+}
+
+static void close_all(fixture* f) {
+    net_history_destroy(f->history);
+    repl_close(&f->server);
+}
+
+static void expect_events(const fixture* f, uint32_t count, ecs_entity handle,
+                          net_history_kind kind) {
+    uint32_t found;
+    const net_history_event* events = net_history_events(f->history, &found);
+    assert_int_equal(found, count);
+    if (count == 0) return;
+    assert_int_equal(events[0].handle, handle);
+    assert_int_equal(events[0].kind, kind);
+}
+
+static const net_history_entity* entity_of(const fixture* f, ecs_entity handle) {
+    const net_history_entity* entity = net_history_find(f->history, ecs_entity_index(handle));
+    assert_non_null(entity);
+    return entity;
+}
+
+static void the_first_step_takes_what_lives_already(void** state) {
+    (void)state;
+    fixture f = open();
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    ecs_changes_clear(f.server.world); // nobody listed it
+    repl_step(&f.server, f.history, 1);
+    expect_events(&f, 1, ball, NET_HISTORY_CAME);
+    assert_int_equal(net_history_newest(entity_of(&f, ball))[0], 100); // hp; quantised by 8 bits
+    close_all(&f);
+}
+
+static void a_change_below_the_quantum_goes_no_further(void** state) {
+    (void)state;
+    fixture f = open();
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    repl_step(&f.server, f.history, 1);
+    repl_move(&f.server, ball, 1.01f, 2.0f);
+    repl_step(&f.server, f.history, 2);
+    expect_events(&f, 0, 0, 0);
+    assert_int_equal(net_history_get_counters(f.history)->below_quantum, 1);
+    repl_move(&f.server, ball, 1.0625f, 2.0f);
+    repl_step(&f.server, f.history, 3);
+    expect_events(&f, 1, ball, NET_HISTORY_CHANGED);
+    close_all(&f);
+}
+
+static void a_value_that_is_set_and_restored_is_no_change(void** state) {
+    (void)state;
+    fixture f = open();
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    repl_step(&f.server, f.history, 1);
+    repl_move(&f.server, ball, 50, 60);
+    repl_move(&f.server, ball, 1, 2);
+    repl_step(&f.server, f.history, 2);
+    expect_events(&f, 0, 0, 0);
+    close_all(&f);
+}
+
+static void components_that_are_not_replicated_stay_at_home(void** state) {
+    (void)state;
+    fixture f = open();
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    ecs_entity note = repl_create(&f.server, f.server.local);
+    repl_step(&f.server, f.history, 1);
+    expect_events(&f, 1, ball, NET_HISTORY_CAME);
+    assert_null(net_history_find(f.history, ecs_entity_index(note)));
+    assert_int_equal(ecs_set(f.server.world, ball, f.server.secret, &(int32_t){9}), ECS_OK);
+    repl_step(&f.server, f.history, 2);
+    expect_events(&f, 0, 0, 0);
+    close_all(&f);
+}
+
+static void the_row_at_a_tick_is_the_newest_before_it(void** state) {
+    (void)state;
+    fixture f = open();
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    repl_step(&f.server, f.history, 10);
+    repl_move(&f.server, ball, 5, 5);
+    repl_step(&f.server, f.history, 20);
+    const net_history_entity* entity = entity_of(&f, ball);
+    assert_null(net_history_at(entity, 9, 1, NULL));
+    assert_non_null(net_history_at(entity, 10, 1, NULL));
+    assert_ptr_equal(net_history_at(entity, 10, 1, NULL), net_history_at(entity, 19, 1, NULL));
+    assert_ptr_equal(net_history_at(entity, 20, 1, NULL), net_history_newest(entity));
+    // An entity that stands still keeps its base for ever.
+    repl_step(&f.server, f.history, 1000000);
+    assert_ptr_equal(net_history_at(entity, 999999, 1, NULL), net_history_newest(entity));
+    close_all(&f);
+}
+
+static void the_ring_keeps_the_last_64_changes(void** state) {
+    (void)state;
+    fixture f = open();
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    for (uint32_t tick = 1; tick <= NET_ROW_HISTORY_MAX + 1; tick++) {
+        repl_move(&f.server, ball, (float)tick, 0);
+        repl_step(&f.server, f.history, tick);
+        if (tick < NET_ROW_HISTORY_MAX + 1)
+            assert_non_null(net_history_at(entity_of(&f, ball), 1, 1, NULL));
+    }
+    assert_null(net_history_at(entity_of(&f, ball), 1, 1, NULL));
+    assert_non_null(net_history_at(entity_of(&f, ball), 2, 1, NULL));
+    close_all(&f);
+}
+
+static void a_recreation_with_another_template_is_a_new_life(void** state) {
+    (void)state;
+    fixture f = open();
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    repl_step(&f.server, f.history, 1);
+    repl_become(&f.server, ball, f.server.mover_extra);
+    repl_step(&f.server, f.history, 2);
+    expect_events(&f, 1, ball, NET_HISTORY_CAME);
+    assert_null(net_history_at(entity_of(&f, ball), 1, 1, NULL));
+    // There and back within a tick is no new life.
+    repl_become(&f.server, ball, f.server.mover);
+    repl_become(&f.server, ball, f.server.mover_extra);
+    repl_step(&f.server, f.history, 3);
+    expect_events(&f, 0, 0, 0);
+    assert_non_null(net_history_at(entity_of(&f, ball), 2, 1, NULL));
+    close_all(&f);
+}
+
+static void a_part_without_replicated_components_is_unknown_to_the_wire(void** state) {
+    (void)state;
+    fixture f = open();
+    const net_row_template* plain = net_rows_find(f.server.rows, f.server.mover);
+    assert_non_null(plain);
+    assert_ptr_equal(net_rows_find(f.server.rows, f.server.mover_local), plain);
+    assert_null(net_rows_find(f.server.rows, f.server.local));
+    const net_row_template* composed = net_rows_find(f.server.rows, f.server.mover_extra);
+    assert_int_equal(composed->part_count, 2);
+    assert_ptr_equal(net_rows_compose(f.server.rows, composed->parts, 2), composed);
+    assert_null(net_rows_compose(f.server.rows, (uint16_t[]){5}, 1)); // five are numbered
+    assert_null(net_rows_compose(f.server.rows, (uint16_t[]){0}, 0));
+    close_all(&f);
+}
+
+static void death_is_told_once_and_only_of_what_was_known(void** state) {
+    (void)state;
+    fixture f = open();
+    repl_step(&f.server, f.history, 1);
+    ecs_entity brief = repl_create(&f.server, f.server.mover);
+    repl_destroy(&f.server, brief);
+    repl_step(&f.server, f.history, 2);
+    expect_events(&f, 0, 0, 0);
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    repl_step(&f.server, f.history, 3);
+    repl_destroy(&f.server, ball);
+    repl_step(&f.server, f.history, 4);
+    expect_events(&f, 1, ball, NET_HISTORY_WENT);
+    assert_null(net_history_find(f.history, ecs_entity_index(ball)));
+    repl_step(&f.server, f.history, 5);
+    expect_events(&f, 0, 0, 0);
+    close_all(&f);
+}
+
+static void events_are_sorted_by_index(void** state) {
+    (void)state;
+    fixture f = open();
+    for (uint32_t i = 0; i < 20; i++)
+        (void)repl_create(&f.server, i % 2 ? f.server.mover : f.server.holder);
+    repl_step(&f.server, f.history, 1);
+    uint32_t count;
+    const net_history_event* events = net_history_events(f.history, &count);
+    assert_int_equal(count, 20);
+    for (uint32_t i = 1; i < count; i++)
+        assert_true(ecs_entity_index(events[i - 1].handle) < ecs_entity_index(events[i].handle));
+    close_all(&f);
+}
+
+static void a_tick_has_one_step(void** state) {
+    (void)state;
+    fixture f = open();
+    repl_step(&f.server, f.history, 5);
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure((void)!net_history_step(f.history, f.server.world, 5));
+    base_assert_handler_set(NULL);
+    close_all(&f);
+}
+
+static void a_ring_puts_late_rows_in_their_place(void** state) {
+    (void)state;
+    net_row_ring ring = {0};
+    net_row_ring_reset(&ring, 1);
+    const uint64_t ticks[] = {10, 30, 20, 5, 40, 30};
+    for (uint32_t i = 0; i < BASE_COUNT(ticks); i++)
+        assert_true(net_row_ring_put(&ring, NULL, ticks[i], &ticks[i]));
+    assert_int_equal(ring.count, 5);
+    const uint64_t expected[] = {5, 10, 20, 30, 40};
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(net_row_ring_tick(&ring, i), expected[i]);
+        assert_int_equal(net_row_ring_row(&ring, i)[0], expected[i]);
+    }
+    assert_int_equal(net_row_ring_find(&ring, 4), UINT32_MAX);
+    assert_int_equal(net_row_ring_find(&ring, 29), 2);
+    net_row_ring_drop(&ring, 2);
+    assert_int_equal(net_row_ring_tick(&ring, 0), 20);
+    for (uint64_t tick = 100; tick < 100 + NET_ROW_HISTORY_MAX; tick++)
+        assert_true(net_row_ring_put(&ring, NULL, tick, &tick));
+    assert_int_equal(ring.count, NET_ROW_HISTORY_MAX);
+    assert_int_equal(net_row_ring_tick(&ring, 0), 100);
+    assert_true(net_row_ring_put(&ring, NULL, 50, &ticks[0])); // older than all of a full ring
+    assert_int_equal(net_row_ring_tick(&ring, 0), 100);
+    net_row_ring_deinit(&ring, NULL);
+}
+
+// ---- classes of visibility ----
+
+static const char class_text[] =
+    "agent {\n"
+    "  \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; value:p2=1,2 }\n"
+    "  \"ammo:i\" { _replicate:b=yes; _visible:t=\"owner\"; value:i=30 }\n"
+    "  \"plan:i\" { _replicate:b=yes; _visible:t=\"team\"; value:i=4 }\n"
+    "}\n";
+
+enum { PUBLIC = 1, OWNER = 2, TEAM = 4 };
+
+typedef struct class_fixture {
+    fixture f;
+    ecs_entity agent;
+    ecs_component_id ammo, plan;
+} class_fixture;
+
+static class_fixture open_classes(void) {
+    class_fixture c;
+    repl_open_with(&c.f.server, false, 4000, class_text);
+    assert_int_equal(net_history_create(NULL, c.f.server.rows, 4000, &c.f.history), NET_OK);
+    c.ammo = ecs_component_find(c.f.server.world, "ammo");
+    c.plan = ecs_component_find(c.f.server.world, "plan");
+    c.agent = repl_create(&c.f.server, ecs_template_find(c.f.server.world, "agent"));
+    repl_step(&c.f.server, c.f.history, 1);
+    return c;
+}
+
+static void set(class_fixture* c, ecs_component_id component, int32_t value) {
+    assert_int_equal(ecs_set(c->f.server.world, c->agent, component, &value), ECS_OK);
+}
+
+// The first word of a component in the row that `classes` saw at `tick`.
+static uint64_t word_at(class_fixture* c, ecs_tick tick, uint32_t classes,
+                        ecs_component_id component) {
+    const net_history_entity* entity = entity_of(&c->f, c->agent);
+    uint64_t scratch[PROTO_ROW_FIELDS_MAX];
+    const uint64_t* row = net_history_at(entity, tick, classes, scratch);
+    assert_non_null(row);
+    for (uint32_t i = 0; i < entity->entry->layout.component_count; i++)
+        if (entity->entry->layout.components[i].key == component)
+            return row[entity->entry->layout.components[i].field_first];
+    fail();
+    return 0;
+}
+
+static void a_masked_row_has_defaults_where_nothing_may_be_seen(void** state) {
+    (void)state;
+    class_fixture c = open_classes();
+    uint64_t ammo = word_at(&c, 1, OWNER, c.ammo), plan = word_at(&c, 1, TEAM, c.plan);
+    set(&c, c.ammo, 7);
+    repl_step(&c.f.server, c.f.history, 2);
+    set(&c, c.plan, 9);
+    repl_step(&c.f.server, c.f.history, 3);
+    assert_true(word_at(&c, 3, PUBLIC, c.ammo) == ammo);
+    assert_true(word_at(&c, 3, PUBLIC | OWNER, c.ammo) != ammo);
+    assert_true(word_at(&c, 3, PUBLIC | OWNER, c.plan) == plan);
+    assert_true(word_at(&c, 3, OWNER | TEAM, c.plan) != plan);
+    // Each class as it was then.
+    assert_true(word_at(&c, 1, OWNER | TEAM, c.ammo) == ammo);
+    assert_true(word_at(&c, 2, OWNER | TEAM, c.ammo) != ammo);
+    assert_true(word_at(&c, 2, OWNER | TEAM, c.plan) == plan);
+    close_all(&c.f);
+}
+
+static void an_event_names_the_classes_that_changed(void** state) {
+    (void)state;
+    class_fixture c = open_classes();
+    uint32_t count;
+    const net_history_event* events = net_history_events(c.f.history, &count);
+    assert_int_equal(events[0].classes, PUBLIC | OWNER | TEAM);
+    set(&c, c.ammo, 7);
+    set(&c, c.plan, 9);
+    repl_step(&c.f.server, c.f.history, 2);
+    events = net_history_events(c.f.history, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(events[0].classes, OWNER | TEAM);
+    repl_move(&c.f.server, c.agent, 50, 50);
+    repl_step(&c.f.server, c.f.history, 5);
+    events = net_history_events(c.f.history, &count);
+    assert_int_equal(events[0].classes, PUBLIC);
+    const net_history_entity* entity = entity_of(&c.f, c.agent);
+    assert_int_equal(net_history_changed(entity, PUBLIC), 5);
+    assert_int_equal(net_history_changed(entity, OWNER), 2);
+    assert_int_equal(net_history_changed(entity, OWNER | PUBLIC), 5);
+    assert_int_equal(net_history_classes(entity, 0xFFF1), PUBLIC);
+    close_all(&c.f);
+}
+
+static void what_is_hidden_never_makes_the_visible_forgotten(void** state) {
+    (void)state;
+    class_fixture c = open_classes();
+    repl_move(&c.f.server, c.agent, 50, 50);
+    repl_step(&c.f.server, c.f.history, 2);
+    for (uint32_t i = 0; i < 3 * NET_ROW_HISTORY_MAX; i++) {
+        set(&c, c.plan, (int32_t)i + 100);
+        repl_step(&c.f.server, c.f.history, 3 + i);
+    }
+    const net_history_entity* entity = entity_of(&c.f, c.agent);
+    uint64_t scratch[PROTO_ROW_FIELDS_MAX];
+    assert_non_null(net_history_at(entity, 1, PUBLIC | OWNER, scratch));
+    assert_non_null(net_history_at(entity, 2, PUBLIC, scratch));
+    assert_null(net_history_at(entity, 2, PUBLIC | TEAM, scratch));
+    close_all(&c.f);
+}
+
+static void a_new_life_with_other_classes_forgets_the_former(void** state) {
+    (void)state;
+    class_fixture c = open_classes();
+    set(&c, c.ammo, 7);
+    repl_step(&c.f.server, c.f.history, 2);
+    repl_become(&c.f.server, c.agent, c.f.server.mover);
+    repl_step(&c.f.server, c.f.history, 3);
+    const net_history_entity* entity = entity_of(&c.f, c.agent);
+    uint64_t scratch[PROTO_ROW_FIELDS_MAX];
+    assert_null(net_history_at(entity, 2, PUBLIC | OWNER, scratch));
+    assert_ptr_equal(net_history_at(entity, 3, PUBLIC, scratch), net_history_newest(entity));
+    repl_become(&c.f.server, c.agent, ecs_template_find(c.f.server.world, "agent"));
+    repl_step(&c.f.server, c.f.history, 4);
+    assert_null(net_history_at(entity_of(&c.f, c.agent), 3, OWNER, scratch));
+    assert_true(word_at(&c, 4, OWNER, c.ammo) == word_at(&c, 4, PUBLIC, c.ammo)); // 30 again
+    close_all(&c.f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(the_first_step_takes_what_lives_already),
+        TEST(a_change_below_the_quantum_goes_no_further),
+        TEST(a_value_that_is_set_and_restored_is_no_change),
+        TEST(components_that_are_not_replicated_stay_at_home),
+        TEST(the_row_at_a_tick_is_the_newest_before_it),
+        TEST(the_ring_keeps_the_last_64_changes),
+        TEST(a_recreation_with_another_template_is_a_new_life),
+        TEST(a_part_without_replicated_components_is_unknown_to_the_wire),
+        TEST(death_is_told_once_and_only_of_what_was_known),
+        TEST(events_are_sorted_by_index),
+        TEST(a_tick_has_one_step),
+        TEST(a_masked_row_has_defaults_where_nothing_may_be_seen),
+        TEST(an_event_names_the_classes_that_changed),
+        TEST(what_is_hidden_never_makes_the_visible_forgotten),
+        TEST(a_new_life_with_other_classes_forgets_the_former),
+        TEST(a_ring_puts_late_rows_in_their_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+#include "test.h"
+
+#include "base/text.h"
+#include "samples.pb-c.h"
+#include "state/schema_rows.h"
+
+#include <string.h>
+
+static const char base_text[] =
+    "brick { \"pos:p2\"{ _replicate:b=yes; _min:r=0; _max:r=100; _step:r=0.5; value:p2=3,4 }\n"
+    "        \"hits:i\"{ _replicate:b=yes; _bits:i=4; value:i=2 }\n"
+    "        secret:i=7 }\n"
+    "ball { \"pos:p2\"{ _replicate:b=yes; value:p2=1,2 } }\n"
+    "board { _singleton:b=yes\n"
+    "        \"score:i\"{ _replicate:b=yes } }\n"
+    "lamp { light:r=1 }\n";
+
+static ecs_world* open_world_with(const char* text, const base_allocator* allocator) {
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = allocator;
+    ecs_world* world;
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_int_equal(ecs_template_load(world, "test.blk", text, strlen(text), &reporter), ECS_OK);
+    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    return world;
+}
+
+static ecs_world* open_world(const char* text) {
+    return open_world_with(text, NULL);
+}
+
+static net_schema* open_schema(ecs_world* world, const net_message* messages, uint32_t count) {
+    net_schema* schema;
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(net_schema_create(NULL, world, messages, count, &reporter, &schema), NET_OK);
+    return schema;
+}
+
+static uint64_t hash_of(const char* text) {
+    ecs_world* world = open_world(text);
+    net_schema* schema = open_schema(world, NULL, 0);
+    uint64_t hash = net_schema_hash(schema);
+    net_schema_destroy(schema);
+    ecs_world_destroy(world);
+    return hash;
+}
+
+// `base_text` with the first occurrence of `old` replaced.
+static uint64_t hash_with(const char* old, const char* new) {
+    char text[2048];
+    const char* place = strstr(base_text, old);
+    assert_non_null(place);
+    assert_true(base_text_format(text, sizeof text, "%.*s%s%s", (int)(place - base_text), base_text,
+                                 new, place + strlen(old)));
+    return hash_of(text);
+}
+
+static const net_message messages[] = {
+    {.name = "Move", .descriptor = &sample__leaf__descriptor, .kind = NET_MESSAGE_INPUT},
+    {.name = "BrickHit",
+     .descriptor = &sample__note__descriptor,
+     .kind = NET_MESSAGE_TO_CLIENTS,
+     .is_reliable = true},
+};
+
+static void items_are_named_and_sorted(void** state) {
+    (void)state;
+    static const char* const expected[] = {
+        "component hits", "component pos", "component score", "message BrickHit",
+        "message Move",   "template ball", "template board",  "template brick",
+    };
+    ecs_world* world = open_world(base_text);
+    net_schema* schema = open_schema(world, messages, 2);
+    uint32_t count;
+    const net_schema_item* items = net_schema_items(schema, &count);
+    assert_int_equal(count, BASE_COUNT(expected));
+    for (uint32_t i = 0; i < count; i++)
+        assert_string_equal(items[i].name, expected[i]);
+    net_schema_destroy(schema);
+    ecs_world_destroy(world);
+}
+
+static void the_order_of_loading_and_what_is_private_do_not_matter(void** state) {
+    (void)state;
+    uint64_t hash = hash_of(base_text);
+    assert_true(hash_of(base_text) == hash);
+    assert_true(hash_with("secret:i=7", "secret:i=8") == hash);
+    assert_true(hash_with("secret:i=7", "") == hash);
+    assert_true(hash_with("lamp { light:r=1 }\n", "") == hash);
+    char text[2048] = "ball { \"pos:p2\"{ _replicate:b=yes; value:p2=1,2 } }\n";
+    const char* ball = strstr(base_text, "ball {");
+    const char* board = strstr(base_text, "board {");
+    size_t used = strlen(text);
+    assert_true(base_text_format(text + used, sizeof text - used, "%s%.*s", board,
+                                 (int)(ball - base_text), base_text));
+    assert_true(hash_of(text) == hash);
+}
+
+static void what_the_wire_means_matters(void** state) {
+    (void)state;
+    static const char* const changes[][2] = {
+        {"_max:r=100", "_max:r=200"},
+        {"_min:r=0", "_min:r=-1"},
+        {"_step:r=0.5", "_step:r=0.25"},
+        {"_bits:i=4", "_bits:i=5"},
+        {"value:p2=3,4", "value:p2=3,5"},
+        {"value:i=2", "value:i=3"},
+        {"\"hits:i\"", "\"hints:i\""},
+        {"\"hits:i\"{ _replicate:b=yes; _bits:i=4; value:i=2 }",
+         "\"hits:u32\"{ _replicate:b=yes; _bits:i=4; value:u32=2 }"},
+        {"ball {", "bell {"},
+        {"_singleton:b=yes", ""},
+        {"secret:i=7", "\"secret:i\"{ _replicate:b=yes; value:i=7 }"},
+        {"\"score:i\"{ _replicate:b=yes }", "score:i=0"},
+    };
+    uint64_t hashes[BASE_COUNT(changes) + 1] = {hash_of(base_text)};
+    for (size_t i = 0; i < BASE_COUNT(changes); i++) {
+        hashes[i + 1] = hash_with(changes[i][0], changes[i][1]);
+        for (size_t k = 0; k <= i; k++)
+            assert_true(hashes[i + 1] != hashes[k]);
+    }
+}
+
+static void a_value_below_half_a_step_is_the_same_default(void** state) {
+    (void)state;
+    assert_true(hash_with("value:p2=3,4", "value:p2=3.2,4") == hash_of(base_text));
+}
+
+static void how_values_are_shown_does_not_matter(void** state) {
+    (void)state;
+    const char* shown = "_step:r=0.5; _interpolate:b=yes; _teleport:r=9;";
+    assert_true(hash_with("_step:r=0.5;", shown) == hash_of(base_text));
+}
+
+static void messages_matter_with_their_order(void** state) {
+    (void)state;
+    ecs_world* world = open_world(base_text);
+    uint64_t hashes[7];
+    net_message table[2] = {messages[0], messages[1]};
+    for (int i = 0; i < 7; i++) {
+        memcpy(table, messages, sizeof table);
+        if (i == 1) table[0] = messages[1], table[1] = messages[0];
+        if (i == 2) table[0].descriptor = &sample__leaf_retyped__descriptor;
+        if (i == 3) table[1].is_reliable = false;
+        if (i == 4) table[1].kind = NET_MESSAGE_TO_SERVER;
+        if (i == 5) table[1].name = "PadHit";
+        net_schema* schema = open_schema(world, table, i == 6 ? 1 : 2);
+        hashes[i] = net_schema_hash(schema);
+        for (int k = 0; k < i; k++)
+            assert_true(hashes[i] != hashes[k]);
+        net_schema_destroy(schema);
+    }
+    ecs_world_destroy(world);
+}
+
+static void the_first_difference_is_named(void** state) {
+    (void)state;
+    ecs_world* world = open_world(base_text);
+    net_schema* schema = open_schema(world, messages, 2);
+    uint32_t count;
+    const net_schema_item* items = net_schema_items(schema, &count);
+    net_schema_item other[16];
+    char text[128];
+    memcpy(other, items, count * sizeof *items);
+    assert_false(net_schema_difference(schema, other, count, text, sizeof text));
+    other[5].hash++;
+    assert_true(net_schema_difference(schema, other, count, text, sizeof text));
+    assert_string_equal(text, "template ball differs");
+    memcpy(other, items, count * sizeof *items);
+    memmove(other, other + 1, (count - 1) * sizeof *other);
+    assert_true(net_schema_difference(schema, other, count - 1, text, sizeof text));
+    assert_string_equal(text, "component hits is missing on the client");
+    memcpy(other, items, count * sizeof *items);
+    strcpy(other[count].name, "template zoo\x1b[31m");
+    assert_true(net_schema_difference(schema, other, count + 1, text, sizeof text));
+    assert_string_equal(text, "template zoo?[31m is missing on the server");
+    assert_true(net_schema_difference(schema, NULL, 0, text, sizeof text));
+    assert_string_equal(text, "component hits is missing on the client");
+    net_schema_destroy(schema);
+    ecs_world_destroy(world);
+}
+
+static void numbers_and_default_rows_come_from_the_same_table(void** state) {
+    (void)state;
+    ecs_world* world = open_world(base_text);
+    net_schema* schema = open_schema(world, NULL, 0);
+    net_rows* rows = net_schema_rows(schema);
+    assert_int_equal(net_rows_number_count(rows), 3);
+    const net_row_template* brick = net_rows_by_number(rows, 2);
+    assert_string_equal(ecs_template_get(world, brick->id)->name, "brick");
+    assert_int_equal(brick->layout.field_count, 3);
+    assert_int_equal(brick->defaults[0], 2); // hits
+    assert_int_equal(brick->defaults[1], 6); // pos.x = 3 in halves
+    assert_int_equal(brick->defaults[2], 8);
+    net_schema_destroy(schema);
+    ecs_world_destroy(world);
+}
+
+static void check_refused(ecs_world* world, const net_message* table, uint32_t count,
+                          const char* part) {
+    base_report_first keeper = {0};
+    base_reporter reporter = base_reporter_first(&keeper);
+    net_schema* schema;
+    assert_int_equal(net_schema_create(NULL, world, table, count, &reporter, &schema),
+                     NET_ERR_SCHEMA);
+    assert_null(schema);
+    assert_non_null(strstr(keeper.text, part));
+}
+
+static void what_cannot_be_sent_is_refused_by_name(void** state) {
+    (void)state;
+    char text[16384] = "big {\n";
+    for (int i = 0; i < 60; i++) {
+        char line[128];
+        assert_true(base_text_format(line, sizeof line, "\"m%d:m\"{ _replicate:b=yes }\n", i));
+        strcat(text, line);
+    }
+    strcat(text, "}\n");
+    ecs_world* world = open_world(text);
+    check_refused(world, NULL, 0, "big");
+    ecs_world_destroy(world);
+}
+
+static void large_components_count_up_to_their_limit(void** state) {
+    (void)state;
+    for (int count = (int)NET_ROW_LARGE_MAX - 1; count <= (int)NET_ROW_LARGE_MAX + 1; count++) {
+        char text[4096] = "big {\n";
+        for (int i = 0; i < count; i++) {
+            char line[64];
+            assert_true(base_text_format(line, sizeof line, "\"t%d:t\"{ _replicate:b=yes }\n", i));
+            strcat(text, line);
+        }
+        strcat(text, "}\n");
+        ecs_world* world = open_world(text);
+        if (count > (int)NET_ROW_LARGE_MAX) {
+            check_refused(world, NULL, 0, "big");
+        } else {
+            net_schema* schema = open_schema(world, NULL, 0);
+            net_schema_destroy(schema);
+        }
+        ecs_world_destroy(world);
+    }
+}
+
+static void large_components_and_their_defaults_matter(void** state) {
+    (void)state;
+    uint64_t hash = hash_of("page { \"title:t\"{ _replicate:b=yes; value:t=one } }");
+    assert_true(hash == hash_of("page { \"title:t\"{ _replicate:b=yes; value:t=\"one\" }\n"
+                                "       \"diary:t\"{ _track:b=yes; value:t=own } }"));
+    static const char* const others[] = {
+        "page { \"title:t\"{ _replicate:b=yes; value:t=two } }",
+        "page { \"title:t\"{ _replicate:b=yes } }",
+        "page { \"title:t\"{ _track:b=yes; value:t=one } \"hp:i\"{ _replicate:b=yes } }",
+        "page { \"named:t\"{ _replicate:b=yes; value:t=one } }",
+        "page { \"title:t\"{ _replicate:b=yes; value:t=one } \"more:t\"{ _replicate:b=yes } }",
+        "page { \"title:array\"{ _replicate:b=yes; one:t=one } }",
+        "page { \"title:list<t>\"{ _replicate:b=yes; one:t=one } }",
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(others); i++)
+        assert_true(hash != hash_of(others[i]));
+    // An object's order is that of its names.
+    assert_true(hash_of("o { \"x:object\"{ _replicate:b=yes; a:i=1; b:i=2 } }") ==
+                hash_of("o { \"x:object\"{ _replicate:b=yes; b:i=2; a:i=1 } }"));
+    assert_true(hash_of("o { \"x:object\"{ _replicate:b=yes; a:i=1 } }") !=
+                hash_of("o { \"x:object\"{ _replicate:b=yes; a:u32=1 } }"));
+}
+
+static void messages_that_cannot_be_are_refused_by_name(void** state) {
+    (void)state;
+    ecs_world* world = open_world(base_text);
+    net_message table[2] = {messages[0], messages[1]};
+    table[1].descriptor = &sample__nest__descriptor;
+    check_refused(world, table, 2, "BrickHit");
+    table[1] = messages[0];
+    check_refused(world, table, 2, "Move");
+    char name[ECS_NAME_BYTES_MAX + 1];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    table[1].name = name;
+    check_refused(world, table, 2, "longer");
+    name[sizeof name - 2] = 0; // one byte less fits
+    net_schema* schema = open_schema(world, table, 2);
+    net_schema_destroy(schema);
+    ecs_world_destroy(world);
+}
+
+typedef struct failing {
+    uint32_t left;
+} failing;
+
+static void* failing_allocate(void* context, size_t size, size_t align) {
+    failing* state = context;
+    if (state->left == 0) return NULL;
+    state->left--;
+    return base_allocator_heap()->allocate(base_allocator_heap()->context, size, align);
+}
+
+static void failing_release(void* context, void* memory, size_t size) {
+    (void)context;
+    base_allocator_heap()->release(base_allocator_heap()->context, memory, size);
+}
+
+static void running_out_of_memory_leaves_nothing_behind(void** state) {
+    (void)state;
+    ecs_world* world = open_world(base_text);
+    net_result result = NET_ERR_MEMORY;
+    uint32_t allocations = 0;
+    for (; result != NET_OK; allocations++) {
+        failing context = {allocations};
+        base_allocator allocator = {failing_allocate, failing_release, &context};
+        net_schema* schema;
+        result = net_schema_create(&allocator, world, messages, 2, NULL, &schema);
+        assert_true(result == NET_OK || result == NET_ERR_MEMORY);
+        assert_true((result == NET_OK) == (schema != NULL));
+        net_schema_destroy(schema);
+        assert_true(allocations < 100);
+    }
+    assert_true(allocations > 5);
+    ecs_world_destroy(world);
+}
+
+static const char moving_text[] =
+    "body { \n"
+    "  \"pos:p2\"{ _replicate:b=yes; _min:r=0; _max:r=511; _step:r=0.0078125; _integral:t=\"vel\" "
+    "}\n"
+    "  \"turn:p4\"{ _replicate:b=yes; _bits:i=9; _rotation:b=yes; value:p4=0,0,0,1 }\n"
+    "  \"vel:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63.96875; _step:r=0.03125 }\n"
+    "}\n";
+
+static void rotations_and_integrals_are_rows(void** state) {
+    (void)state;
+    ecs_world* world = open_world(moving_text);
+    net_schema* schema = open_schema(world, NULL, 0);
+    net_rows* rows = net_schema_rows(schema);
+    const net_row_template* entry = net_rows_by_number(rows, 0);
+    assert_int_equal(entry->layout.field_count, 8);
+    assert_true(entry->layout.components[1].is_rotation);
+    static const uint64_t identity[] = {3, 255, 255, 255};
+    assert_memory_equal(entry->defaults + 2, identity, sizeof identity);
+    assert_false(entry->layout.components[0].is_driven); // how long is a tick?
+    net_rows_set_tick_rate(rows, 60);
+    assert_true(entry->layout.components[0].is_driven);
+    assert_int_equal(entry->layout.components[0].integral, 3);
+    net_schema_destroy(schema);
+    ecs_world_destroy(world);
+}
+
+static void trained_tables_are_a_part_of_the_schema(void** state) {
+    (void)state;
+    ecs_world* world = open_world(moving_text);
+    net_schema* schema = open_schema(world, NULL, 0);
+    uint64_t hash = net_schema_hash(schema);
+    static proto_tables trained;
+    trained = *proto_tables_builtin();
+    trained.expected[3]++;
+    assert_int_equal(net_schema_set_tables(schema, &trained), NET_OK);
+    assert_true(net_schema_hash(schema) != hash);
+    uint32_t count;
+    const net_schema_item* items = net_schema_items(schema, &count);
+    assert_string_equal(items[0].name, "component pos");
+    assert_string_equal(items[3].name, "tables rows");
+    assert_ptr_equal(net_rows_by_number(net_schema_rows(schema), 0)->layout.tables, &trained);
+    assert_int_equal(net_schema_set_tables(schema, NULL), NET_OK);
+    assert_true(net_schema_hash(schema) == hash);
+    net_schema_destroy(schema);
+    ecs_world_destroy(world);
+}
+
+int main(void) {
+    const struct CMUnitTest cases[] = {
+        TEST(rotations_and_integrals_are_rows),
+        TEST(trained_tables_are_a_part_of_the_schema),
+        TEST(items_are_named_and_sorted),
+        TEST(the_order_of_loading_and_what_is_private_do_not_matter),
+        TEST(what_the_wire_means_matters),
+        TEST(a_value_below_half_a_step_is_the_same_default),
+        TEST(how_values_are_shown_does_not_matter),
+        TEST(messages_matter_with_their_order),
+        TEST(the_first_difference_is_named),
+        TEST(numbers_and_default_rows_come_from_the_same_table),
+        TEST(what_cannot_be_sent_is_refused_by_name),
+        TEST(large_components_count_up_to_their_limit),
+        TEST(large_components_and_their_defaults_matter),
+        TEST(messages_that_cannot_be_are_refused_by_name),
+        TEST(running_out_of_memory_leaves_nothing_behind),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+#include "test.h"
+
+#include "base/bytes.h"
+#include "net/world_digest.h"
+#include "state/schema_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char text[] =
+    "ball { \"pos:p2\"{ _replicate:b=yes; _min:r=-100; _max:r=1000; _step:r=0.5; value:p2=6,7 }\n"
+    "       \"aim:r\"{ _replicate:b=yes; value:r=0.1 }\n"
+    "       hidden:i=1 }\n"
+    "crate { \"hp:i\"{ _replicate:b=yes; value:i=-3 }\n"
+    "        \"owner:eid\"{ _replicate:b=yes } }\n"
+    "fast { \"boost:b\"{ _replicate:b=yes; value:b=yes } }\n"
+    "secret { hidden:i=9 }\n"
+    "lamp { light:r=1 }\n"
+    "wizard { \"life:i\"{ _replicate:b=yes; value:i=10 }\n"
+    "         \"mana:i\"{ _replicate:b=yes; _visible:t=owner; value:i=20 }\n"
+    "         \"plan:i\"{ _replicate:b=yes; _visible:t=team; value:i=30 }\n"
+    "         \"oath:i\"{ _replicate:b=yes; _visible:t=mages; value:i=40 } }\n";
+
+typedef struct scope_side {
+    ecs_world* world;
+    net_schema* schema;
+    ecs_component_id pos, aim, hidden, owner;
+} scope_side;
+
+static scope_side open_side(bool is_mirror) {
+    scope_side side;
+    base_reporter reporter = base_reporter_stderr();
+    ecs_world_config config = ecs_world_config_default();
+    config.limits.replicated_index_max = 3000;
+    config.limits.local_entities_max = 3000;
+    config.is_mirror = is_mirror;
+    assert_int_equal(ecs_world_create(&config, &side.world), ECS_OK);
+    assert_int_equal(ecs_template_load(side.world, "t.blk", text, sizeof text - 1, &reporter),
+                     ECS_OK);
+    assert_int_equal(ecs_world_seal(side.world, &reporter), ECS_OK);
+    assert_int_equal(net_schema_create(NULL, side.world, NULL, 0, &reporter, &side.schema), NET_OK);
+    side.pos = ecs_component_find(side.world, "pos");
+    side.aim = ecs_component_find(side.world, "aim");
+    side.hidden = ecs_component_find(side.world, "hidden");
+    side.owner = ecs_component_find(side.world, "owner");
+    return side;
+}
+
+static void close_side(scope_side* side) {
+    net_schema_destroy(side->schema);
+    ecs_world_destroy(side->world);
+}
+
+static ecs_entity add(scope_side* side, const char* name) {
+    ecs_entity entity;
+    ecs_template_id id = ecs_template_find(side->world, name);
+    assert_int_equal(ecs_create(side->world, id, NULL, 0, &entity), ECS_OK);
+    return entity;
+}
+
+static void add_at(scope_side* side, ecs_entity handle, const char* name) {
+    ecs_template_id id = ecs_template_find(side->world, name);
+    assert_int_equal(ecs_create_at(side->world, handle, id, NULL, 0), ECS_OK);
+}
+
+static void set_pos(scope_side* side, ecs_entity entity, float x, float y) {
+    assert_int_equal(ecs_set(side->world, entity, side->pos, &(ecs_vec2){x, y}), ECS_OK);
+}
+
+static net_scope walk(scope_side* side) {
+    return net_scope_walk(side->schema, side->world, NULL, NULL);
+}
+
+static void keep_line(void* context, const char* line) {
+    base_bytes_write(context, line, strlen(line));
+    base_bytes_write(context, "\n", 1);
+}
+
+static char* dump(scope_side* side) {
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    (void)net_scope_walk(side->schema, side->world, keep_line, &bytes);
+    base_bytes_write_u8(&bytes, 0);
+    char* copy = strdup((char*)bytes.data);
+    base_bytes_deinit(&bytes);
+    return copy;
+}
+
+static void check_same(scope_side* server, scope_side* client, bool is_same) {
+    net_scope a = walk(server), b = walk(client);
+    char* left = dump(server);
+    char* right = dump(client);
+    assert_int_equal(a.hash == b.hash, is_same);
+    assert_int_equal(strcmp(left, right) == 0, is_same);
+    free(left);
+    free(right);
+}
+
+static void both_sides_give_the_same_walk(void** state) {
+    (void)state;
+    scope_side server = open_side(false), client = open_side(true);
+    check_same(&server, &client, true);
+    ecs_entity ball = add(&server, "ball"), crate = add(&server, "crate");
+    (void)add(&server, "lamp");
+    check_same(&server, &client, false);
+    add_at(&client, crate, "crate"); // another order of making, another order of rows
+    add_at(&client, ball, "ball");
+    check_same(&server, &client, true);
+    net_scope scope = walk(&server);
+    assert_int_equal(scope.entities, 2);
+    assert_int_equal(scope.components, 4);
+    assert_int_equal(scope.bytes, 4 + 3 + 4 + 4); // aim; pos of 2 x 12 bits; hp; owner
+    close_side(&server);
+    close_side(&client);
+}
+
+static void differences_below_a_quantum_do_not_show(void** state) {
+    (void)state;
+    scope_side server = open_side(false), client = open_side(true);
+    ecs_entity ball = add(&server, "ball");
+    add_at(&client, ball, "ball");
+    set_pos(&server, ball, 6.1f, 7.2f);
+    check_same(&server, &client, true);
+    set_pos(&server, ball, 6.3f, 7.2f);
+    check_same(&server, &client, false);
+    set_pos(&client, ball, 6.5f, 7.0f);
+    check_same(&server, &client, true);
+    close_side(&server);
+    close_side(&client);
+}
+
+static void what_is_not_replicated_does_not_show(void** state) {
+    (void)state;
+    scope_side server = open_side(false), client = open_side(true);
+    ecs_entity ball = add(&server, "ball");
+    add_at(&client, ball, "ball");
+    assert_int_equal(ecs_set(server.world, ball, server.hidden, &(int32_t){77}), ECS_OK);
+    (void)add(&server, "lamp");
+    (void)add(&client, "ball"); // local: above the replicated range
+    check_same(&server, &client, true);
+    assert_int_equal(walk(&client).entities, 1);
+    close_side(&server);
+    close_side(&client);
+}
+
+static void every_kind_of_difference_shows(void** state) {
+    (void)state;
+    scope_side server = open_side(false), client = open_side(true);
+    ecs_entity ball = add(&server, "ball");
+    add_at(&client, ball, "ball");
+    check_same(&server, &client, true);
+    // full precision of exact fields, with the sign of zero
+    assert_int_equal(ecs_set(server.world, ball, server.aim, &(float){0.0f}), ECS_OK);
+    assert_int_equal(ecs_set(client.world, ball, client.aim, &(float){-0.0f}), ECS_OK);
+    check_same(&server, &client, false);
+    assert_int_equal(ecs_set(client.world, ball, client.aim, &(float){0.0f}), ECS_OK);
+    check_same(&server, &client, true);
+    // another generation
+    assert_int_equal(ecs_destroy(client.world, ball), ECS_OK);
+    check_same(&server, &client, false);
+    ecs_entity newer = ecs_entity_make(ecs_entity_index(ball), ecs_entity_generation(ball) + 1);
+    add_at(&client, newer, "ball");
+    assert_int_equal(ecs_set(client.world, newer, client.aim, &(float){0.0f}), ECS_OK);
+    check_same(&server, &client, false);
+    close_side(&server);
+    close_side(&client);
+}
+
+static void another_template_shows(void** state) {
+    (void)state;
+    scope_side server = open_side(false), client = open_side(true);
+    ecs_entity ball = add(&server, "ball+fast");
+    add_at(&client, ball, "ball");
+    check_same(&server, &client, false);
+    assert_int_equal(
+        ecs_recreate(client.world, ball, ecs_template_find(client.world, "ball+fast"), NULL, 0),
+        ECS_OK);
+    check_same(&server, &client, true);
+    assert_int_equal(walk(&server).components, 3);
+    close_side(&server);
+    close_side(&client);
+}
+
+static void a_part_of_the_server_alone_does_not_show(void** state) {
+    (void)state;
+    scope_side server = open_side(false), client = open_side(true);
+    ecs_entity ball = add(&server, "ball+secret");
+    add_at(&client, ball, "ball");
+    check_same(&server, &client, true);
+    close_side(&server);
+    close_side(&client);
+}
+
+static void the_dump_names_entity_component_and_field(void** state) {
+    (void)state;
+    scope_side server = open_side(false);
+    ecs_entity ball = add(&server, "ball"), crate = add(&server, "crate");
+    set_pos(&server, ball, 600.2f, -99.8f);
+    assert_int_equal(ecs_set(server.world, crate, server.owner, &ball), ECS_OK);
+    char* lines = dump(&server);
+    assert_string_equal(lines, "entity=1:1 template=ball component=aim value=0.100000001\n"
+                               "entity=1:1 template=ball component=pos x=600 y=-100\n"
+                               "entity=2:1 template=crate component=hp value=-3\n"
+                               "entity=2:1 template=crate component=owner value=1:1\n");
+    free(lines);
+    close_side(&server);
+}
+
+static void a_row_has_a_hash_and_nothing_has_none(void** state) {
+    (void)state;
+    scope_side server = open_side(false), client = open_side(true);
+    ecs_entity ball = add(&server, "ball"), lamp = add(&server, "lamp");
+    add_at(&client, ball, "ball");
+    uint64_t hash = net_scope_row_hash(server.schema, server.world, ball);
+    assert_true(hash != 0);
+    assert_true(net_scope_row_hash(client.schema, client.world, ball) == hash);
+    set_pos(&server, ball, 50, 60);
+    assert_true(net_scope_row_hash(server.schema, server.world, ball) != hash);
+    assert_true(net_scope_row_hash(server.schema, server.world, lamp) == 0);
+    assert_int_equal(ecs_destroy(server.world, ball), ECS_OK);
+    assert_true(net_scope_row_hash(server.schema, server.world, ball) == 0);
+    close_side(&server);
+    close_side(&client);
+}
+
+// ---- what one client sees ----
+
+typedef struct seen {
+    ecs_entity entity;
+    uint32_t classes;
+} seen;
+
+static uint32_t classes_of(void* context, ecs_entity entity) {
+    const seen* one = context;
+    return entity == one->entity ? one->classes : 0;
+}
+
+static void set_number(scope_side* side, ecs_entity entity, const char* name, int32_t value) {
+    assert_int_equal(ecs_set(side->world, entity, ecs_component_find(side->world, name), &value),
+                     ECS_OK);
+}
+
+static void what_a_client_may_not_see_is_walked_as_defaults(void** state) {
+    (void)state;
+    scope_side server = open_side(false), client = open_side(true);
+    ecs_entity ball = add(&server, "ball"), wizard = add(&server, "wizard");
+    set_number(&server, wizard, "life", 1);
+    set_number(&server, wizard, "mana", 2);
+    set_number(&server, wizard, "plan", 3);
+    set_number(&server, wizard, "oath", 4);
+    add_at(&client, wizard, "wizard");
+    set_number(&client, wizard, "life", 1);
+    seen one = {.entity = wizard, .classes = 1u << NET_CLASS_PUBLIC};
+    net_scope scope =
+        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL);
+    assert_int_equal(scope.entities, 1);
+    assert_true(scope.hash == walk(&client).hash);
+    one.classes |= 1u << NET_CLASS_TEAM;
+    set_number(&client, wizard, "plan", 3);
+    assert_true(
+        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash ==
+        walk(&client).hash);
+    set_number(&client, wizard, "mana", 2);
+    assert_true(
+        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash !=
+        walk(&client).hash);
+    one = (seen){.entity = ball, .classes = UINT32_MAX};
+    assert_int_equal(
+        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).entities, 1);
+    one.entity = ECS_ENTITY_NONE;
+    assert_true(
+        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash ==
+        net_scope_empty().hash);
+    close_side(&server);
+    close_side(&client);
+}
+
+static void a_row_is_known_under_any_choice_of_hidden_classes(void** state) {
+    (void)state;
+    scope_side server = open_side(false), client = open_side(true);
+    ecs_entity wizard = add(&server, "wizard"), ball = add(&server, "ball");
+    static const char* const names[] = {"life", "mana", "plan", "oath"};
+    for (int32_t i = 0; i < 4; i++)
+        set_number(&server, wizard, names[i], i);
+    for (uint32_t shown = 0; shown < 16; shown++) {
+        add_at(&client, wizard, "wizard");
+        for (int32_t i = 0; i < 4; i++)
+            if (shown >> i & 1) set_number(&client, wizard, names[i], i);
+        uint64_t hash = net_scope_row_hash(client.schema, client.world, wizard);
+        bool has_public = shown & 1; // which nobody hides
+        assert_int_equal(net_scope_row_has_hash(server.schema, server.world, wizard, hash),
+                         has_public);
+        assert_int_equal(ecs_destroy(client.world, wizard), ECS_OK);
+    }
+    uint64_t hash = net_scope_row_hash(server.schema, server.world, ball);
+    assert_true(net_scope_row_has_hash(server.schema, server.world, ball, hash));
+    assert_false(net_scope_row_has_hash(server.schema, server.world, ball, hash + 1));
+    assert_false(
+        net_scope_row_has_hash(server.schema, server.world, ecs_entity_make(999, 1), hash));
+    close_side(&server);
+    close_side(&client);
+}
+
+static void classes_are_numbered_by_name(void** state) {
+    (void)state;
+    scope_side side = open_side(false);
+    const net_rows* rows = net_schema_rows(side.schema);
+    assert_int_equal(net_rows_class(rows, "public"), 0);
+    assert_int_equal(net_rows_class(rows, "owner"), 1);
+    assert_int_equal(net_rows_class(rows, "team"), 2);
+    assert_int_equal(net_rows_class(rows, "mages"), 3);
+    assert_int_equal(net_rows_class(rows, "mage"), UINT32_MAX);
+    const net_row_template* entry =
+        net_rows_find(net_schema_rows(side.schema), ecs_template_find(side.world, "wizard"));
+    assert_int_equal(entry->class_mask, 15);
+    assert_int_equal(entry->importance, 1);
+    // life, mana, oath, plan
+    static const uint8_t classes[] = {0, 1, 3, 2};
+    assert_memory_equal(entry->classes, classes, sizeof classes);
+    uint64_t row[4] = {100, 200, 300, 400};
+    net_rows_mask(entry, 1u << 0 | 1u << 3, row);
+    assert_true(row[0] == 100 && row[1] == entry->defaults[1] && row[2] == 300 &&
+                row[3] == entry->defaults[3]);
+    close_side(&side);
+}
+
+int main(void) {
+    const struct CMUnitTest cases[] = {
+        TEST(both_sides_give_the_same_walk),
+        TEST(differences_below_a_quantum_do_not_show),
+        TEST(what_is_not_replicated_does_not_show),
+        TEST(every_kind_of_difference_shows),
+        TEST(another_template_shows),
+        TEST(a_part_of_the_server_alone_does_not_show),
+        TEST(the_dump_names_entity_component_and_field),
+        TEST(a_row_has_a_hash_and_nothing_has_none),
+        TEST(what_a_client_may_not_see_is_walked_as_defaults),
+        TEST(a_row_is_known_under_any_choice_of_hidden_classes),
+        TEST(classes_are_numbered_by_name),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

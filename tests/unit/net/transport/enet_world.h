@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// A server and clients on ENet over the virtual wire, their time, and datagrams written by hand.
+#pragma once
+
+#include "net/socket.h"
+#include "net/transport.h"
+
+#include "transport/transport_enet.h"
+
+#include "test.h"
+
+#include "base/macros.h"
+
+#include <arpa/inet.h>
+#include <enet/enet.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PORT = 7777, STRANGER_PORT = 666, TICK_US = 16667, CLIENTS_MAX = 4 };
+
+typedef struct inbox {
+    net_peer connected, disconnected;
+    uint32_t reason, connects, disconnects;
+    uint32_t control_count, realtime_count, control_expected;
+    bool is_out_of_order;
+    size_t largest;
+} inbox;
+
+typedef struct world {
+    net_transport* server;
+    net_transport* clients[CLIENTS_MAX];
+    inbox at_server, at_clients[CLIENTS_MAX];
+    uint64_t now_us;
+} world;
+
+static inline uint32_t stranger_host(void) {
+    return htonl(0x0A000001);
+}
+
+static inline void drain(net_transport* transport, uint64_t now_us, inbox* into) {
+    net_transport_event event;
+    transport->ops->service(transport, now_us);
+    while (transport->ops->next(transport, &event)) {
+        if (event.kind == NET_TRANSPORT_CONNECTED) {
+            into->connected = event.peer;
+            into->connects++;
+        } else if (event.kind == NET_TRANSPORT_DISCONNECTED) {
+            into->disconnected = event.peer;
+            into->reason = event.reason;
+            into->disconnects++;
+        } else if (event.channel == NET_CHANNEL_CONTROL) {
+            uint32_t number = 0;
+            memcpy(&number, event.bytes, event.size < 4 ? event.size : 4);
+            into->is_out_of_order |= number != into->control_expected++;
+            into->control_count++;
+        } else {
+            into->realtime_count++;
+        }
+        if (event.kind == NET_TRANSPORT_RECEIVED && event.size > into->largest)
+            into->largest = event.size;
+    }
+    transport->ops->flush(transport);
+}
+
+static inline void run_tick(world* at) {
+    at->now_us += TICK_US;
+    net_socket_virtual_advance(at->now_us);
+    if (at->server) drain(at->server, at->now_us, &at->at_server);
+    for (int i = 0; i < CLIENTS_MAX; i++)
+        if (at->clients[i]) drain(at->clients[i], at->now_us, &at->at_clients[i]);
+}
+
+static inline void run_ms(world* at, uint32_t ms) {
+    for (uint64_t end_us = at->now_us + ms * UINT64_C(1000); at->now_us < end_us;)
+        run_tick(at);
+}
+
+static inline net_transport* client_make(void) {
+    net_transport* made = NULL;
+    assert_int_equal(net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made), NET_OK);
+    return made;
+}
+
+static inline void world_init(world* made, uint32_t peers_max) {
+    memset(made, 0, sizeof *made);
+    net_socket_virtual_set(true, 1);
+    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    made->now_us = 1000000;
+    net_socket_virtual_advance(made->now_us);
+    net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = peers_max};
+    assert_int_equal(net_transport_enet_create(&config, &made->server), NET_OK);
+}
+
+static inline net_peer world_connect(world* at, int index) {
+    net_peer peer = 0;
+    at->clients[index] = client_make();
+    assert_int_equal(at->clients[index]->ops->connect(at->clients[index], "127.0.0.1:7777", &peer),
+                     NET_OK);
+    for (int i = 0; i < 300 && at->at_clients[index].connects == 0; i++)
+        run_tick(at);
+    assert_int_equal(at->at_clients[index].connected, peer);
+    run_ms(at, 100); // the server's event needs one way more
+    return peer;
+}
+
+static inline void world_deinit(world* old) {
+    for (int i = 0; i < CLIENTS_MAX; i++)
+        if (old->clients[i]) old->clients[i]->ops->destroy(old->clients[i]);
+    if (old->server) old->server->ops->destroy(old->server);
+    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    net_socket_virtual_set(false, 0);
+}
+
+static inline net_result send_number(net_transport* from, net_peer peer, net_channel channel,
+                                     uint32_t number) {
+    return from->ops->send(from, peer, channel, &number, sizeof number);
+}
+
+static inline net_transport_stats stats_of(net_transport* transport) {
+    net_transport_stats stats;
+    transport->ops->stats(transport, &stats);
+    return stats;
+}
+
+static inline ENetHost* host_of(net_transport* transport) {
+    return net_transport_enet_host(transport);
+}
+
+static inline ENetPeer* first_peer(net_transport* transport) {
+    return &host_of(transport)->peers[0];
+}
+
+// ---- raw datagrams
+
+typedef struct raw {
+    uint8_t bytes[2048];
+    size_t size;
+} raw;
+
+static inline void raw_u8(raw* to, uint32_t value) {
+    to->bytes[to->size++] = (uint8_t)value;
+}
+
+static inline void raw_u16(raw* to, uint32_t value) {
+    raw_u8(to, value >> 8);
+    raw_u8(to, value & 0xFF);
+}
+
+static inline void raw_u32(raw* to, uint32_t value) {
+    raw_u16(to, value >> 16);
+    raw_u16(to, value & 0xFFFF);
+}
+
+static inline raw raw_begin(uint32_t peer_and_flags, bool is_timed) {
+    raw made = {.size = 0};
+    raw_u16(&made, peer_and_flags | (is_timed ? 0x8000u : 0));
+    if (is_timed) raw_u16(&made, 0);
+    return made;
+}
+
+static inline void raw_command(raw* to, uint32_t command, uint32_t channel, uint32_t sequence) {
+    raw_u8(to, command);
+    raw_u8(to, channel);
+    raw_u16(to, sequence);
+}
+
+static inline raw raw_connect(uint32_t mtu, uint32_t channels, uint32_t connect_id) {
+    raw made = raw_begin(0x0FFF, true);
+    raw_command(&made, 0x82, 0xFF, 1);
+    raw_u16(&made, 0); // outgoing peer
+    raw_u8(&made, 0xFF);
+    raw_u8(&made, 0xFF);
+    const uint32_t fields[] = {mtu, 65536, channels, 0, 0, 5000, 2, 2, connect_id, 0};
+    for (size_t i = 0; i < BASE_COUNT(fields); i++)
+        raw_u32(&made, fields[i]);
+    return made;
+}
+
+static inline void inject_from(uint32_t host, uint16_t port, const raw* datagram) {
+    assert_true(net_socket_virtual_inject(host, port, PORT, datagram->bytes, datagram->size));
+}
+
+static inline void inject(const raw* datagram) {
+    inject_from(stranger_host(), STRANGER_PORT, datagram);
+}
+
+// Head of a datagram that the server takes for one of its first peer's.
+static inline raw raw_as_first_client(const world* at, bool is_timed) {
+    const ENetPeer* peer = first_peer(at->server);
+    return raw_begin((uint32_t)peer->incomingSessionID << 12, is_timed);
+}
+
+static inline void inject_as_first_client(const world* at, const raw* datagram) {
+    const ENetPeer* peer = first_peer(at->server);
+    inject_from(peer->address.host, peer->address.port, datagram);
+}

@@ -1,0 +1,683 @@
+// SPDX-License-Identifier: MIT
+// The golden packets of proto/WIRE.md: the real writer makes them from the page's own templates, the real
+// mirror takes them in the order in which the page prints them, and bodies that no writer of ours makes are
+// written by hand. tests/conformance reads the same lines with a decoder of its own.
+//
+// After a change of the format the test prints all the lines that the page has to say.
+#include "replicate/repl_world.h"
+
+#include "base/text.h"
+#include "body_pen.h"
+#include "session/packet_header.h"
+#include "mirror/snapshot_reader.h"
+#include "replicate/replicator.h"
+#include "wire.pb-c.h"
+
+#include <inttypes.h>
+
+enum {
+    PAGE_BYTES_MAX = 1 << 17,
+    INDEX_MAX = 1000,
+    LINE_BYTES_MAX = 4096,
+    LINES_BYTES_MAX = 1 << 16,
+    SEQ_FIRST = 65534,
+    CLIENT = 1,
+};
+
+typedef struct story_side {
+    ecs_world* world;
+    net_schema* schema;
+    ecs_template_id dot, lamp, sky, dot_lamp;
+    ecs_component_id at, lit, power, tint;
+} story_side;
+
+typedef struct story {
+    char* page;
+    const char* next;            // where the next line of packets is looked for
+    char lines[LINES_BYTES_MAX]; // all that the page should say
+    size_t lines_size;
+    uint32_t faults;
+    story_side server, client;
+    net_scopes* scopes;
+    net_replica* replica;
+    net_view* view;
+    net_mirror* mirror;
+    body_pen pen;
+    ecs_tick tick;
+    uint16_t seq;
+    bool is_acked; // a packet was acknowledged: ticks are short
+    uint32_t samples;
+} story;
+
+typedef struct story_letter {
+    uint16_t seq;
+    ecs_tick tick;
+    uint8_t state[1100];
+    size_t size;
+} story_letter;
+
+static char* read_page(void) {
+    FILE* file = fopen(PROTO_FOLDER "/WIRE.md", "rb");
+    assert_non_null(file);
+    char* text = calloc(1, PAGE_BYTES_MAX);
+    assert_non_null(text);
+    assert_true(fread(text, 1, PAGE_BYTES_MAX - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+static void open_side(story_side* side, const char* page, bool is_mirror) {
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = is_mirror;
+    config.limits.replicated_index_max = INDEX_MAX;
+    assert_int_equal(ecs_world_create(&config, &side->world), ECS_OK);
+    const char* text = strstr(page, "```blk\n");
+    assert_non_null(text);
+    text += strlen("```blk\n");
+    const char* end = strstr(text, "```");
+    assert_non_null(end);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(
+        ecs_template_load(side->world, "WIRE.md", text, (size_t)(end - text), &reporter), ECS_OK);
+    assert_int_equal(ecs_world_seal(side->world, &reporter), ECS_OK);
+    assert_int_equal(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema),
+                     NET_OK);
+    side->dot = ecs_template_find(side->world, "dot");
+    side->lamp = ecs_template_find(side->world, "lamp");
+    side->sky = ecs_template_find(side->world, "sky");
+    side->dot_lamp = is_mirror ? ECS_TEMPLATE_NONE : ecs_template_find(side->world, "dot+lamp");
+    side->at = ecs_component_find(side->world, "at");
+    side->lit = ecs_component_find(side->world, "lit");
+    side->power = ecs_component_find(side->world, "power");
+    side->tint = ecs_component_find(side->world, "tint");
+}
+
+static void open_story(story* s) {
+    s->page = read_page();
+    s->seq = SEQ_FIRST;
+    s->next = s->page;
+    open_side(&s->server, s->page, false);
+    open_side(&s->client, s->page, true);
+    net_rows* rows = net_schema_rows(s->server.schema);
+    net_scopes_config scopes = {
+        .world = s->server.world, .rows = rows, .index_max = INDEX_MAX, .tick_rate_hz = 60};
+    assert_int_equal(net_scopes_create(&scopes, NULL, &s->scopes), NET_OK);
+    assert_true(net_scopes_add_client(s->scopes, CLIENT));
+    net_replica_config replica = {.rows = rows, .index_max = INDEX_MAX, .scopes = s->scopes};
+    assert_int_equal(net_replica_create(&replica, &s->replica), NET_OK);
+    assert_int_equal(net_view_create(s->replica, CLIENT, &s->view), NET_OK);
+    net_mirror_config config = {.world = s->client.world,
+                                .rows = net_schema_rows(s->client.schema),
+                                .index_max = INDEX_MAX};
+    assert_int_equal(net_mirror_create(&config, &s->mirror), NET_OK);
+}
+
+static void close_story(story* s) {
+    net_mirror_destroy(s->mirror);
+    net_view_destroy(s->view);
+    net_replica_destroy(s->replica);
+    net_scopes_destroy(s->scopes);
+    story_side* sides[] = {&s->server, &s->client};
+    for (uint32_t i = 0; i < 2; i++) {
+        net_schema_destroy(sides[i]->schema);
+        ecs_world_destroy(sides[i]->world);
+    }
+    free(s->page);
+}
+
+// The next line of the page that begins with the first word of `line` is this line.
+static void expect_line(story* s, const char* line) {
+    s->lines_size +=
+        (size_t)snprintf(s->lines + s->lines_size, sizeof s->lines - s->lines_size, "%s\n", line);
+    assert_true(s->lines_size < sizeof s->lines);
+    char word[16], found[LINE_BYTES_MAX] = "nothing more of the kind";
+    assert_true(base_text_format(word, sizeof word, "\n%.*s", (int)strcspn(line, " ") + 1, line));
+    const char* at = strstr(s->next, word);
+    if (at) {
+        s->next = at + 1;
+        assert_true(
+            base_text_format(found, sizeof found, "%.*s", (int)strcspn(s->next, "\n"), s->next));
+    }
+    s->faults += strcmp(found, line) != 0;
+}
+
+// One step of the world; its packet is as good as lost until it is delivered.
+static story_letter write_letter(story* s) {
+    ecs_step step = {.tick = ++s->tick, .dt = 0.5f};
+    ecs_world_step(s->server.world, &step);
+    assert_int_equal(net_replica_step(s->replica, s->server.world, s->tick), NET_OK);
+    ecs_changes_clear(s->server.world);
+    net_replica_publish(s->replica);
+    story_letter made = {.seq = s->seq++, .tick = s->tick};
+    net_header header = {.seq = made.seq,
+                         .is_tick_whole = !s->is_acked,
+                         .tick = s->tick,
+                         .has_ack = s->tick > 1,
+                         .ack = (uint16_t)(s->tick - 1),
+                         .ack_delay_us = 20 * NET_HEADER_DELAY_US,
+                         .has_input = s->tick > 2,
+                         .input_used = s->tick > 2 ? (uint32_t)s->tick + 5 : 0,
+                         .input_repeats = (uint32_t)(s->tick % 2),
+                         .input_depth = 2,
+                         .has_event_ack = s->tick == 3,
+                         .event_ack = 1,
+                         .player_age = (uint32_t)(s->tick % 5),
+                         .has_body = true};
+    if (!header.has_input) header.input_repeats = header.input_depth = 0;
+    if (!header.has_event_ack) header.event_ack = 0;
+    uint64_t hash;
+    header.has_sample = net_view_sample(s->view, &header.sample_slot, &header.sample_age, &hash);
+    header.sample_hash = header.has_sample ? (uint16_t)hash : 0;
+    proto_bit_writer bits = proto_bit_writer_make(made.state, sizeof made.state);
+    net_header_write(&bits, &header);
+    uint64_t end = bits.size_bits;
+    uint32_t records;
+    net_view_room room = {.hard = 8000, .soft = 8000};
+    assert_int_equal(net_view_write(s->view, made.seq, room, &bits, &records), NET_OK);
+    if (records == 0) net_header_deny_body(&bits, end);
+    made.size = proto_bit_writer_bytes(&bits);
+    return made;
+}
+
+static void lose(story* s) {
+    story_letter letter = write_letter(s);
+    assert_true(net_view_lost(s->view, letter.seq));
+}
+
+static void take_state(story* s, story_letter* letter) {
+    proto_bit_reader bits = proto_bit_reader_make(letter->state, letter->size);
+    net_header_near near = {.tick = net_mirror_tick(s->mirror), .has_tick = s->is_acked};
+    net_header header;
+    assert_int_equal(net_header_read(&bits, &near, &header), NET_OK);
+    assert_int_equal(header.seq, letter->seq);
+    assert_int_equal(header.tick, letter->tick);
+    assert_int_equal(
+        net_mirror_read(s->mirror, header.seq, header.tick, header.has_body ? &bits : NULL, NULL),
+        NET_OK);
+    if (header.has_sample) {
+        net_mirror_sample sample =
+            net_mirror_check_sample(s->mirror, header.sample_slot, header.tick - header.sample_age,
+                                    header.sample_hash, NULL);
+        assert_int_not_equal(sample, NET_MIRROR_DIFFERS);
+        s->samples += sample == NET_MIRROR_EQUAL;
+    }
+    assert_true(net_view_acked(s->view, letter->seq));
+    s->is_acked = true;
+}
+
+static void print_hex(char* target, const uint8_t* bytes, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        (void)snprintf(target + 2 * i, 3, "%02x", bytes[i]);
+    target[2 * size] = 0;
+}
+
+static void deliver(story* s, story_letter* letter) {
+    Shoal__Wire__StatePacket packet = SHOAL__WIRE__STATE_PACKET__INIT;
+    packet.state = (ProtobufCBinaryData){letter->size, letter->state};
+    uint8_t bytes[1172];
+    size_t size = shoal__wire__state_packet__pack(&packet, bytes);
+    char hex[2 * sizeof bytes + 1], line[LINE_BYTES_MAX];
+    print_hex(hex, bytes, size);
+    assert_true(base_text_format(line, sizeof line, "packet seq=%u tick=%" PRIu64 " hex=%s",
+                                 letter->seq, letter->tick, hex));
+    expect_line(s, line);
+    take_state(s, letter);
+}
+
+static void expect_client(story* s) {
+    char line[128];
+    net_scope scope = net_scope_walk(s->client.schema, s->client.world, NULL, NULL);
+    (void)base_text_format(line, sizeof line, "scope entities=%u hash=%016" PRIx64,
+                           (unsigned)scope.entities, scope.hash);
+    expect_line(s, line);
+}
+
+static void expect_scope(story* s) {
+    expect_client(s);
+    assert_true(net_scope_walk(s->client.schema, s->client.world, NULL, NULL).hash ==
+                net_scope_walk(s->server.schema, s->server.world, NULL, NULL).hash);
+}
+
+static ecs_entity create(story* s, ecs_template_id template_id) {
+    ecs_entity entity;
+    assert_int_equal(ecs_create(s->server.world, template_id, NULL, 0, &entity), ECS_OK);
+    return entity;
+}
+
+static void set(story* s, ecs_entity entity, ecs_component_id component, const void* value) {
+    assert_int_equal(ecs_set(s->server.world, entity, component, value), ECS_OK);
+}
+
+static void send_now(story* s) {
+    story_letter letter = write_letter(s);
+    deliver(s, &letter);
+    expect_scope(s);
+}
+
+static void tell(story* s) {
+    story_side* server = &s->server;
+    ecs_entity dot = create(s, server->dot), lamp = create(s, server->lamp);
+    ecs_entity sky = create(s, server->sky), both = create(s, server->dot_lamp);
+    set(s, dot, server->at, &(ecs_vec2){-1.5f, 2});
+    send_now(s); // creates
+
+    set(s, dot, server->at, &(ecs_vec2){-1.25f, 7});
+    set(s, lamp, server->lit, &(bool){true});
+    set(s, lamp, server->power, &(uint16_t){65535});
+    set(s, both, server->power, &(uint16_t){299});
+    send_now(s); // updates
+
+    assert_int_equal(ecs_destroy(server->world, dot), ECS_OK);
+    assert_int_equal(ecs_recreate(server->world, lamp, server->dot, NULL, 0), ECS_OK);
+    send_now(s); // a destroy, and a create that changes a template
+
+    set(s, sky, server->tint, &(ecs_color){11, 20, 30, 255});
+    story_letter fourth = write_letter(s);
+    set(s, sky, server->tint, &(ecs_color){12, 200, 30, 255});
+    set(s, both, server->at, &(ecs_vec2){0.0625f, 0});
+    story_letter fifth = write_letter(s);
+    deliver(s, &fifth);
+    deliver(s, &fourth); // late: a base, no news
+    expect_scope(s);
+
+    set(s, both, server->at, &(ecs_vec2){0.125f, -1});
+    set(s, lamp, server->at, &(ecs_vec2){3, 3});
+    send_now(s);
+    set(s, both, server->at, &(ecs_vec2){0.1875f, -2});
+    set(s, lamp, server->at, &(ecs_vec2){3.5f, 3});
+    send_now(s);                   // two base rows
+    (void)create(s, server->lamp); // in the slot of the dead
+    send_now(s);
+
+    while (s->tick < 299)
+        lose(s);
+    send_now(s); // nothing to be told
+    set(s, sky, server->tint, &(ecs_color){13, 200, 30, 0});
+    send_now(s); // settled
+
+    // Too many changes that nobody acknowledged: the base is forgotten, the template's row takes its place.
+    for (uint8_t i = 0; i < 70; i++) {
+        set(s, sky, server->tint, &(ecs_color){i, 1, 2, 3});
+        lose(s);
+    }
+    set(s, sky, server->tint, &(ecs_color){0, 20, 3, 255});
+    send_now(s);
+    assert_true(net_view_heal(s->view, both));
+    send_now(s);
+}
+
+// ---- bodies that no writer of ours makes ----
+
+typedef struct hand {
+    story* s;
+    body_pen* pen;
+    const net_row_template *dot, *lamp, *both;
+    uint32_t slot; ///< of the entity that is both
+    const net_row_template* entry;
+    const uint64_t* newest; ///< its row there
+    ecs_entity handle;
+    uint32_t age;   ///< of that row, at the tick to come
+    ecs_entity sky; ///< handle
+} hand;
+
+static void put_lists(hand* h, uint32_t destroys, uint32_t creates) {
+    pen_list(h->pen, destroys);
+    if (destroys == 0) pen_list(h->pen, creates);
+}
+
+// A body of one create, up to it; put_create ends it.
+static void put_create(hand* h, uint32_t slot, ecs_entity handle, const net_row_template* entry) {
+    pen_create(h->pen, slot, handle, entry, entry->defaults);
+    pen_runs(h->pen, 0);
+}
+
+static void put_run(hand* h) {
+    put_lists(h, 0, 0);
+    pen_runs(h->pen, 1);
+}
+
+static void put_update(hand* h, uint32_t slot) {
+    pen_slot(h->pen, slot);
+    proto_row_base base = {.base = h->newest, .ticks = h->age};
+    pen_row(h->pen, h->entry, base, h->newest, false);
+}
+
+static void empty_lists(hand* h) {
+    put_lists(h, 0, 0);
+    pen_runs(h->pen, 0);
+}
+
+static void equal_row(hand* h) {
+    put_run(h);
+    h->pen->order = NET_BODY_ORDER_MAX;
+    pen_run_age(h->pen, h->age, 0, 1);
+    put_update(h, h->slot);
+}
+
+static void create_again(hand* h) {
+    put_lists(h, 0, 1);
+    put_create(h, h->slot, h->handle, h->entry);
+}
+
+static void destroy_nobody(hand* h) {
+    pen_destroys(h->pen, 1, &(uint32_t){900});
+    pen_list(h->pen, 0);
+    pen_runs(h->pen, 0);
+}
+
+static void part_twice(hand* h) {
+    net_row_template named = *h->both;
+    named.part_count = 3;
+    named.parts[0] = named.parts[2] = h->dot->parts[0];
+    named.parts[1] = h->lamp->parts[0];
+    const net_row_template* meant =
+        net_rows_compose(net_schema_rows(h->s->client.schema), named.parts, 3);
+    assert_non_null(meant);
+    put_lists(h, 0, 1);
+    pen_create_head(h->pen, 10, ecs_entity_make(700, 3), &named);
+    pen_row(h->pen, meant, (proto_row_base){0}, meant->defaults, false);
+    pen_runs(h->pen, 0);
+}
+
+static void long_forms(hand* h) {
+    put_lists(h, 0, 2);
+    pen_create(h->pen, 11, ecs_entity_make(701, 1), h->dot, h->dot->defaults);
+    pen_slot(h->pen, 12);
+    pen_put(h->pen, 0, 1);
+    pen_put(h->pen, 702, h->pen->index_bits);
+    pen_put(h->pen, 0, 1);
+    pen_put(h->pen, 1, ECS_GENERATION_BITS);
+    pen_put(h->pen, 0, 1 + NET_BODY_PARTS_BITS);
+    pen_put(h->pen, h->dot->parts[0], h->pen->number_bits);
+    pen_row(h->pen, h->dot, (proto_row_base){0}, h->dot->defaults, false);
+    pen_runs(h->pen, 0);
+}
+
+static void another_slot(hand* h) {
+    put_lists(h, 0, 1);
+    put_create(h, 500, h->handle, h->both);
+}
+
+static void reborn(hand* h) {
+    put_lists(h, 0, 1);
+    put_create(h, 501, h->sky + (1u << ECS_INDEX_BITS), h->dot);
+}
+
+// The packet before the last told of one row (another_slot).
+static void all_absent(hand* h) {
+    put_run(h);
+    pen_run_packet(h->pen, 2, 0);
+    pen_absent(h->pen);
+}
+
+static void padding_bit(hand* h) {
+    empty_lists(h);
+    pen_put(h->pen, 1, 1);
+}
+
+static void padding_byte(hand* h) {
+    empty_lists(h);
+    pen_put(h->pen, 0, 8);
+}
+
+static void ends_in_list(hand* h) {
+    pen_list(h->pen, 2);
+    pen_slot(h->pen, 1);
+}
+
+static void ends_in_row(hand* h) {
+    put_lists(h, 0, 1);
+    pen_create_head(h->pen, 13, ecs_entity_make(703, 1), h->both);
+}
+
+static void slot_beyond(hand* h) {
+    pen_destroys(h->pen, 1, &(uint32_t){INDEX_MAX});
+    pen_list(h->pen, 0);
+    pen_runs(h->pen, 0);
+}
+
+static void slot_twice(hand* h) {
+    pen_destroys(h->pen, 1, &(uint32_t){14});
+    pen_list(h->pen, 1);
+    put_create(h, 14, ecs_entity_make(703, 1), h->dot);
+}
+
+static void generation_zero(hand* h) {
+    put_lists(h, 0, 1);
+    put_create(h, 14, ecs_entity_make(703, 0), h->dot);
+}
+
+static void index_zero(hand* h) {
+    put_lists(h, 0, 1);
+    put_create(h, 14, ecs_entity_make(0, 1), h->dot);
+}
+
+static void index_beyond(hand* h) {
+    put_lists(h, 0, 1);
+    put_create(h, 14, ecs_entity_make(INDEX_MAX + 1, 1), h->dot);
+}
+
+static void index_twice(hand* h) {
+    put_lists(h, 0, 2);
+    pen_create(h->pen, 14, ecs_entity_make(703, 1), h->dot, h->dot->defaults);
+    put_create(h, 15, ecs_entity_make(703, 2), h->dot);
+}
+
+static void created_and_updated(hand* h) {
+    put_lists(h, 0, 1);
+    pen_create(h->pen, h->slot + 20, h->handle, h->entry, h->entry->defaults);
+    pen_runs(h->pen, 1);
+    pen_run_age(h->pen, h->age, 0, 1);
+    put_update(h, h->slot);
+}
+
+static void template_of_nobody(hand* h) {
+    put_lists(h, 0, 1);
+    h->pen->entry = h->dot;
+    put_create(h, 14, ecs_entity_make(703, 1), h->dot);
+}
+
+static void unknown_number(hand* h) {
+    net_row_template named = *h->dot;
+    named.parts[0] = 3;
+    put_lists(h, 0, 1);
+    put_create(h, 14, ecs_entity_make(703, 1), &named);
+}
+
+static void kind_three(hand* h) {
+    put_run(h);
+    pen_put(h->pen, 3, NET_BODY_KIND_BITS);
+    pen_put(h->pen, 0, 30);
+}
+
+static void age_zero(hand* h) {
+    put_run(h);
+    pen_run_age(h->pen, 0, 0, 1);
+    put_update(h, h->slot);
+}
+
+static void no_row_of_age(hand* h) {
+    put_run(h);
+    pen_run_age(h->pen, h->age + 1, 0, 1);
+    put_update(h, h->slot);
+}
+
+static void no_second_row(hand* h) {
+    put_run(h);
+    pen_run_age(h->pen, h->age, 200, 1);
+    put_update(h, h->slot);
+}
+
+static void second_row_too_far(hand* h) {
+    put_run(h);
+    pen_run_age(h->pen, h->age, NET_BODY_BASE2_TICKS_MAX + 1, 1);
+    put_update(h, h->slot);
+}
+
+static void settled_with_two(hand* h) {
+    put_run(h);
+    pen_run_age(h->pen, NET_BODY_AGE_SETTLED, 1, 1);
+    put_update(h, h->slot);
+}
+
+static void back_zero(hand* h) {
+    put_run(h);
+    pen_run_packet(h->pen, 0, 0);
+    pen_absent(h->pen);
+}
+
+static void no_such_packet(hand* h) {
+    put_run(h);
+    pen_run_packet(h->pen, 50, 0);
+    pen_absent(h->pen);
+}
+
+static void nobody_there(hand* h) {
+    put_run(h);
+    pen_run_absolute(h->pen, 1);
+    put_update(h, 900);
+}
+
+static void never_told(hand* h) {
+    put_run(h);
+    pen_run_age(h->pen, h->age, 0, 1);
+    put_update(h, 800);
+}
+
+static void zeros(hand* h) {
+    pen_put(h->pen, 0, 34);
+    pen_put(h->pen, 1, 1);
+    pen_put(h->pen, 0, 40);
+}
+
+static void two_to_the_32(hand* h) {
+    pen_put(h->pen, UINT64_C(1) << 32, 33);
+    pen_put(h->pen, 1, 39);
+}
+
+static const struct hand_case {
+    const char* why;
+    void (*write)(hand* h);
+    bool is_accepted;
+} hand_cases[] = {
+    {"three_empty_lists", empty_lists, true},
+    {"equal_to_its_base_and_high_order", equal_row, true},
+    {"a_second_row_that_nobody_told", no_second_row, true},
+    {"create_of_what_lives_already", create_again, true},
+    {"destroy_of_what_never_lived", destroy_nobody, true},
+    {"create_with_a_part_named_twice", part_twice, true},
+    {"long_forms_where_short_ones_would_do", long_forms, true},
+    {"an_entity_goes_on_in_another_slot", another_slot, true},
+    {"a_generation_comes_before_the_end_of_the_last", reborn, true},
+    {"all_of_a_list_absent", all_absent, true},
+    {"padding_is_not_0", padding_bit, false},
+    {"padding_is_a_byte", padding_byte, false},
+    {"ends_in_a_list", ends_in_list, false},
+    {"ends_in_a_create", ends_in_row, false},
+    {"slot_beyond_the_range", slot_beyond, false},
+    {"slot_twice", slot_twice, false},
+    {"generation_0", generation_zero, false},
+    {"index_0", index_zero, false},
+    {"index_above_the_range", index_beyond, false},
+    {"index_twice", index_twice, false},
+    {"created_here_and_updated_there", created_and_updated, false},
+    {"first_create_names_no_template", template_of_nobody, false},
+    {"unknown_wire_number", unknown_number, false},
+    {"kind_3", kind_three, false},
+    {"age_0", age_zero, false},
+    {"no_row_of_that_age", no_row_of_age, false},
+    {"second_row_too_far_away", second_row_too_far, false},
+    {"second_row_of_a_settled_one", settled_with_two, false},
+    {"back_0", back_zero, false},
+    {"no_such_packet", no_such_packet, false},
+    {"update_where_nothing_lives", nobody_there, false},
+    {"update_of_a_slot_never_told", never_told, false},
+    {"golomb_longer_than_33_zeros", zeros, false},
+    {"golomb_of_2_to_the_32", two_to_the_32, false},
+};
+
+// What a hand needs to know, at the next tick.
+static hand take_hand(story* s) {
+    net_rows* rows = net_schema_rows(s->client.schema);
+    hand h = {.s = s, .pen = &s->pen};
+    h.dot = net_rows_by_number(rows, 0);
+    h.lamp = net_rows_by_number(rows, 1);
+    h.both = net_rows_compose(rows, (const uint16_t[]){0, 1}, 2);
+    h.sky = ecs_entity_make(3, 1);
+    h.handle = ecs_entity_make(4, 1);
+    const net_mirror_slot* slot = net_mirror_find(s->mirror, h.handle);
+    assert_true(slot && slot->life.entry == h.both);
+    h.slot = (uint32_t)(slot - s->mirror->slots);
+    h.entry = slot->life.entry;
+    h.newest = net_row_ring_row(&slot->life.ring, slot->life.ring.count - 1u);
+    h.age = (uint32_t)(s->tick + 1 - slot->tick);
+    pen_begin(h.pen, INDEX_MAX, rows);
+    return h;
+}
+
+static void judge_bodies(story* s) {
+    for (uint32_t i = 0; i < BASE_COUNT(hand_cases); i++) {
+        const struct hand_case* one = &hand_cases[i];
+        hand h = take_hand(s);
+        one->write(&h);
+        size_t size = proto_bit_writer_bytes(&h.pen->bits);
+        char hex[256], line[LINE_BYTES_MAX];
+        assert_true(2 * size < sizeof hex);
+        print_hex(hex, h.pen->bytes, size);
+        uint16_t seq = s->seq;
+        ecs_tick tick = s->tick + 1;
+        assert_true(base_text_format(line, sizeof line, "%s seq=%u tick=%" PRIu64 " body=%s why=%s",
+                                     one->is_accepted ? "accepted" : "refused", seq, tick, hex,
+                                     one->why));
+        expect_line(s, line);
+        net_result result = pen_read(h.pen, s->mirror, seq, tick, NULL);
+        if (result != (one->is_accepted ? NET_OK : NET_ERR_MALFORMED))
+            fail_msg("%s: %d", one->why, (int)result);
+        if (!one->is_accepted) continue;
+        s->seq++;
+        s->tick++;
+    }
+}
+
+static void expect_schema(story* s) {
+    uint32_t count;
+    const net_schema_item* items = net_schema_items(s->server.schema, &count);
+    char line[256];
+    for (uint32_t i = 0; i < count; i++) {
+        const char* space = strchr(items[i].name, ' ');
+        assert_true(base_text_format(line, sizeof line, "item kind=%.*s name=%s hash=%016" PRIx64,
+                                     (int)(space - items[i].name), items[i].name, space + 1,
+                                     items[i].hash));
+        expect_line(s, line);
+    }
+    (void)base_text_format(line, sizeof line, "schema hash=%016" PRIx64,
+                           net_schema_hash(s->server.schema));
+    expect_line(s, line);
+}
+
+static void the_packets_of_the_page_are_written_read_and_refused_as_it_says(void** state) {
+    (void)state;
+    static story s;
+    open_story(&s);
+    expect_schema(&s);
+    tell(&s);
+    const net_mirror_counters* mirror = net_mirror_get_counters(s.mirror);
+    assert_int_equal(mirror->stale_records, 1);
+    const net_view_counters* view = net_view_get_counters(s.view);
+    assert_true(view->records_create >= 6 && view->records_destroy >= 1);
+    assert_true(view->records_update >= 8 && view->heals == 1);
+    assert_true(view->records_settled >= 1 && view->records_absolute >= 1);
+    assert_true(s.samples >= 5);
+    judge_bodies(&s);
+    expect_client(&s);
+    if (s.faults > 0) fprintf(stderr, "the page should say:\n%s", s.lines);
+    assert_int_equal(s.faults, 0);
+    close_story(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest cases[] = {
+        TEST(the_packets_of_the_page_are_written_read_and_refused_as_it_says),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
