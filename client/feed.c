@@ -83,11 +83,11 @@ static void rank_parts(const client_feed* feed, const client_feed_sources* sourc
     }
 }
 
-static void fill_facts(const net_client_meter* meter, const net_viewer_meter* view,
+static void fill_facts(const net_client_meter* meter, const net_presenter_meter* view,
                        const client_feed_sources* sources, client_panel_facts* facts) {
     const ecs_world* world = net_match_world(sources->mirror);
     client_window_frames frames = client_window_get_frames(sources->window);
-    facts->tick = net_viewer_tick(sources->viewer);
+    facts->tick = net_presenter_tick(sources->presenter);
     facts->created = ecs_handle_count(world, ECS_STATE_CREATED);
     facts->loading = ecs_handle_count(world, ECS_STATE_LOADING);
     facts->allocated = ecs_handle_count(world, ECS_STATE_ALLOCATED);
@@ -113,9 +113,9 @@ void client_feed_service(client_feed* feed, uint64_t now_us, const client_feed_s
                          client_panel* panel) {
     if (now_us < feed->next_us) return;
     net_client_meter meter;
-    net_viewer_meter view;
+    net_presenter_meter view;
     net_client_get_meter(sources->client, &meter);
-    net_viewer_get_meter(sources->viewer, &view);
+    net_presenter_get_meter(sources->presenter, &view);
     bool is_first = feed->last_us == 0;
     float seconds = (float)(now_us - feed->last_us) * 1e-6f;
     feed->next_us = now_us + 1000000u / CLIENT_PANEL_HZ;

@@ -19,7 +19,7 @@ typedef struct client_feed {
 typedef struct client_feed_sources {
     const net_client* client;
     net_match* mirror;
-    const net_viewer* viewer;
+    const net_presenter* presenter;
     const client_window* window;
 } client_feed_sources;
 

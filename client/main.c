@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// shoal-client: one player in a window, many bots in one process, or a log as a film.
+// shoal-client: one player in a window, many bots in one process, or a log as a playback.
 //
 // Wiring only: options, and which of the modes runs. Read run() first, then players.c.
 #include "program.h"
@@ -23,7 +23,7 @@ static int play_headless(client_program* self) {
 }
 
 static int run(client_program* self) {
-    if (self->config.replay) return client_film_play(&self->config, &self->reporter, &self->loop);
+    if (self->config.replay) return client_playback_play(&self->config, &self->reporter, &self->loop);
     if (self->config.net) {
         net_link_config link;
         if (net_link_config_parse(self->config.net, &self->reporter, &link) != NET_OK ||

@@ -84,7 +84,7 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
         .trace = self->trace ? trace_update : NULL,
         .trace_context = self->trace,
-        .viewer = eyes ? eyes->viewer : NULL,
+        .presenter = eyes ? eyes->presenter : NULL,
         .input = eyes ? eyes->input : NULL,
         .input_context = eyes ? eyes->input_context : NULL,
         .reporter = &self->reporter,
@@ -264,7 +264,7 @@ static int dump_world(client_program* self, client_player* one) {
         base_report(&self->reporter, self->config.dump_world, 0, "%s", strerror(errno));
         return CLIENT_EXIT_RUNTIME;
     }
-    (void)net_scope_walk(net_match_schema(one->match), net_match_world(one->match), write_line,
+    (void)net_world_digest_walk(net_match_schema(one->match), net_match_world(one->match), write_line,
                          file);
     return fclose(file) == 0 ? CLIENT_EXIT_CLEAN : CLIENT_EXIT_RUNTIME;
 }

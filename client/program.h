@@ -45,7 +45,7 @@ typedef struct client_idle {
 
 /// Who looks through the first player's eyes and moves its hands.
 typedef struct client_eyes {
-    net_viewer* viewer;
+    net_presenter* presenter;
     net_client_input_fn input; ///< NULL: the game's bot
     void* input_context;
 } client_eyes;

@@ -47,7 +47,7 @@ static const client_help_row help_rows[] = {
 typedef struct show {
     client_program* program;
     client_window* window;
-    net_viewer* viewer;
+    net_presenter* presenter;
     client_controls controls;
     client_feed feed;
     client_panel panel;
@@ -104,7 +104,7 @@ static void see_events(show* on) {
     }
 }
 
-static void think_as_human(void* context, const net_game_view* view, void* input) {
+static void think_as_human(void* context, const net_player_context* view, void* input) {
     show* on = context;
     const net_game_module* game = on->program->module->game;
     net_controls controls = client_controls_take(&on->controls);
@@ -118,8 +118,8 @@ typedef enum picture { PICTURE_CONNECTING, PICTURE_PLAYING, PICTURE_ENDED } pict
 static void draw_game(show* on) {
     net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_VIEW);
     draw.player = net_client_player(first_player(on)->client);
-    draw.tick = net_viewer_tick(on->viewer);
-    net_viewer_draw(on->viewer, &draw);
+    draw.tick = net_presenter_tick(on->presenter);
+    net_presenter_draw(on->presenter, &draw);
 }
 
 static const char* title_of(const show* on) {
@@ -190,7 +190,7 @@ static void draw_end(show* on, const net_draw* draw, float width, float height, 
 static void draw_frame(show* on, uint64_t now_us, picture what, const char* shot) {
     float width = 0.0f, height = 0.0f;
     client_window_begin_frame(on->window, now_us);
-    bool has_picture = on->viewer && net_viewer_frame(on->viewer, now_us);
+    bool has_picture = on->presenter && net_presenter_frame(on->presenter, now_us);
     if (has_picture) draw_game(on);
     net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
     client_window_canvas_size(on->window, CLIENT_CANVAS_SCREEN, &width, &height);
@@ -204,7 +204,7 @@ static void draw_frame(show* on, uint64_t now_us, picture what, const char* shot
     }
     const client_config* config = &on->program->config;
     if (!shot && config->shot && config->shot_tick && !on->is_shot && has_picture &&
-        net_viewer_tick(on->viewer) >= (double)config->shot_tick) {
+        net_presenter_tick(on->presenter) >= (double)config->shot_tick) {
         shot = config->shot;
     }
     if (shot) on->is_shot = true;
@@ -217,7 +217,7 @@ static void show_playing(show* on, uint64_t now_us) {
     if (now_us >= due_us) {
         draw_frame(on, now_us, PICTURE_PLAYING, NULL);
     } else if (due_us == UINT64_MAX && now_us >= on->covered_us) {
-        (void)net_viewer_frame(on->viewer, now_us);
+        (void)net_presenter_frame(on->presenter, now_us);
         on->covered_us = now_us + COVERED_FRAME_US;
     }
 }
@@ -242,7 +242,7 @@ static void run(show* on) {
     client_program* program = on->program;
     const client_feed_sources sources = {.client = first_player(on)->client,
                                          .mirror = first_player(on)->match,
-                                         .viewer = on->viewer,
+                                         .presenter = on->presenter,
                                          .window = on->window};
     bool is_left = false;
     for (;;) {
@@ -278,19 +278,19 @@ static int open_session(show* on) {
     client_panel_init(&on->panel, PLOTS_ALL);
     (void)base_text_format(on->panel.facts.title, sizeof on->panel.facts.title, "%.24s  %.36s",
                            game->title, program->config.address);
-    const net_viewer_config config = {.module = program->module, .is_predicting = true};
-    net_result result = net_viewer_create(&config, &program->reporter, &on->viewer);
+    const net_presenter_config config = {.module = program->module, .is_predicting = true};
+    net_result result = net_presenter_create(&config, &program->reporter, &on->presenter);
     if (result != NET_OK) return result == NET_ERR_MEMORY ? CLIENT_EXIT_RUNTIME : CLIENT_EXIT_USAGE;
-    const client_eyes eyes = {.viewer = on->viewer,
+    const client_eyes eyes = {.presenter = on->presenter,
                               .input = program->config.bots ? NULL : think_as_human,
                               .input_context = on};
     return client_players_open(program, &eyes);
 }
 
 static void close_session(show* on) {
-    client_players_close(on->program); // before the viewer that they feed
-    net_viewer_destroy(on->viewer);
-    on->viewer = NULL;
+    client_players_close(on->program); // before the presenter that they feed
+    net_presenter_destroy(on->presenter);
+    on->presenter = NULL;
 }
 
 // The picture of the end, and a wanted one that never came.
@@ -300,7 +300,7 @@ static void shoot_last(show* on) {
     if (config->shot_tick) {
         base_report(&on->program->reporter, config->shot, 0,
                     "no picture: tick %" PRIu64 " was not shown, the last one was %.0f",
-                    config->shot_tick, net_viewer_tick(on->viewer));
+                    config->shot_tick, net_presenter_tick(on->presenter));
         on->has_failed = true;
         return;
     }

@@ -58,7 +58,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
          NET_SEND_DIVISOR_MAX},
         {"net-thread", BASE_OPTION_TEXT, &config->net_thread, "on|off",
          "send on a thread of its own (default: on with two cores or more)", 0, 0},
-        {"ledger", BASE_OPTION_TEXT, &config->ledger, "FILE",
+        {"ledger", BASE_OPTION_TEXT, &config->bandwidth, "FILE",
          "at the end write where every bit went", 0, 0},
         {"config", BASE_OPTION_TEXT, &config->config, "FILE",
          "options as lines of \"tick-rate = 30\"; environment and command line win", 0, 0},

@@ -164,7 +164,7 @@ static int open_server(program* self) {
         .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
         .send_divisor = (uint32_t)self->config.send_divisor,
         .is_threaded = self->config.has_net_thread,
-        .has_ledger = self->config.ledger != NULL,
+        .has_bandwidth = self->config.bandwidth != NULL,
     };
     net_result result = net_server_create(&config, &self->server);
     if (result != NET_OK) {
@@ -320,7 +320,7 @@ static void say_dropped(program* self) {
     if (text[0]) base_report(&self->reporter, NULL, 0, "note: dropped%s", text);
 }
 
-static void write_ledger_line(void* context, const net_ledger_line* line) {
+static void write_bandwidth_line(void* context, const net_bandwidth_line* line) {
     if (line->client)
         fprintf(context, "ledger client=%" PRIu32, line->client);
     else
@@ -329,13 +329,13 @@ static void write_ledger_line(void* context, const net_ledger_line* line) {
             line->cause, line->bits, line->share);
 }
 
-static int write_ledger(program* self) {
-    FILE* file = fopen(self->config.ledger, "w");
+static int write_bandwidth(program* self) {
+    FILE* file = fopen(self->config.bandwidth, "w");
     if (!file) {
-        base_report(&self->reporter, self->config.ledger, 0, "%s", strerror(errno));
+        base_report(&self->reporter, self->config.bandwidth, 0, "%s", strerror(errno));
         return EXIT_RUNTIME;
     }
-    bool is_told = net_server_ledger(self->server, LEDGER_CLIENT_LINES, write_ledger_line, file);
+    bool is_told = net_server_bandwidth(self->server, LEDGER_CLIENT_LINES, write_bandwidth_line, file);
     uint64_t dropped[NET_DROP_COUNT];
     net_server_dropped(self->server, dropped);
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
@@ -357,7 +357,7 @@ static int close_match(program* self) {
         }
     }
     if (self->config.dump_world && dump_world(self) != EXIT_CLEAN) code = EXIT_RUNTIME;
-    if (self->config.ledger && write_ledger(self) != EXIT_CLEAN) code = EXIT_RUNTIME;
+    if (self->config.bandwidth && write_bandwidth(self) != EXIT_CLEAN) code = EXIT_RUNTIME;
     say_dropped(self);
     ecs_world* world = net_match_world(self->match);
     net_transport_stats stats;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Three lines: where the film is; the bar with its marks; what the marks mean, or what the one under the
+// Three lines: where the playback is; the bar with its marks; what the marks mean, or what the one under the
 // pointer was.
 #include "playback/playback_timeline.h"
 
@@ -47,10 +47,10 @@ static float bar_width(const client_timeline* strip) {
     return strip->width - 2.0f * MARGIN * unit(strip);
 }
 
-double client_timeline_tick(const client_timeline* strip, const net_film* film, float x) {
+double client_timeline_tick(const client_timeline* strip, const net_playback* playback, float x) {
     double part = (double)((x - bar_x(strip)) / bar_width(strip));
     part = part > 0.0 ? part < 1.0 ? part : 1.0 : 0.0;
-    return part * (double)net_film_tick_last(film);
+    return part * (double)net_playback_tick_last(playback);
 }
 
 bool client_timeline_has(const client_timeline* strip, float x, float y) {
@@ -58,15 +58,15 @@ bool client_timeline_has(const client_timeline* strip, float x, float y) {
            y < strip->y + strip->height;
 }
 
-static float place(const client_timeline* strip, const net_film* film, double tick) {
-    ecs_tick last = net_film_tick_last(film);
+static float place(const client_timeline* strip, const net_playback* playback, double tick) {
+    ecs_tick last = net_playback_tick_last(playback);
     double part = last > 0 ? tick / (double)last : 0.0;
     return bar_x(strip) + bar_width(strip) * (float)part;
 }
 
-static ecs_color mark_color(const net_film_mark* mark) {
-    if (mark->kind == NET_FILM_JOIN) return join;
-    if (mark->kind == NET_FILM_LEAVE) return leave;
+static ecs_color mark_color(const net_playback_mark* mark) {
+    if (mark->kind == NET_PLAYBACK_JOIN) return join;
+    if (mark->kind == NET_PLAYBACK_LEAVE) return leave;
     return events[(mark->message - 1) % BASE_COUNT(events)];
 }
 
@@ -87,15 +87,15 @@ static void draw_state(const client_timeline* strip, const client_timeline_look*
                        const net_draw* draw) {
     char now[32], end[32], text[128];
     float u = unit(strip), y = strip->y + 8.0f * u;
-    double tick = net_film_tick(look->film);
-    ecs_tick last = net_film_tick_last(look->film);
+    double tick = net_playback_tick(look->playback);
+    ecs_tick last = net_playback_tick_last(look->playback);
     write_time(tick, look->tick_rate_hz, now, sizeof now);
     write_time((double)last, look->tick_rate_hz, end, sizeof end);
     base_text_format(text, sizeof text, "%s / %s   tick %.2f / %" PRIu64 "   %gx   %s", now, end,
                      tick, last, look->speed, look->is_playing ? "playing" : "paused");
     draw->text(draw->context, bar_x(strip), y, 16.0f * u, words, text);
-    net_match* match = net_film_match(look->film);
-    ecs_tick diverged = net_film_diverged(look->film);
+    net_match* match = net_playback_match(look->playback);
+    ecs_tick diverged = net_playback_diverged(look->playback);
     if (diverged) {
         base_text_format(text, sizeof text, "differs from the log from tick %" PRIu64 " on",
                          diverged);
@@ -113,20 +113,20 @@ static void draw_bar(const client_timeline* strip, const client_timeline_look* l
                      const net_draw* draw) {
     float u = unit(strip), y = strip->y + BAR_Y * u, height = BAR_HEIGHT * u;
     float x = bar_x(strip), width = bar_width(strip);
-    float at = place(strip, look->film, net_film_tick(look->film));
+    float at = place(strip, look->playback, net_playback_tick(look->playback));
     draw->rect(draw->context, x, y, width, height, groove);
-    ecs_tick diverged = net_film_diverged(look->film);
+    ecs_tick diverged = net_playback_diverged(look->playback);
     if (diverged) {
-        float from = place(strip, look->film, (double)diverged);
+        float from = place(strip, look->playback, (double)diverged);
         draw->rect(draw->context, from, y, x + width - from, height, differs);
     }
     if (at > x) draw->rect(draw->context, x, y + height * 0.3f, at - x, height * 0.4f, played);
     uint32_t count;
-    const net_film_mark* marks = net_film_marks(look->film, &count);
+    const net_playback_mark* marks = net_playback_marks(look->playback, &count);
     for (uint32_t i = 0; i < count; i++) {
         // People above the bar's middle, events over all of it.
-        bool is_event = marks[i].kind == NET_FILM_EVENT;
-        draw->rect(draw->context, place(strip, look->film, (double)marks[i].tick) - u,
+        bool is_event = marks[i].kind == NET_PLAYBACK_EVENT;
+        draw->rect(draw->context, place(strip, look->playback, (double)marks[i].tick) - u,
                    y - (is_event ? 0.0f : 4.0f * u), 2.0f * u,
                    is_event ? height : height * 0.5f + 4.0f * u, mark_color(&marks[i]));
     }
@@ -134,16 +134,16 @@ static void draw_bar(const client_timeline* strip, const client_timeline_look* l
     draw->circle(draw->context, at, y + height * 0.5f, 6.0f * u, head);
 }
 
-static const net_film_mark* find_pointed(const client_timeline* strip,
+static const net_playback_mark* find_pointed(const client_timeline* strip,
                                          const client_timeline_look* look) {
     if (!look->is_pointed || !client_timeline_has(strip, look->pointer_x, look->pointer_y))
         return NULL;
     uint32_t count;
-    const net_film_mark* marks = net_film_marks(look->film, &count);
-    const net_film_mark* nearest = NULL;
+    const net_playback_mark* marks = net_playback_marks(look->playback, &count);
+    const net_playback_mark* nearest = NULL;
     float reach = REACH * unit(strip);
     for (uint32_t i = 0; i < count; i++) {
-        float away = place(strip, look->film, (double)marks[i].tick) - look->pointer_x;
+        float away = place(strip, look->playback, (double)marks[i].tick) - look->pointer_x;
         if (away < 0.0f) away = -away;
         if (away > reach) continue;
         reach = away;
@@ -153,15 +153,15 @@ static const net_film_mark* find_pointed(const client_timeline* strip,
 }
 
 static void draw_pointed(const client_timeline* strip, const client_timeline_look* look,
-                         const net_film_mark* mark, const net_draw* draw) {
+                         const net_playback_mark* mark, const net_draw* draw) {
     char time[32], text[128];
     float u = unit(strip);
     write_time((double)mark->tick, look->tick_rate_hz, time, sizeof time);
-    const char* name = mark->kind == NET_FILM_EVENT
+    const char* name = mark->kind == NET_PLAYBACK_EVENT
                            ? look->game->messages[mark->message - 1].name
-                           : net_film_player_name(look->film, mark->client);
-    const char* what = mark->kind == NET_FILM_JOIN    ? "joins: "
-                       : mark->kind == NET_FILM_LEAVE ? "leaves: "
+                           : net_playback_player_name(look->playback, mark->client);
+    const char* what = mark->kind == NET_PLAYBACK_JOIN    ? "joins: "
+                       : mark->kind == NET_PLAYBACK_LEAVE ? "leaves: "
                                                       : "";
     base_text_format(text, sizeof text, "%s  tick %" PRIu64 "  %s%s", time, mark->tick, what,
                      name ? name : "?");
@@ -184,16 +184,16 @@ static float draw_kind(const client_timeline* strip, const net_draw* draw, float
 static void draw_legend(const client_timeline* strip, const client_timeline_look* look,
                         const net_draw* draw) {
     uint32_t joins = 0, leaves = 0, counts[NET_MESSAGES_MAX] = {0}, count;
-    const net_film_mark* marks = net_film_marks(look->film, &count);
+    const net_playback_mark* marks = net_playback_marks(look->playback, &count);
     for (uint32_t i = 0; i < count; i++) {
-        joins += marks[i].kind == NET_FILM_JOIN;
-        leaves += marks[i].kind == NET_FILM_LEAVE;
-        if (marks[i].kind == NET_FILM_EVENT) counts[marks[i].message - 1]++;
+        joins += marks[i].kind == NET_PLAYBACK_JOIN;
+        leaves += marks[i].kind == NET_PLAYBACK_LEAVE;
+        if (marks[i].kind == NET_PLAYBACK_EVENT) counts[marks[i].message - 1]++;
     }
     float x = draw_kind(strip, draw, bar_x(strip), join, "joins", joins);
     x = draw_kind(strip, draw, x, leave, "leaves", leaves);
     for (uint32_t i = 0; i < look->game->message_count; i++) {
-        const net_film_mark mark = {.kind = NET_FILM_EVENT, .message = i + 1};
+        const net_playback_mark mark = {.kind = NET_PLAYBACK_EVENT, .message = i + 1};
         x = draw_kind(strip, draw, x, mark_color(&mark), look->game->messages[i].name, counts[i]);
     }
     static const char help[] = "H: keys";
@@ -207,7 +207,7 @@ void client_timeline_draw(const client_timeline* strip, const client_timeline_lo
     draw->rect(draw->context, strip->x, strip->y, strip->width, strip->height, back);
     draw_state(strip, look, draw);
     draw_bar(strip, look, draw);
-    const net_film_mark* pointed = find_pointed(strip, look);
+    const net_playback_mark* pointed = find_pointed(strip, look);
     if (pointed) {
         draw_pointed(strip, look, pointed, draw);
     } else {

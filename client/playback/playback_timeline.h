@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The strip below a film: when who came and went and what was told to everybody, where the film is.
+/// The strip below a playback: when who came and went and what was told to everybody, where the playback is.
 ///
 /// It lies in the game's own units, below its view rectangle: the canvas is made so much higher.
 #pragma once
@@ -10,9 +10,9 @@ typedef struct client_timeline {
     float x, y, width, height; ///< of the strip, in view units
 } client_timeline;
 
-/// What the strip says besides the film's marks.
+/// What the strip says besides the playback's marks.
 typedef struct client_timeline_look {
-    net_film* film;
+    net_playback* playback;
     const net_game_module* game;
     uint32_t tick_rate_hz;
     double speed;
@@ -25,5 +25,5 @@ client_timeline client_timeline_make(const net_game_module* game);
 void client_timeline_draw(const client_timeline* strip, const client_timeline_look* look,
                           const net_draw* draw);
 /// The tick at a place of the strip; outside of the bar: its nearest end.
-double client_timeline_tick(const client_timeline* strip, const net_film* film, float x);
+double client_timeline_tick(const client_timeline* strip, const net_playback* playback, float x);
 bool client_timeline_has(const client_timeline* strip, float x, float y);

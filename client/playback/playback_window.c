@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A film in a window: keys and pointer move it, the clock plays it, the strip below shows where it is.
+// A playback in a window: keys and pointer move it, the clock plays it, the strip below shows where it is.
 //
 // A picture (--shot) is one frame after a seek, so that equal moments give equal bytes. It is the game's
 // picture alone, of the size that players have; with --panel the strip is in it.
@@ -19,7 +19,7 @@
 #define EVENTS_US 5000u ///< between two looks at events while no frame is due
 #define FRAME_S_MAX 0.1 ///< a longer pause of ours is not made up for
 
-typedef enum film_key {
+typedef enum playback_key {
     KEY_SPACE,
     KEY_LEFT,
     KEY_RIGHT,
@@ -37,7 +37,7 @@ typedef enum film_key {
     KEY_SHIFT,
     KEY_SHIFT_TOO,
     KEY_COUNT,
-} film_key;
+} playback_key;
 
 static const char* const key_names[KEY_COUNT] = {
     "Space",    "Left", "Right", "Up", "Down", "=",      "Keypad +",   "-",
@@ -55,7 +55,7 @@ static const char* const help_lines[] = {
 };
 
 typedef struct show {
-    client_film* self;
+    client_playback* self;
     client_window* window;
     client_timeline strip;
     int32_t keys[KEY_COUNT];
@@ -73,11 +73,11 @@ static double rate(const show* on) {
 
 // Several wishes in a frame are one seek.
 static double wanted(const show* on) {
-    return on->seek >= 0.0 ? on->seek : net_film_tick(on->self->film);
+    return on->seek >= 0.0 ? on->seek : net_playback_tick(on->self->playback);
 }
 
 static void seek(show* on, double tick) {
-    double last = (double)net_film_tick_last(on->self->film);
+    double last = (double)net_playback_tick_last(on->self->playback);
     on->seek = tick > 0.0 ? tick < last ? tick : last : 0.0;
 }
 
@@ -110,10 +110,10 @@ static void change_speed(show* on, bool is_faster) {
 }
 
 static bool is_at_end(const show* on) {
-    return wanted(on) >= (double)net_film_tick_last(on->self->film);
+    return wanted(on) >= (double)net_playback_tick_last(on->self->playback);
 }
 
-static void press(show* on, film_key key) {
+static void press(show* on, playback_key key) {
     switch (key) {
     case KEY_SPACE:
         if (!on->is_playing && is_at_end(on)) seek(on, 0.0);
@@ -139,7 +139,7 @@ static void press(show* on, film_key key) {
         seek(on, 0.0);
         break;
     case KEY_END:
-        seek(on, (double)net_film_tick_last(on->self->film));
+        seek(on, (double)net_playback_tick_last(on->self->playback));
         on->is_playing = false;
         break;
     case KEY_HELP:
@@ -162,7 +162,7 @@ static void take_key(show* on, const client_event* event) {
         if (on->keys[i] == 0 || on->keys[i] != event->key) continue;
         if (i == KEY_SHIFT || i == KEY_SHIFT_TOO) on->is_shift_down = is_down;
         bool may_repeat = i == KEY_LEFT || i == KEY_RIGHT;
-        if (is_down && (may_repeat || !event->is_repeat)) press(on, (film_key)i);
+        if (is_down && (may_repeat || !event->is_repeat)) press(on, (playback_key)i);
     }
 }
 
@@ -173,7 +173,7 @@ static void take_pointer(show* on, const client_event* event) {
     if (event->kind == CLIENT_EVENT_POINTER_UP) on->is_dragging = false;
     if (event->kind == CLIENT_EVENT_POINTER_DOWN)
         on->is_dragging = client_timeline_has(&on->strip, on->pointer_x, on->pointer_y);
-    if (on->is_dragging) seek(on, client_timeline_tick(&on->strip, on->self->film, on->pointer_x));
+    if (on->is_dragging) seek(on, client_timeline_tick(&on->strip, on->self->playback, on->pointer_x));
 }
 
 static void take_events(show* on) {
@@ -209,13 +209,13 @@ static bool go_on(show* on, uint64_t now_us) {
     on->last_us = now_us;
     net_result result = NET_OK;
     if (on->seek >= 0.0) {
-        result = net_film_seek(on->self->film, on->seek);
+        result = net_playback_seek(on->self->playback, on->seek);
     } else if (on->is_playing && !on->is_dragging) {
-        result = net_film_advance(on->self->film, passed_s * on->speed * rate(on));
+        result = net_playback_advance(on->self->playback, passed_s * on->speed * rate(on));
     }
     on->seek = -1.0;
     if (on->is_playing && is_at_end(on)) on->is_playing = false;
-    return client_film_note(on->self, result);
+    return client_playback_note(on->self, result);
 }
 
 static void draw_help(show* on) {
@@ -237,7 +237,7 @@ static void draw_help(show* on) {
 
 static void draw_strip(show* on) {
     const client_timeline_look look = {
-        .film = on->self->film,
+        .playback = on->self->playback,
         .game = on->self->module->game,
         .tick_rate_hz = net_log_reader_info(on->self->reader)->tick_rate_hz,
         .speed = on->speed,
@@ -253,7 +253,7 @@ static void draw_strip(show* on) {
 static bool draw_frame(show* on, uint64_t now_us, bool has_strip, const char* shot) {
     client_window_begin_frame(on->window, now_us);
     net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_VIEW);
-    net_film_draw(on->self->film, &draw);
+    net_playback_draw(on->self->playback, &draw);
     if (has_strip) draw_strip(on);
     draw_help(on);
     return client_window_end_frame(on->window, shot);
@@ -289,8 +289,8 @@ static bool take_shot(show* on) {
     const client_config* config = on->self->config;
     double tick = config->at > 0.0        ? config->at
                   : config->shot_tick > 0 ? (double)config->shot_tick
-                                          : (double)net_film_tick_last(on->self->film);
-    return client_film_note(on->self, net_film_seek(on->self->film, tick)) &&
+                                          : (double)net_playback_tick_last(on->self->playback);
+    return client_playback_note(on->self, net_playback_seek(on->self->playback, tick)) &&
            draw_frame(on, net_loop_now_us(), config->has_panel, config->shot);
 }
 
@@ -301,7 +301,7 @@ static double speed_of(const client_config* config) {
                                        : config->speed;
 }
 
-int client_film_show(client_film* self) {
+int client_playback_show(client_playback* self) {
     const client_config* config = self->config;
     const net_game_module* game = self->module->game;
     show on = {.self = self, .seek = -1.0, .speed = speed_of(config)};

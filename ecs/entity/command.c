@@ -262,7 +262,7 @@ static ecs_entity resolve_inside(const void* world, ecs_entity entity) {
 // Handles inside a value: placeholders become what they stand for.
 static void resolve_value(const ecs_world* world, const ecs_type* type, void* cell) {
     if (type->id > ECS_BUILTIN_TAG && type->id < ECS_BUILTIN_END) {
-        ecs_child_map_entities(ecs_child_body_of(cell), resolve_inside, world);
+        ecs_container_map_entities(ecs_container_body_of(cell), resolve_inside, world);
         return;
     }
     void* value = ecs_type_object_mut(type, cell);

@@ -119,7 +119,7 @@ static void free_edge(const ecs_world* world, ecs_edge* edge) {
     base_release(world->allocator, edge, edge == NULL ? 0 : bytes_of(edge));
 }
 
-bool ecs_listen_bind(ecs_world* world, ecs_archetype* archetype) {
+bool ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype) {
     uint32_t moves = find_calls(world, ECS_EVENT_RECREATED, archetype, NULL, NULL) +
                      find_calls(world, ECS_EVENT_APPEAR, archetype, NULL, NULL) +
                      find_calls(world, ECS_EVENT_DISAPPEAR, archetype, NULL, NULL) +
@@ -136,16 +136,16 @@ bool ecs_listen_bind(ecs_world* world, ecs_archetype* archetype) {
     bool is_made = (archetype->birth != NULL || !(archetype->told & ECS_TOLD_BIRTH)) &&
                    (archetype->death != NULL || !(archetype->told & ECS_TOLD_DEATH));
     if (!is_made) {
-        ecs_listen_unbind(world, archetype);
+        ecs_core_event_unbind(world, archetype);
     }
     return is_made;
 }
 
-void ecs_listen_unbind(ecs_world* world, ecs_archetype* archetype) {
+void ecs_core_event_unbind(ecs_world* world, ecs_archetype* archetype) {
     free_edge(world, archetype->birth);
     free_edge(world, archetype->death);
     archetype->birth = archetype->death = NULL;
-    ecs_listen_clear(world); // its number may be given to another: moves are found anew
+    ecs_core_event_clear(world); // its number may be given to another: moves are found anew
 }
 
 // Moves
@@ -182,7 +182,7 @@ static bool reserve_slot(ecs_world* world) {
     return true;
 }
 
-ecs_edge* ecs_listen_move(ecs_world* world, const ecs_archetype* from, const ecs_archetype* to) {
+ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from, const ecs_archetype* to) {
     ecs_edges* edges = &world->systems.edges;
     ecs_edge* found = edges->capacity == 0 ? NULL : edges->slots[slot_of(edges, from->id, to->id)];
     if (found != NULL) {
@@ -199,7 +199,7 @@ ecs_edge* ecs_listen_move(ecs_world* world, const ecs_archetype* from, const ecs
     return made;
 }
 
-void ecs_listen_clear(ecs_world* world) {
+void ecs_core_event_clear(ecs_world* world) {
     ecs_edges* edges = &world->systems.edges;
     for (uint32_t i = 0; i < edges->capacity && edges->count > 0; i++) {
         free_edge(world, edges->slots[i]);
@@ -208,9 +208,9 @@ void ecs_listen_clear(ecs_world* world) {
     edges->count = 0;
 }
 
-void ecs_listen_deinit(ecs_world* world) {
+void ecs_core_event_deinit(ecs_world* world) {
     ecs_edges* edges = &world->systems.edges;
-    ecs_listen_clear(world);
+    ecs_core_event_clear(world);
     base_release(world->allocator, edges->slots, sizeof(ecs_edge*) * edges->capacity);
     *edges = (ecs_edges){0};
 }
@@ -275,17 +275,17 @@ static void tell(ecs_world* world, const ecs_call* calls, uint32_t count, ecs_en
     resume(world, kept);
 }
 
-bool ecs_listen_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index) {
-    return ecs_listen_reserve_many(world, edge, index, 1);
+bool ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index) {
+    return ecs_core_event_reserve_many(world, edge, index, 1);
 }
 
-bool ecs_listen_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_t index,
+bool ecs_core_event_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_t index,
                              uint32_t count) {
     const ecs_call* calls =
         edge->calls + edge->before_count + edge->after_count + edge->leave_count;
     for (uint32_t i = 0; i < edge->enter_count; i++) {
         ecs_system* system = world->systems.list[calls[i].system];
-        if (!ecs_members_reserve(world, &system->members, ecs_entity_make(index, 1), count)) {
+        if (!ecs_membership_reserve(world, &system->members, ecs_entity_make(index, 1), count)) {
             return false;
         }
     }
@@ -293,7 +293,7 @@ bool ecs_listen_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_t in
 }
 
 // Of those who were told of the end only a handler of both can be told that it was none.
-void ecs_listen_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
+void ecs_core_event_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
     const ecs_system_order* handlers = &world->systems.handlers[ECS_EVENT_APPEAR];
     for (uint32_t i = 0; i < handlers->count; i++) {
         for (uint32_t k = 0; k < edge->before_count; k++) {
@@ -305,23 +305,23 @@ void ecs_listen_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity entity
     }
 }
 
-void ecs_listen_before(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
+void ecs_core_event_before(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
     tell(world, edge->calls, edge->before_count, entity);
 }
 
-void ecs_listen_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
+void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
     const ecs_call* members = edge->calls + edge->before_count + edge->after_count;
     for (uint32_t i = 0; i < edge->leave_count; i++) {
-        ecs_members_leave(&world->systems.list[members[i].system]->members, entity);
+        ecs_membership_leave(&world->systems.list[members[i].system]->members, entity);
     }
     members += edge->leave_count;
     for (uint32_t i = 0; i < edge->enter_count; i++) {
-        ecs_members_enter(&world->systems.list[members[i].system]->members, entity);
+        ecs_membership_enter(&world->systems.list[members[i].system]->members, entity);
     }
     tell(world, edge->calls + edge->before_count, edge->after_count, entity);
 }
 
-void ecs_listen_broadcast(ecs_world* world, uint32_t type) {
+void ecs_core_event_broadcast(ecs_world* world, uint32_t type) {
     const ecs_system_order* handlers = &world->systems.handlers[type];
     if (handlers->count == 0) {
         return;
@@ -336,7 +336,7 @@ void ecs_listen_broadcast(ecs_world* world, uint32_t type) {
     resume(world, kept);
 }
 
-void ecs_listen_changed(ecs_world* world, ecs_entity entity, ecs_component_id component) {
+void ecs_core_event_changed(ecs_world* world, ecs_entity entity, ecs_component_id component) {
     if (ecs_component_set_has(&world->systems.tracked, component)) {
         const ecs_component_changed changed = {component};
         (void)ecs_event_post(world, entity, ECS_EVENT_CHANGED, &changed);

@@ -26,25 +26,25 @@ typedef struct ecs_edges {
 } ecs_edges;
 
 /// Fill `told`, `birth` and `death` of a new archetype. @return false when memory ran out.
-BASE_MUST_USE bool ecs_listen_bind(ecs_world* world, ecs_archetype* archetype);
+BASE_MUST_USE bool ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype);
 /// Forget what an archetype that goes away means to anybody; edges that were found are no longer valid.
-void ecs_listen_unbind(ecs_world* world, ecs_archetype* archetype);
+void ecs_core_event_unbind(ecs_world* world, ecs_archetype* archetype);
 /// The edge of a move. NULL when memory ran out.
-ecs_edge* ecs_listen_move(ecs_world* world, const ecs_archetype* from, const ecs_archetype* to);
+ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from, const ecs_archetype* to);
 /// Room for the entity in the lists of systems that it enters. @return false when memory ran out.
-BASE_MUST_USE bool ecs_listen_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index);
+BASE_MUST_USE bool ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index);
 /// The same for an entity that is one of `count`.
-BASE_MUST_USE bool ecs_listen_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_t index,
+BASE_MUST_USE bool ecs_core_event_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_t index,
                                            uint32_t count);
 /// Tell handlers before the change; tell them after it, and write down who entered and left.
-void ecs_listen_before(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
-void ecs_listen_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
-/// The change that ecs_listen_before spoke of did not happen: what disappeared appears again.
-void ecs_listen_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
+void ecs_core_event_before(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
+void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
+/// The change that ecs_core_event_before spoke of did not happen: what disappeared appears again.
+void ecs_core_event_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
 /// Deliver a broadcast at once.
-void ecs_listen_broadcast(ecs_world* world, uint32_t type);
+void ecs_core_event_broadcast(ecs_world* world, uint32_t type);
 /// Queue ComponentChanged if somebody tracks the component.
-void ecs_listen_changed(ecs_world* world, ecs_entity entity, ecs_component_id component);
+void ecs_core_event_changed(ecs_world* world, ecs_entity entity, ecs_component_id component);
 /// Forget all moves (archetypes are numbered anew); give the memory back.
-void ecs_listen_clear(ecs_world* world);
-void ecs_listen_deinit(ecs_world* world);
+void ecs_core_event_clear(ecs_world* world);
+void ecs_core_event_deinit(ecs_world* world);

@@ -20,33 +20,33 @@
 #include "base/hash.h"
 #include "world/world_internal.h"
 
-static void list_deinit(const ecs_world* world, ecs_member_list* list) {
+static void list_deinit(const ecs_world* world, ecs_membership_list* list) {
     base_release(world->allocator, list->items, sizeof(ecs_entity) * list->capacity);
     base_release(world->allocator, list->at, sizeof(uint32_t) * list->at_capacity);
-    *list = (ecs_member_list){0};
+    *list = (ecs_membership_list){0};
 }
 
-void ecs_members_deinit(const ecs_world* world, ecs_members* members) {
+void ecs_membership_deinit(const ecs_world* world, ecs_membership* members) {
     list_deinit(world, &members->entered);
     list_deinit(world, &members->left);
 }
 
-static uint32_t list_length(const ecs_member_list* list) {
+static uint32_t list_length(const ecs_membership_list* list) {
     return list->count - list->holes;
 }
 
 // Twice as much as needed: packing is done at most every so many steps as there are items.
-static bool list_reserve(const ecs_world* world, ecs_member_list* list, uint32_t length) {
+static bool list_reserve(const ecs_world* world, ecs_membership_list* list, uint32_t length) {
     return base_array_reserve(world->allocator, (void**)&list->items, &list->capacity, length * 2,
                               sizeof(ecs_entity));
 }
 
-static bool list_reserve_index(const ecs_world* world, ecs_member_list* list, uint32_t index) {
+static bool list_reserve_index(const ecs_world* world, ecs_membership_list* list, uint32_t index) {
     return base_array_reserve(world->allocator, (void**)&list->at, &list->at_capacity, index + 1,
                               sizeof(uint32_t));
 }
 
-static void list_pack(ecs_member_list* list) {
+static void list_pack(ecs_membership_list* list) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < list->count && list->holes > 0; i++) {
         ecs_entity entity = list->items[i];
@@ -61,7 +61,7 @@ static void list_pack(ecs_member_list* list) {
     }
 }
 
-static void list_push(ecs_member_list* list, ecs_entity entity) {
+static void list_push(ecs_membership_list* list, ecs_entity entity) {
     if (list->count == list->capacity) {
         list_pack(list);
     }
@@ -70,13 +70,13 @@ static void list_push(ecs_member_list* list, ecs_entity entity) {
     list->at[ecs_entity_index(entity)] = list->count;
 }
 
-static bool list_has(const ecs_member_list* list, ecs_entity entity) {
+static bool list_has(const ecs_membership_list* list, ecs_entity entity) {
     uint32_t index = ecs_entity_index(entity);
     uint32_t place = index < list->at_capacity ? list->at[index] : 0;
     return place > 0 && list->items[place - 1] == entity;
 }
 
-static bool list_take(ecs_member_list* list, ecs_entity entity) {
+static bool list_take(ecs_membership_list* list, ecs_entity entity) {
     if (!list_has(list, entity)) {
         return false;
     }
@@ -87,7 +87,7 @@ static bool list_take(ecs_member_list* list, ecs_entity entity) {
     return true;
 }
 
-static void list_clear(ecs_member_list* list) {
+static void list_clear(ecs_membership_list* list) {
     for (uint32_t i = 0; i < list->count; i++) {
         if (list->items[i] != ECS_ENTITY_NONE) {
             list->at[ecs_entity_index(list->items[i])] = 0;
@@ -96,7 +96,7 @@ static void list_clear(ecs_member_list* list) {
     list->count = list->holes = 0;
 }
 
-bool ecs_members_reserve(ecs_world* world, ecs_members* members, ecs_entity entity,
+bool ecs_membership_reserve(ecs_world* world, ecs_membership* members, ecs_entity entity,
                          uint32_t count) {
     uint32_t index = ecs_entity_index(entity);
     return list_reserve(world, &members->entered, list_length(&members->entered) + count) &&
@@ -106,14 +106,14 @@ bool ecs_members_reserve(ecs_world* world, ecs_members* members, ecs_entity enti
            list_reserve_index(world, &members->left, index);
 }
 
-void ecs_members_enter(ecs_members* members, ecs_entity entity) {
+void ecs_membership_enter(ecs_membership* members, ecs_entity entity) {
     members->count++;
     if (!list_take(&members->left, entity)) {
         list_push(&members->entered, entity);
     }
 }
 
-void ecs_members_leave(ecs_members* members, ecs_entity entity) {
+void ecs_membership_leave(ecs_membership* members, ecs_entity entity) {
     BASE_ASSERT(members->count > 0);
     members->count--;
     if (!list_take(&members->entered, entity)) {
@@ -121,7 +121,7 @@ void ecs_members_leave(ecs_members* members, ecs_entity entity) {
     }
 }
 
-void ecs_members_tell(const ecs_system* system, ecs_members* members, const ecs_stage* stage) {
+void ecs_membership_tell(const ecs_system* system, ecs_membership* members, const ecs_stage* stage) {
     list_pack(&members->left);
     list_pack(&members->entered);
     if (members->left.count > 0 && system->on_leave != NULL) {
@@ -143,7 +143,7 @@ static ecs_entity entity_at(const ecs_archetype* archetype, uint64_t row) {
     return archetype->chunks[row / archetype->rows_max]->entities[row % archetype->rows_max];
 }
 
-void ecs_members_leave_all(ecs_world* world) {
+void ecs_membership_leave_all(ecs_world* world) {
     const ecs_systems* systems = &world->systems;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
         ecs_system* system = systems->list[i];
@@ -153,7 +153,7 @@ void ecs_members_leave_all(ecs_world* world) {
         for (uint32_t at = 0; at < system->query->group->match_count; at++) {
             const ecs_archetype* archetype = system->query->group->matches[at];
             for (uint64_t row = 0; row < archetype->row_count; row++) {
-                ecs_members_leave(&system->members, entity_at(archetype, row));
+                ecs_membership_leave(&system->members, entity_at(archetype, row));
             }
         }
     }
@@ -161,7 +161,7 @@ void ecs_members_leave_all(ecs_world* world) {
 
 // Room for all that match now.
 static bool reserve_all(ecs_world* world, ecs_system* system) {
-    ecs_members* members = &system->members;
+    ecs_membership* members = &system->members;
     uint32_t count = ecs_group_count(system->query);
     if (!list_reserve(world, &members->entered, list_length(&members->entered) + count) ||
         !list_reserve(world, &members->left,
@@ -181,7 +181,7 @@ static bool reserve_all(ecs_world* world, ecs_system* system) {
     return true;
 }
 
-bool ecs_members_enter_all(ecs_world* world) {
+bool ecs_membership_enter_all(ecs_world* world) {
     const ecs_systems* systems = &world->systems;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
         if (systems->list[i]->has_members && !reserve_all(world, systems->list[i])) {
@@ -196,7 +196,7 @@ bool ecs_members_enter_all(ecs_world* world) {
         for (uint32_t at = 0; at < system->query->group->match_count; at++) {
             const ecs_archetype* archetype = system->query->group->matches[at];
             for (uint64_t row = 0; row < archetype->row_count; row++) {
-                ecs_members_enter(&system->members, entity_at(archetype, row));
+                ecs_membership_enter(&system->members, entity_at(archetype, row));
             }
         }
     }
@@ -205,7 +205,7 @@ bool ecs_members_enter_all(ecs_world* world) {
 
 // Saves
 
-static void write_list(base_bytes* bytes, const ecs_member_list* list) {
+static void write_list(base_bytes* bytes, const ecs_membership_list* list) {
     base_bytes_write_varint(bytes, list_length(list));
     for (uint32_t i = 0; i < list->count; i++) {
         if (list->items[i] != ECS_ENTITY_NONE) {
@@ -214,7 +214,7 @@ static void write_list(base_bytes* bytes, const ecs_member_list* list) {
     }
 }
 
-void ecs_members_write(const ecs_world* world, base_bytes* bytes) {
+void ecs_membership_write(const ecs_world* world, base_bytes* bytes) {
     const ecs_systems* systems = &world->systems;
     if (systems->member_systems == 0) {
         return;
@@ -239,7 +239,7 @@ static bool does_match(const ecs_world* world, const ecs_system* system, ecs_ent
 }
 
 // Those of `entered` match, those of `left` do not. Without a system they are passed over.
-static ecs_result read_list(ecs_world* world, ecs_system* system, ecs_member_list* list,
+static ecs_result read_list(ecs_world* world, ecs_system* system, ecs_membership_list* list,
                             bool must_match, base_reader* reader) {
     uint32_t index_max = world->limits.replicated_index_max + world->limits.local_entities_max;
     uint64_t count = base_reader_varint(reader);
@@ -278,7 +278,7 @@ static ecs_system* find_by_hash(const ecs_world* world, uint64_t hash) {
     return NULL;
 }
 
-ecs_result ecs_members_read(ecs_world* world, base_reader* reader) {
+ecs_result ecs_membership_read(ecs_world* world, base_reader* reader) {
     uint64_t count = base_reader_varint(reader);
     if (reader->failed || count == 0 || count > ECS_SYSTEMS_MAX) {
         return ECS_ERR_MALFORMED;
@@ -289,8 +289,8 @@ ecs_result ecs_members_read(ecs_world* world, base_reader* reader) {
         if (reader->failed || has_begun > 1) {
             return ECS_ERR_MALFORMED;
         }
-        ecs_member_list nowhere = {0};
-        ecs_members* members = system == NULL ? NULL : &system->members;
+        ecs_membership_list nowhere = {0};
+        ecs_membership* members = system == NULL ? NULL : &system->members;
         if (members != NULL) {
             list_clear(&members->entered);
             list_clear(&members->left);
@@ -317,7 +317,7 @@ ecs_result ecs_members_read(ecs_world* world, base_reader* reader) {
     return ECS_OK;
 }
 
-static bool copy_list(ecs_world* world, ecs_member_list* list, const ecs_member_list* from,
+static bool copy_list(ecs_world* world, ecs_membership_list* list, const ecs_membership_list* from,
                       uint32_t members) {
     if (!list_reserve(world, list, list_length(from) + members) ||
         (from->at_capacity > 0 && !list_reserve_index(world, list, from->at_capacity - 1))) {
@@ -332,7 +332,7 @@ static bool copy_list(ecs_world* world, ecs_member_list* list, const ecs_member_
     return true;
 }
 
-bool ecs_members_copy(ecs_world* world, const ecs_world* from) {
+bool ecs_membership_copy(ecs_world* world, const ecs_world* from) {
     for (uint32_t i = 0; i < from->systems.count && from->systems.member_systems > 0; i++) {
         const ecs_system* source = from->systems.list[i];
         ecs_system* system =
@@ -340,7 +340,7 @@ bool ecs_members_copy(ecs_world* world, const ecs_world* from) {
         if (system == NULL) {
             continue;
         }
-        ecs_members* members = &system->members;
+        ecs_membership* members = &system->members;
         if (!copy_list(world, &members->entered, &source->members.entered, 0) ||
             !copy_list(world, &members->left, &source->members.left, members->count)) {
             return false;
@@ -351,7 +351,7 @@ bool ecs_members_copy(ecs_world* world, const ecs_world* from) {
 }
 
 static void validate_list(const ecs_world* world, const ecs_system* system,
-                          const ecs_member_list* list, bool must_match) {
+                          const ecs_membership_list* list, bool must_match) {
     uint32_t length = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         ecs_entity entity = list->items[i];
@@ -365,13 +365,13 @@ static void validate_list(const ecs_world* world, const ecs_system* system,
     BASE_ASSERT(length == list_length(list));
 }
 
-void ecs_members_validate(const ecs_world* world) {
+void ecs_membership_validate(const ecs_world* world) {
     for (uint32_t i = 0; i < world->systems.count; i++) {
         const ecs_system* system = world->systems.list[i];
         if (!system->has_members) {
             continue;
         }
-        const ecs_members* members = &system->members;
+        const ecs_membership* members = &system->members;
         BASE_ASSERT(members->count == ecs_group_count(system->query));
         BASE_ASSERT(members->left.capacity >= list_length(&members->left) + members->count);
         validate_list(world, system, &members->entered, true);

@@ -128,13 +128,13 @@ __attribute__((noinline)) static ecs_result prepare_birth(ecs_world* world,
                                                           uint32_t index) {
     if (binding->is_singleton && !ecs_singleton_has_room(world, template_id)) return ECS_ERR_TAKEN;
     const ecs_edge* birth = binding->archetype->birth;
-    return birth && !ecs_listen_reserve(world, birth, index) ? ECS_ERR_MEMORY : ECS_OK;
+    return birth && !ecs_core_event_reserve(world, birth, index) ? ECS_ERR_MEMORY : ECS_OK;
 }
 
 __attribute__((noinline)) static void finish_birth(ecs_world* world, ecs_binding* binding,
                                                    ecs_entity entity) {
     if (binding->is_singleton) binding->single = entity;
-    if (binding->archetype->birth) ecs_listen_after(world, binding->archetype->birth, entity);
+    if (binding->archetype->birth) ecs_core_event_after(world, binding->archetype->birth, entity);
 }
 
 static __attribute__((noinline)) ecs_result create_any(ecs_world* world,
@@ -241,7 +241,7 @@ static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template
     const ecs_edge* birth = is_told ? binding->archetype->birth : NULL;
     if (!ecs_record_reserve(world, ecs_entity_index(handle)) ||
         (is_told && !ecs_row_reserve_told(world, 1, 0)) ||
-        (birth && !ecs_listen_reserve(world, birth, ecs_entity_index(handle))))
+        (birth && !ecs_core_event_reserve(world, birth, ecs_entity_index(handle))))
         return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
     uint32_t row = 0;
@@ -253,7 +253,7 @@ static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template
     if (world->storage.held.count > 0) ecs_held_created(world, handle);
     if (is_told) ecs_track_created(world, handle, chunk->id, row);
     if (binding->is_singleton) binding->single = handle;
-    if (birth) ecs_listen_after(world, birth, handle);
+    if (birth) ecs_core_event_after(world, birth, handle);
     return ECS_OK;
 }
 
@@ -314,7 +314,7 @@ static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* 
     ecs_chunk_prefetch(chunk, row);
     const ecs_archetype* archetype = chunk->archetype;
     const ecs_edge* death = archetype->death;
-    if (death) ecs_listen_before(world, death, entity);
+    if (death) ecs_core_event_before(world, death, entity);
     ecs_row_tell_destroying(world, chunk, row, entity);
     if (archetype->has_ops)
         ecs_row_destroy_cells(world, chunk, row, archetype->column_count + archetype->track_count);
@@ -323,7 +323,7 @@ static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* 
     world->storage.entity_count--;
     if (world->storage.held.count > 0) ecs_held_destroyed(world, entity);
     ecs_index_free(world, &world->storage, ecs_entity_index(entity));
-    if (death) ecs_listen_after(world, death, entity);
+    if (death) ecs_core_event_after(world, death, entity);
 }
 
 static inline ecs_result destroy_one(ecs_world* world, ecs_entity entity) {
@@ -477,17 +477,17 @@ __attribute__((noinline)) static ecs_result prepare_move(ecs_world* world, ecs_e
         !ecs_singleton_has_room(world, template_id))
         return ECS_ERR_TAKEN;
     if (!((from->told | to->told) & ECS_TOLD_MOVE)) return ECS_OK;
-    *edge = ecs_listen_move(world, from, to);
-    if (!*edge || !ecs_listen_reserve(world, *edge, ecs_entity_index(entity)))
+    *edge = ecs_core_event_move(world, from, to);
+    if (!*edge || !ecs_core_event_reserve(world, *edge, ecs_entity_index(entity)))
         return ECS_ERR_MEMORY;
-    ecs_listen_before(world, *edge, entity);
+    ecs_core_event_before(world, *edge, entity);
     return ECS_OK;
 }
 
 __attribute__((noinline)) static void finish_move(ecs_world* world, ecs_binding* binding,
                                                   const ecs_edge* edge, ecs_entity entity) {
     if (binding->is_singleton) binding->single = entity;
-    if (edge) ecs_listen_after(world, edge, entity);
+    if (edge) ecs_core_event_after(world, edge, entity);
 }
 
 // A move between plain rows that nobody tracks or hears of, one value after another by offsets that all
@@ -567,7 +567,7 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
         move_plain_row(chunk, row, old, old_row, binding, inits, init_count);
     } else if (!move_owning_row(world, chunk, row, old, old_row, binding, inits, init_count)) {
         ecs_chunk_retract(world, chunk, 1);
-        if (edge) ecs_listen_stayed(world, edge, entity);
+        if (edge) ecs_core_event_stayed(world, edge, entity);
         return ECS_ERR_MEMORY;
     }
     ecs_row_settle(world, chunk, row, entity, template_id);

@@ -32,7 +32,7 @@ void ecs_flush_point(ecs_world* world, const ecs_stage* stage) {
 static void run_system(ecs_world* world, ecs_system* system, ecs_stage* stage) {
     stage->context = system->context;
     if (system->has_members) {
-        ecs_members_tell(system, &system->members, stage);
+        ecs_membership_tell(system, &system->members, stage);
     }
     if (system->run == NULL) {
         return;

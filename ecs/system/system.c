@@ -40,7 +40,7 @@ static void free_system(const ecs_world* world, ecs_system* system) {
     free_names(world, &system->after);
     free_names(world, &system->events);
     free_names(world, &system->track);
-    ecs_members_deinit(world, &system->members);
+    ecs_membership_deinit(world, &system->members);
     base_release(world->allocator, system, sizeof(ecs_system));
 }
 
@@ -57,7 +57,7 @@ void ecs_systems_deinit(ecs_world* world) {
     for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++) {
         ecs_system_order_deinit(world, &systems->handlers[i]);
     }
-    ecs_listen_deinit(world);
+    ecs_core_event_deinit(world);
     memset(systems, 0, sizeof(*systems));
 }
 

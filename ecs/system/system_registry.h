@@ -33,10 +33,10 @@ typedef struct ecs_system {
     bool is_present;    ///< false: the world lacks one of its tags
     bool is_sync_point; ///< a name in the order that runs nothing
     bool has_members;   ///< wants to hear who enters and leaves
-    ecs_member_fn on_enter;
-    ecs_member_fn on_leave;
-    ecs_member_fn first_update;
-    ecs_members members;
+    ecs_membership_fn on_enter;
+    ecs_membership_fn on_leave;
+    ecs_membership_fn first_update;
+    ecs_membership members;
     ecs_names before;
     ecs_names after;
     ecs_names events;

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "world/world_internal.h"
 
-void ecs_fast_mark(ecs_chunk* chunk, uint32_t track, uint32_t row) {
+void ecs_detail_mark(ecs_chunk* chunk, uint32_t track, uint32_t row) {
     ecs_chunk_mark_row(chunk, track, row);
 }
 

@@ -165,10 +165,10 @@ static ecs_result find_or_make(ecs_world* world, const ecs_template* made_from,
     archetype->id = storage->archetype_count;
     archetype->made_by = made_from->id;
     bool is_too_wide = ecs_chunk_layout(archetype, ECS_CHUNK_ROWS_MIN, NULL) > ECS_CHUNK_BYTES_MAX;
-    bool is_told = !is_too_wide && ecs_listen_bind(world, archetype);
+    bool is_told = !is_too_wide && ecs_core_event_bind(world, archetype);
     archetype->told |= told_of(world, archetype);
     if (!is_told || !ecs_queries_add_archetype(world, archetype)) {
-        ecs_listen_unbind(world, archetype);
+        ecs_core_event_unbind(world, archetype);
         base_release(world->allocator, archetype, archetype->bytes);
         return is_too_wide ? ECS_ERR_FULL : ECS_ERR_MEMORY;
     }
@@ -241,7 +241,7 @@ void ecs_archetypes_drop_last(ecs_world* world) {
     while (archetype->chunk_count > 0)
         ecs_archetype_drop_chunk(world, archetype);
     ecs_queries_drop_archetype(world, archetype);
-    ecs_listen_unbind(world, archetype);
+    ecs_core_event_unbind(world, archetype);
     storage->archetype_count--;
     ecs_archetype_destroy(world, archetype);
     ecs_archetypes_index(world);
@@ -268,6 +268,6 @@ void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {
     }
     base_release(world->allocator, archetype->chunks,
                  archetype->chunk_capacity * sizeof *archetype->chunks);
-    ecs_listen_unbind(world, archetype);
+    ecs_core_event_unbind(world, archetype);
     base_release(world->allocator, archetype, archetype->bytes);
 }

@@ -107,7 +107,7 @@ static void release_matches(ecs_world* world, ecs_query* query) {
 }
 
 void ecs_queries_clear(ecs_world* world) {
-    ecs_listen_clear(world);
+    ecs_core_event_clear(world);
     for (uint32_t i = 0; i < world->storage.group_count; i++)
         world->storage.groups[i]->match_count = 0;
     for (uint32_t i = 0; i < world->storage.query_count; i++)

@@ -18,7 +18,7 @@ void ecs_template_check_replicated(ecs_template_set* set, const ecs_draft* draft
     ecs_type_id id = ecs_template_set_component_type(set, slot->component);
     const ecs_type* type = ecs_type_get(set->world, id);
     if (!(slot->flags & ECS_COMPONENT_REPLICATED)) return;
-    if (ecs_type_is_plain(type) || ecs_type_is_large(type)) return;
+    if (ecs_type_is_plain(type) || ecs_type_is_varsize(type)) return;
     ecs_template_set_fault(set, draft->file, line, "component '%s': a %s cannot be replicated: %s",
                            ecs_template_set_component_name(set, slot->component), type->name,
                            type->box ? "it is boxed" : "it has neither fields nor write and read");

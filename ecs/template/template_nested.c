@@ -6,7 +6,7 @@
 //   "props:object"{ hp:i=1; "nested:object"{ a:r=1 } }   any types, each name once
 //
 // A value that is no container may also be a block: "item:u8"{ value:u8=1 }. Depth is bounded by
-// ECS_CHILD_DEPTH_MAX before anything is made for it, and what lies too deep is reported where it begins.
+// ECS_CONTAINER_DEPTH_MAX before anything is made for it, and what lies too deep is reported where it begins.
 #include "template/template_bind.h"
 
 #include "type/container.h"
@@ -27,8 +27,8 @@ static void report_unknown(child_pass* pass, const ecs_text_node* node) {
     ecs_bind_pass* binder = pass->binder;
     const char* names[ECS_BUILTIN_COUNT];
     uint32_t count = 0;
-    for (uint32_t type = 1; type < ECS_CHILD_TYPE_END; type++)
-        if (ecs_child_is_type(type)) names[count++] = ecs_builtin_type((ecs_type_id)type)->name;
+    for (uint32_t type = 1; type < ECS_ELEMENT_TYPE_END; type++)
+        if (ecs_element_is_type(type)) names[count++] = ecs_builtin_type((ecs_type_id)type)->name;
     const char* near = base_text_nearest(type_of(binder, node), names, count);
     ecs_bind_fault(
         binder, node->line,
@@ -37,16 +37,16 @@ static void report_unknown(child_pass* pass, const ecs_text_node* node) {
         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-static ecs_child_type find_type(const ecs_bind_pass* binder, const ecs_text_node* node) {
-    for (uint32_t type = 1; type < ECS_CHILD_TYPE_END; type++)
-        if (ecs_child_is_type(type) && strcmp(ecs_builtin_type((ecs_type_id)type)->name,
+static ecs_element_type find_type(const ecs_bind_pass* binder, const ecs_text_node* node) {
+    for (uint32_t type = 1; type < ECS_ELEMENT_TYPE_END; type++)
+        if (ecs_element_is_type(type) && strcmp(ecs_builtin_type((ecs_type_id)type)->name,
                                               ecs_bind_type_name(type_of(binder, node))) == 0)
-            return (ecs_child_type)type;
-    return ECS_CHILD_NONE;
+            return (ecs_element_type)type;
+    return ECS_ELEMENT_NONE;
 }
 
 /// Text of a parameter into a created value.
-static bool read_text(child_pass* pass, const ecs_text_node* node, ecs_child_type type,
+static bool read_text(child_pass* pass, const ecs_text_node* node, ecs_element_type type,
                       void* value) {
     ecs_bind_pass* binder = pass->binder;
     const ecs_type* builtin = ecs_builtin_type((ecs_type_id)type);
@@ -60,7 +60,7 @@ static bool read_text(child_pass* pass, const ecs_text_node* node, ecs_child_typ
 }
 
 /// "item:u8"{ value:u8=1 }. @return false after a fault.
-static bool read_boxed_text(child_pass* pass, const ecs_text_node* node, ecs_child_type type,
+static bool read_boxed_text(child_pass* pass, const ecs_text_node* node, ecs_element_type type,
                             void* value) {
     ecs_bind_pass* binder = pass->binder;
     if (node->child_count == 0) return true; // as it is made
@@ -82,67 +82,67 @@ static void refuse(child_pass* pass, const ecs_text_node* node, ecs_result resul
         return;
     }
     size_t name_bytes = strlen(name_of(binder, node));
-    if (name_bytes == 0 || name_bytes >= ECS_CHILD_NAME_BYTES_MAX)
+    if (name_bytes == 0 || name_bytes >= ECS_CONTAINER_NAME_BYTES_MAX)
         ecs_bind_fault(binder, node->line, "component '%s': '%.80s': a name has 1 to %u bytes",
                        name_of(binder, pass->component), name_of(binder, node),
-                       ECS_CHILD_NAME_BYTES_MAX - 1);
+                       ECS_CONTAINER_NAME_BYTES_MAX - 1);
     else
         ecs_bind_fault(
             binder, node->line,
             "component '%s': too much inside: at most %u values in a block, and %u bytes "
             "in all",
-            name_of(binder, pass->component), ECS_CHILD_COUNT_MAX, ECS_CHILD_BYTES_MAX);
+            name_of(binder, pass->component), ECS_CONTAINER_COUNT_MAX, ECS_CONTAINER_BYTES_MAX);
 }
 
-static void read_items(child_pass* pass, const ecs_text_node* block, ecs_child_body* body,
+static void read_items(child_pass* pass, const ecs_text_node* block, ecs_container_body* body,
                        uint32_t depth);
 
 /// One more item at the end of a list or array, or under its name in an object.
 /// @return where it is; NULL after a fault.
-static void* add_item(child_pass* pass, const ecs_text_node* node, ecs_child_body* body,
-                      ecs_child_type type, const void* value) {
+static void* add_item(child_pass* pass, const ecs_text_node* node, ecs_container_body* body,
+                      ecs_element_type type, const void* value) {
     const base_allocator* allocator = pass->context.allocator;
-    const char* name = body->type == ECS_CHILD_OBJECT ? name_of(pass->binder, node) : NULL;
+    const char* name = body->type == ECS_ELEMENT_OBJECT ? name_of(pass->binder, node) : NULL;
     uint32_t index = body->count;
-    if (name && ecs_child_seek(body, name, &index)) {
+    if (name && ecs_container_seek(body, name, &index)) {
         ecs_bind_fault(pass->binder, node->line, "component '%s': '%.80s' is given twice",
                        name_of(pass->binder, pass->component), name);
         return NULL;
     }
-    ecs_result result = ecs_child_insert(allocator, body, index, name, type, value);
-    if (result == ECS_OK) return ecs_child_item(body, index);
+    ecs_result result = ecs_container_insert(allocator, body, index, name, type, value);
+    if (result == ECS_OK) return ecs_container_item(body, index);
     refuse(pass, node, result);
     return NULL;
 }
 
-static void read_plain(child_pass* pass, const ecs_text_node* node, ecs_child_body* body,
-                       ecs_child_type type) {
-    ecs_child made = {.type = type};
+static void read_plain(child_pass* pass, const ecs_text_node* node, ecs_container_body* body,
+                       ecs_element_type type) {
+    ecs_element made = {.type = type};
     bool is_read = node->is_block ? read_boxed_text(pass, node, type, &made.as)
                                   : read_text(pass, node, type, &made.as);
     if (is_read) (void)add_item(pass, node, body, type, &made.as);
-    ecs_child_unmake(pass->context.allocator, type, &made.as);
+    ecs_element_unmake(pass->context.allocator, type, &made.as);
 }
 
-static void read_container(child_pass* pass, const ecs_text_node* node, ecs_child_body* body,
-                           ecs_child_type type, uint32_t depth) {
+static void read_container(child_pass* pass, const ecs_text_node* node, ecs_container_body* body,
+                           ecs_element_type type, uint32_t depth) {
     ecs_bind_pass* binder = pass->binder;
     const char* name = type_of(binder, node);
     if (!node->is_block) {
         ecs_bind_fault(binder, node->line,
                        "component '%s', '%.80s': %s %s is written as a block: \"name:%s\"{ }",
                        name_of(binder, pass->component), name_of(binder, node),
-                       ecs_child_is_list(type) ? "a" : "an", name, name);
-    } else if (depth == ECS_CHILD_DEPTH_MAX) {
+                       ecs_element_is_list(type) ? "a" : "an", name, name);
+    } else if (depth == ECS_CONTAINER_DEPTH_MAX) {
         ecs_bind_fault(binder, node->line, "component '%s': more than %u blocks inside one another",
-                       name_of(binder, pass->component), ECS_CHILD_DEPTH_MAX);
+                       name_of(binder, pass->component), ECS_CONTAINER_DEPTH_MAX);
     } else {
         const void* item = add_item(pass, node, body, type, NULL);
-        if (item) read_items(pass, node, ecs_child_body_of(item), depth + 1);
+        if (item) read_items(pass, node, ecs_container_body_of(item), depth + 1);
     }
 }
 
-static void read_item(child_pass* pass, const ecs_text_node* node, ecs_child_body* body,
+static void read_item(child_pass* pass, const ecs_text_node* node, ecs_container_body* body,
                       uint32_t depth) {
     ecs_bind_pass* binder = pass->binder;
     if (node->is_block && node->name == 0) return; // its head was reported
@@ -155,21 +155,21 @@ static void read_item(child_pass* pass, const ecs_text_node* node, ecs_child_bod
                        name_of(binder, node), name_of(binder, node));
         return;
     }
-    ecs_child_type type = find_type(binder, node);
-    if (type == ECS_CHILD_NONE) {
+    ecs_element_type type = find_type(binder, node);
+    if (type == ECS_ELEMENT_NONE) {
         report_unknown(pass, node);
-    } else if (ecs_child_is_list(body->type) && body->type != ecs_child_list_of(type)) {
+    } else if (ecs_element_is_list(body->type) && body->type != ecs_element_list_of(type)) {
         ecs_bind_fault(binder, node->line, "component '%s': a %s holds no %s",
                        name_of(binder, pass->component),
                        ecs_builtin_type((ecs_type_id)body->type)->name, type_of(binder, node));
-    } else if (ecs_child_is_container(type)) {
+    } else if (ecs_element_is_container(type)) {
         read_container(pass, node, body, type, depth);
     } else {
         read_plain(pass, node, body, type);
     }
 }
 
-static void read_items(child_pass* pass, const ecs_text_node* block, ecs_child_body* body,
+static void read_items(child_pass* pass, const ecs_text_node* block, ecs_container_body* body,
                        uint32_t depth) {
     const ecs_text_node* nodes = pass->binder->text->nodes;
     for (uint32_t at = block->child_first; at; at = nodes[at].next)
@@ -179,7 +179,7 @@ static void read_items(child_pass* pass, const ecs_text_node* block, ecs_child_b
 bool ecs_bind_child(ecs_bind_pass* binder, const ecs_text_node* component,
                     const ecs_text_node* node, const ecs_type* type, void* value) {
     child_pass pass = {binder, component, {binder->set->world->allocator}};
-    ecs_child_body* body = ecs_child_open(pass.context.allocator, value, (ecs_child_type)type->id);
+    ecs_container_body* body = ecs_container_open(pass.context.allocator, value, (ecs_element_type)type->id);
     if (!body) {
         ecs_template_set_fail(binder->set, ECS_ERR_MEMORY);
         return false;

@@ -200,7 +200,7 @@ static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id co
     ecs_tracker* tracker = &world->tracker;
     world->counters.rows_changed++;
     if (world->systems.is_tracked) {
-        ecs_listen_changed(world, entity, component);
+        ecs_core_event_changed(world, entity, component);
     }
     uint32_t index = ecs_entity_index(entity);
     if (tracker->fresh.words[index / 64] >> (index % 64) & 1) {

@@ -62,7 +62,7 @@ static const ecs_field field_m[] = {FIELD(ecs_matrix, m, ECS_FIELD_F32, 12)};
                 .object_size = sizeof(c_type),                                                     \
                 .ops = functions}
 #define CONTAINER(number, type_name, c_type)                                                       \
-    OWNING(number, type_name, c_type, &ecs_child_ops[number])
+    OWNING(number, type_name, c_type, &ecs_element_ops[number])
 #define LIST(element, type_name) CONTAINER(ECS_BUILTIN_LIST + element, type_name, ecs_list)
 
 static const ecs_type table[ECS_BUILTIN_END] = {
@@ -114,10 +114,10 @@ const ecs_type* ecs_builtin_type(ecs_type_id id) {
 
 ecs_result ecs_builtin_register(ecs_world* world) {
     _Static_assert(sizeof(bool) == 1, "b is one byte");
-    _Static_assert((uint32_t)ECS_BUILTIN_LIST == (uint32_t)ECS_CHILD_LIST &&
-                       (uint32_t)ECS_BUILTIN_ARRAY == (uint32_t)ECS_CHILD_ARRAY &&
-                       (uint32_t)ECS_BUILTIN_OBJECT == (uint32_t)ECS_CHILD_OBJECT &&
-                       (uint32_t)ECS_BUILTIN_EID == (uint32_t)ECS_CHILD_EID,
+    _Static_assert((uint32_t)ECS_BUILTIN_LIST == (uint32_t)ECS_ELEMENT_LIST &&
+                       (uint32_t)ECS_BUILTIN_ARRAY == (uint32_t)ECS_ELEMENT_ARRAY &&
+                       (uint32_t)ECS_BUILTIN_OBJECT == (uint32_t)ECS_ELEMENT_OBJECT &&
+                       (uint32_t)ECS_BUILTIN_EID == (uint32_t)ECS_ELEMENT_EID,
                    "values inside have the ids of types");
     for (ecs_type_id id = 1; id < ECS_BUILTIN_END; id++) {
         ecs_type_desc desc = {.name = table[id].name,

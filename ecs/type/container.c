@@ -5,7 +5,7 @@
 // value; all else is one walk over items. What a value is depends on its type only, so values that are no
 // containers go through the functions that components use (value.c, field.c).
 //
-// Recursion goes as deep as containers lie in one another: ECS_CHILD_DEPTH_MAX, which every way of making
+// Recursion goes as deep as containers lie in one another: ECS_CONTAINER_DEPTH_MAX, which every way of making
 // one checks. Invariants: bytes is the sum of the weights of all items; the body of a nested container is
 // never NULL and its parent is the body it lies in; names rise strictly.
 #include "type/container.h"
@@ -14,69 +14,69 @@
 
 #include <string.h>
 
-static size_t stride_of(ecs_child_type type) {
-    if (type == ECS_CHILD_ARRAY) return sizeof(ecs_child);
-    if (type == ECS_CHILD_OBJECT) return sizeof(ecs_member);
-    return ecs_builtin_type((ecs_type_id)(type - ECS_CHILD_LIST))->size;
+static size_t stride_of(ecs_element_type type) {
+    if (type == ECS_ELEMENT_ARRAY) return sizeof(ecs_element);
+    if (type == ECS_ELEMENT_OBJECT) return sizeof(ecs_named_element);
+    return ecs_builtin_type((ecs_type_id)(type - ECS_ELEMENT_LIST))->size;
 }
 
-ecs_child_type ecs_child_item_type(const ecs_child_body* body, uint32_t index) {
-    if (body->type == ECS_CHILD_ARRAY) return ((const ecs_child*)body->items)[index].type;
-    if (body->type == ECS_CHILD_OBJECT) return ecs_child_member(body, index)->child.type;
-    return (ecs_child_type)(body->type - ECS_CHILD_LIST);
+ecs_element_type ecs_container_item_type(const ecs_container_body* body, uint32_t index) {
+    if (body->type == ECS_ELEMENT_ARRAY) return ((const ecs_element*)body->items)[index].type;
+    if (body->type == ECS_ELEMENT_OBJECT) return ecs_container_named_item(body, index)->child.type;
+    return (ecs_element_type)(body->type - ECS_ELEMENT_LIST);
 }
 
-void* ecs_child_item(const ecs_child_body* body, uint32_t index) {
-    if (body->type == ECS_CHILD_ARRAY) return &((ecs_child*)body->items)[index].as;
-    if (body->type == ECS_CHILD_OBJECT) return &((ecs_member*)body->items)[index].child.as;
+void* ecs_container_item(const ecs_container_body* body, uint32_t index) {
+    if (body->type == ECS_ELEMENT_ARRAY) return &((ecs_element*)body->items)[index].as;
+    if (body->type == ECS_ELEMENT_OBJECT) return &((ecs_named_element*)body->items)[index].child.as;
     return (uint8_t*)body->items + stride_of(body->type) * index;
 }
 
-static bool owns_memory(ecs_child_type type) {
-    return type == ECS_CHILD_T || ecs_child_is_container(type);
+static bool owns_memory(ecs_element_type type) {
+    return type == ECS_ELEMENT_T || ecs_element_is_container(type);
 }
 
 /// A list of plain elements: its items are bytes.
-static bool is_plain_list(ecs_child_type type) {
-    return ecs_child_is_list(type) && !owns_memory((ecs_child_type)(type - ECS_CHILD_LIST));
+static bool is_plain_list(ecs_element_type type) {
+    return ecs_element_is_list(type) && !owns_memory((ecs_element_type)(type - ECS_ELEMENT_LIST));
 }
 
-ecs_child_body* ecs_child_body_create(const base_allocator* allocator, ecs_child_type type) {
-    BASE_ASSERT(ecs_child_is_container(type));
-    ecs_child_body* body = base_allocate_zero(allocator, sizeof *body);
+ecs_container_body* ecs_container_body_create(const base_allocator* allocator, ecs_element_type type) {
+    BASE_ASSERT(ecs_element_is_container(type));
+    ecs_container_body* body = base_allocate_zero(allocator, sizeof *body);
     if (body) body->type = type;
     return body;
 }
 
-void ecs_child_unmake(const base_allocator* allocator, ecs_child_type type, void* value) {
-    if (ecs_child_is_container(type)) {
-        ecs_child_body_destroy(allocator, ecs_child_body_of(value));
-    } else if (type == ECS_CHILD_T) {
+void ecs_element_unmake(const base_allocator* allocator, ecs_element_type type, void* value) {
+    if (ecs_element_is_container(type)) {
+        ecs_container_body_destroy(allocator, ecs_container_body_of(value));
+    } else if (type == ECS_ELEMENT_T) {
         ecs_type_context context = {allocator};
         ecs_string_ops.destroy(&context, value);
     }
 }
 
-static void destroy_items(const base_allocator* allocator, ecs_child_body* body) {
+static void destroy_items(const base_allocator* allocator, ecs_container_body* body) {
     for (uint32_t i = 0; i < body->count && !is_plain_list(body->type); i++) {
-        ecs_child_unmake(allocator, ecs_child_item_type(body, i), ecs_child_item(body, i));
-        if (body->type == ECS_CHILD_OBJECT) {
-            const ecs_member* member = ecs_child_member(body, i);
+        ecs_element_unmake(allocator, ecs_container_item_type(body, i), ecs_container_item(body, i));
+        if (body->type == ECS_ELEMENT_OBJECT) {
+            const ecs_named_element* member = ecs_container_named_item(body, i);
             base_release(allocator, member->name, (size_t)member->name_bytes + 1);
         }
     }
 }
 
-void ecs_child_body_destroy(const base_allocator* allocator, ecs_child_body* body) {
+void ecs_container_body_destroy(const base_allocator* allocator, ecs_container_body* body) {
     if (!body) return;
     destroy_items(allocator, body);
     base_release(allocator, body->items, body->capacity * stride_of(body->type));
     base_release(allocator, body, sizeof *body);
 }
 
-ecs_result ecs_child_reserve(const base_allocator* allocator, ecs_child_body* body,
+ecs_result ecs_container_reserve(const base_allocator* allocator, ecs_container_body* body,
                              uint32_t count) {
-    if (count > ECS_CHILD_COUNT_MAX) return ECS_ERR_FULL;
+    if (count > ECS_CONTAINER_COUNT_MAX) return ECS_ERR_FULL;
     if (count == 0) return ECS_OK;
     return base_array_reserve(allocator, &body->items, &body->capacity, count,
                               stride_of(body->type))
@@ -84,13 +84,13 @@ ecs_result ecs_child_reserve(const base_allocator* allocator, ecs_child_body* bo
                : ECS_ERR_MEMORY;
 }
 
-ecs_result ecs_child_make(const base_allocator* allocator, ecs_child_type type, void* value,
+ecs_result ecs_element_make(const base_allocator* allocator, ecs_element_type type, void* value,
                           const void* source) {
-    if (ecs_child_is_container(type)) {
-        const ecs_child_body* from = source ? ecs_child_body_of(source) : NULL;
+    if (ecs_element_is_container(type)) {
+        const ecs_container_body* from = source ? ecs_container_body_of(source) : NULL;
         BASE_ASSERT(!from || from->type == type);
-        ecs_container made = {.body = from ? ecs_child_body_copy(allocator, from)
-                                           : ecs_child_body_create(allocator, type),
+        ecs_container made = {.body = from ? ecs_container_body_copy(allocator, from)
+                                           : ecs_container_body_create(allocator, type),
                               .type = type};
         memcpy(value, &made, sizeof made);
         return made.body ? ECS_OK : ECS_ERR_MEMORY;
@@ -100,44 +100,44 @@ ecs_result ecs_child_make(const base_allocator* allocator, ecs_child_type type, 
         memset(value, 0, info->size);
         return ECS_OK;
     }
-    if (type == ECS_CHILD_T && ((const ecs_string*)source)->size > ECS_STRING_BYTES_MAX)
+    if (type == ECS_ELEMENT_T && ((const ecs_string*)source)->size > ECS_STRING_BYTES_MAX)
         return ECS_ERR_FULL;
     ecs_type_context context = {allocator};
     return ecs_value_copy(info, &context, value, source) ? ECS_OK : ECS_ERR_MEMORY;
 }
 
 /// Item `index` of the copy, which has room; its count covers the items before.
-static bool copy_item(const base_allocator* allocator, ecs_child_body* copy,
-                      const ecs_child_body* body, uint32_t index) {
+static bool copy_item(const base_allocator* allocator, ecs_container_body* copy,
+                      const ecs_container_body* body, uint32_t index) {
     char* name = NULL;
-    if (body->type == ECS_CHILD_OBJECT) {
-        const ecs_member* from = ecs_child_member(body, index);
+    if (body->type == ECS_ELEMENT_OBJECT) {
+        const ecs_named_element* from = ecs_container_named_item(body, index);
         name = base_allocate(allocator, (size_t)from->name_bytes + 1);
         if (!name) return false;
         memcpy(name, from->name, (size_t)from->name_bytes + 1);
     }
-    ecs_child_type type = ecs_child_item_type(body, index);
-    void* value = ecs_child_item(copy, index);
-    if (ecs_child_make(allocator, type, value, ecs_child_item(body, index)) != ECS_OK) {
-        if (name) base_release(allocator, name, ecs_child_member(body, index)->name_bytes + 1u);
+    ecs_element_type type = ecs_container_item_type(body, index);
+    void* value = ecs_container_item(copy, index);
+    if (ecs_element_make(allocator, type, value, ecs_container_item(body, index)) != ECS_OK) {
+        if (name) base_release(allocator, name, ecs_container_named_item(body, index)->name_bytes + 1u);
         return false;
     }
-    if (ecs_child_is_container(type)) ecs_child_body_of(value)->parent = copy;
-    if (body->type == ECS_CHILD_ARRAY) {
-        ((ecs_child*)copy->items)[index].type = type;
-    } else if (body->type == ECS_CHILD_OBJECT) {
-        ecs_member* member = &((ecs_member*)copy->items)[index];
+    if (ecs_element_is_container(type)) ecs_container_body_of(value)->parent = copy;
+    if (body->type == ECS_ELEMENT_ARRAY) {
+        ((ecs_element*)copy->items)[index].type = type;
+    } else if (body->type == ECS_ELEMENT_OBJECT) {
+        ecs_named_element* member = &((ecs_named_element*)copy->items)[index];
         member->child.type = type;
         member->name = name;
-        member->name_bytes = ecs_child_member(body, index)->name_bytes;
+        member->name_bytes = ecs_container_named_item(body, index)->name_bytes;
     }
     return true;
 }
 
-ecs_child_body* ecs_child_body_copy(const base_allocator* allocator, const ecs_child_body* body) {
-    ecs_child_body* copy = ecs_child_body_create(allocator, body->type);
+ecs_container_body* ecs_container_body_copy(const base_allocator* allocator, const ecs_container_body* body) {
+    ecs_container_body* copy = ecs_container_body_create(allocator, body->type);
     if (!copy) return NULL;
-    bool is_copied = ecs_child_reserve(allocator, copy, body->count) == ECS_OK;
+    bool is_copied = ecs_container_reserve(allocator, copy, body->count) == ECS_OK;
     if (is_copied && is_plain_list(body->type)) {
         if (body->count) memcpy(copy->items, body->items, body->count * stride_of(body->type));
         copy->count = body->count;
@@ -147,7 +147,7 @@ ecs_child_body* ecs_child_body_copy(const base_allocator* allocator, const ecs_c
         copy->count += is_copied;
     }
     if (!is_copied) {
-        ecs_child_body_destroy(allocator, copy);
+        ecs_container_body_destroy(allocator, copy);
         return NULL;
     }
     copy->bytes = body->bytes;
@@ -155,20 +155,20 @@ ecs_child_body* ecs_child_body_copy(const base_allocator* allocator, const ecs_c
     return copy;
 }
 
-static bool item_equal(const ecs_child_body* a, const ecs_child_body* b, uint32_t index) {
-    ecs_child_type type = ecs_child_item_type(a, index);
-    if (type != ecs_child_item_type(b, index)) return false;
-    if (a->type == ECS_CHILD_OBJECT &&
-        strcmp(ecs_child_member(a, index)->name, ecs_child_member(b, index)->name) != 0)
+static bool item_equal(const ecs_container_body* a, const ecs_container_body* b, uint32_t index) {
+    ecs_element_type type = ecs_container_item_type(a, index);
+    if (type != ecs_container_item_type(b, index)) return false;
+    if (a->type == ECS_ELEMENT_OBJECT &&
+        strcmp(ecs_container_named_item(a, index)->name, ecs_container_named_item(b, index)->name) != 0)
         return false;
-    const void* left = ecs_child_item(a, index);
-    const void* right = ecs_child_item(b, index);
-    if (ecs_child_is_container(type))
-        return ecs_child_body_equal(ecs_child_body_of(left), ecs_child_body_of(right));
+    const void* left = ecs_container_item(a, index);
+    const void* right = ecs_container_item(b, index);
+    if (ecs_element_is_container(type))
+        return ecs_container_body_equal(ecs_container_body_of(left), ecs_container_body_of(right));
     return ecs_type_equal(ecs_builtin_type((ecs_type_id)type), left, right);
 }
 
-bool ecs_child_body_equal(const ecs_child_body* a, const ecs_child_body* b) {
+bool ecs_container_body_equal(const ecs_container_body* a, const ecs_container_body* b) {
     uint32_t count = a ? a->count : 0;
     if (count != (b ? b->count : 0)) return false;
     if (count == 0) return !a || !b || a->type == b->type;
@@ -180,47 +180,47 @@ bool ecs_child_body_equal(const ecs_child_body* a, const ecs_child_body* b) {
     return true;
 }
 
-uint32_t ecs_child_height(const ecs_child_body* body) {
+uint32_t ecs_container_height(const ecs_container_body* body) {
     uint32_t inside = 0;
-    for (uint32_t i = 0; i < body->count && !ecs_child_is_list(body->type); i++) {
-        if (!ecs_child_is_container(ecs_child_item_type(body, i))) continue;
-        uint32_t height = ecs_child_height(ecs_child_body_of(ecs_child_item(body, i)));
+    for (uint32_t i = 0; i < body->count && !ecs_element_is_list(body->type); i++) {
+        if (!ecs_element_is_container(ecs_container_item_type(body, i))) continue;
+        uint32_t height = ecs_container_height(ecs_container_body_of(ecs_container_item(body, i)));
         if (height > inside) inside = height;
     }
     return inside + 1;
 }
 
-uint32_t ecs_child_weight(ecs_child_type type, const void* value) {
-    if (ecs_child_is_container(type)) {
-        const ecs_child_body* body = ecs_child_body_of(value);
+uint32_t ecs_element_weight(ecs_element_type type, const void* value) {
+    if (ecs_element_is_container(type)) {
+        const ecs_container_body* body = ecs_container_body_of(value);
         return body ? body->bytes : 0;
     }
-    if (type == ECS_CHILD_T) return ((const ecs_string*)value)->size;
+    if (type == ECS_ELEMENT_T) return ((const ecs_string*)value)->size;
     return ecs_builtin_type((ecs_type_id)type)->size;
 }
 
-void ecs_child_touch(ecs_child_body* body, int64_t weight) {
+void ecs_container_touch(ecs_container_body* body, int64_t weight) {
     for (; body; body = body->parent) {
         body->version++;
         body->bytes = (uint32_t)(body->bytes + weight);
     }
 }
 
-void ecs_child_map_entities(ecs_child_body* body,
+void ecs_container_map_entities(ecs_container_body* body,
                             ecs_entity (*map)(const void* context, ecs_entity entity),
                             const void* context) {
     for (uint32_t i = 0; body && i < body->count; i++) {
-        ecs_child_type type = ecs_child_item_type(body, i);
-        void* item = ecs_child_item(body, i);
-        if (ecs_child_is_container(type)) {
-            ecs_child_map_entities(ecs_child_body_of(item), map, context);
-        } else if (type == ECS_CHILD_EID) {
+        ecs_element_type type = ecs_container_item_type(body, i);
+        void* item = ecs_container_item(body, i);
+        if (ecs_element_is_container(type)) {
+            ecs_container_map_entities(ecs_container_body_of(item), map, context);
+        } else if (type == ECS_ELEMENT_EID) {
             ecs_entity* entity = item;
             ecs_entity mapped = map(context, *entity);
             if (mapped == *entity) continue;
             *entity = mapped;
-            ecs_child_touch(body, 0);
-        } else if (ecs_child_is_list(body->type)) {
+            ecs_container_touch(body, 0);
+        } else if (ecs_element_is_list(body->type)) {
             return; // no handles in any of its elements
         }
     }

@@ -10,68 +10,68 @@
 
 #include <string.h>
 
-ecs_child_body* ecs_child_open(const base_allocator* allocator, ecs_container* container,
-                               ecs_child_type type) {
-    BASE_ASSERT(ecs_child_is_container(type) && "a list starts with ecs_list_init");
+ecs_container_body* ecs_container_open(const base_allocator* allocator, ecs_container* container,
+                               ecs_element_type type) {
+    BASE_ASSERT(ecs_element_is_container(type) && "a list starts with ecs_list_init");
     if (!container->body) {
-        container->body = ecs_child_body_create(allocator, type);
+        container->body = ecs_container_body_create(allocator, type);
         container->type = type;
     }
     BASE_ASSERT(!container->body || container->body->type == type);
     return container->body;
 }
 
-bool ecs_child_fits(const ecs_child_body* body, uint32_t height, int64_t weight) {
+bool ecs_container_fits(const ecs_container_body* body, uint32_t height, int64_t weight) {
     uint32_t depth = height;
-    const ecs_child_body* root = body;
-    for (const ecs_child_body* at = body; at; at = at->parent) {
+    const ecs_container_body* root = body;
+    for (const ecs_container_body* at = body; at; at = at->parent) {
         root = at;
         depth++;
     }
-    return depth <= ECS_CHILD_DEPTH_MAX && root->bytes + weight <= ECS_CHILD_BYTES_MAX;
+    return depth <= ECS_CONTAINER_DEPTH_MAX && root->bytes + weight <= ECS_CONTAINER_BYTES_MAX;
 }
 
 /// What an item counts beside its value.
-static uint32_t item_weight(ecs_child_type container, uint32_t name_bytes) {
-    return ecs_child_is_list(container) ? 0 : 1 + name_bytes;
+static uint32_t item_weight(ecs_element_type container, uint32_t name_bytes) {
+    return ecs_element_is_list(container) ? 0 : 1 + name_bytes;
 }
 
 /// A copy of `value` that may take the place of something that weighs `old_weight`.
-static ecs_result make_fitting(const base_allocator* allocator, const ecs_child_body* body,
-                               ecs_child_type type, const void* value, int64_t old_weight,
-                               ecs_child* made) {
-    if (!ecs_child_is_type(type)) return ECS_ERR_TYPE;
-    BASE_ASSERT(!ecs_child_is_list(body->type) || body->type == ecs_child_list_of(type));
-    ecs_result result = ecs_child_make(allocator, type, &made->as, value);
+static ecs_result make_fitting(const base_allocator* allocator, const ecs_container_body* body,
+                               ecs_element_type type, const void* value, int64_t old_weight,
+                               ecs_element* made) {
+    if (!ecs_element_is_type(type)) return ECS_ERR_TYPE;
+    BASE_ASSERT(!ecs_element_is_list(body->type) || body->type == ecs_element_list_of(type));
+    ecs_result result = ecs_element_make(allocator, type, &made->as, value);
     if (result != ECS_OK) return result;
     made->type = type;
-    const ecs_child_body* inner =
-        ecs_child_is_container(type) ? ecs_child_body_of(&made->as) : NULL;
-    uint32_t height = inner ? ecs_child_height(inner) : 0;
-    if (ecs_child_fits(body, height, (int64_t)ecs_child_weight(type, &made->as) - old_weight))
+    const ecs_container_body* inner =
+        ecs_element_is_container(type) ? ecs_container_body_of(&made->as) : NULL;
+    uint32_t height = inner ? ecs_container_height(inner) : 0;
+    if (ecs_container_fits(body, height, (int64_t)ecs_element_weight(type, &made->as) - old_weight))
         return ECS_OK;
-    ecs_child_unmake(allocator, type, &made->as);
+    ecs_element_unmake(allocator, type, &made->as);
     return ECS_ERR_FULL;
 }
 
 /// Move a made value to its place.
-static void settle(ecs_child_body* body, uint32_t index, const ecs_child* made) {
-    if (body->type == ECS_CHILD_ARRAY)
-        ((ecs_child*)body->items)[index].type = made->type;
-    else if (body->type == ECS_CHILD_OBJECT)
-        ((ecs_member*)body->items)[index].child.type = made->type;
+static void settle(ecs_container_body* body, uint32_t index, const ecs_element* made) {
+    if (body->type == ECS_ELEMENT_ARRAY)
+        ((ecs_element*)body->items)[index].type = made->type;
+    else if (body->type == ECS_ELEMENT_OBJECT)
+        ((ecs_named_element*)body->items)[index].child.type = made->type;
     const ecs_type* info = ecs_builtin_type((ecs_type_id)made->type);
-    void* item = ecs_child_item(body, index);
+    void* item = ecs_container_item(body, index);
     memcpy(item, &made->as, info->size);
-    if (ecs_child_is_container(made->type)) ecs_child_body_of(item)->parent = body;
+    if (ecs_element_is_container(made->type)) ecs_container_body_of(item)->parent = body;
 }
 
 /// Items from `index` on move by one place, up or down.
-static void shift(ecs_child_body* body, uint32_t index, int direction) {
-    size_t stride = body->type == ECS_CHILD_ARRAY ? sizeof(ecs_child)
-                    : body->type == ECS_CHILD_OBJECT
-                        ? sizeof(ecs_member)
-                        : ecs_builtin_type((ecs_type_id)(body->type - ECS_CHILD_LIST))->size;
+static void shift(ecs_container_body* body, uint32_t index, int direction) {
+    size_t stride = body->type == ECS_ELEMENT_ARRAY ? sizeof(ecs_element)
+                    : body->type == ECS_ELEMENT_OBJECT
+                        ? sizeof(ecs_named_element)
+                        : ecs_builtin_type((ecs_type_id)(body->type - ECS_ELEMENT_LIST))->size;
     uint8_t* at = (uint8_t*)body->items + stride * index;
     if (direction > 0)
         memmove(at + stride, at, stride * (body->count - index));
@@ -79,90 +79,90 @@ static void shift(ecs_child_body* body, uint32_t index, int direction) {
         memmove(at, at + stride, stride * (body->count - index - 1));
 }
 
-ecs_result ecs_child_insert(const base_allocator* allocator, ecs_child_body* body, uint32_t index,
-                            const char* name, ecs_child_type type, const void* value) {
-    BASE_ASSERT(index <= body->count && (name != NULL) == (body->type == ECS_CHILD_OBJECT));
+ecs_result ecs_container_insert(const base_allocator* allocator, ecs_container_body* body, uint32_t index,
+                            const char* name, ecs_element_type type, const void* value) {
+    BASE_ASSERT(index <= body->count && (name != NULL) == (body->type == ECS_ELEMENT_OBJECT));
     size_t name_bytes = name ? strlen(name) : 0;
-    if (name && (name_bytes == 0 || name_bytes >= ECS_CHILD_NAME_BYTES_MAX)) return ECS_ERR_FULL;
+    if (name && (name_bytes == 0 || name_bytes >= ECS_CONTAINER_NAME_BYTES_MAX)) return ECS_ERR_FULL;
     uint32_t own = item_weight(body->type, (uint32_t)name_bytes);
-    ecs_child made;
+    ecs_element made;
     ecs_result result = make_fitting(allocator, body, type, value, -(int64_t)own, &made);
     if (result != ECS_OK) return result;
     char* copy = name ? base_allocate(allocator, name_bytes + 1) : NULL;
     result = name && !copy ? ECS_ERR_MEMORY : ECS_OK;
     // The name may lie in an item that moves.
     if (copy) memcpy(copy, name, name_bytes + 1);
-    if (result == ECS_OK) result = ecs_child_reserve(allocator, body, body->count + 1);
+    if (result == ECS_OK) result = ecs_container_reserve(allocator, body, body->count + 1);
     if (result != ECS_OK) {
         if (copy) base_release(allocator, copy, name_bytes + 1);
-        ecs_child_unmake(allocator, type, &made.as);
+        ecs_element_unmake(allocator, type, &made.as);
         return result;
     }
     shift(body, index, 1);
     body->count++;
     if (copy) {
-        ecs_member* member = &((ecs_member*)body->items)[index];
+        ecs_named_element* member = &((ecs_named_element*)body->items)[index];
         member->name = copy;
         member->name_bytes = (uint32_t)name_bytes;
     }
     settle(body, index, &made);
-    ecs_child_touch(body, (int64_t)ecs_child_weight(type, &made.as) + own);
+    ecs_container_touch(body, (int64_t)ecs_element_weight(type, &made.as) + own);
     return ECS_OK;
 }
 
-ecs_result ecs_child_replace(const base_allocator* allocator, ecs_child_body* body, uint32_t index,
-                             ecs_child_type type, const void* value) {
+ecs_result ecs_container_replace(const base_allocator* allocator, ecs_container_body* body, uint32_t index,
+                             ecs_element_type type, const void* value) {
     BASE_ASSERT(index < body->count);
-    ecs_child_type old_type = ecs_child_item_type(body, index);
-    void* item = ecs_child_item(body, index);
-    int64_t old_weight = ecs_child_weight(old_type, item);
-    ecs_child made;
+    ecs_element_type old_type = ecs_container_item_type(body, index);
+    void* item = ecs_container_item(body, index);
+    int64_t old_weight = ecs_element_weight(old_type, item);
+    ecs_element made;
     ecs_result result = make_fitting(allocator, body, type, value, old_weight, &made);
     if (result != ECS_OK) return result;
-    ecs_child_unmake(allocator, old_type, item);
+    ecs_element_unmake(allocator, old_type, item);
     settle(body, index, &made);
-    ecs_child_touch(body, (int64_t)ecs_child_weight(type, &made.as) - old_weight);
+    ecs_container_touch(body, (int64_t)ecs_element_weight(type, &made.as) - old_weight);
     return ECS_OK;
 }
 
-void ecs_child_remove(const base_allocator* allocator, ecs_child_body* body, uint32_t index) {
+void ecs_container_remove(const base_allocator* allocator, ecs_container_body* body, uint32_t index) {
     BASE_ASSERT(index < body->count);
-    ecs_child_type type = ecs_child_item_type(body, index);
-    void* item = ecs_child_item(body, index);
+    ecs_element_type type = ecs_container_item_type(body, index);
+    void* item = ecs_container_item(body, index);
     uint32_t name_bytes =
-        body->type == ECS_CHILD_OBJECT ? ecs_child_member(body, index)->name_bytes : 0;
-    int64_t weight = (int64_t)ecs_child_weight(type, item) + item_weight(body->type, name_bytes);
-    ecs_child_unmake(allocator, type, item);
-    if (body->type == ECS_CHILD_OBJECT)
-        base_release(allocator, ecs_child_member(body, index)->name, (size_t)name_bytes + 1);
+        body->type == ECS_ELEMENT_OBJECT ? ecs_container_named_item(body, index)->name_bytes : 0;
+    int64_t weight = (int64_t)ecs_element_weight(type, item) + item_weight(body->type, name_bytes);
+    ecs_element_unmake(allocator, type, item);
+    if (body->type == ECS_ELEMENT_OBJECT)
+        base_release(allocator, ecs_container_named_item(body, index)->name, (size_t)name_bytes + 1);
     shift(body, index, -1);
     body->count--;
-    ecs_child_touch(body, -weight);
+    ecs_container_touch(body, -weight);
 }
 
-void ecs_child_clear(const base_allocator* allocator, ecs_child_body* body) {
+void ecs_container_clear(const base_allocator* allocator, ecs_container_body* body) {
     if (!body || body->count == 0) return;
     int64_t weight = body->bytes;
     for (uint32_t i = 0; i < body->count; i++) {
-        ecs_child_unmake(allocator, ecs_child_item_type(body, i), ecs_child_item(body, i));
-        if (body->type == ECS_CHILD_OBJECT)
-            base_release(allocator, ecs_child_member(body, i)->name,
-                         (size_t)ecs_child_member(body, i)->name_bytes + 1);
+        ecs_element_unmake(allocator, ecs_container_item_type(body, i), ecs_container_item(body, i));
+        if (body->type == ECS_ELEMENT_OBJECT)
+            base_release(allocator, ecs_container_named_item(body, i)->name,
+                         (size_t)ecs_container_named_item(body, i)->name_bytes + 1);
     }
     body->count = 0;
-    ecs_child_touch(body, -weight);
+    ecs_container_touch(body, -weight);
 }
 
-bool ecs_child_seek(const ecs_child_body* body, const char* name, uint32_t* index) {
+bool ecs_container_seek(const ecs_container_body* body, const char* name, uint32_t* index) {
     uint32_t low = 0;
     uint32_t high = body ? body->count : 0;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (strcmp(ecs_child_member(body, middle)->name, name) < 0)
+        if (strcmp(ecs_container_named_item(body, middle)->name, name) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     *index = low;
-    return body && low < body->count && strcmp(ecs_child_member(body, low)->name, name) == 0;
+    return body && low < body->count && strcmp(ecs_container_named_item(body, low)->name, name) == 0;
 }

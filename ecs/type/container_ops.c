@@ -13,27 +13,27 @@
 
 #include <string.h>
 
-static uint64_t version_of(const ecs_child_body* body) {
+static uint64_t version_of(const ecs_container_body* body) {
     return body ? body->version : 0;
 }
 
 static uint64_t version(const void* value) {
-    return version_of(ecs_child_body_of(value));
+    return version_of(ecs_container_body_of(value));
 }
 
 static void destroy(const ecs_type_context* context, void* value) {
     ecs_container* container = value;
-    ecs_child_body_destroy(context->allocator, container->body);
+    ecs_container_body_destroy(context->allocator, container->body);
     container->body = NULL;
 }
 
 static bool copy_as(const ecs_type_context* context, void* target, const void* source,
-                    ecs_child_type type) {
-    const ecs_child_body* from = ecs_child_body_of(source);
+                    ecs_element_type type) {
+    const ecs_container_body* from = ecs_container_body_of(source);
     BASE_ASSERT(!from || from->type == type);
     ecs_container made = {.type = type};
     if (from) {
-        made.body = ecs_child_body_copy(context->allocator, from);
+        made.body = ecs_container_body_copy(context->allocator, from);
         if (!made.body) return false;
     }
     *(ecs_container*)target = made;
@@ -41,31 +41,31 @@ static bool copy_as(const ecs_type_context* context, void* target, const void* s
 }
 
 static bool equal(const void* a, const void* b) {
-    return ecs_child_body_equal(ecs_child_body_of(a), ecs_child_body_of(b));
+    return ecs_container_body_equal(ecs_container_body_of(a), ecs_container_body_of(b));
 }
 
-static bool is_same_shape(const ecs_child_body* target, const ecs_child_body* source);
+static bool is_same_shape(const ecs_container_body* target, const ecs_container_body* source);
 
 /// May the item be written over where it is? Numbers always, texts of the same length.
-static bool is_same_item(const ecs_child_body* target, const ecs_child_body* source,
+static bool is_same_item(const ecs_container_body* target, const ecs_container_body* source,
                          uint32_t index) {
-    ecs_child_type type = ecs_child_item_type(source, index);
-    if (type != ecs_child_item_type(target, index)) return false;
-    if (source->type == ECS_CHILD_OBJECT &&
-        strcmp(ecs_child_member(source, index)->name, ecs_child_member(target, index)->name) != 0)
+    ecs_element_type type = ecs_container_item_type(source, index);
+    if (type != ecs_container_item_type(target, index)) return false;
+    if (source->type == ECS_ELEMENT_OBJECT &&
+        strcmp(ecs_container_named_item(source, index)->name, ecs_container_named_item(target, index)->name) != 0)
         return false;
-    const void* old = ecs_child_item(target, index);
-    const void* now = ecs_child_item(source, index);
-    if (type == ECS_CHILD_T)
+    const void* old = ecs_container_item(target, index);
+    const void* now = ecs_container_item(source, index);
+    if (type == ECS_ELEMENT_T)
         return ((const ecs_string*)old)->size == ((const ecs_string*)now)->size;
-    return !ecs_child_is_container(type) ||
-           is_same_shape(ecs_child_body_of(old), ecs_child_body_of(now));
+    return !ecs_element_is_container(type) ||
+           is_same_shape(ecs_container_body_of(old), ecs_container_body_of(now));
 }
 
 /// Numbers that change, and lists of numbers with room enough: what the most frequent changes leave.
-static bool is_same_shape(const ecs_child_body* target, const ecs_child_body* source) {
+static bool is_same_shape(const ecs_container_body* target, const ecs_container_body* source) {
     if (target->type != source->type) return false;
-    if (ecs_child_is_list(source->type) && source->type != ecs_child_list_of(ECS_CHILD_T))
+    if (ecs_element_is_list(source->type) && source->type != ecs_element_list_of(ECS_ELEMENT_T))
         return target->capacity >= source->count;
     if (target->count != source->count) return false;
     for (uint32_t i = 0; i < source->count; i++)
@@ -74,22 +74,22 @@ static bool is_same_shape(const ecs_child_body* target, const ecs_child_body* so
 }
 
 /// Bodies of the same shape: costs no memory and cannot fail.
-static void overwrite(ecs_child_body* target, const ecs_child_body* source) {
-    if (ecs_child_is_list(source->type) && source->type != ecs_child_list_of(ECS_CHILD_T)) {
-        size_t size = ecs_builtin_type((ecs_type_id)(source->type - ECS_CHILD_LIST))->size;
+static void overwrite(ecs_container_body* target, const ecs_container_body* source) {
+    if (ecs_element_is_list(source->type) && source->type != ecs_element_list_of(ECS_ELEMENT_T)) {
+        size_t size = ecs_builtin_type((ecs_type_id)(source->type - ECS_ELEMENT_LIST))->size;
         if (source->count) memcpy(target->items, source->items, size * source->count);
         target->count = source->count;
     }
     for (uint32_t i = 0; i < source->count; i++) {
-        ecs_child_type type = ecs_child_item_type(source, i);
-        void* old = ecs_child_item(target, i);
-        const void* now = ecs_child_item(source, i);
-        if (ecs_child_is_container(type)) {
-            overwrite(ecs_child_body_of(old), ecs_child_body_of(now));
-        } else if (type == ECS_CHILD_T) {
+        ecs_element_type type = ecs_container_item_type(source, i);
+        void* old = ecs_container_item(target, i);
+        const void* now = ecs_container_item(source, i);
+        if (ecs_element_is_container(type)) {
+            overwrite(ecs_container_body_of(old), ecs_container_body_of(now));
+        } else if (type == ECS_ELEMENT_T) {
             ecs_string* text = old;
             if (text->size) memcpy(text->data, ((const ecs_string*)now)->data, text->size);
-        } else if (ecs_child_is_list(source->type)) {
+        } else if (ecs_element_is_list(source->type)) {
             break; // copied as a whole
         } else {
             memcpy(old, now, ecs_builtin_type((ecs_type_id)type)->size);
@@ -105,15 +105,15 @@ static bool become(const base_allocator* allocator, ecs_container* target,
     if (target->body && source->body && is_same_shape(target->body, source->body)) {
         overwrite(target->body, source->body);
     } else {
-        ecs_child_body* made = NULL;
+        ecs_container_body* made = NULL;
         if (source->body) {
-            made = ecs_child_body_copy(allocator, source->body);
+            made = ecs_container_body_copy(allocator, source->body);
             if (!made) return false;
         }
         if (!made && target->body) {
-            ecs_child_clear(allocator, target->body);
+            ecs_container_clear(allocator, target->body);
         } else {
-            ecs_child_body_destroy(allocator, target->body);
+            ecs_container_body_destroy(allocator, target->body);
             target->body = made;
         }
     }
@@ -124,7 +124,7 @@ static bool become(const base_allocator* allocator, ecs_container* target,
 static bool assign(const ecs_type_context* context, void* target, const void* source) {
     ecs_container* to = target;
     const ecs_container* from = source;
-    if (ecs_child_body_equal(to->body, from->body)) return true;
+    if (ecs_container_body_equal(to->body, from->body)) return true;
     return become(context->allocator, to, from, version_of(to->body) + 1);
 }
 
@@ -132,7 +132,7 @@ static bool replicate_compare(const ecs_type_context* context, void* shadow, con
     ecs_container* old = shadow;
     const ecs_container* now = current;
     if (version_of(old->body) == version_of(now->body)) return false;
-    if (ecs_child_body_equal(old->body, now->body)) {
+    if (ecs_container_body_equal(old->body, now->body)) {
         if (old->body) old->body->version = version_of(now->body);
         return false;
     }
@@ -141,40 +141,40 @@ static bool replicate_compare(const ecs_type_context* context, void* shadow, con
 }
 
 static void write(const void* value, base_bytes* bytes) {
-    ecs_child_write(ecs_child_body_of(value), bytes);
+    ecs_container_write(ecs_container_body_of(value), bytes);
 }
 
 static bool read_as(const ecs_type_context* context, void* value, base_reader* reader,
-                    ecs_child_type type) {
-    ecs_child_body* body = ecs_child_read(context->allocator, type, reader);
+                    ecs_element_type type) {
+    ecs_container_body* body = ecs_container_read(context->allocator, type, reader);
     if (!body) return false;
     ecs_container* container = value;
-    ecs_child_body_destroy(context->allocator, container->body);
+    ecs_container_body_destroy(context->allocator, container->body);
     *container = (ecs_container){body, type};
     return true;
 }
 
 #define CONTAINERS(X)                                                                              \
-    X(list_b, ECS_CHILD_LIST + ECS_CHILD_B)                                                        \
-    X(list_i, ECS_CHILD_LIST + ECS_CHILD_I)                                                        \
-    X(list_i64, ECS_CHILD_LIST + ECS_CHILD_I64)                                                    \
-    X(list_u8, ECS_CHILD_LIST + ECS_CHILD_U8)                                                      \
-    X(list_u16, ECS_CHILD_LIST + ECS_CHILD_U16)                                                    \
-    X(list_u32, ECS_CHILD_LIST + ECS_CHILD_U32)                                                    \
-    X(list_u64, ECS_CHILD_LIST + ECS_CHILD_U64)                                                    \
-    X(list_r, ECS_CHILD_LIST + ECS_CHILD_R)                                                        \
-    X(list_p2, ECS_CHILD_LIST + ECS_CHILD_P2)                                                      \
-    X(list_p3, ECS_CHILD_LIST + ECS_CHILD_P3)                                                      \
-    X(list_p4, ECS_CHILD_LIST + ECS_CHILD_P4)                                                      \
-    X(list_ip2, ECS_CHILD_LIST + ECS_CHILD_IP2)                                                    \
-    X(list_ip3, ECS_CHILD_LIST + ECS_CHILD_IP3)                                                    \
-    X(list_ip4, ECS_CHILD_LIST + ECS_CHILD_IP4)                                                    \
-    X(list_c, ECS_CHILD_LIST + ECS_CHILD_C)                                                        \
-    X(list_m, ECS_CHILD_LIST + ECS_CHILD_M)                                                        \
-    X(list_t, ECS_CHILD_LIST + ECS_CHILD_T)                                                        \
-    X(list_eid, ECS_CHILD_LIST + ECS_CHILD_EID)                                                    \
-    X(array, ECS_CHILD_ARRAY)                                                                      \
-    X(object, ECS_CHILD_OBJECT)
+    X(list_b, ECS_ELEMENT_LIST + ECS_ELEMENT_B)                                                        \
+    X(list_i, ECS_ELEMENT_LIST + ECS_ELEMENT_I)                                                        \
+    X(list_i64, ECS_ELEMENT_LIST + ECS_ELEMENT_I64)                                                    \
+    X(list_u8, ECS_ELEMENT_LIST + ECS_ELEMENT_U8)                                                      \
+    X(list_u16, ECS_ELEMENT_LIST + ECS_ELEMENT_U16)                                                    \
+    X(list_u32, ECS_ELEMENT_LIST + ECS_ELEMENT_U32)                                                    \
+    X(list_u64, ECS_ELEMENT_LIST + ECS_ELEMENT_U64)                                                    \
+    X(list_r, ECS_ELEMENT_LIST + ECS_ELEMENT_R)                                                        \
+    X(list_p2, ECS_ELEMENT_LIST + ECS_ELEMENT_P2)                                                      \
+    X(list_p3, ECS_ELEMENT_LIST + ECS_ELEMENT_P3)                                                      \
+    X(list_p4, ECS_ELEMENT_LIST + ECS_ELEMENT_P4)                                                      \
+    X(list_ip2, ECS_ELEMENT_LIST + ECS_ELEMENT_IP2)                                                    \
+    X(list_ip3, ECS_ELEMENT_LIST + ECS_ELEMENT_IP3)                                                    \
+    X(list_ip4, ECS_ELEMENT_LIST + ECS_ELEMENT_IP4)                                                    \
+    X(list_c, ECS_ELEMENT_LIST + ECS_ELEMENT_C)                                                        \
+    X(list_m, ECS_ELEMENT_LIST + ECS_ELEMENT_M)                                                        \
+    X(list_t, ECS_ELEMENT_LIST + ECS_ELEMENT_T)                                                        \
+    X(list_eid, ECS_ELEMENT_LIST + ECS_ELEMENT_EID)                                                    \
+    X(array, ECS_ELEMENT_ARRAY)                                                                      \
+    X(object, ECS_ELEMENT_OBJECT)
 
 #define FUNCTIONS(name, number)                                                                    \
     static void create_##name(const ecs_type_context* context, void* value) {                      \
@@ -182,10 +182,10 @@ static bool read_as(const ecs_type_context* context, void* value, base_reader* r
         *(ecs_container*)value = (ecs_container){.type = number};                                  \
     }                                                                                              \
     static bool copy_##name(const ecs_type_context* context, void* target, const void* source) {   \
-        return copy_as(context, target, source, (ecs_child_type)(number));                         \
+        return copy_as(context, target, source, (ecs_element_type)(number));                         \
     }                                                                                              \
     static bool read_##name(const ecs_type_context* context, void* value, base_reader* reader) {   \
-        return read_as(context, value, reader, (ecs_child_type)(number));                          \
+        return read_as(context, value, reader, (ecs_element_type)(number));                          \
     }
 CONTAINERS(FUNCTIONS)
 
@@ -202,4 +202,4 @@ CONTAINERS(FUNCTIONS)
         .version = version,                                                                        \
     },
 
-const ecs_type_ops ecs_child_ops[ECS_CHILD_TYPE_END] = {CONTAINERS(OPS)};
+const ecs_type_ops ecs_element_ops[ECS_ELEMENT_TYPE_END] = {CONTAINERS(OPS)};

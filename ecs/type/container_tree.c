@@ -5,13 +5,13 @@
 
 #include "base/assert.h"
 
-static const void* value_of(const ecs_child* child, ecs_child_type type) {
+static const void* value_of(const ecs_element* child, ecs_element_type type) {
     return child && child->type == type ? &child->as : NULL;
 }
 
 /// Nested containers tell of their changes themselves, so they may be handed out.
-static void* container_of(const ecs_child* child, ecs_child_type type) {
-    BASE_ASSERT(ecs_child_is_container(type));
+static void* container_of(const ecs_element* child, ecs_element_type type) {
+    BASE_ASSERT(ecs_element_is_container(type));
     return (void*)(uintptr_t)value_of(child, type);
 }
 
@@ -23,61 +23,61 @@ uint32_t ecs_array_count(const ecs_array* array) {
     return array->own.body ? array->own.body->count : 0;
 }
 
-const ecs_child* ecs_array_get(const ecs_array* array, uint32_t index) {
+const ecs_element* ecs_array_get(const ecs_array* array, uint32_t index) {
     BASE_ASSERT(index < ecs_array_count(array));
-    return &((const ecs_child*)array->own.body->items)[index];
+    return &((const ecs_element*)array->own.body->items)[index];
 }
 
-static const ecs_child* find_in_array(const ecs_array* array, uint32_t index) {
+static const ecs_element* find_in_array(const ecs_array* array, uint32_t index) {
     return index < ecs_array_count(array) ? ecs_array_get(array, index) : NULL;
 }
 
-const void* ecs_array_find(const ecs_array* array, uint32_t index, ecs_child_type type) {
+const void* ecs_array_find(const ecs_array* array, uint32_t index, ecs_element_type type) {
     return value_of(find_in_array(array, index), type);
 }
 
-void* ecs_array_find_mut(ecs_array* array, uint32_t index, ecs_child_type type) {
+void* ecs_array_find_mut(ecs_array* array, uint32_t index, ecs_element_type type) {
     return container_of(find_in_array(array, index), type);
 }
 
 ecs_result ecs_array_set(const base_allocator* allocator, ecs_array* array, uint32_t index,
-                         ecs_child_type type, const void* value) {
+                         ecs_element_type type, const void* value) {
     if (index >= ecs_array_count(array)) return ECS_ERR_MISSING;
-    return ecs_child_replace(allocator, array->own.body, index, type, value);
+    return ecs_container_replace(allocator, array->own.body, index, type, value);
 }
 
 ecs_result ecs_array_insert(const base_allocator* allocator, ecs_array* array, uint32_t index,
-                            ecs_child_type type, const void* value) {
+                            ecs_element_type type, const void* value) {
     if (index > ecs_array_count(array)) return ECS_ERR_MISSING;
-    ecs_child_body* body = ecs_child_open(allocator, &array->own, ECS_CHILD_ARRAY);
+    ecs_container_body* body = ecs_container_open(allocator, &array->own, ECS_ELEMENT_ARRAY);
     if (!body) return ECS_ERR_MEMORY;
-    return ecs_child_insert(allocator, body, index, NULL, type, value);
+    return ecs_container_insert(allocator, body, index, NULL, type, value);
 }
 
-ecs_result ecs_array_push(const base_allocator* allocator, ecs_array* array, ecs_child_type type,
+ecs_result ecs_array_push(const base_allocator* allocator, ecs_array* array, ecs_element_type type,
                           const void* value) {
     return ecs_array_insert(allocator, array, ecs_array_count(array), type, value);
 }
 
 ecs_result ecs_array_push_text(const base_allocator* allocator, ecs_array* array, const char* text,
                                uint32_t size) {
-    ecs_string string = ecs_child_text(text, size);
-    return ecs_array_push(allocator, array, ECS_CHILD_T, &string);
+    ecs_string string = ecs_element_text(text, size);
+    return ecs_array_push(allocator, array, ECS_ELEMENT_T, &string);
 }
 
 ecs_result ecs_array_remove(const base_allocator* allocator, ecs_array* array, uint32_t index) {
     if (index >= ecs_array_count(array)) return ECS_ERR_MISSING;
-    ecs_child_remove(allocator, array->own.body, index);
+    ecs_container_remove(allocator, array->own.body, index);
     return ECS_OK;
 }
 
 void ecs_array_clear(const base_allocator* allocator, ecs_array* array) {
-    ecs_child_clear(allocator, array->own.body);
+    ecs_container_clear(allocator, array->own.body);
 }
 
 void ecs_array_deinit(const base_allocator* allocator, ecs_array* array) {
     BASE_ASSERT(!array->own.body || !array->own.body->parent);
-    ecs_child_body_destroy(allocator, array->own.body);
+    ecs_container_body_destroy(allocator, array->own.body);
     array->own.body = NULL;
 }
 
@@ -91,59 +91,59 @@ uint32_t ecs_object_count(const ecs_object* object) {
 
 const char* ecs_object_name(const ecs_object* object, uint32_t index) {
     BASE_ASSERT(index < ecs_object_count(object));
-    return ecs_child_member(object->own.body, index)->name;
+    return ecs_container_named_item(object->own.body, index)->name;
 }
 
-const ecs_child* ecs_object_get(const ecs_object* object, uint32_t index) {
+const ecs_element* ecs_object_get(const ecs_object* object, uint32_t index) {
     BASE_ASSERT(index < ecs_object_count(object));
-    return &ecs_child_member(object->own.body, index)->child;
+    return &ecs_container_named_item(object->own.body, index)->child;
 }
 
-const ecs_child* ecs_object_find_child(const ecs_object* object, const char* name) {
+const ecs_element* ecs_object_find_element(const ecs_object* object, const char* name) {
     uint32_t index;
-    if (!ecs_child_seek(object->own.body, name, &index)) return NULL;
-    return &ecs_child_member(object->own.body, index)->child;
+    if (!ecs_container_seek(object->own.body, name, &index)) return NULL;
+    return &ecs_container_named_item(object->own.body, index)->child;
 }
 
-const void* ecs_object_find(const ecs_object* object, const char* name, ecs_child_type type) {
-    return value_of(ecs_object_find_child(object, name), type);
+const void* ecs_object_find(const ecs_object* object, const char* name, ecs_element_type type) {
+    return value_of(ecs_object_find_element(object, name), type);
 }
 
-void* ecs_object_find_mut(ecs_object* object, const char* name, ecs_child_type type) {
-    return container_of(ecs_object_find_child(object, name), type);
+void* ecs_object_find_mut(ecs_object* object, const char* name, ecs_element_type type) {
+    return container_of(ecs_object_find_element(object, name), type);
 }
 
 ecs_result ecs_object_set(const base_allocator* allocator, ecs_object* object, const char* name,
-                          ecs_child_type type, const void* value) {
+                          ecs_element_type type, const void* value) {
     BASE_ASSERT(name);
-    ecs_child_body* body = ecs_child_open(allocator, &object->own, ECS_CHILD_OBJECT);
+    ecs_container_body* body = ecs_container_open(allocator, &object->own, ECS_ELEMENT_OBJECT);
     if (!body) return ECS_ERR_MEMORY;
     uint32_t index;
-    if (ecs_child_seek(body, name, &index))
-        return ecs_child_replace(allocator, body, index, type, value);
-    return ecs_child_insert(allocator, body, index, name, type, value);
+    if (ecs_container_seek(body, name, &index))
+        return ecs_container_replace(allocator, body, index, type, value);
+    return ecs_container_insert(allocator, body, index, name, type, value);
 }
 
 ecs_result ecs_object_set_text(const base_allocator* allocator, ecs_object* object,
                                const char* name, const char* text, uint32_t size) {
-    ecs_string string = ecs_child_text(text, size);
-    return ecs_object_set(allocator, object, name, ECS_CHILD_T, &string);
+    ecs_string string = ecs_element_text(text, size);
+    return ecs_object_set(allocator, object, name, ECS_ELEMENT_T, &string);
 }
 
 ecs_result ecs_object_remove(const base_allocator* allocator, ecs_object* object,
                              const char* name) {
     uint32_t index;
-    if (!ecs_child_seek(object->own.body, name, &index)) return ECS_ERR_MISSING;
-    ecs_child_remove(allocator, object->own.body, index);
+    if (!ecs_container_seek(object->own.body, name, &index)) return ECS_ERR_MISSING;
+    ecs_container_remove(allocator, object->own.body, index);
     return ECS_OK;
 }
 
 void ecs_object_clear(const base_allocator* allocator, ecs_object* object) {
-    ecs_child_clear(allocator, object->own.body);
+    ecs_container_clear(allocator, object->own.body);
 }
 
 void ecs_object_deinit(const base_allocator* allocator, ecs_object* object) {
     BASE_ASSERT(!object->own.body || !object->own.body->parent);
-    ecs_child_body_destroy(allocator, object->own.body);
+    ecs_container_body_destroy(allocator, object->own.body);
     object->own.body = NULL;
 }

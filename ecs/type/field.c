@@ -157,7 +157,7 @@ static uint64_t hash_large(const ecs_type* type, const void* value, uint64_t see
 uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed) {
     BASE_ASSERT(type);
     if (type->id > ECS_BUILTIN_TAG && type->id < ECS_BUILTIN_END)
-        return ecs_child_hash(ecs_child_body_of(value), seed);
+        return ecs_container_hash(ecs_container_body_of(value), seed);
     value = ecs_type_object(type, value);
     if (type->ops && type->ops->write) return hash_written(type, value, seed);
     if (type->object_size > BUFFER_BYTES) return hash_large(type, value, seed);

@@ -145,7 +145,7 @@ static void put_string(writer* out, const ecs_string* string) {
 static void put_value(writer* out, const ecs_type* type, const void* value);
 
 /// A name as it is, or quoted when it is no word.
-static void put_name(writer* out, const ecs_member* member) {
+static void put_name(writer* out, const ecs_named_element* member) {
     if (ecs_name_is_valid(member->name)) {
         put_text(out, member->name);
         return;
@@ -154,20 +154,20 @@ static void put_name(writer* out, const ecs_member* member) {
 }
 
 /// [1,2;3,4] of a list, [t="a";i=1] of an array, {name:t="a"} of an object.
-static void put_container(writer* out, const ecs_child_body* body, bool is_object) {
+static void put_container(writer* out, const ecs_container_body* body, bool is_object) {
     put_text(out, is_object ? "{" : "[");
     for (uint32_t i = 0; body && i < body->count && !out->is_cut; i++) {
-        const ecs_type* type = ecs_builtin_type((ecs_type_id)ecs_child_item_type(body, i));
+        const ecs_type* type = ecs_builtin_type((ecs_type_id)ecs_container_item_type(body, i));
         if (i) put_text(out, ";");
         if (is_object) {
-            put_name(out, ecs_child_member(body, i));
+            put_name(out, ecs_container_named_item(body, i));
             put_text(out, ":");
         }
-        if (!ecs_child_is_list(body->type)) {
+        if (!ecs_element_is_list(body->type)) {
             put_text(out, type->name);
             put_text(out, "=");
         }
-        put_value(out, type, ecs_child_item(body, i));
+        put_value(out, type, ecs_container_item(body, i));
     }
     put_text(out, is_object ? "}" : "]");
 }
@@ -178,7 +178,7 @@ static void put_value(writer* out, const ecs_type* type, const void* value) {
         return;
     }
     if (type->id > ECS_BUILTIN_TAG && type->id < ECS_BUILTIN_END) {
-        put_container(out, ecs_child_body_of(value), type->id == ECS_BUILTIN_OBJECT);
+        put_container(out, ecs_container_body_of(value), type->id == ECS_BUILTIN_OBJECT);
         return;
     }
     bool is_struct = type->id > ECS_BUILTIN_COUNT;

@@ -11,7 +11,7 @@
 
 void ecs_world_clear(ecs_world* world) {
     BASE_ASSERT(world->is_sealed && world->stage_depth == 0 && world->fast.walk_depth == 0);
-    ecs_listen_broadcast(world, ECS_EVENT_BEFORE_CLEAR);
+    ecs_core_event_broadcast(world, ECS_EVENT_BEFORE_CLEAR);
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_entity_next(world, entity)) {
         ecs_result result = ecs_destroy(world, entity);
@@ -20,5 +20,5 @@ void ecs_world_clear(ecs_world* world) {
     ecs_loading_clear(world);
     ecs_commands_clear(world);
     ecs_events_clear_queue(world);
-    ecs_listen_broadcast(world, ECS_EVENT_AFTER_CLEAR);
+    ecs_core_event_broadcast(world, ECS_EVENT_AFTER_CLEAR);
 }

@@ -233,7 +233,7 @@ ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from) {
     }
     ecs_events_clear(world);
     ecs_changes_clear(world);
-    if (!copy_values(world, from) || !ecs_members_copy(world, from)) {
+    if (!copy_values(world, from) || !ecs_membership_copy(world, from)) {
         return copy_by_save(world, from);
     }
     memcpy(world->tracker.hashes, from->tracker.hashes,

@@ -306,12 +306,12 @@ static ecs_result read_members(loader* load) {
     if (load->reader.failed) {
         return ECS_ERR_MALFORMED;
     }
-    if (!ecs_members_enter_all(load->world)) {
+    if (!ecs_membership_enter_all(load->world)) {
         return ECS_ERR_MEMORY;
     }
     load->has_entered = true;
     return base_reader_left(&load->reader) == 0 ? ECS_OK
-                                                : ecs_members_read(load->world, &load->reader);
+                                                : ecs_membership_read(load->world, &load->reader);
 }
 
 static ecs_result read_world(loader* load) {
@@ -363,14 +363,14 @@ static ecs_result read_world(loader* load) {
 
 ecs_result ecs_world_restore(ecs_world* world, const void* data, size_t size) {
     BASE_ASSERT(world->is_sealed && world->stage_depth == 0 && world->fast.walk_depth == 0);
-    ecs_members_leave_all(world);
+    ecs_membership_leave_all(world);
     empty_world(world);
     loader load = {.world = world, .reader = base_reader_make(data, size)};
     ecs_result result = read_world(&load);
     base_release(world->allocator, load.templates,
                  sizeof(ecs_template_id) * (load.template_count + 1));
     if (result != ECS_OK && load.has_entered) {
-        ecs_members_leave_all(world);
+        ecs_membership_leave_all(world);
     }
     if (result != ECS_OK) {
         empty_world(world);

@@ -270,7 +270,7 @@ static void write_world(const saver* save) {
     ecs_commands_write(world, save->bytes);
     write_events(save);
     ecs_loading_write(world, save->bytes);
-    ecs_members_write(world, save->bytes);
+    ecs_membership_write(world, save->bytes);
 }
 
 ecs_result ecs_world_save(const ecs_world* world, base_bytes* bytes) {

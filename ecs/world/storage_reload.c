@@ -97,7 +97,7 @@ static ecs_result plan_move(ecs_reload_plan* plan, ecs_entity entity, const ecs_
     const ecs_archetype* from = world->storage.bindings[record->template_id].archetype;
     const ecs_archetype* to = plan->rebinds[record->template_id].archetype;
     if (!((from->told | to->told) & ECS_TOLD_MOVE)) return ECS_OK;
-    move->edge = ecs_listen_move(world, from, to);
+    move->edge = ecs_core_event_move(world, from, to);
     return move->edge ? ECS_OK : ECS_ERR_MEMORY;
 }
 
@@ -150,7 +150,7 @@ static ecs_result fill_rows(ecs_reload_plan* plan) {
     ecs_world* world = plan->world;
     for (uint32_t i = 0; i < plan->move_count; i++) {
         ecs_reload_move* move = &plan->moves[i];
-        if (move->edge && !ecs_listen_reserve_many(
+        if (move->edge && !ecs_core_event_reserve_many(
                               world, move->edge, ecs_entity_index(move->entity), plan->move_count))
             return ECS_ERR_MEMORY;
         ecs_archetype* archetype = plan->rebinds[move->template_id].archetype;
@@ -224,7 +224,7 @@ void ecs_reload_undo(ecs_reload_plan* plan) {
         base_release(world->allocator, made->defaults, made->column_count * sizeof *made->defaults);
     }
     // What was learnt of moves speaks of archetypes by number.
-    if (storage->archetype_count > plan->archetype_count) ecs_listen_clear(world);
+    if (storage->archetype_count > plan->archetype_count) ecs_core_event_clear(world);
     while (storage->archetype_count > plan->archetype_count)
         ecs_archetypes_drop_last(world);
     release_plan(plan);
@@ -329,14 +329,14 @@ void ecs_reload_commit(ecs_reload_plan* plan) {
     ecs_world* world = plan->world;
     for (uint32_t i = 0; i < plan->move_count; i++) {
         const ecs_reload_move* move = &plan->moves[i];
-        if (move->edge) ecs_listen_before(world, move->edge, move->entity);
+        if (move->edge) ecs_core_event_before(world, move->edge, move->entity);
     }
     commit_edits(plan);
     commit_moves(plan);
     commit_bindings(plan);
     for (uint32_t i = 0; i < plan->move_count; i++) {
         const ecs_reload_move* move = &plan->moves[i];
-        if (move->edge) ecs_listen_after(world, move->edge, move->entity);
+        if (move->edge) ecs_core_event_after(world, move->edge, move->entity);
     }
     release_plan(plan);
 }

@@ -66,6 +66,6 @@ void ecs_world_validate(const ecs_world* world) {
         validate_order(&world->systems, &world->systems.handlers[i]);
     }
     validate_fresh(&world->tracker);
-    ecs_members_validate(world);
+    ecs_membership_validate(world);
     BASE_ASSERT(ecs_world_state_hash_walk(world) == ecs_world_state_hash(world));
 }

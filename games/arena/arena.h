@@ -309,8 +309,8 @@ uint32_t arena_predict(ecs_world* world, void* context, ecs_entity player, net_p
                        uint32_t capacity);
 
 // bot.c, human.c
-void arena_bot_think(const net_game_view* view, void* input);
-void arena_human_input(const net_game_view* view, const net_controls* controls, void* input);
+void arena_bot_think(const net_player_context* view, void* input);
+void arena_human_input(const net_player_context* view, const net_controls* controls, void* input);
 int32_t arena_aim_of(float x, float y); ///< of a direction, for inputs
 
 // view.c

@@ -38,7 +38,7 @@ static void consider(found* best, ecs_vec2 own, ecs_vec2 pos, ecs_vec2 vel) {
     *best = (found){pos, vel, distance, true};
 }
 
-static found find_enemy(const net_game_view* view, ecs_vec2 own, uint8_t team) {
+static found find_enemy(const net_player_context* view, ecs_vec2 own, uint8_t team) {
     const arena_game* game = view->context;
     found best = {.is_there = false};
     ecs_query_iter it = ecs_query_begin(view->world, game->fighters);
@@ -53,7 +53,7 @@ static found find_enemy(const net_game_view* view, ecs_vec2 own, uint8_t team) {
     return best;
 }
 
-static found find_pickup(const net_game_view* view, ecs_vec2 own, int32_t wanted) {
+static found find_pickup(const net_player_context* view, ecs_vec2 own, int32_t wanted) {
     const arena_game* game = view->context;
     found best = {.is_there = false};
     ecs_query_iter it = ecs_query_begin(view->world, game->pickups);
@@ -66,7 +66,7 @@ static found find_pickup(const net_game_view* view, ecs_vec2 own, int32_t wanted
     return best;
 }
 
-static ecs_vec2 wander(const net_game_view* view, ecs_vec2 own, bot_memory* memory) {
+static ecs_vec2 wander(const net_player_context* view, ecs_vec2 own, bot_memory* memory) {
     float dx = memory->goal.x - own.x, dy = memory->goal.y - own.y;
     if (view->input_number >= memory->goal_until || dx * dx + dy * dy < 25.0f) {
         memory->goal.x =
@@ -85,7 +85,7 @@ static ecs_vec2 unit(float x, float y) {
 }
 
 // Around the enemy, now one way, now the other.
-static ecs_vec2 dance(const net_game_view* view, ecs_vec2 own, const found* enemy,
+static ecs_vec2 dance(const net_player_context* view, ecs_vec2 own, const found* enemy,
                       bot_memory* memory) {
     if (view->input_number >= memory->turn_until) {
         memory->side = base_rng_below(view->rng, 2) ? 0.7f : -0.7f;
@@ -99,7 +99,7 @@ static ecs_vec2 dance(const net_game_view* view, ecs_vec2 own, const found* enem
     return unit(to.x * in - to.y * memory->side, to.y * in + to.x * memory->side);
 }
 
-static ecs_vec2 choose_way(const net_game_view* view, ecs_vec2 own, uint8_t team,
+static ecs_vec2 choose_way(const net_player_context* view, ecs_vec2 own, uint8_t team,
                            const found* enemy, bot_memory* memory) {
     const arena_game* game = view->context;
     const uint8_t* health = ecs_find(view->world, view->player, game->health);
@@ -123,7 +123,7 @@ static ecs_vec2 choose_way(const net_game_view* view, ecs_vec2 own, uint8_t team
     return unit(goal.x - own.x, goal.y - own.y);
 }
 
-static void shoot(const net_game_view* view, ecs_vec2 own, const found* enemy, arena_input* out) {
+static void shoot(const net_player_context* view, ecs_vec2 own, const found* enemy, arena_input* out) {
     const arena_game* game = view->context;
     const arena_gun* gun = ecs_find(view->world, view->player, game->gun);
     float distance = base_sqrt(enemy->distance);
@@ -148,7 +148,7 @@ static void go(ecs_vec2 way, arena_input* out) {
     out->move_y = (int32_t)base_round_i64((double)(direction.y * 127.0f));
 }
 
-void arena_bot_think(const net_game_view* view, void* input) {
+void arena_bot_think(const net_player_context* view, void* input) {
     const arena_game* game = view->context;
     arena_input* out = input;
     bot_memory* memory = view->memory;

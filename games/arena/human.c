@@ -26,7 +26,7 @@ static int32_t axis(const net_controls* controls, uint32_t less, uint32_t more) 
     return 127 * ((int32_t)is_on(controls, more) - (int32_t)is_on(controls, less));
 }
 
-void arena_human_input(const net_game_view* view, const net_controls* controls, void* input) {
+void arena_human_input(const net_player_context* view, const net_controls* controls, void* input) {
     arena_input* out = input;
     human_memory forgotten = {0};
     human_memory* memory = view->memory ? view->memory : &forgotten;

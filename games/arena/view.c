@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The picture: the ground, the camera, and what the server told everybody.
 //
-// The own fighter is in the middle, as far around it as a client sees; a spectator, who sees what a film holds,
+// The own fighter is in the middle, as far around it as a client sees; a spectator, who sees what a playback holds,
 // has the whole map. Beyond sight there is fog: nothing is drawn there because nothing of it is known. Rocks
 // and bases are known to all. Sparks and beams burn by the frames' time and come from events; the same
 // frames give the same picture.

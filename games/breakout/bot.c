@@ -70,7 +70,7 @@ typedef struct approach {
 } approach;
 
 // The ball that lands next in the lane.
-static approach find_approach(const net_game_view* view, const breakout_game* game, lane own) {
+static approach find_approach(const net_player_context* view, const breakout_game* game, lane own) {
     approach best = {.ball = ECS_ENTITY_NONE, .x = (own.low + own.high) * 0.5f, .time_s = 1e30f};
     ecs_query_iter it = ecs_query_begin(view->world, game->balls);
     while (ecs_query_next(&it)) {
@@ -110,14 +110,14 @@ static float aim_part(float x, ecs_vec2 target) {
     return base_clamp(part, -AIM_PART_MAX, AIM_PART_MAX);
 }
 
-int32_t breakout_move_towards(const net_game_view* view, float from, float to) {
+int32_t breakout_move_towards(const net_player_context* view, float from, float to) {
     const breakout_game* game = view->context;
     float step = (float)game->settings[BREAKOUT_SETTING_PAD_SPEED] * view->dt;
     float part = base_clamp((to - from) / step, -1.0f, 1.0f);
     return (int32_t)base_round_i64((double)(part * 127.0f));
 }
 
-void breakout_bot_think(const net_game_view* view, void* input) {
+void breakout_bot_think(const net_player_context* view, void* input) {
     const breakout_game* game = view->context;
     breakout_input* out = input;
     bot_memory* memory = view->memory;

@@ -221,12 +221,12 @@ uint32_t breakout_predict(ecs_world* world, void* context, ecs_entity player,
                           net_predicted* entities, uint32_t capacity);
 
 // bot.c
-void breakout_bot_think(const net_game_view* view, void* input);
+void breakout_bot_think(const net_player_context* view, void* input);
 /// The move that brings a pad's middle from `from` to `to`, at full speed until it is there.
-int32_t breakout_move_towards(const net_game_view* view, float from, float to);
+int32_t breakout_move_towards(const net_player_context* view, float from, float to);
 
 // human.c
-void breakout_human_input(const net_game_view* view, const net_controls* controls, void* input);
+void breakout_human_input(const net_player_context* view, const net_controls* controls, void* input);
 
 // view.c
 ecs_result breakout_register_view(ecs_world* world, breakout_game* game);

@@ -29,7 +29,7 @@ static bool is_moved(const net_controls* controls) {
     return controls->is_pointer_moved || controls->pointer_down;
 }
 
-static void cheer(const net_game_view* view, const net_controls* controls) {
+static void cheer(const net_player_context* view, const net_controls* controls) {
     bool has_pressed = controls->size_bytes >= offsetof(net_controls, is_pointer_moved);
     if (!view->send || !has_pressed || !controls->pressed) return;
     for (uint32_t emote = 0; emote < BREAKOUT_EMOTES; emote++) {
@@ -41,7 +41,7 @@ static void cheer(const net_game_view* view, const net_controls* controls) {
     }
 }
 
-void breakout_human_input(const net_game_view* view, const net_controls* controls, void* input) {
+void breakout_human_input(const net_player_context* view, const net_controls* controls, void* input) {
     const breakout_game* game = view->context;
     breakout_input* out = input;
     human_memory forgotten = {0};

@@ -5,7 +5,7 @@
 // score board. What moves for beauty's sake alone lives in breakout_view, outside of the simulation.
 //
 // Two clocks. What belongs to the match (trails, the title of a level) goes by the shown tick, so that any
-// frame rate shows the same, a paused film stands, and a jump in time clears it; what only burns down
+// frame rate shows the same, a paused playback stands, and a jump in time clears it; what only burns down
 // (sparks, flashes) goes by the frames' time. Sparks are struck by the events that the server sent
 // to everybody. The same frames give the same picture: chance has a seed of its own.
 
@@ -17,7 +17,7 @@
 #define WIDTH BREAKOUT_FIELD_WIDTH
 #define HEIGHT BREAKOUT_FIELD_HEIGHT
 #define STARS 64u
-#define JUMP_S 0.5  ///< a film was moved to another place
+#define JUMP_S 0.5  ///< a playback was moved to another place
 #define LOSS_S 0.6f ///< a lost life is felt so long
 #define SHAKE_UNITS 9.0f
 

@@ -131,8 +131,8 @@ ecs_vec3 cubes_orbit_direction(const cubes_orbit* orbit);
 
 // input.c
 extern const net_message cubes_messages[1];
-void cubes_bot_think(const net_game_view* view, void* input);
-void cubes_human_input(const net_game_view* view, const net_controls* controls, void* input);
+void cubes_bot_think(const net_player_context* view, void* input);
+void cubes_human_input(const net_player_context* view, const net_controls* controls, void* input);
 
 // view.c
 ecs_result cubes_register_view(ecs_world* world, cubes_game* game);

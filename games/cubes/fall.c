@@ -4,7 +4,7 @@
 //     position += velocity * dt; velocity += gravity * dt        for all that has Transform, RigidBody, Gravity
 //
 // A cube is its spawn: a seed and a tick. Whoever meets one that nobody laid out yet (the server a new one, a
-// client one that it heard of, a film one before which time was turned back) draws it from the seed and runs
+// client one that it heard of, a playback one before which time was turned back) draws it from the seed and runs
 // the rule for the ticks that were missed; who missed none pays one comparison. So ten thousand moving cubes
 // cost the line nothing, and all sides hold the same bits: they ran the same steps.
 //

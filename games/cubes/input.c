@@ -51,7 +51,7 @@ static int32_t towards(float error, float full) {
     return (int32_t)(base_clamp(error / full, -1.0f, 1.0f) * 127.0f);
 }
 
-void cubes_bot_think(const net_game_view* view, void* input) {
+void cubes_bot_think(const net_player_context* view, void* input) {
     const cubes_game* game = view->context;
     cubes_input* out = input;
     bot_memory* memory = view->memory;
@@ -88,7 +88,7 @@ static int32_t pull(float at, float size) {
     return (int32_t)(base_clamp(at / size * 2.0f - 1.0f, -1.0f, 1.0f) * 127.0f);
 }
 
-void cubes_human_input(const net_game_view* view, const net_controls* controls, void* input) {
+void cubes_human_input(const net_player_context* view, const net_controls* controls, void* input) {
     (void)view;
     cubes_input* out = input;
     out->yaw = axis(controls, CUBES_ACTION_LEFT, CUBES_ACTION_RIGHT);

@@ -33,10 +33,10 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     client->config = *config;
     client->allocator = config->allocator;
     client->rng = base_rng_make(config->seed, 77);
-    net_outbox_init(&client->outbox, client->allocator);
-    net_inbox_init(&client->inbox, client->allocator);
+    net_event_outbox_init(&client->outbox, client->allocator);
+    net_event_inbox_init(&client->inbox, client->allocator);
     net_roster_init(&client->roster, client->allocator);
-    net_acks_recv_init(&client->received);
+    net_ack_receiver_init(&client->received);
     net_pace_init(&client->pace, config->match ? net_match_get_config(config->match)->tick_rate_hz
                                                : NET_TICK_RATE_HZ_DEFAULT);
     net_result result = NET_ERR_MEMORY;
@@ -55,11 +55,11 @@ fail:
 
 void net_client_destroy(net_client* client) {
     if (!client) return;
-    net_large_client_destroy(client->large);
+    net_varsize_receiver_destroy(client->varsize);
     if (client->mirror) net_mirror_destroy(client->mirror);
     if (client->rows) net_rows_destroy(client->rows);
-    net_outbox_deinit(&client->outbox);
-    net_inbox_deinit(&client->inbox);
+    net_event_outbox_deinit(&client->outbox);
+    net_event_inbox_deinit(&client->inbox);
     net_roster_deinit(&client->roster);
     proto_codec_deinit(&client->codec);
     base_release(client->allocator, client, sizeof *client);
@@ -148,7 +148,7 @@ void net_client_service(net_client* client, uint64_t now_us) {
     while (client->phase != NET_CLIENT_ENDED && transport->ops->next(transport, &event)) {
         net_client_take_event(client, &event);
     }
-    net_client_answer_large(client);
+    net_client_answer_varsize(client);
     look_after_connection(client);
     bool is_waiting =
         client->phase == NET_CLIENT_CONNECTING || client->phase == NET_CLIENT_GREETING;
@@ -174,9 +174,9 @@ static bool send_event(void* sender, uint32_t message, const void* payload) {
     return net_client_send_event(sender, message, payload) == NET_OK;
 }
 
-static net_game_view make_view(net_client* client) {
-    return (net_game_view){
-        .size_bytes = sizeof(net_game_view),
+static net_player_context make_view(net_client* client) {
+    return (net_player_context){
+        .size_bytes = sizeof(net_player_context),
         .world = net_match_world(client->config.match),
         .context = net_match_context(client->config.match),
         .player = client->player,
@@ -197,20 +197,20 @@ static void sample_input(net_client* client) {
     client->input_number++;
     net_sent_input* slot = &client->inputs[client->input_number % NET_INPUT_REDUNDANCY];
     memset(client->input_payload, 0, sizeof client->input_payload);
-    net_game_view view = make_view(client);
-    net_viewer* viewer = client->config.viewer;
+    net_player_context view = make_view(client);
+    net_presenter* presenter = client->config.presenter;
     if (client->config.input) {
         // A bot sees its mirror; whoever plays sees what is shown.
-        if (viewer) net_viewer_look(viewer, &view);
+        if (presenter) net_presenter_look(presenter, &view);
         client->config.input(client->config.input_context, &view, client->input_payload);
     } else if (game->bot_think) {
         game->bot_think(&view, client->input_payload);
     }
     slot->number = client->input_number;
-    // Only where the game decides by it. Without a viewer it was the mirror's newest tick.
+    // Only where the game decides by it. Without a presenter it was the mirror's newest tick.
     if (game->is_rewinding)
         client->input_view =
-            viewer ? net_viewer_shown(viewer) : net_mirror_tick(client->mirror) * 256;
+            presenter ? net_presenter_shown(presenter) : net_mirror_tick(client->mirror) * 256;
     size_t size;
     // Longer than an input may be: a resting one goes in its place (size 0), and the number goes on.
     if (net_match_pack(client->config.match, net_match_input_message(client->config.match),
@@ -219,14 +219,14 @@ static void sample_input(net_client* client) {
         client->dropped[NET_DROP_INPUT_LONG]++;
     }
     slot->size = (uint32_t)size;
-    if (viewer) net_viewer_input(viewer, client->now_us, slot->number, slot->payload, slot->size);
+    if (presenter) net_presenter_input(presenter, client->now_us, slot->number, slot->payload, slot->size);
 }
 
 // Handles of entities that are still to be asked for. @return how many.
-static uint32_t gather_heals(net_client* client, uint32_t handles[NET_CLIENT_HEALS_MAX]) {
+static uint32_t gather_resyncs(net_client* client, uint32_t handles[NET_CLIENT_HEALS_MAX]) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < NET_CLIENT_HEALS_MAX; i++) {
-        net_client_heal* one = &client->heals[i];
+        net_client_resync* one = &client->resyncs[i];
         if (one->entity == ECS_ENTITY_NONE) continue;
         ecs_tick tick = 0;
         bool is_here = net_mirror_entity_tick(client->mirror, one->entity, &tick);
@@ -240,7 +240,7 @@ static uint32_t gather_heals(net_client* client, uint32_t handles[NET_CLIENT_HEA
         }
         one->tries++;
         one->wait = NET_CLIENT_HEAL_TICKS;
-        client->heals_asked++;
+        client->resyncs_asked++;
         handles[count++] = one->entity;
     }
     return count;
@@ -279,27 +279,27 @@ static void send_inputs(net_client* client) {
         inputs[i].len = input->size;
     }
     size_t event_bytes = 0;
-    packet.n_events = net_outbox_fill(&client->outbox, events, pointers, EVENTS_PER_PACKET_MAX,
+    packet.n_events = net_event_outbox_fill(&client->outbox, events, pointers, EVENTS_PER_PACKET_MAX,
                                       EVENT_BYTES_MAX, &event_bytes);
     packet.events = pointers;
-    packet.seq = net_acks_send_add(&client->sent, client->now_us);
+    packet.seq = net_ack_sender_add(&client->sent, client->now_us);
     packet.has_ack = client->received.has_any;
     packet.ack = client->received.newest;
     packet.ack_bits = client->received.bits;
-    packet.ack_delay_us = net_acks_recv_delay_us(&client->received, client->now_us);
+    packet.ack_delay_us = net_ack_receiver_delay_us(&client->received, client->now_us);
     packet.event_ack = client->inbox.newest;
     packet.input_first = fitting ? first : 0;
     packet.n_inputs = fitting;
     packet.inputs = inputs;
-    packet.view = client->input_view;
-    uint32_t heals[NET_CLIENT_HEALS_MAX];
-    packet.n_heal = gather_heals(client, heals);
-    packet.heal = heals;
+    packet.seen = client->input_view;
+    uint32_t resyncs[NET_CLIENT_HEALS_MAX];
+    packet.n_resync = gather_resyncs(client, resyncs);
+    packet.resync = resyncs;
     size_t size = proto_encode(&packet.base, client->packet, sizeof client->packet);
     BASE_ASSERT(size > 0 || proto_encoded_bytes(&packet.base) == 0);
     // Without bytes: seq 0 and nothing to say. It comes back to 0 for who waits long for a match to begin.
     if (size > 0) send_packet(client, size);
-    client->dropped[NET_DROP_EVENT_QUEUE] += net_outbox_drop_unreliable(&client->outbox);
+    client->dropped[NET_DROP_EVENT_QUEUE] += net_event_outbox_drop_unreliable(&client->outbox);
 }
 
 void net_client_tick(net_client* client, uint64_t now_us, void* user) {
@@ -307,9 +307,9 @@ void net_client_tick(net_client* client, uint64_t now_us, void* user) {
     net_pace_tick(&client->pace, now_us);
     if (client->phase != NET_CLIENT_PLAYING || client->is_closing) return;
     uint64_t tick_us = (uint64_t)(net_match_dt(client->config.match) * 1e6f);
-    net_acks_send_expire(&client->sent, now_us, tick_us, &client->acks);
+    net_ack_sender_expire(&client->sent, now_us, tick_us, &client->acks);
     net_client_deliver_events(client);
-    net_inbox_age(&client->inbox);
+    net_event_inbox_age(&client->inbox);
     // The mirror's own systems (effects, sounds); what they change of mirrored rows is theirs to answer for.
     net_match_step_at(client->config.match, net_mirror_tick(client->mirror), user);
     ecs_changes_clear(net_match_world(client->config.match));
@@ -373,7 +373,7 @@ net_result net_client_send_event(net_client* client, uint32_t message, const voi
         return result;
     }
     result =
-        net_outbox_push(&client->outbox, game->messages[message - 1].is_reliable, message,
+        net_event_outbox_push(&client->outbox, game->messages[message - 1].is_reliable, message,
                         net_mirror_tick(client->mirror), ECS_ENTITY_NONE, bytes, (uint32_t)size);
     if (result != NET_OK) client->dropped[NET_DROP_EVENT_QUEUE]++;
     return result;
@@ -395,8 +395,8 @@ void net_client_get_meter(const net_client* client, net_client_meter* meter) {
         .header_bits = client->meter.header_bits,
         .event_bytes = client->meter.event_bytes,
         .control_bytes = client->meter.control_bytes,
-        .rtt_ms = client->sent.has_rtt ? (double)net_acks_rtt_us(&client->sent) / 1000.0 : 0,
-        .loss_percent = net_acks_recv_loss_percent(&client->received),
+        .rtt_ms = client->sent.has_rtt ? (double)net_ack_sender_rtt_us(&client->sent) / 1000.0 : 0,
+        .loss_percent = net_ack_receiver_loss_percent(&client->received),
         .jitter_ms = client->meter.jitter_us / 1000.0,
         .quiet_us = client->now_us > client->heard_us ? client->now_us - client->heard_us : 0,
         .resumes = client->resumes,
@@ -424,11 +424,11 @@ static void add_dropped(const net_client* client, uint64_t dropped[NET_DROP_COUN
     dropped[NET_DROP_EVENT_WAITED] += client->inbox.dropped;
     if (client->mirror)
         dropped[NET_DROP_RECORD_OLD] += net_mirror_get_counters(client->mirror)->stale_records;
-    if (!client->large) return;
-    const net_large_client_counters* large = net_large_client_get_counters(client->large);
-    dropped[NET_DROP_LARGE_KNOWN] += large->stale;
-    dropped[NET_DROP_LARGE_GONE] += large->dropped;
-    dropped[NET_DROP_LARGE_FULL] += large->evicted;
+    if (!client->varsize) return;
+    const net_varsize_receiver_counters* varsize = net_varsize_receiver_get_counters(client->varsize);
+    dropped[NET_DROP_VARSIZE_KNOWN] += varsize->stale;
+    dropped[NET_DROP_VARSIZE_GONE] += varsize->dropped;
+    dropped[NET_DROP_VARSIZE_FULL] += varsize->evicted;
 }
 
 net_client_report net_client_get_report(net_client* client) {
@@ -439,8 +439,8 @@ net_client_report net_client_get_report(net_client* client) {
     report.recv_bytes = stats.recv_bytes;
     report.recv_reliable_bytes = stats.recv_reliable_bytes;
     report.sent_bytes = stats.sent_bytes;
-    report.rtt_ms = client->sent.has_rtt ? (double)net_acks_rtt_us(&client->sent) / 1000.0 : 0;
-    report.loss_percent = net_acks_recv_loss_percent(&client->received);
+    report.rtt_ms = client->sent.has_rtt ? (double)net_ack_sender_rtt_us(&client->sent) / 1000.0 : 0;
+    report.loss_percent = net_ack_receiver_loss_percent(&client->received);
     report.packets_malformed = client->dropped[NET_DROP_MALFORMED];
     report.packets_stale = client->dropped[NET_DROP_STALE];
     report.inputs_refused = client->dropped[NET_DROP_INPUT_LONG];
@@ -448,12 +448,12 @@ net_client_report net_client_get_report(net_client* client) {
     report.events_dropped = client->inbox.dropped;
     report.samples = client->samples;
     report.samples_differing = client->samples_differing;
-    report.heals_asked = client->heals_asked;
+    report.resyncs_asked = client->resyncs_asked;
     add_dropped(client, report.dropped);
     if (!client->mirror) return report;
     ecs_world* world = net_match_world(client->config.match);
     report.tick = net_mirror_tick(client->mirror);
-    report.scope = net_scope_walk(net_match_schema(client->config.match), world, NULL, NULL);
+    report.scope = net_world_digest_walk(net_match_schema(client->config.match), world, NULL, NULL);
     report.loading = ecs_handle_count(world, ECS_STATE_LOADING);
     report.allocated = ecs_handle_count(world, ECS_STATE_ALLOCATED);
     report.bad_transitions = ecs_world_counters(world)->bad_transitions;

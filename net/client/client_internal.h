@@ -28,12 +28,12 @@ typedef struct net_sent_input {
 } net_sent_input;
 
 /// An entity that differs from the server's checksum, until a newer row of it comes.
-typedef struct net_client_heal {
+typedef struct net_client_resync {
     ecs_entity entity; ///< NONE: a free place
     ecs_tick tick;     ///< that it had then
     uint32_t tries;
     uint32_t wait; ///< ticks until it is asked for (again)
-} net_client_heal;
+} net_client_resync;
 
 struct net_client {
     net_client_config config;
@@ -66,21 +66,21 @@ struct net_client {
     bool has_tick_newest;
     net_rows* rows;
     net_mirror* mirror;
-    net_large_client* large;                   // with `mirror`
-    uint64_t large_acks[NET_LARGE_FLIGHT_MAX]; // versions that came, not answered yet
-    uint32_t large_ack_count;
-    net_acks_send sent;
-    net_acks_recv received;
-    net_acks_result acks; // scratch
-    net_outbox outbox;
-    net_inbox inbox;
+    net_varsize_receiver* varsize;                   // with `mirror`
+    uint64_t varsize_acks[NET_VARSIZE_FLIGHT_MAX]; // versions that came, not answered yet
+    uint32_t varsize_ack_count;
+    net_ack_sender sent;
+    net_ack_receiver received;
+    net_ack_result acks; // scratch
+    net_event_outbox outbox;
+    net_event_inbox inbox;
     net_sent_input inputs[NET_INPUT_REDUNDANCY]; // ring by number
     uint32_t input_number;
     uint32_t input_floor; // up to here they are of before the connection was lost: not sent any more
     uint64_t input_view; // what was seen when it was made, in ticks * 256
     net_pace pace;
-    net_client_heal heals[NET_CLIENT_HEALS_MAX];
-    uint64_t samples, samples_differing, heals_asked;
+    net_client_resync resyncs[NET_CLIENT_HEALS_MAX];
+    uint64_t samples, samples_differing, resyncs_asked;
     uint64_t dropped[NET_DROP_COUNT]; // beside what queues and mirror count
     base_rng rng;
     proto_codec codec;
@@ -99,14 +99,14 @@ void net_client_begin_resuming(net_client* client);
 void net_client_malformed(net_client* client);
 double net_client_quiet_s(const net_client* client); ///< since anything was heard
 
-// client_large.c
+// client_varsize.c
 
 /// What the mirror was told of an index; `context` is the client.
 bool net_client_told(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick);
-net_result net_client_open_large(net_client* client, uint32_t index_max);
-void net_client_take_large(net_client* client, const Shoal__Wire__LargeValue* value);
+net_result net_client_open_varsize(net_client* client, uint32_t index_max);
+void net_client_take_varsize(net_client* client, const Shoal__Wire__VarsizeValue* value);
 /// Acknowledge what came since the last time.
-void net_client_answer_large(net_client* client);
+void net_client_answer_varsize(net_client* client);
 
 // client_receive.c
 

@@ -5,7 +5,7 @@
 // counted and dropped, and nothing of it acknowledged. What a body does to the world stands in mirror.c.
 //
 // A packet is taken in this order: its acknowledgement (good even if the body is not), the body, the checksum,
-// what the viewer and the clock learn of it, events. Only then is it marked as received.
+// what the presenter and the clock learn of it, events. Only then is it marked as received.
 //
 // Packets do not come with every tick: a server says nothing new NET_HEARTBEAT_HZ times a second, and may send
 // at every so manieth tick only. What was left out is told from what was lost by the sequence numbers.
@@ -98,12 +98,12 @@ static void take_welcome(net_client* client, const Shoal__Wire__Welcome* welcome
         .trace = trace_update,
         .trace_context = client,
     };
-    if (client->config.viewer) {
-        net_viewer_begin(client->config.viewer, client->config.match);
-        config.sink = net_viewer_sink(client->config.viewer);
+    if (client->config.presenter) {
+        net_presenter_begin(client->config.presenter, client->config.match);
+        config.sink = net_presenter_sink(client->config.presenter);
     }
     if (net_mirror_create(&config, &client->mirror) != NET_OK ||
-        net_client_open_large(client, index_max) != NET_OK) {
+        net_client_open_varsize(client, index_max) != NET_OK) {
         net_client_finish(client, NET_CLIENT_END_LOST);
         return;
     }
@@ -112,7 +112,7 @@ static void take_welcome(net_client* client, const Shoal__Wire__Welcome* welcome
     if (client->has_resume) memcpy(client->resume, welcome->resume.data, NET_RESUME_BYTES);
     net_pace_init(&client->pace, welcome->tick_rate_hz);
     // From 1: an input packet with seq 0 and nothing in it would have no bytes at all (send_inputs).
-    net_acks_send_init(&client->sent, 1, client->now_us);
+    net_ack_sender_init(&client->sent, 1, client->now_us);
     client->phase = NET_CLIENT_PLAYING;
 }
 
@@ -146,9 +146,9 @@ static void take_control(net_client* client, const uint8_t* bytes, size_t size) 
         else
             net_client_malformed(client);
         break;
-    case SHOAL__WIRE__SERVER_CONTROL__KIND_LARGE:
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_VARSIZE:
         if (client->phase == NET_CLIENT_PLAYING)
-            net_client_take_large(client, control->large);
+            net_client_take_varsize(client, control->varsize);
         else
             net_client_malformed(client);
         break;
@@ -183,7 +183,7 @@ static void take_control(net_client* client, const uint8_t* bytes, size_t size) 
 }
 
 // Message 0 is ours, the others are the module's.
-static void deliver_event(net_client* client, const net_outbox_entry* event) {
+static void deliver_event(net_client* client, const net_event_outbox_entry* event) {
     if (event->message == 0) {
         const Shoal__Wire__PlayerAssigned* assigned =
             (const Shoal__Wire__PlayerAssigned*)proto_codec_decode(
@@ -192,7 +192,7 @@ static void deliver_event(net_client* client, const net_outbox_entry* event) {
         if (assigned) {
             client->player = assigned->entity;
             client->is_player_told = true;
-            if (client->config.viewer) net_viewer_player(client->config.viewer, client->player);
+            if (client->config.presenter) net_presenter_player(client->config.presenter, client->player);
         } else {
             net_client_malformed(client);
         }
@@ -206,14 +206,14 @@ static void deliver_event(net_client* client, const net_outbox_entry* event) {
 
 void net_client_deliver_events(net_client* client) {
     const ecs_world* world = net_match_world(client->config.match);
-    const net_outbox_entry* event;
-    while ((event = net_inbox_next(&client->inbox, world)) != NULL) {
-        net_outbox_entry copy = *event;
+    const net_event_outbox_entry* event;
+    while ((event = net_event_inbox_next(&client->inbox, world)) != NULL) {
+        net_event_outbox_entry copy = *event;
         deliver_event(client, &copy);
     }
 }
 
-// The viewer has its own times for events; own messages (0) are none.
+// The presenter has its own times for events; own messages (0) are none.
 static void take_game_event(net_client* client, const Shoal__Wire__GameEvent* event) {
     uint32_t count = client->inbox.count;
     net_event_needs needs = {0};
@@ -221,16 +221,16 @@ static void take_game_event(net_client* client, const Shoal__Wire__GameEvent* ev
     if (is_new && event->message != 0)
         net_event_needs_of(client->config.match, event->message, event->payload.data,
                            event->payload.len, &needs);
-    if (net_inbox_push_needs(&client->inbox, event, &needs) != NET_OK) {
+    if (net_event_inbox_push_needs(&client->inbox, event, &needs) != NET_OK) {
         net_client_malformed(client);
         return;
     }
-    if (!client->config.viewer || client->inbox.count == count || event->message == 0) return;
-    net_viewer_event(client->config.viewer, &client->inbox.entries[count].event);
+    if (!client->config.presenter || client->inbox.count == count || event->message == 0) return;
+    net_presenter_event(client->config.presenter, &client->inbox.entries[count].event);
 }
 
 // Ticks between the newest packet before and this one that had no packet, as far as numbers tell.
-static uint32_t ticks_left_out(net_client* client, const net_header* header) {
+static uint32_t ticks_left_out(net_client* client, const net_packet_header* header) {
     if (!client->has_tick_newest || header->tick > client->tick_newest) {
         uint16_t numbers = (uint16_t)(header->seq - client->tick_seq);
         ecs_tick ticks = header->tick - client->tick_newest;
@@ -242,39 +242,39 @@ static uint32_t ticks_left_out(net_client* client, const net_header* header) {
     }
     // Several of one tick: the next tick is counted from the last of them.
     if (header->tick == client->tick_newest &&
-        (uint16_t)(header->seq - client->tick_seq) <= NET_ACKS_JUMP_MAX)
+        (uint16_t)(header->seq - client->tick_seq) <= NET_ACK_JUMP_MAX)
         client->tick_seq = header->seq;
     return 0;
 }
 
-static void show_packet(net_client* client, const net_header* header) {
+static void show_packet(net_client* client, const net_packet_header* header) {
     uint32_t left_out = ticks_left_out(client, header);
-    if (!client->config.viewer) return;
+    if (!client->config.presenter) return;
     ecs_tick row_tick;
     bool has_player_row = net_mirror_entity_tick(client->mirror, client->player, &row_tick) &&
                           row_tick + header->player_age >= header->tick;
-    net_viewer_packet(client->config.viewer, client->now_us, header->tick, left_out,
+    net_presenter_packet(client->config.presenter, client->now_us, header->tick, left_out,
                       header->input_used, header->input_repeats, has_player_row);
 }
 
 // A world that is not what the server says: ask for the row, as long as no newer one came.
-static void heal(net_client* client, ecs_entity entity) {
-    net_client_heal* place = NULL;
+static void resync(net_client* client, ecs_entity entity) {
+    net_client_resync* place = NULL;
     for (uint32_t i = 0; i < NET_CLIENT_HEALS_MAX; i++) {
-        net_client_heal* one = &client->heals[i];
+        net_client_resync* one = &client->resyncs[i];
         if (one->entity == entity) return;
         if (one->entity == ECS_ENTITY_NONE && !place) place = one;
     }
     if (!place) return; // samples go round: it comes again
-    *place = (net_client_heal){.entity = entity};
+    *place = (net_client_resync){.entity = entity};
     (void)net_mirror_entity_tick(client->mirror, entity, &place->tick);
 }
 
-static void check_sample(net_client* client, const net_header* header) {
-    if (!header->has_sample) return;
+static void check_sample(net_client* client, const net_packet_header* header) {
+    if (!header->has_probe) return;
     ecs_entity entity = ECS_ENTITY_NONE;
-    switch (net_mirror_check_sample(client->mirror, header->sample_slot,
-                                    header->tick - header->sample_age, header->sample_hash,
+    switch (net_mirror_check_probe(client->mirror, header->probe_slot,
+                                    header->tick - header->probe_age, header->probe_hash,
                                     &entity)) {
     case NET_MIRROR_UNKNOWN:
         return;
@@ -282,7 +282,7 @@ static void check_sample(net_client* client, const net_header* header) {
         break;
     case NET_MIRROR_DIFFERS:
         client->samples_differing++;
-        heal(client, entity);
+        resync(client, entity);
         break;
     }
     client->samples++;
@@ -290,10 +290,10 @@ static void check_sample(net_client* client, const net_header* header) {
 
 // @return false when the packet must not be acknowledged.
 static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packet,
-                       const net_header* header, proto_bit_reader* body) {
+                       const net_packet_header* header, proto_bit_reader* body) {
     if (header->has_ack) {
         // The acknowledgement is about our packets and good even if the body is not.
-        net_result result = net_acks_send_receive(&client->sent, client->now_us, header->ack, 0,
+        net_result result = net_ack_sender_receive(&client->sent, client->now_us, header->ack, 0,
                                                   header->ack_delay_us, &client->acks);
         if (result != NET_OK && result != NET_ERR_STALE) {
             net_client_malformed(client);
@@ -314,7 +314,7 @@ static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packe
         net_client_finish(client, NET_CLIENT_END_LOST);
         return false;
     }
-    if (net_large_client_tick(client->large) != NET_OK) {
+    if (net_varsize_receiver_tick(client->varsize) != NET_OK) {
         net_client_finish(client, NET_CLIENT_END_LOST);
         return false;
     }
@@ -322,12 +322,12 @@ static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packe
     show_packet(client, header);
     if (header->has_input && header->input_used > 0) {
         net_pace_report(&client->pace, client->now_us, header->tick, header->input_depth,
-                        header->input_repeats, net_acks_rtt_us(&client->sent),
-                        net_acks_recv_loss_percent(&client->received)); // as the other way
+                        header->input_repeats, net_ack_sender_rtt_us(&client->sent),
+                        net_ack_receiver_loss_percent(&client->received)); // as the other way
     }
     if (header->has_input && header->tick >= net_mirror_tick(client->mirror))
         client->input_depth = header->input_depth;
-    if (header->has_event_ack && !net_outbox_acked(&client->outbox, header->event_ack))
+    if (header->has_event_ack && !net_event_outbox_acked(&client->outbox, header->event_ack))
         net_client_malformed(client);
     for (size_t i = 0; i < packet->n_events; i++)
         take_game_event(client, packet->events[i]);
@@ -345,23 +345,23 @@ static void take_realtime(net_client* client, const uint8_t* bytes, size_t size)
         net_client_malformed(client);
         return;
     }
-    const net_header_near near = {
+    const net_packet_header_near near = {
         .tick = net_mirror_tick(client->mirror),
         .has_tick = client->received.has_any,
         .input = client->input_number,
         .event = client->outbox.number_next - 1,
     };
     proto_bit_reader reader = proto_bit_reader_make(packet->state.data, packet->state.len);
-    net_header header;
-    if (net_header_read(&reader, &near, &header) != NET_OK) {
+    net_packet_header header;
+    if (net_packet_header_read(&reader, &near, &header) != NET_OK) {
         net_client_malformed(client);
         return;
     }
-    if (net_acks_recv_check(&client->received, header.seq) != NET_ACKS_NEW) return;
+    if (net_ack_receiver_check(&client->received, header.seq) != NET_ACK_NEW) return;
     net_meter_state(&client->meter, client->now_us, packet, header.tick, reader.offset_bits,
                     (uint64_t)(net_match_dt(client->config.match) * 1e6f));
     if (!take_state(client, packet, &header, &reader)) return;
-    net_acks_recv_mark(&client->received, header.seq, client->now_us);
+    net_ack_receiver_mark(&client->received, header.seq, client->now_us);
     net_client_deliver_events(client);
 }
 

@@ -35,10 +35,10 @@ const char* net_drop_name(net_drop reason) {
         [NET_DROP_HEAL_LIMIT] = "heal_limit",
         [NET_DROP_HEAL_UNKNOWN] = "heal_unknown",
         [NET_DROP_RESUME_QUIET] = "resume_quiet",
-        [NET_DROP_LARGE_LONG] = "large_long",
-        [NET_DROP_LARGE_KNOWN] = "large_known",
-        [NET_DROP_LARGE_GONE] = "large_gone",
-        [NET_DROP_LARGE_FULL] = "large_full",
+        [NET_DROP_VARSIZE_LONG] = "large_long",
+        [NET_DROP_VARSIZE_KNOWN] = "large_known",
+        [NET_DROP_VARSIZE_GONE] = "large_gone",
+        [NET_DROP_VARSIZE_FULL] = "large_full",
     };
     _Static_assert(BASE_COUNT(names) == NET_DROP_COUNT, "a reason has no name");
     BASE_ASSERT((uint32_t)reason < NET_DROP_COUNT);

@@ -61,8 +61,8 @@ struct net_match {
     net_rewind* rewind; // NULL: the module does not ask
     bool has_services;
     net_game_services services;
-    net_match_scopes scopes;
-    net_match_views views;
+    net_match_interest interest;
+    net_rewind_stats views;
 };
 
 // ---- settings ----
@@ -239,19 +239,19 @@ static bool answer_nothing(void* context, ecs_tick tick, float fraction, ecs_ent
 }
 
 // Clients who are there or just joining; a module may ask before it has made the player.
-static net_match_scope_request* ask_scope(net_match* match, uint32_t client) {
+static net_match_interest_request* ask_scope(net_match* match, uint32_t client) {
     bool is_there = client > 0 && (client == match->client_last || find_player(match, client));
-    return is_there ? net_match_scopes_ask(&match->scopes, client) : NULL;
+    return is_there ? net_match_interest_ask(&match->interest, client) : NULL;
 }
 
 static void answer_set_groups(void* context, uint32_t client, uint64_t mask) {
-    net_match_scope_request* asked = ask_scope(context, client);
+    net_match_interest_request* asked = ask_scope(context, client);
     if (asked) asked->groups = mask;
 }
 
 static void answer_set_viewpoint(void* context, uint32_t client, const float position[3],
                                  float radius) {
-    net_match_scope_request* asked = ask_scope(context, client);
+    net_match_interest_request* asked = ask_scope(context, client);
     if (!asked) return;
     asked->has_viewpoint = position != NULL;
     asked->radius = position ? radius : 0.0f;
@@ -260,7 +260,7 @@ static void answer_set_viewpoint(void* context, uint32_t client, const float pos
 }
 
 static void answer_refresh_scope(void* context, uint32_t client) {
-    net_match_scope_request* asked = ask_scope(context, client);
+    net_match_interest_request* asked = ask_scope(context, client);
     if (asked) asked->is_refreshed = true;
 }
 
@@ -271,8 +271,8 @@ static uint32_t answer_class_bit(void* context, const char* name) {
 }
 
 static net_result create_services(net_match* match, const base_reporter* reporter) {
-    net_scope_rules rules;
-    net_result result = net_scope_rules_bind(match->world, match->game->interest, reporter, &rules);
+    net_bound_rules rules;
+    net_result result = net_bound_rules_bind(match->world, match->game->interest, reporter, &rules);
     if (result != NET_OK) return NET_ERR_MODULE;
     if (match->config.role != NET_ROLE_SERVER) return NET_OK;
     bool is_rewinding = match->game->is_rewinding;
@@ -314,7 +314,7 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     match->config = *config;
     match->game = config->module->game;
     match->dt = 1.0f / (float)config->tick_rate_hz;
-    net_match_scopes_init(&match->scopes, config->allocator);
+    net_match_interest_init(&match->interest, config->allocator);
     net_result result = create_world(match, reporter);
     if (!result) result = register_game(match, reporter);
     if (!result) result = bind_messages(match, reporter);
@@ -337,7 +337,7 @@ void net_match_destroy(net_match* match) {
     if (!match) return;
     const base_allocator* allocator = match->config.allocator;
     net_rewind_destroy(match->rewind);
-    net_match_scopes_deinit(&match->scopes);
+    net_match_interest_deinit(&match->interest);
     if (match->schema) net_schema_destroy(match->schema);
     if (match->has_codec) proto_codec_deinit(&match->codec);
     base_release(allocator, match->scratch, match->scratch_bytes);
@@ -460,7 +460,7 @@ void net_match_leave(net_match* match, uint32_t client) {
     player* left = find_player(match, client);
     BASE_ASSERT(left);
     match->game->player_leave(match->world, match->context, client, left->entity);
-    net_match_scopes_forget(&match->scopes, client);
+    net_match_interest_forget(&match->interest, client);
     uint32_t place = (uint32_t)(left - match->players);
     memmove(left, left + 1, (match->player_count - place - 1) * sizeof *left);
     match->player_count--;
@@ -477,13 +477,13 @@ ecs_entity net_match_player(const net_match* match, uint32_t client) {
     return found->entity;
 }
 
-const net_match_scope_request* net_match_scope_requests(net_match* match, uint32_t* count) {
-    return net_match_scopes_take(&match->scopes, count);
+const net_match_interest_request* net_match_interest_requests(net_match* match, uint32_t* count) {
+    return net_match_interest_take(&match->interest, count);
 }
 
-const net_match_scope_request* net_match_scope_request_find(const net_match* match,
+const net_match_interest_request* net_match_interest_request_find(const net_match* match,
                                                             uint32_t client) {
-    return net_match_scopes_find(&match->scopes, client);
+    return net_match_interest_find(&match->interest, client);
 }
 
 // ---- messages ----
@@ -558,7 +558,7 @@ void net_match_input(net_match* match, uint32_t client, const void* data, size_t
     net_match_input_seen(match, client, data, size, 0);
 }
 
-net_match_views net_match_get_views(const net_match* match) {
+net_rewind_stats net_match_get_rewind_stats(const net_match* match) {
     return match->views;
 }
 

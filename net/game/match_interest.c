@@ -7,23 +7,23 @@
 
 #include <string.h>
 
-void net_match_scopes_init(net_match_scopes* scopes, const base_allocator* allocator) {
-    *scopes = (net_match_scopes){.allocator = allocator};
+void net_match_interest_init(net_match_interest* interest, const base_allocator* allocator) {
+    *interest = (net_match_interest){.allocator = allocator};
 }
 
-void net_match_scopes_deinit(net_match_scopes* scopes) {
-    const base_allocator* allocator = scopes->allocator;
-    base_release(allocator, scopes->kept, scopes->capacity * sizeof *scopes->kept);
-    base_release(allocator, scopes->is_new, scopes->new_capacity * sizeof *scopes->is_new);
-    base_release(allocator, scopes->taken, scopes->taken_capacity * sizeof *scopes->taken);
-    *scopes = (net_match_scopes){0};
+void net_match_interest_deinit(net_match_interest* interest) {
+    const base_allocator* allocator = interest->allocator;
+    base_release(allocator, interest->kept, interest->capacity * sizeof *interest->kept);
+    base_release(allocator, interest->is_new, interest->new_capacity * sizeof *interest->is_new);
+    base_release(allocator, interest->taken, interest->taken_capacity * sizeof *interest->taken);
+    *interest = (net_match_interest){0};
 }
 
-static uint32_t find_place(const net_match_scopes* scopes, uint32_t client) {
-    uint32_t low = 0, high = scopes->count;
+static uint32_t find_place(const net_match_interest* interest, uint32_t client) {
+    uint32_t low = 0, high = interest->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (scopes->kept[middle].client < client) {
+        if (interest->kept[middle].client < client) {
             low = middle + 1;
         } else {
             high = middle;
@@ -32,50 +32,50 @@ static uint32_t find_place(const net_match_scopes* scopes, uint32_t client) {
     return low;
 }
 
-const net_match_scope_request* net_match_scopes_find(const net_match_scopes* scopes,
+const net_match_interest_request* net_match_interest_find(const net_match_interest* interest,
                                                      uint32_t client) {
-    uint32_t at = find_place(scopes, client);
-    return at < scopes->count && scopes->kept[at].client == client ? &scopes->kept[at] : NULL;
+    uint32_t at = find_place(interest, client);
+    return at < interest->count && interest->kept[at].client == client ? &interest->kept[at] : NULL;
 }
 
-net_match_scope_request* net_match_scopes_ask(net_match_scopes* scopes, uint32_t client) {
-    uint32_t at = find_place(scopes, client);
-    if (at == scopes->count || scopes->kept[at].client != client) {
-        const base_allocator* allocator = scopes->allocator;
-        uint32_t room = scopes->count + 1;
-        bool has_room = base_array_reserve(allocator, (void**)&scopes->kept, &scopes->capacity,
-                                           room, sizeof *scopes->kept) &&
-                        base_array_reserve(allocator, (void**)&scopes->is_new,
-                                           &scopes->new_capacity, room, sizeof *scopes->is_new) &&
-                        base_array_reserve(allocator, (void**)&scopes->taken,
-                                           &scopes->taken_capacity, room, sizeof *scopes->taken);
+net_match_interest_request* net_match_interest_ask(net_match_interest* interest, uint32_t client) {
+    uint32_t at = find_place(interest, client);
+    if (at == interest->count || interest->kept[at].client != client) {
+        const base_allocator* allocator = interest->allocator;
+        uint32_t room = interest->count + 1;
+        bool has_room = base_array_reserve(allocator, (void**)&interest->kept, &interest->capacity,
+                                           room, sizeof *interest->kept) &&
+                        base_array_reserve(allocator, (void**)&interest->is_new,
+                                           &interest->new_capacity, room, sizeof *interest->is_new) &&
+                        base_array_reserve(allocator, (void**)&interest->taken,
+                                           &interest->taken_capacity, room, sizeof *interest->taken);
         BASE_ASSERT(has_room);
-        memmove(&scopes->kept[at + 1], &scopes->kept[at],
-                (scopes->count - at) * sizeof *scopes->kept);
-        memmove(&scopes->is_new[at + 1], &scopes->is_new[at],
-                (scopes->count - at) * sizeof *scopes->is_new);
-        scopes->kept[at] = (net_match_scope_request){.client = client};
-        scopes->count++;
+        memmove(&interest->kept[at + 1], &interest->kept[at],
+                (interest->count - at) * sizeof *interest->kept);
+        memmove(&interest->is_new[at + 1], &interest->is_new[at],
+                (interest->count - at) * sizeof *interest->is_new);
+        interest->kept[at] = (net_match_interest_request){.client = client};
+        interest->count++;
     }
-    scopes->is_new[at] = true;
-    return &scopes->kept[at];
+    interest->is_new[at] = true;
+    return &interest->kept[at];
 }
 
-void net_match_scopes_forget(net_match_scopes* scopes, uint32_t client) {
-    if (!net_match_scopes_find(scopes, client)) return;
-    uint32_t at = find_place(scopes, client);
-    uint32_t left = --scopes->count - at;
-    memmove(&scopes->kept[at], &scopes->kept[at + 1], left * sizeof *scopes->kept);
-    memmove(&scopes->is_new[at], &scopes->is_new[at + 1], left * sizeof *scopes->is_new);
+void net_match_interest_forget(net_match_interest* interest, uint32_t client) {
+    if (!net_match_interest_find(interest, client)) return;
+    uint32_t at = find_place(interest, client);
+    uint32_t left = --interest->count - at;
+    memmove(&interest->kept[at], &interest->kept[at + 1], left * sizeof *interest->kept);
+    memmove(&interest->is_new[at], &interest->is_new[at + 1], left * sizeof *interest->is_new);
 }
 
-const net_match_scope_request* net_match_scopes_take(net_match_scopes* scopes, uint32_t* count) {
+const net_match_interest_request* net_match_interest_take(net_match_interest* interest, uint32_t* count) {
     *count = 0;
-    for (uint32_t i = 0; i < scopes->count; i++) {
-        if (!scopes->is_new[i]) continue;
-        scopes->taken[(*count)++] = scopes->kept[i];
-        scopes->is_new[i] = false;
-        scopes->kept[i].is_refreshed = false;
+    for (uint32_t i = 0; i < interest->count; i++) {
+        if (!interest->is_new[i]) continue;
+        interest->taken[(*count)++] = interest->kept[i];
+        interest->is_new[i] = false;
+        interest->kept[i].is_refreshed = false;
     }
-    return scopes->taken;
+    return interest->taken;
 }

@@ -10,13 +10,13 @@
 
 enum { BITS_2D = 7, ROW_BITS_2D = 7, BITS_3D = 6, ROW_BITS_3D = 9, CELL_MAX = 1 << 30 };
 
-// So far a walk has each row once, and no farther: rows of the next layer but NET_SCOPE_LAYER follow.
-#define LAYERS_MAX ((1u << ROW_BITS_3D) / NET_SCOPE_LAYER)
+// So far a walk has each row once, and no farther: rows of the next layer but NET_INTEREST_LAYER follow.
+#define LAYERS_MAX ((1u << ROW_BITS_3D) / NET_INTEREST_LAYER)
 
-bool net_scope_grid_init(net_scope_grid* grid, const base_allocator* allocator, uint32_t dimensions,
+bool net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator, uint32_t dimensions,
                          float cell) {
     BASE_ASSERT((dimensions == 2 || dimensions == 3) && cell > 0.0f);
-    *grid = (net_scope_grid){.allocator = allocator,
+    *grid = (net_interest_grid){.allocator = allocator,
                              .dimensions = dimensions,
                              .bits = dimensions == 2 ? BITS_2D : BITS_3D,
                              .row_bits = dimensions == 2 ? ROW_BITS_2D : ROW_BITS_3D,
@@ -29,7 +29,7 @@ bool net_scope_grid_init(net_scope_grid* grid, const base_allocator* allocator, 
     return grid->heads && grid->stamps && grid->counts && grid->firsts;
 }
 
-void net_scope_grid_deinit(net_scope_grid* grid) {
+void net_interest_grid_deinit(net_interest_grid* grid) {
     const base_allocator* allocator = grid->allocator;
     size_t bytes = sizeof(uint32_t) << (grid->bits + grid->row_bits);
     base_release(allocator, grid->heads, grid->heads ? bytes : 0);
@@ -40,10 +40,10 @@ void net_scope_grid_deinit(net_scope_grid* grid) {
     base_release(allocator, grid->spots, grid->spot_capacity * sizeof *grid->spots);
     base_release(allocator, grid->prevs, grid->prev_capacity * sizeof *grid->prevs);
     base_release(allocator, grid->buckets, grid->bucket_capacity * sizeof *grid->buckets);
-    *grid = (net_scope_grid){0};
+    *grid = (net_interest_grid){0};
 }
 
-bool net_scope_grid_reserve(net_scope_grid* grid, uint32_t count) {
+bool net_interest_grid_reserve(net_interest_grid* grid, uint32_t count) {
     return base_array_reserve(grid->allocator, (void**)&grid->spots, &grid->spot_capacity, count,
                               sizeof *grid->spots) &&
            base_array_reserve(grid->allocator, (void**)&grid->prevs, &grid->prev_capacity, count,
@@ -53,7 +53,7 @@ bool net_scope_grid_reserve(net_scope_grid* grid, uint32_t count) {
 }
 
 // What is no number, or beyond the last cell, is at the edge.
-static int32_t cell_of(const net_scope_grid* grid, float at) {
+static int32_t cell_of(const net_interest_grid* grid, float at) {
     float cell = at * grid->cells_per_unit;
     if (!(cell > -(float)CELL_MAX)) return -CELL_MAX;
     if (cell >= (float)CELL_MAX) return CELL_MAX;
@@ -61,15 +61,15 @@ static int32_t cell_of(const net_scope_grid* grid, float at) {
     return (float)whole > cell ? whole - 1 : whole;
 }
 
-static uint32_t bucket_of(const net_scope_grid* grid, const float at[3]) {
+static uint32_t bucket_of(const net_interest_grid* grid, const float at[3]) {
     uint32_t cells[3] = {0, 0, 0};
     for (uint32_t i = 0; i < grid->dimensions; i++)
         cells[i] = (uint32_t)cell_of(grid, at[i]);
     return (cells[0] & ((1u << grid->bits) - 1)) |
-           net_scope_row(cells[1], cells[2], (1u << grid->row_bits) - 1) << grid->bits;
+           net_world_digest_row(cells[1], cells[2], (1u << grid->row_bits) - 1) << grid->bits;
 }
 
-static void unlink_thing(net_scope_grid* grid, uint32_t thing) {
+static void unlink_thing(net_interest_grid* grid, uint32_t thing) {
     uint32_t next = grid->spots[thing].next, prev = grid->prevs[thing];
     if (prev)
         grid->spots[prev].next = next;
@@ -80,15 +80,15 @@ static void unlink_thing(net_scope_grid* grid, uint32_t thing) {
     grid->count--;
 }
 
-void net_scope_grid_put(net_scope_grid* grid, uint32_t thing, const float at[3], uint32_t stamp) {
+void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float at[3], uint32_t stamp) {
     BASE_ASSERT(thing > 0 && thing < grid->bucket_capacity);
     uint32_t bucket = bucket_of(grid, at);
-    net_scope_spot* spot = &grid->spots[thing];
+    net_interest_spot* spot = &grid->spots[thing];
     memcpy(spot->at, at, sizeof spot->at);
     grid->stamps[bucket] = stamp;
     grid->is_packed = false;
     if (grid->buckets[thing] == bucket + 1) return;
-    net_scope_grid_remove(grid, thing, stamp);
+    net_interest_grid_remove(grid, thing, stamp);
     spot->next = grid->heads[bucket];
     grid->prevs[thing] = 0;
     if (spot->next) grid->prevs[spot->next] = thing;
@@ -98,7 +98,7 @@ void net_scope_grid_put(net_scope_grid* grid, uint32_t thing, const float at[3],
     grid->count++;
 }
 
-void net_scope_grid_remove(net_scope_grid* grid, uint32_t thing, uint32_t stamp) {
+void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t stamp) {
     if (thing >= grid->bucket_capacity || grid->buckets[thing] == 0) return;
     grid->stamps[grid->buckets[thing] - 1] = stamp;
     unlink_thing(grid, thing);
@@ -106,7 +106,7 @@ void net_scope_grid_remove(net_scope_grid* grid, uint32_t thing, uint32_t stamp)
     grid->is_packed = false;
 }
 
-bool net_scope_grid_pack(net_scope_grid* grid) {
+bool net_interest_grid_pack(net_interest_grid* grid) {
     if (grid->is_packed) return true;
     if (!base_array_reserve(grid->allocator, (void**)&grid->nears, &grid->near_capacity,
                             grid->count, sizeof *grid->nears))
@@ -122,7 +122,7 @@ bool net_scope_grid_pack(net_scope_grid* grid) {
     for (uint32_t thing = 1; thing < grid->bucket_capacity; thing++) {
         uint32_t bucket = grid->buckets[thing];
         if (!bucket) continue;
-        net_scope_near* near = &grid->nears[grid->firsts[bucket]++];
+        net_interest_near* near = &grid->nears[grid->firsts[bucket]++];
         memcpy(near->at, grid->spots[thing].at, sizeof near->at);
         near->thing = thing;
     }
@@ -130,8 +130,8 @@ bool net_scope_grid_pack(net_scope_grid* grid) {
     return true;
 }
 
-net_scope_cells net_scope_grid_around(const net_scope_grid* grid, const float at[3], float radius) {
-    net_scope_cells cells = {
+net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const float at[3], float radius) {
+    net_interest_cells cells = {
         .bits = grid->bits, .mask = (1u << grid->bits) - 1, .row_mask = (1u << grid->row_bits) - 1};
     for (uint32_t i = 0; i < 3; i++) {
         cells.count[i] = 1;
@@ -146,7 +146,7 @@ net_scope_cells net_scope_grid_around(const net_scope_grid* grid, const float at
     if (cells.count[0] > cells.mask) cells.count[0] = cells.mask + 1;
     bool is_wide =
         cells.count[1] > cells.row_mask ||
-        (cells.count[2] > 1 && (cells.count[1] > NET_SCOPE_LAYER || cells.count[2] > LAYERS_MAX));
+        (cells.count[2] > 1 && (cells.count[1] > NET_INTEREST_LAYER || cells.count[2] > LAYERS_MAX));
     if (is_wide) { // each row once
         cells.count[1] = cells.row_mask + 1;
         cells.count[2] = 1;

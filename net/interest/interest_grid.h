@@ -10,17 +10,17 @@
 
 #include "base/alloc.h"
 
-typedef struct net_scope_spot {
+typedef struct net_interest_spot {
     float at[3];   ///< unused dimensions are 0
     uint32_t next; ///< in its bucket; 0: the last
-} net_scope_spot;
+} net_interest_spot;
 
-typedef struct net_scope_near {
+typedef struct net_interest_near {
     float at[3];
     uint32_t thing;
-} net_scope_near;
+} net_interest_near;
 
-typedef struct net_scope_grid {
+typedef struct net_interest_grid {
     const base_allocator* allocator;
     uint32_t dimensions;
     uint32_t bits, row_bits; ///< 2^bits buckets in a row, 2^row_bits rows
@@ -29,49 +29,49 @@ typedef struct net_scope_grid {
     uint32_t* stamps; ///< [bucket]
     uint32_t* counts; ///< [bucket]
     uint32_t count;   ///< of things in it
-    net_scope_spot* spots;
+    net_interest_spot* spots;
     uint32_t *prevs, *buckets; ///< [thing]; bucket + 1, 0: not in the grid
     uint32_t spot_capacity, prev_capacity, bucket_capacity;
     bool is_packed;
     uint32_t* firsts;      ///< [bucket, and one behind]: where its things are in `nears`
-    net_scope_near* nears; ///< by bucket
+    net_interest_near* nears; ///< by bucket
     uint32_t near_capacity;
-} net_scope_grid;
+} net_interest_grid;
 
 /// @return false when memory ran out; it must be deinited all the same.
-BASE_MUST_USE bool net_scope_grid_init(net_scope_grid* grid, const base_allocator* allocator,
+BASE_MUST_USE bool net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator,
                                        uint32_t dimensions, float cell);
-void net_scope_grid_deinit(net_scope_grid* grid);
+void net_interest_grid_deinit(net_interest_grid* grid);
 /// Room for things below `count`.
-BASE_MUST_USE bool net_scope_grid_reserve(net_scope_grid* grid, uint32_t count);
+BASE_MUST_USE bool net_interest_grid_reserve(net_interest_grid* grid, uint32_t count);
 /// Put a thing, or move it. Both buckets get the stamp. Any floats are taken.
-void net_scope_grid_put(net_scope_grid* grid, uint32_t thing, const float at[3], uint32_t stamp);
-void net_scope_grid_remove(net_scope_grid* grid, uint32_t thing, uint32_t stamp);
+void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float at[3], uint32_t stamp);
+void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t stamp);
 
 /// @return false when memory ran out: it is not packed then, and works as before.
-bool net_scope_grid_pack(net_scope_grid* grid);
+bool net_interest_grid_pack(net_interest_grid* grid);
 
 /// A walk over all buckets within a distance of a place, each once.
-typedef struct net_scope_cells {
+typedef struct net_interest_cells {
     uint32_t low[3], count[3], at[3];
     uint32_t bits, mask, row_mask;
     bool is_over;
-} net_scope_cells;
+} net_interest_cells;
 
-net_scope_cells net_scope_grid_around(const net_scope_grid* grid, const float at[3], float radius);
+net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const float at[3], float radius);
 
 /// The row of a place in the second and third dimension: rows of one layer of the world lie side by side, layers
-/// NET_SCOPE_LAYER apart, so a flat world has all of them, whichever way is up.
-#define NET_SCOPE_LAYER 23u
-static inline uint32_t net_scope_row(uint32_t y, uint32_t z, uint32_t row_mask) {
-    return (y + NET_SCOPE_LAYER * z) & row_mask;
+/// NET_INTEREST_LAYER apart, so a flat world has all of them, whichever way is up.
+#define NET_INTEREST_LAYER 23u
+static inline uint32_t net_world_digest_row(uint32_t y, uint32_t z, uint32_t row_mask) {
+    return (y + NET_INTEREST_LAYER * z) & row_mask;
 }
 
-static inline bool net_scope_cells_next(net_scope_cells* cells, uint32_t* bucket) {
+static inline bool net_interest_cells_next(net_interest_cells* cells, uint32_t* bucket) {
     if (cells->is_over) return false;
     *bucket =
         ((cells->low[0] + cells->at[0]) & cells->mask) |
-        net_scope_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2], cells->row_mask)
+        net_world_digest_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2], cells->row_mask)
             << cells->bits;
     if (++cells->at[0] < cells->count[0]) return true;
     cells->at[0] = 0;
@@ -82,11 +82,11 @@ static inline bool net_scope_cells_next(net_scope_cells* cells, uint32_t* bucket
 }
 
 /// The same by runs of neighbouring buckets, first..last; in steps of one dimension. For a packed grid.
-static inline bool net_scope_cells_next_run(net_scope_cells* cells, uint32_t* first,
+static inline bool net_interest_cells_next_run(net_interest_cells* cells, uint32_t* first,
                                             uint32_t* last) {
     if (cells->is_over) return false;
     uint32_t row =
-        net_scope_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2], cells->row_mask)
+        net_world_digest_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2], cells->row_mask)
         << cells->bits;
     uint32_t begin = (cells->low[0] + cells->at[0]) & cells->mask;
     uint32_t left = cells->count[0] - cells->at[0];
@@ -103,7 +103,7 @@ static inline bool net_scope_cells_next_run(net_scope_cells* cells, uint32_t* fi
     return true;
 }
 
-static inline float net_scope_distance2(const float a[3], const float b[3]) {
+static inline float net_interest_distance2(const float a[3], const float b[3]) {
     float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
     return x * x + y * y + z * z;
 }

@@ -5,24 +5,24 @@
 
 #include "base/alloc.h"
 
-typedef struct net_scope_head {
+typedef struct net_interest_head {
     uint32_t key;   ///< 0: empty
     uint32_t first; ///< index
-} net_scope_head;
+} net_interest_head;
 
-typedef struct net_scope_lists {
+typedef struct net_interest_lists {
     const base_allocator* allocator;
-    net_scope_head* heads; ///< open addressing
+    net_interest_head* heads; ///< open addressing
     uint32_t head_count, head_capacity;
     uint32_t *nexts, *prevs, *keys; ///< [index]; key 0: in no list
     uint32_t next_capacity, prev_capacity, key_capacity;
-} net_scope_lists;
+} net_interest_lists;
 
-void net_scope_lists_init(net_scope_lists* lists, const base_allocator* allocator);
-void net_scope_lists_deinit(net_scope_lists* lists);
+void net_interest_lists_init(net_interest_lists* lists, const base_allocator* allocator);
+void net_interest_lists_deinit(net_interest_lists* lists);
 /// Room for indices below `count`.
-BASE_MUST_USE bool net_scope_lists_reserve(net_scope_lists* lists, uint32_t count);
+BASE_MUST_USE bool net_interest_lists_reserve(net_interest_lists* lists, uint32_t count);
 /// Move an index into the list of `key`, 0: into none. @return false when memory ran out.
-BASE_MUST_USE bool net_scope_lists_put(net_scope_lists* lists, uint32_t index, uint32_t key);
+BASE_MUST_USE bool net_interest_lists_put(net_interest_lists* lists, uint32_t index, uint32_t key);
 /// First of a list, then `nexts[index]`; 0 ends it.
-uint32_t net_scope_lists_first(const net_scope_lists* lists, uint32_t key);
+uint32_t net_interest_lists_first(const net_interest_lists* lists, uint32_t key);

@@ -17,308 +17,308 @@
 
 // ---- finding what is in ----
 
-void net_scopes_mark_begin(net_scopes* scopes) {
-    scopes->inside_count = 0;
-    if (++scopes->stamp > 0) return;
-    if (scopes->marks) memset(scopes->marks, 0, scopes->mark_capacity * sizeof *scopes->marks);
-    scopes->stamp = 1;
+void net_interest_mark_begin(net_interest* interest) {
+    interest->inside_count = 0;
+    if (++interest->stamp > 0) return;
+    if (interest->marks) memset(interest->marks, 0, interest->mark_capacity * sizeof *interest->marks);
+    interest->stamp = 1;
 }
 
-static net_scope_mark* include(net_scopes* scopes, uint32_t index) {
-    net_scope_mark* mark = net_scopes_mark(scopes, index);
-    if (mark->state & (NET_SCOPE_IN | NET_SCOPE_NEVER)) return mark;
-    mark->state |= NET_SCOPE_IN;
-    scopes->inside[scopes->inside_count++] = index;
+static net_interest_mark* include(net_interest* interest, uint32_t index) {
+    net_interest_mark* mark = net_interest_get_mark(interest, index);
+    if (mark->state & (NET_INTEREST_IN | NET_INTEREST_NEVER)) return mark;
+    mark->state |= NET_INTEREST_IN;
+    interest->inside[interest->inside_count++] = index;
     return mark;
 }
 
-static void gather_packed(net_scopes* scopes, const net_scope_client* client, float radius) {
-    const net_scope_grid* grid = &scopes->entities;
+static void gather_packed(net_interest* interest, const net_interest_client* client, float radius) {
+    const net_interest_grid* grid = &interest->entities;
     const float radius2 = radius * radius;
-    net_scope_cells cells = net_scope_grid_around(grid, client->at, radius);
-    for (uint32_t first, last; net_scope_cells_next_run(&cells, &first, &last);) {
-        const net_scope_near* near = &grid->nears[grid->firsts[first]];
-        const net_scope_near* end = &grid->nears[grid->firsts[last + 1]];
+    net_interest_cells cells = net_interest_grid_around(grid, client->at, radius);
+    for (uint32_t first, last; net_interest_cells_next_run(&cells, &first, &last);) {
+        const net_interest_near* near = &grid->nears[grid->firsts[first]];
+        const net_interest_near* end = &grid->nears[grid->firsts[last + 1]];
         for (; near < end; near++) {
-            float distance2 = net_scope_distance2(client->at, near->at);
+            float distance2 = net_interest_distance2(client->at, near->at);
             if (!(distance2 <= radius2)) continue;
-            include(scopes, near->thing)->band = net_scope_band(distance2, client->radius);
+            include(interest, near->thing)->band = net_interest_band(distance2, client->radius);
         }
     }
 }
 
-static void gather_linked(net_scopes* scopes, const net_scope_client* client, float radius) {
-    const net_scope_grid* grid = &scopes->entities;
+static void gather_linked(net_interest* interest, const net_interest_client* client, float radius) {
+    const net_interest_grid* grid = &interest->entities;
     const float radius2 = radius * radius;
-    net_scope_cells cells = net_scope_grid_around(grid, client->at, radius);
-    for (uint32_t bucket; net_scope_cells_next(&cells, &bucket);) {
+    net_interest_cells cells = net_interest_grid_around(grid, client->at, radius);
+    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
         uint32_t index = grid->heads[bucket];
         for (; index; index = grid->spots[index].next) {
-            float distance2 = net_scope_distance2(client->at, grid->spots[index].at);
+            float distance2 = net_interest_distance2(client->at, grid->spots[index].at);
             if (!(distance2 <= radius2)) continue;
-            include(scopes, index)->band = net_scope_band(distance2, client->radius);
+            include(interest, index)->band = net_interest_band(distance2, client->radius);
         }
     }
 }
 
 // The player's place; 0 when it has none.
-static uint32_t player_index(const net_scopes* scopes, const net_scope_client* client) {
+static uint32_t player_index(const net_interest* interest, const net_interest_client* client) {
     uint32_t index = ecs_entity_index(client->player);
-    bool is_there = client->player != ECS_ENTITY_NONE && index < scopes->index_end &&
-                    scopes->places[index].handle == client->player;
+    bool is_there = client->player != ECS_ENTITY_NONE && index < interest->index_end &&
+                    interest->places[index].handle == client->player;
     return is_there ? index : 0;
 }
 
-void net_scopes_gather(net_scopes* scopes, const net_scope_client* client, float factor) {
-    if (scopes->has_grids && client->has_at && scopes->entities.is_packed)
-        gather_packed(scopes, client, client->radius * factor);
-    else if (scopes->has_grids && client->has_at)
-        gather_linked(scopes, client, client->radius * factor);
-    for (uint32_t i = 0; i < scopes->loose_count; i++)
-        (void)include(scopes, scopes->loose[i]);
-    uint32_t index = net_scope_lists_first(&scopes->owned, client->number);
-    for (; index; index = scopes->owned.nexts[index])
-        (void)include(scopes, index);
-    for (uint32_t i = 0; client->groups && i < scopes->grouped_count; i++)
-        if (scopes->places[scopes->grouped[i]].facts.groups & client->groups)
-            (void)include(scopes, scopes->grouped[i]);
-    uint32_t player = player_index(scopes, client);
-    if (player) (void)include(scopes, player);
+void net_interest_gather(net_interest* interest, const net_interest_client* client, float factor) {
+    if (interest->has_grids && client->has_at && interest->entities.is_packed)
+        gather_packed(interest, client, client->radius * factor);
+    else if (interest->has_grids && client->has_at)
+        gather_linked(interest, client, client->radius * factor);
+    for (uint32_t i = 0; i < interest->loose_count; i++)
+        (void)include(interest, interest->loose[i]);
+    uint32_t index = net_interest_lists_first(&interest->owned, client->number);
+    for (; index; index = interest->owned.nexts[index])
+        (void)include(interest, index);
+    for (uint32_t i = 0; client->groups && i < interest->grouped_count; i++)
+        if (interest->places[interest->grouped[i]].facts.groups & client->groups)
+            (void)include(interest, interest->grouped[i]);
+    uint32_t player = player_index(interest, client);
+    if (player) (void)include(interest, player);
 }
 
-void net_scopes_gather_together(net_scopes* scopes) {
-    if (scopes->together.head_count == 0) return;
-    for (uint32_t i = 0; i < scopes->inside_count; i++) {
-        uint32_t key = scopes->traits[scopes->inside[i]].together;
-        uint32_t first = key ? net_scope_lists_first(&scopes->together, key) : 0;
+void net_interest_gather_together(net_interest* interest) {
+    if (interest->together.head_count == 0) return;
+    for (uint32_t i = 0; i < interest->inside_count; i++) {
+        uint32_t key = interest->traits[interest->inside[i]].together;
+        uint32_t first = key ? net_interest_lists_first(&interest->together, key) : 0;
         if (!first) continue;
-        net_scope_mark* mark = net_scopes_mark(scopes, first);
-        if (mark->state & NET_SCOPE_GROUP) continue;
-        mark->state |= NET_SCOPE_GROUP;
-        for (uint32_t index = first; index; index = scopes->together.nexts[index])
-            (void)include(scopes, index);
+        net_interest_mark* mark = net_interest_get_mark(interest, first);
+        if (mark->state & NET_INTEREST_GROUP) continue;
+        mark->state |= NET_INTEREST_GROUP;
+        for (uint32_t index = first; index; index = interest->together.nexts[index])
+            (void)include(interest, index);
     }
 }
 
-static void mark_said(net_scopes* scopes, const net_scope_client* client) {
-    const net_scope_said* said = &scopes->said[client->answer_first];
+static void mark_said(net_interest* interest, const net_interest_client* client) {
+    const net_interest_verdict* said = &interest->said[client->answer_first];
     for (uint32_t i = 0; i < client->answer_count; i++) {
-        net_scope_mark* mark = net_scopes_mark(scopes, said[i].index);
-        mark->state |= NET_SCOPE_SAID;
+        net_interest_mark* mark = net_interest_get_mark(interest, said[i].index);
+        mark->state |= NET_INTEREST_JUDGED;
         mark->classes = said[i].classes;
-        if (said[i].relevance == NET_RELEVANT_NEVER) mark->state |= NET_SCOPE_NEVER;
-        if (said[i].relevance == NET_RELEVANT_ALWAYS) (void)include(scopes, said[i].index);
+        if (said[i].relevance == NET_RELEVANT_NEVER) mark->state |= NET_INTEREST_NEVER;
+        if (said[i].relevance == NET_RELEVANT_ALWAYS) (void)include(interest, said[i].index);
     }
 }
 
 // May a member stay that nothing brings in?
-static bool may_stay(const net_scopes* scopes, net_scope_client* client,
-                     const net_scope_entry* member) {
-    const net_scope_place* place = &scopes->places[member->index];
+static bool may_stay(const net_interest* interest, net_interest_client* client,
+                     const net_interest_entity* member) {
+    const net_interest_place* place = &interest->places[member->index];
     if (!place->facts.has_position) return false;
-    if (net_scope_is_near(client, &place->facts, net_scopes_at(scopes, member->index),
-                          net_scope_leave_radius(client->radius)))
+    if (net_interest_is_near(client, &place->facts, net_interest_at(interest, member->index),
+                          net_interest_leave_radius(client->radius)))
         return true;
-    bool is_young = member->entered + scopes->stay_ticks > scopes->tick &&
+    bool is_young = member->entered + interest->stay_ticks > interest->tick &&
                     member->entered > place->revoked && member->entered > client->revoked;
     client->has_young = client->has_young || is_young;
     return is_young;
 }
 
-static void keep_members(net_scopes* scopes, net_scope_client* client,
-                         const net_scope_entry* members, uint32_t count) {
-    bool is_asking = net_scope_is_asking(scopes);
+static void keep_members(net_interest* interest, net_interest_client* client,
+                         const net_interest_entity* members, uint32_t count) {
+    bool is_asking = net_interest_is_asking(interest);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = members[i].index;
-        if (index >= scopes->index_end || !scopes->places[index].entry) continue;
-        uint16_t state = net_scopes_mark(scopes, index)->state;
-        if (state & (NET_SCOPE_IN | NET_SCOPE_NEVER)) continue;
+        if (index >= interest->index_end || !interest->places[index].entry) continue;
+        uint16_t state = net_interest_get_mark(interest, index)->state;
+        if (state & (NET_INTEREST_IN | NET_INTEREST_NEVER)) continue;
         // What the module was not asked about is farther than it may be.
-        if (is_asking && !(state & NET_SCOPE_SAID)) continue;
-        if (may_stay(scopes, client, &members[i])) (void)include(scopes, index);
+        if (is_asking && !(state & NET_INTEREST_JUDGED)) continue;
+        if (may_stay(interest, client, &members[i])) (void)include(interest, index);
     }
 }
 
 // ---- the answer ----
 
-static net_scope_entry entry_of(const net_scopes* scopes, const net_scope_client* client,
-                                uint32_t player, uint32_t index, const net_scope_mark* mark) {
-    const net_scope_traits* traits = &scopes->traits[index];
+static net_interest_entity entry_of(const net_interest* interest, const net_interest_client* client,
+                                uint32_t player, uint32_t index, const net_interest_mark* mark) {
+    const net_interest_traits* traits = &interest->traits[index];
     uint32_t band = mark->band;
     if (!band && traits->has_position)
         band =
-            net_scope_band_of(client, &scopes->places[index].facts, net_scopes_at(scopes, index));
-    return net_scopes_entry(client, index, index == player, traits, band ? band : 8, mark->classes);
+            net_interest_band_of(client, &interest->places[index].facts, net_interest_at(interest, index));
+    return net_interest_describe(client, index, index == player, traits, band ? band : 8, mark->classes);
 }
 
-static bool reserve_answer(net_scopes* scopes, uint32_t member_count) {
-    const base_allocator* allocator = scopes->config.allocator;
-    return base_array_reserve(allocator, (void**)&scopes->enter, &scopes->enter_capacity,
-                              scopes->inside_count, sizeof *scopes->enter) &&
-           base_array_reserve(allocator, (void**)&scopes->leave, &scopes->leave_capacity,
-                              member_count, sizeof *scopes->leave) &&
-           base_array_reserve(allocator, (void**)&scopes->changed, &scopes->changed_capacity,
-                              member_count, sizeof *scopes->changed) &&
-           base_array_reserve(allocator, (void**)&scopes->changed_to, &scopes->changed_to_capacity,
-                              member_count, sizeof *scopes->changed_to);
+static bool reserve_answer(net_interest* interest, uint32_t member_count) {
+    const base_allocator* allocator = interest->config.allocator;
+    return base_array_reserve(allocator, (void**)&interest->enter, &interest->enter_capacity,
+                              interest->inside_count, sizeof *interest->enter) &&
+           base_array_reserve(allocator, (void**)&interest->leave, &interest->leave_capacity,
+                              member_count, sizeof *interest->leave) &&
+           base_array_reserve(allocator, (void**)&interest->changed, &interest->changed_capacity,
+                              member_count, sizeof *interest->changed) &&
+           base_array_reserve(allocator, (void**)&interest->changed_to, &interest->changed_to_capacity,
+                              member_count, sizeof *interest->changed_to);
 }
 
 // @return how many of them stay.
-static uint32_t compare_members(net_scopes* scopes, const net_scope_client* client,
-                                const net_scope_entry* members, uint32_t count,
-                                net_scopes_answer* answer) {
-    uint32_t player = player_index(scopes, client);
+static uint32_t compare_members(net_interest* interest, const net_interest_client* client,
+                                const net_interest_entity* members, uint32_t count,
+                                net_interest_answer* answer) {
+    uint32_t player = player_index(interest, client);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = members[i].index;
-        net_scope_mark* mark = index < scopes->index_end ? &scopes->marks[index] : NULL;
-        if (!mark || mark->stamp != scopes->stamp || !(mark->state & NET_SCOPE_IN)) {
+        net_interest_mark* mark = index < interest->index_end ? &interest->marks[index] : NULL;
+        if (!mark || mark->stamp != interest->stamp || !(mark->state & NET_INTEREST_IN)) {
             if (!net_fault_is_planted(NET_FAULT_SCOPE_STUCK))
-                scopes->leave[answer->leave_count++] = i;
+                interest->leave[answer->leave_count++] = i;
             continue;
         }
-        mark->state |= NET_SCOPE_MEMBER;
-        net_scope_entry now = entry_of(scopes, client, player, index, mark);
+        mark->state |= NET_INTEREST_MEMBER;
+        net_interest_entity now = entry_of(interest, client, player, index, mark);
         if (now.classes == members[i].classes && now.weight == members[i].weight &&
             now.group == members[i].group)
             continue;
         now.entered = members[i].entered;
-        scopes->changed_to[answer->changed_count] = now;
-        scopes->changed[answer->changed_count++] = i;
+        interest->changed_to[answer->changed_count] = now;
+        interest->changed[answer->changed_count++] = i;
     }
     return count - answer->leave_count;
 }
 
-static void list_entering(net_scopes* scopes, const net_scope_client* client,
-                          net_scopes_answer* answer) {
+static void list_entering(net_interest* interest, const net_interest_client* client,
+                          net_interest_answer* answer) {
     uint32_t lowest = UINT32_MAX;
-    for (uint32_t i = 0; i < scopes->inside_count; i++) {
-        uint32_t index = scopes->inside[i];
-        if (net_scopes_mark(scopes, index)->state & NET_SCOPE_MEMBER) continue;
-        base_bitset_add(&scopes->entering, index);
+    for (uint32_t i = 0; i < interest->inside_count; i++) {
+        uint32_t index = interest->inside[i];
+        if (net_interest_get_mark(interest, index)->state & NET_INTEREST_MEMBER) continue;
+        base_bitset_add(&interest->entering, index);
         if (index < lowest) lowest = index;
     }
-    uint32_t player = player_index(scopes, client);
-    uint32_t index = base_bitset_next(&scopes->entering, lowest);
-    for (; index != UINT32_MAX; index = base_bitset_next(&scopes->entering, index + 1)) {
-        base_bitset_remove(&scopes->entering, index);
-        scopes->enter[answer->enter_count++] =
-            entry_of(scopes, client, player, index, net_scopes_mark(scopes, index));
+    uint32_t player = player_index(interest, client);
+    uint32_t index = base_bitset_next(&interest->entering, lowest);
+    for (; index != UINT32_MAX; index = base_bitset_next(&interest->entering, index + 1)) {
+        base_bitset_remove(&interest->entering, index);
+        interest->enter[answer->enter_count++] =
+            entry_of(interest, client, player, index, net_interest_get_mark(interest, index));
     }
 }
 
-bool net_scopes_query(net_scopes* scopes, uint32_t number, const net_scope_entry* members,
-                      uint32_t member_count, net_scopes_answer* answer) {
-    *answer = (net_scopes_answer){0};
-    net_scope_client* client = net_scopes_find(scopes, number);
+bool net_interest_query(net_interest* interest, uint32_t number, const net_interest_entity* members,
+                      uint32_t member_count, net_interest_answer* answer) {
+    *answer = (net_interest_answer){0};
+    net_interest_client* client = net_interest_find(interest, number);
     if (!client) return true;
-    net_scope_turn* turn = &scopes->turns[client - scopes->clients];
+    net_interest_turn* turn = &interest->turns[client - interest->clients];
     // What the module says is known in the client's turn only.
-    if (net_scope_is_asking(scopes) && !turn->is_due) return true;
+    if (net_interest_is_asking(interest) && !turn->is_due) return true;
     client->has_young = false;
-    net_scopes_mark_begin(scopes);
-    if (net_scope_is_asking(scopes)) mark_said(scopes, client);
-    net_scopes_gather(scopes, client, 1.0f);
-    keep_members(scopes, client, members, member_count);
-    net_scopes_gather_together(scopes);
-    if (!reserve_answer(scopes, member_count)) return false;
-    uint32_t stay_count = compare_members(scopes, client, members, member_count, answer);
-    if (stay_count < scopes->inside_count) list_entering(scopes, client, answer);
-    answer->enter = scopes->enter;
-    answer->leave = scopes->leave;
-    answer->changed = scopes->changed;
-    answer->changed_to = scopes->changed_to;
+    net_interest_mark_begin(interest);
+    if (net_interest_is_asking(interest)) mark_said(interest, client);
+    net_interest_gather(interest, client, 1.0f);
+    keep_members(interest, client, members, member_count);
+    net_interest_gather_together(interest);
+    if (!reserve_answer(interest, member_count)) return false;
+    uint32_t stay_count = compare_members(interest, client, members, member_count, answer);
+    if (stay_count < interest->inside_count) list_entering(interest, client, answer);
+    answer->enter = interest->enter;
+    answer->leave = interest->leave;
+    answer->changed = interest->changed;
+    answer->changed_to = interest->changed_to;
     client->is_changed = false;
-    client->queried_step = scopes->step;
+    client->queried_step = interest->step;
     turn->is_queried = true;
     return true;
 }
 
 // ---- who sees what came ----
 
-static void add_seer(net_scopes* scopes, const net_scope_client* client) {
-    base_bitset_add(&scopes->seers, client->order);
+static void add_seer(net_interest* interest, const net_interest_client* client) {
+    base_bitset_add(&interest->seers, client->order);
 }
 
-static void find_near(net_scopes* scopes, uint32_t index, float factor) {
-    const net_scope_grid* grid = &scopes->viewpoints;
-    const net_scope_facts* facts = &scopes->places[index].facts;
-    const float* position = net_scopes_at(scopes, index);
-    net_scope_cells cells = net_scope_grid_around(grid, position, scopes->rules.radius * factor);
-    for (uint32_t bucket; net_scope_cells_next(&cells, &bucket);) {
+static void find_near(net_interest* interest, uint32_t index, float factor) {
+    const net_interest_grid* grid = &interest->viewpoints;
+    const net_interest_facts* facts = &interest->places[index].facts;
+    const float* position = net_interest_at(interest, index);
+    net_interest_cells cells = net_interest_grid_around(grid, position, interest->rules.radius * factor);
+    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
         for (uint32_t at = grid->heads[bucket]; at; at = grid->spots[at].next) {
-            const net_scope_client* client = &scopes->clients[at - 1];
-            if (net_scope_is_near(client, facts, position, client->radius * factor))
-                add_seer(scopes, client);
+            const net_interest_client* client = &interest->clients[at - 1];
+            if (net_interest_is_near(client, facts, position, client->radius * factor))
+                add_seer(interest, client);
         }
     }
-    for (uint32_t i = 0; i < scopes->wide_count; i++) {
-        const net_scope_client* client = &scopes->clients[scopes->wide[i]];
-        if (net_scope_is_near(client, facts, position, client->radius * factor))
-            add_seer(scopes, client);
+    for (uint32_t i = 0; i < interest->wide_count; i++) {
+        const net_interest_client* client = &interest->clients[interest->wide[i]];
+        if (net_interest_is_near(client, facts, position, client->radius * factor))
+            add_seer(interest, client);
     }
 }
 
-void net_scopes_find_seers(net_scopes* scopes, uint32_t index, float factor) {
-    const net_scope_place* place = &scopes->places[index];
-    const net_scope_facts* facts = &place->facts;
-    base_bitset_clear_all(&scopes->seers);
-    if (net_scope_is_loose(facts)) {
-        for (uint32_t i = 0; i < scopes->order_count; i++)
-            base_bitset_add(&scopes->seers, i);
+void net_interest_find_seers(net_interest* interest, uint32_t index, float factor) {
+    const net_interest_place* place = &interest->places[index];
+    const net_interest_facts* facts = &place->facts;
+    base_bitset_clear_all(&interest->seers);
+    if (net_interest_is_loose(facts)) {
+        for (uint32_t i = 0; i < interest->order_count; i++)
+            base_bitset_add(&interest->seers, i);
         return;
     }
-    if (facts->has_position) find_near(scopes, index, factor);
-    const net_scope_client* owner = facts->owner ? net_scopes_find(scopes, facts->owner) : NULL;
-    if (owner) add_seer(scopes, owner);
-    for (uint32_t slot = 0; slot < scopes->slot_count; slot++)
-        if (scopes->players[slot] == place->handle) add_seer(scopes, &scopes->clients[slot]);
-    for (uint32_t i = 0; facts->groups && i < scopes->order_count; i++)
-        if (scopes->clients[scopes->order[i].slot].groups & facts->groups)
-            base_bitset_add(&scopes->seers, i);
+    if (facts->has_position) find_near(interest, index, factor);
+    const net_interest_client* owner = facts->owner ? net_interest_find(interest, facts->owner) : NULL;
+    if (owner) add_seer(interest, owner);
+    for (uint32_t slot = 0; slot < interest->slot_count; slot++)
+        if (interest->players[slot] == place->handle) add_seer(interest, &interest->clients[slot]);
+    for (uint32_t i = 0; facts->groups && i < interest->order_count; i++)
+        if (interest->clients[interest->order[i].slot].groups & facts->groups)
+            base_bitset_add(&interest->seers, i);
 }
 
-static uint32_t find_came(const net_scopes* scopes, uint32_t index, const uint32_t** clients,
-                          const net_scope_entry** entries) {
-    uint32_t low = 0, high = scopes->came_count;
+static uint32_t find_came(const net_interest* interest, uint32_t index, const uint32_t** clients,
+                          const net_interest_entity** entries) {
+    uint32_t low = 0, high = interest->came_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (scopes->came[middle].index < index) {
+        if (interest->came[middle].index < index) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    if (low == scopes->came_count || scopes->came[low].index != index) return 0;
-    *clients = scopes->came_clients + scopes->came[low].first;
-    *entries = scopes->came_entries + scopes->came[low].first;
-    return scopes->came[low].count;
+    if (low == interest->came_count || interest->came[low].index != index) return 0;
+    *clients = interest->came_clients + interest->came[low].first;
+    *entries = interest->came_entries + interest->came[low].first;
+    return interest->came[low].count;
 }
 
-uint32_t net_scopes_came(net_scopes* scopes, uint32_t index, const uint32_t** clients,
-                         const net_scope_entry** entries) {
-    const base_allocator* allocator = scopes->config.allocator;
-    if (index >= scopes->index_end || !scopes->places[index].entry) return 0;
-    const net_scope_place* place = &scopes->places[index];
+uint32_t net_interest_get_seers(net_interest* interest, uint32_t index, const uint32_t** clients,
+                         const net_interest_entity** entries) {
+    const base_allocator* allocator = interest->config.allocator;
+    if (index >= interest->index_end || !interest->places[index].entry) return 0;
+    const net_interest_place* place = &interest->places[index];
     if (place->facts.together) return 0; // its clients are due
-    if (net_scope_is_asking(scopes)) return find_came(scopes, index, clients, entries);
-    net_scopes_find_seers(scopes, index, 1.0f);
-    uint32_t room = base_bitset_count(&scopes->seers);
-    if (!base_array_reserve(allocator, (void**)&scopes->came_clients, &scopes->came_client_capacity,
-                            room, sizeof *scopes->came_clients) ||
-        !base_array_reserve(allocator, (void**)&scopes->came_entries, &scopes->came_entry_capacity,
-                            room, sizeof *scopes->came_entries))
+    if (net_interest_is_asking(interest)) return find_came(interest, index, clients, entries);
+    net_interest_find_seers(interest, index, 1.0f);
+    uint32_t room = base_bitset_count(&interest->seers);
+    if (!base_array_reserve(allocator, (void**)&interest->came_clients, &interest->came_client_capacity,
+                            room, sizeof *interest->came_clients) ||
+        !base_array_reserve(allocator, (void**)&interest->came_entries, &interest->came_entry_capacity,
+                            room, sizeof *interest->came_entries))
         return UINT32_MAX;
     uint32_t count = 0;
-    uint32_t at = base_bitset_next(&scopes->seers, 0);
-    for (; at != UINT32_MAX; at = base_bitset_next(&scopes->seers, at + 1)) {
-        const net_scope_client* client = &scopes->clients[scopes->order[at].slot];
-        scopes->came_clients[count] = client->number;
-        scopes->came_entries[count++] = net_scopes_entry(
-            client, index, place->handle == client->player, &scopes->traits[index],
-            net_scope_band_of(client, &place->facts, net_scopes_at(scopes, index)), 0);
+    uint32_t at = base_bitset_next(&interest->seers, 0);
+    for (; at != UINT32_MAX; at = base_bitset_next(&interest->seers, at + 1)) {
+        const net_interest_client* client = &interest->clients[interest->order[at].slot];
+        interest->came_clients[count] = client->number;
+        interest->came_entries[count++] = net_interest_describe(
+            client, index, place->handle == client->player, &interest->traits[index],
+            net_interest_band_of(client, &place->facts, net_interest_at(interest, index)), 0);
     }
-    *clients = scopes->came_clients;
-    *entries = scopes->came_entries;
+    *clients = interest->came_clients;
+    *entries = interest->came_entries;
     return count;
 }
 
@@ -332,75 +332,75 @@ typedef struct judgement {
 } judgement;
 
 // One entity by itself, without what travels with it.
-static judgement judge_one(const net_scopes* scopes, const ecs_world* world,
-                           const net_scope_client* client, ecs_entity entity, bool is_member,
-                           net_scope_facts* facts) {
+static judgement judge_one(const net_interest* interest, const ecs_world* world,
+                           const net_interest_client* client, ecs_entity entity, bool is_member,
+                           net_interest_facts* facts) {
     float at[3];
-    net_scope_facts_read(&scopes->rules, world, entity, facts, at);
-    float leave = net_scope_leave_radius(client->radius);
+    net_interest_facts_read(&interest->rules, world, entity, facts, at);
+    float leave = net_interest_leave_radius(client->radius);
     judgement judged = {0};
-    judged.is_in = net_scope_is_far_in(client, entity, facts) ||
-                   net_scope_is_near(client, facts, at, is_member ? leave : client->radius);
-    judged.is_asked = judged.is_in || net_scope_is_near(client, facts, at, leave);
-    judged.band = net_scope_band_of(client, facts, at);
+    judged.is_in = net_interest_is_far_in(client, entity, facts) ||
+                   net_interest_is_near(client, facts, at, is_member ? leave : client->radius);
+    judged.is_asked = judged.is_in || net_interest_is_near(client, facts, at, leave);
+    judged.band = net_interest_band_of(client, facts, at);
     return judged;
 }
 
-static void ask(const net_scopes* scopes, const ecs_world* world, const net_scope_client* client,
+static void ask(const net_interest* interest, const ecs_world* world, const net_interest_client* client,
                 ecs_entity entity, judgement* judged) {
-    if (!judged->is_asked || !net_scope_is_asking(scopes)) return;
-    net_scope_said said = net_scopes_ask(scopes, world, client, ecs_entity_index(entity), entity);
+    if (!judged->is_asked || !net_interest_is_asking(interest)) return;
+    net_interest_verdict said = net_interest_ask(interest, world, client, ecs_entity_index(entity), entity);
     judged->more = said.classes;
     if (said.relevance == NET_RELEVANT_ALWAYS) judged->is_in = true;
     if (said.relevance == NET_RELEVANT_NEVER) judged->is_in = judged->is_asked = false;
 }
 
 // Is any of those that travel together in? One that is near enough to be asked about makes all of them so.
-static judgement judge_together(net_scopes* scopes, const ecs_world* world,
-                                const net_scope_client* client, uint32_t key, bool is_member) {
+static judgement judge_together(net_interest* interest, const ecs_world* world,
+                                const net_interest_client* client, uint32_t key, bool is_member) {
     judgement all = {0};
     for (uint32_t pass = 0; pass < 2; pass++) {
         ecs_entity other = ecs_entity_next(world, ECS_ENTITY_NONE);
         for (; other != ECS_ENTITY_NONE; other = ecs_entity_next(world, other)) {
-            if (ecs_entity_index(other) > scopes->config.index_max) break;
-            if (!net_rows_find(scopes->config.rows, ecs_entity_template(world, other))) continue;
-            net_scope_facts facts;
-            judgement judged = judge_one(scopes, world, client, other, is_member, &facts);
+            if (ecs_entity_index(other) > interest->config.index_max) break;
+            if (!net_rows_find(interest->config.rows, ecs_entity_template(world, other))) continue;
+            net_interest_facts facts;
+            judgement judged = judge_one(interest, world, client, other, is_member, &facts);
             if (facts.together != key) continue;
             all.is_asked = all.is_asked || judged.is_asked;
             if (pass == 0) continue;
             judged.is_asked = all.is_asked;
-            ask(scopes, world, client, other, &judged);
+            ask(interest, world, client, other, &judged);
             all.is_in = all.is_in || judged.is_in;
         }
     }
     return all;
 }
 
-uint32_t net_scopes_judge(net_scopes* scopes, const ecs_world* world, uint32_t number,
+uint32_t net_interest_judge(net_interest* interest, const ecs_world* world, uint32_t number,
                           ecs_entity entity, bool is_member) {
-    const net_scope_client* found = net_scopes_find(scopes, number);
+    const net_interest_client* found = net_interest_find(interest, number);
     const net_row_template* entry =
-        net_rows_find(scopes->config.rows, ecs_entity_template(world, entity));
+        net_rows_find(interest->config.rows, ecs_entity_template(world, entity));
     if (!found || !entry) return 0;
-    net_scope_client client = *found;
+    net_interest_client client = *found;
     if (ecs_is_alive(world, client.player)) {
-        client.team = net_scope_team_read(&scopes->rules, world, client.player);
+        client.team = net_interest_team_read(&interest->rules, world, client.player);
         if (!client.is_at_set &&
-            net_scope_position_read(&scopes->rules, world, client.player, client.at))
+            net_interest_position_read(&interest->rules, world, client.player, client.at))
             client.has_at = true;
     }
-    net_scope_facts facts;
-    judgement judged = judge_one(scopes, world, &client, entity, is_member, &facts);
+    net_interest_facts facts;
+    judgement judged = judge_one(interest, world, &client, entity, is_member, &facts);
     if (facts.together) {
-        judgement all = judge_together(scopes, world, &client, facts.together, is_member);
+        judgement all = judge_together(interest, world, &client, facts.together, is_member);
         judged.is_asked = judged.is_asked || all.is_asked;
         judged.is_in = judged.is_in || all.is_in;
     }
-    ask(scopes, world, &client, entity, &judged);
+    ask(interest, world, &client, entity, &judged);
     if (!judged.is_in) return 0;
-    net_scope_traits traits = net_scopes_traits(entry, &facts);
-    return net_scopes_entry(&client, ecs_entity_index(entity), entity == client.player, &traits,
+    net_interest_traits traits = net_interest_get_traits(entry, &facts);
+    return net_interest_describe(&client, ecs_entity_index(entity), entity == client.player, &traits,
                             judged.band, judged.more)
         .classes;
 }

@@ -89,7 +89,7 @@ static bool is_scalar(const ecs_type* type, const ecs_field_kind* kinds, uint32_
     return false;
 }
 
-static void bind_names(bind_pass* pass, const net_interest_rules* rules, net_scope_rules* bound) {
+static void bind_names(bind_pass* pass, const net_interest_rules* rules, net_bound_rules* bound) {
     static const ecs_field_kind numbers[] = {ECS_FIELD_I32, ECS_FIELD_U32};
     static const ecs_field_kind teams[] = {ECS_FIELD_I32, ECS_FIELD_U32, ECS_FIELD_U8,
                                            ECS_FIELD_U16};
@@ -114,10 +114,10 @@ static void bind_names(bind_pass* pass, const net_interest_rules* rules, net_sco
         refuse_type(pass, "together", type, "an i or u32");
 }
 
-net_result net_scope_rules_bind(const ecs_world* world, const net_interest_rules* rules,
-                                const base_reporter* reporter, net_scope_rules* bound) {
+net_result net_bound_rules_bind(const ecs_world* world, const net_interest_rules* rules,
+                                const base_reporter* reporter, net_bound_rules* bound) {
     bind_pass pass = {.world = world, .reporter = reporter};
-    *bound = (net_scope_rules){.dimensions = 2};
+    *bound = (net_bound_rules){.dimensions = 2};
     if (!rules) return NET_OK;
     bind_names(&pass, rules, bound);
     // Written so that NaN is refused.
@@ -134,7 +134,7 @@ net_result net_scope_rules_bind(const ecs_world* world, const net_interest_rules
     return pass.faults ? NET_ERR_SCHEMA : NET_OK;
 }
 
-bool net_scope_position_read(const net_scope_rules* rules, const ecs_world* world,
+bool net_interest_position_read(const net_bound_rules* rules, const ecs_world* world,
                              ecs_entity entity, float at[3]) {
     if (rules->position == ECS_COMPONENT_NONE || rules->radius <= 0.0f) return false;
     const void* cell = ecs_find(world, entity, rules->position);
@@ -153,17 +153,17 @@ static uint32_t read_u32(const ecs_world* world, ecs_entity entity, ecs_componen
     return value;
 }
 
-uint32_t net_scope_team_read(const net_scope_rules* rules, const ecs_world* world,
+uint32_t net_interest_team_read(const net_bound_rules* rules, const ecs_world* world,
                              ecs_entity entity) {
     return read_u32(world, entity, rules->team, rules->team_bytes);
 }
 
-void net_scope_facts_read(const net_scope_rules* rules, const ecs_world* world, ecs_entity entity,
-                          net_scope_facts* facts, float at[3]) {
-    *facts = (net_scope_facts){0};
-    facts->has_position = net_scope_position_read(rules, world, entity, at);
+void net_interest_facts_read(const net_bound_rules* rules, const ecs_world* world, ecs_entity entity,
+                          net_interest_facts* facts, float at[3]) {
+    *facts = (net_interest_facts){0};
+    facts->has_position = net_interest_position_read(rules, world, entity, at);
     facts->owner = read_u32(world, entity, rules->owner, sizeof(uint32_t));
-    facts->team = net_scope_team_read(rules, world, entity);
+    facts->team = net_interest_team_read(rules, world, entity);
     facts->together = read_u32(world, entity, rules->together, sizeof(uint32_t));
     if (rules->groups != ECS_COMPONENT_NONE) {
         const void* cell = ecs_find(world, entity, rules->groups);

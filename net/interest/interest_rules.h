@@ -5,42 +5,42 @@
 #include "net/interest.h"
 #include "net/result.h"
 
-typedef struct net_scope_rules {
+typedef struct net_bound_rules {
     ecs_component_id position, always, owner, team, groups, together; ///< NONE: not named
     uint32_t dimensions;                                              ///< of position
     uint32_t team_bytes;
     float radius;
     net_relevance (*relevance)(const net_interest_question* question);
     uint32_t (*classes)(const net_interest_question* question);
-} net_scope_rules;
+} net_bound_rules;
 
 /// `rules` NULL: nothing is named.
 /// @return NET_OK; NET_ERR_SCHEMA (each fault reported: a name that is no component, a type that cannot be
 ///         meant, a component that a replicated template does not track, a radius without positions).
-BASE_MUST_USE net_result net_scope_rules_bind(const ecs_world* world,
+BASE_MUST_USE net_result net_bound_rules_bind(const ecs_world* world,
                                               const net_interest_rules* rules,
                                               const base_reporter* reporter,
-                                              net_scope_rules* bound);
+                                              net_bound_rules* bound);
 
 /// What the rules name of one entity, but for where it is.
-typedef struct net_scope_facts {
+typedef struct net_interest_facts {
     uint64_t groups;
     uint32_t owner, team, together; ///< 0: none
     bool has_position; ///< and the rules a radius: who sees it is a question of distance
     bool has_groups;   ///< the component, whatever its value
     bool is_always;
-} net_scope_facts;
+} net_interest_facts;
 
 /// The entity must live. `at` is set when it has a position.
-void net_scope_facts_read(const net_scope_rules* rules, const ecs_world* world, ecs_entity entity,
-                          net_scope_facts* facts, float at[3]);
+void net_interest_facts_read(const net_bound_rules* rules, const ecs_world* world, ecs_entity entity,
+                          net_interest_facts* facts, float at[3]);
 /// The position alone; false when the entity does not live or has none.
-bool net_scope_position_read(const net_scope_rules* rules, const ecs_world* world,
+bool net_interest_position_read(const net_bound_rules* rules, const ecs_world* world,
                              ecs_entity entity, float at[3]);
-uint32_t net_scope_team_read(const net_scope_rules* rules, const ecs_world* world,
+uint32_t net_interest_team_read(const net_bound_rules* rules, const ecs_world* world,
                              ecs_entity entity);
 
 /// In everybody's sight, wherever it and they are.
-static inline bool net_scope_is_loose(const net_scope_facts* facts) {
+static inline bool net_interest_is_loose(const net_interest_facts* facts) {
     return facts->is_always || (!facts->has_position && !facts->has_groups);
 }

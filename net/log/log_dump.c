@@ -138,7 +138,7 @@ static void put_item(dump* self, const net_log_item* item) {
         break;
     case NET_LOG_ITEM_INPUT:
         put(self, ",\"number\":%u", item->number);
-        if (item->view > 0) put(self, ",\"view\":%" PRIu64, item->view);
+        if (item->seen > 0) put(self, ",\"view\":%" PRIu64, item->seen);
         if (item->is_repeat) put(self, ",\"is_repeat\":true");
         if (!item->is_repeat) put_payload(self, item);
         break;

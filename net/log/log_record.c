@@ -55,7 +55,7 @@ static bool read_input_field(const net_log_field* field, net_log_item* item) {
     if (field->id == 3) return take_payload(field, NET_INPUT_BYTES_MAX, item);
     if (field->id == 4) return take_bool(field, &item->is_repeat);
     if (field->id == 5) {
-        item->view = field->number;
+        item->seen = field->number;
         return field->type == 0;
     }
     return true;
@@ -197,7 +197,7 @@ bool net_log_draft_item(net_log_draft* draft, const net_log_item* item) {
         if (item->payload_bytes > 0)
             net_log_wire_bytes(&wire, 3, item->payload, item->payload_bytes);
         net_log_wire_number(&wire, 4, item->is_repeat);
-        net_log_wire_number(&wire, 5, item->view);
+        net_log_wire_number(&wire, 5, item->seen);
         break;
     default:
         net_log_wire_number(&wire, 2, item->message);

@@ -30,7 +30,7 @@ typedef struct net_log_item {
     bool is_repeat;
     uint32_t reason;
     uint32_t number;
-    uint64_t view;
+    uint64_t seen;
     uint32_t message;
     ecs_entity target;
     const uint8_t* payload; ///< never NULL

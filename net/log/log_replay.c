@@ -159,7 +159,7 @@ static bool apply_input(net_log_replay* replay, const net_log_item* item) {
     if (net_match_input_check(replay->match, item->payload, item->payload_bytes) != NET_OK)
         return false;
     net_match_input_seen(replay->match, item->client, item->payload, item->payload_bytes,
-                         item->view);
+                         item->seen);
     return true;
 }
 

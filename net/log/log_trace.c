@@ -160,9 +160,9 @@ static bool prove_tick(void* context, net_match* match) {
         if (row->tick < tick) return refuse_row(self, row, "there is no such tick in the log");
         const net_schema* schema = net_match_schema(match);
         ecs_world* world = net_match_world(match);
-        if (row->hash != 0 && net_scope_row_has_hash(schema, world, row->entity, row->hash))
+        if (row->hash != 0 && net_world_digest_row_has_hash(schema, world, row->entity, row->hash))
             continue;
-        bool is_there = net_scope_row_hash(schema, world, row->entity) != 0;
+        bool is_there = net_world_digest_row_hash(schema, world, row->entity) != 0;
         return refuse_row(self, row,
                           is_there ? "the row differs from the server's"
                                    : "the server had no such entity");

@@ -131,7 +131,7 @@ static net_log_draft* add_messages(net_log_writer* writer, net_log_draft* draft,
                                      .client = input->client,
                                      .number = input->number,
                                      .is_repeat = input->payload == NULL,
-                                     .view = writer->has_views && input->payload ? input->view : 0,
+                                     .seen = writer->has_views && input->payload ? input->seen : 0,
                                      .payload = input->payload,
                                      .payload_bytes = input->payload ? input->size : 0});
     }

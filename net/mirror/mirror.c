@@ -5,17 +5,17 @@
 // What is older is worth keeping as a row (the server may learn that we have it and use it as a base),
 // unless it belongs to another life of the slot. Which life an old create belongs to is a question of
 // ticks: younger than all we knew before the present life began, same handle, same template. A late update of
-// the life before (mirror_former.c) was decoded for the sake of the others in its packet.
+// the life before (mirror_previous.c) was decoded for the sake of the others in its packet.
 //
 // Slots and indices: a slot is the server's name for an entity towards this client, an index is part of its
 // handle. Both may be used again, on their own: a create that comes before the destroy of what had its
 // index (or, of a liar, its slot) ends that life, and a create applies only if it is newer than all rows
-// of its index too, in whatever slot: it might speak of a former life that had another slot. A destroy says
+// of its index too, in whatever slot: it might speak of a previous life that had another slot. A destroy says
 // nothing about an index: who took it over may have been created in the same tick.
 //
 // A row is kept before the world is touched and the world gets only what differs from the row before,
 // so components that nothing changed are not marked as written. What is told absolutely (a create, a run
-// without a base) is written whole: it heals a world that somebody else wrote to.
+// without a base) is written whole: it resyncs a world that somebody else wrote to.
 //
 // References: the newest row of an entity holds a reference for each entity field that names a
 // replicated handle; a handle that is spoken of and not there is ALLOCATED, nothing else is.
@@ -52,7 +52,7 @@ net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirro
     made->world = config->world;
     made->rows = config->rows;
     uint32_t index_max = ecs_world_limits(config->world)->replicated_index_max;
-    made->index_bits = net_body_index_bits(config->index_max);
+    made->index_bits = net_snapshot_index_bits(config->index_max);
     made->index_max = config->index_max < index_max ? config->index_max : index_max;
     made->target = (net_row_world){
         .allocator = &made->memory.allocator, .world = config->world, .index_max = made->index_max};
@@ -83,12 +83,12 @@ static void release_newest(net_mirror* mirror, const net_mirror_slot* slot) {
 void net_mirror_destroy(net_mirror* mirror) {
     if (!mirror) return;
     const base_allocator* memory = &mirror->memory.allocator;
-    net_mirror_drop_formers(mirror);
+    net_mirror_drop_previous(mirror);
     for (uint32_t i = 0; i < mirror->slot_capacity; i++) {
         release_newest(mirror, &mirror->slots[i]);
         net_row_ring_deinit(&mirror->slots[i].life.ring, &mirror->pool.allocator);
     }
-    for (uint32_t i = 0; i < NET_BODY_PACKETS; i++)
+    for (uint32_t i = 0; i < NET_SNAPSHOT_PACKETS; i++)
         base_release(&mirror->pool.allocator, mirror->packets[i].gaps,
                      mirror->packets[i].gaps_capacity);
     net_pool_deinit(&mirror->pool);
@@ -159,7 +159,7 @@ static void forget_life(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick
     if (slot->handle == ECS_ENTITY_NONE) return;
     release_newest(mirror, slot);
     mirror->indices[ecs_entity_index(slot->handle)].slot_next = 0;
-    net_mirror_keep_former(mirror, slot, tick);
+    net_mirror_keep_previous(mirror, slot, tick);
     slot->handle = ECS_ENTITY_NONE;
 }
 
@@ -171,8 +171,8 @@ static void end_life(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
 
 static void begin_life(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
     net_mirror_slot* slot = &mirror->slots[record->slot];
-    slot->has_former = slot->is_known;
-    slot->former_tick = slot->tick;
+    slot->has_previous = slot->is_known;
+    slot->previous_tick = slot->tick;
     slot->handle = record->handle;
     slot->life.entry = record->entry;
     slot->life.tick = tick;
@@ -195,7 +195,7 @@ static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
     }
     // Rows of the living go before those of the dead.
     if (!net_row_ring_reserve(&slot->life.ring, &mirror->pool.allocator))
-        net_mirror_drop_formers(mirror);
+        net_mirror_drop_previous(mirror);
     bool is_kept = net_row_ring_put(&slot->life.ring, &mirror->pool.allocator, tick, row);
     return is_kept ? NET_OK : NET_ERR_MEMORY;
 }
@@ -208,7 +208,7 @@ static net_result keep_stale(net_mirror* mirror, const net_mirror_record* record
     net_mirror_slot* slot = &mirror->slots[record->slot];
     mirror->counters.stale_records++;
     if (slot->handle != record->handle || slot->life.entry != record->entry) return NET_OK;
-    if (slot->has_former && tick <= slot->former_tick) return NET_OK;
+    if (slot->has_previous && tick <= slot->previous_tick) return NET_OK;
     if (tick < slot->life.tick) slot->life.tick = tick;
     tell_row(mirror, record, tick, row);
     return keep(mirror, slot, tick, row);
@@ -234,20 +234,20 @@ static bool leave_other_slot(net_mirror* mirror, const net_mirror_record* record
 // Another entity lives in the slot of a record: that life ends.
 static void evict(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
     net_mirror_slot* slot = &mirror->slots[record->slot];
-    ecs_entity former = slot->handle;
-    if (former == ECS_ENTITY_NONE) return;
+    ecs_entity previous = slot->handle;
+    if (previous == ECS_ENTITY_NONE) return;
     mirror->counters.evicted++;
     end_life(mirror, slot, tick);
-    if (ecs_entity_index(former) == ecs_entity_index(record->handle)) return;
-    tell_gone(mirror, former, tick);
-    mirror->indices[ecs_entity_index(former)].gone_tick = tick;
+    if (ecs_entity_index(previous) == ecs_entity_index(record->handle)) return;
+    tell_gone(mirror, previous, tick);
+    mirror->indices[ecs_entity_index(previous)].gone_tick = tick;
 }
 
 // The entity goes on in the world, or begins.
 static net_result show(net_mirror* mirror, const net_mirror_slot* slot, bool goes_on,
-                       const net_row_template* former, const uint64_t* row) {
+                       const net_row_template* previous, const uint64_t* row) {
     if (!goes_on) return create_entity(mirror, slot->handle, slot->life.entry, row);
-    if (former == slot->life.entry) return update_entity(mirror, slot, row, UINT64_MAX);
+    if (previous == slot->life.entry) return update_entity(mirror, slot, row, UINT64_MAX);
     if (ecs_is_alive(mirror->world, slot->handle))
         return recreate_entity(mirror, slot->handle, slot->life.entry, row);
     net_row_world_destroy(&mirror->target, slot->handle); // it was LOADING for something else
@@ -260,7 +260,7 @@ static net_result apply_new_life(net_mirror* mirror, const net_mirror_record* re
     if (result != NET_OK) return result;
     net_mirror_slot* slot = &mirror->slots[record->slot];
     const net_mirror_slot* before = net_mirror_find(mirror, record->handle);
-    const net_row_template* former = before ? before->life.entry : NULL;
+    const net_row_template* previous = before ? before->life.entry : NULL;
     bool goes_on = leave_other_slot(mirror, record, tick);
     if (slot->handle == record->handle) {
         goes_on = true;
@@ -271,7 +271,7 @@ static net_result apply_new_life(net_mirror* mirror, const net_mirror_record* re
     begin_life(mirror, record, tick);
     result = keep(mirror, slot, tick, row);
     if (slot->life.ring.count == 0) net_row_world_release(&mirror->target, slot->life.entry, row);
-    return result == NET_OK ? show(mirror, slot, goes_on, former, row) : result;
+    return result == NET_OK ? show(mirror, slot, goes_on, previous, row) : result;
 }
 
 static net_result apply_same_life(net_mirror* mirror, const net_mirror_record* record,
@@ -298,16 +298,16 @@ static net_result apply_same_life(net_mirror* mirror, const net_mirror_record* r
 // still be on their way, and one that cannot be read is as good as lost. Measured at 20 % loss and 50 ms
 // jitter: without this slack another 7 % of the packets were refused.
 static void forget_older(net_mirror_slot* slot, const net_mirror_record* record) {
-    if (record->is_absolute || record->base_tick < NET_BODY_BASE_SLACK_TICKS) return;
+    if (record->is_absolute || record->base_tick < NET_SNAPSHOT_BASE_SLACK_TICKS) return;
     uint32_t position =
-        net_row_ring_find(&slot->life.ring, record->base_tick - NET_BODY_BASE_SLACK_TICKS);
+        net_row_ring_find(&slot->life.ring, record->base_tick - NET_SNAPSHOT_BASE_SLACK_TICKS);
     if (position == UINT32_MAX || position == 0) return;
     forget(slot, net_row_ring_tick(&slot->life.ring, position - 1));
     net_row_ring_drop(&slot->life.ring, position);
 }
 
 static net_result apply_row(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
-    if (record->is_former) {
+    if (record->is_previous) {
         mirror->counters.stale_records++;
         return NET_OK;
     }
@@ -394,7 +394,7 @@ net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick, prot
     mirror->counters.packets++;
     if (!mirror->has_tick || tick > mirror->tick) mirror->tick = tick;
     mirror->has_tick = true;
-    net_mirror_expire_formers(mirror);
+    net_mirror_expire_previous(mirror);
     if (result) {
         const net_mirror_counters* now = &mirror->counters;
         *result = (net_mirror_result){
@@ -416,7 +416,7 @@ bool net_mirror_entity_tick(const net_mirror* mirror, ecs_entity entity, ecs_tic
     return slot != NULL;
 }
 
-bool net_mirror_told(const net_mirror* mirror, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+bool net_mirror_known_life(const net_mirror* mirror, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
     *handle = ECS_ENTITY_NONE;
     *tick = 0;
     if (index >= mirror->index_capacity) return false;
@@ -432,7 +432,7 @@ bool net_mirror_told(const net_mirror* mirror, uint32_t index, ecs_entity* handl
 
 // One that never lived here since its newest row (it is LOADING, or cannot be loaded) is no fault of the
 // line; one that lived and does not was destroyed by somebody else.
-net_mirror_sample net_mirror_check_sample(const net_mirror* mirror, uint32_t slot, ecs_tick tick,
+net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_t slot, ecs_tick tick,
                                           uint16_t hash, ecs_entity* entity) {
     if (entity) *entity = ECS_ENTITY_NONE;
     if (slot >= mirror->slot_capacity) return NET_MIRROR_UNKNOWN;

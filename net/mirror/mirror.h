@@ -6,7 +6,7 @@
 /// a possible base and not applied: ticks of an entity never fall.
 /// Bytes are hostile: any body gives a result code, bounded memory and a world that is whole.
 /// Memory: a place per slot and per index up to the highest, up to NET_ROW_HISTORY_MAX rows per entity that
-///         lives, which slots the last NET_BODY_PACKETS packets told of; for a second or so, and an eighth of
+///         lives, which slots the last NET_SNAPSHOT_PACKETS packets told of; for a second or so, and an eighth of
 ///         the limit at most, the rows of who is gone, for late packets. Memory of the dead is used again.
 /// Threads: the thread that owns the world; outside of stages.
 #pragma once
@@ -51,7 +51,7 @@ typedef struct net_mirror_counters {
     uint64_t packets; ///< decoded
     uint64_t updates; ///< records applied: creates, updates, recreates
     uint64_t creates, destroys, recreates;
-    uint64_t stale_records; ///< older than the entity, or of its former life: bases at most
+    uint64_t stale_records; ///< older than the entity, or of its previous life: bases at most
     uint64_t stale;         ///< packets refused as too late
     uint64_t malformed;     ///< packets refused as impossible
     uint64_t missing_bases; ///< of both, those that wanted a row or a packet that is not here
@@ -69,11 +69,11 @@ typedef struct net_mirror_result {
 } net_mirror_result;
 
 /// What comparing a sample with the world gave.
-typedef enum net_mirror_sample {
+typedef enum net_mirror_probe_result {
     NET_MIRROR_UNKNOWN, ///< the slot's entity is at another tick, is loading, or there is none
     NET_MIRROR_EQUAL,
     NET_MIRROR_DIFFERS ///< ask for it to be sent absolutely
-} net_mirror_sample;
+} net_mirror_probe_result;
 
 typedef struct net_mirror net_mirror;
 
@@ -92,14 +92,14 @@ BASE_MUST_USE net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_t
                                          proto_bit_reader* body, net_mirror_result* result);
 /// Compare the entity in `slot`, as it stands in the world now, with the row that the server says it has at
 /// `tick`: `hash` is the low 16 bits of its net_row_hash. `entity` (may be NULL) is who differs, else NONE.
-net_mirror_sample net_mirror_check_sample(const net_mirror* mirror, uint32_t slot, ecs_tick tick,
+net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_t slot, ecs_tick tick,
                                           uint16_t hash, ecs_entity* entity);
 ecs_tick net_mirror_tick(const net_mirror* mirror); ///< newest tick of any decoded packet; 0 before
 /// The tick that an entity is at. false when the mirror does not have it.
 bool net_mirror_entity_tick(const net_mirror* mirror, ecs_entity entity, ecs_tick* tick);
 /// What was told last of an index: who lives there (NONE: nobody) and the tick of that record. false: never
 /// anything.
-bool net_mirror_told(const net_mirror* mirror, uint32_t index, ecs_entity* handle, ecs_tick* tick);
+bool net_mirror_known_life(const net_mirror* mirror, uint32_t index, ecs_entity* handle, ecs_tick* tick);
 /// Bits of this component in all bodies that were decoded.
 uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id component);
 const net_mirror_counters* net_mirror_get_counters(const net_mirror* mirror);

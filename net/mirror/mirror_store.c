@@ -3,8 +3,8 @@
 // rows of, so that a later packet can say "the same ones" without naming them.
 //
 // A list is asked for by sequence numbers at most 63 before the packet that asks, so the numbers of a window
-// are enough: newer ones push out what lies NET_BODY_PACKETS behind, whether it had come or not, and a
-// number that wraps around never meets its former list. A packet from before the window is not remembered.
+// are enough: newer ones push out what lies NET_SNAPSHOT_PACKETS behind, whether it had come or not, and a
+// number that wraps around never meets its previous list. A packet from before the window is not remembered.
 //
 // Lists are sorted through a bit per slot (records come in several rising runs) and kept as distances, one
 // byte each while they are below 128.
@@ -68,20 +68,20 @@ net_mirror_slot* net_mirror_find(const net_mirror* mirror, ecs_entity entity) {
 // ---- lists ----
 
 static net_mirror_packet* packet_of(net_mirror* mirror, uint16_t seq) {
-    return &mirror->packets[seq % NET_BODY_PACKETS];
+    return &mirror->packets[seq % NET_SNAPSHOT_PACKETS];
 }
 
 const net_mirror_packet* net_mirror_find_packet(const net_mirror* mirror, uint16_t seq) {
-    const net_mirror_packet* packet = &mirror->packets[seq % NET_BODY_PACKETS];
+    const net_mirror_packet* packet = &mirror->packets[seq % NET_SNAPSHOT_PACKETS];
     return packet->is_decoded && packet->seq == seq ? packet : NULL;
 }
 
 // @return false: it lies before the window.
 static bool advance(net_mirror* mirror, uint16_t seq) {
     int16_t ahead = (int16_t)(uint16_t)(seq - mirror->seq);
-    if (mirror->has_seq && ahead <= 0) return ahead > -(int16_t)NET_BODY_PACKETS;
+    if (mirror->has_seq && ahead <= 0) return ahead > -(int16_t)NET_SNAPSHOT_PACKETS;
     uint32_t passed =
-        mirror->has_seq && (uint32_t)ahead < NET_BODY_PACKETS ? (uint32_t)ahead : NET_BODY_PACKETS;
+        mirror->has_seq && (uint32_t)ahead < NET_SNAPSHOT_PACKETS ? (uint32_t)ahead : NET_SNAPSHOT_PACKETS;
     for (uint32_t i = 0; i < passed; i++)
         packet_of(mirror, (uint16_t)(seq - i))->is_decoded = false;
     mirror->seq = seq;

@@ -9,11 +9,11 @@
 //
 // A late body may be readable and yet speak of another life of a slot than the present one, with another
 // layout. Updates are sent only after a create of that life was acknowledged, so an update that is not
-// younger than the first create we know of the present life belongs to another life: to the former one if
-// that is remembered and lived at that tick (mirror_former.c), else it is refused.
+// younger than the first create we know of the present life belongs to another life: to the previous one if
+// that is remembered and lived at that tick (mirror_previous.c), else it is refused.
 //
 // Bounds: each record takes at least one bit, so there are at most 8 times as many records as bytes; rows
-// of one body are at most NET_BODY_WORDS_MAX words; compositions at most NET_ROW_TEMPLATES_MAX.
+// of one body are at most NET_SNAPSHOT_WORDS_MAX words; compositions at most NET_ROW_TEMPLATES_MAX.
 #include "mirror/snapshot_reader.h"
 
 #include "base/assert.h"
@@ -33,7 +33,7 @@ typedef struct decoder {
 
 // What the rows of a run are coded against.
 typedef struct run_head {
-    net_body_kind kind;
+    net_snapshot_kind kind;
     bool is_settled;
     ecs_tick base_tick; // settled: the row is this old or older
     uint32_t base2_ticks;
@@ -103,7 +103,7 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
     net_mirror* mirror = d->mirror;
     const proto_layout* layout = &record.entry->layout;
     uint32_t word_count = mirror->word_count + layout->field_count;
-    if (word_count > NET_BODY_WORDS_MAX) return fail(d, NET_ERR_MALFORMED);
+    if (word_count > NET_SNAPSHOT_WORDS_MAX) return fail(d, NET_ERR_MALFORMED);
     if (word_count >= mirror->word_capacity &&
         !base_array_reserve(&mirror->memory.allocator, (void**)&mirror->words,
                             &mirror->word_capacity, word_count + 1, sizeof *mirror->words))
@@ -148,8 +148,8 @@ static bool read_handle(decoder* d, ecs_entity* handle) {
 static bool read_template(decoder* d) {
     if (proto_bits_read(d->reader, 1))
         return d->entry ? is_readable(d) : fail(d, NET_ERR_MALFORMED);
-    uint32_t count = (uint32_t)proto_bits_read(d->reader, NET_BODY_PARTS_BITS) + 1;
-    uint16_t parts[1u << NET_BODY_PARTS_BITS];
+    uint32_t count = (uint32_t)proto_bits_read(d->reader, NET_SNAPSHOT_PARTS_BITS) + 1;
+    uint16_t parts[1u << NET_SNAPSHOT_PARTS_BITS];
     for (uint32_t i = 0; i < count; i++)
         parts[i] = (uint16_t)proto_bits_read(d->reader, d->number_bits);
     if (!is_readable(d)) return false;
@@ -168,10 +168,10 @@ static bool read_create(decoder* d, uint32_t order, uint32_t* next) {
 typedef bool (*read_fn)(decoder* d, uint32_t order, uint32_t* next);
 
 static bool read_list(decoder* d, read_fn read) {
-    uint32_t count = proto_bits_read_golomb(d->reader, NET_BODY_LIST_ORDER);
+    uint32_t count = proto_bits_read_golomb(d->reader, NET_SNAPSHOT_LIST_ORDER);
     if (!is_readable(d)) return false;
     if (count == 0) return true;
-    uint32_t next = 0, order = (uint32_t)proto_bits_read(d->reader, NET_BODY_ORDER_BITS);
+    uint32_t next = 0, order = (uint32_t)proto_bits_read(d->reader, NET_SNAPSHOT_ORDER_BITS);
     while (count-- > 0)
         if (!read(d, order, &next)) return false;
     return true;
@@ -180,15 +180,15 @@ static bool read_list(decoder* d, read_fn read) {
 // ---- runs ----
 
 // The row of exactly this tick, or NULL.
-static const uint64_t* find_row(const net_mirror_life* life, ecs_tick tick) {
+static const uint64_t* find_row(const net_mirror_incarnation* life, ecs_tick tick) {
     uint32_t position = net_row_ring_find(&life->ring, tick);
     if (position == UINT32_MAX || net_row_ring_tick(&life->ring, position) != tick) return NULL;
     return net_row_ring_row(&life->ring, position);
 }
 
-static bool find_bases(const decoder* d, const run_head* run, const net_mirror_life* life,
+static bool find_bases(const decoder* d, const run_head* run, const net_mirror_incarnation* life,
                        proto_row_base* base, ecs_tick* oldest) {
-    if (run->kind == NET_BODY_ABSOLUTE) {
+    if (run->kind == NET_SNAPSHOT_ABSOLUTE) {
         base->base = life->entry->defaults;
         return true;
     }
@@ -212,27 +212,27 @@ static bool find_bases(const decoder* d, const run_head* run, const net_mirror_l
 // An update of a slot, which was just named.
 static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mirror_slot* slot) {
     bool is_present = slot->handle != ECS_ENTITY_NONE && slot->life.tick < d->tick;
-    const net_mirror_former* former = is_present ? NULL : net_mirror_find_former(slot, d->tick);
-    if (!is_present && !former) return miss_base(d, slot);
-    const net_mirror_life* life = former ? &former->life : &slot->life;
+    const net_mirror_previous* previous = is_present ? NULL : net_mirror_find_previous(slot, d->tick);
+    if (!is_present && !previous) return miss_base(d, slot);
+    const net_mirror_incarnation* life = previous ? &previous->life : &slot->life;
     net_mirror* mirror = d->mirror;
     net_mirror_record record = {.kind = NET_MIRROR_UPDATE,
                                 .slot = number,
-                                .handle = former ? former->handle : slot->handle,
+                                .handle = previous ? previous->handle : slot->handle,
                                 .entry = life->entry,
-                                .is_absolute = run->kind == NET_BODY_ABSOLUTE,
-                                .is_former = former != NULL};
+                                .is_absolute = run->kind == NET_SNAPSHOT_ABSOLUTE,
+                                .is_previous = previous != NULL};
     // Created elsewhere in this body: it cannot be in two places at one tick.
     if (mirror->indices[ecs_entity_index(record.handle)].stamp == mirror->body_number)
         return fail(d, NET_ERR_MALFORMED);
     proto_row_base base = {0};
     if (!find_bases(d, run, life, &base, &record.base_tick)) return miss_base(d, slot);
-    return read_row(d, record, &base, run->kind == NET_BODY_BY_PACKET);
+    return read_row(d, record, &base, run->kind == NET_SNAPSHOT_BY_PACKET);
 }
 
 static bool read_named_updates(decoder* d, const run_head* run) {
-    uint32_t more = proto_bits_read_golomb(d->reader, NET_BODY_RUN_ORDER), next = 0;
-    uint32_t order = (uint32_t)proto_bits_read(d->reader, NET_BODY_ORDER_BITS);
+    uint32_t more = proto_bits_read_golomb(d->reader, NET_SNAPSHOT_RUN_ORDER), next = 0;
+    uint32_t order = (uint32_t)proto_bits_read(d->reader, NET_SNAPSHOT_ORDER_BITS);
     if (!is_readable(d)) return false;
     do {
         uint32_t number;
@@ -254,25 +254,25 @@ static bool read_listed_updates(decoder* d, const run_head* run) {
 }
 
 static bool read_base2(decoder* d, run_head* run) {
-    run->base2_ticks = proto_bits_read_golomb(d->reader, NET_BODY_BASE2_ORDER);
+    run->base2_ticks = proto_bits_read_golomb(d->reader, NET_SNAPSHOT_BASE2_ORDER);
     if (!is_readable(d)) return false;
-    bool is_fine = run->base2_ticks <= (run->is_settled ? 0 : NET_BODY_BASE2_TICKS_MAX);
+    bool is_fine = run->base2_ticks <= (run->is_settled ? 0 : NET_SNAPSHOT_BASE2_TICKS_MAX);
     if (!is_fine) return fail(d, NET_ERR_MALFORMED);
     return run->base2_ticks <= run->base_tick ? true : miss_base(d, NULL);
 }
 
 static bool read_age(decoder* d, run_head* run) {
-    uint32_t age = (uint32_t)proto_bits_read(d->reader, NET_BODY_AGE_BITS);
+    uint32_t age = (uint32_t)proto_bits_read(d->reader, NET_SNAPSHOT_AGE_BITS);
     if (!is_readable(d)) return false;
     if (age == 0) return fail(d, NET_ERR_MALFORMED);
     if (age > d->tick) return miss_base(d, NULL);
-    run->is_settled = age == NET_BODY_AGE_SETTLED;
+    run->is_settled = age == NET_SNAPSHOT_AGE_SETTLED;
     run->base_tick = d->tick - age;
     return read_base2(d, run);
 }
 
 static bool read_back(decoder* d, run_head* run) {
-    uint32_t back = (uint32_t)proto_bits_read(d->reader, NET_BODY_BACK_BITS);
+    uint32_t back = (uint32_t)proto_bits_read(d->reader, NET_SNAPSHOT_BACK_BITS);
     if (!is_readable(d)) return false;
     if (back == 0) return fail(d, NET_ERR_MALFORMED);
     run->packet = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
@@ -284,14 +284,14 @@ static bool read_back(decoder* d, run_head* run) {
 }
 
 static bool read_run(decoder* d) {
-    run_head run = {.kind = (net_body_kind)proto_bits_read(d->reader, NET_BODY_KIND_BITS)};
+    run_head run = {.kind = (net_snapshot_kind)proto_bits_read(d->reader, NET_SNAPSHOT_KIND_BITS)};
     if (!is_readable(d)) return false;
     switch (run.kind) {
-    case NET_BODY_ABSOLUTE:
+    case NET_SNAPSHOT_ABSOLUTE:
         return read_named_updates(d, &run);
-    case NET_BODY_BY_AGE:
+    case NET_SNAPSHOT_BY_AGE:
         return read_age(d, &run) && read_named_updates(d, &run);
-    case NET_BODY_BY_PACKET:
+    case NET_SNAPSHOT_BY_PACKET:
         return read_back(d, &run) && read_listed_updates(d, &run);
     }
     return fail(d, NET_ERR_MALFORMED);
@@ -299,7 +299,7 @@ static bool read_run(decoder* d) {
 
 static bool read_all(decoder* d) {
     if (!read_list(d, read_destroy) || !read_list(d, read_create)) return false;
-    uint32_t runs = proto_bits_read_golomb(d->reader, NET_BODY_LIST_ORDER);
+    uint32_t runs = proto_bits_read_golomb(d->reader, NET_SNAPSHOT_LIST_ORDER);
     if (!is_readable(d)) return false;
     while (runs-- > 0)
         if (!read_run(d)) return false;
@@ -344,7 +344,7 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                  .number_bits = net_rows_number_bits(mirror->rows)};
     uint64_t first = body->offset_bits;
     bool is_decoded = false;
-    if (body->size_bits > NET_BODY_BYTES_MAX * 8u) {
+    if (body->size_bits > NET_SNAPSHOT_BYTES_MAX * 8u) {
         d.result = NET_ERR_MALFORMED;
     } else {
         is_decoded = read_all(&d);

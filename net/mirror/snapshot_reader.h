@@ -9,7 +9,7 @@
 #include "state/row_world.h"
 
 /// Words of all rows of one body: what hostile bytes can make us allocate.
-#define NET_BODY_WORDS_MAX (1u << 20)
+#define NET_SNAPSHOT_WORDS_MAX (1u << 20)
 
 /// Formers are kept while the newest packet is at most so many ticks past their end, and while their rows
 /// take at most this part of memory_bytes_max.
@@ -17,33 +17,33 @@
 #define NET_MIRROR_FORMER_SHARE 8u
 
 /// A life of a slot: one handle with one template.
-typedef struct net_mirror_life {
+typedef struct net_mirror_incarnation {
     const net_row_template* entry;
     ecs_tick tick;           ///< oldest create record of it that came
     ecs_tick forgotten_tick; ///< newest row of it that is not kept; with has_forgotten
     net_row_ring ring;       ///< its rows; of the present life the newest is what the world holds
     bool has_forgotten;
-} net_mirror_life;
+} net_mirror_incarnation;
 
 /// The last life of a slot that ended: late packets may still speak of it.
-typedef struct net_mirror_former {
-    net_mirror_life life;
+typedef struct net_mirror_previous {
+    net_mirror_incarnation life;
     ecs_entity handle;
     uint32_t slot;
     ecs_tick end_tick;                       ///< of the record that ended it
-    struct net_mirror_former *older, *newer; ///< in the order in which they ended here
-} net_mirror_former;
+    struct net_mirror_previous *older, *newer; ///< in the order in which they ended here
+} net_mirror_previous;
 
 /// One slot.
 typedef struct net_mirror_slot {
     ecs_entity handle;         ///< NONE: nothing there
     uint32_t stamp;            ///< number of the body that named it last
-    net_mirror_life life;      ///< the present one
-    net_mirror_former* former; ///< or NULL
+    net_mirror_incarnation life;      ///< the present one
+    net_mirror_previous* previous; ///< or NULL
     ecs_tick tick;             ///< newest record applied, ends of lives too; with is_known
-    ecs_tick former_tick;      ///< what was known before this life began; with has_former
+    ecs_tick previous_tick;      ///< what was known before this life began; with has_previous
     bool is_known;
-    bool has_former;
+    bool has_previous;
     bool was_shown; ///< it lived in the world when the newest row was applied
 } net_mirror_slot;
 
@@ -79,7 +79,7 @@ typedef struct net_mirror_record {
     uint32_t words_first;          ///< its row
     const net_row_template* entry; ///< NULL for a destroy
     bool is_absolute;              ///< says all, whatever is there
-    bool is_former;                ///< an update of the slot's former life: its handle and template
+    bool is_previous;                ///< an update of the slot's previous life: its handle and template
     ecs_tick base_tick;            ///< oldest row it was coded against, unless is_absolute
 } net_mirror_record;
 
@@ -103,11 +103,11 @@ struct net_mirror {
     net_mirror_sink sink;
     net_mirror_slot* slots;
     uint32_t slot_capacity;
-    net_mirror_former *former_oldest, *former_newest;
-    size_t former_bytes;       ///< of their rows
+    net_mirror_previous *previous_oldest, *previous_newest;
+    size_t previous_bytes;       ///< of their rows
     net_mirror_index* indices; ///< [index]
     uint32_t index_capacity;
-    net_mirror_packet packets[NET_BODY_PACKETS]; ///< [seq % NET_BODY_PACKETS]
+    net_mirror_packet packets[NET_SNAPSHOT_PACKETS]; ///< [seq % NET_SNAPSHOT_PACKETS]
     uint16_t seq;                                ///< newest; with has_seq
     bool has_seq;
     ecs_tick tick;
@@ -151,12 +151,12 @@ BASE_MUST_USE net_result net_mirror_remember(net_mirror* mirror, uint16_t seq, e
 bool net_mirror_next_slot(const net_mirror_packet* packet, uint32_t* at, uint32_t* next,
                           uint32_t* slot);
 
-// mirror_former.c
-/// The present life of a slot has ended at `tick`: it becomes the former one, if there is room; the slot's
+// mirror_previous.c
+/// The present life of a slot has ended at `tick`: it becomes the previous one, if there is room; the slot's
 /// ring is empty then.
-void net_mirror_keep_former(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick);
+void net_mirror_keep_previous(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick);
 /// Forget those that ended too long before mirror->tick, or all.
-void net_mirror_expire_formers(net_mirror* mirror);
-void net_mirror_drop_formers(net_mirror* mirror);
-/// The former life of a slot when an update of this tick can only speak of that one, else NULL.
-const net_mirror_former* net_mirror_find_former(const net_mirror_slot* slot, ecs_tick tick);
+void net_mirror_expire_previous(net_mirror* mirror);
+void net_mirror_drop_previous(net_mirror* mirror);
+/// The previous life of a slot when an update of this tick can only speak of that one, else NULL.
+const net_mirror_previous* net_mirror_find_previous(const net_mirror_slot* slot, ecs_tick tick);

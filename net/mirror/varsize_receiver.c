@@ -22,50 +22,50 @@
 #include <string.h>
 
 typedef struct waiting_value {
-    net_large_message message; ///< bytes are owned
+    net_varsize_message message; ///< bytes are owned
     ecs_component_id component;
 } waiting_value;
 
-struct net_large_client {
-    net_large_client_config config;
+struct net_varsize_receiver {
+    net_varsize_receiver_config config;
     waiting_value* waiting; ///< in order of arrival
     uint32_t waiting_count, waiting_capacity;
     uint32_t waiting_bytes;
-    net_large_lost* evicted; ///< not told yet
+    net_varsize_lost* evicted; ///< not told yet
     uint32_t evicted_count, evicted_capacity;
     uint64_t version; ///< the newest received
-    net_large_client_counters counters;
+    net_varsize_receiver_counters counters;
 };
 
-net_result net_large_client_create(const net_large_client_config* config,
-                                   net_large_client** client) {
+net_result net_varsize_receiver_create(const net_varsize_receiver_config* config,
+                                   net_varsize_receiver** client) {
     BASE_ASSERT(config && config->world && config->rows && config->told && client);
-    BASE_ASSERT(config->waiting_bytes_max == 0 || config->waiting_bytes_max >= NET_LARGE_BYTES_MAX);
+    BASE_ASSERT(config->waiting_bytes_max == 0 || config->waiting_bytes_max >= NET_VARSIZE_BYTES_MAX);
     *client = base_allocate_zero(config->allocator, sizeof **client);
     if (!*client) return NET_ERR_MEMORY;
     (*client)->config = *config;
-    if (config->waiting_max == 0) (*client)->config.waiting_max = NET_LARGE_WAITING_MAX;
+    if (config->waiting_max == 0) (*client)->config.waiting_max = NET_VARSIZE_WAITING_MAX;
     if (config->waiting_bytes_max == 0)
-        (*client)->config.waiting_bytes_max = NET_LARGE_WAITING_BYTES_MAX;
+        (*client)->config.waiting_bytes_max = NET_VARSIZE_WAITING_BYTES_MAX;
     return NET_OK;
 }
 
-static void release_value(net_large_client* client, const waiting_value* value) {
+static void release_value(net_varsize_receiver* client, const waiting_value* value) {
     client->waiting_bytes -= value->message.size;
     base_release(client->config.allocator, (void*)(uintptr_t)value->message.bytes,
                  value->message.size);
 }
 
-void net_large_client_clear(net_large_client* client) {
+void net_varsize_receiver_clear(net_varsize_receiver* client) {
     for (uint32_t i = 0; i < client->waiting_count; i++)
         release_value(client, &client->waiting[i]);
     client->waiting_count = client->evicted_count = 0;
     client->version = 0;
 }
 
-void net_large_client_destroy(net_large_client* client) {
+void net_varsize_receiver_destroy(net_varsize_receiver* client) {
     if (!client) return;
-    net_large_client_clear(client);
+    net_varsize_receiver_clear(client);
     base_release(client->config.allocator, client->waiting,
                  client->waiting_capacity * sizeof *client->waiting);
     base_release(client->config.allocator, client->evicted,
@@ -75,7 +75,7 @@ void net_large_client_destroy(net_large_client* client) {
 
 typedef enum value_fate { VALUE_WAITS, VALUE_APPLIES, VALUE_DROPS } value_fate;
 
-static value_fate judge(const net_large_client* client, const net_large_message* message) {
+static value_fate judge(const net_varsize_receiver* client, const net_varsize_message* message) {
     ecs_entity handle = ECS_ENTITY_NONE;
     ecs_tick tick = 0;
     if (!client->config.told(client->config.told_context, ecs_entity_index(message->handle),
@@ -87,21 +87,21 @@ static value_fate judge(const net_large_client* client, const net_large_message*
 }
 
 // What the entity does not have, or a world that could not load it, is no fault of the line.
-static net_result apply(net_large_client* client, const net_large_message* message,
+static net_result apply(net_varsize_receiver* client, const net_varsize_message* message,
                         ecs_component_id component) {
-    if (net_fault_is_planted(NET_FAULT_LARGE_LOST) && message->version % 16 == 9) return NET_OK;
+    if (net_fault_is_planted(NET_FAULT_VARSIZE_LOST) && message->version % 16 == 9) return NET_OK;
     net_result result =
-        net_large_apply(client->config.world, client->config.rows, message->handle, component,
+        net_varsize_apply(client->config.world, client->config.rows, message->handle, component,
                         message->is_default ? NULL : message->bytes, message->size);
     client->counters.applied += result == NET_OK;
     client->counters.dropped += result == NET_ERR_UNKNOWN;
     return result == NET_ERR_UNKNOWN ? NET_OK : result;
 }
 
-static void forget(net_large_client* client, const net_large_message* message) {
+static void forget(net_varsize_receiver* client, const net_varsize_message* message) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < client->waiting_count; i++) {
-        const net_large_message* other = &client->waiting[i].message;
+        const net_varsize_message* other = &client->waiting[i].message;
         if (other->handle == message->handle && other->number == message->number)
             release_value(client, &client->waiting[i]);
         else
@@ -111,8 +111,8 @@ static void forget(net_large_client* client, const net_large_message* message) {
 }
 
 // The oldest give way: most likely their entities never came.
-static net_result make_room(net_large_client* client, uint32_t size) {
-    const net_large_client_config* config = &client->config;
+static net_result make_room(net_varsize_receiver* client, uint32_t size) {
+    const net_varsize_receiver_config* config = &client->config;
     uint32_t count = 0;
     uint32_t bytes = client->waiting_bytes;
     while (count < client->waiting_count && (client->waiting_count - count >= config->waiting_max ||
@@ -123,9 +123,9 @@ static net_result make_room(net_large_client* client, uint32_t size) {
                             client->evicted_count + count, sizeof *client->evicted))
         return NET_ERR_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
-        const net_large_message* message = &client->waiting[i].message;
+        const net_varsize_message* message = &client->waiting[i].message;
         client->evicted[client->evicted_count++] =
-            (net_large_lost){message->handle, message->number, message->version};
+            (net_varsize_lost){message->handle, message->number, message->version};
         release_value(client, &client->waiting[i]);
     }
     client->waiting_count -= count;
@@ -135,15 +135,15 @@ static net_result make_room(net_large_client* client, uint32_t size) {
     return NET_OK;
 }
 
-bool net_large_client_next_evicted(net_large_client* client, net_large_lost* lost) {
+bool net_varsize_receiver_next_evicted(net_varsize_receiver* client, net_varsize_lost* lost) {
     if (client->evicted_count == 0) return false;
     *lost = client->evicted[--client->evicted_count];
     return true;
 }
 
-static net_result keep(net_large_client* client, const net_large_message* message,
+static net_result keep(net_varsize_receiver* client, const net_varsize_message* message,
                        ecs_component_id component) {
-    const net_large_client_config* config = &client->config;
+    const net_varsize_receiver_config* config = &client->config;
     net_result result = make_room(client, message->size);
     if (result != NET_OK) return result;
     if (!base_array_reserve(config->allocator, (void**)&client->waiting, &client->waiting_capacity,
@@ -164,7 +164,7 @@ static net_result keep(net_large_client* client, const net_large_message* messag
 }
 
 // Whatever is found wrong with a message is found before anything is changed by it.
-static net_result check(const net_large_client* client, const net_large_message* message,
+static net_result check(const net_varsize_receiver* client, const net_varsize_message* message,
                         ecs_component_id component) {
     uint32_t index = ecs_entity_index(message->handle);
     if (component == ECS_COMPONENT_NONE || message->version == 0 || index < 1 ||
@@ -172,11 +172,11 @@ static net_result check(const net_large_client* client, const net_large_message*
         return NET_ERR_MALFORMED;
     if (message->is_default) return message->size == 0 ? NET_OK : NET_ERR_MALFORMED;
     if (message->size == 0) return NET_ERR_MALFORMED;
-    return net_large_check(client->config.world, component, message->bytes, message->size);
+    return net_varsize_check(client->config.world, component, message->bytes, message->size);
 }
 
-net_result net_large_client_receive(net_large_client* client, const net_large_message* message) {
-    ecs_component_id component = net_rows_large(client->config.rows, message->number);
+net_result net_varsize_receiver_receive(net_varsize_receiver* client, const net_varsize_message* message) {
+    ecs_component_id component = net_rows_varsize(client->config.rows, message->number);
     net_result result = check(client, message, component);
     if (result == NET_ERR_MALFORMED) client->counters.malformed++;
     if (result != NET_OK) return result;
@@ -199,7 +199,7 @@ net_result net_large_client_receive(net_large_client* client, const net_large_me
     return keep(client, message, component);
 }
 
-net_result net_large_client_tick(net_large_client* client) {
+net_result net_varsize_receiver_tick(net_varsize_receiver* client) {
     net_result result = NET_OK;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < client->waiting_count; i++) {
@@ -219,10 +219,10 @@ net_result net_large_client_tick(net_large_client* client) {
     return result;
 }
 
-uint32_t net_large_client_waiting(const net_large_client* client) {
+uint32_t net_varsize_receiver_waiting(const net_varsize_receiver* client) {
     return client->waiting_count;
 }
 
-const net_large_client_counters* net_large_client_get_counters(const net_large_client* client) {
+const net_varsize_receiver_counters* net_varsize_receiver_get_counters(const net_varsize_receiver* client) {
     return &client->counters;
 }

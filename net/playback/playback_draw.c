@@ -8,42 +8,42 @@
 #define GLYPH_WIDTH 0.55f
 
 static void rect(void* context, float x, float y, float width, float height, ecs_color color) {
-    const net_draw* draw = ((net_film_pen*)context)->draw;
+    const net_draw* draw = ((net_playback_pen*)context)->draw;
     if (draw) draw->rect(draw->context, x, y, width, height, color);
 }
 
 static void circle(void* context, float x, float y, float radius, ecs_color color) {
-    const net_draw* draw = ((net_film_pen*)context)->draw;
+    const net_draw* draw = ((net_playback_pen*)context)->draw;
     if (draw) draw->circle(draw->context, x, y, radius, color);
 }
 
 static void line(void* context, float x0, float y0, float x1, float y1, float width,
                  ecs_color color) {
-    const net_draw* draw = ((net_film_pen*)context)->draw;
+    const net_draw* draw = ((net_playback_pen*)context)->draw;
     if (draw) draw->line(draw->context, x0, y0, x1, y1, width, color);
 }
 
 static void triangles(void* context, const float* points, const ecs_color* colors, uint32_t count) {
-    const net_draw* draw = ((net_film_pen*)context)->draw;
+    const net_draw* draw = ((net_playback_pen*)context)->draw;
     if (draw) draw->triangles(draw->context, points, colors, count);
 }
 
 static void text(void* context, float x, float y, float height, ecs_color color, const char* what) {
-    const net_draw* draw = ((net_film_pen*)context)->draw;
+    const net_draw* draw = ((net_playback_pen*)context)->draw;
     if (draw) draw->text(draw->context, x, y, height, color, what);
 }
 
 static float text_width(void* context, float height, const char* what) {
-    const net_draw* draw = ((net_film_pen*)context)->draw;
+    const net_draw* draw = ((net_playback_pen*)context)->draw;
     if (draw) return draw->text_width(draw->context, height, what);
     return (float)strlen(what) * height * GLYPH_WIDTH;
 }
 
 static const char* player_name(void* context, uint32_t client) {
-    return net_film_marks_name(((net_film_pen*)context)->marks, client);
+    return net_playback_marks_name(((net_playback_pen*)context)->marks, client);
 }
 
-net_draw net_film_pen_draw(net_film_pen* pen) {
+net_draw net_playback_pen_draw(net_playback_pen* pen) {
     return (net_draw){
         .size_bytes = sizeof(net_draw),
         .context = pen,

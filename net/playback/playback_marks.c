@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-static bool add_mark(net_film_marks_list* list, net_film_mark mark) {
-    if (list->mark_count == NET_FILM_MARKS_MAX) return true;
+static bool add_mark(net_playback_marks_list* list, net_playback_mark mark) {
+    if (list->mark_count == NET_PLAYBACK_MARKS_MAX) return true;
     if (!base_array_reserve(list->allocator, (void**)&list->marks, &list->mark_capacity,
                             list->mark_count + 1, sizeof *list->marks))
         return false;
@@ -16,14 +16,14 @@ static bool add_mark(net_film_marks_list* list, net_film_mark mark) {
     return true;
 }
 
-static bool add_name(net_film_marks_list* list, const net_log_item* item) {
+static bool add_name(net_playback_marks_list* list, const net_log_item* item) {
     uint32_t count = list->name_count;
-    if (count == NET_FILM_NAMES_MAX) return true;
+    if (count == NET_PLAYBACK_NAMES_MAX) return true;
     if (count > 0 && item->client <= list->names[count - 1].client) return true;
     if (!base_array_reserve(list->allocator, (void**)&list->names, &list->name_capacity, count + 1,
                             sizeof *list->names))
         return false;
-    net_film_name* name = &list->names[list->name_count++];
+    net_playback_name* name = &list->names[list->name_count++];
     name->client = item->client;
     (void)base_text_copy(name->text, sizeof name->text, item->name);
     return true;
@@ -35,7 +35,7 @@ static bool is_told(const net_game_module* game, uint32_t message) {
     return known->kind == NET_MESSAGE_TO_CLIENTS && known->is_reliable;
 }
 
-static bool add_record(net_film_marks_list* list, const net_game_module* game,
+static bool add_record(net_playback_marks_list* list, const net_game_module* game,
                        const net_log_record* record) {
     size_t offset = 0;
     net_log_item item;
@@ -43,8 +43,8 @@ static bool add_record(net_film_marks_list* list, const net_game_module* game,
     if (record->kind == NET_LOG_KIND_END) {
         while (is_kept && net_log_item_next(record, NET_LOG_ITEM_SERVER_EVENT, &offset, &item)) {
             if (!is_told(game, item.message)) continue;
-            is_kept = add_mark(list, (net_film_mark){.tick = record->tick,
-                                                     .kind = NET_FILM_EVENT,
+            is_kept = add_mark(list, (net_playback_mark){.tick = record->tick,
+                                                     .kind = NET_PLAYBACK_EVENT,
                                                      .message = item.message});
         }
         return is_kept;
@@ -53,21 +53,21 @@ static bool add_record(net_film_marks_list* list, const net_game_module* game,
     while (is_kept && net_log_item_next(record, NET_LOG_ITEM_LEAVE, &offset, &item))
         is_kept = add_mark(
             list,
-            (net_film_mark){.tick = record->tick, .kind = NET_FILM_LEAVE, .client = item.client});
+            (net_playback_mark){.tick = record->tick, .kind = NET_PLAYBACK_LEAVE, .client = item.client});
     offset = 0;
     while (is_kept && net_log_item_next(record, NET_LOG_ITEM_JOIN, &offset, &item))
-        is_kept = add_name(list, &item) && add_mark(list, (net_film_mark){.tick = record->tick,
-                                                                          .kind = NET_FILM_JOIN,
+        is_kept = add_name(list, &item) && add_mark(list, (net_playback_mark){.tick = record->tick,
+                                                                          .kind = NET_PLAYBACK_JOIN,
                                                                           .client = item.client});
     return is_kept;
 }
 
-net_result net_film_marks_read(net_film_marks_list* list, const base_allocator* allocator,
+net_result net_playback_marks_read(net_playback_marks_list* list, const base_allocator* allocator,
                                net_log_reader* reader, const net_game_module* game) {
     ecs_tick last = net_log_reader_info(reader)->last_tick;
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
-    *list = (net_film_marks_list){.allocator = allocator};
+    *list = (net_playback_marks_list){.allocator = allocator};
     while (net_log_cursor_next(reader, &cursor, &record)) {
         if (record.kind != NET_LOG_KIND_OTHER && record.tick > last) break;
         if (record.kind == NET_LOG_KIND_CLOSE) list->close = record;
@@ -76,13 +76,13 @@ net_result net_film_marks_read(net_film_marks_list* list, const base_allocator* 
     return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
 }
 
-void net_film_marks_deinit(net_film_marks_list* list) {
+void net_playback_marks_deinit(net_playback_marks_list* list) {
     base_release(list->allocator, list->marks, list->mark_capacity * sizeof *list->marks);
     base_release(list->allocator, list->names, list->name_capacity * sizeof *list->names);
-    *list = (net_film_marks_list){0};
+    *list = (net_playback_marks_list){0};
 }
 
-const char* net_film_marks_name(const net_film_marks_list* list, uint32_t client) {
+const char* net_playback_marks_name(const net_playback_marks_list* list, uint32_t client) {
     uint32_t low = 0, high = list->name_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;

@@ -6,27 +6,27 @@
 #include "net/playback.h"
 
 /// Names are kept for so many joins; later players have none.
-#define NET_FILM_NAMES_MAX 16384u
+#define NET_PLAYBACK_NAMES_MAX 16384u
 
-typedef struct net_film_name {
+typedef struct net_playback_name {
     uint32_t client;
     char text[NET_PLAYER_NAME_BYTES_MAX];
-} net_film_name;
+} net_playback_name;
 
-typedef struct net_film_marks_list {
+typedef struct net_playback_marks_list {
     const base_allocator* allocator;
-    net_film_mark* marks; ///< by rising tick, at most NET_FILM_MARKS_MAX
+    net_playback_mark* marks; ///< by rising tick, at most NET_PLAYBACK_MARKS_MAX
     uint32_t mark_count, mark_capacity;
-    net_film_name* names; ///< by rising client
+    net_playback_name* names; ///< by rising client
     uint32_t name_count, name_capacity;
     net_log_record close; ///< kind CLOSE when the log has one; only its numbers are good
-} net_film_marks_list;
+} net_playback_marks_list;
 
 /// One walk over the log, up to its last whole tick. `game` says which messages are told reliably.
 /// @return NET_OK; NET_ERR_MEMORY; NET_ERR_DAMAGED (the file changed since it was opened).
-BASE_MUST_USE net_result net_film_marks_read(net_film_marks_list* list,
+BASE_MUST_USE net_result net_playback_marks_read(net_playback_marks_list* list,
                                              const base_allocator* allocator,
                                              net_log_reader* reader, const net_game_module* game);
-void net_film_marks_deinit(net_film_marks_list* list);
+void net_playback_marks_deinit(net_playback_marks_list* list);
 /// NULL when unknown.
-const char* net_film_marks_name(const net_film_marks_list* list, uint32_t client);
+const char* net_playback_marks_name(const net_playback_marks_list* list, uint32_t client);

@@ -12,7 +12,7 @@
 
 #include <inttypes.h>
 
-struct net_film_run {
+struct net_playback_run {
     const base_allocator* allocator;
     net_log_reader* reader;
     const net_module* module;
@@ -23,11 +23,11 @@ struct net_film_run {
     ecs_tick diverged;
     bool is_broken;       ///< its replay has to be restored or made again first
     net_log_record close; ///< kind CLOSE: what the log says of its last tick
-    net_film_saves saves;
+    net_playback_saves saves;
     base_bytes scratch; ///< a save in the making
 };
 
-static net_result open_replay(net_film_run* run, const base_reporter* reporter) {
+static net_result open_replay(net_playback_run* run, const base_reporter* reporter) {
     net_log_replay_destroy(run->replay);
     run->replay = NULL;
     run->match_number++;
@@ -35,30 +35,30 @@ static net_result open_replay(net_film_run* run, const base_reporter* reporter) 
 }
 
 // Without memory for a save going back costs more, that is all.
-static void save(net_film_run* run, ecs_tick tick) {
-    if (!net_film_saves_wants(&run->saves, tick)) return;
+static void save(net_playback_run* run, ecs_tick tick) {
+    if (!net_playback_saves_wants(&run->saves, tick)) return;
     base_bytes_clear(&run->scratch);
     if (net_log_replay_save(run->replay, &run->scratch) == NET_OK)
-        net_film_saves_put(&run->saves, tick, run->scratch.data, run->scratch.size);
+        net_playback_saves_put(&run->saves, tick, run->scratch.data, run->scratch.size);
 }
 
-net_result net_film_run_create(net_log_reader* reader, const net_module* module,
+net_result net_playback_run_create(net_log_reader* reader, const net_module* module,
                                const base_reporter* reporter, ecs_tick save_every,
-                               size_t save_bytes_max, net_film_run** run_out) {
+                               size_t save_bytes_max, net_playback_run** run_out) {
     const base_allocator* allocator = net_log_reader_allocator(reader);
     *run_out = NULL;
-    net_film_run* run = base_allocate_zero(allocator, sizeof *run);
+    net_playback_run* run = base_allocate_zero(allocator, sizeof *run);
     if (!run) return NET_ERR_MEMORY;
     run->allocator = allocator;
     run->reader = reader;
     run->module = module;
     if (reporter) run->reporter = *reporter;
     run->last = net_log_reader_info(reader)->last_tick;
-    net_film_saves_init(&run->saves, allocator, save_every, save_bytes_max);
+    net_playback_saves_init(&run->saves, allocator, save_every, save_bytes_max);
     base_bytes_init(&run->scratch, allocator);
     net_result result = open_replay(run, reporter);
     if (result != NET_OK) {
-        net_film_run_destroy(run);
+        net_playback_run_destroy(run);
         return result;
     }
     save(run, 0);
@@ -66,41 +66,41 @@ net_result net_film_run_create(net_log_reader* reader, const net_module* module,
     return NET_OK;
 }
 
-void net_film_run_destroy(net_film_run* run) {
+void net_playback_run_destroy(net_playback_run* run) {
     if (!run) return;
     net_log_replay_destroy(run->replay);
-    net_film_saves_deinit(&run->saves);
+    net_playback_saves_deinit(&run->saves);
     base_bytes_deinit(&run->scratch);
     base_release(run->allocator, run, sizeof *run);
 }
 
-net_match* net_film_run_match(net_film_run* run) {
+net_match* net_playback_run_match(net_playback_run* run) {
     return run->replay ? net_log_replay_match(run->replay) : NULL;
 }
 
-uint32_t net_film_run_match_number(const net_film_run* run) {
+uint32_t net_playback_run_match_number(const net_playback_run* run) {
     return run->match_number;
 }
 
-ecs_tick net_film_run_tick(const net_film_run* run) {
+ecs_tick net_playback_run_tick(const net_playback_run* run) {
     return run->replay ? net_match_tick(net_log_replay_match(run->replay)) : 0;
 }
 
-ecs_tick net_film_run_last(const net_film_run* run) {
+ecs_tick net_playback_run_last(const net_playback_run* run) {
     return run->last;
 }
 
-ecs_tick net_film_run_diverged(const net_film_run* run) {
+ecs_tick net_playback_run_diverged(const net_playback_run* run) {
     return run->diverged;
 }
 
-const net_film_saves* net_film_run_saves(const net_film_run* run) {
+const net_playback_saves* net_playback_run_saves(const net_playback_run* run) {
     return &run->saves;
 }
 
-static void compare(net_film_run* run, ecs_tick tick, uint64_t state_hash, bool has_world_hash,
+static void compare(net_playback_run* run, ecs_tick tick, uint64_t state_hash, bool has_world_hash,
                     uint64_t world_hash) {
-    const ecs_world* world = net_match_world(net_film_run_match(run));
+    const ecs_world* world = net_match_world(net_playback_run_match(run));
     if (run->diverged) return;
     bool is_same = ecs_world_state_hash(world) == state_hash;
     if (is_same && has_world_hash) is_same = ecs_world_hash(world) == world_hash;
@@ -110,12 +110,12 @@ static void compare(net_film_run* run, ecs_tick tick, uint64_t state_hash, bool 
                 "this run differs from the log from tick %" PRIu64 " on", tick);
 }
 
-void net_film_run_expect(net_film_run* run, const net_log_record* close) {
+void net_playback_run_expect(net_playback_run* run, const net_log_record* close) {
     run->close = *close;
 }
 
-net_result net_film_run_step(net_film_run* run) {
-    ecs_tick before = net_film_run_tick(run);
+net_result net_playback_run_step(net_playback_run* run) {
+    ecs_tick before = net_playback_run_tick(run);
     BASE_ASSERT(!run->is_broken && before < run->last);
     net_log_tick tick;
     net_result result = net_log_replay_step(run->replay, NULL, &tick);
@@ -134,7 +134,7 @@ net_result net_film_run_step(net_film_run* run) {
     return NET_OK;
 }
 
-static net_result go_back(net_film_run* run, const net_film_save* to) {
+static net_result go_back(net_playback_run* run, const net_playback_save* to) {
     run->is_broken = true;
     net_result result = to ? net_log_replay_restore(run->replay, to->data, to->size)
                            : open_replay(run, &run->reporter);
@@ -142,14 +142,14 @@ static net_result go_back(net_film_run* run, const net_film_save* to) {
     return result;
 }
 
-net_result net_film_run_to(net_film_run* run, ecs_tick tick) {
+net_result net_playback_run_to(net_playback_run* run, ecs_tick tick) {
     BASE_ASSERT(tick <= run->last);
-    const net_film_save* near_ = net_film_saves_find(&run->saves, tick);
+    const net_playback_save* near_ = net_playback_saves_find(&run->saves, tick);
     net_result result = NET_OK;
-    if (run->is_broken || net_film_run_tick(run) > tick ||
-        (near_ && net_film_run_tick(run) < near_->tick))
+    if (run->is_broken || net_playback_run_tick(run) > tick ||
+        (near_ && net_playback_run_tick(run) < near_->tick))
         result = go_back(run, near_);
-    while (result == NET_OK && net_film_run_tick(run) < tick)
-        result = net_film_run_step(run);
+    while (result == NET_OK && net_playback_run_tick(run) < tick)
+        result = net_playback_run_step(run);
     return result;
 }

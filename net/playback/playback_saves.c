@@ -7,26 +7,26 @@
 
 #include <string.h>
 
-void net_film_saves_init(net_film_saves* saves, const base_allocator* allocator, ecs_tick every,
+void net_playback_saves_init(net_playback_saves* saves, const base_allocator* allocator, ecs_tick every,
                          size_t bytes_max) {
     BASE_ASSERT(every > 0);
-    *saves = (net_film_saves){.allocator = allocator, .every = every, .bytes_max = bytes_max};
+    *saves = (net_playback_saves){.allocator = allocator, .every = every, .bytes_max = bytes_max};
 }
 
-static void release(net_film_saves* saves, net_film_save* save) {
+static void release(net_playback_saves* saves, net_playback_save* save) {
     saves->bytes -= save->size;
     base_release(saves->allocator, save->data, save->size);
 }
 
-void net_film_saves_deinit(net_film_saves* saves) {
+void net_playback_saves_deinit(net_playback_saves* saves) {
     for (uint32_t i = 0; i < saves->count; i++)
         release(saves, &saves->items[i]);
     base_release(saves->allocator, saves->items, saves->capacity * sizeof *saves->items);
-    *saves = (net_film_saves){0};
+    *saves = (net_playback_saves){0};
 }
 
 // How many are at or before a tick.
-static uint32_t count_until(const net_film_saves* saves, ecs_tick tick) {
+static uint32_t count_until(const net_playback_saves* saves, ecs_tick tick) {
     uint32_t low = 0, high = saves->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -39,18 +39,18 @@ static uint32_t count_until(const net_film_saves* saves, ecs_tick tick) {
     return low;
 }
 
-const net_film_save* net_film_saves_find(const net_film_saves* saves, ecs_tick tick) {
+const net_playback_save* net_playback_saves_find(const net_playback_saves* saves, ecs_tick tick) {
     uint32_t count = count_until(saves, tick);
     return count > 0 ? &saves->items[count - 1] : NULL;
 }
 
-bool net_film_saves_wants(const net_film_saves* saves, ecs_tick tick) {
+bool net_playback_saves_wants(const net_playback_saves* saves, ecs_tick tick) {
     if (tick % saves->every != 0) return false;
-    const net_film_save* save = net_film_saves_find(saves, tick);
+    const net_playback_save* save = net_playback_saves_find(saves, tick);
     return !save || save->tick != tick;
 }
 
-static void thin(net_film_saves* saves) {
+static void thin(net_playback_saves* saves) {
     uint32_t kept = 0;
     saves->every *= 2;
     for (uint32_t i = 0; i < saves->count; i++) {
@@ -63,8 +63,8 @@ static void thin(net_film_saves* saves) {
     saves->count = kept;
 }
 
-void net_film_saves_put(net_film_saves* saves, ecs_tick tick, const void* data, size_t size) {
-    BASE_ASSERT(net_film_saves_wants(saves, tick));
+void net_playback_saves_put(net_playback_saves* saves, ecs_tick tick, const void* data, size_t size) {
+    BASE_ASSERT(net_playback_saves_wants(saves, tick));
     while (size > saves->bytes_max - saves->bytes && saves->count > 1)
         thin(saves);
     if (size > saves->bytes_max - saves->bytes || tick % saves->every != 0) return;
@@ -77,7 +77,7 @@ void net_film_saves_put(net_film_saves* saves, ecs_tick tick, const void* data, 
     uint32_t place = count_until(saves, tick);
     memmove(saves->items + place + 1, saves->items + place,
             (saves->count - place) * sizeof *saves->items);
-    saves->items[place] = (net_film_save){tick, copy, size};
+    saves->items[place] = (net_playback_save){tick, copy, size};
     saves->count++;
     saves->bytes += size;
 }

@@ -21,7 +21,7 @@
 //
 // Invariants: `tick_state` is the newest packet's tick; `tick` is at most NET_PREDICT_TICKS_MAX after it;
 // slots hold the ticks from the last restore to `tick`.
-// Left to others: which entities, and how they move (the module); drawing (viewer.c).
+// Left to others: which entities, and how they move (the module); drawing (presenter.c).
 #include "present/predict.h"
 
 #include "base/assert.h"

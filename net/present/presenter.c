@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The viewer: a clock (playout.c), what is shown at its moment (scene.c), and over it what prediction says
+// The presenter: a clock (playout.c), what is shown at its moment (scene.c), and over it what prediction says
 // of the own entities (predict.c).
 //
 // The scene knows nothing of prediction: each frame it is told which entities were written over, puts them
@@ -21,7 +21,7 @@
 // Of an interpolated component: what a row can hold at most.
 #define VALUE_BYTES_MAX (PROTO_ROW_FIELDS_MAX * 8u)
 
-struct net_viewer {
+struct net_presenter {
     const base_allocator* allocator;
     base_reporter reporter;
     net_match* match; // the view
@@ -38,11 +38,11 @@ struct net_viewer {
     uint64_t frames;
 };
 
-net_result net_viewer_create(const net_viewer_config* config, const base_reporter* reporter,
-                             net_viewer** viewer) {
-    BASE_ASSERT(config && config->module && viewer);
-    *viewer = NULL;
-    net_viewer* made = base_allocate_zero(config->allocator, sizeof *made);
+net_result net_presenter_create(const net_presenter_config* config, const base_reporter* reporter,
+                             net_presenter** presenter) {
+    BASE_ASSERT(config && config->module && presenter);
+    *presenter = NULL;
+    net_presenter* made = base_allocate_zero(config->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
     made->allocator = config->allocator;
     if (reporter) made->reporter = *reporter;
@@ -57,90 +57,90 @@ net_result net_viewer_create(const net_viewer_config* config, const base_reporte
     if (result == NET_OK && config->is_predicting)
         result = net_predict_create(config->allocator, config->module, reporter, &made->predict);
     if (result != NET_OK) {
-        net_viewer_destroy(made);
+        net_presenter_destroy(made);
         return result;
     }
     made->stage = ecs_stage_find(net_match_world(made->match), "render");
-    *viewer = made;
+    *presenter = made;
     return NET_OK;
 }
 
-void net_viewer_destroy(net_viewer* viewer) {
-    if (!viewer) return;
-    if (viewer->predict) net_predict_destroy(viewer->predict);
-    net_scene_destroy(viewer->scene);
-    net_match_destroy(viewer->match);
-    base_release(viewer->allocator, viewer, sizeof *viewer);
+void net_presenter_destroy(net_presenter* presenter) {
+    if (!presenter) return;
+    if (presenter->predict) net_predict_destroy(presenter->predict);
+    net_scene_destroy(presenter->scene);
+    net_match_destroy(presenter->match);
+    base_release(presenter->allocator, presenter, sizeof *presenter);
 }
 
 // ---- what the client tells ----
 
-void net_viewer_begin(net_viewer* viewer, net_match* mirror) {
+void net_presenter_begin(net_presenter* presenter, net_match* mirror) {
     const net_match_config* config = net_match_get_config(mirror);
-    net_match_mirror_start(viewer->match, config->tick_rate_hz, config->settings,
+    net_match_mirror_start(presenter->match, config->tick_rate_hz, config->settings,
                            config->module->game->setting_count);
-    net_playout_init(&viewer->playout, config->tick_rate_hz, viewer->delay_ms_min);
-    if (viewer->predict) net_predict_begin(viewer->predict, mirror);
-    viewer->is_begun = true;
+    net_playout_init(&presenter->playout, config->tick_rate_hz, presenter->delay_ms_min);
+    if (presenter->predict) net_predict_begin(presenter->predict, mirror);
+    presenter->is_begun = true;
 }
 
 static void take_row(void* context, ecs_entity entity, const net_row_template* entry, ecs_tick tick,
                      const uint64_t* row) {
-    net_viewer* viewer = context;
-    net_scene_row(viewer->scene, entity, entry, tick, row);
+    net_presenter* presenter = context;
+    net_scene_row(presenter->scene, entity, entry, tick, row);
 }
 
 static void take_gone(void* context, ecs_entity entity, ecs_tick tick) {
-    net_viewer* viewer = context;
-    net_scene_gone(viewer->scene, entity, tick);
+    net_presenter* presenter = context;
+    net_scene_gone(presenter->scene, entity, tick);
 }
 
-net_mirror_sink net_viewer_sink(net_viewer* viewer) {
-    return (net_mirror_sink){.context = viewer, .row = take_row, .gone = take_gone};
+net_mirror_sink net_presenter_sink(net_presenter* presenter) {
+    return (net_mirror_sink){.context = presenter, .row = take_row, .gone = take_gone};
 }
 
-void net_viewer_packet(net_viewer* viewer, uint64_t now_us, ecs_tick tick, uint32_t left_out,
+void net_presenter_packet(net_presenter* presenter, uint64_t now_us, ecs_tick tick, uint32_t left_out,
                        uint32_t input_used, uint32_t input_repeats, bool has_player_row) {
-    if (!viewer->is_begun || tick > NET_SCENE_TICK_MAX) return;
-    if (viewer->tick_first == 0) viewer->tick_first = tick;
-    net_scene_packet(viewer->scene, tick);
-    net_playout_packet(&viewer->playout, now_us, tick, left_out);
-    if (viewer->predict)
-        net_predict_state(viewer->predict, tick, input_used, input_repeats, has_player_row);
+    if (!presenter->is_begun || tick > NET_SCENE_TICK_MAX) return;
+    if (presenter->tick_first == 0) presenter->tick_first = tick;
+    net_scene_packet(presenter->scene, tick);
+    net_playout_packet(&presenter->playout, now_us, tick, left_out);
+    if (presenter->predict)
+        net_predict_state(presenter->predict, tick, input_used, input_repeats, has_player_row);
 }
 
-void net_viewer_event(net_viewer* viewer, const net_outbox_entry* event) {
-    net_scene_event(viewer->scene, event);
+void net_presenter_event(net_presenter* presenter, const net_event_outbox_entry* event) {
+    net_scene_event(presenter->scene, event);
 }
 
-void net_viewer_large(net_viewer* viewer, const net_large_message* message) {
-    // What fails is remembered by the scene and shown as such (net_viewer_frame).
-    (void)net_scene_large(viewer->scene, message);
+void net_presenter_varsize(net_presenter* presenter, const net_varsize_message* message) {
+    // What fails is remembered by the scene and shown as such (net_presenter_frame).
+    (void)net_scene_varsize(presenter->scene, message);
 }
 
-bool net_viewer_next_evicted(net_viewer* viewer, net_large_lost* lost) {
-    return net_scene_next_evicted(viewer->scene, lost);
+bool net_presenter_next_evicted(net_presenter* presenter, net_varsize_lost* lost) {
+    return net_scene_next_evicted(presenter->scene, lost);
 }
 
-void net_viewer_player(net_viewer* viewer, ecs_entity player) {
-    if (viewer->predict) net_predict_player(viewer->predict, player);
+void net_presenter_player(net_presenter* presenter, ecs_entity player) {
+    if (presenter->predict) net_predict_player(presenter->predict, player);
 }
 
-void net_viewer_input(net_viewer* viewer, uint64_t now_us, uint32_t number, const void* payload,
+void net_presenter_input(net_presenter* presenter, uint64_t now_us, uint32_t number, const void* payload,
                       size_t size) {
-    if (viewer->predict && viewer->is_begun)
-        net_predict_input(viewer->predict, now_us, number, payload, size);
+    if (presenter->predict && presenter->is_begun)
+        net_predict_input(presenter->predict, now_us, number, payload, size);
 }
 
-void net_viewer_look(net_viewer* viewer, net_game_view* view) {
-    if (!viewer->predict || net_predict_tick(viewer->predict) == 0) return;
-    net_match* predicted = net_predict_match(viewer->predict);
+void net_presenter_look(net_presenter* presenter, net_player_context* view) {
+    if (!presenter->predict || net_predict_tick(presenter->predict) == 0) return;
+    net_match* predicted = net_predict_match(presenter->predict);
     view->world = net_match_world(predicted);
     view->context = net_match_context(predicted);
 }
 
-uint64_t net_viewer_shown(const net_viewer* viewer) {
-    return (uint64_t)(net_viewer_tick(viewer) * 256.0);
+uint64_t net_presenter_shown(const net_presenter* presenter) {
+    return (uint64_t)(net_presenter_tick(presenter) * 256.0);
 }
 
 // ---- frames ----
@@ -168,22 +168,22 @@ static void blend(const ecs_type* type, uint8_t* there, const uint8_t* predicted
     }
 }
 
-static bool cover_component(net_viewer* viewer, const net_predicted* predicted,
+static bool cover_component(net_presenter* presenter, const net_predicted* predicted,
                             ecs_component_id component) {
-    ecs_world* world = net_match_world(viewer->match);
+    ecs_world* world = net_match_world(presenter->match);
     const ecs_type* type = ecs_type_get(world, ecs_component_get(world, component)->type);
     _Alignas(16) uint8_t value[VALUE_BYTES_MAX];
     if (type->size > sizeof value) return false;
     const void* there = ecs_find(world, predicted->entity, component);
     if (!there) return false;
     memcpy(value, there, type->size); // what no field covers stays
-    if (!net_predict_value(viewer->predict, predicted->entity, component, value)) return false;
+    if (!net_predict_value(presenter->predict, predicted->entity, component, value)) return false;
     blend(type, ecs_get_mut(world, predicted->entity, component), value, (double)predicted->weight);
     return true;
 }
 
-static void cover(net_viewer* viewer, const net_predicted* predicted) {
-    ecs_world* world = net_match_world(viewer->match);
+static void cover(net_presenter* presenter, const net_predicted* predicted) {
+    ecs_world* world = net_match_world(presenter->match);
     if (!(predicted->weight > 0) || !ecs_is_alive(world, predicted->entity)) return;
     const ecs_template* template_ =
         ecs_template_get(world, ecs_entity_template(world, predicted->entity));
@@ -191,71 +191,71 @@ static void cover(net_viewer* viewer, const net_predicted* predicted) {
     for (uint32_t i = 0; i < template_->component_count; i++) {
         const ecs_template_component* component = &template_->components[i];
         if (!(component->flags & ECS_COMPONENT_INTERPOLATED)) continue;
-        if (cover_component(viewer, predicted, component->component)) is_covered = true;
+        if (cover_component(presenter, predicted, component->component)) is_covered = true;
     }
-    if (is_covered) viewer->covered[viewer->covered_count++] = predicted->entity;
+    if (is_covered) presenter->covered[presenter->covered_count++] = predicted->entity;
 }
 
-bool net_viewer_frame(net_viewer* viewer, uint64_t now_us) {
-    if (!viewer->is_begun || !net_playout_advance(&viewer->playout, now_us)) return false;
-    double tick = net_playout_tick(&viewer->playout);
-    if (tick < (double)viewer->tick_first) return false;
-    viewer->frames++;
-    for (uint32_t i = 0; i < viewer->covered_count; i++)
-        net_scene_touch(viewer->scene, viewer->covered[i]);
-    viewer->covered_count = 0;
-    net_result result = net_scene_advance(viewer->scene, tick, NULL);
+bool net_presenter_frame(net_presenter* presenter, uint64_t now_us) {
+    if (!presenter->is_begun || !net_playout_advance(&presenter->playout, now_us)) return false;
+    double tick = net_playout_tick(&presenter->playout);
+    if (tick < (double)presenter->tick_first) return false;
+    presenter->frames++;
+    for (uint32_t i = 0; i < presenter->covered_count; i++)
+        net_scene_touch(presenter->scene, presenter->covered[i]);
+    presenter->covered_count = 0;
+    net_result result = net_scene_advance(presenter->scene, tick, NULL);
     if (result != NET_OK) {
-        if (!viewer->has_failed)
-            base_report(&viewer->reporter, NULL, 0, "nothing can be shown any more: %s",
+        if (!presenter->has_failed)
+            base_report(&presenter->reporter, NULL, 0, "nothing can be shown any more: %s",
                         net_result_text(result));
-        viewer->has_failed = true;
+        presenter->has_failed = true;
         return false;
     }
-    if (!viewer->predict) return true;
-    net_predict_frame(viewer->predict, now_us);
+    if (!presenter->predict) return true;
+    net_predict_frame(presenter->predict, now_us);
     uint32_t count;
-    const net_predicted* predicted = net_predict_entities(viewer->predict, &count);
+    const net_predicted* predicted = net_predict_entities(presenter->predict, &count);
     for (uint32_t i = 0; i < count && i < NET_PREDICTED_MAX; i++)
-        cover(viewer, &predicted[i]);
+        cover(presenter, &predicted[i]);
     return true;
 }
 
-void net_viewer_draw(net_viewer* viewer, const net_draw* draw) {
-    if (viewer->stage == UINT32_MAX) return;
+void net_presenter_draw(net_presenter* presenter, const net_draw* draw) {
+    if (presenter->stage == UINT32_MAX) return;
     const ecs_step step = {
-        .tick = (ecs_tick)net_viewer_tick(viewer),
-        .dt = net_match_dt(viewer->match),
+        .tick = (ecs_tick)net_presenter_tick(presenter),
+        .dt = net_match_dt(presenter->match),
         .user = (void*)(uintptr_t)draw, // systems know it as const
     };
-    ecs_world_run_stage(net_match_world(viewer->match), viewer->stage, &step);
+    ecs_world_run_stage(net_match_world(presenter->match), presenter->stage, &step);
 }
 
-net_match* net_viewer_match(net_viewer* viewer) {
-    return viewer->match;
+net_match* net_presenter_match(net_presenter* presenter) {
+    return presenter->match;
 }
 
-double net_viewer_tick(const net_viewer* viewer) {
-    return net_scene_tick(viewer->scene);
+double net_presenter_tick(const net_presenter* presenter) {
+    return net_scene_tick(presenter->scene);
 }
 
-void net_viewer_get_meter(const net_viewer* viewer, net_viewer_meter* meter) {
-    const net_scene_counters* scene = net_scene_get_counters(viewer->scene);
-    *meter = (net_viewer_meter){
-        .delay_ms = net_playout_delay_ms(&viewer->playout),
-        .frames = viewer->frames,
+void net_presenter_get_meter(const net_presenter* presenter, net_presenter_meter* meter) {
+    const net_scene_counters* scene = net_scene_get_counters(presenter->scene);
+    *meter = (net_presenter_meter){
+        .delay_ms = net_playout_delay_ms(&presenter->playout),
+        .frames = presenter->frames,
         .stalls = scene->stalls,
         .stalled_ms = (uint64_t)scene->stalled_ms,
         .teleports = scene->teleports,
         .samples = scene->samples,
         .samples_late = scene->samples_late,
     };
-    if (!viewer->predict) return;
-    ecs_tick ahead = net_predict_tick(viewer->predict);
-    ecs_tick newest = net_scene_tick_newest(viewer->scene);
+    if (!presenter->predict) return;
+    ecs_tick ahead = net_predict_tick(presenter->predict);
+    ecs_tick newest = net_scene_tick_newest(presenter->scene);
     if (ahead > newest)
-        meter->lead_ms = (double)(ahead - newest) * 1000.0 * (double)net_match_dt(viewer->match);
-    const net_predict_counters* predict = net_predict_get_counters(viewer->predict);
+        meter->lead_ms = (double)(ahead - newest) * 1000.0 * (double)net_match_dt(presenter->match);
+    const net_predict_counters* predict = net_predict_get_counters(presenter->predict);
     meter->rollbacks = predict->rollbacks;
     meter->corrections = predict->corrections;
     meter->corrections_seen = predict->corrections_seen;

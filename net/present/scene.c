@@ -9,7 +9,7 @@
 // rising number, so the view's world does not depend on the order of packets within a tick.
 //
 // Left to others: which moment to show (playout.c, films), what one index is at a moment (scene_show.c),
-// predicted entities (viewer.c).
+// predicted entities (presenter.c).
 #include "present/scene_internal.h"
 
 #include "base/assert.h"
@@ -25,19 +25,19 @@ static bool tell_index(void* context, uint32_t index, ecs_entity* handle, ecs_ti
     return true;
 }
 
-static net_result create_large(net_scene* scene) {
+static net_result create_varsize(net_scene* scene) {
     // What feeds a scene is bounded; a view lags behind it by less than that.
-    const net_large_client_config config = {
+    const net_varsize_receiver_config config = {
         .allocator = scene->allocator,
         .world = scene->target.world,
         .rows = scene->rows,
         .index_max = scene->target.index_max,
-        .waiting_max = NET_SCENE_LARGE_MAX,
-        .waiting_bytes_max = NET_SCENE_LARGE_BYTES_MAX,
+        .waiting_max = NET_SCENE_VARSIZE_MAX,
+        .waiting_bytes_max = NET_SCENE_VARSIZE_BYTES_MAX,
         .told = tell_index,
         .told_context = scene,
     };
-    return net_large_client_create(&config, &scene->large);
+    return net_varsize_receiver_create(&config, &scene->varsize);
 }
 
 net_result net_scene_create(const base_allocator* allocator, net_match* view,
@@ -55,7 +55,7 @@ net_result net_scene_create(const base_allocator* allocator, net_match* view,
                                    .index_max = ecs_world_limits(world)->replicated_index_max};
     base_bitset_init(&made->active, allocator);
     net_result result = net_rows_create(allocator, world, reporter, &made->rows);
-    if (result == NET_OK) result = create_large(made);
+    if (result == NET_OK) result = create_varsize(made);
     if (result != NET_OK) {
         net_scene_destroy(made);
         return result;
@@ -95,7 +95,7 @@ void net_scene_destroy(net_scene* scene) {
     base_release(allocator, scene->events, scene->event_capacity * sizeof *scene->events);
     base_bitset_deinit(&scene->active);
     net_row_world_deinit(&scene->target);
-    net_large_client_destroy(scene->large);
+    net_varsize_receiver_destroy(scene->varsize);
     net_rows_destroy(scene->rows);
     base_release(allocator, scene, sizeof *scene);
 }
@@ -116,7 +116,7 @@ void net_scene_reset(net_scene* scene) {
     scene->shown = scene->shown_before = 0;
     scene->has_packet = scene->has_shown = false;
     scene->event_count = 0;
-    net_large_client_clear(scene->large);
+    net_varsize_receiver_clear(scene->varsize);
 }
 
 // ---- what comes ----
@@ -215,7 +215,7 @@ void net_scene_packet(net_scene* scene, ecs_tick tick) {
     scene->received[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
-void net_scene_event(net_scene* scene, const net_outbox_entry* event) {
+void net_scene_event(net_scene* scene, const net_event_outbox_entry* event) {
     if (scene->broken != NET_OK) return;
     // No server of ours tells of ticks to come: such an event would wait, and hold up others, for ever.
     bool is_of_the_future = scene->has_packet && event->tick > scene->newest &&
@@ -229,22 +229,22 @@ void net_scene_event(net_scene* scene, const net_outbox_entry* event) {
         scene->broken = NET_ERR_MEMORY;
         return;
     }
-    net_inbox_entry* entry = &scene->events[scene->event_count++];
+    net_event_inbox_entry* entry = &scene->events[scene->event_count++];
     entry->event = *event;
     entry->waited_ticks = 0;
     net_event_needs_of(scene->match, event->message, event->payload, event->size, &entry->needs);
     if (event->is_alone) entry->needs.count = 0;
 }
 
-net_result net_scene_large(net_scene* scene, const net_large_message* message) {
+net_result net_scene_varsize(net_scene* scene, const net_varsize_message* message) {
     if (scene->broken != NET_OK) return scene->broken;
-    net_result result = net_large_client_receive(scene->large, message);
+    net_result result = net_varsize_receiver_receive(scene->varsize, message);
     if (result == NET_ERR_MEMORY) scene->broken = result;
     return result;
 }
 
-bool net_scene_next_evicted(net_scene* scene, net_large_lost* lost) {
-    return net_large_client_next_evicted(scene->large, lost);
+bool net_scene_next_evicted(net_scene* scene, net_varsize_lost* lost) {
+    return net_varsize_receiver_next_evicted(scene->varsize, lost);
 }
 
 void net_scene_touch(net_scene* scene, ecs_entity entity) {
@@ -266,21 +266,21 @@ static void place_all(net_scene* scene, double moment, bool is_final) {
         }
         if (!is_active) base_bitset_remove(&scene->active, i);
     }
-    scene->broken = net_large_client_tick(scene->large);
+    scene->broken = net_varsize_receiver_tick(scene->varsize);
 }
 
 typedef enum event_fate { EVENT_WAITS, EVENT_POSTED, EVENT_DROPPED } event_fate;
 
-static event_fate post_event(net_scene* scene, net_inbox_entry* entry, ecs_tick tick) {
-    const net_outbox_entry* event = &entry->event;
+static event_fate post_event(net_scene* scene, net_event_inbox_entry* entry, ecs_tick tick) {
+    const net_event_outbox_entry* event = &entry->event;
     if (event->tick > tick) return EVENT_WAITS;
-    switch (net_inbox_judge(entry, net_match_world(scene->match), tell_index, scene)) {
+    switch (net_event_inbox_judge(entry, net_match_world(scene->match), tell_index, scene)) {
     case NET_EVENT_READY:
         break;
     case NET_EVENT_OVER:
         return EVENT_DROPPED;
     case NET_EVENT_WAITS:
-        if (++entry->waited_ticks <= NET_EVENT_WAIT_TICKS_MAX || net_inbox_give_up(entry))
+        if (++entry->waited_ticks <= NET_EVENT_WAIT_TICKS_MAX || net_event_inbox_give_up(entry))
             return EVENT_WAITS;
         return EVENT_DROPPED;
     }
@@ -294,7 +294,7 @@ static void post_events(net_scene* scene, ecs_tick tick) {
     bool is_held = false;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < scene->event_count; i++) {
-        net_inbox_entry* entry = &scene->events[i];
+        net_event_inbox_entry* entry = &scene->events[i];
         bool is_reliable = entry->event.number != 0;
         event_fate fate = is_reliable && is_held ? EVENT_WAITS : post_event(scene, entry, tick);
         scene->counters.events += fate == EVENT_POSTED;

@@ -30,8 +30,8 @@
 /// Received ticks remembered.
 #define NET_SCENE_TICKS 1024u
 /// Large values that wait for their entities to be shown, and their bytes.
-#define NET_SCENE_LARGE_MAX 65536u
-#define NET_SCENE_LARGE_BYTES_MAX (64u << 20)
+#define NET_SCENE_VARSIZE_MAX 65536u
+#define NET_SCENE_VARSIZE_BYTES_MAX (64u << 20)
 /// Moments are doubles: rows, packets and moments above are ignored. 300,000 years at the highest rate.
 #define NET_SCENE_TICK_MAX (UINT64_C(1) << 51)
 
@@ -69,11 +69,11 @@ void net_scene_packet(net_scene* scene, ecs_tick tick);
 /// A server's game event; number 0: unreliable. Reliable ones in their order. It is posted when event->tick
 /// is shown and its target and whom it names live, or dropped when one of them is gone or
 /// NET_EVENT_WAIT_TICKS_MAX went by (net_message.is_delivered_late).
-void net_scene_event(net_scene* scene, const net_outbox_entry* event);
-/// A large value: shown when its entity is, not at a tick of its own. Codes as of net_large_client_receive.
-net_result net_scene_large(net_scene* scene, const net_large_message* message);
-/// What did not fit while it waited (net_large_client_next_evicted).
-bool net_scene_next_evicted(net_scene* scene, net_large_lost* lost);
+void net_scene_event(net_scene* scene, const net_event_outbox_entry* event);
+/// A large value: shown when its entity is, not at a tick of its own. Codes as of net_varsize_receiver_receive.
+net_result net_scene_varsize(net_scene* scene, const net_varsize_message* message);
+/// What did not fit while it waited (net_varsize_receiver_next_evicted).
+bool net_scene_next_evicted(net_scene* scene, net_varsize_lost* lost);
 /// Show the moment `tick` (1200.25: a quarter of the way from 1200 to 1201). An earlier moment than the one
 /// shown is taken as that one. Of many passed ticks stage "act" runs for the last
 /// NET_CATCH_UP_TICKS_MAX. `user` is handed to it.

@@ -46,7 +46,7 @@ struct net_scene {
     net_match* match;
     net_rows* rows;
     net_row_world target;
-    net_large_client* large;
+    net_varsize_receiver* varsize;
     net_scene_slot* slots; ///< [index]
     uint32_t slot_capacity;
     base_bitset active;    ///< indices that the next advance must look at
@@ -57,7 +57,7 @@ struct net_scene {
     uint64_t received[NET_SCENE_TICKS / 64];
     ecs_tick newest;
     bool has_packet;
-    net_inbox_entry* events;
+    net_event_inbox_entry* events;
     uint32_t event_count, event_capacity;
     double shown, shown_before; ///< tick; before: at the beginning of this advance
     ecs_tick stepped;           ///< stage "act" ran for

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where the bits went. One block of counters per account, so that adding is an addition at a fixed place.
 //
-// Invariant: what was added to accounts of a ledger is in them until they are closed, then in its total:
+// Invariant: what was added to accounts of a bandwidth is in them until they are closed, then in its total:
 // nothing is lost, nothing is counted twice.
 // Left to others: adding what they write, at the place where they write it; printing.
 #include "replicate/bandwidth.h"
@@ -12,34 +12,34 @@ static size_t account_bytes(uint32_t component_count) {
     return (size_t)component_count * NET_COST_COUNT * sizeof(uint64_t);
 }
 
-bool net_ledger_init(net_ledger* ledger, const base_allocator* allocator,
+bool net_bandwidth_init(net_bandwidth* bandwidth, const base_allocator* allocator,
                      uint32_t component_count) {
-    BASE_ASSERT(component_count >= 1); // NET_LEDGER_NONE has a place
-    *ledger = (net_ledger){.allocator = allocator, .component_count = component_count};
-    return net_ledger_open(ledger, &ledger->total);
+    BASE_ASSERT(component_count >= 1); // NET_BANDWIDTH_NONE has a place
+    *bandwidth = (net_bandwidth){.allocator = allocator, .component_count = component_count};
+    return net_bandwidth_open(bandwidth, &bandwidth->total);
 }
 
-void net_ledger_deinit(net_ledger* ledger) {
-    base_release(ledger->allocator, ledger->total.bits, account_bytes(ledger->component_count));
-    ledger->total = (net_ledger_account){0};
+void net_bandwidth_deinit(net_bandwidth* bandwidth) {
+    base_release(bandwidth->allocator, bandwidth->total.bits, account_bytes(bandwidth->component_count));
+    bandwidth->total = (net_bandwidth_account){0};
 }
 
-bool net_ledger_open(net_ledger* ledger, net_ledger_account* account) {
-    *account = (net_ledger_account){
-        .bits = base_allocate_zero(ledger->allocator, account_bytes(ledger->component_count)),
-        .component_count = ledger->component_count,
+bool net_bandwidth_open(net_bandwidth* bandwidth, net_bandwidth_account* account) {
+    *account = (net_bandwidth_account){
+        .bits = base_allocate_zero(bandwidth->allocator, account_bytes(bandwidth->component_count)),
+        .component_count = bandwidth->component_count,
     };
     return account->bits != NULL;
 }
 
-void net_ledger_close(net_ledger* ledger, net_ledger_account* account) {
+void net_bandwidth_close(net_bandwidth* bandwidth, net_bandwidth_account* account) {
     if (!account->bits) return;
-    net_ledger_sum_into(&ledger->total, account);
-    base_release(ledger->allocator, account->bits, account_bytes(ledger->component_count));
-    *account = (net_ledger_account){0};
+    net_bandwidth_sum_into(&bandwidth->total, account);
+    base_release(bandwidth->allocator, account->bits, account_bytes(bandwidth->component_count));
+    *account = (net_bandwidth_account){0};
 }
 
-void net_ledger_sum_into(net_ledger_account* total, const net_ledger_account* account) {
+void net_bandwidth_sum_into(net_bandwidth_account* total, const net_bandwidth_account* account) {
     BASE_ASSERT(total->component_count == account->component_count);
     for (uint32_t component = 0; component < account->component_count; component++) {
         for (uint32_t cost = 0; cost < NET_COST_COUNT; cost++)
@@ -47,7 +47,7 @@ void net_ledger_sum_into(net_ledger_account* total, const net_ledger_account* ac
     }
 }
 
-uint64_t net_ledger_sum(const net_ledger_account* account) {
+uint64_t net_bandwidth_sum(const net_bandwidth_account* account) {
     uint64_t sum = 0;
     for (uint32_t component = 0; component < account->component_count; component++) {
         for (uint32_t cost = 0; cost < NET_COST_COUNT; cost++)
@@ -63,7 +63,7 @@ const char* net_cost_name(net_cost cost) {
         [NET_COST_HEAL] = "heal",       [NET_COST_HEAD] = "head",
         [NET_COST_DESTROY] = "destroy", [NET_COST_HEADER] = "header",
         [NET_COST_SAMPLE] = "sample",   [NET_COST_EVENT] = "event",
-        [NET_COST_CONTROL] = "control", [NET_COST_LARGE] = "large",
+        [NET_COST_CONTROL] = "control", [NET_COST_VARSIZE] = "large",
         [NET_COST_FRAME] = "frame",     [NET_COST_TRANSPORT] = "transport",
     };
     _Static_assert(sizeof names / sizeof *names == NET_COST_COUNT, "a cost has no name");

@@ -20,40 +20,40 @@ typedef enum net_cost {
     NET_COST_SAMPLE, ///< checksums
     NET_COST_EVENT,
     NET_COST_CONTROL,   ///< channel 0 but large values
-    NET_COST_LARGE,     ///< values of any length
+    NET_COST_VARSIZE,     ///< values of any length
     NET_COST_FRAME,     ///< protobuf around it, padding
     NET_COST_TRANSPORT, ///< ENet's headers, acknowledgements, resends
     NET_COST_COUNT
 } net_cost;
 
-#define NET_LEDGER_NONE 0u ///< the component of costs that have none
+#define NET_BANDWIDTH_NONE 0u ///< the component of costs that have none
 
-/// Bits by component (ecs_component_id; NET_LEDGER_NONE) and cause.
-typedef struct net_ledger_account {
+/// Bits by component (ecs_component_id; NET_BANDWIDTH_NONE) and cause.
+typedef struct net_bandwidth_account {
     uint64_t (*bits)[NET_COST_COUNT]; ///< [component]
     uint32_t component_count;         ///< ids below this
-} net_ledger_account;
+} net_bandwidth_account;
 
-typedef struct net_ledger {
+typedef struct net_bandwidth {
     const base_allocator* allocator;
-    net_ledger_account total; ///< of accounts that were closed
+    net_bandwidth_account total; ///< of accounts that were closed
     uint32_t component_count;
-} net_ledger;
+} net_bandwidth;
 
-BASE_MUST_USE bool net_ledger_init(net_ledger* ledger, const base_allocator* allocator,
+BASE_MUST_USE bool net_bandwidth_init(net_bandwidth* bandwidth, const base_allocator* allocator,
                                    uint32_t component_count);
-void net_ledger_deinit(net_ledger* ledger);
+void net_bandwidth_deinit(net_bandwidth* bandwidth);
 /// An account begins; NULL bits when memory ran out.
-BASE_MUST_USE bool net_ledger_open(net_ledger* ledger, net_ledger_account* account);
+BASE_MUST_USE bool net_bandwidth_open(net_bandwidth* bandwidth, net_bandwidth_account* account);
 /// Its bits go to the total, its memory back.
-void net_ledger_close(net_ledger* ledger, net_ledger_account* account);
+void net_bandwidth_close(net_bandwidth* bandwidth, net_bandwidth_account* account);
 
-static inline void net_ledger_add(net_ledger_account* account, uint32_t component, net_cost cost,
+static inline void net_bandwidth_add(net_bandwidth_account* account, uint32_t component, net_cost cost,
                                   uint64_t bits) {
     account->bits[component][cost] += bits;
 }
 
-/// Add an account to another one of the same ledger, which stays as it is.
-void net_ledger_sum_into(net_ledger_account* total, const net_ledger_account* account);
-uint64_t net_ledger_sum(const net_ledger_account* account);
+/// Add an account to another one of the same bandwidth, which stays as it is.
+void net_bandwidth_sum_into(net_bandwidth_account* total, const net_bandwidth_account* account);
+uint64_t net_bandwidth_sum(const net_bandwidth_account* account);
 const char* net_cost_name(net_cost cost);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Each entity has a home: two cache lines with the codes of its usual blobs, found by comparing a few numbers; no
+// Each entity has a home: two cache lines with the codes of its usual encoded_rows, found by comparing a few numbers; no
 // hash, and the bits themselves lie there when they are 64 or less. Whoever has more goes on in a further home;
 // there are as many of those as the most that a tick wanted so far. What does not fit or is unusual (a base whose
-// age has no byte) goes into a table by a hash of the whole key. Longer bits lie in an arena, each blob from a
+// age has no byte) goes into a table by a hash of the whole key. Longer bits lie in an arena, each encoded from a
 // multiple of 8 bytes, so that appending moves whole words. A tick begins by raising the stamp: homes and
 // places of another stamp are empty, so nothing is cleared.
 //
@@ -27,87 +27,87 @@ enum {
 
 #define CELL_NONE UINT32_C(0xFFFFFFFF) // of a key that has no cell
 
-_Static_assert(sizeof(net_blob_home) == 2 * BASE_CACHE_LINE_BYTES, "two lines");
+_Static_assert(sizeof(net_encoded_row_home) == 2 * BASE_CACHE_LINE_BYTES, "two lines");
 
-void net_blobs_init(net_blobs* blobs, const base_allocator* allocator, const net_history* history,
+void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator* allocator, const net_history* history,
                     bool is_solo, bool is_counted) {
-    memset(blobs, 0, sizeof *blobs);
-    blobs->allocator = allocator;
-    blobs->history = history;
-    blobs->is_solo = is_solo;
-    blobs->is_counted = is_counted;
+    memset(encoded_rows, 0, sizeof *encoded_rows);
+    encoded_rows->allocator = allocator;
+    encoded_rows->history = history;
+    encoded_rows->is_solo = is_solo;
+    encoded_rows->is_counted = is_counted;
     // Of entities that are public as a whole: these come first.
-    blobs->trios[NET_BLOB_TRIO_BOTH] = (net_blob_trio){1, 1, 1};
-    blobs->trios[NET_BLOB_TRIO_BASE] = (net_blob_trio){1, 1, 0};
-    blobs->trios[NET_BLOB_TRIO_NONE] = (net_blob_trio){1, 0, 0};
-    blobs->trio_count = 3;
+    encoded_rows->trios[NET_ENCODED_ROW_TRIO_BOTH] = (net_encoded_row_trio){1, 1, 1};
+    encoded_rows->trios[NET_ENCODED_ROW_TRIO_BASE] = (net_encoded_row_trio){1, 1, 0};
+    encoded_rows->trios[NET_ENCODED_ROW_TRIO_NONE] = (net_encoded_row_trio){1, 0, 0};
+    encoded_rows->trio_count = 3;
 }
 
-static size_t all_homes(const net_blobs* blobs) {
-    return (size_t)blobs->home_count + blobs->further_capacity;
+static size_t all_homes(const net_encoded_rows* encoded_rows) {
+    return (size_t)encoded_rows->home_count + encoded_rows->further_capacity;
 }
 
-static size_t parts_bytes(const net_blobs* blobs) {
-    return all_homes(blobs) * NET_BLOB_CELLS * sizeof *blobs->home_parts;
+static size_t parts_bytes(const net_encoded_rows* encoded_rows) {
+    return all_homes(encoded_rows) * NET_ENCODED_ROW_CELLS * sizeof *encoded_rows->home_parts;
 }
 
-void net_blobs_deinit(net_blobs* blobs) {
-    if (blobs->table)
-        base_release(blobs->allocator, blobs->table, sizeof(net_blob_place) << blobs->table_bits);
-    base_release(blobs->allocator, blobs->homes, all_homes(blobs) * sizeof *blobs->homes);
-    if (blobs->home_parts) base_release(blobs->allocator, blobs->home_parts, parts_bytes(blobs));
-    base_release(blobs->allocator, blobs->arena, blobs->arena_capacity);
-    base_release(blobs->allocator, blobs->parts, blobs->part_capacity * sizeof *blobs->parts);
-    memset(blobs, 0, sizeof *blobs);
+void net_encoded_rows_deinit(net_encoded_rows* encoded_rows) {
+    if (encoded_rows->table)
+        base_release(encoded_rows->allocator, encoded_rows->table, sizeof(net_encoded_row_place) << encoded_rows->table_bits);
+    base_release(encoded_rows->allocator, encoded_rows->homes, all_homes(encoded_rows) * sizeof *encoded_rows->homes);
+    if (encoded_rows->home_parts) base_release(encoded_rows->allocator, encoded_rows->home_parts, parts_bytes(encoded_rows));
+    base_release(encoded_rows->allocator, encoded_rows->arena, encoded_rows->arena_capacity);
+    base_release(encoded_rows->allocator, encoded_rows->parts, encoded_rows->part_capacity * sizeof *encoded_rows->parts);
+    memset(encoded_rows, 0, sizeof *encoded_rows);
 }
 
-static bool grow_table(net_blobs* blobs, uint32_t bits);
+static bool grow_table(net_encoded_rows* encoded_rows, uint32_t bits);
 
 // The tick is new: homes need not be kept.
-static bool reserve_homes(net_blobs* blobs) {
-    uint32_t count = net_history_index_end(blobs->history);
-    uint32_t further = blobs->further_capacity;
-    while (further < blobs->further_wanted)
+static bool reserve_homes(net_encoded_rows* encoded_rows) {
+    uint32_t count = net_history_index_end(encoded_rows->history);
+    uint32_t further = encoded_rows->further_capacity;
+    while (further < encoded_rows->further_wanted)
         further = further ? further * 2 : FURTHER_MIN;
-    blobs->further_count = blobs->further_wanted = 0;
-    if (count <= blobs->home_count && further == blobs->further_capacity) return true;
-    if (count < blobs->home_count) count = blobs->home_count;
-    base_release(blobs->allocator, blobs->homes, all_homes(blobs) * sizeof *blobs->homes);
-    if (blobs->home_parts) base_release(blobs->allocator, blobs->home_parts, parts_bytes(blobs));
-    blobs->home_parts = NULL;
-    blobs->home_count = blobs->further_capacity = 0;
+    encoded_rows->further_count = encoded_rows->further_wanted = 0;
+    if (count <= encoded_rows->home_count && further == encoded_rows->further_capacity) return true;
+    if (count < encoded_rows->home_count) count = encoded_rows->home_count;
+    base_release(encoded_rows->allocator, encoded_rows->homes, all_homes(encoded_rows) * sizeof *encoded_rows->homes);
+    if (encoded_rows->home_parts) base_release(encoded_rows->allocator, encoded_rows->home_parts, parts_bytes(encoded_rows));
+    encoded_rows->home_parts = NULL;
+    encoded_rows->home_count = encoded_rows->further_capacity = 0;
     size_t all = (size_t)count + further;
-    blobs->homes = base_allocate_zero(blobs->allocator, all * sizeof *blobs->homes);
-    if (!blobs->homes) return false;
-    blobs->home_count = count;
-    blobs->further_capacity = further;
-    if (!blobs->is_counted) return true;
-    blobs->home_parts = base_allocate_zero(blobs->allocator, parts_bytes(blobs));
-    return blobs->home_parts != NULL;
+    encoded_rows->homes = base_allocate_zero(encoded_rows->allocator, all * sizeof *encoded_rows->homes);
+    if (!encoded_rows->homes) return false;
+    encoded_rows->home_count = count;
+    encoded_rows->further_capacity = further;
+    if (!encoded_rows->is_counted) return true;
+    encoded_rows->home_parts = base_allocate_zero(encoded_rows->allocator, parts_bytes(encoded_rows));
+    return encoded_rows->home_parts != NULL;
 }
 
-bool net_blobs_begin(net_blobs* blobs, ecs_tick tick) {
-    blobs->tick = tick;
-    blobs->count = 0;
-    blobs->arena_size = 0;
-    blobs->part_count = 0;
-    if (!blobs->table && !grow_table(blobs, TABLE_BITS_MIN)) return false;
-    if (!reserve_homes(blobs)) return false;
-    if (++blobs->stamp == 0) {
+bool net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick) {
+    encoded_rows->tick = tick;
+    encoded_rows->count = 0;
+    encoded_rows->arena_size = 0;
+    encoded_rows->part_count = 0;
+    if (!encoded_rows->table && !grow_table(encoded_rows, TABLE_BITS_MIN)) return false;
+    if (!reserve_homes(encoded_rows)) return false;
+    if (++encoded_rows->stamp == 0) {
         // After 2^32 ticks: what is left of the first ones must not come back.
-        memset(blobs->table, 0, sizeof(net_blob_place) << blobs->table_bits);
-        memset(blobs->homes, 0, all_homes(blobs) * sizeof *blobs->homes);
-        blobs->stamp = 1;
+        memset(encoded_rows->table, 0, sizeof(net_encoded_row_place) << encoded_rows->table_bits);
+        memset(encoded_rows->homes, 0, all_homes(encoded_rows) * sizeof *encoded_rows->homes);
+        encoded_rows->stamp = 1;
     }
     return true;
 }
 
 // ---- homes ----
 
-static uint32_t find_trio(const net_blobs* blobs, const net_blob_key* key) {
-    if (net_fault_is_planted(NET_FAULT_WRONG_SHARE) && blobs->trio_count > 0) return 0;
-    for (uint32_t i = 0; i < blobs->trio_count; i++) {
-        const net_blob_trio* trio = &blobs->trios[i];
+static uint32_t find_trio(const net_encoded_rows* encoded_rows, const net_encoded_row_key* key) {
+    if (net_fault_is_planted(NET_FAULT_WRONG_SHARE) && encoded_rows->trio_count > 0) return 0;
+    for (uint32_t i = 0; i < encoded_rows->trio_count; i++) {
+        const net_encoded_row_trio* trio = &encoded_rows->trios[i];
         if (trio->classes == key->classes && trio->base_classes == key->base_classes &&
             trio->base2_classes == key->base2_classes)
             return i;
@@ -116,17 +116,17 @@ static uint32_t find_trio(const net_blobs* blobs, const net_blob_key* key) {
 }
 
 // CELL_NONE: it belongs into the table.
-static uint32_t cell_key(const net_blobs* blobs, const net_blob_key* key) {
+static uint32_t cell_key(const net_encoded_rows* encoded_rows, const net_encoded_row_key* key) {
     if (key->is_settled || key->age > UINT8_MAX) return CELL_NONE;
-    uint32_t trio = find_trio(blobs, key);
+    uint32_t trio = find_trio(encoded_rows, key);
     if (trio == UINT32_MAX) return CELL_NONE;
-    return net_blob_cell_key(key, trio);
+    return net_encoded_row_cell_key(key, trio);
 }
 
 // The cell of a key, in the home of an index or a further one. @return false, and *home is the last of them.
-static bool find_cell(const net_blobs* blobs, uint32_t key, uint32_t* home, uint32_t* cell) {
+static bool find_cell(const net_encoded_rows* encoded_rows, uint32_t key, uint32_t* home, uint32_t* cell) {
     for (;;) {
-        const net_blob_home* at = &blobs->homes[*home];
+        const net_encoded_row_home* at = &encoded_rows->homes[*home];
         for (uint32_t i = 0; i < at->count; i++) {
             if (at->cells[i].key != key) continue;
             *cell = i;
@@ -137,42 +137,42 @@ static bool find_cell(const net_blobs* blobs, uint32_t key, uint32_t* home, uint
     }
 }
 
-static void take_cell(const net_blobs* blobs, uint32_t home, uint32_t cell, net_blob* blob) {
-    const net_blob_cell* from = &blobs->homes[home].cells[cell];
-    blob->code = from->code;
-    blob->offset = (uint32_t)from->code;
-    blob->bits = from->bits;
-    blob->head_bits = from->head_bits;
-    blob->parts_first = blobs->is_counted ? blobs->home_parts[home * NET_BLOB_CELLS + cell] : 0;
+static void take_cell(const net_encoded_rows* encoded_rows, uint32_t home, uint32_t cell, net_encoded_row* encoded) {
+    const net_encoded_row_cell* from = &encoded_rows->homes[home].cells[cell];
+    encoded->code = from->code;
+    encoded->offset = (uint32_t)from->code;
+    encoded->bits = from->bits;
+    encoded->head_bits = from->head_bits;
+    encoded->parts_first = encoded_rows->is_counted ? encoded_rows->home_parts[home * NET_ENCODED_ROW_CELLS + cell] : 0;
 }
 
-static void begin_home(const net_blobs* blobs, uint32_t home) {
-    blobs->homes[home].stamp = blobs->stamp;
-    blobs->homes[home].count = blobs->homes[home].next = 0;
+static void begin_home(const net_encoded_rows* encoded_rows, uint32_t home) {
+    encoded_rows->homes[home].stamp = encoded_rows->stamp;
+    encoded_rows->homes[home].count = encoded_rows->homes[home].next = 0;
 }
 
 // @return false when there is no room.
-static bool put_cell(net_blobs* blobs, uint32_t index, uint32_t key, const net_blob* blob) {
+static bool put_cell(net_encoded_rows* encoded_rows, uint32_t index, uint32_t key, const net_encoded_row* encoded) {
     uint32_t home = index, cell;
-    if (blobs->homes[home].stamp != blobs->stamp) begin_home(blobs, home);
-    (void)find_cell(blobs, CELL_NONE, &home, &cell); // the last one
-    if (blobs->homes[home].count == NET_BLOB_CELLS) {
-        blobs->further_wanted++;
-        if (blobs->further_count == blobs->further_capacity) return false;
-        uint32_t further = blobs->home_count + blobs->further_count++;
-        begin_home(blobs, further);
-        blobs->homes[home].next = further;
+    if (encoded_rows->homes[home].stamp != encoded_rows->stamp) begin_home(encoded_rows, home);
+    (void)find_cell(encoded_rows, CELL_NONE, &home, &cell); // the last one
+    if (encoded_rows->homes[home].count == NET_ENCODED_ROW_CELLS) {
+        encoded_rows->further_wanted++;
+        if (encoded_rows->further_count == encoded_rows->further_capacity) return false;
+        uint32_t further = encoded_rows->home_count + encoded_rows->further_count++;
+        begin_home(encoded_rows, further);
+        encoded_rows->homes[home].next = further;
         home = further;
     }
-    net_blob_home* into = &blobs->homes[home];
-    into->cells[into->count] = (net_blob_cell){
+    net_encoded_row_home* into = &encoded_rows->homes[home];
+    into->cells[into->count] = (net_encoded_row_cell){
         .key = key,
-        .bits = blob->bits,
-        .head_bits = blob->head_bits,
-        .code = blob->bits <= NET_BLOB_INLINE_BITS ? blob->code : blob->offset,
+        .bits = encoded->bits,
+        .head_bits = encoded->head_bits,
+        .code = encoded->bits <= NET_ENCODED_ROW_INLINE_BITS ? encoded->code : encoded->offset,
     };
-    if (blobs->is_counted)
-        blobs->home_parts[home * NET_BLOB_CELLS + into->count] = blob->parts_first;
+    if (encoded_rows->is_counted)
+        encoded_rows->home_parts[home * NET_ENCODED_ROW_CELLS + into->count] = encoded->parts_first;
     into->count++;
     return true;
 }
@@ -180,12 +180,12 @@ static bool put_cell(net_blobs* blobs, uint32_t index, uint32_t key, const net_b
 // ---- the table ----
 
 // All of a key in two words.
-static uint64_t key_low(const net_blob_key* key) {
+static uint64_t key_low(const net_encoded_row_key* key) {
     return (uint64_t)key->index | (uint64_t)key->d << 22 | (uint64_t)key->is_listed << 30 |
            (uint64_t)key->is_settled << 31 | (uint64_t)key->age << 32;
 }
 
-static uint64_t key_high(const net_blob_key* key) {
+static uint64_t key_high(const net_encoded_row_key* key) {
     return (uint64_t)key->classes | (uint64_t)key->base_classes << 16 |
            (uint64_t)key->base2_classes << 32;
 }
@@ -197,93 +197,93 @@ static uint32_t hash_of(uint64_t low, uint64_t high, uint32_t bits) {
     return (uint32_t)(h >> (64 - bits));
 }
 
-static net_blob_place* find_place(const net_blobs* blobs, uint64_t low, uint64_t high) {
-    uint32_t mask = (1u << blobs->table_bits) - 1;
-    uint32_t at = hash_of(low, high, blobs->table_bits);
-    while (blobs->table[at].stamp == blobs->stamp &&
-           (blobs->table[at].low != low || blobs->table[at].high != high))
+static net_encoded_row_place* find_place(const net_encoded_rows* encoded_rows, uint64_t low, uint64_t high) {
+    uint32_t mask = (1u << encoded_rows->table_bits) - 1;
+    uint32_t at = hash_of(low, high, encoded_rows->table_bits);
+    while (encoded_rows->table[at].stamp == encoded_rows->stamp &&
+           (encoded_rows->table[at].low != low || encoded_rows->table[at].high != high))
         at = (at + 1) & mask;
-    return &blobs->table[at];
+    return &encoded_rows->table[at];
 }
 
-static bool grow_table(net_blobs* blobs, uint32_t bits) {
-    net_blob_place* table = base_allocate_zero(blobs->allocator, sizeof *table << bits);
+static bool grow_table(net_encoded_rows* encoded_rows, uint32_t bits) {
+    net_encoded_row_place* table = base_allocate_zero(encoded_rows->allocator, sizeof *table << bits);
     if (!table) return false;
-    net_blob_place* old = blobs->table;
-    uint32_t old_count = old ? 1u << blobs->table_bits : 0;
-    uint32_t old_bits = blobs->table_bits;
-    blobs->table = table;
-    blobs->table_bits = bits;
+    net_encoded_row_place* old = encoded_rows->table;
+    uint32_t old_count = old ? 1u << encoded_rows->table_bits : 0;
+    uint32_t old_bits = encoded_rows->table_bits;
+    encoded_rows->table = table;
+    encoded_rows->table_bits = bits;
     for (uint32_t i = 0; i < old_count; i++) {
-        if (old[i].stamp == blobs->stamp) *find_place(blobs, old[i].low, old[i].high) = old[i];
+        if (old[i].stamp == encoded_rows->stamp) *find_place(encoded_rows, old[i].low, old[i].high) = old[i];
     }
-    if (old) base_release(blobs->allocator, old, sizeof *old << old_bits);
+    if (old) base_release(encoded_rows->allocator, old, sizeof *old << old_bits);
     return true;
 }
 
-static bool put_place(net_blobs* blobs, const net_blob_key* key, const net_blob* blob) {
-    if (blobs->count >= 1u << (blobs->table_bits - 1) && !grow_table(blobs, blobs->table_bits + 1))
+static bool put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key* key, const net_encoded_row* encoded) {
+    if (encoded_rows->count >= 1u << (encoded_rows->table_bits - 1) && !grow_table(encoded_rows, encoded_rows->table_bits + 1))
         return false;
-    net_blob_place* place = find_place(blobs, key_low(key), key_high(key));
-    *place = (net_blob_place){key_low(key), key_high(key), blobs->stamp, *blob};
-    blobs->count++;
+    net_encoded_row_place* place = find_place(encoded_rows, key_low(key), key_high(key));
+    *place = (net_encoded_row_place){key_low(key), key_high(key), encoded_rows->stamp, *encoded};
+    encoded_rows->count++;
     return true;
 }
 
-static bool find(const net_blobs* blobs, const net_blob_key* key, uint32_t wanted, net_blob* blob) {
+static bool find(const net_encoded_rows* encoded_rows, const net_encoded_row_key* key, uint32_t wanted, net_encoded_row* encoded) {
     if (wanted != CELL_NONE) {
         uint32_t home = key->index, cell;
-        if (blobs->homes[home].stamp != blobs->stamp) return false;
-        if (find_cell(blobs, wanted, &home, &cell)) {
-            take_cell(blobs, home, cell, blob);
+        if (encoded_rows->homes[home].stamp != encoded_rows->stamp) return false;
+        if (find_cell(encoded_rows, wanted, &home, &cell)) {
+            take_cell(encoded_rows, home, cell, encoded);
             return true;
         }
-        if (blobs->homes[home].count < NET_BLOB_CELLS) return false;
+        if (encoded_rows->homes[home].count < NET_ENCODED_ROW_CELLS) return false;
     }
-    const net_blob_place* place = find_place(blobs, key_low(key), key_high(key));
-    if (place->stamp != blobs->stamp) return false;
-    *blob = place->blob;
+    const net_encoded_row_place* place = find_place(encoded_rows, key_low(key), key_high(key));
+    if (place->stamp != encoded_rows->stamp) return false;
+    *encoded = place->encoded;
     return true;
 }
 
 // ---- making one ----
 
-static bool reserve(net_blobs* blobs, const net_row_template* entry) {
+static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* entry) {
     uint32_t bytes = NET_ROW_BYTES_MAX + 64;
-    if (blobs->arena_capacity - blobs->arena_size < bytes) {
-        uint32_t capacity = blobs->arena_capacity ? blobs->arena_capacity * 2 : 1u << 16;
+    if (encoded_rows->arena_capacity - encoded_rows->arena_size < bytes) {
+        uint32_t capacity = encoded_rows->arena_capacity ? encoded_rows->arena_capacity * 2 : 1u << 16;
         uint8_t* arena =
-            base_reallocate(blobs->allocator, blobs->arena, blobs->arena_capacity, capacity);
+            base_reallocate(encoded_rows->allocator, encoded_rows->arena, encoded_rows->arena_capacity, capacity);
         if (!arena) return false;
-        blobs->arena = arena;
-        blobs->arena_capacity = capacity;
+        encoded_rows->arena = arena;
+        encoded_rows->arena_capacity = capacity;
     }
-    return !blobs->is_counted ||
-           base_array_reserve(blobs->allocator, (void**)&blobs->parts, &blobs->part_capacity,
-                              blobs->part_count + POINTER_WORDS + entry->layout.component_count,
+    return !encoded_rows->is_counted ||
+           base_array_reserve(encoded_rows->allocator, (void**)&encoded_rows->parts, &encoded_rows->part_capacity,
+                              encoded_rows->part_count + POINTER_WORDS + entry->layout.component_count,
                               sizeof(uint32_t));
 }
 
 // The rows that a key names. Ticks before `tick` by an age that was taken modulo 2^32 are near.
-static net_blob_result find_rows(net_blobs* blobs, const net_blob_key* key,
+static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                                  const net_history_entity* entity, const uint64_t** row,
                                  proto_row_base* base) {
-    ecs_tick now = blobs->tick;
-    *row = net_history_at(entity, now, key->classes, blobs->rows[0]);
+    ecs_tick now = encoded_rows->tick;
+    *row = net_history_at(entity, now, key->classes, encoded_rows->rows[0]);
     BASE_ASSERT(*row);
     *base = (proto_row_base){.base = entity->entry->defaults};
-    if (key->age == 0) return NET_BLOB_OK;
-    base->base = net_history_at(entity, now - key->age, key->base_classes, blobs->rows[1]);
-    if (!base->base) return NET_BLOB_NO_BASE;
+    if (key->age == 0) return NET_ENCODED_ROW_OK;
+    base->base = net_history_at(entity, now - key->age, key->base_classes, encoded_rows->rows[1]);
+    if (!base->base) return NET_ENCODED_ROW_NO_BASE;
     base->ticks = key->is_settled ? 0 : key->age;
-    if (key->d == 0) return NET_BLOB_OK;
-    if (net_fault_is_planted(NET_FAULT_SOLO_OTHER) && blobs->is_solo) return NET_BLOB_NO_BASE2;
+    if (key->d == 0) return NET_ENCODED_ROW_OK;
+    if (net_fault_is_planted(NET_FAULT_SOLO_OTHER) && encoded_rows->is_solo) return NET_ENCODED_ROW_NO_BASE2;
     base->base2 =
-        net_history_at(entity, now - key->age - key->d, key->base2_classes, blobs->rows[2]);
-    if (!base->base2) return NET_BLOB_NO_BASE2;
+        net_history_at(entity, now - key->age - key->d, key->base2_classes, encoded_rows->rows[2]);
+    if (!base->base2) return NET_ENCODED_ROW_NO_BASE2;
     base->ticks2 = key->d;
     if (net_fault_is_planted(NET_FAULT_WRONG_BASE2)) base->base2 = *row;
-    return NET_BLOB_OK;
+    return NET_ENCODED_ROW_OK;
 }
 
 static uint64_t load_code(const uint8_t* data, uint32_t bits) {
@@ -293,69 +293,69 @@ static uint64_t load_code(const uint8_t* data, uint32_t bits) {
     return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;
 }
 
-static net_blob_result make(net_blobs* blobs, const net_blob_key* key, net_blob* blob) {
-    const net_history_entity* entity = net_history_find(blobs->history, key->index);
+static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_encoded_row_key* key, net_encoded_row* encoded) {
+    const net_history_entity* entity = net_history_find(encoded_rows->history, key->index);
     BASE_ASSERT(entity);
     const uint64_t* row;
     proto_row_base base;
-    net_blob_result result = find_rows(blobs, key, entity, &row, &base);
-    if (result != NET_BLOB_OK) return result;
-    if (!reserve(blobs, entity->entry)) return NET_BLOB_NO_MEMORY;
+    net_encoded_row_result result = find_rows(encoded_rows, key, entity, &row, &base);
+    if (result != NET_ENCODED_ROW_OK) return result;
+    if (!reserve(encoded_rows, entity->entry)) return NET_ENCODED_ROW_NO_MEMORY;
     uint32_t component_bits[PROTO_ROW_COMPONENTS_MAX];
     uint32_t component_count = entity->entry->layout.component_count;
-    proto_bit_writer writer = proto_bit_writer_make(blobs->arena + blobs->arena_size,
-                                                    blobs->arena_capacity - blobs->arena_size);
+    proto_bit_writer writer = proto_bit_writer_make(encoded_rows->arena + encoded_rows->arena_size,
+                                                    encoded_rows->arena_capacity - encoded_rows->arena_size);
     proto_row_write(&entity->entry->layout, &base, row, key->is_listed, &writer,
-                    blobs->is_counted ? component_bits : NULL);
+                    encoded_rows->is_counted ? component_bits : NULL);
     BASE_ASSERT(!writer.failed && writer.size_bits <= UINT16_MAX);
-    *blob = (net_blob){.offset = blobs->arena_size,
+    *encoded = (net_encoded_row){.offset = encoded_rows->arena_size,
                        .bits = (uint16_t)writer.size_bits,
                        .head_bits = (uint16_t)writer.size_bits};
-    if (blob->bits <= NET_BLOB_INLINE_BITS) {
-        blob->code = load_code(writer.data, blob->bits);
+    if (encoded->bits <= NET_ENCODED_ROW_INLINE_BITS) {
+        encoded->code = load_code(writer.data, encoded->bits);
     } else {
         size_t bytes = proto_bit_writer_bytes(&writer) + ARENA_ALIGN - 1;
-        blobs->arena_size += (uint32_t)(bytes & ~(size_t)(ARENA_ALIGN - 1));
+        encoded_rows->arena_size += (uint32_t)(bytes & ~(size_t)(ARENA_ALIGN - 1));
     }
-    if (blobs->is_counted) {
-        blob->parts_first = blobs->part_count;
-        memcpy(&blobs->parts[blobs->part_count], &entity->entry, sizeof entity->entry);
-        blobs->part_count += POINTER_WORDS;
+    if (encoded_rows->is_counted) {
+        encoded->parts_first = encoded_rows->part_count;
+        memcpy(&encoded_rows->parts[encoded_rows->part_count], &entity->entry, sizeof entity->entry);
+        encoded_rows->part_count += POINTER_WORDS;
         for (uint32_t c = 0; c < component_count; c++) {
-            blobs->parts[blobs->part_count++] = component_bits[c];
-            blob->head_bits = (uint16_t)(blob->head_bits - component_bits[c]);
+            encoded_rows->parts[encoded_rows->part_count++] = component_bits[c];
+            encoded->head_bits = (uint16_t)(encoded->head_bits - component_bits[c]);
         }
     }
-    blobs->made++;
-    return NET_BLOB_OK;
+    encoded_rows->made++;
+    return NET_ENCODED_ROW_OK;
 }
 
-net_blob_result net_blobs_get(net_blobs* blobs, const net_blob_key* key, net_blob* blob) {
-    if (blobs->is_solo) return make(blobs, key, blob);
-    uint32_t cell = cell_key(blobs, key);
-    if (find(blobs, key, cell, blob)) {
-        blobs->shared++;
-        return NET_BLOB_OK;
+net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows, const net_encoded_row_key* key, net_encoded_row* encoded) {
+    if (encoded_rows->is_solo) return make(encoded_rows, key, encoded);
+    uint32_t cell = cell_key(encoded_rows, key);
+    if (find(encoded_rows, key, cell, encoded)) {
+        encoded_rows->shared++;
+        return NET_ENCODED_ROW_OK;
     }
-    net_blob_result result = make(blobs, key, blob);
-    if (result != NET_BLOB_OK) return result;
-    if (cell == CELL_NONE && blobs->trio_count < NET_BLOB_TRIOS &&
-        find_trio(blobs, key) == UINT32_MAX)
-        blobs->trios[blobs->trio_count++] =
-            (net_blob_trio){key->classes, key->base_classes, key->base2_classes};
-    if (cell != CELL_NONE && put_cell(blobs, key->index, cell, blob)) return NET_BLOB_OK;
-    return put_place(blobs, key, blob) ? NET_BLOB_OK : NET_BLOB_NO_MEMORY;
+    net_encoded_row_result result = make(encoded_rows, key, encoded);
+    if (result != NET_ENCODED_ROW_OK) return result;
+    if (cell == CELL_NONE && encoded_rows->trio_count < NET_ENCODED_ROW_TRIOS &&
+        find_trio(encoded_rows, key) == UINT32_MAX)
+        encoded_rows->trios[encoded_rows->trio_count++] =
+            (net_encoded_row_trio){key->classes, key->base_classes, key->base2_classes};
+    if (cell != CELL_NONE && put_cell(encoded_rows, key->index, cell, encoded)) return NET_ENCODED_ROW_OK;
+    return put_place(encoded_rows, key, encoded) ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
 }
 
-bool net_blobs_find_any(net_blobs* blobs, const net_blob_key* key, net_blob* blob) {
-    bool is_found = !blobs->is_solo && find(blobs, key, cell_key(blobs, key), blob);
-    blobs->shared += is_found;
+bool net_encoded_rows_find_any(net_encoded_rows* encoded_rows, const net_encoded_row_key* key, net_encoded_row* encoded) {
+    bool is_found = !encoded_rows->is_solo && find(encoded_rows, key, cell_key(encoded_rows, key), encoded);
+    encoded_rows->shared += is_found;
     return is_found;
 }
 
-const uint32_t* net_blobs_component_bits(const net_blobs* blobs, uint32_t parts_first,
+const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows, uint32_t parts_first,
                                          const net_row_template** entry) {
-    const uint32_t* at = &blobs->parts[parts_first];
+    const uint32_t* at = &encoded_rows->parts[parts_first];
     memcpy(entry, at, sizeof *entry);
     return at + POINTER_WORDS;
 }

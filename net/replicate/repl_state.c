@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A client's view. Each entity in its scope has a slot; each packet remembers which slots it carried. Rules:
+// A client's repl. Each entity in its scope has a slot; each packet remembers which slots it carried. Rules:
 //
 // 1. Wait: a slot waits to be sent after a change, or when the packet that carried it *last* is taken as
 //    lost. A lost packet that something newer followed is nobody's business (newest wins), so loss never
@@ -19,7 +19,7 @@
 // as a base it is masked by that one again, since this is what the client holds.
 //
 // The parts: view_slots.c who is in scope, view_select.c who goes first, view_write.c what a packet gets,
-// view_body.c its bits; here, a view's beginning and end, and what became of its packets.
+// view_body.c its bits; here, a repl's beginning and end, and what became of its packets.
 #include "replicate/repl_state.h"
 
 #include "core/fault.h"
@@ -36,62 +36,62 @@ enum {
     AHEAD = 12,             // slots fetched before they are needed
 };
 
-net_result net_view_create(net_replica* replica, uint32_t client, net_view** view) {
-    BASE_ASSERT(replica && view);
-    *view = NULL;
-    net_view* made = base_allocate_zero(replica->allocator, sizeof *made);
+net_result net_repl_state_create(net_replicator* replicator, uint32_t client, net_repl_state** repl) {
+    BASE_ASSERT(replicator && repl);
+    *repl = NULL;
+    net_repl_state* made = base_allocate_zero(replicator->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
-    made->replica = replica;
+    made->replicator = replicator;
     made->client = client;
     made->create_bits = TYPICAL_CREATE_BITS;
     made->update_bits = TYPICAL_UPDATE_BITS;
     made->overhead_bits = TYPICAL_OVERHEAD_BITS;
-    if (!net_replica_add_view(replica, made)) {
-        base_release(replica->allocator, made, sizeof *made);
+    if (!net_replicator_add_repl_state(replicator, made)) {
+        base_release(replicator->allocator, made, sizeof *made);
         return NET_ERR_MEMORY;
     }
-    if ((replica->ledger && !net_ledger_open(replica->ledger, &made->account)) ||
-        !net_replica_ask(replica, made)) {
-        net_view_destroy(made);
+    if ((replicator->bandwidth && !net_bandwidth_open(replicator->bandwidth, &made->account)) ||
+        !net_replicator_ask(replicator, made)) {
+        net_repl_state_destroy(made);
         return NET_ERR_MEMORY;
     }
-    *view = made;
+    *repl = made;
     return NET_OK;
 }
 
-void net_view_destroy(net_view* view) {
-    if (!view) return;
-    net_replica* replica = view->replica;
-    for (uint32_t i = 0; i < view->member_count; i++)
-        net_replica_remove_viewer(replica, view->members[i].index, view, view->member_slots[i]);
-    for (uint32_t i = 0; i < NET_VIEW_PACKETS; i++)
-        base_release(&replica->pool.allocator, view->packets[i].items,
-                     view->packets[i].capacity * sizeof(net_item));
-    if (view->account.bits) net_ledger_close(replica->ledger, &view->account);
-    net_replica_remove_view(replica, view);
-    net_view_deinit_slots(view);
-    base_release(replica->allocator, view, sizeof *view);
+void net_repl_state_destroy(net_repl_state* repl) {
+    if (!repl) return;
+    net_replicator* replicator = repl->replicator;
+    for (uint32_t i = 0; i < repl->member_count; i++)
+        net_replicator_remove_observer(replicator, repl->members[i].index, repl, repl->member_slots[i]);
+    for (uint32_t i = 0; i < NET_REPL_STATE_PACKETS; i++)
+        base_release(&replicator->pool.allocator, repl->packets[i].items,
+                     repl->packets[i].capacity * sizeof(net_item));
+    if (repl->account.bits) net_bandwidth_close(replicator->bandwidth, &repl->account);
+    net_replicator_remove_repl_state(replicator, repl);
+    net_repl_state_deinit_slots(repl);
+    base_release(replicator->allocator, repl, sizeof *repl);
 }
 
-bool net_view_is_broken(const net_view* view) {
-    return view->is_broken;
+bool net_repl_state_is_broken(const net_repl_state* repl) {
+    return repl->is_broken;
 }
 
-static bool has_fresh(const net_view* view) {
-    return base_bitset_has(&view->replica->fresh_views, view->id);
+static bool has_fresh(const net_repl_state* repl) {
+    return base_bitset_has(&repl->replicator->fresh_views, repl->id);
 }
 
-bool net_view_has_pending(const net_view* view) {
-    return view->pending_count > 0 || has_fresh(view);
+bool net_repl_state_has_pending(const net_repl_state* repl) {
+    return repl->pending_count > 0 || has_fresh(repl);
 }
 
 // ---- what became of packets ----
 
-static net_view_packet* find_packet(net_view* view, uint16_t seq) {
-    net_view_packet* found = &view->packets[seq & (NET_VIEW_PACKETS - 1)];
+static net_repl_state_packet* find_packet(net_repl_state* repl, uint16_t seq) {
+    net_repl_state_packet* found = &repl->packets[seq & (NET_REPL_STATE_PACKETS - 1)];
     if (found->state != NET_PACKET_FREE && found->seq == seq) return found;
-    uint16_t behind = (uint16_t)(view->seq_next - 1 - seq);
-    if (behind >= 0x8000 || behind >= view->packet_count) view->counters.acks_forged++;
+    uint16_t behind = (uint16_t)(repl->seq_next - 1 - seq);
+    if (behind >= 0x8000 || behind >= repl->packet_count) repl->counters.acks_forged++;
     return NULL;
 }
 
@@ -103,13 +103,13 @@ static uint32_t position_of(const net_slot* s, uint32_t tick) {
 }
 
 // The client has the row of this tick: remember it among the newest.
-static void take_ack(net_slot* s, const net_view_packet* from, const net_item* item,
+static void take_ack(net_slot* s, const net_repl_state_packet* from, const net_item* item,
                      uint32_t sends_after) {
     uint32_t tick = (uint32_t)from->tick;
     uint32_t position = position_of(s, tick);
-    if (position == NET_VIEW_ACKED) return;
+    if (position == NET_REPL_STATE_ACKED) return;
     if (position < s->acked_count && s->acked_ticks[position] == tick) return;
-    if (s->acked_count < NET_VIEW_ACKED) s->acked_count++;
+    if (s->acked_count < NET_REPL_STATE_ACKED) s->acked_count++;
     for (uint32_t i = s->acked_count - 1u; i > position; i--) {
         s->acked_ticks[i] = s->acked_ticks[i - 1];
         s->acked_classes[i] = s->acked_classes[i - 1];
@@ -131,20 +131,20 @@ static bool has_newest(const net_slot* s) {
            s->acked_classes[0] == s->classes;
 }
 
-static void item_acked(net_view* view, const net_view_packet* from, const net_item* item) {
+static void item_acked(net_repl_state* repl, const net_repl_state_packet* from, const net_item* item) {
     uint32_t slot = item->slot & ~NET_ITEM_ROW;
-    net_slot* s = &view->slots[slot];
+    net_slot* s = &repl->slots[slot];
     uint32_t sends_after = (uint16_t)(s->ordinal - item->ordinal);
     if (sends_after >= s->in_chapter) return; // of a former life
     if (s->state == NET_SLOT_GOING) {
-        net_view_free_slot(view, slot);
+        net_repl_state_free_slot(repl, slot);
         return;
     }
     if (s->state != NET_SLOT_LIVE) {
         s->state = NET_SLOT_LIVE;
-        net_set_remove(view, NET_SET_LIFE, slot);
+        net_set_remove(repl, NET_SET_LIFE, slot);
     }
-    net_view_packet newest;
+    net_repl_state_packet newest;
     if (net_fault_is_planted(NET_FAULT_STALE_ACK)) {
         newest = *from;
         newest.tick += (ecs_tick)(s->sent_tick - (uint32_t)from->tick);
@@ -153,112 +153,112 @@ static void item_acked(net_view* view, const net_view_packet* from, const net_it
     }
     take_ack(s, from, item, sends_after);
     if (sends_after > 0 && !has_newest(s)) return;
-    if (net_set_has(view, NET_SET_REPEAT, slot)) { // it had been taken as lost
-        net_set_remove(view, NET_SET_REPEAT, slot);
-        net_set_remove(view, NET_SET_PENDING, slot);
-        view->pending_count--;
+    if (net_set_has(repl, NET_SET_REPEAT, slot)) { // it had been taken as lost
+        net_set_remove(repl, NET_SET_REPEAT, slot);
+        net_set_remove(repl, NET_SET_PENDING, slot);
+        repl->pending_count--;
     }
-    if (!net_set_has(view, NET_SET_PENDING, slot)) net_set_remove(view, NET_SET_UNSETTLED, slot);
+    if (!net_set_has(repl, NET_SET_PENDING, slot)) net_set_remove(repl, NET_SET_UNSETTLED, slot);
 }
 
-bool net_view_acked(net_view* view, uint16_t seq) {
-    net_view_packet* from = find_packet(view, seq);
+bool net_repl_state_acked(net_repl_state* repl, uint16_t seq) {
+    net_repl_state_packet* from = find_packet(repl, seq);
     if (!from) return false;
     if (from->state == NET_PACKET_ACKED) return true;
     bool was_flying = from->state == NET_PACKET_FLYING;
-    if (!was_flying) view->counters.packets_lost--;
+    if (!was_flying) repl->counters.packets_lost--;
     from->state = NET_PACKET_ACKED;
-    view->counters.packets_acked++;
+    repl->counters.packets_acked++;
     for (uint32_t i = 0; i < AHEAD && i < from->count; i++)
-        __builtin_prefetch(&view->slots[from->items[i].slot & ~NET_ITEM_ROW], 1);
+        __builtin_prefetch(&repl->slots[from->items[i].slot & ~NET_ITEM_ROW], 1);
     for (uint32_t i = 0; i < from->count; i++) {
         if (i + AHEAD < from->count)
-            __builtin_prefetch(&view->slots[from->items[i + AHEAD].slot & ~NET_ITEM_ROW], 1);
-        view->slots[from->items[i].slot & ~NET_ITEM_ROW].flying -= was_flying;
-        item_acked(view, from, &from->items[i]);
+            __builtin_prefetch(&repl->slots[from->items[i + AHEAD].slot & ~NET_ITEM_ROW], 1);
+        repl->slots[from->items[i].slot & ~NET_ITEM_ROW].flying -= was_flying;
+        item_acked(repl, from, &from->items[i]);
     }
     return true;
 }
 
-bool net_view_lost(net_view* view, uint16_t seq) {
-    net_view_packet* from = find_packet(view, seq);
+bool net_repl_state_lost(net_repl_state* repl, uint16_t seq) {
+    net_repl_state_packet* from = find_packet(repl, seq);
     if (!from) return false;
     if (from->state != NET_PACKET_FLYING) return true;
     from->state = NET_PACKET_LOST;
-    view->counters.packets_lost++;
+    repl->counters.packets_lost++;
     for (uint32_t i = 0; i < from->count; i++) {
         uint32_t slot = from->items[i].slot & ~NET_ITEM_ROW;
-        net_slot* s = &view->slots[slot];
+        net_slot* s = &repl->slots[slot];
         s->flying--;
         if (net_fault_is_planted(NET_FAULT_NO_REPEAT)) continue;
         bool is_newest = s->in_chapter > 0 && s->ordinal == from->items[i].ordinal;
         if (net_fault_is_planted(NET_FAULT_STALE_RESEND)) is_newest = true;
         if (net_fault_is_planted(NET_FAULT_GHOST) && is_newest && s->state == NET_SLOT_GOING) {
-            net_view_free_slot(view, slot);
+            net_repl_state_free_slot(repl, slot);
             continue;
         }
-        if (!is_newest || has_newest(s) || net_set_has(view, NET_SET_PENDING, slot)) continue;
-        net_view_wait(view, slot);
-        net_set_add(view, NET_SET_REPEAT, slot);
+        if (!is_newest || has_newest(s) || net_set_has(repl, NET_SET_PENDING, slot)) continue;
+        net_repl_state_wait(repl, slot);
+        net_set_add(repl, NET_SET_REPEAT, slot);
     }
     return true;
 }
 
 // ---- questions ----
 
-bool net_view_heal(net_view* view, ecs_entity entity) {
+bool net_repl_state_resync(net_repl_state* repl, ecs_entity entity) {
     if (net_fault_is_planted(NET_FAULT_NO_HEAL)) return true;
-    uint32_t slot = net_view_find_slot(view, ecs_entity_index(entity));
+    uint32_t slot = net_repl_state_find_slot(repl, ecs_entity_index(entity));
     if (slot == UINT32_MAX) return false;
-    net_slot* s = &view->slots[slot];
+    net_slot* s = &repl->slots[slot];
     if (s->handle != entity || s->state == NET_SLOT_GOING) return false;
-    s->wants_heal = s->state == NET_SLOT_LIVE;
-    net_set_remove(view, NET_SET_REPEAT, slot);
-    net_view_wait(view, slot);
+    s->wants_resync = s->state == NET_SLOT_LIVE;
+    net_set_remove(repl, NET_SET_REPEAT, slot);
+    net_repl_state_wait(repl, slot);
     return true;
 }
 
-bool net_view_is_settled(const net_view* view) {
-    if (view->replica->published != net_history_step_count(view->replica->history)) return false;
-    if (view->is_broken || has_fresh(view)) return false;
+bool net_repl_state_is_settled(const net_repl_state* repl) {
+    if (repl->replicator->published != net_history_step_count(repl->replicator->history)) return false;
+    if (repl->is_broken || has_fresh(repl)) return false;
     uint64_t unsettled = 0;
-    for (uint32_t w = 0; w < net_view_words(view); w++)
-        unsettled |= view->sets[NET_SET_UNSETTLED][w];
+    for (uint32_t w = 0; w < net_repl_state_words(repl); w++)
+        unsettled |= repl->sets[NET_SET_UNSETTLED][w];
     return unsettled == 0;
 }
 
-bool net_view_sees(const net_view* view, ecs_entity entity, uint32_t* classes) {
-    uint32_t slot = net_view_find_slot(view, ecs_entity_index(entity));
+bool net_repl_state_sees(const net_repl_state* repl, ecs_entity entity, uint32_t* classes) {
+    uint32_t slot = net_repl_state_find_slot(repl, ecs_entity_index(entity));
     if (slot == UINT32_MAX) return false;
-    const net_slot* s = &view->slots[slot];
+    const net_slot* s = &repl->slots[slot];
     if (s->handle != entity || s->state == NET_SLOT_GOING) return false;
-    if (classes) *classes = view->members[s->member].classes;
+    if (classes) *classes = repl->members[s->member].classes;
     return true;
 }
 
-bool net_view_has(const net_view* view, ecs_entity entity) {
-    uint32_t slot = net_view_find_slot(view, ecs_entity_index(entity));
+bool net_repl_state_has(const net_repl_state* repl, ecs_entity entity) {
+    uint32_t slot = net_repl_state_find_slot(repl, ecs_entity_index(entity));
     if (slot == UINT32_MAX) return false;
-    return view->slots[slot].handle == entity && view->slots[slot].state == NET_SLOT_LIVE;
+    return repl->slots[slot].handle == entity && repl->slots[slot].state == NET_SLOT_LIVE;
 }
 
-void net_view_set_watch(net_view* view, const net_view_watch* watch) {
-    view->watch = *watch;
-    for (uint32_t i = 0; i < view->member_count && watch->enter; i++) {
-        ecs_entity entity = view->slots[view->member_slots[i]].handle;
-        watch->enter(watch->context, entity, view->members[i].classes, view->members[i].entered);
+void net_repl_state_set_watch(net_repl_state* repl, const net_repl_state_watch* watch) {
+    repl->watch = *watch;
+    for (uint32_t i = 0; i < repl->member_count && watch->enter; i++) {
+        ecs_entity entity = repl->slots[repl->member_slots[i]].handle;
+        watch->enter(watch->context, entity, repl->members[i].classes, repl->members[i].entered);
     }
 }
 
-static bool sample_slot(const net_view* view, uint32_t slot, uint32_t* age, uint64_t* hash) {
-    const net_slot* s = &view->slots[slot];
+static bool probe_slot(const net_repl_state* repl, uint32_t slot, uint32_t* age, uint64_t* hash) {
+    const net_slot* s = &repl->slots[slot];
     if (s->state != NET_SLOT_LIVE || s->acked_count == 0 || s->behind[0] > 0) return false;
     // Whether a row with more than is seen now is still kept would tell how often the rest changed.
     if (s->acked_classes[0] & ~s->classes) return false;
     const net_history_entity* entity =
-        net_history_find(view->replica->history, ecs_entity_index(s->handle));
+        net_history_find(repl->replicator->history, ecs_entity_index(s->handle));
     if (!entity || entity->handle != s->handle) return false;
-    ecs_tick now = net_replica_tick(view->replica);
+    ecs_tick now = net_replicator_tick(repl->replicator);
     *age = (uint32_t)now - s->acked_ticks[0];
     uint64_t scratch[PROTO_ROW_FIELDS_MAX];
     const uint64_t* row = net_history_at(entity, now - *age, s->acked_classes[0], scratch);
@@ -268,20 +268,20 @@ static bool sample_slot(const net_view* view, uint32_t slot, uint32_t* age, uint
     return true;
 }
 
-bool net_view_sample(net_view* view, uint32_t* slot, uint32_t* age, uint64_t* hash) {
-    uint32_t tries = view->slot_end < SAMPLE_SLOTS_MAX ? view->slot_end : SAMPLE_SLOTS_MAX;
+bool net_repl_state_probe(net_repl_state* repl, uint32_t* slot, uint32_t* age, uint64_t* hash) {
+    uint32_t tries = repl->slot_end < SAMPLE_SLOTS_MAX ? repl->slot_end : SAMPLE_SLOTS_MAX;
     for (uint32_t i = 0; i < tries; i++) {
-        if (view->sample_slot >= view->slot_end) view->sample_slot = 0;
-        *slot = view->sample_slot++;
-        if (sample_slot(view, *slot, age, hash)) return true;
+        if (repl->probe_slot >= repl->slot_end) repl->probe_slot = 0;
+        *slot = repl->probe_slot++;
+        if (probe_slot(repl, *slot, age, hash)) return true;
     }
     return false;
 }
 
-const net_view_counters* net_view_get_counters(const net_view* view) {
-    return &view->counters;
+const net_repl_state_counters* net_repl_state_get_counters(const net_repl_state* repl) {
+    return &repl->counters;
 }
 
-net_ledger_account* net_view_account(net_view* view) {
-    return view->account.bits ? &view->account : NULL;
+net_bandwidth_account* net_repl_state_account(net_repl_state* repl) {
+    return repl->account.bits ? &repl->account : NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Inside of a view (view*.c): slots, packets, and what the replica's views share while they write.
+/// Inside of a repl (repl*.c): slots, packets, and what the replicator's repls share while they write.
 #pragma once
 
 #include "state/snapshot_format.h"
@@ -7,15 +7,15 @@
 #include "replicate/repl_state.h"
 
 enum {
-    NET_VIEW_PACKETS = NET_PACKETS_IN_FLIGHT_MAX,
-    NET_VIEW_ACKED = 4,       ///< acknowledged rows remembered per slot
-    NET_VIEW_FLYING_MAX = 63, ///< unacknowledged packets that may carry a slot
-    NET_VIEW_SENDS_MAX =
+    NET_REPL_STATE_PACKETS = NET_PACKETS_IN_FLIGHT_MAX,
+    NET_REPL_STATE_ACKED = 4,       ///< acknowledged rows remembered per slot
+    NET_REPL_STATE_FLYING_MAX = 63, ///< unacknowledged packets that may carry a slot
+    NET_REPL_STATE_SENDS_MAX =
         NET_ROW_HISTORY_MAX - 1, ///< after a base: the client keeps so many rows beside it
-    NET_VIEW_BACK_MAX = 48,      ///< packets whose records are kept for lists, once acknowledged
-    NET_VIEW_OVERDUE_TICKS = 64, ///< who waits so long goes first, oldest first
-    NET_VIEW_BUCKETS = 65,       ///< of priority; the last is for who is overdue
-    NET_VIEW_GOING_WEIGHT = 64,  ///< of destroys
+    NET_REPL_STATE_BACK_MAX = 48,      ///< packets whose records are kept for lists, once acknowledged
+    NET_REPL_STATE_OVERDUE_TICKS = 64, ///< who waits so long goes first, oldest first
+    NET_REPL_STATE_BUCKETS = 65,       ///< of priority; the last is for who is overdue
+    NET_REPL_STATE_GOING_WEIGHT = 64,  ///< of destroys
 };
 
 typedef enum net_slot_state {
@@ -29,9 +29,9 @@ typedef enum net_slot_state {
 /// One cache line: what acknowledging and writing a record touch.
 typedef struct net_slot {
     ecs_entity handle;
-    uint32_t acked_ticks[NET_VIEW_ACKED];   ///< low 32 bits, newest first
-    uint16_t acked_classes[NET_VIEW_ACKED]; ///< the mask in force when it was sent
-    uint8_t behind[NET_VIEW_ACKED];         ///< sends since, saturating at 255
+    uint32_t acked_ticks[NET_REPL_STATE_ACKED];   ///< low 32 bits, newest first
+    uint16_t acked_classes[NET_REPL_STATE_ACKED]; ///< the mask in force when it was sent
+    uint8_t behind[NET_REPL_STATE_ACKED];         ///< sends since, saturating at 255
     uint32_t sent_tick;                     ///< newest send, low 32 bits
     uint32_t first_after_tick; ///< a bound from below on the first send after acked_ticks[0]
     uint32_t floor_tick;       ///< no base is older: the client may have forgotten it
@@ -44,7 +44,7 @@ typedef struct net_slot {
     uint8_t acked_count;
     uint8_t flying;  ///< unacknowledged packets that carry it
     bool is_told;    ///< the client may hold something here
-    bool wants_heal; ///< send absolutely
+    bool wants_resync; ///< send absolutely
     bool has_floor;
     bool has_former; ///< the client may hold rows of a chapter before this one
 } net_slot;
@@ -73,14 +73,14 @@ typedef enum net_packet_state {
     NET_PACKET_ACKED
 } net_packet_state;
 
-typedef struct net_view_packet {
+typedef struct net_repl_state_packet {
     net_item* items; ///< rising by slot
     uint32_t count, capacity;
     uint32_t row_count; ///< of those with a row
     ecs_tick tick;
     uint16_t seq;
     uint8_t state;
-} net_view_packet;
+} net_repl_state_packet;
 
 /// Sets of slots, one bit each.
 typedef enum net_slot_set {
@@ -93,79 +93,79 @@ typedef enum net_slot_set {
     NET_SET_COUNT
 } net_slot_set;
 
-struct net_view {
-    net_replica* replica;
+struct net_repl_state {
+    net_replicator* replicator;
     uint32_t id, client;
     bool is_broken;
-    net_view_watch watch;
+    net_repl_state_watch watch;
     net_slot* slots;
     net_urgency* urgencies;
-    uint32_t* viewer_positions;    ///< [slot] in the entity's list of viewers
+    uint32_t* observer_positions;    ///< [slot] in the entity's list of observers
     uint64_t* sets[NET_SET_COUNT]; ///< word_count words each, one block
     uint32_t slot_capacity, urgency_capacity, position_capacity, word_count;
     uint32_t slot_end;    ///< above the highest ever used
     uint32_t slot_cursor; ///< where the next free one is looked for
     uint32_t pending_count;
-    net_scope_entry* members;
+    net_interest_entity* members;
     uint32_t* member_slots;
     uint32_t member_count, member_capacity, member_slot_capacity;
     uint32_t* table; ///< open addressing: slot + 1 by entity index
     uint32_t table_bits, table_count;
     uint64_t* groups; ///< group << 32 | slot, sorted
     uint32_t group_count, group_capacity;
-    net_view_packet packets[NET_VIEW_PACKETS];
+    net_repl_state_packet packets[NET_REPL_STATE_PACKETS];
     uint64_t packet_count;
     uint16_t seq_next;
     uint32_t create_bits, update_bits; ///< typical, in 1/16 bits: what selecting reckons with
     uint32_t overhead_bits;            ///< of a record, beside the coded row; in 1/16 bits
-    uint32_t sample_slot;
+    uint32_t probe_slot;
     ecs_tick held_tick; ///< newest in which held_back was counted
-    net_view_counters counters;
-    net_ledger_account account;
+    net_repl_state_counters counters;
+    net_bandwidth_account account;
 };
 
-static inline bool net_set_has(const net_view* view, net_slot_set set, uint32_t slot) {
-    return view->sets[set][slot >> 6] >> (slot & 63) & 1;
+static inline bool net_set_has(const net_repl_state* repl, net_slot_set set, uint32_t slot) {
+    return repl->sets[set][slot >> 6] >> (slot & 63) & 1;
 }
 
-static inline void net_set_add(net_view* view, net_slot_set set, uint32_t slot) {
-    view->sets[set][slot >> 6] |= UINT64_C(1) << (slot & 63);
+static inline void net_set_add(net_repl_state* repl, net_slot_set set, uint32_t slot) {
+    repl->sets[set][slot >> 6] |= UINT64_C(1) << (slot & 63);
 }
 
-static inline void net_set_remove(net_view* view, net_slot_set set, uint32_t slot) {
-    view->sets[set][slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
+static inline void net_set_remove(net_repl_state* repl, net_slot_set set, uint32_t slot) {
+    repl->sets[set][slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
 }
 
 /// Words of the sets that are in use.
-static inline uint32_t net_view_words(const net_view* view) {
-    return (view->slot_end + 63) >> 6;
+static inline uint32_t net_repl_state_words(const net_repl_state* repl) {
+    return (repl->slot_end + 63) >> 6;
 }
 
 // ---- slots (view_slots.c) ----
 
 /// UINT32_MAX when the client has no slot for this index.
-uint32_t net_view_find_slot(const net_view* view, uint32_t index);
+uint32_t net_repl_state_find_slot(const net_repl_state* repl, uint32_t index);
 /// An entity comes into scope, or begins another life there, or is seen otherwise than before.
-BASE_MUST_USE bool net_view_enter(net_view* view, const net_scope_entry* entry);
+BASE_MUST_USE bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* entry);
 /// An entity that is in scope is seen otherwise.
-BASE_MUST_USE bool net_view_change(net_view* view, uint32_t slot, const net_scope_entry* entry);
-void net_view_leave(net_view* view, uint32_t slot);
+BASE_MUST_USE bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_interest_entity* entry);
+void net_repl_state_leave(net_repl_state* repl, uint32_t slot);
 /// The destroy was acknowledged.
-void net_view_free_slot(net_view* view, uint32_t slot);
+void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot);
 /// It waits from now on, if it does not yet.
-void net_view_wait(net_view* view, uint32_t slot);
+void net_repl_state_wait(net_repl_state* repl, uint32_t slot);
 /// Take what changed (NET_SET_FRESH) in this tick into account.
-void net_view_merge(net_view* view, ecs_tick tick);
-void net_view_deinit_slots(net_view* view);
-/// The slots of a group: positions [first, end) of view->groups.
-void net_view_find_group(const net_view* view, uint32_t group, uint32_t* first, uint32_t* end);
+void net_repl_state_merge(net_repl_state* repl, ecs_tick tick);
+void net_repl_state_deinit_slots(net_repl_state* repl);
+/// The slots of a group: positions [first, end) of repl->groups.
+void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint32_t* first, uint32_t* end);
 
 // ---- selecting (view_select.c) ----
 
 /// Put waiting slots into body.order: all of them by slot when they should fit `bits` and `must_select` is
 /// not set; otherwise the most urgent ones, most urgent first. @return false when memory ran out.
-BASE_MUST_USE bool net_view_order(net_view* view, uint32_t bits, bool must_select);
+BASE_MUST_USE bool net_repl_state_order(net_repl_state* repl, uint32_t bits, bool must_select);
 /// All that wait, most urgent first.
-BASE_MUST_USE bool net_view_order_all(net_view* view);
+BASE_MUST_USE bool net_repl_state_order_all(net_repl_state* repl);
 /// Who waits longest; UINT32_MAX when nobody does.
-uint32_t net_view_oldest(const net_view* view);
+uint32_t net_repl_state_oldest(const net_repl_state* repl);

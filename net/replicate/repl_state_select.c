@@ -4,7 +4,7 @@
 // waiting costs nothing.
 //
 // No sorting: priorities fall into 64 buckets (four per doubling), a histogram says down to which bucket a
-// packet will reach, and only inside that one the order is by age. Whoever waited NET_VIEW_OVERDUE_TICKS
+// packet will reach, and only inside that one the order is by age. Whoever waited NET_REPL_STATE_OVERDUE_TICKS
 // stands in a bucket above all, oldest first: from then on only older ones can come before it, whatever its weight
 // is; that bounds the wait by the time that all that waits takes to be sent, plus those ticks.
 //
@@ -16,8 +16,8 @@
 #include <string.h>
 
 enum {
-    OVERDUE = NET_VIEW_BUCKETS - 1,
-    AGES = NET_VIEW_OVERDUE_TICKS,
+    OVERDUE = NET_REPL_STATE_BUCKETS - 1,
+    AGES = NET_REPL_STATE_OVERDUE_TICKS,
     DESTROY_BITS = 10 * 16, // typical, in 1/16 bits
     LIFE_SHARE = 4,         // creates and destroys have one part of so many
     SLACK_BITS = 64 * 16,   // collected beyond what should fit
@@ -25,7 +25,7 @@ enum {
 };
 
 typedef struct histogram {
-    uint32_t counts[NET_VIEW_BUCKETS];
+    uint32_t counts[NET_REPL_STATE_BUCKETS];
 } histogram;
 
 typedef struct list {
@@ -44,26 +44,26 @@ static inline uint32_t bucket_of(uint32_t priority) {
 
 static inline uint32_t priority_bucket(const net_urgency* urgency, uint32_t now) {
     uint32_t wait = now - urgency->since_tick;
-    if (wait >= NET_VIEW_OVERDUE_TICKS) return OVERDUE;
+    if (wait >= NET_REPL_STATE_OVERDUE_TICKS) return OVERDUE;
     uint32_t priority = urgency->bonus + urgency->weight * (wait + 1);
     return bucket_of(priority < UINT16_MAX ? priority : UINT16_MAX);
 }
 
-static void fill_buckets(net_view* view, histogram* life, histogram* other) {
-    uint8_t* buckets = view->replica->body.buckets;
-    uint32_t now = (uint32_t)net_replica_tick(view->replica);
+static void fill_buckets(net_repl_state* repl, histogram* life, histogram* other) {
+    uint8_t* buckets = repl->replicator->body.buckets;
+    uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
     memset(life, 0, sizeof *life);
     memset(other, 0, sizeof *other);
-    for (uint32_t w = 0; w < net_view_words(view); w++) {
-        uint64_t pending = view->sets[NET_SET_PENDING][w], is_life = view->sets[NET_SET_LIFE][w];
+    for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
+        uint64_t pending = repl->sets[NET_SET_PENDING][w], is_life = repl->sets[NET_SET_LIFE][w];
         for (uint64_t bits = pending & is_life; bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
-            buckets[slot] = (uint8_t)priority_bucket(&view->urgencies[slot], now);
+            buckets[slot] = (uint8_t)priority_bucket(&repl->urgencies[slot], now);
             life->counts[buckets[slot]]++;
         }
         for (uint64_t bits = pending & ~is_life; bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
-            buckets[slot] = (uint8_t)priority_bucket(&view->urgencies[slot], now);
+            buckets[slot] = (uint8_t)priority_bucket(&repl->urgencies[slot], now);
             other->counts[buckets[slot]]++;
         }
     }
@@ -72,17 +72,17 @@ static void fill_buckets(net_view* view, histogram* life, histogram* other) {
 // ---- by age ----
 
 // Oldest first, equal ones as they were; ticks may lie far back.
-static void sort_by_age(const net_view* view, list* of, uint32_t* scratch) {
-    uint32_t now = (uint32_t)net_replica_tick(view->replica);
+static void sort_by_age(const net_repl_state* repl, list* of, uint32_t* scratch) {
+    uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
     uint32_t varying = 0;
     for (uint32_t i = 1; i < of->count; i++)
-        varying |= (now - view->urgencies[of->slots[i]].since_tick) ^
-                   (now - view->urgencies[of->slots[0]].since_tick);
+        varying |= (now - repl->urgencies[of->slots[i]].since_tick) ^
+                   (now - repl->urgencies[of->slots[0]].since_tick);
     for (uint32_t shift = 0; shift < 32; shift += 8) {
         if (!(varying >> shift & 0xFF)) continue;
         uint32_t places[BYTE_VALUES] = {0};
         for (uint32_t i = 0; i < of->count; i++)
-            places[~((now - view->urgencies[of->slots[i]].since_tick) >> shift) & 0xFF]++;
+            places[~((now - repl->urgencies[of->slots[i]].since_tick) >> shift) & 0xFF]++;
         uint32_t sum = 0;
         for (uint32_t i = 0; i < BYTE_VALUES; i++) {
             uint32_t count = places[i];
@@ -91,18 +91,18 @@ static void sort_by_age(const net_view* view, list* of, uint32_t* scratch) {
         }
         for (uint32_t i = 0; i < of->count; i++) {
             uint32_t slot = of->slots[i];
-            scratch[places[~((now - view->urgencies[slot].since_tick) >> shift) & 0xFF]++] = slot;
+            scratch[places[~((now - repl->urgencies[slot].since_tick) >> shift) & 0xFF]++] = slot;
         }
         memcpy(of->slots, scratch, of->count * sizeof *scratch);
     }
 }
 
-static void sort_by_age_within(const net_view* view, uint32_t* slots, uint32_t count,
+static void sort_by_age_within(const net_repl_state* repl, uint32_t* slots, uint32_t count,
                                uint32_t* scratch) {
-    uint32_t now = (uint32_t)net_replica_tick(view->replica);
+    uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
     uint32_t places[AGES] = {0};
     for (uint32_t i = 0; i < count; i++)
-        places[AGES - 1 - (now - view->urgencies[slots[i]].since_tick)]++;
+        places[AGES - 1 - (now - repl->urgencies[slots[i]].since_tick)]++;
     uint32_t sum = 0;
     for (uint32_t i = 0; i < AGES; i++) {
         uint32_t here = places[i];
@@ -110,7 +110,7 @@ static void sort_by_age_within(const net_view* view, uint32_t* slots, uint32_t c
         sum += here;
     }
     for (uint32_t i = 0; i < count; i++)
-        scratch[places[AGES - 1 - (now - view->urgencies[slots[i]].since_tick)]++] = slots[i];
+        scratch[places[AGES - 1 - (now - repl->urgencies[slots[i]].since_tick)]++] = slots[i];
     memcpy(slots, scratch, count * sizeof *scratch);
 }
 
@@ -118,10 +118,10 @@ static void sort_by_age_within(const net_view* view, uint32_t* slots, uint32_t c
 
 // The slots of the highest buckets that make `need` of `each`, in order. UINT64_MAX: all of them, each bucket
 // by age.
-static void collect(net_view* view, bool is_life, const histogram* of, uint64_t need, uint64_t each,
+static void collect(net_repl_state* repl, bool is_life, const histogram* of, uint64_t need, uint64_t each,
                     list* into, uint32_t* scratch) {
-    const uint8_t* buckets = view->replica->body.buckets;
-    uint32_t lowest = OVERDUE, places[NET_VIEW_BUCKETS], count = 0;
+    const uint8_t* buckets = repl->replicator->body.buckets;
+    uint32_t lowest = OVERDUE, places[NET_REPL_STATE_BUCKETS], count = 0;
     for (uint32_t b = OVERDUE + 1; b-- > 0;) {
         places[b] = count;
         lowest = b;
@@ -129,39 +129,39 @@ static void collect(net_view* view, bool is_life, const histogram* of, uint64_t 
         if (count * each >= need) break;
     }
     into->count = count;
-    for (uint32_t w = 0; w < net_view_words(view); w++) {
-        uint64_t life = view->sets[NET_SET_LIFE][w];
-        uint64_t bits = view->sets[NET_SET_PENDING][w] & (is_life ? life : ~life);
+    for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
+        uint64_t life = repl->sets[NET_SET_LIFE][w];
+        uint64_t bits = repl->sets[NET_SET_PENDING][w] & (is_life ? life : ~life);
         for (; bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
             if (buckets[slot] >= lowest) into->slots[places[buckets[slot]]++] = slot;
         }
     }
     list overdue = {into->slots, of->counts[OVERDUE]};
-    sort_by_age(view, &overdue, scratch);
+    sort_by_age(repl, &overdue, scratch);
     for (uint32_t b = OVERDUE; b-- > lowest;) {
         if (b > lowest && need != UINT64_MAX) continue;
         uint32_t here = of->counts[b];
-        if (here > 1) sort_by_age_within(view, &into->slots[places[b] - here], here, scratch);
+        if (here > 1) sort_by_age_within(repl, &into->slots[places[b] - here], here, scratch);
     }
 }
 
-static uint64_t life_bits(const net_view* view, uint32_t slot) {
-    return view->slots[slot].state == NET_SLOT_GOING ? DESTROY_BITS : view->create_bits;
+static uint64_t life_bits(const net_repl_state* repl, uint32_t slot) {
+    return repl->slots[slot].state == NET_SLOT_GOING ? DESTROY_BITS : repl->create_bits;
 }
 
 // Is the next of `a` before the next of `b`?
-static bool is_before(const net_view* view, uint32_t a, uint32_t b) {
-    const uint8_t* buckets = view->replica->body.buckets;
+static bool is_before(const net_repl_state* repl, uint32_t a, uint32_t b) {
+    const uint8_t* buckets = repl->replicator->body.buckets;
     if (buckets[a] != buckets[b]) return buckets[a] > buckets[b];
     if (buckets[a] != OVERDUE) return true;
-    uint32_t now = (uint32_t)net_replica_tick(view->replica);
-    uint32_t wait_a = now - view->urgencies[a].since_tick;
-    return wait_a >= now - view->urgencies[b].since_tick;
+    uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
+    uint32_t wait_a = now - repl->urgencies[a].since_tick;
+    return wait_a >= now - repl->urgencies[b].since_tick;
 }
 
-static void merge(net_view* view, const list* life, const list* other) {
-    net_body* body = &view->replica->body;
+static void merge(net_repl_state* repl, const list* life, const list* other) {
+    net_snapshot_writer* body = &repl->replicator->body;
     const uint8_t* buckets = body->buckets;
     uint64_t spent = 0, spent_on_life = 0;
     uint32_t l = 0, o = 0, count = 0;
@@ -171,10 +171,10 @@ static void merge(net_view* view, const list* life, const list* other) {
             // Whoever is overdue comes before anybody's share.
             bool has_share =
                 spent_on_life * LIFE_SHARE < spent + 1 && buckets[other->slots[o]] != OVERDUE;
-            takes_life = has_share || is_before(view, life->slots[l], other->slots[o]);
+            takes_life = has_share || is_before(repl, life->slots[l], other->slots[o]);
         }
         uint32_t slot = takes_life ? life->slots[l++] : other->slots[o++];
-        uint64_t bits = takes_life ? life_bits(view, slot) : view->update_bits;
+        uint64_t bits = takes_life ? life_bits(repl, slot) : repl->update_bits;
         spent += bits;
         if (takes_life) spent_on_life += bits;
         body->order[count++] = slot;
@@ -182,46 +182,46 @@ static void merge(net_view* view, const list* life, const list* other) {
     body->order_count = count;
 }
 
-static bool reserve(net_view* view) {
-    net_body* body = &view->replica->body;
-    const base_allocator* allocator = view->replica->allocator;
+static bool reserve(net_repl_state* repl) {
+    net_snapshot_writer* body = &repl->replicator->body;
+    const base_allocator* allocator = repl->replicator->allocator;
     return base_array_reserve(allocator, (void**)&body->order, &body->order_capacity,
-                              view->pending_count, sizeof *body->order) &&
+                              repl->pending_count, sizeof *body->order) &&
            base_array_reserve(allocator, (void**)&body->scratch, &body->scratch_capacity,
-                              3 * view->pending_count, sizeof *body->scratch);
+                              3 * repl->pending_count, sizeof *body->scratch);
 }
 
-static void select(net_view* view, uint64_t need) {
-    net_body* body = &view->replica->body;
+static void select(net_repl_state* repl, uint64_t need) {
+    net_snapshot_writer* body = &repl->replicator->body;
     histogram life, other;
-    fill_buckets(view, &life, &other);
-    uint32_t all = view->pending_count;
+    fill_buckets(repl, &life, &other);
+    uint32_t all = repl->pending_count;
     list lives = {body->scratch, 0}, others = {body->scratch + all, 0};
     // Destroys are short: reckoning with them, a list of creates would be too long, never too short.
-    uint64_t life_each = view->create_bits < DESTROY_BITS ? view->create_bits : DESTROY_BITS;
-    collect(view, true, &life, need, life_each, &lives, body->scratch + 2 * all);
-    collect(view, false, &other, need, view->update_bits, &others, body->scratch + 2 * all);
-    merge(view, &lives, &others);
+    uint64_t life_each = repl->create_bits < DESTROY_BITS ? repl->create_bits : DESTROY_BITS;
+    collect(repl, true, &life, need, life_each, &lives, body->scratch + 2 * all);
+    collect(repl, false, &other, need, repl->update_bits, &others, body->scratch + 2 * all);
+    merge(repl, &lives, &others);
     body->is_whole = false;
 }
 
-bool net_view_order_all(net_view* view) {
-    if (!reserve(view)) return false;
-    select(view, UINT64_MAX);
+bool net_repl_state_order_all(net_repl_state* repl) {
+    if (!reserve(repl)) return false;
+    select(repl, UINT64_MAX);
     return true;
 }
 
-bool net_view_order(net_view* view, uint32_t bits, bool must_select) {
-    if (!reserve(view)) return false;
-    net_body* body = &view->replica->body;
+bool net_repl_state_order(net_repl_state* repl, uint32_t bits, bool must_select) {
+    if (!reserve(repl)) return false;
+    net_snapshot_writer* body = &repl->replicator->body;
     uint64_t room = (uint64_t)bits * 16;
-    if (must_select || view->pending_count * (uint64_t)view->update_bits > room + room / 4) {
-        select(view, room + room / 4 + SLACK_BITS);
+    if (must_select || repl->pending_count * (uint64_t)repl->update_bits > room + room / 4) {
+        select(repl, room + room / 4 + SLACK_BITS);
         return true;
     }
     uint32_t count = 0;
-    for (uint32_t w = 0; w < net_view_words(view); w++) {
-        for (uint64_t set = view->sets[NET_SET_PENDING][w]; set; set &= set - 1)
+    for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
+        for (uint64_t set = repl->sets[NET_SET_PENDING][w]; set; set &= set - 1)
             body->order[count++] = w * 64 + base_bit_lowest(set);
     }
     body->order_count = count;
@@ -229,14 +229,14 @@ bool net_view_order(net_view* view, uint32_t bits, bool must_select) {
     return true;
 }
 
-uint32_t net_view_oldest(const net_view* view) {
-    uint32_t now = (uint32_t)net_replica_tick(view->replica);
+uint32_t net_repl_state_oldest(const net_repl_state* repl) {
+    uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
     uint32_t oldest = UINT32_MAX, longest = 0;
-    for (uint32_t w = 0; w < net_view_words(view); w++) {
-        for (uint64_t set = view->sets[NET_SET_PENDING][w]; set; set &= set - 1) {
+    for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
+        for (uint64_t set = repl->sets[NET_SET_PENDING][w]; set; set &= set - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(set);
-            uint32_t wait = now - view->urgencies[slot].since_tick;
-            if (view->slots[slot].flying >= NET_VIEW_FLYING_MAX) continue;
+            uint32_t wait = now - repl->urgencies[slot].since_tick;
+            if (repl->slots[slot].flying >= NET_REPL_STATE_FLYING_MAX) continue;
             if (oldest != UINT32_MAX && wait <= longest) continue;
             oldest = slot;
             longest = wait;

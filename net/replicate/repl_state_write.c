@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A view writes a packet: which bases, which records, until the room is used.
+// A repl writes a packet: which bases, which records, until the room is used.
 //
 // Bases. A living slot is coded against the newest row that this client acknowledged for it, and an older
 // acknowledged one when that helps to foresee (choose_base2). None is older than one that was used before in the
-// same life, for the client may have forgotten it; none has more than NET_VIEW_SENDS_MAX sends behind it, for
+// same life, for the client may have forgotten it; none has more than NET_REPL_STATE_SENDS_MAX sends behind it, for
 // it keeps so many rows; one beyond an age of 8 bits is named "settled", which is legal only if nothing
 // was sent between it and then. Otherwise the row is absolute, against the template's defaults.
 //
@@ -31,7 +31,7 @@ enum {
 
 // Where a slot stands in a run without the run's second row, the client must not have forgotten that there was
 // none.
-_Static_assert(BASE2_TICKS_MAX <= NET_BODY_BASE_SLACK_TICKS, "it keeps rows so much older");
+_Static_assert(BASE2_TICKS_MAX <= NET_SNAPSHOT_BASE_SLACK_TICKS, "it keeps rows so much older");
 
 // ---- bases ----
 
@@ -43,7 +43,7 @@ static bool may_name(const net_slot* s, uint32_t position, uint32_t now) {
 }
 
 static bool has_base(const net_slot* s, uint32_t now) {
-    if (s->acked_count == 0 || s->behind[0] > NET_VIEW_SENDS_MAX) return false;
+    if (s->acked_count == 0 || s->behind[0] > NET_REPL_STATE_SENDS_MAX) return false;
     if (!may_name(s, 0, now)) return false;
     if (s->has_floor && (int32_t)(s->acked_ticks[0] - s->floor_tick) < 0) return false;
     return s->acked_ticks[0] != now;
@@ -51,7 +51,7 @@ static bool has_base(const net_slot* s, uint32_t now) {
 
 // Position among the acknowledged rows of the second base; 0: none.
 static uint32_t choose_base2(const net_slot* s, uint32_t now) {
-    if (s->acked_count < 2 || s->behind[1] > NET_VIEW_SENDS_MAX) return 0;
+    if (s->acked_count < 2 || s->behind[1] > NET_REPL_STATE_SENDS_MAX) return 0;
     if (!may_name(s, 1, now)) return 0;
     if (s->has_floor && (int32_t)(s->acked_ticks[1] - s->floor_tick) < 0) return 0;
     return s->acked_ticks[0] - s->acked_ticks[1] <= BASE2_TICKS_MAX ? 1 : 0;
@@ -70,7 +70,7 @@ static uint8_t count_free_ticks(const net_slot* s) {
 
 static void make_absolute(net_record* record) {
     record->run = NET_RUN_ABSOLUTE;
-    record->key = (net_blob_key){.index = record->key.index, .classes = record->key.classes};
+    record->key = (net_encoded_row_key){.index = record->key.index, .classes = record->key.classes};
     if (record->cause != NET_COST_HEAL) record->cause = NET_COST_ABSOLUTE;
 }
 
@@ -78,23 +78,23 @@ static void make_absolute(net_record* record) {
 // slot and was acknowledged, and such packets keep their items for so long.
 static uint32_t find_back(const net_slot* s, uint16_t seq) {
     uint32_t back = (uint16_t)(seq - s->acked_seq);
-    return back <= NET_VIEW_BACK_MAX ? back : 0;
+    return back <= NET_REPL_STATE_BACK_MAX ? back : 0;
 }
 
-static void choose_base(net_view* view, const net_slot* s, uint32_t now, uint16_t seq,
+static void choose_base(net_repl_state* repl, const net_slot* s, uint32_t now, uint16_t seq,
                         net_record* record) {
-    net_blob_key* key = &record->key;
-    if (s->wants_heal || !has_base(s, now)) {
+    net_encoded_row_key* key = &record->key;
+    if (s->wants_resync || !has_base(s, now)) {
         make_absolute(record);
         return;
     }
     key->age = now - s->acked_ticks[0];
     key->base_classes = s->acked_classes[0];
-    net_body* body = &view->replica->body;
+    net_snapshot_writer* body = &repl->replicator->body;
     if (key->age > NET_BASE_AGE_MAX) {
-        key->is_settled = s->behind[0] == 0 || now - s->first_after_tick < NET_BODY_AGE_SETTLED;
+        key->is_settled = s->behind[0] == 0 || now - s->first_after_tick < NET_SNAPSHOT_AGE_SETTLED;
         if (key->is_settled)
-            record->run = net_body_run(body, 0, NET_BODY_AGE_SETTLED, 0);
+            record->run = net_snapshot_writer_run(body, 0, NET_SNAPSHOT_AGE_SETTLED, 0);
         else
             make_absolute(record);
         return;
@@ -106,10 +106,10 @@ static void choose_base(net_view* view, const net_slot* s, uint32_t now, uint16_
     }
     record->free_ticks = count_free_ticks(s);
     uint32_t back = find_back(s, seq);
-    record->run = net_body_run(body, back, key->age, key->d);
-    net_run* run = &body->runs[record->run];
+    record->run = net_snapshot_writer_run(body, back, key->age, key->d);
+    net_record_group* run = &body->runs[record->run];
     if (back && !run->items) {
-        const net_view_packet* packet = &view->packets[s->acked_seq & (NET_VIEW_PACKETS - 1)];
+        const net_repl_state_packet* packet = &repl->packets[s->acked_seq & (NET_REPL_STATE_PACKETS - 1)];
         run->items = packet->items;
         run->item_count = packet->count;
         run->row_count = packet->row_count;
@@ -119,8 +119,8 @@ static void choose_base(net_view* view, const net_slot* s, uint32_t now, uint16_
 // ---- records ----
 
 typedef struct filler {
-    net_view* view;
-    net_body* body;
+    net_repl_state* repl;
+    net_snapshot_writer* body;
     uint16_t seq;
     uint32_t now;   // low bits of the tick
     uint32_t next;  // of body->order
@@ -137,22 +137,22 @@ typedef enum outcome { TAKEN, NOTHING, NO_MEMORY } outcome;
 
 // Add what a slot needs, without its code. The run is not decided yet.
 static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
-    net_view* view = f->view;
-    net_body* body = f->body;
-    net_slot* s = &view->slots[slot];
+    net_repl_state* repl = f->repl;
+    net_snapshot_writer* body = f->body;
+    net_slot* s = &repl->slots[slot];
     if (net_fault_is_planted(NET_FAULT_STARVE) && slot % 8 == 5) return NOTHING;
-    if (s->flying >= NET_VIEW_FLYING_MAX) {
-        view->counters.held_back += view->held_tick != net_replica_tick(view->replica);
+    if (s->flying >= NET_REPL_STATE_FLYING_MAX) {
+        repl->counters.held_back += repl->held_tick != net_replicator_tick(repl->replicator);
         return NOTHING;
     }
-    if (!net_body_reserve(body)) return NO_MEMORY;
-    net_record* record = net_body_add(body, slot);
+    if (!net_snapshot_writer_reserve(body)) return NO_MEMORY;
+    net_record* record = net_snapshot_writer_add(body, slot);
     record->unit_first = unit_first;
     record->order_next = f->next;
     record->handle = s->handle;
     record->free_ticks = 0;
-    record->blob.bits = record->blob.head_bits = 0;
-    net_blob_key* key = &record->key; // field by field: not through the stack
+    record->encoded.bits = record->encoded.head_bits = 0;
+    net_encoded_row_key* key = &record->key; // field by field: not through the stack
     key->index = ecs_entity_index(s->handle);
     key->age = 0;
     key->d = 0;
@@ -163,10 +163,10 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
         record->cause = NET_COST_DESTROY;
         record->run = NET_RUN_DESTROY;
     } else if (s->state == NET_SLOT_LIVE) {
-        record->cause = s->wants_heal                             ? NET_COST_HEAL
-                        : net_set_has(view, NET_SET_REPEAT, slot) ? NET_COST_REPEAT
+        record->cause = s->wants_resync                             ? NET_COST_HEAL
+                        : net_set_has(repl, NET_SET_REPEAT, slot) ? NET_COST_REPEAT
                                                                   : NET_COST_CHANGE;
-        choose_base(view, s, f->now, f->seq, record);
+        choose_base(repl, s, f->now, f->seq, record);
     } else {
         record->cause = NET_COST_CREATE;
         record->run = NET_RUN_CREATE;
@@ -176,12 +176,12 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
 }
 
 // The run in which it stands.
-static void settle_run(net_body* body, uint32_t position) {
+static void settle_run(net_snapshot_writer* body, uint32_t position) {
     net_record* record = &body->records[position];
     if (record->run < NET_RUN_FIRST) return;
-    if (!body->runs[record->run].is_decided) net_body_decide(body, position);
-    record->run = net_body_run_of(body, record->run);
-    const net_run* run = &body->runs[record->run];
+    if (!body->runs[record->run].is_decided) net_snapshot_writer_decide(body, position);
+    record->run = net_snapshot_writer_run_of(body, record->run);
+    const net_record_group* run = &body->runs[record->run];
     record->key.is_listed = run->is_listed;
     if (run->d == record->key.d) return;
     record->key.d = 0;
@@ -189,72 +189,72 @@ static void settle_run(net_body* body, uint32_t position) {
 }
 
 // Make its code. @return false when memory ran out.
-static bool make(net_view* view, net_record* record) {
-    net_body* body = &view->replica->body;
-    net_blobs* blobs = &view->replica->blobs;
-    net_blob_result result = net_blobs_get(blobs, &record->key, &record->blob);
-    if (result == NET_BLOB_NO_BASE2) {
+static bool make(net_repl_state* repl, net_record* record) {
+    net_snapshot_writer* body = &repl->replicator->body;
+    net_encoded_rows* encoded_rows = &repl->replicator->encoded_rows;
+    net_encoded_row_result result = net_encoded_rows_get(encoded_rows, &record->key, &record->encoded);
+    if (result == NET_ENCODED_ROW_NO_BASE2) {
         record->key.d = 0;
         record->key.base2_classes = 0;
         record->key.is_listed = false;
-        record->run = net_body_run(body, 0, record->key.age, 0);
+        record->run = net_snapshot_writer_run(body, 0, record->key.age, 0);
         body->runs[record->run].is_decided = true;
-        result = net_blobs_get(blobs, &record->key, &record->blob);
+        result = net_encoded_rows_get(encoded_rows, &record->key, &record->encoded);
     }
-    if (result == NET_BLOB_NO_BASE) {
+    if (result == NET_ENCODED_ROW_NO_BASE) {
         make_absolute(record);
-        result = net_blobs_get(blobs, &record->key, &record->blob);
+        result = net_encoded_rows_get(encoded_rows, &record->key, &record->encoded);
     }
-    return result == NET_BLOB_OK;
+    return result == NET_ENCODED_ROW_OK;
 }
 
 // The codes of some records: most are there already. Rows lie scattered: for those that have to be coded
 // here, they are fetched step by step, many at once. @return false when memory ran out.
-static bool code(net_view* view, uint32_t first, uint32_t end) {
-    net_body* body = &view->replica->body;
-    net_blobs* blobs = &view->replica->blobs;
+static bool code(net_repl_state* repl, uint32_t first, uint32_t end) {
+    net_snapshot_writer* body = &repl->replicator->body;
+    net_encoded_rows* encoded_rows = &repl->replicator->encoded_rows;
     net_record* missing[CODED_TOGETHER];
     uint32_t count = 0;
     for (uint32_t i = first; i < end; i++)
-        net_blobs_prefetch(blobs, body->records[i].key.index);
+        net_encoded_rows_prefetch(encoded_rows, body->records[i].key.index);
     for (uint32_t i = first; i < end; i++) {
         net_record* record = &body->records[i];
         if (record->run == NET_RUN_DESTROY) continue;
         settle_run(body, i);
-        if (!net_blobs_find(blobs, &record->key, &record->blob)) missing[count++] = record;
+        if (!net_encoded_rows_find(encoded_rows, &record->key, &record->encoded)) missing[count++] = record;
     }
     for (uint32_t step = 0; step <= 2 && count > 1; step++)
         for (uint32_t i = 0; i < count; i++)
-            net_history_warm(blobs->history, missing[i]->key.index, blobs->tick,
+            net_history_warm(encoded_rows->history, missing[i]->key.index, encoded_rows->tick,
                              missing[i]->key.age, missing[i]->key.d, step);
     for (uint32_t i = 0; i < count; i++)
-        if (!make(view, missing[i])) return false;
+        if (!make(repl, missing[i])) return false;
     return true;
 }
 
 // ---- filling ----
 
-static uint32_t group_of(const net_view* view, uint32_t slot) {
-    uint32_t member = view->slots[slot].member;
-    return member != UINT32_MAX ? view->members[member].group : 0;
+static uint32_t group_of(const net_repl_state* repl, uint32_t slot) {
+    uint32_t member = repl->slots[slot].member;
+    return member != UINT32_MAX ? repl->members[member].group : 0;
 }
 
 // The records of a slot and of all that must go with it.
 static bool prepare_unit(filler* f, uint32_t slot) {
-    net_view* view = f->view;
+    net_repl_state* repl = f->repl;
     uint32_t unit_first = f->body->record_count;
-    uint32_t group = view->group_count > 0 && !f->is_split ? group_of(view, slot) : 0;
+    uint32_t group = repl->group_count > 0 && !f->is_split ? group_of(repl, slot) : 0;
     if (net_fault_is_planted(NET_FAULT_TORN_GROUP)) group = 0;
     if (group == 0) return prepare(f, slot, unit_first) != NO_MEMORY;
     uint32_t first, end;
-    net_view_find_group(view, group, &first, &end);
+    net_repl_state_find_group(repl, group, &first, &end);
     for (uint32_t i = first; i < end; i++) {
-        uint32_t other = (uint32_t)view->groups[i];
-        if (!net_set_has(view, NET_SET_UNSETTLED, other) || net_body_has(f->body, other)) continue;
+        uint32_t other = (uint32_t)repl->groups[i];
+        if (!net_set_has(repl, NET_SET_UNSETTLED, other) || net_snapshot_writer_has(f->body, other)) continue;
         outcome result = prepare(f, other, unit_first);
         if (result == NO_MEMORY) return false;
         if (result == NOTHING) { // one of them is held back: all of them are
-            net_body_drop(f->body, unit_first);
+            net_snapshot_writer_drop(f->body, unit_first);
             return true;
         }
     }
@@ -263,7 +263,7 @@ static bool prepare_unit(filler* f, uint32_t slot) {
 
 // Code what was prepared, unit by unit, as long as it should fit. @return false when memory ran out.
 static bool code_prepared(filler* f) {
-    net_body* body = f->body;
+    net_snapshot_writer* body = f->body;
     uint32_t has_code = f->coded, count = body->record_count;
     while (f->coded < count) {
         uint64_t spent = f->spent;
@@ -271,17 +271,17 @@ static bool code_prepared(filler* f) {
         do {
             if (i == has_code) {
                 has_code = count - i < CODED_TOGETHER ? count : i + CODED_TOGETHER;
-                if (!code(f->view, i, has_code)) return false;
+                if (!code(f->repl, i, has_code)) return false;
             }
-            spent += body->records[i].blob.bits * 16u + f->overhead;
+            spent += body->records[i].encoded.bits * 16u + f->overhead;
             i++;
         } while (i < count && body->records[i].unit_first == f->coded);
         if (spent > f->limit && f->coded > 0) {
             // Look past it as long as much is left.
             uint64_t left = f->limit > f->spent ? f->limit - f->spent : 0;
-            f->has_overflown = ++f->misses > MISSES_MAX || left < f->view->update_bits;
+            f->has_overflown = ++f->misses > MISSES_MAX || left < f->repl->update_bits;
             f->next = body->records[f->coded].order_next;
-            net_body_drop(body, f->coded);
+            net_snapshot_writer_drop(body, f->coded);
             return true;
         }
         f->spent = spent;
@@ -293,108 +293,108 @@ static bool code_prepared(filler* f) {
 // Take from the order until the room seems to be used. The first ones are prepared together: how many of
 // them share a base packet decides how they are named.
 static bool take(filler* f, uint32_t together) {
-    net_body* body = f->body;
+    net_snapshot_writer* body = f->body;
     uint32_t end = f->next + together < body->order_count ? f->next + together : body->order_count;
     for (uint32_t i = f->next; i < end && i < f->next + AHEAD; i++)
-        __builtin_prefetch(&f->view->slots[body->order[i]], 1);
+        __builtin_prefetch(&f->repl->slots[body->order[i]], 1);
     while (f->next < end) {
         if (f->next + AHEAD < end)
-            __builtin_prefetch(&f->view->slots[body->order[f->next + AHEAD]], 1);
+            __builtin_prefetch(&f->repl->slots[body->order[f->next + AHEAD]], 1);
         uint32_t slot = body->order[f->next++];
-        if (!net_body_has(body, slot) && !prepare_unit(f, slot)) return false;
+        if (!net_snapshot_writer_has(body, slot) && !prepare_unit(f, slot)) return false;
     }
-    net_body_decide(body, f->coded);
+    net_snapshot_writer_decide(body, f->coded);
     if (!code_prepared(f)) return false;
     while (!f->has_overflown && f->next < body->order_count) {
         if (f->next + AHEAD < body->order_count)
-            __builtin_prefetch(&f->view->slots[body->order[f->next + AHEAD]], 1);
+            __builtin_prefetch(&f->repl->slots[body->order[f->next + AHEAD]], 1);
         uint32_t slot = body->order[f->next++];
-        if (net_body_has(body, slot)) continue;
+        if (net_snapshot_writer_has(body, slot)) continue;
         if (!prepare_unit(f, slot) || !code_prepared(f)) return false;
     }
     return true;
 }
 
-static uint32_t typical_count(const net_view* view, uint64_t bits) {
-    return (uint32_t)(bits * 16 / view->update_bits) + 1;
+static uint32_t typical_count(const net_repl_state* repl, uint64_t bits) {
+    return (uint32_t)(bits * 16 / repl->update_bits) + 1;
 }
 
 // Give up the last units until the body is no longer than `limit`. @return its bits.
 static uint64_t trim(filler* f, uint64_t limit) {
-    net_body* body = f->body;
-    uint64_t bits = net_body_measure(body, &f->view->replica->blobs);
+    net_snapshot_writer* body = f->body;
+    uint64_t bits = net_snapshot_writer_measure(body, &f->repl->replicator->encoded_rows);
     while (bits > limit && body->record_count > 0) {
         uint64_t excess = bits - limit;
         uint32_t count = body->record_count;
         for (uint64_t freed = 0; freed < excess && count > 0;) {
             uint32_t first = body->records[count - 1].unit_first;
             while (count > first)
-                freed += body->records[--count].blob.bits + 1;
+                freed += body->records[--count].encoded.bits + 1;
         }
-        net_body_drop(body, count);
+        net_snapshot_writer_drop(body, count);
         f->coded = count;
-        bits = net_body_measure(body, &f->view->replica->blobs);
+        bits = net_snapshot_writer_measure(body, &f->repl->replicator->encoded_rows);
     }
     return bits;
 }
 
 // After measuring: what a record costs beside its code.
-static void learn(net_view* view, const net_body* body, uint64_t bits) {
+static void learn(net_repl_state* repl, const net_snapshot_writer* body, uint64_t bits) {
     uint32_t count = body->record_count;
     if (count < 2) return;
     uint64_t beside = (bits - body->blob_bits) * 16 / count;
-    view->overhead_bits += (uint32_t)beside / AVERAGE_OVER;
-    view->overhead_bits -= view->overhead_bits / AVERAGE_OVER;
+    repl->overhead_bits += (uint32_t)beside / AVERAGE_OVER;
+    repl->overhead_bits -= repl->overhead_bits / AVERAGE_OVER;
     uint64_t sums[2] = {0, 0};
     uint32_t counts[2] = {0, 0};
     for (uint32_t i = 0; i < count; i++) {
         if (body->records[i].run == NET_RUN_DESTROY) continue;
         bool is_create = body->records[i].run == NET_RUN_CREATE;
-        sums[is_create] += body->records[i].blob.bits;
+        sums[is_create] += body->records[i].encoded.bits;
         counts[is_create]++;
     }
-    uint32_t* typical[2] = {&view->update_bits, &view->create_bits};
+    uint32_t* typical[2] = {&repl->update_bits, &repl->create_bits};
     for (uint32_t i = 0; i < 2; i++) {
         if (counts[i] == 0) continue;
-        uint64_t now = sums[i] * 16 / counts[i] + view->overhead_bits;
+        uint64_t now = sums[i] * 16 / counts[i] + repl->overhead_bits;
         *typical[i] = (uint32_t)((*typical[i] * (AVERAGE_OVER - 1) + now) / AVERAGE_OVER);
         if (*typical[i] < BITS_MIN) *typical[i] = BITS_MIN;
     }
 }
 
 static bool begin_body(filler* f) {
-    net_view* view = f->view;
+    net_repl_state* repl = f->repl;
     f->next = f->coded = f->misses = 0;
     f->spent = HEAD_BITS * 16;
-    f->overhead = view->overhead_bits;
+    f->overhead = repl->overhead_bits;
     f->has_overflown = false;
-    return net_body_begin(f->body, view->slot_capacity, view->slot_end,
-                          net_history_number_bits(view->replica->history));
+    return net_snapshot_writer_begin(f->body, repl->slot_capacity, repl->slot_end,
+                          net_history_number_bits(repl->replicator->history));
 }
 
 // Nothing fits the budget: what waits longest goes all the same, if the packet can hold it.
 static bool take_oldest(filler* f, uint64_t hard, uint64_t* bits) {
-    uint32_t slot = net_view_oldest(f->view);
+    uint32_t slot = net_repl_state_oldest(f->repl);
     *bits = 0;
     if (slot == UINT32_MAX) return true;
     f->limit = hard * 16;
     for (uint32_t attempt = 0; attempt < 2 && *bits == 0; attempt++) {
         if (!begin_body(f) || !prepare_unit(f, slot)) return false;
         uint32_t count = f->body->record_count;
-        net_body_decide(f->body, f->coded);
+        net_snapshot_writer_decide(f->body, f->coded);
         if (!code_prepared(f)) return false;
-        *bits = net_body_measure(f->body, &f->view->replica->blobs);
+        *bits = net_snapshot_writer_measure(f->body, &f->repl->replicator->encoded_rows);
         if (*bits <= hard) return true;
         *bits = 0;
         if (count < 2) break;
         // A group that no packet holds.
         f->is_split = true;
-        f->view->counters.groups_split++;
-        if (!begin_body(f) || !net_view_order_all(f->view) || !take(f, 1)) return false;
+        f->repl->counters.groups_split++;
+        if (!begin_body(f) || !net_repl_state_order_all(f->repl) || !take(f, 1)) return false;
         *bits = trim(f, hard);
         if (*bits > 0) return true;
     }
-    net_body_drop(f->body, 0);
+    net_snapshot_writer_drop(f->body, 0);
     return true;
 }
 
@@ -403,7 +403,7 @@ static bool take_any(filler* f, uint64_t limit, uint64_t* bits) {
     *bits = 0;
     f->is_split = false;
     f->limit = limit * 16;
-    if (!net_view_order_all(f->view)) return false;
+    if (!net_repl_state_order_all(f->repl)) return false;
     for (uint32_t i = 0; i < f->body->order_count && i < MISSES_MAX && *bits == 0; i++) {
         if (!begin_body(f)) return false;
         f->next = i;
@@ -414,24 +414,24 @@ static bool take_any(filler* f, uint64_t limit, uint64_t* bits) {
 }
 
 // All that fits. *bits: of the body, 0 for none. @return false when memory ran out.
-static bool fill(filler* f, net_view_room room, uint64_t* bits) {
-    net_view* view = f->view;
+static bool fill(filler* f, net_repl_state_room room, uint64_t* bits) {
+    net_repl_state* repl = f->repl;
     uint64_t limit = room.soft < room.hard ? room.soft : room.hard;
     *bits = 0;
     for (uint32_t attempt = 0; attempt < 2; attempt++) {
-        if (!begin_body(f) || !net_view_order(view, (uint32_t)limit, attempt > 0)) return false;
+        if (!begin_body(f) || !net_repl_state_order(repl, (uint32_t)limit, attempt > 0)) return false;
         bool is_all = attempt == 0 && f->body->is_whole;
         f->limit = is_all ? UINT64_MAX : limit * 16;
-        if (!take(f, is_all ? UINT32_MAX - 1 - f->next : typical_count(view, limit))) return false;
+        if (!take(f, is_all ? UINT32_MAX - 1 - f->next : typical_count(repl, limit))) return false;
         if (!is_all) break;
-        *bits = net_body_measure(f->body, &view->replica->blobs);
+        *bits = net_snapshot_writer_measure(f->body, &repl->replicator->encoded_rows);
         if (*bits <= limit) return true;
     }
     f->limit = limit * 16;
     *bits = trim(f, limit);
     for (uint32_t round = 0; round<ROUNDS_MAX&& * bits> 0; round++) {
         uint64_t left = (limit - *bits) * 16;
-        if (left < 2 * view->update_bits || f->next >= f->body->order_count) break;
+        if (left < 2 * repl->update_bits || f->next >= f->body->order_count) break;
         uint32_t before = f->body->record_count;
         f->overhead = (uint32_t)((*bits - f->body->blob_bits) * 16 / before);
         f->spent = *bits * 16;
@@ -455,10 +455,10 @@ static void count_behind(net_slot* s) {
     memcpy(s->behind, &behind, sizeof behind);
 }
 
-_Static_assert(NET_VIEW_ACKED == sizeof(uint32_t), "counted together");
+_Static_assert(NET_REPL_STATE_ACKED == sizeof(uint32_t), "counted together");
 
-static void note_record(net_view* view, net_slot* s, const net_record* record, uint32_t now) {
-    net_view_counters* counters = &view->counters;
+static void note_record(net_repl_state* repl, net_slot* s, const net_record* record, uint32_t now) {
+    net_repl_state_counters* counters = &repl->counters;
     if (s->acked_count > 0 && s->behind[0] == 0) s->first_after_tick = now;
     count_behind(s);
     s->sent_tick = now;
@@ -478,32 +478,32 @@ static void note_record(net_view* view, net_slot* s, const net_record* record, u
         counters->records_create++;
     } else {
         counters->records_absolute++;
-        counters->heals += s->wants_heal;
+        counters->resyncs += s->wants_resync;
     }
-    s->wants_heal = false;
+    s->wants_resync = false;
 }
 
 // Nobody who was sent waits any longer.
-static void end_waiting(net_view* view) {
-    const uint64_t* chosen = view->replica->body.chosen;
-    uint64_t *pending = view->sets[NET_SET_PENDING], *repeat = view->sets[NET_SET_REPEAT];
-    for (uint32_t w = 0; w < net_view_words(view); w++) {
+static void end_waiting(net_repl_state* repl) {
+    const uint64_t* chosen = repl->replicator->body.chosen;
+    uint64_t *pending = repl->sets[NET_SET_PENDING], *repeat = repl->sets[NET_SET_REPEAT];
+    for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
         uint64_t sent = chosen[w];
-        view->pending_count -= (uint32_t)__builtin_popcountll(pending[w] & sent);
-        view->counters.records_repeated += (uint32_t)__builtin_popcountll(repeat[w] & sent);
+        repl->pending_count -= (uint32_t)__builtin_popcountll(pending[w] & sent);
+        repl->counters.records_repeated += (uint32_t)__builtin_popcountll(repeat[w] & sent);
         pending[w] &= ~sent;
         repeat[w] &= ~sent;
     }
 }
 
-static void note_sent(net_view* view, net_view_packet* packet) {
-    const net_body* body = &view->replica->body;
-    uint32_t now = (uint32_t)net_replica_tick(view->replica);
+static void note_sent(net_repl_state* repl, net_repl_state_packet* packet) {
+    const net_snapshot_writer* body = &repl->replicator->body;
+    uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
     uint32_t rows = 0;
     for (uint32_t i = 0; i < body->record_count; i++) {
         const net_record* record = &body->records[body->by_slot[i]];
-        net_slot* s = &view->slots[record->slot];
-        note_record(view, s, record, now);
+        net_slot* s = &repl->slots[record->slot];
+        note_record(repl, s, record, now);
         uint32_t row = record->run != NET_RUN_DESTROY ? NET_ITEM_ROW : 0;
         packet->items[i] = (net_item){
             .slot = record->slot | row, .ordinal = s->ordinal, .classes = record->key.classes};
@@ -511,82 +511,82 @@ static void note_sent(net_view* view, net_view_packet* packet) {
     }
     packet->row_count += rows;
     packet->count = body->record_count;
-    end_waiting(view);
+    end_waiting(repl);
 }
 
 // ---- packets ----
 
-static void release_items(net_view* view, net_view_packet* packet) {
-    base_release(&view->replica->pool.allocator, packet->items,
+static void release_items(net_repl_state* repl, net_repl_state_packet* packet) {
+    base_release(&repl->replicator->pool.allocator, packet->items,
                  packet->capacity * sizeof *packet->items);
     packet->items = NULL;
     packet->count = packet->capacity = packet->row_count = 0;
 }
 
-static net_view_packet* begin_packet(net_view* view, uint16_t seq) {
-    net_view_packet* packet = &view->packets[seq & (NET_VIEW_PACKETS - 1)];
-    if (packet->state == NET_PACKET_FLYING) (void)net_view_lost(view, packet->seq);
-    release_items(view, packet);
+static net_repl_state_packet* begin_packet(net_repl_state* repl, uint16_t seq) {
+    net_repl_state_packet* packet = &repl->packets[seq & (NET_REPL_STATE_PACKETS - 1)];
+    if (packet->state == NET_PACKET_FLYING) (void)net_repl_state_lost(repl, packet->seq);
+    release_items(repl, packet);
     packet->state = NET_PACKET_FREE;
     // Whoever could be named by a list any more.
-    uint16_t old = (uint16_t)(seq - NET_VIEW_BACK_MAX - 1);
-    net_view_packet* former = &view->packets[old & (NET_VIEW_PACKETS - 1)];
-    if (former->state == NET_PACKET_ACKED && former->seq == old) release_items(view, former);
+    uint16_t old = (uint16_t)(seq - NET_REPL_STATE_BACK_MAX - 1);
+    net_repl_state_packet* former = &repl->packets[old & (NET_REPL_STATE_PACKETS - 1)];
+    if (former->state == NET_PACKET_ACKED && former->seq == old) release_items(repl, former);
     return packet;
 }
 
 // Few sizes, so that what one packet gave back fits the next.
-static bool reserve_items(net_view* view, net_view_packet* packet, uint32_t count) {
+static bool reserve_items(net_repl_state* repl, net_repl_state_packet* packet, uint32_t count) {
     enum { ITEMS_MIN = 16 };
     uint32_t capacity = ITEMS_MIN;
     while (capacity < count)
         capacity *= 2;
-    packet->items = base_allocate(&view->replica->pool.allocator, capacity * sizeof *packet->items);
+    packet->items = base_allocate(&repl->replicator->pool.allocator, capacity * sizeof *packet->items);
     if (packet->items) packet->capacity = capacity;
     return packet->items != NULL;
 }
 
-net_result net_view_write(net_view* view, uint16_t seq, net_view_room room,
+net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
                           proto_bit_writer* writer, uint32_t* records) {
-    net_replica* replica = view->replica;
-    BASE_ASSERT(view->packet_count == 0 || seq == view->seq_next);
-    BASE_ASSERT(replica->published == net_history_step_count(replica->history));
+    net_replicator* replicator = repl->replicator;
+    BASE_ASSERT(repl->packet_count == 0 || seq == repl->seq_next);
+    BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
     *records = 0;
-    if (view->is_broken) return NET_ERR_MEMORY;
-    net_view_packet* packet = begin_packet(view, seq);
-    net_view_merge(view, replica->published_tick);
+    if (repl->is_broken) return NET_ERR_MEMORY;
+    net_repl_state_packet* packet = begin_packet(repl, seq);
+    net_repl_state_merge(repl, replicator->published_tick);
     uint64_t bits = 0;
     uint64_t left = (uint64_t)writer->capacity * 8 - writer->size_bits;
     if (room.hard > left) room.hard = (uint32_t)left;
-    filler f = {.view = view,
-                .body = &replica->body,
+    filler f = {.repl = repl,
+                .body = &replicator->body,
                 .seq = seq,
-                .now = (uint32_t)net_replica_tick(replica)};
+                .now = (uint32_t)net_replicator_tick(replicator)};
     bool ok = true;
-    if (view->pending_count > 0) {
-        uint64_t made = replica->blobs.made, shared = replica->blobs.shared;
+    if (repl->pending_count > 0) {
+        uint64_t made = replicator->encoded_rows.made, shared = replicator->encoded_rows.shared;
         ok = fill(&f, room, &bits);
-        view->counters.blobs_made += replica->blobs.made - made;
-        view->counters.blobs_shared += replica->blobs.shared - shared;
-        view->held_tick = net_replica_tick(replica);
+        repl->counters.blobs_made += replicator->encoded_rows.made - made;
+        repl->counters.blobs_shared += replicator->encoded_rows.shared - shared;
+        repl->held_tick = net_replicator_tick(replicator);
     }
     ok = ok && (bits == 0 ||
-                (reserve_items(view, packet, f.body->record_count) &&
-                 net_body_write(f.body, &replica->blobs, writer, bits, net_view_account(view))));
+                (reserve_items(repl, packet, f.body->record_count) &&
+                 net_snapshot_writer_write(f.body, &replicator->encoded_rows, writer, bits, net_repl_state_account(repl))));
     if (!ok) {
-        view->is_broken = true;
+        repl->is_broken = true;
         return NET_ERR_MEMORY;
     }
-    packet->tick = net_replica_tick(replica);
+    packet->tick = net_replicator_tick(replicator);
     packet->seq = seq;
     packet->state = NET_PACKET_FLYING;
-    view->packet_count++;
-    view->seq_next = (uint16_t)(seq + 1);
-    view->counters.packets++;
-    view->counters.bits += bits;
+    repl->packet_count++;
+    repl->seq_next = (uint16_t)(seq + 1);
+    repl->counters.packets++;
+    repl->counters.bits += bits;
     if (bits == 0) return NET_OK;
-    note_sent(view, packet);
-    learn(view, f.body, bits);
+    note_sent(repl, packet);
+    learn(repl, f.body, bits);
     *records = f.body->record_count;
     return NET_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Inside of the replica (replica.c, view*.c): the reverse index and what all views share.
+/// Inside of the replicator (replicator.c, repl*.c): the reverse index and what all repls share.
 #pragma once
 
 #include "base/bitset.h"
@@ -9,50 +9,50 @@
 #include "replicate/repl_state.h"
 #include "replicate/snapshot_writer.h"
 
-/// A view that has a living slot for an entity.
-typedef struct net_viewer {
-    uint32_t view, slot;
-} net_viewer;
+/// A repl that has a living slot for an entity.
+typedef struct net_observer {
+    uint32_t repl, slot;
+} net_observer;
 
-typedef struct net_viewers {
-    net_viewer* items;
+typedef struct net_observers {
+    net_observer* items;
     uint32_t count, capacity;
-} net_viewers;
+} net_observers;
 
-struct net_replica {
+struct net_replicator {
     const base_allocator* allocator;
-    net_pool pool; ///< of viewers and packets' items
+    net_pool pool; ///< of observers and packets' items
     net_rows* rows;
-    net_scopes* scopes;
-    net_ledger* ledger;
+    net_interest* interest;
+    net_bandwidth* bandwidth;
     uint32_t index_max;
     net_history* history;
-    uint64_t published;      ///< steps of the history that the views know
+    uint64_t published;      ///< steps of the history that the repls know
     ecs_tick published_tick; ///< of the last of them
-    net_viewers* viewers;    ///< [index]
-    uint32_t viewer_capacity;
-    uint64_t viewer_total;
-    net_view** views; ///< [view id]; NULL: unused
-    uint64_t** fresh; ///< [view id]: its NET_SET_FRESH
+    net_observers* observers;    ///< [index]
+    uint32_t observer_capacity;
+    uint64_t observer_total;
+    net_repl_state** repls; ///< [repl id]; NULL: unused
+    uint64_t** fresh; ///< [repl id]: its NET_SET_FRESH
     uint32_t view_capacity, fresh_capacity, view_count;
-    base_bitset fresh_views;  ///< ids of views with a bit in it
+    base_bitset fresh_views;  ///< ids of repls with a bit in it
     base_bitset changed;      ///< indices whose public components changed: for the lazy form
     uint32_t* view_of_client; ///< [client]: id + 1
     uint32_t client_capacity;
-    uint32_t* stamps; ///< [view id]: of the event that was answered last
+    uint32_t* stamps; ///< [repl id]: of the event that was answered last
     uint32_t stamp_capacity, stamp;
-    net_viewer* scratch; ///< the viewers that an entity had
+    net_observer* scratch; ///< the observers that an entity had
     uint32_t scratch_capacity;
-    net_blobs blobs;
-    net_body body;
+    net_encoded_rows encoded_rows;
+    net_snapshot_writer body;
 };
 
-/// Add and remove the reverse entry of a slot of this view.
-BASE_MUST_USE bool net_replica_add_viewer(net_replica* replica, uint32_t index, net_view* view,
+/// Add and remove the reverse entry of a slot of this repl.
+BASE_MUST_USE bool net_replicator_add_observer(net_replicator* replicator, uint32_t index, net_repl_state* repl,
                                           uint32_t slot);
-void net_replica_remove_viewer(net_replica* replica, uint32_t index, net_view* view, uint32_t slot);
-/// A view joins; its id. @return false when memory ran out.
-BASE_MUST_USE bool net_replica_add_view(net_replica* replica, net_view* view);
-void net_replica_remove_view(net_replica* replica, net_view* view);
-/// Ask the scopes and tell this view the answer. @return false when memory ran out.
-BASE_MUST_USE bool net_replica_ask(net_replica* replica, net_view* view);
+void net_replicator_remove_observer(net_replicator* replicator, uint32_t index, net_repl_state* repl, uint32_t slot);
+/// A repl joins; its id. @return false when memory ran out.
+BASE_MUST_USE bool net_replicator_add_repl_state(net_replicator* replicator, net_repl_state* repl);
+void net_replicator_remove_repl_state(net_replicator* replicator, net_repl_state* repl);
+/// Ask the interest and tell this repl the answer. @return false when memory ran out.
+BASE_MUST_USE bool net_replicator_ask(net_replicator* replicator, net_repl_state* repl);

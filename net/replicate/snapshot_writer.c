@@ -9,7 +9,7 @@
 // slots by their gaps, unless most of what one packet carried is there again: then it says of each record of that
 // packet whether it is there, which is a bit or two instead of a gap.
 //
-// Left to others: which records (view_write.c), the codes of rows (blobs.c).
+// Left to others: which records (view_write.c), the codes of rows (encoded_rows.c).
 #include "replicate/snapshot_writer.h"
 
 #include "core/fault.h"
@@ -87,13 +87,13 @@ static inline void put_word(pen* p, uint64_t value, uint32_t count) {
     put(p, value, count);
 }
 
-static inline void put_blob(pen* p, const net_blobs* blobs, const net_blob* blob) {
-    if (blob->bits <= NET_BLOB_INLINE_BITS) {
-        put_word(p, blob->code, blob->bits);
+static inline void put_blob(pen* p, const net_encoded_rows* encoded_rows, const net_encoded_row* encoded) {
+    if (encoded->bits <= NET_ENCODED_ROW_INLINE_BITS) {
+        put_word(p, encoded->code, encoded->bits);
         return;
     }
-    const uint8_t* from = blobs->arena + blob->offset;
-    uint32_t count = blob->bits;
+    const uint8_t* from = encoded_rows->arena + encoded->offset;
+    uint32_t count = encoded->bits;
     for (; count > 64; count -= 64, from += 8)
         put_word(p, load_le64(from), 64);
     if (count > 0) put_word(p, load_le64(from) & UINT64_MAX >> (64 - count), count);
@@ -101,10 +101,10 @@ static inline void put_blob(pen* p, const net_blobs* blobs, const net_blob* blob
 
 // ---- the scratch ----
 
-void net_body_init(net_body* body, const base_allocator* allocator, uint32_t index_max) {
+void net_snapshot_writer_init(net_snapshot_writer* body, const base_allocator* allocator, uint32_t index_max) {
     memset(body, 0, sizeof *body);
     body->allocator = allocator;
-    body->index_bits = net_body_index_bits(index_max);
+    body->index_bits = net_snapshot_index_bits(index_max);
     uint8_t bytes[8] = {0};
     proto_bit_writer writer = proto_bit_writer_make(bytes, sizeof bytes);
     proto_row_write_absent(&writer);
@@ -114,7 +114,7 @@ void net_body_init(net_body* body, const base_allocator* allocator, uint32_t ind
     memset(body->by_age, 0xFF, sizeof body->by_age);
 }
 
-void net_body_deinit(net_body* body) {
+void net_snapshot_writer_deinit(net_snapshot_writer* body) {
     const base_allocator* allocator = body->allocator;
     base_release(allocator, body->order, body->order_capacity * sizeof *body->order);
     base_release(allocator, body->records, body->record_capacity * sizeof *body->records);
@@ -129,7 +129,7 @@ void net_body_deinit(net_body* body) {
     memset(body, 0, sizeof *body);
 }
 
-static bool reserve_slots(net_body* body, uint32_t count) {
+static bool reserve_slots(net_snapshot_writer* body, uint32_t count) {
     if (count <= body->slot_capacity) return true;
     uint32_t capacity = (count + 63) / 64 * 64;
     const base_allocator* allocator = body->allocator;
@@ -152,7 +152,7 @@ static bool reserve_slots(net_body* body, uint32_t count) {
     return true;
 }
 
-static bool reserve_sorted(net_body* body, uint32_t count) {
+static bool reserve_sorted(net_snapshot_writer* body, uint32_t count) {
     return base_array_reserve(body->allocator, (void**)&body->by_slot, &body->by_slot_capacity,
                               count, sizeof *body->by_slot) &&
            base_array_reserve(body->allocator, (void**)&body->by_run, &body->by_run_capacity, count,
@@ -160,40 +160,40 @@ static bool reserve_sorted(net_body* body, uint32_t count) {
 }
 
 // Field by field: a whole struct would go through the stack, in other pieces than it came.
-static net_run* add_run(net_body* body, net_body_kind kind) {
+static net_record_group* add_run(net_snapshot_writer* body, net_snapshot_kind kind) {
     BASE_ASSERT(body->run_count < body->run_capacity);
-    net_run* run = &body->runs[body->run_count++];
+    net_record_group* run = &body->runs[body->run_count++];
     run->kind = (uint8_t)kind;
     run->back = run->age = run->d = 0;
     run->is_decided = run->is_listed = false;
-    run->moved = run->next = run->leader = NET_BODY_NONE;
+    run->moved = run->next = run->leader = NET_SNAPSHOT_NONE;
     run->count = run->expected = 0;
     run->items = NULL;
     run->item_count = run->row_count = 0;
     return run;
 }
 
-bool net_body_begin(net_body* body, uint32_t slot_capacity, uint32_t slot_end,
+bool net_snapshot_writer_begin(net_snapshot_writer* body, uint32_t slot_capacity, uint32_t slot_end,
                     uint32_t number_bits) {
     for (uint32_t i = NET_RUN_FIRST; i < body->run_count; i++) {
-        const net_run* run = &body->runs[i];
-        body->by_back[run->back] = NET_BODY_NONE;
-        body->by_age[run->age] = NET_BODY_NONE;
-        if (run->back && run->d < NET_BODY_NEAR) body->near[run->back][run->d] = 0;
+        const net_record_group* run = &body->runs[i];
+        body->by_back[run->back] = NET_SNAPSHOT_NONE;
+        body->by_age[run->age] = NET_SNAPSHOT_NONE;
+        if (run->back && run->d < NET_SNAPSHOT_NEAR) body->near[run->back][run->d] = 0;
     }
-    net_body_drop(body, 0);
+    net_snapshot_writer_drop(body, 0);
     body->run_count = 0;
     body->blob_bits = 0;
     body->number_bits = number_bits;
     body->slot_end = slot_end;
-    if (!reserve_slots(body, slot_capacity) || !net_body_reserve(body)) return false;
+    if (!reserve_slots(body, slot_capacity) || !net_snapshot_writer_reserve(body)) return false;
     for (uint32_t i = 0; i < NET_RUN_FIRST; i++)
-        (void)add_run(body, NET_BODY_ABSOLUTE);
+        (void)add_run(body, NET_SNAPSHOT_ABSOLUTE);
     return true;
 }
 
-bool net_body_grow(net_body* body) {
-    uint32_t runs = net_body_run_room(body);
+bool net_snapshot_writer_grow(net_snapshot_writer* body) {
+    uint32_t runs = net_snapshot_writer_run_room(body);
     uint32_t records = body->record_count + 1;
     if (!base_array_reserve(body->allocator, (void**)&body->records, &body->record_capacity,
                             records, sizeof *body->records) ||
@@ -208,43 +208,43 @@ bool net_body_grow(net_body* body) {
     return true;
 }
 
-void net_body_drop(net_body* body, uint32_t count) {
+void net_snapshot_writer_drop(net_snapshot_writer* body, uint32_t count) {
     while (body->record_count > count) {
         uint32_t slot = body->records[--body->record_count].slot;
         body->chosen[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
     }
 }
 
-uint32_t net_body_find_run(net_body* body, uint32_t back, uint32_t age, uint32_t d) {
+uint32_t net_snapshot_writer_find_run(net_snapshot_writer* body, uint32_t back, uint32_t age, uint32_t d) {
     uint32_t* first = back ? &body->by_back[back] : &body->by_age[age];
-    for (uint32_t i = *first; i != NET_BODY_NONE; i = body->runs[i].next)
+    for (uint32_t i = *first; i != NET_SNAPSHOT_NONE; i = body->runs[i].next)
         if (body->runs[i].d == d) return i;
     uint32_t made = body->run_count;
-    net_run* run = add_run(body, NET_BODY_BY_AGE);
+    net_record_group* run = add_run(body, NET_SNAPSHOT_BY_AGE);
     run->back = (uint8_t)back;
     run->age = (uint8_t)age;
     run->d = (uint8_t)d;
     run->next = *first;
     *first = made;
-    if (back && d < NET_BODY_NEAR && made <= UINT16_MAX) body->near[back][d] = (uint16_t)made;
+    if (back && d < NET_SNAPSHOT_NEAR && made <= UINT16_MAX) body->near[back][d] = (uint16_t)made;
     return made;
 }
 
-static bool is_list_shorter(const net_body* body, const net_run* run) {
+static bool is_list_shorter(const net_snapshot_writer* body, const net_record_group* run) {
     if (run->expected == 0 || run->row_count < run->expected) return false;
     uint32_t gap_bits = 2 + log2_of(body->slot_end / run->expected + 1);
-    uint32_t named = NET_BODY_AGE_BITS + NET_BODY_ORDER_BITS +
-                     golomb_bits(run->expected - 1, NET_BODY_RUN_ORDER) + run->expected * gap_bits;
-    uint32_t listed = NET_BODY_BACK_BITS + (run->row_count - run->expected) * body->absent_bits +
+    uint32_t named = NET_SNAPSHOT_AGE_BITS + NET_SNAPSHOT_ORDER_BITS +
+                     golomb_bits(run->expected - 1, NET_SNAPSHOT_RUN_ORDER) + run->expected * gap_bits;
+    uint32_t listed = NET_SNAPSHOT_BACK_BITS + (run->row_count - run->expected) * body->absent_bits +
                       run->expected * LISTED_BITS;
     return listed < named;
 }
 
 // Of runs with the same base, that with most records and a second row.
-static uint32_t find_leader(const net_body* body, const net_run* of) {
-    uint32_t leader = NET_BODY_NONE, most = SHARING_MIN - 1;
+static uint32_t find_leader(const net_snapshot_writer* body, const net_record_group* of) {
+    uint32_t leader = NET_SNAPSHOT_NONE, most = SHARING_MIN - 1;
     uint32_t i = of->back ? body->by_back[of->back] : body->by_age[of->age];
-    for (; i != NET_BODY_NONE; i = body->runs[i].next) {
+    for (; i != NET_SNAPSHOT_NONE; i = body->runs[i].next) {
         if (body->runs[i].d == 0 || body->runs[i].expected <= most) continue;
         leader = i;
         most = body->runs[i].expected;
@@ -253,14 +253,14 @@ static uint32_t find_leader(const net_body* body, const net_run* of) {
 }
 
 // Who surely has no row where the others have their second one, may stand among them without one.
-static void follow_leaders(net_body* body, uint32_t from) {
+static void follow_leaders(net_snapshot_writer* body, uint32_t from) {
     for (uint32_t i = NET_RUN_FIRST; i < body->run_count; i++) {
         if (!body->runs[i].is_decided) body->runs[i].leader = find_leader(body, &body->runs[i]);
     }
     for (uint32_t i = from; i < body->record_count; i++) {
         net_record* record = &body->records[i];
         uint32_t leader = body->runs[record->run].leader;
-        if (record->run < NET_RUN_FIRST || leader == NET_BODY_NONE || leader == record->run)
+        if (record->run < NET_RUN_FIRST || leader == NET_SNAPSHOT_NONE || leader == record->run)
             continue;
         if (record->free_ticks < body->runs[leader].d) continue;
         body->runs[record->run].expected--;
@@ -273,13 +273,13 @@ static void follow_leaders(net_body* body, uint32_t from) {
 
 // A run costs about as much as a second row saves a few records: fewer are better without one, beside those
 // that have none either.
-static void join_small_runs(net_body* body) {
+static void join_small_runs(net_snapshot_writer* body) {
     uint32_t count = body->run_count;
     for (uint32_t i = NET_RUN_FIRST; i < count; i++) {
-        const net_run* run = &body->runs[i];
+        const net_record_group* run = &body->runs[i];
         if (run->d == 0 || run->is_decided || run->expected >= SHARING_MIN) continue;
-        uint32_t to = net_body_run_of(body, net_body_run(body, run->back, run->age, 0));
-        net_run *from = &body->runs[i], *target = &body->runs[to];
+        uint32_t to = net_snapshot_writer_run_of(body, net_snapshot_writer_run(body, run->back, run->age, 0));
+        net_record_group *from = &body->runs[i], *target = &body->runs[to];
         from->moved = to;
         from->is_decided = true;
         target->expected += from->expected;
@@ -290,21 +290,21 @@ static void join_small_runs(net_body* body) {
     }
 }
 
-void net_body_decide(net_body* body, uint32_t from) {
+void net_snapshot_writer_decide(net_snapshot_writer* body, uint32_t from) {
     follow_leaders(body, from);
     join_small_runs(body);
     uint32_t count = body->run_count;
     for (uint32_t i = NET_RUN_FIRST; i < count; i++) {
-        net_run* run = &body->runs[i];
+        net_record_group* run = &body->runs[i];
         if (run->is_decided) continue;
         run->is_decided = true;
         if (run->back == 0) continue;
         if (is_list_shorter(body, run)) {
             run->is_listed = true;
-            run->kind = NET_BODY_BY_PACKET;
+            run->kind = NET_SNAPSHOT_BY_PACKET;
             continue;
         }
-        uint32_t moved = net_body_run(body, 0, run->age, run->d);
+        uint32_t moved = net_snapshot_writer_run(body, 0, run->age, run->d);
         body->runs[moved].is_decided = true;
         body->runs[i].moved = moved;
     }
@@ -313,7 +313,7 @@ void net_body_decide(net_body* body, uint32_t from) {
 // ---- measuring ----
 
 // Rising by slot; mostly they are already.
-static void sort_by_slot(net_body* body) {
+static void sort_by_slot(net_snapshot_writer* body) {
     const net_record* records = body->records;
     uint32_t count = body->record_count, falls = 0, low = UINT32_MAX, high = 0, last = 0;
     uint32_t* by_slot = body->by_slot;
@@ -336,21 +336,21 @@ static void sort_by_slot(net_body* body) {
 // The lowest of the Golomb orders that are tried for gaps of a run: about the logarithm of the mean.
 static uint32_t lowest_order(uint32_t slot_end, uint32_t count) {
     uint32_t middle = log2_of(slot_end / count | 1);
-    uint32_t low = middle > 0 ? middle - 1 : 0, high = NET_BODY_ORDER_MAX + 1 - NET_RUN_ORDERS;
+    uint32_t low = middle > 0 ? middle - 1 : 0, high = NET_SNAPSHOT_ORDER_MAX + 1 - NET_RUN_ORDERS;
     return low < high ? low : high;
 }
 
 // Records by run and slot, and what the gaps of each run cost.
-static void sort_records(net_body* body) {
+static void sort_records(net_snapshot_writer* body) {
     uint32_t count = body->record_count, run_count = body->run_count;
-    net_run* runs = body->runs;
+    net_record_group* runs = body->runs;
     for (uint32_t i = 0; i < run_count; i++)
         runs[i].count = 0;
     for (uint32_t i = 0; i < count; i++)
         runs[body->records[i].run].count++;
     uint32_t first = 0;
     for (uint32_t i = 0; i < run_count; i++) {
-        net_run* run = &runs[i];
+        net_record_group* run = &runs[i];
         run->first = first;
         first += run->count;
         run->slot_next = 0;
@@ -363,7 +363,7 @@ static void sort_records(net_body* body) {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = body->by_slot[i];
         const net_record* record = &body->records[at];
-        net_run* run = &runs[record->run];
+        net_record_group* run = &runs[record->run];
         body->by_run[run->first + run->count++] = at;
         uint32_t gap = record->slot - run->slot_next, order = run->order;
         run->slot_next = record->slot + 1;
@@ -373,12 +373,12 @@ static void sort_records(net_body* body) {
 }
 
 // Settle on the order that codes the gaps shortest. @return their bits and the order's.
-static uint32_t measure_gaps(net_run* run) {
+static uint32_t measure_gaps(net_record_group* run) {
     uint32_t best = 0;
     for (uint32_t k = 1; k < NET_RUN_ORDERS; k++)
         if (run->gap_bits[k] < run->gap_bits[best]) best = k;
     run->order = (uint8_t)(run->order + best);
-    return run->gap_bits[best] + NET_BODY_ORDER_BITS;
+    return run->gap_bits[best] + NET_SNAPSHOT_ORDER_BITS;
 }
 
 typedef struct create_state {
@@ -386,71 +386,71 @@ typedef struct create_state {
     const net_row_template* entry;
 } create_state;
 
-static const net_row_template* entry_of(const net_blobs* blobs, const net_record* record) {
-    return net_history_find(blobs->history, ecs_entity_index(record->handle))->entry;
+static const net_row_template* entry_of(const net_encoded_rows* encoded_rows, const net_record* record) {
+    return net_history_find(encoded_rows->history, ecs_entity_index(record->handle))->entry;
 }
 
-static uint32_t create_bits(const net_body* body, create_state* state, const net_record* record,
+static uint32_t create_bits(const net_snapshot_writer* body, create_state* state, const net_record* record,
                             const net_row_template* entry) {
     uint32_t index = ecs_entity_index(record->handle);
     uint32_t bits = 3;
     if (index != state->index_next) bits += body->index_bits;
     if (ecs_entity_generation(record->handle) != 1) bits += ECS_GENERATION_BITS;
-    if (entry != state->entry) bits += NET_BODY_PARTS_BITS + entry->part_count * body->number_bits;
+    if (entry != state->entry) bits += NET_SNAPSHOT_PARTS_BITS + entry->part_count * body->number_bits;
     *state = (create_state){index + 1, entry};
     return bits;
 }
 
-static uint64_t measure_creates(const net_body* body, const net_blobs* blobs) {
-    const net_run* run = &body->runs[NET_RUN_CREATE];
+static uint64_t measure_creates(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows) {
+    const net_record_group* run = &body->runs[NET_RUN_CREATE];
     create_state state = {.index_next = 1};
     uint64_t bits = 0;
     for (uint32_t i = 0; i < run->count; i++) {
         const net_record* record = &body->records[body->by_run[run->first + i]];
-        bits += create_bits(body, &state, record, entry_of(blobs, record));
+        bits += create_bits(body, &state, record, entry_of(encoded_rows, record));
     }
     return bits;
 }
 
-static uint64_t measure_run(const net_body* body, net_run* run) {
-    uint64_t bits = NET_BODY_KIND_BITS;
-    if (run->kind == NET_BODY_BY_PACKET)
-        return bits + NET_BODY_BACK_BITS + golomb_bits(run->d, NET_BODY_BASE2_ORDER) +
+static uint64_t measure_run(const net_snapshot_writer* body, net_record_group* run) {
+    uint64_t bits = NET_SNAPSHOT_KIND_BITS;
+    if (run->kind == NET_SNAPSHOT_BY_PACKET)
+        return bits + NET_SNAPSHOT_BACK_BITS + golomb_bits(run->d, NET_SNAPSHOT_BASE2_ORDER) +
                (uint64_t)(run->row_count - run->count) * body->absent_bits;
-    if (run->kind == NET_BODY_BY_AGE)
-        bits += NET_BODY_AGE_BITS + golomb_bits(run->d, NET_BODY_BASE2_ORDER);
-    return bits + golomb_bits(run->count - 1, NET_BODY_RUN_ORDER) + measure_gaps(run);
+    if (run->kind == NET_SNAPSHOT_BY_AGE)
+        bits += NET_SNAPSHOT_AGE_BITS + golomb_bits(run->d, NET_SNAPSHOT_BASE2_ORDER);
+    return bits + golomb_bits(run->count - 1, NET_SNAPSHOT_RUN_ORDER) + measure_gaps(run);
 }
 
-uint64_t net_body_measure(net_body* body, const net_blobs* blobs) {
+uint64_t net_snapshot_writer_measure(net_snapshot_writer* body, const net_encoded_rows* encoded_rows) {
     sort_records(body);
     if (body->record_count == 0) return 0;
     uint64_t bits = 0;
     for (uint32_t i = 0; i < body->record_count; i++)
-        bits += body->records[i].blob.bits;
+        bits += body->records[i].encoded.bits;
     body->blob_bits = bits;
     for (uint32_t i = NET_RUN_DESTROY; i <= NET_RUN_CREATE; i++) {
-        net_run* run = &body->runs[i];
-        bits += golomb_bits(run->count, NET_BODY_LIST_ORDER);
+        net_record_group* run = &body->runs[i];
+        bits += golomb_bits(run->count, NET_SNAPSHOT_LIST_ORDER);
         if (run->count > 0) bits += measure_gaps(run);
     }
-    bits += measure_creates(body, blobs);
+    bits += measure_creates(body, encoded_rows);
     uint32_t runs = 0;
     for (uint32_t i = NET_RUN_ABSOLUTE; i < body->run_count; i++) {
         if (body->runs[i].count == 0) continue;
         runs++;
         bits += measure_run(body, &body->runs[i]);
     }
-    return bits + golomb_bits(runs, NET_BODY_LIST_ORDER);
+    return bits + golomb_bits(runs, NET_SNAPSHOT_LIST_ORDER);
 }
 
 // ---- writing ----
 
-static void write_destroys(const net_body* body, pen* p) {
-    const net_run* run = &body->runs[NET_RUN_DESTROY];
-    put_golomb(p, run->count, NET_BODY_LIST_ORDER);
+static void write_destroys(const net_snapshot_writer* body, pen* p) {
+    const net_record_group* run = &body->runs[NET_RUN_DESTROY];
+    put_golomb(p, run->count, NET_SNAPSHOT_LIST_ORDER);
     if (run->count == 0) return;
-    put(p, run->order, NET_BODY_ORDER_BITS);
+    put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
     uint32_t next = 0;
     for (uint32_t i = 0; i < run->count; i++) {
         uint32_t slot = body->records[body->by_run[run->first + i]].slot;
@@ -459,7 +459,7 @@ static void write_destroys(const net_body* body, pen* p) {
     }
 }
 
-static void write_handle(const net_body* body, const create_state* state, ecs_entity handle,
+static void write_handle(const net_snapshot_writer* body, const create_state* state, ecs_entity handle,
                          pen* p) {
     uint32_t index = ecs_entity_index(handle), generation = ecs_entity_generation(handle);
     put(p, index == state->index_next, 1);
@@ -468,31 +468,31 @@ static void write_handle(const net_body* body, const create_state* state, ecs_en
     if (generation != 1) put(p, generation, ECS_GENERATION_BITS);
 }
 
-static void write_creates(const net_body* body, const net_blobs* blobs, pen* p) {
-    const net_run* run = &body->runs[NET_RUN_CREATE];
-    put_golomb(p, run->count, NET_BODY_LIST_ORDER);
+static void write_creates(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows, pen* p) {
+    const net_record_group* run = &body->runs[NET_RUN_CREATE];
+    put_golomb(p, run->count, NET_SNAPSHOT_LIST_ORDER);
     if (run->count == 0) return;
-    put(p, run->order, NET_BODY_ORDER_BITS);
+    put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
     uint32_t next = 0;
     create_state state = {.index_next = 1};
     for (uint32_t i = 0; i < run->count; i++) {
         const net_record* record = &body->records[body->by_run[run->first + i]];
-        const net_row_template* entry = entry_of(blobs, record);
+        const net_row_template* entry = entry_of(encoded_rows, record);
         put_golomb(p, record->slot - next, run->order);
         next = record->slot + 1;
         write_handle(body, &state, record->handle, p);
         put(p, entry == state.entry, 1);
         if (entry != state.entry) {
-            put(p, entry->part_count - 1u, NET_BODY_PARTS_BITS);
+            put(p, entry->part_count - 1u, NET_SNAPSHOT_PARTS_BITS);
             for (uint32_t k = 0; k < entry->part_count; k++)
                 put(p, entry->parts[k], body->number_bits);
         }
-        put_blob(p, blobs, &record->blob);
+        put_blob(p, encoded_rows, &record->encoded);
         state = (create_state){ecs_entity_index(record->handle) + 1, entry};
     }
 }
 
-static void write_listed(const net_body* body, const net_blobs* blobs, const net_run* run, pen* p) {
+static void write_listed(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows, const net_record_group* run, pen* p) {
     uint32_t at = run->first, end = run->first + run->count;
     for (uint32_t i = 0; i < run->item_count; i++) {
         if (!(run->items[i].slot & NET_ITEM_ROW)) continue;
@@ -502,42 +502,42 @@ static void write_listed(const net_body* body, const net_blobs* blobs, const net
             put(p, body->absent_code, body->absent_bits);
             continue;
         }
-        put_blob(p, blobs, &record->blob);
+        put_blob(p, encoded_rows, &record->encoded);
         at++;
     }
     BASE_ASSERT(at == end);
 }
 
-static void write_run(const net_body* body, const net_blobs* blobs, const net_run* run, pen* p) {
-    put(p, run->kind, NET_BODY_KIND_BITS);
-    if (run->kind == NET_BODY_BY_PACKET) {
-        put(p, run->back, NET_BODY_BACK_BITS);
-        put_golomb(p, run->d, NET_BODY_BASE2_ORDER);
-        write_listed(body, blobs, run, p);
+static void write_run(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows, const net_record_group* run, pen* p) {
+    put(p, run->kind, NET_SNAPSHOT_KIND_BITS);
+    if (run->kind == NET_SNAPSHOT_BY_PACKET) {
+        put(p, run->back, NET_SNAPSHOT_BACK_BITS);
+        put_golomb(p, run->d, NET_SNAPSHOT_BASE2_ORDER);
+        write_listed(body, encoded_rows, run, p);
         return;
     }
-    if (run->kind == NET_BODY_BY_AGE) {
-        put(p, run->age, NET_BODY_AGE_BITS);
-        put_golomb(p, run->d, NET_BODY_BASE2_ORDER);
+    if (run->kind == NET_SNAPSHOT_BY_AGE) {
+        put(p, run->age, NET_SNAPSHOT_AGE_BITS);
+        put_golomb(p, run->d, NET_SNAPSHOT_BASE2_ORDER);
     }
-    put_golomb(p, run->count - 1, NET_BODY_RUN_ORDER);
-    put(p, run->order, NET_BODY_ORDER_BITS);
+    put_golomb(p, run->count - 1, NET_SNAPSHOT_RUN_ORDER);
+    put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
     uint32_t next = 0;
     for (uint32_t i = 0; i < run->count; i++) {
         const net_record* record = &body->records[body->by_run[run->first + i]];
         put_golomb(p, record->slot - next, run->order);
         next = record->slot + 1;
-        put_blob(p, blobs, &record->blob);
+        put_blob(p, encoded_rows, &record->encoded);
     }
 }
 
 // Where every bit went: components by their cause, destroys, and the rest as head.
-static void account_for(const net_body* body, const net_blobs* blobs, uint64_t bits,
-                        net_ledger_account* account) {
-    const net_run* destroys = &body->runs[NET_RUN_DESTROY];
+static void account_for(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows, uint64_t bits,
+                        net_bandwidth_account* account) {
+    const net_record_group* destroys = &body->runs[NET_RUN_DESTROY];
     uint64_t rest = bits;
     if (destroys->count > 0) {
-        uint64_t spent = golomb_bits(destroys->count, NET_BODY_LIST_ORDER) + NET_BODY_ORDER_BITS;
+        uint64_t spent = golomb_bits(destroys->count, NET_SNAPSHOT_LIST_ORDER) + NET_SNAPSHOT_ORDER_BITS;
         uint32_t next = 0;
         for (uint32_t i = 0; i < destroys->count; i++) {
             uint32_t slot = body->records[body->by_run[destroys->first + i]].slot;
@@ -545,26 +545,26 @@ static void account_for(const net_body* body, const net_blobs* blobs, uint64_t b
             next = slot + 1;
         }
         if (!net_fault_is_planted(NET_FAULT_LEDGER_MISS))
-            net_ledger_add(account, NET_LEDGER_NONE, NET_COST_DESTROY, spent);
+            net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_DESTROY, spent);
         rest -= spent;
     }
     for (uint32_t i = 0; i < body->record_count; i++) {
         const net_record* record = &body->records[i];
         if (record->run == NET_RUN_DESTROY) continue;
         const net_row_template* entry;
-        const uint32_t* parts = net_blobs_component_bits(blobs, record->blob.parts_first, &entry);
+        const uint32_t* parts = net_encoded_rows_component_bits(encoded_rows, record->encoded.parts_first, &entry);
         for (uint32_t c = 0; c < entry->layout.component_count; c++) {
             if (parts[c] > 0)
-                net_ledger_add(account, entry->layout.components[c].key, (net_cost)record->cause,
+                net_bandwidth_add(account, entry->layout.components[c].key, (net_cost)record->cause,
                                parts[c]);
         }
-        rest -= (uint32_t)(record->blob.bits - record->blob.head_bits);
+        rest -= (uint32_t)(record->encoded.bits - record->encoded.head_bits);
     }
-    net_ledger_add(account, NET_LEDGER_NONE, NET_COST_HEAD, rest);
+    net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_HEAD, rest);
 }
 
-bool net_body_write(net_body* body, const net_blobs* blobs, proto_bit_writer* writer, uint64_t bits,
-                    net_ledger_account* account) {
+bool net_snapshot_writer_write(net_snapshot_writer* body, const net_encoded_rows* encoded_rows, proto_bit_writer* writer, uint64_t bits,
+                    net_bandwidth_account* account) {
     BASE_ASSERT(!writer->failed && bits > 0);
     BASE_ASSERT(writer->size_bits + bits <= (uint64_t)writer->capacity * 8);
     uint32_t before = (uint32_t)(writer->size_bits & 7);
@@ -576,18 +576,18 @@ bool net_body_write(net_body* body, const net_blobs* blobs, proto_bit_writer* wr
     pen p = {.fill = before, .out = body->bytes};
     if (before) p.word = *target & ((1u << before) - 1);
     write_destroys(body, &p);
-    write_creates(body, blobs, &p);
+    write_creates(body, encoded_rows, &p);
     uint32_t runs = 0;
     for (uint32_t i = NET_RUN_ABSOLUTE; i < body->run_count; i++)
         runs += body->runs[i].count > 0;
-    put_golomb(&p, runs, NET_BODY_LIST_ORDER);
+    put_golomb(&p, runs, NET_SNAPSHOT_LIST_ORDER);
     for (uint32_t i = NET_RUN_ABSOLUTE; i < body->run_count; i++)
-        if (body->runs[i].count > 0) write_run(body, blobs, &body->runs[i], &p);
+        if (body->runs[i].count > 0) write_run(body, encoded_rows, &body->runs[i], &p);
     uint64_t written = (uint64_t)(p.out - body->bytes) * 8 + p.fill;
     BASE_ASSERT(written == before + bits);
     *p.out = (uint8_t)p.word; // the bits that begin a byte
     memcpy(target, body->bytes, bytes);
     writer->size_bits += bits;
-    if (account) account_for(body, blobs, bits, account);
+    if (account) account_for(body, encoded_rows, bits, account);
     return true;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// Inside of the server's half of large values: large_server.c knows what they are, large_view.c who has what.
+/// Inside of the server's half of large values: varsize_server.c knows what they are, varsize_view.c who has what.
 #pragma once
 
 #include "state/varsize.h"
 
-#define NET_LARGE_NONE UINT32_MAX
+#define NET_VARSIZE_NONE UINT32_MAX
 
 /// One component of one entity. Its place in the array is its name.
-typedef struct net_large_value {
+typedef struct net_varsize_value {
     ecs_entity handle;
     ecs_component_id component;
     uint16_t number;
@@ -22,14 +22,14 @@ typedef struct net_large_value {
     uint8_t* bytes;
     uint32_t size, capacity;
     uint32_t next; ///< of the same entity
-} net_large_value;
+} net_varsize_value;
 
-struct net_large_server {
+struct net_varsize_source {
     const base_allocator* allocator;
     net_rows* rows;
     uint32_t index_max;
     base_reporter reporter;
-    net_large_value* values;
+    net_varsize_value* values;
     uint32_t value_count, value_capacity;
     uint32_t* first; ///< [index]: place + 1 of its first value
     uint32_t first_capacity;
@@ -38,53 +38,53 @@ struct net_large_server {
     uint32_t* free;
     uint32_t free_count, free_capacity;
     uint64_t stamp_last;
-    net_large_view* views; ///< a list, in order of leaving and joining
+    net_varsize_sender* repls; ///< a list, in order of leaving and joining
     base_bytes scratch;
     bool has_stepped, has_told_long;
-    net_large_counters counters;
+    net_varsize_counters counters;
 };
 
-/// What a view knows of a value that was ever in its scope.
-typedef struct net_large_record {
+/// What a repl knows of a value that was ever in its scope.
+typedef struct net_varsize_record {
     uint32_t place; ///< of the value; NONE: forgotten, free once it is out of the queue
     uint32_t queue_next;
     ecs_tick since;   ///< when it came into scope
-    uint64_t sent;    ///< NET_LARGE_SENT_... or the stamp that was sent last
+    uint64_t sent;    ///< NET_VARSIZE_SENT_... or the stamp that was sent last
     uint64_t version; ///< with which
     uint16_t classes;
     bool is_in_scope, is_queued;
     bool was_sent;  ///< anything, ever
     uint8_t flight; ///< its place in flight + 1; 0: none
-} net_large_record;
+} net_varsize_record;
 
-#define NET_LARGE_SENT_DEFAULT 0u         ///< the client has the default, told or by creation
-#define NET_LARGE_SENT_UNKNOWN UINT64_MAX ///< it may have anything
+#define NET_VARSIZE_SENT_DEFAULT 0u         ///< the client has the default, told or by creation
+#define NET_VARSIZE_SENT_UNKNOWN UINT64_MAX ///< it may have anything
 
-typedef struct net_large_flight {
+typedef struct net_varsize_flight {
     uint64_t version;
     uint32_t record; ///< NONE: forgotten
     uint32_t bytes;
-} net_large_flight;
+} net_varsize_flight;
 
-struct net_large_view {
-    net_large_server* server;
-    net_large_view *next, *previous;
+struct net_varsize_sender {
+    net_varsize_source* server;
+    net_varsize_sender *next, *previous;
     uint32_t* record_of; ///< [place of a value]: record + 1
     uint32_t record_of_capacity;
-    net_large_record* records;
+    net_varsize_record* records;
     uint32_t record_count, record_capacity;
     uint32_t record_free; ///< first of a list by queue_next
     uint32_t queue_first, queue_last, queue_count;
-    net_large_flight flights[NET_LARGE_FLIGHT_MAX];
+    net_varsize_flight flights[NET_VARSIZE_FLIGHT_MAX];
     uint32_t flight_count, flight_bytes;
     uint64_t version_last;
     int64_t credit; ///< bytes that may go
     bool is_broken;
 };
 
-/// Place of an entity's first value, NET_LARGE_NONE when it has none.
-uint32_t net_large_first(const net_large_server* server, ecs_entity entity);
-/// Tell all views what changed; the dead become free.
-void net_large_spread(net_large_server* server);
+/// Place of an entity's first value, NET_VARSIZE_NONE when it has none.
+uint32_t net_varsize_first(const net_varsize_source* server, ecs_entity entity);
+/// Tell all repls what changed; the dead become free.
+void net_varsize_spread(net_varsize_source* server);
 /// A value has another stamp, another template, or is dead.
-void net_large_view_changed(net_large_view* view, uint32_t place);
+void net_varsize_sender_changed(net_varsize_sender* repl, uint32_t place);

@@ -8,19 +8,19 @@
 // component came or went, or its default is another. Then the value is sent to all that have the entity,
 // for records of that tick and later ones (`since`).
 //
-// The dead keep their place until every view forgot them (spread), since views name values by place.
-// Left to others: who sees what and has what (large_view.c).
+// The dead keep their place until every repl forgot them (spread), since repls name values by place.
+// Left to others: who sees what and has what (varsize_view.c).
 #include "replicate/varsize_internal.h"
 
 #include "base/assert.h"
 
 #include <string.h>
 
-net_result net_large_server_create(const base_allocator* allocator, net_rows* rows,
+net_result net_varsize_source_create(const base_allocator* allocator, net_rows* rows,
                                    uint32_t index_max, const base_reporter* reporter,
-                                   net_large_server** server) {
+                                   net_varsize_source** server) {
     BASE_ASSERT(rows && server);
-    net_large_server* made = base_allocate_zero(allocator, sizeof *made);
+    net_varsize_source* made = base_allocate_zero(allocator, sizeof *made);
     *server = made;
     if (!made) return NET_ERR_MEMORY;
     made->allocator = allocator;
@@ -31,9 +31,9 @@ net_result net_large_server_create(const base_allocator* allocator, net_rows* ro
     return NET_OK;
 }
 
-void net_large_server_destroy(net_large_server* server) {
+void net_varsize_source_destroy(net_varsize_source* server) {
     if (!server) return;
-    BASE_ASSERT(!server->views);
+    BASE_ASSERT(!server->repls);
     const base_allocator* allocator = server->allocator;
     for (uint32_t i = 0; i < server->value_count; i++)
         base_release(allocator, server->values[i].bytes, server->values[i].capacity);
@@ -45,21 +45,21 @@ void net_large_server_destroy(net_large_server* server) {
     base_release(allocator, server, sizeof *server);
 }
 
-uint32_t net_large_first(const net_large_server* server, ecs_entity entity) {
+uint32_t net_varsize_first(const net_varsize_source* server, ecs_entity entity) {
     uint32_t index = ecs_entity_index(entity);
     uint32_t first = index < server->first_capacity ? server->first[index] : 0;
-    return first && server->values[first - 1].handle == entity ? first - 1 : NET_LARGE_NONE;
+    return first && server->values[first - 1].handle == entity ? first - 1 : NET_VARSIZE_NONE;
 }
 
-static uint32_t find_value(const net_large_server* server, ecs_entity entity, uint32_t number) {
-    uint32_t at = net_large_first(server, entity);
-    while (at != NET_LARGE_NONE && server->values[at].number != number)
+static uint32_t find_value(const net_varsize_source* server, ecs_entity entity, uint32_t number) {
+    uint32_t at = net_varsize_first(server, entity);
+    while (at != NET_VARSIZE_NONE && server->values[at].number != number)
         at = server->values[at].next;
     return at;
 }
 
 // Each at most once between two spreads.
-static bool mark_changed(net_large_server* server, uint32_t at) {
+static bool mark_changed(net_varsize_source* server, uint32_t at) {
     if (server->values[at].is_listed) return true;
     if (!base_array_reserve(server->allocator, (void**)&server->changed, &server->changed_capacity,
                             server->changed_count + 1, sizeof *server->changed))
@@ -69,28 +69,28 @@ static bool mark_changed(net_large_server* server, uint32_t at) {
     return true;
 }
 
-static uint32_t add_value(net_large_server* server, ecs_entity entity, const net_row_large* large) {
+static uint32_t add_value(net_varsize_source* server, ecs_entity entity, const net_row_varsize* varsize) {
     uint32_t index = ecs_entity_index(entity);
     if (!base_array_reserve(server->allocator, (void**)&server->first, &server->first_capacity,
                             index + 1, sizeof *server->first))
-        return NET_LARGE_NONE;
+        return NET_VARSIZE_NONE;
     uint32_t at = server->value_count;
     if (server->free_count > 0) {
         at = server->free[--server->free_count];
     } else {
         if (!base_array_reserve(server->allocator, (void**)&server->values, &server->value_capacity,
                                 at + 1, sizeof *server->values))
-            return NET_LARGE_NONE;
+            return NET_VARSIZE_NONE;
         server->value_count++;
     }
-    net_large_value* value = &server->values[at];
+    net_varsize_value* value = &server->values[at];
     uint8_t* bytes = value->bytes;
     uint32_t capacity = value->capacity;
-    uint32_t first = net_large_first(server, entity);
-    *value = (net_large_value){.handle = entity,
-                               .component = large->component,
-                               .number = large->number,
-                               .class_ = large->class_,
+    uint32_t first = net_varsize_first(server, entity);
+    *value = (net_varsize_value){.handle = entity,
+                               .component = varsize->component,
+                               .number = varsize->number,
+                               .class_ = varsize->class_,
                                .bytes = bytes,
                                .capacity = capacity,
                                .next = first};
@@ -99,7 +99,7 @@ static uint32_t add_value(net_large_server* server, ecs_entity entity, const net
     return at;
 }
 
-static bool store(net_large_server* server, net_large_value* value) {
+static bool store(net_varsize_source* server, net_varsize_value* value) {
     uint32_t size = (uint32_t)server->scratch.size;
     if (!base_array_reserve(server->allocator, (void**)&value->bytes, &value->capacity, size, 1))
         return false;
@@ -108,28 +108,28 @@ static bool store(net_large_server* server, net_large_value* value) {
     return true;
 }
 
-static void tell_long(net_large_server* server, const ecs_world* world,
-                      const net_large_value* value, size_t size) {
+static void tell_long(net_varsize_source* server, const ecs_world* world,
+                      const net_varsize_value* value, size_t size) {
     server->counters.values_long++;
     if (server->has_told_long) return;
     server->has_told_long = true;
     base_report(&server->reporter, NULL, 0,
                 "%s of entity %u:%u is %zu bytes long: beyond %u clients have its default",
                 ecs_component_get(world, value->component)->name, ecs_entity_index(value->handle),
-                ecs_entity_generation(value->handle), size, NET_LARGE_BYTES_MAX);
+                ecs_entity_generation(value->handle), size, NET_VARSIZE_BYTES_MAX);
 }
 
 // Take over what a living entity's component holds. @return false when memory ran out.
-static bool take_value(net_large_server* server, const ecs_world* world, uint32_t at,
+static bool take_value(net_varsize_source* server, const ecs_world* world, uint32_t at,
                        const net_row_template* entry) {
-    net_large_value* value = &server->values[at];
+    net_varsize_value* value = &server->values[at];
     base_bytes_clear(&server->scratch);
-    net_large_write(world, value->handle, value->component, &server->scratch);
+    net_varsize_write(world, value->handle, value->component, &server->scratch);
     if (server->scratch.failed) return false;
     size_t size = server->scratch.size;
-    bool is_long = size > NET_LARGE_BYTES_MAX;
+    bool is_long = size > NET_VARSIZE_BYTES_MAX;
     bool is_default =
-        is_long || size == 0 || net_large_is_default(world, entry, value->handle, value->component);
+        is_long || size == 0 || net_varsize_is_default(world, entry, value->handle, value->component);
     if (is_long) tell_long(server, world, value, size);
     bool is_same = value->stamp > 0 && value->is_default == is_default &&
                    (is_default ||
@@ -142,52 +142,52 @@ static bool take_value(net_large_server* server, const ecs_world* world, uint32_
 }
 
 // One component of an entity that came or became another template.
-static bool take_component(net_large_server* server, const ecs_world* world, ecs_entity entity,
-                           const net_row_template* entry, const net_row_large* large,
+static bool take_component(net_varsize_source* server, const ecs_world* world, ecs_entity entity,
+                           const net_row_template* entry, const net_row_varsize* varsize,
                            ecs_tick tick) {
-    uint32_t at = find_value(server, entity, large->number);
-    if (at == NET_LARGE_NONE) at = add_value(server, entity, large);
-    if (at == NET_LARGE_NONE) return false;
-    net_large_value* value = &server->values[at];
+    uint32_t at = find_value(server, entity, varsize->number);
+    if (at == NET_VARSIZE_NONE) at = add_value(server, entity, varsize);
+    if (at == NET_VARSIZE_NONE) return false;
+    net_varsize_value* value = &server->values[at];
     const net_row_template* before = value->entry;
     bool is_another =
         before &&
         (!value->is_present ||
-         (before != entry && !net_large_same_default(world, before, entry, large->component)));
-    bool is_reclassed = value->class_ != large->class_;
+         (before != entry && !net_varsize_same_default(world, before, entry, varsize->component)));
+    bool is_reclassed = value->class_ != varsize->class_;
     value->entry = entry;
-    value->class_ = large->class_;
+    value->class_ = varsize->class_;
     value->is_present = true;
     if (is_another) value->since = tick;
     if ((is_another || is_reclassed) && !mark_changed(server, at)) return false;
     return take_value(server, world, at, entry);
 }
 
-static bool is_taken(const net_large_server* server, ecs_entity entity) {
+static bool is_taken(const net_varsize_source* server, ecs_entity entity) {
     return ecs_entity_index(entity) <= server->index_max;
 }
 
-static bool take_entity(net_large_server* server, const ecs_world* world, ecs_entity entity,
+static bool take_entity(net_varsize_source* server, const ecs_world* world, ecs_entity entity,
                         ecs_tick tick) {
     if (!is_taken(server, entity) || !ecs_is_alive(world, entity)) return true;
     const net_row_template* entry = net_rows_find(server->rows, ecs_entity_template(world, entity));
-    for (uint32_t at = net_large_first(server, entity); at != NET_LARGE_NONE;
+    for (uint32_t at = net_varsize_first(server, entity); at != NET_VARSIZE_NONE;
          at = server->values[at].next) {
-        if (!entry || !net_row_find_large(entry, server->values[at].component))
+        if (!entry || !net_row_find_varsize(entry, server->values[at].component))
             server->values[at].is_present = false;
     }
-    for (uint32_t i = 0; entry && i < entry->large_count; i++) {
+    for (uint32_t i = 0; entry && i < entry->varsize_count; i++) {
         if (!take_component(server, world, entity, entry, &entry->larges[i], tick)) return false;
     }
     return true;
 }
 
-// Its values are forgotten by the views first.
-static bool end_entity(net_large_server* server, ecs_entity entity) {
-    uint32_t at = net_large_first(server, entity);
-    if (at == NET_LARGE_NONE) return true;
+// Its values are forgotten by the repls first.
+static bool end_entity(net_varsize_source* server, ecs_entity entity) {
+    uint32_t at = net_varsize_first(server, entity);
+    if (at == NET_VARSIZE_NONE) return true;
     server->first[ecs_entity_index(entity)] = 0;
-    for (; at != NET_LARGE_NONE; at = server->values[at].next) {
+    for (; at != NET_VARSIZE_NONE; at = server->values[at].next) {
         server->values[at].is_dead = true;
         server->counters.values--;
         if (!mark_changed(server, at)) return false;
@@ -195,17 +195,17 @@ static bool end_entity(net_large_server* server, ecs_entity entity) {
     return true;
 }
 
-static bool take_change(net_large_server* server, const ecs_world* world,
+static bool take_change(net_varsize_source* server, const ecs_world* world,
                         const ecs_change* change) {
-    uint32_t at = net_large_first(server, change->entity);
-    while (at != NET_LARGE_NONE && server->values[at].component != change->component)
+    uint32_t at = net_varsize_first(server, change->entity);
+    while (at != NET_VARSIZE_NONE && server->values[at].component != change->component)
         at = server->values[at].next;
-    if (at == NET_LARGE_NONE || !server->values[at].is_present) return true;
+    if (at == NET_VARSIZE_NONE || !server->values[at].is_present) return true;
     if (!ecs_find(world, change->entity, change->component)) return true;
     return take_value(server, world, at, server->values[at].entry);
 }
 
-static bool take_all(net_large_server* server, const ecs_world* world, ecs_tick tick) {
+static bool take_all(net_varsize_source* server, const ecs_world* world, ecs_tick tick) {
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_entity_next(world, entity)) {
         if (!is_taken(server, entity)) break;
@@ -214,7 +214,7 @@ static bool take_all(net_large_server* server, const ecs_world* world, ecs_tick 
     return true;
 }
 
-static bool take_changes(net_large_server* server, const ecs_world* world, ecs_tick tick) {
+static bool take_changes(net_varsize_source* server, const ecs_world* world, ecs_tick tick) {
     ecs_changes changes = ecs_changes_get(world);
     for (uint32_t i = 0; i < changes.destroyed_count; i++) {
         if (is_taken(server, changes.destroyed[i]) && !ecs_is_alive(world, changes.destroyed[i]) &&
@@ -230,22 +230,22 @@ static bool take_changes(net_large_server* server, const ecs_world* world, ecs_t
     return true;
 }
 
-net_result net_large_server_step(net_large_server* server, const ecs_world* world, ecs_tick tick) {
-    if (net_rows_large_count(server->rows) == 0) return NET_OK;
+net_result net_varsize_source_step(net_varsize_source* server, const ecs_world* world, ecs_tick tick) {
+    if (net_rows_varsize_count(server->rows) == 0) return NET_OK;
     // Nobody published the last step: its dead must not be taken for those who get their places.
-    net_large_spread(server);
+    net_varsize_spread(server);
     bool is_taken_over =
         server->has_stepped ? take_changes(server, world, tick) : take_all(server, world, tick);
     server->has_stepped = true;
     return is_taken_over ? NET_OK : NET_ERR_MEMORY;
 }
 
-void net_large_spread(net_large_server* server) {
+void net_varsize_spread(net_varsize_source* server) {
     for (uint32_t i = 0; i < server->changed_count; i++) {
         uint32_t at = server->changed[i];
-        net_large_value* value = &server->values[at];
-        for (net_large_view* view = server->views; view; view = view->next)
-            net_large_view_changed(view, at);
+        net_varsize_value* value = &server->values[at];
+        for (net_varsize_sender* repl = server->repls; repl; repl = repl->next)
+            net_varsize_sender_changed(repl, at);
         value->is_listed = false;
         if (!value->is_dead) continue;
         value->is_dead = false;
@@ -258,6 +258,6 @@ void net_large_spread(net_large_server* server) {
     server->changed_count = 0;
 }
 
-const net_large_counters* net_large_server_get_counters(const net_large_server* server) {
+const net_varsize_counters* net_varsize_source_get_counters(const net_varsize_source* server) {
     return &server->counters;
 }

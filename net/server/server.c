@@ -28,7 +28,7 @@ static bool allocate_scratch(net_server* server) {
     server->by_slot = base_allocate_zero(server->allocator, NET_PEER_SLOTS * sizeof(net_session*));
     uint32_t events = count * NET_CLIENT_EVENTS_PER_TICK_MAX;
     server->events = base_allocate_zero(server->allocator, events * sizeof(net_log_event));
-    server->event_copies = base_allocate(server->allocator, events * sizeof(net_outbox_entry));
+    server->event_copies = base_allocate(server->allocator, events * sizeof(net_event_outbox_entry));
     return server->sessions && server->leaves && server->joins && server->inputs &&
            server->roster && server->went && server->events && server->event_copies &&
            server->out.sessions && server->by_slot;
@@ -43,7 +43,7 @@ static net_result create_replica(net_server* server) {
     if (result != NET_OK) return result;
     net_rows_set_tick_rate(server->rows, net_match_get_config(match)->tick_rate_hz);
     uint32_t index_max = ecs_world_limits(world)->replicated_index_max;
-    const net_scopes_config scopes = {
+    const net_interest_config interest = {
         .allocator = server->allocator,
         .rules = net_match_get_config(match)->module->game->interest,
         .context = net_match_context(match),
@@ -52,26 +52,26 @@ static net_result create_replica(net_server* server) {
         .index_max = index_max,
         .tick_rate_hz = net_match_get_config(match)->tick_rate_hz,
     };
-    result = net_scopes_create(&scopes, server->config.reporter, &server->scopes);
+    result = net_interest_create(&interest, server->config.reporter, &server->interest);
     if (result != NET_OK) return result;
-    if (server->config.has_ledger) {
+    if (server->config.has_bandwidth) {
         uint32_t count = ecs_component_count(world) + 1;
-        server->has_ledger = true;
-        if (!net_ledger_init(&server->ledger, server->allocator, count) ||
-            !net_ledger_open(&server->ledger, &server->ledger_rest))
+        server->has_bandwidth = true;
+        if (!net_bandwidth_init(&server->bandwidth, server->allocator, count) ||
+            !net_bandwidth_open(&server->bandwidth, &server->bandwidth_rest))
             return NET_ERR_MEMORY;
     }
-    const net_replica_config replica = {
+    const net_replicator_config replicator = {
         .allocator = server->allocator,
         .rows = server->rows,
         .index_max = index_max,
-        .scopes = server->scopes,
-        .ledger = server->has_ledger ? &server->ledger : NULL,
+        .interest = server->interest,
+        .bandwidth = server->has_bandwidth ? &server->bandwidth : NULL,
     };
-    result = net_replica_create(&replica, &server->replica);
+    result = net_replicator_create(&replicator, &server->replicator);
     if (result != NET_OK) return result;
-    return net_large_server_create(server->allocator, server->rows, index_max,
-                                   server->config.reporter, &server->large);
+    return net_varsize_source_create(server->allocator, server->rows, index_max,
+                                   server->config.reporter, &server->varsize);
 }
 
 // Packets of a client are half a second apart at most, whatever the operator wishes.
@@ -115,10 +115,10 @@ fail:
 }
 
 static void release_session(net_server* server, net_session* session) {
-    net_large_view_destroy(session->out.large);
-    if (session->out.view) net_view_destroy(session->out.view);
-    net_outbox_deinit(&session->out.outbox);
-    net_inbox_deinit(&session->inbox);
+    net_varsize_sender_destroy(session->out.varsize);
+    if (session->out.repl) net_repl_state_destroy(session->out.repl);
+    net_event_outbox_deinit(&session->out.outbox);
+    net_event_inbox_deinit(&session->inbox);
     base_release(server->allocator, session, sizeof *session);
 }
 
@@ -137,7 +137,7 @@ void net_server_destroy(net_server* server) {
     base_release(server->allocator, server->went, count * sizeof(uint32_t));
     uint32_t events = count * NET_CLIENT_EVENTS_PER_TICK_MAX;
     base_release(server->allocator, server->events, events * sizeof(net_log_event));
-    base_release(server->allocator, server->event_copies, events * sizeof(net_outbox_entry));
+    base_release(server->allocator, server->event_copies, events * sizeof(net_event_outbox_entry));
     base_release(server->allocator, server->out.sessions, count * sizeof(net_session*));
     base_release(server->allocator, server->out.events,
                  server->out.event_capacity * sizeof(net_server_event));
@@ -145,10 +145,10 @@ void net_server_destroy(net_server* server) {
     base_release(server->allocator, server->by_slot, NET_PEER_SLOTS * sizeof(net_session*));
     base_release(server->allocator, server->reports,
                  server->report_capacity * sizeof(net_peer_report));
-    net_large_server_destroy(server->large);
-    if (server->replica) net_replica_destroy(server->replica);
-    if (server->scopes) net_scopes_destroy(server->scopes);
-    net_server_close_ledger(server);
+    net_varsize_source_destroy(server->varsize);
+    if (server->replicator) net_replicator_destroy(server->replicator);
+    if (server->interest) net_interest_destroy(server->interest);
+    net_server_close_bandwidth(server);
     if (server->rows) net_rows_destroy(server->rows);
     proto_codec_deinit(&server->codec);
     base_release(server->allocator, server, sizeof *server);
@@ -188,13 +188,13 @@ net_session* net_server_add_session(net_server* server, net_peer peer) {
         session->heard_us = server->now_us;
         session->packet_credit = NET_PACKETS_BURST_MAX;
         session->control_credit = NET_CONTROL_BYTES_BURST_MAX;
-        session->heal_credit = NET_HEALS_BURST_MAX * 1000000u;
-        session->heal_us = server->now_us;
-        net_outbox_init(&session->out.outbox, server->allocator);
-        net_inbox_init(&session->inbox, server->allocator);
-        net_inputs_init(&session->inputs);
-        net_acks_send_init(&session->out.sent, 0, server->now_us);
-        net_acks_recv_init(&session->received);
+        session->resync_credit = NET_HEALS_BURST_MAX * 1000000u;
+        session->resync_us = server->now_us;
+        net_event_outbox_init(&session->out.outbox, server->allocator);
+        net_event_inbox_init(&session->inbox, server->allocator);
+        net_input_queue_init(&session->inputs);
+        net_ack_sender_init(&session->out.sent, 0, server->now_us);
+        net_ack_receiver_init(&session->received);
         return session;
     }
     return NULL;
@@ -285,16 +285,16 @@ void net_session_gone(net_server* server, net_session* session) {
         // Without a word: the transport gave up on it.
         close_books(server, session, NET_END_TIMEOUT);
     }
-    if (session->out.view) {
+    if (session->out.repl) {
         net_server_keep_account(server, session);
-        net_large_view_destroy(session->out.large);
-        net_view_destroy(session->out.view);
-        net_scopes_remove_client(server->scopes, session->client);
+        net_varsize_sender_destroy(session->out.varsize);
+        net_repl_state_destroy(session->out.repl);
+        net_interest_remove_client(server->interest, session->client);
     }
-    session->out.view = NULL;
-    session->out.large = NULL;
-    net_outbox_deinit(&session->out.outbox);
-    net_inbox_deinit(&session->inbox);
+    session->out.repl = NULL;
+    session->out.varsize = NULL;
+    net_event_outbox_deinit(&session->out.outbox);
+    net_event_inbox_deinit(&session->inbox);
     net_session_set_peer(server, session, 0);
     session->state = NET_SESSION_FREE;
 }

@@ -6,7 +6,7 @@
 /// A tick has two halves. The simulation's, on the caller's thread, ends with the hand-over: what the other
 /// half needs of sessions and match is copied into net_session_out.told and net_server_out. The net half
 /// (server_send.c), on the server's own thread or at once, owns from then on until net_server_collect:
-/// net_server_out, every session's net_session_out, the replica, scopes, large values, the transport. The
+/// net_server_out, every session's net_session_out, the replicator, interest, large values, the transport. The
 /// caller's thread owns everything else and may run the next tick's systems meanwhile.
 #pragma once
 
@@ -28,7 +28,7 @@
 #define NET_STATE_PACKETS_PER_TICK_MAX 8u
 #define NET_STATE_ENVELOPE_BYTES_MAX                                                               \
     52u ///< all of StatePacket but events and body, as long as it gets
-#define NET_EVENT_BYTES_EVERY_PACKET 88u ///< beside a body of NET_BODY_BYTES_MIN
+#define NET_EVENT_BYTES_EVERY_PACKET 88u ///< beside a body of NET_SNAPSHOT_BYTES_MIN
 #define NET_EVENT_BYTES_OTHER_PACKET 600u
 #define NET_EVENTS_PER_PACKET_MAX 32u
 #define NET_CLIENT_EVENTS_PER_TICK_MAX 8u
@@ -82,11 +82,11 @@ typedef struct net_session_told {
 /// What the net half owns of a session.
 typedef struct net_session_out {
     net_session_told told;
-    net_view* view;        ///< NULL before the session plays
-    net_large_view* large; ///< with `view`
-    double large_debt;     ///< bytes that tokens did not pay for yet
-    net_acks_send sent;
-    net_outbox outbox;
+    net_repl_state* repl;        ///< NULL before the session plays
+    net_varsize_sender* varsize; ///< with `view`
+    double varsize_debt;     ///< bytes that tokens did not pay for yet
+    net_ack_sender sent;
+    net_event_outbox outbox;
     net_rate rate;
     uint32_t packet_count; ///< state packets, for alternating event budgets and samples
     uint32_t silent_count; ///< hand-overs in a row without a packet
@@ -120,8 +120,8 @@ typedef struct net_session {
     uint64_t strike_us[NET_STRIKES_MAX]; ///< of the last of them, by strikes % NET_STRIKES_MAX
     uint32_t packet_credit;              ///< datagrams that will be looked at; grows with each tick
     uint32_t control_credit;             ///< bytes on channel 0; grows with each tick
-    uint32_t heal_credit;                ///< entities, times 1000000; grows with time
-    uint64_t heal_us;
+    uint32_t resync_credit;                ///< entities, times 1000000; grows with time
+    uint64_t resync_us;
     uint32_t rate_wish;               ///< of its hello, bytes per second; 0: none
     uint64_t since_us;                ///< of the state
     uint64_t heard_us;                ///< when anything came from it
@@ -132,9 +132,9 @@ typedef struct net_session {
     uint8_t resume[NET_RESUME_BYTES]; ///< its secret, from welcome on
     net_end end;
     uint32_t report; ///< index of its peer report, UINT32_MAX before welcome
-    net_acks_recv received;
-    net_inbox inbox;
-    net_inputs inputs;
+    net_ack_receiver received;
+    net_event_inbox inbox;
+    net_input_queue inputs;
     net_session_out out;
 } net_session;
 
@@ -164,14 +164,14 @@ typedef struct net_server_out {
     uint64_t* seen; ///< per session, a bit per event: its target was seen before this step
     uint32_t seen_capacity, seen_words;
     uint64_t state_packets, state_bytes, sends_refused;
-    net_acks_result acks;
+    net_ack_result acks;
     uint8_t packet[NET_STATE_BYTES_MAX];
     uint8_t state[NET_STATE_BYTES_MAX];
 } net_server_out;
 
 typedef struct net_server_account {
     uint32_t client;
-    net_ledger_account account;
+    net_bandwidth_account account;
 } net_server_account;
 
 struct net_server {
@@ -192,28 +192,28 @@ struct net_server {
     uint32_t clients_named; ///< client numbers given so far
     base_rng rng;           ///< of secrets, without a source of better ones
     net_rows* rows;
-    net_scopes* scopes;
-    net_replica* replica;
-    net_large_server* large;
+    net_interest* interest;
+    net_replicator* replicator;
+    net_varsize_source* varsize;
     net_peer_report* reports;
     uint32_t report_count, report_capacity;
     uint32_t report_next; ///< where to look for one that may give way
     proto_codec codec;
     net_server_counters counters;
     net_server_tap tap;
-    bool has_ledger;
-    net_ledger ledger;
-    net_ledger_account ledger_rest;     ///< what no client's account has: greetings, goodbyes
-    net_server_account* ledger_clients; ///< of sessions that are over
-    uint32_t ledger_client_count, ledger_client_capacity;
-    net_acks_result acks;  // scratch
+    bool has_bandwidth;
+    net_bandwidth bandwidth;
+    net_bandwidth_account bandwidth_rest;     ///< what no client's account has: greetings, goodbyes
+    net_server_account* bandwidth_clients; ///< of sessions that are over
+    uint32_t bandwidth_client_count, bandwidth_client_capacity;
+    net_ack_result acks;  // scratch
     net_log_leave* leaves; // scratch of a tick, session_count each
     net_log_join* joins;
     net_log_input* inputs;
     Shoal__Wire__RosterEntry* roster;
     uint32_t* went;
     net_log_event* events; // session_count * NET_CLIENT_EVENTS_PER_TICK_MAX
-    net_outbox_entry* event_copies;
+    net_event_outbox_entry* event_copies;
     net_server_out out;
     net_worker* worker; ///< NULL: the net half runs at once
 };
@@ -267,14 +267,14 @@ void net_server_tell_roster(net_server* server, const net_log_begin* begin);
 /// Who came back too soon after the last time hears of everybody now.
 void net_server_tell_due_rosters(net_server* server);
 
-// server_large.c
+// server_varsize.c
 
 /// After its view. @return false when memory ran out.
-bool net_session_open_large(net_server* server, net_session* session);
+bool net_session_open_varsize(net_server* server, net_session* session);
 /// In the net half, once per tick.
-void net_session_send_large(net_server* server, net_session* session);
+void net_session_send_varsize(net_server* server, net_session* session);
 /// @return false for what was never sent.
-bool net_session_take_large_ack(net_session* session, const Shoal__Wire__LargeAck* ack);
+bool net_session_take_varsize_ack(net_session* session, const Shoal__Wire__VarsizeAck* ack);
 
 // server_report.c
 
@@ -284,6 +284,6 @@ net_transport* net_server_transport(net_server* server);
 void net_server_drop(net_server* server, net_drop reason, uint64_t count);
 /// Fill the report of a session that ends; its counters go to the server's.
 void net_session_report(net_server* server, net_session* session, net_end end);
-/// Its view is about to go: its part of the ledger stays.
+/// Its view is about to go: its part of the bandwidth stays.
 void net_server_keep_account(net_server* server, const net_session* session);
-void net_server_close_ledger(net_server* server);
+void net_server_close_bandwidth(net_server* server);

@@ -153,9 +153,9 @@ static void take_control(net_server* server, net_session* session, const uint8_t
             return;
         }
         break;
-    case SHOAL__WIRE__CLIENT_CONTROL__KIND_LARGE_ACK:
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_VARSIZE_ACK:
         if (session->state == NET_SESSION_PLAYING &&
-            net_session_take_large_ack(session, control->large_ack))
+            net_session_take_varsize_ack(session, control->varsize_ack))
             return;
         break;
     case SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE:
@@ -191,7 +191,7 @@ static void take_acks(net_server* server, net_session* session,
     if (packet->ack > UINT16_MAX)
         out->sent.forged++;
     else
-        result = net_acks_send_receive(&out->sent, server->now_us, (uint16_t)packet->ack,
+        result = net_ack_sender_receive(&out->sent, server->now_us, (uint16_t)packet->ack,
                                        packet->ack_bits, packet->ack_delay_us, &server->acks);
     if (result == NET_ERR_STALE) return;
     if (result != NET_OK) {
@@ -199,32 +199,32 @@ static void take_acks(net_server* server, net_session* session,
         return;
     }
     for (uint32_t i = 0; i < server->acks.acked_count; i++) {
-        (void)net_view_acked(out->view, server->acks.acked[i]);
+        (void)net_repl_state_acked(out->repl, server->acks.acked[i]);
         learn_known(out, server->acks.acked[i]);
     }
     for (uint32_t i = 0; i < server->acks.lost_count; i++) {
-        (void)net_view_lost(out->view, server->acks.lost[i]);
+        (void)net_repl_state_lost(out->repl, server->acks.lost[i]);
     }
 }
 
 // Rows that the client asks for cost most of what rows can cost, so they are rationed by time.
-static bool take_heals(net_server* server, net_session* session,
+static bool take_resyncs(net_server* server, net_session* session,
                        const Shoal__Wire__InputPacket* packet) {
     const uint64_t burst = NET_HEALS_BURST_MAX * UINT64_C(1000000);
-    if (packet->n_heal > NET_HEALS_PER_PACKET_MAX) return false;
-    uint64_t credit = session->heal_credit;
-    if (server->now_us > session->heal_us)
-        credit += (server->now_us - session->heal_us) * NET_HEALS_PER_SECOND;
-    session->heal_credit = (uint32_t)(credit < burst ? credit : burst);
-    session->heal_us = server->now_us;
-    for (size_t i = 0; i < packet->n_heal; i++) {
-        if (session->heal_credit < 1000000u) {
-            net_server_drop(server, NET_DROP_HEAL_LIMIT, packet->n_heal - i);
+    if (packet->n_resync > NET_HEALS_PER_PACKET_MAX) return false;
+    uint64_t credit = session->resync_credit;
+    if (server->now_us > session->resync_us)
+        credit += (server->now_us - session->resync_us) * NET_HEALS_PER_SECOND;
+    session->resync_credit = (uint32_t)(credit < burst ? credit : burst);
+    session->resync_us = server->now_us;
+    for (size_t i = 0; i < packet->n_resync; i++) {
+        if (session->resync_credit < 1000000u) {
+            net_server_drop(server, NET_DROP_HEAL_LIMIT, packet->n_resync - i);
             break;
         }
-        session->heal_credit -= 1000000u;
-        if (net_view_heal(session->out.view, packet->heal[i]))
-            server->counters.heals++;
+        session->resync_credit -= 1000000u;
+        if (net_repl_state_resync(session->out.repl, packet->resync[i]))
+            server->counters.resyncs++;
         else
             net_server_drop(server, NET_DROP_HEAL_UNKNOWN, 1);
     }
@@ -257,19 +257,19 @@ static bool take_inputs(net_server* server, net_session* session,
             return false;
         }
         // A full ring counts it.
-        if (net_inputs_push(&session->inputs, number, payload->data, (uint32_t)payload->len) !=
+        if (net_input_queue_push(&session->inputs, number, payload->data, (uint32_t)payload->len) !=
             NET_OK)
             continue;
         // The packet speaks of its newest; one tick of the client passed between each and the next.
         uint64_t earlier = (uint64_t)(count - 1 - i) * 256;
-        if (packet->view > earlier) net_inputs_saw(&session->inputs, packet->view - earlier);
+        if (packet->seen > earlier) net_input_queue_saw(&session->inputs, packet->seen - earlier);
     }
     return true;
 }
 
 static bool take_events(net_server* server, net_session* session,
                         const Shoal__Wire__InputPacket* packet) {
-    if (!net_outbox_acked(&session->out.outbox, packet->event_ack)) return false;
+    if (!net_event_outbox_acked(&session->out.outbox, packet->event_ack)) return false;
     const net_game_module* game = net_match_get_config(server->config.match)->module->game;
     for (size_t i = 0; i < packet->n_events; i++) {
         Shoal__Wire__GameEvent event = *packet->events[i];
@@ -281,7 +281,7 @@ static bool take_events(net_server* server, net_session* session,
         }
         // A client speaks for its own entity only, whatever it writes here.
         event.target = ECS_ENTITY_NONE;
-        if (net_inbox_push(&session->inbox, &event) != NET_OK)
+        if (net_event_inbox_push(&session->inbox, &event) != NET_OK)
             net_server_drop(server, NET_DROP_EVENT_FULL, 1);
     }
     return true;
@@ -290,7 +290,7 @@ static bool take_events(net_server* server, net_session* session,
 static void take_realtime(net_server* server, net_session* session, const uint8_t* bytes,
                           size_t size) {
     // Before welcome and after goodbye such packets are late or early, not wrong.
-    if (session->state != NET_SESSION_PLAYING || !session->out.view) {
+    if (session->state != NET_SESSION_PLAYING || !session->out.repl) {
         net_server_drop(server, NET_DROP_UNTIMELY, 1);
         return;
     }
@@ -307,13 +307,13 @@ static void take_realtime(net_server* server, net_session* session, const uint8_
         return;
     }
     uint16_t seq = (uint16_t)packet->seq;
-    if (net_acks_recv_check(&session->received, seq) != NET_ACKS_NEW) return;
+    if (net_ack_receiver_check(&session->received, seq) != NET_ACK_NEW) return;
     if (!take_inputs(server, session, packet) || !take_events(server, session, packet) ||
-        !take_heals(server, session, packet)) {
+        !take_resyncs(server, session, packet)) {
         net_session_strike(server, session);
         return;
     }
-    net_acks_recv_mark(&session->received, seq, server->now_us);
+    net_ack_receiver_mark(&session->received, seq, server->now_us);
     take_acks(server, session, packet);
 }
 

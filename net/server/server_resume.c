@@ -56,11 +56,11 @@ bool net_session_welcome(net_server* server, net_session* session, bool is_resum
 // Whatever flies will not arrive any more, or not be told.
 static void lose_packets(net_server* server, net_session* session) {
     const uint64_t later_us = server->now_us + UINT64_C(1000) * NET_SILENCE_MS_MAX;
-    net_acks_send_expire(&session->out.sent, later_us, server->tick_us, &server->acks);
+    net_ack_sender_expire(&session->out.sent, later_us, server->tick_us, &server->acks);
     for (uint32_t i = 0; i < server->acks.lost_count; i++) {
-        (void)net_view_lost(session->out.view, server->acks.lost[i]);
+        (void)net_repl_state_lost(session->out.repl, server->acks.lost[i]);
     }
-    net_large_view_resume(session->out.large);
+    net_varsize_sender_resume(session->out.varsize);
 }
 
 static void say_quiet(net_server* server, net_session* session, const char* why) {
@@ -139,7 +139,7 @@ void net_session_resume(net_server* server, net_session* session, net_session* g
     if (session->state == NET_SESSION_PLAYING) {
         net_transport* transport = net_server_transport(server);
         transport->ops->disconnect(transport, session->peer, NET_END_TIMEOUT, true);
-        if (session->out.view) lose_packets(server, session);
+        if (session->out.repl) lose_packets(server, session);
     }
     const net_peer peer = greeting->peer;
     net_session_set_peer(server, greeting, 0);

@@ -100,9 +100,9 @@ static void gather_leaves_and_joins(net_server* server, net_log_begin* begin) {
 static void gather_events(net_server* server, net_session* session, net_log_begin* begin) {
     const ecs_world* world = net_match_world(server->config.match);
     for (uint32_t i = 0; i < NET_CLIENT_EVENTS_PER_TICK_MAX; i++) {
-        const net_outbox_entry* event = net_inbox_next(&session->inbox, world);
+        const net_event_outbox_entry* event = net_event_inbox_next(&session->inbox, world);
         if (!event) break;
-        net_outbox_entry* copy = &server->event_copies[begin->event_count];
+        net_event_outbox_entry* copy = &server->event_copies[begin->event_count];
         *copy = *event;
         server->events[begin->event_count++] = (net_log_event){.client = session->client,
                                                                .message = copy->message,
@@ -118,7 +118,7 @@ static void gather_input(net_server* server, net_session* session, net_log_begin
     uint32_t repeat_ticks_max = (uint32_t)(NET_INPUT_REPEAT_MS_MAX * 1000u / server->tick_us);
     if (repeat_ticks_max == 0) repeat_ticks_max = 1;
     const net_input_entry* input;
-    net_input_turn turn = net_inputs_take(&session->inputs, repeat_ticks_max, &input);
+    net_input_turn turn = net_input_queue_take(&session->inputs, repeat_ticks_max, &input);
     net_log_input* given = &server->inputs[begin->input_count];
     *given = (net_log_input){.client = session->client};
     switch (turn) {
@@ -128,7 +128,7 @@ static void gather_input(net_server* server, net_session* session, net_log_begin
         given->number = input->number;
         given->payload = input->payload;
         given->size = input->size;
-        given->view = input->view;
+        given->seen = input->seen;
         break;
     case NET_INPUT_AGAIN:
         break;
@@ -165,26 +165,26 @@ static void apply(net_match* match, const net_log_begin* begin) {
     }
     for (uint32_t i = 0; i < begin->input_count; i++) {
         const net_log_input* input = &begin->inputs[i];
-        net_match_input_seen(match, input->client, input->payload, input->size, input->view);
+        net_match_input_seen(match, input->client, input->payload, input->size, input->seen);
     }
 }
 
-static void pass_request(net_server* server, const net_match_scope_request* request) {
+static void pass_request(net_server* server, const net_match_interest_request* request) {
     if (!request) return;
-    net_scopes_set_groups(server->scopes, request->client, request->groups);
+    net_interest_set_groups(server->interest, request->client, request->groups);
     if (request->has_viewpoint)
-        net_scopes_set_viewpoint(server->scopes, request->client, request->position,
+        net_interest_set_viewpoint(server->interest, request->client, request->position,
                                  request->radius);
     else
-        net_scopes_clear_viewpoint(server->scopes, request->client);
-    if (request->is_refreshed) net_scopes_refresh(server->scopes, request->client);
+        net_interest_clear_viewpoint(server->interest, request->client);
+    if (request->is_refreshed) net_interest_refresh(server->interest, request->client);
 }
 
-// What the module asked about scopes while it stepped.
+// What the module asked about interest while it stepped.
 static void pass_requests(net_server* server) {
     uint32_t count = 0;
-    const net_match_scope_request* requests =
-        net_match_scope_requests(server->config.match, &count);
+    const net_match_interest_request* requests =
+        net_match_interest_requests(server->config.match, &count);
     for (uint32_t i = 0; i < count; i++)
         pass_request(server, &requests[i]);
 }
@@ -193,20 +193,20 @@ static void pass_requests(net_server* server) {
 static void admit(net_server* server) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
-        if (!session || session->state != NET_SESSION_PLAYING || session->out.view) continue;
+        if (!session || session->state != NET_SESSION_PLAYING || session->out.repl) continue;
         net_session_out* out = &session->out;
-        net_acks_send_init(&out->sent, server->seq_first, server->now_us);
+        net_ack_sender_init(&out->sent, server->seq_first, server->now_us);
         net_rate_init(&out->rate, server->now_us,
                       server->config.rate_bytes_max ? server->config.rate_bytes_max
                                                     : NET_RATE_BYTES_DEFAULT,
                       session->rate_wish);
-        bool is_added = net_scopes_add_client(server->scopes, session->client);
-        if (is_added && net_view_create(server->replica, session->client, &out->view) == NET_OK) {
-            if (net_session_open_large(server, session)) continue;
-            net_view_destroy(out->view);
+        bool is_added = net_interest_add_client(server->interest, session->client);
+        if (is_added && net_repl_state_create(server->replicator, session->client, &out->repl) == NET_OK) {
+            if (net_session_open_varsize(server, session)) continue;
+            net_repl_state_destroy(out->repl);
         }
-        if (is_added) net_scopes_remove_client(server->scopes, session->client);
-        out->view = NULL;
+        if (is_added) net_interest_remove_client(server->interest, session->client);
+        out->repl = NULL;
         net_session_end(server, session, NET_END_FAULT);
     }
 }
@@ -250,12 +250,12 @@ static void tell_player(net_server* server, net_session* session) {
     net_match* match = server->config.match;
     ecs_entity player = net_match_player(match, session->client);
     if (session->has_player_told && session->player_told == player) return;
-    net_scopes_set_player(server->scopes, session->client, player);
+    net_interest_set_player(server->interest, session->client, player);
     Shoal__Wire__PlayerAssigned assigned = SHOAL__WIRE__PLAYER_ASSIGNED__INIT;
     assigned.entity = player;
     uint8_t payload[32];
     size_t size = proto_encode(&assigned.base, payload, sizeof payload);
-    if (net_outbox_push(&session->out.outbox, true, 0, net_match_tick(match), ECS_ENTITY_NONE,
+    if (net_event_outbox_push(&session->out.outbox, true, 0, net_match_tick(match), ECS_ENTITY_NONE,
                         payload, (uint32_t)size) != NET_OK) {
         net_session_end(server, session, NET_END_FAULT);
         return;
@@ -274,8 +274,8 @@ static bool replicate(net_server* server) {
     }
     pass_requests(server);
     ecs_tick tick = net_match_tick(match);
-    if (net_replica_step(server->replica, world, tick) != NET_OK ||
-        net_large_server_step(server->large, world, tick) != NET_OK) {
+    if (net_replicator_step(server->replicator, world, tick) != NET_OK ||
+        net_varsize_source_step(server->varsize, world, tick) != NET_OK) {
         base_report(server->config.reporter, NULL, 0, "out of memory: the match ends");
         net_server_say_goodbye(server);
         return false;
@@ -288,7 +288,7 @@ static bool replicate(net_server* server) {
 }
 
 static void copy_told(net_session* session) {
-    const net_inputs* inputs = &session->inputs;
+    const net_input_queue* inputs = &session->inputs;
     session->out.told = (net_session_told){
         .client = session->client,
         .is_away = session->state == NET_SESSION_AWAY,
@@ -309,15 +309,15 @@ void net_server_hand_over(net_server* server, bool has_stepped) {
     net_server_out* out = &server->out;
     BASE_ASSERT(!out->is_uncollected);
     out->now_us = server->now_us;
-    out->tick = net_replica_tick(server->replica);
+    out->tick = net_replicator_tick(server->replicator);
     out->has_stepped = has_stepped;
     out->is_settling = server->phase != NET_SERVER_RUNNING;
     out->count = 0;
     if (!has_stepped) out->event_count = 0;
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
-        if (!session || !net_session_is_in_match(session) || !session->out.view) continue;
-        net_inbox_age(&session->inbox);
+        if (!session || !net_session_is_in_match(session) || !session->out.repl) continue;
+        net_event_inbox_age(&session->inbox);
         session->packet_credit += NET_PACKETS_PER_TICK;
         if (session->packet_credit > NET_PACKETS_BURST_MAX)
             session->packet_credit = NET_PACKETS_BURST_MAX;
@@ -391,7 +391,7 @@ static bool is_settled(const net_server* server) {
         }
         if (!session || session->state != NET_SESSION_PLAYING) continue;
         if (!net_session_has_everything(server, session) ||
-            !net_outbox_is_empty(&session->out.outbox)) {
+            !net_event_outbox_is_empty(&session->out.outbox)) {
             return false;
         }
     }

@@ -26,7 +26,7 @@ enum {
 
 _Static_assert((NET_PACKETS_IN_FLIGHT_MAX & RING_MASK) == 0, "the ring is indexed by low bits");
 
-void net_acks_send_init(net_acks_send* send, uint16_t first, uint64_t now_us) {
+void net_ack_sender_init(net_ack_sender* send, uint16_t first, uint64_t now_us) {
     memset(send, 0, sizeof *send);
     send->next = first;
     send->last_ack_us = now_us;
@@ -34,11 +34,11 @@ void net_acks_send_init(net_acks_send* send, uint16_t first, uint64_t now_us) {
     send->rttvar_us = RTTVAR_US_START;
 }
 
-uint16_t net_acks_send_add(net_acks_send* send, uint64_t now_us) {
+uint16_t net_ack_sender_add(net_ack_sender* send, uint64_t now_us) {
     uint16_t seq = send->next++;
-    net_acks_packet* packet = &send->packets[seq & RING_MASK];
-    if (packet->state == NET_ACKS_FLYING) send->lost++;
-    *packet = (net_acks_packet){.sent_us = now_us, .seq = seq, .state = NET_ACKS_FLYING};
+    net_ack_packet* packet = &send->packets[seq & RING_MASK];
+    if (packet->state == NET_ACK_FLYING) send->lost++;
+    *packet = (net_ack_packet){.sent_us = now_us, .seq = seq, .state = NET_ACK_FLYING};
     send->count++;
     return seq;
 }
@@ -46,17 +46,17 @@ uint16_t net_acks_send_add(net_acks_send* send, uint64_t now_us) {
 typedef enum seq_fate { SEQ_SENT, SEQ_STALE, SEQ_FORGED } seq_fate;
 
 // By packets sent after `seq`; for one that was never sent they are at least count.
-static seq_fate judge(const net_acks_send* send, uint16_t seq) {
+static seq_fate judge(const net_ack_sender* send, uint16_t seq) {
     uint16_t behind = (uint16_t)(send->next - 1 - seq);
     if (behind >= send->count) return SEQ_FORGED;
     return behind < SEQ_HALF ? SEQ_SENT : SEQ_STALE;
 }
 
 // The worst of all that it names.
-static seq_fate judge_all(const net_acks_send* send, uint16_t ack, uint64_t ack_bits) {
+static seq_fate judge_all(const net_ack_sender* send, uint16_t ack, uint64_t ack_bits) {
     uint16_t behind = (uint16_t)(send->next - 1 - ack);
     // Nothing wraps: the oldest one decides.
-    if (behind < SEQ_HALF - NET_ACKS_BITS - 1u) {
+    if (behind < SEQ_HALF - NET_ACK_BITS - 1u) {
         uint32_t oldest = ack_bits ? 64u - (uint32_t)__builtin_clzll(ack_bits) : 0;
         return behind + oldest >= send->count ? SEQ_FORGED : SEQ_SENT;
     }
@@ -69,20 +69,20 @@ static seq_fate judge_all(const net_acks_send* send, uint16_t ack, uint64_t ack_
 }
 
 // What a message names beyond the one before: the rest was taken then.
-static uint64_t unheard(const net_acks_send* send, uint16_t ack, uint64_t ack_bits) {
+static uint64_t unheard(const net_ack_sender* send, uint16_t ack, uint64_t ack_bits) {
     uint16_t ahead = (uint16_t)(ack - send->heard);
     bool is_recent = send->heard_count > 0 && send->count - send->heard_count < SEQ_HALF;
-    if (!is_recent || ahead >= NET_ACKS_BITS) return ack_bits;
+    if (!is_recent || ahead >= NET_ACK_BITS) return ack_bits;
     if (ahead == 0) return ack_bits & ~send->heard_bits;
     return ack_bits & ~(send->heard_bits << ahead | UINT64_C(1) << (ahead - 1));
 }
 
-static net_acks_packet* find(net_acks_send* send, uint16_t seq) {
-    net_acks_packet* packet = &send->packets[seq & RING_MASK];
-    return packet->state != NET_ACKS_FREE && packet->seq == seq ? packet : NULL;
+static net_ack_packet* find(net_ack_sender* send, uint16_t seq) {
+    net_ack_packet* packet = &send->packets[seq & RING_MASK];
+    return packet->state != NET_ACK_FREE && packet->seq == seq ? packet : NULL;
 }
 
-static void measure(net_acks_send* send, double sample_us) {
+static void measure(net_ack_sender* send, double sample_us) {
     if (sample_us < NET_RTT_US_MIN) sample_us = NET_RTT_US_MIN;
     if (sample_us > NET_RTT_US_MAX) sample_us = NET_RTT_US_MAX;
     if (!send->has_rtt) {
@@ -96,44 +96,44 @@ static void measure(net_acks_send* send, double sample_us) {
     send->srtt_us += error / 8;
 }
 
-static bool take(net_acks_send* send, uint16_t seq, uint64_t now_us, net_acks_result* result) {
-    net_acks_packet* packet = find(send, seq);
-    if (!packet || packet->state == NET_ACKS_ACKED) return false;
-    if (packet->state == NET_ACKS_LOST) {
+static bool take(net_ack_sender* send, uint16_t seq, uint64_t now_us, net_ack_result* result) {
+    net_ack_packet* packet = find(send, seq);
+    if (!packet || packet->state == NET_ACK_ACKED) return false;
+    if (packet->state == NET_ACK_LOST) {
         send->late++;
         send->lost--;
     }
-    packet->state = NET_ACKS_ACKED;
+    packet->state = NET_ACK_ACKED;
     send->acked++;
     send->last_ack_us = now_us;
     result->acked[result->acked_count++] = seq;
     return true;
 }
 
-static uint32_t remembered(const net_acks_send* send) {
+static uint32_t remembered(const net_ack_sender* send) {
     return send->count < NET_PACKETS_IN_FLIGHT_MAX ? (uint32_t)send->count
                                                    : NET_PACKETS_IN_FLIGHT_MAX;
 }
 
 // Packets from the newest back to the last that may fly.
-static uint32_t unsettled(net_acks_send* send) {
+static uint32_t unsettled(net_ack_sender* send) {
     uint64_t count = remembered(send);
     if (send->settled + count < send->count) send->settled = send->count - count;
     while (send->settled < send->count) {
-        const net_acks_packet* packet =
+        const net_ack_packet* packet =
             find(send, (uint16_t)(send->next - (send->count - send->settled)));
-        if (packet && packet->state == NET_ACKS_FLYING) break;
+        if (packet && packet->state == NET_ACK_FLYING) break;
         send->settled++;
     }
     return (uint32_t)(send->count - send->settled);
 }
 
-bool net_acks_send_is_flying(const net_acks_send* send) {
+bool net_ack_sender_is_flying(const net_ack_sender* send) {
     return send->settled < send->count;
 }
 
-static void declare_lost(net_acks_send* send, net_acks_packet* packet, net_acks_result* result) {
-    packet->state = NET_ACKS_LOST;
+static void declare_lost(net_ack_sender* send, net_ack_packet* packet, net_ack_result* result) {
+    packet->state = NET_ACK_LOST;
     send->lost++;
     result->lost[result->lost_count++] = packet->seq;
 }
@@ -146,23 +146,23 @@ static void reverse(uint16_t* items, uint32_t count) {
     }
 }
 
-static void lose_overtaken(net_acks_send* send, net_acks_result* result) {
+static void lose_overtaken(net_ack_sender* send, net_ack_result* result) {
     uint32_t later = 0;
     uint32_t count = unsettled(send);
     for (uint32_t i = 1; i <= count; i++) {
-        net_acks_packet* packet = find(send, (uint16_t)(send->next - i));
+        net_ack_packet* packet = find(send, (uint16_t)(send->next - i));
         if (!packet) break;
-        if (packet->state == NET_ACKS_ACKED)
+        if (packet->state == NET_ACK_ACKED)
             later++;
-        else if (packet->state == NET_ACKS_FLYING && later >= NET_ACKS_LATER)
+        else if (packet->state == NET_ACK_FLYING && later >= NET_ACK_LATER)
             declare_lost(send, packet, result);
     }
     reverse(result->lost, result->lost_count);
 }
 
-net_result net_acks_send_receive(net_acks_send* send, uint64_t now_us, uint16_t ack,
+net_result net_ack_sender_receive(net_ack_sender* send, uint64_t now_us, uint16_t ack,
                                  uint64_t ack_bits, uint32_t ack_delay_us,
-                                 net_acks_result* result) {
+                                 net_ack_result* result) {
     result->acked_count = 0;
     result->lost_count = 0;
     switch (judge_all(send, ack, ack_bits)) {
@@ -176,7 +176,7 @@ net_result net_acks_send_receive(net_acks_send* send, uint64_t now_us, uint16_t 
         return NET_ERR_MALFORMED;
     }
     if (take(send, ack, now_us, result)) {
-        const net_acks_packet* packet = find(send, ack);
+        const net_ack_packet* packet = find(send, ack);
         measure(send, (double)(now_us - packet->sent_us) - (double)ack_delay_us);
         if (!send->has_ack || (uint16_t)(ack - send->newest_acked) < SEQ_HALF)
             send->newest_acked = ack;
@@ -192,54 +192,54 @@ net_result net_acks_send_receive(net_acks_send* send, uint64_t now_us, uint16_t 
     return NET_OK;
 }
 
-void net_acks_send_expire(net_acks_send* send, uint64_t now_us, uint64_t tick_us,
-                          net_acks_result* result) {
+void net_ack_sender_expire(net_ack_sender* send, uint64_t now_us, uint64_t tick_us,
+                          net_ack_result* result) {
     result->acked_count = 0;
     result->lost_count = 0;
     double limit_us = send->srtt_us + 4 * send->rttvar_us + 2 * (double)tick_us;
     for (uint32_t i = unsettled(send); i >= 1; i--) {
-        net_acks_packet* packet = find(send, (uint16_t)(send->next - i));
-        if (!packet || packet->state != NET_ACKS_FLYING) continue;
+        net_ack_packet* packet = find(send, (uint16_t)(send->next - i));
+        if (!packet || packet->state != NET_ACK_FLYING) continue;
         if ((double)(now_us - packet->sent_us) <= limit_us) break; // the rest is younger
         declare_lost(send, packet, result);
     }
     (void)unsettled(send);
 }
 
-uint64_t net_acks_rtt_us(const net_acks_send* send) {
+uint64_t net_ack_sender_rtt_us(const net_ack_sender* send) {
     return (uint64_t)send->srtt_us;
 }
 
-double net_acks_send_loss_percent(const net_acks_send* send) {
+double net_ack_sender_loss_percent(const net_ack_sender* send) {
     uint64_t known = send->acked + send->lost;
     return known ? 100.0 * (double)send->lost / (double)known : 0;
 }
 
-void net_acks_recv_init(net_acks_recv* recv) {
+void net_ack_receiver_init(net_ack_receiver* recv) {
     memset(recv, 0, sizeof *recv);
 }
 
-net_acks_fate net_acks_recv_check(net_acks_recv* recv, uint16_t seq) {
-    if (!recv->has_any) return NET_ACKS_NEW;
+net_ack_fate net_ack_receiver_check(net_ack_receiver* recv, uint16_t seq) {
+    if (!recv->has_any) return NET_ACK_NEW;
     uint16_t ahead = (uint16_t)(seq - recv->newest);
     if (ahead == 0) {
         recv->duplicates++;
-        return NET_ACKS_DUPLICATE;
+        return NET_ACK_DUPLICATE;
     }
-    if (ahead <= NET_ACKS_JUMP_MAX) return NET_ACKS_NEW;
+    if (ahead <= NET_ACK_JUMP_MAX) return NET_ACK_NEW;
     uint16_t behind = (uint16_t)(recv->newest - seq);
-    if (behind > NET_ACKS_BITS) {
+    if (behind > NET_ACK_BITS) {
         recv->old++;
-        return NET_ACKS_OLD;
+        return NET_ACK_OLD;
     }
     if (recv->bits >> (behind - 1) & 1) {
         recv->duplicates++;
-        return NET_ACKS_DUPLICATE;
+        return NET_ACK_DUPLICATE;
     }
-    return NET_ACKS_NEW;
+    return NET_ACK_NEW;
 }
 
-void net_acks_recv_mark(net_acks_recv* recv, uint16_t seq, uint64_t now_us) {
+void net_ack_receiver_mark(net_ack_receiver* recv, uint16_t seq, uint64_t now_us) {
     recv->received++;
     if (!recv->has_any) {
         recv->has_any = true;
@@ -249,28 +249,28 @@ void net_acks_recv_mark(net_acks_recv* recv, uint16_t seq, uint64_t now_us) {
         return;
     }
     uint16_t ahead = (uint16_t)(seq - recv->newest);
-    if (ahead >= 1 && ahead <= NET_ACKS_JUMP_MAX) {
-        recv->bits = ahead < NET_ACKS_BITS ? recv->bits << ahead : 0;
-        if (ahead <= NET_ACKS_BITS) recv->bits |= UINT64_C(1) << (ahead - 1);
+    if (ahead >= 1 && ahead <= NET_ACK_JUMP_MAX) {
+        recv->bits = ahead < NET_ACK_BITS ? recv->bits << ahead : 0;
+        if (ahead <= NET_ACK_BITS) recv->bits |= UINT64_C(1) << (ahead - 1);
         recv->newest = seq;
         recv->newest_us = now_us;
         recv->span += ahead;
         return;
     }
     uint16_t behind = (uint16_t)(recv->newest - seq);
-    BASE_ASSERT(behind >= 1 && behind <= NET_ACKS_BITS);
+    BASE_ASSERT(behind >= 1 && behind <= NET_ACK_BITS);
     BASE_ASSERT(!(recv->bits >> (behind - 1) & 1));
     recv->bits |= UINT64_C(1) << (behind - 1);
     if (behind >= recv->span) recv->span = behind + 1u; // older than the first that came
 }
 
-uint32_t net_acks_recv_delay_us(const net_acks_recv* recv, uint64_t now_us) {
+uint32_t net_ack_receiver_delay_us(const net_ack_receiver* recv, uint64_t now_us) {
     if (!recv->has_any || now_us <= recv->newest_us) return 0;
     uint64_t delay_us = now_us - recv->newest_us;
     return delay_us < UINT32_MAX ? (uint32_t)delay_us : UINT32_MAX;
 }
 
-double net_acks_recv_loss_percent(const net_acks_recv* recv) {
+double net_ack_receiver_loss_percent(const net_ack_receiver* recv) {
     if (recv->span == 0) return 0;
     return 100.0 * (double)(recv->span - recv->received) / (double)recv->span;
 }

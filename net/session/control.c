@@ -175,11 +175,11 @@ net_result net_control_send_question(net_transport* transport, net_peer peer) {
     return send_message(transport, peer, &control.base);
 }
 
-net_result net_control_send_large(net_transport* transport, net_peer peer,
-                                  const net_large_message* message, size_t* bytes) {
-    _Static_assert(NET_LARGE_BYTES_MAX + NET_LARGE_FRAME_BYTES_MAX <= NET_CONTROL_BYTES_MAX,
+net_result net_control_send_varsize(net_transport* transport, net_peer peer,
+                                  const net_varsize_message* message, size_t* bytes) {
+    _Static_assert(NET_VARSIZE_BYTES_MAX + NET_VARSIZE_FRAME_BYTES_MAX <= NET_CONTROL_BYTES_MAX,
                    "a value must fit one message");
-    Shoal__Wire__LargeValue value = SHOAL__WIRE__LARGE_VALUE__INIT;
+    Shoal__Wire__VarsizeValue value = SHOAL__WIRE__VARSIZE_VALUE__INIT;
     value.entity = message->handle;
     value.component = message->number;
     value.version = message->version;
@@ -187,33 +187,33 @@ net_result net_control_send_large(net_transport* transport, net_peer peer,
     value.is_default = message->is_default;
     value.value = (ProtobufCBinaryData){message->size, (uint8_t*)(uintptr_t)message->bytes};
     Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_LARGE;
-    control.large = &value;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_VARSIZE;
+    control.varsize = &value;
     *bytes = proto_encoded_bytes(&control.base);
     return send_message(transport, peer, &control.base);
 }
 
-net_result net_control_send_large_ack(net_transport* transport, net_peer peer, uint64_t* versions,
-                                      uint32_t version_count, const net_large_lost* lost,
+net_result net_control_send_varsize_ack(net_transport* transport, net_peer peer, uint64_t* versions,
+                                      uint32_t version_count, const net_varsize_lost* lost,
                                       uint32_t lost_count) {
-    BASE_ASSERT(version_count <= NET_LARGE_FLIGHT_MAX && lost_count <= NET_LARGE_LOST_PER_ACK);
-    Shoal__Wire__LargeLost entries[NET_LARGE_LOST_PER_ACK];
-    Shoal__Wire__LargeLost* pointers[NET_LARGE_LOST_PER_ACK];
+    BASE_ASSERT(version_count <= NET_VARSIZE_FLIGHT_MAX && lost_count <= NET_VARSIZE_LOST_PER_ACK);
+    Shoal__Wire__VarsizeLost entries[NET_VARSIZE_LOST_PER_ACK];
+    Shoal__Wire__VarsizeLost* pointers[NET_VARSIZE_LOST_PER_ACK];
     for (uint32_t i = 0; i < lost_count; i++) {
-        shoal__wire__large_lost__init(&entries[i]);
+        shoal__wire__varsize_lost__init(&entries[i]);
         entries[i].entity = lost[i].handle;
         entries[i].component = lost[i].number;
         entries[i].version = lost[i].version;
         pointers[i] = &entries[i];
     }
-    Shoal__Wire__LargeAck ack = SHOAL__WIRE__LARGE_ACK__INIT;
+    Shoal__Wire__VarsizeAck ack = SHOAL__WIRE__VARSIZE_ACK__INIT;
     ack.n_versions = version_count;
     ack.versions = versions;
     ack.n_lost = lost_count;
     ack.lost = pointers;
     Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_LARGE_ACK;
-    control.large_ack = &ack;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_VARSIZE_ACK;
+    control.varsize_ack = &ack;
     return send_message(transport, peer, &control.base);
 }
 

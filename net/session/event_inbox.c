@@ -11,21 +11,21 @@
 
 #include <string.h>
 
-void net_inbox_init(net_inbox* inbox, const base_allocator* allocator) {
+void net_event_inbox_init(net_event_inbox* inbox, const base_allocator* allocator) {
     memset(inbox, 0, sizeof *inbox);
     inbox->allocator = allocator;
 }
 
-void net_inbox_deinit(net_inbox* inbox) {
-    base_release(inbox->allocator, inbox->entries, inbox->capacity * sizeof(net_inbox_entry));
+void net_event_inbox_deinit(net_event_inbox* inbox) {
+    base_release(inbox->allocator, inbox->entries, inbox->capacity * sizeof(net_event_inbox_entry));
     inbox->entries = NULL;
 }
 
-net_result net_inbox_push(net_inbox* inbox, const Shoal__Wire__GameEvent* event) {
-    return net_inbox_push_needs(inbox, event, NULL);
+net_result net_event_inbox_push(net_event_inbox* inbox, const Shoal__Wire__GameEvent* event) {
+    return net_event_inbox_push_needs(inbox, event, NULL);
 }
 
-net_result net_inbox_push_needs(net_inbox* inbox, const Shoal__Wire__GameEvent* event,
+net_result net_event_inbox_push_needs(net_event_inbox* inbox, const Shoal__Wire__GameEvent* event,
                                 const net_event_needs* needs) {
     if (event->payload.len > NET_EVENT_PAYLOAD_BYTES_MAX) return NET_ERR_MALFORMED;
     bool is_reliable = event->number != 0;
@@ -34,18 +34,18 @@ net_result net_inbox_push_needs(net_inbox* inbox, const Shoal__Wire__GameEvent* 
         inbox->known++;
         return NET_OK;
     }
-    // One place beyond the limit is kept free for the entry that net_inbox_next hands out.
+    // One place beyond the limit is kept free for the entry that net_event_inbox_next hands out.
     if (inbox->count >= NET_EVENTS_RELIABLE_MAX) {
         inbox->full++;
         return NET_OK;
     }
     void* array = inbox->entries;
     if (!base_array_reserve(inbox->allocator, &array, &inbox->capacity, inbox->count + 2,
-                            sizeof(net_inbox_entry))) {
+                            sizeof(net_event_inbox_entry))) {
         return NET_ERR_MEMORY;
     }
     inbox->entries = array;
-    net_inbox_entry* entry = &inbox->entries[inbox->count++];
+    net_event_inbox_entry* entry = &inbox->entries[inbox->count++];
     entry->event.number = event->number;
     entry->event.message = event->message;
     entry->event.is_alone = event->is_alone;
@@ -72,7 +72,7 @@ void net_event_needs_of(net_match* match, uint32_t message, const void* data, si
 }
 
 static net_event_fate judge_entity(ecs_entity entity, ecs_tick tick, const ecs_world* world,
-                                   net_told_fn told, void* told_context) {
+                                   net_known_life_fn told, void* told_context) {
     if (ecs_is_alive(world, entity)) return NET_EVENT_READY;
     ecs_entity handle;
     ecs_tick told_tick;
@@ -81,9 +81,9 @@ static net_event_fate judge_entity(ecs_entity entity, ecs_tick tick, const ecs_w
     return handle != entity && told_tick >= tick ? NET_EVENT_OVER : NET_EVENT_WAITS;
 }
 
-net_event_fate net_inbox_judge(const net_inbox_entry* entry, const ecs_world* world,
-                               net_told_fn told, void* told_context) {
-    const net_outbox_entry* event = &entry->event;
+net_event_fate net_event_inbox_judge(const net_event_inbox_entry* entry, const ecs_world* world,
+                               net_known_life_fn told, void* told_context) {
+    const net_event_outbox_entry* event = &entry->event;
     net_event_fate fate = NET_EVENT_READY;
     if (event->target != ECS_ENTITY_NONE)
         fate = judge_entity(event->target, event->tick, world, told, told_context);
@@ -96,24 +96,24 @@ net_event_fate net_inbox_judge(const net_inbox_entry* entry, const ecs_world* wo
     return fate;
 }
 
-bool net_inbox_give_up(net_inbox_entry* entry) {
+bool net_event_inbox_give_up(net_event_inbox_entry* entry) {
     if (!entry->needs.is_late || entry->needs.count == 0) return false;
     entry->needs.count = 0;
     return true;
 }
 
-static void remove_entry(net_inbox* inbox, uint32_t at) {
+static void remove_entry(net_event_inbox* inbox, uint32_t at) {
     memmove(&inbox->entries[at], &inbox->entries[at + 1],
-            (inbox->count - at - 1) * sizeof(net_inbox_entry));
+            (inbox->count - at - 1) * sizeof(net_event_inbox_entry));
     inbox->count--;
 }
 
-const net_outbox_entry* net_inbox_next(net_inbox* inbox, const ecs_world* world) {
+const net_event_outbox_entry* net_event_inbox_next(net_event_inbox* inbox, const ecs_world* world) {
     bool is_held = false;
     for (uint32_t i = 0; i < inbox->count;) {
-        net_inbox_entry* entry = &inbox->entries[i];
+        net_event_inbox_entry* entry = &inbox->entries[i];
         bool is_reliable = entry->event.number != 0;
-        net_event_fate fate = net_inbox_judge(entry, world, inbox->told, inbox->told_context);
+        net_event_fate fate = net_event_inbox_judge(entry, world, inbox->told, inbox->told_context);
         if (fate == NET_EVENT_OVER) {
             inbox->dropped++;
             remove_entry(inbox, i);
@@ -125,7 +125,7 @@ const net_outbox_entry* net_inbox_next(net_inbox* inbox, const ecs_world* world)
             continue;
         }
         // Behind the end it stays readable until the next call.
-        net_inbox_entry taken = *entry;
+        net_event_inbox_entry taken = *entry;
         remove_entry(inbox, i);
         inbox->entries[inbox->count] = taken;
         return &inbox->entries[inbox->count].event;
@@ -133,16 +133,16 @@ const net_outbox_entry* net_inbox_next(net_inbox* inbox, const ecs_world* world)
     return NULL;
 }
 
-void net_inbox_age(net_inbox* inbox) {
+void net_event_inbox_age(net_event_inbox* inbox) {
     uint32_t kept = 0;
     bool is_first_reliable = true;
     for (uint32_t i = 0; i < inbox->count; i++) {
-        net_inbox_entry* entry = &inbox->entries[i];
+        net_event_inbox_entry* entry = &inbox->entries[i];
         // What a reliable one holds up gets its own chance to be delivered before it is given up.
         bool may_drop = entry->event.number == 0 || is_first_reliable;
         if (entry->event.number != 0) is_first_reliable = false;
         if (++entry->waited_ticks > NET_EVENT_WAIT_TICKS_MAX && may_drop &&
-            !net_inbox_give_up(entry)) {
+            !net_event_inbox_give_up(entry)) {
             inbox->dropped++;
             continue;
         }

@@ -13,40 +13,40 @@
 // A field tag and a length of a submessage in a packet: 1 + 2 bytes.
 #define EVENT_FRAME_BYTES 3u
 
-void net_outbox_init(net_outbox* outbox, const base_allocator* allocator) {
+void net_event_outbox_init(net_event_outbox* outbox, const base_allocator* allocator) {
     memset(outbox, 0, sizeof *outbox);
     outbox->allocator = allocator;
     outbox->number_next = 1;
 }
 
-void net_outbox_deinit(net_outbox* outbox) {
+void net_event_outbox_deinit(net_event_outbox* outbox) {
     base_release(outbox->allocator, outbox->reliable,
-                 outbox->reliable_capacity * sizeof(net_outbox_entry));
+                 outbox->reliable_capacity * sizeof(net_event_outbox_entry));
     base_release(outbox->allocator, outbox->unreliable,
-                 outbox->unreliable_capacity * sizeof(net_outbox_entry));
+                 outbox->unreliable_capacity * sizeof(net_event_outbox_entry));
     outbox->reliable = NULL;
     outbox->unreliable = NULL;
 }
 
 // The ring doubles by unrolling, so that the oldest is at 0 again.
-static bool grow_reliable(net_outbox* outbox) {
+static bool grow_reliable(net_event_outbox* outbox) {
     uint32_t capacity = outbox->reliable_capacity ? outbox->reliable_capacity * 2 : 4;
     if (capacity > NET_EVENTS_RELIABLE_MAX) capacity = NET_EVENTS_RELIABLE_MAX;
-    net_outbox_entry* entries =
-        base_allocate(outbox->allocator, capacity * sizeof(net_outbox_entry));
+    net_event_outbox_entry* entries =
+        base_allocate(outbox->allocator, capacity * sizeof(net_event_outbox_entry));
     if (!entries) return false;
     for (uint32_t i = 0; i < outbox->reliable_count; i++) {
         entries[i] = outbox->reliable[(outbox->reliable_first + i) % outbox->reliable_capacity];
     }
     base_release(outbox->allocator, outbox->reliable,
-                 outbox->reliable_capacity * sizeof(net_outbox_entry));
+                 outbox->reliable_capacity * sizeof(net_event_outbox_entry));
     outbox->reliable = entries;
     outbox->reliable_capacity = capacity;
     outbox->reliable_first = 0;
     return true;
 }
 
-static void fill_entry(net_outbox_entry* entry, uint32_t number, uint32_t message, bool is_alone,
+static void fill_entry(net_event_outbox_entry* entry, uint32_t number, uint32_t message, bool is_alone,
                        ecs_tick tick, ecs_entity target, const void* payload, uint32_t size) {
     entry->is_alone = is_alone;
     entry->number = number;
@@ -57,7 +57,7 @@ static void fill_entry(net_outbox_entry* entry, uint32_t number, uint32_t messag
     if (size) memcpy(entry->payload, payload, size);
 }
 
-static net_result push(net_outbox* outbox, bool is_reliable, uint32_t message, bool is_alone,
+static net_result push(net_event_outbox* outbox, bool is_reliable, uint32_t message, bool is_alone,
                        ecs_tick tick, ecs_entity target, const void* payload, uint32_t size) {
     if (size > NET_EVENT_PAYLOAD_BYTES_MAX) return NET_ERR_MALFORMED;
     if (is_reliable) {
@@ -81,7 +81,7 @@ static net_result push(net_outbox* outbox, bool is_reliable, uint32_t message, b
     }
     void* array = outbox->unreliable;
     if (!base_array_reserve(outbox->allocator, &array, &outbox->unreliable_capacity,
-                            outbox->unreliable_count + 1, sizeof(net_outbox_entry))) {
+                            outbox->unreliable_count + 1, sizeof(net_event_outbox_entry))) {
         return NET_ERR_MEMORY;
     }
     outbox->unreliable = array;
@@ -90,18 +90,18 @@ static net_result push(net_outbox* outbox, bool is_reliable, uint32_t message, b
     return NET_OK;
 }
 
-net_result net_outbox_push(net_outbox* outbox, bool is_reliable, uint32_t message, ecs_tick tick,
+net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable, uint32_t message, ecs_tick tick,
                            ecs_entity target, const void* payload, uint32_t size) {
     return push(outbox, is_reliable, message, false, tick, target, payload, size);
 }
 
-net_result net_outbox_push_alone(net_outbox* outbox, bool is_reliable, uint32_t message,
+net_result net_event_outbox_push_alone(net_event_outbox* outbox, bool is_reliable, uint32_t message,
                                  ecs_tick tick, ecs_entity target, const void* payload,
                                  uint32_t size) {
     return push(outbox, is_reliable, message, true, tick, target, payload, size);
 }
 
-bool net_outbox_acked(net_outbox* outbox, uint32_t number) {
+bool net_event_outbox_acked(net_event_outbox* outbox, uint32_t number) {
     if (number >= outbox->number_next) return false;
     uint32_t oldest = outbox->number_next - outbox->reliable_count;
     while (outbox->reliable_count > 0 && oldest <= number) {
@@ -112,7 +112,7 @@ bool net_outbox_acked(net_outbox* outbox, uint32_t number) {
     return true;
 }
 
-static size_t describe(const net_outbox_entry* entry, Shoal__Wire__GameEvent* event) {
+static size_t describe(const net_event_outbox_entry* entry, Shoal__Wire__GameEvent* event) {
     shoal__wire__game_event__init(event);
     event->number = entry->number;
     event->message = entry->message;
@@ -124,7 +124,7 @@ static size_t describe(const net_outbox_entry* entry, Shoal__Wire__GameEvent* ev
     return shoal__wire__game_event__get_packed_size(event) + EVENT_FRAME_BYTES;
 }
 
-uint32_t net_outbox_fill(net_outbox* outbox, Shoal__Wire__GameEvent* events,
+uint32_t net_event_outbox_fill(net_event_outbox* outbox, Shoal__Wire__GameEvent* events,
                          Shoal__Wire__GameEvent** pointers, uint32_t capacity, size_t budget_bytes,
                          size_t* used_bytes) {
     uint32_t count = 0;
@@ -153,21 +153,21 @@ uint32_t net_outbox_fill(net_outbox* outbox, Shoal__Wire__GameEvent* events,
     return count;
 }
 
-bool net_outbox_has_unsent(const net_outbox* outbox) {
+bool net_event_outbox_has_unsent(const net_event_outbox* outbox) {
     return outbox->unreliable_sent < outbox->unreliable_count;
 }
 
-uint32_t net_outbox_drop_unreliable(net_outbox* outbox) {
+uint32_t net_event_outbox_drop_unreliable(net_event_outbox* outbox) {
     uint32_t missed = outbox->unreliable_count - outbox->unreliable_sent;
     outbox->unreliable_count = 0;
     outbox->unreliable_sent = 0;
     return missed;
 }
 
-bool net_outbox_is_empty(const net_outbox* outbox) {
+bool net_event_outbox_is_empty(const net_event_outbox* outbox) {
     return outbox->reliable_count == 0;
 }
 
-bool net_outbox_is_idle(const net_outbox* outbox) {
-    return outbox->reliable_count == 0 && !net_outbox_has_unsent(outbox);
+bool net_event_outbox_is_idle(const net_event_outbox* outbox) {
+    return outbox->reliable_count == 0 && !net_event_outbox_has_unsent(outbox);
 }

@@ -12,7 +12,7 @@
 #include "net/result.h"
 #include "wire.pb-c.h"
 
-typedef struct net_outbox_entry {
+typedef struct net_event_outbox_entry {
     uint32_t number; // 0: unreliable
     uint32_t message;
     bool is_alone; // waits for nobody but its target
@@ -20,45 +20,45 @@ typedef struct net_outbox_entry {
     ecs_entity target;
     uint32_t size;
     uint8_t payload[NET_EVENT_PAYLOAD_BYTES_MAX];
-} net_outbox_entry;
+} net_event_outbox_entry;
 
-typedef struct net_outbox {
+typedef struct net_event_outbox {
     const base_allocator* allocator;
-    net_outbox_entry* reliable; // ring, oldest at reliable_first
+    net_event_outbox_entry* reliable; // ring, oldest at reliable_first
     uint32_t reliable_capacity;
     uint32_t reliable_first;
     uint32_t reliable_count;
-    net_outbox_entry* unreliable;
+    net_event_outbox_entry* unreliable;
     uint32_t unreliable_capacity;
     uint32_t unreliable_count;
     uint32_t unreliable_sent; // of them, those that had their packet
     uint32_t number_next;
     uint64_t refused;
-} net_outbox;
+} net_event_outbox;
 
-void net_outbox_init(net_outbox* outbox, const base_allocator* allocator);
-void net_outbox_deinit(net_outbox* outbox);
+void net_event_outbox_init(net_event_outbox* outbox, const base_allocator* allocator);
+void net_event_outbox_deinit(net_event_outbox* outbox);
 /// Queue one event; `payload` is copied.
 /// @return NET_OK; NET_ERR_FULL (counted in `refused`); NET_ERR_MALFORMED (payload too long); NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_outbox_push(net_outbox* outbox, bool is_reliable, uint32_t message,
+BASE_MUST_USE net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable, uint32_t message,
                                          ecs_tick tick, ecs_entity target, const void* payload,
                                          uint32_t size);
 /// The same of one that is not to wait for whom it names.
-BASE_MUST_USE net_result net_outbox_push_alone(net_outbox* outbox, bool is_reliable,
+BASE_MUST_USE net_result net_event_outbox_push_alone(net_event_outbox* outbox, bool is_reliable,
                                                uint32_t message, ecs_tick tick, ecs_entity target,
                                                const void* payload, uint32_t size);
 /// Everything up to `number` has arrived. @return false for a number that was never used (forged).
-bool net_outbox_acked(net_outbox* outbox, uint32_t number);
+bool net_event_outbox_acked(net_event_outbox* outbox, uint32_t number);
 /// Describe what fits `budget_bytes` (as packed fields of a packet): reliable ones oldest first, then
 /// unreliable ones that had no packet yet. `events` and `pointers` hold `capacity` elements and
 /// borrow from the outbox until the next push or ack. @return how many.
-uint32_t net_outbox_fill(net_outbox* outbox, Shoal__Wire__GameEvent* events,
+uint32_t net_event_outbox_fill(net_event_outbox* outbox, Shoal__Wire__GameEvent* events,
                          Shoal__Wire__GameEvent** pointers, uint32_t capacity, size_t budget_bytes,
                          size_t* used_bytes);
 /// Does an unreliable one wait for its packet?
-bool net_outbox_has_unsent(const net_outbox* outbox);
+bool net_event_outbox_has_unsent(const net_event_outbox* outbox);
 /// The unreliable ones had their packet, or missed it. @return how many missed it.
-uint32_t net_outbox_drop_unreliable(net_outbox* outbox);
-bool net_outbox_is_empty(const net_outbox* outbox);
+uint32_t net_event_outbox_drop_unreliable(net_event_outbox* outbox);
+bool net_event_outbox_is_empty(const net_event_outbox* outbox);
 /// Nothing to be sent: neither an unacknowledged one nor an unreliable one that had no packet yet.
-bool net_outbox_is_idle(const net_outbox* outbox);
+bool net_event_outbox_is_idle(const net_event_outbox* outbox);

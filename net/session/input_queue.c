@@ -29,11 +29,11 @@
 
 #include <string.h>
 
-void net_inputs_init(net_inputs* inputs) {
+void net_input_queue_init(net_input_queue* inputs) {
     memset(inputs, 0, sizeof *inputs);
 }
 
-net_result net_inputs_push(net_inputs* inputs, uint32_t number, const void* payload,
+net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload,
                            uint32_t size) {
     if (size > NET_INPUT_BYTES_MAX) return NET_ERR_MALFORMED;
     if (number <= inputs->newest) {
@@ -48,7 +48,7 @@ net_result net_inputs_push(net_inputs* inputs, uint32_t number, const void* payl
     net_input_entry* entry = &inputs->ring[(inputs->first + inputs->count) % NET_INPUT_RING];
     entry->number = number;
     entry->size = (uint16_t)size;
-    entry->view = 0;
+    entry->seen = 0;
     if (size) memcpy(entry->payload, payload, size);
     inputs->count++;
     inputs->newest = number;
@@ -56,25 +56,25 @@ net_result net_inputs_push(net_inputs* inputs, uint32_t number, const void* payl
     return NET_OK;
 }
 
-static net_input_entry* entry_at(net_inputs* inputs, uint32_t position) {
+static net_input_entry* entry_at(net_input_queue* inputs, uint32_t position) {
     return &inputs->ring[(inputs->first + position) % NET_INPUT_RING];
 }
 
-void net_inputs_saw(net_inputs* inputs, uint64_t view) {
+void net_input_queue_saw(net_input_queue* inputs, uint64_t seen) {
     BASE_ASSERT(inputs->count > 0);
-    entry_at(inputs, inputs->count - 1)->view = view;
+    entry_at(inputs, inputs->count - 1)->seen = seen;
 }
 
 static bool is_same(const net_input_entry* a, const net_input_entry* b) {
     return a->size == b->size && memcmp(a->payload, b->payload, a->size) == 0;
 }
 
-static void drop_first(net_inputs* inputs) {
+static void drop_first(net_input_queue* inputs) {
     inputs->first = (inputs->first + 1) % NET_INPUT_RING;
     inputs->count--;
 }
 
-static void settle(net_inputs* inputs) {
+static void settle(net_input_queue* inputs) {
     while (inputs->owed > 0 && inputs->count > 0) {
         const net_input_entry* entry = entry_at(inputs, 0);
         uint32_t missing = entry->number - inputs->used - 1;
@@ -93,7 +93,7 @@ static void settle(net_inputs* inputs) {
     }
 }
 
-static void skip(net_inputs* inputs) {
+static void skip(net_input_queue* inputs) {
     if (inputs->count <= NET_INPUT_DEPTH_MAX) return;
     uint32_t surplus = inputs->count - NET_INPUT_DEPTH_MAX / 2;
     inputs->skipped += surplus;
@@ -117,7 +117,7 @@ static void skip(net_inputs* inputs) {
         drop_first(inputs);
 }
 
-net_input_turn net_inputs_take(net_inputs* inputs, uint32_t repeat_ticks_max,
+net_input_turn net_input_queue_take(net_input_queue* inputs, uint32_t repeat_ticks_max,
                                const net_input_entry** entry) {
     BASE_ASSERT(inputs->count <= NET_INPUT_RING && repeat_ticks_max >= 1);
     *entry = NULL;

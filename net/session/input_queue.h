@@ -12,7 +12,7 @@
 typedef struct net_input_entry {
     uint32_t number;
     uint16_t size;
-    uint64_t view; // what the player saw, in ticks * 256; 0: unsaid
+    uint64_t seen; // what the player saw, in ticks * 256; 0: unsaid
     uint8_t payload[NET_INPUT_BYTES_MAX];
 } net_input_entry;
 
@@ -24,7 +24,7 @@ typedef enum net_input_turn {
     NET_INPUT_REST,  ///< none is there for too long: one of nothing but defaults, then nothing
 } net_input_turn;
 
-typedef struct net_inputs {
+typedef struct net_input_queue {
     net_input_entry ring[NET_INPUT_RING];
     uint32_t first;
     uint32_t count;
@@ -44,15 +44,15 @@ typedef struct net_inputs {
     uint64_t late;      // came late and said something else: used in order, the debt forgiven
     uint64_t rests;     // times a silent client's input was put to rest
     uint64_t refused;   // ring full
-} net_inputs;
+} net_input_queue;
 
-void net_inputs_init(net_inputs* inputs);
+void net_input_queue_init(net_input_queue* inputs);
 /// Take one in. @return NET_OK; NET_ERR_STALE (known already); NET_ERR_FULL (ring full: dropped, counted);
 ///         NET_ERR_MALFORMED (too long).
-net_result net_inputs_push(net_inputs* inputs, uint32_t number, const void* payload, uint32_t size);
+net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload, uint32_t size);
 /// What the player saw when it made the input that was pushed last (with NET_OK).
-void net_inputs_saw(net_inputs* inputs, uint64_t view);
+void net_input_queue_saw(net_input_queue* inputs, uint64_t seen);
 /// What this tick has. After `repeat_ticks_max` (>= 1) ticks without any input the client rests. `entry` is
 /// the input for NET_INPUT_NEXT, else NULL; borrowed until the next push.
-net_input_turn net_inputs_take(net_inputs* inputs, uint32_t repeat_ticks_max,
+net_input_turn net_input_queue_take(net_input_queue* inputs, uint32_t repeat_ticks_max,
                                const net_input_entry** entry);

@@ -5,7 +5,7 @@
 // that both sides follow (ticks, inputs, events) travel as their low 16 bits and are completed by the reader
 // from what it knows; what says nothing new is one bit.
 //
-// Invariant: what the writer wrote the reader reads back, if it knows numbers within NET_HEADER_NEAR_MAX of
+// Invariant: what the writer wrote the reader reads back, if it knows numbers within NET_PACKET_HEADER_NEAR_MAX of
 // those that were written. Who writes makes sure of that: a server writes whole ticks until a packet was
 // acknowledged, and again when the newest acknowledged one is too long ago.
 // Left to others: when a packet is due and what it acknowledges (server_send.c), what a client does with it
@@ -28,7 +28,7 @@ enum {
     SAMPLE_AGE_ORDER = 4,
 };
 
-void net_header_write(proto_bit_writer* writer, const net_header* header) {
+void net_packet_header_write(proto_bit_writer* writer, const net_packet_header* header) {
     uint64_t begin = writer->size_bits;
     proto_bits_write(writer, header->seq, LOW_BITS);
     proto_bits_write(writer, header->is_tick_whole, 1);
@@ -39,7 +39,7 @@ void net_header_write(proto_bit_writer* writer, const net_header* header) {
     proto_bits_write(writer, header->has_ack, 1);
     if (header->has_ack) {
         proto_bits_write(writer, header->ack, LOW_BITS);
-        proto_bits_write_golomb(writer, header->ack_delay_us / NET_HEADER_DELAY_US, DELAY_ORDER);
+        proto_bits_write_golomb(writer, header->ack_delay_us / NET_PACKET_HEADER_DELAY_US, DELAY_ORDER);
     }
     proto_bits_write(writer, header->has_input, 1);
     if (header->has_input) {
@@ -50,17 +50,17 @@ void net_header_write(proto_bit_writer* writer, const net_header* header) {
     proto_bits_write(writer, header->has_event_ack, 1);
     if (header->has_event_ack) proto_bits_write(writer, (uint16_t)header->event_ack, LOW_BITS);
     proto_bits_write_golomb(writer, header->player_age, PLAYER_ORDER);
-    proto_bits_write(writer, header->has_sample, 1);
-    if (header->has_sample) {
-        proto_bits_write_golomb(writer, header->sample_slot, SAMPLE_SLOT_ORDER);
-        proto_bits_write_golomb(writer, header->sample_age, SAMPLE_AGE_ORDER);
-        proto_bits_write(writer, header->sample_hash, HASH_BITS);
+    proto_bits_write(writer, header->has_probe, 1);
+    if (header->has_probe) {
+        proto_bits_write_golomb(writer, header->probe_slot, SAMPLE_SLOT_ORDER);
+        proto_bits_write_golomb(writer, header->probe_age, SAMPLE_AGE_ORDER);
+        proto_bits_write(writer, header->probe_hash, HASH_BITS);
     }
     proto_bits_write(writer, header->has_body, 1);
-    BASE_ASSERT(!writer->failed && writer->size_bits - begin <= NET_HEADER_BITS_MAX);
+    BASE_ASSERT(!writer->failed && writer->size_bits - begin <= NET_PACKET_HEADER_BITS_MAX);
 }
 
-void net_header_deny_body(proto_bit_writer* writer, uint64_t end_bits) {
+void net_packet_header_deny_snapshot(proto_bit_writer* writer, uint64_t end_bits) {
     BASE_ASSERT(end_bits > 0 && end_bits <= writer->size_bits);
     proto_bit_writer_rewind(writer, end_bits - 1);
     proto_bits_write(writer, 0, 1);
@@ -72,13 +72,13 @@ static uint64_t golomb_bits(uint32_t value, uint32_t order) {
     return 2 * (uint64_t)highest - order + 1;
 }
 
-uint64_t net_header_sample_bits(const net_header* header) {
-    if (!header->has_sample) return 0;
-    return golomb_bits(header->sample_slot, SAMPLE_SLOT_ORDER) +
-           golomb_bits(header->sample_age, SAMPLE_AGE_ORDER) + HASH_BITS;
+uint64_t net_packet_header_probe_bits(const net_packet_header* header) {
+    if (!header->has_probe) return 0;
+    return golomb_bits(header->probe_slot, SAMPLE_SLOT_ORDER) +
+           golomb_bits(header->probe_age, SAMPLE_AGE_ORDER) + HASH_BITS;
 }
 
-uint64_t net_header_expand(uint16_t low, uint64_t near) {
+uint64_t net_packet_header_expand(uint16_t low, uint64_t near) {
     uint64_t found = (near & ~(uint64_t)(LOW_COUNT - 1)) | low;
     if (found <= near) {
         if (near - found >= LOW_COUNT / 2 && found <= UINT64_MAX - LOW_COUNT) found += LOW_COUNT;
@@ -98,31 +98,31 @@ static bool read_flag(proto_bit_reader* reader) {
 
 // Numbers of 32 bits: what lies beyond them nobody made.
 static bool expand_u32(uint16_t low, uint32_t near, uint32_t* value) {
-    uint64_t found = net_header_expand(low, near);
+    uint64_t found = net_packet_header_expand(low, near);
     *value = (uint32_t)found;
     return found <= UINT32_MAX;
 }
 
-static bool read_tick(proto_bit_reader* reader, const net_header_near* near, net_header* header) {
+static bool read_tick(proto_bit_reader* reader, const net_packet_header_near* near, net_packet_header* header) {
     header->is_tick_whole = read_flag(reader);
     if (header->is_tick_whole) {
         header->tick = proto_bits_read(reader, 64);
         return true;
     }
-    header->tick = net_header_expand(read_low(reader), near->tick);
+    header->tick = net_packet_header_expand(read_low(reader), near->tick);
     return near->has_tick;
 }
 
-static bool read_ack(proto_bit_reader* reader, net_header* header) {
+static bool read_ack(proto_bit_reader* reader, net_packet_header* header) {
     header->has_ack = read_flag(reader);
     if (!header->has_ack) return true;
     header->ack = read_low(reader);
     uint32_t units = proto_bits_read_golomb(reader, DELAY_ORDER);
-    header->ack_delay_us = units * NET_HEADER_DELAY_US;
-    return units <= UINT32_MAX / NET_HEADER_DELAY_US;
+    header->ack_delay_us = units * NET_PACKET_HEADER_DELAY_US;
+    return units <= UINT32_MAX / NET_PACKET_HEADER_DELAY_US;
 }
 
-static bool read_input(proto_bit_reader* reader, const net_header_near* near, net_header* header) {
+static bool read_input(proto_bit_reader* reader, const net_packet_header_near* near, net_packet_header* header) {
     header->has_input = read_flag(reader);
     if (!header->has_input) return true;
     bool is_number = expand_u32(read_low(reader), near->input, &header->input_used);
@@ -131,13 +131,13 @@ static bool read_input(proto_bit_reader* reader, const net_header_near* near, ne
     return is_number;
 }
 
-static bool read_sample(proto_bit_reader* reader, net_header* header) {
-    header->has_sample = read_flag(reader);
-    if (!header->has_sample) return true;
-    header->sample_slot = proto_bits_read_golomb(reader, SAMPLE_SLOT_ORDER);
-    header->sample_age = proto_bits_read_golomb(reader, SAMPLE_AGE_ORDER);
-    header->sample_hash = (uint16_t)proto_bits_read(reader, HASH_BITS);
-    return header->sample_age <= header->tick;
+static bool read_sample(proto_bit_reader* reader, net_packet_header* header) {
+    header->has_probe = read_flag(reader);
+    if (!header->has_probe) return true;
+    header->probe_slot = proto_bits_read_golomb(reader, SAMPLE_SLOT_ORDER);
+    header->probe_age = proto_bits_read_golomb(reader, SAMPLE_AGE_ORDER);
+    header->probe_hash = (uint16_t)proto_bits_read(reader, HASH_BITS);
+    return header->probe_age <= header->tick;
 }
 
 static bool is_padding(proto_bit_reader* reader) {
@@ -145,8 +145,8 @@ static bool is_padding(proto_bit_reader* reader) {
     return left < 8 && proto_bits_read(reader, (uint32_t)left) == 0;
 }
 
-net_result net_header_read(proto_bit_reader* reader, const net_header_near* near,
-                           net_header* header) {
+net_result net_packet_header_read(proto_bit_reader* reader, const net_packet_header_near* near,
+                           net_packet_header* header) {
     memset(header, 0, sizeof *header);
     header->seq = read_low(reader);
     bool is_right = read_tick(reader, near, header);

@@ -9,12 +9,12 @@
 #include "net/result.h"
 #include "proto/bits.h"
 
-#define NET_HEADER_BITS_MAX 512u ///< no header is longer; most have 60 to 90
-#define NET_HEADER_DELAY_US 64u  ///< one unit of ack_delay_us
+#define NET_PACKET_HEADER_BITS_MAX 512u ///< no header is longer; most have 60 to 90
+#define NET_PACKET_HEADER_DELAY_US 64u  ///< one unit of ack_delay_us
 /// Low bits stand for the number nearest to one that the reader knows: so far away it may be.
-#define NET_HEADER_NEAR_MAX 32767u
+#define NET_PACKET_HEADER_NEAR_MAX 32767u
 
-typedef struct net_header {
+typedef struct net_packet_header {
     uint16_t seq;
     bool is_tick_whole;
     ecs_tick tick;
@@ -28,30 +28,30 @@ typedef struct net_header {
     bool has_event_ack;
     uint32_t event_ack;  ///< newest reliable event that came in order
     uint32_t player_age; ///< ticks since the row of the client's own entity changed last
-    bool has_sample;
-    uint32_t sample_slot;
-    uint32_t sample_age; ///< the row's tick is so much before this one
-    uint16_t sample_hash;
+    bool has_probe;
+    uint32_t probe_slot;
+    uint32_t probe_age; ///< the row's tick is so much before this one
+    uint16_t probe_hash;
     bool has_body;
-} net_header;
+} net_packet_header;
 
 /// What a reader knows already: low bits are taken as the number nearest to these.
-typedef struct net_header_near {
+typedef struct net_packet_header_near {
     ecs_tick tick;  ///< the newest that was decoded; not looked at while packets are whole
     bool has_tick;  ///< false: a tick that is not whole is refused
     uint32_t input; ///< the newest that was made
     uint32_t event; ///< the newest reliable one that was made
-} net_header_near;
+} net_packet_header_near;
 
-/// Append it. `writer` has room for NET_HEADER_BITS_MAX (asserted). The last bit written is has_body.
-void net_header_write(proto_bit_writer* writer, const net_header* header);
+/// Append it. `writer` has room for NET_PACKET_HEADER_BITS_MAX (asserted). The last bit written is has_body.
+void net_packet_header_write(proto_bit_writer* writer, const net_packet_header* header);
 /// Take the last word back: nothing follows after all. `end_bits` is writer->size_bits after the header.
-void net_header_deny_body(proto_bit_writer* writer, uint64_t end_bits);
+void net_packet_header_deny_snapshot(proto_bit_writer* writer, uint64_t end_bits);
 /// Bits that its sample takes, without the one that says whether there is one.
-uint64_t net_header_sample_bits(const net_header* header);
+uint64_t net_packet_header_probe_bits(const net_packet_header* header);
 /// @return NET_OK, the reader stands at the body or the padding; NET_ERR_MALFORMED (ends in it, a number out
 ///         of range, low bits of a tick while none is known, or padding that is not 0 where no body is).
-BASE_MUST_USE net_result net_header_read(proto_bit_reader* reader, const net_header_near* near,
-                                         net_header* header);
+BASE_MUST_USE net_result net_packet_header_read(proto_bit_reader* reader, const net_packet_header_near* near,
+                                         net_packet_header* header);
 /// The number nearest to `near` with these low 16 bits, of two as near the higher one; never below 0.
-uint64_t net_header_expand(uint16_t low, uint64_t near);
+uint64_t net_packet_header_expand(uint16_t low, uint64_t near);

@@ -8,7 +8,7 @@
 // begins low, for a server that is joined by hundreds in one tick sends all of them their first world.
 //
 // Invariants: NET_RATE_BYTES_MIN <= rate <= rate_max; tokens > -NET_RATE_PACKET_BYTES_MAX if no packet is
-// taken while net_rate_left is 0, but for what large values are paid with (server_large.c).
+// taken while net_rate_left is 0, but for what large values are paid with (server_varsize.c).
 #include "session/rate.h"
 
 #include "core/fault.h"

@@ -34,7 +34,7 @@ struct net_rows {
     char class_names[NET_CLASSES_MAX][ECS_NAME_BYTES_MAX];
     uint32_t class_count;
     ecs_component_id larges[ECS_COMPONENTS_MAX]; ///< [wire number]
-    uint32_t large_count;
+    uint32_t varsize_count;
     uint32_t tick_rate_hz; ///< 0: not known yet
     const proto_tables* tables;
 };
@@ -109,15 +109,15 @@ static const char* add_component(net_row_template* entry, const ecs_template_com
     return NULL;
 }
 
-static const char* add_large(const net_rows* rows, net_row_template* entry,
+static const char* add_varsize(const net_rows* rows, net_row_template* entry,
                              const ecs_template_component* component) {
-    if (entry->large_count == NET_ROW_LARGE_MAX) return "too many values of any length";
-    for (uint32_t n = 0; n < rows->large_count; n++) {
+    if (entry->varsize_count == NET_ROW_VARSIZE_MAX) return "too many values of any length";
+    for (uint32_t n = 0; n < rows->varsize_count; n++) {
         if (rows->larges[n] != component->component) continue;
         uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;
-        entry->larges[entry->large_count++] = (net_row_large){
+        entry->larges[entry->varsize_count++] = (net_row_varsize){
             .component = component->component, .number = (uint16_t)n, .class_ = (uint8_t)class_};
-        entry->large_mask |= (uint16_t)(1u << class_);
+        entry->varsize_mask |= (uint16_t)(1u << class_);
     }
     return NULL;
 }
@@ -125,14 +125,14 @@ static const char* add_large(const net_rows* rows, net_row_template* entry,
 static void add_large_number(net_rows* rows, ecs_component_id id) {
     const char* name = ecs_component_get(rows->world, id)->name;
     uint32_t at = 0;
-    for (; at < rows->large_count; at++) {
+    for (; at < rows->varsize_count; at++) {
         if (rows->larges[at] == id) return;
         if (strcmp(ecs_component_get(rows->world, rows->larges[at])->name, name) > 0) break;
     }
     memmove(&rows->larges[at + 1], &rows->larges[at],
-            (rows->large_count - at) * sizeof rows->larges[0]);
+            (rows->varsize_count - at) * sizeof rows->larges[0]);
     rows->larges[at] = id;
-    rows->large_count++;
+    rows->varsize_count++;
 }
 
 static void list_larges(net_rows* rows) {
@@ -143,22 +143,22 @@ static void list_larges(net_rows* rows) {
             const ecs_template_component* component = &source->components[i];
             const ecs_component* known = ecs_component_get(rows->world, component->component);
             if ((component->flags & ECS_COMPONENT_REPLICATED) &&
-                ecs_type_is_large(ecs_type_get(rows->world, known->type)))
+                ecs_type_is_varsize(ecs_type_get(rows->world, known->type)))
                 add_large_number(rows, component->component);
         }
     }
 }
 
-uint32_t net_rows_large_count(const net_rows* rows) {
-    return rows->large_count;
+uint32_t net_rows_varsize_count(const net_rows* rows) {
+    return rows->varsize_count;
 }
 
-ecs_component_id net_rows_large(const net_rows* rows, uint32_t number) {
-    return number < rows->large_count ? rows->larges[number] : ECS_COMPONENT_NONE;
+ecs_component_id net_rows_varsize(const net_rows* rows, uint32_t number) {
+    return number < rows->varsize_count ? rows->larges[number] : ECS_COMPONENT_NONE;
 }
 
-const net_row_large* net_row_find_large(const net_row_template* entry, ecs_component_id component) {
-    for (uint32_t i = 0; i < entry->large_count; i++)
+const net_row_varsize* net_row_find_varsize(const net_row_template* entry, ecs_component_id component) {
+    for (uint32_t i = 0; i < entry->varsize_count; i++)
         if (entry->larges[i].component == component) return &entry->larges[i];
     return NULL;
 }
@@ -213,11 +213,11 @@ static const char* fill_entry(const net_rows* rows, const ecs_template* source,
         if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
         const ecs_component* known = ecs_component_get(rows->world, component->component);
         const ecs_type* type = ecs_type_get(rows->world, known->type);
-        const char* fault = ecs_type_is_large(type) ? add_large(rows, entry, component)
+        const char* fault = ecs_type_is_varsize(type) ? add_varsize(rows, entry, component)
                             : type->ops ? "its type owns memory and does not say how to send it"
                                         : add_component(entry, component, type);
         if (fault) return fault;
-        if (ecs_type_is_large(type)) continue;
+        if (ecs_type_is_varsize(type)) continue;
         uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;
         entry->classes[entry->layout.component_count - 1] = (uint8_t)class_;
         entry->class_mask |= (uint16_t)(1u << class_);

@@ -15,19 +15,19 @@
 /// A coded row is at most so many bytes in the worst case; a template beyond is refused.
 #define NET_ROW_BYTES_MAX 1000u
 /// A caller that offers a body at least this long can send any entity.
-#define NET_BODY_BYTES_MIN (NET_ROW_BYTES_MAX + 32u)
+#define NET_SNAPSHOT_BYTES_MIN (NET_ROW_BYTES_MAX + 32u)
 /// Compositions of one table; further ones are unknown.
 #define NET_ROW_TEMPLATES_MAX 4096u
 
 /// Components of one template whose types own memory: they travel as large values (large.h), not in the row.
-#define NET_ROW_LARGE_MAX 32u
+#define NET_ROW_VARSIZE_MAX 32u
 
-typedef struct net_row_large {
+typedef struct net_row_varsize {
     ecs_component_id component;
     uint16_t
         number; ///< on the wire: position among all large components of the loaded templates, by name
     uint8_t class_; ///< who may see it
-} net_row_large;
+} net_row_varsize;
 
 typedef struct net_row_template {
     ecs_template_id id; ///< of the template that the wire knows
@@ -40,9 +40,9 @@ typedef struct net_row_template {
     uint8_t classes[PROTO_ROW_COMPONENTS_MAX]; ///< who may see a component: NET_CLASS_PUBLIC...
     uint16_t class_mask;                       ///< bits of the classes that it uses
     uint16_t importance;                       ///< `_priority`, 1..16
-    uint16_t large_mask;                       ///< bits of the classes of its large components
-    uint16_t large_count;
-    net_row_large larges[NET_ROW_LARGE_MAX]; ///< by name; no part of the layout
+    uint16_t varsize_mask;                       ///< bits of the classes of its large components
+    uint16_t varsize_count;
+    net_row_varsize larges[NET_ROW_VARSIZE_MAX]; ///< by name; no part of the layout
 } net_row_template;
 
 typedef struct net_rows net_rows;
@@ -50,7 +50,7 @@ typedef struct net_rows net_rows;
 /// Build for all loaded templates of a sealed world.
 /// @return NET_OK; NET_ERR_SCHEMA (reported: the type of a replicated component owns memory and has no
 ///         write and read, or a template has more than PROTO_ROW_FIELDS_MAX, PROTO_ROW_COMPONENTS_MAX,
-///         NET_ROW_BYTES_MAX or NET_ROW_LARGE_MAX of what they count); NET_ERR_MEMORY.
+///         NET_ROW_BYTES_MAX or NET_ROW_VARSIZE_MAX of what they count); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
                                          const base_reporter* reporter, net_rows** rows);
 void net_rows_destroy(net_rows* rows);
@@ -80,13 +80,13 @@ uint32_t net_rows_class(const net_rows* rows, const char* name);
 /// Put the template's defaults where a component's class is not in `classes`.
 void net_rows_mask(const net_row_template* entry, uint32_t classes, uint64_t* row);
 /// Components that travel as large values, of all loaded templates, by name: their numbers on the wire.
-uint32_t net_rows_large_count(const net_rows* rows);
+uint32_t net_rows_varsize_count(const net_rows* rows);
 /// ECS_COMPONENT_NONE for a number that does not exist.
-ecs_component_id net_rows_large(const net_rows* rows, uint32_t number);
+ecs_component_id net_rows_varsize(const net_rows* rows, uint32_t number);
 /// The template's large component of this id; NULL when it has none.
-const net_row_large* net_row_find_large(const net_row_template* entry, ecs_component_id component);
+const net_row_varsize* net_row_find_varsize(const net_row_template* entry, ecs_component_id component);
 /// Only these components of it (bits by their position in the layout); the other words stay.
 void net_rows_read_some(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
                         uint64_t components, uint64_t* row);
-/// base_hash64 over the row's words: what --trace writes and net_scope_row_hash returns.
+/// base_hash64 over the row's words: what --trace writes and net_world_digest_row_hash returns.
 uint64_t net_row_hash(const net_row_template* entry, const uint64_t* row);

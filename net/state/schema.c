@@ -109,9 +109,9 @@ static bool hash_large_defaults(const net_schema* schema, const ecs_world* world
                                 const net_row_template* entry, base_hasher* hasher) {
     base_bytes bytes;
     base_bytes_init(&bytes, schema->allocator);
-    for (uint32_t i = 0; i < entry->large_count; i++) {
+    for (uint32_t i = 0; i < entry->varsize_count; i++) {
         base_bytes_clear(&bytes);
-        net_large_write_default(world, entry, entry->larges[i].component, &bytes);
+        net_varsize_write_default(world, entry, entry->larges[i].component, &bytes);
         hash_u64(hasher, base_hash64(bytes.data, bytes.size, 0));
     }
     bool is_whole = !bytes.failed;

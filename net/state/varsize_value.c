@@ -43,12 +43,12 @@ static const void* default_of(const ecs_world* world, const net_row_template* en
     return ecs_template_find_component(source, component)->value;
 }
 
-void net_large_write(const ecs_world* world, ecs_entity entity, ecs_component_id component,
+void net_varsize_write(const ecs_world* world, ecs_entity entity, ecs_component_id component,
                      base_bytes* bytes) {
     ecs_type_write(type_of(world, component), ecs_get(world, entity, component), bytes);
 }
 
-void net_large_write_default(const ecs_world* world, const net_row_template* entry,
+void net_varsize_write_default(const ecs_world* world, const net_row_template* entry,
                              ecs_component_id component, base_bytes* bytes) {
     const void* value = default_of(world, entry, component);
     if (value) {
@@ -64,13 +64,13 @@ void net_large_write_default(const ecs_world* world, const net_row_template* ent
     temporary_destroy(&empty);
 }
 
-bool net_large_write_sent(const ecs_world* world, const net_row_template* entry, ecs_entity entity,
+bool net_varsize_write_sent(const ecs_world* world, const net_row_template* entry, ecs_entity entity,
                           ecs_component_id component, base_bytes* bytes) {
     size_t before = bytes->size;
-    net_large_write(world, entity, component, bytes);
-    if (bytes->failed || bytes->size - before <= NET_LARGE_BYTES_MAX) return true;
+    net_varsize_write(world, entity, component, bytes);
+    if (bytes->failed || bytes->size - before <= NET_VARSIZE_BYTES_MAX) return true;
     bytes->size = before;
-    net_large_write_default(world, entry, component, bytes);
+    net_varsize_write_default(world, entry, component, bytes);
     return false;
 }
 
@@ -85,13 +85,13 @@ static bool is_equal_default(const ecs_world* world, ecs_component_id component,
     return is_equal;
 }
 
-bool net_large_is_default(const ecs_world* world, const net_row_template* entry, ecs_entity entity,
+bool net_varsize_is_default(const ecs_world* world, const net_row_template* entry, ecs_entity entity,
                           ecs_component_id component) {
     return is_equal_default(world, component, ecs_get(world, entity, component),
                             default_of(world, entry, component));
 }
 
-bool net_large_same_default(const ecs_world* world, const net_row_template* a,
+bool net_varsize_same_default(const ecs_world* world, const net_row_template* a,
                             const net_row_template* b, ecs_component_id component) {
     const void* left = default_of(world, a, component);
     const void* right = default_of(world, b, component);
@@ -107,9 +107,9 @@ static net_result read_value(temporary* made, const uint8_t* bytes, size_t size)
     return base_reader_left(&reader) == 0 ? NET_OK : NET_ERR_MALFORMED;
 }
 
-net_result net_large_check(ecs_world* world, ecs_component_id component, const uint8_t* bytes,
+net_result net_varsize_check(ecs_world* world, ecs_component_id component, const uint8_t* bytes,
                            size_t size) {
-    if (size > NET_LARGE_BYTES_MAX) return NET_ERR_MALFORMED;
+    if (size > NET_VARSIZE_BYTES_MAX) return NET_ERR_MALFORMED;
     temporary made;
     temporary_create(&made, world, component);
     net_result result = read_value(&made, bytes, size);
@@ -130,10 +130,10 @@ static const net_row_template* find_entry(const ecs_world* world, net_rows* rows
     ecs_template_id id = ecs_is_alive(world, entity) ? ecs_entity_template(world, entity)
                                                      : ecs_loading_template(world, entity);
     const net_row_template* entry = id == ECS_TEMPLATE_NONE ? NULL : net_rows_find(rows, id);
-    return entry && net_row_find_large(entry, component) ? entry : NULL;
+    return entry && net_row_find_varsize(entry, component) ? entry : NULL;
 }
 
-net_result net_large_apply(ecs_world* world, net_rows* rows, ecs_entity entity,
+net_result net_varsize_apply(ecs_world* world, net_rows* rows, ecs_entity entity,
                            ecs_component_id component, const uint8_t* bytes, size_t size) {
     const net_row_template* entry = find_entry(world, rows, entity, component);
     if (!entry) return NET_ERR_UNKNOWN;

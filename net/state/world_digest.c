@@ -118,7 +118,7 @@ static void write_component(base_bytes* text, const ecs_world* world, const prot
 }
 
 typedef struct scope_walk {
-    net_scope scope;
+    net_world_digest scope;
     base_hasher hasher;
     base_bytes text, value;
     ecs_world* world;
@@ -145,7 +145,7 @@ static void visit_field(scope_walk* walk, ecs_entity entity, const net_row_templ
 }
 
 // What a person can read of it, cut, and then what tells it from any other.
-static void write_large(scope_walk* walk, const net_row_template* entry, ecs_entity entity,
+static void write_varsize(scope_walk* walk, const net_row_template* entry, ecs_entity entity,
                         ecs_component_id id, bool is_own) {
     char shown[256] = "";
     const ecs_component* known = ecs_component_get(walk->world, id);
@@ -164,15 +164,15 @@ static void write_large(scope_walk* walk, const net_row_template* entry, ecs_ent
     write_text(&walk->text, tail);
 }
 
-static void visit_large(scope_walk* walk, ecs_entity entity, const net_row_template* entry,
-                        const net_row_large* large, uint32_t classes) {
-    const char* name = ecs_component_get(walk->world, large->component)->name;
+static void visit_varsize(scope_walk* walk, ecs_entity entity, const net_row_template* entry,
+                        const net_row_varsize* varsize, uint32_t classes) {
+    const char* name = ecs_component_get(walk->world, varsize->component)->name;
     base_bytes_clear(&walk->value);
-    bool is_own = (classes >> large->class_ & 1) != 0;
+    bool is_own = (classes >> varsize->class_ & 1) != 0;
     if (is_own)
-        is_own = net_large_write_sent(walk->world, entry, entity, large->component, &walk->value);
+        is_own = net_varsize_write_sent(walk->world, entry, entity, varsize->component, &walk->value);
     else
-        net_large_write_default(walk->world, entry, large->component, &walk->value);
+        net_varsize_write_default(walk->world, entry, varsize->component, &walk->value);
     walk->scope.components++;
     walk->scope.bytes += walk->value.size;
     base_hasher_add(&walk->hasher, name, strlen(name) + 1);
@@ -181,7 +181,7 @@ static void visit_large(scope_walk* walk, ecs_entity entity, const net_row_templ
     if (walk->value.failed) hash_u32(&walk->hasher, walk->scope.components);
     if (!walk->line) return;
     write_entity(&walk->text, entity, ecs_template_get(walk->world, entry->id)->name);
-    write_large(walk, entry, entity, large->component, is_own);
+    write_varsize(walk, entry, entity, varsize->component, is_own);
     emit_line(walk);
 }
 
@@ -199,20 +199,20 @@ static void visit(scope_walk* walk, ecs_entity entity, const net_row_template* e
     walk->scope.entities++;
     hash_u32(&walk->hasher, entity);
     base_hasher_add(&walk->hasher, name, strlen(name) + 1);
-    uint32_t large = 0;
+    uint32_t varsize = 0;
     for (uint32_t c = 0; c <= layout->component_count; c++) {
         bool is_end = c == layout->component_count;
         const char* next =
             is_end ? NULL : name_of(walk, (ecs_component_id)layout->components[c].key);
-        while (large < entry->large_count &&
-               (!next || strcmp(name_of(walk, entry->larges[large].component), next) < 0))
-            visit_large(walk, entity, entry, &entry->larges[large++], classes);
+        while (varsize < entry->varsize_count &&
+               (!next || strcmp(name_of(walk, entry->larges[varsize].component), next) < 0))
+            visit_varsize(walk, entity, entry, &entry->larges[varsize++], classes);
         if (!is_end) visit_field(walk, entity, entry, c, row);
     }
 }
 
-net_scope net_scope_walk_seen(const net_schema* schema, ecs_world* world,
-                              net_scope_classes_fn classes, void* classes_context, ecs_line_fn line,
+net_world_digest net_world_digest_walk_seen(const net_schema* schema, ecs_world* world,
+                              net_world_digest_classes_fn classes, void* classes_context, ecs_line_fn line,
                               void* context) {
     scope_walk walk = {.world = world, .line = line, .context = context};
     base_hasher_init(&walk.hasher, 0);
@@ -234,18 +234,18 @@ net_scope net_scope_walk_seen(const net_schema* schema, ecs_world* world,
     return walk.scope;
 }
 
-net_scope net_scope_walk(const net_schema* schema, ecs_world* world, ecs_line_fn line,
+net_world_digest net_world_digest_walk(const net_schema* schema, ecs_world* world, ecs_line_fn line,
                          void* context) {
-    return net_scope_walk_seen(schema, world, NULL, NULL, line, context);
+    return net_world_digest_walk_seen(schema, world, NULL, NULL, line, context);
 }
 
-net_scope net_scope_empty(void) {
+net_world_digest net_world_digest_empty(void) {
     base_hasher hasher;
     base_hasher_init(&hasher, 0);
-    return (net_scope){.hash = base_hasher_end(&hasher)};
+    return (net_world_digest){.hash = base_hasher_end(&hasher)};
 }
 
-uint64_t net_scope_row_hash(const net_schema* schema, ecs_world* world, ecs_entity entity) {
+uint64_t net_world_digest_row_hash(const net_schema* schema, ecs_world* world, ecs_entity entity) {
     if (!ecs_is_alive(world, entity)) return 0;
     const net_row_template* entry =
         net_rows_find(net_schema_rows(schema), ecs_entity_template(world, entity));
@@ -255,7 +255,7 @@ uint64_t net_scope_row_hash(const net_schema* schema, ecs_world* world, ecs_enti
     return net_row_hash(entry, row);
 }
 
-bool net_scope_row_has_hash(const net_schema* schema, ecs_world* world, ecs_entity entity,
+bool net_world_digest_row_has_hash(const net_schema* schema, ecs_world* world, ecs_entity entity,
                             uint64_t hash) {
     if (!ecs_is_alive(world, entity)) return false;
     const net_row_template* entry =

@@ -44,9 +44,9 @@ typedef struct flying {
 } flying;
 
 struct bench_repl_client {
-    net_view* view;
-    net_acks_send sent;
-    net_acks_recv received;
+    net_repl_state* view;
+    net_ack_sender sent;
+    net_ack_receiver received;
     flying flying[FLYING_MAX];
     uint32_t lag;
     base_rng rng;
@@ -162,8 +162,8 @@ static void open_client(bench_repl* self, uint32_t number) {
     bench_repl_client* client = &self->clients[number];
     client->rng = base_rng_make(number + 1, 11);
     client->lag = 2 + number % 5;
-    net_acks_send_init(&client->sent, 0, 0);
-    net_acks_recv_init(&client->received);
+    net_ack_sender_init(&client->sent, 0, 0);
+    net_ack_receiver_init(&client->received);
     if (number < self->config.verified) {
         uint32_t index_max = bench_repl_index_max(&self->config);
         bench_repl_world(true, index_max, &client->world, &client->schema);
@@ -174,13 +174,13 @@ static void open_client(bench_repl* self, uint32_t number) {
         for (uint32_t i = 0; i < FLYING_MAX; i++)
             client->flying[i].body = bench_allocate(BENCH_REPL_HARD_BYTES);
     }
-    bench_require(net_scopes_add_client(self->scopes, number + 1), "scopes");
-    net_scopes_set_player(self->scopes, number + 1, self->entities[number % self->config.entities]);
-    bench_require(net_view_create(self->replica, number + 1, &client->view) == NET_OK, "view");
+    bench_require(net_interest_add_client(self->interest, number + 1), "scopes");
+    net_interest_set_player(self->interest, number + 1, self->entities[number % self->config.entities]);
+    bench_require(net_repl_state_create(self->replicator, number + 1, &client->view) == NET_OK, "view");
 }
 
 static void close_client(bench_repl_client* client) {
-    net_view_destroy(client->view);
+    net_repl_state_destroy(client->view);
     for (uint32_t i = 0; i < FLYING_MAX; i++)
         bench_release(client->flying[i].body);
     if (!client->mirror) return;
@@ -202,38 +202,38 @@ static void receive(bench_repl* self, bench_repl_client* client) {
                 net_mirror_read(client->mirror, packet->seq, packet->tick, &reader, NULL);
             bench_require(result == NET_OK, "a client cannot decode what the server wrote");
         }
-        net_acks_recv_mark(&client->received, packet->seq, self->tick);
+        net_ack_receiver_mark(&client->received, packet->seq, self->tick);
     }
 }
 
-static void take_fates(bench_repl_client* client, const net_acks_result* result) {
+static void take_fates(bench_repl_client* client, const net_ack_result* result) {
     for (uint32_t i = 0; i < result->acked_count; i++)
-        (void)net_view_acked(client->view, result->acked[i]);
+        (void)net_repl_state_acked(client->view, result->acked[i]);
     for (uint32_t i = 0; i < result->lost_count; i++)
-        (void)net_view_lost(client->view, result->lost[i]);
+        (void)net_repl_state_lost(client->view, result->lost[i]);
 }
 
 static void acknowledge(bench_repl_client* client, uint64_t now_us) {
-    net_acks_result result;
+    net_ack_result result;
     if (client->received.has_any) {
-        bench_require(net_acks_send_receive(&client->sent, now_us, client->received.newest,
+        bench_require(net_ack_sender_receive(&client->sent, now_us, client->received.newest,
                                             client->received.bits, 0, &result) == NET_OK,
                       "acknowledgement");
         take_fates(client, &result);
     }
-    net_acks_send_expire(&client->sent, now_us, 1000000 / BENCH_REPL_TICK_RATE_HZ, &result);
+    net_ack_sender_expire(&client->sent, now_us, 1000000 / BENCH_REPL_TICK_RATE_HZ, &result);
     take_fates(client, &result);
 }
 
 static void write_packet(bench_repl* self, bench_repl_client* client, uint64_t now_us) {
     uint8_t body[BENCH_REPL_HARD_BYTES];
     uint32_t records = 0;
-    if (!net_view_has_pending(client->view)) return;
-    uint16_t seq = net_acks_send_add(&client->sent, now_us);
+    if (!net_repl_state_has_pending(client->view)) return;
+    uint16_t seq = net_ack_sender_add(&client->sent, now_us);
     proto_bit_writer writer = proto_bit_writer_make(body, sizeof body);
-    const net_view_room room = {.hard = BENCH_REPL_HARD_BYTES * 8,
+    const net_repl_state_room room = {.hard = BENCH_REPL_HARD_BYTES * 8,
                                 .soft = BENCH_REPL_SOFT_BYTES * 8};
-    bench_require(net_view_write(client->view, seq, room, &writer, &records) == NET_OK, "write");
+    bench_require(net_repl_state_write(client->view, seq, room, &writer, &records) == NET_OK, "write");
     flying* packet = &client->flying[self->tick % FLYING_MAX];
     packet->tick = self->tick;
     packet->due = self->tick + client->lag + base_rng_below(&client->rng, 2);
@@ -254,25 +254,25 @@ void bench_repl_init(bench_repl* self, const bench_repl_config* config) {
     create_entities(self);
     static const net_interest_rules rules = {
         .size_bytes = sizeof rules, .position = "pos", .radius = RADIUS};
-    const net_scopes_config scopes = {.allocator = config->allocator,
+    const net_interest_config interest = {.allocator = config->allocator,
                                       .rules = config->visible ? &rules : NULL,
                                       .world = self->world,
                                       .rows = net_schema_rows(self->schema),
                                       .index_max = index_max,
                                       .tick_rate_hz = BENCH_REPL_TICK_RATE_HZ};
     base_reporter reporter = base_reporter_stderr();
-    bench_require(net_scopes_create(&scopes, &reporter, &self->scopes) == NET_OK, "scopes");
-    if (config->has_ledger)
+    bench_require(net_interest_create(&interest, &reporter, &self->interest) == NET_OK, "scopes");
+    if (config->has_bandwidth)
         bench_require(
-            net_ledger_init(&self->ledger, config->allocator, ecs_component_count(self->world) + 1),
+            net_bandwidth_init(&self->bandwidth, config->allocator, ecs_component_count(self->world) + 1),
             "ledger");
-    const net_replica_config replica = {.allocator = config->allocator,
+    const net_replicator_config replicator = {.allocator = config->allocator,
                                         .rows = net_schema_rows(self->schema),
                                         .index_max = index_max,
-                                        .scopes = self->scopes,
-                                        .ledger = config->has_ledger ? &self->ledger : NULL,
+                                        .interest = self->interest,
+                                        .bandwidth = config->has_bandwidth ? &self->bandwidth : NULL,
                                         .is_solo = config->is_solo};
-    bench_require(net_replica_create(&replica, &self->replica) == NET_OK, "replica");
+    bench_require(net_replicator_create(&replicator, &self->replicator) == NET_OK, "replica");
     self->clients = bench_allocate(config->clients * sizeof *self->clients);
     for (uint32_t i = 0; i < config->clients; i++)
         open_client(self, i);
@@ -281,9 +281,9 @@ void bench_repl_init(bench_repl* self, const bench_repl_config* config) {
 void bench_repl_deinit(bench_repl* self) {
     for (uint32_t i = 0; i < self->config.clients; i++)
         close_client(&self->clients[i]);
-    net_replica_destroy(self->replica);
-    net_scopes_destroy(self->scopes);
-    if (self->config.has_ledger) net_ledger_deinit(&self->ledger);
+    net_replicator_destroy(self->replicator);
+    net_interest_destroy(self->interest);
+    if (self->config.has_bandwidth) net_bandwidth_deinit(&self->bandwidth);
     net_schema_destroy(self->schema);
     ecs_world_destroy(self->world);
     bench_release(self->clients);
@@ -296,7 +296,7 @@ void bench_repl_tick(bench_repl* self) {
     uint32_t count = self->config.clients;
     step_world(self);
     double begin_ns = bench_now_ns();
-    bench_require(net_replica_step(self->replica, self->world, self->tick) == NET_OK, "step");
+    bench_require(net_replicator_step(self->replicator, self->world, self->tick) == NET_OK, "step");
     figures->step_ns += bench_now_ns() - begin_ns;
     ecs_changes_clear(self->world);
     uint64_t now_us = self->tick * 1000000 / BENCH_REPL_TICK_RATE_HZ;
@@ -306,7 +306,7 @@ void bench_repl_tick(bench_repl* self) {
     for (uint32_t i = 0; i < count; i++)
         acknowledge(&self->clients[i], now_us);
     double publish_ns = bench_now_ns();
-    net_replica_publish(self->replica);
+    net_replicator_publish(self->replicator);
     double write_ns = bench_now_ns();
     for (uint32_t i = 0; i < count; i++)
         write_packet(self, &self->clients[i], now_us);
@@ -317,10 +317,10 @@ void bench_repl_tick(bench_repl* self) {
     figures->ticks++;
 }
 
-static net_view_counters sum(const bench_repl* self) {
-    net_view_counters all = {0};
+static net_repl_state_counters sum(const bench_repl* self) {
+    net_repl_state_counters all = {0};
     for (uint32_t i = 0; i < self->config.clients; i++) {
-        const net_view_counters* of = net_view_get_counters(self->clients[i].view);
+        const net_repl_state_counters* of = net_repl_state_get_counters(self->clients[i].view);
         all.packets += of->packets;
         all.bits += of->bits;
         all.records_create += of->records_create;
@@ -339,13 +339,13 @@ void bench_repl_clear(bench_repl* self) {
     self->counted = sum(self);
 }
 
-static uint64_t records_of(const net_view_counters* of) {
+static uint64_t records_of(const net_repl_state_counters* of) {
     return of->records_create + of->records_update + of->records_absolute + of->records_destroy;
 }
 
 void bench_repl_count(bench_repl* self) {
-    net_view_counters now = sum(self);
-    const net_view_counters* then = &self->counted;
+    net_repl_state_counters now = sum(self);
+    const net_repl_state_counters* then = &self->counted;
     bench_repl_figures* figures = &self->figures;
     figures->records = records_of(&now) - records_of(then);
     figures->bits = now.bits - then->bits;
@@ -359,10 +359,10 @@ static const char* compare(const bench_repl* self, const bench_repl_client* clie
     uint32_t seen = 0;
     for (uint32_t i = 0; i < self->config.entities; i++) {
         ecs_entity entity = self->entities[i];
-        if (!net_view_sees(client->view, entity, NULL)) continue;
+        if (!net_repl_state_sees(client->view, entity, NULL)) continue;
         seen++;
-        if (net_scope_row_hash(client->schema, client->world, entity) !=
-            net_scope_row_hash(self->schema, self->world, entity))
+        if (net_world_digest_row_hash(client->schema, client->world, entity) !=
+            net_world_digest_row_hash(self->schema, self->world, entity))
             return "a client has another row than the server";
     }
     return seen == ecs_world_entity_count(client->world) ? NULL
@@ -378,7 +378,7 @@ const char* bench_repl_verify(bench_repl* self) {
         bench_repl_tick(self);
         is_settled = true;
         for (uint32_t c = 0; c < self->config.clients && is_settled; c++)
-            is_settled = net_view_is_settled(self->clients[c].view);
+            is_settled = net_repl_state_is_settled(self->clients[c].view);
     }
     if (!is_settled) fault = "clients do not settle";
     for (uint32_t c = 0; c < self->config.verified && !fault; c++)
@@ -393,7 +393,7 @@ double bench_repl_visible(const bench_repl* self) {
     uint64_t seen = 0;
     for (uint32_t c = 0; c < clients; c++) {
         for (uint32_t i = 0; i < self->config.entities; i++)
-            seen += net_view_sees(self->clients[c].view, self->entities[i], NULL);
+            seen += net_repl_state_sees(self->clients[c].view, self->entities[i], NULL);
     }
     return (double)seen / clients;
 }

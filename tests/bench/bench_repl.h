@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// A server's replication with all its clients in one process, tick by tick: a real world whose changes go
-/// through net_replica and one net_view per client; packets that arrive 2 to 7 ticks later or, 2 % of them,
+/// through net_replicator and one net_repl_state per client; packets that arrive 2 to 7 ticks later or, 2 % of them,
 /// never; clients that acknowledge what they got with every tick. The parts of a tick are timed apart.
 #pragma once
 
@@ -16,20 +16,20 @@
 #define BENCH_REPL_TICK_RATE_HZ 30u
 
 typedef struct bench_repl_config {
-    const base_allocator* allocator; ///< of replica, views and scopes
+    const base_allocator* allocator; ///< of replicator, views and interest
     uint32_t entities;
     uint32_t clients;
     uint32_t dirty_percent; ///< of the entities move in a tick
     uint32_t visible;       ///< by radius, on average; 0: everybody sees everything
     uint32_t verified;      ///< so many clients decode into a world of their own
-    bool has_ledger;
+    bool has_bandwidth;
     bool is_solo;
 } bench_repl_config;
 
 /// Of the ticks since bench_repl_clear.
 typedef struct bench_repl_figures {
     uint32_t ticks;
-    double step_ns; ///< net_replica_step: history and interest, on the world's thread
+    double step_ns; ///< net_replicator_step: history and interest, on the world's thread
     double acks_ns; ///< acknowledgements of all clients
     double publish_ns;
     double write_ns; ///< select and write for all clients
@@ -42,9 +42,9 @@ typedef struct bench_repl {
     bench_repl_config config;
     ecs_world* world;
     net_schema* schema;
-    net_scopes* scopes;
-    net_ledger ledger;
-    net_replica* replica;
+    net_interest* interest;
+    net_bandwidth bandwidth;
+    net_replicator* replicator;
     ecs_component_id pos, heading, health;
     ecs_entity* entities;
     struct bench_repl_mover* movers;
@@ -53,7 +53,7 @@ typedef struct bench_repl {
     ecs_tick tick;
     uint32_t dirty_percent; ///< may be changed between ticks
     bench_repl_figures figures;
-    net_view_counters counted; ///< at bench_repl_clear, of all views
+    net_repl_state_counters counted; ///< at bench_repl_clear, of all views
 } bench_repl;
 
 /// Everything or the program ends with a message.

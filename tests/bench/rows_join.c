@@ -33,7 +33,7 @@ typedef struct queue {
 
 typedef struct fixture {
     bench_repl server; // no clients of its own
-    net_view* view;
+    net_repl_state* view;
     ecs_world* world;
     net_schema* schema;
     net_mirror* mirror;
@@ -73,15 +73,15 @@ static void receive(fixture* self, double now_s) {
 
 static void send(fixture* self, double now_s) {
     self->tokens += RATE_BYTES_PER_S * TICK_S;
-    while (net_view_has_pending(self->view) && self->tokens >= PACKET_BYTES_MIN + OVERHEAD_BYTES) {
+    while (net_repl_state_has_pending(self->view) && self->tokens >= PACKET_BYTES_MIN + OVERHEAD_BYTES) {
         double room = self->tokens - OVERHEAD_BYTES;
         uint32_t soft = room < BENCH_REPL_HARD_BYTES ? (uint32_t)room : BENCH_REPL_HARD_BYTES;
         packet* made = push(&self->down);
         memset(made->body, 0, sizeof made->body);
         proto_bit_writer writer = proto_bit_writer_make(made->body, sizeof made->body);
         uint32_t records = 0;
-        bench_require(net_view_write(self->view, self->seq,
-                                     (net_view_room){.hard = soft * 8, .soft = soft * 8}, &writer,
+        bench_require(net_repl_state_write(self->view, self->seq,
+                                     (net_repl_state_room){.hard = soft * 8, .soft = soft * 8}, &writer,
                                      &records) == NET_OK,
                       "join_10k: write");
         made->seq = self->seq++;
@@ -103,7 +103,7 @@ static void join(fixture* self) {
         double now_s = tick * TICK_S;
         receive(self, now_s);
         for (const packet* ack; (ack = pop(&self->up, now_s));)
-            (void)net_view_acked(self->view, ack->seq);
+            (void)net_repl_state_acked(self->view, ack->seq);
         bench_repl_tick(&self->server);
         send(self, now_s);
     }
@@ -121,14 +121,14 @@ static void print(const bench_row* row, uint32_t rounds) {
     const net_mirror_config mirror = {
         .world = self->world, .rows = net_schema_rows(self->schema), .index_max = index_max};
     bench_require(net_mirror_create(&mirror, &self->mirror) == NET_OK, "join_10k: mirror");
-    bench_require(net_scopes_add_client(self->server.scopes, 1), "join_10k: scopes");
-    bench_require(net_view_create(self->server.replica, 1, &self->view) == NET_OK,
+    bench_require(net_interest_add_client(self->server.interest, 1), "join_10k: scopes");
+    bench_require(net_repl_state_create(self->server.replicator, 1, &self->view) == NET_OK,
                   "join_10k: view");
     join(self);
     printf("bench=%s unit=%s shoal=%.4g rounds=1 bytes_per_entity=%.1f packets=%llu\n", row->name,
            row->unit, self->done_s * 1000, (double)self->bytes / ENTITIES,
            (unsigned long long)self->packets);
-    net_view_destroy(self->view);
+    net_repl_state_destroy(self->view);
     net_mirror_destroy(self->mirror);
     net_schema_destroy(self->schema);
     ecs_world_destroy(self->world);

@@ -88,7 +88,7 @@ static void idle(const bench_row* row, uint32_t rounds) {
                 .entities = 10000, .clients = 1000, .visible = 150, .verified = VERIFIED});
 }
 
-static void large(const bench_row* row, uint32_t rounds) {
+static void varsize(const bench_row* row, uint32_t rounds) {
     measure(row, rounds,
             &(bench_repl_config){.entities = 100000,
                                  .clients = 1000,
@@ -100,7 +100,7 @@ static void large(const bench_row* row, uint32_t rounds) {
 bench_rows bench_rows_repl(void) {
     static const bench_job jobs[] = {
         {.print = dirty20}, {.print = dirty100}, {.print = crowd},
-        {.print = idle},    {.print = large},
+        {.print = idle},    {.print = varsize},
     };
     static const char unit[] = "us_per_tick";
     static const bench_row rows[] = {

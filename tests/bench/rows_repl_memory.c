@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a client costs a server in memory: all bytes of replica, views and scopes after 100 busy ticks, with
+// What a client costs a server in memory: all bytes of replicator, views and interest after 100 busy ticks, with
 // 200 clients and without them. Clients that see more say what each visible entity adds; the rest is what
 // a client costs that sees nothing.
 #include "bench_repl.h"
@@ -24,7 +24,7 @@ static size_t run(uint32_t clients, uint32_t visible, double* seen) {
                                                  .clients = clients,
                                                  .dirty_percent = 20,
                                                  .visible = visible,
-                                                 .has_ledger = true});
+                                                 .has_bandwidth = true});
     for (uint32_t i = 0; i < TICKS; i++)
         bench_repl_tick(&world);
     if (clients > 0) *seen = bench_repl_visible(&world);

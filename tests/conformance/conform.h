@@ -224,15 +224,15 @@ mirror_counts mirror_count(const cf_mirror* mirror);
 
 // ---- large.c: "Large values" -----------------------------------------------------------------------------
 
-typedef struct cf_large cf_large;
+typedef struct cf_varsize cf_varsize;
 
 /// NULL: no value of this type.
-cf_large* large_read(const char* type_name, const uint8_t* bytes, size_t size);
-void large_destroy(cf_large* value);
+cf_varsize* varsize_read(const char* type_name, const uint8_t* bytes, size_t size);
+void varsize_destroy(cf_varsize* value);
 /// The bytes it was read from. @return how many.
-size_t large_write(const cf_large* value, uint8_t* bytes);
+size_t varsize_write(const cf_varsize* value, uint8_t* bytes);
 /// As the page's vectors print a value; at most 16 times its bytes and as many more.
-void large_print(const cf_large* value, char* text);
+void varsize_print(const cf_varsize* value, char* text);
 
 // ---- the two commands --------------------------------------------------------------------------------
 

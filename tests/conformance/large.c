@@ -37,12 +37,12 @@ static const struct plain_type {
              {"t", 0, 0, 0},
              {"eid", 1, 4, 'e'}};
 
-struct cf_large {
+struct cf_varsize {
     uint32_t type;
     uint8_t* bytes; ///< of a text or of plain numbers
     size_t size;
     char name[NAME_MAX_BYTES + 1]; ///< in an object
-    struct cf_large** children;
+    struct cf_varsize** children;
     uint32_t count;
 };
 
@@ -64,7 +64,7 @@ static uint64_t read_varint(byte_reader* reader) {
     return 0;
 }
 
-static void take_bytes(byte_reader* reader, cf_large* value, uint64_t size) {
+static void take_bytes(byte_reader* reader, cf_varsize* value, uint64_t size) {
     if (reader->failed || size > reader->size - reader->at) {
         reader->failed = true;
         return;
@@ -77,16 +77,16 @@ static void take_bytes(byte_reader* reader, cf_large* value, uint64_t size) {
     reader->at += value->size;
 }
 
-static cf_large* make(uint32_t type) {
-    cf_large* value = calloc(1, sizeof *value);
+static cf_varsize* make(uint32_t type) {
+    cf_varsize* value = calloc(1, sizeof *value);
     if (!value) abort();
     value->type = type;
     return value;
 }
 
-static void read_value(byte_reader* reader, cf_large* value, uint32_t depth);
+static void read_value(byte_reader* reader, cf_varsize* value, uint32_t depth);
 
-static void read_name(byte_reader* reader, const cf_large* before, cf_large* child) {
+static void read_name(byte_reader* reader, const cf_varsize* before, cf_varsize* child) {
     uint64_t size = read_varint(reader);
     if (reader->failed || size == 0 || size > NAME_MAX_BYTES || size > reader->size - reader->at) {
         reader->failed = true;
@@ -98,16 +98,16 @@ static void read_name(byte_reader* reader, const cf_large* before, cf_large* chi
         reader->failed = true;
 }
 
-static void read_children(byte_reader* reader, cf_large* value, uint32_t depth) {
+static void read_children(byte_reader* reader, cf_varsize* value, uint32_t depth) {
     uint64_t count = read_varint(reader);
     // Each takes a byte at least.
     if (count > CHILDREN_MAX || count > reader->size - reader->at || depth == DEPTH_MAX)
         reader->failed = true;
     if (reader->failed) return;
-    value->children = calloc((size_t)count + 1, sizeof(cf_large*));
+    value->children = calloc((size_t)count + 1, sizeof(cf_varsize*));
     if (!value->children) abort();
     while (value->count < count && !reader->failed) {
-        cf_large* child = value->children[value->count++] = make(value->type - T_LIST);
+        cf_varsize* child = value->children[value->count++] = make(value->type - T_LIST);
         if (value->type == T_OBJECT)
             read_name(reader, value->count > 1 ? value->children[value->count - 2] : NULL, child);
         if (value->type >= T_ARRAY)
@@ -117,7 +117,7 @@ static void read_children(byte_reader* reader, cf_large* value, uint32_t depth) 
     }
 }
 
-static void read_value(byte_reader* reader, cf_large* value, uint32_t depth) {
+static void read_value(byte_reader* reader, cf_varsize* value, uint32_t depth) {
     if (value->type >= T_LIST) {
         read_children(reader, value, depth);
     } else if (value->type == T_TEXT) {
@@ -142,20 +142,20 @@ static bool find_type(const char* name, uint32_t* type) {
     return *type < T_ARRAY;
 }
 
-cf_large* large_read(const char* type_name, const uint8_t* bytes, size_t size) {
+cf_varsize* varsize_read(const char* type_name, const uint8_t* bytes, size_t size) {
     byte_reader reader = {.data = bytes, .size = size};
     uint32_t type;
     if (!find_type(type_name, &type)) return NULL;
-    cf_large* value = make(type);
+    cf_varsize* value = make(type);
     read_value(&reader, value, 0);
     if (!reader.failed && reader.at == size) return value;
-    large_destroy(value);
+    varsize_destroy(value);
     return NULL;
 }
 
-void large_destroy(cf_large* value) {
+void varsize_destroy(cf_varsize* value) {
     for (uint32_t i = 0; i < value->count; i++)
-        large_destroy(value->children[i]);
+        varsize_destroy(value->children[i]);
     free(value->children);
     free(value->bytes);
     free(value);
@@ -174,12 +174,12 @@ static void put_varint(uint8_t** at, uint64_t value) {
     *(*at)++ = (uint8_t)value;
 }
 
-static void write_value(const cf_large* value, uint8_t** at) {
+static void write_value(const cf_varsize* value, uint8_t** at) {
     if (value->type == T_TEXT) put_varint(at, value->size);
     if (value->type < T_LIST) put(at, value->bytes, value->size);
     if (value->type >= T_LIST) put_varint(at, value->count);
     for (uint32_t i = 0; i < value->count; i++) {
-        const cf_large* child = value->children[i];
+        const cf_varsize* child = value->children[i];
         if (value->type == T_OBJECT) put_varint(at, strlen(child->name));
         if (value->type == T_OBJECT) put(at, child->name, strlen(child->name));
         if (value->type >= T_ARRAY) *(*at)++ = (uint8_t)child->type;
@@ -187,7 +187,7 @@ static void write_value(const cf_large* value, uint8_t** at) {
     }
 }
 
-size_t large_write(const cf_large* value, uint8_t* bytes) {
+size_t varsize_write(const cf_varsize* value, uint8_t* bytes) {
     uint8_t* at = bytes;
     write_value(value, &at);
     return (size_t)(at - bytes);
@@ -229,7 +229,7 @@ static void print_type(uint32_t type, char** at) {
         add(at, "%s=", type == T_ARRAY ? "array" : "object");
 }
 
-static void print_value(const cf_large* value, char** at) {
+static void print_value(const cf_varsize* value, char** at) {
     static const char *const opens[] = {"[", "[", "{"}, *const closes[] = {"]", "]", "}"};
     if (value->type < T_LIST && value->type != T_TEXT) {
         const struct plain_type* type = &plain[value->type];
@@ -250,7 +250,7 @@ static void print_value(const cf_large* value, char** at) {
     int form = value->type == T_OBJECT ? 2 : value->type == T_ARRAY;
     add(at, "%s", opens[form]);
     for (uint32_t i = 0; i < value->count; i++) {
-        const cf_large* child = value->children[i];
+        const cf_varsize* child = value->children[i];
         if (i > 0) add(at, ";");
         if (form == 2) add(at, "%s:", child->name);
         if (form > 0) print_type(child->type, at);
@@ -259,7 +259,7 @@ static void print_value(const cf_large* value, char** at) {
     add(at, "%s", closes[form]);
 }
 
-void large_print(const cf_large* value, char* text) {
+void varsize_print(const cf_varsize* value, char* text) {
     *text = 0;
     print_value(value, &text);
 }

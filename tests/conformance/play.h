@@ -71,7 +71,7 @@ typedef struct game_client {
     uint8_t inputs[INPUTS_KEPT][INPUT_BYTES_MAX];
     size_t input_sizes[INPUTS_KEPT]; // by number mod INPUTS_KEPT
     bool is_event_acked;
-    uint32_t heals[HEALS_MAX], heal_count; // handles to be named in the next packet
+    uint32_t resyncs[HEALS_MAX], resync_count; // handles to be named in the next packet
     uint32_t planted_slot; // slot + 1 of what was falsified; 0: none, or it was healed
     bool was_found;        // by a sample
     uint32_t ticks;

@@ -43,7 +43,7 @@ void hear_control(game_client* client, const ENetPacket* packet) {
     case SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE:
         hear_goodbye(client, message->goodbye);
         break;
-    case SHOAL__WIRE__SERVER_CONTROL__KIND_LARGE:
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_VARSIZE:
         fault(client, "a large value of a component that nobody has"); // no game of ours has one
         break;
     default:
@@ -84,7 +84,7 @@ static void compare_sample(game_client* client, const cf_header* header) {
         client->was_found = true;
     else
         fault(client, "a sample of something else");
-    if (client->heal_count < HEALS_MAX) client->heals[client->heal_count++] = handle;
+    if (client->resync_count < HEALS_MAX) client->resyncs[client->resync_count++] = handle;
 }
 
 static void take_header(game_client* client, const cf_header* header) {

@@ -74,8 +74,8 @@ void send_inputs(game_client* client) {
         message.ack_delay_us = (uint32_t)((now_s() - client->newest_arrival_s) * 1e6);
     }
     message.event_ack = client->event_number;
-    message.n_heal = client->heal_count;
-    message.heal = client->heals;
+    message.n_resync = client->resync_count;
+    message.resync = client->resyncs;
     add_inputs(client, &message, inputs);
 
     uint8_t payload[INPUT_BYTES_MAX], bytes[PACKET_BYTES_MAX];
@@ -87,7 +87,7 @@ void send_inputs(game_client* client) {
     message.n_events = client->input_number > 30 && !client->is_event_acked;
     message.events = events;
     size_t size = shoal__wire__input_packet__pack(&message, bytes);
-    client->heal_count = 0;
+    client->resync_count = 0;
     if (is_lost(client)) {
         client->counts.lost_out++;
         return;

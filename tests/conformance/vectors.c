@@ -260,27 +260,27 @@ static bool check_scope(page_state* page, const char* line) {
     return hash == hex_of(line, "hash") && entities == (uint32_t)number_of(line, "entities");
 }
 
-static bool check_large(page_state* page, const char* line) {
+static bool check_varsize(page_state* page, const char* line) {
     (void)page;
     char type[64], text[LINE_BYTES_MAX], printed[LINE_BYTES_MAX * 8];
     uint8_t bytes[256], again[256];
     size_t size = read_hex(value_of(line, "hex", text, sizeof text), bytes, sizeof bytes);
-    cf_large* value = large_read(value_of(line, "type", type, sizeof type), bytes, size);
+    cf_varsize* value = varsize_read(value_of(line, "type", type, sizeof type), bytes, size);
     if (!value) return false;
-    large_print(value, printed);
-    bool is_right = large_write(value, again) == size && memcmp(again, bytes, size) == 0 &&
+    varsize_print(value, printed);
+    bool is_right = varsize_write(value, again) == size && memcmp(again, bytes, size) == 0 &&
                     strcmp(printed, value_of(line, "value", text, sizeof text)) == 0;
-    large_destroy(value);
+    varsize_destroy(value);
     return is_right;
 }
 
-static bool check_no_large(page_state* page, const char* line) {
+static bool check_no_varsize(page_state* page, const char* line) {
     (void)page;
     char type[64], text[LINE_BYTES_MAX];
     uint8_t bytes[256];
     size_t size = read_hex(value_of(line, "hex", text, sizeof text), bytes, sizeof bytes);
-    cf_large* value = large_read(value_of(line, "type", type, sizeof type), bytes, size);
-    if (value) large_destroy(value);
+    cf_varsize* value = varsize_read(value_of(line, "type", type, sizeof type), bytes, size);
+    if (value) varsize_destroy(value);
     return !value;
 }
 
@@ -293,8 +293,8 @@ static const struct vector_kind {
              {"turn ", check_turn, 6},
              {"row layout=", check_row, 19},
              {"descriptor ", check_descriptor, 2},
-             {"large ", check_large, 8},
-             {"no_large ", check_no_large, 9},
+             {"large ", check_varsize, 8},
+             {"no_large ", check_no_varsize, 9},
              {"item ", check_item, 8},
              {"schema ", check_schema, 1},
              {"packet seq=", check_packet, 12},

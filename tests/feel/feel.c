@@ -56,7 +56,7 @@ typedef struct wire {
 typedef struct member {
     net_match* match;
     wire wire;
-    net_viewer* viewer;
+    net_presenter* presenter;
     net_client* client;
     uint64_t next_tick_us;
     uint64_t ticks;
@@ -170,7 +170,7 @@ static void run_script(feel* self) {
     self->waited_frames = 0;
 }
 
-static void make_input(void* context, const net_game_view* view, void* input) {
+static void make_input(void* context, const net_player_context* view, void* input) {
     feel* self = context;
     bool held[BREAKOUT_ACTION_COUNT] = {0};
     bool pressed[BREAKOUT_ACTION_COUNT] = {0};
@@ -225,8 +225,8 @@ static bool open_member(feel* self, uint32_t index) {
     one->wire.base.ops = &wire_ops;
     one->wire.now_us = &self->now_us;
     if (index != BOT) {
-        const net_viewer_config viewer = {.module = self->module, .is_predicting = index == PLAYER};
-        if (net_viewer_create(&viewer, &reporter, &one->viewer) != NET_OK) return false;
+        const net_presenter_config presenter = {.module = self->module, .is_predicting = index == PLAYER};
+        if (net_presenter_create(&presenter, &reporter, &one->presenter) != NET_OK) return false;
     }
     static const char* const names[MEMBERS] = {"player", "watcher", "bot"};
     const net_client_config client = {
@@ -238,7 +238,7 @@ static bool open_member(feel* self, uint32_t index) {
         .seed = self->config.seed + index,
         .input = index == PLAYER ? make_input : NULL,
         .input_context = self,
-        .viewer = one->viewer,
+        .presenter = one->presenter,
     };
     return net_client_create(&client, &one->client) == NET_OK;
 }
@@ -247,7 +247,7 @@ static void close_all(feel* self) {
     for (uint32_t i = 0; i < MEMBERS; i++) {
         member* one = &self->members[i];
         if (one->client) net_client_destroy(one->client);
-        if (one->viewer) net_viewer_destroy(one->viewer);
+        if (one->presenter) net_presenter_destroy(one->presenter);
         if (one->wire.inner) wire_destroy(&one->wire.base);
         if (one->match) net_match_destroy(one->match);
     }
@@ -329,9 +329,9 @@ static bool has_jumped(const path* one, double tick) {
 
 // ---- what is shown ----
 
-static void look_at(feel* self, const net_viewer* viewer, ecs_entity entity, ecs_vec2 pos,
+static void look_at(feel* self, const net_presenter* presenter, ecs_entity entity, ecs_vec2 pos,
                     sum* target) {
-    double tick = net_viewer_tick(viewer);
+    double tick = net_presenter_tick(presenter);
     const path* one = find_path(self, entity);
     if (!one) return;
     uint32_t index = (uint32_t)(one - self->paths);
@@ -361,33 +361,33 @@ static void look_at(feel* self, const net_viewer* viewer, ecs_entity entity, ecs
 
 static void look(feel* self) {
     member* watcher = &self->members[WATCHER];
-    if (!net_viewer_frame(watcher->viewer, client_us(self))) return;
-    net_viewer_meter meter;
-    net_viewer_get_meter(watcher->viewer, &meter);
+    if (!net_presenter_frame(watcher->presenter, client_us(self))) return;
+    net_presenter_meter meter;
+    net_presenter_get_meter(watcher->presenter, &meter);
     uint64_t gaps = meter.stalls + meter.samples_late + meter.stalled_ms;
     self->smooth_frames = gaps == self->gaps ? self->smooth_frames + 1 : 0;
     self->gaps = gaps;
     if (self->now_us < WARM_US) return;
-    net_match* view = net_viewer_match(watcher->viewer);
+    net_match* view = net_presenter_match(watcher->presenter);
     ecs_world* world = net_match_world(view);
     const breakout_game* game = net_match_context(view);
     ecs_query_iter it = ecs_query_begin(world, game->balls);
     while (ecs_query_next(&it)) {
         const ecs_vec2* positions = it.rows.columns[0];
         for (uint32_t i = 0; i < it.rows.count; i++) {
-            look_at(self, watcher->viewer, it.rows.entities[i], positions[i], &self->ball);
+            look_at(self, watcher->presenter, it.rows.entities[i], positions[i], &self->ball);
         }
     }
     ecs_entity player = net_client_player(self->members[PLAYER].client);
     const ecs_vec2* pos = ecs_find(world, player, game->pos);
-    if (pos) look_at(self, watcher->viewer, player, *pos, &self->pad);
+    if (pos) look_at(self, watcher->presenter, player, *pos, &self->pad);
 }
 
 // The own pad: does it follow the key in this frame?
 static void feel_pad(feel* self) {
     member* player = &self->members[PLAYER];
-    if (!net_viewer_frame(player->viewer, client_us(self))) return;
-    net_match* view = net_viewer_match(player->viewer);
+    if (!net_presenter_frame(player->presenter, client_us(self))) return;
+    net_match* view = net_presenter_match(player->presenter);
     const breakout_game* game = net_match_context(view);
     const ecs_vec2* pos =
         ecs_find(net_match_world(view), net_client_player(player->client), game->pos);
@@ -457,9 +457,9 @@ static void leave_all(feel* self) {
 static void finish(feel* self) {
     feel_result* result = &self->result;
     double minutes = self->config.seconds / 60.0;
-    net_viewer_meter seen, felt;
-    net_viewer_get_meter(self->members[WATCHER].viewer, &seen);
-    net_viewer_get_meter(self->members[PLAYER].viewer, &felt);
+    net_presenter_meter seen, felt;
+    net_presenter_get_meter(self->members[WATCHER].presenter, &seen);
+    net_presenter_get_meter(self->members[PLAYER].presenter, &felt);
     result->delay_frames_mean =
         result->presses ? (double)self->delay_frames / (double)result->presses : 0.0;
     result->corrections_per_minute = (double)felt.corrections_seen / minutes;

@@ -228,9 +228,9 @@ static void strike_client(stage* at, uint8_t operation, const uint8_t* bytes, si
         packet.header.event_ack = word(bytes, size, 3);
         packet.header.tick = (uint64_t)word(bytes, size, 4) << 32 | word(bytes, size, 5);
         packet.header.is_tick_whole = !(word(bytes, size, 0) >> 16 & 1);
-        packet.header.has_sample = word(bytes, size, 0) >> 17 & 1;
-        packet.header.sample_slot = word(bytes, size, 6);
-        packet.header.sample_age = word(bytes, size, 7);
+        packet.header.has_probe = word(bytes, size, 0) >> 17 & 1;
+        packet.header.probe_slot = word(bytes, size, 6);
+        packet.header.probe_age = word(bytes, size, 7);
         raw_server_send_state(from, packet);
         break;
     default:

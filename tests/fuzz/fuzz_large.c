@@ -4,8 +4,8 @@
 //
 // The input is a list of steps, each a byte and what follows it:
 //     0 index generation template tick     a record, as a mirror would apply it
-//     1 size bytes                         a packed LargeValue
-//     2 size bytes                         a packed LargeAck
+//     1 size bytes                         a packed VarsizeValue
+//     2 size bytes                         a packed VarsizeAck
 //     3 what number                        the server's world changes and is published
 #include "fuzz.h"
 
@@ -35,9 +35,9 @@ typedef struct fixture {
     net_rows *server_rows, *mirror_rows;
     ecs_template_id templates[3];
     ecs_component_id title, notes;
-    net_large_server* values;
-    net_large_view* view;
-    net_large_client* client;
+    net_varsize_source* values;
+    net_varsize_sender* view;
+    net_varsize_receiver* client;
     told indices[INDEX_MAX + 1];
     ecs_entity entities[ENTITIES];
     ecs_tick tick;
@@ -74,24 +74,24 @@ static void open(fixture* at) {
         at->templates[i] = ecs_template_find(at->mirror, names[i]);
     at->title = ecs_component_find(at->server, "title");
     at->notes = ecs_component_find(at->server, "notes");
-    FUZZ_CHECK(net_large_server_create(NULL, at->server_rows, INDEX_MAX, NULL, &at->values) ==
+    FUZZ_CHECK(net_varsize_source_create(NULL, at->server_rows, INDEX_MAX, NULL, &at->values) ==
                NET_OK);
-    FUZZ_CHECK(net_large_view_create(at->values, &at->view) == NET_OK);
-    const net_large_client_config config = {.world = at->mirror,
+    FUZZ_CHECK(net_varsize_sender_create(at->values, &at->view) == NET_OK);
+    const net_varsize_receiver_config config = {.world = at->mirror,
                                             .rows = at->mirror_rows,
                                             .index_max = INDEX_MAX,
                                             .waiting_max = WAITING_MAX,
                                             .told = tell,
                                             .told_context = at};
-    FUZZ_CHECK(net_large_client_create(&config, &at->client) == NET_OK);
+    FUZZ_CHECK(net_varsize_receiver_create(&config, &at->client) == NET_OK);
     FUZZ_CHECK(proto_codec_init(&at->codec, NULL, PROTO_UNPACK_BYTES_MAX));
 }
 
 static void close(fixture* at) {
     proto_codec_deinit(&at->codec);
-    net_large_client_destroy(at->client);
-    net_large_view_destroy(at->view);
-    net_large_server_destroy(at->values);
+    net_varsize_receiver_destroy(at->client);
+    net_varsize_sender_destroy(at->view);
+    net_varsize_source_destroy(at->values);
     net_rows_destroy(at->server_rows);
     net_rows_destroy(at->mirror_rows);
     ecs_world_destroy(at->server);
@@ -113,16 +113,16 @@ static void take_record(fixture* at, base_reader* bytes) {
     else if (handle != ECS_ENTITY_NONE)
         FUZZ_CHECK(ecs_recreate(at->mirror, handle, template_id, NULL, 0) == ECS_OK);
     *now = (told){.handle = handle, .tick = tick, .is_known = true};
-    FUZZ_CHECK(net_large_client_tick(at->client) == NET_OK);
+    FUZZ_CHECK(net_varsize_receiver_tick(at->client) == NET_OK);
 }
 
-static void take_message(fixture* at, const net_large_message* message) {
-    net_result result = net_large_client_receive(at->client, message);
+static void take_message(fixture* at, const net_varsize_message* message) {
+    net_result result = net_varsize_receiver_receive(at->client, message);
     FUZZ_CHECK(result == NET_OK || result == NET_ERR_MALFORMED);
-    FUZZ_CHECK(net_large_client_waiting(at->client) <= WAITING_MAX);
-    net_large_lost lost;
-    while (net_large_client_next_evicted(at->client, &lost))
-        (void)net_large_view_lost(at->view, lost.handle, lost.number, lost.version);
+    FUZZ_CHECK(net_varsize_receiver_waiting(at->client) <= WAITING_MAX);
+    net_varsize_lost lost;
+    while (net_varsize_receiver_next_evicted(at->client, &lost))
+        (void)net_varsize_sender_lost(at->view, lost.handle, lost.number, lost.version);
 }
 
 static const ProtobufCMessage* decode(fixture* at, const ProtobufCMessageDescriptor* descriptor,
@@ -134,10 +134,10 @@ static const ProtobufCMessage* decode(fixture* at, const ProtobufCMessageDescrip
 }
 
 static void take_value(fixture* at, base_reader* bytes) {
-    const Shoal__Wire__LargeValue* value =
-        (const Shoal__Wire__LargeValue*)decode(at, &shoal__wire__large_value__descriptor, bytes);
+    const Shoal__Wire__VarsizeValue* value =
+        (const Shoal__Wire__VarsizeValue*)decode(at, &shoal__wire__varsize_value__descriptor, bytes);
     if (!value) return;
-    const net_large_message message = {.handle = value->entity,
+    const net_varsize_message message = {.handle = value->entity,
                                        .number = value->component,
                                        .version = value->version,
                                        .since = value->since,
@@ -148,17 +148,17 @@ static void take_value(fixture* at, base_reader* bytes) {
 }
 
 static void take_ack(fixture* at, base_reader* bytes) {
-    const Shoal__Wire__LargeAck* ack =
-        (const Shoal__Wire__LargeAck*)decode(at, &shoal__wire__large_ack__descriptor, bytes);
+    const Shoal__Wire__VarsizeAck* ack =
+        (const Shoal__Wire__VarsizeAck*)decode(at, &shoal__wire__varsize_ack__descriptor, bytes);
     if (!ack) return;
     for (size_t i = 0; i < ack->n_versions; i++)
-        (void)net_large_view_ack(at->view, ack->versions[i]);
+        (void)net_varsize_sender_ack(at->view, ack->versions[i]);
     for (size_t i = 0; i < ack->n_lost; i++)
-        (void)net_large_view_lost(at->view, ack->lost[i]->entity, ack->lost[i]->component,
+        (void)net_varsize_sender_lost(at->view, ack->lost[i]->entity, ack->lost[i]->component,
                                   ack->lost[i]->version);
 }
 
-static net_result hand_over(void* context, const net_large_message* message) {
+static net_result hand_over(void* context, const net_varsize_message* message) {
     take_message(context, message);
     return NET_OK;
 }
@@ -169,7 +169,7 @@ static void write(fixture* at, ecs_entity entity, uint8_t number) {
     ecs_string* title = ecs_find_mut(at->server, entity, at->title);
     if (title) FUZZ_CHECK(ecs_string_set(allocator, title, text, number % 3));
     ecs_array* notes = ecs_find_mut(at->server, entity, at->notes);
-    if (notes) FUZZ_CHECK(ecs_array_push(allocator, notes, ECS_CHILD_EID, &entity) == ECS_OK);
+    if (notes) FUZZ_CHECK(ecs_array_push(allocator, notes, ECS_ELEMENT_EID, &entity) == ECS_OK);
 }
 
 static void change_server(fixture* at, base_reader* bytes) {
@@ -187,24 +187,24 @@ static void change_server(fixture* at, base_reader* bytes) {
         FUZZ_CHECK(ecs_recreate(at->server, *place, template_id, NULL, 0) == ECS_OK);
         break;
     case 2:
-        net_large_view_leave(at->view, *place);
+        net_varsize_sender_leave(at->view, *place);
         break;
     case 3:
-        net_large_view_resume(at->view);
+        net_varsize_sender_resume(at->view);
         break;
     case 4:
-        net_large_view_reclass(at->view, *place, number);
+        net_varsize_sender_reclass(at->view, *place, number);
         break;
     default:
         write(at, *place, number);
     }
     const ecs_step step = {.tick = ++at->tick, .dt = 0.1f};
     ecs_world_step(at->server, &step);
-    FUZZ_CHECK(net_large_server_step(at->values, at->server, at->tick) == NET_OK);
+    FUZZ_CHECK(net_varsize_source_step(at->values, at->server, at->tick) == NET_OK);
     ecs_changes_clear(at->server);
-    if (*place && what % 8 != 2) net_large_view_enter(at->view, *place, number | 1u, at->tick);
-    net_large_view_publish(at->view, 1000, hand_over, at);
-    FUZZ_CHECK(!net_large_view_is_broken(at->view));
+    if (*place && what % 8 != 2) net_varsize_sender_enter(at->view, *place, number | 1u, at->tick);
+    net_varsize_sender_publish(at->view, 1000, hand_over, at);
+    FUZZ_CHECK(!net_varsize_sender_is_broken(at->view));
 }
 
 // Whatever came, what the world holds is a value that could be sent on.
@@ -216,12 +216,12 @@ static void check_world(fixture* at) {
         if (entity == ECS_ENTITY_NONE) continue;
         const net_row_template* entry =
             net_rows_find(at->mirror_rows, ecs_entity_template(at->mirror, entity));
-        for (uint32_t i = 0; i < entry->large_count; i++) {
+        for (uint32_t i = 0; i < entry->varsize_count; i++) {
             ecs_component_id component = entry->larges[i].component;
             base_bytes_clear(&bytes);
-            net_large_write(at->mirror, entity, component, &bytes);
-            FUZZ_CHECK(bytes.size <= NET_LARGE_BYTES_MAX);
-            FUZZ_CHECK(net_large_check(at->mirror, component, bytes.data, bytes.size) == NET_OK);
+            net_varsize_write(at->mirror, entity, component, &bytes);
+            FUZZ_CHECK(bytes.size <= NET_VARSIZE_BYTES_MAX);
+            FUZZ_CHECK(net_varsize_check(at->mirror, component, bytes.data, bytes.size) == NET_OK);
         }
     }
     base_bytes_deinit(&bytes);

@@ -44,20 +44,20 @@ static void on_gone(void* context, ecs_entity entity, ecs_tick tick) {
 }
 
 // A row that has just been applied is what the world holds.
-static void check_sample(watch* w, const net_header* header) {
-    if (!header->has_sample) return;
+static void check_sample(watch* w, const net_packet_header* header) {
+    if (!header->has_probe) return;
     ecs_entity who;
-    net_mirror_sample sample =
-        net_mirror_check_sample(w->mirror, header->sample_slot, header->tick - header->sample_age,
-                                header->sample_hash, &who);
+    net_mirror_probe_result sample =
+        net_mirror_check_probe(w->mirror, header->probe_slot, header->tick - header->probe_age,
+                                header->probe_hash, &who);
     FUZZ_CHECK((who != ECS_ENTITY_NONE) == (sample == NET_MIRROR_DIFFERS));
 }
 
 static void read_one(watch* w, const uint8_t* bytes, size_t size) {
     proto_bit_reader reader = proto_bit_reader_make(bytes, size);
-    net_header_near near = {.tick = net_mirror_tick(w->mirror), .has_tick = w->has_tick};
-    net_header header;
-    if (net_header_read(&reader, &near, &header) != NET_OK) return;
+    net_packet_header_near near = {.tick = net_mirror_tick(w->mirror), .has_tick = w->has_tick};
+    net_packet_header header;
+    if (net_packet_header_read(&reader, &near, &header) != NET_OK) return;
     w->applied = 0;
     net_mirror_result done;
     net_result result = net_mirror_read(w->mirror, header.seq, header.tick,

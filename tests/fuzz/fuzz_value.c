@@ -6,38 +6,38 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
-static void check(ecs_child_type type, const ecs_child_body* body) {
-    BASE_ASSERT(body->type == type && body->bytes <= ECS_CHILD_BYTES_MAX && !body->parent);
-    BASE_ASSERT(ecs_child_height(body) <= ECS_CHILD_DEPTH_MAX);
+static void check(ecs_element_type type, const ecs_container_body* body) {
+    BASE_ASSERT(body->type == type && body->bytes <= ECS_CONTAINER_BYTES_MAX && !body->parent);
+    BASE_ASSERT(ecs_container_height(body) <= ECS_CONTAINER_DEPTH_MAX);
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    ecs_child_write(body, &bytes);
+    ecs_container_write(body, &bytes);
     BASE_ASSERT(!bytes.failed);
-    BASE_ASSERT(ecs_child_hash(body, 7) == base_hash64(bytes.data, bytes.size, 7));
+    BASE_ASSERT(ecs_container_hash(body, 7) == base_hash64(bytes.data, bytes.size, 7));
     base_reader reader = base_reader_make(bytes.data, bytes.size);
-    ecs_child_body* again = ecs_child_read(NULL, type, &reader);
+    ecs_container_body* again = ecs_container_read(NULL, type, &reader);
     BASE_ASSERT(again && base_reader_left(&reader) == 0);
-    BASE_ASSERT(ecs_child_body_equal(body, again) && again->bytes == body->bytes);
-    ecs_child_body* copy = ecs_child_body_copy(NULL, body);
-    BASE_ASSERT(copy && ecs_child_body_equal(copy, body));
+    BASE_ASSERT(ecs_container_body_equal(body, again) && again->bytes == body->bytes);
+    ecs_container_body* copy = ecs_container_body_copy(NULL, body);
+    BASE_ASSERT(copy && ecs_container_body_equal(copy, body));
     char text[256];
     const ecs_container container = {copy, type};
     (void)ecs_type_format(ecs_builtin_type((ecs_type_id)type), &container, text, sizeof text);
-    ecs_child_clear(NULL, copy);
+    ecs_container_clear(NULL, copy);
     BASE_ASSERT(copy->bytes == 0);
-    ecs_child_body_destroy(NULL, copy);
-    ecs_child_body_destroy(NULL, again);
+    ecs_container_body_destroy(NULL, copy);
+    ecs_container_body_destroy(NULL, again);
     base_bytes_deinit(&bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0) return 0;
-    uint32_t containers = ECS_CHILD_TYPE_END - ECS_CHILD_LIST - 1;
-    ecs_child_type type = (ecs_child_type)(ECS_CHILD_LIST + 1 + data[0] % containers);
+    uint32_t containers = ECS_ELEMENT_TYPE_END - ECS_ELEMENT_LIST - 1;
+    ecs_element_type type = (ecs_element_type)(ECS_ELEMENT_LIST + 1 + data[0] % containers);
     base_reader reader = base_reader_make(data + 1, size - 1);
-    ecs_child_body* body = ecs_child_read(NULL, type, &reader);
+    ecs_container_body* body = ecs_container_read(NULL, type, &reader);
     BASE_ASSERT((body == NULL) == reader.failed);
     if (body) check(type, body);
-    ecs_child_body_destroy(NULL, body);
+    ecs_container_body_destroy(NULL, body);
     return 0;
 }

@@ -26,22 +26,22 @@ typedef struct state_bytes {
 } state_bytes;
 
 // The row that the client has for sure: sometimes another hash than it should have.
-static void sample(maker* m, net_header* header) {
+static void sample(maker* m, net_packet_header* header) {
     uint32_t slot = teller_below(&m->t, TELLER_SLOTS);
     const teller_slot* at = &m->t.slots[slot];
     if (at->state != TELLER_SEEN || !at->is_created) return;
     const teller_past* past = &m->t.past[at->acked_step];
-    header->has_sample = true;
-    header->sample_slot = slot;
-    header->sample_age = (uint32_t)(header->tick - past->tick);
-    header->sample_hash = (uint16_t)net_row_hash(at->entry, past->rows[slot]);
+    header->has_probe = true;
+    header->probe_slot = slot;
+    header->probe_age = (uint32_t)(header->tick - past->tick);
+    header->probe_hash = (uint16_t)net_row_hash(at->entry, past->rows[slot]);
 }
 
 static state_bytes write_state(maker* m, const body_pen* pen, uint32_t packet) {
     state_bytes state = {0};
     proto_bit_writer bits = proto_bit_writer_make(state.bytes, sizeof state.bytes);
     bool is_input = teller_below(&m->t, 2) == 0;
-    net_header header = {.seq = m->t.packets[packet].seq,
+    net_packet_header header = {.seq = m->t.packets[packet].seq,
                          .tick = teller_tick(&m->t),
                          .is_tick_whole = !m->has_ack,
                          .has_ack = teller_below(&m->t, 2) == 0,
@@ -52,7 +52,7 @@ static state_bytes write_state(maker* m, const body_pen* pen, uint32_t packet) {
                          .player_age = packet % 3,
                          .has_body = pen->bits.size_bits > 0};
     sample(m, &header);
-    net_header_write(&bits, &header);
+    net_packet_header_write(&bits, &header);
     proto_bit_reader body = proto_bit_reader_make(pen->bytes, sizeof pen->bytes);
     for (uint64_t i = 0; i < pen->bits.size_bits; i++)
         proto_bits_write(&bits, proto_bits_read(&body, 1), 1);

@@ -34,7 +34,7 @@ typedef struct counter {
 typedef struct member {
     net_match* match;
     net_transport* transport;
-    net_viewer* viewer;
+    net_presenter* presenter;
     net_client* client;
 } member;
 
@@ -127,12 +127,12 @@ static bool open_member(memory* self, uint32_t index) {
         .seed = self->seed * 10 + index,
     };
     if (net_sim_client(self->sim, &link, &one->transport) != NET_OK) return false;
-    const net_viewer_config viewer = {
+    const net_presenter_config presenter = {
         .allocator = &self->view_bytes.allocator,
         .module = self->module,
         .is_predicting = index == 0,
     };
-    if (net_viewer_create(&viewer, &reporter, &one->viewer) != NET_OK) return false;
+    if (net_presenter_create(&presenter, &reporter, &one->presenter) != NET_OK) return false;
     const net_client_config client = {
         .allocator = &self->client_bytes.allocator,
         .match = one->match,
@@ -141,7 +141,7 @@ static bool open_member(memory* self, uint32_t index) {
         .name = "bot",
         .is_bot = true,
         .seed = self->seed + index,
-        .viewer = one->viewer,
+        .presenter = one->presenter,
     };
     return net_client_create(&client, &one->client) == NET_OK;
 }
@@ -150,7 +150,7 @@ static void close_all(memory* self) {
     for (uint32_t i = 0; i < self->clients; i++) {
         member* one = &self->members[i];
         if (one->client) net_client_destroy(one->client);
-        if (one->viewer) net_viewer_destroy(one->viewer);
+        if (one->presenter) net_presenter_destroy(one->presenter);
         if (one->transport) one->transport->ops->destroy(one->transport);
         if (one->match) net_match_destroy(one->match);
     }
@@ -187,7 +187,7 @@ static void step(memory* self, uint64_t tick) {
         if (net_client_get_phase(one->client) == NET_CLIENT_PLAYING &&
             self->now_us >= net_client_next_tick_us(one->client))
             net_client_tick(one->client, self->now_us, NULL);
-        if (tick % 2 == i % 2) (void)net_viewer_frame(one->viewer, self->now_us);
+        if (tick % 2 == i % 2) (void)net_presenter_frame(one->presenter, self->now_us);
     }
 }
 

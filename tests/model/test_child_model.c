@@ -16,7 +16,7 @@ enum { TWIN_ITEMS = 6, TWIN_TEXT = 8, TWIN_DEPTH = 4, NAMES = 10, EDITS = 60 };
 
 typedef struct twin twin;
 struct twin {
-    ecs_child_type type;
+    ecs_element_type type;
     int32_t number;       // i
     ecs_vec2 point;       // p2
     char text[TWIN_TEXT]; // t
@@ -27,7 +27,7 @@ struct twin {
 
 static const char* const names[NAMES] = {"a", "aa", "ab", "b", "ba", "B", "hp", "h", "x-y", "10"};
 
-static twin* twin_make(ecs_child_type type) {
+static twin* twin_make(ecs_element_type type) {
     twin* made = calloc(1, sizeof *made);
     assert_non_null(made);
     made->type = type;
@@ -54,8 +54,8 @@ static uint32_t twin_height(const twin* of) {
         uint32_t height = twin_height(of->items[i]);
         if (height > most) most = height;
     }
-    return most + (of->type == ECS_CHILD_ARRAY || of->type == ECS_CHILD_OBJECT ||
-                   ecs_child_is_list(of->type));
+    return most + (of->type == ECS_ELEMENT_ARRAY || of->type == ECS_ELEMENT_OBJECT ||
+                   ecs_element_is_list(of->type));
 }
 
 /// The items of an object in the order of names, found one by one.
@@ -70,39 +70,39 @@ static uint32_t twin_next(const twin* of, const char* last) {
 
 static void compare(const twin* expected, const void* value);
 
-static void compare_items(const twin* expected, const ecs_child_body* body) {
+static void compare_items(const twin* expected, const ecs_container_body* body) {
     uint32_t count = body ? body->count : 0;
     assert_int_equal(count, expected->count);
     const char* last = NULL;
     uint32_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = i;
-        if (expected->type == ECS_CHILD_OBJECT) {
+        if (expected->type == ECS_ELEMENT_OBJECT) {
             at = twin_next(expected, last);
             last = expected->names[at];
-            assert_string_equal(ecs_child_member(body, i)->name, last);
+            assert_string_equal(ecs_container_named_item(body, i)->name, last);
             bytes += (uint32_t)strlen(last);
         }
         const twin* item = expected->items[at];
-        const void* value = ecs_child_item(body, i);
-        assert_int_equal(ecs_child_item_type(body, i), item->type);
+        const void* value = ecs_container_item(body, i);
+        assert_int_equal(ecs_container_item_type(body, i), item->type);
         compare(item, value);
-        bytes += ecs_child_weight(item->type, value) + !ecs_child_is_list(expected->type);
-        if (ecs_child_is_container(item->type))
-            assert_ptr_equal(ecs_child_body_of(value)->parent, body);
+        bytes += ecs_element_weight(item->type, value) + !ecs_element_is_list(expected->type);
+        if (ecs_element_is_container(item->type))
+            assert_ptr_equal(ecs_container_body_of(value)->parent, body);
     }
     if (body) assert_int_equal(body->bytes, bytes);
 }
 
 static void compare(const twin* expected, const void* value) {
-    if (expected->type == ECS_CHILD_I)
+    if (expected->type == ECS_ELEMENT_I)
         assert_int_equal(*(const int32_t*)value, expected->number);
-    else if (expected->type == ECS_CHILD_P2)
+    else if (expected->type == ECS_ELEMENT_P2)
         assert_memory_equal(value, &expected->point, sizeof expected->point);
-    else if (expected->type == ECS_CHILD_T)
+    else if (expected->type == ECS_ELEMENT_T)
         assert_string_equal(ecs_string_text(value), expected->text);
     else
-        compare_items(expected, ecs_child_body_of(value));
+        compare_items(expected, ecs_container_body_of(value));
 }
 
 typedef struct model {
@@ -118,32 +118,32 @@ static uint32_t below(model* m, uint32_t count) {
 }
 
 /// A random value of a type: the twin, and the memory form in `child`.
-static twin* random_value(model* m, ecs_child_type type, ecs_child* child) {
+static twin* random_value(model* m, ecs_element_type type, ecs_element* child) {
     twin* made = twin_make(type);
-    *child = (ecs_child){.type = type};
+    *child = (ecs_element){.type = type};
     made->number = child->as.i = 0;
-    if (type == ECS_CHILD_I) {
+    if (type == ECS_ELEMENT_I) {
         made->number = child->as.i = base_rng_range(&m->rng, -3, 3);
-    } else if (type == ECS_CHILD_P2) {
+    } else if (type == ECS_ELEMENT_P2) {
         made->point.x = (float)below(m, 3);
         child->as.p2 = made->point;
-    } else if (type == ECS_CHILD_T) {
+    } else if (type == ECS_ELEMENT_T) {
         (void)snprintf(made->text, sizeof made->text, "%.*s", (int)below(m, 6), "abcdef");
-        child->as.t = ecs_child_text(made->text, (uint32_t)strlen(made->text));
+        child->as.t = ecs_element_text(made->text, (uint32_t)strlen(made->text));
     } else {
         memset(&child->as, 0, sizeof child->as); // NULL stands for it
     }
     return made;
 }
 
-static ecs_child_type random_type(model* m) {
-    static const ecs_child_type types[] = {ECS_CHILD_I,
-                                           ECS_CHILD_P2,
-                                           ECS_CHILD_T,
-                                           ECS_CHILD_LIST + ECS_CHILD_P2,
-                                           ECS_CHILD_LIST + ECS_CHILD_T,
-                                           ECS_CHILD_ARRAY,
-                                           ECS_CHILD_OBJECT};
+static ecs_element_type random_type(model* m) {
+    static const ecs_element_type types[] = {ECS_ELEMENT_I,
+                                           ECS_ELEMENT_P2,
+                                           ECS_ELEMENT_T,
+                                           ECS_ELEMENT_LIST + ECS_ELEMENT_P2,
+                                           ECS_ELEMENT_LIST + ECS_ELEMENT_T,
+                                           ECS_ELEMENT_ARRAY,
+                                           ECS_ELEMENT_OBJECT};
     return types[below(m, BASE_COUNT(types))];
 }
 
@@ -157,11 +157,11 @@ static twin* walk(model* m, void** value, uint32_t* depth) {
         uint32_t found = TWIN_ITEMS;
         for (uint32_t k = 0; k < at->count && found == TWIN_ITEMS; k++) {
             uint32_t i = (first + k) % at->count;
-            if (ecs_child_is_container(at->items[i]->type)) found = i;
+            if (ecs_element_is_container(at->items[i]->type)) found = i;
         }
         if (found == TWIN_ITEMS) break;
-        ecs_child_type type = at->items[found]->type;
-        *value = at->type == ECS_CHILD_OBJECT ? ecs_object_find_mut(*value, at->names[found], type)
+        ecs_element_type type = at->items[found]->type;
+        *value = at->type == ECS_ELEMENT_OBJECT ? ecs_object_find_mut(*value, at->names[found], type)
                                               : ecs_array_find_mut(*value, found, type);
         assert_non_null(*value);
         at = at->items[found];
@@ -187,8 +187,8 @@ static void twin_remove(twin* at, uint32_t index) {
 }
 
 static void edit_list(model* m, twin* at, ecs_list* list) {
-    ecs_child_type element = (ecs_child_type)(at->type - ECS_CHILD_LIST);
-    ecs_child child;
+    ecs_element_type element = (ecs_element_type)(at->type - ECS_ELEMENT_LIST);
+    ecs_element child;
     uint32_t index = below(m, at->count + 2);
     switch (below(m, 6)) {
     case 0: {
@@ -237,22 +237,22 @@ static void edit_list(model* m, twin* at, ecs_list* list) {
 }
 
 /// What an array or object gets: something random, or a copy of something that is there.
-static twin* choose_value(model* m, uint32_t depth, ecs_child* child, const void** source) {
+static twin* choose_value(model* m, uint32_t depth, ecs_element* child, const void** source) {
     if (below(m, 4) == 0) {
         void* inner;
         uint32_t unused;
         twin* from = walk(m, &inner, &unused);
         if (depth + twin_height(from) <= TWIN_DEPTH) {
-            *child = (ecs_child){.type = from->type};
+            *child = (ecs_element){.type = from->type};
             *source = inner;
             return twin_copy(from);
         }
     }
-    ecs_child_type type = random_type(m);
-    while (depth == TWIN_DEPTH && ecs_child_is_container(type))
+    ecs_element_type type = random_type(m);
+    while (depth == TWIN_DEPTH && ecs_element_is_container(type))
         type = random_type(m);
     twin* made = random_value(m, type, child);
-    *source = ecs_child_is_container(type) ? NULL : &child->as;
+    *source = ecs_element_is_container(type) ? NULL : &child->as;
     return made;
 }
 
@@ -271,7 +271,7 @@ static void edit_array(model* m, twin* at, ecs_array* array, uint32_t depth) {
             twin_remove(at, 0);
         return;
     }
-    ecs_child child;
+    ecs_element child;
     const void* source;
     twin* made = choose_value(m, depth, &child, &source);
     bool is_set = op == 2 || at->count == TWIN_ITEMS;
@@ -300,7 +300,7 @@ static void edit_object(model* m, twin* at, ecs_object* object, uint32_t depth) 
         return;
     }
     if (index == TWIN_ITEMS) return;
-    ecs_child child;
+    ecs_element child;
     const void* source;
     twin* made = choose_value(m, depth, &child, &source);
     assert_int_equal(ecs_object_set(NULL, object, name, child.type, source), ECS_OK);
@@ -316,7 +316,7 @@ static const ecs_type_context heap = {NULL};
 
 /// The value through its bytes, and its hash.
 static void check_bytes(const ecs_object* value) {
-    const ecs_type* type = ecs_builtin_type(ECS_CHILD_OBJECT);
+    const ecs_type* type = ecs_builtin_type(ECS_ELEMENT_OBJECT);
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     ecs_type_write(type, value, &bytes);
@@ -334,7 +334,7 @@ static void check_bytes(const ecs_object* value) {
     assert_memory_equal(again.data, bytes.data, bytes.size);
     // No byte less is enough.
     base_reader cut = base_reader_make(bytes.data, bytes.size - 1);
-    assert_null(ecs_child_read(NULL, ECS_CHILD_OBJECT, &cut));
+    assert_null(ecs_container_read(NULL, ECS_ELEMENT_OBJECT, &cut));
     base_bytes_deinit(&again);
     base_bytes_deinit(&bytes);
     ecs_object_deinit(NULL, &back);
@@ -346,7 +346,7 @@ static bool twin_equal(const twin* a, const twin* b) {
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
         uint32_t k = i;
-        if (a->type == ECS_CHILD_OBJECT)
+        if (a->type == ECS_ELEMENT_OBJECT)
             for (k = 0; k < b->count && strcmp(a->names[i], b->names[k]) != 0;)
                 k++;
         if (k == b->count || !twin_equal(a->items[i], b->items[k])) return false;
@@ -356,7 +356,7 @@ static bool twin_equal(const twin* a, const twin* b) {
 
 /// As tracking does it: listed when it differs from what was told.
 static void check_shadow(model* m) {
-    const ecs_type* type = ecs_builtin_type(ECS_CHILD_OBJECT);
+    const ecs_type* type = ecs_builtin_type(ECS_ELEMENT_OBJECT);
     bool differs = !twin_equal(m->root, m->told);
     if (differs) assert_false(ecs_value_is_untouched(type, &m->shadow, &m->value));
     assert_int_equal(ecs_value_compare(type, &heap, &m->shadow, &m->value), differs);
@@ -366,7 +366,7 @@ static void check_shadow(model* m) {
 }
 
 static void check_copy(model* m) {
-    const ecs_type* type = ecs_builtin_type(ECS_CHILD_OBJECT);
+    const ecs_type* type = ecs_builtin_type(ECS_ELEMENT_OBJECT);
     ecs_object copy;
     assert_true(ecs_value_copy(type, &heap, &copy, &m->value));
     compare(m->root, &copy);
@@ -383,8 +383,8 @@ static void check_copy(model* m) {
 }
 
 static void run_script(model* m) {
-    m->root = twin_make(ECS_CHILD_OBJECT);
-    m->told = twin_make(ECS_CHILD_OBJECT);
+    m->root = twin_make(ECS_ELEMENT_OBJECT);
+    m->told = twin_make(ECS_ELEMENT_OBJECT);
     m->value = (ecs_object){0};
     m->shadow = (ecs_object){0};
     for (uint32_t i = 0; i < EDITS; i++) {
@@ -393,9 +393,9 @@ static void run_script(model* m) {
         uint64_t version = ecs_object_version(&m->value);
         twin* before = twin_copy(m->root);
         twin* at = walk(m, &value, &depth);
-        if (at->type == ECS_CHILD_OBJECT)
+        if (at->type == ECS_ELEMENT_OBJECT)
             edit_object(m, at, value, depth);
-        else if (at->type == ECS_CHILD_ARRAY)
+        else if (at->type == ECS_ELEMENT_ARRAY)
             edit_array(m, at, value, depth);
         else
             edit_list(m, at, value);

@@ -24,10 +24,10 @@ static void fill_object(ecs_object* object, const twin_value* value) {
     for (uint32_t i = TWIN_PROPS_NAMES; i-- > 0;) {
         char name[2] = {(char)('a' + i), '\0'};
         int32_t number = props->numbers[i];
-        if (props->has[i]) check(ecs_object_set(NULL, object, name, ECS_CHILD_I, &number));
+        if (props->has[i]) check(ecs_object_set(NULL, object, name, ECS_ELEMENT_I, &number));
     }
-    check(ecs_object_set(NULL, object, "inside", ECS_CHILD_ARRAY, NULL));
-    ecs_array* inside = ecs_object_find_mut(object, "inside", ECS_CHILD_ARRAY);
+    check(ecs_object_set(NULL, object, "inside", ECS_ELEMENT_ARRAY, NULL));
+    ecs_array* inside = ecs_object_find_mut(object, "inside", ECS_ELEMENT_ARRAY);
     for (uint32_t i = 0; i < props->inside; i++) {
         char text[2] = {(char)('A' + i), '\0'};
         check(ecs_array_push_text(NULL, inside, text, 1));
@@ -37,7 +37,7 @@ static void fill_object(ecs_object* object, const twin_value* value) {
 const void* twin_memory_init(twin_memory* memory, uint32_t component, bool is_boxed,
                              twin_value* value) {
     memset(memory, 0, sizeof(*memory));
-    ecs_list_init(&memory->list, ECS_CHILD_I);
+    ecs_list_init(&memory->list, ECS_ELEMENT_I);
     if (component == TWIN_TITLE) {
         uint32_t size = (uint32_t)strlen(value->as.text);
         memory->string = (ecs_string){.data = size > 0 ? value->as.text : NULL, .size = size};
@@ -83,11 +83,11 @@ static void edit_object(ecs_object* object, const twin_value* value) {
         char name[2] = {(char)('a' + i), '\0'};
         int32_t number = props->numbers[i];
         if (props->has[i])
-            check(ecs_object_set(NULL, object, name, ECS_CHILD_I, &number));
-        else if (ecs_object_find_child(object, name))
+            check(ecs_object_set(NULL, object, name, ECS_ELEMENT_I, &number));
+        else if (ecs_object_find_element(object, name))
             check(ecs_object_remove(NULL, object, name));
     }
-    ecs_array* inside = ecs_object_find_mut(object, "inside", ECS_CHILD_ARRAY);
+    ecs_array* inside = ecs_object_find_mut(object, "inside", ECS_ELEMENT_ARRAY);
     BASE_ASSERT(inside);
     while (ecs_array_count(inside) > props->inside)
         check(ecs_array_remove(NULL, inside, ecs_array_count(inside) - 1));

@@ -58,7 +58,7 @@ static void check_session(scenario* self, member* one) {
         scenario_fail(self, "decode check: client %" PRIu32 " could not decode %" PRIu64 " packets",
                       report->client, report->packets_malformed);
     }
-    self->result.heals += report->heals_asked;
+    self->result.resyncs += report->resyncs_asked;
     if (report->samples_differing && !one->is_vandalized) {
         scenario_fail(self,
                       "sample check: client %" PRIu32 " differs from %" PRIu64 " of %" PRIu64
@@ -85,7 +85,7 @@ static void check_text(scenario* self, member* one, ecs_entity entity, ecs_compo
     const ecs_string* has = ecs_find(net_match_world(one->match), entity, component);
     const ecs_string* real = ecs_find(net_match_world(self->match), entity, component);
     if (!has || !real) return; // the templates are compared by the scope hash
-    self->result.large_checked++;
+    self->result.varsize_checked++;
     const char* should = hidden ? hidden : ecs_string_text(real);
     if (strcmp(ecs_string_text(has), should) == 0) return;
     scenario_fail(self, "large check: client %" PRIu32 " has another %s of entity %" PRIu32,
@@ -126,7 +126,7 @@ static void check_caught_up(scenario* self, member* one, const net_peer_report* 
                       one->is_vandalized ? "heal" : "hash", report->client, report->scope.entities,
                       peer->scope.entities);
     }
-    if (one->is_vandalized && report->heals_asked == 0)
+    if (one->is_vandalized && report->resyncs_asked == 0)
         scenario_fail(self, "heal check: client %" PRIu32 " never asked", report->client);
     if (report->loading != 0)
         scenario_fail(self, "state check: %" PRIu32 " entities still load", report->loading);
@@ -195,25 +195,25 @@ void check_pairs(scenario* self) {
     }
 }
 
-typedef struct ledger_sums {
+typedef struct bandwidth_sums {
     uint64_t bits, transport;
-} ledger_sums;
+} bandwidth_sums;
 
-static void sum_line(void* context, const net_ledger_line* line) {
-    ledger_sums* sums = context;
+static void sum_line(void* context, const net_bandwidth_line* line) {
+    bandwidth_sums* sums = context;
     if (line->client != 0) return;
     sums->bits += line->bits;
     if (strcmp(line->cause, "transport") == 0) sums->transport += line->bits;
 }
 
 // What the transport adds is what remains: so the other lines must be what it was given, to the bit.
-static void check_ledger(scenario* self) {
-    if (!self->config.has_ledger) return;
+static void check_bandwidth(scenario* self) {
+    if (!self->config.has_bandwidth) return;
     net_transport_stats stats;
     self->transport->ops->stats(self->transport, &stats);
-    ledger_sums sums = {0, 0};
-    BASE_ASSERT(net_server_ledger(self->server, 0, sum_line, &sums));
-    self->result.ledger_bits += sums.bits;
+    bandwidth_sums sums = {0, 0};
+    BASE_ASSERT(net_server_bandwidth(self->server, 0, sum_line, &sums));
+    self->result.bandwidth_bits += sums.bits;
     if (sums.bits != 8 * stats.sent_bytes) {
         scenario_fail(self, "ledger check: %" PRIu64 " bits, %" PRIu64 " were sent", sums.bits,
                       8 * stats.sent_bytes);
@@ -226,7 +226,7 @@ static void check_ledger(scenario* self) {
 
 void check_server(scenario* self) {
     check_pairs(self);
-    check_ledger(self);
+    check_bandwidth(self);
     const swarm_context* context = net_match_context(self->match);
     if (context->shout_faults)
         scenario_fail(self, "event check: the server missed or doubled a shout");

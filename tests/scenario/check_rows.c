@@ -27,8 +27,8 @@ static void record_row(scenario* self, row_record* record, ecs_entity entity,
     for (uint32_t i = 0; i < self->server->session_count; i++) {
         const net_session* session = self->server->sessions[i];
         uint32_t classes = 0;
-        if (!session || !session->out.view || session->client >= NUMBERS_MAX) continue;
-        if (net_view_sees(session->out.view, entity, &classes))
+        if (!session || !session->out.repl || session->client >= NUMBERS_MAX) continue;
+        if (net_repl_state_sees(session->out.repl, entity, &classes))
             record->classes[session->client] = (uint16_t)classes;
     }
 }

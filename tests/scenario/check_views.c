@@ -109,28 +109,28 @@ static watched* watch(scenario* self, const net_session* session) {
     watched* seen = self->watched[client];
     BASE_ASSERT(seen);
     seen->client = client;
-    seen->view = session->out.view;
+    seen->view = session->out.repl;
     return seen;
 }
 
 // ---- newest
 
-static bool is_lost(const net_view* view, uint16_t seq) {
-    const net_view_packet* packet = &view->packets[seq & (NET_VIEW_PACKETS - 1)];
+static bool is_lost(const net_repl_state* view, uint16_t seq) {
+    const net_repl_state_packet* packet = &view->packets[seq & (NET_REPL_STATE_PACKETS - 1)];
     return packet->seq != seq || packet->state == NET_PACKET_LOST ||
            packet->state == NET_PACKET_FREE;
 }
 
-static void check_item(scenario* self, watched* seen, const net_view_packet* packet,
+static void check_item(scenario* self, watched* seen, const net_repl_state_packet* packet,
                        const net_item* item, bool is_healing) {
-    const net_view* view = seen->view;
+    const net_repl_state* view = seen->view;
     uint32_t slot = item->slot & ~NET_ITEM_ROW;
     BASE_ASSERT(slot < INDEX_MAX);
     sent_note* note = &seen->notes[slot];
     bool is_row = (item->slot & NET_ITEM_ROW) != 0;
     const net_slot* s = &view->slots[slot];
     const net_history_entity* entity =
-        net_history_find(view->replica->history, ecs_entity_index(s->handle));
+        net_history_find(view->replicator->history, ecs_entity_index(s->handle));
     bool is_single = s->member == UINT32_MAX || view->members[s->member].group == 0;
     if (is_row && note->is_valid && note->handle == s->handle && note->classes == item->classes &&
         entity && entity->handle == s->handle && entity->life_tick <= note->tick && is_single &&
@@ -146,9 +146,9 @@ static void check_item(scenario* self, watched* seen, const net_view_packet* pac
 }
 
 static void check_newest(scenario* self, watched* seen) {
-    const net_view* view = seen->view;
-    bool is_healing = view->counters.heals != seen->heals;
-    seen->heals = view->counters.heals;
+    const net_repl_state* view = seen->view;
+    bool is_healing = view->counters.resyncs != seen->resyncs;
+    seen->resyncs = view->counters.resyncs;
     // Whoever was seen otherwise meanwhile, or not at all, begins anew.
     for (uint32_t slot = 0; slot < view->slot_end && slot < INDEX_MAX; slot++) {
         sent_note* note = &seen->notes[slot];
@@ -162,7 +162,7 @@ static void check_newest(scenario* self, watched* seen) {
     if (fresh > NET_STATE_PACKETS_PER_TICK_MAX) return;
     for (uint64_t i = fresh; i > 0; i--) {
         uint16_t seq = (uint16_t)(view->seq_next - i);
-        const net_view_packet* packet = &view->packets[seq & (NET_VIEW_PACKETS - 1)];
+        const net_repl_state_packet* packet = &view->packets[seq & (NET_REPL_STATE_PACKETS - 1)];
         for (uint32_t k = 0; k < packet->count; k++)
             check_item(self, seen, packet, &packet->items[k], is_healing);
     }
@@ -196,7 +196,7 @@ static void check_budget(scenario* self, watched* seen, const net_session* sessi
 // ---- starvation
 
 static void check_starvation(scenario* self, watched* seen, const net_session* session) {
-    const net_view* view = seen->view;
+    const net_repl_state* view = seen->view;
     seen->away_ticks = session->state != NET_SESSION_PLAYING || session->out.told.is_quiet
                            ? 0
                            : seen->away_ticks + 1;
@@ -205,18 +205,18 @@ static void check_starvation(scenario* self, watched* seen, const net_session* s
         if (seen->rates[i] > 0 && seen->rates[i] < rate) rate = seen->rates[i];
     seen->pending_peak -= seen->pending_peak / 64;
     if (seen->pending_peak < view->pending_count) seen->pending_peak = view->pending_count;
-    uint32_t bound = NET_VIEW_OVERDUE_TICKS + 16;
+    uint32_t bound = NET_REPL_STATE_OVERDUE_TICKS + 16;
     // All that waits once, and once more what came after it but is as old; large values take half of it.
     double per_tick = rate / TICKS_PER_SECOND / 2;
     bound += 3 * (uint32_t)(seen->pending_peak * ROW_BYTES / per_tick);
-    bound += 4 * self->config.send_divisor + (uint32_t)(session->out.large_debt / per_tick);
+    bound += 4 * self->config.send_divisor + (uint32_t)(session->out.varsize_debt / per_tick);
     if (seen->away_ticks <= bound) return;
-    uint32_t now = (uint32_t)net_replica_tick(view->replica);
-    for (uint32_t w = 0; w < net_view_words(view); w++) {
+    uint32_t now = (uint32_t)net_replicator_tick(view->replicator);
+    for (uint32_t w = 0; w < net_repl_state_words(view); w++) {
         for (uint64_t set = view->sets[NET_SET_PENDING][w]; set; set &= set - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(set);
             uint32_t wait = now - view->urgencies[slot].since_tick;
-            if (view->slots[slot].flying >= NET_VIEW_FLYING_MAX) continue;
+            if (view->slots[slot].flying >= NET_REPL_STATE_FLYING_MAX) continue;
             if (wait > self->result.starved_ticks_max) self->result.starved_ticks_max = wait;
             if (wait <= bound) continue;
             scenario_fail(self,
@@ -230,7 +230,7 @@ static void check_starvation(scenario* self, watched* seen, const net_session* s
 // ---- scope
 
 static void check_scope(scenario* self, watched* seen) {
-    const net_view* view = seen->view;
+    const net_repl_state* view = seen->view;
     const ecs_world* world = net_match_world(self->match);
     const swarm_context* context = net_match_context(self->match);
     net_rows* table = self->server->rows;
@@ -239,15 +239,15 @@ static void check_scope(scenario* self, watched* seen) {
         const net_row_template* entry = net_rows_find(table, ecs_entity_template(world, entity));
         uint32_t index = ecs_entity_index(entity);
         if (!entry || index >= INDEX_MAX) continue;
-        // Whom kin bring along takes a walk each: theirs are compared by the unit tests of scopes.
+        // Whom kin bring along takes a walk each: theirs are compared by the unit tests of interest.
         if (context->is_wild && *(const uint32_t*)ecs_get(world, entity, context->together))
             continue;
         uint32_t has = 0;
-        bool is_member = net_view_sees(view, entity, &has);
+        bool is_member = net_repl_state_sees(view, entity, &has);
         uint32_t should =
-            net_scopes_judge(self->server->scopes, world, seen->client, entity, is_member);
-        self->result.scopes_checked++;
-        uint32_t uses = (uint32_t)entry->class_mask | entry->large_mask;
+            net_interest_judge(self->server->interest, world, seen->client, entity, is_member);
+        self->result.interest_checked++;
+        uint32_t uses = (uint32_t)entry->class_mask | entry->varsize_mask;
         if ((has & uses) == (should & uses) && is_member == (should != 0)) {
             seen->mismatches[index] = 0;
             continue;
@@ -274,7 +274,7 @@ void check_views(scenario* self) {
     uint64_t turn = net_match_tick(self->match) - self->config.tick_zero;
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* session = server->sessions[i];
-        if (!session || !session->out.view || !net_session_is_in_match(session)) continue;
+        if (!session || !session->out.repl || !net_session_is_in_match(session)) continue;
         watched* seen = watch(self, session);
         if (!seen) continue;
         check_newest(self, seen);

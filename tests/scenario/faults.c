@@ -39,7 +39,7 @@ bool faults_plant(const char* name) {
         [NET_FAULT_EVENT_TWICE] = "event_twice",
         [NET_FAULT_SCOPE_STUCK] = "scope_stuck",
         [NET_FAULT_WRONG_SAMPLE] = "wrong_sample",
-        [NET_FAULT_LARGE_LOST] = "large_lost",
+        [NET_FAULT_VARSIZE_LOST] = "large_lost",
     };
     for (uint32_t i = 1; i < NET_FAULT_COUNT; i++) {
         if (strcmp(names[i], name) != 0) continue;

@@ -53,11 +53,11 @@ static bool open_server(scenario* self) {
         .rate_bytes_max = config->rate_max,
         .send_divisor = config->send_divisor,
         .is_threaded = config->is_threaded,
-        .has_ledger = config->has_ledger,
+        .has_bandwidth = config->has_bandwidth,
     };
     if (net_server_create(&server, &self->server) != NET_OK) return false;
     self->server->seq_first = config->seq_first;
-    self->server->replica->blobs.is_solo = config->is_solo;
+    self->server->replicator->encoded_rows.is_solo = config->is_solo;
     return true;
 }
 

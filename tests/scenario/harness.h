@@ -28,7 +28,7 @@ typedef struct scenario_config {
     uint32_t load;     ///< 0: some move; 1: all; 2: and change
     uint32_t rate_max; ///< bytes per client and second; 0: the server's default
     uint32_t send_divisor;
-    bool has_ledger;
+    bool has_bandwidth;
     uint16_t seq_first;   ///< of state packets
     uint64_t tick_zero;   ///< ticks begin after this
     uint32_t vandal_tick; ///< somebody writes into the first client's world; 0: nobody does
@@ -49,9 +49,9 @@ typedef struct scenario_result {
     uint64_t rows_checked;
     uint64_t rows_hidden; ///< of those, with something in them that the client may not see
     uint64_t datagrams_lost;
-    uint64_t large_checked; ///< texts compared
+    uint64_t varsize_checked; ///< texts compared
     uint64_t kin_checked;   ///< groups seen as a whole
-    uint64_t scopes_checked, records_checked, heals, ledger_bits, starved_ticks_max;
+    uint64_t interest_checked, records_checked, resyncs, bandwidth_bits, starved_ticks_max;
     uint32_t secrets;     ///< worlds that really differed in what is hidden
     uint32_t sessions;    ///< that played
     uint32_t resumes;     ///< connections that were regained

@@ -43,12 +43,12 @@ typedef struct sent_note {
 /// What the checks keep of a client on the server's side.
 typedef struct watched {
     uint32_t client;
-    const net_view* view;
+    const net_repl_state* view;
     sent_note notes[INDEX_MAX];
     uint16_t mismatches[INDEX_MAX];  ///< ticks in a row in which scope and judge differ, by index
     uint64_t differences[INDEX_MAX]; ///< in the same way
     uint64_t packet_count;
-    uint64_t heals;
+    uint64_t resyncs;
     uint64_t bytes; ///< sent in this tick, as budgets count
     uint64_t ring[RATE_TICKS];
     double rates[RATE_TICKS];

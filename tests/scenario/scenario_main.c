@@ -5,7 +5,7 @@
 //
 // SHOAL_TEST_SCALE multiplies the count (sanitizer builds run fewer, a night more). Half of the seeds run twice, as
 // a twin that must send the same datagrams: again, with the net half on a thread, with nothing shared between
-// clients, without the ledger, with other values in what nobody may see.
+// clients, without the bandwidth, with other values in what nobody may see.
 //
 // --hashes prints only a line per seed, over exactly the seeds asked for: what every compiler, level of
 // optimization and machine must agree on (golden.txt). --fault plants one, where the program was built for it.
@@ -76,7 +76,7 @@ static void run_twin(const scenario_config* config, twin kind, scenario_result* 
     scenario_config other = *config;
     other.is_threaded = kind == TWIN_THREAD;
     other.is_solo = kind == TWIN_SOLO;
-    if (kind == TWIN_SOLO) other.has_ledger = !config->has_ledger;
+    if (kind == TWIN_SOLO) other.has_bandwidth = !config->has_bandwidth;
     other.is_salted = kind == TWIN_SECRET || kind == TWIN_PRIVATE;
     faults_set_run(kind == TWIN_REPEAT);
     scenario_result again = scenario_run(&other);
@@ -110,12 +110,12 @@ static void add(totals* all, const scenario_result* one) {
     sums->rows_checked += one->rows_checked;
     sums->rows_hidden += one->rows_hidden;
     sums->datagrams_lost += one->datagrams_lost;
-    sums->large_checked += one->large_checked;
+    sums->varsize_checked += one->varsize_checked;
     sums->kin_checked += one->kin_checked;
-    sums->scopes_checked += one->scopes_checked;
+    sums->interest_checked += one->interest_checked;
     sums->records_checked += one->records_checked;
-    sums->heals += one->heals;
-    sums->ledger_bits += one->ledger_bits;
+    sums->resyncs += one->resyncs;
+    sums->bandwidth_bits += one->bandwidth_bits;
     sums->secrets += one->secrets;
     sums->sessions += one->sessions;
     sums->resumes += one->resumes;
@@ -135,8 +135,8 @@ static void print_totals(const totals* all) {
     printf("records_checked=%" PRIu64 " scopes_checked=%" PRIu64 " kin_checked=%" PRIu64
            " texts_checked=%" PRIu64 " heals=%" PRIu64 " ledger_bits=%" PRIu64 " secrets=%" PRIu32
            " longest_wait_ticks=%" PRIu64 "\n",
-           sums->records_checked, sums->scopes_checked, sums->kin_checked, sums->large_checked,
-           sums->heals, sums->ledger_bits, sums->secrets, sums->starved_ticks_max);
+           sums->records_checked, sums->interest_checked, sums->kin_checked, sums->varsize_checked,
+           sums->resyncs, sums->bandwidth_bits, sums->secrets, sums->starved_ticks_max);
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", all->passed, all->failed);
 }
 
@@ -204,8 +204,8 @@ int main(int argc, char** argv) {
     bool is_blind =
         all.failed == 0 && count >= 25 &&
         (all.sums.rows_checked == 0 || all.sums.datagrams_lost == 0 || all.sums.sessions == 0 ||
-         all.sums.rows_hidden == 0 || all.sums.kin_checked == 0 || all.sums.large_checked == 0 ||
-         all.sums.ledger_bits == 0 || all.sums.secrets == 0 || all.sums.scopes_checked == 0);
+         all.sums.rows_hidden == 0 || all.sums.kin_checked == 0 || all.sums.varsize_checked == 0 ||
+         all.sums.bandwidth_bits == 0 || all.sums.secrets == 0 || all.sums.interest_checked == 0);
     if (is_blind) printf("nothing was checked\n");
     return all.failed || is_blind ? 1 : 0;
 }

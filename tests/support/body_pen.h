@@ -12,7 +12,7 @@
 #include "state/rows.h"
 
 typedef struct body_pen {
-    uint8_t bytes[NET_BODY_BYTES_MAX + 64];
+    uint8_t bytes[NET_SNAPSHOT_BYTES_MAX + 64];
     proto_bit_writer bits;
     uint32_t index_bits, number_bits;
     uint32_t order;                ///< k of the lists to come
@@ -24,7 +24,7 @@ typedef struct body_pen {
 static inline void pen_begin(body_pen* pen, uint32_t index_max, const net_rows* rows) {
     memset(pen, 0, sizeof *pen);
     pen->bits = proto_bit_writer_make(pen->bytes, sizeof pen->bytes);
-    pen->index_bits = net_body_index_bits(index_max);
+    pen->index_bits = net_snapshot_index_bits(index_max);
     pen->number_bits = net_rows_number_bits(rows);
     pen->order = 3;
 }
@@ -34,8 +34,8 @@ static inline void pen_put(body_pen* pen, uint64_t value, uint32_t bits) {
 }
 
 static inline void pen_list(body_pen* pen, uint32_t count) {
-    proto_bits_write_golomb(&pen->bits, count, NET_BODY_LIST_ORDER);
-    if (count > 0) pen_put(pen, pen->order, NET_BODY_ORDER_BITS);
+    proto_bits_write_golomb(&pen->bits, count, NET_SNAPSHOT_LIST_ORDER);
+    if (count > 0) pen_put(pen, pen->order, NET_SNAPSHOT_ORDER_BITS);
     pen->next = 0;
 }
 
@@ -61,7 +61,7 @@ static inline void pen_create_head(body_pen* pen, uint32_t slot, ecs_entity hand
     if (generation != 1) pen_put(pen, generation, ECS_GENERATION_BITS);
     pen_put(pen, entry == pen->entry, 1);
     if (entry != pen->entry) {
-        pen_put(pen, entry->part_count - 1u, NET_BODY_PARTS_BITS);
+        pen_put(pen, entry->part_count - 1u, NET_SNAPSHOT_PARTS_BITS);
         for (uint32_t i = 0; i < entry->part_count; i++)
             pen_put(pen, entry->parts[i], pen->number_bits);
     }
@@ -77,31 +77,31 @@ static inline void pen_create(body_pen* pen, uint32_t slot, ecs_entity handle,
 }
 
 static inline void pen_runs(body_pen* pen, uint32_t count) {
-    proto_bits_write_golomb(&pen->bits, count, NET_BODY_LIST_ORDER);
+    proto_bits_write_golomb(&pen->bits, count, NET_SNAPSHOT_LIST_ORDER);
 }
 
 static inline void pen_named(body_pen* pen, uint32_t count) {
-    proto_bits_write_golomb(&pen->bits, count - 1, NET_BODY_RUN_ORDER);
-    pen_put(pen, pen->order, NET_BODY_ORDER_BITS);
+    proto_bits_write_golomb(&pen->bits, count - 1, NET_SNAPSHOT_RUN_ORDER);
+    pen_put(pen, pen->order, NET_SNAPSHOT_ORDER_BITS);
     pen->next = 0;
 }
 
 static inline void pen_run_absolute(body_pen* pen, uint32_t count) {
-    pen_put(pen, NET_BODY_ABSOLUTE, NET_BODY_KIND_BITS);
+    pen_put(pen, NET_SNAPSHOT_ABSOLUTE, NET_SNAPSHOT_KIND_BITS);
     pen_named(pen, count);
 }
 
 static inline void pen_run_age(body_pen* pen, uint32_t age, uint32_t base2_ticks, uint32_t count) {
-    pen_put(pen, NET_BODY_BY_AGE, NET_BODY_KIND_BITS);
-    pen_put(pen, age, NET_BODY_AGE_BITS);
-    proto_bits_write_golomb(&pen->bits, base2_ticks, NET_BODY_BASE2_ORDER);
+    pen_put(pen, NET_SNAPSHOT_BY_AGE, NET_SNAPSHOT_KIND_BITS);
+    pen_put(pen, age, NET_SNAPSHOT_AGE_BITS);
+    proto_bits_write_golomb(&pen->bits, base2_ticks, NET_SNAPSHOT_BASE2_ORDER);
     pen_named(pen, count);
 }
 
 static inline void pen_run_packet(body_pen* pen, uint32_t back, uint32_t base2_ticks) {
-    pen_put(pen, NET_BODY_BY_PACKET, NET_BODY_KIND_BITS);
-    pen_put(pen, back, NET_BODY_BACK_BITS);
-    proto_bits_write_golomb(&pen->bits, base2_ticks, NET_BODY_BASE2_ORDER);
+    pen_put(pen, NET_SNAPSHOT_BY_PACKET, NET_SNAPSHOT_KIND_BITS);
+    pen_put(pen, back, NET_SNAPSHOT_BACK_BITS);
+    proto_bits_write_golomb(&pen->bits, base2_ticks, NET_SNAPSHOT_BASE2_ORDER);
 }
 
 /// A row of a run: named (slot and row) or listed (the row alone).

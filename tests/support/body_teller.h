@@ -274,10 +274,10 @@ static inline uint32_t teller_pick_base(teller* t, uint32_t number, uint32_t ste
 static inline bool teller_may_settle(const teller* t, uint32_t number, uint32_t* base_step) {
     ecs_tick tick = teller_tick(t);
     const teller_slot* slot = &t->slots[number];
-    if (tick < NET_BODY_AGE_SETTLED || !slot->is_created) return false;
+    if (tick < NET_SNAPSHOT_AGE_SETTLED || !slot->is_created) return false;
     *base_step = slot->acked_step;
     if (!teller_is_base(t, number, *base_step)) return false;
-    ecs_tick base_tick = t->past[*base_step].tick, end = tick - NET_BODY_AGE_SETTLED;
+    ecs_tick base_tick = t->past[*base_step].tick, end = tick - NET_SNAPSHOT_AGE_SETTLED;
     if (base_tick > end) return false;
     for (uint32_t p = t->packet_count; p-- > 0;) {
         ecs_tick sent = t->past[t->packets[p].step].tick;
@@ -335,7 +335,7 @@ static inline bool teller_run_packet(teller* t, body_pen* pen, teller_body* body
     const teller_packet* base = &t->packets[t->packet_count - 1 - back];
     if (!base->is_acked) return false;
     uint32_t base2_step = base->step > 3 ? base->step - 1 - teller_below(t, 3) : 0;
-    if (t->past[base->step].tick - t->past[base2_step].tick > NET_BODY_BASE2_TICKS_MAX ||
+    if (t->past[base->step].tick - t->past[base2_step].tick > NET_SNAPSHOT_BASE2_TICKS_MAX ||
         base_rng_chance(&t->rng, 0.4))
         base2_step = 0;
     pen_run_packet(pen, back,
@@ -371,18 +371,18 @@ static inline void teller_run_single(teller* t, body_pen* pen, teller_body* body
     if (teller_may_settle(t, number, &settled_step) && base_rng_chance(&t->rng, 0.8)) {
         bases = teller_bases(t, number, settled_step, 0);
         bases.ticks = 0;
-        pen_run_age(pen, NET_BODY_AGE_SETTLED, 0, 1);
+        pen_run_age(pen, NET_SNAPSHOT_AGE_SETTLED, 0, 1);
         t->rows_settled++;
-        t->runs_by_kind[NET_BODY_BY_AGE]++;
+        t->runs_by_kind[NET_SNAPSHOT_BY_AGE]++;
     } else if (base_step && base_rng_chance(&t->rng, 0.9)) {
-        uint32_t base2_step = teller_pick_base(t, number, base_step, NET_BODY_BASE2_TICKS_MAX);
+        uint32_t base2_step = teller_pick_base(t, number, base_step, NET_SNAPSHOT_BASE2_TICKS_MAX);
         bases = teller_bases(t, number, base_step, base2_step);
         t->rows_two_bases += base2_step != 0;
         pen_run_age(pen, bases.ticks, bases.ticks2, 1);
-        t->runs_by_kind[NET_BODY_BY_AGE]++;
+        t->runs_by_kind[NET_SNAPSHOT_BY_AGE]++;
     } else {
         pen_run_absolute(pen, 1);
-        t->runs_by_kind[NET_BODY_ABSOLUTE]++;
+        t->runs_by_kind[NET_SNAPSHOT_ABSOLUTE]++;
     }
     pen_slot(pen, number);
     pen_row(pen, slot->entry, bases, slot->row, false);
@@ -412,7 +412,7 @@ static inline uint32_t teller_write(teller* t, body_pen* pen) {
     uint32_t runs = 0;
     for (uint32_t i = 0; i < 2; i++) {
         if (!base_rng_chance(&t->rng, 0.7) || !teller_run_packet(t, rest, &body)) continue;
-        t->runs_by_kind[NET_BODY_BY_PACKET]++;
+        t->runs_by_kind[NET_SNAPSHOT_BY_PACKET]++;
         runs++;
     }
     for (uint32_t i = 0; i < TELLER_SLOTS; i++) {

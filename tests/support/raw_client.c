@@ -82,11 +82,11 @@ static void take_state(raw_client* raw, const net_transport_event* event) {
         &raw->codec, &shoal__wire__state_packet__descriptor, event->bytes, event->size,
         NET_STATE_BYTES_MAX);
     // It makes no inputs and events that it does not number itself: low ones are whole.
-    const net_header_near near = {.tick = raw->state_tick, .has_tick = raw->states > 0};
-    net_header header = {0};
+    const net_packet_header_near near = {.tick = raw->state_tick, .has_tick = raw->states > 0};
+    net_packet_header header = {0};
     proto_bit_reader reader = {0};
     if (packet) reader = proto_bit_reader_make(packet->state.data, packet->state.len);
-    if (!packet || net_header_read(&reader, &near, &header) != NET_OK) {
+    if (!packet || net_packet_header_read(&reader, &near, &header) != NET_OK) {
         raw->unreadable++;
         return;
     }
@@ -105,7 +105,7 @@ static void take_state(raw_client* raw, const net_transport_event* event) {
     raw->states++;
     raw->state_bytes += event->size;
     raw->state_bodies += header.has_body;
-    raw->samples += header.has_sample;
+    raw->samples += header.has_probe;
     if (header.tick > raw->state_tick) raw->state_tick = header.tick;
     raw->input_ack = header.input_used + header.input_depth;
     raw->input_depth = header.input_depth;

@@ -69,10 +69,10 @@ static void take_input(raw_server* raw, const net_transport_event* event) {
     raw->event_ack = packet->event_ack;
     raw->input_first = packet->input_first;
     raw->input_count = (uint32_t)packet->n_inputs;
-    raw->heal_count = 0;
-    for (size_t i = 0; i < packet->n_heal && i < BASE_COUNT(raw->heals); i++)
-        raw->heals[raw->heal_count++] = packet->heal[i];
-    raw->heals_asked += packet->n_heal;
+    raw->resync_count = 0;
+    for (size_t i = 0; i < packet->n_resync && i < BASE_COUNT(raw->resyncs); i++)
+        raw->resyncs[raw->resync_count++] = packet->resync[i];
+    raw->resyncs_asked += packet->n_resync;
     for (size_t i = 0; i < packet->n_events; i++) {
         if (packet->events[i]->number == raw->event_newest + 1) raw->event_newest++;
     }
@@ -180,7 +180,7 @@ static void send_packet(raw_server* raw, raw_state state, Shoal__Wire__GameEvent
     uint8_t bits[NET_CONTROL_BYTES_MAX];
     proto_bit_writer writer = proto_bit_writer_make(bits, sizeof bits);
     state.header.has_body = state.body != NULL;
-    net_header_write(&writer, &state.header);
+    net_packet_header_write(&writer, &state.header);
     for (size_t i = 0; i < state.body_size; i++)
         proto_bits_write(&writer, ((const uint8_t*)state.body)[i], 8);
     Shoal__Wire__StatePacket packet = SHOAL__WIRE__STATE_PACKET__INIT;

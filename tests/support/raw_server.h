@@ -9,7 +9,7 @@
 
 /// A state packet of the test's own making.
 typedef struct raw_state {
-    net_header header;
+    net_packet_header header;
     const void* body; ///< its bits follow the header, with has_body; borrowed
     size_t body_size;
 } raw_state;
@@ -40,9 +40,9 @@ typedef struct raw_server {
     uint64_t ack_bits;
     uint32_t input_first, input_count;
     uint32_t event_ack, event_newest;
-    uint32_t heals[8];
-    uint32_t heal_count; ///< of the newest packet
-    uint64_t heals_asked;
+    uint32_t resyncs[8];
+    uint32_t resync_count; ///< of the newest packet
+    uint64_t resyncs_asked;
     uint32_t rate_bytes_max; ///< of the hello
 
     uint16_t seq; ///< of its next state packet

@@ -31,10 +31,10 @@
 #define ECS_PRIORITY_MAX 16u               ///< of `_priority`
 #define ECS_TEXT_TAGS_BYTES_MAX 256u       ///< one list of tags, with the NUL
 #define ECS_STRING_BYTES_MAX 4096u         ///< value of type t
-#define ECS_CHILD_COUNT_MAX 16384u         ///< values directly inside one list, array or object
-#define ECS_CHILD_DEPTH_MAX 8u             ///< containers inside one another, the outermost counts
-#define ECS_CHILD_NAME_BYTES_MAX 128u      ///< name of a value in an object, with the NUL
-#define ECS_CHILD_BYTES_MAX 65536u         ///< all values inside one component, as ecs/child.h counts them
+#define ECS_CONTAINER_COUNT_MAX 16384u         ///< values directly inside one list, array or object
+#define ECS_CONTAINER_DEPTH_MAX 8u             ///< containers inside one another, the outermost counts
+#define ECS_CONTAINER_NAME_BYTES_MAX 128u      ///< name of a value in an object, with the NUL
+#define ECS_CONTAINER_BYTES_MAX 65536u         ///< all values inside one component, as ecs/child.h counts them
 #define ECS_RESOURCES_MAX 4096u            ///< resources that a world waits for or remembers
 #define ECS_RESOURCE_REQUESTS_MAX 32u      ///< resources of one entity
 #define ECS_RESOURCE_KIND_BYTES_MAX 32u    ///< with the NUL

@@ -26,7 +26,7 @@ typedef void (*ecs_event_fn)(const ecs_stage* stage, const ecs_event* event, con
 
 /// Entities that came to match the terms of a system or no longer do. Each is there once; one that came
 /// and went between two turns is not there at all. In order of coming or going.
-typedef void (*ecs_member_fn)(const ecs_stage* stage, const ecs_entity* entities, uint32_t count);
+typedef void (*ecs_membership_fn)(const ecs_stage* stage, const ecs_entity* entities, uint32_t count);
 
 typedef struct ecs_system_desc {
     const char* name;
@@ -48,9 +48,9 @@ typedef struct ecs_system_desc {
     uint32_t track_count;
     uint32_t every_ticks;          ///< 0, 1: each tick; else its turn comes when tick % every_ticks == 0
     uint32_t quantum;              ///< rows per job at least, 0: never cut; one thread runs all of it
-    ecs_member_fn on_enter;        ///< alive and matching now, which at the last turn they were not
-    ecs_member_fn on_leave;        ///< no longer matching; may be dead
-    ecs_member_fn first_update;    ///< at the first turn ever, with what on_enter gets (may be none)
+    ecs_membership_fn on_enter;        ///< alive and matching now, which at the last turn they were not
+    ecs_membership_fn on_leave;        ///< no longer matching; may be dead
+    ecs_membership_fn first_update;    ///< at the first turn ever, with what on_enter gets (may be none)
 } ecs_system_desc;
 
 /// Register; everything in desc is copied but context. A system whose tags the world lacks is accepted

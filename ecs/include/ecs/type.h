@@ -126,7 +126,7 @@ static inline void* ecs_type_object_mut(const ecs_type* type, void* cell) {
 
 /// It has functions, lies in its column, and its canonical bytes can be read back: such a value is
 /// replicated as a whole, where plain data is by its fields. Others cannot be.
-static inline bool ecs_type_is_large(const ecs_type* type) {
+static inline bool ecs_type_is_varsize(const ecs_type* type) {
     if (!type->ops || type->box) return false;
     return type->ops->write || type->field_count > 0;
 }

@@ -32,8 +32,8 @@ const char* ecs_string_text(const ecs_string* string);
 /// Root of a container: a pointer that the value owns, NULL while it was never written. Moved by memcpy;
 /// never copied by assignment in C. What is inside is read and changed through ecs/child.h only.
 typedef struct ecs_container {
-    struct ecs_child_body* body;
-    uint32_t type; ///< of a list<T>: its ecs_child_type; of the others 0 is as good
+    struct ecs_container_body* body;
+    uint32_t type; ///< of a list<T>: its ecs_element_type; of the others 0 is as good
 } ecs_container;
 
 typedef struct ecs_list { ecs_container own; } ecs_list;     ///< list<T>: elements of one type, packed

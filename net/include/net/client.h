@@ -9,7 +9,7 @@
 #include "net/server.h"
 #include "net/transport.h"
 
-typedef struct net_viewer net_viewer; ///< net/viewer.h
+typedef struct net_presenter net_presenter; ///< net/presenter.h
 
 typedef enum net_client_phase {
     NET_CLIENT_CONNECTING, ///< nobody answered yet
@@ -32,7 +32,7 @@ typedef enum net_client_end {
 typedef void (*net_client_trace_fn)(void* context, uint32_t client, ecs_entity entity, ecs_tick tick,
                                     uint64_t row_hash);
 /// Fill the input payload; NULL in the config uses the module's bot_think.
-typedef void (*net_client_input_fn)(void* context, const net_game_view* view, void* input);
+typedef void (*net_client_input_fn)(void* context, const net_player_context* view, void* input);
 
 typedef struct net_client_config {
     const base_allocator* allocator;
@@ -50,7 +50,7 @@ typedef struct net_client_config {
     void* trace_context;
     /// What the player sees: fed with all that comes. Owned by the caller, must outlive the client; NULL:
     /// nobody looks (bots, headless clients).
-    net_viewer* viewer;
+    net_presenter* presenter;
     const base_reporter* reporter; ///< lost and regained connections, for people; may be NULL
     uint32_t rate_bytes_max; ///< of what the server sends us, per second; 0: it decides
 } net_client_config;
@@ -88,7 +88,7 @@ BASE_MUST_USE net_result net_client_send_event(net_client* client, uint32_t mess
 typedef struct net_client_report {
     uint32_t client;
     ecs_tick tick;             ///< newest applied; after a goodbye of a caught-up client the server's last
-    net_scope scope;
+    net_world_digest scope;
     uint32_t loading, allocated;
     uint64_t bad_transitions, updates;
     uint64_t sim_dropped, recv_bytes, recv_reliable_bytes, sent_bytes;
@@ -98,7 +98,7 @@ typedef struct net_client_report {
     uint64_t inputs_refused; ///< the module's input was longer than NET_INPUT_BYTES_MAX: a resting one was sent
     uint64_t samples;           ///< checksums of the server that could be compared
     uint64_t samples_differing; ///< of those, with a world that is not the server's: it was asked for the row
-    uint64_t heals_asked;
+    uint64_t resyncs_asked;
     uint64_t dropped[NET_DROP_COUNT];
 } net_client_report;
 net_client_report net_client_get_report(net_client* client);

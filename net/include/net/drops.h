@@ -33,10 +33,10 @@ typedef enum net_drop {
     NET_DROP_HEAL_LIMIT,   ///< asked for more rows than are given
     NET_DROP_HEAL_UNKNOWN, ///< asked for an entity that the client does not see
     NET_DROP_RESUME_QUIET, ///< a resumption too soon after the last: no line, and the roster comes later
-    NET_DROP_LARGE_LONG,  ///< a value longer than one may be: clients have the default
-    NET_DROP_LARGE_KNOWN, ///< a version that came before
-    NET_DROP_LARGE_GONE,  ///< for an entity that is gone, or could not be loaded
-    NET_DROP_LARGE_FULL,  ///< gave way to others while it waited for its entity: it comes again
+    NET_DROP_VARSIZE_LONG,  ///< a value longer than one may be: clients have the default
+    NET_DROP_VARSIZE_KNOWN, ///< a version that came before
+    NET_DROP_VARSIZE_GONE,  ///< for an entity that is gone, or could not be loaded
+    NET_DROP_VARSIZE_FULL,  ///< gave way to others while it waited for its entity: it comes again
     NET_DROP_COUNT
 } net_drop;
 

@@ -12,7 +12,7 @@
 /// core_version must be the program's own ECS_CORE_VERSION.
 ///
 /// The other way round, every struct of this header that a program hands to a module (net_game_start,
-/// net_game_player, net_game_view, net_controls, net_draw) starts with its size_bytes as the program was
+/// net_game_player, net_player_context, net_controls, net_draw) starts with its size_bytes as the program was
 /// compiled. A module reads a field that was added after version 1 only when size_bytes covers it; the
 /// fields of version 1 are always there.
 ///
@@ -116,7 +116,7 @@ typedef struct net_game_player {
 /// What a bot sees: its own mirror, nothing else. `memory` is NET_BOT_MEMORY_BYTES of zeroed scratch
 /// that the bot keeps between calls.
 #define NET_BOT_MEMORY_BYTES 256u
-typedef struct net_game_view {
+typedef struct net_player_context {
     uint32_t size_bytes;
     ecs_world* world;               ///< the mirror; only for reading
     void* context;                  ///< what register_systems returned for this world
@@ -131,7 +131,7 @@ typedef struct net_game_view {
     /// TO_SERVER. @return false when it could not be queued.
     bool (*send)(void* sender, uint32_t message, const void* payload);
     void* sender;
-} net_game_view;
+} net_player_context;
 
 /// A thing that a human player can do, for key binding and help.
 typedef struct net_action {
@@ -209,10 +209,10 @@ typedef struct net_game_module {
     /// A player went; `entity` may be dead already.
     void (*player_leave)(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
     /// Fill the input event's payload (zeroed) for a bot. NULL: bots send zeroed inputs.
-    void (*bot_think)(const net_game_view* view, void* input);
+    void (*bot_think)(const net_player_context* view, void* input);
     /// Fill the input event's payload (zeroed) from a human's controls. NULL: humans only watch. The
     /// view's world is the predicted one where there is prediction: the pad is where the player sees it.
-    void (*human_input)(const net_game_view* view, const net_controls* controls, void* input);
+    void (*human_input)(const net_player_context* view, const net_controls* controls, void* input);
 
     // ---- later additions ----
     /// On a client, once after welcome and before the first tick, in each of its worlds: mirror

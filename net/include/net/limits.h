@@ -27,11 +27,11 @@
 #define NET_EVENTS_RELIABLE_MAX 256u       ///< waiting per client and direction; one more ends the session
 #define NET_EVENTS_UNRELIABLE_MAX 64u      ///< per tick, client and direction; further ones are dropped, counted
 #define NET_EVENT_PAYLOAD_BYTES_MAX 512u
-#define NET_LARGE_BYTES_MAX 12000u         ///< one value of any length; clients have the default of a longer one
-#define NET_LARGE_FLIGHT_BYTES_MAX 32768u  ///< of such values, sent to a client and not acknowledged
-#define NET_LARGE_FLIGHT_MAX 64u           ///< their number
-#define NET_LARGE_WAITING_MAX 1024u        ///< values that a client keeps for entities that are to come
-#define NET_LARGE_WAITING_BYTES_MAX (1u << 20)
+#define NET_VARSIZE_BYTES_MAX 12000u         ///< one value of any length; clients have the default of a longer one
+#define NET_VARSIZE_FLIGHT_BYTES_MAX 32768u  ///< of such values, sent to a client and not acknowledged
+#define NET_VARSIZE_FLIGHT_MAX 64u           ///< their number
+#define NET_VARSIZE_WAITING_MAX 1024u        ///< values that a client keeps for entities that are to come
+#define NET_VARSIZE_WAITING_BYTES_MAX (1u << 20)
 #define NET_EVENT_WAIT_TICKS_MAX 120u      ///< a client holds an event for an entity that is not there yet
 #define NET_INPUT_REPEAT_MS_MAX 500u       ///< without any input the last one is repeated so long, then it rests
 #define NET_REWIND_MS_MAX 500u             ///< lag compensation reaches so far back

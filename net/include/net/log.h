@@ -31,7 +31,7 @@ typedef struct net_log_input {
     uint32_t number;
     const void* payload; ///< NULL: the last one again
     uint32_t size;
-    uint64_t view; ///< as net_match_input_seen takes it; kept only when the module rewinds
+    uint64_t seen; ///< as net_match_input_seen takes it; kept only when the module rewinds
 } net_log_input;
 typedef struct net_log_event {
     uint32_t client;

@@ -74,20 +74,20 @@ ecs_entity net_match_player(const net_match* match, uint32_t client);
 const char* net_match_player_name(const net_match* match, uint32_t client);
 
 /// What the module asked about a client's scope (net_game_services): all that holds now.
-typedef struct net_match_scope_request {
+typedef struct net_match_interest_request {
     uint32_t client;
     bool has_viewpoint;  ///< else the client looks from where its player is
-    bool is_refreshed;   ///< judge it anew with this tick; in what net_match_scope_requests gives only
+    bool is_refreshed;   ///< judge it anew with this tick; in what net_match_interest_requests gives only
     float position[3];   ///< the viewpoint
     float radius;        ///< 0: as the rules say
     uint64_t groups;
-} net_match_scope_request;
+} net_match_interest_request;
 /// The clients about whom something was asked since the last call, rising by number. Each is said to the
-/// scopes as a whole (net_scopes_set_groups, _set_viewpoint or _clear_viewpoint, _refresh). Borrowed until the next
+/// scopes as a whole (net_interest_set_groups, _set_viewpoint or _clear_viewpoint, _refresh). Borrowed until the next
 /// call, join or leave. Always none on a mirror, or without `interest`.
-const net_match_scope_request* net_match_scope_requests(net_match* match, uint32_t* count);
+const net_match_interest_request* net_match_interest_requests(net_match* match, uint32_t* count);
 /// What holds for one client, for who comes to know it only now; NULL when nothing was ever asked.
-const net_match_scope_request* net_match_scope_request_find(const net_match* match,
+const net_match_interest_request* net_match_interest_request_find(const net_match* match,
                                                             uint32_t client);
 
 /// Check a packed input or event without touching the world.
@@ -105,12 +105,12 @@ void net_match_input(net_match* match, uint32_t client, const void* payload, siz
 void net_match_input_seen(net_match* match, uint32_t client, const void* payload, size_t size,
                           uint64_t view);
 /// Of a server's match whose module rewinds: views that inputs brought, and those out of reach.
-typedef struct net_match_views {
+typedef struct net_rewind_stats {
     uint64_t said;
     uint64_t ahead;  ///< of the present: moved to it
     uint64_t behind; ///< more than NET_REWIND_MS_MAX: moved to that
-} net_match_views;
-net_match_views net_match_get_views(const net_match* match);
+} net_rewind_stats;
+net_rewind_stats net_match_get_rewind_stats(const net_match* match);
 /// On a prediction: post an input that this client made, as net_match_input does on the server. A payload
 /// that the module refuses is dropped.
 void net_match_predict_input(net_match* match, ecs_entity player, const void* payload, size_t size);

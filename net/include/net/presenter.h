@@ -28,29 +28,29 @@
 #define NET_CORRECTION_MS 120.0      ///< a correction of prediction is spread over about so long
 #define NET_CORRECTION_SNAP 256.0    ///< a larger one (world units) is shown at once
 
-typedef struct net_viewer_config {
+typedef struct net_presenter_config {
     const base_allocator* allocator;
-    const net_module* module;        ///< must outlive the viewer
+    const net_module* module;        ///< must outlive the presenter
     bool is_predicting;              ///< own entities ahead, where the module can
     double delay_ms_min;             ///< 0: as measured; else at least so much
-} net_viewer_config;
+} net_presenter_config;
 
 /// Makes the view world and, if the module can predict, the prediction world.
 /// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_MEMORY; NET_ERR_SCHEMA.
-BASE_MUST_USE net_result net_viewer_create(const net_viewer_config* config,
-                                           const base_reporter* reporter, net_viewer** viewer);
-void net_viewer_destroy(net_viewer* viewer);
+BASE_MUST_USE net_result net_presenter_create(const net_presenter_config* config,
+                                           const base_reporter* reporter, net_presenter** presenter);
+void net_presenter_destroy(net_presenter* presenter);
 
 /// Bring the view to what is to be shown at `now_us` and put predicted entities over it. Once per frame;
 /// any rate. @return false before there is anything to show, and when memory ran out (reported, once).
-bool net_viewer_frame(net_viewer* viewer, uint64_t now_us);
-/// Run stage "render" of the view world with `draw` as its user. After net_viewer_frame.
-void net_viewer_draw(net_viewer* viewer, const net_draw* draw);
-net_match* net_viewer_match(net_viewer* viewer); ///< of the view world
+bool net_presenter_frame(net_presenter* presenter, uint64_t now_us);
+/// Run stage "render" of the view world with `draw` as its user. After net_presenter_frame.
+void net_presenter_draw(net_presenter* presenter, const net_draw* draw);
+net_match* net_presenter_match(net_presenter* presenter); ///< of the view world
 /// The shown moment in ticks: 1200.25 is a quarter of the way from tick 1200 to 1201. 0 before the first.
-double net_viewer_tick(const net_viewer* viewer);
+double net_presenter_tick(const net_presenter* presenter);
 
-typedef struct net_viewer_meter {
+typedef struct net_presenter_meter {
     double delay_ms;            ///< the view behind the newest tick that could be here, now
     double lead_ms;             ///< the prediction before the newest applied tick, now
     uint64_t frames;
@@ -63,5 +63,5 @@ typedef struct net_viewer_meter {
     uint64_t corrections_seen;  ///< of those, by more than one world unit
     double correction_max;      ///< the largest so far, world units
     uint64_t replayed_ticks;
-} net_viewer_meter;
-void net_viewer_get_meter(const net_viewer* viewer, net_viewer_meter* meter);
+} net_presenter_meter;
+void net_presenter_get_meter(const net_presenter* presenter, net_presenter_meter* meter);

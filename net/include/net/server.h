@@ -43,7 +43,7 @@ typedef struct net_server_config {
     uint32_t
         send_divisor; ///< client c is sent to at ticks that are c mod this; 0 or 1: at every tick
     bool is_threaded; ///< a thread of its own for what goes out, if there can be one
-    bool has_ledger;  ///< count every bit by client, component and cause
+    bool has_bandwidth;  ///< count every bit by client, component and cause
 } net_server_config;
 
 typedef struct net_server net_server;
@@ -72,7 +72,7 @@ net_server_phase net_server_get_phase(const net_server* server);
 typedef struct net_peer_report {
     uint32_t client;
     ecs_tick tick;   ///< at the end of its session; 0 when it is not known to hold all of that tick
-    net_scope scope; ///< of the world at that tick; empty with tick 0
+    net_world_digest scope; ///< of the world at that tick; empty with tick 0
     net_end end;
     bool is_caught_up; ///< had acknowledged everything
     uint64_t packets_sent, packets_lost, state_bytes;
@@ -93,7 +93,7 @@ typedef struct net_server_counters {
     uint64_t joins, refusals, drops; ///< drops: sessions that ended by silence or a fault
     uint64_t resumes;                ///< sessions that went on with another connection
     uint64_t state_packets, state_bytes;
-    uint64_t heals;                   ///< rows that clients asked for
+    uint64_t resyncs;                   ///< rows that clients asked for
     uint64_t dropped[NET_DROP_COUNT]; ///< of sessions that are over, and what is no session's
 } net_server_counters;
 /// As of the last call that is not net_server_tick. What living sessions dropped is in net_server_dropped.
@@ -103,20 +103,20 @@ void net_server_dropped(net_server* server, uint64_t dropped[NET_DROP_COUNT]);
 /// Has all that was ticked gone out? Waits until a time of CLOCK_MONOTONIC (net_loop_now_us) at most; 0: does
 /// not wait, UINT64_MAX: as long as it takes.
 bool net_server_wait_sent(net_server* server, uint64_t until_us);
-/// A line of the ledger: client 0 is all of them; without a component "-".
-typedef struct net_ledger_line {
+/// A line of the bandwidth: client 0 is all of them; without a component "-".
+typedef struct net_bandwidth_line {
     uint32_t client;
     const char* component;
     const char* cause;
     uint64_t bits;
     double share; ///< of the client's sum
-} net_ledger_line;
-typedef void (*net_ledger_line_fn)(void* context, const net_ledger_line* line);
+} net_bandwidth_line;
+typedef void (*net_bandwidth_line_fn)(void* context, const net_bandwidth_line* line);
 /// What was sent, most first: all together, then `client_lines_max` lines of each client, living or gone (of
 /// 4,096 at most). The sum of all together is 8 times the transport's sent_bytes, exactly; what ENet adds is told
-/// there only, as "transport". Nothing without has_ledger. @return false when memory ran out.
-bool net_server_ledger(net_server* server, uint32_t client_lines_max, net_ledger_line_fn line,
+/// there only, as "transport". Nothing without has_bandwidth. @return false when memory ran out.
+bool net_server_bandwidth(net_server* server, uint32_t client_lines_max, net_bandwidth_line_fn line,
                        void* context);
 /// Walk the world as client `client` should see it, into text (--dump-world); 0, or one who does not play: all
 /// that is replicated.
-net_scope net_server_scope(net_server* server, uint32_t client, ecs_line_fn line, void* context);
+net_world_digest net_server_scope(net_server* server, uint32_t client, ecs_line_fn line, void* context);

@@ -126,7 +126,7 @@ static void player_leave(ecs_world* world, void* context, uint32_t client, ecs_e
 }
 
 // Straight to the nearest pellet.
-static void bot_think(const net_game_view* view, void* input) {
+static void bot_think(const net_player_context* view, void* input) {
     const dots_game* game = view->context;
     const ecs_vec2* pos = ecs_find(view->world, view->player, game->pos);
     if (!pos) return;

@@ -342,7 +342,7 @@ static void player_leave(ecs_world* world, void* context, uint32_t client, ecs_e
     if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
 }
 
-static void bot_think(const net_game_view* view, void* input) {
+static void bot_think(const net_player_context* view, void* input) {
     swarm_steer* steer = input;
     steer->dx = base_rng_range(view->rng, -5, 5);
     steer->dy = base_rng_range(view->rng, -5, 5);

@@ -58,7 +58,7 @@ static void near_multiples_of_pi_the_sine_is_still_right(void** state) {
     }
 }
 
-static void large_angles_stay_bounded(void** state) {
+static void varsize_angles_stay_bounded(void** state) {
     (void)state;
     for (uint32_t exponent = 140; exponent < 255; exponent++)
         for (uint32_t mantissa = 0; mantissa < 1u << 23; mantissa += 99991) {
@@ -181,7 +181,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(sin_and_cos_are_within_two_ulp),
         TEST(near_multiples_of_pi_the_sine_is_still_right),
-        TEST(large_angles_stay_bounded),
+        TEST(varsize_angles_stay_bounded),
         TEST(atan2_is_within_two_ulp),
         TEST(atan2_knows_the_axes_and_signed_zeros),
         TEST(nan_is_always_the_same_nan),

@@ -103,7 +103,7 @@ static inline void table_think(table* t) {
     for (uint32_t i = 0; i < t->bot_count; i++) {
         table_bot* bot = &t->bots[i];
         arena_input input = {0};
-        const net_game_view view = {
+        const net_player_context view = {
             .size_bytes = sizeof view,
             .world = table_world(t),
             .context = table_game(t),

@@ -94,7 +94,7 @@ static inline void table_think(table* t) {
     for (uint32_t i = 0; i < t->bot_count; i++) {
         table_bot* bot = &t->bots[i];
         breakout_input input = {0};
-        net_game_view view = {
+        net_player_context view = {
             .size_bytes = sizeof view,
             .world = net_match_world(t->match),
             .context = net_match_context(t->match),

@@ -8,7 +8,7 @@
 // ---- keys and pointer ----
 
 typedef struct human {
-    net_game_view view;
+    net_player_context view;
     net_controls controls;
     bool actions[ARENA_ACTION_COUNT], pressed[ARENA_ACTION_COUNT];
     _Alignas(16) uint8_t memory[NET_BOT_MEMORY_BYTES];
@@ -24,7 +24,7 @@ static bool take_rally(void* sender, uint32_t message, const void* payload) {
 
 static void open_human(human* h) {
     memset(h, 0, sizeof *h);
-    h->view = (net_game_view){
+    h->view = (net_player_context){
         .size_bytes = sizeof h->view, .memory = h->memory, .send = take_rally, .sender = h};
     h->controls = (net_controls){.size_bytes = sizeof h->controls,
                                  .actions = h->actions,

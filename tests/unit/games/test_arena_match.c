@@ -204,7 +204,7 @@ static ecs_entity put_pickup(table* t, ecs_vec2 pos, uint8_t kind) {
     return entity;
 }
 
-static void pickups_heal_load_and_lie_elsewhere_afterwards(void** state) {
+static void pickups_resync_load_and_lie_elsewhere_afterwards(void** state) {
     (void)state;
     table t;
     open_duel(&t);
@@ -577,7 +577,7 @@ int main(void) {
         TEST(who_is_killed_waits_as_a_ghost_and_comes_back),
         TEST(a_ray_strikes_at_once_and_not_through_rocks),
         TEST(a_ray_strikes_what_its_shooter_saw),
-        TEST(pickups_heal_load_and_lie_elsewhere_afterwards),
+        TEST(pickups_resync_load_and_lie_elsewhere_afterwards),
         TEST(power_recreates_its_fighter_for_a_while),
         TEST(a_flag_goes_with_its_carrier_and_counts_at_home),
         TEST(a_flag_lies_where_its_carrier_died_or_left_until_it_is_brought_back),

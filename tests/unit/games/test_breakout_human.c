@@ -7,7 +7,7 @@
 
 typedef struct human {
     table t;
-    net_game_view view;
+    net_player_context view;
     net_controls controls;
     bool actions[BREAKOUT_ACTION_COUNT], pressed[BREAKOUT_ACTION_COUNT];
     _Alignas(16) uint8_t memory[NET_BOT_MEMORY_BYTES];
@@ -26,7 +26,7 @@ static void open_human(human* h) {
     memset(h, 0, sizeof *h);
     table_open(&h->t, NULL, 0, 1, NET_ROLE_SERVER, false);
     net_match_join(h->t.match, 1, "human", false);
-    h->view = (net_game_view){.size_bytes = sizeof h->view,
+    h->view = (net_player_context){.size_bytes = sizeof h->view,
                               .world = net_match_world(h->t.match),
                               .context = net_match_context(h->t.match),
                               .player = net_match_player(h->t.match, 1),

@@ -212,7 +212,7 @@ static void an_empty_mirror_can_be_drawn_and_thought_about(void** state) {
     assert_int_equal(r.triangles, 6); // the field
     base_rng rng = base_rng_make(1, 1);
     _Alignas(16) uint8_t memory[NET_BOT_MEMORY_BYTES] = {0};
-    net_game_view view = {.size_bytes = sizeof view,
+    net_player_context view = {.size_bytes = sizeof view,
                           .world = net_match_world(t.match),
                           .context = net_match_context(t.match),
                           .dt = net_match_dt(t.match),
@@ -275,7 +275,7 @@ static void a_jump_in_time_clears_what_the_picture_remembers(void** state) {
     table_step(&t);
     render(&t, &r, ECS_ENTITY_NONE);
     assert_true(sparks_alight(&t) > 0);
-    // A paused film: nothing goes on, nothing is lost.
+    // A paused playback: nothing goes on, nothing is lost.
     uint32_t count = first_trail(&t)->count;
     render_at(&t, &r, ECS_ENTITY_NONE, (double)net_match_tick(t.match), 0.0f);
     assert_int_equal(first_trail(&t)->count, count);

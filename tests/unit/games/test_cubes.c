@@ -228,11 +228,11 @@ static void check_worlds_agree(const char* settings) {
     }
     assert_int_equal(net_match_tick(match), 2400);
     uint64_t scope =
-        net_scope_walk(net_match_schema(match), net_match_world(match), NULL, NULL).hash;
+        net_world_digest_walk(net_match_schema(match), net_match_world(match), NULL, NULL).hash;
     for (uint32_t k = 0; k < joined; k++) {
         ecs_world* mirror = net_match_world(lines[k].match);
         net_match_step_at(lines[k].match, 2400, NULL);
-        assert_true(net_scope_walk(net_match_schema(lines[k].match), mirror, NULL, NULL).hash ==
+        assert_true(net_world_digest_walk(net_match_schema(lines[k].match), mirror, NULL, NULL).hash ==
                     scope);
         // What was never sent is the same too.
         assert_true(motion_hash(lines[k].match) == motion_hash(match));

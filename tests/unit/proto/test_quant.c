@@ -151,8 +151,8 @@ static void wide_whole_numbers_keep_their_low_bits(void** state) {
     int64_t value = INT64_C(-9007199254740992) + 12345677;
     assert_int_equal(proto_quantise(&quant, &value), 12345677);
     quant = make(PROTO_U64, 8, 0, 1);
-    uint64_t large = UINT64_MAX;
-    assert_int_equal(proto_quantise(&quant, &large), 255);
+    uint64_t varsize = UINT64_MAX;
+    assert_int_equal(proto_quantise(&quant, &varsize), 255);
     quant = make(PROTO_I64, 8, -8, 1);
     value = INT64_MIN;
     assert_int_equal(proto_quantise(&quant, &value), 0);

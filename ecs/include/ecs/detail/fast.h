@@ -90,7 +90,7 @@ static inline const ecs_record* ecs_fast_record(const ecs_fast* fast, ecs_entity
 }
 
 /// Mark a row of a tracked column as written by handle.
-void ecs_fast_mark(ecs_chunk* chunk, uint32_t track, uint32_t row);
+void ecs_detail_mark(ecs_chunk* chunk, uint32_t track, uint32_t row);
 
 /// A cell, NULL when the entity is dead or lacks the component; marked when it is to be written.
 static inline void* ecs_fast_cell(const ecs_world* world, ecs_entity entity,
@@ -102,6 +102,6 @@ static inline void* ecs_fast_cell(const ecs_world* world, ecs_entity entity,
     const ecs_slot* slot = &place->slots[component];
     if (slot->column == ECS_SLOT_NONE) return NULL;
     uint32_t row = record->place & ECS_ROW_MASK;
-    if (is_write && slot->track != ECS_SLOT_NONE) ecs_fast_mark(place->chunk, slot->track, row);
+    if (is_write && slot->track != ECS_SLOT_NONE) ecs_detail_mark(place->chunk, slot->track, row);
     return (uint8_t*)place->chunk + slot->offset + (size_t)slot->size * row;
 }

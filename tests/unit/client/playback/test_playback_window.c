@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A film in a window that nobody sees: keys and pointer come as SDL's events, and where the film is then
-// is asked of the film. Its picture has the bricks that the world has.
+// A playback in a window that nobody sees: keys and pointer come as SDL's events, and where the playback is then
+// is asked of the playback. Its picture has the bricks that the world has.
 #include "playback/playback_record.h"
 #include "window/picture.h"
 
@@ -10,11 +10,11 @@
 enum { TICKS = 900 };
 
 typedef struct stage {
-    film_record* record;
+    playback_record* record;
     client_config config;
     base_reporter reporter;
     net_loop loop;
-    client_film film;
+    client_playback playback;
 } stage;
 
 static int setup(void** state) {
@@ -25,19 +25,19 @@ static int setup(void** state) {
     assert_true(net_loop_init(&on->loop));
     on->config = (client_config){
         .replay = on->record->files.log, .is_rendering = true, .width = 960, .height = 540};
-    on->film = (client_film){.config = &on->config, .reporter = &on->reporter, .loop = &on->loop};
-    on->film.reader = record_read(on->record);
-    on->film.module = on->record->table.module;
+    on->playback = (client_playback){.config = &on->config, .reporter = &on->reporter, .loop = &on->loop};
+    on->playback.reader = record_read(on->record);
+    on->playback.module = on->record->table.module;
     assert_int_equal(
-        net_film_create(on->film.reader, on->film.module, &on->reporter, &on->film.film), NET_OK);
+        net_playback_create(on->playback.reader, on->playback.module, &on->reporter, &on->playback.playback), NET_OK);
     *state = on;
     return 0;
 }
 
 static int teardown(void** state) {
     stage* on = *state;
-    net_film_destroy(on->film.film);
-    net_log_reader_destroy(on->film.reader);
+    net_playback_destroy(on->playback.playback);
+    net_log_reader_destroy(on->playback.reader);
     record_free(on->record);
     net_loop_deinit(&on->loop);
     free(on);
@@ -87,7 +87,7 @@ static void push_keys(const char* keys) {
     }
 }
 
-static void keys_move_the_film(void** state) {
+static void keys_move_the_playback(void** state) {
     stage* on = *state;
     static const struct {
         double at;
@@ -103,61 +103,61 @@ static void keys_move_the_film(void** state) {
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         open_queue(on, cases[i].at);
         push_keys(cases[i].keys);
-        assert_int_equal(client_film_show(&on->film), 0);
-        double tick = net_film_tick(on->film.film);
+        assert_int_equal(client_playback_show(&on->playback), 0);
+        double tick = net_playback_tick(on->playback.playback);
         if (tick != cases[i].tick) print_error("\"%s\": %g\n", cases[i].keys, tick);
         assert_true(tick == cases[i].tick);
     }
-    assert_false(on->film.is_diverged || on->film.is_damaged);
+    assert_false(on->playback.is_diverged || on->playback.is_damaged);
 }
 
 // 960 x 540 shows 1200 x 880 units: the strip is 736 pixels wide, below 491.
-static void the_pointer_moves_the_film_on_the_strip_alone(void** state) {
+static void the_pointer_moves_the_playback_on_the_strip_alone(void** state) {
     stage* on = *state;
     open_queue(on, 100);
     push_pointer(SDL_MOUSEBUTTONDOWN, 480, 515);
     push_pointer(SDL_MOUSEBUTTONUP, 480, 515);
-    assert_int_equal(client_film_show(&on->film), 0);
-    double middle = net_film_tick(on->film.film);
+    assert_int_equal(client_playback_show(&on->playback), 0);
+    double middle = net_playback_tick(on->playback.playback);
     assert_true(middle > TICKS * 0.49 && middle < TICKS * 0.51);
     open_queue(on, 100);
     push_pointer(SDL_MOUSEBUTTONDOWN, 480, 300); // on the field
     push_pointer(SDL_MOUSEMOTION, 480, 515);
     push_pointer(SDL_MOUSEBUTTONUP, 480, 515);
-    assert_int_equal(client_film_show(&on->film), 0);
-    assert_true(net_film_tick(on->film.film) == 100.0);
+    assert_int_equal(client_playback_show(&on->playback), 0);
+    assert_true(net_playback_tick(on->playback.playback) == 100.0);
     open_queue(on, 100);
     push_pointer(SDL_MOUSEBUTTONDOWN, 480, 515); // dragged beyond the end
     push_pointer(SDL_MOUSEMOTION, 959, 300);
     push_pointer(SDL_MOUSEBUTTONUP, 959, 300);
     push_pointer(SDL_MOUSEMOTION, 200, 515);
-    assert_int_equal(client_film_show(&on->film), 0);
-    assert_true(net_film_tick(on->film.film) == TICKS);
+    assert_int_equal(client_playback_show(&on->playback), 0);
+    assert_true(net_playback_tick(on->playback.playback) == TICKS);
 }
 
-static void the_strip_marks_where_the_film_is_and_what_was(void** state) {
+static void the_strip_marks_where_the_playback_is_and_what_was(void** state) {
     stage* on = *state;
     picture p;
-    const net_game_module* game = on->film.module->game;
+    const net_game_module* game = on->playback.module->game;
     client_timeline strip = client_timeline_make(game);
     assert_true(strip.y == game->view_height);
     assert_true(client_timeline_has(&strip, 1.0f, strip.y + 1.0f));
     assert_false(client_timeline_has(&strip, 1.0f, strip.y - 1.0f));
-    assert_true(client_timeline_tick(&strip, on->film.film, -50.0f) == 0.0);
-    assert_true(client_timeline_tick(&strip, on->film.film, 1e9f) == TICKS);
+    assert_true(client_timeline_tick(&strip, on->playback.playback, -50.0f) == 0.0);
+    assert_true(client_timeline_tick(&strip, on->playback.playback, 1e9f) == TICKS);
     uint32_t count;
-    const net_film_mark* marks = net_film_marks(on->film.film, &count);
+    const net_playback_mark* marks = net_playback_marks(on->playback.playback, &count);
     for (uint32_t i = 0; i < count; i++) {
         // Pointed at, a mark says what it was: the line below the bar is its own.
         float part = (float)marks[i].tick / (float)TICKS;
-        client_timeline_look look = {.film = on->film.film,
+        client_timeline_look look = {.playback = on->playback.playback,
                                      .game = game,
                                      .tick_rate_hz = 60,
                                      .speed = 1.0,
                                      .pointer_x = 20.0f + (strip.width - 40.0f) * part,
                                      .pointer_y = strip.y + 40.0f};
         picture_open(&p, 1200, 880, game->view_width, game->view_height + strip.height);
-        assert_int_equal(net_film_seek(on->film.film, (double)TICKS / 2.0), NET_OK);
+        assert_int_equal(net_playback_seek(on->playback.playback, (double)TICKS / 2.0), NET_OK);
         client_timeline_draw(&strip, &look, &p.view);
         client_draw_end(p.draw);
         uint32_t legend = picture_count(&p, 0, 855, 1200, 25, (ecs_color){130, 140, 170, 255}, 8);
@@ -175,17 +175,17 @@ static void the_strip_marks_where_the_film_is_and_what_was(void** state) {
     }
 }
 
-// Of bricks the middle, of struck ones too, in the film's own picture.
+// Of bricks the middle, of struck ones too, in the playback's own picture.
 static void pixels_of_bricks_have_the_colours_of_bricks(void** state) {
     stage* on = *state;
     const double moments[] = {60, TICKS / 2, TICKS};
     for (uint32_t i = 0; i < BASE_COUNT(moments); i++) {
         picture p;
         picture_open(&p, 1200, 800, BREAKOUT_FIELD_WIDTH, BREAKOUT_FIELD_HEIGHT);
-        assert_int_equal(net_film_seek(on->film.film, moments[i]), NET_OK);
-        net_film_draw(on->film.film, &p.view);
+        assert_int_equal(net_playback_seek(on->playback.playback, moments[i]), NET_OK);
+        net_playback_draw(on->playback.playback, &p.view);
         client_draw_end(p.draw);
-        net_match* match = net_film_match(on->film.film); // run again: not what was drawn from
+        net_match* match = net_playback_match(on->playback.playback); // run again: not what was drawn from
         ecs_world* world = net_match_world(match);
         const breakout_game* game = net_match_context(match);
         uint32_t bricks = 0, struck = 0;
@@ -214,9 +214,9 @@ static void pixels_of_bricks_have_the_colours_of_bricks(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(keys_move_the_film),
-        TEST(the_pointer_moves_the_film_on_the_strip_alone),
-        TEST(the_strip_marks_where_the_film_is_and_what_was),
+        TEST(keys_move_the_playback),
+        TEST(the_pointer_moves_the_playback_on_the_strip_alone),
+        TEST(the_strip_marks_where_the_playback_is_and_what_was),
         TEST(pixels_of_bricks_have_the_colours_of_bricks),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

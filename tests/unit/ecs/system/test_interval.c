@@ -9,7 +9,7 @@ static void count_turn(const ecs_stage* stage, const ecs_rows* rows) {
     live_mark(stage->context, text);
 }
 
-static void heal(const ecs_stage* stage, const ecs_rows* rows) {
+static void resync(const ecs_stage* stage, const ecs_rows* rows) {
     (void)stage;
     int32_t* hp = rows->columns[0];
     for (uint32_t i = 0; i < rows->count; i++) {
@@ -30,7 +30,7 @@ static void an_interval_system_runs_when_the_tick_divides(void** state) { // S3.
          .context = &fixture},
         {.name = "regenerate",
          .stage = "act",
-         .run = heal,
+         .run = resync,
          .every_ticks = 120,
          .terms = terms,
          .term_count = 1},
@@ -85,7 +85,7 @@ static bool exists_with(const char* world_tag, const char* const* tags, uint32_t
     live fixture;
     live_open(&fixture, &config);
     const ecs_system_desc desc = {
-        .name = "s", .stage = "act", .run = heal, .tags = tags, .tag_count = count};
+        .name = "s", .stage = "act", .run = resync, .tags = tags, .tag_count = count};
     assert_int_equal(ecs_system_register(fixture.world, &desc), ECS_OK);
     live_seal(&fixture);
     bool is_there = ecs_stage_system_name(fixture.world, 0, 0) != NULL;

@@ -7,11 +7,11 @@
 
 static const ecs_type_context heap = {NULL};
 
-static const ecs_type* type_of(ecs_child_type type) {
+static const ecs_type* type_of(ecs_element_type type) {
     return ecs_builtin_type((ecs_type_id)type);
 }
 
-static const char* shown(ecs_child_type type, const void* value) {
+static const char* shown(ecs_element_type type, const void* value) {
     static char text[4096];
     assert_true(ecs_type_format(type_of(type), value, text, sizeof text));
     return text;
@@ -22,14 +22,14 @@ static void push_i(ecs_list* list, int32_t value) {
 }
 
 static void set_i(ecs_object* object, const char* name, int32_t value) {
-    assert_int_equal(ecs_object_set(NULL, object, name, ECS_CHILD_I, &value), ECS_OK);
+    assert_int_equal(ecs_object_set(NULL, object, name, ECS_ELEMENT_I, &value), ECS_OK);
 }
 
 // S2.5: several instances of one kind on an entity are elements of a list.
 static void a_list_is_packed_and_grows_and_shrinks_anywhere(void** state) {
     (void)state;
     ecs_list list;
-    ecs_list_init(&list, ECS_CHILD_P2);
+    ecs_list_init(&list, ECS_ELEMENT_P2);
     assert_int_equal(ecs_list_count(&list), 0);
     assert_null(ecs_list_data(&list));
     assert_int_equal(ecs_list_version(&list), 0);
@@ -37,18 +37,18 @@ static void a_list_is_packed_and_grows_and_shrinks_anywhere(void** state) {
         ecs_vec2 point = {(float)i, -1};
         assert_int_equal(ecs_list_push(NULL, &list, &point), ECS_OK);
     }
-    assert_int_equal(ecs_list_element(&list), ECS_CHILD_P2);
+    assert_int_equal(ecs_list_element(&list), ECS_ELEMENT_P2);
     const ecs_vec2* points = ecs_list_data(&list);
     assert_true(points[4].x == 4 && points[4].y == -1);
     assert_int_equal(ecs_list_remove(NULL, &list, 1), ECS_OK);
     assert_int_equal(ecs_list_insert(NULL, &list, 0, ecs_list_get(&list, 3)), ECS_OK); // of itself
-    assert_string_equal(shown(ecs_child_list_of(ECS_CHILD_P2), &list),
+    assert_string_equal(shown(ecs_element_list_of(ECS_ELEMENT_P2), &list),
                         "[4,-1;0,-1;2,-1;3,-1;4,-1]");
     assert_int_equal(ecs_list_set(NULL, &list, 1, NULL), ECS_OK);
     ((ecs_vec2*)ecs_list_data_mut(&list))[2].y = 7;
     assert_int_equal(ecs_list_resize(NULL, &list, 3), ECS_OK);
     assert_int_equal(ecs_list_resize(NULL, &list, 4), ECS_OK);
-    assert_string_equal(shown(ecs_child_list_of(ECS_CHILD_P2), &list), "[4,-1;0,0;2,7;0,0]");
+    assert_string_equal(shown(ecs_element_list_of(ECS_ELEMENT_P2), &list), "[4,-1;0,0;2,7;0,0]");
     assert_int_equal(ecs_list_version(&list), 5 + 2 + 2 + 2);
     ecs_list_clear(NULL, &list);
     assert_int_equal(ecs_list_count(&list), 0);
@@ -59,13 +59,13 @@ static void a_list_is_packed_and_grows_and_shrinks_anywhere(void** state) {
 static void a_list_of_text_owns_its_texts(void** state) {
     (void)state;
     ecs_list list;
-    ecs_list_init(&list, ECS_CHILD_T);
+    ecs_list_init(&list, ECS_ELEMENT_T);
     assert_int_equal(ecs_list_push_text(NULL, &list, "sword", 5), ECS_OK);
     assert_int_equal(ecs_list_push_text(NULL, &list, "bow", 3), ECS_OK);
     assert_int_equal(ecs_list_push(NULL, &list, ecs_list_get(&list, 0)), ECS_OK);
     assert_int_equal(ecs_list_resize(NULL, &list, 4), ECS_OK);
     assert_string_equal(ecs_string_text(ecs_list_get(&list, 3)), "");
-    assert_string_equal(shown(ecs_child_list_of(ECS_CHILD_T), &list),
+    assert_string_equal(shown(ecs_element_list_of(ECS_ELEMENT_T), &list),
                         "[\"sword\";\"bow\";\"sword\";\"\"]");
     assert_int_equal(ecs_list_resize(NULL, &list, 1), ECS_OK);
     assert_int_equal(list.own.body->bytes, 5);
@@ -78,23 +78,23 @@ static void an_array_holds_values_of_any_type(void** state) {
     ecs_array array = {0};
     ecs_matrix matrix = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {4, 5, 6}}};
     bool yes = true;
-    assert_int_equal(ecs_array_push(NULL, &array, ECS_CHILD_M, &matrix), ECS_OK);
-    assert_int_equal(ecs_array_push(NULL, &array, ECS_CHILD_B, &yes), ECS_OK);
+    assert_int_equal(ecs_array_push(NULL, &array, ECS_ELEMENT_M, &matrix), ECS_OK);
+    assert_int_equal(ecs_array_push(NULL, &array, ECS_ELEMENT_B, &yes), ECS_OK);
     assert_int_equal(ecs_array_push_text(NULL, &array, "x", 1), ECS_OK);
-    assert_int_equal(ecs_array_push(NULL, &array, ecs_child_list_of(ECS_CHILD_I), NULL), ECS_OK);
-    push_i(ecs_array_find_mut(&array, 3, ecs_child_list_of(ECS_CHILD_I)), 8);
-    assert_int_equal(ecs_array_insert(NULL, &array, 0, ECS_CHILD_OBJECT, NULL), ECS_OK);
-    set_i(ecs_array_find_mut(&array, 0, ECS_CHILD_OBJECT), "hp", 3);
-    assert_string_equal(shown(ECS_CHILD_ARRAY, &array),
+    assert_int_equal(ecs_array_push(NULL, &array, ecs_element_list_of(ECS_ELEMENT_I), NULL), ECS_OK);
+    push_i(ecs_array_find_mut(&array, 3, ecs_element_list_of(ECS_ELEMENT_I)), 8);
+    assert_int_equal(ecs_array_insert(NULL, &array, 0, ECS_ELEMENT_OBJECT, NULL), ECS_OK);
+    set_i(ecs_array_find_mut(&array, 0, ECS_ELEMENT_OBJECT), "hp", 3);
+    assert_string_equal(shown(ECS_ELEMENT_ARRAY, &array),
                         "[object={hp:i=3};m=1,0,0,0,1,0,0,0,1,4,5,6;b=yes;t=\"x\";list<i>=[8]]");
-    assert_int_equal(ecs_array_get(&array, 2)->type, ECS_CHILD_B);
+    assert_int_equal(ecs_array_get(&array, 2)->type, ECS_ELEMENT_B);
     assert_true(ecs_array_get(&array, 2)->as.b);
-    assert_null(ecs_array_find(&array, 2, ECS_CHILD_I));
-    assert_null(ecs_array_find(&array, 5, ECS_CHILD_I));
-    assert_true(*(const bool*)ecs_array_find(&array, 2, ECS_CHILD_B));
+    assert_null(ecs_array_find(&array, 2, ECS_ELEMENT_I));
+    assert_null(ecs_array_find(&array, 5, ECS_ELEMENT_I));
+    assert_true(*(const bool*)ecs_array_find(&array, 2, ECS_ELEMENT_B));
     // A copy of itself inside itself.
-    assert_int_equal(ecs_array_set(NULL, &array, 1, ECS_CHILD_ARRAY, &array), ECS_OK);
-    assert_int_equal(ecs_array_count(ecs_array_find(&array, 1, ECS_CHILD_ARRAY)), 5);
+    assert_int_equal(ecs_array_set(NULL, &array, 1, ECS_ELEMENT_ARRAY, &array), ECS_OK);
+    assert_int_equal(ecs_array_count(ecs_array_find(&array, 1, ECS_ELEMENT_ARRAY)), 5);
     assert_int_equal(ecs_array_remove(NULL, &array, 1), ECS_OK);
     assert_int_equal(ecs_array_count(&array), 4);
     ecs_array_clear(NULL, &array);
@@ -111,19 +111,19 @@ static void an_object_is_walked_in_the_order_of_names(void** state) {
         set_i(&object, names[i], i);
     for (uint32_t i = 1; i < ecs_object_count(&object); i++)
         assert_true(strcmp(ecs_object_name(&object, i - 1), ecs_object_name(&object, i)) < 0);
-    assert_string_equal(shown(ECS_CHILD_OBJECT, &object),
+    assert_string_equal(shown(ECS_ELEMENT_OBJECT, &object),
                         "{B:i=5;armour:i=1;b:i=3;gu:i=6;gun:i=0;gun.sight:i=4;zoom:i=2}");
-    assert_int_equal(*(const int32_t*)ecs_object_find(&object, "zoom", ECS_CHILD_I), 2);
-    assert_null(ecs_object_find(&object, "zoom", ECS_CHILD_R));
-    assert_null(ecs_object_find(&object, "zoo", ECS_CHILD_I));
-    assert_null(ecs_object_find_child(&object, ""));
+    assert_int_equal(*(const int32_t*)ecs_object_find(&object, "zoom", ECS_ELEMENT_I), 2);
+    assert_null(ecs_object_find(&object, "zoom", ECS_ELEMENT_R));
+    assert_null(ecs_object_find(&object, "zoo", ECS_ELEMENT_I));
+    assert_null(ecs_object_find_element(&object, ""));
     assert_int_equal(ecs_object_get(&object, 0)->as.i, 5);
     assert_int_equal(ecs_object_set_text(NULL, &object, "gun", "none", 4), ECS_OK);
-    assert_int_equal(ecs_object_find_child(&object, "gun")->type, ECS_CHILD_T);
+    assert_int_equal(ecs_object_find_element(&object, "gun")->type, ECS_ELEMENT_T);
     assert_int_equal(ecs_object_remove(NULL, &object, ecs_object_name(&object, 1)), ECS_OK);
     assert_int_equal(ecs_object_remove(NULL, &object, "armour"), ECS_ERR_MISSING);
     assert_int_equal(ecs_object_set_text(NULL, &object, "a/b c", "", 0), ECS_OK);
-    assert_string_equal(shown(ECS_CHILD_OBJECT, &object),
+    assert_string_equal(shown(ECS_ELEMENT_OBJECT, &object),
                         "{B:i=5;\"a/b\\x20c\":t=\"\";b:i=3;gu:i=6;gun:t=\"none\";gun.sight:i=4;"
                         "zoom:i=2}");
     ecs_object_clear(NULL, &object);
@@ -135,10 +135,10 @@ static void an_object_is_walked_in_the_order_of_names(void** state) {
 static void a_change_deep_inside_raises_all_versions_around_it(void** state) {
     (void)state;
     ecs_object root = {0};
-    assert_int_equal(ecs_object_set(NULL, &root, "list", ECS_CHILD_ARRAY, NULL), ECS_OK);
-    ecs_array* array = ecs_object_find_mut(&root, "list", ECS_CHILD_ARRAY);
-    assert_int_equal(ecs_array_push(NULL, array, ECS_CHILD_OBJECT, NULL), ECS_OK);
-    ecs_object* inner = ecs_array_find_mut(array, 0, ECS_CHILD_OBJECT);
+    assert_int_equal(ecs_object_set(NULL, &root, "list", ECS_ELEMENT_ARRAY, NULL), ECS_OK);
+    ecs_array* array = ecs_object_find_mut(&root, "list", ECS_ELEMENT_ARRAY);
+    assert_int_equal(ecs_array_push(NULL, array, ECS_ELEMENT_OBJECT, NULL), ECS_OK);
+    ecs_object* inner = ecs_array_find_mut(array, 0, ECS_ELEMENT_OBJECT);
     uint64_t root_version = ecs_object_version(&root);
     uint64_t array_version = ecs_array_version(array);
     set_i(inner, "x", 1);
@@ -151,7 +151,7 @@ static void a_change_deep_inside_raises_all_versions_around_it(void** state) {
 // S5.8: replicateCompare compares versions, then contents, and assigns.
 static void a_shadow_sees_every_change_once_and_equal_versions_spare_the_look(void** state) {
     (void)state;
-    const ecs_type* type = type_of(ECS_CHILD_OBJECT);
+    const ecs_type* type = type_of(ECS_ELEMENT_OBJECT);
     ecs_object value = {0};
     ecs_object shadow;
     set_i(&value, "a", 1);
@@ -168,7 +168,7 @@ static void a_shadow_sees_every_change_once_and_equal_versions_spare_the_look(vo
     assert_false(ecs_value_compare(type, &heap, &shadow, &value));
     assert_true(ecs_value_is_untouched(type, &shadow, &value));
     // Behind the back of the versions nobody looks.
-    ((ecs_child*)(uintptr_t)ecs_object_find_child(&value, "a"))->as.i = 9;
+    ((ecs_element*)(uintptr_t)ecs_object_find_element(&value, "a"))->as.i = 9;
     assert_false(ecs_value_compare(type, &heap, &shadow, &value));
     // Assigning counts as a change; assigning the same does not.
     ecs_object other = {0};
@@ -187,10 +187,10 @@ static void a_list_with_room_is_compared_and_assigned_without_memory(void** stat
     store_memory memory;
     store_memory_init(&memory);
     ecs_type_context context = {&memory.allocator};
-    const ecs_type* type = type_of(ecs_child_list_of(ECS_CHILD_R));
+    const ecs_type* type = type_of(ecs_element_list_of(ECS_ELEMENT_R));
     ecs_list value;
     ecs_list shadow;
-    ecs_list_init(&value, ECS_CHILD_R);
+    ecs_list_init(&value, ECS_ELEMENT_R);
     assert_int_equal(ecs_list_resize(&memory.allocator, &value, 40), ECS_OK);
     assert_true(ecs_value_copy(type, &context, &shadow, &value));
     uint64_t calls = memory.calls;
@@ -213,25 +213,25 @@ static void numbers_deep_inside_are_compared_and_assigned_without_memory(void** 
     store_memory_init(&memory);
     const base_allocator* allocator = &memory.allocator;
     ecs_type_context context = {allocator};
-    const ecs_type* type = type_of(ECS_CHILD_OBJECT);
+    const ecs_type* type = type_of(ECS_ELEMENT_OBJECT);
     ecs_object value = {0};
-    assert_int_equal(ecs_object_set(allocator, &value, "in", ECS_CHILD_ARRAY, NULL), ECS_OK);
-    ecs_array* inner = ecs_object_find_mut(&value, "in", ECS_CHILD_ARRAY);
+    assert_int_equal(ecs_object_set(allocator, &value, "in", ECS_ELEMENT_ARRAY, NULL), ECS_OK);
+    ecs_array* inner = ecs_object_find_mut(&value, "in", ECS_ELEMENT_ARRAY);
     assert_int_equal(ecs_array_push_text(allocator, inner, "name", 4), ECS_OK);
-    assert_int_equal(ecs_array_push(allocator, inner, ECS_CHILD_P2, NULL), ECS_OK);
+    assert_int_equal(ecs_array_push(allocator, inner, ECS_ELEMENT_P2, NULL), ECS_OK);
     ecs_object shadow;
     assert_true(ecs_value_copy(type, &context, &shadow, &value));
     uint64_t calls = memory.calls;
     for (int32_t i = 1; i < 30; i++) {
         ecs_vec2 point = {(float)i, 0};
-        assert_int_equal(ecs_array_set(allocator, inner, 1, ECS_CHILD_P2, &point), ECS_OK);
+        assert_int_equal(ecs_array_set(allocator, inner, 1, ECS_ELEMENT_P2, &point), ECS_OK);
         assert_true(ecs_value_compare(type, &context, &shadow, &value));
         assert_true(ecs_type_equal(type, &shadow, &value));
         assert_int_equal(shadow.own.body->bytes, value.own.body->bytes);
     }
     assert_int_equal(memory.calls, calls);
     // Another shape costs memory, and when there is none the next compare tries again.
-    assert_int_equal(ecs_array_set(allocator, inner, 1, ECS_CHILD_I, NULL), ECS_OK);
+    assert_int_equal(ecs_array_set(allocator, inner, 1, ECS_ELEMENT_I, NULL), ECS_OK);
     memory.fail_at = memory.calls + 1;
     assert_true(ecs_value_compare(type, &context, &shadow, &value));
     assert_false(ecs_value_is_untouched(type, &shadow, &value));
@@ -247,14 +247,14 @@ static void numbers_deep_inside_are_compared_and_assigned_without_memory(void** 
 static void nans_are_equal_and_minus_zero_is_not_zero(void** state) {
     (void)state;
     ecs_list a, b;
-    ecs_list_init(&a, ECS_CHILD_R);
-    ecs_list_init(&b, ECS_CHILD_R);
+    ecs_list_init(&a, ECS_ELEMENT_R);
+    ecs_list_init(&b, ECS_ELEMENT_R);
     uint32_t nan_bits[] = {UINT32_C(0x7fc00001), UINT32_C(0xffc00000)};
     float nans[2];
     memcpy(nans, nan_bits, sizeof nans);
     assert_int_equal(ecs_list_push(NULL, &a, &nans[0]), ECS_OK);
     assert_int_equal(ecs_list_push(NULL, &b, &nans[1]), ECS_OK);
-    const ecs_type* type = type_of(ecs_child_list_of(ECS_CHILD_R));
+    const ecs_type* type = type_of(ecs_element_list_of(ECS_ELEMENT_R));
     assert_true(ecs_type_equal(type, &a, &b));
     assert_true(ecs_type_hash(type, &a, 1) == ecs_type_hash(type, &b, 1));
     float zeros[] = {0.0f, -0.0f};
@@ -270,13 +270,13 @@ static void nans_are_equal_and_minus_zero_is_not_zero(void** state) {
 static void the_number_of_values_is_limited_at_its_edge(void** state) {
     (void)state;
     ecs_list list;
-    ecs_list_init(&list, ECS_CHILD_B);
-    assert_int_equal(ecs_list_resize(NULL, &list, ECS_CHILD_COUNT_MAX - 1), ECS_OK);
+    ecs_list_init(&list, ECS_ELEMENT_B);
+    assert_int_equal(ecs_list_resize(NULL, &list, ECS_CONTAINER_COUNT_MAX - 1), ECS_OK);
     assert_int_equal(ecs_list_push(NULL, &list, NULL), ECS_OK);
     uint64_t version = ecs_list_version(&list);
     assert_int_equal(ecs_list_push(NULL, &list, NULL), ECS_ERR_FULL);
-    assert_int_equal(ecs_list_resize(NULL, &list, ECS_CHILD_COUNT_MAX + 1), ECS_ERR_FULL);
-    assert_int_equal(ecs_list_count(&list), ECS_CHILD_COUNT_MAX);
+    assert_int_equal(ecs_list_resize(NULL, &list, ECS_CONTAINER_COUNT_MAX + 1), ECS_ERR_FULL);
+    assert_int_equal(ecs_list_count(&list), ECS_CONTAINER_COUNT_MAX);
     assert_int_equal(ecs_list_version(&list), version);
     ecs_list_deinit(NULL, &list);
 }
@@ -284,24 +284,24 @@ static void the_number_of_values_is_limited_at_its_edge(void** state) {
 static void the_bytes_inside_are_limited_at_their_edge(void** state) {
     (void)state;
     ecs_list list;
-    ecs_list_init(&list, ECS_CHILD_U32);
-    uint32_t most = ECS_CHILD_BYTES_MAX / 4;
+    ecs_list_init(&list, ECS_ELEMENT_U32);
+    uint32_t most = ECS_CONTAINER_BYTES_MAX / 4;
     assert_int_equal(ecs_list_resize(NULL, &list, most - 1), ECS_OK);
     assert_int_equal(ecs_list_resize(NULL, &list, most), ECS_OK);
-    assert_int_equal(list.own.body->bytes, ECS_CHILD_BYTES_MAX);
+    assert_int_equal(list.own.body->bytes, ECS_CONTAINER_BYTES_MAX);
     // Nested: what lies around it counts too, and a replaced value no more.
     ecs_array array = {0};
-    ecs_child_type type = ecs_child_list_of(ECS_CHILD_U32);
+    ecs_element_type type = ecs_element_list_of(ECS_ELEMENT_U32);
     assert_int_equal(ecs_array_push(NULL, &array, type, &list), ECS_ERR_FULL);
     assert_int_equal(ecs_list_resize(NULL, &list, most - 1), ECS_OK);
     assert_int_equal(ecs_array_push(NULL, &array, type, &list), ECS_OK);
-    assert_int_equal(array.own.body->bytes, ECS_CHILD_BYTES_MAX - 3);
+    assert_int_equal(array.own.body->bytes, ECS_CONTAINER_BYTES_MAX - 3);
     assert_int_equal(ecs_array_push_text(NULL, &array, "abc", 3), ECS_ERR_FULL);
     assert_int_equal(ecs_array_push_text(NULL, &array, "ab", 2), ECS_OK);
     assert_int_equal(ecs_array_push_text(NULL, &array, "", 0), ECS_ERR_FULL);
     assert_int_equal(ecs_list_push(NULL, ecs_array_find_mut(&array, 0, type), NULL), ECS_ERR_FULL);
     assert_int_equal(ecs_array_set(NULL, &array, 0, type, &list), ECS_OK);
-    assert_int_equal(array.own.body->bytes, ECS_CHILD_BYTES_MAX);
+    assert_int_equal(array.own.body->bytes, ECS_CONTAINER_BYTES_MAX);
     ecs_array_deinit(NULL, &array);
     ecs_list_deinit(NULL, &list);
 }
@@ -310,20 +310,20 @@ static void the_depth_is_limited_at_its_edge(void** state) {
     (void)state;
     ecs_array root = {0};
     ecs_array* at = &root;
-    for (uint32_t depth = 2; depth <= ECS_CHILD_DEPTH_MAX; depth++) {
-        assert_int_equal(ecs_array_push(NULL, at, ECS_CHILD_ARRAY, NULL), ECS_OK);
-        at = ecs_array_find_mut(at, 0, ECS_CHILD_ARRAY);
+    for (uint32_t depth = 2; depth <= ECS_CONTAINER_DEPTH_MAX; depth++) {
+        assert_int_equal(ecs_array_push(NULL, at, ECS_ELEMENT_ARRAY, NULL), ECS_OK);
+        at = ecs_array_find_mut(at, 0, ECS_ELEMENT_ARRAY);
     }
-    assert_int_equal(ecs_array_push(NULL, at, ECS_CHILD_ARRAY, NULL), ECS_ERR_FULL);
-    assert_int_equal(ecs_array_push(NULL, at, ecs_child_list_of(ECS_CHILD_B), NULL), ECS_ERR_FULL);
-    assert_int_equal(ecs_array_push(NULL, at, ECS_CHILD_B, NULL), ECS_OK);
+    assert_int_equal(ecs_array_push(NULL, at, ECS_ELEMENT_ARRAY, NULL), ECS_ERR_FULL);
+    assert_int_equal(ecs_array_push(NULL, at, ecs_element_list_of(ECS_ELEMENT_B), NULL), ECS_ERR_FULL);
+    assert_int_equal(ecs_array_push(NULL, at, ECS_ELEMENT_B, NULL), ECS_OK);
     // A value that is as high as may be fits nowhere.
     ecs_array outer = {0};
-    assert_int_equal(ecs_array_push(NULL, &outer, ECS_CHILD_ARRAY, &root), ECS_ERR_FULL);
+    assert_int_equal(ecs_array_push(NULL, &outer, ECS_ELEMENT_ARRAY, &root), ECS_ERR_FULL);
     assert_int_equal(
-        ecs_array_push(NULL, &outer, ECS_CHILD_ARRAY, ecs_array_find(&root, 0, ECS_CHILD_ARRAY)),
+        ecs_array_push(NULL, &outer, ECS_ELEMENT_ARRAY, ecs_array_find(&root, 0, ECS_ELEMENT_ARRAY)),
         ECS_OK);
-    assert_int_equal(ecs_child_height(outer.own.body), ECS_CHILD_DEPTH_MAX);
+    assert_int_equal(ecs_container_height(outer.own.body), ECS_CONTAINER_DEPTH_MAX);
     ecs_array_deinit(NULL, &outer);
     ecs_array_deinit(NULL, &root);
 }
@@ -331,15 +331,15 @@ static void the_depth_is_limited_at_its_edge(void** state) {
 static void names_and_texts_are_limited_at_their_edge(void** state) {
     (void)state;
     ecs_object object = {0};
-    char name[ECS_CHILD_NAME_BYTES_MAX + 1];
+    char name[ECS_CONTAINER_NAME_BYTES_MAX + 1];
     memset(name, 'n', sizeof name);
-    name[ECS_CHILD_NAME_BYTES_MAX] = '\0';
-    assert_int_equal(ecs_object_set(NULL, &object, name, ECS_CHILD_I, NULL), ECS_ERR_FULL);
-    name[ECS_CHILD_NAME_BYTES_MAX - 1] = '\0';
-    assert_int_equal(ecs_object_set(NULL, &object, name, ECS_CHILD_I, NULL), ECS_OK);
-    name[ECS_CHILD_NAME_BYTES_MAX - 2] = '\0';
-    assert_int_equal(ecs_object_set(NULL, &object, name, ECS_CHILD_I, NULL), ECS_OK);
-    assert_int_equal(ecs_object_set(NULL, &object, "", ECS_CHILD_I, NULL), ECS_ERR_FULL);
+    name[ECS_CONTAINER_NAME_BYTES_MAX] = '\0';
+    assert_int_equal(ecs_object_set(NULL, &object, name, ECS_ELEMENT_I, NULL), ECS_ERR_FULL);
+    name[ECS_CONTAINER_NAME_BYTES_MAX - 1] = '\0';
+    assert_int_equal(ecs_object_set(NULL, &object, name, ECS_ELEMENT_I, NULL), ECS_OK);
+    name[ECS_CONTAINER_NAME_BYTES_MAX - 2] = '\0';
+    assert_int_equal(ecs_object_set(NULL, &object, name, ECS_ELEMENT_I, NULL), ECS_OK);
+    assert_int_equal(ecs_object_set(NULL, &object, "", ECS_ELEMENT_I, NULL), ECS_ERR_FULL);
     static char text[ECS_STRING_BYTES_MAX + 1];
     memset(text, 't', sizeof text);
     assert_int_equal(ecs_object_set_text(NULL, &object, "t", text, ECS_STRING_BYTES_MAX - 1),
@@ -354,17 +354,17 @@ static void names_and_texts_are_limited_at_their_edge(void** state) {
 static void what_is_not_there_or_no_type_is_a_code(void** state) {
     (void)state;
     ecs_list list;
-    ecs_list_init(&list, ECS_CHILD_I);
+    ecs_list_init(&list, ECS_ELEMENT_I);
     ecs_array array = {0};
     ecs_object object = {0};
     assert_int_equal(ecs_list_set(NULL, &list, 0, NULL), ECS_ERR_MISSING);
     assert_int_equal(ecs_list_insert(NULL, &list, 1, NULL), ECS_ERR_MISSING);
     assert_int_equal(ecs_list_remove(NULL, &list, 0), ECS_ERR_MISSING);
-    assert_int_equal(ecs_array_set(NULL, &array, 0, ECS_CHILD_I, NULL), ECS_ERR_MISSING);
-    assert_int_equal(ecs_array_insert(NULL, &array, 1, ECS_CHILD_I, NULL), ECS_ERR_MISSING);
+    assert_int_equal(ecs_array_set(NULL, &array, 0, ECS_ELEMENT_I, NULL), ECS_ERR_MISSING);
+    assert_int_equal(ecs_array_insert(NULL, &array, 1, ECS_ELEMENT_I, NULL), ECS_ERR_MISSING);
     assert_int_equal(ecs_array_remove(NULL, &array, 0), ECS_ERR_MISSING);
     assert_int_equal(ecs_object_remove(NULL, &object, "x"), ECS_ERR_MISSING);
-    static const ecs_child_type wrong[] = {ECS_CHILD_NONE, ECS_CHILD_LIST, ECS_CHILD_TYPE_END};
+    static const ecs_element_type wrong[] = {ECS_ELEMENT_NONE, ECS_ELEMENT_LIST, ECS_ELEMENT_TYPE_END};
     for (uint32_t i = 0; i < BASE_COUNT(wrong); i++) {
         assert_int_equal(ecs_array_push(NULL, &array, wrong[i], NULL), ECS_ERR_TYPE);
         assert_int_equal(ecs_object_set(NULL, &object, "x", wrong[i], NULL), ECS_ERR_TYPE);
@@ -377,7 +377,7 @@ static void what_is_not_there_or_no_type_is_a_code(void** state) {
 static void misuse_is_asserted(void** state) {
     (void)state;
     ecs_list list;
-    ecs_list_init(&list, ECS_CHILD_T);
+    ecs_list_init(&list, ECS_ELEMENT_T);
     ecs_array array = {0};
     ecs_object object = {0};
     ecs_list never = {{NULL, 0}};
@@ -386,47 +386,47 @@ static void misuse_is_asserted(void** state) {
     expect_assert_failure((void)ecs_list_data_mut(&list));
     expect_assert_failure((void)!ecs_list_push(NULL, &never, NULL));
     expect_assert_failure((void)ecs_array_get(&array, 0));
-    expect_assert_failure((void)ecs_array_find_mut(&array, 0, ECS_CHILD_I));
+    expect_assert_failure((void)ecs_array_find_mut(&array, 0, ECS_ELEMENT_I));
     expect_assert_failure((void)ecs_object_name(&object, 0));
     expect_assert_failure((void)ecs_object_get(&object, 0));
-    expect_assert_failure((void)ecs_object_find_mut(&object, "x", ECS_CHILD_T));
-    expect_assert_failure(ecs_list_init(&list, ECS_CHILD_ARRAY));
-    expect_assert_failure((void)!ecs_object_set(NULL, &object, NULL, ECS_CHILD_I, NULL));
+    expect_assert_failure((void)ecs_object_find_mut(&object, "x", ECS_ELEMENT_T));
+    expect_assert_failure(ecs_list_init(&list, ECS_ELEMENT_ARRAY));
+    expect_assert_failure((void)!ecs_object_set(NULL, &object, NULL, ECS_ELEMENT_I, NULL));
     base_assert_handler_set(NULL);
 }
 
 // Canonical bytes
 
-static void expect_damaged(ecs_child_type type, const char* bytes, size_t size) {
+static void expect_damaged(ecs_element_type type, const char* bytes, size_t size) {
     base_reader reader = base_reader_make(bytes, size);
-    assert_null(ecs_child_read(NULL, type, &reader));
+    assert_null(ecs_container_read(NULL, type, &reader));
     assert_true(reader.failed);
 }
 
 static void damaged_bytes_are_refused(void** state) {
     (void)state;
     base_reader reader = base_reader_make("\2\1a\2\1\0\0\0\1b\2\2\0\0\0", 15);
-    ecs_child_body* body = ecs_child_read(NULL, ECS_CHILD_OBJECT, &reader);
+    ecs_container_body* body = ecs_container_read(NULL, ECS_ELEMENT_OBJECT, &reader);
     assert_non_null(body);
     assert_int_equal(body->bytes, 2 * (4 + 1 + 1));
-    ecs_child_body_destroy(NULL, body);
+    ecs_container_body_destroy(NULL, body);
     for (size_t size = 0; size < 15; size++)
-        expect_damaged(ECS_CHILD_OBJECT, "\2\1a\2\1\0\0\0\1b\2\2\0\0\0", size);
-    expect_damaged(ECS_CHILD_OBJECT, "\2\1b\1\1\1a\1\1", 9);         // names fall
-    expect_damaged(ECS_CHILD_OBJECT, "\2\1a\1\1\1a\1\1", 9);         // the same name twice
-    expect_damaged(ECS_CHILD_OBJECT, "\1\0\1\1", 4);                 // no name
-    expect_damaged(ECS_CHILD_OBJECT, "\1\1\0\1\1", 5);               // a NUL in a name
-    expect_damaged(ECS_CHILD_ARRAY, "\1\23\0", 3);                   // a tag
-    expect_damaged(ECS_CHILD_ARRAY, "\1\0\0", 3);                    // no type
-    expect_damaged(ECS_CHILD_ARRAY, "\1\50\0", 3);                   // beyond all types
-    expect_damaged(ecs_child_list_of(ECS_CHILD_B), "\1\2", 2);       // a bool of 2
-    expect_damaged(ecs_child_list_of(ECS_CHILD_B), "\x81\x80\1", 3); // more than there are bytes
+        expect_damaged(ECS_ELEMENT_OBJECT, "\2\1a\2\1\0\0\0\1b\2\2\0\0\0", size);
+    expect_damaged(ECS_ELEMENT_OBJECT, "\2\1b\1\1\1a\1\1", 9);         // names fall
+    expect_damaged(ECS_ELEMENT_OBJECT, "\2\1a\1\1\1a\1\1", 9);         // the same name twice
+    expect_damaged(ECS_ELEMENT_OBJECT, "\1\0\1\1", 4);                 // no name
+    expect_damaged(ECS_ELEMENT_OBJECT, "\1\1\0\1\1", 5);               // a NUL in a name
+    expect_damaged(ECS_ELEMENT_ARRAY, "\1\23\0", 3);                   // a tag
+    expect_damaged(ECS_ELEMENT_ARRAY, "\1\0\0", 3);                    // no type
+    expect_damaged(ECS_ELEMENT_ARRAY, "\1\50\0", 3);                   // beyond all types
+    expect_damaged(ecs_element_list_of(ECS_ELEMENT_B), "\1\2", 2);       // a bool of 2
+    expect_damaged(ecs_element_list_of(ECS_ELEMENT_B), "\x81\x80\1", 3); // more than there are bytes
     static char deep[2 * 64];
     for (uint32_t i = 0; i < sizeof deep; i += 2) {
         deep[i] = 1;
-        deep[i + 1] = (char)ECS_CHILD_ARRAY;
+        deep[i + 1] = (char)ECS_ELEMENT_ARRAY;
     }
-    expect_damaged(ECS_CHILD_ARRAY, deep, sizeof deep);
+    expect_damaged(ECS_ELEMENT_ARRAY, deep, sizeof deep);
 }
 
 static void the_limits_hold_for_bytes_too(void** state) {
@@ -434,16 +434,16 @@ static void the_limits_hold_for_bytes_too(void** state) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     uint8_t* zeros;
-    for (uint32_t count = ECS_CHILD_COUNT_MAX - 1; count <= ECS_CHILD_COUNT_MAX + 1; count++) {
+    for (uint32_t count = ECS_CONTAINER_COUNT_MAX - 1; count <= ECS_CONTAINER_COUNT_MAX + 1; count++) {
         base_bytes_clear(&bytes);
         base_bytes_write_varint(&bytes, count);
         zeros = base_bytes_extend(&bytes, 4 * (size_t)count);
         memset(zeros, 0, 4 * (size_t)count);
         base_reader reader = base_reader_make(bytes.data, bytes.size);
-        ecs_child_body* body = ecs_child_read(NULL, ecs_child_list_of(ECS_CHILD_U32), &reader);
-        assert_int_equal(body != NULL, count <= ECS_CHILD_COUNT_MAX);
+        ecs_container_body* body = ecs_container_read(NULL, ecs_element_list_of(ECS_ELEMENT_U32), &reader);
+        assert_int_equal(body != NULL, count <= ECS_CONTAINER_COUNT_MAX);
         assert_int_equal(reader.failed, body == NULL);
-        ecs_child_body_destroy(NULL, body);
+        ecs_container_body_destroy(NULL, body);
     }
     // 8,192 numbers of 8 bytes are all that fits.
     for (uint32_t count = 8191; count <= 8193; count++) {
@@ -452,16 +452,16 @@ static void the_limits_hold_for_bytes_too(void** state) {
         zeros = base_bytes_extend(&bytes, 8 * (size_t)count);
         memset(zeros, 0, 8 * (size_t)count);
         base_reader reader = base_reader_make(bytes.data, bytes.size);
-        ecs_child_body* body = ecs_child_read(NULL, ecs_child_list_of(ECS_CHILD_U64), &reader);
+        ecs_container_body* body = ecs_container_read(NULL, ecs_element_list_of(ECS_ELEMENT_U64), &reader);
         assert_int_equal(body != NULL, count <= 8192);
-        ecs_child_body_destroy(NULL, body);
+        ecs_container_body_destroy(NULL, body);
     }
     base_bytes_deinit(&bytes);
 }
 
 static void reading_twice_keeps_a_pending_change_visible(void** state) {
     (void)state;
-    const ecs_type* type = type_of(ECS_CHILD_ARRAY);
+    const ecs_type* type = type_of(ECS_ELEMENT_ARRAY);
     ecs_array value = {0};
     ecs_array shadow = {0};
     base_reader first = base_reader_make("\1\1\1", 3);

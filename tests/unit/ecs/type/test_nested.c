@@ -184,9 +184,9 @@ static void a_change_deep_inside_a_component_is_listed_once(void** state) {
     step(&at, 1);
     uint64_t hash = ecs_world_state_hash(at.world);
     ecs_object* props = ecs_get_mut(at.world, entities[7], at.props);
-    ecs_object* inner = ecs_object_find_mut(props, "nested", ECS_CHILD_OBJECT);
+    ecs_object* inner = ecs_object_find_mut(props, "nested", ECS_ELEMENT_OBJECT);
     ecs_vec2 place = {9, 9};
-    assert_int_equal(ecs_object_set(NULL, inner, "at", ECS_CHILD_P2, &place), ECS_OK);
+    assert_int_equal(ecs_object_set(NULL, inner, "at", ECS_ELEMENT_P2, &place), ECS_OK);
     (void)ecs_get_mut(at.world, entities[8], at.props); // opened, not changed
     step(&at, 2);
     ecs_changes changes = ecs_changes_get(at.world);
@@ -199,8 +199,8 @@ static void a_change_deep_inside_a_component_is_listed_once(void** state) {
     assert_int_equal(
         ecs_object_set(NULL,
                        ecs_object_find_mut(ecs_get_mut(at.world, entities[7], at.props), "nested",
-                                           ECS_CHILD_OBJECT),
-                       "at", ECS_CHILD_P2, &place),
+                                           ECS_ELEMENT_OBJECT),
+                       "at", ECS_ELEMENT_P2, &place),
         ECS_OK);
     step(&at, 3);
     assert_int_equal(ecs_changes_get(at.world).changed_count, 1);
@@ -297,14 +297,14 @@ static void commands_carry_values_and_the_handles_inside_them(void** state) {
     ecs_entity made = ecs_command_create(at.world, at.hero, NULL, 0);
     assert_true(ecs_entity_is_placeholder(made));
     ecs_list list;
-    ecs_list_init(&list, ECS_CHILD_EID);
+    ecs_list_init(&list, ECS_ELEMENT_EID);
     assert_int_equal(ecs_list_push(NULL, &list, &made), ECS_OK);
     assert_int_equal(ecs_list_push(NULL, &list, &first), ECS_OK);
     assert_true(ecs_command_set(at.world, first, mates, &list));
     ecs_object object = {0};
     assert_int_equal(
-        ecs_object_set(NULL, &object, "mates", ecs_child_list_of(ECS_CHILD_EID), &list), ECS_OK);
-    assert_int_equal(ecs_object_set(NULL, &object, "one", ECS_CHILD_EID, &made), ECS_OK);
+        ecs_object_set(NULL, &object, "mates", ecs_element_list_of(ECS_ELEMENT_EID), &list), ECS_OK);
+    assert_int_equal(ecs_object_set(NULL, &object, "one", ECS_ELEMENT_EID, &made), ECS_OK);
     assert_true(ecs_command_set(at.world, made, at.props, &object));
     ecs_list_deinit(NULL, &list);
     ecs_object_deinit(NULL, &object);
@@ -314,8 +314,8 @@ static void commands_carry_values_and_the_handles_inside_them(void** state) {
     assert_true(ecs_is_alive(at.world, second));
     assert_int_equal(*(const ecs_entity*)ecs_list_get(told, 1), first);
     const ecs_object* props = ecs_get(at.world, second, at.props);
-    assert_int_equal(*(const ecs_entity*)ecs_object_find(props, "one", ECS_CHILD_EID), second);
-    told = ecs_object_find(props, "mates", ecs_child_list_of(ECS_CHILD_EID));
+    assert_int_equal(*(const ecs_entity*)ecs_object_find(props, "one", ECS_ELEMENT_EID), second);
+    told = ecs_object_find(props, "mates", ecs_element_list_of(ECS_ELEMENT_EID));
     assert_int_equal(*(const ecs_entity*)ecs_list_get(told, 0), second);
     step(&at, 1);
     ecs_world_destroy(at.world);
@@ -343,7 +343,7 @@ static void memory_may_run_out_at_any_allocation(void** state) {
                 is_whole = ecs_list_push(&memory.allocator, path, &point) == ECS_OK && is_whole;
             ecs_array* array = (ecs_array*)ecs_get_mut(at.world, entity,
                                                        ecs_component_find(at.world, "inventory"));
-            is_whole = ecs_array_push(&memory.allocator, array, ECS_CHILD_ARRAY, array) == ECS_OK &&
+            is_whole = ecs_array_push(&memory.allocator, array, ECS_ELEMENT_ARRAY, array) == ECS_OK &&
                        is_whole;
             is_whole = ecs_recreate(at.world, entity, at.twin, &init, 1) == ECS_OK && is_whole;
             is_whole = ecs_command_set(at.world, entity, at.props, &props) && is_whole;

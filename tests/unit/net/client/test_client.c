@@ -288,8 +288,8 @@ static void malformed_packets_are_counted_and_never_acknowledged(void** state) {
     packet.header.ack = 30000; // never sent
     raw_server_send_state(&at.server, packet);
     packet = raw_server_packet(&at.server, 2);
-    packet.header.has_sample = true;
-    packet.header.sample_age = 3; // before tick 0
+    packet.header.has_probe = true;
+    packet.header.probe_age = 3; // before tick 0
     raw_server_send_state(&at.server, packet);
     run(&at, 3);
     assert_int_equal(malformed(&at), 5);

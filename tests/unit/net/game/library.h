@@ -71,10 +71,10 @@ static inline void library_write_inside(library* self, ecs_world* world, ecs_ent
     char text[200];
     memset(text, 'a' + (int)(number % 26), sizeof text);
     (void)!ecs_array_push_text(allocator, notes, text, 1 + number % (uint32_t)sizeof text);
-    (void)!ecs_array_push(allocator, notes, ECS_CHILD_EID, &page);
+    (void)!ecs_array_push(allocator, notes, ECS_ELEMENT_EID, &page);
     ecs_object* secret = ecs_find_mut(world, page, self->secret);
     int32_t depth = (int32_t)(number % 7);
-    (void)!ecs_object_set(allocator, secret, "depth", ECS_CHILD_I, &depth);
+    (void)!ecs_object_set(allocator, secret, "depth", ECS_ELEMENT_I, &depth);
 }
 
 static inline void library_write(const ecs_stage* stage, const ecs_rows* none) {

@@ -153,7 +153,7 @@ static void what_a_module_is_handed_starts_with_its_size(void** state) {
     (void)state;
     assert_int_equal(offsetof(net_game_start, size_bytes), 0);
     assert_int_equal(offsetof(net_game_player, size_bytes), 0);
-    assert_int_equal(offsetof(net_game_view, size_bytes), 0);
+    assert_int_equal(offsetof(net_player_context, size_bytes), 0);
     assert_int_equal(offsetof(net_controls, size_bytes), 0);
     assert_int_equal(offsetof(net_draw, size_bytes), 0);
     net_game_module game = *breakout_module();

@@ -111,7 +111,7 @@ static void what_a_player_saw_is_as_far_behind_as_it_said(void** state) {
     say(at.match, 1, 102 * 256);
     assert_true(seen(at.match, 1) == 102);
     assert_true(seen(at.match, 2) == 102); // nobody
-    net_match_views views = net_match_get_views(at.match);
+    net_rewind_stats views = net_match_get_rewind_stats(at.match);
     assert_int_equal(views.said, 2);
     assert_int_equal(views.ahead + views.behind, 0);
     net_match_leave(at.match, 1);
@@ -139,8 +139,8 @@ static void a_view_out_of_reach_is_moved_and_counted(void** state) {
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         say(at.match, 1, cases[i].view);
         assert_true(seen(at.match, 1) == cases[i].seen);
-        assert_int_equal(net_match_get_views(at.match).ahead, cases[i].ahead);
-        assert_int_equal(net_match_get_views(at.match).behind, cases[i].behind);
+        assert_int_equal(net_match_get_rewind_stats(at.match).ahead, cases[i].ahead);
+        assert_int_equal(net_match_get_rewind_stats(at.match).behind, cases[i].behind);
     }
     say(at.match, 1, UINT64_MAX);
     for (uint32_t i = 0; i < 50; i++) {
@@ -157,7 +157,7 @@ static void a_module_that_does_not_ask_has_no_services(void** state) {
     assert_null(((gallery*)net_match_context(at.match))->services);
     net_match_join(at.match, 1, "ann", false);
     say(at.match, 1, 5);
-    assert_int_equal(net_match_get_views(at.match).said, 0);
+    assert_int_equal(net_match_get_rewind_stats(at.match).said, 0);
     close_hall(&at);
 }
 
@@ -184,8 +184,8 @@ static uint32_t make_inputs(tape* self, base_rng* rng, net_log_input* inputs,
         input->size = (uint32_t)pack_shot(self->hall.match, base_rng_range(rng, -4, 4), packed[i]);
         input->payload = packed[i];
         uint32_t behind = base_rng_below(rng, 40 * 256);
-        input->view = now * 256 > behind ? now * 256 - behind : 0;
-        if (base_rng_chance(rng, 0.05)) input->view = base_rng_u64(rng);
+        input->seen = now * 256 > behind ? now * 256 - behind : 0;
+        if (base_rng_chance(rng, 0.05)) input->seen = base_rng_u64(rng);
     }
     return count;
 }
@@ -195,7 +195,7 @@ static void apply(net_match* match, const net_log_begin* begin) {
         net_match_join(match, begin->joins[i].client, begin->joins[i].name, begin->joins[i].is_bot);
     for (uint32_t i = 0; i < begin->input_count; i++) {
         const net_log_input* input = &begin->inputs[i];
-        net_match_input_seen(match, input->client, input->payload, input->size, input->view);
+        net_match_input_seen(match, input->client, input->payload, input->size, input->seen);
     }
 }
 
@@ -217,7 +217,7 @@ static void record_tape(tape* self, bool keeps_views) {
         if (t > 1) begin.input_count = make_inputs(self, &rng, inputs, packed);
         memcpy(logged, inputs, begin.input_count * sizeof *logged);
         for (uint32_t i = 0; i < begin.input_count && !keeps_views; i++)
-            logged[i].view = 0;
+            logged[i].seen = 0;
         begin.inputs = logged;
         net_log_append_begin(self->writer, &begin);
         begin.inputs = inputs;
@@ -265,7 +265,7 @@ static void a_match_decided_by_what_players_saw_runs_again_to_the_same_bits(void
     record_tape(&self, true);
     for (uint32_t i = 1; i <= PLAYERS; i++)
         assert_true(hits_of(self.hall.match, i) > 50);
-    net_match_views views = net_match_get_views(self.hall.match);
+    net_rewind_stats views = net_match_get_rewind_stats(self.hall.match);
     assert_true(views.ahead > 5 && views.behind > 50 && views.said > 500);
     net_log_reader* reader = open_log(self.files.log);
     net_verify_result result;
@@ -321,8 +321,8 @@ static void views_are_logged_only_where_they_decide(void** state) {
                          NET_OK);
         const net_log_join join = {1, "a", true};
         const net_log_input inputs[] = {
-            {.client = 1, .number = 1, .payload = "", .view = 77},
-            {.client = 1, .number = 2, .view = 78}, // a repeat has none
+            {.client = 1, .number = 1, .payload = "", .seen = 77},
+            {.client = 1, .number = 2, .seen = 78}, // a repeat has none
         };
         const net_log_begin begin = {
             .tick = 1, .joins = &join, .join_count = 1, .inputs = inputs, .input_count = 2};
@@ -468,7 +468,7 @@ static uint32_t read_views(const char* log, logged_view* views, uint32_t capacit
         while (record.kind == NET_LOG_KIND_BEGIN &&
                net_log_item_next(&record, NET_LOG_ITEM_INPUT, &offset, &item)) {
             if (!item.is_repeat && item.number > 0 && count < capacity)
-                views[count++] = (logged_view){item.number, item.view};
+                views[count++] = (logged_view){item.number, item.seen};
         }
     }
     net_log_reader_destroy(reader);
@@ -487,15 +487,15 @@ static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state
         number++;
         size_t size = pack_shot(self.hall.match, (int32_t)(t % 9) - 4, shot);
         Shoal__Wire__InputPacket packet = raw_client_packet(&self.raw);
-        packet.view = self.raw.state_tick * 256 - 3 * 256 + t % 256;
-        if (t == 48) packet.view = UINT64_MAX;
-        if (t == 49) packet.view = 0;
-        if (t == 51) packet.view = 200; // less than a tick: nothing is left for the one before
+        packet.seen = self.raw.state_tick * 256 - 3 * 256 + t % 256;
+        if (t == 48) packet.seen = UINT64_MAX;
+        if (t == 49) packet.seen = 0;
+        if (t == 51) packet.seen = 200; // less than a tick: nothing is left for the one before
         uint32_t count = number > 4 ? 4 : number;
         for (uint32_t i = 0; i < count; i++) {
             uint64_t earlier = (uint64_t)i * 256;
             if (number - i <= known || t % 3 == 2) continue;
-            said[number - i] = packet.view > earlier ? packet.view - earlier : 0;
+            said[number - i] = packet.seen > earlier ? packet.seen - earlier : 0;
         }
         if (t % 3 != 2) {
             raw_client_inputs(&self.raw, packet, number - count + 1, count, shot, size);
@@ -504,8 +504,8 @@ static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state
         booth_step(&self);
     }
     assert_true(hits_of(self.hall.match, 1) > 20);
-    assert_true(net_match_get_views(self.hall.match).ahead >= 1);
-    assert_true(net_match_get_views(self.hall.match).behind >= 1);
+    assert_true(net_match_get_rewind_stats(self.hall.match).ahead >= 1);
+    assert_true(net_match_get_rewind_stats(self.hall.match).behind >= 1);
     net_log_append_close(self.writer, self.hall.match);
     assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
     static logged_view views[400];
@@ -549,7 +549,7 @@ static void a_client_of_ours_says_what_its_mirror_showed(void** state) {
         net_client_service(client, self.now_us);
         net_client_tick(client, self.now_us, NULL);
     }
-    net_match_views views = net_match_get_views(self.hall.match);
+    net_rewind_stats views = net_match_get_rewind_stats(self.hall.match);
     assert_true(views.said > 150);
     assert_int_equal(views.ahead + views.behind, 0);
     // 40 ms to it and 40 ms back.

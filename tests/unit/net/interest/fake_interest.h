@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// Interest by decree: a test says which client has which index, how it sees it, and nothing else decides.
-/// It stands in for scopes.c: include it in one file of an executable.
+/// It stands in for interest.c: include it in one file of an executable.
 #pragma once
 
 #include <stdlib.h>
@@ -23,16 +23,16 @@ typedef struct fake_client {
     fake_scope* at; // [index]
 } fake_client;
 
-struct net_scopes {
+struct net_interest {
     const net_history* history;
     uint32_t index_max;
     fake_client clients[FAKE_CLIENTS];
-    net_scope_entry* enter;
-    net_scope_entry* changed_to;
+    net_interest_entity* enter;
+    net_interest_entity* changed_to;
     uint32_t *leave, *changed;
     uint8_t* is_member;
     uint32_t came_clients[FAKE_CLIENTS];
-    net_scope_entry came_entries[FAKE_CLIENTS];
+    net_interest_entity came_entries[FAKE_CLIENTS];
     uint64_t queries;
 };
 
@@ -42,103 +42,103 @@ static inline void* fake_array(size_t count, size_t bytes) {
     return array;
 }
 
-static inline net_scopes* fake_scopes_create(uint32_t index_max) {
-    net_scopes* scopes = fake_array(1, sizeof *scopes);
-    scopes->index_max = index_max;
-    scopes->enter = fake_array(index_max + 1, sizeof *scopes->enter);
-    scopes->changed_to = fake_array(index_max + 1, sizeof *scopes->changed_to);
-    scopes->leave = fake_array(index_max + 1, sizeof *scopes->leave);
-    scopes->changed = fake_array(index_max + 1, sizeof *scopes->changed);
-    scopes->is_member = fake_array(index_max + 1, 1);
+static inline net_interest* fake_scopes_create(uint32_t index_max) {
+    net_interest* interest = fake_array(1, sizeof *interest);
+    interest->index_max = index_max;
+    interest->enter = fake_array(index_max + 1, sizeof *interest->enter);
+    interest->changed_to = fake_array(index_max + 1, sizeof *interest->changed_to);
+    interest->leave = fake_array(index_max + 1, sizeof *interest->leave);
+    interest->changed = fake_array(index_max + 1, sizeof *interest->changed);
+    interest->is_member = fake_array(index_max + 1, 1);
     for (uint32_t c = 0; c < FAKE_CLIENTS; c++) {
-        scopes->clients[c].at = fake_array(index_max + 1, sizeof(fake_scope));
+        interest->clients[c].at = fake_array(index_max + 1, sizeof(fake_scope));
         for (uint32_t i = 0; i <= index_max; i++)
-            scopes->clients[c].at[i] = (fake_scope){.classes = 1, .weight = 8};
+            interest->clients[c].at[i] = (fake_scope){.classes = 1, .weight = 8};
     }
-    return scopes;
+    return interest;
 }
 
-static inline fake_scope* fake_scope_at(net_scopes* scopes, uint32_t client, uint32_t index) {
-    return &scopes->clients[client].at[index];
+static inline fake_scope* fake_scope_at(net_interest* interest, uint32_t client, uint32_t index) {
+    return &interest->clients[client].at[index];
 }
 
-static inline void fake_scopes_destroy(net_scopes* scopes) {
+static inline void fake_scopes_destroy(net_interest* interest) {
     for (uint32_t c = 0; c < FAKE_CLIENTS; c++)
-        free(scopes->clients[c].at);
-    free(scopes->enter);
-    free(scopes->changed_to);
-    free(scopes->leave);
-    free(scopes->changed);
-    free(scopes->is_member);
-    free(scopes);
+        free(interest->clients[c].at);
+    free(interest->enter);
+    free(interest->changed_to);
+    free(interest->leave);
+    free(interest->changed);
+    free(interest->is_member);
+    free(interest);
 }
 
-net_result net_scopes_step(net_scopes* scopes, const net_history* history, ecs_tick tick) {
+net_result net_interest_step(net_interest* interest, const net_history* history, ecs_tick tick) {
     (void)tick;
-    scopes->history = history;
+    interest->history = history;
     return NET_OK;
 }
 
-bool net_scopes_add_client(net_scopes* scopes, uint32_t client) {
-    scopes->clients[client].is_there = true;
+bool net_interest_add_client(net_interest* interest, uint32_t client) {
+    interest->clients[client].is_there = true;
     return true;
 }
 
-void net_scopes_remove_client(net_scopes* scopes, uint32_t client) {
-    scopes->clients[client].is_there = false;
+void net_interest_remove_client(net_interest* interest, uint32_t client) {
+    interest->clients[client].is_there = false;
 }
 
-bool net_scopes_is_due(const net_scopes* scopes, uint32_t client) {
-    return scopes->clients[client].is_there;
+bool net_interest_is_due(const net_interest* interest, uint32_t client) {
+    return interest->clients[client].is_there;
 }
 
-static inline net_scope_entry fake_entry(const net_scopes* scopes, uint32_t client,
+static inline net_interest_entity fake_entry(const net_interest* interest, uint32_t client,
                                          uint32_t index) {
-    const fake_scope* scope = &scopes->clients[client].at[index];
-    return (net_scope_entry){
+    const fake_scope* scope = &interest->clients[client].at[index];
+    return (net_interest_entity){
         .index = index, .group = scope->group, .classes = scope->classes, .weight = scope->weight};
 }
 
-bool net_scopes_query(net_scopes* scopes, uint32_t client, const net_scope_entry* members,
-                      uint32_t member_count, net_scopes_answer* answer) {
-    *answer = (net_scopes_answer){.enter = scopes->enter,
-                                  .leave = scopes->leave,
-                                  .changed = scopes->changed,
-                                  .changed_to = scopes->changed_to};
-    scopes->queries++;
-    if (!scopes->history || !scopes->clients[client].is_there) return true;
-    memset(scopes->is_member, 0, scopes->index_max + 1);
+bool net_interest_query(net_interest* interest, uint32_t client, const net_interest_entity* members,
+                      uint32_t member_count, net_interest_answer* answer) {
+    *answer = (net_interest_answer){.enter = interest->enter,
+                                  .leave = interest->leave,
+                                  .changed = interest->changed,
+                                  .changed_to = interest->changed_to};
+    interest->queries++;
+    if (!interest->history || !interest->clients[client].is_there) return true;
+    memset(interest->is_member, 0, interest->index_max + 1);
     for (uint32_t i = 0; i < member_count; i++) {
         uint32_t index = members[i].index;
-        net_scope_entry now = fake_entry(scopes, client, index);
-        assert_false(scopes->is_member[index]); // once
-        assert_non_null(net_history_find(scopes->history, index));
-        scopes->is_member[index] = 1;
-        if (scopes->clients[client].at[index].is_hidden) {
-            scopes->leave[answer->leave_count++] = i;
+        net_interest_entity now = fake_entry(interest, client, index);
+        assert_false(interest->is_member[index]); // once
+        assert_non_null(net_history_find(interest->history, index));
+        interest->is_member[index] = 1;
+        if (interest->clients[client].at[index].is_hidden) {
+            interest->leave[answer->leave_count++] = i;
         } else if (now.classes != members[i].classes || now.weight != members[i].weight ||
                    now.group != members[i].group) {
-            scopes->changed_to[answer->changed_count] = now;
-            scopes->changed[answer->changed_count++] = i;
+            interest->changed_to[answer->changed_count] = now;
+            interest->changed[answer->changed_count++] = i;
         }
     }
-    for (uint32_t i = 1; i <= scopes->index_max; i++) {
-        if (scopes->is_member[i] || scopes->clients[client].at[i].is_hidden) continue;
-        if (net_history_find(scopes->history, i))
-            scopes->enter[answer->enter_count++] = fake_entry(scopes, client, i);
+    for (uint32_t i = 1; i <= interest->index_max; i++) {
+        if (interest->is_member[i] || interest->clients[client].at[i].is_hidden) continue;
+        if (net_history_find(interest->history, i))
+            interest->enter[answer->enter_count++] = fake_entry(interest, client, i);
     }
     return true;
 }
 
-uint32_t net_scopes_came(net_scopes* scopes, uint32_t index, const uint32_t** clients,
-                         const net_scope_entry** entries) {
+uint32_t net_interest_get_seers(net_interest* interest, uint32_t index, const uint32_t** clients,
+                         const net_interest_entity** entries) {
     uint32_t count = 0;
     for (uint32_t c = 0; c < FAKE_CLIENTS; c++) {
-        if (!scopes->clients[c].is_there || scopes->clients[c].at[index].is_hidden) continue;
-        scopes->came_clients[count] = c;
-        scopes->came_entries[count++] = fake_entry(scopes, c, index);
+        if (!interest->clients[c].is_there || interest->clients[c].at[index].is_hidden) continue;
+        interest->came_clients[count] = c;
+        interest->came_entries[count++] = fake_entry(interest, c, index);
     }
-    *clients = scopes->came_clients;
-    *entries = scopes->came_entries;
+    *clients = interest->came_clients;
+    *entries = interest->came_entries;
     return count;
 }

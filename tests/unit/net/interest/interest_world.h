@@ -15,7 +15,7 @@
 #include "state/schema_rows.h"
 #include "interest/interest_manager.h"
 
-static const char scopes_text[] =
+static const char interest_text[] =
     "dot { \"at:p2\"{ _track:b=yes } \"hp:i\"{ _replicate:b=yes } }\n"
     "flag { \"score:i\"{ _replicate:b=yes } }\n"
     "unit { _extends:t=dot; _priority:i=4; \"mine:u32\"{ _track:b=yes } \"side:u8\"{ _track:b=yes "
@@ -35,27 +35,27 @@ static const char scopes_text[] =
 #define SCOPES_INDEX_MAX 4000u
 #define SCOPES_CLIENTS_MAX 12u
 
-typedef struct scopes_member {
-    net_scope_entry entries[SCOPES_INDEX_MAX];
+typedef struct interest_member {
+    net_interest_entity entries[SCOPES_INDEX_MAX];
     uint32_t count;
-} scopes_member;
+} interest_member;
 
-typedef struct scopes_table {
+typedef struct interest_table {
     ecs_world* world;
     net_schema* schema;
     net_rows* rows;
     net_history* history;
-    net_scopes* scopes;
+    net_interest* interest;
     net_interest_rules rules;
     ecs_tick tick;
-    scopes_member* members; ///< [client]
+    interest_member* members; ///< [client]
     bool has_client[SCOPES_CLIENTS_MAX];
     uint32_t entered, left, changed; ///< by queries and came of the last step
     uint32_t queries;
     ecs_component_id at, hp, mine, side, door, whole;
-} scopes_table;
+} interest_table;
 
-static inline net_interest_rules scopes_rules(void) {
+static inline net_interest_rules interest_rules(void) {
     return (net_interest_rules){.size_bytes = sizeof(net_interest_rules),
                                 .position = "at",
                                 .radius = SCOPES_RADIUS,
@@ -66,7 +66,7 @@ static inline net_interest_rules scopes_rules(void) {
                                 .together = "whole"};
 }
 
-static inline ecs_world* scopes_world(const char* text) {
+static inline ecs_world* interest_world(const char* text) {
     ecs_world_config config = ecs_world_config_default();
     config.limits.replicated_index_max = SCOPES_INDEX_MAX - 1;
     ecs_world* world;
@@ -77,25 +77,25 @@ static inline ecs_world* scopes_world(const char* text) {
     return world;
 }
 
-/// `rules` NULL: none; `allocator` of the scopes alone.
-static inline void scopes_open_with(scopes_table* t, const char* text,
+/// `rules` NULL: none; `allocator` of the interest alone.
+static inline void interest_open_with(interest_table* t, const char* text,
                                     const net_interest_rules* rules, void* context,
                                     const base_allocator* allocator) {
     memset(t, 0, sizeof *t);
-    t->world = scopes_world(text);
+    t->world = interest_world(text);
     base_reporter reporter = base_reporter_stderr();
     assert_int_equal(net_schema_create(NULL, t->world, NULL, 0, &reporter, &t->schema), NET_OK);
     t->rows = net_schema_rows(t->schema);
     assert_int_equal(net_history_create(NULL, t->rows, SCOPES_INDEX_MAX - 1, &t->history), NET_OK);
     if (rules) t->rules = *rules;
-    const net_scopes_config config = {.allocator = allocator,
+    const net_interest_config config = {.allocator = allocator,
                                       .rules = rules ? &t->rules : NULL,
                                       .context = context,
                                       .world = t->world,
                                       .rows = t->rows,
                                       .index_max = SCOPES_INDEX_MAX - 1,
                                       .tick_rate_hz = SCOPES_HZ};
-    assert_int_equal(net_scopes_create(&config, &reporter, &t->scopes), NET_OK);
+    assert_int_equal(net_interest_create(&config, &reporter, &t->interest), NET_OK);
     t->members = calloc(SCOPES_CLIENTS_MAX, sizeof *t->members);
     assert_non_null(t->members);
     t->at = ecs_component_find(t->world, "at");
@@ -106,19 +106,19 @@ static inline void scopes_open_with(scopes_table* t, const char* text,
     t->whole = ecs_component_find(t->world, "whole");
 }
 
-static inline void scopes_open(scopes_table* t, const net_interest_rules* rules, void* context) {
-    scopes_open_with(t, scopes_text, rules, context, NULL);
+static inline void interest_open(interest_table* t, const net_interest_rules* rules, void* context) {
+    interest_open_with(t, interest_text, rules, context, NULL);
 }
 
-static inline void scopes_close(scopes_table* t) {
-    net_scopes_destroy(t->scopes);
+static inline void interest_close(interest_table* t) {
+    net_interest_destroy(t->interest);
     net_history_destroy(t->history);
     net_schema_destroy(t->schema);
     ecs_world_destroy(t->world);
     free(t->members);
 }
 
-static inline ecs_entity scopes_make(scopes_table* t, const char* name, float x, float y) {
+static inline ecs_entity interest_make(interest_table* t, const char* name, float x, float y) {
     ecs_template_id id = ecs_template_find(t->world, name);
     const ecs_vec2 at = {x, y};
     const ecs_init init = {t->at, &at};
@@ -128,58 +128,58 @@ static inline ecs_entity scopes_make(scopes_table* t, const char* name, float x,
     return entity;
 }
 
-static inline void scopes_move(scopes_table* t, ecs_entity entity, float x, float y) {
+static inline void interest_move(interest_table* t, ecs_entity entity, float x, float y) {
     assert_int_equal(ecs_set(t->world, entity, t->at, &(ecs_vec2){x, y}), ECS_OK);
 }
 
-static inline void scopes_set(scopes_table* t, ecs_entity entity, ecs_component_id id,
+static inline void interest_set(interest_table* t, ecs_entity entity, ecs_component_id id,
                               uint64_t value) {
     assert_int_equal(ecs_set(t->world, entity, id, &value), ECS_OK);
 }
 
-static inline void scopes_join(scopes_table* t, uint32_t client, ecs_entity player) {
+static inline void interest_join(interest_table* t, uint32_t client, ecs_entity player) {
     assert_true(client < SCOPES_CLIENTS_MAX && !t->has_client[client]);
-    assert_true(net_scopes_add_client(t->scopes, client));
-    if (player != ECS_ENTITY_NONE) net_scopes_set_player(t->scopes, client, player);
+    assert_true(net_interest_add_client(t->interest, client));
+    if (player != ECS_ENTITY_NONE) net_interest_set_player(t->interest, client, player);
     t->has_client[client] = true;
     t->members[client].count = 0;
 }
 
-static inline void scopes_leave(scopes_table* t, uint32_t client) {
-    net_scopes_remove_client(t->scopes, client);
+static inline void interest_leave(interest_table* t, uint32_t client) {
+    net_interest_remove_client(t->interest, client);
     t->has_client[client] = false;
 }
 
-static inline net_scope_entry* scopes_member_of(scopes_table* t, uint32_t client, uint32_t index) {
-    scopes_member* members = &t->members[client];
+static inline net_interest_entity* interest_member_of(interest_table* t, uint32_t client, uint32_t index) {
+    interest_member* members = &t->members[client];
     for (uint32_t i = 0; i < members->count; i++)
         if (members->entries[i].index == index) return &members->entries[i];
     return NULL;
 }
 
-static inline void scopes_drop(scopes_table* t, uint32_t client, uint32_t index) {
-    net_scope_entry* entry = scopes_member_of(t, client, index);
-    scopes_member* members = &t->members[client];
+static inline void interest_drop(interest_table* t, uint32_t client, uint32_t index) {
+    net_interest_entity* entry = interest_member_of(t, client, index);
+    interest_member* members = &t->members[client];
     if (entry) *entry = members->entries[--members->count];
 }
 
-static inline void scopes_take_came(scopes_table* t) {
+static inline void interest_take_came(interest_table* t) {
     uint32_t count;
     const net_history_event* events = net_history_events(t->history, &count);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = ecs_entity_index(events[i].handle);
         if (events[i].kind == NET_HISTORY_CHANGED) continue;
         for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++)
-            scopes_drop(t, c, index);
+            interest_drop(t, c, index);
         if (events[i].kind == NET_HISTORY_WENT) continue;
         const uint32_t* clients;
-        const net_scope_entry* entries;
-        uint32_t seers = net_scopes_came(t->scopes, index, &clients, &entries);
+        const net_interest_entity* entries;
+        uint32_t seers = net_interest_get_seers(t->interest, index, &clients, &entries);
         assert_true(seers < SCOPES_CLIENTS_MAX);
         for (uint32_t k = 0; k < seers; k++) {
             assert_true(k == 0 || clients[k] > clients[k - 1]);
             assert_true(t->has_client[clients[k]] && entries[k].index == index);
-            scopes_member* members = &t->members[clients[k]];
+            interest_member* members = &t->members[clients[k]];
             members->entries[members->count] = entries[k];
             members->entries[members->count++].entered = t->tick;
             t->entered++;
@@ -187,14 +187,14 @@ static inline void scopes_take_came(scopes_table* t) {
     }
 }
 
-static inline void scopes_take_query(scopes_table* t, uint32_t client) {
-    scopes_member* members = &t->members[client];
-    net_scopes_answer answer;
-    assert_true(net_scopes_query(t->scopes, client, members->entries, members->count, &answer));
+static inline void interest_take_query(interest_table* t, uint32_t client) {
+    interest_member* members = &t->members[client];
+    net_interest_answer answer;
+    assert_true(net_interest_query(t->interest, client, members->entries, members->count, &answer));
     t->queries++;
     for (uint32_t i = 0; i < answer.changed_count; i++) {
         assert_true(i == 0 || answer.changed[i] > answer.changed[i - 1]);
-        net_scope_entry* entry = &members->entries[answer.changed[i]];
+        net_interest_entity* entry = &members->entries[answer.changed[i]];
         assert_int_equal(entry->index, answer.changed_to[i].index);
         assert_true(entry->entered == answer.changed_to[i].entered);
         *entry = answer.changed_to[i];
@@ -205,7 +205,7 @@ static inline void scopes_take_query(scopes_table* t, uint32_t client) {
     }
     for (uint32_t i = 0; i < answer.enter_count; i++) {
         assert_true(i == 0 || answer.enter[i].index > answer.enter[i - 1].index);
-        assert_null(scopes_member_of(t, client, answer.enter[i].index));
+        assert_null(interest_member_of(t, client, answer.enter[i].index));
         members->entries[members->count] = answer.enter[i];
         members->entries[members->count++].entered = t->tick;
     }
@@ -215,43 +215,43 @@ static inline void scopes_take_query(scopes_table* t, uint32_t client) {
 }
 
 /// One tick: the world, the history, both halves.
-static inline void scopes_step(scopes_table* t) {
+static inline void interest_step(interest_table* t) {
     t->tick++;
     t->entered = t->left = t->changed = t->queries = 0;
     ecs_step step = {.tick = t->tick, .dt = 0.05f};
     ecs_world_step(t->world, &step);
     assert_int_equal(net_history_step(t->history, t->world, t->tick), NET_OK);
-    assert_int_equal(net_scopes_step(t->scopes, t->history, t->tick), NET_OK);
+    assert_int_equal(net_interest_step(t->interest, t->history, t->tick), NET_OK);
     ecs_changes_clear(t->world);
-    scopes_take_came(t);
+    interest_take_came(t);
     for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++)
-        if (t->has_client[c] && net_scopes_is_due(t->scopes, c)) scopes_take_query(t, c);
+        if (t->has_client[c] && net_interest_is_due(t->interest, c)) interest_take_query(t, c);
 }
 
 /// Everybody's turn comes.
-static inline void scopes_round(scopes_table* t) {
+static inline void interest_round(interest_table* t) {
     for (uint32_t i = 0; i < NET_INTEREST_EVERY_TICKS; i++)
-        scopes_step(t);
+        interest_step(t);
 }
 
-static inline bool scopes_sees(scopes_table* t, uint32_t client, ecs_entity entity) {
-    return scopes_member_of(t, client, ecs_entity_index(entity)) != NULL;
+static inline bool interest_sees(interest_table* t, uint32_t client, ecs_entity entity) {
+    return interest_member_of(t, client, ecs_entity_index(entity)) != NULL;
 }
 
-static inline uint32_t scopes_classes(scopes_table* t, uint32_t client, ecs_entity entity) {
-    const net_scope_entry* entry = scopes_member_of(t, client, ecs_entity_index(entity));
+static inline uint32_t interest_classes(interest_table* t, uint32_t client, ecs_entity entity) {
+    const net_interest_entity* entry = interest_member_of(t, client, ecs_entity_index(entity));
     return entry ? entry->classes : 0;
 }
 
 /// What every client has is what the world says, hysteresis aside.
-static inline void scopes_expect_judged(scopes_table* t) {
+static inline void interest_expect_judged(interest_table* t) {
     for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++) {
         if (!t->has_client[c]) continue;
         ecs_entity entity = ecs_entity_next(t->world, ECS_ENTITY_NONE);
         for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(t->world, entity)) {
-            uint32_t classes = scopes_classes(t, c, entity);
+            uint32_t classes = interest_classes(t, c, entity);
             uint32_t judged =
-                net_scopes_judge(t->scopes, t->world, c, entity, scopes_sees(t, c, entity));
+                net_interest_judge(t->interest, t->world, c, entity, interest_sees(t, c, entity));
             if (classes != judged)
                 print_error("client %u entity %u: has %x, judged %x\n", c, entity, classes, judged);
             assert_int_equal(classes, judged);

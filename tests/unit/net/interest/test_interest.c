@@ -8,374 +8,374 @@ enum {
 };
 
 // Client 1, whose player stands at 0,0.
-static ecs_entity open_with_player(scopes_table* t) {
-    net_interest_rules rules = scopes_rules();
-    scopes_open(t, &rules, NULL);
-    ecs_entity player = scopes_make(t, "unit", 0, 0);
-    scopes_join(t, 1, player);
+static ecs_entity open_with_player(interest_table* t) {
+    net_interest_rules rules = interest_rules();
+    interest_open(t, &rules, NULL);
+    ecs_entity player = interest_make(t, "unit", 0, 0);
+    interest_join(t, 1, player);
     return player;
 }
 
 static void without_rules_everybody_sees_everything(void** state) {
     (void)state;
-    scopes_table t;
-    scopes_open(&t, NULL, NULL);
-    ecs_entity dot = scopes_make(&t, "dot", 9000, 0), flag = scopes_make(&t, "flag", 0, 0);
-    ecs_entity shade = scopes_make(&t, "shade", 0, 0);
-    scopes_join(&t, 1, ECS_ENTITY_NONE);
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, dot) && scopes_sees(&t, 1, flag));
-    assert_false(scopes_sees(&t, 1, shade)); // nothing of it is replicated
-    scopes_join(&t, 2, ECS_ENTITY_NONE);
-    ecs_entity late = scopes_make(&t, "unit", 0, 0);
-    scopes_step(&t);
-    assert_int_equal(scopes_classes(&t, 1, late), PUBLIC);
+    interest_table t;
+    interest_open(&t, NULL, NULL);
+    ecs_entity dot = interest_make(&t, "dot", 9000, 0), flag = interest_make(&t, "flag", 0, 0);
+    ecs_entity shade = interest_make(&t, "shade", 0, 0);
+    interest_join(&t, 1, ECS_ENTITY_NONE);
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, dot) && interest_sees(&t, 1, flag));
+    assert_false(interest_sees(&t, 1, shade)); // nothing of it is replicated
+    interest_join(&t, 2, ECS_ENTITY_NONE);
+    ecs_entity late = interest_make(&t, "unit", 0, 0);
+    interest_step(&t);
+    assert_int_equal(interest_classes(&t, 1, late), PUBLIC);
     assert_int_equal(t.members[2].count, 3);
-    scopes_expect_judged(&t);
+    interest_expect_judged(&t);
     for (uint32_t i = 0; i < 8; i++) {
-        scopes_move(&t, dot, 10.0f * (float)i, 0);
-        scopes_step(&t);
+        interest_move(&t, dot, 10.0f * (float)i, 0);
+        interest_step(&t);
         assert_int_equal(t.queries, 0);
     }
     assert_int_equal(ecs_destroy(t.world, late), ECS_OK);
-    scopes_step(&t);
+    interest_step(&t);
     assert_int_equal(t.members[1].count, 2);
-    scopes_close(&t);
+    interest_close(&t);
 }
 
 static void what_is_within_the_radius_enters_and_what_is_beyond_does_not(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     (void)open_with_player(&t);
-    ecs_entity at_limit = scopes_make(&t, "dot", 0, SCOPES_RADIUS);
-    ecs_entity beyond = scopes_make(&t, "dot", 0, SCOPES_RADIUS + 0.01f);
-    ecs_entity corner = scopes_make(&t, "dot", -80, -80);
-    ecs_entity far = scopes_make(&t, "dot", 0, 3200); // the grid's period
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, at_limit));
-    assert_false(scopes_sees(&t, 1, beyond));
-    assert_false(scopes_sees(&t, 1, corner));
-    assert_false(scopes_sees(&t, 1, far));
-    scopes_expect_judged(&t);
-    scopes_close(&t);
+    ecs_entity at_limit = interest_make(&t, "dot", 0, SCOPES_RADIUS);
+    ecs_entity beyond = interest_make(&t, "dot", 0, SCOPES_RADIUS + 0.01f);
+    ecs_entity corner = interest_make(&t, "dot", -80, -80);
+    ecs_entity far = interest_make(&t, "dot", 0, 3200); // the grid's period
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, at_limit));
+    assert_false(interest_sees(&t, 1, beyond));
+    assert_false(interest_sees(&t, 1, corner));
+    assert_false(interest_sees(&t, 1, far));
+    interest_expect_judged(&t);
+    interest_close(&t);
 }
 
 static void what_is_in_scope_leaves_beyond_the_margin_and_not_before_a_second(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     (void)open_with_player(&t);
     const float margin = SCOPES_RADIUS * NET_INTEREST_LEAVE;
-    ecs_entity dot = scopes_make(&t, "dot", 99, 0);
-    scopes_step(&t);
-    ecs_tick entered = scopes_member_of(&t, 1, ecs_entity_index(dot))->entered;
-    scopes_move(&t, dot, margin + 1, 0);
+    ecs_entity dot = interest_make(&t, "dot", 99, 0);
+    interest_step(&t);
+    ecs_tick entered = interest_member_of(&t, 1, ecs_entity_index(dot))->entered;
+    interest_move(&t, dot, margin + 1, 0);
     while (t.tick + 1 < entered + SCOPES_HZ) {
-        scopes_step(&t);
-        assert_true(scopes_sees(&t, 1, dot));
+        interest_step(&t);
+        assert_true(interest_sees(&t, 1, dot));
     }
-    scopes_round(&t);
-    assert_false(scopes_sees(&t, 1, dot));
-    scopes_move(&t, dot, margin - 1, 0); // within the margin, but not a member
-    scopes_round(&t);
-    assert_false(scopes_sees(&t, 1, dot));
-    scopes_move(&t, dot, 100, 0);
-    scopes_round(&t);
-    assert_true(scopes_sees(&t, 1, dot));
-    scopes_move(&t, dot, margin, 0);
+    interest_round(&t);
+    assert_false(interest_sees(&t, 1, dot));
+    interest_move(&t, dot, margin - 1, 0); // within the margin, but not a member
+    interest_round(&t);
+    assert_false(interest_sees(&t, 1, dot));
+    interest_move(&t, dot, 100, 0);
+    interest_round(&t);
+    assert_true(interest_sees(&t, 1, dot));
+    interest_move(&t, dot, margin, 0);
     for (uint32_t i = 0; i < 3 * SCOPES_HZ; i++)
-        scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, dot));
-    scopes_expect_judged(&t);
-    scopes_move(&t, dot, margin + 0.01f, 0);
-    scopes_round(&t);
-    assert_false(scopes_sees(&t, 1, dot));
-    scopes_close(&t);
+        interest_step(&t);
+    assert_true(interest_sees(&t, 1, dot));
+    interest_expect_judged(&t);
+    interest_move(&t, dot, margin + 0.01f, 0);
+    interest_round(&t);
+    assert_false(interest_sees(&t, 1, dot));
+    interest_close(&t);
 }
 
 static void what_is_created_within_sight_is_seen_at_once(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     ecs_entity player = open_with_player(&t);
-    scopes_join(&t, 2, scopes_make(&t, "unit", 500, 0));
-    scopes_round(&t);
+    interest_join(&t, 2, interest_make(&t, "unit", 500, 0));
+    interest_round(&t);
     for (uint32_t i = 0; i < 8; i++) {
-        ecs_entity near = scopes_make(&t, "dot", 10.0f * (float)i, 50);
-        ecs_entity far = scopes_make(&t, "dot", 250, 0);
-        scopes_step(&t);
-        assert_true(scopes_sees(&t, 1, near) && !scopes_sees(&t, 2, near));
-        assert_false(scopes_sees(&t, 1, far) || scopes_sees(&t, 2, far));
+        ecs_entity near = interest_make(&t, "dot", 10.0f * (float)i, 50);
+        ecs_entity far = interest_make(&t, "dot", 250, 0);
+        interest_step(&t);
+        assert_true(interest_sees(&t, 1, near) && !interest_sees(&t, 2, near));
+        assert_false(interest_sees(&t, 1, far) || interest_sees(&t, 2, far));
     }
-    assert_true(scopes_sees(&t, 1, player));
-    scopes_expect_judged(&t);
-    scopes_close(&t);
+    assert_true(interest_sees(&t, 1, player));
+    interest_expect_judged(&t);
+    interest_close(&t);
 }
 
 static void a_player_who_walks_takes_its_sight_along(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     ecs_entity player = open_with_player(&t);
-    ecs_entity here = scopes_make(&t, "dot", 0, 0), there = scopes_make(&t, "dot", 1000, 0);
+    ecs_entity here = interest_make(&t, "dot", 0, 0), there = interest_make(&t, "dot", 1000, 0);
     for (uint32_t i = 0; i < 2 * SCOPES_HZ; i++)
-        scopes_step(&t);
-    scopes_move(&t, player, 1000, 0);
-    scopes_round(&t);
-    assert_true(scopes_sees(&t, 1, there) && !scopes_sees(&t, 1, here));
-    assert_true(scopes_sees(&t, 1, player));
+        interest_step(&t);
+    interest_move(&t, player, 1000, 0);
+    interest_round(&t);
+    assert_true(interest_sees(&t, 1, there) && !interest_sees(&t, 1, here));
+    assert_true(interest_sees(&t, 1, player));
     // A player who is gone looks on from where it was.
     assert_int_equal(ecs_destroy(t.world, player), ECS_OK);
-    scopes_round(&t);
-    assert_true(scopes_sees(&t, 1, there));
-    ecs_entity late = scopes_make(&t, "dot", 1001, 0);
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, late));
-    scopes_expect_judged(&t);
-    scopes_close(&t);
+    interest_round(&t);
+    assert_true(interest_sees(&t, 1, there));
+    ecs_entity late = interest_make(&t, "dot", 1001, 0);
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, late));
+    interest_expect_judged(&t);
+    interest_close(&t);
 }
 
 static void a_tag_and_the_lack_of_a_position_make_it_seen_by_all(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     (void)open_with_player(&t);
-    scopes_join(&t, 2, ECS_ENTITY_NONE); // a spectator without a viewpoint
-    ecs_entity sun = scopes_make(&t, "sun", 9000, 9000), flag = scopes_make(&t, "flag", 0, 0);
-    ecs_entity dot = scopes_make(&t, "dot", 0, 0);
-    scopes_round(&t);
+    interest_join(&t, 2, ECS_ENTITY_NONE); // a spectator without a viewpoint
+    ecs_entity sun = interest_make(&t, "sun", 9000, 9000), flag = interest_make(&t, "flag", 0, 0);
+    ecs_entity dot = interest_make(&t, "dot", 0, 0);
+    interest_round(&t);
     for (uint32_t client = 1; client <= 2; client++)
-        assert_true(scopes_sees(&t, client, sun) && scopes_sees(&t, client, flag));
-    assert_true(scopes_sees(&t, 1, dot) && !scopes_sees(&t, 2, dot));
-    ecs_entity late = scopes_make(&t, "sun", -9000, 0);
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 2, late));
-    scopes_expect_judged(&t);
-    scopes_close(&t);
+        assert_true(interest_sees(&t, client, sun) && interest_sees(&t, client, flag));
+    assert_true(interest_sees(&t, 1, dot) && !interest_sees(&t, 2, dot));
+    ecs_entity late = interest_make(&t, "sun", -9000, 0);
+    interest_step(&t);
+    assert_true(interest_sees(&t, 2, late));
+    interest_expect_judged(&t);
+    interest_close(&t);
 }
 
 static void own_entities_are_seen_wherever_they_are_and_weigh_more(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     ecs_entity player = open_with_player(&t);
-    ecs_entity mine = scopes_make(&t, "unit", 5000, 0), other = scopes_make(&t, "unit", 1, 0);
-    scopes_set(&t, mine, t.mine, 1);
-    scopes_set(&t, other, t.mine, 2);
-    scopes_step(&t);
-    assert_int_equal(scopes_classes(&t, 1, mine), PUBLIC | OWNER);
-    assert_int_equal(scopes_classes(&t, 1, player), PUBLIC | OWNER);
-    assert_int_equal(scopes_classes(&t, 1, other), PUBLIC);
-    assert_int_equal(scopes_member_of(&t, 1, ecs_entity_index(player))->weight, 4 * 8 * 4);
-    assert_int_equal(scopes_member_of(&t, 1, ecs_entity_index(mine))->weight, 4 * 1 * 4);
-    assert_int_equal(scopes_member_of(&t, 1, ecs_entity_index(other))->weight, 4 * 8);
+    ecs_entity mine = interest_make(&t, "unit", 5000, 0), other = interest_make(&t, "unit", 1, 0);
+    interest_set(&t, mine, t.mine, 1);
+    interest_set(&t, other, t.mine, 2);
+    interest_step(&t);
+    assert_int_equal(interest_classes(&t, 1, mine), PUBLIC | OWNER);
+    assert_int_equal(interest_classes(&t, 1, player), PUBLIC | OWNER);
+    assert_int_equal(interest_classes(&t, 1, other), PUBLIC);
+    assert_int_equal(interest_member_of(&t, 1, ecs_entity_index(player))->weight, 4 * 8 * 4);
+    assert_int_equal(interest_member_of(&t, 1, ecs_entity_index(mine))->weight, 4 * 1 * 4);
+    assert_int_equal(interest_member_of(&t, 1, ecs_entity_index(other))->weight, 4 * 8);
     // What changes hands is gone at once where distance does not keep it.
-    scopes_set(&t, mine, t.mine, 3);
-    scopes_set(&t, other, t.mine, 1);
-    scopes_round(&t);
-    assert_false(scopes_sees(&t, 1, mine));
-    assert_int_equal(scopes_classes(&t, 1, other), PUBLIC | OWNER);
-    scopes_expect_judged(&t);
-    scopes_close(&t);
+    interest_set(&t, mine, t.mine, 3);
+    interest_set(&t, other, t.mine, 1);
+    interest_round(&t);
+    assert_false(interest_sees(&t, 1, mine));
+    assert_int_equal(interest_classes(&t, 1, other), PUBLIC | OWNER);
+    interest_expect_judged(&t);
+    interest_close(&t);
 }
 
 static void weight_falls_in_four_bands_of_distance(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     (void)open_with_player(&t);
     static const struct {
         float x;
         uint32_t weight;
     } rows[] = {{25, 8}, {25.1f, 4}, {50, 4}, {50.1f, 2}, {75, 2}, {75.1f, 1}, {100, 1}};
-    ecs_entity dot = scopes_make(&t, "dot", 0, 0), flag = scopes_make(&t, "flag", 0, 0);
+    ecs_entity dot = interest_make(&t, "dot", 0, 0), flag = interest_make(&t, "flag", 0, 0);
     for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
-        scopes_move(&t, dot, 0, rows[i].x);
-        scopes_round(&t);
-        assert_int_equal(scopes_member_of(&t, 1, ecs_entity_index(dot))->weight, rows[i].weight);
+        interest_move(&t, dot, 0, rows[i].x);
+        interest_round(&t);
+        assert_int_equal(interest_member_of(&t, 1, ecs_entity_index(dot))->weight, rows[i].weight);
     }
-    assert_int_equal(scopes_member_of(&t, 1, ecs_entity_index(flag))->weight, 8);
-    scopes_close(&t);
+    assert_int_equal(interest_member_of(&t, 1, ecs_entity_index(flag))->weight, 8);
+    interest_close(&t);
 }
 
 static void a_team_sees_what_is_of_the_team(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     ecs_entity player = open_with_player(&t);
-    ecs_entity friend = scopes_make(&t, "unit", 10, 0), enemy = scopes_make(&t, "unit", 20, 0);
-    ecs_entity none = scopes_make(&t, "unit", 30, 0);
-    scopes_set(&t, player, t.side, 3);
-    scopes_set(&t, friend, t.side, 3);
-    scopes_set(&t, enemy, t.side, 4);
-    scopes_step(&t);
-    assert_int_equal(scopes_classes(&t, 1, friend), PUBLIC | TEAM);
-    assert_int_equal(scopes_classes(&t, 1, enemy), PUBLIC);
-    assert_int_equal(scopes_classes(&t, 1, none), PUBLIC);
-    scopes_set(&t, enemy, t.side, 3); // changes sides
-    scopes_round(&t);
-    assert_int_equal(scopes_classes(&t, 1, enemy), PUBLIC | TEAM);
-    scopes_set(&t, player, t.side, 0); // a player of no team is not of the team of those without
-    scopes_round(&t);
-    assert_int_equal(scopes_classes(&t, 1, friend), PUBLIC);
-    assert_int_equal(scopes_classes(&t, 1, none), PUBLIC);
-    scopes_expect_judged(&t);
-    scopes_close(&t);
+    ecs_entity friend = interest_make(&t, "unit", 10, 0), enemy = interest_make(&t, "unit", 20, 0);
+    ecs_entity none = interest_make(&t, "unit", 30, 0);
+    interest_set(&t, player, t.side, 3);
+    interest_set(&t, friend, t.side, 3);
+    interest_set(&t, enemy, t.side, 4);
+    interest_step(&t);
+    assert_int_equal(interest_classes(&t, 1, friend), PUBLIC | TEAM);
+    assert_int_equal(interest_classes(&t, 1, enemy), PUBLIC);
+    assert_int_equal(interest_classes(&t, 1, none), PUBLIC);
+    interest_set(&t, enemy, t.side, 3); // changes sides
+    interest_round(&t);
+    assert_int_equal(interest_classes(&t, 1, enemy), PUBLIC | TEAM);
+    interest_set(&t, player, t.side, 0); // a player of no team is not of the team of those without
+    interest_round(&t);
+    assert_int_equal(interest_classes(&t, 1, friend), PUBLIC);
+    assert_int_equal(interest_classes(&t, 1, none), PUBLIC);
+    interest_expect_judged(&t);
+    interest_close(&t);
 }
 
 static void groups_show_what_no_sight_reaches_and_are_taken_back_at_once(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     (void)open_with_player(&t);
-    ecs_entity room = scopes_make(&t, "room", 0, 0), guest = scopes_make(&t, "guest", 7000, 0);
-    ecs_entity closed = scopes_make(&t, "room", 0, 0);
-    scopes_set(&t, room, t.door, 4);
-    scopes_set(&t, guest, t.door, UINT64_C(1) << 63 | 4);
-    scopes_round(&t);
-    assert_false(scopes_sees(&t, 1, room) || scopes_sees(&t, 1, guest) ||
-                 scopes_sees(&t, 1, closed));
-    net_scopes_set_groups(t.scopes, 1, 6);
-    scopes_step(&t); // without waiting for its turn
-    assert_true(scopes_sees(&t, 1, room) && scopes_sees(&t, 1, guest));
-    assert_false(scopes_sees(&t, 1, closed));
-    scopes_expect_judged(&t);
-    ecs_entity late = scopes_make(&t, "room", 0, 0);
-    scopes_set(&t, late, t.door, 2);
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, late));
-    net_scopes_set_groups(t.scopes, 1, 2);
-    scopes_step(&t);
-    assert_false(scopes_sees(&t, 1, room) || scopes_sees(&t, 1, guest));
-    scopes_set(&t, guest, t.door, 2);
-    scopes_round(&t);
-    assert_true(scopes_sees(&t, 1, guest));
-    scopes_set(&t, guest, t.door, 0);
-    scopes_round(&t);
-    assert_false(scopes_sees(&t, 1, guest));
-    scopes_expect_judged(&t);
-    scopes_close(&t);
+    ecs_entity room = interest_make(&t, "room", 0, 0), guest = interest_make(&t, "guest", 7000, 0);
+    ecs_entity closed = interest_make(&t, "room", 0, 0);
+    interest_set(&t, room, t.door, 4);
+    interest_set(&t, guest, t.door, UINT64_C(1) << 63 | 4);
+    interest_round(&t);
+    assert_false(interest_sees(&t, 1, room) || interest_sees(&t, 1, guest) ||
+                 interest_sees(&t, 1, closed));
+    net_interest_set_groups(t.interest, 1, 6);
+    interest_step(&t); // without waiting for its turn
+    assert_true(interest_sees(&t, 1, room) && interest_sees(&t, 1, guest));
+    assert_false(interest_sees(&t, 1, closed));
+    interest_expect_judged(&t);
+    ecs_entity late = interest_make(&t, "room", 0, 0);
+    interest_set(&t, late, t.door, 2);
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, late));
+    net_interest_set_groups(t.interest, 1, 2);
+    interest_step(&t);
+    assert_false(interest_sees(&t, 1, room) || interest_sees(&t, 1, guest));
+    interest_set(&t, guest, t.door, 2);
+    interest_round(&t);
+    assert_true(interest_sees(&t, 1, guest));
+    interest_set(&t, guest, t.door, 0);
+    interest_round(&t);
+    assert_false(interest_sees(&t, 1, guest));
+    interest_expect_judged(&t);
+    interest_close(&t);
 }
 
 static void what_travels_together_comes_and_goes_together(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     (void)open_with_player(&t);
     ecs_entity parts[3];
     for (uint32_t i = 0; i < 3; i++) {
-        parts[i] = scopes_make(&t, "part", 90 + 400.0f * (float)i, 0);
-        scopes_set(&t, parts[i], t.whole, 77);
+        parts[i] = interest_make(&t, "part", 90 + 400.0f * (float)i, 0);
+        interest_set(&t, parts[i], t.whole, 77);
     }
-    ecs_entity alone = scopes_make(&t, "part", 490, 0);
-    scopes_step(&t);
+    ecs_entity alone = interest_make(&t, "part", 490, 0);
+    interest_step(&t);
     for (uint32_t i = 0; i < 3; i++) {
-        assert_true(scopes_sees(&t, 1, parts[i]));
-        assert_int_equal(scopes_member_of(&t, 1, ecs_entity_index(parts[i]))->group, 77);
+        assert_true(interest_sees(&t, 1, parts[i]));
+        assert_int_equal(interest_member_of(&t, 1, ecs_entity_index(parts[i]))->group, 77);
     }
-    assert_false(scopes_sees(&t, 1, alone));
-    scopes_expect_judged(&t);
+    assert_false(interest_sees(&t, 1, alone));
+    interest_expect_judged(&t);
     // Another one joins far away: it is seen with them in the step in which it comes.
-    ecs_entity fourth = scopes_make(&t, "part", 2000, 0);
-    scopes_set(&t, fourth, t.whole, 77);
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, fourth));
+    ecs_entity fourth = interest_make(&t, "part", 2000, 0);
+    interest_set(&t, fourth, t.whole, 77);
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, fourth));
     for (uint32_t i = 0; i < 2 * SCOPES_HZ; i++)
-        scopes_step(&t);
-    scopes_move(&t, parts[0], 110, 0); // the margin holds all of them
-    scopes_round(&t);
-    assert_true(scopes_sees(&t, 1, fourth));
-    scopes_expect_judged(&t);
-    scopes_move(&t, parts[0], 116, 0);
-    scopes_round(&t);
+        interest_step(&t);
+    interest_move(&t, parts[0], 110, 0); // the margin holds all of them
+    interest_round(&t);
+    assert_true(interest_sees(&t, 1, fourth));
+    interest_expect_judged(&t);
+    interest_move(&t, parts[0], 116, 0);
+    interest_round(&t);
     for (uint32_t i = 0; i < 3; i++)
-        assert_false(scopes_sees(&t, 1, parts[i]));
-    assert_false(scopes_sees(&t, 1, fourth));
-    scopes_move(&t, fourth, 10, 0);
-    scopes_round(&t);
-    assert_true(scopes_sees(&t, 1, parts[2]));
+        assert_false(interest_sees(&t, 1, parts[i]));
+    assert_false(interest_sees(&t, 1, fourth));
+    interest_move(&t, fourth, 10, 0);
+    interest_round(&t);
+    assert_true(interest_sees(&t, 1, parts[2]));
     assert_int_equal(ecs_destroy(t.world, fourth), ECS_OK);
     for (uint32_t i = 0; i < 2 * SCOPES_HZ; i++)
-        scopes_step(&t);
-    assert_false(scopes_sees(&t, 1, parts[2]));
-    scopes_expect_judged(&t);
-    scopes_close(&t);
+        interest_step(&t);
+    assert_false(interest_sees(&t, 1, parts[2]));
+    interest_expect_judged(&t);
+    interest_close(&t);
 }
 
 static void a_viewpoint_replaces_the_player_and_may_see_farther(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     ecs_entity player = open_with_player(&t);
-    ecs_entity there = scopes_make(&t, "dot", 1000, 0), farther = scopes_make(&t, "dot", 1300, 0);
-    scopes_round(&t);
-    net_scopes_set_viewpoint(t.scopes, 1, (float[]){1000, 0, 55}, 0);
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, there) && !scopes_sees(&t, 1, farther));
-    net_scopes_set_viewpoint(t.scopes, 1, (float[]){1000, 0, 0}, 300);
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, farther));
-    ecs_entity late = scopes_make(&t, "dot", 700, 0);
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, late));
-    scopes_expect_judged(&t);
+    ecs_entity there = interest_make(&t, "dot", 1000, 0), farther = interest_make(&t, "dot", 1300, 0);
+    interest_round(&t);
+    net_interest_set_viewpoint(t.interest, 1, (float[]){1000, 0, 55}, 0);
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, there) && !interest_sees(&t, 1, farther));
+    net_interest_set_viewpoint(t.interest, 1, (float[]){1000, 0, 0}, 300);
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, farther));
+    ecs_entity late = interest_make(&t, "dot", 700, 0);
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, late));
+    interest_expect_judged(&t);
     for (uint32_t i = 0; i < SCOPES_HZ; i++)
-        scopes_step(&t);
-    net_scopes_clear_viewpoint(t.scopes, 1);
-    scopes_step(&t);
-    assert_false(scopes_sees(&t, 1, there));
-    assert_true(scopes_sees(&t, 1, player));
-    scopes_expect_judged(&t);
-    scopes_close(&t);
+        interest_step(&t);
+    net_interest_clear_viewpoint(t.interest, 1);
+    interest_step(&t);
+    assert_false(interest_sees(&t, 1, there));
+    assert_true(interest_sees(&t, 1, player));
+    interest_expect_judged(&t);
+    interest_close(&t);
 }
 
 static void positions_that_are_no_numbers_are_seen_by_nobody_and_harm_nothing(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     (void)open_with_player(&t);
     const float nan = __builtin_nanf(""), huge = 3e38f, inf = __builtin_inff();
-    ecs_entity odd[] = {scopes_make(&t, "dot", nan, 0), scopes_make(&t, "dot", 0, huge),
-                        scopes_make(&t, "dot", -inf, inf)};
-    ecs_entity dot = scopes_make(&t, "dot", 0, 0);
-    scopes_round(&t);
+    ecs_entity odd[] = {interest_make(&t, "dot", nan, 0), interest_make(&t, "dot", 0, huge),
+                        interest_make(&t, "dot", -inf, inf)};
+    ecs_entity dot = interest_make(&t, "dot", 0, 0);
+    interest_round(&t);
     for (uint32_t i = 0; i < BASE_COUNT(odd); i++)
-        assert_false(scopes_sees(&t, 1, odd[i]));
-    assert_true(scopes_sees(&t, 1, dot));
-    net_scopes_set_viewpoint(t.scopes, 1, (float[]){nan, inf, -huge}, nan);
+        assert_false(interest_sees(&t, 1, odd[i]));
+    assert_true(interest_sees(&t, 1, dot));
+    net_interest_set_viewpoint(t.interest, 1, (float[]){nan, inf, -huge}, nan);
     for (uint32_t i = 0; i < 2 * SCOPES_HZ; i++)
-        scopes_step(&t);
-    assert_false(scopes_sees(&t, 1, dot));
-    net_scopes_set_viewpoint(t.scopes, 1, (float[]){0, 0, 0}, 1e9f); // the whole grid, once
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, dot));
-    scopes_expect_judged(&t);
-    scopes_close(&t);
+        interest_step(&t);
+    assert_false(interest_sees(&t, 1, dot));
+    net_interest_set_viewpoint(t.interest, 1, (float[]){0, 0, 0}, 1e9f); // the whole grid, once
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, dot));
+    interest_expect_judged(&t);
+    interest_close(&t);
 }
 
 static void without_a_radius_only_groups_keep_things_apart(void** state) {
     (void)state;
-    scopes_table t;
-    net_interest_rules rules = scopes_rules();
+    interest_table t;
+    net_interest_rules rules = interest_rules();
     rules.radius = 0;
-    scopes_open(&t, &rules, NULL);
-    ecs_entity player = scopes_make(&t, "unit", 0, 0), far = scopes_make(&t, "dot", 90000, 0);
-    ecs_entity guest = scopes_make(&t, "guest", 1, 0);
-    scopes_set(&t, guest, t.door, 8);
-    scopes_join(&t, 1, player);
-    scopes_join(&t, 2, ECS_ENTITY_NONE);
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, far) && scopes_sees(&t, 2, player));
-    assert_false(scopes_sees(&t, 1, guest));
-    net_scopes_set_groups(t.scopes, 1, 8);
-    net_scopes_set_viewpoint(t.scopes, 1, (float[]){0, 0, 0}, 5); // of no use
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, guest) && !scopes_sees(&t, 2, guest));
-    scopes_expect_judged(&t);
-    scopes_round(&t);
-    scopes_move(&t, far, 3, 3);
-    scopes_round(&t);
+    interest_open(&t, &rules, NULL);
+    ecs_entity player = interest_make(&t, "unit", 0, 0), far = interest_make(&t, "dot", 90000, 0);
+    ecs_entity guest = interest_make(&t, "guest", 1, 0);
+    interest_set(&t, guest, t.door, 8);
+    interest_join(&t, 1, player);
+    interest_join(&t, 2, ECS_ENTITY_NONE);
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, far) && interest_sees(&t, 2, player));
+    assert_false(interest_sees(&t, 1, guest));
+    net_interest_set_groups(t.interest, 1, 8);
+    net_interest_set_viewpoint(t.interest, 1, (float[]){0, 0, 0}, 5); // of no use
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, guest) && !interest_sees(&t, 2, guest));
+    interest_expect_judged(&t);
+    interest_round(&t);
+    interest_move(&t, far, 3, 3);
+    interest_round(&t);
     assert_int_equal(t.queries, 0);
-    scopes_close(&t);
+    interest_close(&t);
 }
 
 static const char deep_text[] = "fish { \"at:p3\"{ _track:b=yes } \"hp:i\"{ _replicate:b=yes } }\n";
 
 static void height_is_a_distance_too(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     net_interest_rules rules = {
         .size_bytes = sizeof rules, .position = "at", .radius = SCOPES_RADIUS};
-    scopes_open_with(&t, deep_text, &rules, NULL, NULL);
+    interest_open_with(&t, deep_text, &rules, NULL, NULL);
     base_rng rng = base_rng_make(5, 1);
     static ecs_vec3 places[2000];
     static ecs_entity fish[2000];
@@ -386,32 +386,32 @@ static void height_is_a_distance_too(void** state) {
         assert_int_equal(
             ecs_create(t.world, ecs_template_find(t.world, "fish"), &init, 1, &fish[i]), ECS_OK);
     }
-    scopes_join(&t, 1, ECS_ENTITY_NONE);
+    interest_join(&t, 1, ECS_ENTITY_NONE);
     for (uint32_t turn = 0; turn < 8; turn++) {
         float at[3] = {base_rng_float(&rng) * 600, base_rng_float(&rng) * 600 - 300,
                        base_rng_float(&rng) * 600};
-        scopes_leave(&t, 1); // nothing remembered
-        scopes_join(&t, 1, ECS_ENTITY_NONE);
-        net_scopes_set_viewpoint(t.scopes, 1, at, 0);
-        if (turn % 2) scopes_join(&t, 2, fish[turn]);
-        scopes_step(&t);
-        if (turn % 2) scopes_leave(&t, 2);
+        interest_leave(&t, 1); // nothing remembered
+        interest_join(&t, 1, ECS_ENTITY_NONE);
+        net_interest_set_viewpoint(t.interest, 1, at, 0);
+        if (turn % 2) interest_join(&t, 2, fish[turn]);
+        interest_step(&t);
+        if (turn % 2) interest_leave(&t, 2);
         uint32_t count = 0;
         for (uint32_t i = 0; i < BASE_COUNT(fish); i++) {
             float x = at[0] - places[i].x, y = at[1] - places[i].y, z = at[2] - places[i].z;
             bool is_near = x * x + y * y + z * z <= SCOPES_RADIUS * SCOPES_RADIUS;
-            assert_int_equal(scopes_sees(&t, 1, fish[i]), is_near);
+            assert_int_equal(interest_sees(&t, 1, fish[i]), is_near);
             count += is_near;
         }
         assert_true(count > 0);
     }
-    scopes_close(&t);
+    interest_close(&t);
 }
 
 // ---- callbacks ----
 
 typedef struct asked {
-    scopes_table* table;
+    interest_table* table;
     ecs_entity never, always, spied;
     uint32_t count;
     ecs_entity last[64];
@@ -429,193 +429,193 @@ static net_relevance relevance(const net_interest_question* question) {
 
 static uint32_t classes(const net_interest_question* question) {
     asked* seen = question->context;
-    uint32_t agents = 1u << net_scopes_class(seen->table->scopes, "agents");
+    uint32_t agents = 1u << net_interest_find_class(seen->table->interest, "agents");
     return question->entity == seen->spied ? agents | 1u << 9 : 0;
 }
 
 static void the_module_has_the_last_word(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     asked seen = {.table = &t};
-    net_interest_rules rules = scopes_rules();
+    net_interest_rules rules = interest_rules();
     rules.relevance = relevance;
     rules.classes = classes;
-    scopes_open(&t, &rules, &seen);
-    ecs_entity player = scopes_make(&t, "unit", 0, 0);
-    ecs_entity near = scopes_make(&t, "dot", 10, 0), margin = scopes_make(&t, "dot", 110, 0);
-    ecs_entity far = scopes_make(&t, "dot", 120, 0), spied = scopes_make(&t, "unit", 20, 0);
-    scopes_join(&t, 1, player);
+    interest_open(&t, &rules, &seen);
+    ecs_entity player = interest_make(&t, "unit", 0, 0);
+    ecs_entity near = interest_make(&t, "dot", 10, 0), margin = interest_make(&t, "dot", 110, 0);
+    ecs_entity far = interest_make(&t, "dot", 120, 0), spied = interest_make(&t, "unit", 20, 0);
+    interest_join(&t, 1, player);
     seen.never = near;
     seen.always = margin;
     seen.spied = spied;
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, player) && scopes_sees(&t, 1, margin));
-    assert_false(scopes_sees(&t, 1, near) || scopes_sees(&t, 1, far));
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, player) && interest_sees(&t, 1, margin));
+    assert_false(interest_sees(&t, 1, near) || interest_sees(&t, 1, far));
     for (uint32_t i = 0; i < seen.count; i++)
         assert_true(seen.last[i] != far);
-    assert_int_equal(scopes_classes(&t, 1, spied), 1u | 1u << net_scopes_class(t.scopes, "agents"));
+    assert_int_equal(interest_classes(&t, 1, spied), 1u | 1u << net_interest_find_class(t.interest, "agents"));
     // Nobody moved, and the module thinks otherwise.
     seen.never = player;
     seen.spied = seen.always = ECS_ENTITY_NONE;
-    scopes_round(&t);
-    assert_true(scopes_sees(&t, 1, near) && !scopes_sees(&t, 1, player));
-    assert_int_equal(scopes_classes(&t, 1, spied), PUBLIC);
-    assert_true(scopes_sees(&t, 1, margin)); // a member within the margin
-    scopes_expect_judged(&t);
+    interest_round(&t);
+    assert_true(interest_sees(&t, 1, near) && !interest_sees(&t, 1, player));
+    assert_int_equal(interest_classes(&t, 1, spied), PUBLIC);
+    assert_true(interest_sees(&t, 1, margin)); // a member within the margin
+    interest_expect_judged(&t);
     // What came is asked about at once, of those near enough only.
-    scopes_join(&t, 2, scopes_make(&t, "unit", 5000, 0));
-    scopes_round(&t);
-    ecs_entity late = scopes_make(&t, "dot", 5, 5), hidden = scopes_make(&t, "dot", 6, 5);
+    interest_join(&t, 2, interest_make(&t, "unit", 5000, 0));
+    interest_round(&t);
+    ecs_entity late = interest_make(&t, "dot", 5, 5), hidden = interest_make(&t, "dot", 6, 5);
     seen.never = hidden;
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, late));
-    assert_false(scopes_sees(&t, 1, hidden) || scopes_sees(&t, 2, late));
-    scopes_round(&t);
-    scopes_expect_judged(&t);
-    scopes_close(&t);
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, late));
+    assert_false(interest_sees(&t, 1, hidden) || interest_sees(&t, 2, late));
+    interest_round(&t);
+    interest_expect_judged(&t);
+    interest_close(&t);
 }
 
 static void a_refusal_is_not_softened_by_a_second_in_scope(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     asked seen = {.table = &t};
-    net_interest_rules rules = scopes_rules();
+    net_interest_rules rules = interest_rules();
     rules.relevance = relevance;
-    scopes_open(&t, &rules, &seen);
-    scopes_join(&t, 1, scopes_make(&t, "unit", 0, 0));
-    ecs_entity dot = scopes_make(&t, "dot", 10, 0), part = scopes_make(&t, "part", 20, 0);
-    ecs_entity mate = scopes_make(&t, "part", 900, 0);
-    scopes_set(&t, part, t.whole, 5);
-    scopes_set(&t, mate, t.whole, 5);
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, dot) && scopes_sees(&t, 1, mate));
+    interest_open(&t, &rules, &seen);
+    interest_join(&t, 1, interest_make(&t, "unit", 0, 0));
+    ecs_entity dot = interest_make(&t, "dot", 10, 0), part = interest_make(&t, "part", 20, 0);
+    ecs_entity mate = interest_make(&t, "part", 900, 0);
+    interest_set(&t, part, t.whole, 5);
+    interest_set(&t, mate, t.whole, 5);
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, dot) && interest_sees(&t, 1, mate));
     seen.never = dot;
-    net_scopes_refresh(t.scopes, 1);
-    scopes_step(&t);
-    assert_false(scopes_sees(&t, 1, dot));
+    net_interest_refresh(t.interest, 1);
+    interest_step(&t);
+    assert_false(interest_sees(&t, 1, dot));
     // One that is refused brings nothing along, and is brought along by nothing.
     seen.never = part;
-    scopes_round(&t);
-    assert_false(scopes_sees(&t, 1, part));
+    interest_round(&t);
+    assert_false(interest_sees(&t, 1, part));
     for (uint32_t i = 0; i < SCOPES_HZ; i++)
-        scopes_step(&t);
-    assert_false(scopes_sees(&t, 1, part) || scopes_sees(&t, 1, mate));
+        interest_step(&t);
+    assert_false(interest_sees(&t, 1, part) || interest_sees(&t, 1, mate));
     seen.never = mate;
-    scopes_round(&t);
-    assert_true(scopes_sees(&t, 1, part) && !scopes_sees(&t, 1, mate));
-    scopes_expect_judged(&t);
-    scopes_close(&t);
+    interest_round(&t);
+    assert_true(interest_sees(&t, 1, part) && !interest_sees(&t, 1, mate));
+    interest_expect_judged(&t);
+    interest_close(&t);
 }
 
 // ---- turns ----
 
 static void an_idle_world_makes_nobody_due(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     (void)open_with_player(&t);
-    ecs_entity near = scopes_make(&t, "unit", 40, 0), far = scopes_make(&t, "unit", 900, 0);
-    scopes_join(&t, 2, scopes_make(&t, "unit", 500, 0));
+    ecs_entity near = interest_make(&t, "unit", 40, 0), far = interest_make(&t, "unit", 900, 0);
+    interest_join(&t, 2, interest_make(&t, "unit", 500, 0));
     for (uint32_t i = 0; i < 2 * SCOPES_HZ; i++)
-        scopes_step(&t);
-    scopes_round(&t);
+        interest_step(&t);
+    interest_round(&t);
     assert_int_equal(t.queries, 0);
     for (uint32_t i = 0; i < NET_INTEREST_EVERY_TICKS; i++) {
-        scopes_move(&t, far, 900 + (float)i, 0); // out of everybody's reach
+        interest_move(&t, far, 900 + (float)i, 0); // out of everybody's reach
         assert_int_equal(ecs_set(t.world, near, t.hp, &(int32_t){(int32_t)i}), ECS_OK);
-        scopes_step(&t);
+        interest_step(&t);
         assert_int_equal(t.queries, 0); // hp is no matter of scope
     }
     uint32_t queries = 0;
-    scopes_move(&t, near, 41, 0);
+    interest_move(&t, near, 41, 0);
     for (uint32_t i = 0; i < NET_INTEREST_EVERY_TICKS; i++) {
-        scopes_step(&t);
+        interest_step(&t);
         queries += t.queries;
         assert_int_equal(t.changed, 0);
     }
     assert_int_equal(queries, 1); // client 1 alone
-    scopes_close(&t);
+    interest_close(&t);
 }
 
 static void turns_are_spread_over_the_ticks(void** state) {
     (void)state;
-    scopes_table t;
-    net_interest_rules rules = scopes_rules();
-    scopes_open(&t, &rules, NULL);
-    ecs_entity dot = scopes_make(&t, "dot", 0, 0);
+    interest_table t;
+    net_interest_rules rules = interest_rules();
+    interest_open(&t, &rules, NULL);
+    ecs_entity dot = interest_make(&t, "dot", 0, 0);
     for (uint32_t c = 1; c <= 8; c++)
-        scopes_join(&t, c, scopes_make(&t, "unit", (float)c, 0));
-    scopes_step(&t);
+        interest_join(&t, c, interest_make(&t, "unit", (float)c, 0));
+    interest_step(&t);
     for (uint32_t i = 0; i < 12; i++) {
-        scopes_move(&t, dot, (float)i, 1);
-        scopes_step(&t);
+        interest_move(&t, dot, (float)i, 1);
+        interest_step(&t);
         assert_int_equal(t.queries, 2);
     }
-    scopes_leave(&t, 3);
-    scopes_join(&t, 9, ECS_ENTITY_NONE);
-    assert_false(net_scopes_is_due(t.scopes, 3));
-    scopes_move(&t, dot, 5, 5);
-    scopes_step(&t);
+    interest_leave(&t, 3);
+    interest_join(&t, 9, ECS_ENTITY_NONE);
+    assert_false(net_interest_is_due(t.interest, 3));
+    interest_move(&t, dot, 5, 5);
+    interest_step(&t);
     assert_true(t.queries >= 2 && t.queries <= 3); // the new one, and whose turn it is
-    scopes_close(&t);
+    interest_close(&t);
 }
 
 static void a_client_who_was_not_asked_stays_due(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     (void)open_with_player(&t);
     t.tick++;
     ecs_step step = {.tick = t.tick, .dt = 0.05f};
     for (uint32_t i = 0; i < 3; i++, step.tick++) {
         ecs_world_step(t.world, &step);
         assert_int_equal(net_history_step(t.history, t.world, step.tick), NET_OK);
-        assert_int_equal(net_scopes_step(t.scopes, t.history, step.tick), NET_OK);
+        assert_int_equal(net_interest_step(t.interest, t.history, step.tick), NET_OK);
         ecs_changes_clear(t.world);
-        assert_true(net_scopes_is_due(t.scopes, 1));
+        assert_true(net_interest_is_due(t.interest, 1));
     }
-    scopes_take_query(&t, 1);
+    interest_take_query(&t, 1);
     assert_int_equal(t.members[1].count, 1);
     t.tick = step.tick;
-    scopes_step(&t);
-    assert_false(net_scopes_is_due(t.scopes, 1));
-    scopes_close(&t);
+    interest_step(&t);
+    assert_false(net_interest_is_due(t.interest, 1));
+    interest_close(&t);
 }
 
 static void clients_that_are_not_there_are_ignored(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     (void)open_with_player(&t);
-    scopes_step(&t);
-    net_scopes_set_groups(t.scopes, 7, 1);
-    net_scopes_set_player(t.scopes, 7, 1);
-    net_scopes_set_viewpoint(t.scopes, 7, (float[]){0, 0, 0}, 0);
-    net_scopes_clear_viewpoint(t.scopes, 7);
-    net_scopes_refresh(t.scopes, 7);
-    net_scopes_remove_client(t.scopes, 7);
-    assert_false(net_scopes_is_due(t.scopes, 7));
-    net_scopes_answer answer;
-    assert_true(net_scopes_query(t.scopes, 7, NULL, 0, &answer));
+    interest_step(&t);
+    net_interest_set_groups(t.interest, 7, 1);
+    net_interest_set_player(t.interest, 7, 1);
+    net_interest_set_viewpoint(t.interest, 7, (float[]){0, 0, 0}, 0);
+    net_interest_clear_viewpoint(t.interest, 7);
+    net_interest_refresh(t.interest, 7);
+    net_interest_remove_client(t.interest, 7);
+    assert_false(net_interest_is_due(t.interest, 7));
+    net_interest_answer answer;
+    assert_true(net_interest_query(t.interest, 7, NULL, 0, &answer));
     assert_int_equal(answer.enter_count + answer.leave_count + answer.changed_count, 0);
-    assert_int_equal(net_scopes_judge(t.scopes, t.world, 7, 1, false), 0);
-    assert_int_equal(net_scopes_class(t.scopes, "public"), NET_CLASS_PUBLIC);
-    assert_int_equal(net_scopes_class(t.scopes, "team"), NET_CLASS_TEAM);
-    assert_int_equal(net_scopes_class(t.scopes, "agents"), 3);
-    assert_int_equal(net_scopes_class(t.scopes, "nobody"), UINT32_MAX);
-    scopes_close(&t);
+    assert_int_equal(net_interest_judge(t.interest, t.world, 7, 1, false), 0);
+    assert_int_equal(net_interest_find_class(t.interest, "public"), NET_CLASS_PUBLIC);
+    assert_int_equal(net_interest_find_class(t.interest, "team"), NET_CLASS_TEAM);
+    assert_int_equal(net_interest_find_class(t.interest, "agents"), 3);
+    assert_int_equal(net_interest_find_class(t.interest, "nobody"), UINT32_MAX);
+    interest_close(&t);
 }
 
 // A part that the wire does not know may bring the tag, or a group.
 static void a_part_without_replication_counts_too(void** state) {
     (void)state;
-    scopes_table t;
+    interest_table t;
     (void)open_with_player(&t);
-    ecs_entity dot = scopes_make(&t, "dot", 4000, 0);
-    scopes_round(&t);
-    assert_false(scopes_sees(&t, 1, dot));
+    ecs_entity dot = interest_make(&t, "dot", 4000, 0);
+    interest_round(&t);
+    assert_false(interest_sees(&t, 1, dot));
     assert_int_equal(ecs_recreate(t.world, dot, ecs_template_find(t.world, "sun"), NULL, 0),
                      ECS_OK);
-    scopes_step(&t);
-    assert_true(scopes_sees(&t, 1, dot));
-    scopes_close(&t);
+    interest_step(&t);
+    assert_true(interest_sees(&t, 1, dot));
+    interest_close(&t);
 }
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The two orders that scopes find entities by, against plain arrays.
+// The two orders that interest find entities by, against plain arrays.
 #include "test.h"
 
 #include "base/rng.h"
@@ -14,9 +14,9 @@ static void lists_hold_what_was_put_under_many_numbers(void** state) {
     (void)state;
     print_message("seed 21\n");
     base_rng rng = base_rng_make(21, 1);
-    net_scope_lists lists;
-    net_scope_lists_init(&lists, NULL);
-    assert_true(net_scope_lists_reserve(&lists, THINGS));
+    net_interest_lists lists;
+    net_interest_lists_init(&lists, NULL);
+    assert_true(net_interest_lists_reserve(&lists, THINGS));
     static uint32_t keys[THINGS];
     memset(keys, 0, sizeof keys);
     for (uint32_t i = 0; i < 60000; i++) {
@@ -24,13 +24,13 @@ static void lists_hold_what_was_put_under_many_numbers(void** state) {
         // Few and many lists, near and far numbers, so that they push one another on.
         uint32_t range = i / 10000 % 2 ? 40 : 4000;
         uint32_t key = base_rng_below(&rng, range) << (i / 20000 * 8);
-        assert_true(net_scope_lists_put(&lists, index, key));
+        assert_true(net_interest_lists_put(&lists, index, key));
         keys[index] = key;
         if (i % 500) continue;
         uint32_t heads = 0;
         for (uint32_t k = 1; k < THINGS; k++) {
             uint32_t count = 0, wanted = 0;
-            uint32_t at = net_scope_lists_first(&lists, keys[k]);
+            uint32_t at = net_interest_lists_first(&lists, keys[k]);
             for (; at; at = lists.nexts[at], count++)
                 assert_true(count < THINGS && keys[at] == keys[k]);
             bool is_first = keys[k] != 0;
@@ -42,9 +42,9 @@ static void lists_hold_what_was_put_under_many_numbers(void** state) {
             assert_int_equal(count, wanted);
         }
         assert_int_equal(lists.head_count, heads);
-        assert_int_equal(net_scope_lists_first(&lists, UINT32_MAX), 0);
+        assert_int_equal(net_interest_lists_first(&lists, UINT32_MAX), 0);
     }
-    net_scope_lists_deinit(&lists);
+    net_interest_lists_deinit(&lists);
 }
 
 static float place(base_rng* rng, float size) {
@@ -52,22 +52,22 @@ static float place(base_rng* rng, float size) {
 }
 
 // Every thing within the radius is met once, packed or not; nothing twice.
-static void expect_around(net_scope_grid* grid, const bool* is_in, const float at[3],
+static void expect_around(net_interest_grid* grid, const bool* is_in, const float at[3],
                           float radius) {
     static uint8_t met[THINGS];
     memset(met, 0, sizeof met);
-    net_scope_cells cells = net_scope_grid_around(grid, at, radius);
-    for (uint32_t bucket; net_scope_cells_next(&cells, &bucket);)
+    net_interest_cells cells = net_interest_grid_around(grid, at, radius);
+    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);)
         for (uint32_t thing = grid->heads[bucket]; thing; thing = grid->spots[thing].next)
             met[thing]++;
     if (grid->is_packed) {
-        cells = net_scope_grid_around(grid, at, radius);
-        for (uint32_t first, last; net_scope_cells_next_run(&cells, &first, &last);)
+        cells = net_interest_grid_around(grid, at, radius);
+        for (uint32_t first, last; net_interest_cells_next_run(&cells, &first, &last);)
             for (uint32_t i = grid->firsts[first]; i < grid->firsts[last + 1]; i++)
                 met[grid->nears[i].thing] |= 0x80;
     }
     for (uint32_t i = 1; i < THINGS; i++) {
-        bool is_near = is_in[i] && net_scope_distance2(grid->spots[i].at, at) <= radius * radius;
+        bool is_near = is_in[i] && net_interest_distance2(grid->spots[i].at, at) <= radius * radius;
         assert_true((met[i] & 0x7f) <= 1);
         if (grid->is_packed) assert_int_equal((met[i] & 0x7f) != 0, (met[i] & 0x80) != 0);
         if (is_near) assert_true(met[i] != 0);
@@ -78,9 +78,9 @@ static void expect_around(net_scope_grid* grid, const bool* is_in, const float a
 static void walk_randomly(uint32_t dimensions, uint64_t seed) {
     print_message("seed %u\n", (unsigned)seed);
     base_rng rng = base_rng_make(seed, 1);
-    net_scope_grid grid;
-    assert_true(net_scope_grid_init(&grid, NULL, dimensions, 10));
-    assert_true(net_scope_grid_reserve(&grid, THINGS));
+    net_interest_grid grid;
+    assert_true(net_interest_grid_init(&grid, NULL, dimensions, 10));
+    assert_true(net_interest_grid_reserve(&grid, THINGS));
     static bool is_in[THINGS];
     memset(is_in, 0, sizeof is_in);
     for (uint32_t i = 0; i < 4000; i++) {
@@ -91,10 +91,10 @@ static void walk_randomly(uint32_t dimensions, uint64_t seed) {
                        dimensions == 3 ? place(&rng, size) : 0};
         is_in[thing] = base_rng_chance(&rng, 0.8);
         if (is_in[thing])
-            net_scope_grid_put(&grid, thing, at, i + 1);
+            net_interest_grid_put(&grid, thing, at, i + 1);
         else
-            net_scope_grid_remove(&grid, thing, i + 1);
-        if (base_rng_chance(&rng, 0.3)) assert_true(net_scope_grid_pack(&grid));
+            net_interest_grid_remove(&grid, thing, i + 1);
+        if (base_rng_chance(&rng, 0.3)) assert_true(net_interest_grid_pack(&grid));
         if (i % 20) continue;
         expect_around(&grid, is_in, at, base_rng_float(&rng) * 100);
         expect_around(&grid, is_in, at, 0);
@@ -104,7 +104,7 @@ static void walk_randomly(uint32_t dimensions, uint64_t seed) {
     for (uint32_t i = 1; i < THINGS; i++)
         count += is_in[i];
     assert_int_equal(grid.count, count);
-    net_scope_grid_deinit(&grid);
+    net_interest_grid_deinit(&grid);
 }
 
 static void a_grid_meets_everything_near_and_nothing_twice(void** state) {
@@ -115,24 +115,24 @@ static void a_grid_meets_everything_near_and_nothing_twice(void** state) {
 
 static void buckets_remember_the_last_movement(void** state) {
     (void)state;
-    net_scope_grid grid;
-    assert_true(net_scope_grid_init(&grid, NULL, 2, 10));
-    assert_true(net_scope_grid_reserve(&grid, 3));
+    net_interest_grid grid;
+    assert_true(net_interest_grid_init(&grid, NULL, 2, 10));
+    assert_true(net_interest_grid_reserve(&grid, 3));
     const float a[3] = {5, 5, 0}, b[3] = {25, 5, 0};
-    net_scope_grid_put(&grid, 1, a, 7);
+    net_interest_grid_put(&grid, 1, a, 7);
     uint32_t at_a = grid.buckets[1] - 1;
     assert_int_equal(grid.stamps[at_a], 7);
-    net_scope_grid_put(&grid, 1, b, 8); // both ends
+    net_interest_grid_put(&grid, 1, b, 8); // both ends
     uint32_t at_b = grid.buckets[1] - 1;
     assert_true(at_a != at_b && grid.stamps[at_a] == 8 && grid.stamps[at_b] == 8);
-    net_scope_grid_put(&grid, 1, (float[]){26, 5, 0}, 9); // within
+    net_interest_grid_put(&grid, 1, (float[]){26, 5, 0}, 9); // within
     assert_int_equal(grid.stamps[at_b], 9);
-    net_scope_grid_remove(&grid, 1, 10);
-    net_scope_grid_remove(&grid, 1, 11); // is not there
-    net_scope_grid_remove(&grid, 99, 11);
+    net_interest_grid_remove(&grid, 1, 10);
+    net_interest_grid_remove(&grid, 1, 11); // is not there
+    net_interest_grid_remove(&grid, 99, 11);
     assert_int_equal(grid.stamps[at_b], 10);
     assert_int_equal(grid.count, 0);
-    net_scope_grid_deinit(&grid);
+    net_interest_grid_deinit(&grid);
 }
 
 int main(void) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The scopes against a twin that knows no grid, no lists and no copies of its own: random worlds, random
+// The interest against a twin that knows no grid, no lists and no copies of its own: random worlds, random
 // movements, and after each step each client's members are what the definition says, from who they were.
 #include "interest/interest_internal.h"
 #include "interest_world.h"
 
 // What the twin remembers of an index: when more than a movement changed last.
 typedef struct twin {
-    scopes_table t;
+    interest_table t;
     base_rng rng;
     ecs_entity handles[SCOPES_INDEX_MAX];
     ecs_tick revoked[SCOPES_INDEX_MAX];
@@ -15,7 +15,7 @@ typedef struct twin {
     uint64_t groups[SCOPES_CLIENTS_MAX];
     float at[SCOPES_CLIENTS_MAX][2], radius[SCOPES_CLIENTS_MAX];
     bool has_at[SCOPES_CLIENTS_MAX], is_set[SCOPES_CLIENTS_MAX];
-    scopes_member* before;
+    interest_member* before;
     bool is_in[SCOPES_INDEX_MAX], is_asked[SCOPES_INDEX_MAX];
     bool has_callbacks;
     uint32_t mood; ///< what the callbacks answer depends on it
@@ -36,7 +36,7 @@ static net_relevance relevance_of(const twin* w, uint32_t client, ecs_entity ent
 
 static uint32_t classes_of(const twin* w, uint32_t client, ecs_entity entity) {
     bool is_spy = w->has_callbacks && mood_of(w, client, entity) % 2 == 0;
-    return is_spy ? 1u << net_scopes_class(w->t.scopes, "agents") : 0;
+    return is_spy ? 1u << net_interest_find_class(w->t.interest, "agents") : 0;
 }
 
 static net_relevance ask_relevance(const net_interest_question* question) {
@@ -83,7 +83,7 @@ static bool is_far_in(const twin* w, uint32_t client, ecs_entity entity) {
 }
 
 static bool is_in_alone(const twin* w, uint32_t client, ecs_entity entity,
-                        const net_scope_entry* member) {
+                        const net_interest_entity* member) {
     float radius = w->radius[client];
     net_relevance relevance = relevance_of(w, client, entity);
     if (relevance != NET_RELEVANT_BY_RULES) return relevance == NET_RELEVANT_ALWAYS;
@@ -95,7 +95,7 @@ static bool is_in_alone(const twin* w, uint32_t client, ecs_entity entity,
            member->entered > w->client_revoked[client];
 }
 
-static const net_scope_entry* find_before(const scopes_member* before, uint32_t index) {
+static const net_interest_entity* find_before(const interest_member* before, uint32_t index) {
     for (uint32_t i = 0; i < before->count; i++)
         if (before->entries[i].index == index) return &before->entries[i];
     return NULL;
@@ -125,7 +125,7 @@ static void list_asked(twin* w, uint32_t client) {
 
 // By definition, for a client whose query has just been answered.
 static void expect_by_definition(twin* w, uint32_t client) {
-    const scopes_member* before = &w->before[client];
+    const interest_member* before = &w->before[client];
     ecs_world* world = w->t.world;
     memset(w->is_in, 0, sizeof w->is_in);
     bool is_key_in[8] = {false};
@@ -148,7 +148,7 @@ static void expect_by_definition(twin* w, uint32_t client) {
         uint64_t key = number_of(w, entity, w->t.whole, sizeof(uint32_t));
         bool is_in = w->is_in[index] ||
                      (is_key_in[key] && relevance_of(w, client, entity) != NET_RELEVANT_NEVER);
-        const net_scope_entry* entry = scopes_member_of(&w->t, client, index);
+        const net_interest_entity* entry = interest_member_of(&w->t, client, index);
         if (is_in != (entry != NULL))
             print_error("tick %u client %u index %u: %d\n", (uint32_t)w->t.tick, client, index,
                         is_in);
@@ -190,13 +190,13 @@ static void create_one(twin* w) {
     // Of what is seen by all, few: the rest is what is hard.
     uint32_t pick = base_rng_below(&w->rng, 8);
     if ((pick == 1 || pick == 3) && !base_rng_chance(&w->rng, 0.1)) pick = 2;
-    ecs_entity entity = scopes_make(&w->t, names[pick], random_place(w), random_place(w));
+    ecs_entity entity = interest_make(&w->t, names[pick], random_place(w), random_place(w));
     w->handles[ecs_entity_index(entity)] = entity;
     w->revoked[ecs_entity_index(entity)] = w->t.tick;
     if (ecs_find(w->t.world, entity, w->t.door) && base_rng_chance(&w->rng, 0.5))
-        scopes_set(&w->t, entity, w->t.door, 1u << base_rng_below(&w->rng, 5));
+        interest_set(&w->t, entity, w->t.door, 1u << base_rng_below(&w->rng, 5));
     if (ecs_find(w->t.world, entity, w->t.whole) && base_rng_chance(&w->rng, 0.3))
-        scopes_set(&w->t, entity, w->t.whole, base_rng_below(&w->rng, 8));
+        interest_set(&w->t, entity, w->t.whole, base_rng_below(&w->rng, 8));
 }
 
 static void change_one(twin* w, ecs_entity entity) {
@@ -225,16 +225,16 @@ static void change_one(twin* w, ecs_entity entity) {
     if (id != ECS_COMPONENT_NONE && ecs_find(w->t.world, entity, id)) {
         size_t bytes = id == w->t.door ? 8 : id == w->t.side ? 1 : 4;
         if (number_of(w, entity, id, bytes) == value) return;
-        scopes_set(&w->t, entity, id, value);
+        interest_set(&w->t, entity, id, value);
         w->revoked[ecs_entity_index(entity)] = w->t.tick;
         return;
     }
     const ecs_vec2* at = ecs_find(w->t.world, entity, w->t.at);
     if (!at) return;
     if (base_rng_chance(&w->rng, 0.02))
-        scopes_move(&w->t, entity, random_place(w), random_place(w));
+        interest_move(&w->t, entity, random_place(w), random_place(w));
     else
-        scopes_move(&w->t, entity, at->x + base_rng_float(&w->rng) * 20 - 10,
+        interest_move(&w->t, entity, at->x + base_rng_float(&w->rng) * 20 - 10,
                     at->y + base_rng_float(&w->rng) * 20 - 10);
 }
 
@@ -245,7 +245,7 @@ static void change_client(twin* w) {
     case 0: {
         uint64_t mask = base_rng_below(&w->rng, 32);
         if (mask == w->groups[client]) break;
-        net_scopes_set_groups(w->t.scopes, client, mask);
+        net_interest_set_groups(w->t.interest, client, mask);
         w->groups[client] = mask;
         w->client_revoked[client] = w->t.tick;
         break;
@@ -253,19 +253,19 @@ static void change_client(twin* w) {
     case 1: {
         float at[3] = {random_place(w), random_place(w), 9};
         float radius = base_rng_chance(&w->rng, 0.5) ? 0 : 50 + base_rng_float(&w->rng) * 150;
-        net_scopes_set_viewpoint(w->t.scopes, client, at, radius);
+        net_interest_set_viewpoint(w->t.interest, client, at, radius);
         memcpy(w->at[client], at, sizeof w->at[client]);
         w->radius[client] = radius > 0 ? radius : SCOPES_RADIUS;
         w->is_set[client] = w->has_at[client] = true;
         break;
     }
     case 2:
-        net_scopes_clear_viewpoint(w->t.scopes, client);
+        net_interest_clear_viewpoint(w->t.interest, client);
         w->is_set[client] = false;
         w->radius[client] = SCOPES_RADIUS;
         break;
     case 3:
-        net_scopes_refresh(w->t.scopes, client);
+        net_interest_refresh(w->t.interest, client);
         break;
     default:
         break;
@@ -275,13 +275,13 @@ static void change_client(twin* w) {
 static void join_or_leave(twin* w) {
     uint32_t client = 1 + base_rng_below(&w->rng, 6);
     if (w->t.has_client[client]) {
-        scopes_leave(&w->t, client);
+        interest_leave(&w->t, client);
         return;
     }
     ecs_entity player = base_rng_chance(&w->rng, 0.2)
                             ? ECS_ENTITY_NONE
-                            : scopes_make(&w->t, "unit", random_place(w), random_place(w));
-    scopes_join(&w->t, client, player);
+                            : interest_make(&w->t, "unit", random_place(w), random_place(w));
+    interest_join(&w->t, client, player);
     w->players[client] = player;
     if (player) w->handles[ecs_entity_index(player)] = player;
     if (player) w->revoked[ecs_entity_index(player)] = w->t.tick;
@@ -311,23 +311,23 @@ static void churn(twin* w, uint32_t amount) {
     }
 }
 
-// As scopes_step, with the twin looking at every answer.
+// As interest_step, with the twin looking at every answer.
 static void step(twin* w) {
-    scopes_table* t = &w->t;
+    interest_table* t = &w->t;
     t->tick++;
     ecs_step tick = {.tick = t->tick, .dt = 0.05f};
     ecs_world_step(t->world, &tick);
     assert_int_equal(net_history_step(t->history, t->world, t->tick), NET_OK);
-    assert_int_equal(net_scopes_step(t->scopes, t->history, t->tick), NET_OK);
+    assert_int_equal(net_interest_step(t->interest, t->history, t->tick), NET_OK);
     ecs_changes_clear(t->world);
     // Many clients would have it packed; few must find the same.
-    if (base_rng_chance(&w->rng, 0.5)) assert_true(net_scope_grid_pack(&t->scopes->entities));
-    scopes_take_came(t);
+    if (base_rng_chance(&w->rng, 0.5)) assert_true(net_interest_grid_pack(&t->interest->entities));
+    interest_take_came(t);
     for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++) {
-        if (!t->has_client[c] || !net_scopes_is_due(t->scopes, c)) continue;
+        if (!t->has_client[c] || !net_interest_is_due(t->interest, c)) continue;
         look(w, c);
         w->before[c] = t->members[c];
-        scopes_take_query(t, c);
+        interest_take_query(t, c);
         expect_by_definition(w, c);
     }
 }
@@ -338,11 +338,11 @@ static void run(uint64_t seed, uint32_t steps, bool has_callbacks) {
     w->before = calloc(SCOPES_CLIENTS_MAX, sizeof *w->before);
     assert_non_null(w->before);
     w->rng = base_rng_make(seed, 1);
-    net_interest_rules rules = scopes_rules();
+    net_interest_rules rules = interest_rules();
     w->has_callbacks = has_callbacks;
     rules.relevance = has_callbacks ? ask_relevance : NULL;
     rules.classes = has_callbacks ? ask_classes : NULL;
-    scopes_open(&w->t, &rules, w);
+    interest_open(&w->t, &rules, w);
     for (uint32_t i = 0; i < 150; i++)
         create_one(w);
     for (uint32_t i = 0; i < steps; i++) {
@@ -355,9 +355,9 @@ static void run(uint64_t seed, uint32_t steps, bool has_callbacks) {
         // At rest everything agrees with the judge, who knows nothing but the world.
         for (uint32_t k = 0; k < 2 * SCOPES_HZ; k++)
             step(w);
-        scopes_expect_judged(&w->t);
+        interest_expect_judged(&w->t);
     }
-    scopes_close(&w->t);
+    interest_close(&w->t);
     free(w->before);
     free(w);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules that cannot hold, and memory: the other half of test_scopes.c.
+// Rules that cannot hold, and memory: the other half of test_interest.c.
 #include "interest_world.h"
 
 // ---- rules ----
@@ -10,28 +10,28 @@ static const char rules_text[] =
     "free { \"loose:p2\"{} }\n";
 
 static void expect_refused(net_interest_rules rules, const char* message) {
-    ecs_world* world = scopes_world(rules_text);
+    ecs_world* world = interest_world(rules_text);
     net_schema* schema;
     assert_int_equal(net_schema_create(NULL, world, NULL, 0, NULL, &schema), NET_OK);
     base_report_first report;
     base_reporter reporter = base_reporter_first(&report);
     rules.size_bytes = sizeof rules;
-    const net_scopes_config config = {.rules = &rules,
+    const net_interest_config config = {.rules = &rules,
                                       .world = world,
                                       .rows = net_schema_rows(schema),
                                       .index_max = 100,
                                       .tick_rate_hz = 60};
-    net_scopes* scopes;
-    net_result result = net_scopes_create(&config, &reporter, &scopes);
+    net_interest* interest;
+    net_result result = net_interest_create(&config, &reporter, &interest);
     if (message) {
         assert_int_equal(result, NET_ERR_SCHEMA);
         assert_string_equal(report.text, message);
-        assert_null(scopes);
+        assert_null(interest);
     } else {
         if (report.count) print_error("%s\n", report.text);
         assert_int_equal(result, NET_OK);
     }
-    net_scopes_destroy(scopes);
+    net_interest_destroy(interest);
     net_schema_destroy(schema);
     ecs_world_destroy(world);
 }
@@ -97,45 +97,45 @@ static void memory_may_run_out_at_any_allocation(void** state) {
     bool is_whole = false;
     for (uint64_t allowed = 0; !is_whole; allowed++) {
         assert_true(allowed < 500);
-        scopes_table t;
-        net_interest_rules rules = scopes_rules();
-        scopes_open(&t, &rules, NULL);
-        net_scopes_destroy(t.scopes);
+        interest_table t;
+        net_interest_rules rules = interest_rules();
+        interest_open(&t, &rules, NULL);
+        net_interest_destroy(t.interest);
         limited source = {.left = allowed};
         base_allocator allocator = {limited_allocate, limited_release, &source};
-        const net_scopes_config config = {.allocator = &allocator,
+        const net_interest_config config = {.allocator = &allocator,
                                           .rules = &t.rules,
                                           .world = t.world,
                                           .rows = t.rows,
                                           .index_max = SCOPES_INDEX_MAX - 1,
                                           .tick_rate_hz = SCOPES_HZ};
-        net_result result = net_scopes_create(&config, NULL, &t.scopes);
+        net_result result = net_interest_create(&config, NULL, &t.interest);
         bool ok = result == NET_OK;
         if (ok) {
             for (uint32_t i = 0; i < 40; i++) {
-                ecs_entity unit = scopes_make(&t, i % 3 ? "unit" : "bare", (float)i, 0);
-                scopes_set(&t, unit, t.mine, i);
-                if (i % 3 == 0) scopes_set(&t, unit, t.whole, i % 5);
+                ecs_entity unit = interest_make(&t, i % 3 ? "unit" : "bare", (float)i, 0);
+                interest_set(&t, unit, t.mine, i);
+                if (i % 3 == 0) interest_set(&t, unit, t.whole, i % 5);
             }
-            ok = net_scopes_add_client(t.scopes, 1);
-            if (ok) net_scopes_set_viewpoint(t.scopes, 1, (float[]){0, 0, 0}, 0);
+            ok = net_interest_add_client(t.interest, 1);
+            if (ok) net_interest_set_viewpoint(t.interest, 1, (float[]){0, 0, 0}, 0);
             ecs_step step = {.tick = 1, .dt = 0.05f};
             ecs_world_step(t.world, &step);
             assert_int_equal(net_history_step(t.history, t.world, 1), NET_OK);
-            if (ok) ok = net_scopes_step(t.scopes, t.history, 1) == NET_OK;
+            if (ok) ok = net_interest_step(t.interest, t.history, 1) == NET_OK;
             const uint32_t* clients;
-            const net_scope_entry* entries;
-            net_scopes_answer answer;
-            if (ok) ok = net_scopes_came(t.scopes, 2, &clients, &entries) != UINT32_MAX;
-            if (ok) ok = net_scopes_query(t.scopes, 1, NULL, 0, &answer);
+            const net_interest_entity* entries;
+            net_interest_answer answer;
+            if (ok) ok = net_interest_get_seers(t.interest, 2, &clients, &entries) != UINT32_MAX;
+            if (ok) ok = net_interest_query(t.interest, 1, NULL, 0, &answer);
             is_whole = ok;
         } else {
             assert_int_equal(result, NET_ERR_MEMORY);
         }
-        net_scopes_destroy(t.scopes);
-        t.scopes = NULL;
+        net_interest_destroy(t.interest);
+        t.interest = NULL;
         assert_int_equal(source.live, 0);
-        scopes_close(&t);
+        interest_close(&t);
     }
 }
 
@@ -149,33 +149,33 @@ static void a_steady_tick_takes_no_memory(void** state) {
     (void)state;
     limited source = {.left = UINT64_MAX};
     base_allocator allocator = {limited_allocate, limited_release, &source};
-    scopes_table t;
+    interest_table t;
     uint32_t questions = 0;
-    net_interest_rules rules = scopes_rules();
+    net_interest_rules rules = interest_rules();
     rules.relevance = count_questions;
-    scopes_open_with(&t, scopes_text, &rules, &questions, &allocator);
+    interest_open_with(&t, interest_text, &rules, &questions, &allocator);
     base_rng rng = base_rng_make(3, 1);
     static ecs_entity units[500];
     for (uint32_t i = 0; i < BASE_COUNT(units); i++) {
-        units[i] = scopes_make(&t, "unit", 0, 0);
-        scopes_set(&t, units[i], t.mine, i % 40);
+        units[i] = interest_make(&t, "unit", 0, 0);
+        interest_set(&t, units[i], t.mine, i % 40);
     }
     for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++)
-        scopes_join(&t, c, units[c]);
+        interest_join(&t, c, units[c]);
     uint64_t before = 0;
     for (uint32_t i = 0; i < 400; i++) {
         if (i == 300) before = source.left;
         for (uint32_t k = 0; k < BASE_COUNT(units); k++)
-            scopes_move(&t, units[k], base_rng_float(&rng) * 400, base_rng_float(&rng) * 400);
+            interest_move(&t, units[k], base_rng_float(&rng) * 400, base_rng_float(&rng) * 400);
         uint32_t one = base_rng_below(&rng, BASE_COUNT(units));
-        scopes_set(&t, units[one], t.mine, base_rng_below(&rng, 40));
+        interest_set(&t, units[one], t.mine, base_rng_below(&rng, 40));
         assert_int_equal(ecs_destroy(t.world, units[one]), ECS_OK);
-        units[one] = scopes_make(&t, "unit", 200, 200);
-        scopes_step(&t);
+        units[one] = interest_make(&t, "unit", 200, 200);
+        interest_step(&t);
     }
     assert_true(source.left == before);
     assert_true(questions > 0);
-    scopes_close(&t);
+    interest_close(&t);
     assert_int_equal(source.live, 0);
 }
 

@@ -21,7 +21,7 @@ typedef struct record {
 
 static size_t think(table* t, table_bot* bot, uint8_t* packed) {
     breakout_input input = {0};
-    net_game_view view = {
+    net_player_context view = {
         .size_bytes = sizeof view,
         .world = net_match_world(t->match),
         .context = net_match_context(t->match),
@@ -59,7 +59,7 @@ static void write_trace(record* self) {
     ecs_world* world = net_match_world(match);
     for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
          at = ecs_entity_next(world, at)) {
-        uint64_t hash = net_scope_row_hash(net_match_schema(match), world, at);
+        uint64_t hash = net_world_digest_row_hash(net_match_schema(match), world, at);
         if (hash == 0) continue;
         fprintf(self->trace, "client=1 entity=%u:%u tick=%u row=%016llx\n", ecs_entity_index(at),
                 ecs_entity_generation(at), (unsigned)net_match_tick(match),

@@ -137,7 +137,7 @@ static inline net_result mirror_update_at(mirror_side* m, ecs_tick tick, uint32_
     mirror_begin_run(m);
     pen_run_age(&m->pen, age, 0, 1);
     pen_slot(&m->pen, slot);
-    uint32_t ticks = age == NET_BODY_AGE_SETTLED ? 0 : age;
+    uint32_t ticks = age == NET_SNAPSHOT_AGE_SETTLED ? 0 : age;
     pen_row(&m->pen, entry, (proto_row_base){.base = base, .ticks = ticks}, row, false);
     return mirror_read(m, tick);
 }

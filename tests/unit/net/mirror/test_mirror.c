@@ -170,12 +170,12 @@ static void lists_are_remembered_for_so_many_packets(void** state) {
     uint16_t seq = 65000; // wraps on its way
     for (uint32_t i = 0; i < 1000; i++, seq++)
         assert_int_equal(net_mirror_read(m.mirror, seq, i, NULL, NULL), NET_OK);
-    for (uint16_t back = 1; back <= NET_BODY_PACKETS; back++)
+    for (uint16_t back = 1; back <= NET_SNAPSHOT_PACKETS; back++)
         assert_non_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - back)));
     assert_null(net_mirror_find_packet(m.mirror, seq));
-    assert_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - NET_BODY_PACKETS - 1)));
+    assert_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - NET_SNAPSHOT_PACKETS - 1)));
     // A late one from before the window takes nobody's place.
-    uint16_t late = (uint16_t)(seq - 1 - NET_BODY_PACKETS);
+    uint16_t late = (uint16_t)(seq - 1 - NET_SNAPSHOT_PACKETS);
     assert_int_equal(net_mirror_read(m.mirror, late, 1, NULL, NULL), NET_OK);
     assert_null(net_mirror_find_packet(m.mirror, late));
     assert_non_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - 1)));
@@ -344,7 +344,7 @@ static void a_slot_is_used_again_for_another_entity(void** state) {
     assert_int_equal(mirror_create_at(&m, 6, 4, other, m.extra, m.extra->defaults), NET_OK);
     assert_false(ecs_is_alive(m.side.world, ball));
     mirror_expect(&m, other, m.extra, m.extra->defaults);
-    // Late words of the former life are no bases of the present one.
+    // Late words of the previous life are no bases of the present one.
     assert_int_equal(mirror_create_at(&m, 2, 4, ball, m.mover, rows[1]), NET_OK);
     assert_int_equal(mirror_update_at(&m, 2, 4, m.mover, 1, rows[0], rows[1]), NET_OK);
     mirror_expect(&m, other, m.extra, m.extra->defaults);
@@ -362,7 +362,7 @@ static void a_newer_generation_in_another_slot_ends_the_former_life(void** state
     mirror_expect(&m, ball_reborn, m.mover, rows[1]);
     assert_int_equal(mirror_counters(&m)->evicted, 1);
     assert_int_equal(m.ends, 0); // the new row tells
-    // A late create of the former life in a slot that never had it, and in its own.
+    // A late create of the previous life in a slot that never had it, and in its own.
     assert_int_equal(mirror_create_at(&m, 3, 9, ball, m.mover, rows[2]), NET_OK);
     assert_int_equal(mirror_create_at(&m, 4, 4, ball, m.mover, rows[2]), NET_OK);
     assert_int_equal(mirror_update_at(&m, 4, 4, m.mover, 3, rows[0], rows[2]), NET_OK);
@@ -462,7 +462,7 @@ static void a_change_of_template_begins_another_life(void** state) {
     mirror_expect(&m, ball, m.extra, m.extra->defaults);
     assert_int_equal(mirror_counters(&m)->recreates, 1);
     assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[1]), NET_OK);
-    // An older create of the present life is a base for it, one of the former life is not.
+    // An older create of the present life is a base for it, one of the previous life is not.
     assert_int_equal(mirror_create_at(&m, 2, 0, ball, m.extra, m.extra->defaults), NET_OK);
     assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[1]), NET_ERR_STALE);
     assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.extra, m.extra->defaults), NET_OK);

@@ -36,8 +36,8 @@ typedef struct ack_letter {
 typedef struct fog {
     view_world w;
     base_rng rng;
-    net_acks_send sent;
-    net_acks_recv received;
+    net_ack_sender sent;
+    net_ack_receiver received;
     letter letters[FLYING_MAX];
     uint32_t letter_count;
     ack_letter acks[FLYING_MAX];
@@ -72,16 +72,16 @@ static void play(fog* f) {
             repl_move(&w->server, f->shots[i], (float)i, (float)(w->tick % 1000));
 }
 
-static void tell_view(fog* f, const net_acks_result* result) {
-    net_view* view = f->w.clients[0].view;
+static void tell_view(fog* f, const net_ack_result* result) {
+    net_repl_state* view = f->w.clients[0].repl;
     for (uint32_t i = 0; i < result->acked_count; i++)
-        assert_true(net_view_acked(view, result->acked[i]));
+        assert_true(net_repl_state_acked(view, result->acked[i]));
     for (uint32_t i = 0; i < result->lost_count; i++)
-        assert_true(net_view_lost(view, result->lost[i]));
+        assert_true(net_repl_state_lost(view, result->lost[i]));
 }
 
 static void take_acks(fog* f) {
-    net_acks_result result;
+    net_ack_result result;
     uint32_t left = 0;
     for (uint32_t i = 0; i < f->ack_count; i++) {
         const ack_letter a = f->acks[i];
@@ -90,17 +90,17 @@ static void take_acks(fog* f) {
             continue;
         }
         assert_int_equal(
-            net_acks_send_receive(&f->sent, now_us(f), a.ack, a.bits, a.delay_us, &result), NET_OK);
+            net_ack_sender_receive(&f->sent, now_us(f), a.ack, a.bits, a.delay_us, &result), NET_OK);
         tell_view(f, &result);
     }
     f->ack_count = left;
-    net_acks_send_expire(&f->sent, now_us(f), TICK_US, &result);
+    net_ack_sender_expire(&f->sent, now_us(f), TICK_US, &result);
     tell_view(f, &result);
 }
 
 static void send(fog* f) {
     view_client* c = &f->w.clients[0];
-    c->seq = net_acks_send_add(&f->sent, now_us(f));
+    c->seq = net_ack_sender_add(&f->sent, now_us(f));
     (void)view_write(&f->w, 0);
     assert_in_range(f->letter_count, 0, FLYING_MAX - 1);
     letter* l = &f->letters[f->letter_count++];
@@ -122,13 +122,13 @@ static void receive(fog* f) {
             left++;
             continue;
         }
-        if (net_acks_recv_check(&f->received, l->seq) != NET_ACKS_NEW) continue;
+        if (net_ack_receiver_check(&f->received, l->seq) != NET_ACK_NEW) continue;
         bool is_late = l->tick < net_mirror_tick(c->mirror);
         proto_bit_reader reader = proto_bit_reader_make(l->bytes, l->size);
         net_result result =
             net_mirror_read(c->mirror, l->seq, l->tick, l->has_body ? &reader : NULL, NULL);
         assert_true(result == NET_OK || (is_late && result == NET_ERR_STALE));
-        if (result == NET_OK) net_acks_recv_mark(&f->received, l->seq, now_us(f));
+        if (result == NET_OK) net_ack_receiver_mark(&f->received, l->seq, now_us(f));
         f->read++;
         f->late += is_late;
         f->refused += result != NET_OK;
@@ -141,7 +141,7 @@ static void receive(fog* f) {
         (ack_letter){.due = f->w.tick + DELAY_TICKS,
                      .ack = f->received.newest,
                      .bits = f->received.bits,
-                     .delay_us = net_acks_recv_delay_us(&f->received, now_us(f))};
+                     .delay_us = net_ack_receiver_delay_us(&f->received, now_us(f))};
 }
 
 static fog* run(uint64_t seed, uint32_t jitter_ticks, uint32_t flips) {
@@ -151,8 +151,8 @@ static fog* run(uint64_t seed, uint32_t jitter_ticks, uint32_t flips) {
     f->rng = base_rng_make(seed, 0);
     f->jitter_ticks = jitter_ticks;
     f->flips = flips;
-    net_acks_send_init(&f->sent, 65000, now_us(f));
-    net_acks_recv_init(&f->received);
+    net_ack_sender_init(&f->sent, 65000, now_us(f));
+    net_ack_receiver_init(&f->received);
     for (uint32_t i = 0; i < UNITS; i++)
         f->units[i] = repl_create(&f->w.server, f->w.server.mover);
     for (uint32_t i = 0; i < TICKS; i++) {

@@ -24,7 +24,7 @@ typedef struct model {
     teller t;
     letter* letters;
     double loss;
-    uint32_t rows, stale, decoded, refused, formers;
+    uint32_t rows, stale, decoded, refused, previous;
 } model;
 
 static uint32_t slot_of(const model* w, ecs_entity entity) {
@@ -47,8 +47,8 @@ static void check_formers(model* w, ecs_tick tick) {
     const net_mirror* mirror = w->m.mirror;
     for (uint32_t i = 0; i < mirror->record_count; i++) {
         const net_mirror_record* record = &mirror->records[i];
-        if (!record->is_former) continue;
-        w->formers++;
+        if (!record->is_previous) continue;
+        w->previous++;
         const uint64_t* truth = teller_row_at(&w->t, record->slot, tick);
         assert_non_null(truth);
         assert_memory_equal(mirror->words + record->words_first, truth,
@@ -128,7 +128,7 @@ static void expect_same(model* w) {
         ecs_tick tick;
         assert_true(net_mirror_entity_tick(w->m.mirror, slot->handle, &tick));
         uint16_t hash = (uint16_t)net_row_hash(slot->entry, slot->row);
-        assert_int_equal(net_mirror_check_sample(w->m.mirror, i, tick, hash, NULL),
+        assert_int_equal(net_mirror_check_probe(w->m.mirror, i, tick, hash, NULL),
                          NET_MIRROR_EQUAL);
     }
     assert_int_equal(ecs_world_entity_count(w->m.side.world), count);
@@ -175,7 +175,7 @@ static void run(uint64_t seed, uint32_t* covered) {
                              w->refused,
                              w->rows,
                              w->t.rows_unsaid,
-                             w->formers};
+                             w->previous};
     for (uint32_t i = 0; i < BASE_COUNT(seen); i++)
         covered[i] += seen[i];
     covered[BASE_COUNT(seen)] += (uint32_t)mirror_counters(&w->m)->evicted;

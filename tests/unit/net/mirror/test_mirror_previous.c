@@ -116,7 +116,7 @@ static void whoever_took_the_slot_is_not_touched(void** state) {
     mirror_close(&m);
 }
 
-// The same handle and template: the former life's rows are no bases of the present one.
+// The same handle and template: the previous life's rows are no bases of the present one.
 static void who_comes_back_has_none_of_its_former_rows(void** state) {
     (void)state;
     mirror_side m;
@@ -149,7 +149,7 @@ static void who_was_evicted_or_moved_is_known_too(void** state) {
     assert_int_equal(mirror_create_at(&m, 30, 5, other, m.extra, m.extra->defaults), NET_OK);
     assert_int_equal(mirror_absolute_at(&m, 28, 5, m.mover, rows[1]), NET_OK);
     mirror_expect(&m, other, m.extra, m.extra->defaults);
-    // A create that began earlier than the one that was known: so the former ended earlier.
+    // A create that began earlier than the one that was known: so the previous ended earlier.
     assert_int_equal(mirror_create_at(&m, 27, 5, other, m.extra, m.extra->defaults), NET_OK);
     assert_int_equal(mirror_absolute_at(&m, 26, 5, m.mover, rows[1]), NET_OK);
     assert_int_equal(mirror_absolute_at(&m, 27, 5, m.mover, rows[1]), NET_ERR_STALE);
@@ -198,10 +198,10 @@ static void a_former_life_is_forgotten_in_time(void** state) {
     assert_int_equal(net_mirror_read(m.mirror, 84, 20 + NET_MIRROR_FORMER_TICKS, NULL, NULL),
                      NET_OK);
     assert_int_equal(late_update(&m, 15), NET_OK);
-    assert_true(m.mirror->former_bytes > 0);
+    assert_true(m.mirror->previous_bytes > 0);
     assert_int_equal(net_mirror_read(m.mirror, 85, 20 + NET_MIRROR_FORMER_TICKS + 1, NULL, NULL),
                      NET_OK);
-    assert_int_equal(m.mirror->former_bytes, 0);
+    assert_int_equal(m.mirror->previous_bytes, 0);
     assert_int_equal(late_update(&m, 15), NET_ERR_STALE);
     mirror_close(&m);
 }
@@ -220,15 +220,15 @@ static void formers_take_a_bounded_part_of_the_memory(void** state) {
         ecs_entity entity = ecs_entity_make(slot + 1, 1);
         assert_int_equal(mirror_create_at(&m, 10, slot, entity, m.mover, rows[0]), NET_OK);
         assert_int_equal(mirror_destroy_at(&m, 12, slot), NET_OK);
-        assert_in_range(m.mirror->former_bytes, 1, bytes_max);
-        if (m.mirror->former_bytes > most) most = m.mirror->former_bytes;
+        assert_in_range(m.mirror->previous_bytes, 1, bytes_max);
+        if (m.mirror->previous_bytes > most) most = m.mirror->previous_bytes;
         assert_int_equal(mirror_absolute_at(&m, 11, slot, m.mover, rows[1]), NET_OK);
     }
     assert_true(most > bytes_max - 1000); // it came so far
     // The oldest gave way, the living can use what the dead had.
     assert_int_equal(mirror_absolute_at(&m, 11, 0, m.mover, rows[1]), NET_ERR_STALE);
-    net_mirror_drop_formers(m.mirror);
-    assert_int_equal(m.mirror->former_bytes, 0);
+    net_mirror_drop_previous(m.mirror);
+    assert_int_equal(m.mirror->previous_bytes, 0);
     mirror_close(&m);
 }
 
@@ -241,7 +241,7 @@ static void the_living_take_the_memory_of_the_dead(void** state) {
     for (ecs_tick tick = 14; tick < 17; tick++)
         assert_int_equal(mirror_absolute_at(&m, tick, 4, m.mover, rows[1]), NET_OK);
     assert_int_equal(mirror_destroy_at(&m, 20, 4), NET_OK);
-    assert_true(m.mirror->former_bytes > 0);
+    assert_true(m.mirror->previous_bytes > 0);
     m.mirror->memory.bytes_max = m.mirror->memory.used_bytes;
     // Sequence numbers whose lists have their memory.
     for (ecs_tick tick = 21; tick < 25; tick++) {
@@ -249,10 +249,10 @@ static void the_living_take_the_memory_of_the_dead(void** state) {
         pen_run_absolute(&m.pen, 1);
         pen_slot(&m.pen, 6);
         pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[tick % 6], false);
-        uint16_t seq = (uint16_t)(tick - 8 + NET_BODY_PACKETS);
+        uint16_t seq = (uint16_t)(tick - 8 + NET_SNAPSHOT_PACKETS);
         assert_int_equal(pen_read(&m.pen, m.mirror, seq, tick, NULL), NET_OK);
     }
-    assert_int_equal(m.mirror->former_bytes, 0);
+    assert_int_equal(m.mirror->previous_bytes, 0);
     mirror_expect(&m, other, m.mover, rows[0]);
     assert_int_equal(late_update(&m, 15), NET_ERR_STALE);
     mirror_close(&m);

@@ -156,7 +156,7 @@ static void impossible_creates_are_refused(void** state) {
     pen_put(&m.pen, 0, 1);
     pen_put(&m.pen, 1, ECS_GENERATION_BITS);
     pen_put(&m.pen, 0, 1);
-    pen_put(&m.pen, 0, NET_BODY_PARTS_BITS);
+    pen_put(&m.pen, 0, NET_SNAPSHOT_PARTS_BITS);
     pen_put(&m.pen, m.mover->parts[0], m.pen.number_bits);
     pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
     pen_runs(&m.pen, 0);
@@ -170,7 +170,7 @@ static void impossible_runs_are_refused(void** state) {
     mirror_side m;
     open_with_ball(&m);
     mirror_begin_run(&m); // kind 3
-    pen_put(&m.pen, 3, NET_BODY_KIND_BITS);
+    pen_put(&m.pen, 3, NET_SNAPSHOT_KIND_BITS);
     expect_refused(&m);
     mirror_begin_run(&m); // age 0
     pen_run_age(&m.pen, 0, 0, 1);
@@ -248,8 +248,8 @@ static void a_body_ends_where_its_records_end(void** state) {
         assert_int_equal(mirror_read(&m, 1), NET_ERR_MALFORMED);
         m.pen.bytes[size - 1] = (uint8_t)(m.pen.bytes[size - 1] ^ 1u << bit);
     }
-    static const uint8_t large[NET_BODY_BYTES_MAX + 1];
-    proto_bit_reader reader = proto_bit_reader_make(large, sizeof large);
+    static const uint8_t varsize[NET_SNAPSHOT_BYTES_MAX + 1];
+    proto_bit_reader reader = proto_bit_reader_make(varsize, sizeof varsize);
     assert_int_equal(net_mirror_read(m.mirror, 1, 1, &reader, NULL), NET_ERR_MALFORMED);
     assert_int_equal(ecs_world_entity_count(m.side.world), 0);
     assert_int_equal(mirror_read(&m, 1), NET_OK);
@@ -285,7 +285,7 @@ static void the_range_that_was_told_is_the_width_of_an_index(void** state) {
         uint32_t index_max, bits;
     } told[] = {{1, 1}, {2, 2}, {1023, 10}, {1024, 11}, {65535, 16}, {65536, 17}};
     for (uint32_t i = 0; i < BASE_COUNT(told); i++) {
-        assert_int_equal(net_body_index_bits(told[i].index_max), told[i].bits);
+        assert_int_equal(net_snapshot_index_bits(told[i].index_max), told[i].bits);
         mirror_side m;
         mirror_open(&m);
         net_mirror_destroy(m.mirror);
@@ -301,7 +301,7 @@ static void the_range_that_was_told_is_the_width_of_an_index(void** state) {
             pen_put(&m.pen, 0, 1);
             pen_put(&m.pen, last, m.pen.index_bits);
             pen_put(&m.pen, 1, 1);
-            pen_put(&m.pen, 0, 1 + NET_BODY_PARTS_BITS);
+            pen_put(&m.pen, 0, 1 + NET_SNAPSHOT_PARTS_BITS);
             pen_put(&m.pen, m.mover->parts[0], m.pen.number_bits);
             pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[0], false);
             pen_runs(&m.pen, 0);
@@ -369,7 +369,7 @@ static void a_liar_cannot_make_it_grow_beyond_its_limit(void** state) {
             pen_put(&m.pen, 1, 1);
             pen_put(&m.pen, i > 0, 1);
             if (i == 0)
-                pen_put(&m.pen, (uint64_t)m.mover->parts[0] << NET_BODY_PARTS_BITS,
+                pen_put(&m.pen, (uint64_t)m.mover->parts[0] << NET_SNAPSHOT_PARTS_BITS,
                         3 + m.pen.number_bits);
             pen_row(&m.pen, m.mover, (proto_row_base){0}, m.mover->defaults, false);
         }

@@ -76,10 +76,10 @@ static void the_mirror_lets_go_of_references_when_it_ends(void** state) {
 
 // ---- what somebody else wrote to ----
 
-static net_mirror_sample sample(const mirror_side* m, uint32_t slot, ecs_tick tick,
+static net_mirror_probe_result sample(const mirror_side* m, uint32_t slot, ecs_tick tick,
                                 const net_row_template* entry, const uint64_t* row,
                                 ecs_entity* entity) {
-    return net_mirror_check_sample(m->mirror, slot, tick, (uint16_t)net_row_hash(entry, row),
+    return net_mirror_check_probe(m->mirror, slot, tick, (uint16_t)net_row_hash(entry, row),
                                    entity);
 }
 
@@ -112,7 +112,7 @@ static void a_sample_finds_what_the_world_does_not_hold(void** state) {
     mirror_close(&m);
 }
 
-static void what_is_told_absolutely_heals_the_world(void** state) {
+static void what_is_told_absolutely_resyncs_the_world(void** state) {
     (void)state;
     mirror_side m;
     mirror_open(&m);
@@ -308,7 +308,7 @@ int main(void) {
         TEST(references_hold_handles_and_let_them_go),
         TEST(the_mirror_lets_go_of_references_when_it_ends),
         TEST(a_sample_finds_what_the_world_does_not_hold),
-        TEST(what_is_told_absolutely_heals_the_world),
+        TEST(what_is_told_absolutely_resyncs_the_world),
         TEST(components_that_nothing_changed_are_not_written),
         TEST(an_entity_that_waits_for_resources_follows_the_server),
         TEST(one_that_cannot_be_loaded_is_not_shown_and_harms_nobody),

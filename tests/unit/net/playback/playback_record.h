@@ -10,7 +10,7 @@
 
 enum { RECORD_TICKS_MAX = 4096, RECORD_BOTS = 3, RECORD_LEAVE = 70, RECORD_LATE = 200 };
 
-typedef struct film_record {
+typedef struct playback_record {
     log_files files;
     table table;
     net_log_writer* writer;
@@ -18,11 +18,11 @@ typedef struct film_record {
     ecs_tick bad_tick; ///< 0: none; else an event is logged there that no client may send
     uint64_t state_hash[RECORD_TICKS_MAX + 1];
     uint64_t world_hash[RECORD_TICKS_MAX + 1];
-} film_record;
+} playback_record;
 
 static inline size_t record_think(table* t, table_bot* bot, uint8_t* packed) {
     breakout_input input = {0};
-    net_game_view view = {
+    net_player_context view = {
         .size_bytes = sizeof view,
         .world = net_match_world(t->match),
         .context = net_match_context(t->match),
@@ -43,7 +43,7 @@ static inline size_t record_think(table* t, table_bot* bot, uint8_t* packed) {
 }
 
 /// Bots 1 and 2 from the first tick, 2 leaves, 3 comes late; every seventh input is repeated.
-static inline void record_tick(film_record* self) {
+static inline void record_tick(playback_record* self) {
     table* t = &self->table;
     static const net_log_join first[] = {{1, "ann", true}, {2, "bob", true}};
     static const net_log_join late = {3, "cleo", false};
@@ -86,10 +86,10 @@ static inline void record_tick(film_record* self) {
     self->world_hash[tick] = ecs_world_hash(net_match_world(t->match));
 }
 
-static inline film_record* record_make_with(uint32_t ticks, ecs_tick bad_tick) {
+static inline playback_record* record_make_with(uint32_t ticks, ecs_tick bad_tick) {
     // Few lives and fast balls: lives are lost and levels cleared within seconds.
     static const char* const settings[] = {"ball_speed=1.8", "lives=3"};
-    film_record* self = calloc(1, sizeof *self);
+    playback_record* self = calloc(1, sizeof *self);
     assert_non_null(self);
     assert_true(ticks <= RECORD_TICKS_MAX);
     files_open(&self->files);
@@ -112,17 +112,17 @@ static inline film_record* record_make_with(uint32_t ticks, ecs_tick bad_tick) {
     return self;
 }
 
-static inline film_record* record_make(uint32_t ticks) {
+static inline playback_record* record_make(uint32_t ticks) {
     return record_make_with(ticks, 0);
 }
 
-static inline void record_free(film_record* self) {
+static inline void record_free(playback_record* self) {
     table_close(&self->table);
     files_close(&self->files);
     free(self);
 }
 
-static inline net_log_reader* record_read(const film_record* self) {
+static inline net_log_reader* record_read(const playback_record* self) {
     net_log_reader* reader;
     assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
     return reader;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A log as a film: the same moment is the same picture however it was reached, and what is shown at a tick
+// A log as a playback: the same moment is the same picture however it was reached, and what is shown at a tick
 // is what the server would have sent of it.
 #include "playback_record.h"
 #include "present/scene_world.h"
@@ -62,7 +62,7 @@ static float text_width(void* context, float height, const char* text) {
     return height * 0.5f * (float)strlen(text);
 }
 
-static canvas picture(net_film* film) {
+static canvas picture(net_playback* playback) {
     canvas on = {0};
     const net_draw draw = {
         .size_bytes = sizeof draw,
@@ -74,28 +74,28 @@ static canvas picture(net_film* film) {
         .text = add_text,
         .text_width = text_width,
         .pixels_per_unit = 1.0f,
-        .time_s = 1e9, // the film's own is shown
+        .time_s = 1e9, // the playback's own is shown
     };
-    net_film_draw(film, &draw);
+    net_playback_draw(playback, &draw);
     return on;
 }
 
 // ---- opening ----
 
-static net_film* film_open(const film_record* record, net_log_reader* reader,
+static net_playback* playback_open(const playback_record* record, net_log_reader* reader,
                            const base_reporter* reporter) {
-    net_film* film;
-    assert_int_equal(net_film_create(reader, record->table.module, reporter, &film), NET_OK);
-    return film;
+    net_playback* playback;
+    assert_int_equal(net_playback_create(reader, record->table.module, reporter, &playback), NET_OK);
+    return playback;
 }
 
-static uint64_t state_of(net_film* film) {
-    return ecs_world_state_hash(net_match_world(net_film_match(film)));
+static uint64_t state_of(net_playback* playback) {
+    return ecs_world_state_hash(net_match_world(net_playback_match(playback)));
 }
 
 // What a client should have of a match, or has.
 static uint64_t scope_of(net_match* match) {
-    return net_scope_walk(net_match_schema(match), net_match_world(match), NULL, NULL).hash;
+    return net_world_digest_walk(net_match_schema(match), net_match_world(match), NULL, NULL).hash;
 }
 
 static ecs_tick above(double tick) {
@@ -103,20 +103,20 @@ static ecs_tick above(double tick) {
     return below + ((double)below < tick);
 }
 
-static void assert_shows(const film_record* record, net_film* film, double tick) {
-    assert_true(net_film_tick(film) == tick);
-    assert_int_equal(net_match_tick(net_film_match(film)), above(tick));
-    assert_true(state_of(film) == record->state_hash[above(tick)]);
+static void assert_shows(const playback_record* record, net_playback* playback, double tick) {
+    assert_true(net_playback_tick(playback) == tick);
+    assert_int_equal(net_match_tick(net_playback_match(playback)), above(tick));
+    assert_true(state_of(playback) == record->state_hash[above(tick)]);
     // Between two ticks the view has values that no server ever had.
     if ((double)above(tick) == tick)
-        assert_true(scope_of(net_film_view_match(film)) == scope_of(net_film_match(film)));
+        assert_true(scope_of(net_playback_view_match(playback)) == scope_of(net_playback_match(playback)));
 }
 
 // ---- cases ----
 
 static void a_moment_is_the_same_picture_however_it_was_reached(void** state) {
     enum { MOMENTS = 24, VISITS = 72 };
-    const film_record* record = *state;
+    const playback_record* record = *state;
     struct {
         double tick;
         uint64_t world, picture;
@@ -126,108 +126,108 @@ static void a_moment_is_the_same_picture_however_it_was_reached(void** state) {
     net_log_reader* reader = record_read(record);
     for (uint32_t i = 0; i < MOMENTS; i++) {
         // From the beginning, straight on; every third moment lies between two ticks.
-        net_film* film = film_open(record, reader, NULL);
+        net_playback* playback = playback_open(record, reader, NULL);
         moments[i].tick = (double)(1 + base_rng_below(&rng, TICKS)) - (i % 3 ? 0.0 : 0.375);
         if (moments[i].tick < 1.0) moments[i].tick = 1.0;
-        assert_int_equal(net_film_seek(film, moments[i].tick), NET_OK);
-        assert_shows(record, film, moments[i].tick);
-        moments[i].world = ecs_world_hash(net_match_world(net_film_view_match(film)));
-        canvas on = picture(film);
+        assert_int_equal(net_playback_seek(playback, moments[i].tick), NET_OK);
+        assert_shows(record, playback, moments[i].tick);
+        moments[i].world = ecs_world_hash(net_match_world(net_playback_view_match(playback)));
+        canvas on = picture(playback);
         assert_true(on.calls > 100);
         moments[i].picture = on.hash;
-        assert_true(picture(film).hash == on.hash); // the same frame again
-        net_film_destroy(film);
+        assert_true(picture(playback).hash == on.hash); // the same frame again
+        net_playback_destroy(playback);
     }
-    net_film* film = film_open(record, reader, NULL);
+    net_playback* playback = playback_open(record, reader, NULL);
     for (uint32_t i = 0; i < VISITS; i++) {
         uint32_t at = base_rng_below(&rng, MOMENTS);
         // By all kinds of ways: from where it is, after playing on, with and without frames drawn.
         if (base_rng_chance(&rng, 0.5))
-            assert_int_equal(net_film_advance(film, base_rng_below(&rng, 200) / 7.0), NET_OK);
-        if (base_rng_chance(&rng, 0.5)) (void)picture(film);
-        assert_int_equal(net_film_seek(film, moments[at].tick), NET_OK);
-        assert_shows(record, film, moments[at].tick);
-        assert_true(ecs_world_hash(net_match_world(net_film_view_match(film))) ==
+            assert_int_equal(net_playback_advance(playback, base_rng_below(&rng, 200) / 7.0), NET_OK);
+        if (base_rng_chance(&rng, 0.5)) (void)picture(playback);
+        assert_int_equal(net_playback_seek(playback, moments[at].tick), NET_OK);
+        assert_shows(record, playback, moments[at].tick);
+        assert_true(ecs_world_hash(net_match_world(net_playback_view_match(playback))) ==
                     moments[at].world);
-        assert_true(picture(film).hash == moments[at].picture);
+        assert_true(picture(playback).hash == moments[at].picture);
     }
-    net_film_destroy(film);
+    net_playback_destroy(playback);
     net_log_reader_destroy(reader);
 }
 
 static void playing_shows_every_tick_as_the_server_had_it(void** state) {
-    const film_record* record = *state;
+    const playback_record* record = *state;
     net_log_reader* reader = record_read(record);
-    net_film* film = film_open(record, reader, NULL);
-    assert_shows(record, film, 1.0);
-    canvas first = picture(film);
+    net_playback* playback = playback_open(record, reader, NULL);
+    assert_shows(record, playback, 1.0);
+    canvas first = picture(playback);
     for (uint32_t tick = 2; tick <= TICKS; tick++) {
         // Two frames a tick: one between ticks.
-        assert_int_equal(net_film_advance(film, 0.5), NET_OK);
-        assert_shows(record, film, tick - 0.5);
-        (void)picture(film);
-        assert_int_equal(net_film_advance(film, 0.5), NET_OK);
-        assert_shows(record, film, tick);
-        if (tick == 500) assert_true(picture(film).has_ann);
-        if (tick == 40) assert_true(picture(film).hash != first.hash);
+        assert_int_equal(net_playback_advance(playback, 0.5), NET_OK);
+        assert_shows(record, playback, tick - 0.5);
+        (void)picture(playback);
+        assert_int_equal(net_playback_advance(playback, 0.5), NET_OK);
+        assert_shows(record, playback, tick);
+        if (tick == 500) assert_true(picture(playback).has_ann);
+        if (tick == 40) assert_true(picture(playback).hash != first.hash);
     }
-    assert_int_equal(net_film_advance(film, 1000.0), NET_OK);
-    assert_shows(record, film, TICKS);
-    assert_int_equal(net_film_diverged(film), 0);
+    assert_int_equal(net_playback_advance(playback, 1000.0), NET_OK);
+    assert_shows(record, playback, TICKS);
+    assert_int_equal(net_playback_diverged(playback), 0);
     // A long jump ahead at once is the same.
-    assert_int_equal(net_film_seek(film, 1.0), NET_OK);
-    assert_int_equal(net_film_advance(film, 699.0), NET_OK);
-    assert_shows(record, film, 700.0);
-    net_film_destroy(film);
+    assert_int_equal(net_playback_seek(playback, 1.0), NET_OK);
+    assert_int_equal(net_playback_advance(playback, 699.0), NET_OK);
+    assert_shows(record, playback, 700.0);
+    net_playback_destroy(playback);
     net_log_reader_destroy(reader);
 }
 
 static void moments_are_clamped_to_the_log(void** state) {
-    const film_record* record = *state;
+    const playback_record* record = *state;
     net_log_reader* reader = record_read(record);
-    net_film* film = film_open(record, reader, NULL);
-    assert_int_equal(net_film_tick_last(film), TICKS);
+    net_playback* playback = playback_open(record, reader, NULL);
+    assert_int_equal(net_playback_tick_last(playback), TICKS);
     const struct {
         double wish, shown;
     } cases[] = {
         {TICKS, TICKS}, {TICKS + 0.25, TICKS}, {1e300, TICKS}, {-5.0, 1.0},
         {0.0, 1.0},     {0.75, 1.0},           {1.25, 1.25},   {TICKS - 0.25, TICKS - 0.25}};
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
-        assert_int_equal(net_film_seek(film, cases[i].wish), NET_OK);
-        assert_shows(record, film, cases[i].shown);
+        assert_int_equal(net_playback_seek(playback, cases[i].wish), NET_OK);
+        assert_shows(record, playback, cases[i].shown);
     }
     double nan = strtod("nan", NULL);
-    assert_int_equal(net_film_seek(film, nan), NET_OK);
-    assert_shows(record, film, 1.0);
+    assert_int_equal(net_playback_seek(playback, nan), NET_OK);
+    assert_shows(record, playback, 1.0);
     base_assert_handler_set(test_assert_handler);
-    expect_assert_failure((void)!net_film_advance(film, -1.0));
+    expect_assert_failure((void)!net_playback_advance(playback, -1.0));
     base_assert_handler_set(NULL);
-    net_film_destroy(film);
+    net_playback_destroy(playback);
     net_log_reader_destroy(reader);
 }
 
 static void marks_and_names_are_those_of_the_log(void** state) {
-    const film_record* record = *state;
+    const playback_record* record = *state;
     net_log_reader* reader = record_read(record);
-    net_film* film = film_open(record, reader, NULL);
+    net_playback* playback = playback_open(record, reader, NULL);
     uint32_t count, events = 0;
-    const net_film_mark* marks = net_film_marks(film, &count);
+    const net_playback_mark* marks = net_playback_marks(playback, &count);
     assert_int_equal(marks[0].tick, 1);
-    assert_int_equal(marks[0].kind, NET_FILM_JOIN);
+    assert_int_equal(marks[0].kind, NET_PLAYBACK_JOIN);
     for (uint32_t i = 0; i < count; i++)
-        events += marks[i].kind == NET_FILM_EVENT;
+        events += marks[i].kind == NET_PLAYBACK_EVENT;
     assert_true(events >= record->table.lives_lost + record->table.levels_cleared && events > 0);
-    assert_string_equal(net_film_player_name(film, 2), "bob"); // who left long ago
-    assert_int_equal(net_film_seek(film, TICKS), NET_OK);
-    assert_string_equal(net_film_player_name(film, 2), "bob");
-    assert_null(net_film_player_name(film, 77));
-    net_film_destroy(film);
+    assert_string_equal(net_playback_player_name(playback, 2), "bob"); // who left long ago
+    assert_int_equal(net_playback_seek(playback, TICKS), NET_OK);
+    assert_string_equal(net_playback_player_name(playback, 2), "bob");
+    assert_null(net_playback_player_name(playback, 77));
+    net_playback_destroy(playback);
     net_log_reader_destroy(reader);
 }
 
 static void a_log_cut_short_is_shown_to_its_last_whole_tick(void** state) {
     (void)state;
-    film_record* record = record_make(300);
+    playback_record* record = record_make(300);
     struct stat status;
     assert_int_equal(stat(record->files.log, &status), 0);
     assert_int_equal(truncate(record->files.log, status.st_size / 2), 0);
@@ -235,17 +235,17 @@ static void a_log_cut_short_is_shown_to_its_last_whole_tick(void** state) {
     assert_true(net_log_reader_info(reader)->is_cut);
     ecs_tick last = net_log_reader_info(reader)->last_tick;
     assert_true(last > 10 && last < 300);
-    net_film* film = film_open(record, reader, NULL);
-    assert_int_equal(net_film_seek(film, 300.0), NET_OK);
-    assert_shows(record, film, (double)last);
-    net_film_destroy(film);
+    net_playback* playback = playback_open(record, reader, NULL);
+    assert_int_equal(net_playback_seek(playback, 300.0), NET_OK);
+    assert_shows(record, playback, (double)last);
+    net_playback_destroy(playback);
     net_log_reader_destroy(reader);
     record_free(record);
 }
 
 static void a_log_damaged_inside_is_shown_up_to_the_damage(void** state) {
     (void)state;
-    film_record* record = record_make(300);
+    playback_record* record = record_make(300);
     struct stat status;
     assert_int_equal(stat(record->files.log, &status), 0);
     size_t middle = (size_t)status.st_size / 2, size;
@@ -257,10 +257,10 @@ static void a_log_damaged_inside_is_shown_up_to_the_damage(void** state) {
                      NET_ERR_DAMAGED);
     ecs_tick last = net_log_reader_info(reader)->last_tick;
     assert_true(last > 10 && last < 300);
-    net_film* film = film_open(record, reader, NULL);
-    assert_int_equal(net_film_seek(film, 300.0), NET_OK);
-    assert_shows(record, film, (double)last);
-    net_film_destroy(film);
+    net_playback* playback = playback_open(record, reader, NULL);
+    assert_int_equal(net_playback_seek(playback, 300.0), NET_OK);
+    assert_shows(record, playback, (double)last);
+    net_playback_destroy(playback);
     net_log_reader_destroy(reader);
     record_free(record);
 }
@@ -268,48 +268,48 @@ static void a_log_damaged_inside_is_shown_up_to_the_damage(void** state) {
 // A log whose checksums hold, with an event in tick 201 that no client may send.
 static void a_log_that_the_game_does_not_take_is_shown_as_far_as_it_goes(void** state) {
     (void)state;
-    film_record* record = record_make_with(300, 201);
+    playback_record* record = record_make_with(300, 201);
     base_report_first first = {.count = 0};
     base_reporter reporter = base_reporter_first(&first);
     net_log_reader* reader = record_read(record);
-    net_film* film = film_open(record, reader, &reporter);
-    assert_int_equal(net_film_tick_last(film), 300);
-    assert_int_equal(net_film_seek(film, 250.5), NET_ERR_DAMAGED);
+    net_playback* playback = playback_open(record, reader, &reporter);
+    assert_int_equal(net_playback_tick_last(playback), 300);
+    assert_int_equal(net_playback_seek(playback, 250.5), NET_ERR_DAMAGED);
     assert_int_equal(first.count, 1);
     assert_non_null(strstr(first.text, "tick 201"));
-    assert_int_equal(net_film_tick_last(film), 200);
-    assert_shows(record, film, 200.0);
-    assert_int_equal(net_film_seek(film, 250.5), NET_OK);
-    assert_shows(record, film, 200.0);
-    assert_int_equal(net_film_seek(film, 30.0), NET_OK);
-    assert_shows(record, film, 30.0);
-    net_film_destroy(film);
+    assert_int_equal(net_playback_tick_last(playback), 200);
+    assert_shows(record, playback, 200.0);
+    assert_int_equal(net_playback_seek(playback, 250.5), NET_OK);
+    assert_shows(record, playback, 200.0);
+    assert_int_equal(net_playback_seek(playback, 30.0), NET_OK);
+    assert_shows(record, playback, 30.0);
+    net_playback_destroy(playback);
     // The same while playing.
-    film = film_open(record, reader, &reporter);
-    assert_int_equal(net_film_seek(film, 190.0), NET_OK);
-    assert_int_equal(net_film_advance(film, 30.0), NET_ERR_DAMAGED);
-    assert_shows(record, film, 200.0);
-    assert_int_equal(net_film_advance(film, 30.0), NET_OK);
-    assert_shows(record, film, 200.0);
-    net_film_destroy(film);
+    playback = playback_open(record, reader, &reporter);
+    assert_int_equal(net_playback_seek(playback, 190.0), NET_OK);
+    assert_int_equal(net_playback_advance(playback, 30.0), NET_ERR_DAMAGED);
+    assert_shows(record, playback, 200.0);
+    assert_int_equal(net_playback_advance(playback, 30.0), NET_OK);
+    assert_shows(record, playback, 200.0);
+    net_playback_destroy(playback);
     net_log_reader_destroy(reader);
     record_free(record);
 }
 
 static void a_log_without_a_tick_shows_nothing_and_does_no_harm(void** state) {
     (void)state;
-    film_record* record = record_make(0);
+    playback_record* record = record_make(0);
     net_log_reader* reader = record_read(record);
-    net_film* film = film_open(record, reader, NULL);
-    assert_int_equal(net_film_tick_last(film), 0);
-    assert_int_equal(net_film_seek(film, 10.0), NET_OK);
-    assert_int_equal(net_film_advance(film, 10.0), NET_OK);
-    assert_true(net_film_tick(film) == 0.0);
-    (void)picture(film);
+    net_playback* playback = playback_open(record, reader, NULL);
+    assert_int_equal(net_playback_tick_last(playback), 0);
+    assert_int_equal(net_playback_seek(playback, 10.0), NET_OK);
+    assert_int_equal(net_playback_advance(playback, 10.0), NET_OK);
+    assert_true(net_playback_tick(playback) == 0.0);
+    (void)picture(playback);
     uint32_t count;
-    (void)net_film_marks(film, &count);
+    (void)net_playback_marks(playback, &count);
     assert_int_equal(count, 0);
-    net_film_destroy(film);
+    net_playback_destroy(playback);
     net_log_reader_destroy(reader);
     record_free(record);
 }
@@ -327,31 +327,31 @@ static net_module* wrap_changed(const char* from, const char* to) {
 }
 
 static void another_build_of_the_game_diverges_once_and_is_shown_on(void** state) {
-    const film_record* record = *state;
+    const playback_record* record = *state;
     net_log_reader* reader = record_read(record);
     net_module* module = wrap_changed("vel:p2=330,-550", "vel:p2=330,-551");
     base_report_first first = {.count = 0};
     base_reporter reporter = base_reporter_first(&first);
-    net_film* film;
-    assert_int_equal(net_film_create(reader, module, &reporter, &film), NET_OK);
+    net_playback* playback;
+    assert_int_equal(net_playback_create(reader, module, &reporter, &playback), NET_OK);
     uint32_t reports = first.count; // that it is another build
-    assert_int_equal(net_film_seek(film, 600.0), NET_ERR_DIVERGED);
+    assert_int_equal(net_playback_seek(playback, 600.0), NET_ERR_DIVERGED);
     assert_int_equal(first.count, reports + 1);
-    ecs_tick diverged = net_film_diverged(film);
+    ecs_tick diverged = net_playback_diverged(playback);
     assert_true(diverged > 0 && diverged <= 600);
-    assert_true(net_film_tick(film) == 600.0);
-    assert_true(picture(film).calls > 100);
-    assert_int_equal(net_film_seek(film, 10.0), NET_OK);
-    assert_int_equal(net_film_seek(film, TICKS), NET_OK);
-    assert_int_equal(net_film_diverged(film), diverged);
+    assert_true(net_playback_tick(playback) == 600.0);
+    assert_true(picture(playback).calls > 100);
+    assert_int_equal(net_playback_seek(playback, 10.0), NET_OK);
+    assert_int_equal(net_playback_seek(playback, TICKS), NET_OK);
+    assert_int_equal(net_playback_diverged(playback), diverged);
     assert_int_equal(first.count, reports + 1);
-    net_film_destroy(film);
+    net_playback_destroy(playback);
     net_module_close(module);
     net_log_reader_destroy(reader);
 }
 
 static void another_game_is_refused(void** state) {
-    const film_record* record = *state;
+    const playback_record* record = *state;
     net_log_reader* reader = record_read(record);
     net_game_module game = *breakout_module();
     game.name = "brokeout";
@@ -359,9 +359,9 @@ static void another_game_is_refused(void** state) {
     net_module* module;
     assert_int_equal(net_module_wrap(&game, text, "x.blk", NULL, &module), NET_OK);
     free(text);
-    net_film* film;
-    assert_int_equal(net_film_create(reader, module, NULL, &film), NET_ERR_SCHEMA);
-    assert_null(film);
+    net_playback* playback;
+    assert_int_equal(net_playback_create(reader, module, NULL, &playback), NET_ERR_SCHEMA);
+    assert_null(playback);
     net_module_close(module);
     net_log_reader_destroy(reader);
 }
@@ -397,15 +397,15 @@ static void a_game_that_draws_nothing_is_filmed(void** state) {
     assert_int_equal(net_log_writer_destroy(writer), NET_OK);
     base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader;
-    net_film* film;
+    net_playback* playback;
     assert_int_equal(net_log_reader_create(NULL, files.log, &reporter, &reader), NET_OK);
-    assert_int_equal(net_film_create(reader, module, &reporter, &film), NET_OK);
-    assert_int_equal(net_film_seek(film, 150.5), NET_OK);
+    assert_int_equal(net_playback_create(reader, module, &reporter, &playback), NET_OK);
+    assert_int_equal(net_playback_seek(playback, 150.5), NET_OK);
     const net_draw draw = {.size_bytes = sizeof draw};
-    net_film_draw(film, &draw);
-    assert_true(net_film_tick(film) == 150.5);
-    assert_int_equal(net_film_diverged(film), 0);
-    net_film_destroy(film);
+    net_playback_draw(playback, &draw);
+    assert_true(net_playback_tick(playback) == 150.5);
+    assert_int_equal(net_playback_diverged(playback), 0);
+    net_playback_destroy(playback);
     net_log_reader_destroy(reader);
     net_match_destroy(match);
     net_module_close(module);
@@ -434,16 +434,16 @@ static void marks_end_with_the_last_whole_tick(void** state) {
     }
     assert_int_equal(net_log_writer_destroy(writer), NET_OK);
     net_log_reader* reader;
-    net_film* film;
+    net_playback* playback;
     assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
-    assert_int_equal(net_film_create(reader, module, NULL, &film), NET_OK);
-    assert_true(net_film_tick_last(film) == 1);
+    assert_int_equal(net_playback_create(reader, module, NULL, &playback), NET_OK);
+    assert_true(net_playback_tick_last(playback) == 1);
     uint32_t count;
-    const net_film_mark* marks = net_film_marks(film, &count);
+    const net_playback_mark* marks = net_playback_marks(playback, &count);
     assert_int_equal(count, 1);
     assert_int_equal(marks[0].client, 1);
-    assert_null(net_film_player_name(film, 2));
-    net_film_destroy(film);
+    assert_null(net_playback_player_name(playback, 2));
+    net_playback_destroy(playback);
     net_log_reader_destroy(reader);
     net_match_destroy(match);
     net_module_close(module);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of scene and viewer share: a small module with something that moves, something that tells,
+/// What the tests of scene and presenter share: a small module with something that moves, something that tells,
 /// and a server's world of it whose rows are fed by hand.
 #pragma once
 
@@ -301,7 +301,7 @@ static inline void stage_feed(const stage_side* side, net_scene* scene, ecs_enti
 
 static inline void stage_tell(net_scene* scene, uint32_t number, ecs_tick tick, ecs_entity target,
                               uint32_t content) {
-    net_outbox_entry event = {
+    net_event_outbox_entry event = {
         .number = number, .message = STAGE_TOLD, .tick = tick, .target = target};
     Shoal__Wire__PlayerAssigned message = SHOAL__WIRE__PLAYER_ASSIGNED__INIT;
     message.entity = content;

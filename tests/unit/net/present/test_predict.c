@@ -46,10 +46,10 @@ typedef struct memory_count {
 typedef struct game {
     table at; // the server's match
     net_rows* rows;
-    net_scopes* scopes;
-    net_replica* replica;
-    net_view* view;
-    net_inputs inputs;
+    net_interest* interest;
+    net_replicator* replicator;
+    net_repl_state* view;
+    net_input_queue inputs;
     net_match* mirror_match;
     net_rows* mirror_rows;
     net_mirror* mirror;
@@ -102,17 +102,17 @@ static game* game_open(uint32_t up, uint32_t down, double loss, uint64_t seed) {
     uint32_t index_max = ecs_limits_default().replicated_index_max;
     ecs_world* world = net_match_world(g->at.match);
     assert_int_equal(net_rows_create(NULL, world, NULL, &g->rows), NET_OK);
-    const net_scopes_config scopes = {
+    const net_interest_config interest = {
         .world = net_match_world(g->at.match),
         .rows = g->rows,
         .index_max = index_max,
         .tick_rate_hz = 60,
     };
-    assert_int_equal(net_scopes_create(&scopes, NULL, &g->scopes), NET_OK);
-    const net_replica_config replica = {
-        .rows = g->rows, .index_max = index_max, .scopes = g->scopes};
-    assert_int_equal(net_replica_create(&replica, &g->replica), NET_OK);
-    net_inputs_init(&g->inputs);
+    assert_int_equal(net_interest_create(&interest, NULL, &g->interest), NET_OK);
+    const net_replicator_config replicator = {
+        .rows = g->rows, .index_max = index_max, .interest = g->interest};
+    assert_int_equal(net_replicator_create(&replicator, &g->replicator), NET_OK);
+    net_input_queue_init(&g->inputs);
     net_match_config config = net_match_config_default(g->at.module);
     config.role = NET_ROLE_MIRROR;
     assert_int_equal(net_match_create(&config, NULL, &g->mirror_match), NET_OK);
@@ -138,9 +138,9 @@ static void game_close(game* g) {
     net_mirror_destroy(g->mirror);
     net_rows_destroy(g->mirror_rows);
     net_match_destroy(g->mirror_match);
-    if (g->view) net_view_destroy(g->view);
-    net_replica_destroy(g->replica);
-    net_scopes_destroy(g->scopes);
+    if (g->view) net_repl_state_destroy(g->view);
+    net_replicator_destroy(g->replicator);
+    net_interest_destroy(g->interest);
     net_rows_destroy(g->rows);
     table_close(&g->at);
     free(g);
@@ -179,13 +179,13 @@ static void serve_inputs(game* g) {
         if (packet->arrives == 0 || packet->arrives > g->step) continue;
         for (uint32_t i = 0; i < packet->count; i++) {
             uint32_t number = packet->first + i;
-            (void)net_inputs_push(&g->inputs, number, g->made[number].payload,
+            (void)net_input_queue_push(&g->inputs, number, g->made[number].payload,
                                   g->made[number].size);
         }
         packet->arrives = 0;
     }
     const net_input_entry* entry;
-    switch (net_inputs_take(&g->inputs, REPEAT_TICKS_MAX, &entry)) {
+    switch (net_input_queue_take(&g->inputs, REPEAT_TICKS_MAX, &entry)) {
     case NET_INPUT_NEXT:
         net_match_input(g->at.match, 1, entry->payload, entry->size);
         break;
@@ -204,13 +204,13 @@ static void serve_state(game* g) {
     ecs_world* world = net_match_world(g->at.match);
     ecs_tick tick = net_match_tick(g->at.match);
     if (!g->view) {
-        assert_true(net_scopes_add_client(g->scopes, 1));
-        assert_int_equal(net_view_create(g->replica, 1, &g->view), NET_OK);
+        assert_true(net_interest_add_client(g->interest, 1));
+        assert_int_equal(net_repl_state_create(g->replicator, 1, &g->view), NET_OK);
     }
-    assert_int_equal(net_replica_step(g->replica, world, tick), NET_OK);
+    assert_int_equal(net_replicator_step(g->replicator, world, tick), NET_OK);
     ecs_changes_clear(world);
-    net_replica_publish(g->replica);
-    for (uint32_t i = 0; i < 3 && (i == 0 || net_view_has_pending(g->view)); i++) {
+    net_replicator_publish(g->replicator);
+    for (uint32_t i = 0; i < 3 && (i == 0 || net_repl_state_has_pending(g->view)); i++) {
         down_packet* packet = &g->coming_down[g->seq % FLIGHT_MAX];
         packet->seq = g->seq++;
         packet->tick = tick;
@@ -218,18 +218,18 @@ static void serve_state(game* g) {
         packet->owed = g->inputs.owed;
         ecs_entity player = player_of(g);
         const net_history_entity* entity =
-            player ? net_history_find(net_replica_history(g->replica), ecs_entity_index(player))
+            player ? net_history_find(net_replicator_history(g->replicator), ecs_entity_index(player))
                    : NULL;
         packet->age = entity ? (uint32_t)(tick - entity->change_tick) : 0;
         proto_bit_writer writer = proto_bit_writer_make(packet->body, 1100);
-        const net_view_room room = {.hard = 1100 * 8, .soft = 1100 * 8};
+        const net_repl_state_room room = {.hard = 1100 * 8, .soft = 1100 * 8};
         uint32_t records = 0;
-        assert_int_equal(net_view_write(g->view, packet->seq, room, &writer, &records), NET_OK);
+        assert_int_equal(net_repl_state_write(g->view, packet->seq, room, &writer, &records), NET_OK);
         packet->size = proto_bit_writer_bytes(&writer);
         packet->arrives = g->step + g->down;
         if (is_lost(g)) {
             packet->arrives = 0;
-            (void)net_view_lost(g->view, packet->seq);
+            (void)net_repl_state_lost(g->view, packet->seq);
             break;
         }
     }
@@ -245,7 +245,7 @@ static void receive_states(game* g) {
                                             packet->size ? &reader : NULL, NULL);
         if (result == NET_ERR_STALE) continue;
         assert_int_equal(result, NET_OK);
-        (void)net_view_acked(g->view, packet->seq);
+        (void)net_repl_state_acked(g->view, packet->seq);
         ecs_tick row = 0;
         bool has_row = net_mirror_entity_tick(g->mirror, player_of(g), &row) &&
                        row + packet->age >= packet->tick;

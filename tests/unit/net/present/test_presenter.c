@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A server, a client and its viewer on the simulated network, in virtual time: what a player sees, against
+// A server, a client and its presenter on the simulated network, in virtual time: what a player sees, against
 // what the server had.
 #include "present/presenter_feed.h"
 
@@ -23,7 +23,7 @@ typedef struct fixture {
     net_server* server;
     stage_memory memory;
     net_match* mirror;
-    net_viewer* viewer;
+    net_presenter* presenter;
     net_client* client;
     ecs_entity mover;
     uint64_t now_us, server_us, client_us;
@@ -34,7 +34,7 @@ typedef struct fixture {
     double error_max, shown;
 } fixture;
 
-static void make_input(void* context, const net_game_view* view, void* input) {
+static void make_input(void* context, const net_player_context* view, void* input) {
     fixture* f = context;
     (void)view;
     f->inputs++;
@@ -55,18 +55,18 @@ static void open(fixture* f, const net_link_config* link, bool is_predicting) {
         .match = f->server_side.match, .transport = f->server_transport, .clients_max = 2};
     assert_int_equal(net_server_create(&server, &f->server), NET_OK);
     net_match_config mirror = net_match_config_default(f->module);
-    mirror.role = NET_ROLE_MIRROR; // with limits as the viewer's worlds have them
+    mirror.role = NET_ROLE_MIRROR; // with limits as the presenter's worlds have them
     assert_int_equal(net_match_create(&mirror, &reporter, &f->mirror), NET_OK);
-    net_viewer_config viewer = {
+    net_presenter_config presenter = {
         .allocator = &f->memory.allocator, .module = f->module, .is_predicting = is_predicting};
-    assert_int_equal(net_viewer_create(&viewer, &reporter, &f->viewer), NET_OK);
+    assert_int_equal(net_presenter_create(&presenter, &reporter, &f->presenter), NET_OK);
     net_client_config client = {.match = f->mirror,
                                 .transport = f->client_transport,
                                 .address = "sim",
                                 .name = "eye",
                                 .input = make_input,
                                 .input_context = f,
-                                .viewer = f->viewer};
+                                .presenter = f->presenter};
     assert_int_equal(net_client_create(&client, &f->client), NET_OK);
     f->now_us = f->server_us = f->client_us = 1000000;
     f->client_us += 5000;
@@ -74,7 +74,7 @@ static void open(fixture* f, const net_link_config* link, bool is_predicting) {
 
 static void close_all(fixture* f) {
     net_client_destroy(f->client);
-    net_viewer_destroy(f->viewer);
+    net_presenter_destroy(f->presenter);
     net_match_destroy(f->mirror);
     f->client_transport->ops->destroy(f->client_transport);
     net_server_destroy(f->server);
@@ -104,14 +104,14 @@ static void serve(fixture* f) {
 }
 
 static double view_x(const fixture* f, ecs_entity entity) {
-    const ecs_world* world = net_match_world(net_viewer_match(f->viewer));
+    const ecs_world* world = net_match_world(net_presenter_match(f->presenter));
     const ecs_vec2* pos = ecs_find(world, entity, f->server_side.pos);
     return pos ? (double)pos->x : -1e9;
 }
 
 static void look(fixture* f) {
-    if (!net_viewer_frame(f->viewer, f->now_us)) return;
-    double tick = net_viewer_tick(f->viewer);
+    if (!net_presenter_frame(f->presenter, f->now_us)) return;
+    double tick = net_presenter_tick(f->presenter);
     f->backwards += tick < f->shown;
     f->shown = tick;
     f->frames++;
@@ -145,8 +145,8 @@ static void forget_frames(fixture* f) {
 }
 
 static void print(const fixture* f, const char* line) {
-    net_viewer_meter meter;
-    net_viewer_get_meter(f->viewer, &meter);
+    net_presenter_meter meter;
+    net_presenter_get_meter(f->presenter, &meter);
     printf("    %s: error up to %.2f units, delay %.1f ms, %llu stalls (%llu ms), %llu of %llu "
            "samples "
            "late\n",
@@ -159,14 +159,14 @@ static void nothing_is_shown_before_the_first_packet(void** state) {
     (void)state;
     fixture f;
     open(&f, &(net_link_config){.delay_ms = 100}, false);
-    assert_false(net_viewer_frame(f.viewer, 0));
+    assert_false(net_presenter_frame(f.presenter, 0));
     run(&f, 0.15);
     assert_int_equal(f.frames, 0);
-    assert_true(net_viewer_tick(f.viewer) == 0);
-    assert_int_equal(net_viewer_shown(f.viewer), 0);
+    assert_true(net_presenter_tick(f.presenter) == 0);
+    assert_int_equal(net_presenter_shown(f.presenter), 0);
     run(&f, 1);
     assert_true(f.frames > 0);
-    assert_int_equal(net_viewer_shown(f.viewer), (uint64_t)(net_viewer_tick(f.viewer) * 256));
+    assert_int_equal(net_presenter_shown(f.presenter), (uint64_t)(net_presenter_tick(f.presenter) * 256));
     close_all(&f);
 }
 
@@ -181,8 +181,8 @@ static void on_a_steady_line_every_frame_is_on_the_servers_path(void** state) {
     assert_true(f.frames > 4000);
     assert_true(f.error_max < quantum);
     assert_int_equal(f.backwards, 0);
-    net_viewer_meter meter;
-    net_viewer_get_meter(f.viewer, &meter);
+    net_presenter_meter meter;
+    net_presenter_get_meter(f.presenter, &meter);
     assert_true(meter.delay_ms < 35);
     assert_int_equal(meter.teleports, 0);
     assert_int_equal(meter.stalls, 0);
@@ -198,8 +198,8 @@ static void jitter_and_loss_are_played_out(void** state) {
     run(&f, 60);
     print(&f, "50 ms, jitter 30 ms, loss 5 %");
     assert_int_equal(f.backwards, 0);
-    net_viewer_meter meter;
-    net_viewer_get_meter(f.viewer, &meter);
+    net_presenter_meter meter;
+    net_presenter_get_meter(f.presenter, &meter);
     assert_true(meter.delay_ms < 110);
     assert_int_equal(meter.teleports, 0);
     close_all(&f);
@@ -229,7 +229,7 @@ static void game_events_are_seen_when_their_tick_is(void** state) {
     ecs_event_type type = ecs_event_find(f.server_side.world, "stage_told");
     assert_true(ecs_event_send(f.server_side.world, f.mover, type, &(stage_event){7}));
     ecs_tick sent = f.tick + 1;
-    const stage_log* log = net_match_context(net_viewer_match(f.viewer));
+    const stage_log* log = net_match_context(net_presenter_match(f.presenter));
     const stage_log* mirror_log = net_match_context(f.mirror);
     run(&f, 1);
     assert_int_equal(log->told_count, 1);
@@ -254,8 +254,8 @@ static void the_own_entity_is_shown_ahead_by_its_inputs(void** state) {
             double off = (double)f.inputs - view_x(&f, player);
             if (off > behind) behind = off;
         }
-        net_viewer_meter meter;
-        net_viewer_get_meter(f.viewer, &meter);
+        net_presenter_meter meter;
+        net_presenter_get_meter(f.presenter, &meter);
         printf("    %s: at most %.1f inputs behind, lead %.0f ms, %llu corrections seen\n",
                predicting ? "predicted" : "interpolated", behind, meter.lead_ms,
                (unsigned long long)meter.corrections_seen);
@@ -289,7 +289,7 @@ static bool predict_drift(net_predict_shown* shown, ecs_world* world, ecs_entity
 }
 
 // A correction from or to what is no number leaves nothing that would never fade.
-static void a_prediction_that_was_no_number_heals(void** state) {
+static void a_prediction_that_was_no_number_resyncs(void** state) {
     (void)state;
     net_module* module = stage_module();
     stage_side side;
@@ -343,19 +343,19 @@ static void a_smallest_delay_is_kept(void** state) {
     (void)state;
     fixture f;
     open(&f, &(net_link_config){.delay_ms = 10}, false);
-    net_viewer_config config = {.module = f.module, .delay_ms_min = 200};
-    net_viewer* viewer;
-    assert_int_equal(net_viewer_create(&config, NULL, &viewer), NET_OK);
-    net_viewer_begin(viewer, f.mirror);
+    net_presenter_config config = {.module = f.module, .delay_ms_min = 200};
+    net_presenter* presenter;
+    assert_int_equal(net_presenter_create(&config, NULL, &presenter), NET_OK);
+    net_presenter_begin(presenter, f.mirror);
     for (uint64_t i = 1; i < 600; i++) {
-        net_viewer_packet(viewer, i * TICK_US, i, 0, 0, 0, false);
+        net_presenter_packet(presenter, i * TICK_US, i, 0, 0, 0, false);
         // The moments before the first packet have nothing to show.
-        if (net_viewer_frame(viewer, i * TICK_US)) assert_true(net_viewer_tick(viewer) >= 1);
+        if (net_presenter_frame(presenter, i * TICK_US)) assert_true(net_presenter_tick(presenter) >= 1);
     }
-    net_viewer_meter meter;
-    net_viewer_get_meter(viewer, &meter);
+    net_presenter_meter meter;
+    net_presenter_get_meter(presenter, &meter);
     assert_true(meter.delay_ms > 195 && meter.delay_ms < 205);
-    net_viewer_destroy(viewer);
+    net_presenter_destroy(presenter);
     close_all(&f);
 }
 
@@ -376,14 +376,14 @@ static void a_viewer_without_memory_is_refused(void** state) {
     for (uint64_t limit = 0;; limit++) {
         stage_limited context = {.left = limit};
         base_allocator limited = {stage_limited_allocate, stage_release, &context};
-        net_viewer_config config = {.allocator = &limited, .module = module, .is_predicting = true};
-        net_viewer* viewer;
-        net_result result = net_viewer_create(&config, NULL, &viewer);
+        net_presenter_config config = {.allocator = &limited, .module = module, .is_predicting = true};
+        net_presenter* presenter;
+        net_result result = net_presenter_create(&config, NULL, &presenter);
         if (result == NET_OK) {
-            net_viewer_destroy(viewer);
+            net_presenter_destroy(presenter);
             break;
         }
-        assert_null(viewer);
+        assert_null(presenter);
     }
     net_module_close(module);
 }
@@ -396,7 +396,7 @@ int main(void) {
         TEST(a_black_out_is_made_up_by_one_jump),
         TEST(game_events_are_seen_when_their_tick_is),
         TEST(the_own_entity_is_shown_ahead_by_its_inputs),
-        TEST(a_prediction_that_was_no_number_heals),
+        TEST(a_prediction_that_was_no_number_resyncs),
         TEST(a_predicted_step_beyond_the_teleport_distance_is_a_jump),
         TEST(a_smallest_delay_is_kept),
         TEST(steady_frames_allocate_nothing),

@@ -47,9 +47,9 @@ typedef struct model {
     net_module* module;
     stage_side server, mirror_side;
     stage_memory memory;
-    net_scopes* scopes;
-    net_replica* replica;
-    net_view* view;
+    net_interest* interest;
+    net_replicator* replicator;
+    net_repl_state* view;
     net_mirror* mirror;
     net_match* shown;
     ecs_world* world;
@@ -95,16 +95,16 @@ static void open(model* m, uint64_t seed, double loss, uint32_t delay_max) {
     m->shown = stage_match(m->module, NET_ROLE_MIRROR, &m->memory.allocator);
     m->world = net_match_world(m->shown);
     assert_int_equal(net_scene_create(&m->memory.allocator, m->shown, NULL, &m->scene), NET_OK);
-    net_scopes_config scopes = {.world = m->server.world,
+    net_interest_config interest = {.world = m->server.world,
                                 .rows = m->server.rows,
                                 .index_max = INDEX_MAX,
                                 .tick_rate_hz = 60};
-    assert_int_equal(net_scopes_create(&scopes, NULL, &m->scopes), NET_OK);
-    assert_true(net_scopes_add_client(m->scopes, 1));
-    net_replica_config replica = {
-        .rows = m->server.rows, .index_max = INDEX_MAX, .scopes = m->scopes};
-    assert_int_equal(net_replica_create(&replica, &m->replica), NET_OK);
-    assert_int_equal(net_view_create(m->replica, 1, &m->view), NET_OK);
+    assert_int_equal(net_interest_create(&interest, NULL, &m->interest), NET_OK);
+    assert_true(net_interest_add_client(m->interest, 1));
+    net_replicator_config replicator = {
+        .rows = m->server.rows, .index_max = INDEX_MAX, .interest = m->interest};
+    assert_int_equal(net_replicator_create(&replicator, &m->replicator), NET_OK);
+    assert_int_equal(net_repl_state_create(m->replicator, 1, &m->view), NET_OK);
     net_mirror_config config = {.world = m->mirror_side.world,
                                 .rows = m->mirror_side.rows,
                                 .index_max = INDEX_MAX,
@@ -117,9 +117,9 @@ static void close_all(model* m) {
     net_match_destroy(m->shown);
     net_mirror_destroy(m->mirror);
     stage_side_close(&m->mirror_side);
-    net_view_destroy(m->view);
-    net_replica_destroy(m->replica);
-    net_scopes_destroy(m->scopes);
+    net_repl_state_destroy(m->view);
+    net_replicator_destroy(m->replicator);
+    net_interest_destroy(m->interest);
     stage_side_close(&m->server);
     net_module_close(m->module);
     free(m->past);
@@ -186,12 +186,12 @@ static void live_tick(model* m) {
 
 static void send(model* m) {
     flight* f = &m->flights[m->seq % FLIGHT_MAX];
-    if (f->is_open) assert_true(net_view_lost(m->view, f->seq));
+    if (f->is_open) assert_true(net_repl_state_lost(m->view, f->seq));
     *f = (flight){.seq = m->seq++, .tick = m->tick, .is_open = true};
     proto_bit_writer bits = proto_bit_writer_make(f->body, sizeof f->body);
-    net_view_room room = {.hard = 8 * sizeof f->body, .soft = 8 * sizeof f->body};
+    net_repl_state_room room = {.hard = 8 * sizeof f->body, .soft = 8 * sizeof f->body};
     uint32_t records;
-    assert_int_equal(net_view_write(m->view, f->seq, room, &bits, &records), NET_OK);
+    assert_int_equal(net_repl_state_write(m->view, f->seq, room, &bits, &records), NET_OK);
     f->size = proto_bit_writer_bytes(&bits);
     f->is_lost = base_rng_chance(&m->rng, m->loss);
     f->due = m->tick + (m->delay_max ? base_rng_below(&m->rng, m->delay_max + 1) : 0);
@@ -209,10 +209,10 @@ static void receive(model* m) {
             assert_true(result == NET_OK || result == NET_ERR_STALE);
             if (result != NET_OK) continue;
             net_scene_packet(m->scene, f->tick);
-            assert_true(net_view_acked(m->view, f->seq));
+            assert_true(net_repl_state_acked(m->view, f->seq));
             f->is_open = false;
         } else if (m->tick - f->tick > 10) {
-            assert_true(net_view_lost(m->view, f->seq));
+            assert_true(net_repl_state_lost(m->view, f->seq));
             f->is_open = false;
         }
     }
@@ -223,9 +223,9 @@ static void tick(model* m) {
     assert_true(m->tick < TICKS_MAX);
     live_tick(m);
     net_match_step(m->server.match, NULL);
-    assert_int_equal(net_replica_step(m->replica, m->server.world, m->tick), NET_OK);
+    assert_int_equal(net_replicator_step(m->replicator, m->server.world, m->tick), NET_OK);
     ecs_changes_clear(m->server.world);
-    net_replica_publish(m->replica);
+    net_replicator_publish(m->replicator);
     m->past[m->tick] = m->now;
     send(m);
     receive(m);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A server's world with its replica and clients' views, a mirror for each; interest by decree. One packet is
+/// A server's world with its replicator and clients' repls, a mirror for each; interest by decree. One packet is
 /// written, delivered and acknowledged at a time, or not, as the test says.
 #pragma once
 
@@ -20,7 +20,7 @@ static const char view_class_text[] =
 
 typedef struct view_client {
     repl_side side;
-    net_view* view;
+    net_repl_state* repl;
     net_mirror* mirror;
     uint16_t seq;
     uint8_t body[VIEW_BODY_BYTES];
@@ -32,9 +32,9 @@ typedef struct view_world {
     repl_side server;
     ecs_template_id agent, spirit;
     ecs_component_id ammo, plan;
-    net_scopes* scopes;
-    net_replica* replica;
-    net_ledger ledger;
+    net_interest* interest;
+    net_replicator* replicator;
+    net_bandwidth bandwidth;
     ecs_tick tick;
     uint32_t client_count;
     view_client clients[VIEW_CLIENTS_MAX];
@@ -42,7 +42,7 @@ typedef struct view_world {
 
 typedef struct view_options {
     const base_allocator* allocator;
-    bool is_solo, has_ledger;
+    bool is_solo, has_bandwidth;
     uint32_t client_count; ///< 0: 1
     uint16_t first_seq;    ///< 0: soon before it wraps
 } view_options;
@@ -50,8 +50,8 @@ typedef struct view_options {
 static inline void view_join(view_world* w, uint32_t number) {
     view_client* c = &w->clients[number];
     repl_open_with(&c->side, true, VIEW_INDEX_MAX, view_class_text);
-    assert_true(net_scopes_add_client(w->scopes, number));
-    assert_int_equal(net_view_create(w->replica, number, &c->view), NET_OK);
+    assert_true(net_interest_add_client(w->interest, number));
+    assert_int_equal(net_repl_state_create(w->replicator, number, &c->repl), NET_OK);
     net_mirror_config config = {
         .world = c->side.world, .rows = c->side.rows, .index_max = VIEW_INDEX_MAX};
     assert_int_equal(net_mirror_create(&config, &c->mirror), NET_OK);
@@ -64,15 +64,15 @@ static inline void view_open_with(view_world* w, view_options options) {
     w->spirit = ecs_template_find(w->server.world, "spirit");
     w->ammo = ecs_component_find(w->server.world, "ammo");
     w->plan = ecs_component_find(w->server.world, "plan");
-    w->scopes = fake_scopes_create(VIEW_INDEX_MAX);
-    if (options.has_ledger) assert_true(net_ledger_init(&w->ledger, NULL, ECS_COMPONENTS_MAX + 1));
-    net_replica_config config = {.allocator = options.allocator,
+    w->interest = fake_scopes_create(VIEW_INDEX_MAX);
+    if (options.has_bandwidth) assert_true(net_bandwidth_init(&w->bandwidth, NULL, ECS_COMPONENTS_MAX + 1));
+    net_replicator_config config = {.allocator = options.allocator,
                                  .rows = w->server.rows,
                                  .index_max = VIEW_INDEX_MAX,
-                                 .scopes = w->scopes,
-                                 .ledger = options.has_ledger ? &w->ledger : NULL,
+                                 .interest = w->interest,
+                                 .bandwidth = options.has_bandwidth ? &w->bandwidth : NULL,
                                  .is_solo = options.is_solo};
-    assert_int_equal(net_replica_create(&config, &w->replica), NET_OK);
+    assert_int_equal(net_replicator_create(&config, &w->replicator), NET_OK);
     w->client_count = options.client_count ? options.client_count : 1;
     for (uint32_t i = 0; i < w->client_count; i++) {
         w->clients[i].seq = options.first_seq ? options.first_seq : 65534;
@@ -87,28 +87,28 @@ static inline void view_open(view_world* w) {
 static inline void view_close(view_world* w) {
     for (uint32_t i = 0; i < w->client_count; i++) {
         net_mirror_destroy(w->clients[i].mirror);
-        net_view_destroy(w->clients[i].view);
+        net_repl_state_destroy(w->clients[i].repl);
         repl_close(&w->clients[i].side);
     }
-    net_replica_destroy(w->replica);
-    if (w->ledger.component_count) net_ledger_deinit(&w->ledger);
-    fake_scopes_destroy(w->scopes);
+    net_replicator_destroy(w->replicator);
+    if (w->bandwidth.component_count) net_bandwidth_deinit(&w->bandwidth);
+    fake_scopes_destroy(w->interest);
     repl_close(&w->server);
 }
 
 static inline void view_step(view_world* w) {
     ecs_step step = {.tick = ++w->tick, .dt = 0.5f};
     ecs_world_step(w->server.world, &step);
-    assert_int_equal(net_replica_step(w->replica, w->server.world, w->tick), NET_OK);
+    assert_int_equal(net_replicator_step(w->replicator, w->server.world, w->tick), NET_OK);
     ecs_changes_clear(w->server.world);
-    net_replica_publish(w->replica);
+    net_replicator_publish(w->replicator);
 }
 
-static inline void view_write_room(view_world* w, uint32_t number, net_view_room room) {
+static inline void view_write_room(view_world* w, uint32_t number, net_repl_state_room room) {
     view_client* c = &w->clients[number];
     memset(c->body, 0, sizeof c->body);
     proto_bit_writer writer = proto_bit_writer_make(c->body, sizeof c->body);
-    assert_int_equal(net_view_write(c->view, c->seq++, room, &writer, &c->records), NET_OK);
+    assert_int_equal(net_repl_state_write(c->repl, c->seq++, room, &writer, &c->records), NET_OK);
     c->bits = writer.size_bits;
     assert_true(c->bits <= room.hard);
     assert_true((c->records > 0) == (c->bits > 0));
@@ -116,7 +116,7 @@ static inline void view_write_room(view_world* w, uint32_t number, net_view_room
 
 /// Write a packet; its seq.
 static inline uint16_t view_write(view_world* w, uint32_t number) {
-    view_write_room(w, number, (net_view_room){VIEW_BODY_BYTES * 8, VIEW_BODY_BYTES * 8});
+    view_write_room(w, number, (net_repl_state_room){VIEW_BODY_BYTES * 8, VIEW_BODY_BYTES * 8});
     return (uint16_t)(w->clients[number].seq - 1);
 }
 
@@ -132,7 +132,7 @@ static inline net_result view_deliver(view_world* w, uint32_t number) {
 
 static inline void view_ack(view_world* w, uint32_t number) {
     assert_int_equal(view_deliver(w, number), NET_OK);
-    assert_true(net_view_acked(w->clients[number].view, (uint16_t)(w->clients[number].seq - 1)));
+    assert_true(net_repl_state_acked(w->clients[number].repl, (uint16_t)(w->clients[number].seq - 1)));
 }
 
 /// Step, write, deliver, acknowledge.
@@ -144,12 +144,12 @@ static inline void view_exchange(view_world* w) {
     }
 }
 
-static inline const net_view_counters* view_counters(const view_world* w) {
-    return net_view_get_counters(w->clients[0].view);
+static inline const net_repl_state_counters* view_counters(const view_world* w) {
+    return net_repl_state_get_counters(w->clients[0].repl);
 }
 
 static inline fake_scope* view_scope(view_world* w, uint32_t number, ecs_entity entity) {
-    return fake_scope_at(w->scopes, number, ecs_entity_index(entity));
+    return fake_scope_at(w->interest, number, ecs_entity_index(entity));
 }
 
 static inline bool view_is_equal(view_world* w, uint32_t number) {

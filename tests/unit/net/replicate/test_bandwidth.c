@@ -36,50 +36,50 @@ static void counted_init(counted* memory, uint32_t left) {
 
 static void bits_are_summed_by_component_and_cause(void** state) {
     (void)state;
-    net_ledger ledger;
-    assert_true(net_ledger_init(&ledger, NULL, COMPONENTS));
-    net_ledger_account account;
-    assert_true(net_ledger_open(&ledger, &account));
-    assert_int_equal(net_ledger_sum(&account), 0);
-    net_ledger_add(&account, NET_LEDGER_NONE, NET_COST_HEADER, 39);
-    net_ledger_add(&account, NET_LEDGER_NONE, NET_COST_HEADER, 41);
-    net_ledger_add(&account, COMPONENTS - 1, NET_COST_TRANSPORT, UINT64_C(1) << 40);
-    assert_int_equal(account.bits[NET_LEDGER_NONE][NET_COST_HEADER], 80);
-    assert_true(net_ledger_sum(&account) == (UINT64_C(1) << 40) + 80);
-    net_ledger_close(&ledger, &account);
-    net_ledger_deinit(&ledger);
+    net_bandwidth bandwidth;
+    assert_true(net_bandwidth_init(&bandwidth, NULL, COMPONENTS));
+    net_bandwidth_account account;
+    assert_true(net_bandwidth_open(&bandwidth, &account));
+    assert_int_equal(net_bandwidth_sum(&account), 0);
+    net_bandwidth_add(&account, NET_BANDWIDTH_NONE, NET_COST_HEADER, 39);
+    net_bandwidth_add(&account, NET_BANDWIDTH_NONE, NET_COST_HEADER, 41);
+    net_bandwidth_add(&account, COMPONENTS - 1, NET_COST_TRANSPORT, UINT64_C(1) << 40);
+    assert_int_equal(account.bits[NET_BANDWIDTH_NONE][NET_COST_HEADER], 80);
+    assert_true(net_bandwidth_sum(&account) == (UINT64_C(1) << 40) + 80);
+    net_bandwidth_close(&bandwidth, &account);
+    net_bandwidth_deinit(&bandwidth);
 }
 
 static void a_closed_account_is_in_the_total(void** state) {
     (void)state;
     counted memory;
     counted_init(&memory, 100);
-    net_ledger ledger;
-    assert_true(net_ledger_init(&ledger, &memory.allocator, COMPONENTS));
+    net_bandwidth bandwidth;
+    assert_true(net_bandwidth_init(&bandwidth, &memory.allocator, COMPONENTS));
     int64_t before = memory.bytes;
-    net_ledger_account accounts[3];
+    net_bandwidth_account accounts[3];
     for (uint32_t i = 0; i < 3; i++) {
-        assert_true(net_ledger_open(&ledger, &accounts[i]));
+        assert_true(net_bandwidth_open(&bandwidth, &accounts[i]));
         for (uint32_t component = 0; component < COMPONENTS; component++) {
             for (uint32_t cost = 0; cost < NET_COST_COUNT; cost++)
-                net_ledger_add(&accounts[i], component, (net_cost)cost, i + component * 100 + cost);
+                net_bandwidth_add(&accounts[i], component, (net_cost)cost, i + component * 100 + cost);
         }
     }
-    net_ledger_account sum;
-    assert_true(net_ledger_open(&ledger, &sum));
+    net_bandwidth_account sum;
+    assert_true(net_bandwidth_open(&bandwidth, &sum));
     for (uint32_t i = 0; i < 3; i++)
-        net_ledger_sum_into(&sum, &accounts[i]);
-    uint64_t bits = net_ledger_sum(&sum);
+        net_bandwidth_sum_into(&sum, &accounts[i]);
+    uint64_t bits = net_bandwidth_sum(&sum);
     assert_true(bits > 0);
-    assert_int_equal(net_ledger_sum(&ledger.total), 0);
+    assert_int_equal(net_bandwidth_sum(&bandwidth.total), 0);
     for (uint32_t i = 0; i < 3; i++)
-        net_ledger_close(&ledger, &accounts[i]);
-    net_ledger_close(&ledger, &accounts[0]); // a second time: nothing
-    assert_int_equal(net_ledger_sum(&ledger.total), bits);
-    assert_memory_equal(ledger.total.bits, sum.bits, COMPONENTS * sizeof *sum.bits);
-    net_ledger_close(&ledger, &sum);
+        net_bandwidth_close(&bandwidth, &accounts[i]);
+    net_bandwidth_close(&bandwidth, &accounts[0]); // a second time: nothing
+    assert_int_equal(net_bandwidth_sum(&bandwidth.total), bits);
+    assert_memory_equal(bandwidth.total.bits, sum.bits, COMPONENTS * sizeof *sum.bits);
+    net_bandwidth_close(&bandwidth, &sum);
     assert_int_equal(memory.bytes, before);
-    net_ledger_deinit(&ledger);
+    net_bandwidth_deinit(&bandwidth);
     assert_int_equal(memory.bytes, 0);
 }
 
@@ -87,16 +87,16 @@ static void without_memory_no_account_is_open(void** state) {
     (void)state;
     counted memory;
     counted_init(&memory, 0);
-    net_ledger ledger;
-    assert_false(net_ledger_init(&ledger, &memory.allocator, COMPONENTS));
-    net_ledger_deinit(&ledger);
+    net_bandwidth bandwidth;
+    assert_false(net_bandwidth_init(&bandwidth, &memory.allocator, COMPONENTS));
+    net_bandwidth_deinit(&bandwidth);
     memory.left = 1;
-    assert_true(net_ledger_init(&ledger, &memory.allocator, COMPONENTS));
-    net_ledger_account account;
-    assert_false(net_ledger_open(&ledger, &account));
+    assert_true(net_bandwidth_init(&bandwidth, &memory.allocator, COMPONENTS));
+    net_bandwidth_account account;
+    assert_false(net_bandwidth_open(&bandwidth, &account));
     assert_null(account.bits);
-    net_ledger_close(&ledger, &account);
-    net_ledger_deinit(&ledger);
+    net_bandwidth_close(&bandwidth, &account);
+    net_bandwidth_deinit(&bandwidth);
     assert_int_equal(memory.bytes, 0);
 }
 
@@ -109,11 +109,11 @@ static void every_cause_has_a_name_of_its_own(void** state) {
     }
 }
 
-static void a_ledger_without_components_is_a_broken_promise(void** state) {
+static void a_bandwidth_without_components_is_a_broken_promise(void** state) {
     (void)state;
     base_assert_handler_set(test_assert_handler);
-    net_ledger ledger;
-    expect_assert_failure((void)!net_ledger_init(&ledger, NULL, 0));
+    net_bandwidth bandwidth;
+    expect_assert_failure((void)!net_bandwidth_init(&bandwidth, NULL, 0));
     expect_assert_failure((void)net_cost_name(NET_COST_COUNT));
     base_assert_handler_set(NULL);
 }
@@ -124,7 +124,7 @@ int main(void) {
         cmocka_unit_test(a_closed_account_is_in_the_total),
         cmocka_unit_test(without_memory_no_account_is_open),
         cmocka_unit_test(every_cause_has_a_name_of_its_own),
-        cmocka_unit_test(a_ledger_without_components_is_a_broken_promise),
+        cmocka_unit_test(a_bandwidth_without_components_is_a_broken_promise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@ enum { MANY = 12 };
 typedef struct fixture {
     repl_side server;
     net_history* history;
-    net_blobs blobs;
+    net_encoded_rows encoded_rows;
     ecs_entity ball;
     uint32_t index;
 } fixture;
@@ -23,18 +23,18 @@ static void open(fixture* f, bool is_solo, bool is_counted) {
         repl_move(&f->server, f->ball, (float)(tick * tick), 7);
         repl_step(&f->server, f->history, tick);
     }
-    net_blobs_init(&f->blobs, NULL, f->history, is_solo, is_counted);
-    assert_true(net_blobs_begin(&f->blobs, 20));
+    net_encoded_rows_init(&f->encoded_rows, NULL, f->history, is_solo, is_counted);
+    assert_true(net_encoded_rows_begin(&f->encoded_rows, 20));
 }
 
 static void close_all(fixture* f) {
-    net_blobs_deinit(&f->blobs);
+    net_encoded_rows_deinit(&f->encoded_rows);
     net_history_destroy(f->history);
     repl_close(&f->server);
 }
 
-static net_blob_key key_of(const fixture* f, uint32_t age, uint8_t d) {
-    return (net_blob_key){.index = f->index,
+static net_encoded_row_key key_of(const fixture* f, uint32_t age, uint8_t d) {
+    return (net_encoded_row_key){.index = f->index,
                           .age = age,
                           .d = d,
                           .classes = 1,
@@ -42,15 +42,15 @@ static net_blob_key key_of(const fixture* f, uint32_t age, uint8_t d) {
                           .base2_classes = d ? 1 : 0};
 }
 
-static uint64_t code_of(const fixture* f, const net_blob* blob) {
-    if (blob->bits <= NET_BLOB_INLINE_BITS) return blob->code;
+static uint64_t code_of(const fixture* f, const net_encoded_row* encoded) {
+    if (encoded->bits <= NET_ENCODED_ROW_INLINE_BITS) return encoded->code;
     uint64_t code;
-    memcpy(&code, f->blobs.arena + blob->offset, sizeof code);
+    memcpy(&code, f->encoded_rows.arena + encoded->offset, sizeof code);
     return code;
 }
 
 // What the row's coder writes when asked directly.
-static void expect_code(const fixture* f, const net_blob_key* key, const net_blob* blob) {
+static void expect_code(const fixture* f, const net_encoded_row_key* key, const net_encoded_row* encoded) {
     const net_history_entity* entity = net_history_find(f->history, f->index);
     ecs_tick now = net_history_tick(f->history);
     proto_row_base base = {.base = entity->entry->defaults};
@@ -66,27 +66,27 @@ static void expect_code(const fixture* f, const net_blob_key* key, const net_blo
     proto_bit_writer writer = proto_bit_writer_make(bytes, sizeof bytes);
     proto_row_write(&entity->entry->layout, &base, net_history_newest(entity), key->is_listed,
                     &writer, NULL);
-    assert_int_equal(blob->bits, writer.size_bits);
-    uint64_t expected, mask = blob->bits < 64 ? (UINT64_C(1) << blob->bits) - 1 : UINT64_MAX;
+    assert_int_equal(encoded->bits, writer.size_bits);
+    uint64_t expected, mask = encoded->bits < 64 ? (UINT64_C(1) << encoded->bits) - 1 : UINT64_MAX;
     memcpy(&expected, bytes, sizeof expected);
-    assert_true((code_of(f, blob) & mask) == (expected & mask));
+    assert_true((code_of(f, encoded) & mask) == (expected & mask));
 }
 
 static void a_code_is_made_once_and_found_again(void** state) {
     (void)state;
     fixture f;
     open(&f, false, false);
-    net_blob_key key = key_of(&f, 3, 1);
-    net_blob made, found;
-    assert_false(net_blobs_find(&f.blobs, &key, &found));
-    assert_int_equal(net_blobs_get(&f.blobs, &key, &made), NET_BLOB_OK);
+    net_encoded_row_key key = key_of(&f, 3, 1);
+    net_encoded_row made, found;
+    assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &found));
+    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &made), NET_ENCODED_ROW_OK);
     expect_code(&f, &key, &made);
-    assert_true(net_blobs_find(&f.blobs, &key, &found));
+    assert_true(net_encoded_rows_find(&f.encoded_rows, &key, &found));
     assert_int_equal(found.bits, made.bits);
     assert_true(code_of(&f, &found) == code_of(&f, &made));
-    assert_int_equal(net_blobs_get(&f.blobs, &key, &found), NET_BLOB_OK);
-    assert_int_equal(f.blobs.made, 1);
-    assert_int_equal(f.blobs.shared, 2);
+    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &found), NET_ENCODED_ROW_OK);
+    assert_int_equal(f.encoded_rows.made, 1);
+    assert_int_equal(f.encoded_rows.shared, 2);
     close_all(&f);
 }
 
@@ -94,17 +94,17 @@ static void every_part_of_the_key_matters(void** state) {
     (void)state;
     fixture f;
     open(&f, false, false);
-    net_blob_key keys[] = {key_of(&f, 0, 0), key_of(&f, 3, 0), key_of(&f, 4, 0), key_of(&f, 3, 1),
+    net_encoded_row_key keys[] = {key_of(&f, 0, 0), key_of(&f, 3, 0), key_of(&f, 4, 0), key_of(&f, 3, 1),
                            key_of(&f, 3, 2), key_of(&f, 3, 0), key_of(&f, 3, 0)};
     keys[5].is_listed = true;
     keys[6].is_settled = true;
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < BASE_COUNT(keys); i++) {
-            net_blob blob;
-            assert_int_equal(net_blobs_get(&f.blobs, &keys[i], &blob), NET_BLOB_OK);
-            expect_code(&f, &keys[i], &blob);
+            net_encoded_row encoded;
+            assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &keys[i], &encoded), NET_ENCODED_ROW_OK);
+            expect_code(&f, &keys[i], &encoded);
         }
-        assert_int_equal(f.blobs.made, BASE_COUNT(keys));
+        assert_int_equal(f.encoded_rows.made, BASE_COUNT(keys));
     }
     close_all(&f);
 }
@@ -113,17 +113,17 @@ static void more_codes_than_an_entity_has_room_for_are_found_too(void** state) {
     (void)state;
     fixture f;
     open(&f, false, true);
-    assert_true(MANY > NET_BLOB_CELLS);
+    assert_true(MANY > NET_ENCODED_ROW_CELLS);
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t age = 1; age <= MANY; age++) {
-            net_blob_key key = key_of(&f, age, 1);
-            net_blob blob;
-            assert_true(net_blobs_find(&f.blobs, &key, &blob) == (round == 1));
-            assert_int_equal(net_blobs_get(&f.blobs, &key, &blob), NET_BLOB_OK);
-            expect_code(&f, &key, &blob);
+            net_encoded_row_key key = key_of(&f, age, 1);
+            net_encoded_row encoded;
+            assert_true(net_encoded_rows_find(&f.encoded_rows, &key, &encoded) == (round == 1));
+            assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
+            expect_code(&f, &key, &encoded);
         }
     }
-    assert_int_equal(f.blobs.made, MANY);
+    assert_int_equal(f.encoded_rows.made, MANY);
     close_all(&f);
 }
 
@@ -131,19 +131,19 @@ static void a_tick_forgets_the_codes_of_the_one_before(void** state) {
     (void)state;
     fixture f;
     open(&f, false, false);
-    net_blob_key key = key_of(&f, 3, 1);
-    net_blob blob;
-    assert_int_equal(net_blobs_get(&f.blobs, &key, &blob), NET_BLOB_OK);
+    net_encoded_row_key key = key_of(&f, 3, 1);
+    net_encoded_row encoded;
+    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
     repl_move(&f.server, f.ball, 5, 5);
     repl_step(&f.server, f.history, 21);
-    assert_true(net_blobs_begin(&f.blobs, 21));
-    assert_false(net_blobs_find(&f.blobs, &key, &blob));
-    assert_int_equal(net_blobs_get(&f.blobs, &key, &blob), NET_BLOB_OK);
-    expect_code(&f, &key, &blob);
+    assert_true(net_encoded_rows_begin(&f.encoded_rows, 21));
+    assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &encoded));
+    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
+    expect_code(&f, &key, &encoded);
     // Also when the stamps begin anew.
-    f.blobs.stamp = UINT32_MAX;
-    assert_true(net_blobs_begin(&f.blobs, 21));
-    assert_false(net_blobs_find(&f.blobs, &key, &blob));
+    f.encoded_rows.stamp = UINT32_MAX;
+    assert_true(net_encoded_rows_begin(&f.encoded_rows, 21));
+    assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &encoded));
     close_all(&f);
 }
 
@@ -155,14 +155,14 @@ static void a_forgotten_base_is_said_to_be(void** state) {
         repl_move(&f.server, f.ball, (float)(tick % 900), 7);
         repl_step(&f.server, f.history, tick);
     }
-    assert_true(net_blobs_begin(&f.blobs, 20 + NET_ROW_HISTORY_MAX));
-    net_blob blob;
-    net_blob_key key = key_of(&f, NET_ROW_HISTORY_MAX, 0);
-    assert_int_equal(net_blobs_get(&f.blobs, &key, &blob), NET_BLOB_NO_BASE);
+    assert_true(net_encoded_rows_begin(&f.encoded_rows, 20 + NET_ROW_HISTORY_MAX));
+    net_encoded_row encoded;
+    net_encoded_row_key key = key_of(&f, NET_ROW_HISTORY_MAX, 0);
+    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_NO_BASE);
     key = key_of(&f, NET_ROW_HISTORY_MAX - 1, 1);
-    assert_int_equal(net_blobs_get(&f.blobs, &key, &blob), NET_BLOB_NO_BASE2);
+    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_NO_BASE2);
     key = key_of(&f, NET_ROW_HISTORY_MAX - 1, 0);
-    assert_int_equal(net_blobs_get(&f.blobs, &key, &blob), NET_BLOB_OK);
+    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
     close_all(&f);
 }
 
@@ -170,14 +170,14 @@ static void alone_nothing_is_shared(void** state) {
     (void)state;
     fixture f;
     open(&f, true, false);
-    net_blob_key key = key_of(&f, 3, 1);
-    net_blob blob;
+    net_encoded_row_key key = key_of(&f, 3, 1);
+    net_encoded_row encoded;
     for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(net_blobs_get(&f.blobs, &key, &blob), NET_BLOB_OK);
-        assert_false(net_blobs_find(&f.blobs, &key, &blob));
+        assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
+        assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &encoded));
     }
-    assert_int_equal(f.blobs.made, 3);
-    assert_int_equal(f.blobs.shared, 0);
+    assert_int_equal(f.encoded_rows.made, 3);
+    assert_int_equal(f.encoded_rows.shared, 0);
     close_all(&f);
 }
 
@@ -185,17 +185,17 @@ static void bits_of_components_are_told_with_every_code(void** state) {
     (void)state;
     fixture f;
     open(&f, false, true);
-    net_blob_key key = key_of(&f, 3, 1);
-    net_blob blob;
+    net_encoded_row_key key = key_of(&f, 3, 1);
+    net_encoded_row encoded;
     for (uint32_t i = 0; i < 2; i++) { // made, then shared
-        assert_int_equal(net_blobs_get(&f.blobs, &key, &blob), NET_BLOB_OK);
+        assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
         const net_row_template* entry;
-        const uint32_t* parts = net_blobs_component_bits(&f.blobs, blob.parts_first, &entry);
+        const uint32_t* parts = net_encoded_rows_component_bits(&f.encoded_rows, encoded.parts_first, &entry);
         assert_ptr_equal(entry, net_history_find(f.history, f.index)->entry);
-        uint32_t sum = blob.head_bits;
+        uint32_t sum = encoded.head_bits;
         for (uint32_t c = 0; c < entry->layout.component_count; c++)
             sum += parts[c];
-        assert_int_equal(sum, blob.bits);
+        assert_int_equal(sum, encoded.bits);
     }
     close_all(&f);
 }

@@ -18,7 +18,7 @@ static void open_crowd(crowd* c, uint32_t count) {
         c->entities[i] = repl_create(&c->w.server, c->w.server.mover);
     for (uint32_t i = 0; i < 40; i++)
         view_exchange(&c->w);
-    assert_true(net_view_is_settled(c->w.clients[0].view));
+    assert_true(net_repl_state_is_settled(c->w.clients[0].repl));
 }
 
 static void move_all(crowd* c, base_rng* rng) {
@@ -33,7 +33,7 @@ static ecs_tick client_tick(crowd* c, uint32_t i) {
 }
 
 static void send(crowd* c, uint32_t bits) {
-    view_write_room(&c->w, 0, (net_view_room){.hard = 9376, .soft = bits});
+    view_write_room(&c->w, 0, (net_repl_state_room){.hard = 9376, .soft = bits});
     view_ack(&c->w, 0);
 }
 
@@ -61,10 +61,10 @@ static void without_room_nothing_is_written_and_all_keeps_waiting(void** state) 
     base_rng rng = base_rng_make(3, 1);
     move_all(&c, &rng);
     view_step(&c.w);
-    view_write_room(&c.w, 0, (net_view_room){0, 0});
+    view_write_room(&c.w, 0, (net_repl_state_room){0, 0});
     assert_int_equal(c.w.clients[0].records, 0);
     view_ack(&c.w, 0);
-    assert_true(net_view_has_pending(c.w.clients[0].view));
+    assert_true(net_repl_state_has_pending(c.w.clients[0].repl));
     view_exchange(&c.w);
     assert_true(view_is_equal(&c.w, 0));
     view_close(&c.w);
@@ -190,13 +190,13 @@ static void a_change_while_waiting_makes_more_urgent(void** state) {
     // All wait, half of them change again and again.
     move_all(&c, &rng);
     view_step(&c.w);
-    view_write_room(&c.w, 0, (net_view_room){0, 0});
+    view_write_room(&c.w, 0, (net_repl_state_room){0, 0});
     view_ack(&c.w, 0);
     for (uint32_t tick = 0; tick < 10; tick++) {
         for (uint32_t i = 0; i < 60; i += 2)
             repl_move(&c.w.server, c.entities[i], base_rng_float(&rng) * 900, 3);
         view_step(&c.w);
-        view_write_room(&c.w, 0, (net_view_room){0, 0});
+        view_write_room(&c.w, 0, (net_repl_state_room){0, 0});
         view_ack(&c.w, 0);
     }
     view_step(&c.w);
@@ -222,7 +222,7 @@ static void priority_saturates_and_waits_on(void** state) {
     for (uint32_t tick = 0; tick < 500; tick++) {
         move_all(&c, &rng);
         view_step(&c.w);
-        view_write_room(&c.w, 0, (net_view_room){0, 0});
+        view_write_room(&c.w, 0, (net_repl_state_room){0, 0});
         view_ack(&c.w, 0);
     }
     view_exchange(&c.w);

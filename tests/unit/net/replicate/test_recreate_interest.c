@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Interest and replica together: what another template does to who sees an entity. (Dagor's hole: a recreation was
+// Interest and replicator together: what another template does to who sees an entity. (Dagor's hole: a recreation was
 // not replicated; here it once ended, for some ticks, what was in scope by having been there.)
 #include "interest/interest_world.h"
 
@@ -7,38 +7,38 @@
 #include "replicate/repl_state.h"
 
 typedef struct stage {
-    scopes_table t;
-    net_replica* replica;
-    net_view* view;
+    interest_table t;
+    net_replicator* replicator;
+    net_repl_state* repl;
     ecs_entity player;
 } stage;
 
 static void stage_open(stage* s, const char* together) {
-    net_interest_rules rules = scopes_rules();
+    net_interest_rules rules = interest_rules();
     rules.together = together;
-    scopes_open(&s->t, &rules, NULL);
-    s->player = scopes_make(&s->t, "unit", 0, 0);
-    const net_replica_config config = {
-        .rows = s->t.rows, .index_max = SCOPES_INDEX_MAX - 1, .scopes = s->t.scopes};
-    assert_int_equal(net_replica_create(&config, &s->replica), NET_OK);
-    assert_true(net_scopes_add_client(s->t.scopes, 1));
-    net_scopes_set_player(s->t.scopes, 1, s->player);
-    assert_int_equal(net_view_create(s->replica, 1, &s->view), NET_OK);
+    interest_open(&s->t, &rules, NULL);
+    s->player = interest_make(&s->t, "unit", 0, 0);
+    const net_replicator_config config = {
+        .rows = s->t.rows, .index_max = SCOPES_INDEX_MAX - 1, .interest = s->t.interest};
+    assert_int_equal(net_replicator_create(&config, &s->replicator), NET_OK);
+    assert_true(net_interest_add_client(s->t.interest, 1));
+    net_interest_set_player(s->t.interest, 1, s->player);
+    assert_int_equal(net_repl_state_create(s->replicator, 1, &s->repl), NET_OK);
 }
 
 static void stage_close(stage* s) {
-    net_view_destroy(s->view);
-    net_replica_destroy(s->replica);
-    scopes_close(&s->t);
+    net_repl_state_destroy(s->repl);
+    net_replicator_destroy(s->replicator);
+    interest_close(&s->t);
 }
 
 static void stage_step(stage* s, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; i++) {
         const ecs_step step = {.tick = ++s->t.tick, .dt = 0.05f};
         ecs_world_step(s->t.world, &step);
-        assert_int_equal(net_replica_step(s->replica, s->t.world, s->t.tick), NET_OK);
+        assert_int_equal(net_replicator_step(s->replicator, s->t.world, s->t.tick), NET_OK);
         ecs_changes_clear(s->t.world);
-        net_replica_publish(s->replica);
+        net_replicator_publish(s->replicator);
     }
 }
 
@@ -51,20 +51,20 @@ static void in_the_margin_of_sight_another_template_changes_nothing(void** state
     (void)state;
     stage s;
     stage_open(&s, NULL);
-    ecs_entity dot = scopes_make(&s.t, "dot", 0, SCOPES_RADIUS - 1);
+    ecs_entity dot = interest_make(&s.t, "dot", 0, SCOPES_RADIUS - 1);
     stage_step(&s, 1);
-    assert_true(net_view_sees(s.view, dot, NULL));
-    scopes_move(&s.t, dot, 0, SCOPES_RADIUS * 1.1f);
+    assert_true(net_repl_state_sees(s.repl, dot, NULL));
+    interest_move(&s.t, dot, 0, SCOPES_RADIUS * 1.1f);
     stage_step(&s, 2 * SCOPES_HZ);
-    assert_true(net_view_sees(s.view, dot, NULL));
+    assert_true(net_repl_state_sees(s.repl, dot, NULL));
     become(&s, dot, "unit");
     for (uint32_t i = 0; i < 8; i++) {
         stage_step(&s, 1);
-        assert_true(net_view_sees(s.view, dot, NULL));
+        assert_true(net_repl_state_sees(s.repl, dot, NULL));
     }
-    scopes_move(&s.t, dot, 0, SCOPES_RADIUS * 1.2f);
+    interest_move(&s.t, dot, 0, SCOPES_RADIUS * 1.2f);
     stage_step(&s, 2 * SCOPES_HZ);
-    assert_false(net_view_sees(s.view, dot, NULL));
+    assert_false(net_repl_state_sees(s.repl, dot, NULL));
     stage_close(&s);
 }
 
@@ -74,18 +74,18 @@ static void company_stays_when_one_of_it_becomes_something_else(void** state) {
     stage_open(&s, "whole");
     ecs_entity parts[2];
     for (uint32_t i = 0; i < 2; i++) {
-        parts[i] = scopes_make(&s.t, "part", 0, SCOPES_RADIUS - 1);
-        scopes_set(&s.t, parts[i], s.t.whole, 7);
+        parts[i] = interest_make(&s.t, "part", 0, SCOPES_RADIUS - 1);
+        interest_set(&s.t, parts[i], s.t.whole, 7);
     }
     stage_step(&s, 4);
-    scopes_move(&s.t, parts[0], 0, SCOPES_RADIUS * 1.1f);
-    scopes_move(&s.t, parts[1], 0, SCOPES_RADIUS * 1.1f);
+    interest_move(&s.t, parts[0], 0, SCOPES_RADIUS * 1.1f);
+    interest_move(&s.t, parts[1], 0, SCOPES_RADIUS * 1.1f);
     stage_step(&s, 2 * SCOPES_HZ);
     become(&s, parts[0], "bare");
     for (uint32_t i = 0; i < 8; i++) {
         stage_step(&s, 1);
-        assert_true(net_view_sees(s.view, parts[0], NULL));
-        assert_true(net_view_sees(s.view, parts[1], NULL));
+        assert_true(net_repl_state_sees(s.repl, parts[0], NULL));
+        assert_true(net_repl_state_sees(s.repl, parts[1], NULL));
     }
     stage_close(&s);
 }
@@ -94,13 +94,13 @@ static void another_generation_of_an_index_is_not_seen_for_its_sake(void** state
     (void)state;
     stage s;
     stage_open(&s, NULL);
-    ecs_entity dot = scopes_make(&s.t, "dot", 0, 1);
+    ecs_entity dot = interest_make(&s.t, "dot", 0, 1);
     stage_step(&s, 1);
     assert_int_equal(ecs_destroy(s.t.world, dot), ECS_OK);
-    ecs_entity far = scopes_make(&s.t, "dot", 0, SCOPES_RADIUS * 3);
+    ecs_entity far = interest_make(&s.t, "dot", 0, SCOPES_RADIUS * 3);
     stage_step(&s, 1);
-    assert_false(net_view_sees(s.view, dot, NULL));
-    assert_false(net_view_sees(s.view, far, NULL));
+    assert_false(net_repl_state_sees(s.repl, dot, NULL));
+    assert_false(net_repl_state_sees(s.repl, far, NULL));
     stage_close(&s);
 }
 
@@ -109,19 +109,19 @@ static void who_owned_it_before_does_not_keep_what_becomes_something_else(void**
     (void)state;
     stage s;
     stage_open(&s, NULL);
-    ecs_entity far = scopes_make(&s.t, "unit", 0, SCOPES_RADIUS * 3);
-    scopes_set(&s.t, far, s.t.mine, 1);
+    ecs_entity far = interest_make(&s.t, "unit", 0, SCOPES_RADIUS * 3);
+    interest_set(&s.t, far, s.t.mine, 1);
     stage_step(&s, 8);
     uint32_t classes = 0;
-    assert_true(net_view_sees(s.view, far, &classes));
+    assert_true(net_repl_state_sees(s.repl, far, &classes));
     assert_true(classes >> NET_CLASS_OWNER & 1);
     become(&s, far, "bare");
     stage_step(&s, 8);
-    assert_true(net_view_sees(s.view, far, NULL)); // still its own
-    scopes_set(&s.t, far, s.t.mine, 2);
+    assert_true(net_repl_state_sees(s.repl, far, NULL)); // still its own
+    interest_set(&s.t, far, s.t.mine, 2);
     become(&s, far, "unit");
     stage_step(&s, NET_INTEREST_EVERY_TICKS);
-    assert_false(net_view_sees(s.view, far, NULL));
+    assert_false(net_repl_state_sees(s.repl, far, NULL));
     stage_close(&s);
 }
 

@@ -12,7 +12,7 @@ static void settle(view_world* w) {
     for (uint32_t i = 0; i < 400; i++) {
         bool is_settled = true;
         for (uint32_t c = 0; c < w->client_count; c++)
-            is_settled = is_settled && net_view_is_settled(w->clients[c].view);
+            is_settled = is_settled && net_repl_state_is_settled(w->clients[c].repl);
         if (is_settled) return;
         view_exchange(w);
     }
@@ -30,7 +30,7 @@ static void an_acknowledgement_after_many_hundred_packets_makes_a_base(void** st
         repl_move(&w.server, entity, (float)i, 3);
         view_step(&w);
         uint16_t seq = view_write(&w, 0);
-        if (i >= 2) (void)net_view_lost(w.clients[0].view, (uint16_t)(seq - 2));
+        if (i >= 2) (void)net_repl_state_lost(w.clients[0].repl, (uint16_t)(seq - 2));
     }
     view_ack(&w, 0);
     uint64_t updates = view_counters(&w)->records_update;
@@ -122,7 +122,7 @@ static void a_packet_that_cannot_be_read_is_as_good_as_lost(void** state) {
         view_client* c = &w.clients[0];
         proto_bit_reader reader = proto_bit_reader_make(c->body, (size_t)(c->bits / 16));
         assert_int_not_equal(net_mirror_read(c->mirror, seq, w.tick, &reader, NULL), NET_OK);
-        assert_true(net_view_lost(c->view, seq));
+        assert_true(net_repl_state_lost(c->repl, seq));
     }
     settle(&w);
     assert_true(view_is_equal(&w, 0));
@@ -166,13 +166,13 @@ static void from_room_to_room_means_one_destroy_and_one_create(void** state) {
         assert_false(ecs_is_alive(client_world(&w, to), entity));
         view_scope(&w, from, entity)->is_hidden = true;
         view_scope(&w, to, entity)->is_hidden = false;
-        uint64_t destroys = net_view_get_counters(w.clients[from].view)->records_destroy;
-        uint64_t creates = net_view_get_counters(w.clients[to].view)->records_create;
+        uint64_t destroys = net_repl_state_get_counters(w.clients[from].repl)->records_destroy;
+        uint64_t creates = net_repl_state_get_counters(w.clients[to].repl)->records_create;
         view_exchange(&w);
         settle(&w);
-        assert_int_equal(net_view_get_counters(w.clients[from].view)->records_destroy,
+        assert_int_equal(net_repl_state_get_counters(w.clients[from].repl)->records_destroy,
                          destroys + 1);
-        assert_int_equal(net_view_get_counters(w.clients[to].view)->records_create, creates + 1);
+        assert_int_equal(net_repl_state_get_counters(w.clients[to].repl)->records_create, creates + 1);
     }
     view_close(&w);
 }
@@ -215,8 +215,8 @@ static void a_join_of_2800_entities_is_whole_packets_and_complete(void** state) 
     view_step(&w);
     for (uint32_t round = 0; round < 2; round++) {
         uint32_t packets = 0;
-        while (net_view_has_pending(w.clients[0].view) && packets++ < 200) {
-            view_write_room(&w, 0, (net_view_room){1100 * 8, 1100 * 8});
+        while (net_repl_state_has_pending(w.clients[0].repl) && packets++ < 200) {
+            view_write_room(&w, 0, (net_repl_state_room){1100 * 8, 1100 * 8});
             assert_in_range(w.clients[0].bits, 1, 1100 * 8);
             view_ack(&w, 0);
         }
@@ -248,7 +248,7 @@ static void a_pause_ends_with_the_newest_and_nothing_else(void** state) {
     assert_int_equal(w.clients[0].records, 10);
     view_ack(&w, 0);
     assert_true(view_is_equal(&w, 0));
-    assert_false(net_view_has_pending(w.clients[0].view));
+    assert_false(net_repl_state_has_pending(w.clients[0].repl));
     view_close(&w);
 }
 
@@ -290,7 +290,7 @@ static void many_that_come_and_go_at_once_leave_nothing(void** state) {
             if (round % 2)
                 view_ack(&w, 0);
             else
-                assert_true(net_view_lost(w.clients[0].view, seq));
+                assert_true(net_repl_state_lost(w.clients[0].repl, seq));
         }
         for (uint32_t i = 0; i < 12; i++) {
             repl_destroy(&w.server, i % 2 ? targets[i] : holders[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Replication as a whole against a plain record of what the server's world held at each tick and what each
-// client was to see of it: random worlds, several clients, scopes and classes that change, groups, a channel that
+// client was to see of it: random worlds, several clients, interest and classes that change, groups, a channel that
 // loses, doubles, delays and reorders in both directions.
 #include "session/acks.h"
 #include "interest/fake_interest.h"
@@ -75,9 +75,9 @@ typedef struct client {
     struct harness* harness;
     repl_side side;
     net_mirror* mirror;
-    net_view* view;
-    net_acks_send sent;     // the server's
-    net_acks_recv received; // the client's
+    net_repl_state* repl;
+    net_ack_sender sent;     // the server's
+    net_ack_receiver received; // the client's
     channel down, up;
     ecs_tick join_tick;
     ecs_tick* entity_ticks; // [index]: never fall
@@ -88,10 +88,10 @@ typedef struct harness {
     repl_side server;
     ecs_template_id agent, spirit;
     ecs_component_id ammo, plan;
-    net_scopes* scopes;
-    net_replica* replica;
-    bool has_classes, has_scopes, has_groups;
-    bool is_restless; // scopes still change
+    net_interest* interest;
+    net_replicator* replicator;
+    bool has_classes, has_interest, has_groups;
+    bool is_restless; // interest still change
     ecs_entity entities[ENTITIES_MAX];
     uint32_t entity_count;
     truth_tick* truth; // [tick]
@@ -106,9 +106,9 @@ typedef struct harness {
 
 /// What all seeds together reached: a test that no longer gets there says nothing.
 typedef struct reached {
-    uint64_t updates, formers, stale_records, evicted, recreates, destroys;
+    uint64_t updates, previous, stale_records, evicted, recreates, destroys;
     uint64_t settled, absolute, lost;
-    uint64_t shared, repeated, heals, samples, groups, split, moved;
+    uint64_t shared, repeated, resyncs, samples, groups, split, moved;
 } reached;
 
 static uint64_t now_us(const harness* h) {
@@ -176,7 +176,7 @@ static void write_truth(harness* h) {
         net_rows_read(row->entry, h->server.world, handle, words);
         memcpy(row->words, words, row->entry->layout.field_count * sizeof *words);
         for (uint32_t c = 0; c < h->client_count; c++) {
-            const fake_scope* scope = fake_scope_at(h->scopes, c, ecs_entity_index(handle));
+            const fake_scope* scope = fake_scope_at(h->interest, c, ecs_entity_index(handle));
             row->seen[c] = scope->is_hidden ? 0 : (uint8_t)scope->classes;
         }
     }
@@ -232,14 +232,14 @@ static void check_mirror(harness* h, client* c) {
 
 // Members of a group are what they all were at the newest tick of any of them.
 static void check_groups(harness* h, client* c) {
-    if (!h->has_groups || h->has_scopes || net_view_get_counters(c->view)->groups_split > 0) return;
+    if (!h->has_groups || h->has_interest || net_repl_state_get_counters(c->repl)->groups_split > 0) return;
     ecs_tick newest[4] = {0};
     ecs_world* world = c->side.world;
     for (uint32_t pass = 0; pass < 2; pass++) {
         ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
         for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
             uint32_t group =
-                fake_scope_at(h->scopes, number_of(c), ecs_entity_index(entity))->group;
+                fake_scope_at(h->interest, number_of(c), ecs_entity_index(entity))->group;
             ecs_tick tick;
             uint64_t then, now;
             if (group == 0 || !net_mirror_entity_tick(c->mirror, entity, &tick)) continue;
@@ -344,11 +344,11 @@ static void mutate_hidden_values(harness* h, ecs_entity entity) {
     if (plan && base_rng_chance(&h->rng, 0.3)) *plan = (int32_t)base_rng_below(&h->rng, 9);
 }
 
-static void mutate_scopes(harness* h) {
+static void mutate_interest(harness* h) {
     for (uint32_t c = 0; c < h->client_count; c++) {
         fake_scope* scope =
-            fake_scope_at(h->scopes, c, 1 + base_rng_below(&h->rng, ENTITIES_MAX * 2));
-        if (h->has_scopes && base_rng_chance(&h->rng, 0.4)) scope->is_hidden = !scope->is_hidden;
+            fake_scope_at(h->interest, c, 1 + base_rng_below(&h->rng, ENTITIES_MAX * 2));
+        if (h->has_interest && base_rng_chance(&h->rng, 0.4)) scope->is_hidden = !scope->is_hidden;
         if (h->has_classes && base_rng_chance(&h->rng, 0.3))
             scope->classes = (uint16_t)(1 | base_rng_below(&h->rng, 4) << 1);
         if (base_rng_chance(&h->rng, 0.3))
@@ -357,7 +357,7 @@ static void mutate_scopes(harness* h) {
 }
 
 static void mutate(harness* h) {
-    mutate_scopes(h);
+    mutate_interest(h);
     if (base_rng_chance(&h->rng, 0.25)) mutate_create(h);
     if (h->entity_count == 0) return;
     uint32_t count = base_rng_below(&h->rng, 8);
@@ -386,48 +386,48 @@ static void join(harness* h, client* c) {
                                 .trace_context = c};
     assert_int_equal(net_mirror_create(&config, &c->mirror), NET_OK);
     c->harness = h;
-    assert_true(net_scopes_add_client(h->scopes, number_of(c)));
-    assert_int_equal(net_view_create(h->replica, number_of(c), &c->view), NET_OK);
+    assert_true(net_interest_add_client(h->interest, number_of(c)));
+    assert_int_equal(net_repl_state_create(h->replicator, number_of(c), &c->repl), NET_OK);
     c->entity_ticks = calloc(h->server.index_max + 1, sizeof *c->entity_ticks);
     assert_non_null(c->entity_ticks);
-    net_acks_send_init(&c->sent, (uint16_t)(65536 - base_rng_below(&h->rng, 300)), now_us(h));
-    net_acks_recv_init(&c->received);
+    net_ack_sender_init(&c->sent, (uint16_t)(65536 - base_rng_below(&h->rng, 300)), now_us(h));
+    net_ack_receiver_init(&c->received);
 }
 
-static void tell_view(client* c, const net_acks_result* result) {
+static void tell_view(client* c, const net_ack_result* result) {
     for (uint32_t i = 0; i < result->acked_count; i++)
-        assert_true(net_view_acked(c->view, result->acked[i]));
+        assert_true(net_repl_state_acked(c->repl, result->acked[i]));
     for (uint32_t i = 0; i < result->lost_count; i++)
-        assert_true(net_view_lost(c->view, result->lost[i]));
+        assert_true(net_repl_state_lost(c->repl, result->lost[i]));
 }
 
 static void server_receive(harness* h, client* c) {
-    net_acks_result result;
+    net_ack_result result;
     datagram d;
     while (channel_pop(h, &c->up, &d)) {
         free(d.bytes);
         if (!d.has_ack) continue;
         assert_int_equal(
-            net_acks_send_receive(&c->sent, now_us(h), d.ack, d.ack_bits, d.delay_us, &result),
+            net_ack_sender_receive(&c->sent, now_us(h), d.ack, d.ack_bits, d.delay_us, &result),
             NET_OK);
         tell_view(c, &result);
     }
-    net_acks_send_expire(&c->sent, now_us(h), TICK_US, &result);
+    net_ack_sender_expire(&c->sent, now_us(h), TICK_US, &result);
     tell_view(c, &result);
 }
 
 static void server_send(harness* h, client* c) {
     for (uint32_t i = 0; i < PACKETS_PER_TICK_MAX; i++) {
-        if (i > 0 && !net_view_has_pending(c->view)) break;
+        if (i > 0 && !net_repl_state_has_pending(c->repl)) break;
         uint8_t bytes[PACKET_BYTES_MAX + 1] = {0};
         proto_bit_writer writer = proto_bit_writer_make(bytes, sizeof bytes);
         uint32_t offset = base_rng_below(&h->rng, 8);
         proto_bits_write(&writer, 0, offset);
-        uint16_t seq = net_acks_send_add(&c->sent, now_us(h));
-        net_view_room room = {.hard = h->body_bytes * 8, .soft = h->body_bytes * 8};
+        uint16_t seq = net_ack_sender_add(&c->sent, now_us(h));
+        net_repl_state_room room = {.hard = h->body_bytes * 8, .soft = h->body_bytes * 8};
         if (base_rng_chance(&h->rng, 0.3)) room.soft = base_rng_below(&h->rng, room.hard);
         uint32_t records;
-        assert_int_equal(net_view_write(c->view, seq, room, &writer, &records), NET_OK);
+        assert_int_equal(net_repl_state_write(c->repl, seq, room, &writer, &records), NET_OK);
         assert_in_range(writer.size_bits, offset, offset + room.hard);
         assert_true((records > 0) == (writer.size_bits > offset));
         channel_push(h, &c->down,
@@ -443,9 +443,9 @@ static void server_send(harness* h, client* c) {
 static void check_sample(harness* h, client* c, reached* sum) {
     uint32_t slot, age;
     uint64_t hash;
-    if (!net_view_sample(c->view, &slot, &age, &hash)) return;
-    net_mirror_sample result =
-        net_mirror_check_sample(c->mirror, slot, h->tick - age, (uint16_t)hash, NULL);
+    if (!net_repl_state_probe(c->repl, &slot, &age, &hash)) return;
+    net_mirror_probe_result result =
+        net_mirror_check_probe(c->mirror, slot, h->tick - age, (uint16_t)hash, NULL);
     assert_true(result != NET_MIRROR_DIFFERS);
     sum->samples += result == NET_MIRROR_EQUAL;
 }
@@ -454,13 +454,13 @@ static void check_sample(harness* h, client* c, reached* sum) {
 static void check_formers(client* c, ecs_tick tick, reached* sum) {
     for (uint32_t i = 0; i < c->mirror->record_count; i++) {
         const net_mirror_record* record = &c->mirror->records[i];
-        if (!record->is_former) continue;
+        if (!record->is_previous) continue;
         const truth_row* row = truth_find(&c->harness->truth[tick], record->handle);
         uint64_t expected;
         assert_true(truth_hash(row, number_of(c), &expected));
         assert_true(expected ==
                     net_row_hash(record->entry, c->mirror->words + record->words_first));
-        sum->formers++;
+        sum->previous++;
     }
 }
 
@@ -473,7 +473,7 @@ static void read_packet(client* c, const datagram* d, reached* sum) {
     assert_true(result == NET_OK || result == NET_ERR_STALE);
     if (d->tick > newest) assert_int_equal(result, NET_OK);
     if (result != NET_OK) return;
-    net_acks_recv_mark(&c->received, d->seq, now_us(c->harness));
+    net_ack_receiver_mark(&c->received, d->seq, now_us(c->harness));
     check_formers(c, d->tick, sum);
     check_groups(c->harness, c);
     sum->groups += c->harness->has_groups;
@@ -482,7 +482,7 @@ static void read_packet(client* c, const datagram* d, reached* sum) {
 static void client_tick(harness* h, client* c, reached* sum) {
     datagram d;
     while (channel_pop(h, &c->down, &d)) {
-        if (net_acks_recv_check(&c->received, d.seq) == NET_ACKS_NEW) read_packet(c, &d, sum);
+        if (net_ack_receiver_check(&c->received, d.seq) == NET_ACK_NEW) read_packet(c, &d, sum);
         free(d.bytes);
     }
     if (base_rng_chance(&h->rng, 0.05)) check_sample(h, c, sum);
@@ -491,31 +491,31 @@ static void client_tick(harness* h, client* c, reached* sum) {
                  &(datagram){.has_ack = c->received.has_any,
                              .ack = c->received.newest,
                              .ack_bits = c->received.bits,
-                             .delay_us = net_acks_recv_delay_us(&c->received, now_us(h))});
+                             .delay_us = net_ack_receiver_delay_us(&c->received, now_us(h))});
 }
 
 static void step_server(harness* h) {
     ecs_step step = {.tick = h->tick, .dt = 0.5f};
     ecs_world_step(h->server.world, &step);
-    assert_int_equal(net_replica_step(h->replica, h->server.world, h->tick), NET_OK);
+    assert_int_equal(net_replicator_step(h->replicator, h->server.world, h->tick), NET_OK);
     ecs_changes_clear(h->server.world);
     write_truth(h);
-    net_replica_publish(h->replica);
+    net_replicator_publish(h->replicator);
 }
 
 static void run_tick(harness* h, bool is_active, reached* sum) {
     h->tick++;
     assert_in_range(h->tick, 1, TICKS_MAX);
     for (uint32_t i = 0; i < h->client_count; i++)
-        if (h->clients[i].view) server_receive(h, &h->clients[i]);
+        if (h->clients[i].repl) server_receive(h, &h->clients[i]);
     if (is_active) mutate(h);
     step_server(h);
     for (uint32_t i = 0; i < h->client_count; i++) {
         client* c = &h->clients[i];
-        if (!c->view && h->tick >= c->join_tick) join(h, c);
-        if (!c->view) continue;
+        if (!c->repl && h->tick >= c->join_tick) join(h, c);
+        if (!c->repl) continue;
         if (is_active && h->entity_count > 0 && base_rng_chance(&h->rng, 0.01))
-            (void)net_view_heal(c->view, h->entities[base_rng_below(&h->rng, h->entity_count)]);
+            (void)net_repl_state_resync(c->repl, h->entities[base_rng_below(&h->rng, h->entity_count)]);
         if (base_rng_chance(&h->rng, h->send_chance)) server_send(h, c);
         client_tick(h, c, sum);
         if (h->tick % 8 == i) check_mirror(h, c);
@@ -524,7 +524,7 @@ static void run_tick(harness* h, bool is_active, reached* sum) {
 
 static bool is_settled(const harness* h) {
     for (uint32_t i = 0; i < h->client_count; i++)
-        if (!h->clients[i].view || !net_view_is_settled(h->clients[i].view)) return false;
+        if (!h->clients[i].repl || !net_repl_state_is_settled(h->clients[i].repl)) return false;
     return true;
 }
 
@@ -540,7 +540,7 @@ static void open(harness* h, uint64_t seed) {
     h->rng = base_rng_make(seed, 1);
     h->is_worn = base_rng_chance(&h->rng, 0.3);
     h->has_classes = base_rng_chance(&h->rng, 0.5);
-    h->has_scopes = base_rng_chance(&h->rng, 0.5);
+    h->has_interest = base_rng_chance(&h->rng, 0.5);
     h->has_groups = base_rng_chance(&h->rng, 0.4);
     h->send_chance = base_rng_chance(&h->rng, 0.7) ? 1.0 : 0.3;
     uint32_t index_max = h->is_worn ? ECS_FREE_INDICES_MIN + ENTITIES_MAX + 4 : 4000;
@@ -550,13 +550,13 @@ static void open(harness* h, uint64_t seed) {
     h->ammo = ecs_component_find(h->server.world, "ammo");
     h->plan = ecs_component_find(h->server.world, "plan");
     if (h->is_worn) wear_indices(h);
-    h->scopes = fake_scopes_create(index_max);
+    h->interest = fake_scopes_create(index_max);
     for (uint32_t c = 0; c < FAKE_CLIENTS && h->has_groups; c++)
         for (uint32_t i = 0; i <= index_max; i++)
-            fake_scope_at(h->scopes, c, i)->group = i % 3 ? 0 : 1 + i / 3 % 3;
-    net_replica_config config = {
-        .rows = h->server.rows, .index_max = index_max, .scopes = h->scopes};
-    assert_int_equal(net_replica_create(&config, &h->replica), NET_OK);
+            fake_scope_at(h->interest, c, i)->group = i % 3 ? 0 : 1 + i / 3 % 3;
+    net_replicator_config config = {
+        .rows = h->server.rows, .index_max = index_max, .interest = h->interest};
+    assert_int_equal(net_replicator_create(&config, &h->replicator), NET_OK);
     h->truth = malloc((TICKS_MAX + 1) * sizeof *h->truth);
     assert_non_null(h->truth);
     h->client_count = 1 + base_rng_below(&h->rng, CLIENTS_MAX);
@@ -581,12 +581,12 @@ static void close_all(harness* h) {
         for (uint32_t k = 0; k < c->up.count; k++)
             free(c->up.flying[k].bytes);
         free(c->entity_ticks);
-        if (c->view) net_view_destroy(c->view);
+        if (c->repl) net_repl_state_destroy(c->repl);
         net_mirror_destroy(c->mirror);
         if (c->side.world) repl_close(&c->side);
     }
-    net_replica_destroy(h->replica);
-    fake_scopes_destroy(h->scopes);
+    net_replicator_destroy(h->replicator);
+    fake_scopes_destroy(h->interest);
     repl_close(&h->server);
     free(h->truth);
 }
@@ -600,7 +600,7 @@ static void check_world(harness* h, client* c) {
         if (!truth_hash(truth_find(&h->truth[h->tick], entity), number_of(c), &expected)) continue;
         assert_true(ecs_is_alive(c->side.world, entity));
         assert_true(mirror_hash(c, entity) == expected);
-        assert_true(net_view_sees(c->view, entity, NULL));
+        assert_true(net_repl_state_sees(c->repl, entity, NULL));
         count++;
     }
     assert_int_equal(ecs_world_entity_count(c->side.world), count);
@@ -614,7 +614,7 @@ static void check_end(harness* h, reached* sum) {
         check_references(c);
         const net_mirror_counters* counters = net_mirror_get_counters(c->mirror);
         assert_int_equal(counters->malformed, 0);
-        const net_view_counters* sent = net_view_get_counters(c->view);
+        const net_repl_state_counters* sent = net_repl_state_get_counters(c->repl);
         assert_int_equal(sent->acks_forged, 0);
         sum->updates += counters->updates;
         sum->stale_records += counters->stale_records;
@@ -627,7 +627,7 @@ static void check_end(harness* h, reached* sum) {
         sum->lost += sent->packets_lost;
         sum->shared += sent->blobs_shared;
         sum->repeated += sent->records_repeated;
-        sum->heals += sent->heals;
+        sum->resyncs += sent->resyncs;
         sum->split += sent->groups_split;
     }
 }
@@ -671,18 +671,18 @@ static void clients_converge_on_what_the_server_holds_over_any_channel(void** st
            "samples %llu groups %llu split %llu moved %llu\n",
            (unsigned long long)sum.updates, (unsigned long long)sum.destroys,
            (unsigned long long)sum.recreates, (unsigned long long)sum.lost,
-           (unsigned long long)sum.formers, (unsigned long long)sum.stale_records,
+           (unsigned long long)sum.previous, (unsigned long long)sum.stale_records,
            (unsigned long long)sum.evicted, (unsigned long long)sum.settled,
            (unsigned long long)sum.absolute, (unsigned long long)sum.shared,
-           (unsigned long long)sum.repeated, (unsigned long long)sum.heals,
+           (unsigned long long)sum.repeated, (unsigned long long)sum.resyncs,
            (unsigned long long)sum.samples, (unsigned long long)sum.groups,
            (unsigned long long)sum.split, (unsigned long long)sum.moved);
     if (only) return;
     // The run reached what it is here for.
     assert_true(sum.updates > 10000 && sum.destroys > 0 && sum.recreates > 0 && sum.lost > 0);
-    assert_true(sum.formers > 0 && sum.stale_records > 0 && sum.evicted > 0);
+    assert_true(sum.previous > 0 && sum.stale_records > 0 && sum.evicted > 0);
     assert_true(sum.settled > 0 && sum.absolute > 0);
-    assert_true(sum.shared > 0 && sum.repeated > 0 && sum.heals > 0 && sum.samples > 0);
+    assert_true(sum.shared > 0 && sum.repeated > 0 && sum.resyncs > 0 && sum.samples > 0);
     assert_true(sum.groups > 0 && sum.split > 0);
 }
 

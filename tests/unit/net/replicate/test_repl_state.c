@@ -8,10 +8,10 @@ static void nothing_waiting_gives_no_body(void** state) {
     view_world w;
     view_open(&w);
     view_step(&w);
-    assert_false(net_view_has_pending(w.clients[0].view));
+    assert_false(net_repl_state_has_pending(w.clients[0].repl));
     (void)view_write(&w, 0);
     assert_int_equal(w.clients[0].records, 0);
-    assert_true(net_view_is_settled(w.clients[0].view));
+    assert_true(net_repl_state_is_settled(w.clients[0].repl));
     view_close(&w);
 }
 
@@ -19,14 +19,14 @@ static void a_create_is_repeated_after_loss_until_one_is_acknowledged(void** sta
     (void)state;
     view_world w;
     view_open(&w);
-    net_view* view = w.clients[0].view;
+    net_repl_state* repl = w.clients[0].repl;
     ecs_entity ball = repl_create(&w.server, w.server.mover);
     view_step(&w);
     uint16_t first = view_write(&w, 0);
-    assert_false(net_view_has_pending(view));
-    assert_false(net_view_is_settled(view));
-    assert_true(net_view_lost(view, first));
-    assert_true(net_view_has_pending(view));
+    assert_false(net_repl_state_has_pending(repl));
+    assert_false(net_repl_state_is_settled(repl));
+    assert_true(net_repl_state_lost(repl, first));
+    assert_true(net_repl_state_has_pending(repl));
     view_step(&w);
     uint16_t second = view_write(&w, 0);
     assert_int_equal(view_counters(&w)->records_create, 2);
@@ -35,10 +35,10 @@ static void a_create_is_repeated_after_loss_until_one_is_acknowledged(void** sta
     view_step(&w);
     uint16_t third = view_write(&w, 0); // still a create: none is acknowledged
     assert_int_equal(view_counters(&w)->records_create, 3);
-    assert_true(net_view_acked(view, second));
-    assert_false(net_view_is_settled(view));
-    assert_true(net_view_acked(view, third));
-    assert_true(net_view_is_settled(view));
+    assert_true(net_repl_state_acked(repl, second));
+    assert_false(net_repl_state_is_settled(repl));
+    assert_true(net_repl_state_acked(repl, third));
+    assert_true(net_repl_state_is_settled(repl));
     view_close(&w);
 }
 
@@ -46,7 +46,7 @@ static void only_the_loss_of_the_newest_send_makes_it_wait_again(void** state) {
     (void)state;
     view_world w;
     view_open(&w);
-    net_view* view = w.clients[0].view;
+    net_repl_state* repl = w.clients[0].repl;
     ecs_entity ball = repl_create(&w.server, w.server.mover);
     view_exchange(&w);
     repl_move(&w.server, ball, 3, 3);
@@ -55,18 +55,18 @@ static void only_the_loss_of_the_newest_send_makes_it_wait_again(void** state) {
     repl_move(&w.server, ball, 4, 4);
     view_step(&w);
     uint16_t newest = view_write(&w, 0);
-    assert_true(net_view_lost(view, old));
-    assert_false(net_view_has_pending(view));
-    assert_true(net_view_lost(view, newest));
-    assert_true(net_view_has_pending(view));
-    assert_true(net_view_lost(view, newest)); // idempotent
+    assert_true(net_repl_state_lost(repl, old));
+    assert_false(net_repl_state_has_pending(repl));
+    assert_true(net_repl_state_lost(repl, newest));
+    assert_true(net_repl_state_has_pending(repl));
+    assert_true(net_repl_state_lost(repl, newest)); // idempotent
     // A late acknowledgement after all: nothing is missing any more.
-    assert_true(net_view_acked(view, newest));
-    assert_true(net_view_is_settled(view));
+    assert_true(net_repl_state_acked(repl, newest));
+    assert_true(net_repl_state_is_settled(repl));
     view_step(&w);
     (void)view_write(&w, 0);
     assert_int_equal(w.clients[0].records, 0);
-    assert_false(net_view_has_pending(view));
+    assert_false(net_repl_state_has_pending(repl));
     view_close(&w);
 }
 
@@ -74,16 +74,16 @@ static void a_late_acknowledgement_does_not_hide_a_change(void** state) {
     (void)state;
     view_world w;
     view_open(&w);
-    net_view* view = w.clients[0].view;
+    net_repl_state* repl = w.clients[0].repl;
     ecs_entity ball = repl_create(&w.server, w.server.mover);
     view_step(&w);
     uint16_t first = view_write(&w, 0);
-    assert_true(net_view_lost(view, first));
+    assert_true(net_repl_state_lost(repl, first));
     repl_move(&w.server, ball, 7, 7);
     view_step(&w);
-    assert_true(net_view_acked(view, first));
-    assert_true(net_view_has_pending(view));
-    assert_false(net_view_is_settled(view));
+    assert_true(net_repl_state_acked(repl, first));
+    assert_true(net_repl_state_has_pending(repl));
+    assert_false(net_repl_state_is_settled(repl));
     (void)view_write(&w, 0);
     assert_int_equal(w.clients[0].records, 1);
     view_close(&w);
@@ -93,17 +93,17 @@ static void acknowledgements_are_idempotent_and_forged_ones_refused(void** state
     (void)state;
     view_world w;
     view_open(&w);
-    net_view* view = w.clients[0].view;
-    assert_false(net_view_acked(view, 5));
+    net_repl_state* repl = w.clients[0].repl;
+    assert_false(net_repl_state_acked(repl, 5));
     (void)repl_create(&w.server, w.server.mover);
     view_exchange(&w);
-    net_view_counters before = *view_counters(&w);
-    assert_true(net_view_acked(view, 65534));
-    assert_true(net_view_lost(view, 65534)); // it is acknowledged: no loss
+    net_repl_state_counters before = *view_counters(&w);
+    assert_true(net_repl_state_acked(repl, 65534));
+    assert_true(net_repl_state_lost(repl, 65534)); // it is acknowledged: no loss
     assert_memory_equal(&before, view_counters(&w), sizeof before);
-    assert_false(net_view_acked(view, w.clients[0].seq));
-    assert_false(net_view_acked(view, 65533));
-    assert_false(net_view_lost(view, 30000));
+    assert_false(net_repl_state_acked(repl, w.clients[0].seq));
+    assert_false(net_repl_state_acked(repl, 65533));
+    assert_false(net_repl_state_lost(repl, 30000));
     assert_int_equal(view_counters(&w)->acks_forged, 4);
     view_close(&w);
 }
@@ -163,7 +163,7 @@ static void an_entity_in_63_unacknowledged_packets_is_held_back(void** state) {
     (void)state;
     view_world w;
     view_open(&w);
-    net_view* view = w.clients[0].view;
+    net_repl_state* repl = w.clients[0].repl;
     ecs_entity ball = repl_create(&w.server, w.server.mover);
     view_exchange(&w);
     uint16_t first = w.clients[0].seq;
@@ -183,9 +183,9 @@ static void an_entity_in_63_unacknowledged_packets_is_held_back(void** state) {
         assert_int_equal(view_deliver(&w, 0), NET_OK);
         assert_int_equal(view_counters(&w)->held_back, i);
     }
-    assert_true(net_view_has_pending(view));
+    assert_true(net_repl_state_has_pending(repl));
     // One of them taken as lost makes room; the base lies more than 63 sends back.
-    assert_true(net_view_lost(view, first));
+    assert_true(net_repl_state_lost(repl, first));
     view_exchange(&w);
     assert_int_equal(view_counters(&w)->records_absolute, 1);
     assert_true(view_is_equal(&w, 0));
@@ -206,7 +206,7 @@ static void a_full_packet_ring_takes_its_oldest_as_lost(void** state) {
     (void)view_write(&w, 0);
     assert_int_equal(view_counters(&w)->records_create, 2);
     assert_int_equal(view_counters(&w)->packets_lost, 1);
-    assert_false(net_view_acked(w.clients[0].view, 65534)); // forgotten, not forged
+    assert_false(net_repl_state_acked(w.clients[0].repl, 65534)); // forgotten, not forged
     assert_int_equal(view_counters(&w)->acks_forged, 0);
     view_close(&w);
 }
@@ -220,11 +220,11 @@ static void a_destroy_is_repeated_until_acknowledged(void** state) {
     repl_destroy(&w.server, ball);
     view_step(&w);
     uint16_t first = view_write(&w, 0);
-    assert_true(net_view_lost(w.clients[0].view, first));
-    assert_false(net_view_is_settled(w.clients[0].view));
+    assert_true(net_repl_state_lost(w.clients[0].repl, first));
+    assert_false(net_repl_state_is_settled(w.clients[0].repl));
     view_exchange(&w);
     assert_int_equal(view_counters(&w)->records_destroy, 2);
-    assert_true(net_view_is_settled(w.clients[0].view));
+    assert_true(net_repl_state_is_settled(w.clients[0].repl));
     assert_int_equal(ecs_world_entity_count(w.clients[0].side.world), 0);
     view_close(&w);
 }
@@ -238,7 +238,7 @@ static void what_was_never_sent_is_never_destroyed(void** state) {
     repl_destroy(&w.server, ball);
     view_exchange(&w);
     assert_int_equal(view_counters(&w)->records_destroy + view_counters(&w)->records_create, 0);
-    assert_true(net_view_is_settled(w.clients[0].view));
+    assert_true(net_repl_state_is_settled(w.clients[0].repl));
     view_close(&w);
 }
 
@@ -264,7 +264,7 @@ static uint64_t sampled_slots(view_world* w) {
     for (uint32_t i = 0; i < 64; i++) {
         uint32_t slot, age;
         uint64_t hash;
-        assert_true(net_view_sample(w->clients[0].view, &slot, &age, &hash));
+        assert_true(net_repl_state_probe(w->clients[0].repl, &slot, &age, &hash));
         assert_in_range(slot, 0, 63);
         slots |= UINT64_C(1) << slot;
     }
@@ -275,7 +275,7 @@ static void a_slot_waits_for_the_acknowledged_destroy_before_another_takes_it(vo
     (void)state;
     view_world w;
     view_open(&w);
-    net_view* view = w.clients[0].view;
+    net_repl_state* repl = w.clients[0].repl;
     ecs_entity balls[3];
     for (uint32_t i = 0; i < 3; i++)
         balls[i] = repl_create(&w.server, w.server.mover);
@@ -288,12 +288,12 @@ static void a_slot_waits_for_the_acknowledged_destroy_before_another_takes_it(vo
     ecs_entity second = repl_create(&w.server, w.server.mover);
     view_exchange(&w);
     assert_int_equal(sampled_slots(&w), 1 | 4 | 8); // 1 still belongs to the dead one
-    assert_true(net_view_acked(view, destroy));
+    assert_true(net_repl_state_acked(repl, destroy));
     ecs_entity third = repl_create(&w.server, w.server.holder);
     view_exchange(&w);
     assert_int_equal(sampled_slots(&w), 1 | 2 | 4 | 8);
-    assert_true(net_view_sees(view, second, NULL) && net_view_sees(view, third, NULL));
-    assert_false(net_view_sees(view, balls[1], NULL));
+    assert_true(net_repl_state_sees(repl, second, NULL) && net_repl_state_sees(repl, third, NULL));
+    assert_false(net_repl_state_sees(repl, balls[1], NULL));
     assert_true(view_is_equal(&w, 0));
     view_close(&w);
 }
@@ -308,17 +308,17 @@ static void who_comes_back_before_the_destroy_arrived_goes_on_in_its_slot(void**
     view_step(&w);
     uint16_t destroy = view_write(&w, 0); // on its way
     assert_int_equal(view_counters(&w)->records_destroy, 1);
-    assert_false(net_view_sees(w.clients[0].view, ball, NULL));
+    assert_false(net_repl_state_sees(w.clients[0].repl, ball, NULL));
     view_scope(&w, 0, ball)->is_hidden = false;
     repl_move(&w.server, ball, 8, 8);
     view_exchange(&w);
     uint32_t slot, age;
     uint64_t hash;
-    assert_true(net_view_sample(w.clients[0].view, &slot, &age, &hash));
+    assert_true(net_repl_state_probe(w.clients[0].repl, &slot, &age, &hash));
     assert_int_equal(slot, 0);
     assert_int_equal(view_counters(&w)->records_create, 2);
-    assert_true(net_view_acked(w.clients[0].view, destroy)); // of a former chapter: nothing
-    assert_true(net_view_sees(w.clients[0].view, ball, NULL));
+    assert_true(net_repl_state_acked(w.clients[0].repl, destroy)); // of a previous chapter: nothing
+    assert_true(net_repl_state_sees(w.clients[0].repl, ball, NULL));
     assert_true(view_is_equal(&w, 0));
     view_close(&w);
 }
@@ -343,8 +343,8 @@ static void who_was_still_shares_a_run_with_who_moves(void** state) {
         if (tick % 17 != 0) assert_int_equal(view_deliver(&w, 0), NET_OK);
         if (tick > LAG)
             assert_true((tick - LAG) % 17
-                            ? net_view_acked(w.clients[0].view, (uint16_t)(tick - LAG))
-                            : net_view_lost(w.clients[0].view, (uint16_t)(tick - LAG)));
+                            ? net_repl_state_acked(w.clients[0].repl, (uint16_t)(tick - LAG))
+                            : net_repl_state_lost(w.clients[0].repl, (uint16_t)(tick - LAG)));
         ecs_entity first = balls[0];
         ecs_tick at;
         if (tick % 17 != 0) assert_true(net_mirror_entity_tick(w.clients[0].mirror, first, &at));
@@ -354,9 +354,9 @@ static void who_was_still_shares_a_run_with_who_moves(void** state) {
         uint16_t seq = view_write(&w, 0);
         assert_int_equal(view_deliver(&w, 0), NET_OK);
         for (uint16_t k = (uint16_t)(seq - LAG - 2); k != (uint16_t)(seq + 1); k++)
-            (void)(k % 17 && net_view_acked(w.clients[0].view, k));
+            (void)(k % 17 && net_repl_state_acked(w.clients[0].repl, k));
         for (uint16_t k = (uint16_t)(seq - LAG - 2); k != (uint16_t)(seq + 1); k++)
-            (void)net_view_lost(w.clients[0].view, k);
+            (void)net_repl_state_lost(w.clients[0].repl, k);
     }
     assert_true(view_is_equal(&w, 0));
     assert_int_equal(net_mirror_get_counters(w.clients[0].mirror)->malformed, 0);
@@ -374,7 +374,7 @@ static void everything_gets_through_a_small_packet(void** state) {
         for (uint32_t i = 0; i < 10; i++) // somebody changes all the time
             repl_move(&w.server, entities[i], (float)round, 1);
         view_step(&w);
-        view_write_room(&w, 0, (net_view_room){40 * 8, 40 * 8});
+        view_write_room(&w, 0, (net_repl_state_room){40 * 8, 40 * 8});
         assert_true(w.clients[0].records > 0);
         view_ack(&w, 0);
         if (ecs_world_entity_count(w.clients[0].side.world) == 100) break;
@@ -391,11 +391,11 @@ static void a_body_fills_its_room_to_the_bit_and_never_more(void** state) {
         repl_move(&w.server, repl_create(&w.server, w.server.mover), (float)(i % 500), 7);
     view_step(&w);
     for (uint32_t bits = 0; bits <= 9376; bits += bits < 200 ? 7 : 531) {
-        view_write_room(&w, 0, (net_view_room){bits, bits});
+        view_write_room(&w, 0, (net_repl_state_room){bits, bits});
         if (bits > 800) assert_in_range(w.clients[0].bits, bits - 160, bits);
         view_ack(&w, 0);
     }
-    while (net_view_has_pending(w.clients[0].view)) {
+    while (net_repl_state_has_pending(w.clients[0].repl)) {
         (void)view_write(&w, 0);
         view_ack(&w, 0);
     }
@@ -417,7 +417,7 @@ static void a_view_that_joins_late_gets_everything(void** state) {
     view_ack(&w, 1);
     assert_true(view_is_equal(&w, 1));
     view_exchange(&w); // the events of the step before it came are nothing new to it
-    assert_true(net_view_is_settled(w.clients[1].view));
+    assert_true(net_repl_state_is_settled(w.clients[1].repl));
     view_close(&w);
 }
 
@@ -428,15 +428,15 @@ static void a_view_made_between_step_and_publish_is_told_nothing_twice(void** st
     ecs_entity ball = repl_create(&w.server, w.server.mover);
     ecs_step step = {.tick = ++w.tick, .dt = 0.5f};
     ecs_world_step(w.server.world, &step);
-    assert_int_equal(net_replica_step(w.replica, w.server.world, w.tick), NET_OK);
+    assert_int_equal(net_replicator_step(w.replicator, w.server.world, w.tick), NET_OK);
     ecs_changes_clear(w.server.world);
     view_join(&w, 1);
     w.client_count = 2;
-    net_replica_publish(w.replica);
+    net_replicator_publish(w.replicator);
     (void)view_write(&w, 1);
     assert_int_equal(w.clients[1].records, 1);
     view_ack(&w, 1);
-    assert_true(net_view_sees(w.clients[1].view, ball, NULL));
+    assert_true(net_repl_state_sees(w.clients[1].repl, ball, NULL));
     assert_true(view_is_equal(&w, 1));
     view_close(&w);
 }
@@ -444,21 +444,21 @@ static void a_view_made_between_step_and_publish_is_told_nothing_twice(void** st
 static void what_the_client_asks_for_again_is_sent_absolutely(void** state) {
     (void)state;
     view_world w;
-    view_open_with(&w, (view_options){.has_ledger = true});
+    view_open_with(&w, (view_options){.has_bandwidth = true});
     ecs_entity ball = repl_create(&w.server, w.server.mover);
     view_exchange(&w);
-    assert_false(net_view_heal(w.clients[0].view, ecs_entity_make(77, 1)));
+    assert_false(net_repl_state_resync(w.clients[0].repl, ecs_entity_make(77, 1)));
     assert_false(
-        net_view_heal(w.clients[0].view,
+        net_repl_state_resync(w.clients[0].repl,
                       ecs_entity_make(ecs_entity_index(ball), ecs_entity_generation(ball) + 1)));
-    assert_true(net_view_heal(w.clients[0].view, ball));
-    assert_false(net_view_is_settled(w.clients[0].view));
+    assert_true(net_repl_state_resync(w.clients[0].repl, ball));
+    assert_false(net_repl_state_is_settled(w.clients[0].repl));
     view_exchange(&w);
-    assert_int_equal(view_counters(&w)->heals, 1);
+    assert_int_equal(view_counters(&w)->resyncs, 1);
     assert_int_equal(view_counters(&w)->records_absolute, 1);
-    assert_true(net_view_is_settled(w.clients[0].view));
+    assert_true(net_repl_state_is_settled(w.clients[0].repl));
     view_exchange(&w);
-    assert_int_equal(view_counters(&w)->heals, 1);
+    assert_int_equal(view_counters(&w)->resyncs, 1);
     assert_true(view_is_equal(&w, 0));
     view_close(&w);
 }
@@ -467,23 +467,23 @@ static void a_sample_is_the_row_that_the_client_has(void** state) {
     (void)state;
     view_world w;
     view_open(&w);
-    net_view* view = w.clients[0].view;
+    net_repl_state* repl = w.clients[0].repl;
     uint32_t slot, age;
     uint64_t hash;
-    assert_false(net_view_sample(view, &slot, &age, &hash));
+    assert_false(net_repl_state_probe(repl, &slot, &age, &hash));
     ecs_entity ball = repl_create(&w.server, w.server.mover);
     (void)repl_create(&w.server, w.server.holder);
     view_step(&w);
     (void)view_write(&w, 0);
-    assert_false(net_view_sample(view, &slot, &age, &hash)); // not acknowledged
+    assert_false(net_repl_state_probe(repl, &slot, &age, &hash)); // not acknowledged
     view_ack(&w, 0);
     view_exchange(&w);
     uint32_t seen = 0;
     for (uint32_t i = 0; i < 4; i++) {
-        assert_true(net_view_sample(view, &slot, &age, &hash));
+        assert_true(net_repl_state_probe(repl, &slot, &age, &hash));
         assert_int_equal(age, 1);
         assert_int_equal(
-            net_mirror_check_sample(w.clients[0].mirror, slot, w.tick - age, (uint16_t)hash, NULL),
+            net_mirror_check_probe(w.clients[0].mirror, slot, w.tick - age, (uint16_t)hash, NULL),
             NET_MIRROR_EQUAL);
         seen |= 1u << slot;
     }
@@ -493,7 +493,7 @@ static void a_sample_is_the_row_that_the_client_has(void** state) {
     view_step(&w);
     (void)view_write(&w, 0);
     for (uint32_t i = 0; i < 3; i++) {
-        assert_true(net_view_sample(view, &slot, &age, &hash));
+        assert_true(net_repl_state_probe(repl, &slot, &age, &hash));
         assert_int_equal(slot, 1);
     }
     view_close(&w);
@@ -512,14 +512,14 @@ static void classes_that_are_not_seen_have_their_defaults(void** state) {
     assert_int_equal(view_client_value(&w, 1, agent, "ammo"), 12);
     assert_int_equal(view_client_value(&w, 1, agent, "plan"), -1);
     uint32_t classes;
-    assert_true(net_view_sees(w.clients[1].view, agent, &classes));
+    assert_true(net_repl_state_sees(w.clients[1].repl, agent, &classes));
     assert_int_equal(classes, 3);
     // What one may not see, is nothing new to it.
     view_set(&w, agent, w.ammo, 11);
     view_step(&w);
-    assert_false(net_view_has_pending(w.clients[0].view));
-    assert_true(net_view_is_settled(w.clients[0].view));
-    assert_true(net_view_has_pending(w.clients[1].view));
+    assert_false(net_repl_state_has_pending(w.clients[0].repl));
+    assert_true(net_repl_state_is_settled(w.clients[0].repl));
+    assert_true(net_repl_state_has_pending(w.clients[1].repl));
     (void)view_write(&w, 0);
     (void)view_write(&w, 1);
     view_ack(&w, 0);
@@ -532,7 +532,7 @@ static void classes_that_are_not_seen_have_their_defaults(void** state) {
     assert_int_equal(view_client_value(&w, 0, agent, "ammo"), 30);
     assert_int_equal(view_client_value(&w, 1, agent, "ammo"), 30);
     view_exchange(&w);
-    assert_true(net_view_is_settled(w.clients[0].view));
+    assert_true(net_repl_state_is_settled(w.clients[0].repl));
     view_close(&w);
 }
 
@@ -588,34 +588,34 @@ static void sequence_numbers_rise_by_one(void** state) {
     view_close(&w);
 }
 
-static void the_ledger_knows_every_bit_of_a_body(void** state) {
+static void the_bandwidth_knows_every_bit_of_a_body(void** state) {
     (void)state;
     view_world w;
-    view_open_with(&w, (view_options){.has_ledger = true});
+    view_open_with(&w, (view_options){.has_bandwidth = true});
     ecs_entity entities[40];
     for (uint32_t i = 0; i < 40; i++)
         entities[i] = repl_create(&w.server, i % 2 ? w.server.mover : w.server.holder_extra);
-    const net_ledger_account* account = net_view_account(w.clients[0].view);
+    const net_bandwidth_account* account = net_repl_state_account(w.clients[0].repl);
     assert_non_null(account);
     for (uint32_t tick = 0; tick < 60; tick++) {
         for (uint32_t i = 0; i < 40; i++)
             if (i % 2 && (tick + i) % 3 == 0) repl_move(&w.server, entities[i], (float)tick, 2);
         if (tick == 30) repl_destroy(&w.server, entities[0]);
         view_step(&w);
-        uint64_t before = net_ledger_sum(account);
+        uint64_t before = net_bandwidth_sum(account);
         uint16_t seq = view_write(&w, 0);
-        assert_true(net_ledger_sum(account) - before == w.clients[0].bits);
+        assert_true(net_bandwidth_sum(account) - before == w.clients[0].bits);
         if (tick % 5 == 4)
-            assert_true(net_view_lost(w.clients[0].view, seq));
+            assert_true(net_repl_state_lost(w.clients[0].repl, seq));
         else
             view_ack(&w, 0);
     }
-    assert_true(net_ledger_sum(account) == view_counters(&w)->bits);
+    assert_true(net_bandwidth_sum(account) == view_counters(&w)->bits);
     assert_true(account->bits[w.server.pos][NET_COST_CHANGE] > 0);
     assert_true(account->bits[w.server.pos][NET_COST_CREATE] > 0);
     assert_true(account->bits[w.server.pos][NET_COST_REPEAT] > 0);
-    assert_true(account->bits[NET_LEDGER_NONE][NET_COST_DESTROY] > 0);
-    assert_true(account->bits[NET_LEDGER_NONE][NET_COST_HEAD] > 0);
+    assert_true(account->bits[NET_BANDWIDTH_NONE][NET_COST_DESTROY] > 0);
+    assert_true(account->bits[NET_BANDWIDTH_NONE][NET_COST_HEAD] > 0);
     view_close(&w);
 }
 
@@ -671,7 +671,7 @@ static void a_steady_tick_allocates_nothing(void** state) {
         view_step(&w);
         (void)view_write(&w, 0);
         assert_int_equal(view_deliver(&w, 0), NET_OK);
-        if (tick > LAG) assert_true(net_view_acked(w.clients[0].view, (uint16_t)(tick - LAG)));
+        if (tick > LAG) assert_true(net_repl_state_acked(w.clients[0].repl, (uint16_t)(tick - LAG)));
         if (tick == WARM_TICKS) warm = t.allocations;
     }
     assert_true(warm > 0);
@@ -688,14 +688,14 @@ static void who_has_the_row_of_a_tick_is_not_sent_it_again(void** state) {
         view_step(&w);
         uint16_t first = view_write(&w, 0);
         assert_int_equal(view_deliver(&w, 0), NET_OK);
-        assert_true(net_view_lost(w.clients[0].view, first));
+        assert_true(net_repl_state_lost(w.clients[0].repl, first));
         uint16_t second = view_write(&w, 0); // in the same tick
         assert_int_equal(w.clients[0].records, 1);
-        if (order == 0) assert_true(net_view_lost(w.clients[0].view, second));
-        assert_true(net_view_acked(w.clients[0].view, first));
-        if (order == 1) assert_true(net_view_lost(w.clients[0].view, second));
-        assert_false(net_view_has_pending(w.clients[0].view));
-        assert_true(net_view_is_settled(w.clients[0].view));
+        if (order == 0) assert_true(net_repl_state_lost(w.clients[0].repl, second));
+        assert_true(net_repl_state_acked(w.clients[0].repl, first));
+        if (order == 1) assert_true(net_repl_state_lost(w.clients[0].repl, second));
+        assert_false(net_repl_state_has_pending(w.clients[0].repl));
+        assert_true(net_repl_state_is_settled(w.clients[0].repl));
         view_close(&w);
     }
 }
@@ -727,7 +727,7 @@ int main(void) {
         TEST(how_often_a_hidden_value_changed_moves_no_bit),
         TEST(sequence_numbers_rise_by_one),
         TEST(ticks_may_pass_32_bits),
-        TEST(the_ledger_knows_every_bit_of_a_body),
+        TEST(the_bandwidth_knows_every_bit_of_a_body),
         TEST(who_has_the_row_of_a_tick_is_not_sent_it_again),
         TEST(a_steady_tick_allocates_nothing),
     };

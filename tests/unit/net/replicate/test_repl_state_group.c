@@ -41,7 +41,7 @@ static void members_come_in_one_packet(void** state) {
     open_convoy(&c);
     view_step(&c.w);
     for (uint32_t i = 0; i < 60 && tick_of(&c, c.parts[0]) == 0; i++) {
-        view_write_room(&c.w, 0, (net_view_room){.hard = 500, .soft = 500});
+        view_write_room(&c.w, 0, (net_repl_state_room){.hard = 500, .soft = 500});
         view_ack(&c.w, 0);
         for (uint32_t k = 1; k < PARTS; k++)
             assert_int_equal(tick_of(&c, c.parts[k]), tick_of(&c, c.parts[0]));
@@ -69,9 +69,9 @@ static void members_are_never_seen_at_two_ticks(void** state) {
             for (uint32_t i = 0; i < PARTS; i++)
                 repl_move(&c.w.server, c.parts[i], (float)tick, 1);
         view_step(&c.w);
-        view_write_room(&c.w, 0, (net_view_room){.hard = 600, .soft = 600});
+        view_write_room(&c.w, 0, (net_repl_state_room){.hard = 600, .soft = 600});
         if (base_rng_chance(&rng, 0.4)) {
-            assert_true(net_view_lost(c.w.clients[0].view, (uint16_t)(c.w.clients[0].seq - 1)));
+            assert_true(net_repl_state_lost(c.w.clients[0].repl, (uint16_t)(c.w.clients[0].seq - 1)));
             continue;
         }
         view_ack(&c.w, 0);
@@ -118,7 +118,7 @@ static void a_group_larger_than_a_packet_is_split_and_counted(void** state) {
         view_scope(&c.w, 0, c.others[i])->group = 9;
     for (uint32_t i = 0; i < 200 && ecs_world_entity_count(c.w.clients[0].side.world) < 44; i++) {
         view_step(&c.w);
-        view_write_room(&c.w, 0, (net_view_room){.hard = 600, .soft = 600});
+        view_write_room(&c.w, 0, (net_repl_state_room){.hard = 600, .soft = 600});
         view_ack(&c.w, 0);
     }
     assert_int_equal(ecs_world_entity_count(c.w.clients[0].side.world), 44);
@@ -142,7 +142,7 @@ static void members_may_join_and_leave_a_group(void** state) {
     repl_destroy(&c.w.server, c.parts[3]);
     view_exchange(&c.w);
     view_exchange(&c.w);
-    assert_true(net_view_is_settled(c.w.clients[0].view));
+    assert_true(net_repl_state_is_settled(c.w.clients[0].repl));
     assert_true(view_is_equal(&c.w, 0));
     view_close(&c.w);
 }

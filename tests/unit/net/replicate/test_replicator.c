@@ -11,7 +11,7 @@
 enum { AGENTS = 24, TICKS = 500, LAG = 5 };
 
 typedef struct twin_options {
-    bool is_solo, has_secrets, has_ledger;
+    bool is_solo, has_secrets, has_bandwidth;
     uint32_t movers;
 } twin_options;
 
@@ -19,7 +19,7 @@ typedef struct twin_options {
 static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) {
     view_world w;
     view_open_with(&w, (view_options){.is_solo = options.is_solo,
-                                      .has_ledger = options.has_ledger,
+                                      .has_bandwidth = options.has_bandwidth,
                                       .client_count = 2,
                                       .first_seq = 1});
     base_rng rng = base_rng_make(seed, 1), hidden = base_rng_make(seed, 2);
@@ -53,19 +53,19 @@ static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) 
         view_step(&w);
         for (uint32_t c = 0; c < 2; c++) {
             uint32_t bits = 300 + base_rng_below(&rng, 2000);
-            view_write_room(&w, c, (net_view_room){bits, bits});
+            view_write_room(&w, c, (net_repl_state_room){bits, bits});
             assert_int_equal(view_deliver(&w, c), NET_OK);
             hash = base_hash64(w.clients[c].body, (size_t)(w.clients[c].bits + 7) / 8, hash);
-            hash = base_hash64_mix(hash, net_view_has_pending(w.clients[c].view));
+            hash = base_hash64_mix(hash, net_repl_state_has_pending(w.clients[c].repl));
             uint32_t slot, age;
             uint64_t row;
-            if (net_view_sample(w.clients[c].view, &slot, &age, &row))
+            if (net_repl_state_probe(w.clients[c].repl, &slot, &age, &row))
                 hash = base_hash64_mix(hash, row ^ slot ^ (uint64_t)age << 32);
             uint16_t back = (uint16_t)(w.clients[c].seq - 1 - LAG);
             bool is_lost = base_rng_chance(&rng, 0.1);
             if (w.clients[c].seq <= LAG + 1) continue;
-            assert_true(is_lost ? net_view_lost(w.clients[c].view, back)
-                                : net_view_acked(w.clients[c].view, back));
+            assert_true(is_lost ? net_repl_state_lost(w.clients[c].repl, back)
+                                : net_repl_state_acked(w.clients[c].repl, back));
         }
     }
     if (shared) *shared = view_counters(&w)->blobs_shared;
@@ -101,11 +101,11 @@ static void accounting_moves_no_bit(void** state) {
     (void)state;
     twin_options options = {.movers = 60};
     uint64_t hash = run_twin(3, options, NULL);
-    options.has_ledger = true;
+    options.has_bandwidth = true;
     assert_true(run_twin(3, options, NULL) == hash);
 }
 
-// ---- scopes ----
+// ---- interest ----
 
 static void what_comes_into_scope_is_created_and_what_leaves_is_destroyed(void** state) {
     (void)state;
@@ -121,8 +121,8 @@ static void what_comes_into_scope_is_created_and_what_leaves_is_destroyed(void**
     // What is out of scope makes no noise.
     repl_move(&w.server, b, 9, 9);
     view_step(&w);
-    assert_false(net_view_has_pending(w.clients[0].view));
-    assert_true(net_view_has_pending(w.clients[1].view));
+    assert_false(net_repl_state_has_pending(w.clients[0].repl));
+    assert_true(net_repl_state_has_pending(w.clients[1].repl));
     view_scope(&w, 0, a)->is_hidden = true;
     view_scope(&w, 0, b)->is_hidden = false;
     for (uint32_t i = 0; i < 2; i++) {
@@ -132,7 +132,7 @@ static void what_comes_into_scope_is_created_and_what_leaves_is_destroyed(void**
     view_exchange(&w);
     assert_false(ecs_is_alive(w.clients[0].side.world, a));
     assert_true(ecs_is_alive(w.clients[0].side.world, b));
-    assert_true(net_view_is_settled(w.clients[0].view));
+    assert_true(net_repl_state_is_settled(w.clients[0].repl));
     view_close(&w);
 }
 
@@ -157,13 +157,13 @@ static void an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot(vo
     assert_int_equal(view_counters(&w)->records_destroy, 0);
     assert_true(ecs_is_alive(w.clients[0].side.world, again));
     assert_false(ecs_is_alive(w.clients[0].side.world, first));
-    assert_true(net_view_sees(w.clients[0].view, again, NULL));
-    assert_false(net_view_sees(w.clients[0].view, first, NULL));
+    assert_true(net_repl_state_sees(w.clients[0].repl, again, NULL));
+    assert_false(net_repl_state_sees(w.clients[0].repl, first, NULL));
     assert_true(view_is_equal(&w, 0));
     view_close(&w);
 }
 
-// One changed entity among many goes by its viewers, many go by the views: the same is told.
+// One changed entity among many goes by its observers, many go by the repls: the same is told.
 static void few_changes_and_a_crowd_of_them_tell_the_same(void** state) {
     (void)state;
     enum { MOVERS = 100 };
@@ -200,7 +200,7 @@ static void an_idle_world_waits_for_nobody(void** state) {
     for (uint32_t i = 0; i < 20; i++) {
         view_exchange(&w);
         assert_int_equal(w.clients[0].records + w.clients[1].records, 0);
-        assert_true(net_view_is_settled(w.clients[0].view));
+        assert_true(net_repl_state_is_settled(w.clients[0].repl));
     }
     view_close(&w);
 }
@@ -211,8 +211,8 @@ static void a_client_that_leaves_takes_its_slots_along(void** state) {
     view_open_with(&w, (view_options){.client_count = 2});
     ecs_entity ball = repl_create(&w.server, w.server.mover);
     view_exchange(&w);
-    net_view_destroy(w.clients[0].view);
-    net_scopes_remove_client(w.scopes, 0);
+    net_repl_state_destroy(w.clients[0].repl);
+    net_interest_remove_client(w.interest, 0);
     repl_move(&w.server, ball, 3, 4);
     view_step(&w);
     (void)view_write(&w, 1);
@@ -248,51 +248,51 @@ static void budget_release(void* context, void* memory, size_t size) {
     heap->release(heap->context, memory, size);
 }
 
-// Whatever runs out, whenever: an error, a broken view, never a crash or a leak.
+// Whatever runs out, whenever: an error, a broken repl, never a crash or a leak.
 static bool run_with(uint64_t allocations) {
     budget b = {allocations};
     base_allocator allocator = {budget_allocate, budget_release, &b};
     repl_side server;
     repl_open_with(&server, false, VIEW_INDEX_MAX, view_class_text);
-    net_scopes* scopes = fake_scopes_create(VIEW_INDEX_MAX);
-    net_replica_config config = {.allocator = &allocator,
+    net_interest* interest = fake_scopes_create(VIEW_INDEX_MAX);
+    net_replicator_config config = {.allocator = &allocator,
                                  .rows = server.rows,
                                  .index_max = VIEW_INDEX_MAX,
-                                 .scopes = scopes};
-    net_replica* replica = NULL;
-    net_view* views[2] = {NULL, NULL};
-    bool is_whole = net_replica_create(&config, &replica) == NET_OK;
+                                 .interest = interest};
+    net_replicator* replicator = NULL;
+    net_repl_state* repls[2] = {NULL, NULL};
+    bool is_whole = net_replicator_create(&config, &replicator) == NET_OK;
     for (uint32_t c = 0; c < 2 && is_whole; c++) {
-        assert_true(net_scopes_add_client(scopes, c));
-        is_whole = net_view_create(replica, c, &views[c]) == NET_OK;
+        assert_true(net_interest_add_client(interest, c));
+        is_whole = net_repl_state_create(replicator, c, &repls[c]) == NET_OK;
     }
     ecs_template_id agent = ecs_template_find(server.world, "agent");
     ecs_entity last = ECS_ENTITY_NONE;
     for (uint32_t tick = 1; tick <= 12 && is_whole; tick++) {
         for (uint32_t i = 0; i < 30; i++)
             last = repl_create(&server, i % 2 ? agent : server.mover);
-        fake_scope_at(scopes, 0, ecs_entity_index(last))->group = 1 + tick % 2;
+        fake_scope_at(interest, 0, ecs_entity_index(last))->group = 1 + tick % 2;
         if (tick % 3 == 0) repl_destroy(&server, last);
         ecs_step step = {.tick = tick, .dt = 0.5f};
         ecs_world_step(server.world, &step);
-        is_whole = net_replica_step(replica, server.world, tick) == NET_OK;
+        is_whole = net_replicator_step(replicator, server.world, tick) == NET_OK;
         ecs_changes_clear(server.world);
         if (!is_whole) break;
-        net_replica_publish(replica);
+        net_replicator_publish(replicator);
         for (uint32_t c = 0; c < 2 && is_whole; c++) {
             uint8_t body[1200];
             proto_bit_writer writer = proto_bit_writer_make(body, sizeof body);
             uint32_t records;
-            is_whole = net_view_write(views[c], (uint16_t)tick, (net_view_room){9000, 9000},
+            is_whole = net_repl_state_write(repls[c], (uint16_t)tick, (net_repl_state_room){9000, 9000},
                                       &writer, &records) == NET_OK;
-            if (!is_whole) assert_true(net_view_is_broken(views[c]));
-            if (tick > 3) (void)net_view_acked(views[c], (uint16_t)(tick - 3));
+            if (!is_whole) assert_true(net_repl_state_is_broken(repls[c]));
+            if (tick > 3) (void)net_repl_state_acked(repls[c], (uint16_t)(tick - 3));
         }
     }
     for (uint32_t c = 0; c < 2; c++)
-        net_view_destroy(views[c]);
-    net_replica_destroy(replica);
-    fake_scopes_destroy(scopes);
+        net_repl_state_destroy(repls[c]);
+    net_replicator_destroy(replicator);
+    fake_scopes_destroy(interest);
     repl_close(&server);
     return is_whole;
 }

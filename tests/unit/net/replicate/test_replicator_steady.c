@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A steady tick allocates nothing, whoever moves in and out of whose sight: replica, scopes and views by
+// A steady tick allocates nothing, whoever moves in and out of whose sight: replicator, interest and repls by
 // themselves, and a whole server with its sessions.
 #define TABLE_SEATS 8u
 #include "server/session_table.h"
@@ -14,9 +14,9 @@
 enum { CLIENTS = 8, ENTITIES = 400, SIDE = 320, WARM_TICKS = 6000, TICKS = 600, FLYING = 16 };
 
 typedef struct steady_client {
-    net_view* view;
-    net_acks_send sent;
-    net_acks_recv received;
+    net_repl_state* repl;
+    net_ack_sender sent;
+    net_ack_receiver received;
     struct {
         ecs_tick due; // 0: there is none
         uint16_t seq;
@@ -27,9 +27,9 @@ typedef struct steady_client {
 typedef struct steady_world {
     table_memory memory;
     repl_side server;
-    net_scopes* scopes;
-    net_ledger ledger;
-    net_replica* replica;
+    net_interest* interest;
+    net_bandwidth bandwidth;
+    net_replicator* replicator;
     ecs_entity entities[ENTITIES];
     steady_client clients[CLIENTS];
     base_rng rng;
@@ -47,36 +47,36 @@ static void steady_open(steady_world* w) {
     repl_open(&w->server, false, 1000);
     for (uint32_t i = 0; i < ENTITIES; i++)
         w->entities[i] = repl_create(&w->server, w->server.mover);
-    const net_scopes_config scopes = {.allocator = allocator,
+    const net_interest_config interest = {.allocator = allocator,
                                       .rules = &rules,
                                       .world = w->server.world,
                                       .rows = w->server.rows,
                                       .index_max = 1000,
                                       .tick_rate_hz = 30};
-    assert_int_equal(net_scopes_create(&scopes, &reporter, &w->scopes), NET_OK);
-    assert_true(net_ledger_init(&w->ledger, allocator, ecs_component_count(w->server.world) + 1));
-    const net_replica_config config = {.allocator = allocator,
+    assert_int_equal(net_interest_create(&interest, &reporter, &w->interest), NET_OK);
+    assert_true(net_bandwidth_init(&w->bandwidth, allocator, ecs_component_count(w->server.world) + 1));
+    const net_replicator_config config = {.allocator = allocator,
                                        .rows = w->server.rows,
                                        .index_max = 1000,
-                                       .scopes = w->scopes,
-                                       .ledger = &w->ledger};
-    assert_int_equal(net_replica_create(&config, &w->replica), NET_OK);
+                                       .interest = w->interest,
+                                       .bandwidth = &w->bandwidth};
+    assert_int_equal(net_replicator_create(&config, &w->replicator), NET_OK);
     for (uint32_t c = 0; c < CLIENTS; c++) {
         steady_client* client = &w->clients[c];
-        net_acks_send_init(&client->sent, 0, 0);
-        net_acks_recv_init(&client->received);
-        assert_true(net_scopes_add_client(w->scopes, c + 1));
-        net_scopes_set_player(w->scopes, c + 1, w->entities[c * 7]);
-        assert_int_equal(net_view_create(w->replica, c + 1, &client->view), NET_OK);
+        net_ack_sender_init(&client->sent, 0, 0);
+        net_ack_receiver_init(&client->received);
+        assert_true(net_interest_add_client(w->interest, c + 1));
+        net_interest_set_player(w->interest, c + 1, w->entities[c * 7]);
+        assert_int_equal(net_repl_state_create(w->replicator, c + 1, &client->repl), NET_OK);
     }
 }
 
 static void steady_close(steady_world* w) {
     for (uint32_t c = 0; c < CLIENTS; c++)
-        net_view_destroy(w->clients[c].view);
-    net_replica_destroy(w->replica);
-    net_scopes_destroy(w->scopes);
-    net_ledger_deinit(&w->ledger);
+        net_repl_state_destroy(w->clients[c].repl);
+    net_replicator_destroy(w->replicator);
+    net_interest_destroy(w->interest);
+    net_bandwidth_deinit(&w->bandwidth);
     repl_close(&w->server);
     assert_int_equal(w->memory.bytes, 0);
 }
@@ -95,36 +95,36 @@ static void steady_move(steady_world* w) {
 }
 
 static void steady_acknowledge(steady_world* w, steady_client* client, uint64_t now_us) {
-    net_acks_result result;
+    net_ack_result result;
     for (uint32_t i = 0; i < FLYING; i++) {
         uint32_t at = (uint32_t)(w->tick + i) % FLYING;
         if (client->flying[at].due == 0 || client->flying[at].due > w->tick) continue;
         client->flying[at].due = 0;
         if (!client->flying[at].is_lost)
-            net_acks_recv_mark(&client->received, client->flying[at].seq, now_us);
+            net_ack_receiver_mark(&client->received, client->flying[at].seq, now_us);
     }
     for (uint32_t turn = 0; turn < 2; turn++) {
         if (turn == 0 && !client->received.has_any) continue;
         if (turn == 0)
-            assert_int_equal(net_acks_send_receive(&client->sent, now_us, client->received.newest,
+            assert_int_equal(net_ack_sender_receive(&client->sent, now_us, client->received.newest,
                                                    client->received.bits, 0, &result),
                              NET_OK);
         else
-            net_acks_send_expire(&client->sent, now_us, 33333, &result);
+            net_ack_sender_expire(&client->sent, now_us, 33333, &result);
         for (uint32_t i = 0; i < result.acked_count; i++)
-            assert_true(net_view_acked(client->view, result.acked[i]));
+            assert_true(net_repl_state_acked(client->repl, result.acked[i]));
         for (uint32_t i = 0; i < result.lost_count; i++)
-            assert_true(net_view_lost(client->view, result.lost[i]));
+            assert_true(net_repl_state_lost(client->repl, result.lost[i]));
     }
 }
 
 static void steady_send(steady_world* w, steady_client* client, uint64_t now_us) {
     uint8_t body[1160];
     proto_bit_writer writer = proto_bit_writer_make(body, sizeof body);
-    const net_view_room room = {.hard = sizeof body * 8, .soft = 300 * 8};
+    const net_repl_state_room room = {.hard = sizeof body * 8, .soft = 300 * 8};
     uint32_t records = 0, at = (uint32_t)(w->tick % FLYING);
-    uint16_t seq = net_acks_send_add(&client->sent, now_us);
-    assert_int_equal(net_view_write(client->view, seq, room, &writer, &records), NET_OK);
+    uint16_t seq = net_ack_sender_add(&client->sent, now_us);
+    assert_int_equal(net_repl_state_write(client->repl, seq, room, &writer, &records), NET_OK);
     client->flying[at].seq = seq;
     client->flying[at].is_lost = base_rng_below(&w->rng, 100) < 5;
     client->flying[at].due = w->tick + 2 + base_rng_below(&w->rng, 6);
@@ -135,11 +135,11 @@ static void steady_tick(steady_world* w) {
     uint64_t now_us = w->tick * 33333;
     steady_move(w);
     ecs_world_step(w->server.world, &step);
-    assert_int_equal(net_replica_step(w->replica, w->server.world, w->tick), NET_OK);
+    assert_int_equal(net_replicator_step(w->replicator, w->server.world, w->tick), NET_OK);
     ecs_changes_clear(w->server.world);
     for (uint32_t c = 0; c < CLIENTS; c++)
         steady_acknowledge(w, &w->clients[c], now_us);
-    net_replica_publish(w->replica);
+    net_replicator_publish(w->replicator);
     for (uint32_t c = 0; c < CLIENTS; c++)
         steady_send(w, &w->clients[c], now_us);
 }
@@ -157,7 +157,7 @@ static void views_of_a_moving_world_allocate_nothing(void** state) {
         assert_int_equal(w.memory.allocations, allocations);
     }
     for (uint32_t c = 0; c < CLIENTS; c++) {
-        const net_view_counters* counters = net_view_get_counters(w.clients[c].view);
+        const net_repl_state_counters* counters = net_repl_state_get_counters(w.clients[c].repl);
         creates += counters->records_create;
         destroys += counters->records_destroy;
         lost += counters->packets_lost;
@@ -169,7 +169,7 @@ static void views_of_a_moving_world_allocate_nothing(void** state) {
 static void a_server_with_eight_clients_allocates_nothing(void** state) {
     (void)state;
     table at;
-    table_open(&at, (table_config){.seed = 15, .clients_max = 8, .quiet = 4e9, .has_ledger = true});
+    table_open(&at, (table_config){.seed = 15, .clients_max = 8, .quiet = 4e9, .has_bandwidth = true});
     for (uint32_t i = 0; i < 8; i++)
         (void)table_sit(&at, &(net_link_config){.delay_ms = 20, .loss_percent = 2, .seed = i + 1});
     table_run(&at, 300 * TICKS_PER_SECOND); // its largest moments are over

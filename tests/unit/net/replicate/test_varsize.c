@@ -5,11 +5,11 @@
 
 /// One server, one client, and what is between them.
 typedef struct fixture {
-    large_side server;
-    net_large_server* values;
-    net_large_view* view;
-    large_mirror mirror;
-    large_channel channel;
+    varsize_side server;
+    net_varsize_source* values;
+    net_varsize_sender* repl;
+    varsize_mirror mirror;
+    varsize_channel channel;
     ecs_tick tick;
     uint32_t reports;
 } fixture;
@@ -23,22 +23,22 @@ static void count_report(void* context, const char* file, uint32_t line, const c
 
 static void open(fixture* at) {
     memset(at, 0, sizeof *at);
-    large_side_open(&at->server, false);
-    large_mirror_open(&at->mirror);
+    varsize_side_open(&at->server, false);
+    varsize_mirror_open(&at->mirror);
     base_reporter reporter = {count_report, at};
     assert_int_equal(
-        net_large_server_create(NULL, at->server.rows, LARGE_INDEX_MAX, &reporter, &at->values),
+        net_varsize_source_create(NULL, at->server.rows, LARGE_INDEX_MAX, &reporter, &at->values),
         NET_OK);
-    assert_int_equal(net_large_view_create(at->values, &at->view), NET_OK);
+    assert_int_equal(net_varsize_sender_create(at->values, &at->repl), NET_OK);
     at->channel.room = UINT32_MAX;
 }
 
 static void close(fixture* at) {
-    large_channel_drop(&at->channel, at->channel.count);
-    net_large_view_destroy(at->view);
-    net_large_server_destroy(at->values);
-    large_mirror_close(&at->mirror);
-    large_side_close(&at->server);
+    varsize_channel_drop(&at->channel, at->channel.count);
+    net_varsize_sender_destroy(at->repl);
+    net_varsize_source_destroy(at->values);
+    varsize_mirror_close(&at->mirror);
+    varsize_side_close(&at->server);
 }
 
 // A tick of the server, with what was done to its world before.
@@ -47,45 +47,45 @@ static void step(fixture* at) {
 }
 
 static void publish(fixture* at) {
-    net_large_view_publish(at->view, 100000, large_send, &at->channel);
+    net_varsize_sender_publish(at->repl, 100000, varsize_send, &at->channel);
 }
 
-static net_result receive(fixture* at, const large_copy* copy) {
-    return net_large_client_receive(at->mirror.client, &copy->message);
+static net_result receive(fixture* at, const varsize_copy* copy) {
+    return net_varsize_receiver_receive(at->mirror.client, &copy->message);
 }
 
 // Everything that was sent arrives and is acknowledged.
 static void deliver(fixture* at) {
     for (uint32_t i = 0; i < at->channel.count; i++) {
         assert_int_equal(receive(at, at->channel.copies[i]), NET_OK);
-        assert_true(net_large_view_ack(at->view, at->channel.copies[i]->message.version));
+        assert_true(net_varsize_sender_ack(at->repl, at->channel.copies[i]->message.version));
     }
-    large_channel_drop(&at->channel, at->channel.count);
+    varsize_channel_drop(&at->channel, at->channel.count);
 }
 
 static void exchange(fixture* at) {
     step(at);
     publish(at);
     deliver(at);
-    assert_true(net_large_view_is_settled(at->view));
+    assert_true(net_varsize_sender_is_settled(at->repl));
 }
 
 static void enter(fixture* at, ecs_entity entity, uint32_t classes) {
-    net_large_view_enter(at->view, entity, classes, at->tick);
+    net_varsize_sender_enter(at->repl, entity, classes, at->tick);
 }
 
 static void tell(fixture* at, ecs_entity entity, ecs_template_id template_id) {
-    large_tell(&at->mirror, ecs_entity_index(entity), entity, template_id, at->tick);
-    assert_int_equal(net_large_client_tick(at->mirror.client), NET_OK);
+    varsize_tell(&at->mirror, ecs_entity_index(entity), entity, template_id, at->tick);
+    assert_int_equal(net_varsize_receiver_tick(at->mirror.client), NET_OK);
 }
 
 static const char* title(const fixture* at, ecs_entity entity) {
-    return large_get_text(&at->mirror.side, entity, at->mirror.side.title);
+    return varsize_get_text(&at->mirror.side, entity, at->mirror.side.title);
 }
 
 // An entity that both sides have.
 static ecs_entity add(fixture* at, ecs_template_id template_id) {
-    ecs_entity entity = large_create(&at->server, template_id);
+    ecs_entity entity = varsize_create(&at->server, template_id);
     step(at);
     enter(at, entity, EVERYTHING);
     tell(at, entity, template_id);
@@ -94,26 +94,26 @@ static ecs_entity add(fixture* at, ecs_template_id template_id) {
 
 static void components_that_own_memory_are_numbered_by_name_and_no_part_of_the_row(void** state) {
     (void)state;
-    large_side side;
-    large_side_open(&side, false);
-    assert_int_equal(net_rows_large_count(side.rows), 5);
+    varsize_side side;
+    varsize_side_open(&side, false);
+    assert_int_equal(net_rows_varsize_count(side.rows), 5);
     const ecs_component_id order[] = {side.bytes, side.notes, side.route, side.secret, side.title};
     for (uint32_t n = 0; n < 5; n++)
-        assert_int_equal(net_rows_large(side.rows, n), order[n]);
-    assert_int_equal(net_rows_large(side.rows, 5), ECS_COMPONENT_NONE);
+        assert_int_equal(net_rows_varsize(side.rows, n), order[n]);
+    assert_int_equal(net_rows_varsize(side.rows, 5), ECS_COMPONENT_NONE);
     const net_row_template* page = net_rows_find(side.rows, side.page);
     assert_int_equal(page->layout.component_count, 1);
-    assert_int_equal(page->large_count, 4);
-    assert_int_equal(net_row_find_large(page, side.secret)->class_, NET_CLASS_OWNER);
-    assert_int_equal(net_row_find_large(page, side.title)->class_, NET_CLASS_PUBLIC);
-    assert_null(net_row_find_large(page, side.diary));
-    assert_null(net_row_find_large(page, side.bytes));
+    assert_int_equal(page->varsize_count, 4);
+    assert_int_equal(net_row_find_varsize(page, side.secret)->class_, NET_CLASS_OWNER);
+    assert_int_equal(net_row_find_varsize(page, side.title)->class_, NET_CLASS_PUBLIC);
+    assert_null(net_row_find_varsize(page, side.diary));
+    assert_null(net_row_find_varsize(page, side.bytes));
     const net_row_template* cover = net_rows_find(side.rows, side.cover);
     assert_int_equal(cover->layout.component_count, 0);
     assert_int_equal(cover->layout.field_count, 0);
-    assert_int_equal(cover->large_count, 1);
+    assert_int_equal(cover->varsize_count, 1);
     assert_null(net_rows_find(side.rows, side.plain));
-    large_side_close(&side);
+    varsize_side_close(&side);
 }
 
 static void a_value_that_is_its_templates_default_is_not_sent(void** state) {
@@ -121,16 +121,16 @@ static void a_value_that_is_its_templates_default_is_not_sent(void** state) {
     fixture at;
     open(&at);
     ecs_entity page = add(&at, at.server.page);
-    large_set_text(&at.server, page, at.server.diary, "nobody's business");
+    varsize_set_text(&at.server, page, at.server.diary, "nobody's business");
     step(&at);
     publish(&at);
     assert_int_equal(at.channel.count, 0);
-    large_set_text(&at.server, page, at.server.title, "one");
-    large_set_text(&at.server, page, at.server.title, "blank"); // changed back within the tick
+    varsize_set_text(&at.server, page, at.server.title, "one");
+    varsize_set_text(&at.server, page, at.server.title, "blank"); // changed back within the tick
     step(&at);
     publish(&at);
     assert_int_equal(at.channel.count, 0);
-    assert_true(net_large_view_is_settled(at.view));
+    assert_true(net_varsize_sender_is_settled(at.repl));
     close(&at);
 }
 
@@ -139,7 +139,7 @@ static void a_change_arrives_and_one_that_reverts_it_too(void** state) {
     fixture at;
     open(&at);
     ecs_entity page = add(&at, at.server.page);
-    large_set_text(&at.server, page, at.server.title, "one");
+    varsize_set_text(&at.server, page, at.server.title, "one");
     ecs_list* route = ecs_get_mut(at.server.world, page, at.server.route);
     assert_int_equal(ecs_list_push(ecs_world_allocator(at.server.world), route, &(ecs_vec2){5, 6}),
                      ECS_OK);
@@ -148,7 +148,7 @@ static void a_change_arrives_and_one_that_reverts_it_too(void** state) {
     const ecs_list* there = ecs_get(at.mirror.side.world, page, at.mirror.side.route);
     assert_int_equal(ecs_list_count(there), 2);
     assert_true(((const ecs_vec2*)ecs_list_get(there, 1))->y == 6);
-    large_set_text(&at.server, page, at.server.title, "blank");
+    varsize_set_text(&at.server, page, at.server.title, "blank");
     step(&at);
     publish(&at);
     assert_int_equal(at.channel.count, 1);
@@ -166,12 +166,12 @@ static void what_changes_while_a_version_is_under_way_is_sent_once_and_newest(vo
     ecs_entity page = add(&at, at.server.page);
     const char* const texts[] = {"a", "b", "c", "d"};
     for (uint32_t i = 0; i < 4; i++) {
-        large_set_text(&at.server, page, at.server.title, texts[i]);
+        varsize_set_text(&at.server, page, at.server.title, texts[i]);
         step(&at);
         publish(&at);
         assert_int_equal(at.channel.count, 1);
     }
-    assert_false(net_large_view_is_settled(at.view));
+    assert_false(net_varsize_sender_is_settled(at.repl));
     deliver(&at);
     assert_string_equal(title(&at, page), "a");
     publish(&at);
@@ -180,7 +180,7 @@ static void what_changes_while_a_version_is_under_way_is_sent_once_and_newest(vo
     assert_string_equal(title(&at, page), "d");
     publish(&at);
     assert_int_equal(at.channel.count, 0);
-    assert_true(net_large_view_is_settled(at.view));
+    assert_true(net_varsize_sender_is_settled(at.repl));
     close(&at);
 }
 
@@ -188,17 +188,17 @@ static void a_value_waits_for_its_entity_and_the_newest_of_them_is_applied(void*
     (void)state;
     fixture at;
     open(&at);
-    ecs_entity page = large_create(&at.server, at.server.page);
-    large_set_text(&at.server, page, at.server.title, "early");
+    ecs_entity page = varsize_create(&at.server, at.server.page);
+    varsize_set_text(&at.server, page, at.server.title, "early");
     step(&at);
     enter(&at, page, EVERYTHING);
     publish(&at);
     deliver(&at);
-    large_set_text(&at.server, page, at.server.title, "later");
+    varsize_set_text(&at.server, page, at.server.title, "later");
     exchange(&at);
-    assert_int_equal(net_large_client_waiting(at.mirror.client), 1);
+    assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 1);
     tell(&at, page, at.server.page);
-    assert_int_equal(net_large_client_waiting(at.mirror.client), 0);
+    assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 0);
     assert_string_equal(title(&at, page), "later");
     close(&at);
 }
@@ -207,18 +207,18 @@ static void a_value_for_an_entity_that_is_gone_is_dropped(void** state) {
     (void)state;
     fixture at;
     open(&at);
-    ecs_entity page = large_create(&at.server, at.server.page);
-    large_set_text(&at.server, page, at.server.title, "late");
+    ecs_entity page = varsize_create(&at.server, at.server.page);
+    varsize_set_text(&at.server, page, at.server.title, "late");
     step(&at);
     enter(&at, page, EVERYTHING);
     publish(&at);
     tell(&at, page, at.server.page);
     at.tick++;
     tell(&at, ECS_ENTITY_NONE, 0); // index 0: nobody's
-    large_tell(&at.mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, at.tick);
+    varsize_tell(&at.mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, at.tick);
     deliver(&at);
-    assert_int_equal(net_large_client_waiting(at.mirror.client), 0);
-    assert_int_equal(net_large_client_get_counters(at.mirror.client)->dropped, 1);
+    assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 0);
+    assert_int_equal(net_varsize_receiver_get_counters(at.mirror.client)->dropped, 1);
     close(&at);
 }
 
@@ -228,9 +228,9 @@ static void a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before(voi
     fixture at;
     open(&at);
     ecs_entity page = add(&at, at.server.page);
-    large_set_text(&at.server, page, at.server.title, "first");
+    varsize_set_text(&at.server, page, at.server.title, "first");
     exchange(&at);
-    net_large_view_leave(at.view, page);
+    net_varsize_sender_leave(at.repl, page);
     ecs_tick left = ++at.tick;
     step(&at);
     enter(&at, page, EVERYTHING);
@@ -238,12 +238,12 @@ static void a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before(voi
     publish(&at);
     assert_int_equal(at.channel.count, 1); // the client may have either life: it is told
     deliver(&at);
-    assert_int_equal(net_large_client_waiting(at.mirror.client), 1);
-    large_tell(&at.mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, left);
-    assert_int_equal(net_large_client_tick(at.mirror.client), NET_OK);
-    large_tell(&at.mirror, ecs_entity_index(page), page, at.mirror.side.page, entered);
+    assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 1);
+    varsize_tell(&at.mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, left);
+    assert_int_equal(net_varsize_receiver_tick(at.mirror.client), NET_OK);
+    varsize_tell(&at.mirror, ecs_entity_index(page), page, at.mirror.side.page, entered);
     assert_string_equal(title(&at, page), "blank");
-    assert_int_equal(net_large_client_tick(at.mirror.client), NET_OK);
+    assert_int_equal(net_varsize_receiver_tick(at.mirror.client), NET_OK);
     assert_string_equal(title(&at, page), "first");
     close(&at);
 }
@@ -253,10 +253,10 @@ static void who_comes_back_into_scope_is_told_also_of_the_default(void** state) 
     fixture at;
     open(&at);
     ecs_entity page = add(&at, at.server.page);
-    large_set_text(&at.server, page, at.server.title, "first");
+    varsize_set_text(&at.server, page, at.server.title, "first");
     exchange(&at);
-    net_large_view_leave(at.view, page);
-    large_set_text(&at.server, page, at.server.title, "blank");
+    net_varsize_sender_leave(at.repl, page);
+    varsize_set_text(&at.server, page, at.server.title, "blank");
     step(&at);
     publish(&at);
     assert_int_equal(at.channel.count, 0); // nobody sees it
@@ -292,7 +292,7 @@ static void a_component_that_went_and_came_back_is_told(void** state) {
     fixture at;
     open(&at);
     ecs_entity page = add(&at, at.server.page);
-    large_set_text(&at.server, page, at.server.title, "first");
+    varsize_set_text(&at.server, page, at.server.title, "first");
     exchange(&at);
     assert_int_equal(ecs_recreate(at.server.world, page, at.server.sheet, NULL, 0), ECS_OK);
     exchange(&at);
@@ -311,25 +311,25 @@ static void who_loses_a_class_gets_the_default_and_who_gains_it_the_value(void**
     (void)state;
     fixture at;
     open(&at);
-    ecs_entity page = large_create(&at.server, at.server.page);
+    ecs_entity page = varsize_create(&at.server, at.server.page);
     step(&at);
     enter(&at, page, PUBLIC_ONLY);
     tell(&at, page, at.server.page);
     const base_allocator* allocator = ecs_world_allocator(at.server.world);
     ecs_object* secret = ecs_get_mut(at.server.world, page, at.server.secret);
-    assert_int_equal(ecs_object_set(allocator, secret, "level", ECS_CHILD_I, &(int32_t){9}),
+    assert_int_equal(ecs_object_set(allocator, secret, "level", ECS_ELEMENT_I, &(int32_t){9}),
                      ECS_OK);
     step(&at);
     publish(&at);
     assert_int_equal(at.channel.count, 0);
-    net_large_view_reclass(at.view, page, PUBLIC_ONLY | 1u << NET_CLASS_OWNER);
+    net_varsize_sender_reclass(at.repl, page, PUBLIC_ONLY | 1u << NET_CLASS_OWNER);
     exchange(&at);
     const ecs_object* there = ecs_get(at.mirror.side.world, page, at.mirror.side.secret);
-    assert_int_equal(*(const int32_t*)ecs_object_find(there, "level", ECS_CHILD_I), 9);
-    net_large_view_reclass(at.view, page, PUBLIC_ONLY);
+    assert_int_equal(*(const int32_t*)ecs_object_find(there, "level", ECS_ELEMENT_I), 9);
+    net_varsize_sender_reclass(at.repl, page, PUBLIC_ONLY);
     exchange(&at);
     there = ecs_get(at.mirror.side.world, page, at.mirror.side.secret);
-    assert_int_equal(*(const int32_t*)ecs_object_find(there, "level", ECS_CHILD_I), 3);
+    assert_int_equal(*(const int32_t*)ecs_object_find(there, "level", ECS_ELEMENT_I), 3);
     close(&at);
 }
 
@@ -340,31 +340,31 @@ static void what_a_client_does_not_see_does_not_move_a_bit(void** state) {
         fixture* at = &pair[i];
         open(at);
         const base_allocator* allocator = ecs_world_allocator(at->server.world);
-        ecs_entity page = large_create(&at->server, at->server.page);
-        ecs_entity other = large_create(&at->server, at->server.page);
+        ecs_entity page = varsize_create(&at->server, at->server.page);
+        ecs_entity other = varsize_create(&at->server, at->server.page);
         for (int32_t round = 0; round < 8; round++) {
             ecs_object* secret = ecs_get_mut(at->server.world, page, at->server.secret);
             if (i == 1)
-                assert_int_equal(ecs_object_set(allocator, secret, "level", ECS_CHILD_I, &round),
+                assert_int_equal(ecs_object_set(allocator, secret, "level", ECS_ELEMENT_I, &round),
                                  ECS_OK);
             if (i == 1 && round == 3)
                 assert_int_equal(
                     ecs_recreate(at->server.world, other, at->server.page_cover, NULL, 0), ECS_OK);
             char text[16];
             (void)snprintf(text, sizeof text, "round %d", round);
-            large_set_text(&at->server, page, at->server.title, text);
+            varsize_set_text(&at->server, page, at->server.title, text);
             step(at);
             if (round == 0) enter(at, page, PUBLIC_ONLY);
             publish(at);
             if (round % 2 == 0)
-                (void)net_large_view_ack(
-                    at->view, at->channel.copies[at->channel.count - 1]->message.version);
+                (void)net_varsize_sender_ack(
+                    at->repl, at->channel.copies[at->channel.count - 1]->message.version);
         }
     }
     assert_int_equal(pair[0].channel.count, pair[1].channel.count);
     for (uint32_t i = 0; i < pair[0].channel.count; i++) {
-        const net_large_message* a = &pair[0].channel.copies[i]->message;
-        const net_large_message* b = &pair[1].channel.copies[i]->message;
+        const net_varsize_message* a = &pair[0].channel.copies[i]->message;
+        const net_varsize_message* b = &pair[1].channel.copies[i]->message;
         assert_true(a->handle == b->handle && a->number == b->number && a->version == b->version &&
                     a->since == b->since && a->is_default == b->is_default && a->size == b->size);
         assert_memory_equal(a->bytes, b->bytes, a->size);
@@ -378,9 +378,9 @@ static void values_up_to_the_limit_travel_and_longer_ones_are_the_default(void**
     fixture at;
     open(&at);
     ecs_entity shelf = add(&at, at.server.shelf);
-    const uint32_t sizes[] = {NET_LARGE_BYTES_MAX - 1, NET_LARGE_BYTES_MAX};
+    const uint32_t sizes[] = {NET_VARSIZE_BYTES_MAX - 1, NET_VARSIZE_BYTES_MAX};
     for (uint32_t i = 0; i < 2; i++) {
-        large_set_size(&at.server, shelf, sizes[i], 7);
+        varsize_set_size(&at.server, shelf, sizes[i], 7);
         step(&at);
         publish(&at);
         assert_int_equal(at.channel.count, 1);
@@ -390,16 +390,16 @@ static void values_up_to_the_limit_travel_and_longer_ones_are_the_default(void**
         assert_int_equal(ecs_list_count(there), sizes[i] - 2);
     }
     for (uint32_t i = 1; i <= 2; i++) {
-        large_set_size(&at.server, shelf, NET_LARGE_BYTES_MAX + i, 7);
+        varsize_set_size(&at.server, shelf, NET_VARSIZE_BYTES_MAX + i, 7);
         exchange(&at);
         assert_int_equal(at.reports, 1); // once for all
-        assert_int_equal(net_large_server_get_counters(at.values)->values_long, i);
+        assert_int_equal(net_varsize_source_get_counters(at.values)->values_long, i);
     }
     const ecs_list* there = ecs_get(at.mirror.side.world, shelf, at.mirror.side.bytes);
     assert_int_equal(ecs_list_count(there), 0);
     // Both walks agree on it.
-    assert_true(net_scope_walk(at.server.schema, at.server.world, NULL, NULL).hash ==
-                net_scope_walk(at.mirror.side.schema, at.mirror.side.world, NULL, NULL).hash);
+    assert_true(net_world_digest_walk(at.server.schema, at.server.world, NULL, NULL).hash ==
+                net_world_digest_walk(at.mirror.side.schema, at.mirror.side.world, NULL, NULL).hash);
     close(&at);
 }
 
@@ -415,7 +415,7 @@ static void no_more_bytes_are_under_way_than_the_limit_and_nobody_starves(void**
     for (uint32_t round = 0; round < 40; round++) {
         // The first of them changes all the time.
         for (uint32_t i = 0; i < (round == 0 ? (uint32_t)SHELVES : 1u); i++)
-            large_set_size(&at.server, shelves[i], 9000, (uint8_t)(round + 1));
+            varsize_set_size(&at.server, shelves[i], 9000, (uint8_t)(round + 1));
         step(&at);
         publish(&at);
         uint32_t bytes = 0;
@@ -424,7 +424,7 @@ static void no_more_bytes_are_under_way_than_the_limit_and_nobody_starves(void**
             for (uint32_t k = 0; k < SHELVES; k++)
                 arrived[k] += shelves[k] == at.channel.copies[i]->message.handle;
         }
-        assert_true(bytes <= NET_LARGE_FLIGHT_BYTES_MAX);
+        assert_true(bytes <= NET_VARSIZE_FLIGHT_BYTES_MAX);
         deliver(&at);
         if (round != 5) continue;
         for (uint32_t k = 0; k < SHELVES; k++)
@@ -437,13 +437,13 @@ static void the_number_of_versions_under_way_is_limited(void** state) {
     (void)state;
     fixture at;
     open(&at);
-    for (uint32_t i = 0; i < NET_LARGE_FLIGHT_MAX + 5; i++) {
+    for (uint32_t i = 0; i < NET_VARSIZE_FLIGHT_MAX + 5; i++) {
         ecs_entity page = add(&at, at.server.page);
-        large_set_text(&at.server, page, at.server.title, "x");
+        varsize_set_text(&at.server, page, at.server.title, "x");
     }
     step(&at);
     publish(&at);
-    assert_int_equal(at.channel.count, NET_LARGE_FLIGHT_MAX);
+    assert_int_equal(at.channel.count, NET_VARSIZE_FLIGHT_MAX);
     deliver(&at);
     publish(&at);
     assert_int_equal(at.channel.count, 5);
@@ -456,20 +456,20 @@ static void an_allowance_is_kept_to_within_one_value(void** state) {
     open(&at);
     for (uint32_t i = 0; i < 8; i++) {
         ecs_entity shelf = add(&at, at.server.shelf);
-        large_set_size(&at.server, shelf, 1000, 1);
+        varsize_set_size(&at.server, shelf, 1000, 1);
     }
     step(&at);
     uint64_t sent = 0;
     for (uint32_t i = 1; i <= 20; i++) {
-        net_large_view_publish(at.view, 100, large_send, &at.channel);
+        net_varsize_sender_publish(at.repl, 100, varsize_send, &at.channel);
         sent = 0;
         for (uint32_t k = 0; k < at.channel.count; k++)
-            sent += at.channel.copies[k]->message.size + NET_LARGE_FRAME_BYTES_MAX;
+            sent += at.channel.copies[k]->message.size + NET_VARSIZE_FRAME_BYTES_MAX;
         assert_true(sent <= 100u * i + 1056);
     }
     assert_int_equal(at.channel.count, 2); // 2,000 bytes in 20 ticks
     at.channel.room = 0; // a channel that is full stops everything, nothing is lost
-    net_large_view_publish(at.view, 100000, large_send, &at.channel);
+    net_varsize_sender_publish(at.repl, 100000, varsize_send, &at.channel);
     assert_int_equal(at.channel.count, 2);
     at.channel.room = UINT32_MAX;
     publish(&at);
@@ -483,11 +483,11 @@ typedef struct picky {
     uint32_t asked;
 } picky;
 
-static net_result send_others(void* context, const net_large_message* message) {
+static net_result send_others(void* context, const net_varsize_message* message) {
     picky* p = context;
     p->asked++;
     if (message->handle == p->refused) return NET_ERR_STALE;
-    return large_send(&p->at->channel, message);
+    return varsize_send(&p->at->channel, message);
 }
 
 static void a_value_whose_entity_is_not_there_yet_lets_others_go_first(void** state) {
@@ -497,19 +497,19 @@ static void a_value_whose_entity_is_not_there_yet_lets_others_go_first(void** st
     ecs_entity pages[3];
     for (uint32_t i = 0; i < 3; i++) {
         pages[i] = add(&at, at.server.page);
-        large_set_text(&at.server, pages[i], at.server.title, "x");
+        varsize_set_text(&at.server, pages[i], at.server.title, "x");
     }
     step(&at);
     picky p = {.at = &at, .refused = pages[0]};
-    net_large_view_publish(at.view, 100000, send_others, &p);
+    net_varsize_sender_publish(at.repl, 100000, send_others, &p);
     assert_int_equal(at.channel.count, 2);
     assert_true(p.asked <= 5);
     deliver(&at);
-    assert_false(net_large_view_is_settled(at.view));
+    assert_false(net_varsize_sender_is_settled(at.repl));
     publish(&at);
     assert_int_equal(at.channel.count, 1);
     deliver(&at);
-    assert_true(net_large_view_is_settled(at.view));
+    assert_true(net_varsize_sender_is_settled(at.repl));
     close(&at);
 }
 
@@ -518,25 +518,25 @@ static void after_a_lost_connection_what_was_under_way_is_sent_as_a_new_version(
     fixture at;
     open(&at);
     ecs_entity page = add(&at, at.server.page);
-    large_set_text(&at.server, page, at.server.title, "one");
+    varsize_set_text(&at.server, page, at.server.title, "one");
     step(&at);
     publish(&at);
-    large_copy old = *at.channel.copies[0];
+    varsize_copy old = *at.channel.copies[0];
     old.message.bytes = old.bytes;
-    large_channel_drop(&at.channel, 1);
-    net_large_view_resume(at.view);
+    varsize_channel_drop(&at.channel, 1);
+    net_varsize_sender_resume(at.repl);
     publish(&at);
     assert_int_equal(at.channel.count, 1);
     assert_true(at.channel.copies[0]->message.version > old.message.version);
     deliver(&at);
-    assert_true(net_large_view_ack(at.view, old.message.version)); // late, and no harm
-    assert_true(net_large_view_is_settled(at.view));
+    assert_true(net_varsize_sender_ack(at.repl, old.message.version)); // late, and no harm
+    assert_true(net_varsize_sender_is_settled(at.repl));
     assert_string_equal(title(&at, page), "one");
-    large_set_text(&at.server, page, at.server.title, "two");
+    varsize_set_text(&at.server, page, at.server.title, "two");
     exchange(&at);
     assert_int_equal(receive(&at, &old), NET_OK); // stale: acknowledged, nothing else
     assert_string_equal(title(&at, page), "two");
-    assert_int_equal(net_large_client_get_counters(at.mirror.client)->stale, 1);
+    assert_int_equal(net_varsize_receiver_get_counters(at.mirror.client)->stale, 1);
     close(&at);
 }
 
@@ -545,20 +545,20 @@ static void versions_that_were_never_sent_are_forged(void** state) {
     fixture at;
     open(&at);
     ecs_entity page = add(&at, at.server.page);
-    large_set_text(&at.server, page, at.server.title, "one");
+    varsize_set_text(&at.server, page, at.server.title, "one");
     exchange(&at);
-    uint32_t number = large_number(&at.server, at.server.title);
-    assert_false(net_large_view_ack(at.view, 0));
-    assert_false(net_large_view_ack(at.view, 2));
-    assert_false(net_large_view_ack(at.view, UINT64_MAX));
-    assert_false(net_large_view_lost(at.view, page, number, 2));
-    assert_true(net_large_view_ack(at.view, 1));
-    assert_true(net_large_view_lost(at.view, page, number + 7, 1));
-    assert_true(net_large_view_lost(at.view, ECS_ENTITY_NONE, number, 1));
-    assert_true(net_large_view_lost(at.view, UINT32_MAX, UINT32_MAX, 1));
-    assert_true(net_large_view_is_settled(at.view));
-    assert_true(net_large_view_lost(at.view, page, number, 1));
-    assert_false(net_large_view_is_settled(at.view));
+    uint32_t number = varsize_number(&at.server, at.server.title);
+    assert_false(net_varsize_sender_ack(at.repl, 0));
+    assert_false(net_varsize_sender_ack(at.repl, 2));
+    assert_false(net_varsize_sender_ack(at.repl, UINT64_MAX));
+    assert_false(net_varsize_sender_lost(at.repl, page, number, 2));
+    assert_true(net_varsize_sender_ack(at.repl, 1));
+    assert_true(net_varsize_sender_lost(at.repl, page, number + 7, 1));
+    assert_true(net_varsize_sender_lost(at.repl, ECS_ENTITY_NONE, number, 1));
+    assert_true(net_varsize_sender_lost(at.repl, UINT32_MAX, UINT32_MAX, 1));
+    assert_true(net_varsize_sender_is_settled(at.repl));
+    assert_true(net_varsize_sender_lost(at.repl, page, number, 1));
+    assert_false(net_varsize_sender_is_settled(at.repl));
     close(&at);
 }
 
@@ -568,12 +568,12 @@ static void when_too_many_wait_the_oldest_give_way_and_come_again(void** state) 
     for (uint32_t count = ROOM - 1; count <= ROOM + 1; count++) {
         fixture at;
         open(&at);
-        large_mirror_close(&at.mirror);
-        large_mirror_open_with(&at.mirror, ROOM, NULL);
+        varsize_mirror_close(&at.mirror);
+        varsize_mirror_open_with(&at.mirror, ROOM, NULL);
         ecs_entity pages[ROOM + 1];
         for (uint32_t i = 0; i < count; i++) {
-            pages[i] = large_create(&at.server, at.server.page);
-            large_set_text(&at.server, pages[i], at.server.title, "kept");
+            pages[i] = varsize_create(&at.server, at.server.page);
+            varsize_set_text(&at.server, pages[i], at.server.title, "kept");
         }
         step(&at);
         for (uint32_t i = 0; i < count; i++)
@@ -581,15 +581,15 @@ static void when_too_many_wait_the_oldest_give_way_and_come_again(void** state) 
         publish(&at);
         deliver(&at);
         bool is_over = count > ROOM;
-        assert_int_equal(net_large_client_waiting(at.mirror.client), is_over ? ROOM : count);
-        net_large_lost lost;
-        assert_int_equal(net_large_client_next_evicted(at.mirror.client, &lost), is_over);
+        assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), is_over ? ROOM : count);
+        net_varsize_lost lost;
+        assert_int_equal(net_varsize_receiver_next_evicted(at.mirror.client, &lost), is_over);
         for (uint32_t i = is_over; i < count; i++)
             tell(&at, pages[i], at.server.page);
         if (is_over) {
             assert_int_equal(lost.handle, pages[0]);
-            assert_true(net_large_view_lost(at.view, lost.handle, lost.number, lost.version));
-            assert_false(net_large_client_next_evicted(at.mirror.client, &lost));
+            assert_true(net_varsize_sender_lost(at.repl, lost.handle, lost.number, lost.version));
+            assert_false(net_varsize_receiver_next_evicted(at.mirror.client, &lost));
             publish(&at);
             deliver(&at);
             tell(&at, pages[0], at.server.page);
@@ -604,26 +604,26 @@ static void bytes_that_wait_are_limited_too(void** state) {
     (void)state;
     fixture at;
     open(&at);
-    ecs_entity shelf = large_create(&at.server, at.server.shelf);
-    enum { COUNT = NET_LARGE_WAITING_BYTES_MAX / NET_LARGE_BYTES_MAX };
-    large_copy copy = {.message = {.handle = shelf,
-                                   .number = large_number(&at.server, at.server.bytes),
+    ecs_entity shelf = varsize_create(&at.server, at.server.shelf);
+    enum { COUNT = NET_VARSIZE_WAITING_BYTES_MAX / NET_VARSIZE_BYTES_MAX };
+    varsize_copy copy = {.message = {.handle = shelf,
+                                   .number = varsize_number(&at.server, at.server.bytes),
                                    .since = 1,
-                                   .size = NET_LARGE_BYTES_MAX}};
+                                   .size = NET_VARSIZE_BYTES_MAX}};
     copy.message.bytes = copy.bytes;
-    uint32_t count = NET_LARGE_BYTES_MAX - 2;
+    uint32_t count = NET_VARSIZE_BYTES_MAX - 2;
     copy.bytes[0] = (uint8_t)(count | 0x80);
     copy.bytes[1] = (uint8_t)(count >> 7);
     for (uint32_t i = 0; i <= COUNT; i++) {
-        assert_int_equal(net_large_client_waiting(at.mirror.client), i);
+        assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), i);
         copy.message.handle = ecs_entity_make(i + 1, 1);
         copy.message.version++;
         assert_int_equal(receive(&at, &copy), NET_OK);
     }
-    assert_int_equal(net_large_client_waiting(at.mirror.client), COUNT);
-    assert_int_equal(net_large_client_get_counters(at.mirror.client)->evicted, 1);
-    net_large_client_clear(at.mirror.client);
-    assert_int_equal(net_large_client_waiting(at.mirror.client), 0);
+    assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), COUNT);
+    assert_int_equal(net_varsize_receiver_get_counters(at.mirror.client)->evicted, 1);
+    net_varsize_receiver_clear(at.mirror.client);
+    assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 0);
     close(&at);
 }
 
@@ -633,13 +633,13 @@ static void messages_that_no_server_sends_are_refused_and_change_nothing(void** 
     open(&at);
     ecs_entity page = add(&at, at.server.page);
     const uint8_t text[] = {2, 'h', 'i'};
-    const net_large_message right = {.handle = page,
-                                     .number = large_number(&at.server, at.server.title),
+    const net_varsize_message right = {.handle = page,
+                                     .number = varsize_number(&at.server, at.server.title),
                                      .version = 1,
                                      .since = 1,
                                      .bytes = text,
                                      .size = sizeof text};
-    net_large_message wrong[8];
+    net_varsize_message wrong[8];
     for (uint32_t i = 0; i < 8; i++)
         wrong[i] = right;
     wrong[0].handle = ECS_ENTITY_NONE;
@@ -651,21 +651,21 @@ static void messages_that_no_server_sends_are_refused_and_change_nothing(void** 
     wrong[6].size = 0;          // without
     wrong[7].number = UINT32_MAX;
     for (uint32_t i = 0; i < 8; i++)
-        assert_int_equal(net_large_client_receive(at.mirror.client, &wrong[i]), NET_ERR_MALFORMED);
+        assert_int_equal(net_varsize_receiver_receive(at.mirror.client, &wrong[i]), NET_ERR_MALFORMED);
     const uint8_t longer[] = {2, 'h', 'i', '!'};
-    net_large_message one = right;
+    net_varsize_message one = right;
     one.bytes = longer;
     one.size = sizeof longer;
-    assert_int_equal(net_large_client_receive(at.mirror.client, &one), NET_ERR_MALFORMED);
-    uint8_t* huge = calloc(1, NET_LARGE_BYTES_MAX + 1);
+    assert_int_equal(net_varsize_receiver_receive(at.mirror.client, &one), NET_ERR_MALFORMED);
+    uint8_t* huge = calloc(1, NET_VARSIZE_BYTES_MAX + 1);
     assert_non_null(huge);
     one.bytes = huge;
-    one.size = NET_LARGE_BYTES_MAX + 1;
-    assert_int_equal(net_large_client_receive(at.mirror.client, &one), NET_ERR_MALFORMED);
+    one.size = NET_VARSIZE_BYTES_MAX + 1;
+    assert_int_equal(net_varsize_receiver_receive(at.mirror.client, &one), NET_ERR_MALFORMED);
     free(huge);
-    assert_int_equal(net_large_client_get_counters(at.mirror.client)->malformed, 10);
+    assert_int_equal(net_varsize_receiver_get_counters(at.mirror.client)->malformed, 10);
     assert_string_equal(title(&at, page), "blank");
-    assert_int_equal(net_large_client_receive(at.mirror.client, &right), NET_OK);
+    assert_int_equal(net_varsize_receiver_receive(at.mirror.client, &right), NET_OK);
     assert_string_equal(title(&at, page), "hi");
     close(&at);
 }
@@ -675,13 +675,13 @@ static void references_inside_keep_their_handles_and_hold_nobody(void** state) {
     fixture at;
     open(&at);
     ecs_entity page = add(&at, at.server.page);
-    ecs_entity other = large_create(&at.server, at.server.sheet);
+    ecs_entity other = varsize_create(&at.server, at.server.sheet);
     const base_allocator* allocator = ecs_world_allocator(at.server.world);
     ecs_array* notes = ecs_get_mut(at.server.world, page, at.server.notes);
-    assert_int_equal(ecs_array_push(allocator, notes, ECS_CHILD_EID, &other), ECS_OK);
+    assert_int_equal(ecs_array_push(allocator, notes, ECS_ELEMENT_EID, &other), ECS_OK);
     exchange(&at);
     const ecs_array* there = ecs_get(at.mirror.side.world, page, at.mirror.side.notes);
-    assert_int_equal(*(const ecs_entity*)ecs_array_find(there, 0, ECS_CHILD_EID), other);
+    assert_int_equal(*(const ecs_entity*)ecs_array_find(there, 0, ECS_ELEMENT_EID), other);
     assert_int_equal(ecs_handle_count(at.mirror.side.world, ECS_STATE_ALLOCATED), 0);
     close(&at);
 }
@@ -696,21 +696,21 @@ static void a_game_without_large_components_costs_nothing(void** state) {
     assert_int_equal(ecs_world_seal(world, NULL), ECS_OK);
     net_rows* rows;
     assert_int_equal(net_rows_create(NULL, world, NULL, &rows), NET_OK);
-    assert_int_equal(net_rows_large_count(rows), 0);
-    net_large_server* values;
-    net_large_view* view;
-    assert_int_equal(net_large_server_create(NULL, rows, 100, NULL, &values), NET_OK);
-    assert_int_equal(net_large_view_create(values, &view), NET_OK);
+    assert_int_equal(net_rows_varsize_count(rows), 0);
+    net_varsize_source* values;
+    net_varsize_sender* repl;
+    assert_int_equal(net_varsize_source_create(NULL, rows, 100, NULL, &values), NET_OK);
+    assert_int_equal(net_varsize_sender_create(values, &repl), NET_OK);
     ecs_entity rock;
     assert_int_equal(ecs_create(world, ecs_template_find(world, "rock"), NULL, 0, &rock), ECS_OK);
-    assert_int_equal(net_large_server_step(values, world, 1), NET_OK);
-    net_large_view_enter(view, rock, EVERYTHING, 1);
-    net_large_view_reclass(view, rock, 1);
-    net_large_view_leave(view, rock);
-    assert_true(net_large_view_is_settled(view));
-    assert_int_equal(net_large_server_get_counters(values)->values, 0);
-    net_large_view_destroy(view);
-    net_large_server_destroy(values);
+    assert_int_equal(net_varsize_source_step(values, world, 1), NET_OK);
+    net_varsize_sender_enter(repl, rock, EVERYTHING, 1);
+    net_varsize_sender_reclass(repl, rock, 1);
+    net_varsize_sender_leave(repl, rock);
+    assert_true(net_varsize_sender_is_settled(repl));
+    assert_int_equal(net_varsize_source_get_counters(values)->values, 0);
+    net_varsize_sender_destroy(repl);
+    net_varsize_source_destroy(values);
     net_rows_destroy(rows);
     ecs_world_destroy(world);
 }
@@ -722,15 +722,15 @@ static void keep_line(void* context, const char* line) {
 
 static void dumps_show_large_values_and_hashes_cover_them(void** state) {
     (void)state;
-    large_side side;
-    large_side_open(&side, false);
-    ecs_entity page = large_create(&side, side.page);
-    large_set_text(&side, page, side.title, "two words");
-    net_scope before = net_scope_walk(side.schema, side.world, NULL, NULL);
+    varsize_side side;
+    varsize_side_open(&side, false);
+    ecs_entity page = varsize_create(&side, side.page);
+    varsize_set_text(&side, page, side.title, "two words");
+    net_world_digest before = net_world_digest_walk(side.schema, side.world, NULL, NULL);
     assert_int_equal(before.components, 5);
     base_bytes text;
     base_bytes_init(&text, NULL);
-    (void)net_scope_walk(side.schema, side.world, keep_line, &text);
+    (void)net_world_digest_walk(side.schema, side.world, keep_line, &text);
     base_bytes_write_u8(&text, 0);
     const char* dump = (const char*)text.data;
     assert_non_null(strstr(dump, "template=page component=title value=\"two\\x20words\" bytes=10 "
@@ -741,12 +741,12 @@ static void dumps_show_large_values_and_hashes_cover_them(void** state) {
     for (uint32_t i = 0; i < 5; i++)
         assert_non_null(at = strstr(at, names[i]));
     base_bytes_deinit(&text);
-    large_set_text(&side, page, side.title, "two Words");
-    assert_true(net_scope_walk(side.schema, side.world, NULL, NULL).hash != before.hash);
-    large_set_text(&side, page, side.title, "two words");
-    large_set_text(&side, page, side.diary, "untold");
-    assert_true(net_scope_walk(side.schema, side.world, NULL, NULL).hash == before.hash);
-    large_side_close(&side);
+    varsize_set_text(&side, page, side.title, "two Words");
+    assert_true(net_world_digest_walk(side.schema, side.world, NULL, NULL).hash != before.hash);
+    varsize_set_text(&side, page, side.title, "two words");
+    varsize_set_text(&side, page, side.diary, "untold");
+    assert_true(net_world_digest_walk(side.schema, side.world, NULL, NULL).hash == before.hash);
+    varsize_side_close(&side);
 }
 
 int main(void) {

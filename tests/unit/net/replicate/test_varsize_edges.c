@@ -31,35 +31,35 @@ static void scarce_open(scarce* memory, uint64_t left) {
 }
 
 // @return whether memory sufficed.
-static bool serve(large_side* side, scarce* memory) {
-    net_large_server* values = NULL;
-    net_large_view* view = NULL;
-    large_channel channel = {.room = UINT32_MAX};
-    bool is_whole = net_large_server_create(&memory->allocator, side->rows, LARGE_INDEX_MAX, NULL,
+static bool serve(varsize_side* side, scarce* memory) {
+    net_varsize_source* values = NULL;
+    net_varsize_sender* repl = NULL;
+    varsize_channel channel = {.room = UINT32_MAX};
+    bool is_whole = net_varsize_source_create(&memory->allocator, side->rows, LARGE_INDEX_MAX, NULL,
                                             &values) == NET_OK;
-    if (is_whole) is_whole = net_large_view_create(values, &view) == NET_OK;
+    if (is_whole) is_whole = net_varsize_sender_create(values, &repl) == NET_OK;
     for (ecs_tick tick = 1; tick <= 3 && is_whole; tick++) {
         for (ecs_entity entity = ecs_entity_next(side->world, ECS_ENTITY_NONE);
              entity != ECS_ENTITY_NONE; entity = ecs_entity_next(side->world, entity)) {
             char text[64];
             memset(text, 'a' + (int)tick, 16 * tick);
             text[16 * tick] = 0;
-            large_set_text(side, entity, side->title, text);
+            varsize_set_text(side, entity, side->title, text);
         }
         const ecs_step step = {.tick = tick, .dt = 0.1f};
         ecs_world_step(side->world, &step);
-        is_whole = net_large_server_step(values, side->world, tick) == NET_OK;
+        is_whole = net_varsize_source_step(values, side->world, tick) == NET_OK;
         ecs_changes_clear(side->world);
         for (ecs_entity entity = ecs_entity_next(side->world, ECS_ENTITY_NONE);
              entity != ECS_ENTITY_NONE && is_whole; entity = ecs_entity_next(side->world, entity))
-            net_large_view_enter(view, entity, EVERYTHING, tick);
-        if (is_whole) net_large_view_publish(view, 100000, large_send, &channel);
-        is_whole = is_whole && !net_large_view_is_broken(view);
+            net_varsize_sender_enter(repl, entity, EVERYTHING, tick);
+        if (is_whole) net_varsize_sender_publish(repl, 100000, varsize_send, &channel);
+        is_whole = is_whole && !net_varsize_sender_is_broken(repl);
     }
     if (is_whole) assert_int_equal(channel.count, 20);
-    large_channel_drop(&channel, channel.count);
-    net_large_view_destroy(view);
-    net_large_server_destroy(values);
+    varsize_channel_drop(&channel, channel.count);
+    net_varsize_sender_destroy(repl);
+    net_varsize_source_destroy(values);
     return is_whole;
 }
 
@@ -67,47 +67,47 @@ static void a_server_without_memory_says_so_and_leaks_nothing(void** state) {
     (void)state;
     uint64_t left = 0;
     for (bool is_whole = false; !is_whole; left++) {
-        large_side side;
+        varsize_side side;
         scarce memory;
-        large_side_open(&side, false);
+        varsize_side_open(&side, false);
         for (uint32_t i = 0; i < 20; i++)
-            (void)large_create(&side, side.page);
+            (void)varsize_create(&side, side.page);
         scarce_open(&memory, left);
         is_whole = serve(&side, &memory);
         assert_int_equal(memory.bytes, 0);
-        large_side_close(&side);
+        varsize_side_close(&side);
         assert_true(left < 1000);
     }
     assert_true(left > 20);
 }
 
 // @return whether memory sufficed.
-static bool receive(large_mirror* mirror, scarce* memory) {
-    net_large_client_config config = {.allocator = &memory->allocator,
+static bool receive(varsize_mirror* mirror, scarce* memory) {
+    net_varsize_receiver_config config = {.allocator = &memory->allocator,
                                       .world = mirror->side.world,
                                       .rows = mirror->side.rows,
                                       .index_max = LARGE_INDEX_MAX,
                                       .waiting_max = 3,
-                                      .told = large_find,
+                                      .told = varsize_find,
                                       .told_context = mirror};
-    net_large_client* client = NULL;
-    if (net_large_client_create(&config, &client) != NET_OK) return false;
+    net_varsize_receiver* client = NULL;
+    if (net_varsize_receiver_create(&config, &client) != NET_OK) return false;
     const uint8_t text[] = {2, 'h', 'i'};
     bool is_whole = true;
     for (uint32_t i = 1; i <= 30 && is_whole; i++) {
-        const net_large_message message = {.handle = ecs_entity_make(i, 1),
+        const net_varsize_message message = {.handle = ecs_entity_make(i, 1),
                                            .number =
-                                               large_number(&mirror->side, mirror->side.title),
+                                               varsize_number(&mirror->side, mirror->side.title),
                                            .version = i,
                                            .since = 5,
                                            .bytes = text,
                                            .size = sizeof text};
-        net_result result = net_large_client_receive(client, &message);
+        net_result result = net_varsize_receiver_receive(client, &message);
         assert_true(result == NET_OK || result == NET_ERR_MEMORY);
         is_whole = result == NET_OK;
     }
-    if (is_whole) assert_int_equal(net_large_client_waiting(client), 3);
-    net_large_client_destroy(client);
+    if (is_whole) assert_int_equal(net_varsize_receiver_waiting(client), 3);
+    net_varsize_receiver_destroy(client);
     return is_whole;
 }
 
@@ -115,13 +115,13 @@ static void a_client_without_memory_says_so_and_leaks_nothing(void** state) {
     (void)state;
     uint64_t left = 0;
     for (bool is_whole = false; !is_whole; left++) {
-        large_mirror mirror;
+        varsize_mirror mirror;
         scarce memory;
-        large_mirror_open(&mirror);
+        varsize_mirror_open(&mirror);
         scarce_open(&memory, left);
         is_whole = receive(&mirror, &memory);
         assert_int_equal(memory.bytes, 0);
-        large_mirror_close(&mirror);
+        varsize_mirror_close(&mirror);
         assert_true(left < 1000);
     }
     assert_true(left > 4);
@@ -129,35 +129,35 @@ static void a_client_without_memory_says_so_and_leaks_nothing(void** state) {
 
 static void a_steady_match_of_large_values_allocates_nothing(void** state) {
     (void)state;
-    large_side side;
+    varsize_side side;
     scarce memory;
-    large_side_open(&side, false);
+    varsize_side_open(&side, false);
     scarce_open(&memory, UINT64_MAX);
-    net_large_server* values;
-    net_large_view* view;
-    large_channel channel = {.room = UINT32_MAX};
+    net_varsize_source* values;
+    net_varsize_sender* repl;
+    varsize_channel channel = {.room = UINT32_MAX};
     assert_int_equal(
-        net_large_server_create(&memory.allocator, side.rows, LARGE_INDEX_MAX, NULL, &values),
+        net_varsize_source_create(&memory.allocator, side.rows, LARGE_INDEX_MAX, NULL, &values),
         NET_OK);
-    assert_int_equal(net_large_view_create(values, &view), NET_OK);
-    ecs_entity page = large_create(&side, side.page);
+    assert_int_equal(net_varsize_sender_create(values, &repl), NET_OK);
+    ecs_entity page = varsize_create(&side, side.page);
     uint64_t left = 0;
     for (ecs_tick tick = 1; tick <= 100; tick++) {
-        large_set_text(&side, page, side.title, tick % 2 ? "of one length" : "one of length");
+        varsize_set_text(&side, page, side.title, tick % 2 ? "of one length" : "one of length");
         step_world(&side, values, tick);
-        if (tick % 10 == 1) net_large_view_enter(view, page, EVERYTHING, tick);
-        if (tick % 10 == 0) net_large_view_leave(view, page);
-        net_large_view_publish(view, 10000, large_send, &channel);
+        if (tick % 10 == 1) net_varsize_sender_enter(repl, page, EVERYTHING, tick);
+        if (tick % 10 == 0) net_varsize_sender_leave(repl, page);
+        net_varsize_sender_publish(repl, 10000, varsize_send, &channel);
         for (uint32_t i = 0; i < channel.count; i++)
-            assert_true(net_large_view_ack(view, channel.copies[i]->message.version));
-        large_channel_drop(&channel, channel.count);
+            assert_true(net_varsize_sender_ack(repl, channel.copies[i]->message.version));
+        varsize_channel_drop(&channel, channel.count);
         if (tick == 20) left = memory.left;
         if (tick > 20) assert_true(memory.left == left);
     }
-    net_large_view_destroy(view);
-    net_large_server_destroy(values);
+    net_varsize_sender_destroy(repl);
+    net_varsize_source_destroy(values);
     assert_int_equal(memory.bytes, 0);
-    large_side_close(&side);
+    varsize_side_close(&side);
 }
 
 // ---- resources ----
@@ -245,15 +245,15 @@ static void a_value_for_an_entity_that_loads_is_what_it_begins_with(void** state
     assert_int_equal(ecs_create_at(world, model, ecs_template_find(world, "model"), NULL, 0),
                      ECS_OK);
     assert_true(ecs_loading_is_pending(world, model));
-    net_large_client_config config = {
+    net_varsize_receiver_config config = {
         .world = world, .rows = rows, .index_max = 100, .told = tell_first_tick};
-    net_large_client* client;
-    assert_int_equal(net_large_client_create(&config, &client), NET_OK);
+    net_varsize_receiver* client;
+    assert_int_equal(net_varsize_receiver_create(&config, &client), NET_OK);
     const uint8_t text[] = {4, 'c', 'u', 'b', 'e'};
-    net_large_message message = {
+    net_varsize_message message = {
         .handle = model, .version = 1, .since = 1, .bytes = text, .size = sizeof text};
-    assert_int_equal(net_large_client_receive(client, &message), NET_OK);
-    assert_int_equal(net_large_client_get_counters(client)->applied, 1);
+    assert_int_equal(net_varsize_receiver_receive(client, &message), NET_OK);
+    assert_int_equal(net_varsize_receiver_get_counters(client)->applied, 1);
     loader.is_done = true;
     assert_int_equal(ecs_loading_poll(world), 1);
     ecs_component_id name = ecs_component_find(world, "name");
@@ -261,15 +261,15 @@ static void a_value_for_an_entity_that_loads_is_what_it_begins_with(void** state
     // One that could not be loaded, or whose template lacks the component, is no fault of the line.
     message.handle = ecs_entity_make(8, 1);
     message.version = 2;
-    assert_int_equal(net_large_client_receive(client, &message), NET_OK);
+    assert_int_equal(net_varsize_receiver_receive(client, &message), NET_OK);
     assert_int_equal(
         ecs_create_at(world, ecs_entity_make(9, 1), ecs_template_find(world, "other"), NULL, 0),
         ECS_OK);
     message.handle = ecs_entity_make(9, 1);
     message.version = 3;
-    assert_int_equal(net_large_client_receive(client, &message), NET_OK);
-    assert_int_equal(net_large_client_get_counters(client)->dropped, 2);
-    net_large_client_destroy(client);
+    assert_int_equal(net_varsize_receiver_receive(client, &message), NET_OK);
+    assert_int_equal(net_varsize_receiver_get_counters(client)->dropped, 2);
+    net_varsize_receiver_destroy(client);
     net_rows_destroy(rows);
     ecs_world_destroy(world);
 }
@@ -283,19 +283,19 @@ static void a_module_s_own_type_with_functions_travels_whole(void** state) {
         make_world("thing { \"form:mesh\"{ _replicate:b=yes; id:u32=3 } }", &mesh_ops);
     net_rows* rows;
     assert_int_equal(net_rows_create(NULL, world, NULL, &rows), NET_OK);
-    assert_int_equal(net_rows_large_count(rows), 1);
-    ecs_component_id form = net_rows_large(rows, 0);
+    assert_int_equal(net_rows_varsize_count(rows), 1);
+    ecs_component_id form = net_rows_varsize(rows, 0);
     ecs_entity thing = ecs_entity_make(1, 1);
     assert_int_equal(ecs_create_at(world, thing, ecs_template_find(world, "thing"), NULL, 0),
                      ECS_OK);
     const net_row_template* entry = net_rows_find(rows, ecs_entity_template(world, thing));
-    assert_true(net_large_is_default(world, entry, thing, form));
+    assert_true(net_varsize_is_default(world, entry, thing, form));
     const uint8_t five[] = {5, 0, 0, 0};
-    assert_int_equal(net_large_check(world, form, five, 4), NET_OK);
-    assert_int_equal(net_large_check(world, form, five, 3), NET_ERR_MALFORMED);
-    assert_int_equal(net_large_apply(world, rows, thing, form, five, 4), NET_OK);
+    assert_int_equal(net_varsize_check(world, form, five, 4), NET_OK);
+    assert_int_equal(net_varsize_check(world, form, five, 3), NET_ERR_MALFORMED);
+    assert_int_equal(net_varsize_apply(world, rows, thing, form, five, 4), NET_OK);
     assert_int_equal(((const mesh*)ecs_get(world, thing, form))->id, 5);
-    assert_int_equal(net_large_apply(world, rows, thing, form, NULL, 0), NET_OK);
+    assert_int_equal(net_varsize_apply(world, rows, thing, form, NULL, 0), NET_OK);
     assert_int_equal(((const mesh*)ecs_get(world, thing, form))->id, 3);
     net_rows_destroy(rows);
     ecs_world_destroy(world);
@@ -342,24 +342,24 @@ static void check_vector(const char* type, const char* hex, const char* shown) {
     ecs_world* world = make_world(text, &mesh_ops);
     net_rows* rows;
     assert_int_equal(net_rows_create(NULL, world, NULL, &rows), NET_OK);
-    ecs_component_id x = net_rows_large(rows, 0);
+    ecs_component_id x = net_rows_varsize(rows, 0);
     uint8_t bytes[256];
     size_t size = read_hex(hex, bytes, sizeof bytes);
-    net_result result = net_large_check(world, x, bytes, size);
+    net_result result = net_varsize_check(world, x, bytes, size);
     if (!shown) {
         assert_int_equal(result, NET_ERR_MALFORMED);
     } else {
         ecs_entity entity = ecs_entity_make(1, 1);
         assert_int_equal(ecs_create_at(world, entity, ecs_template_find(world, "v"), NULL, 0),
                          ECS_OK);
-        assert_int_equal(net_large_apply(world, rows, entity, x, bytes, size), NET_OK);
+        assert_int_equal(net_varsize_apply(world, rows, entity, x, bytes, size), NET_OK);
         char found[256];
         const ecs_type* info = ecs_type_get(world, ecs_component_get(world, x)->type);
         assert_true(ecs_type_format(info, ecs_get(world, entity, x), found, sizeof found));
         assert_string_equal(found, shown);
         base_bytes again;
         base_bytes_init(&again, NULL);
-        net_large_write(world, entity, x, &again);
+        net_varsize_write(world, entity, x, &again);
         assert_int_equal(again.size, size);
         assert_memory_equal(again.data, bytes, size);
         base_bytes_deinit(&again);

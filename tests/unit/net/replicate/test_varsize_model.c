@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Large values against what each client should have in the end: random changes, creations, templates, scopes
+// Large values against what each client should have in the end: random changes, creations, templates, interest
 // and classes; records that are lost and overtake one another, a reliable channel that is late, connections
-// that break. The tables of scope are the test's own: exact, as a view's.
+// that break. The tables of scope are the test's own: exact, as a repl's.
 #include "varsize_world.h"
 
 #include "base/rng.h"
@@ -18,9 +18,9 @@ typedef struct record {
 } record;
 
 typedef struct model_client {
-    large_mirror mirror;
-    net_large_view* view;
-    large_channel flying; ///< in order; arrive at
+    varsize_mirror mirror;
+    net_varsize_sender* repl;
+    varsize_channel flying; ///< in order; arrive at
     ecs_tick arrives[LARGE_MESSAGES_MAX];
     record records[RECORDS]; ///< under way, any order
     uint32_t record_count;
@@ -34,28 +34,28 @@ typedef struct model_client {
 
 typedef struct model {
     base_rng rng;
-    large_side server;
-    net_large_server* values;
+    varsize_side server;
+    net_varsize_source* values;
     model_client clients[CLIENTS];
     ecs_entity entities[ENTITIES];
     ecs_tick tick;
 } model;
 
-static net_result model_send(void* context, const net_large_message* message) {
+static net_result model_send(void* context, const net_varsize_message* message) {
     model_client* client = context;
     if (client->flying.count > 100) return NET_ERR_FULL;
-    return large_send(&client->flying, message);
+    return varsize_send(&client->flying, message);
 }
 
 static void mutate_value(model* m, ecs_entity entity) {
-    large_side* side = &m->server;
+    varsize_side* side = &m->server;
     const base_allocator* allocator = ecs_world_allocator(side->world);
     char text[32];
     (void)snprintf(text, sizeof text, "%u", base_rng_below(&m->rng, 1000));
     switch (base_rng_below(&m->rng, 5)) {
     case 0:
         if (ecs_find(side->world, entity, side->title))
-            large_set_text(side, entity, side->title,
+            varsize_set_text(side, entity, side->title,
                            base_rng_below(&m->rng, 2)   ? text
                            : base_rng_below(&m->rng, 2) ? "blank"
                                                         : "cover");
@@ -64,7 +64,7 @@ static void mutate_value(model* m, ecs_entity entity) {
         if (ecs_find(side->world, entity, side->secret)) {
             ecs_object* secret = ecs_get_mut(side->world, entity, side->secret);
             int32_t level = (int32_t)base_rng_below(&m->rng, 5);
-            assert_int_equal(ecs_object_set(allocator, secret, "level", ECS_CHILD_I, &level),
+            assert_int_equal(ecs_object_set(allocator, secret, "level", ECS_ELEMENT_I, &level),
                              ECS_OK);
         }
         break;
@@ -78,7 +78,7 @@ static void mutate_value(model* m, ecs_entity entity) {
         break;
     case 3:
         if (ecs_find(side->world, entity, side->bytes))
-            large_set_size(side, entity, 128 + 2 + base_rng_below(&m->rng, NET_LARGE_BYTES_MAX),
+            varsize_set_size(side, entity, 128 + 2 + base_rng_below(&m->rng, NET_VARSIZE_BYTES_MAX),
                            (uint8_t)text[0]);
         break;
     default: {
@@ -97,7 +97,7 @@ static void mutate(model* m) {
     if (m->entities[i] == ECS_ENTITY_NONE || base_rng_below(&m->rng, 12) == 0) {
         const ecs_template_id ids[] = {m->server.page, m->server.page_cover, m->server.shelf};
         if (m->entities[i]) assert_int_equal(ecs_destroy(m->server.world, m->entities[i]), ECS_OK);
-        m->entities[i] = large_create(&m->server, ids[base_rng_below(&m->rng, 3)]);
+        m->entities[i] = varsize_create(&m->server, ids[base_rng_below(&m->rng, 3)]);
     }
     mutate_value(m, m->entities[i]);
 }
@@ -113,31 +113,31 @@ static void send_record(model* m, model_client* client, uint32_t index, bool is_
                  .template_id = handle ? ecs_entity_template(m->server.world, handle) : 0};
 }
 
-// Interest of the model: chance. What the view of the real server does at the same place.
+// Interest of the model: chance. What the repl of the real server does at the same place.
 static void change_scope(model* m, model_client* client, bool is_quiet) {
     for (uint32_t index = 1; index <= LARGE_INDEX_MAX; index++) {
         ecs_entity now = ECS_ENTITY_NONE;
         for (uint32_t i = 0; i < ENTITIES; i++)
             if (m->entities[i] && ecs_entity_index(m->entities[i]) == index) now = m->entities[i];
         if (client->classes[index] && client->member[index] != now) {
-            net_large_view_leave(client->view, client->member[index]);
+            net_varsize_sender_leave(client->repl, client->member[index]);
             client->classes[index] = 0;
         }
         if (now == ECS_ENTITY_NONE) continue;
         ecs_template_id template_id = ecs_entity_template(m->server.world, now);
         if (client->classes[index] && client->template_id[index] != template_id)
-            net_large_view_enter(client->view, now, client->classes[index], m->tick);
+            net_varsize_sender_enter(client->repl, now, client->classes[index], m->tick);
         client->template_id[index] = template_id;
         uint32_t luck = is_quiet ? 100 : base_rng_below(&m->rng, 40);
         uint32_t classes = PUBLIC_ONLY | (base_rng_below(&m->rng, 2) ? 1u << NET_CLASS_OWNER : 0);
         if (client->classes[index] && luck == 0) {
-            net_large_view_leave(client->view, now);
+            net_varsize_sender_leave(client->repl, now);
             client->classes[index] = 0;
         } else if (client->classes[index] && luck == 1) {
-            net_large_view_reclass(client->view, now, classes);
+            net_varsize_sender_reclass(client->repl, now, classes);
             client->classes[index] = classes;
         } else if (!client->classes[index] && (luck < 6 || is_quiet)) {
-            net_large_view_enter(client->view, now, classes, m->tick);
+            net_varsize_sender_enter(client->repl, now, classes, m->tick);
             client->classes[index] = classes;
             client->member[index] = now;
         }
@@ -152,17 +152,17 @@ static void arrive(model* m, model_client* client, bool is_lossy) {
             continue;
         }
         client->records[i] = client->records[--client->record_count];
-        large_tell(&client->mirror, r.index, r.handle, r.template_id, r.tick);
+        varsize_tell(&client->mirror, r.index, r.handle, r.template_id, r.tick);
     }
-    assert_int_equal(net_large_client_tick(client->mirror.client), NET_OK);
+    assert_int_equal(net_varsize_receiver_tick(client->mirror.client), NET_OK);
     uint32_t count = 0;
     while (count < client->flying.count && client->arrives[count] <= m->tick) {
-        const net_large_message* message = &client->flying.copies[count++]->message;
-        assert_int_equal(net_large_client_receive(client->mirror.client, message), NET_OK);
+        const net_varsize_message* message = &client->flying.copies[count++]->message;
+        assert_int_equal(net_varsize_receiver_receive(client->mirror.client, message), NET_OK);
         client->acks[client->ack_count] = message->version;
         client->ack_arrives[client->ack_count++] = m->tick + (is_lossy ? 5 : 1);
     }
-    large_channel_drop(&client->flying, count);
+    varsize_channel_drop(&client->flying, count);
     memmove(client->arrives, client->arrives + count,
             client->flying.count * sizeof client->arrives[0]);
     uint32_t kept = 0;
@@ -172,18 +172,18 @@ static void arrive(model* m, model_client* client, bool is_lossy) {
             client->ack_arrives[kept++] = client->ack_arrives[i];
             continue;
         }
-        assert_true(net_large_view_ack(client->view, client->acks[i]));
+        assert_true(net_varsize_sender_ack(client->repl, client->acks[i]));
     }
     client->ack_count = kept;
-    net_large_lost lost;
-    while (net_large_client_next_evicted(client->mirror.client, &lost))
-        assert_true(net_large_view_lost(client->view, lost.handle, lost.number, lost.version));
+    net_varsize_lost lost;
+    while (net_varsize_receiver_next_evicted(client->mirror.client, &lost))
+        assert_true(net_varsize_sender_lost(client->repl, lost.handle, lost.number, lost.version));
 }
 
 static void lose_connection(model_client* client) {
-    large_channel_drop(&client->flying, client->flying.count);
+    varsize_channel_drop(&client->flying, client->flying.count);
     client->ack_count = 0;
-    net_large_view_resume(client->view);
+    net_varsize_sender_resume(client->repl);
 }
 
 static void run_tick(model* m, bool is_lossy) {
@@ -192,7 +192,7 @@ static void run_tick(model* m, bool is_lossy) {
         model_client* client = &m->clients[c];
         change_scope(m, client, !is_lossy);
         uint32_t before = client->flying.count;
-        net_large_view_publish(client->view, is_lossy ? 2000 : 100000, model_send, client);
+        net_varsize_sender_publish(client->repl, is_lossy ? 2000 : 100000, model_send, client);
         for (uint32_t i = before; i < client->flying.count; i++) {
             ecs_tick arrives = m->tick + (is_lossy ? base_rng_below(&m->rng, 20) : 1);
             if (i > 0 && arrives < client->arrives[i - 1]) arrives = client->arrives[i - 1];
@@ -205,24 +205,24 @@ static void run_tick(model* m, bool is_lossy) {
         }
         arrive(m, client, is_lossy);
         if (is_lossy && base_rng_below(&m->rng, 150) == 0) lose_connection(client);
-        assert_false(net_large_view_is_broken(client->view));
+        assert_false(net_varsize_sender_is_broken(client->repl));
     }
 }
 
 static void expect_same(const model* m, const model_client* client, ecs_entity entity,
-                        uint32_t classes, const net_row_large* large) {
-    const large_side* side = &m->server;
-    const large_side* there = &client->mirror.side;
+                        uint32_t classes, const net_row_varsize* varsize) {
+    const varsize_side* side = &m->server;
+    const varsize_side* there = &client->mirror.side;
     const net_row_template* entry =
         net_rows_find(side->rows, ecs_entity_template(side->world, entity));
     base_bytes wanted, got;
     base_bytes_init(&wanted, NULL);
     base_bytes_init(&got, NULL);
-    if (classes >> large->class_ & 1)
-        (void)net_large_write_sent(side->world, entry, entity, large->component, &wanted);
+    if (classes >> varsize->class_ & 1)
+        (void)net_varsize_write_sent(side->world, entry, entity, varsize->component, &wanted);
     else
-        net_large_write_default(side->world, entry, large->component, &wanted);
-    net_large_write(there->world, entity, large->component, &got);
+        net_varsize_write_default(side->world, entry, varsize->component, &wanted);
+    net_varsize_write(there->world, entity, varsize->component, &got);
     assert_int_equal(got.size, wanted.size);
     assert_memory_equal(got.data, wanted.data, got.size);
     base_bytes_deinit(&wanted);
@@ -240,7 +240,7 @@ static void expect_all(const model* m) {
             assert_true(ecs_is_alive(client->mirror.side.world, entity));
             const net_row_template* entry =
                 net_rows_find(m->server.rows, ecs_entity_template(m->server.world, entity));
-            for (uint32_t k = 0; k < entry->large_count; k++)
+            for (uint32_t k = 0; k < entry->varsize_count; k++)
                 expect_same(m, client, entity, classes, &entry->larges[k]);
         }
     }
@@ -250,13 +250,13 @@ static void run_model(uint64_t seed) {
     static model m;
     memset(&m, 0, sizeof m);
     m.rng = base_rng_make(seed, 1);
-    large_side_open(&m.server, false);
-    assert_int_equal(net_large_server_create(NULL, m.server.rows, LARGE_INDEX_MAX, NULL, &m.values),
+    varsize_side_open(&m.server, false);
+    assert_int_equal(net_varsize_source_create(NULL, m.server.rows, LARGE_INDEX_MAX, NULL, &m.values),
                      NET_OK);
     for (uint32_t c = 0; c < CLIENTS; c++) {
-        large_mirror_open(&m.clients[c].mirror);
+        varsize_mirror_open(&m.clients[c].mirror);
         m.clients[c].flying.room = UINT32_MAX;
-        assert_int_equal(net_large_view_create(m.values, &m.clients[c].view), NET_OK);
+        assert_int_equal(net_varsize_sender_create(m.values, &m.clients[c].repl), NET_OK);
     }
     for (uint32_t round = 0; round < 3; round++) {
         for (uint32_t i = 0; i < 80; i++) {
@@ -270,19 +270,19 @@ static void run_model(uint64_t seed) {
             run_tick(&m, false);
             is_settled = true;
             for (uint32_t c = 0; c < CLIENTS; c++)
-                is_settled = is_settled && net_large_view_is_settled(m.clients[c].view);
+                is_settled = is_settled && net_varsize_sender_is_settled(m.clients[c].repl);
         }
         assert_true(is_settled);
         run_tick(&m, false);
         expect_all(&m);
     }
     for (uint32_t c = 0; c < CLIENTS; c++) {
-        large_channel_drop(&m.clients[c].flying, m.clients[c].flying.count);
-        net_large_view_destroy(m.clients[c].view);
-        large_mirror_close(&m.clients[c].mirror);
+        varsize_channel_drop(&m.clients[c].flying, m.clients[c].flying.count);
+        net_varsize_sender_destroy(m.clients[c].repl);
+        varsize_mirror_close(&m.clients[c].mirror);
     }
-    net_large_server_destroy(m.values);
-    large_side_close(&m.server);
+    net_varsize_source_destroy(m.values);
+    varsize_side_close(&m.server);
 }
 
 static void every_client_ends_with_what_it_may_see_whatever_is_lost_and_late(void** state) {

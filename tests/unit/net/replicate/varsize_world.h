@@ -17,7 +17,7 @@
 
 enum { LARGE_INDEX_MAX = 256, LARGE_MESSAGES_MAX = 512 };
 
-static const char large_text[] =
+static const char varsize_text[] =
     "page {\n"
     "  \"hp:i\"{ _replicate:b=yes; value:i=1 }\n"
     "  \"title:t\"{ _replicate:b=yes; value:t=\"blank\" }\n"
@@ -31,15 +31,15 @@ static const char large_text[] =
     "shelf { \"bytes:list<u8>\"{ _replicate:b=yes } }\n"
     "plain { hp:i=3 }\n";
 
-typedef struct large_side {
+typedef struct varsize_side {
     ecs_world* world;
     net_schema* schema;
     net_rows* rows;
     ecs_template_id page, sheet, cover, shelf, plain, page_cover;
     ecs_component_id hp, title, route, notes, secret, diary, bytes;
-} large_side;
+} varsize_side;
 
-static inline void large_side_open_with(large_side* side, bool is_mirror,
+static inline void varsize_side_open_with(varsize_side* side, bool is_mirror,
                                         const base_allocator* allocator) {
     memset(side, 0, sizeof *side);
     base_reporter reporter = base_reporter_stderr();
@@ -49,7 +49,7 @@ static inline void large_side_open_with(large_side* side, bool is_mirror,
     config.allocator = allocator;
     assert_int_equal(ecs_world_create(&config, &side->world), ECS_OK);
     assert_int_equal(
-        ecs_template_load(side->world, "large.blk", large_text, strlen(large_text), &reporter),
+        ecs_template_load(side->world, "large.blk", varsize_text, strlen(varsize_text), &reporter),
         ECS_OK);
     assert_int_equal(ecs_world_seal(side->world, &reporter), ECS_OK);
     assert_int_equal(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema),
@@ -70,35 +70,35 @@ static inline void large_side_open_with(large_side* side, bool is_mirror,
     side->bytes = ecs_component_find(side->world, "bytes");
 }
 
-static inline void large_side_open(large_side* side, bool is_mirror) {
-    large_side_open_with(side, is_mirror, NULL);
+static inline void varsize_side_open(varsize_side* side, bool is_mirror) {
+    varsize_side_open_with(side, is_mirror, NULL);
 }
 
-static inline void large_side_close(large_side* side) {
+static inline void varsize_side_close(varsize_side* side) {
     net_schema_destroy(side->schema);
     ecs_world_destroy(side->world);
 }
 
-static inline ecs_entity large_create(large_side* side, ecs_template_id template_id) {
+static inline ecs_entity varsize_create(varsize_side* side, ecs_template_id template_id) {
     ecs_entity entity = ECS_ENTITY_NONE;
     assert_int_equal(ecs_create(side->world, template_id, NULL, 0, &entity), ECS_OK);
     return entity;
 }
 
-static inline void large_set_text(large_side* side, ecs_entity entity, ecs_component_id component,
+static inline void varsize_set_text(varsize_side* side, ecs_entity entity, ecs_component_id component,
                                   const char* text) {
     ecs_string* value = ecs_get_mut(side->world, entity, component);
     assert_true(
         ecs_string_set(ecs_world_allocator(side->world), value, text, (uint32_t)strlen(text)));
 }
 
-static inline const char* large_get_text(const large_side* side, ecs_entity entity,
+static inline const char* varsize_get_text(const varsize_side* side, ecs_entity entity,
                                          ecs_component_id component) {
     return ecs_string_text(ecs_get(side->world, entity, component));
 }
 
 /// `bytes` of a shelf with so many canonical bytes: a varint of 2 bytes and elements.
-static inline void large_set_size(large_side* side, ecs_entity entity, uint32_t size,
+static inline void varsize_set_size(varsize_side* side, ecs_entity entity, uint32_t size,
                                   uint8_t last) {
     ecs_list* list = ecs_get_mut(side->world, entity, side->bytes);
     const base_allocator* allocator = ecs_world_allocator(side->world);
@@ -107,59 +107,59 @@ static inline void large_set_size(large_side* side, ecs_entity entity, uint32_t 
 }
 
 /// The number of a component on the wire.
-static inline uint32_t large_number(const large_side* side, ecs_component_id component) {
-    for (uint32_t n = 0; n < net_rows_large_count(side->rows); n++)
-        if (net_rows_large(side->rows, n) == component) return n;
+static inline uint32_t varsize_number(const varsize_side* side, ecs_component_id component) {
+    for (uint32_t n = 0; n < net_rows_varsize_count(side->rows); n++)
+        if (net_rows_varsize(side->rows, n) == component) return n;
     return UINT32_MAX;
 }
 
 /// What an index was told last, as a mirror keeps it.
-typedef struct large_told {
+typedef struct varsize_told {
     ecs_entity handle;
     ecs_tick tick;
     bool is_known;
-} large_told;
+} varsize_told;
 
-typedef struct large_mirror {
-    large_side side;
-    large_told told[LARGE_INDEX_MAX + 1];
-    net_large_client* client;
-} large_mirror;
+typedef struct varsize_mirror {
+    varsize_side side;
+    varsize_told told[LARGE_INDEX_MAX + 1];
+    net_varsize_receiver* client;
+} varsize_mirror;
 
-static inline bool large_find(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
-    const large_mirror* mirror = context;
+static inline bool varsize_find(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+    const varsize_mirror* mirror = context;
     *handle = mirror->told[index].handle;
     *tick = mirror->told[index].tick;
     return mirror->told[index].is_known;
 }
 
-static inline void large_mirror_open_with(large_mirror* mirror, uint32_t waiting_max,
+static inline void varsize_mirror_open_with(varsize_mirror* mirror, uint32_t waiting_max,
                                           const base_allocator* allocator) {
     memset(mirror, 0, sizeof *mirror);
-    large_side_open(&mirror->side, true);
-    net_large_client_config config = {.allocator = allocator,
+    varsize_side_open(&mirror->side, true);
+    net_varsize_receiver_config config = {.allocator = allocator,
                                       .world = mirror->side.world,
                                       .rows = mirror->side.rows,
                                       .index_max = LARGE_INDEX_MAX,
                                       .waiting_max = waiting_max,
-                                      .told = large_find,
+                                      .told = varsize_find,
                                       .told_context = mirror};
-    assert_int_equal(net_large_client_create(&config, &mirror->client), NET_OK);
+    assert_int_equal(net_varsize_receiver_create(&config, &mirror->client), NET_OK);
 }
 
-static inline void large_mirror_open(large_mirror* mirror) {
-    large_mirror_open_with(mirror, 0, NULL);
+static inline void varsize_mirror_open(varsize_mirror* mirror) {
+    varsize_mirror_open_with(mirror, 0, NULL);
 }
 
-static inline void large_mirror_close(large_mirror* mirror) {
-    net_large_client_destroy(mirror->client);
-    large_side_close(&mirror->side);
+static inline void varsize_mirror_close(varsize_mirror* mirror) {
+    net_varsize_receiver_destroy(mirror->client);
+    varsize_side_close(&mirror->side);
 }
 
 /// A record of a state packet: who lives at an index at a tick. Older ones than what is known do nothing.
-static inline void large_tell(large_mirror* mirror, uint32_t index, ecs_entity handle,
+static inline void varsize_tell(varsize_mirror* mirror, uint32_t index, ecs_entity handle,
                               ecs_template_id template_id, ecs_tick tick) {
-    large_told* told = &mirror->told[index];
+    varsize_told* told = &mirror->told[index];
     ecs_world* world = mirror->side.world;
     if (told->is_known && tick <= told->tick) return;
     if (told->handle != ECS_ENTITY_NONE && told->handle != handle)
@@ -168,28 +168,28 @@ static inline void large_tell(large_mirror* mirror, uint32_t index, ecs_entity h
         assert_int_equal(ecs_create_at(world, handle, template_id, NULL, 0), ECS_OK);
     else if (handle != ECS_ENTITY_NONE && ecs_entity_template(world, handle) != template_id)
         assert_int_equal(ecs_recreate(world, handle, template_id, NULL, 0), ECS_OK);
-    *told = (large_told){.handle = handle, .tick = tick, .is_known = true};
+    *told = (varsize_told){.handle = handle, .tick = tick, .is_known = true};
 }
 
 /// A message with its own bytes.
-typedef struct large_copy {
-    net_large_message message;
-    uint8_t bytes[NET_LARGE_BYTES_MAX];
-} large_copy;
+typedef struct varsize_copy {
+    net_varsize_message message;
+    uint8_t bytes[NET_VARSIZE_BYTES_MAX];
+} varsize_copy;
 
-/// Takes what a view publishes.
-typedef struct large_channel {
-    large_copy* copies[LARGE_MESSAGES_MAX];
+/// Takes what a repl publishes.
+typedef struct varsize_channel {
+    varsize_copy* copies[LARGE_MESSAGES_MAX];
     uint32_t count;
     uint32_t room; ///< messages that it still takes
-} large_channel;
+} varsize_channel;
 
-static inline net_result large_send(void* context, const net_large_message* message) {
-    large_channel* channel = context;
+static inline net_result varsize_send(void* context, const net_varsize_message* message) {
+    varsize_channel* channel = context;
     if (channel->room == 0) return NET_ERR_FULL;
     channel->room--;
     assert_true(channel->count < LARGE_MESSAGES_MAX);
-    large_copy* copy = malloc(sizeof *copy);
+    varsize_copy* copy = malloc(sizeof *copy);
     assert_non_null(copy);
     copy->message = *message;
     if (message->size) memcpy(copy->bytes, message->bytes, message->size);
@@ -198,7 +198,7 @@ static inline net_result large_send(void* context, const net_large_message* mess
     return NET_OK;
 }
 
-static inline void large_channel_drop(large_channel* channel, uint32_t count) {
+static inline void varsize_channel_drop(varsize_channel* channel, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         free(channel->copies[i]);
     channel->count -= count;
@@ -206,9 +206,9 @@ static inline void large_channel_drop(large_channel* channel, uint32_t count) {
 }
 
 /// A tick of the server's world, and what it did to values.
-static inline void step_world(large_side* side, net_large_server* values, ecs_tick tick) {
+static inline void step_world(varsize_side* side, net_varsize_source* values, ecs_tick tick) {
     ecs_step step = {.tick = tick, .dt = 1.0f / 60.0f};
     ecs_world_step(side->world, &step);
-    assert_int_equal(net_large_server_step(values, side->world, tick), NET_OK);
+    assert_int_equal(net_varsize_source_step(values, side->world, tick), NET_OK);
     ecs_changes_clear(side->world);
 }

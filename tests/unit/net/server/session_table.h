@@ -68,7 +68,7 @@ typedef struct table_config {
     const char* templates;       ///< NULL: the test game's
     uint32_t send_divisor, rate_bytes_max;
     bool is_threaded;
-    bool has_ledger;
+    bool has_bandwidth;
     net_transport* (*wrap)(
         net_transport* transport); ///< what the server speaks through; NULL: as it is
 } table_config;
@@ -114,7 +114,7 @@ static inline void table_open(table* at, table_config config) {
         .send_divisor = config.send_divisor,
         .rate_bytes_max = config.rate_bytes_max,
         .is_threaded = config.is_threaded,
-        .has_ledger = config.has_ledger,
+        .has_bandwidth = config.has_bandwidth,
     };
     assert_int_equal(net_server_create(&server, &at->server), NET_OK);
     at->now_us = 1000000;

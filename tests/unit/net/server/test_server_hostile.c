@@ -251,8 +251,8 @@ static void a_queue_of_events_that_nobody_acknowledges_ends_the_session(void** s
 // A packet that asks for rows to be sent absolutely.
 static void ask_for(raw_client* raw, uint32_t* handles, size_t count) {
     Shoal__Wire__InputPacket packet = raw_client_packet(raw);
-    packet.heal = handles;
-    packet.n_heal = count;
+    packet.resync = handles;
+    packet.n_resync = count;
     raw_client_inputs(raw, packet, 0, 0, NULL, 0);
 }
 
@@ -274,8 +274,8 @@ static void a_flood_of_requests_for_rows_is_rationed(void** state) {
         table_step(&at);
     }
     const net_server_counters* counters = net_server_get_counters(at.server);
-    assert_in_range(counters->heals + table_dropped(&at, NET_DROP_HEAL_UNKNOWN), 40, 8 + 41);
-    assert_true(counters->heals >= 20);
+    assert_in_range(counters->resyncs + table_dropped(&at, NET_DROP_HEAL_UNKNOWN), 40, 8 + 41);
+    assert_true(counters->resyncs >= 20);
     assert_true(table_dropped(&at, NET_DROP_HEAL_UNKNOWN) > 0);
     assert_true(table_dropped(&at, NET_DROP_HEAL_LIMIT) > 9000);
     assert_true(raw->state_bytes - bytes < 10 * 16000);
@@ -492,7 +492,7 @@ static void a_flood_of_inputs_is_bounded_and_hurts_nobody(void** state) {
     table_close(&at);
 }
 
-// A message that is right and says nothing: a LargeAck of no versions, with a field that nobody knows.
+// A message that is right and says nothing: a VarsizeAck of no versions, with a field that nobody knows.
 static size_t padded_ack(uint8_t* bytes, uint32_t padding) {
     const uint8_t head[] = {
         0x22, (uint8_t)((padding + 3) & 127) | 128, (uint8_t)((padding + 3) >> 7),

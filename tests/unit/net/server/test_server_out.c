@@ -77,7 +77,7 @@ static void run_politely(table* at, uint32_t ticks) {
         step_politely(at);
 }
 
-// ---- the ledger
+// ---- the bandwidth
 
 typedef struct sums {
     uint64_t control, transport, state;     // of all together
@@ -87,7 +87,7 @@ typedef struct sums {
     double share;
 } sums;
 
-static void take_line(void* context, const net_ledger_line* line) {
+static void take_line(void* context, const net_bandwidth_line* line) {
     sums* all = context;
     bool is_control = strcmp(line->cause, "control") == 0 || strcmp(line->cause, "large") == 0;
     bool is_transport = strcmp(line->cause, "transport") == 0;
@@ -119,7 +119,7 @@ static void every_bit_of_every_datagram_has_an_account(void** state) {
             .loss_percent = 10, .delay_ms = 40, .jitter_ms = 20, .seed = seed};
         table at;
         table_open(&at,
-                   (table_config){.seed = seed, .quiet = 400, .has_ledger = true, .wrap = weigh});
+                   (table_config){.seed = seed, .quiet = 400, .has_bandwidth = true, .wrap = weigh});
         table_sit(&at, &bad);
         table_sit(&at, NULL);
         raw_client* raw = table_guest(&at);
@@ -127,7 +127,7 @@ static void every_bit_of_every_datagram_has_an_account(void** state) {
         raw_client_goodbye(raw);
         run_politely(&at, 400);
         sums all = {0};
-        assert_true(net_server_ledger(at.server, UINT32_MAX, take_line, &all));
+        assert_true(net_server_bandwidth(at.server, UINT32_MAX, take_line, &all));
         assert_int_equal(all.state, 8 * the_scales.realtime_bytes);
         assert_int_equal(all.control, 8 * the_scales.control_bytes);
         assert_int_equal(all.transport, 0); // the simulated one adds nothing
@@ -142,14 +142,14 @@ static void every_bit_of_every_datagram_has_an_account(void** state) {
     }
 }
 
-static void without_a_ledger_there_are_no_lines(void** state) {
+static void without_a_bandwidth_there_are_no_lines(void** state) {
     (void)state;
     table at;
     table_open(&at, (table_config){.seed = 1});
     table_sit(&at, NULL);
     table_run(&at, 30);
     sums all = {0};
-    assert_true(net_server_ledger(at.server, UINT32_MAX, take_line, &all));
+    assert_true(net_server_bandwidth(at.server, UINT32_MAX, take_line, &all));
     assert_int_equal(all.lines, 0);
     table_close(&at);
 }
@@ -425,8 +425,8 @@ static void a_world_that_differs_is_asked_for_and_healed(void** state) {
     net_client_report report = net_client_get_report(seat->client);
     assert_true(report.samples > 100);
     assert_true(report.samples_differing >= 1);
-    assert_true(report.heals_asked >= 1);
-    assert_true(net_server_get_counters(at.server)->heals >= 1);
+    assert_true(report.resyncs_asked >= 1);
+    assert_true(net_server_get_counters(at.server)->resyncs >= 1);
     const uint32_t* healed = ecs_get(world, player, game->steered);
     assert_true(*healed != steered);
     uint64_t differing = report.samples_differing;
@@ -441,7 +441,7 @@ static void a_world_that_differs_is_asked_for_and_healed(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_bit_of_every_datagram_has_an_account),
-        TEST(without_a_ledger_there_are_no_lines),
+        TEST(without_a_bandwidth_there_are_no_lines),
         TEST(who_is_told_nothing_new_hears_ten_times_a_second),
         TEST(the_fate_of_inputs_is_told_at_once),
         TEST(a_divisor_gives_each_client_its_own_ticks),

@@ -128,7 +128,7 @@ static void the_longest_values_cross_a_line_that_loses(void** state) {
         }
         uint64_t dropped[NET_DROP_COUNT];
         net_server_dropped(at.server, dropped);
-        assert_int_equal(dropped[NET_DROP_LARGE_LONG], 0);
+        assert_int_equal(dropped[NET_DROP_VARSIZE_LONG], 0);
         for (uint32_t i = 0; i < CLIENTS; i++) {
             net_client_report report = net_client_get_report(at.seats[i].client);
             assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);

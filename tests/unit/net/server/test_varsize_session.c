@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Large values in whole sessions: a game full of them, lossy lines, connections that break, scopes and
+// Large values in whole sessions: a game full of them, lossy lines, connections that break, interest and
 // classes that change, what is shown, and the match run again. And events that name entities.
 #include "game/library.h"
 #include "log/log_files.h"
@@ -54,7 +54,7 @@ static void clients_agree_with_the_server_about_values_of_any_length(void** stat
         open_library(&at, (table_config){.seed = seed,
                                          .ticks_max = 600,
                                          .is_threaded = seed % 2 == 0,
-                                         .has_ledger = seed % 3 == 0});
+                                         .has_bandwidth = seed % 3 == 0});
         for (uint32_t i = 0; i < 4; i++)
             table_sit(&at, i % 2 ? &POOR_LINK : NULL);
         table_run_out(&at, 3000);
@@ -144,12 +144,12 @@ static void acknowledgements_of_what_was_never_sent_end_a_session(void** state) 
         table_step(&at);
     assert_true(raw->is_welcome);
     uint64_t version = UINT64_MAX;
-    Shoal__Wire__LargeAck ack = SHOAL__WIRE__LARGE_ACK__INIT;
+    Shoal__Wire__VarsizeAck ack = SHOAL__WIRE__VARSIZE_ACK__INIT;
     ack.n_versions = 1;
     ack.versions = &version;
     Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_LARGE_ACK;
-    control.large_ack = &ack;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_VARSIZE_ACK;
+    control.varsize_ack = &ack;
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(table_dropped(&at, NET_DROP_MALFORMED), i);
         assert_int_equal(raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base), NET_OK);
@@ -183,9 +183,9 @@ static void what_is_shown_has_the_mirrors_values(void** state) {
     table at;
     open_library(&at, (table_config){.seed = 12, .quiet = 400});
     base_reporter reporter = base_reporter_stderr();
-    net_viewer_config config = {.module = at.module, .is_predicting = true};
-    net_viewer* viewer;
-    assert_int_equal(net_viewer_create(&config, &reporter, &viewer), NET_OK);
+    net_presenter_config config = {.module = at.module, .is_predicting = true};
+    net_presenter* presenter;
+    assert_int_equal(net_presenter_create(&config, &reporter, &presenter), NET_OK);
     table_seat* seat = table_sit(&at, &POOR_LINK);
     net_client_destroy(seat->client);
     net_client_config client = {.allocator = &seat->memory.allocator,
@@ -193,23 +193,23 @@ static void what_is_shown_has_the_mirrors_values(void** state) {
                                 .transport = seat->transport,
                                 .address = "sim",
                                 .name = "looker",
-                                .viewer = viewer,
+                                .presenter = presenter,
                                 .seed = 1};
     assert_int_equal(net_client_create(&client, &seat->client), NET_OK);
     for (uint32_t i = 0; i < 700; i++) {
         table_step(&at);
-        (void)net_viewer_frame(viewer, at.now_us);
+        (void)net_presenter_frame(presenter, at.now_us);
     }
     uint32_t count;
     uint32_t equal = count_equal_titles(at.match, seat->match, &count);
     assert_true(count >= 3);
     assert_int_equal(equal, count);
     uint32_t mirrored = count;
-    equal = count_equal_titles(at.match, net_viewer_match(viewer), &count);
+    equal = count_equal_titles(at.match, net_presenter_match(presenter), &count);
     assert_int_equal(equal, count);
     assert_int_equal(count, mirrored);
     table_close(&at);
-    net_viewer_destroy(viewer);
+    net_presenter_destroy(presenter);
 }
 
 // ---- logs ----
@@ -246,18 +246,18 @@ static void a_log_of_large_values_is_verified_and_shown(void** state) {
     assert_int_equal(net_log_verify(reader, module, 0, NULL, NULL, NULL, &result), NET_OK);
     assert_int_equal(result.ticks, TICKS);
     assert_true(result.world_hash == ecs_world_hash(net_match_world(match)));
-    net_film* film;
-    assert_int_equal(net_film_create(reader, module, &reporter, &film), NET_OK);
+    net_playback* playback;
+    assert_int_equal(net_playback_create(reader, module, &reporter, &playback), NET_OK);
     const double moments[] = {TICKS, 130, 131, 400, TICKS};
     for (uint32_t i = 0; i < BASE_COUNT(moments); i++) {
-        assert_int_equal(net_film_seek(film, moments[i]), NET_OK);
+        assert_int_equal(net_playback_seek(playback, moments[i]), NET_OK);
         uint32_t count;
         uint32_t equal =
-            count_equal_titles(net_film_match(film), net_film_view_match(film), &count);
+            count_equal_titles(net_playback_match(playback), net_playback_view_match(playback), &count);
         assert_true(count >= LIBRARY_PAGES);
         assert_int_equal(equal, count);
     }
-    net_film_destroy(film);
+    net_playback_destroy(playback);
     net_log_reader_destroy(reader);
     net_match_destroy(match);
     net_module_close(module);

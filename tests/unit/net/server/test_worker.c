@@ -55,16 +55,16 @@ static void work_is_done_once_for_each_start_and_seen_after_the_wait(void** stat
 // ---- the same datagrams
 
 typedef struct outcome {
-    uint64_t datagrams, sent_bytes, sent_count, state_hash, ledger_bits;
+    uint64_t datagrams, sent_bytes, sent_count, state_hash, bandwidth_bits;
     uint64_t dropped[NET_DROP_COUNT];
     net_server_counters counters;
     uint32_t report_count;
     net_peer_report reports[16];
 } outcome;
 
-static void sum_ledger(void* context, const net_ledger_line* line) {
+static void sum_bandwidth(void* context, const net_bandwidth_line* line) {
     outcome* made = context;
-    if (line->client == 0) made->ledger_bits += line->bits;
+    if (line->client == 0) made->bandwidth_bits += line->bits;
 }
 
 // Several ticks without a look at the network between them: then the next tick's systems run while the
@@ -103,7 +103,7 @@ static outcome play(uint64_t seed, bool is_threaded, uint32_t divisor) {
                                    .reporter = &reporter,
                                    .send_divisor = divisor,
                                    .is_threaded = is_threaded,
-                                   .has_ledger = true});
+                                   .has_bandwidth = true});
     table_sit(&at, &bad);
     table_sit(&at, NULL);
     raw_client* raw = NULL;
@@ -127,7 +127,7 @@ static outcome play(uint64_t seed, bool is_threaded, uint32_t divisor) {
     made.report_count = net_server_report_count(at.server);
     for (uint32_t i = 0; i < made.report_count && i < 16; i++)
         made.reports[i] = *net_server_report(at.server, i);
-    assert_true(net_server_ledger(at.server, 3, sum_ledger, &made));
+    assert_true(net_server_bandwidth(at.server, 3, sum_bandwidth, &made));
     net_transport_stats stats;
     at.transport->ops->stats(at.transport, &stats);
     made.sent_bytes = stats.sent_bytes;
@@ -143,7 +143,7 @@ static void expect_same(const outcome* a, const outcome* b) {
     assert_true(a->datagrams == b->datagrams);
     assert_int_equal(a->sent_bytes, b->sent_bytes);
     assert_int_equal(a->sent_count, b->sent_count);
-    assert_int_equal(a->ledger_bits, b->ledger_bits);
+    assert_int_equal(a->bandwidth_bits, b->bandwidth_bits);
     assert_memory_equal(a->dropped, b->dropped, sizeof a->dropped);
     assert_memory_equal(&a->counters, &b->counters, sizeof a->counters);
     assert_int_equal(a->report_count, b->report_count);
@@ -168,7 +168,7 @@ static void datagrams_are_the_same_with_and_without_a_thread(void** state) {
         uint32_t divisor = seed % 3 == 0 ? 2 : 1;
         outcome alone = play(seed, false, divisor), beside = play(seed, true, divisor);
         assert_true(alone.counters.joins >= 3 && alone.counters.resumes >= 1);
-        assert_int_equal(alone.ledger_bits, 8 * alone.sent_bytes);
+        assert_int_equal(alone.bandwidth_bits, 8 * alone.sent_bytes);
         expect_same(&alone, &beside);
     }
 }
@@ -301,7 +301,7 @@ static void steady_ticks_on_two_threads_allocate_nothing(void** state) {
     (void)state;
     table at;
     table_open(&at,
-               (table_config){.seed = 8, .quiet = 60, .is_threaded = true, .has_ledger = true});
+               (table_config){.seed = 8, .quiet = 60, .is_threaded = true, .has_bandwidth = true});
     table_sit(&at, NULL);
     table_sit(&at, NULL);
     table_run(&at, 120);

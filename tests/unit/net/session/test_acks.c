@@ -7,48 +7,48 @@
 
 #include <stdio.h>
 
-static net_acks_send* sender(uint16_t first, uint32_t packets) {
-    static net_acks_send send; // 6 kB; one test at a time
-    net_acks_send_init(&send, first, 0);
+static net_ack_sender* sender(uint16_t first, uint32_t packets) {
+    static net_ack_sender send; // 6 kB; one test at a time
+    net_ack_sender_init(&send, first, 0);
     for (uint32_t i = 0; i < packets; i++)
-        assert_int_equal(net_acks_send_add(&send, i * 1000), (uint16_t)(first + i));
+        assert_int_equal(net_ack_sender_add(&send, i * 1000), (uint16_t)(first + i));
     return &send;
 }
 
 static void acknowledgements_come_out_newest_first_and_once(void** state) {
     (void)state;
-    net_acks_send* send = sender(65530, 20);
-    net_acks_result result;
-    assert_int_equal(net_acks_send_receive(send, 50000, 5, 0x3ff, 0, &result), NET_OK);
+    net_ack_sender* send = sender(65530, 20);
+    net_ack_result result;
+    assert_int_equal(net_ack_sender_receive(send, 50000, 5, 0x3ff, 0, &result), NET_OK);
     assert_int_equal(result.acked_count, 11);
     for (uint32_t i = 0; i < 11; i++)
         assert_int_equal(result.acked[i], (uint16_t)(5 - i));
-    assert_int_equal(net_acks_send_receive(send, 51000, 5, 0x3ff, 0, &result), NET_OK);
+    assert_int_equal(net_ack_sender_receive(send, 51000, 5, 0x3ff, 0, &result), NET_OK);
     assert_int_equal(result.acked_count, 0);
     assert_int_equal(send->acked, 11);
 }
 
 static void three_later_acknowledgements_declare_a_loss(void** state) {
     (void)state;
-    net_acks_send* send = sender(0, 8);
-    net_acks_result result;
-    assert_int_equal(net_acks_send_receive(send, 9000, 3, 0x1, 0, &result), NET_OK); // 3 and 2
+    net_ack_sender* send = sender(0, 8);
+    net_ack_result result;
+    assert_int_equal(net_ack_sender_receive(send, 9000, 3, 0x1, 0, &result), NET_OK); // 3 and 2
     assert_int_equal(result.lost_count, 0);
-    assert_int_equal(net_acks_send_receive(send, 9000, 4, 0x3, 0, &result), NET_OK);
+    assert_int_equal(net_ack_sender_receive(send, 9000, 4, 0x3, 0, &result), NET_OK);
     assert_int_equal(result.lost_count, 2);
     assert_int_equal(result.lost[0], 0); // oldest first
     assert_int_equal(result.lost[1], 1);
     assert_int_equal(send->lost, 2);
-    assert_true(net_acks_send_loss_percent(send) == 40.0);
+    assert_true(net_ack_sender_loss_percent(send) == 40.0);
 }
 
 static void a_late_acknowledgement_after_a_loss_still_counts(void** state) {
     (void)state;
-    net_acks_send* send = sender(0, 5);
-    net_acks_result result;
-    assert_int_equal(net_acks_send_receive(send, 9000, 4, 0x7, 0, &result), NET_OK);
+    net_ack_sender* send = sender(0, 5);
+    net_ack_result result;
+    assert_int_equal(net_ack_sender_receive(send, 9000, 4, 0x7, 0, &result), NET_OK);
     assert_int_equal(result.lost_count, 1);
-    assert_int_equal(net_acks_send_receive(send, 9000, 0, 0, 0, &result), NET_OK);
+    assert_int_equal(net_ack_sender_receive(send, 9000, 0, 0, 0, &result), NET_OK);
     assert_int_equal(result.acked_count, 1);
     assert_int_equal(send->lost, 0);
     assert_int_equal(send->late, 1);
@@ -56,134 +56,134 @@ static void a_late_acknowledgement_after_a_loss_still_counts(void** state) {
 
 static void what_flies_too_long_is_lost(void** state) {
     (void)state;
-    net_acks_send* send = sender(0, 2); // sent at 0 and 1,000; 250 ms + 4 * 125 ms + 2 ticks
-    net_acks_result result;
-    net_acks_send_expire(send, 770000, 10000, &result);
+    net_ack_sender* send = sender(0, 2); // sent at 0 and 1,000; 250 ms + 4 * 125 ms + 2 ticks
+    net_ack_result result;
+    net_ack_sender_expire(send, 770000, 10000, &result);
     assert_int_equal(result.lost_count, 0);
-    net_acks_send_expire(send, 770001, 10000, &result);
+    net_ack_sender_expire(send, 770001, 10000, &result);
     assert_int_equal(result.lost_count, 1);
     assert_int_equal(result.lost[0], 0);
-    net_acks_send_expire(send, 900000, 10000, &result);
+    net_ack_sender_expire(send, 900000, 10000, &result);
     assert_int_equal(result.lost_count, 1);
     assert_int_equal(result.lost[0], 1);
 }
 
 static void forged_acknowledgements_are_refused_as_a_whole(void** state) {
     (void)state;
-    net_acks_send* send = sender(100, 5);
-    net_acks_result result;
-    assert_int_equal(net_acks_send_receive(send, 9000, 105, 0, 0, &result), NET_ERR_MALFORMED);
-    assert_int_equal(net_acks_send_receive(send, 9000, 99, 0, 0, &result), NET_ERR_MALFORMED);
-    assert_int_equal(net_acks_send_receive(send, 9000, 104, 0x10, 0, &result), NET_ERR_MALFORMED);
-    assert_int_equal(net_acks_send_receive(send, 9000, 40000, 0, 0, &result), NET_ERR_MALFORMED);
+    net_ack_sender* send = sender(100, 5);
+    net_ack_result result;
+    assert_int_equal(net_ack_sender_receive(send, 9000, 105, 0, 0, &result), NET_ERR_MALFORMED);
+    assert_int_equal(net_ack_sender_receive(send, 9000, 99, 0, 0, &result), NET_ERR_MALFORMED);
+    assert_int_equal(net_ack_sender_receive(send, 9000, 104, 0x10, 0, &result), NET_ERR_MALFORMED);
+    assert_int_equal(net_ack_sender_receive(send, 9000, 40000, 0, 0, &result), NET_ERR_MALFORMED);
     assert_int_equal(send->forged, 4);
     assert_int_equal(send->acked, 0);
-    assert_int_equal(net_acks_send_receive(send, 9000, 104, 0xf, 0, &result), NET_OK);
+    assert_int_equal(net_ack_sender_receive(send, 9000, 104, 0xf, 0, &result), NET_OK);
     assert_int_equal(result.acked_count, 5);
 }
 
 // A program that runs without a clock may be tens of thousands of packets ahead of its clients.
 static void an_acknowledgement_from_half_the_circle_ago_is_stale_and_not_forged(void** state) {
     (void)state;
-    net_acks_result result;
-    net_acks_send* send = sender(100, 40000);
+    net_ack_result result;
+    net_ack_sender* send = sender(100, 40000);
     assert_int_equal(
-        net_acks_send_receive(send, 9000, (uint16_t)(100 + 39999 - 32767), 0, 0, &result), NET_OK);
+        net_ack_sender_receive(send, 9000, (uint16_t)(100 + 39999 - 32767), 0, 0, &result), NET_OK);
     assert_int_equal(
-        net_acks_send_receive(send, 9000, (uint16_t)(100 + 39999 - 32768), 0, 0, &result),
+        net_ack_sender_receive(send, 9000, (uint16_t)(100 + 39999 - 32768), 0, 0, &result),
         NET_ERR_STALE);
-    assert_int_equal(net_acks_send_receive(send, 9000, 100, 0, 0, &result), NET_ERR_STALE);
+    assert_int_equal(net_ack_sender_receive(send, 9000, 100, 0, 0, &result), NET_ERR_STALE);
     // Its bits reach back behind the first: that is decidable, and forged.
-    assert_int_equal(net_acks_send_receive(send, 9000, 100, 1, 0, &result), NET_ERR_MALFORMED);
-    assert_int_equal(net_acks_send_receive(send, 9000, 99, 0, 0, &result), NET_ERR_MALFORMED);
-    assert_int_equal(net_acks_send_receive(send, 9000, (uint16_t)(100 + 40000), 0, 0, &result),
+    assert_int_equal(net_ack_sender_receive(send, 9000, 100, 1, 0, &result), NET_ERR_MALFORMED);
+    assert_int_equal(net_ack_sender_receive(send, 9000, 99, 0, 0, &result), NET_ERR_MALFORMED);
+    assert_int_equal(net_ack_sender_receive(send, 9000, (uint16_t)(100 + 40000), 0, 0, &result),
                      NET_ERR_MALFORMED);
     assert_int_equal(send->stale, 2);
     assert_int_equal(send->forged, 3);
     // Once the circle was full any number may have been sent.
     send = sender(0, 65535);
-    assert_int_equal(net_acks_send_receive(send, 9000, 65535, 0, 0, &result), NET_ERR_MALFORMED);
+    assert_int_equal(net_ack_sender_receive(send, 9000, 65535, 0, 0, &result), NET_ERR_MALFORMED);
     send = sender(0, 65536);
-    assert_int_equal(net_acks_send_receive(send, 9000, 65535, 0, 0, &result), NET_OK);
+    assert_int_equal(net_ack_sender_receive(send, 9000, 65535, 0, 0, &result), NET_OK);
     assert_int_equal(result.acked_count, 1);
-    assert_int_equal(net_acks_send_receive(send, 9000, 0, 0, 0, &result), NET_ERR_STALE);
+    assert_int_equal(net_ack_sender_receive(send, 9000, 0, 0, 0, &result), NET_ERR_STALE);
     assert_int_equal(result.acked_count, 0);
 }
 
 static void who_says_nothing_is_still_found_among_what_flies(void** state) {
     (void)state;
-    net_acks_send* send = sender(0, 4);
-    assert_true(net_acks_send_is_flying(send));
-    net_acks_result result;
-    assert_int_equal(net_acks_send_receive(send, 9000, 3, 0x5, 0, &result), NET_OK); // 3, 2, 0
+    net_ack_sender* send = sender(0, 4);
+    assert_true(net_ack_sender_is_flying(send));
+    net_ack_result result;
+    assert_int_equal(net_ack_sender_receive(send, 9000, 3, 0x5, 0, &result), NET_OK); // 3, 2, 0
     assert_int_equal(result.acked_count, 3);
-    assert_true(net_acks_send_is_flying(send)); // 1
-    net_acks_send_expire(send, 60000000, 10000, &result);
+    assert_true(net_ack_sender_is_flying(send)); // 1
+    net_ack_sender_expire(send, 60000000, 10000, &result);
     assert_int_equal(result.lost_count, 1);
     assert_int_equal(result.lost[0], 1);
-    assert_false(net_acks_send_is_flying(send));
-    net_acks_send_expire(send, 90000000, 10000, &result);
+    assert_false(net_ack_sender_is_flying(send));
+    net_ack_sender_expire(send, 90000000, 10000, &result);
     assert_int_equal(result.lost_count, 0);
-    assert_int_equal(net_acks_send_receive(send, 60000000, 1, 0, 0, &result), NET_OK);
+    assert_int_equal(net_ack_sender_receive(send, 60000000, 1, 0, 0, &result), NET_OK);
     assert_int_equal(result.acked_count, 1);
     assert_int_equal(send->lost, 0);
     for (uint32_t i = 0; i < 2 * NET_PACKETS_IN_FLIGHT_MAX; i++)
-        (void)net_acks_send_add(send, 90000000);
-    net_acks_send_expire(send, 190000000, 10000, &result);
+        (void)net_ack_sender_add(send, 90000000);
+    net_ack_sender_expire(send, 190000000, 10000, &result);
     assert_int_equal(result.lost_count, NET_PACKETS_IN_FLIGHT_MAX);
-    assert_false(net_acks_send_is_flying(send));
+    assert_false(net_ack_sender_is_flying(send));
 }
 
 static void an_acknowledgement_from_before_the_ring_is_ignored(void** state) {
     (void)state;
-    net_acks_send* send = sender(0, NET_PACKETS_IN_FLIGHT_MAX + 1);
-    net_acks_result result;
+    net_ack_sender* send = sender(0, NET_PACKETS_IN_FLIGHT_MAX + 1);
+    net_ack_result result;
     assert_int_equal(send->lost, 1); // the one that fell out
-    assert_int_equal(net_acks_send_receive(send, 9000, 0, 0, 0, &result), NET_OK);
+    assert_int_equal(net_ack_sender_receive(send, 9000, 0, 0, 0, &result), NET_OK);
     assert_int_equal(result.acked_count, 0);
-    assert_int_equal(net_acks_send_receive(send, 9000, 1, 0, 0, &result), NET_OK);
+    assert_int_equal(net_ack_sender_receive(send, 9000, 1, 0, 0, &result), NET_OK);
     assert_int_equal(result.acked_count, 1);
     assert_int_equal(send->forged, 0);
 }
 
 static void the_round_trip_subtracts_the_delay_and_stays_in_its_range(void** state) {
     (void)state;
-    net_acks_send* send = sender(0, 10);
-    net_acks_result result;
-    assert_int_equal(net_acks_rtt_us(send), 250000);
-    assert_int_equal(net_acks_send_receive(send, 80000, 0, 0, 30000, &result), NET_OK);
-    assert_int_equal(net_acks_rtt_us(send), 50000);
-    assert_int_equal(net_acks_send_receive(send, 91000, 1, 0, 0, &result), NET_OK);
-    assert_int_equal(net_acks_rtt_us(send), 55000); // 50 + (90 - 50) / 8
-    assert_int_equal(net_acks_send_receive(send, 3000, 2, 0, UINT32_MAX, &result), NET_OK);
-    assert_in_range(net_acks_rtt_us(send), NET_RTT_US_MIN, 55000);
+    net_ack_sender* send = sender(0, 10);
+    net_ack_result result;
+    assert_int_equal(net_ack_sender_rtt_us(send), 250000);
+    assert_int_equal(net_ack_sender_receive(send, 80000, 0, 0, 30000, &result), NET_OK);
+    assert_int_equal(net_ack_sender_rtt_us(send), 50000);
+    assert_int_equal(net_ack_sender_receive(send, 91000, 1, 0, 0, &result), NET_OK);
+    assert_int_equal(net_ack_sender_rtt_us(send), 55000); // 50 + (90 - 50) / 8
+    assert_int_equal(net_ack_sender_receive(send, 3000, 2, 0, UINT32_MAX, &result), NET_OK);
+    assert_in_range(net_ack_sender_rtt_us(send), NET_RTT_US_MIN, 55000);
     send = sender(0, 1);
-    assert_int_equal(net_acks_send_receive(send, 60000000, 0, 0, 0, &result), NET_OK);
-    assert_int_equal(net_acks_rtt_us(send), NET_RTT_US_MAX);
+    assert_int_equal(net_ack_sender_receive(send, 60000000, 0, 0, 0, &result), NET_OK);
+    assert_int_equal(net_ack_sender_rtt_us(send), NET_RTT_US_MAX);
     send = sender(0, 1);
-    assert_int_equal(net_acks_send_receive(send, 10, 0, 0, 0, &result), NET_OK);
-    assert_int_equal(net_acks_rtt_us(send), NET_RTT_US_MIN);
+    assert_int_equal(net_ack_sender_receive(send, 10, 0, 0, 0, &result), NET_OK);
+    assert_int_equal(net_ack_sender_rtt_us(send), NET_RTT_US_MIN);
 }
 
 static void the_receiver_tells_new_duplicate_and_old_apart(void** state) {
     (void)state;
-    net_acks_recv recv;
-    net_acks_recv_init(&recv);
-    assert_int_equal(net_acks_recv_check(&recv, 65535), NET_ACKS_NEW);
-    net_acks_recv_mark(&recv, 65535, 1000);
-    assert_int_equal(net_acks_recv_check(&recv, 65535), NET_ACKS_DUPLICATE);
-    net_acks_recv_mark(&recv, 63, 2000); // 64 ahead, across the wrap
+    net_ack_receiver recv;
+    net_ack_receiver_init(&recv);
+    assert_int_equal(net_ack_receiver_check(&recv, 65535), NET_ACK_NEW);
+    net_ack_receiver_mark(&recv, 65535, 1000);
+    assert_int_equal(net_ack_receiver_check(&recv, 65535), NET_ACK_DUPLICATE);
+    net_ack_receiver_mark(&recv, 63, 2000); // 64 ahead, across the wrap
     assert_int_equal(recv.bits, UINT64_C(1) << 63);
-    assert_int_equal(net_acks_recv_check(&recv, 65535), NET_ACKS_DUPLICATE);
-    assert_int_equal(net_acks_recv_check(&recv, 65534), NET_ACKS_OLD);
-    assert_int_equal(net_acks_recv_check(&recv, 0), NET_ACKS_NEW);
-    net_acks_recv_mark(&recv, 0, 3000);
+    assert_int_equal(net_ack_receiver_check(&recv, 65535), NET_ACK_DUPLICATE);
+    assert_int_equal(net_ack_receiver_check(&recv, 65534), NET_ACK_OLD);
+    assert_int_equal(net_ack_receiver_check(&recv, 0), NET_ACK_NEW);
+    net_ack_receiver_mark(&recv, 0, 3000);
     assert_int_equal(recv.newest, 63);
     assert_int_equal(recv.bits, UINT64_C(3) << 62);
-    assert_int_equal(net_acks_recv_delay_us(&recv, 2500), 500);
-    assert_int_equal(net_acks_recv_check(&recv, 63 + NET_ACKS_JUMP_MAX), NET_ACKS_NEW);
-    assert_int_equal(net_acks_recv_check(&recv, 64 + NET_ACKS_JUMP_MAX), NET_ACKS_OLD);
-    net_acks_recv_mark(&recv, 63 + 65, 4000);
+    assert_int_equal(net_ack_receiver_delay_us(&recv, 2500), 500);
+    assert_int_equal(net_ack_receiver_check(&recv, 63 + NET_ACK_JUMP_MAX), NET_ACK_NEW);
+    assert_int_equal(net_ack_receiver_check(&recv, 64 + NET_ACK_JUMP_MAX), NET_ACK_OLD);
+    net_ack_receiver_mark(&recv, 63 + 65, 4000);
     assert_int_equal(recv.bits, 0);
     assert_int_equal(recv.duplicates, 2);
     assert_int_equal(recv.old, 2);
@@ -191,11 +191,11 @@ static void the_receiver_tells_new_duplicate_and_old_apart(void** state) {
 
 static void looking_does_not_acknowledge(void** state) {
     (void)state;
-    net_acks_recv recv;
-    net_acks_recv_init(&recv);
-    net_acks_recv_mark(&recv, 10, 0);
-    assert_int_equal(net_acks_recv_check(&recv, 11), NET_ACKS_NEW);
-    assert_int_equal(net_acks_recv_check(&recv, 11), NET_ACKS_NEW);
+    net_ack_receiver recv;
+    net_ack_receiver_init(&recv);
+    net_ack_receiver_mark(&recv, 10, 0);
+    assert_int_equal(net_ack_receiver_check(&recv, 11), NET_ACK_NEW);
+    assert_int_equal(net_ack_receiver_check(&recv, 11), NET_ACK_NEW);
     assert_int_equal(recv.newest, 10);
 }
 
@@ -203,18 +203,18 @@ static void both_sides_agree_over_a_random_channel(void** state) {
     (void)state;
     printf("seed 7\n");
     base_rng rng = base_rng_make(7, 0);
-    net_acks_send* send = sender(60000, 0);
-    net_acks_recv recv;
-    net_acks_recv_init(&recv);
+    net_ack_sender* send = sender(60000, 0);
+    net_ack_receiver recv;
+    net_ack_receiver_init(&recv);
     static uint8_t arrived[20000];
-    net_acks_result result;
+    net_ack_result result;
     for (uint32_t i = 0; i < BASE_COUNT(arrived); i++) {
-        uint16_t seq = net_acks_send_add(send, i * UINT64_C(10000));
+        uint16_t seq = net_ack_sender_add(send, i * UINT64_C(10000));
         arrived[i] = !base_rng_chance(&rng, 0.2);
-        if (arrived[i] && net_acks_recv_check(&recv, seq) == NET_ACKS_NEW)
-            net_acks_recv_mark(&recv, seq, i * UINT64_C(10000));
+        if (arrived[i] && net_ack_receiver_check(&recv, seq) == NET_ACK_NEW)
+            net_ack_receiver_mark(&recv, seq, i * UINT64_C(10000));
         if (!recv.has_any || base_rng_chance(&rng, 0.3)) continue;
-        assert_int_equal(net_acks_send_receive(send, i * UINT64_C(10000) + 5000, recv.newest,
+        assert_int_equal(net_ack_sender_receive(send, i * UINT64_C(10000) + 5000, recv.newest,
                                                recv.bits, 0, &result),
                          NET_OK);
         for (uint32_t k = 0; k < result.acked_count; k++)
@@ -222,8 +222,8 @@ static void both_sides_agree_over_a_random_channel(void** state) {
         for (uint32_t k = 0; k < result.lost_count; k++)
             assert_false(arrived[i - (uint16_t)(seq - result.lost[k])]);
     }
-    assert_in_range((uint32_t)net_acks_recv_loss_percent(&recv), 18, 22);
-    assert_in_range((uint32_t)net_acks_send_loss_percent(send), 18, 22);
+    assert_in_range((uint32_t)net_ack_receiver_loss_percent(&recv), 18, 22);
+    assert_in_range((uint32_t)net_ack_sender_loss_percent(send), 18, 22);
     assert_int_equal(send->forged, 0);
 }
 

@@ -6,7 +6,7 @@
 #include "session/event_inbox.h"
 
 typedef struct fixture {
-    net_inbox box;
+    net_event_inbox box;
     ecs_world* world;
     ecs_template_id template_id;
     ecs_entity told_handle; ///< of every index, since told_tick
@@ -20,11 +20,11 @@ static void open(fixture* at) {
     assert_int_equal(ecs_template_load(at->world, "inbox.blk", text, strlen(text), NULL), ECS_OK);
     assert_int_equal(ecs_world_seal(at->world, NULL), ECS_OK);
     at->template_id = ecs_template_find(at->world, "stone");
-    net_inbox_init(&at->box, NULL);
+    net_event_inbox_init(&at->box, NULL);
 }
 
 static void close(fixture* at) {
-    net_inbox_deinit(&at->box);
+    net_event_inbox_deinit(&at->box);
     ecs_world_destroy(at->world);
 }
 
@@ -50,11 +50,11 @@ static net_result push(fixture* at, uint32_t number, uint32_t message, ecs_entit
     event.tick = 77;
     event.payload.data = payload;
     event.payload.len = sizeof payload;
-    return net_inbox_push(&at->box, &event);
+    return net_event_inbox_push(&at->box, &event);
 }
 
 static uint32_t next(fixture* at) {
-    const net_outbox_entry* event = net_inbox_next(&at->box, at->world);
+    const net_event_outbox_entry* event = net_event_inbox_next(&at->box, at->world);
     if (!event) return 0;
     assert_int_equal(event->size, 2);
     assert_int_equal(event->payload[0], (uint8_t)event->message);
@@ -64,7 +64,7 @@ static uint32_t next(fixture* at) {
 
 static void age(fixture* at, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; i++)
-        net_inbox_age(&at->box);
+        net_event_inbox_age(&at->box);
 }
 
 static void reliable_events_come_once_and_in_order(void** state) {
@@ -194,11 +194,11 @@ static void payloads_are_taken_up_to_their_limit(void** state) {
     for (uint32_t over = 0; over <= 2; over++) {
         event.number = over + 1;
         event.payload.len = NET_EVENT_PAYLOAD_BYTES_MAX - 1 + over;
-        assert_int_equal(net_inbox_push(&at.box, &event), over < 2 ? NET_OK : NET_ERR_MALFORMED);
+        assert_int_equal(net_event_inbox_push(&at.box, &event), over < 2 ? NET_OK : NET_ERR_MALFORMED);
     }
     event.payload.len = 0;
     event.payload.data = NULL;
-    assert_int_equal(net_inbox_push(&at.box, &event), NET_OK);
+    assert_int_equal(net_event_inbox_push(&at.box, &event), NET_OK);
     assert_int_equal(at.box.newest, 3);
     close(&at);
 }
@@ -271,7 +271,7 @@ static net_result push_naming(fixture* at, uint32_t number, uint32_t message, ec
     net_event_needs needs = {.is_late = is_late, .count = count};
     for (uint32_t i = 0; i < count; i++)
         needs.entities[i] = entities[i];
-    return net_inbox_push_needs(&at->box, &event, &needs);
+    return net_event_inbox_push_needs(&at->box, &event, &needs);
 }
 
 static void an_event_waits_for_all_that_it_names(void** state) {

@@ -10,9 +10,9 @@ static Shoal__Wire__GameEvent* pointers[NET_EVENTS_RELIABLE_MAX + NET_EVENTS_UNR
 
 static const uint8_t payload[NET_EVENT_PAYLOAD_BYTES_MAX + 1] = {1, 2, 3};
 
-static uint32_t fill(net_outbox* box, uint32_t capacity, size_t budget) {
+static uint32_t fill(net_event_outbox* box, uint32_t capacity, size_t budget) {
     size_t used = 0;
-    uint32_t count = net_outbox_fill(box, events, pointers, capacity, budget, &used);
+    uint32_t count = net_event_outbox_fill(box, events, pointers, capacity, budget, &used);
     size_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
         size_t size = shoal__wire__game_event__get_packed_size(pointers[i]);
@@ -23,15 +23,15 @@ static uint32_t fill(net_outbox* box, uint32_t capacity, size_t budget) {
     return count;
 }
 
-static void push(net_outbox* box, bool is_reliable, uint32_t message) {
-    assert_int_equal(net_outbox_push(box, is_reliable, message, 9, 0, payload, 3), NET_OK);
+static void push(net_event_outbox* box, bool is_reliable, uint32_t message) {
+    assert_int_equal(net_event_outbox_push(box, is_reliable, message, 9, 0, payload, 3), NET_OK);
 }
 
 static void reliable_events_are_numbered_from_one_and_ride_until_acknowledged(void** state) {
     (void)state;
-    net_outbox box;
-    net_outbox_init(&box, NULL);
-    assert_true(net_outbox_is_empty(&box));
+    net_event_outbox box;
+    net_event_outbox_init(&box, NULL);
+    assert_true(net_event_outbox_is_empty(&box));
     for (uint32_t i = 0; i < 3; i++)
         push(&box, true, 10 + i);
     for (uint32_t round = 0; round < 2; round++) {
@@ -43,48 +43,48 @@ static void reliable_events_are_numbered_from_one_and_ride_until_acknowledged(vo
             assert_int_equal(pointers[i]->payload.len, 3);
             assert_memory_equal(pointers[i]->payload.data, payload, 3);
         }
-        net_outbox_drop_unreliable(&box);
+        net_event_outbox_drop_unreliable(&box);
     }
-    assert_true(net_outbox_acked(&box, 2));
+    assert_true(net_event_outbox_acked(&box, 2));
     assert_int_equal(fill(&box, 32, 1000), 1);
     assert_int_equal(pointers[0]->number, 3);
-    assert_true(net_outbox_acked(&box, 3));
-    assert_true(net_outbox_is_empty(&box));
-    net_outbox_deinit(&box);
+    assert_true(net_event_outbox_acked(&box, 3));
+    assert_true(net_event_outbox_is_empty(&box));
+    net_event_outbox_deinit(&box);
 }
 
 static void acknowledging_twice_or_an_older_number_is_harmless(void** state) {
     (void)state;
-    net_outbox box;
-    net_outbox_init(&box, NULL);
-    assert_true(net_outbox_acked(&box, 0));
+    net_event_outbox box;
+    net_event_outbox_init(&box, NULL);
+    assert_true(net_event_outbox_acked(&box, 0));
     for (uint32_t i = 0; i < 4; i++)
         push(&box, true, 1);
-    assert_true(net_outbox_acked(&box, 3));
-    assert_true(net_outbox_acked(&box, 3));
-    assert_true(net_outbox_acked(&box, 1));
-    assert_true(net_outbox_acked(&box, 0));
+    assert_true(net_event_outbox_acked(&box, 3));
+    assert_true(net_event_outbox_acked(&box, 3));
+    assert_true(net_event_outbox_acked(&box, 1));
+    assert_true(net_event_outbox_acked(&box, 0));
     assert_int_equal(fill(&box, 32, 1000), 1);
     assert_int_equal(pointers[0]->number, 4);
-    net_outbox_deinit(&box);
+    net_event_outbox_deinit(&box);
 }
 
 static void acknowledging_a_number_that_was_never_used_is_refused(void** state) {
     (void)state;
-    net_outbox box;
-    net_outbox_init(&box, NULL);
-    assert_false(net_outbox_acked(&box, 1));
-    assert_false(net_outbox_acked(&box, UINT32_MAX));
+    net_event_outbox box;
+    net_event_outbox_init(&box, NULL);
+    assert_false(net_event_outbox_acked(&box, 1));
+    assert_false(net_event_outbox_acked(&box, UINT32_MAX));
     push(&box, true, 1);
-    assert_false(net_outbox_acked(&box, 2));
+    assert_false(net_event_outbox_acked(&box, 2));
     assert_int_equal(fill(&box, 32, 1000), 1);
-    net_outbox_deinit(&box);
+    net_event_outbox_deinit(&box);
 }
 
 static void unreliable_events_ride_once_after_the_reliable_ones(void** state) {
     (void)state;
-    net_outbox box;
-    net_outbox_init(&box, NULL);
+    net_event_outbox box;
+    net_event_outbox_init(&box, NULL);
     push(&box, false, 7);
     push(&box, true, 8);
     push(&box, false, 9);
@@ -95,30 +95,30 @@ static void unreliable_events_ride_once_after_the_reliable_ones(void** state) {
     assert_int_equal(pointers[2]->message, 9);
     // The next packet of the same tick.
     assert_int_equal(fill(&box, 32, 1000), 1);
-    net_outbox_drop_unreliable(&box);
+    net_event_outbox_drop_unreliable(&box);
     push(&box, false, 10);
     assert_int_equal(fill(&box, 32, 1000), 2);
     assert_int_equal(pointers[1]->message, 10);
-    net_outbox_deinit(&box);
+    net_event_outbox_deinit(&box);
 }
 
 static void a_large_event_in_front_is_not_overtaken(void** state) {
     (void)state;
-    net_outbox box;
-    net_outbox_init(&box, NULL);
-    assert_int_equal(net_outbox_push(&box, true, 1, 1, 0, payload, NET_EVENT_PAYLOAD_BYTES_MAX),
+    net_event_outbox box;
+    net_event_outbox_init(&box, NULL);
+    assert_int_equal(net_event_outbox_push(&box, true, 1, 1, 0, payload, NET_EVENT_PAYLOAD_BYTES_MAX),
                      NET_OK);
     push(&box, true, 2);
     push(&box, false, 3);
     assert_int_equal(fill(&box, 32, 100), 0);
     assert_int_equal(fill(&box, 32, 600), 3);
-    net_outbox_deinit(&box);
+    net_event_outbox_deinit(&box);
 }
 
 static void the_number_of_events_of_a_packet_is_bounded(void** state) {
     (void)state;
-    net_outbox box;
-    net_outbox_init(&box, NULL);
+    net_event_outbox box;
+    net_event_outbox_init(&box, NULL);
     for (uint32_t i = 0; i < 6; i++) {
         push(&box, true, 1);
         push(&box, false, 2);
@@ -127,66 +127,66 @@ static void the_number_of_events_of_a_packet_is_bounded(void** state) {
     assert_int_equal(fill(&box, 8, 1000), 8);
     assert_int_equal(fill(&box, 32, 1000), 6 + 4);
     assert_int_equal(fill(&box, 0, 1000), 0);
-    net_outbox_deinit(&box);
+    net_event_outbox_deinit(&box);
 }
 
 static void payloads_are_taken_up_to_their_limit(void** state) {
     (void)state;
-    net_outbox box;
-    net_outbox_init(&box, NULL);
+    net_event_outbox box;
+    net_event_outbox_init(&box, NULL);
     for (uint32_t is_reliable = 0; is_reliable < 2; is_reliable++) {
         uint32_t max = NET_EVENT_PAYLOAD_BYTES_MAX;
-        assert_int_equal(net_outbox_push(&box, is_reliable, 1, 1, 0, NULL, 0), NET_OK);
-        assert_int_equal(net_outbox_push(&box, is_reliable, 1, 1, 0, payload, max - 1), NET_OK);
-        assert_int_equal(net_outbox_push(&box, is_reliable, 1, 1, 0, payload, max), NET_OK);
-        assert_int_equal(net_outbox_push(&box, is_reliable, 1, 1, 0, payload, max + 1),
+        assert_int_equal(net_event_outbox_push(&box, is_reliable, 1, 1, 0, NULL, 0), NET_OK);
+        assert_int_equal(net_event_outbox_push(&box, is_reliable, 1, 1, 0, payload, max - 1), NET_OK);
+        assert_int_equal(net_event_outbox_push(&box, is_reliable, 1, 1, 0, payload, max), NET_OK);
+        assert_int_equal(net_event_outbox_push(&box, is_reliable, 1, 1, 0, payload, max + 1),
                          NET_ERR_MALFORMED);
     }
     assert_int_equal(box.number_next, 4);
     assert_int_equal(box.refused, 0);
-    net_outbox_deinit(&box);
+    net_event_outbox_deinit(&box);
 }
 
 static void the_queue_of_reliable_events_is_full_at_its_limit(void** state) {
     (void)state;
-    net_outbox box;
-    net_outbox_init(&box, NULL);
+    net_event_outbox box;
+    net_event_outbox_init(&box, NULL);
     for (uint32_t i = 0; i < NET_EVENTS_RELIABLE_MAX; i++)
         push(&box, true, i);
-    assert_int_equal(net_outbox_push(&box, true, 1, 1, 0, NULL, 0), NET_ERR_FULL);
+    assert_int_equal(net_event_outbox_push(&box, true, 1, 1, 0, NULL, 0), NET_ERR_FULL);
     assert_int_equal(box.refused, 1);
     assert_int_equal(box.number_next, NET_EVENTS_RELIABLE_MAX + 1);
-    assert_true(net_outbox_acked(&box, 1));
+    assert_true(net_event_outbox_acked(&box, 1));
     push(&box, true, 999);
-    assert_int_equal(net_outbox_push(&box, true, 1, 1, 0, NULL, 0), NET_ERR_FULL);
+    assert_int_equal(net_event_outbox_push(&box, true, 1, 1, 0, NULL, 0), NET_ERR_FULL);
     assert_int_equal(fill(&box, NET_EVENTS_RELIABLE_MAX, 100000), NET_EVENTS_RELIABLE_MAX);
     for (uint32_t i = 0; i < NET_EVENTS_RELIABLE_MAX; i++)
         assert_int_equal(pointers[i]->number, i + 2);
     assert_int_equal(pointers[NET_EVENTS_RELIABLE_MAX - 1]->message, 999);
-    net_outbox_deinit(&box);
+    net_event_outbox_deinit(&box);
 }
 
 static void further_unreliable_events_of_a_tick_are_refused_and_counted(void** state) {
     (void)state;
-    net_outbox box;
-    net_outbox_init(&box, NULL);
+    net_event_outbox box;
+    net_event_outbox_init(&box, NULL);
     for (uint32_t i = 0; i < NET_EVENTS_UNRELIABLE_MAX; i++)
         push(&box, false, i);
-    assert_int_equal(net_outbox_push(&box, false, 1, 1, 0, NULL, 0), NET_ERR_FULL);
+    assert_int_equal(net_event_outbox_push(&box, false, 1, 1, 0, NULL, 0), NET_ERR_FULL);
     assert_int_equal(box.refused, 1);
-    net_outbox_drop_unreliable(&box);
+    net_event_outbox_drop_unreliable(&box);
     push(&box, false, 1);
-    net_outbox_deinit(&box);
+    net_event_outbox_deinit(&box);
 }
 
 static void order_survives_growth_of_a_ring_that_has_wrapped(void** state) {
     (void)state;
-    net_outbox box;
-    net_outbox_init(&box, NULL);
+    net_event_outbox box;
+    net_event_outbox_init(&box, NULL);
     uint32_t acked = 0;
     for (uint32_t i = 1; i <= 200; i++) {
         push(&box, true, i);
-        if (i % 3 == 0) assert_true(net_outbox_acked(&box, ++acked));
+        if (i % 3 == 0) assert_true(net_event_outbox_acked(&box, ++acked));
     }
     uint32_t count = fill(&box, NET_EVENTS_RELIABLE_MAX, 100000);
     assert_int_equal(count, 200 - acked);
@@ -194,7 +194,7 @@ static void order_survives_growth_of_a_ring_that_has_wrapped(void** state) {
         assert_int_equal(pointers[i]->number, acked + 1 + i);
         assert_int_equal(pointers[i]->message, acked + 1 + i);
     }
-    net_outbox_deinit(&box);
+    net_event_outbox_deinit(&box);
 }
 
 static void* allocate_nothing(void* context, size_t size, size_t align) {
@@ -212,14 +212,14 @@ static void release_nothing(void* context, void* memory, size_t size) {
 static void without_memory_nothing_is_queued(void** state) {
     (void)state;
     const base_allocator none = {allocate_nothing, release_nothing, NULL};
-    net_outbox box;
-    net_outbox_init(&box, &none);
-    assert_int_equal(net_outbox_push(&box, true, 1, 1, 0, NULL, 0), NET_ERR_MEMORY);
-    assert_int_equal(net_outbox_push(&box, false, 1, 1, 0, NULL, 0), NET_ERR_MEMORY);
-    assert_true(net_outbox_is_empty(&box));
+    net_event_outbox box;
+    net_event_outbox_init(&box, &none);
+    assert_int_equal(net_event_outbox_push(&box, true, 1, 1, 0, NULL, 0), NET_ERR_MEMORY);
+    assert_int_equal(net_event_outbox_push(&box, false, 1, 1, 0, NULL, 0), NET_ERR_MEMORY);
+    assert_true(net_event_outbox_is_empty(&box));
     assert_int_equal(box.number_next, 1);
     assert_int_equal(fill(&box, 8, 1000), 0);
-    net_outbox_deinit(&box);
+    net_event_outbox_deinit(&box);
 }
 
 int main(void) {

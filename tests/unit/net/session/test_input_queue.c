@@ -6,30 +6,30 @@
 
 static uint8_t payload[NET_INPUT_BYTES_MAX + 1];
 
-static net_result push(net_inputs* inputs, uint32_t number) {
+static net_result push(net_input_queue* inputs, uint32_t number) {
     uint8_t mark = (uint8_t)number;
-    return net_inputs_push(inputs, number, &mark, 1);
+    return net_input_queue_push(inputs, number, &mark, 1);
 }
 
 #define REPEAT_TICKS_MAX 30u
 
-static net_result push_as(net_inputs* inputs, uint32_t number, uint8_t mark) {
-    return net_inputs_push(inputs, number, &mark, 1);
+static net_result push_as(net_input_queue* inputs, uint32_t number, uint8_t mark) {
+    return net_input_queue_push(inputs, number, &mark, 1);
 }
 
-static net_input_turn turn(net_inputs* inputs, const net_input_entry** entry) {
-    net_input_turn turn = net_inputs_take(inputs, REPEAT_TICKS_MAX, entry);
+static net_input_turn turn(net_input_queue* inputs, const net_input_entry** entry) {
+    net_input_turn turn = net_input_queue_take(inputs, REPEAT_TICKS_MAX, entry);
     assert_int_equal(turn == NET_INPUT_NEXT, *entry != NULL);
     return turn;
 }
 
 // The number of the input that the tick has; 0: none of its own.
-static uint32_t take_any(net_inputs* inputs) {
+static uint32_t take_any(net_input_queue* inputs) {
     const net_input_entry* entry;
     return turn(inputs, &entry) == NET_INPUT_NEXT ? entry->number : 0;
 }
 
-static uint32_t take(net_inputs* inputs) {
+static uint32_t take(net_input_queue* inputs) {
     const net_input_entry* entry;
     if (turn(inputs, &entry) != NET_INPUT_NEXT) return 0;
     assert_int_equal(entry->payload[0], (uint8_t)entry->number);
@@ -38,8 +38,8 @@ static uint32_t take(net_inputs* inputs) {
 
 static void inputs_are_played_one_per_tick_in_order(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
     for (uint32_t i = 1; i <= 5; i++)
         assert_int_equal(push(&inputs, i), NET_OK);
     for (uint32_t i = 1; i <= 5; i++)
@@ -51,8 +51,8 @@ static void inputs_are_played_one_per_tick_in_order(void** state) {
 
 static void repeats_of_the_redundancy_are_stale_and_counted(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
     for (uint32_t packet = 1; packet <= 20; packet++) {
         uint32_t first = packet > NET_INPUT_REDUNDANCY ? packet - NET_INPUT_REDUNDANCY + 1 : 1;
         for (uint32_t i = first; i <= packet; i++)
@@ -66,8 +66,8 @@ static void repeats_of_the_redundancy_are_stale_and_counted(void** state) {
 
 static void numbers_that_never_came_are_counted_as_missing(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
     // A client's first packets may be lost: what lies before the first number is not missing.
     assert_int_equal(push(&inputs, 5), NET_OK);
     assert_int_equal(inputs.missing, 0);
@@ -83,8 +83,8 @@ static void numbers_that_never_came_are_counted_as_missing(void** state) {
 
 static void a_tick_without_an_input_is_a_repeat_once_the_client_has_started(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
     assert_int_equal(take(&inputs), 0);
     assert_int_equal(inputs.repeated, 0);
     assert_int_equal(push(&inputs, 1), NET_OK);
@@ -99,8 +99,8 @@ static void a_tick_without_an_input_is_a_repeat_once_the_client_has_started(void
 static void a_ring_deeper_than_its_limit_skips_to_half_of_it(void** state) {
     (void)state;
     for (uint32_t depth = NET_INPUT_DEPTH_MAX - 1; depth <= NET_INPUT_DEPTH_MAX + 1; depth++) {
-        net_inputs inputs;
-        net_inputs_init(&inputs);
+        net_input_queue inputs;
+        net_input_queue_init(&inputs);
         for (uint32_t i = 1; i <= depth; i++)
             assert_int_equal(push(&inputs, i), NET_OK);
         if (depth <= NET_INPUT_DEPTH_MAX) {
@@ -116,8 +116,8 @@ static void a_ring_deeper_than_its_limit_skips_to_half_of_it(void** state) {
 
 static void a_full_ring_refuses_and_takes_the_same_number_later(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
     for (uint32_t i = 1; i <= NET_INPUT_RING; i++)
         assert_int_equal(push(&inputs, i), NET_OK);
     assert_int_equal(push(&inputs, NET_INPUT_RING + 1), NET_ERR_FULL);
@@ -129,12 +129,12 @@ static void a_full_ring_refuses_and_takes_the_same_number_later(void** state) {
 
 static void payloads_are_taken_up_to_their_limit(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
-    assert_int_equal(net_inputs_push(&inputs, 1, NULL, 0), NET_OK);
-    assert_int_equal(net_inputs_push(&inputs, 2, payload, NET_INPUT_BYTES_MAX - 1), NET_OK);
-    assert_int_equal(net_inputs_push(&inputs, 3, payload, NET_INPUT_BYTES_MAX), NET_OK);
-    assert_int_equal(net_inputs_push(&inputs, 4, payload, NET_INPUT_BYTES_MAX + 1),
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
+    assert_int_equal(net_input_queue_push(&inputs, 1, NULL, 0), NET_OK);
+    assert_int_equal(net_input_queue_push(&inputs, 2, payload, NET_INPUT_BYTES_MAX - 1), NET_OK);
+    assert_int_equal(net_input_queue_push(&inputs, 3, payload, NET_INPUT_BYTES_MAX), NET_OK);
+    assert_int_equal(net_input_queue_push(&inputs, 4, payload, NET_INPUT_BYTES_MAX + 1),
                      NET_ERR_MALFORMED);
     assert_int_equal(inputs.newest, 3);
     const net_input_entry* entry;
@@ -147,8 +147,8 @@ static void payloads_are_taken_up_to_their_limit(void** state) {
 
 static void the_ring_goes_round_for_ever(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
     uint32_t taken = 0;
     for (uint32_t i = 1; i <= 10 * NET_INPUT_RING; i++) {
         assert_int_equal(push(&inputs, i), NET_OK);
@@ -159,8 +159,8 @@ static void the_ring_goes_round_for_ever(void** state) {
 
 static void a_late_input_that_was_repeated_is_settled(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
     assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
     assert_int_equal(take_any(&inputs), 1);
     assert_int_equal(take_any(&inputs), 0);
@@ -180,8 +180,8 @@ static void a_late_input_that_was_repeated_is_settled(void** state) {
 
 static void a_late_input_that_differs_is_played_and_the_debt_forgiven(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
     assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
     assert_int_equal(take_any(&inputs), 1);
     for (uint32_t i = 0; i < 3; i++)
@@ -199,8 +199,8 @@ static void a_late_input_that_differs_is_played_and_the_debt_forgiven(void** sta
 
 static void a_tick_that_settles_all_it_has_repeats_again(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
     assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
     assert_int_equal(take_any(&inputs), 1);
     assert_int_equal(take_any(&inputs), 0);
@@ -216,8 +216,8 @@ static void a_tick_that_settles_all_it_has_repeats_again(void** state) {
 
 static void an_input_that_never_came_pays_for_the_tick_that_repeated(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
     assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
     assert_int_equal(take_any(&inputs), 1);
     assert_int_equal(take_any(&inputs), 0);
@@ -232,8 +232,8 @@ static void an_input_that_never_came_pays_for_the_tick_that_repeated(void** stat
 
 static void a_silent_client_comes_to_rest_once(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
     const net_input_entry* entry;
     assert_int_equal(turn(&inputs, &entry), NET_INPUT_NONE);
     for (uint32_t round = 1; round <= 3; round++) {
@@ -253,8 +253,8 @@ static void a_silent_client_comes_to_rest_once(void** state) {
 
 static void what_is_owed_is_bounded(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
     assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
     assert_int_equal(take_any(&inputs), 1);
     // Half as many inputs as ticks, for long.
@@ -271,8 +271,8 @@ static void what_is_owed_is_bounded(void** state) {
 
 static void thinning_out_keeps_what_changes_something(void** state) {
     (void)state;
-    net_inputs inputs;
-    net_inputs_init(&inputs);
+    net_input_queue inputs;
+    net_input_queue_init(&inputs);
     assert_int_equal(push_as(&inputs, 1, 0), NET_OK);
     assert_int_equal(take_any(&inputs), 1);
     // A press and a release, deep among resting ones.
@@ -299,8 +299,8 @@ static void no_press_is_lost_whatever_comes_when(void** state) {
     (void)state;
     base_rng rng = base_rng_make(20261, 3);
     for (uint32_t run = 0; run < 50; run++) {
-        net_inputs inputs;
-        net_inputs_init(&inputs);
+        net_input_queue inputs;
+        net_input_queue_init(&inputs);
         uint8_t sent = 0, seen = 0;
         uint32_t sent_changes = 0, seen_changes = 0, number = 0, behind = 0;
         const net_input_entry* entry;

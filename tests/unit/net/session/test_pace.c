@@ -24,7 +24,7 @@ typedef struct flight {
 
 typedef struct line {
     net_pace pace;
-    net_inputs inputs;
+    net_input_queue inputs;
     base_rng rng;
     double now_us; // the server's clock
     double clock;  // the client's runs by so much faster
@@ -47,7 +47,7 @@ typedef struct line {
 static void line_open(line* l, double ppm, double way_us, double jitter_us, double loss) {
     memset(l, 0, sizeof *l);
     net_pace_init(&l->pace, 60);
-    net_inputs_init(&l->inputs);
+    net_input_queue_init(&l->inputs);
     l->rng = base_rng_make(7, 7);
     l->clock = 1.0 + ppm * 1e-6;
     l->way_us = way_us;
@@ -84,7 +84,7 @@ static void arrive(line* l) {
             uint32_t first = newest > NET_INPUT_REDUNDANCY ? newest - NET_INPUT_REDUNDANCY + 1 : 1;
             for (uint32_t n = first; n <= newest; n++) {
                 uint8_t mark = (uint8_t)n;
-                if (n > l->inputs.newest) (void)net_inputs_push(&l->inputs, n, &mark, 1);
+                if (n > l->inputs.newest) (void)net_input_queue_push(&l->inputs, n, &mark, 1);
             }
             up->a = 0;
         }
@@ -99,7 +99,7 @@ static void arrive(line* l) {
 
 static void server_tick(line* l) {
     const net_input_entry* entry;
-    (void)net_inputs_take(&l->inputs, REPEAT_TICKS_MAX, &entry);
+    (void)net_input_queue_take(&l->inputs, REPEAT_TICKS_MAX, &entry);
     l->server_tick++;
     l->depth_max = l->inputs.count > l->depth_max ? l->inputs.count : l->depth_max;
     l->depth_sum += l->inputs.count;

@@ -9,23 +9,23 @@
 #include "base/rng.h"
 #include "session/packet_header.h"
 
-enum { BYTES_MAX = NET_HEADER_BITS_MAX / 8 + 8 };
+enum { BYTES_MAX = NET_PACKET_HEADER_BITS_MAX / 8 + 8 };
 
-static const net_header_near NEAR = {.tick = 1000, .has_tick = true, .input = 500, .event = 20};
+static const net_packet_header_near NEAR = {.tick = 1000, .has_tick = true, .input = 500, .event = 20};
 
-static uint64_t write_one(uint8_t bytes[BYTES_MAX], const net_header* header) {
+static uint64_t write_one(uint8_t bytes[BYTES_MAX], const net_packet_header* header) {
     proto_bit_writer writer = proto_bit_writer_make(bytes, BYTES_MAX);
-    net_header_write(&writer, header);
+    net_packet_header_write(&writer, header);
     return writer.size_bits;
 }
 
-static net_result read_bits(uint8_t* bytes, uint64_t bits, const net_header_near* near,
-                            net_header* header) {
+static net_result read_bits(uint8_t* bytes, uint64_t bits, const net_packet_header_near* near,
+                            net_packet_header* header) {
     proto_bit_reader reader = proto_bit_reader_make(bytes, (size_t)((bits + 7) / 8));
-    return net_header_read(&reader, near, header);
+    return net_packet_header_read(&reader, near, header);
 }
 
-static void expect_same(const net_header* a, const net_header* b) {
+static void expect_same(const net_packet_header* a, const net_packet_header* b) {
     assert_int_equal(a->seq, b->seq);
     assert_int_equal(a->is_tick_whole, b->is_tick_whole);
     assert_true(a->tick == b->tick);
@@ -39,27 +39,27 @@ static void expect_same(const net_header* a, const net_header* b) {
     assert_int_equal(a->has_event_ack, b->has_event_ack);
     assert_int_equal(a->event_ack, b->event_ack);
     assert_int_equal(a->player_age, b->player_age);
-    assert_int_equal(a->has_sample, b->has_sample);
-    assert_int_equal(a->sample_slot, b->sample_slot);
-    assert_int_equal(a->sample_age, b->sample_age);
-    assert_int_equal(a->sample_hash, b->sample_hash);
+    assert_int_equal(a->has_probe, b->has_probe);
+    assert_int_equal(a->probe_slot, b->probe_slot);
+    assert_int_equal(a->probe_age, b->probe_age);
+    assert_int_equal(a->probe_hash, b->probe_hash);
     assert_int_equal(a->has_body, b->has_body);
 }
 
-static void expect_round_trip_near(const net_header* header, const net_header_near* near) {
+static void expect_round_trip_near(const net_packet_header* header, const net_packet_header_near* near) {
     uint8_t bytes[BYTES_MAX];
     uint64_t bits = write_one(bytes, header);
-    net_header read;
+    net_packet_header read;
     assert_int_equal(read_bits(bytes, bits, near, &read), NET_OK);
     expect_same(header, &read);
 }
 
-static void expect_round_trip(const net_header* header) {
+static void expect_round_trip(const net_packet_header* header) {
     expect_round_trip_near(header, &NEAR);
 }
 
-static net_header whole(void) {
-    return (net_header){.seq = 7,
+static net_packet_header whole(void) {
+    return (net_packet_header){.seq = 7,
                         .is_tick_whole = true,
                         .tick = 1001,
                         .has_ack = true,
@@ -72,15 +72,15 @@ static net_header whole(void) {
                         .has_event_ack = true,
                         .event_ack = 19,
                         .player_age = 3,
-                        .has_sample = true,
-                        .sample_slot = 64,
-                        .sample_age = 17,
-                        .sample_hash = 0xBEEF};
+                        .has_probe = true,
+                        .probe_slot = 64,
+                        .probe_age = 17,
+                        .probe_hash = 0xBEEF};
 }
 
 static void every_field_is_read_back(void** state) {
     (void)state;
-    net_header header = whole();
+    net_packet_header header = whole();
     expect_round_trip(&header);
     header.has_body = true;
     expect_round_trip(&header);
@@ -90,7 +90,7 @@ static void every_field_is_read_back(void** state) {
 
 static void a_header_of_nothing_new_has_forty_bits(void** state) {
     (void)state;
-    net_header header = {.seq = 1, .tick = 1000};
+    net_packet_header header = {.seq = 1, .tick = 1000};
     uint8_t bytes[BYTES_MAX];
     // seq 16, tick 1 + 16, five flags, player_age 2
     assert_int_equal(write_one(bytes, &header), 16 + 17 + 5 + 2);
@@ -101,40 +101,40 @@ static void numbers_are_read_back_at_their_limits(void** state) {
     (void)state;
     const uint32_t values[] = {0, 1, UINT32_MAX - 1, UINT32_MAX};
     for (uint32_t i = 0; i < BASE_COUNT(values); i++) {
-        net_header header = whole();
+        net_packet_header header = whole();
         header.tick = UINT64_MAX;
         header.input_repeats = values[i];
         header.input_depth = values[i];
         header.player_age = values[i];
-        header.sample_slot = values[i];
-        header.sample_age = values[i];
-        header.seq = header.ack = header.sample_hash = (uint16_t)values[i];
+        header.probe_slot = values[i];
+        header.probe_age = values[i];
+        header.seq = header.ack = header.probe_hash = (uint16_t)values[i];
         expect_round_trip(&header);
     }
     const uint64_t ticks[] = {0, 1, UINT32_MAX, UINT64_MAX - 1, UINT64_MAX};
     for (uint32_t i = 0; i < BASE_COUNT(ticks); i++) {
-        net_header header = {.is_tick_whole = true, .tick = ticks[i]};
+        net_packet_header header = {.is_tick_whole = true, .tick = ticks[i]};
         expect_round_trip(&header);
     }
 }
 
 static void the_longest_header_fits(void** state) {
     (void)state;
-    net_header header = {.is_tick_whole = true,
+    net_packet_header header = {.is_tick_whole = true,
                          .tick = UINT64_MAX,
                          .has_ack = true,
-                         .ack_delay_us = UINT32_MAX / NET_HEADER_DELAY_US * NET_HEADER_DELAY_US,
+                         .ack_delay_us = UINT32_MAX / NET_PACKET_HEADER_DELAY_US * NET_PACKET_HEADER_DELAY_US,
                          .has_input = true,
                          .input_repeats = UINT32_MAX,
                          .input_depth = UINT32_MAX,
                          .has_event_ack = true,
                          .player_age = UINT32_MAX,
-                         .has_sample = true,
-                         .sample_slot = UINT32_MAX,
-                         .sample_age = UINT32_MAX};
+                         .has_probe = true,
+                         .probe_slot = UINT32_MAX,
+                         .probe_age = UINT32_MAX};
     uint8_t bytes[BYTES_MAX];
     uint64_t bits = write_one(bytes, &header);
-    assert_true(bits <= NET_HEADER_BITS_MAX && bits > NET_HEADER_BITS_MAX - 8);
+    assert_true(bits <= NET_PACKET_HEADER_BITS_MAX && bits > NET_PACKET_HEADER_BITS_MAX - 8);
     expect_round_trip(&header);
 }
 
@@ -143,14 +143,14 @@ static void a_sample_takes_the_bits_that_are_told(void** state) {
     const uint32_t values[] = {0, 1, 15, 16, 63, 64, 70000, UINT32_MAX};
     for (uint32_t i = 0; i < BASE_COUNT(values); i++) {
         for (uint32_t k = 0; k < BASE_COUNT(values); k++) {
-            net_header header = {.is_tick_whole = true, .tick = UINT64_MAX};
+            net_packet_header header = {.is_tick_whole = true, .tick = UINT64_MAX};
             uint8_t bytes[BYTES_MAX];
             uint64_t without = write_one(bytes, &header);
-            assert_int_equal(net_header_sample_bits(&header), 0);
-            header.has_sample = true;
-            header.sample_slot = values[i];
-            header.sample_age = values[k];
-            assert_int_equal(write_one(bytes, &header), without + net_header_sample_bits(&header));
+            assert_int_equal(net_packet_header_probe_bits(&header), 0);
+            header.has_probe = true;
+            header.probe_slot = values[i];
+            header.probe_age = values[k];
+            assert_int_equal(write_one(bytes, &header), without + net_packet_header_probe_bits(&header));
         }
     }
 }
@@ -160,9 +160,9 @@ static void a_delay_is_cut_to_whole_units(void** state) {
     const uint32_t delays[][2] = {
         {0, 0}, {63, 0}, {64, 64}, {127, 64}, {UINT32_MAX, UINT32_MAX - 63}};
     for (uint32_t i = 0; i < BASE_COUNT(delays); i++) {
-        net_header header = {.is_tick_whole = true, .has_ack = true, .ack_delay_us = delays[i][0]};
+        net_packet_header header = {.is_tick_whole = true, .has_ack = true, .ack_delay_us = delays[i][0]};
         uint8_t bytes[BYTES_MAX];
-        net_header read;
+        net_packet_header read;
         assert_int_equal(read_bits(bytes, write_one(bytes, &header), &NEAR, &read), NET_OK);
         assert_int_equal(read.ack_delay_us, delays[i][1]);
     }
@@ -177,11 +177,11 @@ static void a_delay_beyond_32_bits_is_refused(void** state) {
         proto_bits_write(&writer, 0, 17);
         proto_bits_write(&writer, 1, 1);
         proto_bits_write(&writer, 0, 16);
-        proto_bits_write_golomb(&writer, UINT32_MAX / NET_HEADER_DELAY_US + i, 6);
+        proto_bits_write_golomb(&writer, UINT32_MAX / NET_PACKET_HEADER_DELAY_US + i, 6);
         proto_bits_write(&writer, 0, 2);
         proto_bits_write_golomb(&writer, 0, 1);
         proto_bits_write(&writer, 0, 2);
-        net_header read;
+        net_packet_header read;
         assert_int_equal(read_bits(bytes, writer.size_bits, &NEAR, &read),
                          i == 0 ? NET_OK : NET_ERR_MALFORMED);
     }
@@ -189,52 +189,52 @@ static void a_delay_beyond_32_bits_is_refused(void** state) {
 
 static void low_bits_mean_the_nearest_number(void** state) {
     (void)state;
-    assert_int_equal(net_header_expand(5, 0), 5);
-    assert_int_equal(net_header_expand(65535, 0), 65535); // nothing is below 0
-    assert_int_equal(net_header_expand(65535, 65536), 65535);
-    assert_int_equal(net_header_expand(0, 65535), 65536);
-    assert_int_equal(net_header_expand(1000, 70000), 66536);
+    assert_int_equal(net_packet_header_expand(5, 0), 5);
+    assert_int_equal(net_packet_header_expand(65535, 0), 65535); // nothing is below 0
+    assert_int_equal(net_packet_header_expand(65535, 65536), 65535);
+    assert_int_equal(net_packet_header_expand(0, 65535), 65536);
+    assert_int_equal(net_packet_header_expand(1000, 70000), 66536);
     const uint64_t near = 10 * 65536 + 40000;
     for (int64_t off = -32767; off <= 32768; off++)
-        assert_true(net_header_expand((uint16_t)(near + (uint64_t)off), near) ==
+        assert_true(net_packet_header_expand((uint16_t)(near + (uint64_t)off), near) ==
                     near + (uint64_t)off);
     // One further, and it is another number.
-    assert_true(net_header_expand((uint16_t)(near - 32768), near) == near + 32768);
-    assert_true(net_header_expand((uint16_t)(near + 32769), near) == near - 32767);
-    assert_true(net_header_expand(0, UINT64_MAX) == UINT64_MAX - 65535);
-    assert_true(net_header_expand(65535, UINT64_MAX) == UINT64_MAX);
+    assert_true(net_packet_header_expand((uint16_t)(near - 32768), near) == near + 32768);
+    assert_true(net_packet_header_expand((uint16_t)(near + 32769), near) == near - 32767);
+    assert_true(net_packet_header_expand(0, UINT64_MAX) == UINT64_MAX - 65535);
+    assert_true(net_packet_header_expand(65535, UINT64_MAX) == UINT64_MAX);
 }
 
 static void ticks_inputs_and_events_are_completed_from_what_is_known(void** state) {
     (void)state;
-    net_header_near near = {.has_tick = true, .tick = 65530, .input = 200000, .event = 65536};
-    net_header header = {.tick = 65540,
+    net_packet_header_near near = {.has_tick = true, .tick = 65530, .input = 200000, .event = 65536};
+    net_packet_header header = {.tick = 65540,
                          .has_input = true,
                          .input_used = 199990,
                          .has_event_ack = true,
                          .event_ack = 65535};
     expect_round_trip_near(&header, &near);
-    near = (net_header_near){.has_tick = true, .tick = 3000000, .input = UINT32_MAX, .event = 3};
-    header = (net_header){.tick = 3000000 - NET_HEADER_NEAR_MAX,
+    near = (net_packet_header_near){.has_tick = true, .tick = 3000000, .input = UINT32_MAX, .event = 3};
+    header = (net_packet_header){.tick = 3000000 - NET_PACKET_HEADER_NEAR_MAX,
                           .has_input = true,
                           .input_used = UINT32_MAX,
                           .has_event_ack = true,
                           .event_ack = 0};
     expect_round_trip_near(&header, &near);
-    header.tick = 3000000 + NET_HEADER_NEAR_MAX;
-    header.input_used = UINT32_MAX - NET_HEADER_NEAR_MAX;
-    header.event_ack = NET_HEADER_NEAR_MAX + 3;
+    header.tick = 3000000 + NET_PACKET_HEADER_NEAR_MAX;
+    header.input_used = UINT32_MAX - NET_PACKET_HEADER_NEAR_MAX;
+    header.event_ack = NET_PACKET_HEADER_NEAR_MAX + 3;
     expect_round_trip_near(&header, &near);
 }
 
 static void numbers_above_32_bits_are_refused(void** state) {
     (void)state;
-    net_header_near near = {.has_tick = true, .input = UINT32_MAX, .event = UINT32_MAX};
+    net_packet_header_near near = {.has_tick = true, .input = UINT32_MAX, .event = UINT32_MAX};
     uint8_t bytes[BYTES_MAX];
-    net_header read;
-    net_header header = {.has_input = true, .input_used = 0};
+    net_packet_header read;
+    net_packet_header header = {.has_input = true, .input_used = 0};
     assert_int_equal(read_bits(bytes, write_one(bytes, &header), &near, &read), NET_ERR_MALFORMED);
-    header = (net_header){.has_event_ack = true, .event_ack = 0};
+    header = (net_packet_header){.has_event_ack = true, .event_ack = 0};
     assert_int_equal(read_bits(bytes, write_one(bytes, &header), &near, &read), NET_ERR_MALFORMED);
     header.event_ack = UINT32_MAX;
     assert_int_equal(read_bits(bytes, write_one(bytes, &header), &near, &read), NET_OK);
@@ -242,10 +242,10 @@ static void numbers_above_32_bits_are_refused(void** state) {
 
 static void a_short_tick_before_any_whole_one_is_refused(void** state) {
     (void)state;
-    net_header header = {.tick = 5};
+    net_packet_header header = {.tick = 5};
     uint8_t bytes[BYTES_MAX];
-    net_header_near near = {0};
-    net_header read;
+    net_packet_header_near near = {0};
+    net_packet_header read;
     uint64_t bits = write_one(bytes, &header);
     assert_int_equal(read_bits(bytes, bits, &near, &read), NET_ERR_MALFORMED);
     header.is_tick_whole = true;
@@ -256,10 +256,10 @@ static void a_short_tick_before_any_whole_one_is_refused(void** state) {
 static void a_sample_of_before_tick_0_is_refused(void** state) {
     (void)state;
     for (uint32_t age = 9; age <= 11; age++) {
-        net_header header = {
-            .is_tick_whole = true, .tick = 10, .has_sample = true, .sample_age = age};
+        net_packet_header header = {
+            .is_tick_whole = true, .tick = 10, .has_probe = true, .probe_age = age};
         uint8_t bytes[BYTES_MAX];
-        net_header read;
+        net_packet_header read;
         assert_int_equal(read_bits(bytes, write_one(bytes, &header), &NEAR, &read),
                          age <= 10 ? NET_OK : NET_ERR_MALFORMED);
     }
@@ -267,21 +267,21 @@ static void a_sample_of_before_tick_0_is_refused(void** state) {
 
 static void a_header_that_ends_early_is_refused_at_every_byte(void** state) {
     (void)state;
-    net_header header = whole();
+    net_packet_header header = whole();
     header.has_body = true;
     uint8_t bytes[BYTES_MAX];
     uint64_t bits = write_one(bytes, &header);
     for (uint64_t size = 0; size < bits / 8; size++) {
-        net_header read;
+        net_packet_header read;
         assert_int_equal(read_bits(bytes, size * 8, &NEAR, &read), NET_ERR_MALFORMED);
     }
 }
 
 static void padding_is_0_and_less_than_a_byte(void** state) {
     (void)state;
-    net_header header = {.tick = 1000, .player_age = 2}; // 42 bits: six of padding
+    net_packet_header header = {.tick = 1000, .player_age = 2}; // 42 bits: six of padding
     uint8_t bytes[BYTES_MAX];
-    net_header read;
+    net_packet_header read;
     uint64_t bits = write_one(bytes, &header);
     assert_int_equal(bits, 42);
     assert_int_equal(read_bits(bytes, bits, &NEAR, &read), NET_OK);
@@ -297,17 +297,17 @@ static void padding_is_0_and_less_than_a_byte(void** state) {
 
 static void a_body_that_was_promised_can_be_denied(void** state) {
     (void)state;
-    net_header header = whole();
+    net_packet_header header = whole();
     header.has_body = true;
     uint8_t bytes[BYTES_MAX + 8];
     proto_bit_writer writer = proto_bit_writer_make(bytes, sizeof bytes);
-    net_header_write(&writer, &header);
+    net_packet_header_write(&writer, &header);
     uint64_t end = writer.size_bits;
     proto_bits_write(&writer, 0x1FFFF, 17);
-    net_header_deny_body(&writer, end);
+    net_packet_header_deny_snapshot(&writer, end);
     assert_int_equal(writer.size_bits, end);
     header.has_body = false;
-    net_header read;
+    net_packet_header read;
     assert_int_equal(read_bits(bytes, end, &NEAR, &read), NET_OK);
     expect_same(&header, &read);
 }
@@ -315,10 +315,10 @@ static void a_body_that_was_promised_can_be_denied(void** state) {
 static void without_room_it_is_a_broken_promise(void** state) {
     (void)state;
     base_assert_handler_set(test_assert_handler);
-    net_header header = whole();
+    net_packet_header header = whole();
     uint8_t bytes[8];
     proto_bit_writer writer = proto_bit_writer_make(bytes, sizeof bytes);
-    expect_assert_failure(net_header_write(&writer, &header));
+    expect_assert_failure(net_packet_header_write(&writer, &header));
     base_assert_handler_set(NULL);
 }
 
@@ -335,7 +335,7 @@ static void any_bytes_end_and_what_is_accepted_can_be_written_again(void** state
         uint32_t mask = base_rng_u32(&rng);
         for (size_t k = 0; k < size; k++)
             bytes[k] = (uint8_t)(base_rng_u32(&rng) >> 8 & (mask >> 24 | (i & 1 ? 0xFF : 0)));
-        net_header header;
+        net_packet_header header;
         if (read_bits(bytes, size * 8, &NEAR, &header) != NET_OK) continue;
         accepted++;
         expect_round_trip(&header);

@@ -223,9 +223,9 @@ static void what_cannot_be_sent_is_refused_by_name(void** state) {
     ecs_world_destroy(world);
 }
 
-static void large_components_count_up_to_their_limit(void** state) {
+static void varsize_components_count_up_to_their_limit(void** state) {
     (void)state;
-    for (int count = (int)NET_ROW_LARGE_MAX - 1; count <= (int)NET_ROW_LARGE_MAX + 1; count++) {
+    for (int count = (int)NET_ROW_VARSIZE_MAX - 1; count <= (int)NET_ROW_VARSIZE_MAX + 1; count++) {
         char text[4096] = "big {\n";
         for (int i = 0; i < count; i++) {
             char line[64];
@@ -234,7 +234,7 @@ static void large_components_count_up_to_their_limit(void** state) {
         }
         strcat(text, "}\n");
         ecs_world* world = open_world(text);
-        if (count > (int)NET_ROW_LARGE_MAX) {
+        if (count > (int)NET_ROW_VARSIZE_MAX) {
             check_refused(world, NULL, 0, "big");
         } else {
             net_schema* schema = open_schema(world, NULL, 0);
@@ -244,7 +244,7 @@ static void large_components_count_up_to_their_limit(void** state) {
     }
 }
 
-static void large_components_and_their_defaults_matter(void** state) {
+static void varsize_components_and_their_defaults_matter(void** state) {
     (void)state;
     uint64_t hash = hash_of("page { \"title:t\"{ _replicate:b=yes; value:t=one } }");
     assert_true(hash == hash_of("page { \"title:t\"{ _replicate:b=yes; value:t=\"one\" }\n"
@@ -381,8 +381,8 @@ int main(void) {
         TEST(the_first_difference_is_named),
         TEST(numbers_and_default_rows_come_from_the_same_table),
         TEST(what_cannot_be_sent_is_refused_by_name),
-        TEST(large_components_count_up_to_their_limit),
-        TEST(large_components_and_their_defaults_matter),
+        TEST(varsize_components_count_up_to_their_limit),
+        TEST(varsize_components_and_their_defaults_matter),
         TEST(messages_that_cannot_be_are_refused_by_name),
         TEST(running_out_of_memory_leaves_nothing_behind),
     };

@@ -68,8 +68,8 @@ static void set_pos(scope_side* side, ecs_entity entity, float x, float y) {
     assert_int_equal(ecs_set(side->world, entity, side->pos, &(ecs_vec2){x, y}), ECS_OK);
 }
 
-static net_scope walk(scope_side* side) {
-    return net_scope_walk(side->schema, side->world, NULL, NULL);
+static net_world_digest walk(scope_side* side) {
+    return net_world_digest_walk(side->schema, side->world, NULL, NULL);
 }
 
 static void keep_line(void* context, const char* line) {
@@ -80,7 +80,7 @@ static void keep_line(void* context, const char* line) {
 static char* dump(scope_side* side) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    (void)net_scope_walk(side->schema, side->world, keep_line, &bytes);
+    (void)net_world_digest_walk(side->schema, side->world, keep_line, &bytes);
     base_bytes_write_u8(&bytes, 0);
     char* copy = strdup((char*)bytes.data);
     base_bytes_deinit(&bytes);
@@ -88,7 +88,7 @@ static char* dump(scope_side* side) {
 }
 
 static void check_same(scope_side* server, scope_side* client, bool is_same) {
-    net_scope a = walk(server), b = walk(client);
+    net_world_digest a = walk(server), b = walk(client);
     char* left = dump(server);
     char* right = dump(client);
     assert_int_equal(a.hash == b.hash, is_same);
@@ -107,7 +107,7 @@ static void both_sides_give_the_same_walk(void** state) {
     add_at(&client, crate, "crate"); // another order of making, another order of rows
     add_at(&client, ball, "ball");
     check_same(&server, &client, true);
-    net_scope scope = walk(&server);
+    net_world_digest scope = walk(&server);
     assert_int_equal(scope.entities, 2);
     assert_int_equal(scope.components, 4);
     assert_int_equal(scope.bytes, 4 + 3 + 4 + 4); // aim; pos of 2 x 12 bits; hp; owner
@@ -212,14 +212,14 @@ static void a_row_has_a_hash_and_nothing_has_none(void** state) {
     scope_side server = open_side(false), client = open_side(true);
     ecs_entity ball = add(&server, "ball"), lamp = add(&server, "lamp");
     add_at(&client, ball, "ball");
-    uint64_t hash = net_scope_row_hash(server.schema, server.world, ball);
+    uint64_t hash = net_world_digest_row_hash(server.schema, server.world, ball);
     assert_true(hash != 0);
-    assert_true(net_scope_row_hash(client.schema, client.world, ball) == hash);
+    assert_true(net_world_digest_row_hash(client.schema, client.world, ball) == hash);
     set_pos(&server, ball, 50, 60);
-    assert_true(net_scope_row_hash(server.schema, server.world, ball) != hash);
-    assert_true(net_scope_row_hash(server.schema, server.world, lamp) == 0);
+    assert_true(net_world_digest_row_hash(server.schema, server.world, ball) != hash);
+    assert_true(net_world_digest_row_hash(server.schema, server.world, lamp) == 0);
     assert_int_equal(ecs_destroy(server.world, ball), ECS_OK);
-    assert_true(net_scope_row_hash(server.schema, server.world, ball) == 0);
+    assert_true(net_world_digest_row_hash(server.schema, server.world, ball) == 0);
     close_side(&server);
     close_side(&client);
 }
@@ -252,26 +252,26 @@ static void what_a_client_may_not_see_is_walked_as_defaults(void** state) {
     add_at(&client, wizard, "wizard");
     set_number(&client, wizard, "life", 1);
     seen one = {.entity = wizard, .classes = 1u << NET_CLASS_PUBLIC};
-    net_scope scope =
-        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL);
+    net_world_digest scope =
+        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL);
     assert_int_equal(scope.entities, 1);
     assert_true(scope.hash == walk(&client).hash);
     one.classes |= 1u << NET_CLASS_TEAM;
     set_number(&client, wizard, "plan", 3);
     assert_true(
-        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash ==
+        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash ==
         walk(&client).hash);
     set_number(&client, wizard, "mana", 2);
     assert_true(
-        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash !=
+        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash !=
         walk(&client).hash);
     one = (seen){.entity = ball, .classes = UINT32_MAX};
     assert_int_equal(
-        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).entities, 1);
+        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).entities, 1);
     one.entity = ECS_ENTITY_NONE;
     assert_true(
-        net_scope_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash ==
-        net_scope_empty().hash);
+        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash ==
+        net_world_digest_empty().hash);
     close_side(&server);
     close_side(&client);
 }
@@ -287,17 +287,17 @@ static void a_row_is_known_under_any_choice_of_hidden_classes(void** state) {
         add_at(&client, wizard, "wizard");
         for (int32_t i = 0; i < 4; i++)
             if (shown >> i & 1) set_number(&client, wizard, names[i], i);
-        uint64_t hash = net_scope_row_hash(client.schema, client.world, wizard);
+        uint64_t hash = net_world_digest_row_hash(client.schema, client.world, wizard);
         bool has_public = shown & 1; // which nobody hides
-        assert_int_equal(net_scope_row_has_hash(server.schema, server.world, wizard, hash),
+        assert_int_equal(net_world_digest_row_has_hash(server.schema, server.world, wizard, hash),
                          has_public);
         assert_int_equal(ecs_destroy(client.world, wizard), ECS_OK);
     }
-    uint64_t hash = net_scope_row_hash(server.schema, server.world, ball);
-    assert_true(net_scope_row_has_hash(server.schema, server.world, ball, hash));
-    assert_false(net_scope_row_has_hash(server.schema, server.world, ball, hash + 1));
+    uint64_t hash = net_world_digest_row_hash(server.schema, server.world, ball);
+    assert_true(net_world_digest_row_has_hash(server.schema, server.world, ball, hash));
+    assert_false(net_world_digest_row_has_hash(server.schema, server.world, ball, hash + 1));
     assert_false(
-        net_scope_row_has_hash(server.schema, server.world, ecs_entity_make(999, 1), hash));
+        net_world_digest_row_has_hash(server.schema, server.world, ecs_entity_make(999, 1), hash));
     close_side(&server);
     close_side(&client);
 }

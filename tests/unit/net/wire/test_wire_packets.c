@@ -38,9 +38,9 @@ typedef struct story {
     size_t lines_size;
     uint32_t faults;
     story_side server, client;
-    net_scopes* scopes;
-    net_replica* replica;
-    net_view* view;
+    net_interest* interest;
+    net_replicator* replicator;
+    net_repl_state* view;
     net_mirror* mirror;
     body_pen pen;
     ecs_tick tick;
@@ -99,13 +99,13 @@ static void open_story(story* s) {
     open_side(&s->server, s->page, false);
     open_side(&s->client, s->page, true);
     net_rows* rows = net_schema_rows(s->server.schema);
-    net_scopes_config scopes = {
+    net_interest_config interest = {
         .world = s->server.world, .rows = rows, .index_max = INDEX_MAX, .tick_rate_hz = 60};
-    assert_int_equal(net_scopes_create(&scopes, NULL, &s->scopes), NET_OK);
-    assert_true(net_scopes_add_client(s->scopes, CLIENT));
-    net_replica_config replica = {.rows = rows, .index_max = INDEX_MAX, .scopes = s->scopes};
-    assert_int_equal(net_replica_create(&replica, &s->replica), NET_OK);
-    assert_int_equal(net_view_create(s->replica, CLIENT, &s->view), NET_OK);
+    assert_int_equal(net_interest_create(&interest, NULL, &s->interest), NET_OK);
+    assert_true(net_interest_add_client(s->interest, CLIENT));
+    net_replicator_config replicator = {.rows = rows, .index_max = INDEX_MAX, .interest = s->interest};
+    assert_int_equal(net_replicator_create(&replicator, &s->replicator), NET_OK);
+    assert_int_equal(net_repl_state_create(s->replicator, CLIENT, &s->view), NET_OK);
     net_mirror_config config = {.world = s->client.world,
                                 .rows = net_schema_rows(s->client.schema),
                                 .index_max = INDEX_MAX};
@@ -114,9 +114,9 @@ static void open_story(story* s) {
 
 static void close_story(story* s) {
     net_mirror_destroy(s->mirror);
-    net_view_destroy(s->view);
-    net_replica_destroy(s->replica);
-    net_scopes_destroy(s->scopes);
+    net_repl_state_destroy(s->view);
+    net_replicator_destroy(s->replicator);
+    net_interest_destroy(s->interest);
     story_side* sides[] = {&s->server, &s->client};
     for (uint32_t i = 0; i < 2; i++) {
         net_schema_destroy(sides[i]->schema);
@@ -145,16 +145,16 @@ static void expect_line(story* s, const char* line) {
 static story_letter write_letter(story* s) {
     ecs_step step = {.tick = ++s->tick, .dt = 0.5f};
     ecs_world_step(s->server.world, &step);
-    assert_int_equal(net_replica_step(s->replica, s->server.world, s->tick), NET_OK);
+    assert_int_equal(net_replicator_step(s->replicator, s->server.world, s->tick), NET_OK);
     ecs_changes_clear(s->server.world);
-    net_replica_publish(s->replica);
+    net_replicator_publish(s->replicator);
     story_letter made = {.seq = s->seq++, .tick = s->tick};
-    net_header header = {.seq = made.seq,
+    net_packet_header header = {.seq = made.seq,
                          .is_tick_whole = !s->is_acked,
                          .tick = s->tick,
                          .has_ack = s->tick > 1,
                          .ack = (uint16_t)(s->tick - 1),
-                         .ack_delay_us = 20 * NET_HEADER_DELAY_US,
+                         .ack_delay_us = 20 * NET_PACKET_HEADER_DELAY_US,
                          .has_input = s->tick > 2,
                          .input_used = s->tick > 2 ? (uint32_t)s->tick + 5 : 0,
                          .input_repeats = (uint32_t)(s->tick % 2),
@@ -166,42 +166,42 @@ static story_letter write_letter(story* s) {
     if (!header.has_input) header.input_repeats = header.input_depth = 0;
     if (!header.has_event_ack) header.event_ack = 0;
     uint64_t hash;
-    header.has_sample = net_view_sample(s->view, &header.sample_slot, &header.sample_age, &hash);
-    header.sample_hash = header.has_sample ? (uint16_t)hash : 0;
+    header.has_probe = net_repl_state_probe(s->view, &header.probe_slot, &header.probe_age, &hash);
+    header.probe_hash = header.has_probe ? (uint16_t)hash : 0;
     proto_bit_writer bits = proto_bit_writer_make(made.state, sizeof made.state);
-    net_header_write(&bits, &header);
+    net_packet_header_write(&bits, &header);
     uint64_t end = bits.size_bits;
     uint32_t records;
-    net_view_room room = {.hard = 8000, .soft = 8000};
-    assert_int_equal(net_view_write(s->view, made.seq, room, &bits, &records), NET_OK);
-    if (records == 0) net_header_deny_body(&bits, end);
+    net_repl_state_room room = {.hard = 8000, .soft = 8000};
+    assert_int_equal(net_repl_state_write(s->view, made.seq, room, &bits, &records), NET_OK);
+    if (records == 0) net_packet_header_deny_snapshot(&bits, end);
     made.size = proto_bit_writer_bytes(&bits);
     return made;
 }
 
 static void lose(story* s) {
     story_letter letter = write_letter(s);
-    assert_true(net_view_lost(s->view, letter.seq));
+    assert_true(net_repl_state_lost(s->view, letter.seq));
 }
 
 static void take_state(story* s, story_letter* letter) {
     proto_bit_reader bits = proto_bit_reader_make(letter->state, letter->size);
-    net_header_near near = {.tick = net_mirror_tick(s->mirror), .has_tick = s->is_acked};
-    net_header header;
-    assert_int_equal(net_header_read(&bits, &near, &header), NET_OK);
+    net_packet_header_near near = {.tick = net_mirror_tick(s->mirror), .has_tick = s->is_acked};
+    net_packet_header header;
+    assert_int_equal(net_packet_header_read(&bits, &near, &header), NET_OK);
     assert_int_equal(header.seq, letter->seq);
     assert_int_equal(header.tick, letter->tick);
     assert_int_equal(
         net_mirror_read(s->mirror, header.seq, header.tick, header.has_body ? &bits : NULL, NULL),
         NET_OK);
-    if (header.has_sample) {
-        net_mirror_sample sample =
-            net_mirror_check_sample(s->mirror, header.sample_slot, header.tick - header.sample_age,
-                                    header.sample_hash, NULL);
+    if (header.has_probe) {
+        net_mirror_probe_result sample =
+            net_mirror_check_probe(s->mirror, header.probe_slot, header.tick - header.probe_age,
+                                    header.probe_hash, NULL);
         assert_int_not_equal(sample, NET_MIRROR_DIFFERS);
         s->samples += sample == NET_MIRROR_EQUAL;
     }
-    assert_true(net_view_acked(s->view, letter->seq));
+    assert_true(net_repl_state_acked(s->view, letter->seq));
     s->is_acked = true;
 }
 
@@ -226,7 +226,7 @@ static void deliver(story* s, story_letter* letter) {
 
 static void expect_client(story* s) {
     char line[128];
-    net_scope scope = net_scope_walk(s->client.schema, s->client.world, NULL, NULL);
+    net_world_digest scope = net_world_digest_walk(s->client.schema, s->client.world, NULL, NULL);
     (void)base_text_format(line, sizeof line, "scope entities=%u hash=%016" PRIx64,
                            (unsigned)scope.entities, scope.hash);
     expect_line(s, line);
@@ -234,8 +234,8 @@ static void expect_client(story* s) {
 
 static void expect_scope(story* s) {
     expect_client(s);
-    assert_true(net_scope_walk(s->client.schema, s->client.world, NULL, NULL).hash ==
-                net_scope_walk(s->server.schema, s->server.world, NULL, NULL).hash);
+    assert_true(net_world_digest_walk(s->client.schema, s->client.world, NULL, NULL).hash ==
+                net_world_digest_walk(s->server.schema, s->server.world, NULL, NULL).hash);
 }
 
 static ecs_entity create(story* s, ecs_template_id template_id) {
@@ -302,7 +302,7 @@ static void tell(story* s) {
     }
     set(s, sky, server->tint, &(ecs_color){0, 20, 3, 255});
     send_now(s);
-    assert_true(net_view_heal(s->view, both));
+    assert_true(net_repl_state_resync(s->view, both));
     send_now(s);
 }
 
@@ -349,7 +349,7 @@ static void empty_lists(hand* h) {
 
 static void equal_row(hand* h) {
     put_run(h);
-    h->pen->order = NET_BODY_ORDER_MAX;
+    h->pen->order = NET_SNAPSHOT_ORDER_MAX;
     pen_run_age(h->pen, h->age, 0, 1);
     put_update(h, h->slot);
 }
@@ -387,7 +387,7 @@ static void long_forms(hand* h) {
     pen_put(h->pen, 702, h->pen->index_bits);
     pen_put(h->pen, 0, 1);
     pen_put(h->pen, 1, ECS_GENERATION_BITS);
-    pen_put(h->pen, 0, 1 + NET_BODY_PARTS_BITS);
+    pen_put(h->pen, 0, 1 + NET_SNAPSHOT_PARTS_BITS);
     pen_put(h->pen, h->dot->parts[0], h->pen->number_bits);
     pen_row(h->pen, h->dot, (proto_row_base){0}, h->dot->defaults, false);
     pen_runs(h->pen, 0);
@@ -486,7 +486,7 @@ static void unknown_number(hand* h) {
 
 static void kind_three(hand* h) {
     put_run(h);
-    pen_put(h->pen, 3, NET_BODY_KIND_BITS);
+    pen_put(h->pen, 3, NET_SNAPSHOT_KIND_BITS);
     pen_put(h->pen, 0, 30);
 }
 
@@ -510,13 +510,13 @@ static void no_second_row(hand* h) {
 
 static void second_row_too_far(hand* h) {
     put_run(h);
-    pen_run_age(h->pen, h->age, NET_BODY_BASE2_TICKS_MAX + 1, 1);
+    pen_run_age(h->pen, h->age, NET_SNAPSHOT_BASE2_TICKS_MAX + 1, 1);
     put_update(h, h->slot);
 }
 
 static void settled_with_two(hand* h) {
     put_run(h);
-    pen_run_age(h->pen, NET_BODY_AGE_SETTLED, 1, 1);
+    pen_run_age(h->pen, NET_SNAPSHOT_AGE_SETTLED, 1, 1);
     put_update(h, h->slot);
 }
 
@@ -663,9 +663,9 @@ static void the_packets_of_the_page_are_written_read_and_refused_as_it_says(void
     tell(&s);
     const net_mirror_counters* mirror = net_mirror_get_counters(s.mirror);
     assert_int_equal(mirror->stale_records, 1);
-    const net_view_counters* view = net_view_get_counters(s.view);
+    const net_repl_state_counters* view = net_repl_state_get_counters(s.view);
     assert_true(view->records_create >= 6 && view->records_destroy >= 1);
-    assert_true(view->records_update >= 8 && view->heals == 1);
+    assert_true(view->records_update >= 8 && view->resyncs == 1);
     assert_true(view->records_settled >= 1 && view->records_absolute >= 1);
     assert_true(s.samples >= 5);
     judge_bodies(&s);
