@@ -23,7 +23,8 @@ static int play_headless(client_program* self) {
 }
 
 static int run(client_program* self) {
-    if (self->config.replay) return client_playback_play(&self->config, &self->reporter, &self->loop);
+    if (self->config.replay)
+        return client_playback_play(&self->config, &self->reporter, &self->loop);
     if (self->config.net) {
         net_link_config link;
         if (net_link_config_parse(self->config.net, &self->reporter, &link) != NET_OK ||

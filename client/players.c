@@ -264,8 +264,8 @@ static int dump_world(client_program* self, client_player* one) {
         base_report(&self->reporter, self->config.dump_world, 0, "%s", strerror(errno));
         return CLIENT_EXIT_RUNTIME;
     }
-    (void)net_world_digest_walk(net_match_schema(one->match), net_match_world(one->match), write_line,
-                         file);
+    (void)net_world_digest_walk(net_match_schema(one->match), net_match_world(one->match),
+                                write_line, file);
     return fclose(file) == 0 ? CLIENT_EXIT_CLEAN : CLIENT_EXIT_RUNTIME;
 }
 

@@ -20,7 +20,7 @@ typedef struct server_config {
     base_option_list settings;
     const char* dump_world;
     const char* net;
-    const char* bandwidth;      ///< file; NULL: nothing is accounted
+    const char* bandwidth;   ///< file; NULL: nothing is accounted
     const char* net_thread;  ///< "on", "off", or NULL: as cores allow
     bool has_net_thread;     ///< what came of it
     uint64_t rate_bytes_max; ///< per client and second

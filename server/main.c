@@ -335,7 +335,8 @@ static int write_bandwidth(program* self) {
         base_report(&self->reporter, self->config.bandwidth, 0, "%s", strerror(errno));
         return EXIT_RUNTIME;
     }
-    bool is_told = net_server_bandwidth(self->server, LEDGER_CLIENT_LINES, write_bandwidth_line, file);
+    bool is_told =
+        net_server_bandwidth(self->server, LEDGER_CLIENT_LINES, write_bandwidth_line, file);
     uint64_t dropped[NET_DROP_COUNT];
     net_server_dropped(self->server, dropped);
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)

@@ -98,12 +98,14 @@ static bool run_paced(client_playback* self) {
 
 static int play_headless(client_playback* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
-    if (!client_playback_note(self, net_playback_seek(self->playback, self->config->at))) return FILM_FAILURE;
+    if (!client_playback_note(self, net_playback_seek(self->playback, self->config->at)))
+        return FILM_FAILURE;
     bool is_whole = self->config->speed > 0.0 ? run_paced(self) : run_fast(self);
     net_match* match = net_playback_match(self->playback);
     if (!match) return FILM_FAILURE;
     const ecs_world* world = net_match_world(match);
-    if (self->is_diverged) printf("diverged tick=%" PRIu64 "\n", net_playback_diverged(self->playback));
+    if (self->is_diverged)
+        printf("diverged tick=%" PRIu64 "\n", net_playback_diverged(self->playback));
     printf("replayed ticks=%" PRIu64 " state_hash=%016" PRIx64 " world_hash=%016" PRIx64
            " tail=%s lost_bytes=%" PRIu64 "\n",
            net_match_tick(match), ecs_world_state_hash(world), ecs_world_hash(world),
@@ -121,7 +123,8 @@ static int play(client_playback* self) {
 #endif
 }
 
-int client_playback_play(const client_config* config, const base_reporter* reporter, net_loop* loop) {
+int client_playback_play(const client_config* config, const base_reporter* reporter,
+                         net_loop* loop) {
     client_playback self = {.config = config, .reporter = reporter, .loop = loop};
     loop->socket_count = 0;
     net_result result = open_playback(&self);

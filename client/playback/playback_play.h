@@ -6,4 +6,5 @@
 #include "net/loop.h"
 
 /// @return the exit code of the program.
-int client_playback_play(const client_config* config, const base_reporter* reporter, net_loop* loop);
+int client_playback_play(const client_config* config, const base_reporter* reporter,
+                         net_loop* loop);

@@ -135,7 +135,7 @@ static void draw_bar(const client_timeline* strip, const client_timeline_look* l
 }
 
 static const net_playback_mark* find_pointed(const client_timeline* strip,
-                                         const client_timeline_look* look) {
+                                             const client_timeline_look* look) {
     if (!look->is_pointed || !client_timeline_has(strip, look->pointer_x, look->pointer_y))
         return NULL;
     uint32_t count;
@@ -162,7 +162,7 @@ static void draw_pointed(const client_timeline* strip, const client_timeline_loo
                            : net_playback_player_name(look->playback, mark->client);
     const char* what = mark->kind == NET_PLAYBACK_JOIN    ? "joins: "
                        : mark->kind == NET_PLAYBACK_LEAVE ? "leaves: "
-                                                      : "";
+                                                          : "";
     base_text_format(text, sizeof text, "%s  tick %" PRIu64 "  %s%s", time, mark->tick, what,
                      name ? name : "?");
     draw->text(draw->context, bar_x(strip), strip->y + 57.0f * u, 15.0f * u, mark_color(mark),

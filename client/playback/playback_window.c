@@ -173,7 +173,8 @@ static void take_pointer(show* on, const client_event* event) {
     if (event->kind == CLIENT_EVENT_POINTER_UP) on->is_dragging = false;
     if (event->kind == CLIENT_EVENT_POINTER_DOWN)
         on->is_dragging = client_timeline_has(&on->strip, on->pointer_x, on->pointer_y);
-    if (on->is_dragging) seek(on, client_timeline_tick(&on->strip, on->self->playback, on->pointer_x));
+    if (on->is_dragging)
+        seek(on, client_timeline_tick(&on->strip, on->self->playback, on->pointer_x));
 }
 
 static void take_events(show* on) {

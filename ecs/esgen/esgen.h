@@ -100,7 +100,7 @@ typedef struct esgen_function {
     esgen_name name;
     bool is_span, returns_bool, is_only;
     esgen_name stage;
-    esgen_name every, quantum; ///< number or constant as written, "" without
+    esgen_name every, quantum;             ///< number or constant as written, "" without
     esgen_name enter, leave, first_update; ///< names of functions, "" without
     esgen_list tags, before, after, events, track;
     esgen_list require, require_not, any; ///< "name:type"

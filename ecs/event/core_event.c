@@ -182,7 +182,8 @@ static bool reserve_slot(ecs_world* world) {
     return true;
 }
 
-ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from, const ecs_archetype* to) {
+ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from,
+                              const ecs_archetype* to) {
     ecs_edges* edges = &world->systems.edges;
     ecs_edge* found = edges->capacity == 0 ? NULL : edges->slots[slot_of(edges, from->id, to->id)];
     if (found != NULL) {
@@ -280,7 +281,7 @@ bool ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge, uint32_t ind
 }
 
 bool ecs_core_event_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_t index,
-                             uint32_t count) {
+                                 uint32_t count) {
     const ecs_call* calls =
         edge->calls + edge->before_count + edge->after_count + edge->leave_count;
     for (uint32_t i = 0; i < edge->enter_count; i++) {

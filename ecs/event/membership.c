@@ -97,7 +97,7 @@ static void list_clear(ecs_membership_list* list) {
 }
 
 bool ecs_membership_reserve(ecs_world* world, ecs_membership* members, ecs_entity entity,
-                         uint32_t count) {
+                            uint32_t count) {
     uint32_t index = ecs_entity_index(entity);
     return list_reserve(world, &members->entered, list_length(&members->entered) + count) &&
            list_reserve(world, &members->left,
@@ -121,7 +121,8 @@ void ecs_membership_leave(ecs_membership* members, ecs_entity entity) {
     }
 }
 
-void ecs_membership_tell(const ecs_system* system, ecs_membership* members, const ecs_stage* stage) {
+void ecs_membership_tell(const ecs_system* system, ecs_membership* members,
+                         const ecs_stage* stage) {
     list_pack(&members->left);
     list_pack(&members->entered);
     if (members->left.count > 0 && system->on_leave != NULL) {

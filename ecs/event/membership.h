@@ -20,22 +20,22 @@ typedef struct ecs_membership_list {
 typedef struct ecs_membership {
     ecs_membership_list entered; ///< match now, did not at the last turn
     ecs_membership_list left;    ///< did at the last turn, do not now
-    uint32_t count;          ///< that match now
-    bool has_begun;          ///< there was a first turn
+    uint32_t count;              ///< that match now
+    bool has_begun;              ///< there was a first turn
 } ecs_membership;
 
 struct ecs_system;
 
 void ecs_membership_deinit(const ecs_world* world, ecs_membership* members);
 /// Room for `count` more that enter, one of them `entity`. @return false when memory ran out.
-BASE_MUST_USE bool ecs_membership_reserve(ecs_world* world, ecs_membership* members, ecs_entity entity,
-                                       uint32_t count);
+BASE_MUST_USE bool ecs_membership_reserve(ecs_world* world, ecs_membership* members,
+                                          ecs_entity entity, uint32_t count);
 /// It came to match (room was reserved), or no longer does.
 void ecs_membership_enter(ecs_membership* members, ecs_entity entity);
 void ecs_membership_leave(ecs_membership* members, ecs_entity entity);
 /// The system's turn: tell it what came and went, forget it.
 void ecs_membership_tell(const struct ecs_system* system, ecs_membership* members,
-                      const ecs_stage* stage);
+                         const ecs_stage* stage);
 
 /// All that live leave every system, before storage is emptied; or enter, after it was filled.
 /// @return false when memory ran out: nobody entered.

@@ -18,8 +18,7 @@ static inline bool ecs_link_is_handle(const ecs_world* world, ecs_entity value) 
 }
 /// The handle of a linked, hence living, index.
 static inline ecs_entity ecs_link_handle(const ecs_world* world, uint32_t index) {
-    return ecs_entity_make(index,
-                           ecs_record_at(&world->storage, index)->life & ECS_GENERATION_MAX);
+    return ecs_entity_make(index, ecs_record_at(&world->storage, index)->life & ECS_GENERATION_MAX);
 }
 /// From a child's index on along its siblings: the first whose parent is this handle.
 static inline ecs_entity ecs_link_skip(const ecs_world* world, uint32_t at, ecs_entity parent) {

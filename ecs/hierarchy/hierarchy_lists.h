@@ -6,10 +6,10 @@
 
 /// By index. `first` to `count` speak of the index as a parent, the rest of the entity as a child.
 typedef struct ecs_link {
-    ecs_entity parent;  ///< as the value said when it was linked; ECS_ENTITY_NONE: in no list
-    uint32_t first;     ///< indices of children, whichever generation they name; 0: none
+    ecs_entity parent; ///< as the value said when it was linked; ECS_ENTITY_NONE: in no list
+    uint32_t first;    ///< indices of children, whichever generation they name; 0: none
     uint32_t last;
-    uint32_t next;      ///< siblings, rising; 0: none
+    uint32_t next; ///< siblings, rising; 0: none
     uint32_t previous;
     uint32_t news_next; ///< in the list of what is to be looked at; 0: not in it
     uint32_t stamp;     ///< of the last walk that came by

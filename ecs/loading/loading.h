@@ -57,7 +57,7 @@ typedef struct ecs_loading {
     uint32_t ticket;                          ///< the last one given out
     ecs_pending* slots;
     uint32_t slot_count, slot_capacity;
-    uint32_t slot_free; ///< + 1; 0: none
+    uint32_t slot_free;   ///< + 1; 0: none
     uint32_t first, last; ///< + 1; 0: none
     uint32_t count;
     uint32_t parked_count; ///< events, of all
@@ -69,8 +69,8 @@ struct ecs_binding;
 // Resources (resource.c).
 /// Note every resource that a value needs. @return ECS_OK; ECS_ERR_FULL (more than
 /// ECS_RESOURCE_REQUESTS_MAX or ECS_RESOURCES_MAX); ECS_ERR_MEMORY. What was noted stays noted.
-BASE_MUST_USE ecs_result ecs_requests_note(ecs_world* world, const ecs_type* type,
-                                           const void* cell, ecs_pending* pending);
+BASE_MUST_USE ecs_result ecs_requests_note(ecs_world* world, const ecs_type* type, const void* cell,
+                                           ecs_pending* pending);
 /// Ask for those that are still to be asked for, in order.
 void ecs_requests_begin(ecs_world* world, const ecs_pending* pending);
 /// Nobody needs these slots for this entity any more.

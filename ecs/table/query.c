@@ -121,7 +121,8 @@ void ecs_queries_deinit(ecs_world* world) {
         ecs_query* query = storage->queries[i];
         release_matches(world, query);
         base_release(allocator, query->names, query->term_count * sizeof *query->names);
-        base_release(allocator, query->cache.entries, query->entry_capacity * sizeof *query->cache.entries);
+        base_release(allocator, query->cache.entries,
+                     query->entry_capacity * sizeof *query->cache.entries);
         base_release(allocator, query->matches, query->match_capacity * sizeof *query->matches);
         base_release(allocator, query->match_of,
                      query->match_of_capacity * sizeof *query->match_of);
@@ -234,8 +235,8 @@ static bool add_to_query(ecs_world* world, ecs_query* query, ecs_archetype* arch
         columns[i] = has_column(query->access[i])
                          ? (uint16_t)slot_of(archetype, query->components[i])
                          : ECS_SLOT_NONE;
-    query->matches[query->match_count] =
-        (ecs_match){.archetype = archetype, .entry_first = query->cache.entry_count, .columns = columns};
+    query->matches[query->match_count] = (ecs_match){
+        .archetype = archetype, .entry_first = query->cache.entry_count, .columns = columns};
     query->match_of[archetype->id] = ++query->match_count;
     return true;
 }
@@ -259,8 +260,9 @@ bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype) {
     for (uint32_t q = 0; q < world->storage.query_count; q++) {
         ecs_query* query = world->storage.queries[q];
         if (!match_of(query, archetype)) continue;
-        if (!base_array_reserve(world->allocator, (void**)&query->cache.entries, &query->entry_capacity,
-                                (query->cache.entry_count + 1) * query->cache.stride, sizeof *query->cache.entries))
+        if (!base_array_reserve(
+                world->allocator, (void**)&query->cache.entries, &query->entry_capacity,
+                (query->cache.entry_count + 1) * query->cache.stride, sizeof *query->cache.entries))
             return false;
     }
     return true;
@@ -295,7 +297,8 @@ void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk) {
         ecs_match* match = match_of(query, chunk->archetype);
         if (!match) continue;
         uintptr_t* entry = entry_of(query, match, chunk);
-        const uintptr_t* end = query->cache.entries + (size_t)query->cache.entry_count * query->cache.stride;
+        const uintptr_t* end =
+            query->cache.entries + (size_t)query->cache.entry_count * query->cache.stride;
         memmove(entry + query->cache.stride, entry, (size_t)(end - entry) * sizeof *entry);
         query->cache.entry_count++;
         for (ecs_match* later = match + 1; later < query->matches + query->match_count; later++)
@@ -319,7 +322,8 @@ void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk) {
         if (!match) continue;
         uintptr_t* entry = entry_of(query, match, chunk);
         const uintptr_t* next = entry + query->cache.stride;
-        const uintptr_t* end = query->cache.entries + (size_t)query->cache.entry_count * query->cache.stride;
+        const uintptr_t* end =
+            query->cache.entries + (size_t)query->cache.entry_count * query->cache.stride;
         memmove(entry, next, (size_t)(end - next) * sizeof *entry);
         query->cache.entry_count--;
         for (ecs_match* later = match + 1; later < query->matches + query->match_count; later++)

@@ -91,14 +91,15 @@ typedef struct ecs_archetype {
     bool has_ops;         ///< some type has functions: no plain-memory path
     bool is_simple;       ///< it has none, and no tracked column
     bool is_replicated;   ///< some template of it is; hint only
-    ecs_template_id made_by; ///< a template that makes it again; none: a reload left nobody who does
-    uint32_t rows_max;       ///< capacity of a full-grown chunk
-    ecs_column* columns;     ///< sorted by component id
-    uint16_t* tracked;       ///< track index -> column
-    uint16_t* slots;         ///< component id -> column, ECS_SLOT_NONE when missing
-    ecs_slot* lookup;        ///< component id -> all of it
-    uint32_t* sizes;         ///< by column, shadows too
-    ecs_span* spans;         ///< by column, without shadows
+    ecs_template_id
+        made_by;         ///< a template that makes it again; none: a reload left nobody who does
+    uint32_t rows_max;   ///< capacity of a full-grown chunk
+    ecs_column* columns; ///< sorted by component id
+    uint16_t* tracked;   ///< track index -> column
+    uint16_t* slots;     ///< component id -> column, ECS_SLOT_NONE when missing
+    ecs_slot* lookup;    ///< component id -> all of it
+    uint32_t* sizes;     ///< by column, shadows too
+    ecs_span* spans;     ///< by column, without shadows
     ecs_chunk** chunks;
     uint32_t chunk_count;
     uint32_t chunk_capacity;
@@ -180,8 +181,8 @@ struct ecs_query {
     ecs_query_cache cache; ///< first: what inline walks see
     uint32_t id;
     uint32_t term_count;
-    bool is_bound;        ///< names are resolved
-    ecs_group* group;     ///< shared
+    bool is_bound;    ///< names are resolved
+    ecs_group* group; ///< shared
     uint16_t write_terms[ECS_QUERY_TERMS_MAX];
     ecs_component_id components[ECS_QUERY_TERMS_MAX];
     ecs_access access[ECS_QUERY_TERMS_MAX];
@@ -269,10 +270,10 @@ typedef struct ecs_commands {
 typedef struct ecs_runway {
     ecs_chunk* chunk; ///< NULL: none
     uint32_t end;
-    uint32_t length;             ///< of the last extension
-    uint32_t left;               ///< creations that nothing is in the way of; 0 without a chunk
-    bool is_fresh;               ///< those take never-used indices, all of one page; else freed ones
-    ecs_index_range* indices;    ///< from here
+    uint32_t length;          ///< of the last extension
+    uint32_t left;            ///< creations that nothing is in the way of; 0 without a chunk
+    bool is_fresh;            ///< those take never-used indices, all of one page; else freed ones
+    ecs_index_range* indices; ///< from here
     ecs_template_id template_id; ///< of the last creation of plain data, with or without a runway
 } ecs_runway;
 

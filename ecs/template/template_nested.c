@@ -40,7 +40,7 @@ static void report_unknown(child_pass* pass, const ecs_text_node* node) {
 static ecs_element_type find_type(const ecs_bind_pass* binder, const ecs_text_node* node) {
     for (uint32_t type = 1; type < ECS_ELEMENT_TYPE_END; type++)
         if (ecs_element_is_type(type) && strcmp(ecs_builtin_type((ecs_type_id)type)->name,
-                                              ecs_bind_type_name(type_of(binder, node))) == 0)
+                                                ecs_bind_type_name(type_of(binder, node))) == 0)
             return (ecs_element_type)type;
     return ECS_ELEMENT_NONE;
 }
@@ -179,7 +179,8 @@ static void read_items(child_pass* pass, const ecs_text_node* block, ecs_contain
 bool ecs_bind_child(ecs_bind_pass* binder, const ecs_text_node* component,
                     const ecs_text_node* node, const ecs_type* type, void* value) {
     child_pass pass = {binder, component, {binder->set->world->allocator}};
-    ecs_container_body* body = ecs_container_open(pass.context.allocator, value, (ecs_element_type)type->id);
+    ecs_container_body* body =
+        ecs_container_open(pass.context.allocator, value, (ecs_element_type)type->id);
     if (!body) {
         ecs_template_set_fail(binder->set, ECS_ERR_MEMORY);
         return false;

@@ -18,9 +18,9 @@ typedef struct ecs_template_slot {
     bool has_teleport; ///< teleport was stated
     float teleport;
     ecs_quant quant;
-    const void* value; ///< NULL: the type's default
-    const char* tags;  ///< "server,render"; NULL: everywhere. Owned by the template's memory
-    const char* visible;  ///< `_visible` and `_integral`: NULL when not stated. Owned like tags
+    const void* value;   ///< NULL: the type's default
+    const char* tags;    ///< "server,render"; NULL: everywhere. Owned by the template's memory
+    const char* visible; ///< `_visible` and `_integral`: NULL when not stated. Owned like tags
     const char* integral;
     uint32_t line;
 } ecs_template_slot;
@@ -32,7 +32,7 @@ typedef struct ecs_template_row {
     ecs_template_slot* slots; ///< sorted by component name
     uint32_t slot_count;
     uint32_t priority; ///< stated by it or a parent; 0: not
-    size_t bytes; ///< of the whole block
+    size_t bytes;      ///< of the whole block
 } ecs_template_row;
 
 /// A default value; templates share them, the registry owns them.
@@ -53,11 +53,11 @@ const ecs_template_opaque* ecs_opaque_seek(const ecs_world* world, const char* c
 typedef struct ecs_templates {
     ecs_template_row** rows; ///< id - 1
     uint32_t count, capacity;
-    ecs_name_index index;    ///< loaded ones by name, composed ones by their list of parts
+    ecs_name_index index; ///< loaded ones by name, composed ones by their list of parts
     ecs_template_value* values;
     uint32_t value_count, value_capacity;
     ecs_opaque_row** opaques;
     uint32_t opaque_count, opaque_capacity;
     uint64_t by_text[ECS_COMPONENTS_MAX / 64 + 1]; ///< components that only texts gave a type
-    void** zeros;            ///< [ECS_TYPES_MAX] by type id - 1: the type's default value, made on first use
+    void** zeros; ///< [ECS_TYPES_MAX] by type id - 1: the type's default value, made on first use
 } ecs_templates;

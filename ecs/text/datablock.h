@@ -16,9 +16,9 @@
 typedef struct ecs_text_node {
     uint32_t name, type, value; ///< offsets into strings; type and value may be empty
     uint32_t child_first;
-    uint32_t next;              ///< sibling
+    uint32_t next; ///< sibling
     uint32_t line;
-    uint32_t begin, end;        ///< of a block: bytes of the source from { to behind }
+    uint32_t begin, end; ///< of a block: bytes of the source from { to behind }
     uint16_t child_count;
     bool is_block;
 } ecs_text_node;

@@ -41,7 +41,8 @@ static bool is_plain_list(ecs_element_type type) {
     return ecs_element_is_list(type) && !owns_memory((ecs_element_type)(type - ECS_ELEMENT_LIST));
 }
 
-ecs_container_body* ecs_container_body_create(const base_allocator* allocator, ecs_element_type type) {
+ecs_container_body* ecs_container_body_create(const base_allocator* allocator,
+                                              ecs_element_type type) {
     BASE_ASSERT(ecs_element_is_container(type));
     ecs_container_body* body = base_allocate_zero(allocator, sizeof *body);
     if (body) body->type = type;
@@ -59,7 +60,8 @@ void ecs_element_unmake(const base_allocator* allocator, ecs_element_type type, 
 
 static void destroy_items(const base_allocator* allocator, ecs_container_body* body) {
     for (uint32_t i = 0; i < body->count && !is_plain_list(body->type); i++) {
-        ecs_element_unmake(allocator, ecs_container_item_type(body, i), ecs_container_item(body, i));
+        ecs_element_unmake(allocator, ecs_container_item_type(body, i),
+                           ecs_container_item(body, i));
         if (body->type == ECS_ELEMENT_OBJECT) {
             const ecs_named_element* member = ecs_container_named_item(body, i);
             base_release(allocator, member->name, (size_t)member->name_bytes + 1);
@@ -75,7 +77,7 @@ void ecs_container_body_destroy(const base_allocator* allocator, ecs_container_b
 }
 
 ecs_result ecs_container_reserve(const base_allocator* allocator, ecs_container_body* body,
-                             uint32_t count) {
+                                 uint32_t count) {
     if (count > ECS_CONTAINER_COUNT_MAX) return ECS_ERR_FULL;
     if (count == 0) return ECS_OK;
     return base_array_reserve(allocator, &body->items, &body->capacity, count,
@@ -85,7 +87,7 @@ ecs_result ecs_container_reserve(const base_allocator* allocator, ecs_container_
 }
 
 ecs_result ecs_element_make(const base_allocator* allocator, ecs_element_type type, void* value,
-                          const void* source) {
+                            const void* source) {
     if (ecs_element_is_container(type)) {
         const ecs_container_body* from = source ? ecs_container_body_of(source) : NULL;
         BASE_ASSERT(!from || from->type == type);
@@ -119,7 +121,8 @@ static bool copy_item(const base_allocator* allocator, ecs_container_body* copy,
     ecs_element_type type = ecs_container_item_type(body, index);
     void* value = ecs_container_item(copy, index);
     if (ecs_element_make(allocator, type, value, ecs_container_item(body, index)) != ECS_OK) {
-        if (name) base_release(allocator, name, ecs_container_named_item(body, index)->name_bytes + 1u);
+        if (name)
+            base_release(allocator, name, ecs_container_named_item(body, index)->name_bytes + 1u);
         return false;
     }
     if (ecs_element_is_container(type)) ecs_container_body_of(value)->parent = copy;
@@ -134,7 +137,8 @@ static bool copy_item(const base_allocator* allocator, ecs_container_body* copy,
     return true;
 }
 
-ecs_container_body* ecs_container_body_copy(const base_allocator* allocator, const ecs_container_body* body) {
+ecs_container_body* ecs_container_body_copy(const base_allocator* allocator,
+                                            const ecs_container_body* body) {
     ecs_container_body* copy = ecs_container_body_create(allocator, body->type);
     if (!copy) return NULL;
     bool is_copied = ecs_container_reserve(allocator, copy, body->count) == ECS_OK;
@@ -158,8 +162,8 @@ ecs_container_body* ecs_container_body_copy(const base_allocator* allocator, con
 static bool item_equal(const ecs_container_body* a, const ecs_container_body* b, uint32_t index) {
     ecs_element_type type = ecs_container_item_type(a, index);
     if (type != ecs_container_item_type(b, index)) return false;
-    if (a->type == ECS_ELEMENT_OBJECT &&
-        strcmp(ecs_container_named_item(a, index)->name, ecs_container_named_item(b, index)->name) != 0)
+    if (a->type == ECS_ELEMENT_OBJECT && strcmp(ecs_container_named_item(a, index)->name,
+                                                ecs_container_named_item(b, index)->name) != 0)
         return false;
     const void* left = ecs_container_item(a, index);
     const void* right = ecs_container_item(b, index);
@@ -207,8 +211,8 @@ void ecs_container_touch(ecs_container_body* body, int64_t weight) {
 }
 
 void ecs_container_map_entities(ecs_container_body* body,
-                            ecs_entity (*map)(const void* context, ecs_entity entity),
-                            const void* context) {
+                                ecs_entity (*map)(const void* context, ecs_entity entity),
+                                const void* context) {
     for (uint32_t i = 0; body && i < body->count; i++) {
         ecs_element_type type = ecs_container_item_type(body, i);
         void* item = ecs_container_item(body, i);

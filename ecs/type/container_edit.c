@@ -11,7 +11,7 @@
 #include <string.h>
 
 ecs_container_body* ecs_container_open(const base_allocator* allocator, ecs_container* container,
-                               ecs_element_type type) {
+                                       ecs_element_type type) {
     BASE_ASSERT(ecs_element_is_container(type) && "a list starts with ecs_list_init");
     if (!container->body) {
         container->body = ecs_container_body_create(allocator, type);
@@ -79,11 +79,13 @@ static void shift(ecs_container_body* body, uint32_t index, int direction) {
         memmove(at, at + stride, stride * (body->count - index - 1));
 }
 
-ecs_result ecs_container_insert(const base_allocator* allocator, ecs_container_body* body, uint32_t index,
-                            const char* name, ecs_element_type type, const void* value) {
+ecs_result ecs_container_insert(const base_allocator* allocator, ecs_container_body* body,
+                                uint32_t index, const char* name, ecs_element_type type,
+                                const void* value) {
     BASE_ASSERT(index <= body->count && (name != NULL) == (body->type == ECS_ELEMENT_OBJECT));
     size_t name_bytes = name ? strlen(name) : 0;
-    if (name && (name_bytes == 0 || name_bytes >= ECS_CONTAINER_NAME_BYTES_MAX)) return ECS_ERR_FULL;
+    if (name && (name_bytes == 0 || name_bytes >= ECS_CONTAINER_NAME_BYTES_MAX))
+        return ECS_ERR_FULL;
     uint32_t own = item_weight(body->type, (uint32_t)name_bytes);
     ecs_element made;
     ecs_result result = make_fitting(allocator, body, type, value, -(int64_t)own, &made);
@@ -110,8 +112,8 @@ ecs_result ecs_container_insert(const base_allocator* allocator, ecs_container_b
     return ECS_OK;
 }
 
-ecs_result ecs_container_replace(const base_allocator* allocator, ecs_container_body* body, uint32_t index,
-                             ecs_element_type type, const void* value) {
+ecs_result ecs_container_replace(const base_allocator* allocator, ecs_container_body* body,
+                                 uint32_t index, ecs_element_type type, const void* value) {
     BASE_ASSERT(index < body->count);
     ecs_element_type old_type = ecs_container_item_type(body, index);
     void* item = ecs_container_item(body, index);
@@ -125,7 +127,8 @@ ecs_result ecs_container_replace(const base_allocator* allocator, ecs_container_
     return ECS_OK;
 }
 
-void ecs_container_remove(const base_allocator* allocator, ecs_container_body* body, uint32_t index) {
+void ecs_container_remove(const base_allocator* allocator, ecs_container_body* body,
+                          uint32_t index) {
     BASE_ASSERT(index < body->count);
     ecs_element_type type = ecs_container_item_type(body, index);
     void* item = ecs_container_item(body, index);
@@ -134,7 +137,8 @@ void ecs_container_remove(const base_allocator* allocator, ecs_container_body* b
     int64_t weight = (int64_t)ecs_element_weight(type, item) + item_weight(body->type, name_bytes);
     ecs_element_unmake(allocator, type, item);
     if (body->type == ECS_ELEMENT_OBJECT)
-        base_release(allocator, ecs_container_named_item(body, index)->name, (size_t)name_bytes + 1);
+        base_release(allocator, ecs_container_named_item(body, index)->name,
+                     (size_t)name_bytes + 1);
     shift(body, index, -1);
     body->count--;
     ecs_container_touch(body, -weight);
@@ -144,7 +148,8 @@ void ecs_container_clear(const base_allocator* allocator, ecs_container_body* bo
     if (!body || body->count == 0) return;
     int64_t weight = body->bytes;
     for (uint32_t i = 0; i < body->count; i++) {
-        ecs_element_unmake(allocator, ecs_container_item_type(body, i), ecs_container_item(body, i));
+        ecs_element_unmake(allocator, ecs_container_item_type(body, i),
+                           ecs_container_item(body, i));
         if (body->type == ECS_ELEMENT_OBJECT)
             base_release(allocator, ecs_container_named_item(body, i)->name,
                          (size_t)ecs_container_named_item(body, i)->name_bytes + 1);
@@ -164,5 +169,6 @@ bool ecs_container_seek(const ecs_container_body* body, const char* name, uint32
             high = middle;
     }
     *index = low;
-    return body && low < body->count && strcmp(ecs_container_named_item(body, low)->name, name) == 0;
+    return body && low < body->count &&
+           strcmp(ecs_container_named_item(body, low)->name, name) == 0;
 }

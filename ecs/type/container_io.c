@@ -103,8 +103,8 @@ static const uint8_t* read_name(body_reader* in, const ecs_container_body* body,
     return NULL;
 }
 
-static bool read_value(body_reader* in, ecs_container_body* body, ecs_element_type type, void* value,
-                       uint32_t depth) {
+static bool read_value(body_reader* in, ecs_container_body* body, ecs_element_type type,
+                       void* value, uint32_t depth) {
     if (ecs_element_is_container(type)) {
         ecs_container_body* inner = read_body(in, type, depth + 1);
         if (!inner) return false;
@@ -181,7 +181,7 @@ static ecs_container_body* read_body(body_reader* in, ecs_element_type type, uin
 }
 
 ecs_container_body* ecs_container_read(const base_allocator* allocator, ecs_element_type type,
-                               base_reader* reader) {
+                                       base_reader* reader) {
     body_reader in = {.allocator = allocator, .bytes = reader};
     size_t first = reader->offset;
     ecs_container_body* body = read_body(&in, type, 1);

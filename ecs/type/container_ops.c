@@ -52,7 +52,8 @@ static bool is_same_item(const ecs_container_body* target, const ecs_container_b
     ecs_element_type type = ecs_container_item_type(source, index);
     if (type != ecs_container_item_type(target, index)) return false;
     if (source->type == ECS_ELEMENT_OBJECT &&
-        strcmp(ecs_container_named_item(source, index)->name, ecs_container_named_item(target, index)->name) != 0)
+        strcmp(ecs_container_named_item(source, index)->name,
+               ecs_container_named_item(target, index)->name) != 0)
         return false;
     const void* old = ecs_container_item(target, index);
     const void* now = ecs_container_item(source, index);
@@ -155,25 +156,25 @@ static bool read_as(const ecs_type_context* context, void* value, base_reader* r
 }
 
 #define CONTAINERS(X)                                                                              \
-    X(list_b, ECS_ELEMENT_LIST + ECS_ELEMENT_B)                                                        \
-    X(list_i, ECS_ELEMENT_LIST + ECS_ELEMENT_I)                                                        \
-    X(list_i64, ECS_ELEMENT_LIST + ECS_ELEMENT_I64)                                                    \
-    X(list_u8, ECS_ELEMENT_LIST + ECS_ELEMENT_U8)                                                      \
-    X(list_u16, ECS_ELEMENT_LIST + ECS_ELEMENT_U16)                                                    \
-    X(list_u32, ECS_ELEMENT_LIST + ECS_ELEMENT_U32)                                                    \
-    X(list_u64, ECS_ELEMENT_LIST + ECS_ELEMENT_U64)                                                    \
-    X(list_r, ECS_ELEMENT_LIST + ECS_ELEMENT_R)                                                        \
-    X(list_p2, ECS_ELEMENT_LIST + ECS_ELEMENT_P2)                                                      \
-    X(list_p3, ECS_ELEMENT_LIST + ECS_ELEMENT_P3)                                                      \
-    X(list_p4, ECS_ELEMENT_LIST + ECS_ELEMENT_P4)                                                      \
-    X(list_ip2, ECS_ELEMENT_LIST + ECS_ELEMENT_IP2)                                                    \
-    X(list_ip3, ECS_ELEMENT_LIST + ECS_ELEMENT_IP3)                                                    \
-    X(list_ip4, ECS_ELEMENT_LIST + ECS_ELEMENT_IP4)                                                    \
-    X(list_c, ECS_ELEMENT_LIST + ECS_ELEMENT_C)                                                        \
-    X(list_m, ECS_ELEMENT_LIST + ECS_ELEMENT_M)                                                        \
-    X(list_t, ECS_ELEMENT_LIST + ECS_ELEMENT_T)                                                        \
-    X(list_eid, ECS_ELEMENT_LIST + ECS_ELEMENT_EID)                                                    \
-    X(array, ECS_ELEMENT_ARRAY)                                                                      \
+    X(list_b, ECS_ELEMENT_LIST + ECS_ELEMENT_B)                                                    \
+    X(list_i, ECS_ELEMENT_LIST + ECS_ELEMENT_I)                                                    \
+    X(list_i64, ECS_ELEMENT_LIST + ECS_ELEMENT_I64)                                                \
+    X(list_u8, ECS_ELEMENT_LIST + ECS_ELEMENT_U8)                                                  \
+    X(list_u16, ECS_ELEMENT_LIST + ECS_ELEMENT_U16)                                                \
+    X(list_u32, ECS_ELEMENT_LIST + ECS_ELEMENT_U32)                                                \
+    X(list_u64, ECS_ELEMENT_LIST + ECS_ELEMENT_U64)                                                \
+    X(list_r, ECS_ELEMENT_LIST + ECS_ELEMENT_R)                                                    \
+    X(list_p2, ECS_ELEMENT_LIST + ECS_ELEMENT_P2)                                                  \
+    X(list_p3, ECS_ELEMENT_LIST + ECS_ELEMENT_P3)                                                  \
+    X(list_p4, ECS_ELEMENT_LIST + ECS_ELEMENT_P4)                                                  \
+    X(list_ip2, ECS_ELEMENT_LIST + ECS_ELEMENT_IP2)                                                \
+    X(list_ip3, ECS_ELEMENT_LIST + ECS_ELEMENT_IP3)                                                \
+    X(list_ip4, ECS_ELEMENT_LIST + ECS_ELEMENT_IP4)                                                \
+    X(list_c, ECS_ELEMENT_LIST + ECS_ELEMENT_C)                                                    \
+    X(list_m, ECS_ELEMENT_LIST + ECS_ELEMENT_M)                                                    \
+    X(list_t, ECS_ELEMENT_LIST + ECS_ELEMENT_T)                                                    \
+    X(list_eid, ECS_ELEMENT_LIST + ECS_ELEMENT_EID)                                                \
+    X(array, ECS_ELEMENT_ARRAY)                                                                    \
     X(object, ECS_ELEMENT_OBJECT)
 
 #define FUNCTIONS(name, number)                                                                    \
@@ -182,10 +183,10 @@ static bool read_as(const ecs_type_context* context, void* value, base_reader* r
         *(ecs_container*)value = (ecs_container){.type = number};                                  \
     }                                                                                              \
     static bool copy_##name(const ecs_type_context* context, void* target, const void* source) {   \
-        return copy_as(context, target, source, (ecs_element_type)(number));                         \
+        return copy_as(context, target, source, (ecs_element_type)(number));                       \
     }                                                                                              \
     static bool read_##name(const ecs_type_context* context, void* value, base_reader* reader) {   \
-        return read_as(context, value, reader, (ecs_element_type)(number));                          \
+        return read_as(context, value, reader, (ecs_element_type)(number));                        \
     }
 CONTAINERS(FUNCTIONS)
 

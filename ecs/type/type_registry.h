@@ -38,15 +38,17 @@ typedef enum ecs_builtin {
 
 /// Both arrays are made once at their limit, so pointers to entries live as long as the world.
 typedef struct ecs_types {
-    ecs_type* types;             ///< [ECS_TYPES_MAX]; id - 1
+    ecs_type* types; ///< [ECS_TYPES_MAX]; id - 1
     uint32_t type_count;
-    ecs_component* components;   ///< [ECS_COMPONENTS_MAX]; id - 1
+    ecs_component* components; ///< [ECS_COMPONENTS_MAX]; id - 1
     uint32_t component_count;
     ecs_name_index component_names;
 } ecs_types;
 
 /// Plain data: memcpy, memset to zero and memcmp by fields are all there is to it.
-static inline bool ecs_type_is_plain(const ecs_type* type) { return type->ops == NULL; }
+static inline bool ecs_type_is_plain(const ecs_type* type) {
+    return type->ops == NULL;
+}
 /// memcpy moves it.
 static inline bool ecs_type_is_relocatable(const ecs_type* type) {
     return type->ops == NULL || type->box != NULL || type->ops->move == NULL;
@@ -72,7 +74,8 @@ ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, ui
 
 /// Uncreated memory -> the type's default (zero for plain data). @return false when memory ran out for a
 /// boxed object: the cell is NULL then, and may be destroyed like any other.
-BASE_MUST_USE bool ecs_value_create(const ecs_type* type, const ecs_type_context* context, void* value);
+BASE_MUST_USE bool ecs_value_create(const ecs_type* type, const ecs_type_context* context,
+                                    void* value);
 void ecs_value_destroy(const ecs_type* type, const ecs_type_context* context, void* value);
 /// Uncreated `target` becomes a copy. @return false when memory ran out; `target` stays uncreated.
 BASE_MUST_USE bool ecs_value_copy(const ecs_type* type, const ecs_type_context* context,

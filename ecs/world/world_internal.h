@@ -6,14 +6,14 @@
 #include "ecs/ecs.h"
 
 #include "hierarchy/hierarchy_lists.h" // ecs_hierarchy: children of parents
-#include "loading/loading.h"   // ecs_loading: entities that wait for resources
+#include "loading/loading.h"           // ecs_loading: entities that wait for resources
 
-#include "event/event_queue.h"    // ecs_events: types, queue, exported events
-#include "table/storage.h"   // ecs_storage: records, archetypes, chunks, free indices, queries
-#include "system/system_registry.h"   // ecs_systems: descriptions, stages, order, handler tables
+#include "event/event_queue.h" // ecs_events: types, queue, exported events
+#include "table/storage.h"     // ecs_storage: records, archetypes, chunks, free indices, queries
+#include "system/system_registry.h"     // ecs_systems: descriptions, stages, order, handler tables
 #include "template/template_registry.h" // ecs_templates: loaded and composed templates
-#include "track/track.h"     // ecs_tracker: change list, state hash per component
-#include "type/type_registry.h"     // ecs_types: types and components
+#include "track/track.h"                // ecs_tracker: change list, state hash per component
+#include "type/type_registry.h"         // ecs_types: types and components
 
 struct ecs_world {
     ecs_fast fast; ///< first: what inline functions see
@@ -24,10 +24,10 @@ struct ecs_world {
     ecs_tick tick;
     bool is_mirror;
     bool is_sealed;
-    uint32_t stage_depth;   ///< > 0 while a stage runs: structure is deferred
+    uint32_t stage_depth; ///< > 0 while a stage runs: structure is deferred
     char (*tags)[ECS_NAME_BYTES_MAX];
     uint32_t tag_count;
-    void** contexts;        ///< ecs_world_context blocks
+    void** contexts; ///< ecs_world_context blocks
     size_t* context_bytes;
     uint32_t context_count;
     uint32_t context_capacity;
@@ -58,8 +58,10 @@ BASE_MUST_USE bool ecs_tracker_init(ecs_world* world);
 void ecs_tracker_deinit(ecs_world* world);
 
 // Seal runs these in this order (world.c calls them).
-BASE_MUST_USE ecs_result ecs_storage_seal(ecs_world* world, const base_reporter* reporter); // bind query terms
-BASE_MUST_USE ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter); // bind, order
+BASE_MUST_USE ecs_result ecs_storage_seal(ecs_world* world,
+                                          const base_reporter* reporter); // bind query terms
+BASE_MUST_USE ecs_result ecs_systems_seal(ecs_world* world,
+                                          const base_reporter* reporter); // bind, order
 
 // Storage tells tracking what happened to structure; all O(tracked columns of the row).
 /// After all columns of a new row are filled: shadow := value, hash added, listed as created.

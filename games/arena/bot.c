@@ -123,7 +123,8 @@ static ecs_vec2 choose_way(const net_player_context* view, ecs_vec2 own, uint8_t
     return unit(goal.x - own.x, goal.y - own.y);
 }
 
-static void shoot(const net_player_context* view, ecs_vec2 own, const found* enemy, arena_input* out) {
+static void shoot(const net_player_context* view, ecs_vec2 own, const found* enemy,
+                  arena_input* out) {
     const arena_game* game = view->context;
     const arena_gun* gun = ecs_find(view->world, view->player, game->gun);
     float distance = base_sqrt(enemy->distance);

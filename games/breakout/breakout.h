@@ -226,7 +226,8 @@ void breakout_bot_think(const net_player_context* view, void* input);
 int32_t breakout_move_towards(const net_player_context* view, float from, float to);
 
 // human.c
-void breakout_human_input(const net_player_context* view, const net_controls* controls, void* input);
+void breakout_human_input(const net_player_context* view, const net_controls* controls,
+                          void* input);
 
 // view.c
 ecs_result breakout_register_view(ecs_world* world, breakout_game* game);

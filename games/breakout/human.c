@@ -41,7 +41,8 @@ static void cheer(const net_player_context* view, const net_controls* controls) 
     }
 }
 
-void breakout_human_input(const net_player_context* view, const net_controls* controls, void* input) {
+void breakout_human_input(const net_player_context* view, const net_controls* controls,
+                          void* input) {
     const breakout_game* game = view->context;
     breakout_input* out = input;
     human_memory forgotten = {0};

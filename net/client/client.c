@@ -219,7 +219,8 @@ static void sample_input(net_client* client) {
         client->dropped[NET_DROP_INPUT_LONG]++;
     }
     slot->size = (uint32_t)size;
-    if (presenter) net_presenter_input(presenter, client->now_us, slot->number, slot->payload, slot->size);
+    if (presenter)
+        net_presenter_input(presenter, client->now_us, slot->number, slot->payload, slot->size);
 }
 
 // Handles of entities that are still to be asked for. @return how many.
@@ -279,8 +280,8 @@ static void send_inputs(net_client* client) {
         inputs[i].len = input->size;
     }
     size_t event_bytes = 0;
-    packet.n_events = net_event_outbox_fill(&client->outbox, events, pointers, EVENTS_PER_PACKET_MAX,
-                                      EVENT_BYTES_MAX, &event_bytes);
+    packet.n_events = net_event_outbox_fill(&client->outbox, events, pointers,
+                                            EVENTS_PER_PACKET_MAX, EVENT_BYTES_MAX, &event_bytes);
     packet.events = pointers;
     packet.seq = net_ack_sender_add(&client->sent, client->now_us);
     packet.has_ack = client->received.has_any;
@@ -372,9 +373,9 @@ net_result net_client_send_event(net_client* client, uint32_t message, const voi
         client->dropped[NET_DROP_EVENT_LONG]++;
         return result;
     }
-    result =
-        net_event_outbox_push(&client->outbox, game->messages[message - 1].is_reliable, message,
-                        net_mirror_tick(client->mirror), ECS_ENTITY_NONE, bytes, (uint32_t)size);
+    result = net_event_outbox_push(&client->outbox, game->messages[message - 1].is_reliable,
+                                   message, net_mirror_tick(client->mirror), ECS_ENTITY_NONE, bytes,
+                                   (uint32_t)size);
     if (result != NET_OK) client->dropped[NET_DROP_EVENT_QUEUE]++;
     return result;
 }
@@ -425,7 +426,8 @@ static void add_dropped(const net_client* client, uint64_t dropped[NET_DROP_COUN
     if (client->mirror)
         dropped[NET_DROP_RECORD_OLD] += net_mirror_get_counters(client->mirror)->stale_records;
     if (!client->varsize) return;
-    const net_varsize_receiver_counters* varsize = net_varsize_receiver_get_counters(client->varsize);
+    const net_varsize_receiver_counters* varsize =
+        net_varsize_receiver_get_counters(client->varsize);
     dropped[NET_DROP_VARSIZE_KNOWN] += varsize->stale;
     dropped[NET_DROP_VARSIZE_GONE] += varsize->dropped;
     dropped[NET_DROP_VARSIZE_FULL] += varsize->evicted;
@@ -439,7 +441,8 @@ net_client_report net_client_get_report(net_client* client) {
     report.recv_bytes = stats.recv_bytes;
     report.recv_reliable_bytes = stats.recv_reliable_bytes;
     report.sent_bytes = stats.sent_bytes;
-    report.rtt_ms = client->sent.has_rtt ? (double)net_ack_sender_rtt_us(&client->sent) / 1000.0 : 0;
+    report.rtt_ms =
+        client->sent.has_rtt ? (double)net_ack_sender_rtt_us(&client->sent) / 1000.0 : 0;
     report.loss_percent = net_ack_receiver_loss_percent(&client->received);
     report.packets_malformed = client->dropped[NET_DROP_MALFORMED];
     report.packets_stale = client->dropped[NET_DROP_STALE];

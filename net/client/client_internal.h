@@ -16,8 +16,9 @@
 #include "net/client.h"
 #include "proto/codec.h"
 
-#define NET_CLIENT_RETRY_MS 500u ///< between two attempts to resume, when the first is turned away at once
-#define NET_CLIENT_HEALS_MAX 4u  ///< entities that are asked for at a time
+#define NET_CLIENT_RETRY_MS                                                                        \
+    500u ///< between two attempts to resume, when the first is turned away at once
+#define NET_CLIENT_HEALS_MAX 4u ///< entities that are asked for at a time
 #define NET_CLIENT_HEAL_TRIES 4u
 #define NET_CLIENT_HEAL_TICKS 16u ///< between two of them
 
@@ -66,7 +67,7 @@ struct net_client {
     bool has_tick_newest;
     net_rows* rows;
     net_mirror* mirror;
-    net_varsize_receiver* varsize;                   // with `mirror`
+    net_varsize_receiver* varsize;                 // with `mirror`
     uint64_t varsize_acks[NET_VARSIZE_FLIGHT_MAX]; // versions that came, not answered yet
     uint32_t varsize_ack_count;
     net_ack_sender sent;
@@ -76,7 +77,8 @@ struct net_client {
     net_event_inbox inbox;
     net_sent_input inputs[NET_INPUT_REDUNDANCY]; // ring by number
     uint32_t input_number;
-    uint32_t input_floor; // up to here they are of before the connection was lost: not sent any more
+    uint32_t
+        input_floor;     // up to here they are of before the connection was lost: not sent any more
     uint64_t input_view; // what was seen when it was made, in ticks * 256
     net_pace pace;
     net_client_resync resyncs[NET_CLIENT_HEALS_MAX];

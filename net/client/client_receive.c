@@ -192,7 +192,8 @@ static void deliver_event(net_client* client, const net_event_outbox_entry* even
         if (assigned) {
             client->player = assigned->entity;
             client->is_player_told = true;
-            if (client->config.presenter) net_presenter_player(client->config.presenter, client->player);
+            if (client->config.presenter)
+                net_presenter_player(client->config.presenter, client->player);
         } else {
             net_client_malformed(client);
         }
@@ -254,7 +255,7 @@ static void show_packet(net_client* client, const net_packet_header* header) {
     bool has_player_row = net_mirror_entity_tick(client->mirror, client->player, &row_tick) &&
                           row_tick + header->player_age >= header->tick;
     net_presenter_packet(client->config.presenter, client->now_us, header->tick, left_out,
-                      header->input_used, header->input_repeats, has_player_row);
+                         header->input_used, header->input_repeats, has_player_row);
 }
 
 // A world that is not what the server says: ask for the row, as long as no newer one came.
@@ -274,8 +275,7 @@ static void check_sample(net_client* client, const net_packet_header* header) {
     if (!header->has_probe) return;
     ecs_entity entity = ECS_ENTITY_NONE;
     switch (net_mirror_check_probe(client->mirror, header->probe_slot,
-                                    header->tick - header->probe_age, header->probe_hash,
-                                    &entity)) {
+                                   header->tick - header->probe_age, header->probe_hash, &entity)) {
     case NET_MIRROR_UNKNOWN:
         return;
     case NET_MIRROR_EQUAL:
@@ -294,7 +294,7 @@ static bool take_state(net_client* client, const Shoal__Wire__StatePacket* packe
     if (header->has_ack) {
         // The acknowledgement is about our packets and good even if the body is not.
         net_result result = net_ack_sender_receive(&client->sent, client->now_us, header->ack, 0,
-                                                  header->ack_delay_us, &client->acks);
+                                                   header->ack_delay_us, &client->acks);
         if (result != NET_OK && result != NET_ERR_STALE) {
             net_client_malformed(client);
             return false;

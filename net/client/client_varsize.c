@@ -39,8 +39,9 @@ void net_client_answer_varsize(net_client* client) {
         while (lost_count < NET_VARSIZE_LOST_PER_ACK && next_lost(client, &lost[lost_count]))
             lost_count++;
         if (lost_count == 0 && client->varsize_ack_count == 0) return;
-        (void)net_control_send_varsize_ack(client->config.transport, client->peer, client->varsize_acks,
-                                         client->varsize_ack_count, lost, lost_count);
+        (void)net_control_send_varsize_ack(client->config.transport, client->peer,
+                                           client->varsize_acks, client->varsize_ack_count, lost,
+                                           lost_count);
         client->varsize_ack_count = 0;
     }
 }

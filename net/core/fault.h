@@ -31,7 +31,7 @@ typedef enum net_fault {
     NET_FAULT_EVENT_TWICE,    ///< what came before is delivered again
     NET_FAULT_SCOPE_STUCK,    ///< nothing leaves a scope
     NET_FAULT_WRONG_SAMPLE,   ///< checksums of some rows are others
-    NET_FAULT_VARSIZE_LOST,     ///< some large values are not applied
+    NET_FAULT_VARSIZE_LOST,   ///< some large values are not applied
     NET_FAULT_NO_REPEAT,      ///< what was lost is not sent again
     NET_FAULT_NO_SESSION,     ///< who comes back is not known
     NET_FAULT_SAY_EARLY,      ///< everybody is said to have everything

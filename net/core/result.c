@@ -5,7 +5,8 @@
 const char* net_result_name(net_result result) {
     switch (result) {
 #define NET_RESULT_NAME(name, value, text)                                                         \
-    case name: return #name;
+    case name:                                                                                     \
+        return #name;
         NET_RESULT_LIST(NET_RESULT_NAME)
 #undef NET_RESULT_NAME
     }
@@ -15,7 +16,8 @@ const char* net_result_name(net_result result) {
 const char* net_result_text(net_result result) {
     switch (result) {
 #define NET_RESULT_TEXT(name, value, text)                                                         \
-    case name: return text;
+    case name:                                                                                     \
+        return text;
         NET_RESULT_LIST(NET_RESULT_TEXT)
 #undef NET_RESULT_TEXT
     }

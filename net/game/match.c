@@ -482,7 +482,7 @@ const net_match_interest_request* net_match_interest_requests(net_match* match, 
 }
 
 const net_match_interest_request* net_match_interest_request_find(const net_match* match,
-                                                            uint32_t client) {
+                                                                  uint32_t client) {
     return net_match_interest_find(&match->interest, client);
 }
 

@@ -33,7 +33,7 @@ static uint32_t find_place(const net_match_interest* interest, uint32_t client) 
 }
 
 const net_match_interest_request* net_match_interest_find(const net_match_interest* interest,
-                                                     uint32_t client) {
+                                                          uint32_t client) {
     uint32_t at = find_place(interest, client);
     return at < interest->count && interest->kept[at].client == client ? &interest->kept[at] : NULL;
 }
@@ -43,12 +43,13 @@ net_match_interest_request* net_match_interest_ask(net_match_interest* interest,
     if (at == interest->count || interest->kept[at].client != client) {
         const base_allocator* allocator = interest->allocator;
         uint32_t room = interest->count + 1;
-        bool has_room = base_array_reserve(allocator, (void**)&interest->kept, &interest->capacity,
-                                           room, sizeof *interest->kept) &&
-                        base_array_reserve(allocator, (void**)&interest->is_new,
-                                           &interest->new_capacity, room, sizeof *interest->is_new) &&
-                        base_array_reserve(allocator, (void**)&interest->taken,
-                                           &interest->taken_capacity, room, sizeof *interest->taken);
+        bool has_room =
+            base_array_reserve(allocator, (void**)&interest->kept, &interest->capacity, room,
+                               sizeof *interest->kept) &&
+            base_array_reserve(allocator, (void**)&interest->is_new, &interest->new_capacity, room,
+                               sizeof *interest->is_new) &&
+            base_array_reserve(allocator, (void**)&interest->taken, &interest->taken_capacity, room,
+                               sizeof *interest->taken);
         BASE_ASSERT(has_room);
         memmove(&interest->kept[at + 1], &interest->kept[at],
                 (interest->count - at) * sizeof *interest->kept);
@@ -69,7 +70,8 @@ void net_match_interest_forget(net_match_interest* interest, uint32_t client) {
     memmove(&interest->is_new[at], &interest->is_new[at + 1], left * sizeof *interest->is_new);
 }
 
-const net_match_interest_request* net_match_interest_take(net_match_interest* interest, uint32_t* count) {
+const net_match_interest_request* net_match_interest_take(net_match_interest* interest,
+                                                          uint32_t* count) {
     *count = 0;
     for (uint32_t i = 0; i < interest->count; i++) {
         if (!interest->is_new[i]) continue;

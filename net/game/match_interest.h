@@ -8,7 +8,7 @@
 typedef struct net_match_interest {
     const base_allocator* allocator;
     net_match_interest_request* kept; ///< rising by client
-    bool* is_new;                  ///< [kept]: asked since the last taking
+    bool* is_new;                     ///< [kept]: asked since the last taking
     net_match_interest_request* taken;
     uint32_t count, capacity, new_capacity, taken_capacity;
 } net_match_interest;
@@ -19,7 +19,8 @@ void net_match_interest_deinit(net_match_interest* interest);
 /// may see must not be forgotten.
 net_match_interest_request* net_match_interest_ask(net_match_interest* interest, uint32_t client);
 void net_match_interest_forget(net_match_interest* interest, uint32_t client);
-const net_match_interest_request* net_match_interest_take(net_match_interest* interest, uint32_t* count);
+const net_match_interest_request* net_match_interest_take(net_match_interest* interest,
+                                                          uint32_t* count);
 /// NULL when the module never asked anything about it.
 const net_match_interest_request* net_match_interest_find(const net_match_interest* interest,
-                                                     uint32_t client);
+                                                          uint32_t client);

@@ -9,10 +9,11 @@
 /// Everything is looked up below `folder`, and what a link leads out of it is refused. "%game/" names the
 /// folder itself.
 typedef struct net_template_folder {
-    char folder[NET_FOLDER_BYTES_MAX]; ///< as the user wrote it; "" is where the program was started
-    char real[4096];                   ///< without links, no slash at its end
+    char
+        folder[NET_FOLDER_BYTES_MAX]; ///< as the user wrote it; "" is where the program was started
+    char real[4096];                  ///< without links, no slash at its end
     const char* roots[1];
-    ecs_template_source source;        ///< its context is this struct: it must not move
+    ecs_template_source source; ///< its context is this struct: it must not move
 } net_template_folder;
 
 /// The folder of `file`. @return false when it is not there, or its name is too long.

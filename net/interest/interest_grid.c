@@ -13,14 +13,14 @@ enum { BITS_2D = 7, ROW_BITS_2D = 7, BITS_3D = 6, ROW_BITS_3D = 9, CELL_MAX = 1 
 // So far a walk has each row once, and no farther: rows of the next layer but NET_INTEREST_LAYER follow.
 #define LAYERS_MAX ((1u << ROW_BITS_3D) / NET_INTEREST_LAYER)
 
-bool net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator, uint32_t dimensions,
-                         float cell) {
+bool net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator,
+                            uint32_t dimensions, float cell) {
     BASE_ASSERT((dimensions == 2 || dimensions == 3) && cell > 0.0f);
     *grid = (net_interest_grid){.allocator = allocator,
-                             .dimensions = dimensions,
-                             .bits = dimensions == 2 ? BITS_2D : BITS_3D,
-                             .row_bits = dimensions == 2 ? ROW_BITS_2D : ROW_BITS_3D,
-                             .cells_per_unit = 1.0f / cell};
+                                .dimensions = dimensions,
+                                .bits = dimensions == 2 ? BITS_2D : BITS_3D,
+                                .row_bits = dimensions == 2 ? ROW_BITS_2D : ROW_BITS_3D,
+                                .cells_per_unit = 1.0f / cell};
     size_t bytes = sizeof(uint32_t) << (grid->bits + grid->row_bits);
     grid->heads = base_allocate_zero(allocator, bytes);
     grid->stamps = base_allocate_zero(allocator, bytes);
@@ -80,7 +80,8 @@ static void unlink_thing(net_interest_grid* grid, uint32_t thing) {
     grid->count--;
 }
 
-void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float at[3], uint32_t stamp) {
+void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float at[3],
+                           uint32_t stamp) {
     BASE_ASSERT(thing > 0 && thing < grid->bucket_capacity);
     uint32_t bucket = bucket_of(grid, at);
     net_interest_spot* spot = &grid->spots[thing];
@@ -130,7 +131,8 @@ bool net_interest_grid_pack(net_interest_grid* grid) {
     return true;
 }
 
-net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const float at[3], float radius) {
+net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const float at[3],
+                                            float radius) {
     net_interest_cells cells = {
         .bits = grid->bits, .mask = (1u << grid->bits) - 1, .row_mask = (1u << grid->row_bits) - 1};
     for (uint32_t i = 0; i < 3; i++) {
@@ -144,9 +146,9 @@ net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const
         cells.count[i] = high >= low ? (uint32_t)high - (uint32_t)low + 1 : 1;
     }
     if (cells.count[0] > cells.mask) cells.count[0] = cells.mask + 1;
-    bool is_wide =
-        cells.count[1] > cells.row_mask ||
-        (cells.count[2] > 1 && (cells.count[1] > NET_INTEREST_LAYER || cells.count[2] > LAYERS_MAX));
+    bool is_wide = cells.count[1] > cells.row_mask ||
+                   (cells.count[2] > 1 &&
+                    (cells.count[1] > NET_INTEREST_LAYER || cells.count[2] > LAYERS_MAX));
     if (is_wide) { // each row once
         cells.count[1] = cells.row_mask + 1;
         cells.count[2] = 1;

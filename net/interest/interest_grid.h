@@ -33,19 +33,20 @@ typedef struct net_interest_grid {
     uint32_t *prevs, *buckets; ///< [thing]; bucket + 1, 0: not in the grid
     uint32_t spot_capacity, prev_capacity, bucket_capacity;
     bool is_packed;
-    uint32_t* firsts;      ///< [bucket, and one behind]: where its things are in `nears`
+    uint32_t* firsts;         ///< [bucket, and one behind]: where its things are in `nears`
     net_interest_near* nears; ///< by bucket
     uint32_t near_capacity;
 } net_interest_grid;
 
 /// @return false when memory ran out; it must be deinited all the same.
 BASE_MUST_USE bool net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator,
-                                       uint32_t dimensions, float cell);
+                                          uint32_t dimensions, float cell);
 void net_interest_grid_deinit(net_interest_grid* grid);
 /// Room for things below `count`.
 BASE_MUST_USE bool net_interest_grid_reserve(net_interest_grid* grid, uint32_t count);
 /// Put a thing, or move it. Both buckets get the stamp. Any floats are taken.
-void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float at[3], uint32_t stamp);
+void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float at[3],
+                           uint32_t stamp);
 void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t stamp);
 
 /// @return false when memory ran out: it is not packed then, and works as before.
@@ -58,7 +59,8 @@ typedef struct net_interest_cells {
     bool is_over;
 } net_interest_cells;
 
-net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const float at[3], float radius);
+net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const float at[3],
+                                            float radius);
 
 /// The row of a place in the second and third dimension: rows of one layer of the world lie side by side, layers
 /// NET_INTEREST_LAYER apart, so a flat world has all of them, whichever way is up.
@@ -69,10 +71,10 @@ static inline uint32_t net_world_digest_row(uint32_t y, uint32_t z, uint32_t row
 
 static inline bool net_interest_cells_next(net_interest_cells* cells, uint32_t* bucket) {
     if (cells->is_over) return false;
-    *bucket =
-        ((cells->low[0] + cells->at[0]) & cells->mask) |
-        net_world_digest_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2], cells->row_mask)
-            << cells->bits;
+    *bucket = ((cells->low[0] + cells->at[0]) & cells->mask) |
+              net_world_digest_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2],
+                                   cells->row_mask)
+                  << cells->bits;
     if (++cells->at[0] < cells->count[0]) return true;
     cells->at[0] = 0;
     if (++cells->at[1] < cells->count[1]) return true;
@@ -83,11 +85,11 @@ static inline bool net_interest_cells_next(net_interest_cells* cells, uint32_t* 
 
 /// The same by runs of neighbouring buckets, first..last; in steps of one dimension. For a packed grid.
 static inline bool net_interest_cells_next_run(net_interest_cells* cells, uint32_t* first,
-                                            uint32_t* last) {
+                                               uint32_t* last) {
     if (cells->is_over) return false;
-    uint32_t row =
-        net_world_digest_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2], cells->row_mask)
-        << cells->bits;
+    uint32_t row = net_world_digest_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2],
+                                        cells->row_mask)
+                   << cells->bits;
     uint32_t begin = (cells->low[0] + cells->at[0]) & cells->mask;
     uint32_t left = cells->count[0] - cells->at[0];
     uint32_t room = cells->mask + 1 - begin;

@@ -109,7 +109,7 @@ struct net_interest {
     // clients
     net_interest_client* clients; ///< [slot]
     net_interest_turn* turns;     ///< [slot]
-    ecs_entity* players;       ///< [slot]
+    ecs_entity* players;          ///< [slot]
     uint32_t client_capacity, turn_capacity, player_capacity, slot_count;
     net_interest_order* order; ///< rising by number
     uint32_t order_count, order_capacity;
@@ -126,7 +126,7 @@ struct net_interest {
     bool is_out_of_memory; ///< in the last step
     // scratch
     net_interest_mark* marks; ///< [index]
-    uint32_t* inside;      ///< what is in scope, in order of finding
+    uint32_t* inside;         ///< what is in scope, in order of finding
     uint32_t mark_capacity, inside_capacity, inside_count, stamp;
     base_bitset entering; ///< [index]
     base_bitset seers;    ///< [order]
@@ -143,14 +143,15 @@ static inline bool net_interest_is_asking(const net_interest* interest) {
 }
 /// Does what is known of `facts` make it visible to the client, whatever the distance?
 static inline bool net_interest_is_far_in(const net_interest_client* client, ecs_entity handle,
-                                       const net_interest_facts* facts) {
+                                          const net_interest_facts* facts) {
     return net_interest_is_loose(facts) || (facts->owner != 0 && facts->owner == client->number) ||
            (handle != ECS_ENTITY_NONE && handle == client->player) ||
            (facts->groups & client->groups) != 0;
 }
 /// Is it within a distance of where the client looks from? `at` is looked at when it has a position.
-static inline bool net_interest_is_near(const net_interest_client* client, const net_interest_facts* facts,
-                                     const float at[3], float radius) {
+static inline bool net_interest_is_near(const net_interest_client* client,
+                                        const net_interest_facts* facts, const float at[3],
+                                        float radius) {
     return facts->has_position && client->has_at &&
            net_interest_distance2(client->at, at) <= radius * radius;
 }
@@ -162,28 +163,32 @@ static inline uint8_t net_interest_band(float distance2, float radius) {
     return distance2 <= quarter2 * 9.0f ? 2 : 1;
 }
 static inline uint8_t net_interest_band_of(const net_interest_client* client,
-                                        const net_interest_facts* facts, const float at[3]) {
+                                           const net_interest_facts* facts, const float at[3]) {
     if (!facts->has_position) return 8;
-    return client->has_at ? net_interest_band(net_interest_distance2(client->at, at), client->radius) : 1;
+    return client->has_at
+               ? net_interest_band(net_interest_distance2(client->at, at), client->radius)
+               : 1;
 }
 
 // interest.c
 /// NULL when there is none.
 net_interest_client* net_interest_find(const net_interest* interest, uint32_t client);
-net_interest_traits net_interest_get_traits(const net_row_template* entry, const net_interest_facts* facts);
+net_interest_traits net_interest_get_traits(const net_row_template* entry,
+                                            const net_interest_facts* facts);
 /// What the client should know of an entity that it sees; `more` are classes that the module adds.
-static inline net_interest_entity net_interest_describe(const net_interest_client* client, uint32_t index,
-                                               bool is_player, const net_interest_traits* traits,
-                                               uint32_t band, uint32_t more) {
+static inline net_interest_entity net_interest_describe(const net_interest_client* client,
+                                                        uint32_t index, bool is_player,
+                                                        const net_interest_traits* traits,
+                                                        uint32_t band, uint32_t more) {
     bool is_own = is_player || traits->owner == client->number;
     uint32_t classes = 1u << NET_CLASS_PUBLIC | more;
     if (is_own) classes |= 1u << NET_CLASS_OWNER;
     if (traits->team != 0 && traits->team == client->team) classes |= 1u << NET_CLASS_TEAM;
     uint32_t weight = traits->importance * band * (is_own ? 4u : 1u);
     return (net_interest_entity){.index = index,
-                             .group = traits->together,
-                             .classes = (uint16_t)(classes & traits->classes),
-                             .weight = (uint16_t)weight};
+                                 .group = traits->together,
+                                 .classes = (uint16_t)(classes & traits->classes),
+                                 .weight = (uint16_t)weight};
 }
 /// Of a place, which must be in use. NULL where there are no positions.
 static inline const float* net_interest_at(const net_interest* interest, uint32_t index) {
@@ -194,7 +199,8 @@ static inline const float* net_interest_at(const net_interest* interest, uint32_
 /// Take the clients' turns, ask the module. @return false when memory ran out.
 bool net_interest_step_turns(net_interest* interest, const net_history* history);
 net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_world* world,
-                              const net_interest_client* client, uint32_t index, ecs_entity entity);
+                                      const net_interest_client* client, uint32_t index,
+                                      ecs_entity entity);
 
 // interest_query.c
 /// Begin to mark: nothing is in.

@@ -22,7 +22,7 @@
 #include <string.h>
 
 net_result net_interest_create(const net_interest_config* config, const base_reporter* reporter,
-                             net_interest** interest) {
+                               net_interest** interest) {
     BASE_ASSERT(config && config->world && config->rows && interest && config->index_max >= 1);
     *interest = NULL;
     net_bound_rules rules;
@@ -44,9 +44,10 @@ net_result net_interest_create(const net_interest_config* config, const base_rep
     bool is_made = true;
     if (made->has_grids) {
         // Both, so that both may be deinited.
-        is_made = net_interest_grid_init(&made->entities, config->allocator, rules.dimensions, cell);
+        is_made =
+            net_interest_grid_init(&made->entities, config->allocator, rules.dimensions, cell);
         is_made = net_interest_grid_init(&made->viewpoints, config->allocator, rules.dimensions,
-                                      rules.radius) &&
+                                         rules.radius) &&
                   is_made;
     }
     if (!is_made) {
@@ -101,20 +102,20 @@ void net_interest_destroy(net_interest* interest) {
 
 static bool reserve_index(net_interest* interest, uint32_t index) {
     const base_allocator* allocator = interest->config.allocator;
-    if (!base_array_reserve(allocator, (void**)&interest->places, &interest->place_capacity, index + 1,
-                            sizeof *interest->places))
+    if (!base_array_reserve(allocator, (void**)&interest->places, &interest->place_capacity,
+                            index + 1, sizeof *interest->places))
         return false;
     uint32_t room = interest->place_capacity;
-    bool ok = base_array_reserve(allocator, (void**)&interest->traits, &interest->trait_capacity, room,
-                                 sizeof *interest->traits) &&
-              base_array_reserve(allocator, (void**)&interest->loose, &interest->loose_capacity, room,
-                                 sizeof *interest->loose) &&
+    bool ok = base_array_reserve(allocator, (void**)&interest->traits, &interest->trait_capacity,
+                                 room, sizeof *interest->traits) &&
+              base_array_reserve(allocator, (void**)&interest->loose, &interest->loose_capacity,
+                                 room, sizeof *interest->loose) &&
               base_array_reserve(allocator, (void**)&interest->grouped, &interest->grouped_capacity,
                                  room, sizeof *interest->grouped) &&
-              base_array_reserve(allocator, (void**)&interest->marks, &interest->mark_capacity, room,
-                                 sizeof *interest->marks) &&
-              base_array_reserve(allocator, (void**)&interest->inside, &interest->inside_capacity, room,
-                                 sizeof *interest->inside) &&
+              base_array_reserve(allocator, (void**)&interest->marks, &interest->mark_capacity,
+                                 room, sizeof *interest->marks) &&
+              base_array_reserve(allocator, (void**)&interest->inside, &interest->inside_capacity,
+                                 room, sizeof *interest->inside) &&
               base_bitset_reserve(&interest->entering, room) &&
               (!interest->has_grids || net_interest_grid_reserve(&interest->entities, room)) &&
               (!interest->rules.owner || net_interest_lists_reserve(&interest->owned, room)) &&
@@ -128,7 +129,8 @@ static void unlist(net_interest* interest, net_interest_place* place) {
     net_interest_list kind = (net_interest_list)(place->listed & 3);
     if (kind == NET_INTEREST_LIST_NONE) return;
     uint32_t* list = kind == NET_INTEREST_LIST_LOOSE ? interest->loose : interest->grouped;
-    uint32_t* count = kind == NET_INTEREST_LIST_LOOSE ? &interest->loose_count : &interest->grouped_count;
+    uint32_t* count =
+        kind == NET_INTEREST_LIST_LOOSE ? &interest->loose_count : &interest->grouped_count;
     uint32_t moved = list[--*count];
     list[place->listed >> 2] = moved;
     interest->places[moved].listed = place->listed;
@@ -141,7 +143,8 @@ static void list_place(net_interest* interest, uint32_t index, net_interest_list
     unlist(interest, place);
     if (kind == NET_INTEREST_LIST_NONE) return;
     uint32_t* list = kind == NET_INTEREST_LIST_LOOSE ? interest->loose : interest->grouped;
-    uint32_t* count = kind == NET_INTEREST_LIST_LOOSE ? &interest->loose_count : &interest->grouped_count;
+    uint32_t* count =
+        kind == NET_INTEREST_LIST_LOOSE ? &interest->loose_count : &interest->grouped_count;
     place->listed = *count << 2 | (uint32_t)kind;
     list[(*count)++] = index;
 }
@@ -195,7 +198,8 @@ static bool take_new(net_interest* interest, const net_history_entity* entity) {
     place->entry = entity->entry;
     place->handle = entity->handle;
     place->revoked = interest->tick - 1;
-    net_interest_facts_read(&interest->rules, interest->config.world, entity->handle, &place->facts, at);
+    net_interest_facts_read(&interest->rules, interest->config.world, entity->handle, &place->facts,
+                            at);
     // Whoever has it keeps it until its turn: that must come.
     if (goes_on && !is_same_kind(&before, &place->facts)) interest->global_step = interest->step;
     return file_place(interest, index, at);
@@ -305,20 +309,22 @@ static uint32_t slot_of(const net_interest* interest, const net_interest_client*
 static bool reserve_client(net_interest* interest) {
     const base_allocator* allocator = interest->config.allocator;
     uint32_t room = interest->slot_count + 1;
-    return base_array_reserve(allocator, (void**)&interest->clients, &interest->client_capacity, room,
-                              sizeof *interest->clients) &&
+    return base_array_reserve(allocator, (void**)&interest->clients, &interest->client_capacity,
+                              room, sizeof *interest->clients) &&
            base_array_reserve(allocator, (void**)&interest->turns, &interest->turn_capacity, room,
                               sizeof *interest->turns) &&
-           base_array_reserve(allocator, (void**)&interest->players, &interest->player_capacity, room,
-                              sizeof *interest->players) &&
+           base_array_reserve(allocator, (void**)&interest->players, &interest->player_capacity,
+                              room, sizeof *interest->players) &&
            base_array_reserve(allocator, (void**)&interest->order, &interest->order_capacity, room,
                               sizeof *interest->order) &&
            base_array_reserve(allocator, (void**)&interest->wide, &interest->wide_capacity, room,
                               sizeof *interest->wide) &&
            base_array_reserve(allocator, (void**)&interest->came_clients,
-                              &interest->came_client_capacity, room, sizeof *interest->came_clients) &&
+                              &interest->came_client_capacity, room,
+                              sizeof *interest->came_clients) &&
            base_array_reserve(allocator, (void**)&interest->came_entries,
-                              &interest->came_entry_capacity, room, sizeof *interest->came_entries) &&
+                              &interest->came_entry_capacity, room,
+                              sizeof *interest->came_entries) &&
            base_bitset_reserve(&interest->seers, room) &&
            (!interest->has_grids || net_interest_grid_reserve(&interest->viewpoints, room + 1));
 }
@@ -352,7 +358,8 @@ bool net_interest_add_client(net_interest* interest, uint32_t client) {
             (interest->order_count - at) * sizeof *interest->order);
     interest->order_count++;
     interest->order[at] = (net_interest_order){client, slot};
-    interest->clients[slot] = (net_interest_client){.number = client, .radius = interest->rules.radius};
+    interest->clients[slot] =
+        (net_interest_client){.number = client, .radius = interest->rules.radius};
     interest->turns[slot] = (net_interest_turn){.turn = turn, .is_forced = true};
     interest->players[slot] = ECS_ENTITY_NONE;
     renumber(interest, at);
@@ -373,7 +380,8 @@ void net_interest_remove_client(net_interest* interest, uint32_t client) {
     net_interest_client* found = net_interest_find(interest, client);
     if (!found) return;
     uint32_t at = found->order, slot = slot_of(interest, found);
-    if (interest->has_grids) net_interest_grid_remove(&interest->viewpoints, slot + 1, interest->step);
+    if (interest->has_grids)
+        net_interest_grid_remove(&interest->viewpoints, slot + 1, interest->step);
     set_wide(interest, slot, false);
     memmove(&interest->order[at], &interest->order[at + 1],
             (interest->order_count - at - 1) * sizeof *interest->order);
@@ -408,7 +416,7 @@ void net_interest_set_groups(net_interest* interest, uint32_t client, uint64_t m
 }
 
 void net_interest_set_viewpoint(net_interest* interest, uint32_t client, const float position[3],
-                              float radius) {
+                                float radius) {
     net_interest_client* found = net_interest_find(interest, client);
     if (!found || !interest->has_grids) return;
     // Written so that NaN is the rules' radius.
@@ -437,14 +445,15 @@ bool net_interest_is_due(const net_interest* interest, uint32_t client) {
     return found && interest->turns[slot_of(interest, found)].is_due;
 }
 
-net_interest_traits net_interest_get_traits(const net_row_template* entry, const net_interest_facts* facts) {
+net_interest_traits net_interest_get_traits(const net_row_template* entry,
+                                            const net_interest_facts* facts) {
     uint32_t classes = entry->class_mask | entry->varsize_mask | 1u << NET_CLASS_PUBLIC;
     return (net_interest_traits){.owner = facts->owner,
-                              .team = facts->team,
-                              .together = facts->together,
-                              .classes = (uint16_t)classes,
-                              .importance = (uint8_t)entry->importance,
-                              .has_position = facts->has_position};
+                                 .team = facts->team,
+                                 .together = facts->together,
+                                 .classes = (uint16_t)classes,
+                                 .importance = (uint8_t)entry->importance,
+                                 .has_position = facts->has_position};
 }
 
 uint32_t net_interest_find_class(const net_interest* interest, const char* name) {

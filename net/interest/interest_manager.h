@@ -51,11 +51,12 @@ typedef struct net_interest_answer {
 /// @return NET_OK; NET_ERR_SCHEMA (reported: a component that the rules name has no such type);
 ///         NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_interest_create(const net_interest_config* config,
-                                           const base_reporter* reporter, net_interest** interest);
+                                             const base_reporter* reporter,
+                                             net_interest** interest);
 void net_interest_destroy(net_interest* interest);
 /// After net_history_step, on the world's thread.
 BASE_MUST_USE net_result net_interest_step(net_interest* interest, const net_history* history,
-                                         ecs_tick tick);
+                                           ecs_tick tick);
 /// Clients by their numbers; the world's thread, between steps (and no query runs).
 BASE_MUST_USE bool net_interest_add_client(net_interest* interest, uint32_t client);
 void net_interest_remove_client(net_interest* interest, uint32_t client);
@@ -63,7 +64,7 @@ void net_interest_set_player(net_interest* interest, uint32_t client, ecs_entity
 void net_interest_set_groups(net_interest* interest, uint32_t client, uint64_t mask);
 /// Where a client looks from, instead of its player's position. `radius` 0: the rules'.
 void net_interest_set_viewpoint(net_interest* interest, uint32_t client, const float position[3],
-                              float radius);
+                                float radius);
 void net_interest_clear_viewpoint(net_interest* interest, uint32_t client);
 /// Ask for this client in the next step, whoever's turn it is.
 void net_interest_refresh(net_interest* interest, uint32_t client);
@@ -75,15 +76,15 @@ bool net_interest_is_due(const net_interest* interest, uint32_t client);
 /// borrowed until the next query. Whoever is not due may be asked for too; where a module has callbacks that
 /// answers nothing. @return false when memory ran out.
 bool net_interest_query(net_interest* interest, uint32_t client, const net_interest_entity* members,
-                      uint32_t member_count, net_interest_answer* answer);
+                        uint32_t member_count, net_interest_answer* answer);
 /// Who sees an entity that came in the last step (its clients, rising by number, and how). Nobody when it
 /// travels together with others: those who may see it are due instead. Borrowed until the next call.
 /// @return UINT32_MAX when memory ran out.
 uint32_t net_interest_get_seers(net_interest* interest, uint32_t index, const uint32_t** clients,
-                         const net_interest_entity** entries);
+                                const net_interest_entity** entries);
 /// By definition, from the living world and nothing remembered but the hysteresis: for proofs. Classes of an
 /// entity for a client, 0: not at all (outside of the radius; inside of the margin membership decides).
 uint32_t net_interest_judge(net_interest* interest, const ecs_world* world, uint32_t client,
-                          ecs_entity entity, bool is_member);
+                            ecs_entity entity, bool is_member);
 /// Number of a class by its name; UINT32_MAX when no template has it.
 uint32_t net_interest_find_class(const net_interest* interest, const char* name);

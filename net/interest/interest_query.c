@@ -20,7 +20,8 @@
 void net_interest_mark_begin(net_interest* interest) {
     interest->inside_count = 0;
     if (++interest->stamp > 0) return;
-    if (interest->marks) memset(interest->marks, 0, interest->mark_capacity * sizeof *interest->marks);
+    if (interest->marks)
+        memset(interest->marks, 0, interest->mark_capacity * sizeof *interest->marks);
     interest->stamp = 1;
 }
 
@@ -117,7 +118,7 @@ static bool may_stay(const net_interest* interest, net_interest_client* client,
     const net_interest_place* place = &interest->places[member->index];
     if (!place->facts.has_position) return false;
     if (net_interest_is_near(client, &place->facts, net_interest_at(interest, member->index),
-                          net_interest_leave_radius(client->radius)))
+                             net_interest_leave_radius(client->radius)))
         return true;
     bool is_young = member->entered + interest->stay_ticks > interest->tick &&
                     member->entered > place->revoked && member->entered > client->revoked;
@@ -142,13 +143,15 @@ static void keep_members(net_interest* interest, net_interest_client* client,
 // ---- the answer ----
 
 static net_interest_entity entry_of(const net_interest* interest, const net_interest_client* client,
-                                uint32_t player, uint32_t index, const net_interest_mark* mark) {
+                                    uint32_t player, uint32_t index,
+                                    const net_interest_mark* mark) {
     const net_interest_traits* traits = &interest->traits[index];
     uint32_t band = mark->band;
     if (!band && traits->has_position)
-        band =
-            net_interest_band_of(client, &interest->places[index].facts, net_interest_at(interest, index));
-    return net_interest_describe(client, index, index == player, traits, band ? band : 8, mark->classes);
+        band = net_interest_band_of(client, &interest->places[index].facts,
+                                    net_interest_at(interest, index));
+    return net_interest_describe(client, index, index == player, traits, band ? band : 8,
+                                 mark->classes);
 }
 
 static bool reserve_answer(net_interest* interest, uint32_t member_count) {
@@ -159,8 +162,9 @@ static bool reserve_answer(net_interest* interest, uint32_t member_count) {
                               member_count, sizeof *interest->leave) &&
            base_array_reserve(allocator, (void**)&interest->changed, &interest->changed_capacity,
                               member_count, sizeof *interest->changed) &&
-           base_array_reserve(allocator, (void**)&interest->changed_to, &interest->changed_to_capacity,
-                              member_count, sizeof *interest->changed_to);
+           base_array_reserve(allocator, (void**)&interest->changed_to,
+                              &interest->changed_to_capacity, member_count,
+                              sizeof *interest->changed_to);
 }
 
 // @return how many of them stay.
@@ -207,7 +211,7 @@ static void list_entering(net_interest* interest, const net_interest_client* cli
 }
 
 bool net_interest_query(net_interest* interest, uint32_t number, const net_interest_entity* members,
-                      uint32_t member_count, net_interest_answer* answer) {
+                        uint32_t member_count, net_interest_answer* answer) {
     *answer = (net_interest_answer){0};
     net_interest_client* client = net_interest_find(interest, number);
     if (!client) return true;
@@ -243,7 +247,8 @@ static void find_near(net_interest* interest, uint32_t index, float factor) {
     const net_interest_grid* grid = &interest->viewpoints;
     const net_interest_facts* facts = &interest->places[index].facts;
     const float* position = net_interest_at(interest, index);
-    net_interest_cells cells = net_interest_grid_around(grid, position, interest->rules.radius * factor);
+    net_interest_cells cells =
+        net_interest_grid_around(grid, position, interest->rules.radius * factor);
     for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
         for (uint32_t at = grid->heads[bucket]; at; at = grid->spots[at].next) {
             const net_interest_client* client = &interest->clients[at - 1];
@@ -268,7 +273,8 @@ void net_interest_find_seers(net_interest* interest, uint32_t index, float facto
         return;
     }
     if (facts->has_position) find_near(interest, index, factor);
-    const net_interest_client* owner = facts->owner ? net_interest_find(interest, facts->owner) : NULL;
+    const net_interest_client* owner =
+        facts->owner ? net_interest_find(interest, facts->owner) : NULL;
     if (owner) add_seer(interest, owner);
     for (uint32_t slot = 0; slot < interest->slot_count; slot++)
         if (interest->players[slot] == place->handle) add_seer(interest, &interest->clients[slot]);
@@ -295,7 +301,7 @@ static uint32_t find_came(const net_interest* interest, uint32_t index, const ui
 }
 
 uint32_t net_interest_get_seers(net_interest* interest, uint32_t index, const uint32_t** clients,
-                         const net_interest_entity** entries) {
+                                const net_interest_entity** entries) {
     const base_allocator* allocator = interest->config.allocator;
     if (index >= interest->index_end || !interest->places[index].entry) return 0;
     const net_interest_place* place = &interest->places[index];
@@ -303,10 +309,11 @@ uint32_t net_interest_get_seers(net_interest* interest, uint32_t index, const ui
     if (net_interest_is_asking(interest)) return find_came(interest, index, clients, entries);
     net_interest_find_seers(interest, index, 1.0f);
     uint32_t room = base_bitset_count(&interest->seers);
-    if (!base_array_reserve(allocator, (void**)&interest->came_clients, &interest->came_client_capacity,
-                            room, sizeof *interest->came_clients) ||
-        !base_array_reserve(allocator, (void**)&interest->came_entries, &interest->came_entry_capacity,
-                            room, sizeof *interest->came_entries))
+    if (!base_array_reserve(allocator, (void**)&interest->came_clients,
+                            &interest->came_client_capacity, room,
+                            sizeof *interest->came_clients) ||
+        !base_array_reserve(allocator, (void**)&interest->came_entries,
+                            &interest->came_entry_capacity, room, sizeof *interest->came_entries))
         return UINT32_MAX;
     uint32_t count = 0;
     uint32_t at = base_bitset_next(&interest->seers, 0);
@@ -346,10 +353,11 @@ static judgement judge_one(const net_interest* interest, const ecs_world* world,
     return judged;
 }
 
-static void ask(const net_interest* interest, const ecs_world* world, const net_interest_client* client,
-                ecs_entity entity, judgement* judged) {
+static void ask(const net_interest* interest, const ecs_world* world,
+                const net_interest_client* client, ecs_entity entity, judgement* judged) {
     if (!judged->is_asked || !net_interest_is_asking(interest)) return;
-    net_interest_verdict said = net_interest_ask(interest, world, client, ecs_entity_index(entity), entity);
+    net_interest_verdict said =
+        net_interest_ask(interest, world, client, ecs_entity_index(entity), entity);
     judged->more = said.classes;
     if (said.relevance == NET_RELEVANT_ALWAYS) judged->is_in = true;
     if (said.relevance == NET_RELEVANT_NEVER) judged->is_in = judged->is_asked = false;
@@ -378,7 +386,7 @@ static judgement judge_together(net_interest* interest, const ecs_world* world,
 }
 
 uint32_t net_interest_judge(net_interest* interest, const ecs_world* world, uint32_t number,
-                          ecs_entity entity, bool is_member) {
+                            ecs_entity entity, bool is_member) {
     const net_interest_client* found = net_interest_find(interest, number);
     const net_row_template* entry =
         net_rows_find(interest->config.rows, ecs_entity_template(world, entity));
@@ -400,7 +408,7 @@ uint32_t net_interest_judge(net_interest* interest, const ecs_world* world, uint
     ask(interest, world, &client, entity, &judged);
     if (!judged.is_in) return 0;
     net_interest_traits traits = net_interest_get_traits(entry, &facts);
-    return net_interest_describe(&client, ecs_entity_index(entity), entity == client.player, &traits,
-                            judged.band, judged.more)
+    return net_interest_describe(&client, ecs_entity_index(entity), entity == client.player,
+                                 &traits, judged.band, judged.more)
         .classes;
 }

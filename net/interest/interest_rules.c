@@ -135,7 +135,7 @@ net_result net_bound_rules_bind(const ecs_world* world, const net_interest_rules
 }
 
 bool net_interest_position_read(const net_bound_rules* rules, const ecs_world* world,
-                             ecs_entity entity, float at[3]) {
+                                ecs_entity entity, float at[3]) {
     if (rules->position == ECS_COMPONENT_NONE || rules->radius <= 0.0f) return false;
     const void* cell = ecs_find(world, entity, rules->position);
     if (!cell) return false;
@@ -154,12 +154,12 @@ static uint32_t read_u32(const ecs_world* world, ecs_entity entity, ecs_componen
 }
 
 uint32_t net_interest_team_read(const net_bound_rules* rules, const ecs_world* world,
-                             ecs_entity entity) {
+                                ecs_entity entity) {
     return read_u32(world, entity, rules->team, rules->team_bytes);
 }
 
-void net_interest_facts_read(const net_bound_rules* rules, const ecs_world* world, ecs_entity entity,
-                          net_interest_facts* facts, float at[3]) {
+void net_interest_facts_read(const net_bound_rules* rules, const ecs_world* world,
+                             ecs_entity entity, net_interest_facts* facts, float at[3]) {
     *facts = (net_interest_facts){0};
     facts->has_position = net_interest_position_read(rules, world, entity, at);
     facts->owner = read_u32(world, entity, rules->owner, sizeof(uint32_t));

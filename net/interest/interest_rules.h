@@ -32,13 +32,13 @@ typedef struct net_interest_facts {
 } net_interest_facts;
 
 /// The entity must live. `at` is set when it has a position.
-void net_interest_facts_read(const net_bound_rules* rules, const ecs_world* world, ecs_entity entity,
-                          net_interest_facts* facts, float at[3]);
+void net_interest_facts_read(const net_bound_rules* rules, const ecs_world* world,
+                             ecs_entity entity, net_interest_facts* facts, float at[3]);
 /// The position alone; false when the entity does not live or has none.
 bool net_interest_position_read(const net_bound_rules* rules, const ecs_world* world,
-                             ecs_entity entity, float at[3]);
+                                ecs_entity entity, float at[3]);
 uint32_t net_interest_team_read(const net_bound_rules* rules, const ecs_world* world,
-                             ecs_entity entity);
+                                ecs_entity entity);
 
 /// In everybody's sight, wherever it and they are.
 static inline bool net_interest_is_loose(const net_interest_facts* facts) {

@@ -25,7 +25,8 @@ static void look(net_interest* interest, uint32_t slot) {
         client->is_changed = true;
     }
     float at[3];
-    if (client->is_at_set || !net_interest_position_read(&interest->rules, world, client->player, at))
+    if (client->is_at_set ||
+        !net_interest_position_read(&interest->rules, world, client->player, at))
         return;
     if (client->has_at && memcmp(at, client->at, sizeof at) == 0) return;
     memcpy(client->at, at, sizeof at);
@@ -37,7 +38,7 @@ static void look(net_interest* interest, uint32_t slot) {
 static bool is_stirred(const net_interest* interest, const net_interest_client* client) {
     if (!client->has_at || interest->moved_step <= client->queried_step) return false;
     net_interest_cells cells = net_interest_grid_around(&interest->entities, client->at,
-                                                  net_interest_leave_radius(client->radius));
+                                                        net_interest_leave_radius(client->radius));
     for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);)
         if (interest->entities.stamps[bucket] > client->queried_step) return true;
     return false;
@@ -48,13 +49,14 @@ static void take_turn(net_interest* interest, uint32_t slot) {
     const net_interest_client* client = &interest->clients[slot];
     look(interest, slot);
     turn->is_due = turn->is_due || turn->is_forced || client->is_changed || client->has_young ||
-                   net_interest_is_asking(interest) || interest->global_step > client->queried_step ||
-                   is_stirred(interest, client);
+                   net_interest_is_asking(interest) ||
+                   interest->global_step > client->queried_step || is_stirred(interest, client);
     turn->is_forced = false;
 }
 
 net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_world* world,
-                              const net_interest_client* client, uint32_t index, ecs_entity entity) {
+                                      const net_interest_client* client, uint32_t index,
+                                      ecs_entity entity) {
     const net_bound_rules* rules = &interest->rules;
     const net_interest_question question = {
         .size_bytes = sizeof question,
@@ -78,13 +80,14 @@ static bool ask_client(net_interest* interest, uint32_t slot) {
     net_interest_gather_together(interest);
     client->answer_first = interest->said_count;
     client->answer_count = interest->inside_count;
-    if (!base_array_reserve(interest->config.allocator, (void**)&interest->said, &interest->said_capacity,
-                            interest->said_count + interest->inside_count, sizeof *interest->said))
+    if (!base_array_reserve(interest->config.allocator, (void**)&interest->said,
+                            &interest->said_capacity, interest->said_count + interest->inside_count,
+                            sizeof *interest->said))
         return false;
     for (uint32_t i = 0; i < interest->inside_count; i++) {
         uint32_t index = interest->inside[i];
-        interest->said[interest->said_count++] = net_interest_ask(interest, interest->config.world, client,
-                                                            index, interest->places[index].handle);
+        interest->said[interest->said_count++] = net_interest_ask(
+            interest, interest->config.world, client, index, interest->places[index].handle);
     }
     return true;
 }
@@ -97,10 +100,11 @@ static bool ask_came(net_interest* interest, uint32_t index) {
     uint32_t room = interest->came_client_count + base_bitset_count(&interest->seers);
     if (!base_array_reserve(allocator, (void**)&interest->came, &interest->came_capacity,
                             interest->came_count + 1, sizeof *interest->came) ||
-        !base_array_reserve(allocator, (void**)&interest->came_clients, &interest->came_client_capacity,
-                            room, sizeof *interest->came_clients) ||
-        !base_array_reserve(allocator, (void**)&interest->came_entries, &interest->came_entry_capacity,
-                            room, sizeof *interest->came_entries))
+        !base_array_reserve(allocator, (void**)&interest->came_clients,
+                            &interest->came_client_capacity, room,
+                            sizeof *interest->came_clients) ||
+        !base_array_reserve(allocator, (void**)&interest->came_entries,
+                            &interest->came_entry_capacity, room, sizeof *interest->came_entries))
         return false;
     net_interest_spawn* came = &interest->came[interest->came_count++];
     *came = (net_interest_spawn){.index = index, .first = interest->came_client_count};
@@ -115,9 +119,9 @@ static bool ask_came(net_interest* interest, uint32_t index) {
         if (!is_in || said.relevance == NET_RELEVANT_NEVER) continue;
         uint32_t target = interest->came_client_count++;
         interest->came_clients[target] = client->number;
-        interest->came_entries[target] =
-            net_interest_describe(client, index, place->handle == client->player, &interest->traits[index],
-                             net_interest_band_of(client, &place->facts, position), said.classes);
+        interest->came_entries[target] = net_interest_describe(
+            client, index, place->handle == client->player, &interest->traits[index],
+            net_interest_band_of(client, &place->facts, position), said.classes);
         came->count++;
     }
     return true;

@@ -416,7 +416,8 @@ bool net_mirror_entity_tick(const net_mirror* mirror, ecs_entity entity, ecs_tic
     return slot != NULL;
 }
 
-bool net_mirror_known_life(const net_mirror* mirror, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+bool net_mirror_known_life(const net_mirror* mirror, uint32_t index, ecs_entity* handle,
+                           ecs_tick* tick) {
     *handle = ECS_ENTITY_NONE;
     *tick = 0;
     if (index >= mirror->index_capacity) return false;
@@ -432,8 +433,8 @@ bool net_mirror_known_life(const net_mirror* mirror, uint32_t index, ecs_entity*
 
 // One that never lived here since its newest row (it is LOADING, or cannot be loaded) is no fault of the
 // line; one that lived and does not was destroyed by somebody else.
-net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_t slot, ecs_tick tick,
-                                          uint16_t hash, ecs_entity* entity) {
+net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_t slot,
+                                               ecs_tick tick, uint16_t hash, ecs_entity* entity) {
     if (entity) *entity = ECS_ENTITY_NONE;
     if (slot >= mirror->slot_capacity) return NET_MIRROR_UNKNOWN;
     const net_mirror_slot* at = &mirror->slots[slot];

@@ -92,14 +92,15 @@ BASE_MUST_USE net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_t
                                          proto_bit_reader* body, net_mirror_result* result);
 /// Compare the entity in `slot`, as it stands in the world now, with the row that the server says it has at
 /// `tick`: `hash` is the low 16 bits of its net_row_hash. `entity` (may be NULL) is who differs, else NONE.
-net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_t slot, ecs_tick tick,
-                                          uint16_t hash, ecs_entity* entity);
+net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_t slot,
+                                               ecs_tick tick, uint16_t hash, ecs_entity* entity);
 ecs_tick net_mirror_tick(const net_mirror* mirror); ///< newest tick of any decoded packet; 0 before
 /// The tick that an entity is at. false when the mirror does not have it.
 bool net_mirror_entity_tick(const net_mirror* mirror, ecs_entity entity, ecs_tick* tick);
 /// What was told last of an index: who lives there (NONE: nobody) and the tick of that record. false: never
 /// anything.
-bool net_mirror_known_life(const net_mirror* mirror, uint32_t index, ecs_entity* handle, ecs_tick* tick);
+bool net_mirror_known_life(const net_mirror* mirror, uint32_t index, ecs_entity* handle,
+                           ecs_tick* tick);
 /// Bits of this component in all bodies that were decoded.
 uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id component);
 const net_mirror_counters* net_mirror_get_counters(const net_mirror* mirror);

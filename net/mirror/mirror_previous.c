@@ -51,10 +51,10 @@ void net_mirror_keep_previous(net_mirror* mirror, net_mirror_slot* slot, ecs_tic
         return;
     }
     *previous = (net_mirror_previous){.life = slot->life,
-                                  .handle = slot->handle,
-                                  .slot = (uint32_t)(slot - mirror->slots),
-                                  .end_tick = tick,
-                                  .older = mirror->previous_newest};
+                                      .handle = slot->handle,
+                                      .slot = (uint32_t)(slot - mirror->slots),
+                                      .end_tick = tick,
+                                      .older = mirror->previous_newest};
     if (previous->older)
         previous->older->newer = previous;
     else

@@ -80,8 +80,9 @@ const net_mirror_packet* net_mirror_find_packet(const net_mirror* mirror, uint16
 static bool advance(net_mirror* mirror, uint16_t seq) {
     int16_t ahead = (int16_t)(uint16_t)(seq - mirror->seq);
     if (mirror->has_seq && ahead <= 0) return ahead > -(int16_t)NET_SNAPSHOT_PACKETS;
-    uint32_t passed =
-        mirror->has_seq && (uint32_t)ahead < NET_SNAPSHOT_PACKETS ? (uint32_t)ahead : NET_SNAPSHOT_PACKETS;
+    uint32_t passed = mirror->has_seq && (uint32_t)ahead < NET_SNAPSHOT_PACKETS
+                          ? (uint32_t)ahead
+                          : NET_SNAPSHOT_PACKETS;
     for (uint32_t i = 0; i < passed; i++)
         packet_of(mirror, (uint16_t)(seq - i))->is_decoded = false;
     mirror->seq = seq;

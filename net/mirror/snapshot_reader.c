@@ -212,7 +212,8 @@ static bool find_bases(const decoder* d, const run_head* run, const net_mirror_i
 // An update of a slot, which was just named.
 static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mirror_slot* slot) {
     bool is_present = slot->handle != ECS_ENTITY_NONE && slot->life.tick < d->tick;
-    const net_mirror_previous* previous = is_present ? NULL : net_mirror_find_previous(slot, d->tick);
+    const net_mirror_previous* previous =
+        is_present ? NULL : net_mirror_find_previous(slot, d->tick);
     if (!is_present && !previous) return miss_base(d, slot);
     const net_mirror_incarnation* life = previous ? &previous->life : &slot->life;
     net_mirror* mirror = d->mirror;

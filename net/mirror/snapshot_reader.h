@@ -30,18 +30,18 @@ typedef struct net_mirror_previous {
     net_mirror_incarnation life;
     ecs_entity handle;
     uint32_t slot;
-    ecs_tick end_tick;                       ///< of the record that ended it
+    ecs_tick end_tick;                         ///< of the record that ended it
     struct net_mirror_previous *older, *newer; ///< in the order in which they ended here
 } net_mirror_previous;
 
 /// One slot.
 typedef struct net_mirror_slot {
-    ecs_entity handle;         ///< NONE: nothing there
-    uint32_t stamp;            ///< number of the body that named it last
-    net_mirror_incarnation life;      ///< the present one
+    ecs_entity handle;             ///< NONE: nothing there
+    uint32_t stamp;                ///< number of the body that named it last
+    net_mirror_incarnation life;   ///< the present one
     net_mirror_previous* previous; ///< or NULL
-    ecs_tick tick;             ///< newest record applied, ends of lives too; with is_known
-    ecs_tick previous_tick;      ///< what was known before this life began; with has_previous
+    ecs_tick tick;                 ///< newest record applied, ends of lives too; with is_known
+    ecs_tick previous_tick;        ///< what was known before this life began; with has_previous
     bool is_known;
     bool has_previous;
     bool was_shown; ///< it lived in the world when the newest row was applied
@@ -79,8 +79,8 @@ typedef struct net_mirror_record {
     uint32_t words_first;          ///< its row
     const net_row_template* entry; ///< NULL for a destroy
     bool is_absolute;              ///< says all, whatever is there
-    bool is_previous;                ///< an update of the slot's previous life: its handle and template
-    ecs_tick base_tick;            ///< oldest row it was coded against, unless is_absolute
+    bool is_previous;   ///< an update of the slot's previous life: its handle and template
+    ecs_tick base_tick; ///< oldest row it was coded against, unless is_absolute
 } net_mirror_record;
 
 /// The allocator of all a mirror holds: it refuses what is beyond the limit.
@@ -104,11 +104,11 @@ struct net_mirror {
     net_mirror_slot* slots;
     uint32_t slot_capacity;
     net_mirror_previous *previous_oldest, *previous_newest;
-    size_t previous_bytes;       ///< of their rows
+    size_t previous_bytes;     ///< of their rows
     net_mirror_index* indices; ///< [index]
     uint32_t index_capacity;
     net_mirror_packet packets[NET_SNAPSHOT_PACKETS]; ///< [seq % NET_SNAPSHOT_PACKETS]
-    uint16_t seq;                                ///< newest; with has_seq
+    uint16_t seq;                                    ///< newest; with has_seq
     bool has_seq;
     ecs_tick tick;
     bool has_tick;

@@ -38,9 +38,10 @@ struct net_varsize_receiver {
 };
 
 net_result net_varsize_receiver_create(const net_varsize_receiver_config* config,
-                                   net_varsize_receiver** client) {
+                                       net_varsize_receiver** client) {
     BASE_ASSERT(config && config->world && config->rows && config->told && client);
-    BASE_ASSERT(config->waiting_bytes_max == 0 || config->waiting_bytes_max >= NET_VARSIZE_BYTES_MAX);
+    BASE_ASSERT(config->waiting_bytes_max == 0 ||
+                config->waiting_bytes_max >= NET_VARSIZE_BYTES_MAX);
     *client = base_allocate_zero(config->allocator, sizeof **client);
     if (!*client) return NET_ERR_MEMORY;
     (*client)->config = *config;
@@ -92,7 +93,7 @@ static net_result apply(net_varsize_receiver* client, const net_varsize_message*
     if (net_fault_is_planted(NET_FAULT_VARSIZE_LOST) && message->version % 16 == 9) return NET_OK;
     net_result result =
         net_varsize_apply(client->config.world, client->config.rows, message->handle, component,
-                        message->is_default ? NULL : message->bytes, message->size);
+                          message->is_default ? NULL : message->bytes, message->size);
     client->counters.applied += result == NET_OK;
     client->counters.dropped += result == NET_ERR_UNKNOWN;
     return result == NET_ERR_UNKNOWN ? NET_OK : result;
@@ -175,7 +176,8 @@ static net_result check(const net_varsize_receiver* client, const net_varsize_me
     return net_varsize_check(client->config.world, component, message->bytes, message->size);
 }
 
-net_result net_varsize_receiver_receive(net_varsize_receiver* client, const net_varsize_message* message) {
+net_result net_varsize_receiver_receive(net_varsize_receiver* client,
+                                        const net_varsize_message* message) {
     ecs_component_id component = net_rows_varsize(client->config.rows, message->number);
     net_result result = check(client, message, component);
     if (result == NET_ERR_MALFORMED) client->counters.malformed++;
@@ -223,6 +225,7 @@ uint32_t net_varsize_receiver_waiting(const net_varsize_receiver* client) {
     return client->waiting_count;
 }
 
-const net_varsize_receiver_counters* net_varsize_receiver_get_counters(const net_varsize_receiver* client) {
+const net_varsize_receiver_counters*
+net_varsize_receiver_get_counters(const net_varsize_receiver* client) {
     return &client->counters;
 }

@@ -129,7 +129,8 @@ static net_result tell(net_playback* playback) {
         }
         const net_history_entity* entity =
             net_history_find(playback->history, ecs_entity_index(events[i].handle));
-        net_scene_row(playback->scene, entity->handle, entity->entry, tick, net_history_newest(entity));
+        net_scene_row(playback->scene, entity->handle, entity->entry, tick,
+                      net_history_newest(entity));
     }
     result = tell_varsize(playback, world, tick);
     if (result != NET_OK) return result;
@@ -141,10 +142,12 @@ static net_result tell(net_playback* playback) {
 }
 
 static net_result open_rows(net_playback* playback) {
-    if (playback->rows && playback->rows_number == net_playback_run_match_number(playback->run)) return NET_OK;
+    if (playback->rows && playback->rows_number == net_playback_run_match_number(playback->run))
+        return NET_OK;
     close_rows(playback);
     playback->rows_number = net_playback_run_match_number(playback->run);
-    return net_rows_create(playback->allocator, net_match_world(net_playback_run_match(playback->run)),
+    return net_rows_create(playback->allocator,
+                           net_match_world(net_playback_run_match(playback->run)),
                            &playback->reporter, &playback->rows);
 }
 
@@ -168,11 +171,13 @@ static net_result open_view(net_playback* playback) {
     uint32_t indices = index_max(of_log);
     result = net_history_create(playback->allocator, playback->rows, indices, &playback->history);
     if (result != NET_OK) return result;
-    result = net_varsize_source_create(playback->allocator, playback->rows, indices, &playback->reporter,
-                                     &playback->varsize);
-    if (result == NET_OK) result = net_varsize_sender_create(playback->varsize, &playback->varsize_view);
+    result = net_varsize_source_create(playback->allocator, playback->rows, indices,
+                                       &playback->reporter, &playback->varsize);
+    if (result == NET_OK)
+        result = net_varsize_sender_create(playback->varsize, &playback->varsize_view);
     if (result != NET_OK) return result;
-    result = net_scene_create(playback->allocator, playback->view, &playback->reporter, &playback->scene);
+    result = net_scene_create(playback->allocator, playback->view, &playback->reporter,
+                              &playback->scene);
     if (result != NET_OK) return result;
     playback->event_number = 0;
     playback->tick = playback->drawn_tick = (double)net_playback_run_tick(playback->run);
@@ -253,7 +258,8 @@ static net_result finish(net_playback* playback, net_result result, double tick)
         close_view(playback);
         return result;
     }
-    if (playback->has_told_divergence || net_playback_run_diverged(playback->run) == 0) return NET_OK;
+    if (playback->has_told_divergence || net_playback_run_diverged(playback->run) == 0)
+        return NET_OK;
     playback->has_told_divergence = true;
     return NET_ERR_DIVERGED;
 }
@@ -277,7 +283,7 @@ void net_playback_draw(net_playback* playback, const net_draw* with) {
 // ---- life, asking ----
 
 net_result net_playback_create(net_log_reader* reader, const net_module* module,
-                           const base_reporter* reporter, net_playback** playback_out) {
+                               const base_reporter* reporter, net_playback** playback_out) {
     const base_allocator* allocator = net_log_reader_allocator(reader);
     *playback_out = NULL;
     net_playback* playback = base_allocate_zero(allocator, sizeof *playback);
@@ -286,7 +292,7 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
     playback->module = module;
     if (reporter) playback->reporter = *reporter;
     net_result result = net_playback_run_create(reader, module, reporter, NET_PLAYBACK_SAVE_TICKS,
-                                            NET_PLAYBACK_SAVE_BYTES_MAX, &playback->run);
+                                                NET_PLAYBACK_SAVE_BYTES_MAX, &playback->run);
     if (result == NET_OK)
         result = net_playback_marks_read(&playback->marks, allocator, reader, module->game);
     if (result == NET_OK) {

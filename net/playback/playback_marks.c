@@ -44,26 +44,27 @@ static bool add_record(net_playback_marks_list* list, const net_game_module* gam
         while (is_kept && net_log_item_next(record, NET_LOG_ITEM_SERVER_EVENT, &offset, &item)) {
             if (!is_told(game, item.message)) continue;
             is_kept = add_mark(list, (net_playback_mark){.tick = record->tick,
-                                                     .kind = NET_PLAYBACK_EVENT,
-                                                     .message = item.message});
+                                                         .kind = NET_PLAYBACK_EVENT,
+                                                         .message = item.message});
         }
         return is_kept;
     }
     if (record->kind != NET_LOG_KIND_BEGIN) return true;
     while (is_kept && net_log_item_next(record, NET_LOG_ITEM_LEAVE, &offset, &item))
-        is_kept = add_mark(
-            list,
-            (net_playback_mark){.tick = record->tick, .kind = NET_PLAYBACK_LEAVE, .client = item.client});
+        is_kept = add_mark(list, (net_playback_mark){.tick = record->tick,
+                                                     .kind = NET_PLAYBACK_LEAVE,
+                                                     .client = item.client});
     offset = 0;
     while (is_kept && net_log_item_next(record, NET_LOG_ITEM_JOIN, &offset, &item))
-        is_kept = add_name(list, &item) && add_mark(list, (net_playback_mark){.tick = record->tick,
-                                                                          .kind = NET_PLAYBACK_JOIN,
-                                                                          .client = item.client});
+        is_kept =
+            add_name(list, &item) && add_mark(list, (net_playback_mark){.tick = record->tick,
+                                                                        .kind = NET_PLAYBACK_JOIN,
+                                                                        .client = item.client});
     return is_kept;
 }
 
 net_result net_playback_marks_read(net_playback_marks_list* list, const base_allocator* allocator,
-                               net_log_reader* reader, const net_game_module* game) {
+                                   net_log_reader* reader, const net_game_module* game) {
     ecs_tick last = net_log_reader_info(reader)->last_tick;
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;

@@ -25,8 +25,9 @@ typedef struct net_playback_marks_list {
 /// One walk over the log, up to its last whole tick. `game` says which messages are told reliably.
 /// @return NET_OK; NET_ERR_MEMORY; NET_ERR_DAMAGED (the file changed since it was opened).
 BASE_MUST_USE net_result net_playback_marks_read(net_playback_marks_list* list,
-                                             const base_allocator* allocator,
-                                             net_log_reader* reader, const net_game_module* game);
+                                                 const base_allocator* allocator,
+                                                 net_log_reader* reader,
+                                                 const net_game_module* game);
 void net_playback_marks_deinit(net_playback_marks_list* list);
 /// NULL when unknown.
 const char* net_playback_marks_name(const net_playback_marks_list* list, uint32_t client);

@@ -43,8 +43,8 @@ static void save(net_playback_run* run, ecs_tick tick) {
 }
 
 net_result net_playback_run_create(net_log_reader* reader, const net_module* module,
-                               const base_reporter* reporter, ecs_tick save_every,
-                               size_t save_bytes_max, net_playback_run** run_out) {
+                                   const base_reporter* reporter, ecs_tick save_every,
+                                   size_t save_bytes_max, net_playback_run** run_out) {
     const base_allocator* allocator = net_log_reader_allocator(reader);
     *run_out = NULL;
     net_playback_run* run = base_allocate_zero(allocator, sizeof *run);

@@ -14,8 +14,8 @@ typedef struct net_playback_run net_playback_run;
 /// The reader belongs to the run until it is destroyed. It stands at tick 0, before the first.
 /// @return as net_log_replay_create.
 BASE_MUST_USE net_result net_playback_run_create(net_log_reader* reader, const net_module* module,
-                                             const base_reporter* reporter, ecs_tick save_every,
-                                             size_t save_bytes_max, net_playback_run** run);
+                                                 const base_reporter* reporter, ecs_tick save_every,
+                                                 size_t save_bytes_max, net_playback_run** run);
 void net_playback_run_destroy(net_playback_run* run);
 /// The log's close record, to be compared when its tick is reached. Only numbers of it are kept.
 void net_playback_run_expect(net_playback_run* run, const net_log_record* close);

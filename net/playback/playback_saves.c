@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-void net_playback_saves_init(net_playback_saves* saves, const base_allocator* allocator, ecs_tick every,
-                         size_t bytes_max) {
+void net_playback_saves_init(net_playback_saves* saves, const base_allocator* allocator,
+                             ecs_tick every, size_t bytes_max) {
     BASE_ASSERT(every > 0);
     *saves = (net_playback_saves){.allocator = allocator, .every = every, .bytes_max = bytes_max};
 }
@@ -63,7 +63,8 @@ static void thin(net_playback_saves* saves) {
     saves->count = kept;
 }
 
-void net_playback_saves_put(net_playback_saves* saves, ecs_tick tick, const void* data, size_t size) {
+void net_playback_saves_put(net_playback_saves* saves, ecs_tick tick, const void* data,
+                            size_t size) {
     BASE_ASSERT(net_playback_saves_wants(saves, tick));
     while (size > saves->bytes_max - saves->bytes && saves->count > 1)
         thin(saves);

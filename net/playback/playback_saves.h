@@ -24,13 +24,14 @@ typedef struct net_playback_saves {
     size_t bytes, bytes_max;
 } net_playback_saves;
 
-void net_playback_saves_init(net_playback_saves* saves, const base_allocator* allocator, ecs_tick every,
-                         size_t bytes_max);
+void net_playback_saves_init(net_playback_saves* saves, const base_allocator* allocator,
+                             ecs_tick every, size_t bytes_max);
 void net_playback_saves_deinit(net_playback_saves* saves);
 /// Is this a tick to be saved that is not there yet? Tick 0 is one.
 bool net_playback_saves_wants(const net_playback_saves* saves, ecs_tick tick);
 /// Keep a copy of what is wanted. Without memory, or when it alone is beyond the bound, nothing is kept:
 /// going back then costs more.
-void net_playback_saves_put(net_playback_saves* saves, ecs_tick tick, const void* data, size_t size);
+void net_playback_saves_put(net_playback_saves* saves, ecs_tick tick, const void* data,
+                            size_t size);
 /// The newest at or before `tick`; NULL when there is none. Borrowed until the next put.
 const net_playback_save* net_playback_saves_find(const net_playback_saves* saves, ecs_tick tick);

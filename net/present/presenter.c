@@ -39,7 +39,7 @@ struct net_presenter {
 };
 
 net_result net_presenter_create(const net_presenter_config* config, const base_reporter* reporter,
-                             net_presenter** presenter) {
+                                net_presenter** presenter) {
     BASE_ASSERT(config && config->module && presenter);
     *presenter = NULL;
     net_presenter* made = base_allocate_zero(config->allocator, sizeof *made);
@@ -99,8 +99,9 @@ net_mirror_sink net_presenter_sink(net_presenter* presenter) {
     return (net_mirror_sink){.context = presenter, .row = take_row, .gone = take_gone};
 }
 
-void net_presenter_packet(net_presenter* presenter, uint64_t now_us, ecs_tick tick, uint32_t left_out,
-                       uint32_t input_used, uint32_t input_repeats, bool has_player_row) {
+void net_presenter_packet(net_presenter* presenter, uint64_t now_us, ecs_tick tick,
+                          uint32_t left_out, uint32_t input_used, uint32_t input_repeats,
+                          bool has_player_row) {
     if (!presenter->is_begun || tick > NET_SCENE_TICK_MAX) return;
     if (presenter->tick_first == 0) presenter->tick_first = tick;
     net_scene_packet(presenter->scene, tick);
@@ -126,8 +127,8 @@ void net_presenter_player(net_presenter* presenter, ecs_entity player) {
     if (presenter->predict) net_predict_player(presenter->predict, player);
 }
 
-void net_presenter_input(net_presenter* presenter, uint64_t now_us, uint32_t number, const void* payload,
-                      size_t size) {
+void net_presenter_input(net_presenter* presenter, uint64_t now_us, uint32_t number,
+                         const void* payload, size_t size) {
     if (presenter->predict && presenter->is_begun)
         net_predict_input(presenter->predict, now_us, number, payload, size);
 }

@@ -13,14 +13,15 @@ static size_t account_bytes(uint32_t component_count) {
 }
 
 bool net_bandwidth_init(net_bandwidth* bandwidth, const base_allocator* allocator,
-                     uint32_t component_count) {
+                        uint32_t component_count) {
     BASE_ASSERT(component_count >= 1); // NET_BANDWIDTH_NONE has a place
     *bandwidth = (net_bandwidth){.allocator = allocator, .component_count = component_count};
     return net_bandwidth_open(bandwidth, &bandwidth->total);
 }
 
 void net_bandwidth_deinit(net_bandwidth* bandwidth) {
-    base_release(bandwidth->allocator, bandwidth->total.bits, account_bytes(bandwidth->component_count));
+    base_release(bandwidth->allocator, bandwidth->total.bits,
+                 account_bytes(bandwidth->component_count));
     bandwidth->total = (net_bandwidth_account){0};
 }
 

@@ -20,7 +20,7 @@ typedef enum net_cost {
     NET_COST_SAMPLE, ///< checksums
     NET_COST_EVENT,
     NET_COST_CONTROL,   ///< channel 0 but large values
-    NET_COST_VARSIZE,     ///< values of any length
+    NET_COST_VARSIZE,   ///< values of any length
     NET_COST_FRAME,     ///< protobuf around it, padding
     NET_COST_TRANSPORT, ///< ENet's headers, acknowledgements, resends
     NET_COST_COUNT
@@ -41,15 +41,15 @@ typedef struct net_bandwidth {
 } net_bandwidth;
 
 BASE_MUST_USE bool net_bandwidth_init(net_bandwidth* bandwidth, const base_allocator* allocator,
-                                   uint32_t component_count);
+                                      uint32_t component_count);
 void net_bandwidth_deinit(net_bandwidth* bandwidth);
 /// An account begins; NULL bits when memory ran out.
 BASE_MUST_USE bool net_bandwidth_open(net_bandwidth* bandwidth, net_bandwidth_account* account);
 /// Its bits go to the total, its memory back.
 void net_bandwidth_close(net_bandwidth* bandwidth, net_bandwidth_account* account);
 
-static inline void net_bandwidth_add(net_bandwidth_account* account, uint32_t component, net_cost cost,
-                                  uint64_t bits) {
+static inline void net_bandwidth_add(net_bandwidth_account* account, uint32_t component,
+                                     net_cost cost, uint64_t bits) {
     account->bits[component][cost] += bits;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each entity has a home: two cache lines with the codes of its usual encoded_rows, found by comparing a few numbers; no
-// hash, and the bits themselves lie there when they are 64 or less. Whoever has more goes on in a further home;
+// Each entity has a home: two cache lines with the codes of its usual encoded rows, found by comparing a few numbers;
+// no hash. hash, and the bits themselves lie there when they are 64 or less. Whoever has more goes on in a further home;
 // there are as many of those as the most that a tick wanted so far. What does not fit or is unusual (a base whose
 // age has no byte) goes into a table by a hash of the whole key. Longer bits lie in an arena, each encoded from a
 // multiple of 8 bytes, so that appending moves whole words. A tick begins by raising the stamp: homes and
@@ -29,8 +29,8 @@ enum {
 
 _Static_assert(sizeof(net_encoded_row_home) == 2 * BASE_CACHE_LINE_BYTES, "two lines");
 
-void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator* allocator, const net_history* history,
-                    bool is_solo, bool is_counted) {
+void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator* allocator,
+                           const net_history* history, bool is_solo, bool is_counted) {
     memset(encoded_rows, 0, sizeof *encoded_rows);
     encoded_rows->allocator = allocator;
     encoded_rows->history = history;
@@ -53,11 +53,15 @@ static size_t parts_bytes(const net_encoded_rows* encoded_rows) {
 
 void net_encoded_rows_deinit(net_encoded_rows* encoded_rows) {
     if (encoded_rows->table)
-        base_release(encoded_rows->allocator, encoded_rows->table, sizeof(net_encoded_row_place) << encoded_rows->table_bits);
-    base_release(encoded_rows->allocator, encoded_rows->homes, all_homes(encoded_rows) * sizeof *encoded_rows->homes);
-    if (encoded_rows->home_parts) base_release(encoded_rows->allocator, encoded_rows->home_parts, parts_bytes(encoded_rows));
+        base_release(encoded_rows->allocator, encoded_rows->table,
+                     sizeof(net_encoded_row_place) << encoded_rows->table_bits);
+    base_release(encoded_rows->allocator, encoded_rows->homes,
+                 all_homes(encoded_rows) * sizeof *encoded_rows->homes);
+    if (encoded_rows->home_parts)
+        base_release(encoded_rows->allocator, encoded_rows->home_parts, parts_bytes(encoded_rows));
     base_release(encoded_rows->allocator, encoded_rows->arena, encoded_rows->arena_capacity);
-    base_release(encoded_rows->allocator, encoded_rows->parts, encoded_rows->part_capacity * sizeof *encoded_rows->parts);
+    base_release(encoded_rows->allocator, encoded_rows->parts,
+                 encoded_rows->part_capacity * sizeof *encoded_rows->parts);
     memset(encoded_rows, 0, sizeof *encoded_rows);
 }
 
@@ -72,17 +76,21 @@ static bool reserve_homes(net_encoded_rows* encoded_rows) {
     encoded_rows->further_count = encoded_rows->further_wanted = 0;
     if (count <= encoded_rows->home_count && further == encoded_rows->further_capacity) return true;
     if (count < encoded_rows->home_count) count = encoded_rows->home_count;
-    base_release(encoded_rows->allocator, encoded_rows->homes, all_homes(encoded_rows) * sizeof *encoded_rows->homes);
-    if (encoded_rows->home_parts) base_release(encoded_rows->allocator, encoded_rows->home_parts, parts_bytes(encoded_rows));
+    base_release(encoded_rows->allocator, encoded_rows->homes,
+                 all_homes(encoded_rows) * sizeof *encoded_rows->homes);
+    if (encoded_rows->home_parts)
+        base_release(encoded_rows->allocator, encoded_rows->home_parts, parts_bytes(encoded_rows));
     encoded_rows->home_parts = NULL;
     encoded_rows->home_count = encoded_rows->further_capacity = 0;
     size_t all = (size_t)count + further;
-    encoded_rows->homes = base_allocate_zero(encoded_rows->allocator, all * sizeof *encoded_rows->homes);
+    encoded_rows->homes =
+        base_allocate_zero(encoded_rows->allocator, all * sizeof *encoded_rows->homes);
     if (!encoded_rows->homes) return false;
     encoded_rows->home_count = count;
     encoded_rows->further_capacity = further;
     if (!encoded_rows->is_counted) return true;
-    encoded_rows->home_parts = base_allocate_zero(encoded_rows->allocator, parts_bytes(encoded_rows));
+    encoded_rows->home_parts =
+        base_allocate_zero(encoded_rows->allocator, parts_bytes(encoded_rows));
     return encoded_rows->home_parts != NULL;
 }
 
@@ -124,7 +132,8 @@ static uint32_t cell_key(const net_encoded_rows* encoded_rows, const net_encoded
 }
 
 // The cell of a key, in the home of an index or a further one. @return false, and *home is the last of them.
-static bool find_cell(const net_encoded_rows* encoded_rows, uint32_t key, uint32_t* home, uint32_t* cell) {
+static bool find_cell(const net_encoded_rows* encoded_rows, uint32_t key, uint32_t* home,
+                      uint32_t* cell) {
     for (;;) {
         const net_encoded_row_home* at = &encoded_rows->homes[*home];
         for (uint32_t i = 0; i < at->count; i++) {
@@ -137,13 +146,16 @@ static bool find_cell(const net_encoded_rows* encoded_rows, uint32_t key, uint32
     }
 }
 
-static void take_cell(const net_encoded_rows* encoded_rows, uint32_t home, uint32_t cell, net_encoded_row* encoded) {
+static void take_cell(const net_encoded_rows* encoded_rows, uint32_t home, uint32_t cell,
+                      net_encoded_row* encoded) {
     const net_encoded_row_cell* from = &encoded_rows->homes[home].cells[cell];
     encoded->code = from->code;
     encoded->offset = (uint32_t)from->code;
     encoded->bits = from->bits;
     encoded->head_bits = from->head_bits;
-    encoded->parts_first = encoded_rows->is_counted ? encoded_rows->home_parts[home * NET_ENCODED_ROW_CELLS + cell] : 0;
+    encoded->parts_first = encoded_rows->is_counted
+                               ? encoded_rows->home_parts[home * NET_ENCODED_ROW_CELLS + cell]
+                               : 0;
 }
 
 static void begin_home(const net_encoded_rows* encoded_rows, uint32_t home) {
@@ -152,7 +164,8 @@ static void begin_home(const net_encoded_rows* encoded_rows, uint32_t home) {
 }
 
 // @return false when there is no room.
-static bool put_cell(net_encoded_rows* encoded_rows, uint32_t index, uint32_t key, const net_encoded_row* encoded) {
+static bool put_cell(net_encoded_rows* encoded_rows, uint32_t index, uint32_t key,
+                     const net_encoded_row* encoded) {
     uint32_t home = index, cell;
     if (encoded_rows->homes[home].stamp != encoded_rows->stamp) begin_home(encoded_rows, home);
     (void)find_cell(encoded_rows, CELL_NONE, &home, &cell); // the last one
@@ -197,7 +210,8 @@ static uint32_t hash_of(uint64_t low, uint64_t high, uint32_t bits) {
     return (uint32_t)(h >> (64 - bits));
 }
 
-static net_encoded_row_place* find_place(const net_encoded_rows* encoded_rows, uint64_t low, uint64_t high) {
+static net_encoded_row_place* find_place(const net_encoded_rows* encoded_rows, uint64_t low,
+                                         uint64_t high) {
     uint32_t mask = (1u << encoded_rows->table_bits) - 1;
     uint32_t at = hash_of(low, high, encoded_rows->table_bits);
     while (encoded_rows->table[at].stamp == encoded_rows->stamp &&
@@ -207,7 +221,8 @@ static net_encoded_row_place* find_place(const net_encoded_rows* encoded_rows, u
 }
 
 static bool grow_table(net_encoded_rows* encoded_rows, uint32_t bits) {
-    net_encoded_row_place* table = base_allocate_zero(encoded_rows->allocator, sizeof *table << bits);
+    net_encoded_row_place* table =
+        base_allocate_zero(encoded_rows->allocator, sizeof *table << bits);
     if (!table) return false;
     net_encoded_row_place* old = encoded_rows->table;
     uint32_t old_count = old ? 1u << encoded_rows->table_bits : 0;
@@ -215,14 +230,17 @@ static bool grow_table(net_encoded_rows* encoded_rows, uint32_t bits) {
     encoded_rows->table = table;
     encoded_rows->table_bits = bits;
     for (uint32_t i = 0; i < old_count; i++) {
-        if (old[i].stamp == encoded_rows->stamp) *find_place(encoded_rows, old[i].low, old[i].high) = old[i];
+        if (old[i].stamp == encoded_rows->stamp)
+            *find_place(encoded_rows, old[i].low, old[i].high) = old[i];
     }
     if (old) base_release(encoded_rows->allocator, old, sizeof *old << old_bits);
     return true;
 }
 
-static bool put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key* key, const net_encoded_row* encoded) {
-    if (encoded_rows->count >= 1u << (encoded_rows->table_bits - 1) && !grow_table(encoded_rows, encoded_rows->table_bits + 1))
+static bool put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
+                      const net_encoded_row* encoded) {
+    if (encoded_rows->count >= 1u << (encoded_rows->table_bits - 1) &&
+        !grow_table(encoded_rows, encoded_rows->table_bits + 1))
         return false;
     net_encoded_row_place* place = find_place(encoded_rows, key_low(key), key_high(key));
     *place = (net_encoded_row_place){key_low(key), key_high(key), encoded_rows->stamp, *encoded};
@@ -230,7 +248,8 @@ static bool put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key*
     return true;
 }
 
-static bool find(const net_encoded_rows* encoded_rows, const net_encoded_row_key* key, uint32_t wanted, net_encoded_row* encoded) {
+static bool find(const net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
+                 uint32_t wanted, net_encoded_row* encoded) {
     if (wanted != CELL_NONE) {
         uint32_t home = key->index, cell;
         if (encoded_rows->homes[home].stamp != encoded_rows->stamp) return false;
@@ -251,23 +270,26 @@ static bool find(const net_encoded_rows* encoded_rows, const net_encoded_row_key
 static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* entry) {
     uint32_t bytes = NET_ROW_BYTES_MAX + 64;
     if (encoded_rows->arena_capacity - encoded_rows->arena_size < bytes) {
-        uint32_t capacity = encoded_rows->arena_capacity ? encoded_rows->arena_capacity * 2 : 1u << 16;
-        uint8_t* arena =
-            base_reallocate(encoded_rows->allocator, encoded_rows->arena, encoded_rows->arena_capacity, capacity);
+        uint32_t capacity =
+            encoded_rows->arena_capacity ? encoded_rows->arena_capacity * 2 : 1u << 16;
+        uint8_t* arena = base_reallocate(encoded_rows->allocator, encoded_rows->arena,
+                                         encoded_rows->arena_capacity, capacity);
         if (!arena) return false;
         encoded_rows->arena = arena;
         encoded_rows->arena_capacity = capacity;
     }
     return !encoded_rows->is_counted ||
-           base_array_reserve(encoded_rows->allocator, (void**)&encoded_rows->parts, &encoded_rows->part_capacity,
-                              encoded_rows->part_count + POINTER_WORDS + entry->layout.component_count,
-                              sizeof(uint32_t));
+           base_array_reserve(
+               encoded_rows->allocator, (void**)&encoded_rows->parts, &encoded_rows->part_capacity,
+               encoded_rows->part_count + POINTER_WORDS + entry->layout.component_count,
+               sizeof(uint32_t));
 }
 
 // The rows that a key names. Ticks before `tick` by an age that was taken modulo 2^32 are near.
-static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                                 const net_history_entity* entity, const uint64_t** row,
-                                 proto_row_base* base) {
+static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows,
+                                        const net_encoded_row_key* key,
+                                        const net_history_entity* entity, const uint64_t** row,
+                                        proto_row_base* base) {
     ecs_tick now = encoded_rows->tick;
     *row = net_history_at(entity, now, key->classes, encoded_rows->rows[0]);
     BASE_ASSERT(*row);
@@ -277,7 +299,8 @@ static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows, const ne
     if (!base->base) return NET_ENCODED_ROW_NO_BASE;
     base->ticks = key->is_settled ? 0 : key->age;
     if (key->d == 0) return NET_ENCODED_ROW_OK;
-    if (net_fault_is_planted(NET_FAULT_SOLO_OTHER) && encoded_rows->is_solo) return NET_ENCODED_ROW_NO_BASE2;
+    if (net_fault_is_planted(NET_FAULT_SOLO_OTHER) && encoded_rows->is_solo)
+        return NET_ENCODED_ROW_NO_BASE2;
     base->base2 =
         net_history_at(entity, now - key->age - key->d, key->base2_classes, encoded_rows->rows[2]);
     if (!base->base2) return NET_ENCODED_ROW_NO_BASE2;
@@ -293,7 +316,8 @@ static uint64_t load_code(const uint8_t* data, uint32_t bits) {
     return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;
 }
 
-static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_encoded_row_key* key, net_encoded_row* encoded) {
+static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
+                                   net_encoded_row* encoded) {
     const net_history_entity* entity = net_history_find(encoded_rows->history, key->index);
     BASE_ASSERT(entity);
     const uint64_t* row;
@@ -303,14 +327,15 @@ static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_enc
     if (!reserve(encoded_rows, entity->entry)) return NET_ENCODED_ROW_NO_MEMORY;
     uint32_t component_bits[PROTO_ROW_COMPONENTS_MAX];
     uint32_t component_count = entity->entry->layout.component_count;
-    proto_bit_writer writer = proto_bit_writer_make(encoded_rows->arena + encoded_rows->arena_size,
-                                                    encoded_rows->arena_capacity - encoded_rows->arena_size);
+    proto_bit_writer writer =
+        proto_bit_writer_make(encoded_rows->arena + encoded_rows->arena_size,
+                              encoded_rows->arena_capacity - encoded_rows->arena_size);
     proto_row_write(&entity->entry->layout, &base, row, key->is_listed, &writer,
                     encoded_rows->is_counted ? component_bits : NULL);
     BASE_ASSERT(!writer.failed && writer.size_bits <= UINT16_MAX);
     *encoded = (net_encoded_row){.offset = encoded_rows->arena_size,
-                       .bits = (uint16_t)writer.size_bits,
-                       .head_bits = (uint16_t)writer.size_bits};
+                                 .bits = (uint16_t)writer.size_bits,
+                                 .head_bits = (uint16_t)writer.size_bits};
     if (encoded->bits <= NET_ENCODED_ROW_INLINE_BITS) {
         encoded->code = load_code(writer.data, encoded->bits);
     } else {
@@ -319,7 +344,8 @@ static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_enc
     }
     if (encoded_rows->is_counted) {
         encoded->parts_first = encoded_rows->part_count;
-        memcpy(&encoded_rows->parts[encoded_rows->part_count], &entity->entry, sizeof entity->entry);
+        memcpy(&encoded_rows->parts[encoded_rows->part_count], &entity->entry,
+               sizeof entity->entry);
         encoded_rows->part_count += POINTER_WORDS;
         for (uint32_t c = 0; c < component_count; c++) {
             encoded_rows->parts[encoded_rows->part_count++] = component_bits[c];
@@ -330,7 +356,9 @@ static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_enc
     return NET_ENCODED_ROW_OK;
 }
 
-net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows, const net_encoded_row_key* key, net_encoded_row* encoded) {
+net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
+                                            const net_encoded_row_key* key,
+                                            net_encoded_row* encoded) {
     if (encoded_rows->is_solo) return make(encoded_rows, key, encoded);
     uint32_t cell = cell_key(encoded_rows, key);
     if (find(encoded_rows, key, cell, encoded)) {
@@ -343,18 +371,22 @@ net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows, cons
         find_trio(encoded_rows, key) == UINT32_MAX)
         encoded_rows->trios[encoded_rows->trio_count++] =
             (net_encoded_row_trio){key->classes, key->base_classes, key->base2_classes};
-    if (cell != CELL_NONE && put_cell(encoded_rows, key->index, cell, encoded)) return NET_ENCODED_ROW_OK;
+    if (cell != CELL_NONE && put_cell(encoded_rows, key->index, cell, encoded))
+        return NET_ENCODED_ROW_OK;
     return put_place(encoded_rows, key, encoded) ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
 }
 
-bool net_encoded_rows_find_any(net_encoded_rows* encoded_rows, const net_encoded_row_key* key, net_encoded_row* encoded) {
-    bool is_found = !encoded_rows->is_solo && find(encoded_rows, key, cell_key(encoded_rows, key), encoded);
+bool net_encoded_rows_find_any(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
+                               net_encoded_row* encoded) {
+    bool is_found =
+        !encoded_rows->is_solo && find(encoded_rows, key, cell_key(encoded_rows, key), encoded);
     encoded_rows->shared += is_found;
     return is_found;
 }
 
-const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows, uint32_t parts_first,
-                                         const net_row_template** entry) {
+const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows,
+                                                uint32_t parts_first,
+                                                const net_row_template** entry) {
     const uint32_t* at = &encoded_rows->parts[parts_first];
     memcpy(entry, at, sizeof *entry);
     return at + POINTER_WORDS;

@@ -95,29 +95,34 @@ typedef enum net_encoded_row_result {
 } net_encoded_row_result;
 
 /// `is_counted`: keep the bits of each component.
-void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator* allocator, const net_history* history,
-                    bool is_solo, bool is_counted);
+void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator* allocator,
+                           const net_history* history, bool is_solo, bool is_counted);
 void net_encoded_rows_deinit(net_encoded_rows* encoded_rows);
 /// A tick begins: nothing is kept of the one before.
 BASE_MUST_USE bool net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick);
 /// The coded row. What *encoded says stays true within the tick.
-net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows, const net_encoded_row_key* key, net_encoded_row* encoded);
+net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
+                                            const net_encoded_row_key* key,
+                                            net_encoded_row* encoded);
 /// Bring what a later net_encoded_rows_get reads first into the cache of the processor.
 static inline void net_encoded_rows_prefetch(const net_encoded_rows* encoded_rows, uint32_t index) {
     if (index >= encoded_rows->home_count) return;
     __builtin_prefetch(&encoded_rows->homes[index]);
     __builtin_prefetch(&encoded_rows->homes[index].cells[3]);
 }
-bool net_encoded_rows_find_any(net_encoded_rows* encoded_rows, const net_encoded_row_key* key, net_encoded_row* encoded);
+bool net_encoded_rows_find_any(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
+                               net_encoded_row* encoded);
 /// The same, if it was made before.
-static inline bool net_encoded_rows_find(net_encoded_rows* encoded_rows, const net_encoded_row_key* key, net_encoded_row* encoded) {
+static inline bool net_encoded_rows_find(net_encoded_rows* encoded_rows,
+                                         const net_encoded_row_key* key, net_encoded_row* encoded) {
     const net_encoded_row_home* home = &encoded_rows->homes[key->index];
     bool is_usual = (key->classes & key->base_classes) == 1 && key->age <= 255 &&
                     key->base2_classes == (key->d > 0) && !key->is_settled;
     if (!is_usual || (key->classes | key->base_classes) != 1)
         return net_encoded_rows_find_any(encoded_rows, key, encoded);
     if (home->stamp != encoded_rows->stamp) return false;
-    uint32_t wanted = net_encoded_row_cell_key(key, key->d ? NET_ENCODED_ROW_TRIO_BOTH : NET_ENCODED_ROW_TRIO_BASE);
+    uint32_t wanted = net_encoded_row_cell_key(key, key->d ? NET_ENCODED_ROW_TRIO_BOTH
+                                                           : NET_ENCODED_ROW_TRIO_BASE);
     for (uint32_t i = 0; i < home->count; i++) {
         const net_encoded_row_cell* cell = &home->cells[i];
         if (cell->key != wanted) continue;
@@ -126,12 +131,16 @@ static inline bool net_encoded_rows_find(net_encoded_rows* encoded_rows, const n
         encoded->bits = cell->bits;
         encoded->head_bits = cell->head_bits;
         encoded->parts_first =
-            encoded_rows->is_counted ? encoded_rows->home_parts[key->index * NET_ENCODED_ROW_CELLS + i] : 0;
+            encoded_rows->is_counted
+                ? encoded_rows->home_parts[key->index * NET_ENCODED_ROW_CELLS + i]
+                : 0;
         encoded_rows->shared++;
         return true;
     }
-    return home->count == NET_ENCODED_ROW_CELLS && net_encoded_rows_find_any(encoded_rows, key, encoded);
+    return home->count == NET_ENCODED_ROW_CELLS &&
+           net_encoded_rows_find_any(encoded_rows, key, encoded);
 }
 /// What each component of a encoded took. Only when they are counted.
-const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows, uint32_t parts_first,
-                                         const net_row_template** entry);
+const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows,
+                                                uint32_t parts_first,
+                                                const net_row_template** entry);

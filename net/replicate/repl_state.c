@@ -36,7 +36,8 @@ enum {
     AHEAD = 12,             // slots fetched before they are needed
 };
 
-net_result net_repl_state_create(net_replicator* replicator, uint32_t client, net_repl_state** repl) {
+net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
+                                 net_repl_state** repl) {
     BASE_ASSERT(replicator && repl);
     *repl = NULL;
     net_repl_state* made = base_allocate_zero(replicator->allocator, sizeof *made);
@@ -63,7 +64,8 @@ void net_repl_state_destroy(net_repl_state* repl) {
     if (!repl) return;
     net_replicator* replicator = repl->replicator;
     for (uint32_t i = 0; i < repl->member_count; i++)
-        net_replicator_remove_observer(replicator, repl->members[i].index, repl, repl->member_slots[i]);
+        net_replicator_remove_observer(replicator, repl->members[i].index, repl,
+                                       repl->member_slots[i]);
     for (uint32_t i = 0; i < NET_REPL_STATE_PACKETS; i++)
         base_release(&replicator->pool.allocator, repl->packets[i].items,
                      repl->packets[i].capacity * sizeof(net_item));
@@ -131,7 +133,8 @@ static bool has_newest(const net_slot* s) {
            s->acked_classes[0] == s->classes;
 }
 
-static void item_acked(net_repl_state* repl, const net_repl_state_packet* from, const net_item* item) {
+static void item_acked(net_repl_state* repl, const net_repl_state_packet* from,
+                       const net_item* item) {
     uint32_t slot = item->slot & ~NET_ITEM_ROW;
     net_slot* s = &repl->slots[slot];
     uint32_t sends_after = (uint16_t)(s->ordinal - item->ordinal);
@@ -219,7 +222,8 @@ bool net_repl_state_resync(net_repl_state* repl, ecs_entity entity) {
 }
 
 bool net_repl_state_is_settled(const net_repl_state* repl) {
-    if (repl->replicator->published != net_history_step_count(repl->replicator->history)) return false;
+    if (repl->replicator->published != net_history_step_count(repl->replicator->history))
+        return false;
     if (repl->is_broken || has_fresh(repl)) return false;
     uint64_t unsettled = 0;
     for (uint32_t w = 0; w < net_repl_state_words(repl); w++)

@@ -24,7 +24,7 @@ typedef struct net_repl_state_counters {
     uint64_t blobs_made, blobs_shared; ///< rows coded here, rows another repl had coded
     uint64_t packets_acked, packets_lost;
     uint64_t acks_forged;  ///< for packets that were never written
-    uint64_t resyncs;        ///< rows sent absolutely because the client asked
+    uint64_t resyncs;      ///< rows sent absolutely because the client asked
     uint64_t held_back;    ///< entity-ticks in which 63 unacknowledged packets carried it already
     uint64_t groups_split; ///< groups that no packet holds: torn
 } net_repl_state_counters;
@@ -49,7 +49,8 @@ typedef struct net_repl_state_watch {
 } net_repl_state_watch;
 
 /// A client joins: what it is interested in waits to be created. `client` as the interest know it.
-BASE_MUST_USE net_result net_repl_state_create(net_replicator* replicator, uint32_t client, net_repl_state** repl);
+BASE_MUST_USE net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
+                                               net_repl_state** repl);
 void net_repl_state_destroy(net_repl_state* repl);
 bool net_repl_state_is_broken(const net_repl_state* repl);
 /// Is anything waiting to be written?
@@ -57,8 +58,9 @@ bool net_repl_state_has_pending(const net_repl_state* repl);
 /// Append one body to `writer` for packet `seq` (from net_ack_sender_add). *records may be 0: nothing was
 /// written, nothing was waiting or fits. Sequence numbers must rise by one from call to call (asserted):
 /// every state packet is registered. @return NET_OK; NET_ERR_MEMORY (drop the client).
-BASE_MUST_USE net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
-                                        proto_bit_writer* writer, uint32_t* records);
+BASE_MUST_USE net_result net_repl_state_write(net_repl_state* repl, uint16_t seq,
+                                              net_repl_state_room room, proto_bit_writer* writer,
+                                              uint32_t* records);
 /// The client decoded packet `seq`. Give newest first (net_ack does). Idempotent; counts after a
 /// declared loss too. @return false (counted) when no such packet was written.
 bool net_repl_state_acked(net_repl_state* repl, uint16_t seq);

@@ -11,8 +11,8 @@ enum {
     NET_REPL_STATE_ACKED = 4,       ///< acknowledged rows remembered per slot
     NET_REPL_STATE_FLYING_MAX = 63, ///< unacknowledged packets that may carry a slot
     NET_REPL_STATE_SENDS_MAX =
-        NET_ROW_HISTORY_MAX - 1, ///< after a base: the client keeps so many rows beside it
-    NET_REPL_STATE_BACK_MAX = 48,      ///< packets whose records are kept for lists, once acknowledged
+        NET_ROW_HISTORY_MAX - 1,  ///< after a base: the client keeps so many rows beside it
+    NET_REPL_STATE_BACK_MAX = 48, ///< packets whose records are kept for lists, once acknowledged
     NET_REPL_STATE_OVERDUE_TICKS = 64, ///< who waits so long goes first, oldest first
     NET_REPL_STATE_BUCKETS = 65,       ///< of priority; the last is for who is overdue
     NET_REPL_STATE_GOING_WEIGHT = 64,  ///< of destroys
@@ -32,7 +32,7 @@ typedef struct net_slot {
     uint32_t acked_ticks[NET_REPL_STATE_ACKED];   ///< low 32 bits, newest first
     uint16_t acked_classes[NET_REPL_STATE_ACKED]; ///< the mask in force when it was sent
     uint8_t behind[NET_REPL_STATE_ACKED];         ///< sends since, saturating at 255
-    uint32_t sent_tick;                     ///< newest send, low 32 bits
+    uint32_t sent_tick;                           ///< newest send, low 32 bits
     uint32_t first_after_tick; ///< a bound from below on the first send after acked_ticks[0]
     uint32_t floor_tick;       ///< no base is older: the client may have forgotten it
     uint32_t member;           ///< position among the members
@@ -42,8 +42,8 @@ typedef struct net_slot {
     uint16_t classes;          ///< visible now, of those that the template uses
     uint8_t state;             ///< net_slot_state
     uint8_t acked_count;
-    uint8_t flying;  ///< unacknowledged packets that carry it
-    bool is_told;    ///< the client may hold something here
+    uint8_t flying;    ///< unacknowledged packets that carry it
+    bool is_told;      ///< the client may hold something here
     bool wants_resync; ///< send absolutely
     bool has_floor;
     bool has_former; ///< the client may hold rows of a chapter before this one
@@ -100,7 +100,7 @@ struct net_repl_state {
     net_repl_state_watch watch;
     net_slot* slots;
     net_urgency* urgencies;
-    uint32_t* observer_positions;    ///< [slot] in the entity's list of observers
+    uint32_t* observer_positions;  ///< [slot] in the entity's list of observers
     uint64_t* sets[NET_SET_COUNT]; ///< word_count words each, one block
     uint32_t slot_capacity, urgency_capacity, position_capacity, word_count;
     uint32_t slot_end;    ///< above the highest ever used
@@ -148,7 +148,8 @@ uint32_t net_repl_state_find_slot(const net_repl_state* repl, uint32_t index);
 /// An entity comes into scope, or begins another life there, or is seen otherwise than before.
 BASE_MUST_USE bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* entry);
 /// An entity that is in scope is seen otherwise.
-BASE_MUST_USE bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_interest_entity* entry);
+BASE_MUST_USE bool net_repl_state_change(net_repl_state* repl, uint32_t slot,
+                                         const net_interest_entity* entry);
 void net_repl_state_leave(net_repl_state* repl, uint32_t slot);
 /// The destroy was acknowledged.
 void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot);
@@ -158,7 +159,8 @@ void net_repl_state_wait(net_repl_state* repl, uint32_t slot);
 void net_repl_state_merge(net_repl_state* repl, ecs_tick tick);
 void net_repl_state_deinit_slots(net_repl_state* repl);
 /// The slots of a group: positions [first, end) of repl->groups.
-void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint32_t* first, uint32_t* end);
+void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint32_t* first,
+                               uint32_t* end);
 
 // ---- selecting (view_select.c) ----
 

@@ -118,8 +118,8 @@ static void sort_by_age_within(const net_repl_state* repl, uint32_t* slots, uint
 
 // The slots of the highest buckets that make `need` of `each`, in order. UINT64_MAX: all of them, each bucket
 // by age.
-static void collect(net_repl_state* repl, bool is_life, const histogram* of, uint64_t need, uint64_t each,
-                    list* into, uint32_t* scratch) {
+static void collect(net_repl_state* repl, bool is_life, const histogram* of, uint64_t need,
+                    uint64_t each, list* into, uint32_t* scratch) {
     const uint8_t* buckets = repl->replicator->body.buckets;
     uint32_t lowest = OVERDUE, places[NET_REPL_STATE_BUCKETS], count = 0;
     for (uint32_t b = OVERDUE + 1; b-- > 0;) {

@@ -105,8 +105,8 @@ static bool grow_slots(net_repl_state* repl) {
     if (!grow_sets(repl, (count + 63) / 64)) return false;
     return base_array_reserve(allocator, (void**)&repl->urgencies, &repl->urgency_capacity, count,
                               sizeof *repl->urgencies) &&
-           base_array_reserve(allocator, (void**)&repl->observer_positions, &repl->position_capacity,
-                              count, sizeof *repl->observer_positions) &&
+           base_array_reserve(allocator, (void**)&repl->observer_positions,
+                              &repl->position_capacity, count, sizeof *repl->observer_positions) &&
            base_array_reserve(allocator, (void**)&repl->slots, &repl->slot_capacity, count,
                               sizeof *repl->slots);
 }
@@ -230,15 +230,16 @@ static uint32_t find_group_place(const net_repl_state* repl, uint64_t key) {
     return low;
 }
 
-void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint32_t* first, uint32_t* end) {
+void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint32_t* first,
+                               uint32_t* end) {
     *first = find_group_place(repl, (uint64_t)group << 32);
     *end = find_group_place(repl, ((uint64_t)group + 1) << 32);
 }
 
 static bool add_to_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
     if (group == 0) return true;
-    if (!base_array_reserve(repl->replicator->allocator, (void**)&repl->groups, &repl->group_capacity,
-                            repl->group_count + 1, sizeof *repl->groups))
+    if (!base_array_reserve(repl->replicator->allocator, (void**)&repl->groups,
+                            &repl->group_capacity, repl->group_count + 1, sizeof *repl->groups))
         return false;
     uint64_t key = (uint64_t)group << 32 | slot;
     uint32_t at = find_group_place(repl, key);

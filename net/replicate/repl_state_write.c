@@ -109,7 +109,8 @@ static void choose_base(net_repl_state* repl, const net_slot* s, uint32_t now, u
     record->run = net_snapshot_writer_run(body, back, key->age, key->d);
     net_record_group* run = &body->runs[record->run];
     if (back && !run->items) {
-        const net_repl_state_packet* packet = &repl->packets[s->acked_seq & (NET_REPL_STATE_PACKETS - 1)];
+        const net_repl_state_packet* packet =
+            &repl->packets[s->acked_seq & (NET_REPL_STATE_PACKETS - 1)];
         run->items = packet->items;
         run->item_count = packet->count;
         run->row_count = packet->row_count;
@@ -163,7 +164,7 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
         record->cause = NET_COST_DESTROY;
         record->run = NET_RUN_DESTROY;
     } else if (s->state == NET_SLOT_LIVE) {
-        record->cause = s->wants_resync                             ? NET_COST_HEAL
+        record->cause = s->wants_resync                           ? NET_COST_HEAL
                         : net_set_has(repl, NET_SET_REPEAT, slot) ? NET_COST_REPEAT
                                                                   : NET_COST_CHANGE;
         choose_base(repl, s, f->now, f->seq, record);
@@ -192,7 +193,8 @@ static void settle_run(net_snapshot_writer* body, uint32_t position) {
 static bool make(net_repl_state* repl, net_record* record) {
     net_snapshot_writer* body = &repl->replicator->body;
     net_encoded_rows* encoded_rows = &repl->replicator->encoded_rows;
-    net_encoded_row_result result = net_encoded_rows_get(encoded_rows, &record->key, &record->encoded);
+    net_encoded_row_result result =
+        net_encoded_rows_get(encoded_rows, &record->key, &record->encoded);
     if (result == NET_ENCODED_ROW_NO_BASE2) {
         record->key.d = 0;
         record->key.base2_classes = 0;
@@ -221,7 +223,8 @@ static bool code(net_repl_state* repl, uint32_t first, uint32_t end) {
         net_record* record = &body->records[i];
         if (record->run == NET_RUN_DESTROY) continue;
         settle_run(body, i);
-        if (!net_encoded_rows_find(encoded_rows, &record->key, &record->encoded)) missing[count++] = record;
+        if (!net_encoded_rows_find(encoded_rows, &record->key, &record->encoded))
+            missing[count++] = record;
     }
     for (uint32_t step = 0; step <= 2 && count > 1; step++)
         for (uint32_t i = 0; i < count; i++)
@@ -250,7 +253,8 @@ static bool prepare_unit(filler* f, uint32_t slot) {
     net_repl_state_find_group(repl, group, &first, &end);
     for (uint32_t i = first; i < end; i++) {
         uint32_t other = (uint32_t)repl->groups[i];
-        if (!net_set_has(repl, NET_SET_UNSETTLED, other) || net_snapshot_writer_has(f->body, other)) continue;
+        if (!net_set_has(repl, NET_SET_UNSETTLED, other) || net_snapshot_writer_has(f->body, other))
+            continue;
         outcome result = prepare(f, other, unit_first);
         if (result == NO_MEMORY) return false;
         if (result == NOTHING) { // one of them is held back: all of them are
@@ -369,7 +373,7 @@ static bool begin_body(filler* f) {
     f->overhead = repl->overhead_bits;
     f->has_overflown = false;
     return net_snapshot_writer_begin(f->body, repl->slot_capacity, repl->slot_end,
-                          net_history_number_bits(repl->replicator->history));
+                                     net_history_number_bits(repl->replicator->history));
 }
 
 // Nothing fits the budget: what waits longest goes all the same, if the packet can hold it.
@@ -419,7 +423,8 @@ static bool fill(filler* f, net_repl_state_room room, uint64_t* bits) {
     uint64_t limit = room.soft < room.hard ? room.soft : room.hard;
     *bits = 0;
     for (uint32_t attempt = 0; attempt < 2; attempt++) {
-        if (!begin_body(f) || !net_repl_state_order(repl, (uint32_t)limit, attempt > 0)) return false;
+        if (!begin_body(f) || !net_repl_state_order(repl, (uint32_t)limit, attempt > 0))
+            return false;
         bool is_all = attempt == 0 && f->body->is_whole;
         f->limit = is_all ? UINT64_MAX : limit * 16;
         if (!take(f, is_all ? UINT32_MAX - 1 - f->next : typical_count(repl, limit))) return false;
@@ -541,13 +546,14 @@ static bool reserve_items(net_repl_state* repl, net_repl_state_packet* packet, u
     uint32_t capacity = ITEMS_MIN;
     while (capacity < count)
         capacity *= 2;
-    packet->items = base_allocate(&repl->replicator->pool.allocator, capacity * sizeof *packet->items);
+    packet->items =
+        base_allocate(&repl->replicator->pool.allocator, capacity * sizeof *packet->items);
     if (packet->items) packet->capacity = capacity;
     return packet->items != NULL;
 }
 
 net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
-                          proto_bit_writer* writer, uint32_t* records) {
+                                proto_bit_writer* writer, uint32_t* records) {
     net_replicator* replicator = repl->replicator;
     BASE_ASSERT(repl->packet_count == 0 || seq == repl->seq_next);
     BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
@@ -570,9 +576,9 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
         repl->counters.blobs_shared += replicator->encoded_rows.shared - shared;
         repl->held_tick = net_replicator_tick(replicator);
     }
-    ok = ok && (bits == 0 ||
-                (reserve_items(repl, packet, f.body->record_count) &&
-                 net_snapshot_writer_write(f.body, &replicator->encoded_rows, writer, bits, net_repl_state_account(repl))));
+    ok = ok && (bits == 0 || (reserve_items(repl, packet, f.body->record_count) &&
+                              net_snapshot_writer_write(f.body, &replicator->encoded_rows, writer,
+                                                        bits, net_repl_state_account(repl))));
     if (!ok) {
         repl->is_broken = true;
         return NET_ERR_MEMORY;

@@ -41,7 +41,7 @@ net_result net_replicator_create(const net_replicator_config* config, net_replic
         return result;
     }
     net_encoded_rows_init(&made->encoded_rows, config->allocator, made->history, config->is_solo,
-                   config->bandwidth != NULL);
+                          config->bandwidth != NULL);
     *replicator = made;
     return NET_OK;
 }
@@ -53,12 +53,15 @@ void net_replicator_destroy(net_replicator* replicator) {
     for (uint32_t i = 0; i < replicator->observer_capacity; i++)
         base_release(&replicator->pool.allocator, replicator->observers[i].items,
                      replicator->observers[i].capacity * sizeof(net_observer));
-    base_release(allocator, replicator->observers, replicator->observer_capacity * sizeof(net_observers));
+    base_release(allocator, replicator->observers,
+                 replicator->observer_capacity * sizeof(net_observers));
     base_release(allocator, replicator->repls, replicator->view_capacity * sizeof(net_repl_state*));
     base_release(allocator, replicator->fresh, replicator->fresh_capacity * sizeof(uint64_t*));
     base_release(allocator, replicator->stamps, replicator->stamp_capacity * sizeof(uint32_t));
-    base_release(allocator, replicator->view_of_client, replicator->client_capacity * sizeof(uint32_t));
-    base_release(allocator, replicator->scratch, replicator->scratch_capacity * sizeof(net_observer));
+    base_release(allocator, replicator->view_of_client,
+                 replicator->client_capacity * sizeof(uint32_t));
+    base_release(allocator, replicator->scratch,
+                 replicator->scratch_capacity * sizeof(net_observer));
     base_bitset_deinit(&replicator->fresh_views);
     base_bitset_deinit(&replicator->changed);
     net_encoded_rows_deinit(&replicator->encoded_rows);
@@ -89,12 +92,12 @@ bool net_replicator_add_repl_state(net_replicator* replicator, net_repl_state* r
     uint32_t id = 0;
     while (id < replicator->view_capacity && replicator->repls[id])
         id++;
-    if (!base_array_reserve(replicator->allocator, (void**)&replicator->repls, &replicator->view_capacity,
-                            id + 1, sizeof(net_repl_state*)) ||
-        !base_array_reserve(replicator->allocator, (void**)&replicator->fresh, &replicator->fresh_capacity,
-                            id + 1, sizeof(uint64_t*)) ||
-        !base_array_reserve(replicator->allocator, (void**)&replicator->stamps, &replicator->stamp_capacity,
-                            id + 1, sizeof(uint32_t)) ||
+    if (!base_array_reserve(replicator->allocator, (void**)&replicator->repls,
+                            &replicator->view_capacity, id + 1, sizeof(net_repl_state*)) ||
+        !base_array_reserve(replicator->allocator, (void**)&replicator->fresh,
+                            &replicator->fresh_capacity, id + 1, sizeof(uint64_t*)) ||
+        !base_array_reserve(replicator->allocator, (void**)&replicator->stamps,
+                            &replicator->stamp_capacity, id + 1, sizeof(uint32_t)) ||
         !base_array_reserve(replicator->allocator, (void**)&replicator->view_of_client,
                             &replicator->client_capacity, repl->client + 1, sizeof(uint32_t)) ||
         !base_bitset_reserve(&replicator->fresh_views, replicator->view_capacity))
@@ -116,7 +119,8 @@ void net_replicator_remove_repl_state(net_replicator* replicator, net_repl_state
     replicator->view_count--;
 }
 
-bool net_replicator_add_observer(net_replicator* replicator, uint32_t index, net_repl_state* repl, uint32_t slot) {
+bool net_replicator_add_observer(net_replicator* replicator, uint32_t index, net_repl_state* repl,
+                                 uint32_t slot) {
     if (!base_array_reserve(replicator->allocator, (void**)&replicator->observers,
                             &replicator->observer_capacity, index + 1, sizeof(net_observers)))
         return false;
@@ -130,8 +134,8 @@ bool net_replicator_add_observer(net_replicator* replicator, uint32_t index, net
     return true;
 }
 
-void net_replicator_remove_observer(net_replicator* replicator, uint32_t index, net_repl_state* repl,
-                               uint32_t slot) {
+void net_replicator_remove_observer(net_replicator* replicator, uint32_t index,
+                                    net_repl_state* repl, uint32_t slot) {
     net_observers* list = &replicator->observers[index];
     uint32_t position = repl->observer_positions[slot];
     BASE_ASSERT(position < list->count && list->items[position].slot == slot);
@@ -142,7 +146,8 @@ void net_replicator_remove_observer(net_replicator* replicator, uint32_t index, 
 }
 
 static net_repl_state* find_view(const net_replicator* replicator, uint32_t client) {
-    if (client >= replicator->client_capacity || replicator->view_of_client[client] == 0) return NULL;
+    if (client >= replicator->client_capacity || replicator->view_of_client[client] == 0)
+        return NULL;
     net_repl_state* repl = replicator->repls[replicator->view_of_client[client] - 1];
     return repl->is_broken ? NULL : repl;
 }
@@ -176,7 +181,8 @@ static bool tell_came(net_replicator* replicator, uint32_t index) {
         if (!base_array_reserve(replicator->allocator, (void**)&replicator->scratch,
                                 &replicator->scratch_capacity, had_count, sizeof(net_observer)))
             return false;
-        if (had_count > 0) memcpy(replicator->scratch, list->items, had_count * sizeof(net_observer));
+        if (had_count > 0)
+            memcpy(replicator->scratch, list->items, had_count * sizeof(net_observer));
     }
     const uint32_t* clients;
     const net_interest_entity* entries;
@@ -268,7 +274,8 @@ static void fetch_observers(const net_replicator* replicator, ecs_entity handle)
     if (list->count > 8) __builtin_prefetch(list->items + list->count - 1);
 }
 
-static void tell_changed(net_replicator* replicator, const net_history_event* events, uint32_t count) {
+static void tell_changed(net_replicator* replicator, const net_history_event* events,
+                         uint32_t count) {
     bool is_crowd =
         count_reached(replicator, events, count) > replicator->observer_total / CROWD_FRACTION &&
         base_bitset_reserve(&replicator->changed, net_history_index_end(replicator->history));
@@ -277,7 +284,8 @@ static void tell_changed(net_replicator* replicator, const net_history_event* ev
     for (uint32_t i = 0; i < count; i++) {
         if (!is_crowd && i + AHEAD < count) fetch_observers(replicator, events[i + AHEAD].handle);
         uint32_t index = ecs_entity_index(events[i].handle);
-        if (events[i].kind != NET_HISTORY_CHANGED || index >= replicator->observer_capacity) continue;
+        if (events[i].kind != NET_HISTORY_CHANGED || index >= replicator->observer_capacity)
+            continue;
         if (is_crowd && events[i].classes & 1u << NET_CLASS_PUBLIC)
             base_bitset_add(&replicator->changed, index);
         else
@@ -305,7 +313,7 @@ static bool take_answer(net_repl_state* repl, const net_interest_answer* answer)
 bool net_replicator_ask(net_replicator* replicator, net_repl_state* repl) {
     net_interest_answer answer;
     return net_interest_query(replicator->interest, repl->client, repl->members, repl->member_count,
-                            &answer) &&
+                              &answer) &&
            take_answer(repl, &answer);
 }
 
@@ -333,7 +341,8 @@ void net_replicator_publish(net_replicator* replicator) {
     tell_changed(replicator, events, count);
     for (uint32_t id = 0; id < replicator->view_capacity; id++) {
         net_repl_state* repl = replicator->repls[id];
-        if (!repl || repl->is_broken || !net_interest_is_due(replicator->interest, repl->client)) continue;
+        if (!repl || repl->is_broken || !net_interest_is_due(replicator->interest, repl->client))
+            continue;
         if (!net_replicator_ask(replicator, repl)) break_view(repl);
     }
     if (!ok) break_all(replicator);

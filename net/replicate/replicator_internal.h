@@ -27,13 +27,13 @@ struct net_replicator {
     net_bandwidth* bandwidth;
     uint32_t index_max;
     net_history* history;
-    uint64_t published;      ///< steps of the history that the repls know
-    ecs_tick published_tick; ///< of the last of them
-    net_observers* observers;    ///< [index]
+    uint64_t published;       ///< steps of the history that the repls know
+    ecs_tick published_tick;  ///< of the last of them
+    net_observers* observers; ///< [index]
     uint32_t observer_capacity;
     uint64_t observer_total;
     net_repl_state** repls; ///< [repl id]; NULL: unused
-    uint64_t** fresh; ///< [repl id]: its NET_SET_FRESH
+    uint64_t** fresh;       ///< [repl id]: its NET_SET_FRESH
     uint32_t view_capacity, fresh_capacity, view_count;
     base_bitset fresh_views;  ///< ids of repls with a bit in it
     base_bitset changed;      ///< indices whose public components changed: for the lazy form
@@ -48,9 +48,10 @@ struct net_replicator {
 };
 
 /// Add and remove the reverse entry of a slot of this repl.
-BASE_MUST_USE bool net_replicator_add_observer(net_replicator* replicator, uint32_t index, net_repl_state* repl,
-                                          uint32_t slot);
-void net_replicator_remove_observer(net_replicator* replicator, uint32_t index, net_repl_state* repl, uint32_t slot);
+BASE_MUST_USE bool net_replicator_add_observer(net_replicator* replicator, uint32_t index,
+                                               net_repl_state* repl, uint32_t slot);
+void net_replicator_remove_observer(net_replicator* replicator, uint32_t index,
+                                    net_repl_state* repl, uint32_t slot);
 /// A repl joins; its id. @return false when memory ran out.
 BASE_MUST_USE bool net_replicator_add_repl_state(net_replicator* replicator, net_repl_state* repl);
 void net_replicator_remove_repl_state(net_replicator* replicator, net_repl_state* repl);

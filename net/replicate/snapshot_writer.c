@@ -87,7 +87,8 @@ static inline void put_word(pen* p, uint64_t value, uint32_t count) {
     put(p, value, count);
 }
 
-static inline void put_blob(pen* p, const net_encoded_rows* encoded_rows, const net_encoded_row* encoded) {
+static inline void put_blob(pen* p, const net_encoded_rows* encoded_rows,
+                            const net_encoded_row* encoded) {
     if (encoded->bits <= NET_ENCODED_ROW_INLINE_BITS) {
         put_word(p, encoded->code, encoded->bits);
         return;
@@ -101,7 +102,8 @@ static inline void put_blob(pen* p, const net_encoded_rows* encoded_rows, const 
 
 // ---- the scratch ----
 
-void net_snapshot_writer_init(net_snapshot_writer* body, const base_allocator* allocator, uint32_t index_max) {
+void net_snapshot_writer_init(net_snapshot_writer* body, const base_allocator* allocator,
+                              uint32_t index_max) {
     memset(body, 0, sizeof *body);
     body->allocator = allocator;
     body->index_bits = net_snapshot_index_bits(index_max);
@@ -174,7 +176,7 @@ static net_record_group* add_run(net_snapshot_writer* body, net_snapshot_kind ki
 }
 
 bool net_snapshot_writer_begin(net_snapshot_writer* body, uint32_t slot_capacity, uint32_t slot_end,
-                    uint32_t number_bits) {
+                               uint32_t number_bits) {
     for (uint32_t i = NET_RUN_FIRST; i < body->run_count; i++) {
         const net_record_group* run = &body->runs[i];
         body->by_back[run->back] = NET_SNAPSHOT_NONE;
@@ -215,7 +217,8 @@ void net_snapshot_writer_drop(net_snapshot_writer* body, uint32_t count) {
     }
 }
 
-uint32_t net_snapshot_writer_find_run(net_snapshot_writer* body, uint32_t back, uint32_t age, uint32_t d) {
+uint32_t net_snapshot_writer_find_run(net_snapshot_writer* body, uint32_t back, uint32_t age,
+                                      uint32_t d) {
     uint32_t* first = back ? &body->by_back[back] : &body->by_age[age];
     for (uint32_t i = *first; i != NET_SNAPSHOT_NONE; i = body->runs[i].next)
         if (body->runs[i].d == d) return i;
@@ -234,8 +237,10 @@ static bool is_list_shorter(const net_snapshot_writer* body, const net_record_gr
     if (run->expected == 0 || run->row_count < run->expected) return false;
     uint32_t gap_bits = 2 + log2_of(body->slot_end / run->expected + 1);
     uint32_t named = NET_SNAPSHOT_AGE_BITS + NET_SNAPSHOT_ORDER_BITS +
-                     golomb_bits(run->expected - 1, NET_SNAPSHOT_RUN_ORDER) + run->expected * gap_bits;
-    uint32_t listed = NET_SNAPSHOT_BACK_BITS + (run->row_count - run->expected) * body->absent_bits +
+                     golomb_bits(run->expected - 1, NET_SNAPSHOT_RUN_ORDER) +
+                     run->expected * gap_bits;
+    uint32_t listed = NET_SNAPSHOT_BACK_BITS +
+                      (run->row_count - run->expected) * body->absent_bits +
                       run->expected * LISTED_BITS;
     return listed < named;
 }
@@ -278,7 +283,8 @@ static void join_small_runs(net_snapshot_writer* body) {
     for (uint32_t i = NET_RUN_FIRST; i < count; i++) {
         const net_record_group* run = &body->runs[i];
         if (run->d == 0 || run->is_decided || run->expected >= SHARING_MIN) continue;
-        uint32_t to = net_snapshot_writer_run_of(body, net_snapshot_writer_run(body, run->back, run->age, 0));
+        uint32_t to =
+            net_snapshot_writer_run_of(body, net_snapshot_writer_run(body, run->back, run->age, 0));
         net_record_group *from = &body->runs[i], *target = &body->runs[to];
         from->moved = to;
         from->is_decided = true;
@@ -386,22 +392,25 @@ typedef struct create_state {
     const net_row_template* entry;
 } create_state;
 
-static const net_row_template* entry_of(const net_encoded_rows* encoded_rows, const net_record* record) {
+static const net_row_template* entry_of(const net_encoded_rows* encoded_rows,
+                                        const net_record* record) {
     return net_history_find(encoded_rows->history, ecs_entity_index(record->handle))->entry;
 }
 
-static uint32_t create_bits(const net_snapshot_writer* body, create_state* state, const net_record* record,
-                            const net_row_template* entry) {
+static uint32_t create_bits(const net_snapshot_writer* body, create_state* state,
+                            const net_record* record, const net_row_template* entry) {
     uint32_t index = ecs_entity_index(record->handle);
     uint32_t bits = 3;
     if (index != state->index_next) bits += body->index_bits;
     if (ecs_entity_generation(record->handle) != 1) bits += ECS_GENERATION_BITS;
-    if (entry != state->entry) bits += NET_SNAPSHOT_PARTS_BITS + entry->part_count * body->number_bits;
+    if (entry != state->entry)
+        bits += NET_SNAPSHOT_PARTS_BITS + entry->part_count * body->number_bits;
     *state = (create_state){index + 1, entry};
     return bits;
 }
 
-static uint64_t measure_creates(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows) {
+static uint64_t measure_creates(const net_snapshot_writer* body,
+                                const net_encoded_rows* encoded_rows) {
     const net_record_group* run = &body->runs[NET_RUN_CREATE];
     create_state state = {.index_next = 1};
     uint64_t bits = 0;
@@ -422,7 +431,8 @@ static uint64_t measure_run(const net_snapshot_writer* body, net_record_group* r
     return bits + golomb_bits(run->count - 1, NET_SNAPSHOT_RUN_ORDER) + measure_gaps(run);
 }
 
-uint64_t net_snapshot_writer_measure(net_snapshot_writer* body, const net_encoded_rows* encoded_rows) {
+uint64_t net_snapshot_writer_measure(net_snapshot_writer* body,
+                                     const net_encoded_rows* encoded_rows) {
     sort_records(body);
     if (body->record_count == 0) return 0;
     uint64_t bits = 0;
@@ -459,8 +469,8 @@ static void write_destroys(const net_snapshot_writer* body, pen* p) {
     }
 }
 
-static void write_handle(const net_snapshot_writer* body, const create_state* state, ecs_entity handle,
-                         pen* p) {
+static void write_handle(const net_snapshot_writer* body, const create_state* state,
+                         ecs_entity handle, pen* p) {
     uint32_t index = ecs_entity_index(handle), generation = ecs_entity_generation(handle);
     put(p, index == state->index_next, 1);
     if (index != state->index_next) put(p, index, body->index_bits);
@@ -468,7 +478,8 @@ static void write_handle(const net_snapshot_writer* body, const create_state* st
     if (generation != 1) put(p, generation, ECS_GENERATION_BITS);
 }
 
-static void write_creates(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows, pen* p) {
+static void write_creates(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows,
+                          pen* p) {
     const net_record_group* run = &body->runs[NET_RUN_CREATE];
     put_golomb(p, run->count, NET_SNAPSHOT_LIST_ORDER);
     if (run->count == 0) return;
@@ -492,7 +503,8 @@ static void write_creates(const net_snapshot_writer* body, const net_encoded_row
     }
 }
 
-static void write_listed(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows, const net_record_group* run, pen* p) {
+static void write_listed(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows,
+                         const net_record_group* run, pen* p) {
     uint32_t at = run->first, end = run->first + run->count;
     for (uint32_t i = 0; i < run->item_count; i++) {
         if (!(run->items[i].slot & NET_ITEM_ROW)) continue;
@@ -508,7 +520,8 @@ static void write_listed(const net_snapshot_writer* body, const net_encoded_rows
     BASE_ASSERT(at == end);
 }
 
-static void write_run(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows, const net_record_group* run, pen* p) {
+static void write_run(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows,
+                      const net_record_group* run, pen* p) {
     put(p, run->kind, NET_SNAPSHOT_KIND_BITS);
     if (run->kind == NET_SNAPSHOT_BY_PACKET) {
         put(p, run->back, NET_SNAPSHOT_BACK_BITS);
@@ -532,12 +545,13 @@ static void write_run(const net_snapshot_writer* body, const net_encoded_rows* e
 }
 
 // Where every bit went: components by their cause, destroys, and the rest as head.
-static void account_for(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows, uint64_t bits,
-                        net_bandwidth_account* account) {
+static void account_for(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows,
+                        uint64_t bits, net_bandwidth_account* account) {
     const net_record_group* destroys = &body->runs[NET_RUN_DESTROY];
     uint64_t rest = bits;
     if (destroys->count > 0) {
-        uint64_t spent = golomb_bits(destroys->count, NET_SNAPSHOT_LIST_ORDER) + NET_SNAPSHOT_ORDER_BITS;
+        uint64_t spent =
+            golomb_bits(destroys->count, NET_SNAPSHOT_LIST_ORDER) + NET_SNAPSHOT_ORDER_BITS;
         uint32_t next = 0;
         for (uint32_t i = 0; i < destroys->count; i++) {
             uint32_t slot = body->records[body->by_run[destroys->first + i]].slot;
@@ -552,19 +566,21 @@ static void account_for(const net_snapshot_writer* body, const net_encoded_rows*
         const net_record* record = &body->records[i];
         if (record->run == NET_RUN_DESTROY) continue;
         const net_row_template* entry;
-        const uint32_t* parts = net_encoded_rows_component_bits(encoded_rows, record->encoded.parts_first, &entry);
+        const uint32_t* parts =
+            net_encoded_rows_component_bits(encoded_rows, record->encoded.parts_first, &entry);
         for (uint32_t c = 0; c < entry->layout.component_count; c++) {
             if (parts[c] > 0)
                 net_bandwidth_add(account, entry->layout.components[c].key, (net_cost)record->cause,
-                               parts[c]);
+                                  parts[c]);
         }
         rest -= (uint32_t)(record->encoded.bits - record->encoded.head_bits);
     }
     net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_HEAD, rest);
 }
 
-bool net_snapshot_writer_write(net_snapshot_writer* body, const net_encoded_rows* encoded_rows, proto_bit_writer* writer, uint64_t bits,
-                    net_bandwidth_account* account) {
+bool net_snapshot_writer_write(net_snapshot_writer* body, const net_encoded_rows* encoded_rows,
+                               proto_bit_writer* writer, uint64_t bits,
+                               net_bandwidth_account* account) {
     BASE_ASSERT(!writer->failed && bits > 0);
     BASE_ASSERT(writer->size_bits + bits <= (uint64_t)writer->capacity * 8);
     uint32_t before = (uint32_t)(writer->size_bits & 7);

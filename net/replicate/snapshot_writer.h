@@ -40,13 +40,13 @@ typedef struct net_record_group {
     uint8_t back; ///< packets; 0: by age
     uint8_t age;  ///< 1..254, NET_SNAPSHOT_AGE_SETTLED
     uint8_t d;
-    bool is_decided;    ///< how its records are named: as it says, or in the run of `moved`
-    bool is_listed;     ///< by packet
-    uint8_t order;      ///< Golomb order of the gaps; while measuring the lowest that is tried
-    uint32_t moved;     ///< its records belong to this run; NET_SNAPSHOT_NONE
-    uint32_t next;      ///< of the same back or age
-    uint32_t leader;    ///< that of them whose second row the others may do without; NET_SNAPSHOT_NONE
-    uint32_t count;     ///< records, as measured
+    bool is_decided; ///< how its records are named: as it says, or in the run of `moved`
+    bool is_listed;  ///< by packet
+    uint8_t order;   ///< Golomb order of the gaps; while measuring the lowest that is tried
+    uint32_t moved;  ///< its records belong to this run; NET_SNAPSHOT_NONE
+    uint32_t next;   ///< of the same back or age
+    uint32_t leader; ///< that of them whose second row the others may do without; NET_SNAPSHOT_NONE
+    uint32_t count;  ///< records, as measured
     uint32_t expected;  ///< records that were prepared for it
     uint32_t first;     ///< position in body.by_run
     uint32_t slot_next; ///< above the last slot
@@ -69,12 +69,13 @@ typedef struct net_snapshot_writer {
     uint32_t record_room; ///< so many have their places everywhere
     net_record_group* runs;
     uint32_t run_count, run_capacity;
-    uint32_t by_back[NET_SNAPSHOT_BACKS], by_age[NET_SNAPSHOT_AGES]; ///< first run or NET_SNAPSHOT_NONE
+    uint32_t by_back[NET_SNAPSHOT_BACKS],
+        by_age[NET_SNAPSHOT_AGES]; ///< first run or NET_SNAPSHOT_NONE
     uint16_t near[NET_SNAPSHOT_BACKS]
                  [NET_SNAPSHOT_NEAR]; ///< the run of a back and a small d; 0: look for it
-    uint64_t* chosen;             ///< a bit per slot with a record
-    uint32_t* record_of;          ///< [slot], with its bit in chosen
-    uint8_t* buckets;             ///< [slot]: scratch of selecting
+    uint64_t* chosen;                 ///< a bit per slot with a record
+    uint32_t* record_of;              ///< [slot], with its bit in chosen
+    uint8_t* buckets;                 ///< [slot]: scratch of selecting
     uint32_t slot_capacity;
     uint32_t* by_slot; ///< records, rising by slot
     uint32_t* by_run;  ///< records, by run and then by slot
@@ -87,11 +88,12 @@ typedef struct net_snapshot_writer {
     uint32_t byte_capacity;
 } net_snapshot_writer;
 
-void net_snapshot_writer_init(net_snapshot_writer* body, const base_allocator* allocator, uint32_t index_max);
+void net_snapshot_writer_init(net_snapshot_writer* body, const base_allocator* allocator,
+                              uint32_t index_max);
 void net_snapshot_writer_deinit(net_snapshot_writer* body);
 /// A packet begins. @return false when memory ran out.
-BASE_MUST_USE bool net_snapshot_writer_begin(net_snapshot_writer* body, uint32_t slot_capacity, uint32_t slot_end,
-                                  uint32_t number_bits);
+BASE_MUST_USE bool net_snapshot_writer_begin(net_snapshot_writer* body, uint32_t slot_capacity,
+                                             uint32_t slot_end, uint32_t number_bits);
 BASE_MUST_USE bool net_snapshot_writer_grow(net_snapshot_writer* body);
 /// Runs that those there are may turn into: by packet or by age, with a second row or without.
 static inline uint32_t net_snapshot_writer_run_room(const net_snapshot_writer* body) {
@@ -116,9 +118,11 @@ void net_snapshot_writer_drop(net_snapshot_writer* body, uint32_t count);
 static inline bool net_snapshot_writer_has(const net_snapshot_writer* body, uint32_t slot) {
     return body->chosen[slot >> 6] >> (slot & 63) & 1;
 }
-uint32_t net_snapshot_writer_find_run(net_snapshot_writer* body, uint32_t back, uint32_t age, uint32_t d);
+uint32_t net_snapshot_writer_find_run(net_snapshot_writer* body, uint32_t back, uint32_t age,
+                                      uint32_t d);
 /// The run of these numbers, made if need be. `back` 0: by age.
-static inline uint32_t net_snapshot_writer_run(net_snapshot_writer* body, uint32_t back, uint32_t age, uint32_t d) {
+static inline uint32_t net_snapshot_writer_run(net_snapshot_writer* body, uint32_t back,
+                                               uint32_t age, uint32_t d) {
     if (back && d < NET_SNAPSHOT_NEAR) {
         uint32_t run = body->near[back][d];
         if (run) return run;
@@ -136,8 +140,11 @@ static inline uint32_t net_snapshot_writer_run_of(const net_snapshot_writer* bod
     return run;
 }
 /// Put the records in order. @return the bits of the body; 0 without records.
-uint64_t net_snapshot_writer_measure(net_snapshot_writer* body, const net_encoded_rows* encoded_rows);
+uint64_t net_snapshot_writer_measure(net_snapshot_writer* body,
+                                     const net_encoded_rows* encoded_rows);
 /// Append it. After net_snapshot_writer_measure. `account` may be NULL.
 /// @return false when memory ran out; nothing was written then.
-BASE_MUST_USE bool net_snapshot_writer_write(net_snapshot_writer* body, const net_encoded_rows* encoded_rows, proto_bit_writer* writer,
-                                  uint64_t bits, net_bandwidth_account* account);
+BASE_MUST_USE bool net_snapshot_writer_write(net_snapshot_writer* body,
+                                             const net_encoded_rows* encoded_rows,
+                                             proto_bit_writer* writer, uint64_t bits,
+                                             net_bandwidth_account* account);

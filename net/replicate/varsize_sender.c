@@ -164,7 +164,7 @@ static void enter(net_varsize_sender* repl, uint32_t place, uint32_t classes, ec
 }
 
 void net_varsize_sender_enter(net_varsize_sender* repl, ecs_entity entity, uint32_t classes,
-                          ecs_tick tick) {
+                              ecs_tick tick) {
     const net_varsize_source* server = repl->server;
     for (uint32_t at = net_varsize_first(server, entity); at != NET_VARSIZE_NONE;
          at = server->values[at].next)
@@ -225,8 +225,8 @@ static net_result send_record(net_varsize_sender* repl, net_varsize_record* reco
     return NET_OK;
 }
 
-void net_varsize_sender_publish(net_varsize_sender* repl, uint32_t allowance, net_varsize_send_fn send,
-                            void* context) {
+void net_varsize_sender_publish(net_varsize_sender* repl, uint32_t allowance,
+                                net_varsize_send_fn send, void* context) {
     net_varsize_spread(repl->server);
     repl->credit += allowance;
     if (repl->credit > CREDIT_MAX) repl->credit = CREDIT_MAX;
@@ -275,7 +275,7 @@ bool net_varsize_sender_ack(net_varsize_sender* repl, uint64_t version) {
 }
 
 bool net_varsize_sender_lost(net_varsize_sender* repl, ecs_entity entity, uint32_t number,
-                         uint64_t version) {
+                             uint64_t version) {
     const net_varsize_source* server = repl->server;
     if (version == 0 || version > repl->version_last) return false;
     for (uint32_t at = net_varsize_first(server, entity); at != NET_VARSIZE_NONE;

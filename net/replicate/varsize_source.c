@@ -17,8 +17,8 @@
 #include <string.h>
 
 net_result net_varsize_source_create(const base_allocator* allocator, net_rows* rows,
-                                   uint32_t index_max, const base_reporter* reporter,
-                                   net_varsize_source** server) {
+                                     uint32_t index_max, const base_reporter* reporter,
+                                     net_varsize_source** server) {
     BASE_ASSERT(rows && server);
     net_varsize_source* made = base_allocate_zero(allocator, sizeof *made);
     *server = made;
@@ -69,7 +69,8 @@ static bool mark_changed(net_varsize_source* server, uint32_t at) {
     return true;
 }
 
-static uint32_t add_value(net_varsize_source* server, ecs_entity entity, const net_row_varsize* varsize) {
+static uint32_t add_value(net_varsize_source* server, ecs_entity entity,
+                          const net_row_varsize* varsize) {
     uint32_t index = ecs_entity_index(entity);
     if (!base_array_reserve(server->allocator, (void**)&server->first, &server->first_capacity,
                             index + 1, sizeof *server->first))
@@ -88,12 +89,12 @@ static uint32_t add_value(net_varsize_source* server, ecs_entity entity, const n
     uint32_t capacity = value->capacity;
     uint32_t first = net_varsize_first(server, entity);
     *value = (net_varsize_value){.handle = entity,
-                               .component = varsize->component,
-                               .number = varsize->number,
-                               .class_ = varsize->class_,
-                               .bytes = bytes,
-                               .capacity = capacity,
-                               .next = first};
+                                 .component = varsize->component,
+                                 .number = varsize->number,
+                                 .class_ = varsize->class_,
+                                 .bytes = bytes,
+                                 .capacity = capacity,
+                                 .next = first};
     server->first[index] = at + 1;
     server->counters.values++;
     return at;
@@ -128,8 +129,8 @@ static bool take_value(net_varsize_source* server, const ecs_world* world, uint3
     if (server->scratch.failed) return false;
     size_t size = server->scratch.size;
     bool is_long = size > NET_VARSIZE_BYTES_MAX;
-    bool is_default =
-        is_long || size == 0 || net_varsize_is_default(world, entry, value->handle, value->component);
+    bool is_default = is_long || size == 0 ||
+                      net_varsize_is_default(world, entry, value->handle, value->component);
     if (is_long) tell_long(server, world, value, size);
     bool is_same = value->stamp > 0 && value->is_default == is_default &&
                    (is_default ||
@@ -230,7 +231,8 @@ static bool take_changes(net_varsize_source* server, const ecs_world* world, ecs
     return true;
 }
 
-net_result net_varsize_source_step(net_varsize_source* server, const ecs_world* world, ecs_tick tick) {
+net_result net_varsize_source_step(net_varsize_source* server, const ecs_world* world,
+                                   ecs_tick tick) {
     if (net_rows_varsize_count(server->rows) == 0) return NET_OK;
     // Nobody published the last step: its dead must not be taken for those who get their places.
     net_varsize_spread(server);

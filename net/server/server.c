@@ -28,7 +28,8 @@ static bool allocate_scratch(net_server* server) {
     server->by_slot = base_allocate_zero(server->allocator, NET_PEER_SLOTS * sizeof(net_session*));
     uint32_t events = count * NET_CLIENT_EVENTS_PER_TICK_MAX;
     server->events = base_allocate_zero(server->allocator, events * sizeof(net_log_event));
-    server->event_copies = base_allocate(server->allocator, events * sizeof(net_event_outbox_entry));
+    server->event_copies =
+        base_allocate(server->allocator, events * sizeof(net_event_outbox_entry));
     return server->sessions && server->leaves && server->joins && server->inputs &&
            server->roster && server->went && server->events && server->event_copies &&
            server->out.sessions && server->by_slot;
@@ -71,7 +72,7 @@ static net_result create_replica(net_server* server) {
     result = net_replicator_create(&replicator, &server->replicator);
     if (result != NET_OK) return result;
     return net_varsize_source_create(server->allocator, server->rows, index_max,
-                                   server->config.reporter, &server->varsize);
+                                     server->config.reporter, &server->varsize);
 }
 
 // Packets of a client are half a second apart at most, whatever the operator wishes.

@@ -36,11 +36,12 @@
 #define NET_STRIKE_MS 10000u
 #define NET_PACKETS_PER_TICK 4u    ///< of a client, on average: four times what ours sends
 #define NET_PACKETS_BURST_MAX 256u ///< after a silence; further ones are dropped unread, counted
-#define NET_CONTROL_BYTES_PER_TICK 512u ///< on channel 0, of who plays; what goes beyond is a strike
+#define NET_CONTROL_BYTES_PER_TICK                                                                 \
+    512u ///< on channel 0, of who plays; what goes beyond is a strike
 #define NET_CONTROL_BYTES_BURST_MAX 65536u
-#define NET_INPUT_JUMP_MAX 16384u  ///< an input numbered further ahead is not believed
-#define NET_LEAVE_MS_MAX 5000u     ///< goodbyes may take so long
-#define NET_HEARTBEAT_HZ 10u       ///< packets of who is told nothing new
+#define NET_INPUT_JUMP_MAX 16384u ///< an input numbered further ahead is not believed
+#define NET_LEAVE_MS_MAX 5000u    ///< goodbyes may take so long
+#define NET_HEARTBEAT_HZ 10u      ///< packets of who is told nothing new
 #define NET_HEARTBEAT_TICKS_MAX 16u
 #define NET_SAMPLE_EVERY_PACKETS 8u
 #define NET_HEALS_PER_PACKET_MAX 4u
@@ -84,7 +85,7 @@ typedef struct net_session_out {
     net_session_told told;
     net_repl_state* repl;        ///< NULL before the session plays
     net_varsize_sender* varsize; ///< with `view`
-    double varsize_debt;     ///< bytes that tokens did not pay for yet
+    double varsize_debt;         ///< bytes that tokens did not pay for yet
     net_ack_sender sent;
     net_event_outbox outbox;
     net_rate rate;
@@ -120,7 +121,7 @@ typedef struct net_session {
     uint64_t strike_us[NET_STRIKES_MAX]; ///< of the last of them, by strikes % NET_STRIKES_MAX
     uint32_t packet_credit;              ///< datagrams that will be looked at; grows with each tick
     uint32_t control_credit;             ///< bytes on channel 0; grows with each tick
-    uint32_t resync_credit;                ///< entities, times 1000000; grows with time
+    uint32_t resync_credit;              ///< entities, times 1000000; grows with time
     uint64_t resync_us;
     uint32_t rate_wish;               ///< of its hello, bytes per second; 0: none
     uint64_t since_us;                ///< of the state
@@ -203,10 +204,10 @@ struct net_server {
     net_server_tap tap;
     bool has_bandwidth;
     net_bandwidth bandwidth;
-    net_bandwidth_account bandwidth_rest;     ///< what no client's account has: greetings, goodbyes
+    net_bandwidth_account bandwidth_rest;  ///< what no client's account has: greetings, goodbyes
     net_server_account* bandwidth_clients; ///< of sessions that are over
     uint32_t bandwidth_client_count, bandwidth_client_capacity;
-    net_ack_result acks;  // scratch
+    net_ack_result acks;   // scratch
     net_log_leave* leaves; // scratch of a tick, session_count each
     net_log_join* joins;
     net_log_input* inputs;

@@ -192,7 +192,7 @@ static void take_acks(net_server* server, net_session* session,
         out->sent.forged++;
     else
         result = net_ack_sender_receive(&out->sent, server->now_us, (uint16_t)packet->ack,
-                                       packet->ack_bits, packet->ack_delay_us, &server->acks);
+                                        packet->ack_bits, packet->ack_delay_us, &server->acks);
     if (result == NET_ERR_STALE) return;
     if (result != NET_OK) {
         net_session_strike(server, session);
@@ -209,7 +209,7 @@ static void take_acks(net_server* server, net_session* session,
 
 // Rows that the client asks for cost most of what rows can cost, so they are rationed by time.
 static bool take_resyncs(net_server* server, net_session* session,
-                       const Shoal__Wire__InputPacket* packet) {
+                         const Shoal__Wire__InputPacket* packet) {
     const uint64_t burst = NET_HEALS_BURST_MAX * UINT64_C(1000000);
     if (packet->n_resync > NET_HEALS_PER_PACKET_MAX) return false;
     uint64_t credit = session->resync_credit;

@@ -48,10 +48,12 @@ static net_result tap_send(net_transport* transport, net_peer peer, net_channel 
     if (!server->has_bandwidth) return NET_OK;
     BASE_ASSERT(channel == NET_CHANNEL_CONTROL);
     const net_session* session = net_server_find_session(server, peer);
-    net_bandwidth_account* account =
-        session && session->out.repl ? net_repl_state_account(session->out.repl) : &server->bandwidth_rest;
+    net_bandwidth_account* account = session && session->out.repl
+                                         ? net_repl_state_account(session->out.repl)
+                                         : &server->bandwidth_rest;
     net_bandwidth_add(account, NET_BANDWIDTH_NONE,
-                   is_varsize(bytes, size) ? NET_COST_VARSIZE : NET_COST_CONTROL, 8 * (uint64_t)size);
+                      is_varsize(bytes, size) ? NET_COST_VARSIZE : NET_COST_CONTROL,
+                      8 * (uint64_t)size);
     return NET_OK;
 }
 
@@ -198,7 +200,8 @@ static uint32_t classes_seen(void* context, ecs_entity entity) {
     return net_repl_state_sees(context, entity, &classes) ? classes : 0;
 }
 
-net_world_digest net_server_scope(net_server* server, uint32_t client, ecs_line_fn line, void* context) {
+net_world_digest net_server_scope(net_server* server, uint32_t client, ecs_line_fn line,
+                                  void* context) {
     net_server_collect(server);
     const net_schema* schema = net_match_schema(server->config.match);
     ecs_world* world = net_match_world(server->config.match);
@@ -206,7 +209,7 @@ net_world_digest net_server_scope(net_server* server, uint32_t client, ecs_line_
         const net_session* session = server->sessions[i];
         if (session && session->client == client && session->out.repl)
             return net_world_digest_walk_seen(schema, world, classes_seen, session->out.repl, line,
-                                       context);
+                                              context);
     }
     return net_world_digest_walk(schema, world, line, context);
 }
@@ -304,7 +307,7 @@ static void sum_up(net_server* server, net_bandwidth_account* all) {
 }
 
 bool net_server_bandwidth(net_server* server, uint32_t client_lines_max, net_bandwidth_line_fn line,
-                       void* context) {
+                          void* context) {
     net_server_collect(server);
     if (!server->has_bandwidth) return true;
     net_bandwidth_account all;
@@ -322,7 +325,8 @@ bool net_server_bandwidth(net_server* server, uint32_t client_lines_max, net_ban
         }
         for (uint32_t i = 0; i < server->bandwidth_client_count; i++)
             tell_account(server, &server->bandwidth_clients[i].account,
-                         server->bandwidth_clients[i].client, client_lines_max, places, line, context);
+                         server->bandwidth_clients[i].client, client_lines_max, places, line,
+                         context);
         base_release(server->allocator, places, place_bytes);
     }
     base_release(server->allocator, all.bits, account_bytes(&all));

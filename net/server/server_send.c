@@ -60,7 +60,8 @@ static bool sees_all(const net_server_event* event, const net_repl_state* repl) 
     return true;
 }
 
-static bool may_know(const net_server_out* out, uint32_t place, const net_repl_state* repl, uint32_t e) {
+static bool may_know(const net_server_out* out, uint32_t place, const net_repl_state* repl,
+                     uint32_t e) {
     const net_server_event* event = &out->events[e];
     // It could only hold up others there, and be dropped in the end.
     if (!event->is_late && !sees_all(event, repl)) return false;
@@ -181,19 +182,20 @@ static void account(net_session_out* out, const net_packet_header* header, uint6
     net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_HEADER, header_bits - probe_bits);
     net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_SAMPLE, probe_bits);
     net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_EVENT,
-                   8 * (size - state_bytes - frame_bytes));
+                      8 * (size - state_bytes - frame_bytes));
     net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_FRAME,
-                   8 * (frame_bytes + state_bytes) - state_bits);
+                      8 * (frame_bytes + state_bytes) - state_bits);
 }
 
 // Room for rows: what the packet leaves, and what the tokens do.
 static net_repl_state_room make_room(const net_session_out* out, const proto_bit_writer* writer,
-                               size_t event_bytes) {
+                                     size_t event_bytes) {
     uint64_t hard = 8 * (uint64_t)writer->capacity - writer->size_bits;
     uint64_t spent = 8 * (uint64_t)(event_bytes + NET_RATE_OVERHEAD_BYTES) + writer->size_bits;
     uint64_t budget = 8 * (uint64_t)net_rate_left(&out->rate);
     uint64_t soft = budget > spent ? budget - spent : 0;
-    return (net_repl_state_room){.hard = (uint32_t)hard, .soft = (uint32_t)(soft < hard ? soft : hard)};
+    return (net_repl_state_room){.hard = (uint32_t)hard,
+                                 .soft = (uint32_t)(soft < hard ? soft : hard)};
 }
 
 static bool send_packet(net_server* server, net_session* session) {
@@ -208,8 +210,8 @@ static bool send_packet(net_server* server, net_session* session) {
                        NET_STATE_BYTES_MAX,
                    "a packet must hold the largest row: shrink the event share");
     Shoal__Wire__StatePacket packet = SHOAL__WIRE__STATE_PACKET__INIT;
-    packet.n_events = net_event_outbox_fill(&out->outbox, events, pointers, NET_EVENTS_PER_PACKET_MAX,
-                                      event_budget, &event_bytes);
+    packet.n_events = net_event_outbox_fill(&out->outbox, events, pointers,
+                                            NET_EVENTS_PER_PACKET_MAX, event_budget, &event_bytes);
     packet.events = pointers;
 
     uint16_t seq = net_ack_sender_add(&out->sent, server->out.now_us);
@@ -220,8 +222,8 @@ static bool send_packet(net_server* server, net_session* session) {
     uint64_t header_bits = writer.size_bits;
     BASE_ASSERT(header_bits <= HEADER_BITS_MAX);
     uint32_t records = 0;
-    if (net_repl_state_write(out->repl, seq, make_room(out, &writer, event_bytes), &writer, &records) !=
-        NET_OK) {
+    if (net_repl_state_write(out->repl, seq, make_room(out, &writer, event_bytes), &writer,
+                             &records) != NET_OK) {
         out->has_failed = true;
         return false;
     }
@@ -264,7 +266,8 @@ static bool has_everything(const net_session_out* out, ecs_tick tick) {
 static bool is_due(const net_server* server, const net_session_out* out) {
     const net_session_told* told = &out->told;
     if (out->packet_count == 0 || out->silent_count + 1 >= server->heartbeat_ticks) return true;
-    if (net_repl_state_has_pending(out->repl) || !net_event_outbox_is_idle(&out->outbox)) return true;
+    if (net_repl_state_has_pending(out->repl) || !net_event_outbox_is_idle(&out->outbox))
+        return true;
     if (told->input_used > 0 && !out->is_input_told) return true;
     if (told->input_fates != out->input_fates_told ||
         told->input_repeats != out->input_repeats_told || told->event_ack != out->event_ack_told)
@@ -284,7 +287,8 @@ static void send_packets(net_server* server, net_session* session) {
     while (count < count_max && net_rate_left(&out->rate) > 0) {
         if (!send_packet(server, session)) return;
         count++;
-        if (!net_repl_state_has_pending(out->repl) && !net_event_outbox_has_unsent(&out->outbox)) break;
+        if (!net_repl_state_has_pending(out->repl) && !net_event_outbox_has_unsent(&out->outbox))
+            break;
     }
     if (count == 0 || net_repl_state_has_pending(out->repl)) net_rate_short(&out->rate);
     if (count == 0) {

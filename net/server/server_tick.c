@@ -174,7 +174,7 @@ static void pass_request(net_server* server, const net_match_interest_request* r
     net_interest_set_groups(server->interest, request->client, request->groups);
     if (request->has_viewpoint)
         net_interest_set_viewpoint(server->interest, request->client, request->position,
-                                 request->radius);
+                                   request->radius);
     else
         net_interest_clear_viewpoint(server->interest, request->client);
     if (request->is_refreshed) net_interest_refresh(server->interest, request->client);
@@ -201,7 +201,8 @@ static void admit(net_server* server) {
                                                     : NET_RATE_BYTES_DEFAULT,
                       session->rate_wish);
         bool is_added = net_interest_add_client(server->interest, session->client);
-        if (is_added && net_repl_state_create(server->replicator, session->client, &out->repl) == NET_OK) {
+        if (is_added &&
+            net_repl_state_create(server->replicator, session->client, &out->repl) == NET_OK) {
             if (net_session_open_varsize(server, session)) continue;
             net_repl_state_destroy(out->repl);
         }
@@ -256,7 +257,7 @@ static void tell_player(net_server* server, net_session* session) {
     uint8_t payload[32];
     size_t size = proto_encode(&assigned.base, payload, sizeof payload);
     if (net_event_outbox_push(&session->out.outbox, true, 0, net_match_tick(match), ECS_ENTITY_NONE,
-                        payload, (uint32_t)size) != NET_OK) {
+                              payload, (uint32_t)size) != NET_OK) {
         net_session_end(server, session, NET_END_FAULT);
         return;
     }

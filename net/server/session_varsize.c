@@ -26,9 +26,9 @@ bool net_session_open_varsize(net_server* server, net_session* session) {
     if (net_varsize_sender_create(server->varsize, &out->varsize) != NET_OK) return false;
     out->varsize_debt = 0;
     const net_repl_state_watch watch = {.context = out->varsize,
-                                  .enter = watch_enter,
-                                  .reclass = watch_reclass,
-                                  .leave = watch_leave};
+                                        .enter = watch_enter,
+                                        .reclass = watch_reclass,
+                                        .leave = watch_leave};
     net_repl_state_set_watch(out->repl, &watch);
     if (!net_varsize_sender_is_broken(out->varsize)) return true;
     net_varsize_sender_destroy(out->varsize);
@@ -53,8 +53,8 @@ static net_result send_value(void* context, const net_varsize_message* message) 
     out->varsize_debt += (double)bytes;
     net_bandwidth_account* account = net_repl_state_account(out->repl);
     if (account)
-        net_bandwidth_add(account, net_rows_varsize(to->server->rows, message->number), NET_COST_VARSIZE,
-                       8 * bytes);
+        net_bandwidth_add(account, net_rows_varsize(to->server->rows, message->number),
+                          NET_COST_VARSIZE, 8 * bytes);
     return NET_OK;
 }
 
@@ -79,7 +79,8 @@ bool net_session_take_varsize_ack(net_session* session, const Shoal__Wire__Varsi
         if (!net_varsize_sender_ack(repl, ack->versions[i])) return false;
     for (size_t i = 0; i < ack->n_lost; i++) {
         const Shoal__Wire__VarsizeLost* lost = ack->lost[i];
-        if (!net_varsize_sender_lost(repl, lost->entity, lost->component, lost->version)) return false;
+        if (!net_varsize_sender_lost(repl, lost->entity, lost->component, lost->version))
+            return false;
     }
     return true;
 }

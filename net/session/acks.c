@@ -161,8 +161,8 @@ static void lose_overtaken(net_ack_sender* send, net_ack_result* result) {
 }
 
 net_result net_ack_sender_receive(net_ack_sender* send, uint64_t now_us, uint16_t ack,
-                                 uint64_t ack_bits, uint32_t ack_delay_us,
-                                 net_ack_result* result) {
+                                  uint64_t ack_bits, uint32_t ack_delay_us,
+                                  net_ack_result* result) {
     result->acked_count = 0;
     result->lost_count = 0;
     switch (judge_all(send, ack, ack_bits)) {
@@ -193,7 +193,7 @@ net_result net_ack_sender_receive(net_ack_sender* send, uint64_t now_us, uint16_
 }
 
 void net_ack_sender_expire(net_ack_sender* send, uint64_t now_us, uint64_t tick_us,
-                          net_ack_result* result) {
+                           net_ack_result* result) {
     result->acked_count = 0;
     result->lost_count = 0;
     double limit_us = send->srtt_us + 4 * send->rttvar_us + 2 * (double)tick_us;

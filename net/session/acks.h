@@ -65,13 +65,13 @@ uint16_t net_ack_sender_add(net_ack_sender* send, uint64_t now_us);
 ///         number is surely forged); NET_ERR_MALFORMED (acknowledges what was never sent: nothing of it
 ///         counts, forged + 1).
 BASE_MUST_USE net_result net_ack_sender_receive(net_ack_sender* send, uint64_t now_us, uint16_t ack,
-                                               uint64_t ack_bits, uint32_t ack_delay_us,
-                                               net_ack_result* result);
+                                                uint64_t ack_bits, uint32_t ack_delay_us,
+                                                net_ack_result* result);
 /// Does anything fly whose fate is not known?
 bool net_ack_sender_is_flying(const net_ack_sender* send);
 /// Declare lost what flies longer than srtt + 4 rttvar + two ticks; once per tick.
 void net_ack_sender_expire(net_ack_sender* send, uint64_t now_us, uint64_t tick_us,
-                          net_ack_result* result);
+                           net_ack_result* result);
 /// Round trip, within NET_RTT_US_MIN..MAX; 250 ms before the first measurement.
 uint64_t net_ack_sender_rtt_us(const net_ack_sender* send);
 /// Of the packets whose fate is known.

@@ -176,7 +176,7 @@ net_result net_control_send_question(net_transport* transport, net_peer peer) {
 }
 
 net_result net_control_send_varsize(net_transport* transport, net_peer peer,
-                                  const net_varsize_message* message, size_t* bytes) {
+                                    const net_varsize_message* message, size_t* bytes) {
     _Static_assert(NET_VARSIZE_BYTES_MAX + NET_VARSIZE_FRAME_BYTES_MAX <= NET_CONTROL_BYTES_MAX,
                    "a value must fit one message");
     Shoal__Wire__VarsizeValue value = SHOAL__WIRE__VARSIZE_VALUE__INIT;
@@ -194,8 +194,8 @@ net_result net_control_send_varsize(net_transport* transport, net_peer peer,
 }
 
 net_result net_control_send_varsize_ack(net_transport* transport, net_peer peer, uint64_t* versions,
-                                      uint32_t version_count, const net_varsize_lost* lost,
-                                      uint32_t lost_count) {
+                                        uint32_t version_count, const net_varsize_lost* lost,
+                                        uint32_t lost_count) {
     BASE_ASSERT(version_count <= NET_VARSIZE_FLIGHT_MAX && lost_count <= NET_VARSIZE_LOST_PER_ACK);
     Shoal__Wire__VarsizeLost entries[NET_VARSIZE_LOST_PER_ACK];
     Shoal__Wire__VarsizeLost* pointers[NET_VARSIZE_LOST_PER_ACK];

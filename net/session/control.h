@@ -31,12 +31,12 @@ net_result net_control_send_refused(net_transport* transport, net_peer peer,
 net_result net_control_send_question(net_transport* transport, net_peer peer);
 /// `*bytes`: of the message.
 net_result net_control_send_varsize(net_transport* transport, net_peer peer,
-                                  const net_varsize_message* message, size_t* bytes);
+                                    const net_varsize_message* message, size_t* bytes);
 #define NET_VARSIZE_LOST_PER_ACK 64u
 /// At most NET_VARSIZE_FLIGHT_MAX versions and NET_VARSIZE_LOST_PER_ACK lost ones.
 net_result net_control_send_varsize_ack(net_transport* transport, net_peer peer, uint64_t* versions,
-                                      uint32_t version_count, const net_varsize_lost* lost,
-                                      uint32_t lost_count);
+                                        uint32_t version_count, const net_varsize_lost* lost,
+                                        uint32_t lost_count);
 /// A goodbye, to a client (`is_server`) or to a server.
 net_result net_control_send_goodbye(net_transport* transport, net_peer peer, bool is_server,
                                     uint64_t tick, uint32_t reason);

@@ -26,7 +26,7 @@ net_result net_event_inbox_push(net_event_inbox* inbox, const Shoal__Wire__GameE
 }
 
 net_result net_event_inbox_push_needs(net_event_inbox* inbox, const Shoal__Wire__GameEvent* event,
-                                const net_event_needs* needs) {
+                                      const net_event_needs* needs) {
     if (event->payload.len > NET_EVENT_PAYLOAD_BYTES_MAX) return NET_ERR_MALFORMED;
     bool is_reliable = event->number != 0;
     bool is_again = net_fault_is_planted(NET_FAULT_EVENT_TWICE) && event->number == inbox->newest;
@@ -82,7 +82,7 @@ static net_event_fate judge_entity(ecs_entity entity, ecs_tick tick, const ecs_w
 }
 
 net_event_fate net_event_inbox_judge(const net_event_inbox_entry* entry, const ecs_world* world,
-                               net_known_life_fn told, void* told_context) {
+                                     net_known_life_fn told, void* told_context) {
     const net_event_outbox_entry* event = &entry->event;
     net_event_fate fate = NET_EVENT_READY;
     if (event->target != ECS_ENTITY_NONE)

@@ -38,9 +38,9 @@ typedef struct net_event_inbox {
     uint32_t count;
     uint32_t newest; // reliable number received last, without a gap
     uint64_t received;
-    uint64_t dropped; // waited in vain
-    uint64_t known;   // reliable ones that came before, or before their turn
-    uint64_t full;    // no room: an unreliable one is lost, a reliable one comes again
+    uint64_t dropped;       // waited in vain
+    uint64_t known;         // reliable ones that came before, or before their turn
+    uint64_t full;          // no room: an unreliable one is lost, a reliable one comes again
     net_known_life_fn told; // NULL: nobody knows who is gone
     void* told_context;
 } net_event_inbox;
@@ -49,16 +49,18 @@ void net_event_inbox_init(net_event_inbox* inbox, const base_allocator* allocato
 void net_event_inbox_deinit(net_event_inbox* inbox);
 /// Take one in; a reliable one that is not the next in order is ignored (it will come again).
 /// @return NET_OK (also for a repeated one); NET_ERR_MALFORMED (too long); NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_event_inbox_push(net_event_inbox* inbox, const Shoal__Wire__GameEvent* event);
+BASE_MUST_USE net_result net_event_inbox_push(net_event_inbox* inbox,
+                                              const Shoal__Wire__GameEvent* event);
 /// The same of one that waits for more than its target. `needs` is copied; NULL: nothing.
-BASE_MUST_USE net_result net_event_inbox_push_needs(net_event_inbox* inbox, const Shoal__Wire__GameEvent* event,
-                                              const net_event_needs* needs);
+BASE_MUST_USE net_result net_event_inbox_push_needs(net_event_inbox* inbox,
+                                                    const Shoal__Wire__GameEvent* event,
+                                                    const net_event_needs* needs);
 /// What can be done with an event now.
 typedef enum net_event_fate { NET_EVENT_WAITS, NET_EVENT_READY, NET_EVENT_OVER } net_event_fate;
 /// READY: its target and what it names live in `world` (one that is_late does not wait for whom it names and
 /// who is gone). OVER: one of them is gone since the event. `told` may be NULL.
 net_event_fate net_event_inbox_judge(const net_event_inbox_entry* entry, const ecs_world* world,
-                               net_known_life_fn told, void* told_context);
+                                     net_known_life_fn told, void* told_context);
 /// It waited for too long: one that is_late waits no more for whom it names. @return false: drop it.
 bool net_event_inbox_give_up(net_event_inbox_entry* entry);
 /// Take out the next one that can be delivered to `world`. Those that are over are dropped and counted on

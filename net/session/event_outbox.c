@@ -46,8 +46,9 @@ static bool grow_reliable(net_event_outbox* outbox) {
     return true;
 }
 
-static void fill_entry(net_event_outbox_entry* entry, uint32_t number, uint32_t message, bool is_alone,
-                       ecs_tick tick, ecs_entity target, const void* payload, uint32_t size) {
+static void fill_entry(net_event_outbox_entry* entry, uint32_t number, uint32_t message,
+                       bool is_alone, ecs_tick tick, ecs_entity target, const void* payload,
+                       uint32_t size) {
     entry->is_alone = is_alone;
     entry->number = number;
     entry->message = message;
@@ -90,14 +91,15 @@ static net_result push(net_event_outbox* outbox, bool is_reliable, uint32_t mess
     return NET_OK;
 }
 
-net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable, uint32_t message, ecs_tick tick,
-                           ecs_entity target, const void* payload, uint32_t size) {
+net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable, uint32_t message,
+                                 ecs_tick tick, ecs_entity target, const void* payload,
+                                 uint32_t size) {
     return push(outbox, is_reliable, message, false, tick, target, payload, size);
 }
 
 net_result net_event_outbox_push_alone(net_event_outbox* outbox, bool is_reliable, uint32_t message,
-                                 ecs_tick tick, ecs_entity target, const void* payload,
-                                 uint32_t size) {
+                                       ecs_tick tick, ecs_entity target, const void* payload,
+                                       uint32_t size) {
     return push(outbox, is_reliable, message, true, tick, target, payload, size);
 }
 
@@ -125,8 +127,8 @@ static size_t describe(const net_event_outbox_entry* entry, Shoal__Wire__GameEve
 }
 
 uint32_t net_event_outbox_fill(net_event_outbox* outbox, Shoal__Wire__GameEvent* events,
-                         Shoal__Wire__GameEvent** pointers, uint32_t capacity, size_t budget_bytes,
-                         size_t* used_bytes) {
+                               Shoal__Wire__GameEvent** pointers, uint32_t capacity,
+                               size_t budget_bytes, size_t* used_bytes) {
     uint32_t count = 0;
     size_t used = 0;
     bool is_full = false;

@@ -40,21 +40,22 @@ void net_event_outbox_init(net_event_outbox* outbox, const base_allocator* alloc
 void net_event_outbox_deinit(net_event_outbox* outbox);
 /// Queue one event; `payload` is copied.
 /// @return NET_OK; NET_ERR_FULL (counted in `refused`); NET_ERR_MALFORMED (payload too long); NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable, uint32_t message,
-                                         ecs_tick tick, ecs_entity target, const void* payload,
-                                         uint32_t size);
-/// The same of one that is not to wait for whom it names.
-BASE_MUST_USE net_result net_event_outbox_push_alone(net_event_outbox* outbox, bool is_reliable,
+BASE_MUST_USE net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable,
                                                uint32_t message, ecs_tick tick, ecs_entity target,
                                                const void* payload, uint32_t size);
+/// The same of one that is not to wait for whom it names.
+BASE_MUST_USE net_result net_event_outbox_push_alone(net_event_outbox* outbox, bool is_reliable,
+                                                     uint32_t message, ecs_tick tick,
+                                                     ecs_entity target, const void* payload,
+                                                     uint32_t size);
 /// Everything up to `number` has arrived. @return false for a number that was never used (forged).
 bool net_event_outbox_acked(net_event_outbox* outbox, uint32_t number);
 /// Describe what fits `budget_bytes` (as packed fields of a packet): reliable ones oldest first, then
 /// unreliable ones that had no packet yet. `events` and `pointers` hold `capacity` elements and
 /// borrow from the outbox until the next push or ack. @return how many.
 uint32_t net_event_outbox_fill(net_event_outbox* outbox, Shoal__Wire__GameEvent* events,
-                         Shoal__Wire__GameEvent** pointers, uint32_t capacity, size_t budget_bytes,
-                         size_t* used_bytes);
+                               Shoal__Wire__GameEvent** pointers, uint32_t capacity,
+                               size_t budget_bytes, size_t* used_bytes);
 /// Does an unreliable one wait for its packet?
 bool net_event_outbox_has_unsent(const net_event_outbox* outbox);
 /// The unreliable ones had their packet, or missed it. @return how many missed it.

@@ -34,7 +34,7 @@ void net_input_queue_init(net_input_queue* inputs) {
 }
 
 net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload,
-                           uint32_t size) {
+                                uint32_t size) {
     if (size > NET_INPUT_BYTES_MAX) return NET_ERR_MALFORMED;
     if (number <= inputs->newest) {
         inputs->duplicate++;
@@ -118,7 +118,7 @@ static void skip(net_input_queue* inputs) {
 }
 
 net_input_turn net_input_queue_take(net_input_queue* inputs, uint32_t repeat_ticks_max,
-                               const net_input_entry** entry) {
+                                    const net_input_entry** entry) {
     BASE_ASSERT(inputs->count <= NET_INPUT_RING && repeat_ticks_max >= 1);
     *entry = NULL;
     settle(inputs);

@@ -39,7 +39,8 @@ void net_packet_header_write(proto_bit_writer* writer, const net_packet_header* 
     proto_bits_write(writer, header->has_ack, 1);
     if (header->has_ack) {
         proto_bits_write(writer, header->ack, LOW_BITS);
-        proto_bits_write_golomb(writer, header->ack_delay_us / NET_PACKET_HEADER_DELAY_US, DELAY_ORDER);
+        proto_bits_write_golomb(writer, header->ack_delay_us / NET_PACKET_HEADER_DELAY_US,
+                                DELAY_ORDER);
     }
     proto_bits_write(writer, header->has_input, 1);
     if (header->has_input) {
@@ -103,7 +104,8 @@ static bool expand_u32(uint16_t low, uint32_t near, uint32_t* value) {
     return found <= UINT32_MAX;
 }
 
-static bool read_tick(proto_bit_reader* reader, const net_packet_header_near* near, net_packet_header* header) {
+static bool read_tick(proto_bit_reader* reader, const net_packet_header_near* near,
+                      net_packet_header* header) {
     header->is_tick_whole = read_flag(reader);
     if (header->is_tick_whole) {
         header->tick = proto_bits_read(reader, 64);
@@ -122,7 +124,8 @@ static bool read_ack(proto_bit_reader* reader, net_packet_header* header) {
     return units <= UINT32_MAX / NET_PACKET_HEADER_DELAY_US;
 }
 
-static bool read_input(proto_bit_reader* reader, const net_packet_header_near* near, net_packet_header* header) {
+static bool read_input(proto_bit_reader* reader, const net_packet_header_near* near,
+                       net_packet_header* header) {
     header->has_input = read_flag(reader);
     if (!header->has_input) return true;
     bool is_number = expand_u32(read_low(reader), near->input, &header->input_used);
@@ -146,7 +149,7 @@ static bool is_padding(proto_bit_reader* reader) {
 }
 
 net_result net_packet_header_read(proto_bit_reader* reader, const net_packet_header_near* near,
-                           net_packet_header* header) {
+                                  net_packet_header* header) {
     memset(header, 0, sizeof *header);
     header->seq = read_low(reader);
     bool is_right = read_tick(reader, near, header);

@@ -51,7 +51,8 @@ void net_packet_header_deny_snapshot(proto_bit_writer* writer, uint64_t end_bits
 uint64_t net_packet_header_probe_bits(const net_packet_header* header);
 /// @return NET_OK, the reader stands at the body or the padding; NET_ERR_MALFORMED (ends in it, a number out
 ///         of range, low bits of a tick while none is known, or padding that is not 0 where no body is).
-BASE_MUST_USE net_result net_packet_header_read(proto_bit_reader* reader, const net_packet_header_near* near,
-                                         net_packet_header* header);
+BASE_MUST_USE net_result net_packet_header_read(proto_bit_reader* reader,
+                                                const net_packet_header_near* near,
+                                                net_packet_header* header);
 /// The number nearest to `near` with these low 16 bits, of two as near the higher one; never below 0.
 uint64_t net_packet_header_expand(uint16_t low, uint64_t near);

@@ -17,7 +17,7 @@
 
 #define NET_RATE_OVERHEAD_BYTES 40u ///< of a datagram: ENet's header and command, UDP, IP
 #define NET_RATE_PACKET_BYTES_MAX (NET_STATE_BYTES_MAX + NET_RATE_OVERHEAD_BYTES)
-#define NET_RATE_BYTES_MIN 8000u ///< per second
+#define NET_RATE_BYTES_MIN 8000u    ///< per second
 #define NET_RATE_BYTES_START 24000u ///< doubles every half second until something is wrong
 
 typedef struct net_rate {

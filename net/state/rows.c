@@ -110,7 +110,7 @@ static const char* add_component(net_row_template* entry, const ecs_template_com
 }
 
 static const char* add_varsize(const net_rows* rows, net_row_template* entry,
-                             const ecs_template_component* component) {
+                               const ecs_template_component* component) {
     if (entry->varsize_count == NET_ROW_VARSIZE_MAX) return "too many values of any length";
     for (uint32_t n = 0; n < rows->varsize_count; n++) {
         if (rows->larges[n] != component->component) continue;
@@ -157,7 +157,8 @@ ecs_component_id net_rows_varsize(const net_rows* rows, uint32_t number) {
     return number < rows->varsize_count ? rows->larges[number] : ECS_COMPONENT_NONE;
 }
 
-const net_row_varsize* net_row_find_varsize(const net_row_template* entry, ecs_component_id component) {
+const net_row_varsize* net_row_find_varsize(const net_row_template* entry,
+                                            ecs_component_id component) {
     for (uint32_t i = 0; i < entry->varsize_count; i++)
         if (entry->larges[i].component == component) return &entry->larges[i];
     return NULL;

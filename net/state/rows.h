@@ -40,7 +40,7 @@ typedef struct net_row_template {
     uint8_t classes[PROTO_ROW_COMPONENTS_MAX]; ///< who may see a component: NET_CLASS_PUBLIC...
     uint16_t class_mask;                       ///< bits of the classes that it uses
     uint16_t importance;                       ///< `_priority`, 1..16
-    uint16_t varsize_mask;                       ///< bits of the classes of its large components
+    uint16_t varsize_mask;                     ///< bits of the classes of its large components
     uint16_t varsize_count;
     net_row_varsize larges[NET_ROW_VARSIZE_MAX]; ///< by name; no part of the layout
 } net_row_template;
@@ -84,7 +84,8 @@ uint32_t net_rows_varsize_count(const net_rows* rows);
 /// ECS_COMPONENT_NONE for a number that does not exist.
 ecs_component_id net_rows_varsize(const net_rows* rows, uint32_t number);
 /// The template's large component of this id; NULL when it has none.
-const net_row_varsize* net_row_find_varsize(const net_row_template* entry, ecs_component_id component);
+const net_row_varsize* net_row_find_varsize(const net_row_template* entry,
+                                            ecs_component_id component);
 /// Only these components of it (bits by their position in the layout); the other words stay.
 void net_rows_read_some(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
                         uint64_t components, uint64_t* row);

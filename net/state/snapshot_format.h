@@ -16,7 +16,8 @@
 #define NET_SNAPSHOT_AGE_BITS 8u
 #define NET_SNAPSHOT_AGE_SETTLED 255u ///< base: the newest row with a tick <= packet tick - 255
 #define NET_SNAPSHOT_BACK_BITS 6u     ///< the base packet is so many sequence numbers back, 1..63
-#define NET_SNAPSHOT_BASE2_ORDER 2u ///< of the ticks from the second row to the first, 0: there is none
+#define NET_SNAPSHOT_BASE2_ORDER                                                                   \
+    2u ///< of the ticks from the second row to the first, 0: there is none
 #define NET_SNAPSHOT_BASE2_TICKS_MAX 255u
 /// Record lists that a reader remembers: those of the newest sequence number and so many - 1 before it.
 #define NET_SNAPSHOT_PACKETS 128u

@@ -44,12 +44,12 @@ static const void* default_of(const ecs_world* world, const net_row_template* en
 }
 
 void net_varsize_write(const ecs_world* world, ecs_entity entity, ecs_component_id component,
-                     base_bytes* bytes) {
+                       base_bytes* bytes) {
     ecs_type_write(type_of(world, component), ecs_get(world, entity, component), bytes);
 }
 
 void net_varsize_write_default(const ecs_world* world, const net_row_template* entry,
-                             ecs_component_id component, base_bytes* bytes) {
+                               ecs_component_id component, base_bytes* bytes) {
     const void* value = default_of(world, entry, component);
     if (value) {
         ecs_type_write(type_of(world, component), value, bytes);
@@ -64,8 +64,8 @@ void net_varsize_write_default(const ecs_world* world, const net_row_template* e
     temporary_destroy(&empty);
 }
 
-bool net_varsize_write_sent(const ecs_world* world, const net_row_template* entry, ecs_entity entity,
-                          ecs_component_id component, base_bytes* bytes) {
+bool net_varsize_write_sent(const ecs_world* world, const net_row_template* entry,
+                            ecs_entity entity, ecs_component_id component, base_bytes* bytes) {
     size_t before = bytes->size;
     net_varsize_write(world, entity, component, bytes);
     if (bytes->failed || bytes->size - before <= NET_VARSIZE_BYTES_MAX) return true;
@@ -85,14 +85,14 @@ static bool is_equal_default(const ecs_world* world, ecs_component_id component,
     return is_equal;
 }
 
-bool net_varsize_is_default(const ecs_world* world, const net_row_template* entry, ecs_entity entity,
-                          ecs_component_id component) {
+bool net_varsize_is_default(const ecs_world* world, const net_row_template* entry,
+                            ecs_entity entity, ecs_component_id component) {
     return is_equal_default(world, component, ecs_get(world, entity, component),
                             default_of(world, entry, component));
 }
 
 bool net_varsize_same_default(const ecs_world* world, const net_row_template* a,
-                            const net_row_template* b, ecs_component_id component) {
+                              const net_row_template* b, ecs_component_id component) {
     const void* left = default_of(world, a, component);
     const void* right = default_of(world, b, component);
     if (left == right) return true;
@@ -108,7 +108,7 @@ static net_result read_value(temporary* made, const uint8_t* bytes, size_t size)
 }
 
 net_result net_varsize_check(ecs_world* world, ecs_component_id component, const uint8_t* bytes,
-                           size_t size) {
+                             size_t size) {
     if (size > NET_VARSIZE_BYTES_MAX) return NET_ERR_MALFORMED;
     temporary made;
     temporary_create(&made, world, component);
@@ -134,7 +134,7 @@ static const net_row_template* find_entry(const ecs_world* world, net_rows* rows
 }
 
 net_result net_varsize_apply(ecs_world* world, net_rows* rows, ecs_entity entity,
-                           ecs_component_id component, const uint8_t* bytes, size_t size) {
+                             ecs_component_id component, const uint8_t* bytes, size_t size) {
     const net_row_template* entry = find_entry(world, rows, entity, component);
     if (!entry) return NET_ERR_UNKNOWN;
     const void* default_ = bytes ? NULL : default_of(world, entry, component);

@@ -146,7 +146,7 @@ static void visit_field(scope_walk* walk, ecs_entity entity, const net_row_templ
 
 // What a person can read of it, cut, and then what tells it from any other.
 static void write_varsize(scope_walk* walk, const net_row_template* entry, ecs_entity entity,
-                        ecs_component_id id, bool is_own) {
+                          ecs_component_id id, bool is_own) {
     char shown[256] = "";
     const ecs_component* known = ecs_component_get(walk->world, id);
     const void* value =
@@ -165,12 +165,13 @@ static void write_varsize(scope_walk* walk, const net_row_template* entry, ecs_e
 }
 
 static void visit_varsize(scope_walk* walk, ecs_entity entity, const net_row_template* entry,
-                        const net_row_varsize* varsize, uint32_t classes) {
+                          const net_row_varsize* varsize, uint32_t classes) {
     const char* name = ecs_component_get(walk->world, varsize->component)->name;
     base_bytes_clear(&walk->value);
     bool is_own = (classes >> varsize->class_ & 1) != 0;
     if (is_own)
-        is_own = net_varsize_write_sent(walk->world, entry, entity, varsize->component, &walk->value);
+        is_own =
+            net_varsize_write_sent(walk->world, entry, entity, varsize->component, &walk->value);
     else
         net_varsize_write_default(walk->world, entry, varsize->component, &walk->value);
     walk->scope.components++;
@@ -212,8 +213,9 @@ static void visit(scope_walk* walk, ecs_entity entity, const net_row_template* e
 }
 
 net_world_digest net_world_digest_walk_seen(const net_schema* schema, ecs_world* world,
-                              net_world_digest_classes_fn classes, void* classes_context, ecs_line_fn line,
-                              void* context) {
+                                            net_world_digest_classes_fn classes,
+                                            void* classes_context, ecs_line_fn line,
+                                            void* context) {
     scope_walk walk = {.world = world, .line = line, .context = context};
     base_hasher_init(&walk.hasher, 0);
     base_bytes_init(&walk.text, NULL);
@@ -235,7 +237,7 @@ net_world_digest net_world_digest_walk_seen(const net_schema* schema, ecs_world*
 }
 
 net_world_digest net_world_digest_walk(const net_schema* schema, ecs_world* world, ecs_line_fn line,
-                         void* context) {
+                                       void* context) {
     return net_world_digest_walk_seen(schema, world, NULL, NULL, line, context);
 }
 
@@ -256,7 +258,7 @@ uint64_t net_world_digest_row_hash(const net_schema* schema, ecs_world* world, e
 }
 
 bool net_world_digest_row_has_hash(const net_schema* schema, ecs_world* world, ecs_entity entity,
-                            uint64_t hash) {
+                                   uint64_t hash) {
     if (!ecs_is_alive(world, entity)) return false;
     const net_row_template* entry =
         net_rows_find(net_schema_rows(schema), ecs_entity_template(world, entity));

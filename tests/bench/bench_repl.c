@@ -175,8 +175,10 @@ static void open_client(bench_repl* self, uint32_t number) {
             client->flying[i].body = bench_allocate(BENCH_REPL_HARD_BYTES);
     }
     bench_require(net_interest_add_client(self->interest, number + 1), "scopes");
-    net_interest_set_player(self->interest, number + 1, self->entities[number % self->config.entities]);
-    bench_require(net_repl_state_create(self->replicator, number + 1, &client->view) == NET_OK, "view");
+    net_interest_set_player(self->interest, number + 1,
+                            self->entities[number % self->config.entities]);
+    bench_require(net_repl_state_create(self->replicator, number + 1, &client->view) == NET_OK,
+                  "view");
 }
 
 static void close_client(bench_repl_client* client) {
@@ -217,7 +219,7 @@ static void acknowledge(bench_repl_client* client, uint64_t now_us) {
     net_ack_result result;
     if (client->received.has_any) {
         bench_require(net_ack_sender_receive(&client->sent, now_us, client->received.newest,
-                                            client->received.bits, 0, &result) == NET_OK,
+                                             client->received.bits, 0, &result) == NET_OK,
                       "acknowledgement");
         take_fates(client, &result);
     }
@@ -232,8 +234,9 @@ static void write_packet(bench_repl* self, bench_repl_client* client, uint64_t n
     uint16_t seq = net_ack_sender_add(&client->sent, now_us);
     proto_bit_writer writer = proto_bit_writer_make(body, sizeof body);
     const net_repl_state_room room = {.hard = BENCH_REPL_HARD_BYTES * 8,
-                                .soft = BENCH_REPL_SOFT_BYTES * 8};
-    bench_require(net_repl_state_write(client->view, seq, room, &writer, &records) == NET_OK, "write");
+                                      .soft = BENCH_REPL_SOFT_BYTES * 8};
+    bench_require(net_repl_state_write(client->view, seq, room, &writer, &records) == NET_OK,
+                  "write");
     flying* packet = &client->flying[self->tick % FLYING_MAX];
     packet->tick = self->tick;
     packet->due = self->tick + client->lag + base_rng_below(&client->rng, 2);
@@ -255,23 +258,24 @@ void bench_repl_init(bench_repl* self, const bench_repl_config* config) {
     static const net_interest_rules rules = {
         .size_bytes = sizeof rules, .position = "pos", .radius = RADIUS};
     const net_interest_config interest = {.allocator = config->allocator,
-                                      .rules = config->visible ? &rules : NULL,
-                                      .world = self->world,
-                                      .rows = net_schema_rows(self->schema),
-                                      .index_max = index_max,
-                                      .tick_rate_hz = BENCH_REPL_TICK_RATE_HZ};
+                                          .rules = config->visible ? &rules : NULL,
+                                          .world = self->world,
+                                          .rows = net_schema_rows(self->schema),
+                                          .index_max = index_max,
+                                          .tick_rate_hz = BENCH_REPL_TICK_RATE_HZ};
     base_reporter reporter = base_reporter_stderr();
     bench_require(net_interest_create(&interest, &reporter, &self->interest) == NET_OK, "scopes");
     if (config->has_bandwidth)
-        bench_require(
-            net_bandwidth_init(&self->bandwidth, config->allocator, ecs_component_count(self->world) + 1),
-            "ledger");
+        bench_require(net_bandwidth_init(&self->bandwidth, config->allocator,
+                                         ecs_component_count(self->world) + 1),
+                      "ledger");
     const net_replicator_config replicator = {.allocator = config->allocator,
-                                        .rows = net_schema_rows(self->schema),
-                                        .index_max = index_max,
-                                        .interest = self->interest,
-                                        .bandwidth = config->has_bandwidth ? &self->bandwidth : NULL,
-                                        .is_solo = config->is_solo};
+                                              .rows = net_schema_rows(self->schema),
+                                              .index_max = index_max,
+                                              .interest = self->interest,
+                                              .bandwidth =
+                                                  config->has_bandwidth ? &self->bandwidth : NULL,
+                                              .is_solo = config->is_solo};
     bench_require(net_replicator_create(&replicator, &self->replicator) == NET_OK, "replica");
     self->clients = bench_allocate(config->clients * sizeof *self->clients);
     for (uint32_t i = 0; i < config->clients; i++)

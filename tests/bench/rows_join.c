@@ -73,17 +73,19 @@ static void receive(fixture* self, double now_s) {
 
 static void send(fixture* self, double now_s) {
     self->tokens += RATE_BYTES_PER_S * TICK_S;
-    while (net_repl_state_has_pending(self->view) && self->tokens >= PACKET_BYTES_MIN + OVERHEAD_BYTES) {
+    while (net_repl_state_has_pending(self->view) &&
+           self->tokens >= PACKET_BYTES_MIN + OVERHEAD_BYTES) {
         double room = self->tokens - OVERHEAD_BYTES;
         uint32_t soft = room < BENCH_REPL_HARD_BYTES ? (uint32_t)room : BENCH_REPL_HARD_BYTES;
         packet* made = push(&self->down);
         memset(made->body, 0, sizeof made->body);
         proto_bit_writer writer = proto_bit_writer_make(made->body, sizeof made->body);
         uint32_t records = 0;
-        bench_require(net_repl_state_write(self->view, self->seq,
-                                     (net_repl_state_room){.hard = soft * 8, .soft = soft * 8}, &writer,
-                                     &records) == NET_OK,
-                      "join_10k: write");
+        bench_require(
+            net_repl_state_write(self->view, self->seq,
+                                 (net_repl_state_room){.hard = soft * 8, .soft = soft * 8}, &writer,
+                                 &records) == NET_OK,
+            "join_10k: write");
         made->seq = self->seq++;
         made->tick = self->server.tick;
         made->size = (uint32_t)proto_bit_writer_bytes(&writer);

@@ -225,7 +225,8 @@ static bool open_member(feel* self, uint32_t index) {
     one->wire.base.ops = &wire_ops;
     one->wire.now_us = &self->now_us;
     if (index != BOT) {
-        const net_presenter_config presenter = {.module = self->module, .is_predicting = index == PLAYER};
+        const net_presenter_config presenter = {.module = self->module,
+                                                .is_predicting = index == PLAYER};
         if (net_presenter_create(&presenter, &reporter, &one->presenter) != NET_OK) return false;
     }
     static const char* const names[MEMBERS] = {"player", "watcher", "bot"};

@@ -78,11 +78,11 @@ static void open(fixture* at) {
                NET_OK);
     FUZZ_CHECK(net_varsize_sender_create(at->values, &at->view) == NET_OK);
     const net_varsize_receiver_config config = {.world = at->mirror,
-                                            .rows = at->mirror_rows,
-                                            .index_max = INDEX_MAX,
-                                            .waiting_max = WAITING_MAX,
-                                            .told = tell,
-                                            .told_context = at};
+                                                .rows = at->mirror_rows,
+                                                .index_max = INDEX_MAX,
+                                                .waiting_max = WAITING_MAX,
+                                                .told = tell,
+                                                .told_context = at};
     FUZZ_CHECK(net_varsize_receiver_create(&config, &at->client) == NET_OK);
     FUZZ_CHECK(proto_codec_init(&at->codec, NULL, PROTO_UNPACK_BYTES_MAX));
 }
@@ -134,16 +134,16 @@ static const ProtobufCMessage* decode(fixture* at, const ProtobufCMessageDescrip
 }
 
 static void take_value(fixture* at, base_reader* bytes) {
-    const Shoal__Wire__VarsizeValue* value =
-        (const Shoal__Wire__VarsizeValue*)decode(at, &shoal__wire__varsize_value__descriptor, bytes);
+    const Shoal__Wire__VarsizeValue* value = (const Shoal__Wire__VarsizeValue*)decode(
+        at, &shoal__wire__varsize_value__descriptor, bytes);
     if (!value) return;
     const net_varsize_message message = {.handle = value->entity,
-                                       .number = value->component,
-                                       .version = value->version,
-                                       .since = value->since,
-                                       .is_default = value->is_default,
-                                       .bytes = value->value.data,
-                                       .size = (uint32_t)value->value.len};
+                                         .number = value->component,
+                                         .version = value->version,
+                                         .since = value->since,
+                                         .is_default = value->is_default,
+                                         .bytes = value->value.data,
+                                         .size = (uint32_t)value->value.len};
     take_message(at, &message);
 }
 
@@ -155,7 +155,7 @@ static void take_ack(fixture* at, base_reader* bytes) {
         (void)net_varsize_sender_ack(at->view, ack->versions[i]);
     for (size_t i = 0; i < ack->n_lost; i++)
         (void)net_varsize_sender_lost(at->view, ack->lost[i]->entity, ack->lost[i]->component,
-                                  ack->lost[i]->version);
+                                      ack->lost[i]->version);
 }
 
 static net_result hand_over(void* context, const net_varsize_message* message) {

@@ -47,9 +47,8 @@ static void on_gone(void* context, ecs_entity entity, ecs_tick tick) {
 static void check_sample(watch* w, const net_packet_header* header) {
     if (!header->has_probe) return;
     ecs_entity who;
-    net_mirror_probe_result sample =
-        net_mirror_check_probe(w->mirror, header->probe_slot, header->tick - header->probe_age,
-                                header->probe_hash, &who);
+    net_mirror_probe_result sample = net_mirror_check_probe(
+        w->mirror, header->probe_slot, header->tick - header->probe_age, header->probe_hash, &who);
     FUZZ_CHECK((who != ECS_ENTITY_NONE) == (sample == NET_MIRROR_DIFFERS));
 }
 

@@ -42,15 +42,15 @@ static state_bytes write_state(maker* m, const body_pen* pen, uint32_t packet) {
     proto_bit_writer bits = proto_bit_writer_make(state.bytes, sizeof state.bytes);
     bool is_input = teller_below(&m->t, 2) == 0;
     net_packet_header header = {.seq = m->t.packets[packet].seq,
-                         .tick = teller_tick(&m->t),
-                         .is_tick_whole = !m->has_ack,
-                         .has_ack = teller_below(&m->t, 2) == 0,
-                         .ack = (uint16_t)packet,
-                         .has_input = is_input,
-                         .input_used = is_input ? packet : 0,
-                         .input_depth = is_input ? 2 : 0,
-                         .player_age = packet % 3,
-                         .has_body = pen->bits.size_bits > 0};
+                                .tick = teller_tick(&m->t),
+                                .is_tick_whole = !m->has_ack,
+                                .has_ack = teller_below(&m->t, 2) == 0,
+                                .ack = (uint16_t)packet,
+                                .has_input = is_input,
+                                .input_used = is_input ? packet : 0,
+                                .input_depth = is_input ? 2 : 0,
+                                .player_age = packet % 3,
+                                .has_body = pen->bits.size_bits > 0};
     sample(m, &header);
     net_packet_header_write(&bits, &header);
     proto_bit_reader body = proto_bit_reader_make(pen->bytes, sizeof pen->bytes);

@@ -138,12 +138,12 @@ static twin* random_value(model* m, ecs_element_type type, ecs_element* child) {
 
 static ecs_element_type random_type(model* m) {
     static const ecs_element_type types[] = {ECS_ELEMENT_I,
-                                           ECS_ELEMENT_P2,
-                                           ECS_ELEMENT_T,
-                                           ECS_ELEMENT_LIST + ECS_ELEMENT_P2,
-                                           ECS_ELEMENT_LIST + ECS_ELEMENT_T,
-                                           ECS_ELEMENT_ARRAY,
-                                           ECS_ELEMENT_OBJECT};
+                                             ECS_ELEMENT_P2,
+                                             ECS_ELEMENT_T,
+                                             ECS_ELEMENT_LIST + ECS_ELEMENT_P2,
+                                             ECS_ELEMENT_LIST + ECS_ELEMENT_T,
+                                             ECS_ELEMENT_ARRAY,
+                                             ECS_ELEMENT_OBJECT};
     return types[below(m, BASE_COUNT(types))];
 }
 
@@ -161,8 +161,9 @@ static twin* walk(model* m, void** value, uint32_t* depth) {
         }
         if (found == TWIN_ITEMS) break;
         ecs_element_type type = at->items[found]->type;
-        *value = at->type == ECS_ELEMENT_OBJECT ? ecs_object_find_mut(*value, at->names[found], type)
-                                              : ecs_array_find_mut(*value, found, type);
+        *value = at->type == ECS_ELEMENT_OBJECT
+                     ? ecs_object_find_mut(*value, at->names[found], type)
+                     : ecs_array_find_mut(*value, found, type);
         assert_non_null(*value);
         at = at->items[found];
         ++*depth;

@@ -50,7 +50,7 @@ typedef struct scenario_result {
     uint64_t rows_hidden; ///< of those, with something in them that the client may not see
     uint64_t datagrams_lost;
     uint64_t varsize_checked; ///< texts compared
-    uint64_t kin_checked;   ///< groups seen as a whole
+    uint64_t kin_checked;     ///< groups seen as a whole
     uint64_t interest_checked, records_checked, resyncs, bandwidth_bits, starved_ticks_max;
     uint32_t secrets;     ///< worlds that really differed in what is hidden
     uint32_t sessions;    ///< that played

@@ -14,15 +14,15 @@ typedef struct ecs_change {
 } ecs_change;
 
 typedef struct ecs_changes {
-    const ecs_entity* created;   ///< in order of creation; may also be in destroyed
+    const ecs_entity* created; ///< in order of creation; may also be in destroyed
     uint32_t created_count;
     const ecs_entity* destroyed; ///< in order of destruction
     uint32_t destroyed_count;
     const ecs_entity* recreated; ///< their template changed
     uint32_t recreated_count;
-    const ecs_change* changed;   ///< by archetype, chunk, component, row: a fixed order
+    const ecs_change* changed; ///< by archetype, chunk, component, row: a fixed order
     uint32_t changed_count;
-    const ecs_event* events;     ///< exported events in order of delivery; payloads borrowed
+    const ecs_event* events; ///< exported events in order of delivery; payloads borrowed
     uint32_t event_count;
 } ecs_changes;
 

@@ -11,8 +11,9 @@
 /// A component to override at creation.
 typedef struct ecs_init {
     ecs_component_id component;
-    const void* value; ///< in the type's memory form; copied. Not what ecs_get returned: making room for
-                       ///< the new row may move all others first
+    const void*
+        value; ///< in the type's memory form; copied. Not what ecs_get returned: making room for
+               ///< the new row may move all others first
 } ecs_init;
 
 /// Make an entity. The index comes from the replicated range when the template has a replicated

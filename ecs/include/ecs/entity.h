@@ -21,8 +21,12 @@ typedef uint32_t ecs_entity;
 #define ECS_GENERATION_MAX ((1u << ECS_GENERATION_BITS) - 1u)
 #define ECS_FREE_INDICES_MIN 1024u
 
-static inline uint32_t ecs_entity_index(ecs_entity entity) { return entity & ECS_INDEX_MAX; }
-static inline uint32_t ecs_entity_generation(ecs_entity entity) { return entity >> ECS_INDEX_BITS; }
+static inline uint32_t ecs_entity_index(ecs_entity entity) {
+    return entity & ECS_INDEX_MAX;
+}
+static inline uint32_t ecs_entity_generation(ecs_entity entity) {
+    return entity >> ECS_INDEX_BITS;
+}
 static inline ecs_entity ecs_entity_make(uint32_t index, uint32_t generation) {
     return (generation << ECS_INDEX_BITS) | index;
 }
@@ -32,8 +36,8 @@ static inline bool ecs_entity_is_placeholder(ecs_entity entity) {
 
 /// The four lives of a handle. Every other transition is counted (ecs_counters.bad_transitions).
 typedef enum ecs_entity_state {
-    ECS_STATE_NONE,      ///< does not exist: never created, or destroyed and nobody refers to it
+    ECS_STATE_NONE, ///< does not exist: never created, or destroyed and nobody refers to it
     ECS_STATE_ALLOCATED, ///< somebody refers to it (ecs_handle_retain), it is not there yet (or any more)
-    ECS_STATE_LOADING,   ///< its creation is queued: resources or the end of the stage are pending
-    ECS_STATE_CREATED,   ///< lives: components can be read
+    ECS_STATE_LOADING, ///< its creation is queued: resources or the end of the stage are pending
+    ECS_STATE_CREATED, ///< lives: components can be read
 } ecs_entity_state;

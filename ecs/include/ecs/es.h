@@ -32,33 +32,34 @@
 #pragma once
 
 // Before a function.
-#define ES_STAGE(name)            ///< "render"
-#define ES_TAG(...)               ///< exists only in a world with all of these; `a | b`: either
-#define ES_BEFORE(...)            ///< systems that run after this one
-#define ES_AFTER(...)             ///< systems that run before this one
-#define ES_REQUIRE(...)           ///< further components without a parameter: name:type
+#define ES_STAGE(name)  ///< "render"
+#define ES_TAG(...)     ///< exists only in a world with all of these; `a | b`: either
+#define ES_BEFORE(...)  ///< systems that run after this one
+#define ES_AFTER(...)   ///< systems that run before this one
+#define ES_REQUIRE(...) ///< further components without a parameter: name:type
 #define ES_REQUIRE_NOT(...)
-#define ES_REQUIRE_ANY(...)       ///< at least one of these: name:type
-#define ES_ONLY                   ///< entities with nothing but what is named
-#define ES_ON_EVENT(...)          ///< names of events
-#define ES_TRACK(...)             ///< a handler that is called when one of these components changed
-#define ES_EVERY(ticks)           ///< an interval system
-#define ES_QUANTUM(rows)          ///< may be cut into jobs of at least so many rows
-#define ES_ON_ENTER(function)     ///< ecs_system_desc.on_enter: a static function of the file
+#define ES_REQUIRE_ANY(...)   ///< at least one of these: name:type
+#define ES_ONLY               ///< entities with nothing but what is named
+#define ES_ON_EVENT(...)      ///< names of events
+#define ES_TRACK(...)         ///< a handler that is called when one of these components changed
+#define ES_EVERY(ticks)       ///< an interval system
+#define ES_QUANTUM(rows)      ///< may be cut into jobs of at least so many rows
+#define ES_ON_ENTER(function) ///< ecs_system_desc.on_enter: a static function of the file
 #define ES_ON_LEAVE(function)
-#define ES_FIRST(function)        ///< ecs_system_desc.first_update
-#define ES_SPAN                   ///< called once per run of rows with arrays: (stage, count, T* a, const T* b)
+#define ES_FIRST(function) ///< ecs_system_desc.first_update
+#define ES_SPAN ///< called once per run of rows with arrays: (stage, count, T* a, const T* b)
 
 // Before a parameter.
-#define ES_OPTIONAL               ///< a pointer: NULL where the component is missing
-#define ES_DEFAULT(...)           ///< by value: used where the component is missing
-#define ES_NAME(name)             ///< the component's name when C cannot spell it, or another shall
-#define ES_LIST(element)          ///< what an ecs_list holds: ES_LIST(p2) const ecs_list* path
-#define ES_CONTEXT                ///< the registration's context
+#define ES_OPTIONAL      ///< a pointer: NULL where the component is missing
+#define ES_DEFAULT(...)  ///< by value: used where the component is missing
+#define ES_NAME(name)    ///< the component's name when C cannot spell it, or another shall
+#define ES_LIST(element) ///< what an ecs_list holds: ES_LIST(p2) const ecs_list* path
+#define ES_CONTEXT       ///< the registration's context
 
 // At file level, in headers too.
-#define ES_TYPE(c_type, name)     ///< C type of a type that is registered elsewhere
-#define ES_STRUCT(name)           ///< before typedef struct x {...} x; : a component type
-#define ES_EVENT(...)             ///< the same: an event with it as payload; (name, exported): clients hear of it
+#define ES_TYPE(c_type, name) ///< C type of a type that is registered elsewhere
+#define ES_STRUCT(name)       ///< before typedef struct x {...} x; : a component type
+#define ES_EVENT(                                                                                  \
+    ...) ///< the same: an event with it as payload; (name, exported): clients hear of it
 #define ES_QUANT(min, step, bits) ///< behind a field: how it is rounded for the wire (ecs_quant)
-#define ES_REGISTER_TYPES         ///< this file registers what it and headers that it includes by "name" have
+#define ES_REGISTER_TYPES ///< this file registers what it and headers that it includes by "name" have

@@ -34,7 +34,7 @@ typedef struct ecs_event_desc {
     uint32_t size;           ///< of the payload struct, 0..ECS_EVENT_BYTES_MAX
     const ecs_field* fields; ///< for logs, dumps and hashes; copied
     uint32_t field_count;
-    bool is_exported;        ///< delivered events of this type are listed in ecs_changes.events
+    bool is_exported; ///< delivered events of this type are listed in ecs_changes.events
 } ecs_event_desc;
 
 /// What ComponentChanged carries.

@@ -64,9 +64,10 @@ typedef struct ecs_loading_failure {
 } ecs_loading_failure;
 
 typedef struct ecs_loading_config {
-    const ecs_loader* loader; ///< copied; what it points at must outlive the world. NULL: none, all at once
-    bool keep_order;          ///< an entity waits for all that were asked for before it
-    base_reporter reporter;   ///< told of failures; zero: nobody
+    const ecs_loader*
+        loader;      ///< copied; what it points at must outlive the world. NULL: none, all at once
+    bool keep_order; ///< an entity waits for all that were asked for before it
+    base_reporter reporter; ///< told of failures; zero: nobody
     /// Broadcast with ecs_loading_failure when a load fails: an event type registered with
     /// ecs_loading_failure_register, or ECS_EVENT_NONE.
     ecs_event_type failed_event;
@@ -98,8 +99,7 @@ uint32_t ecs_loading_count(const ecs_world* world); ///< entities that wait for 
 ecs_template_id ecs_loading_template(const ecs_world* world, ecs_entity entity);
 /// A value it will have, in the type's memory form; NULL when it does not wait or lacks the component.
 /// Borrowed until the next change of the entity.
-const void* ecs_loading_find(const ecs_world* world, ecs_entity entity,
-                             ecs_component_id component);
+const void* ecs_loading_find(const ecs_world* world, ecs_entity entity, ecs_component_id component);
 
 typedef enum ecs_resource_state {
     ECS_RESOURCE_UNKNOWN, ///< nobody waits for it, and it is not remembered

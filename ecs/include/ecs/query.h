@@ -10,14 +10,14 @@
 #include "ecs/component.h"
 
 typedef enum ecs_access {
-    ECS_READ,           ///< must have it; the column is const by contract
-    ECS_WRITE,          ///< must have it; the walked chunk is marked for tracking
-    ECS_OPTIONAL_READ,  ///< column pointer is NULL where missing
+    ECS_READ,          ///< must have it; the column is const by contract
+    ECS_WRITE,         ///< must have it; the walked chunk is marked for tracking
+    ECS_OPTIONAL_READ, ///< column pointer is NULL where missing
     ECS_OPTIONAL_WRITE,
-    ECS_REQUIRE,        ///< must have it, no column
-    ECS_REQUIRE_NOT,    ///< must not have it, no column
-    ECS_ANY,            ///< must have at least one of the query's ECS_ANY components; no column
-    ECS_ONLY,           ///< component NULL: must have nothing but what the other terms name (tags count)
+    ECS_REQUIRE,     ///< must have it, no column
+    ECS_REQUIRE_NOT, ///< must not have it, no column
+    ECS_ANY,         ///< must have at least one of the query's ECS_ANY components; no column
+    ECS_ONLY, ///< component NULL: must have nothing but what the other terms name (tags count)
 } ecs_access;
 
 typedef struct ecs_term {

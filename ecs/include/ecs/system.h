@@ -26,31 +26,33 @@ typedef void (*ecs_event_fn)(const ecs_stage* stage, const ecs_event* event, con
 
 /// Entities that came to match the terms of a system or no longer do. Each is there once; one that came
 /// and went between two turns is not there at all. In order of coming or going.
-typedef void (*ecs_membership_fn)(const ecs_stage* stage, const ecs_entity* entities, uint32_t count);
+typedef void (*ecs_membership_fn)(const ecs_stage* stage, const ecs_entity* entities,
+                                  uint32_t count);
 
 typedef struct ecs_system_desc {
     const char* name;
-    const char* stage;             ///< "act", "render"...; NULL for a pure event handler
-    ecs_system_fn run;             ///< with stage
-    const char* const* events;     ///< names of events it handles, core events too (ecs/event.h)
+    const char* stage;         ///< "act", "render"...; NULL for a pure event handler
+    ecs_system_fn run;         ///< with stage
+    const char* const* events; ///< names of events it handles, core events too (ecs/event.h)
     uint32_t event_count;
-    ecs_event_fn on_event;         ///< with events or track
+    ecs_event_fn on_event; ///< with events or track
     const ecs_term* terms;
     uint32_t term_count;
-    const char* const* before;     ///< names of systems that must run after this one
+    const char* const* before; ///< names of systems that must run after this one
     uint32_t before_count;
     const char* const* after;
     uint32_t after_count;
-    const char* const* tags;       ///< exists only in a world that has all; "a|b" is either of the two
+    const char* const* tags; ///< exists only in a world that has all; "a|b" is either of the two
     uint32_t tag_count;
     void* context;
-    const char* const* track;      ///< components: on_event is called for ComponentChanged of these
+    const char* const* track; ///< components: on_event is called for ComponentChanged of these
     uint32_t track_count;
-    uint32_t every_ticks;          ///< 0, 1: each tick; else its turn comes when tick % every_ticks == 0
-    uint32_t quantum;              ///< rows per job at least, 0: never cut; one thread runs all of it
-    ecs_membership_fn on_enter;        ///< alive and matching now, which at the last turn they were not
-    ecs_membership_fn on_leave;        ///< no longer matching; may be dead
-    ecs_membership_fn first_update;    ///< at the first turn ever, with what on_enter gets (may be none)
+    uint32_t every_ticks; ///< 0, 1: each tick; else its turn comes when tick % every_ticks == 0
+    uint32_t quantum;     ///< rows per job at least, 0: never cut; one thread runs all of it
+    ecs_membership_fn on_enter; ///< alive and matching now, which at the last turn they were not
+    ecs_membership_fn on_leave; ///< no longer matching; may be dead
+    ecs_membership_fn
+        first_update; ///< at the first turn ever, with what on_enter gets (may be none)
 } ecs_system_desc;
 
 /// Register; everything in desc is copied but context. A system whose tags the world lacks is accepted
@@ -81,7 +83,7 @@ const char* ecs_stage_system_name(const ecs_world* world, uint32_t stage, uint32
 
 /// What a system asked for.
 typedef struct ecs_system_info {
-    const char* name; ///< borrowed
+    const char* name;     ///< borrowed
     uint32_t every_ticks; ///< 1 at least
     uint32_t quantum;
     bool is_sync_point;

@@ -18,23 +18,26 @@ typedef enum ecs_template_flag {
 
 typedef struct ecs_template_component {
     ecs_component_id component;
-    uint32_t flags;      ///< ecs_template_flag
-    ecs_quant quant;     ///< overrides that of all number fields of the type when bits > 0
-    const void* value;   ///< the default, in the type's memory form
-    float teleport;      ///< `_teleport`: a longer step per tick is a jump, not a movement; 0: none is
-    uint32_t line;       ///< where it was declared (0: registered by code)
+    uint32_t flags;    ///< ecs_template_flag
+    ecs_quant quant;   ///< overrides that of all number fields of the type when bits > 0
+    const void* value; ///< the default, in the type's memory form
+    float teleport; ///< `_teleport`: a longer step per tick is a jump, not a movement; 0: none is
+    uint32_t line;  ///< where it was declared (0: registered by code)
     const char* visible; ///< `_visible:t="team"`: the class of who may see it; NULL: everybody
-    const char* integral; ///< `_integral:t="vel"`: changes by that component's value per second; NULL
-    bool is_rotation;    ///< `_rotation:b=yes`, with `_bits`: a unit quaternion, sent as its smallest three
+    const char*
+        integral; ///< `_integral:t="vel"`: changes by that component's value per second; NULL
+    bool
+        is_rotation; ///< `_rotation:b=yes`, with `_bits`: a unit quaternion, sent as its smallest three
 } ecs_template_component;
 
 /// Borrowed, valid while the world lives. Components are sorted by name (strcmp).
 typedef struct ecs_template {
     char name[ECS_NAME_BYTES_MAX * 4]; ///< composed names join their parts with '+'
     ecs_template_id id;
-    bool is_replicated;  ///< at least one component is
+    bool is_replicated; ///< at least one component is
     bool is_singleton;
-    uint32_t importance; ///< `_priority:i=1..16` of the template: how urgent its changes are; 1 without
+    uint32_t
+        importance; ///< `_priority:i=1..16` of the template: how urgent its changes are; 1 without
     uint32_t component_count;
     const ecs_template_component* components;
     uint32_t part_count; ///< 1 for a loaded template (itself), more for a composed one
@@ -59,8 +62,8 @@ BASE_MUST_USE ecs_result ecs_template_load_alone(ecs_world* world, const char* f
 typedef struct ecs_template_opaque {
     ecs_template_id template_id; ///< where it is written; children do not inherit it
     const char* component;
-    const char* type;            ///< "": none was given
-    const char* text;            ///< the value, unescaped; a block as written, with its braces. NUL behind it
+    const char* type; ///< "": none was given
+    const char* text; ///< the value, unescaped; a block as written, with its braces. NUL behind it
     uint32_t text_bytes;
     const char* file;
     uint32_t line;
@@ -74,9 +77,11 @@ const ecs_template_opaque* ecs_template_opaque_get(const ecs_world* world, uint3
 /// override). Counted as a name look-up. ECS_TEMPLATE_NONE when a part is unknown or a limit is hit.
 ecs_template_id ecs_template_find(ecs_world* world, const char* name);
 /// Compose by ids (what a create record on the wire carries). The same parts give the same id.
-ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* parts, uint32_t count);
-const ecs_template* ecs_template_get(const ecs_world* world, ecs_template_id id); ///< NULL if unknown
-uint32_t ecs_template_count(const ecs_world* world); ///< ids run 1..count
+ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* parts,
+                                     uint32_t count);
+const ecs_template* ecs_template_get(const ecs_world* world,
+                                     ecs_template_id id); ///< NULL if unknown
+uint32_t ecs_template_count(const ecs_world* world);      ///< ids run 1..count
 /// NULL when the template has no such component.
 const ecs_template_component* ecs_template_find_component(const ecs_template* template_,
                                                           ecs_component_id component);

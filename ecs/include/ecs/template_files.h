@@ -15,11 +15,11 @@
 #include "base/bytes.h"
 #include "ecs/template.h"
 
-#define ECS_TEXT_PATH_BYTES_MAX 256u          ///< of a file, with the NUL
-#define ECS_TEXT_FILES_MAX 1024u              ///< in a pack
-#define ECS_TEXT_LISTED_MAX 10000u            ///< names in a folder that a wildcard looks at
-#define ECS_TEXT_IMPORTS_MAX 160000u          ///< imports and names looked at for a pack
-#define ECS_TEXT_PACK_BYTES_MAX (16u << 20)   ///< texts of a pack
+#define ECS_TEXT_PATH_BYTES_MAX 256u        ///< of a file, with the NUL
+#define ECS_TEXT_FILES_MAX 1024u            ///< in a pack
+#define ECS_TEXT_LISTED_MAX 10000u          ///< names in a folder that a wildcard looks at
+#define ECS_TEXT_IMPORTS_MAX 160000u        ///< imports and names looked at for a pack
+#define ECS_TEXT_PACK_BYTES_MAX (16u << 20) ///< texts of a pack
 
 typedef struct ecs_template_source {
     void* context;

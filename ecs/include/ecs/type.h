@@ -18,9 +18,16 @@ typedef uint16_t ecs_type_id;
 
 typedef enum ecs_field_kind {
     ECS_FIELD_BOOL, ///< one byte, 0 or 1
-    ECS_FIELD_I8, ECS_FIELD_I16, ECS_FIELD_I32, ECS_FIELD_I64,
-    ECS_FIELD_U8, ECS_FIELD_U16, ECS_FIELD_U32, ECS_FIELD_U64,
-    ECS_FIELD_F32, ECS_FIELD_F64,
+    ECS_FIELD_I8,
+    ECS_FIELD_I16,
+    ECS_FIELD_I32,
+    ECS_FIELD_I64,
+    ECS_FIELD_U8,
+    ECS_FIELD_U16,
+    ECS_FIELD_U32,
+    ECS_FIELD_U64,
+    ECS_FIELD_F32,
+    ECS_FIELD_F64,
     ECS_FIELD_ENTITY, ///< ecs_entity
     ECS_FIELD_KIND_COUNT,
 } ecs_field_kind;
@@ -36,9 +43,9 @@ typedef struct ecs_quant {
 
 typedef struct ecs_field {
     const char* name;
-    uint32_t offset;      ///< offsetof
+    uint32_t offset; ///< offsetof
     ecs_field_kind kind;
-    uint32_t count;       ///< elements of an inline array; 1 for a scalar
+    uint32_t count; ///< elements of an inline array; 1 for a scalar
     ecs_quant quant;
 } ecs_field;
 
@@ -94,26 +101,26 @@ typedef enum ecs_type_flag {
 } ecs_type_flag;
 
 typedef struct ecs_type_desc {
-    const char* name;          ///< "RigidBody"; copied
-    uint32_t size;             ///< sizeof; 0 for a tag
-    uint32_t align;            ///< _Alignof, at most 64
-    const ecs_field* fields;   ///< copied; may be empty only with ops or for a tag
+    const char* name;        ///< "RigidBody"; copied
+    uint32_t size;           ///< sizeof; 0 for a tag
+    uint32_t align;          ///< _Alignof, at most 64
+    const ecs_field* fields; ///< copied; may be empty only with ops or for a tag
     uint32_t field_count;
-    const ecs_type_ops* ops;   ///< NULL for plain data; must outlive the world
+    const ecs_type_ops* ops; ///< NULL for plain data; must outlive the world
 } ecs_type_desc;
 
 /// What the world knows of a type. Borrowed, valid while the world lives.
 typedef struct ecs_type {
     char name[ECS_NAME_BYTES_MAX];
     ecs_type_id id;
-    uint32_t size, align;      ///< of a cell: a boxed type's is a pointer
+    uint32_t size, align; ///< of a cell: a boxed type's is a pointer
     uint32_t field_count;
-    const ecs_field* fields;   ///< rising offset; of a boxed type: in the object
-    const ecs_type_ops* ops;   ///< NULL: plain data. Never NULL for a boxed type
-    bool is_dense;             ///< fields cover every byte: memcmp tells equality
-    uint64_t layout_hash;      ///< names, kinds, counts and offsets of fields
-    uint32_t object_size;      ///< sizeof of what was registered
-    struct ecs_box* box;       ///< a boxed type's pool; NULL: values lie in the column
+    const ecs_field* fields; ///< rising offset; of a boxed type: in the object
+    const ecs_type_ops* ops; ///< NULL: plain data. Never NULL for a boxed type
+    bool is_dense;           ///< fields cover every byte: memcmp tells equality
+    uint64_t layout_hash;    ///< names, kinds, counts and offsets of fields
+    uint32_t object_size;    ///< sizeof of what was registered
+    struct ecs_box* box;     ///< a boxed type's pool; NULL: values lie in the column
 } ecs_type;
 
 /// What a cell stands for: itself, or the object that it points at.
@@ -180,5 +187,6 @@ BASE_MUST_USE ecs_result ecs_component_register(ecs_world* world, const char* na
                                                 ecs_type_id type, ecs_component_id* id);
 /// Look a name up. Counted (ecs_counters.name_lookups): do it at registration, never in a tick.
 ecs_component_id ecs_component_find(ecs_world* world, const char* name);
-const ecs_component* ecs_component_get(const ecs_world* world, ecs_component_id id); ///< NULL if unknown
+const ecs_component* ecs_component_get(const ecs_world* world,
+                                       ecs_component_id id); ///< NULL if unknown
 uint32_t ecs_component_count(const ecs_world* world);

@@ -5,20 +5,36 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 
-typedef struct ecs_vec2 { float x, y; } ecs_vec2;          ///< p2
-typedef struct ecs_vec3 { float x, y, z; } ecs_vec3;       ///< p3
-typedef struct ecs_vec4 { float x, y, z, w; } ecs_vec4;    ///< p4
-typedef struct ecs_ivec2 { int32_t x, y; } ecs_ivec2;      ///< ip2
-typedef struct ecs_ivec3 { int32_t x, y, z; } ecs_ivec3;   ///< ip3
-typedef struct ecs_ivec4 { int32_t x, y, z, w; } ecs_ivec4;///< ip4
-typedef struct ecs_color { uint8_t r, g, b, a; } ecs_color;///< c
-typedef struct ecs_matrix { float m[4][3]; } ecs_matrix;   ///< m, four columns: right, up, look, position
+typedef struct ecs_vec2 {
+    float x, y;
+} ecs_vec2; ///< p2
+typedef struct ecs_vec3 {
+    float x, y, z;
+} ecs_vec3; ///< p3
+typedef struct ecs_vec4 {
+    float x, y, z, w;
+} ecs_vec4; ///< p4
+typedef struct ecs_ivec2 {
+    int32_t x, y;
+} ecs_ivec2; ///< ip2
+typedef struct ecs_ivec3 {
+    int32_t x, y, z;
+} ecs_ivec3; ///< ip3
+typedef struct ecs_ivec4 {
+    int32_t x, y, z, w;
+} ecs_ivec4; ///< ip4
+typedef struct ecs_color {
+    uint8_t r, g, b, a;
+} ecs_color; ///< c
+typedef struct ecs_matrix {
+    float m[4][3];
+} ecs_matrix; ///< m, four columns: right, up, look, position
 
 /// t: text of at most ECS_STRING_BYTES_MAX bytes, owned by the value. `data` is NUL-terminated,
 /// NULL when empty. Change it through ecs_string_set only.
 typedef struct ecs_string {
     char* data;
-    uint32_t size; ///< without the NUL
+    uint32_t size;    ///< without the NUL
     uint32_t version; ///< rises with each change: the early-out of replicateCompare
 } ecs_string;
 
@@ -36,6 +52,12 @@ typedef struct ecs_container {
     uint32_t type; ///< of a list<T>: its ecs_element_type; of the others 0 is as good
 } ecs_container;
 
-typedef struct ecs_list { ecs_container own; } ecs_list;     ///< list<T>: elements of one type, packed
-typedef struct ecs_array { ecs_container own; } ecs_array;   ///< array: values of any types
-typedef struct ecs_object { ecs_container own; } ecs_object; ///< object: named values, in order of names
+typedef struct ecs_list {
+    ecs_container own;
+} ecs_list; ///< list<T>: elements of one type, packed
+typedef struct ecs_array {
+    ecs_container own;
+} ecs_array; ///< array: values of any types
+typedef struct ecs_object {
+    ecs_container own;
+} ecs_object; ///< object: named values, in order of names

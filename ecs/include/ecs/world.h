@@ -15,10 +15,11 @@ typedef uint64_t ecs_tick;
 typedef struct ecs_world_config {
     const base_allocator* allocator; ///< NULL: the heap; must outlive the world
     ecs_limits limits;
-    uint64_t seed;                   ///< of ecs_world_rng
-    const char* const* tags;         ///< which systems and components exist here: "server", "gameClient", "render"
+    uint64_t seed; ///< of ecs_world_rng
+    const char* const*
+        tags; ///< which systems and components exist here: "server", "gameClient", "render"
     uint32_t tag_count;
-    bool is_mirror;                  ///< a client's world: replicated handles come from ecs_create_at only
+    bool is_mirror; ///< a client's world: replicated handles come from ecs_create_at only
 } ecs_world_config;
 
 ecs_world_config ecs_world_config_default(void);
@@ -36,8 +37,8 @@ bool ecs_world_has_tag(const ecs_world* world, const char* tag);
 /// One simulation step.
 typedef struct ecs_step {
     ecs_tick tick;
-    float dt;     ///< seconds, the same value every tick
-    void* user;   ///< handed to systems as ecs_stage.user
+    float dt;   ///< seconds, the same value every tick
+    void* user; ///< handed to systems as ecs_stage.user
 } ecs_step;
 
 /// Run tick: deliver events that wait, run stage "act" (between systems: commands are applied, events
@@ -64,15 +65,15 @@ void* ecs_world_context(ecs_world* world, size_t size);
 
 /// Counters; all rise only.
 typedef struct ecs_counters {
-    uint64_t name_lookups;      ///< must not rise in a tick
-    uint64_t bad_transitions;   ///< lifecycle transitions that the table does not allow
-    uint64_t stale_handles;     ///< commands or events on handles that no longer live
+    uint64_t name_lookups;    ///< must not rise in a tick
+    uint64_t bad_transitions; ///< lifecycle transitions that the table does not allow
+    uint64_t stale_handles;   ///< commands or events on handles that no longer live
     uint64_t events_delivered;
-    uint64_t events_refused;    ///< queue full
-    uint64_t events_deferred;   ///< put off to the next flush by the budget
+    uint64_t events_refused;  ///< queue full
+    uint64_t events_deferred; ///< put off to the next flush by the budget
     uint64_t commands_applied;
     uint64_t commands_refused;
-    uint64_t rows_compared;     ///< by tracking
+    uint64_t rows_compared; ///< by tracking
     uint64_t rows_changed;
     uint64_t singletons_refused; ///< second entities of a template marked _singleton
     uint64_t loads_failed;       ///< creations that failed for a resource

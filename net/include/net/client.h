@@ -15,7 +15,7 @@ typedef enum net_client_phase {
     NET_CLIENT_CONNECTING, ///< nobody answered yet
     NET_CLIENT_GREETING,   ///< hello sent
     NET_CLIENT_PLAYING,    ///< welcome
-    NET_CLIENT_RESUMING,   ///< nothing heard for NET_QUIET_MS_MAX: connecting again, as the same client
+    NET_CLIENT_RESUMING, ///< nothing heard for NET_QUIET_MS_MAX: connecting again, as the same client
     NET_CLIENT_ENDED,
 } net_client_phase;
 
@@ -29,8 +29,8 @@ typedef enum net_client_end {
 } net_client_end;
 
 /// Called for each applied update (--trace).
-typedef void (*net_client_trace_fn)(void* context, uint32_t client, ecs_entity entity, ecs_tick tick,
-                                    uint64_t row_hash);
+typedef void (*net_client_trace_fn)(void* context, uint32_t client, ecs_entity entity,
+                                    ecs_tick tick, uint64_t row_hash);
 /// Fill the input payload; NULL in the config uses the module's bot_think.
 typedef void (*net_client_input_fn)(void* context, const net_player_context* view, void* input);
 
@@ -39,11 +39,11 @@ typedef struct net_client_config {
     /// Role MIRROR, owned by the caller. NULL: only ask which game the server runs: the session ends
     /// REFUSED and net_client_refusal_game tells.
     net_match* match;
-    net_transport* transport;  ///< owned by the caller
-    const char* address;       ///< "HOST:PORT"
+    net_transport* transport; ///< owned by the caller
+    const char* address;      ///< "HOST:PORT"
     const char* name;
     bool is_bot;
-    uint64_t seed;             ///< of the bot's chance
+    uint64_t seed; ///< of the bot's chance
     net_client_input_fn input;
     void* input_context;
     net_client_trace_fn trace;
@@ -52,7 +52,7 @@ typedef struct net_client_config {
     /// nobody looks (bots, headless clients).
     net_presenter* presenter;
     const base_reporter* reporter; ///< lost and regained connections, for people; may be NULL
-    uint32_t rate_bytes_max; ///< of what the server sends us, per second; 0: it decides
+    uint32_t rate_bytes_max;       ///< of what the server sends us, per second; 0: it decides
 } net_client_config;
 
 typedef struct net_client net_client;
@@ -87,7 +87,7 @@ BASE_MUST_USE net_result net_client_send_event(net_client* client, uint32_t mess
 /// The client line.
 typedef struct net_client_report {
     uint32_t client;
-    ecs_tick tick;             ///< newest applied; after a goodbye of a caught-up client the server's last
+    ecs_tick tick; ///< newest applied; after a goodbye of a caught-up client the server's last
     net_world_digest scope;
     uint32_t loading, allocated;
     uint64_t bad_transitions, updates;
@@ -95,9 +95,11 @@ typedef struct net_client_report {
     double rtt_ms, loss_percent;
     net_client_end end;
     uint64_t packets_malformed, packets_stale, events_received, events_dropped;
-    uint64_t inputs_refused; ///< the module's input was longer than NET_INPUT_BYTES_MAX: a resting one was sent
-    uint64_t samples;           ///< checksums of the server that could be compared
-    uint64_t samples_differing; ///< of those, with a world that is not the server's: it was asked for the row
+    uint64_t
+        inputs_refused; ///< the module's input was longer than NET_INPUT_BYTES_MAX: a resting one was sent
+    uint64_t samples; ///< checksums of the server that could be compared
+    uint64_t
+        samples_differing; ///< of those, with a world that is not the server's: it was asked for the row
     uint64_t resyncs_asked;
     uint64_t dropped[NET_DROP_COUNT];
 } net_client_report;
@@ -108,17 +110,18 @@ net_client_report net_client_get_report(net_client* client);
 /// The rest, in_bytes - (header_bits + body_bits) / 8 - event_bytes - control_bytes, is what carries them:
 /// ENet's headers and acknowledgements, protobuf, packets that came twice or could not be decoded.
 typedef struct net_client_meter {
-    uint64_t in_bytes, out_bytes;         ///< UDP payload
+    uint64_t in_bytes, out_bytes; ///< UDP payload
     uint64_t in_datagrams, out_datagrams;
-    uint64_t header_bits;                 ///< of in_bytes: headers of state packets
-    uint64_t body_bits;                   ///< of in_bytes: state bodies
-    uint64_t record_bits;                 ///< of those: handles, templates, base ages, change masks
-    uint64_t event_bytes, control_bytes;  ///< of in_bytes: game events, channel 0
-    double rtt_ms, loss_percent, jitter_ms; ///< now; jitter: of arrivals against their ticks (RFC 3550)
-    uint64_t quiet_us;                    ///< since anything was heard
-    uint32_t resumes;                     ///< connections regained
-    uint32_t input_depth;                 ///< as last reported by the server
-    double pace;                          ///< this client's ticks per server tick now, 0.95..1.05
+    uint64_t header_bits;                ///< of in_bytes: headers of state packets
+    uint64_t body_bits;                  ///< of in_bytes: state bodies
+    uint64_t record_bits;                ///< of those: handles, templates, base ages, change masks
+    uint64_t event_bytes, control_bytes; ///< of in_bytes: game events, channel 0
+    double rtt_ms, loss_percent,
+        jitter_ms;        ///< now; jitter: of arrivals against their ticks (RFC 3550)
+    uint64_t quiet_us;    ///< since anything was heard
+    uint32_t resumes;     ///< connections regained
+    uint32_t input_depth; ///< as last reported by the server
+    double pace;          ///< this client's ticks per server tick now, 0.95..1.05
 } net_client_meter;
 void net_client_get_meter(const net_client* client, net_client_meter* meter);
 /// Bits of state bodies that carried a component, by ecs_component_id of the mirror; 0 beyond.

@@ -47,9 +47,9 @@ typedef enum net_relevance {
 typedef struct net_interest_question {
     uint32_t size_bytes;
     ecs_world* world;
-    void* context;      ///< what register_systems returned
+    void* context; ///< what register_systems returned
     uint32_t client;
-    ecs_entity player;  ///< of the client; NONE for a spectator
+    ecs_entity player; ///< of the client; NONE for a spectator
     ecs_entity entity;
 } net_interest_question;
 
@@ -61,10 +61,11 @@ typedef struct net_interest_rules {
     const char* position; ///< p2 or p3, or a struct that begins with as many floats
     float radius;         ///< of sight, in its units; 0: no entity is out of sight
     const char* always;   ///< a tag: everybody sees it
-    const char* owner;    ///< i or u32: the client whose it is, wherever it is; four times as urgent
-    const char* team;     ///< i, u8, u16 or u32; 0: none. A client's team is its player's
-    const char* groups;   ///< u64: seen by clients whose mask (services->set_groups) has a common bit
-    const char* together; ///< i or u32, not 0: entities with equal numbers are seen together, at one tick
+    const char* owner;  ///< i or u32: the client whose it is, wherever it is; four times as urgent
+    const char* team;   ///< i, u8, u16 or u32; 0: none. A client's team is its player's
+    const char* groups; ///< u64: seen by clients whose mask (services->set_groups) has a common bit
+    const char*
+        together; ///< i or u32, not 0: entities with equal numbers are seen together, at one tick
     net_relevance (*relevance)(const net_interest_question* question);
     /// More classes (bits, by the number of net_interest_class) that this client may see of this entity.
     uint32_t (*classes)(const net_interest_question* question);

@@ -24,8 +24,15 @@ BASE_MUST_USE net_result net_log_writer_create(const base_allocator* allocator, 
                                                uint64_t now_unix_ms, const base_reporter* reporter,
                                                net_log_writer** writer);
 
-typedef struct net_log_join { uint32_t client; const char* name; bool is_bot; } net_log_join;
-typedef struct net_log_leave { uint32_t client; uint32_t reason; } net_log_leave;
+typedef struct net_log_join {
+    uint32_t client;
+    const char* name;
+    bool is_bot;
+} net_log_join;
+typedef struct net_log_leave {
+    uint32_t client;
+    uint32_t reason;
+} net_log_leave;
 typedef struct net_log_input {
     uint32_t client;
     uint32_t number;
@@ -44,10 +51,14 @@ typedef struct net_log_event {
 /// What enters tick N, in the order in which it is applied: leaves, joins, events, inputs.
 typedef struct net_log_begin {
     ecs_tick tick;
-    const net_log_leave* leaves; uint32_t leave_count;
-    const net_log_join* joins;   uint32_t join_count;
-    const net_log_event* events; uint32_t event_count;
-    const net_log_input* inputs; uint32_t input_count;
+    const net_log_leave* leaves;
+    uint32_t leave_count;
+    const net_log_join* joins;
+    uint32_t join_count;
+    const net_log_event* events;
+    uint32_t event_count;
+    const net_log_input* inputs;
+    uint32_t input_count;
 } net_log_begin;
 
 /// Append before the step. When it returns, the record survives kill -9. Does not fail upward.
@@ -74,11 +85,11 @@ typedef struct net_log_info {
     char build[64];
     uint64_t identity, content_hash, schema_hash, seed, started_unix_ms;
     uint32_t tick_rate_hz, replicated_index_max, world_hash_every;
-    ecs_tick first_tick, last_tick;   ///< of whole ticks (begin and end present)
+    ecs_tick first_tick, last_tick; ///< of whole ticks (begin and end present)
     uint64_t file_bytes, block_count, damaged_blocks, lost_bytes;
-    uint64_t queue_records;           ///< recovered from FILE.queue after a crash
-    bool is_closed;                   ///< a close record ends it
-    bool is_cut;                      ///< the tail is torn: the process died while writing
+    uint64_t queue_records; ///< recovered from FILE.queue after a crash
+    bool is_closed;         ///< a close record ends it
+    bool is_cut;            ///< the tail is torn: the process died while writing
     uint32_t setting_count;
     char settings[NET_SETTINGS_MAX][64]; ///< "key=value"
 } net_log_info;
@@ -88,7 +99,8 @@ typedef struct net_log_info {
 ///         NET_ERR_DAMAGED (header unusable, or a block inside fails its checksum: reported as block and
 ///         tick range; the reader is still made when the header is whole, and yields what is before).
 BASE_MUST_USE net_result net_log_reader_create(const base_allocator* allocator, const char* file,
-                                               const base_reporter* reporter, net_log_reader** reader);
+                                               const base_reporter* reporter,
+                                               net_log_reader** reader);
 void net_log_reader_destroy(net_log_reader* reader);
 const net_log_info* net_log_reader_info(const net_log_reader* reader);
 
@@ -109,10 +121,10 @@ typedef struct net_log_replay net_log_replay;
 /// What the log says of the tick that was run.
 typedef struct net_log_tick {
     ecs_tick tick;
-    bool has_end;              ///< false: the server died in this tick
+    bool has_end; ///< false: the server died in this tick
     bool has_world_hash;
     uint64_t state_hash, world_hash;
-    const uint8_t* changes;    ///< proto/LOG.md, "Changes"; borrowed until the next step
+    const uint8_t* changes; ///< proto/LOG.md, "Changes"; borrowed until the next step
     size_t changes_bytes;
 } net_log_tick;
 
@@ -140,7 +152,7 @@ BASE_MUST_USE net_result net_log_replay_step(net_log_replay* replay, void* user,
 /// What verification found. `component` is "-" when the tick alone is known.
 typedef struct net_verify_result {
     bool is_diverged;
-    ecs_tick ticks;            ///< verified
+    ecs_tick ticks; ///< verified
     ecs_tick diverged_tick;
     char component[ECS_NAME_BYTES_MAX];
     ecs_entity entity;

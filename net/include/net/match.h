@@ -12,20 +12,21 @@
 #include "net/module.h"
 
 typedef enum net_role {
-    NET_ROLE_SERVER, ///< owns the truth: tags "server"
-    NET_ROLE_MIRROR, ///< a client's copy: tags "gameClient", and "render" with has_render
+    NET_ROLE_SERVER,  ///< owns the truth: tags "server"
+    NET_ROLE_MIRROR,  ///< a client's copy: tags "gameClient", and "render" with has_render
     NET_ROLE_PREDICT, ///< a client's copy ahead of the server: tag "predict"
 } net_role;
 
 typedef struct net_match_config {
     const base_allocator* allocator;
-    const net_module* module;          ///< must outlive the match
+    const net_module* module; ///< must outlive the match
     net_role role;
     bool has_render;
     uint64_t seed;
-    uint32_t tick_rate_hz;             ///< NET_TICK_RATE_HZ_MIN..MAX
-    uint32_t replicated_index_max;     ///< 0: the default of ecs_limits
-    double settings[NET_SETTINGS_MAX]; ///< from net_match_settings_*; in the order of the module's table
+    uint32_t tick_rate_hz;         ///< NET_TICK_RATE_HZ_MIN..MAX
+    uint32_t replicated_index_max; ///< 0: the default of ecs_limits
+    double settings
+        [NET_SETTINGS_MAX]; ///< from net_match_settings_*; in the order of the module's table
 } net_match_config;
 
 typedef struct net_match net_match;
@@ -76,10 +77,11 @@ const char* net_match_player_name(const net_match* match, uint32_t client);
 /// What the module asked about a client's scope (net_game_services): all that holds now.
 typedef struct net_match_interest_request {
     uint32_t client;
-    bool has_viewpoint;  ///< else the client looks from where its player is
-    bool is_refreshed;   ///< judge it anew with this tick; in what net_match_interest_requests gives only
-    float position[3];   ///< the viewpoint
-    float radius;        ///< 0: as the rules say
+    bool has_viewpoint; ///< else the client looks from where its player is
+    bool
+        is_refreshed; ///< judge it anew with this tick; in what net_match_interest_requests gives only
+    float position[3]; ///< the viewpoint
+    float radius;      ///< 0: as the rules say
     uint64_t groups;
 } net_match_interest_request;
 /// The clients about whom something was asked since the last call, rising by number. Each is said to the
@@ -88,7 +90,7 @@ typedef struct net_match_interest_request {
 const net_match_interest_request* net_match_interest_requests(net_match* match, uint32_t* count);
 /// What holds for one client, for who comes to know it only now; NULL when nothing was ever asked.
 const net_match_interest_request* net_match_interest_request_find(const net_match* match,
-                                                            uint32_t client);
+                                                                  uint32_t client);
 
 /// Check a packed input or event without touching the world.
 /// @return NET_OK; NET_ERR_MALFORMED (too long, not decodable, refused by the module, wrong direction,
@@ -119,7 +121,8 @@ void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
                             const void* payload, size_t size);
 /// On a mirror: post a server's game event. Payload from the wire, checked here.
 BASE_MUST_USE net_result net_match_server_event(net_match* match, uint32_t message,
-                                                ecs_entity target, const void* payload, size_t size);
+                                                ecs_entity target, const void* payload,
+                                                size_t size);
 
 /// Replicated entities that an event's payload struct names in entity fields, each once, in their order.
 /// `entities` has room for ECS_EVENT_BYTES_MAX / sizeof(ecs_entity). @return how many.

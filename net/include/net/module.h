@@ -11,14 +11,14 @@
 
 /// An opened module and its templates text.
 typedef struct net_module {
-    const net_game_module* game;  ///< validated copy; its arrays too: missing tail fields are zero
-    const char* templates;        ///< text of NAME.blk, NUL-terminated
+    const net_game_module* game; ///< validated copy; its arrays too: missing tail fields are zero
+    const char* templates;       ///< text of NAME.blk, NUL-terminated
     size_t template_bytes;
-    const char* templates_file;   ///< for messages
-    const void* pack;             ///< NAME.blk and all that it imports: ecs/template_files.h
+    const char* templates_file; ///< for messages
+    const void* pack;           ///< NAME.blk and all that it imports: ecs/template_files.h
     size_t pack_bytes;
-    uint64_t content_hash;        ///< of the .so and the pack
-    void* library;                ///< dlopen handle, NULL for a linked-in module
+    uint64_t content_hash; ///< of the .so and the pack
+    void* library;         ///< dlopen handle, NULL for a linked-in module
 } net_module;
 
 /// Open by NAME ([a-z0-9_]{1,32}, looked up as NAME.so in each folder of `search_path`, colon-separated)

@@ -40,7 +40,8 @@ typedef struct net_playback net_playback;
 /// The reader belongs to the playback until it is destroyed; the module must outlive it.
 /// @return as net_log_replay_create.
 BASE_MUST_USE net_result net_playback_create(net_log_reader* reader, const net_module* module,
-                                         const base_reporter* reporter, net_playback** playback);
+                                             const base_reporter* reporter,
+                                             net_playback** playback);
 void net_playback_destroy(net_playback* playback);
 ecs_tick net_playback_tick_last(const net_playback* playback); ///< of the log
 double net_playback_tick(const net_playback* playback);        ///< shown
@@ -59,7 +60,8 @@ void net_playback_draw(net_playback* playback, const net_draw* draw);
 /// Run again, at the shown tick or the one after a shown fraction: hashes, world dump. Both matches are
 /// borrowed until the next seek or advance.
 net_match* net_playback_match(net_playback* playback);
-net_match* net_playback_view_match(net_playback* playback); ///< that is drawn; NULL when nothing is shown
+net_match*
+net_playback_view_match(net_playback* playback); ///< that is drawn; NULL when nothing is shown
 /// The first tick whose hash was not the log's; 0: none so far.
 ecs_tick net_playback_diverged(const net_playback* playback);
 /// What the timeline shows, by rising tick. The first NET_PLAYBACK_MARKS_MAX; found when the playback was made.

@@ -24,21 +24,22 @@
 #include "net/client.h"
 
 #define NET_EXTRAPOLATE_MS_MAX 100.0
-#define NET_DELAY_MS_MAX 500.0       ///< of the view behind the newest tick
-#define NET_CORRECTION_MS 120.0      ///< a correction of prediction is spread over about so long
-#define NET_CORRECTION_SNAP 256.0    ///< a larger one (world units) is shown at once
+#define NET_DELAY_MS_MAX 500.0    ///< of the view behind the newest tick
+#define NET_CORRECTION_MS 120.0   ///< a correction of prediction is spread over about so long
+#define NET_CORRECTION_SNAP 256.0 ///< a larger one (world units) is shown at once
 
 typedef struct net_presenter_config {
     const base_allocator* allocator;
-    const net_module* module;        ///< must outlive the presenter
-    bool is_predicting;              ///< own entities ahead, where the module can
-    double delay_ms_min;             ///< 0: as measured; else at least so much
+    const net_module* module; ///< must outlive the presenter
+    bool is_predicting;       ///< own entities ahead, where the module can
+    double delay_ms_min;      ///< 0: as measured; else at least so much
 } net_presenter_config;
 
 /// Makes the view world and, if the module can predict, the prediction world.
 /// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_MEMORY; NET_ERR_SCHEMA.
 BASE_MUST_USE net_result net_presenter_create(const net_presenter_config* config,
-                                           const base_reporter* reporter, net_presenter** presenter);
+                                              const base_reporter* reporter,
+                                              net_presenter** presenter);
 void net_presenter_destroy(net_presenter* presenter);
 
 /// Bring the view to what is to be shown at `now_us` and put predicted entities over it. Once per frame;
@@ -51,17 +52,17 @@ net_match* net_presenter_match(net_presenter* presenter); ///< of the view world
 double net_presenter_tick(const net_presenter* presenter);
 
 typedef struct net_presenter_meter {
-    double delay_ms;            ///< the view behind the newest tick that could be here, now
-    double lead_ms;             ///< the prediction before the newest applied tick, now
+    double delay_ms; ///< the view behind the newest tick that could be here, now
+    double lead_ms;  ///< the prediction before the newest applied tick, now
     uint64_t frames;
-    uint64_t stalls;            ///< times an entity's samples ran out (an episode counts once)
-    uint64_t stalled_ms;        ///< together
-    uint64_t teleports;         ///< jumps shown on purpose
+    uint64_t stalls;                ///< times an entity's samples ran out (an episode counts once)
+    uint64_t stalled_ms;            ///< together
+    uint64_t teleports;             ///< jumps shown on purpose
     uint64_t samples, samples_late; ///< rows that came; of those after their moment was shown
-    uint64_t rollbacks;         ///< restores of the prediction world
-    uint64_t corrections;       ///< of those, own rows that differed beyond a quantum
-    uint64_t corrections_seen;  ///< of those, by more than one world unit
-    double correction_max;      ///< the largest so far, world units
+    uint64_t rollbacks;             ///< restores of the prediction world
+    uint64_t corrections;           ///< of those, own rows that differed beyond a quantum
+    uint64_t corrections_seen;      ///< of those, by more than one world unit
+    double correction_max;          ///< the largest so far, world units
     uint64_t replayed_ticks;
 } net_presenter_meter;
 void net_presenter_get_meter(const net_presenter* presenter, net_presenter_meter* meter);

@@ -41,9 +41,9 @@ typedef struct net_server_config {
     void* entropy_context;
     uint32_t rate_bytes_max; ///< per client and second, at most; 0: NET_RATE_BYTES_DEFAULT
     uint32_t
-        send_divisor; ///< client c is sent to at ticks that are c mod this; 0 or 1: at every tick
-    bool is_threaded; ///< a thread of its own for what goes out, if there can be one
-    bool has_bandwidth;  ///< count every bit by client, component and cause
+        send_divisor;   ///< client c is sent to at ticks that are c mod this; 0 or 1: at every tick
+    bool is_threaded;   ///< a thread of its own for what goes out, if there can be one
+    bool has_bandwidth; ///< count every bit by client, component and cause
 } net_server_config;
 
 typedef struct net_server net_server;
@@ -71,7 +71,7 @@ net_server_phase net_server_get_phase(const net_server* server);
 /// Per client, living or gone: the peer line.
 typedef struct net_peer_report {
     uint32_t client;
-    ecs_tick tick;   ///< at the end of its session; 0 when it is not known to hold all of that tick
+    ecs_tick tick; ///< at the end of its session; 0 when it is not known to hold all of that tick
     net_world_digest scope; ///< of the world at that tick; empty with tick 0
     net_end end;
     bool is_caught_up; ///< had acknowledged everything
@@ -93,7 +93,7 @@ typedef struct net_server_counters {
     uint64_t joins, refusals, drops; ///< drops: sessions that ended by silence or a fault
     uint64_t resumes;                ///< sessions that went on with another connection
     uint64_t state_packets, state_bytes;
-    uint64_t resyncs;                   ///< rows that clients asked for
+    uint64_t resyncs;                 ///< rows that clients asked for
     uint64_t dropped[NET_DROP_COUNT]; ///< of sessions that are over, and what is no session's
 } net_server_counters;
 /// As of the last call that is not net_server_tick. What living sessions dropped is in net_server_dropped.
@@ -116,7 +116,8 @@ typedef void (*net_bandwidth_line_fn)(void* context, const net_bandwidth_line* l
 /// 4,096 at most). The sum of all together is 8 times the transport's sent_bytes, exactly; what ENet adds is told
 /// there only, as "transport". Nothing without has_bandwidth. @return false when memory ran out.
 bool net_server_bandwidth(net_server* server, uint32_t client_lines_max, net_bandwidth_line_fn line,
-                       void* context);
+                          void* context);
 /// Walk the world as client `client` should see it, into text (--dump-world); 0, or one who does not play: all
 /// that is replicated.
-net_world_digest net_server_scope(net_server* server, uint32_t client, ecs_line_fn line, void* context);
+net_world_digest net_server_scope(net_server* server, uint32_t client, ecs_line_fn line,
+                                  void* context);

@@ -22,7 +22,7 @@ typedef enum net_channel { NET_CHANNEL_CONTROL = 0, NET_CHANNEL_REALTIME = 1 } n
 typedef enum net_transport_event_kind {
     NET_TRANSPORT_CONNECTED,
     NET_TRANSPORT_DISCONNECTED, ///< the other side went, timed out, or never answered; also the end of
-                                ///< a disconnect of ours that is not `now` (heard, or given up after 5 s)
+    ///< a disconnect of ours that is not `now` (heard, or given up after 5 s)
     NET_TRANSPORT_RECEIVED,
 } net_transport_event_kind;
 
@@ -36,20 +36,20 @@ typedef struct net_transport_event {
 } net_transport_event;
 
 typedef struct net_transport_stats {
-    uint64_t sent_bytes;            ///< UDP payload bytes of all datagrams
+    uint64_t sent_bytes; ///< UDP payload bytes of all datagrams
     uint64_t recv_bytes;
-    uint64_t recv_reliable_bytes;   ///< of messages that came on channel 0, with resends counted once
+    uint64_t recv_reliable_bytes; ///< of messages that came on channel 0, with resends counted once
     uint64_t sent_datagrams;
     uint64_t recv_datagrams;
-    uint64_t sim_dropped;           ///< datagrams that the simulated network lost (both directions here)
-    uint64_t dropped_empty;         ///< refused by the socket layer: zero bytes
-    uint64_t dropped_oversized;     ///< refused by the socket layer: longer than NET_DATAGRAM_BYTES_MAX
-    uint64_t socket_errors;         ///< errnos that were treated as loss
-    uint64_t service_errors;        ///< negative returns of ENet, counted, never fatal
-    uint64_t peers_reset;           ///< by the watchdog: stuck states
-    uint64_t send_refused;          ///< sends that a full queue or a size limit refused
-    uint64_t dropped_malformed;     ///< datagrams that no transport of ours writes, kept from ENet
-    uint64_t dropped_stale;         ///< datagrams of an attempt to connect that was given up
+    uint64_t sim_dropped;   ///< datagrams that the simulated network lost (both directions here)
+    uint64_t dropped_empty; ///< refused by the socket layer: zero bytes
+    uint64_t dropped_oversized; ///< refused by the socket layer: longer than NET_DATAGRAM_BYTES_MAX
+    uint64_t socket_errors;     ///< errnos that were treated as loss
+    uint64_t service_errors;    ///< negative returns of ENet, counted, never fatal
+    uint64_t peers_reset;       ///< by the watchdog: stuck states
+    uint64_t send_refused;      ///< sends that a full queue or a size limit refused
+    uint64_t dropped_malformed; ///< datagrams that no transport of ours writes, kept from ENet
+    uint64_t dropped_stale;     ///< datagrams of an attempt to connect that was given up
 } net_transport_stats;
 
 /// UDP payload of any datagram that reaches ENet.
@@ -92,12 +92,12 @@ struct net_transport {
 
 typedef struct net_enet_config {
     const base_allocator* allocator;
-    const char* listen;     ///< "127.0.0.1:7777" for a server, NULL for a client
-    uint32_t peers_max;     ///< clients at once; 1 for a client
+    const char* listen; ///< "127.0.0.1:7777" for a server, NULL for a client
+    uint32_t peers_max; ///< clients at once; 1 for a client
     /// 0: no limit (loopback). Whoever comes back from the port of before takes the old connection's
     /// place; one that ends counts until it has, 5 s at most.
     uint32_t peers_per_address_max;
-    bool is_insecure_allowed;       ///< without it only loopback is bound
+    bool is_insecure_allowed; ///< without it only loopback is bound
 } net_enet_config;
 
 /// @return NET_OK; NET_ERR_ADDRESS; NET_ERR_BIND; NET_ERR_REFUSED (not loopback, no --insecure);
@@ -116,7 +116,8 @@ BASE_MUST_USE net_result net_sim_create(const base_allocator* allocator, uint64_
                                         net_sim** sim);
 void net_sim_destroy(net_sim* sim); ///< after its transports
 /// The server's endpoint; one per sim.
-BASE_MUST_USE net_result net_sim_server(net_sim* sim, uint32_t peers_max, net_transport** transport);
+BASE_MUST_USE net_result net_sim_server(net_sim* sim, uint32_t peers_max,
+                                        net_transport** transport);
 /// A client's endpoint with its own link (both directions use `link`; address is ignored in connect).
 BASE_MUST_USE net_result net_sim_client(net_sim* sim, const net_link_config* link,
                                         net_transport** transport);

@@ -12,20 +12,21 @@ typedef struct net_world_digest {
     uint64_t hash;
     uint32_t entities;
     uint32_t components;
-    uint64_t bytes;      ///< of the quantised rows, packed
+    uint64_t bytes; ///< of the quantised rows, packed
 } net_world_digest;
 
 /// Walk. `line` (may be NULL) gets the same walk as text: "entity=5:1 template=ball component=pos
 /// x=600 y=700" - values as dequantised, so that two dumps differ exactly where the hashes do.
-net_world_digest net_world_digest_walk(const net_schema* schema, ecs_world* world, ecs_line_fn line, void* context);
+net_world_digest net_world_digest_walk(const net_schema* schema, ecs_world* world, ecs_line_fn line,
+                                       void* context);
 
 /// Which classes of an entity's components one client may see; 0: it has not got the entity.
 typedef uint32_t (*net_world_digest_classes_fn)(void* context, ecs_entity entity);
 /// The walk of what one client should have: entities that `classes` knows, with their templates' defaults
 /// where it may not look. The same hash as the client's own walk, when both hold the same.
 net_world_digest net_world_digest_walk_seen(const net_schema* schema, ecs_world* world,
-                              net_world_digest_classes_fn classes, void* classes_context,
-                              ecs_line_fn line, void* context);
+                                            net_world_digest_classes_fn classes,
+                                            void* classes_context, ecs_line_fn line, void* context);
 
 /// What a walk of a world without replicated entities gives.
 net_world_digest net_world_digest_empty(void);
@@ -35,4 +36,4 @@ uint64_t net_world_digest_row_hash(const net_schema* schema, ecs_world* world, e
 /// Is it the hash of the entity's row as somebody may see it: with any of its classes of visibility hidden,
 /// or none? The more classes its template uses, the more is tried: 2 to the power of those beside "public".
 bool net_world_digest_row_has_hash(const net_schema* schema, ecs_world* world, ecs_entity entity,
-                            uint64_t hash);
+                                   uint64_t hash);

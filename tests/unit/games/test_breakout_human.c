@@ -27,13 +27,13 @@ static void open_human(human* h) {
     table_open(&h->t, NULL, 0, 1, NET_ROLE_SERVER, false);
     net_match_join(h->t.match, 1, "human", false);
     h->view = (net_player_context){.size_bytes = sizeof h->view,
-                              .world = net_match_world(h->t.match),
-                              .context = net_match_context(h->t.match),
-                              .player = net_match_player(h->t.match, 1),
-                              .dt = net_match_dt(h->t.match),
-                              .memory = h->memory,
-                              .send = take_cheer,
-                              .sender = h};
+                                   .world = net_match_world(h->t.match),
+                                   .context = net_match_context(h->t.match),
+                                   .player = net_match_player(h->t.match, 1),
+                                   .dt = net_match_dt(h->t.match),
+                                   .memory = h->memory,
+                                   .send = take_cheer,
+                                   .sender = h};
     h->controls = (net_controls){.size_bytes = sizeof h->controls,
                                  .actions = h->actions,
                                  .pressed = h->pressed,

@@ -213,11 +213,11 @@ static void an_empty_mirror_can_be_drawn_and_thought_about(void** state) {
     base_rng rng = base_rng_make(1, 1);
     _Alignas(16) uint8_t memory[NET_BOT_MEMORY_BYTES] = {0};
     net_player_context view = {.size_bytes = sizeof view,
-                          .world = net_match_world(t.match),
-                          .context = net_match_context(t.match),
-                          .dt = net_match_dt(t.match),
-                          .rng = &rng,
-                          .memory = memory};
+                               .world = net_match_world(t.match),
+                               .context = net_match_context(t.match),
+                               .dt = net_match_dt(t.match),
+                               .rng = &rng,
+                               .memory = memory};
     breakout_input input = {0};
     breakout_bot_think(&view, &input);
     assert_int_equal(input.move, 0);

@@ -232,8 +232,9 @@ static void check_worlds_agree(const char* settings) {
     for (uint32_t k = 0; k < joined; k++) {
         ecs_world* mirror = net_match_world(lines[k].match);
         net_match_step_at(lines[k].match, 2400, NULL);
-        assert_true(net_world_digest_walk(net_match_schema(lines[k].match), mirror, NULL, NULL).hash ==
-                    scope);
+        assert_true(
+            net_world_digest_walk(net_match_schema(lines[k].match), mirror, NULL, NULL).hash ==
+            scope);
         // What was never sent is the same too.
         assert_true(motion_hash(lines[k].match) == motion_hash(match));
         assert_int_equal(ecs_world_counters(mirror)->bad_transitions, 0);

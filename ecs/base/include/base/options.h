@@ -15,11 +15,11 @@
 #define BASE_OPTIONS_MAX 64u
 
 typedef enum base_option_kind {
-    BASE_OPTION_FLAG,    ///< no value; target bool
-    BASE_OPTION_TEXT,    ///< target const char* (borrowed from argv, environment, config file)
-    BASE_OPTION_U64,     ///< target uint64_t, within [min, max]
-    BASE_OPTION_F64,     ///< target double, within [min, max]
-    BASE_OPTION_LIST,    ///< may be repeated; target base_option_list*
+    BASE_OPTION_FLAG, ///< no value; target bool
+    BASE_OPTION_TEXT, ///< target const char* (borrowed from argv, environment, config file)
+    BASE_OPTION_U64,  ///< target uint64_t, within [min, max]
+    BASE_OPTION_F64,  ///< target double, within [min, max]
+    BASE_OPTION_LIST, ///< may be repeated; target base_option_list*
 } base_option_kind;
 
 typedef struct base_option_list {
@@ -28,18 +28,18 @@ typedef struct base_option_list {
 } base_option_list;
 
 typedef struct base_option {
-    const char* name;    ///< long name without dashes, "tick-rate"
+    const char* name; ///< long name without dashes, "tick-rate"
     base_option_kind kind;
-    void* target;        ///< holds the default on entry
-    const char* value;   ///< word for the value in --help, "HZ"
-    const char* help;    ///< one line; NULL: listed by name only, below the others
-    double min, max;     ///< for numbers; both 0 = unlimited
+    void* target;      ///< holds the default on entry
+    const char* value; ///< word for the value in --help, "HZ"
+    const char* help;  ///< one line; NULL: listed by name only, below the others
+    double min, max;   ///< for numbers; both 0 = unlimited
 } base_option;
 
 typedef struct base_options {
-    const char* program;     ///< "shoal-server"
-    const char* usage;       ///< the part after the program's name in the first line of --help
-    const char* about;       ///< one line
+    const char* program; ///< "shoal-server"
+    const char* usage;   ///< the part after the program's name in the first line of --help
+    const char* about;   ///< one line
     const base_option* options;
     uint32_t count;
     /// Room for the content of the config file; text options borrow from it. Needed if and only if
@@ -50,8 +50,8 @@ typedef struct base_options {
 
 typedef enum base_options_result {
     BASE_OPTIONS_OK,
-    BASE_OPTIONS_HELP,       ///< --help was given and printed to stdout: exit 0
-    BASE_OPTIONS_ERROR,      ///< reported: exit 2
+    BASE_OPTIONS_HELP,  ///< --help was given and printed to stdout: exit 0
+    BASE_OPTIONS_ERROR, ///< reported: exit 2
 } base_options_result;
 
 /// Read environment and argv into the targets. Positional words go to `words` (borrowed from argv).

@@ -25,11 +25,13 @@ static int setup(void** state) {
     assert_true(net_loop_init(&on->loop));
     on->config = (client_config){
         .replay = on->record->files.log, .is_rendering = true, .width = 960, .height = 540};
-    on->playback = (client_playback){.config = &on->config, .reporter = &on->reporter, .loop = &on->loop};
+    on->playback =
+        (client_playback){.config = &on->config, .reporter = &on->reporter, .loop = &on->loop};
     on->playback.reader = record_read(on->record);
     on->playback.module = on->record->table.module;
-    assert_int_equal(
-        net_playback_create(on->playback.reader, on->playback.module, &on->reporter, &on->playback.playback), NET_OK);
+    assert_int_equal(net_playback_create(on->playback.reader, on->playback.module, &on->reporter,
+                                         &on->playback.playback),
+                     NET_OK);
     *state = on;
     return 0;
 }
@@ -185,7 +187,8 @@ static void pixels_of_bricks_have_the_colours_of_bricks(void** state) {
         assert_int_equal(net_playback_seek(on->playback.playback, moments[i]), NET_OK);
         net_playback_draw(on->playback.playback, &p.view);
         client_draw_end(p.draw);
-        net_match* match = net_playback_match(on->playback.playback); // run again: not what was drawn from
+        net_match* match =
+            net_playback_match(on->playback.playback); // run again: not what was drawn from
         ecs_world* world = net_match_world(match);
         const breakout_game* game = net_match_context(match);
         uint32_t bricks = 0, struck = 0;

@@ -29,7 +29,6 @@ static inline void data_memory_release(void* context, void* block, size_t size) 
 
 static inline void data_memory_init(data_memory* memory, uint64_t left) {
     *memory = (data_memory){.left = left};
-    memory->allocator = (base_allocator){.allocate = data_memory_allocate,
-                                         .release = data_memory_release,
-                                         .context = memory};
+    memory->allocator = (base_allocator){
+        .allocate = data_memory_allocate, .release = data_memory_release, .context = memory};
 }

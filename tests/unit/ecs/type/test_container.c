@@ -81,7 +81,8 @@ static void an_array_holds_values_of_any_type(void** state) {
     assert_int_equal(ecs_array_push(NULL, &array, ECS_ELEMENT_M, &matrix), ECS_OK);
     assert_int_equal(ecs_array_push(NULL, &array, ECS_ELEMENT_B, &yes), ECS_OK);
     assert_int_equal(ecs_array_push_text(NULL, &array, "x", 1), ECS_OK);
-    assert_int_equal(ecs_array_push(NULL, &array, ecs_element_list_of(ECS_ELEMENT_I), NULL), ECS_OK);
+    assert_int_equal(ecs_array_push(NULL, &array, ecs_element_list_of(ECS_ELEMENT_I), NULL),
+                     ECS_OK);
     push_i(ecs_array_find_mut(&array, 3, ecs_element_list_of(ECS_ELEMENT_I)), 8);
     assert_int_equal(ecs_array_insert(NULL, &array, 0, ECS_ELEMENT_OBJECT, NULL), ECS_OK);
     set_i(ecs_array_find_mut(&array, 0, ECS_ELEMENT_OBJECT), "hp", 3);
@@ -315,14 +316,15 @@ static void the_depth_is_limited_at_its_edge(void** state) {
         at = ecs_array_find_mut(at, 0, ECS_ELEMENT_ARRAY);
     }
     assert_int_equal(ecs_array_push(NULL, at, ECS_ELEMENT_ARRAY, NULL), ECS_ERR_FULL);
-    assert_int_equal(ecs_array_push(NULL, at, ecs_element_list_of(ECS_ELEMENT_B), NULL), ECS_ERR_FULL);
+    assert_int_equal(ecs_array_push(NULL, at, ecs_element_list_of(ECS_ELEMENT_B), NULL),
+                     ECS_ERR_FULL);
     assert_int_equal(ecs_array_push(NULL, at, ECS_ELEMENT_B, NULL), ECS_OK);
     // A value that is as high as may be fits nowhere.
     ecs_array outer = {0};
     assert_int_equal(ecs_array_push(NULL, &outer, ECS_ELEMENT_ARRAY, &root), ECS_ERR_FULL);
-    assert_int_equal(
-        ecs_array_push(NULL, &outer, ECS_ELEMENT_ARRAY, ecs_array_find(&root, 0, ECS_ELEMENT_ARRAY)),
-        ECS_OK);
+    assert_int_equal(ecs_array_push(NULL, &outer, ECS_ELEMENT_ARRAY,
+                                    ecs_array_find(&root, 0, ECS_ELEMENT_ARRAY)),
+                     ECS_OK);
     assert_int_equal(ecs_container_height(outer.own.body), ECS_CONTAINER_DEPTH_MAX);
     ecs_array_deinit(NULL, &outer);
     ecs_array_deinit(NULL, &root);
@@ -364,7 +366,8 @@ static void what_is_not_there_or_no_type_is_a_code(void** state) {
     assert_int_equal(ecs_array_insert(NULL, &array, 1, ECS_ELEMENT_I, NULL), ECS_ERR_MISSING);
     assert_int_equal(ecs_array_remove(NULL, &array, 0), ECS_ERR_MISSING);
     assert_int_equal(ecs_object_remove(NULL, &object, "x"), ECS_ERR_MISSING);
-    static const ecs_element_type wrong[] = {ECS_ELEMENT_NONE, ECS_ELEMENT_LIST, ECS_ELEMENT_TYPE_END};
+    static const ecs_element_type wrong[] = {ECS_ELEMENT_NONE, ECS_ELEMENT_LIST,
+                                             ECS_ELEMENT_TYPE_END};
     for (uint32_t i = 0; i < BASE_COUNT(wrong); i++) {
         assert_int_equal(ecs_array_push(NULL, &array, wrong[i], NULL), ECS_ERR_TYPE);
         assert_int_equal(ecs_object_set(NULL, &object, "x", wrong[i], NULL), ECS_ERR_TYPE);
@@ -412,15 +415,16 @@ static void damaged_bytes_are_refused(void** state) {
     ecs_container_body_destroy(NULL, body);
     for (size_t size = 0; size < 15; size++)
         expect_damaged(ECS_ELEMENT_OBJECT, "\2\1a\2\1\0\0\0\1b\2\2\0\0\0", size);
-    expect_damaged(ECS_ELEMENT_OBJECT, "\2\1b\1\1\1a\1\1", 9);         // names fall
-    expect_damaged(ECS_ELEMENT_OBJECT, "\2\1a\1\1\1a\1\1", 9);         // the same name twice
-    expect_damaged(ECS_ELEMENT_OBJECT, "\1\0\1\1", 4);                 // no name
-    expect_damaged(ECS_ELEMENT_OBJECT, "\1\1\0\1\1", 5);               // a NUL in a name
-    expect_damaged(ECS_ELEMENT_ARRAY, "\1\23\0", 3);                   // a tag
-    expect_damaged(ECS_ELEMENT_ARRAY, "\1\0\0", 3);                    // no type
-    expect_damaged(ECS_ELEMENT_ARRAY, "\1\50\0", 3);                   // beyond all types
-    expect_damaged(ecs_element_list_of(ECS_ELEMENT_B), "\1\2", 2);       // a bool of 2
-    expect_damaged(ecs_element_list_of(ECS_ELEMENT_B), "\x81\x80\1", 3); // more than there are bytes
+    expect_damaged(ECS_ELEMENT_OBJECT, "\2\1b\1\1\1a\1\1", 9);     // names fall
+    expect_damaged(ECS_ELEMENT_OBJECT, "\2\1a\1\1\1a\1\1", 9);     // the same name twice
+    expect_damaged(ECS_ELEMENT_OBJECT, "\1\0\1\1", 4);             // no name
+    expect_damaged(ECS_ELEMENT_OBJECT, "\1\1\0\1\1", 5);           // a NUL in a name
+    expect_damaged(ECS_ELEMENT_ARRAY, "\1\23\0", 3);               // a tag
+    expect_damaged(ECS_ELEMENT_ARRAY, "\1\0\0", 3);                // no type
+    expect_damaged(ECS_ELEMENT_ARRAY, "\1\50\0", 3);               // beyond all types
+    expect_damaged(ecs_element_list_of(ECS_ELEMENT_B), "\1\2", 2); // a bool of 2
+    expect_damaged(ecs_element_list_of(ECS_ELEMENT_B), "\x81\x80\1",
+                   3); // more than there are bytes
     static char deep[2 * 64];
     for (uint32_t i = 0; i < sizeof deep; i += 2) {
         deep[i] = 1;
@@ -434,13 +438,15 @@ static void the_limits_hold_for_bytes_too(void** state) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     uint8_t* zeros;
-    for (uint32_t count = ECS_CONTAINER_COUNT_MAX - 1; count <= ECS_CONTAINER_COUNT_MAX + 1; count++) {
+    for (uint32_t count = ECS_CONTAINER_COUNT_MAX - 1; count <= ECS_CONTAINER_COUNT_MAX + 1;
+         count++) {
         base_bytes_clear(&bytes);
         base_bytes_write_varint(&bytes, count);
         zeros = base_bytes_extend(&bytes, 4 * (size_t)count);
         memset(zeros, 0, 4 * (size_t)count);
         base_reader reader = base_reader_make(bytes.data, bytes.size);
-        ecs_container_body* body = ecs_container_read(NULL, ecs_element_list_of(ECS_ELEMENT_U32), &reader);
+        ecs_container_body* body =
+            ecs_container_read(NULL, ecs_element_list_of(ECS_ELEMENT_U32), &reader);
         assert_int_equal(body != NULL, count <= ECS_CONTAINER_COUNT_MAX);
         assert_int_equal(reader.failed, body == NULL);
         ecs_container_body_destroy(NULL, body);
@@ -452,7 +458,8 @@ static void the_limits_hold_for_bytes_too(void** state) {
         zeros = base_bytes_extend(&bytes, 8 * (size_t)count);
         memset(zeros, 0, 8 * (size_t)count);
         base_reader reader = base_reader_make(bytes.data, bytes.size);
-        ecs_container_body* body = ecs_container_read(NULL, ecs_element_list_of(ECS_ELEMENT_U64), &reader);
+        ecs_container_body* body =
+            ecs_container_read(NULL, ecs_element_list_of(ECS_ELEMENT_U64), &reader);
         assert_int_equal(body != NULL, count <= 8192);
         ecs_container_body_destroy(NULL, body);
     }

@@ -303,7 +303,8 @@ static void commands_carry_values_and_the_handles_inside_them(void** state) {
     assert_true(ecs_command_set(at.world, first, mates, &list));
     ecs_object object = {0};
     assert_int_equal(
-        ecs_object_set(NULL, &object, "mates", ecs_element_list_of(ECS_ELEMENT_EID), &list), ECS_OK);
+        ecs_object_set(NULL, &object, "mates", ecs_element_list_of(ECS_ELEMENT_EID), &list),
+        ECS_OK);
     assert_int_equal(ecs_object_set(NULL, &object, "one", ECS_ELEMENT_EID, &made), ECS_OK);
     assert_true(ecs_command_set(at.world, made, at.props, &object));
     ecs_list_deinit(NULL, &list);
@@ -343,8 +344,9 @@ static void memory_may_run_out_at_any_allocation(void** state) {
                 is_whole = ecs_list_push(&memory.allocator, path, &point) == ECS_OK && is_whole;
             ecs_array* array = (ecs_array*)ecs_get_mut(at.world, entity,
                                                        ecs_component_find(at.world, "inventory"));
-            is_whole = ecs_array_push(&memory.allocator, array, ECS_ELEMENT_ARRAY, array) == ECS_OK &&
-                       is_whole;
+            is_whole =
+                ecs_array_push(&memory.allocator, array, ECS_ELEMENT_ARRAY, array) == ECS_OK &&
+                is_whole;
             is_whole = ecs_recreate(at.world, entity, at.twin, &init, 1) == ECS_OK && is_whole;
             is_whole = ecs_command_set(at.world, entity, at.props, &props) && is_whole;
         }

@@ -93,18 +93,18 @@ bool net_interest_is_due(const net_interest* interest, uint32_t client) {
 }
 
 static inline net_interest_entity fake_entry(const net_interest* interest, uint32_t client,
-                                         uint32_t index) {
+                                             uint32_t index) {
     const fake_scope* scope = &interest->clients[client].at[index];
     return (net_interest_entity){
         .index = index, .group = scope->group, .classes = scope->classes, .weight = scope->weight};
 }
 
 bool net_interest_query(net_interest* interest, uint32_t client, const net_interest_entity* members,
-                      uint32_t member_count, net_interest_answer* answer) {
+                        uint32_t member_count, net_interest_answer* answer) {
     *answer = (net_interest_answer){.enter = interest->enter,
-                                  .leave = interest->leave,
-                                  .changed = interest->changed,
-                                  .changed_to = interest->changed_to};
+                                    .leave = interest->leave,
+                                    .changed = interest->changed,
+                                    .changed_to = interest->changed_to};
     interest->queries++;
     if (!interest->history || !interest->clients[client].is_there) return true;
     memset(interest->is_member, 0, interest->index_max + 1);
@@ -131,7 +131,7 @@ bool net_interest_query(net_interest* interest, uint32_t client, const net_inter
 }
 
 uint32_t net_interest_get_seers(net_interest* interest, uint32_t index, const uint32_t** clients,
-                         const net_interest_entity** entries) {
+                                const net_interest_entity** entries) {
     uint32_t count = 0;
     for (uint32_t c = 0; c < FAKE_CLIENTS; c++) {
         if (!interest->clients[c].is_there || interest->clients[c].at[index].is_hidden) continue;

@@ -79,8 +79,8 @@ static inline ecs_world* interest_world(const char* text) {
 
 /// `rules` NULL: none; `allocator` of the interest alone.
 static inline void interest_open_with(interest_table* t, const char* text,
-                                    const net_interest_rules* rules, void* context,
-                                    const base_allocator* allocator) {
+                                      const net_interest_rules* rules, void* context,
+                                      const base_allocator* allocator) {
     memset(t, 0, sizeof *t);
     t->world = interest_world(text);
     base_reporter reporter = base_reporter_stderr();
@@ -89,12 +89,12 @@ static inline void interest_open_with(interest_table* t, const char* text,
     assert_int_equal(net_history_create(NULL, t->rows, SCOPES_INDEX_MAX - 1, &t->history), NET_OK);
     if (rules) t->rules = *rules;
     const net_interest_config config = {.allocator = allocator,
-                                      .rules = rules ? &t->rules : NULL,
-                                      .context = context,
-                                      .world = t->world,
-                                      .rows = t->rows,
-                                      .index_max = SCOPES_INDEX_MAX - 1,
-                                      .tick_rate_hz = SCOPES_HZ};
+                                        .rules = rules ? &t->rules : NULL,
+                                        .context = context,
+                                        .world = t->world,
+                                        .rows = t->rows,
+                                        .index_max = SCOPES_INDEX_MAX - 1,
+                                        .tick_rate_hz = SCOPES_HZ};
     assert_int_equal(net_interest_create(&config, &reporter, &t->interest), NET_OK);
     t->members = calloc(SCOPES_CLIENTS_MAX, sizeof *t->members);
     assert_non_null(t->members);
@@ -106,7 +106,8 @@ static inline void interest_open_with(interest_table* t, const char* text,
     t->whole = ecs_component_find(t->world, "whole");
 }
 
-static inline void interest_open(interest_table* t, const net_interest_rules* rules, void* context) {
+static inline void interest_open(interest_table* t, const net_interest_rules* rules,
+                                 void* context) {
     interest_open_with(t, interest_text, rules, context, NULL);
 }
 
@@ -133,7 +134,7 @@ static inline void interest_move(interest_table* t, ecs_entity entity, float x, 
 }
 
 static inline void interest_set(interest_table* t, ecs_entity entity, ecs_component_id id,
-                              uint64_t value) {
+                                uint64_t value) {
     assert_int_equal(ecs_set(t->world, entity, id, &value), ECS_OK);
 }
 
@@ -150,7 +151,8 @@ static inline void interest_leave(interest_table* t, uint32_t client) {
     t->has_client[client] = false;
 }
 
-static inline net_interest_entity* interest_member_of(interest_table* t, uint32_t client, uint32_t index) {
+static inline net_interest_entity* interest_member_of(interest_table* t, uint32_t client,
+                                                      uint32_t index) {
     interest_member* members = &t->members[client];
     for (uint32_t i = 0; i < members->count; i++)
         if (members->entries[i].index == index) return &members->entries[i];

@@ -297,7 +297,8 @@ static void a_viewpoint_replaces_the_player_and_may_see_farther(void** state) {
     (void)state;
     interest_table t;
     ecs_entity player = open_with_player(&t);
-    ecs_entity there = interest_make(&t, "dot", 1000, 0), farther = interest_make(&t, "dot", 1300, 0);
+    ecs_entity there = interest_make(&t, "dot", 1000, 0),
+               farther = interest_make(&t, "dot", 1300, 0);
     interest_round(&t);
     net_interest_set_viewpoint(t.interest, 1, (float[]){1000, 0, 55}, 0);
     interest_step(&t);
@@ -453,7 +454,8 @@ static void the_module_has_the_last_word(void** state) {
     assert_false(interest_sees(&t, 1, near) || interest_sees(&t, 1, far));
     for (uint32_t i = 0; i < seen.count; i++)
         assert_true(seen.last[i] != far);
-    assert_int_equal(interest_classes(&t, 1, spied), 1u | 1u << net_interest_find_class(t.interest, "agents"));
+    assert_int_equal(interest_classes(&t, 1, spied),
+                     1u | 1u << net_interest_find_class(t.interest, "agents"));
     // Nobody moved, and the module thinks otherwise.
     seen.never = player;
     seen.spied = seen.always = ECS_ENTITY_NONE;

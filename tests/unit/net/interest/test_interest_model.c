@@ -235,7 +235,7 @@ static void change_one(twin* w, ecs_entity entity) {
         interest_move(&w->t, entity, random_place(w), random_place(w));
     else
         interest_move(&w->t, entity, at->x + base_rng_float(&w->rng) * 20 - 10,
-                    at->y + base_rng_float(&w->rng) * 20 - 10);
+                      at->y + base_rng_float(&w->rng) * 20 - 10);
 }
 
 static void change_client(twin* w) {

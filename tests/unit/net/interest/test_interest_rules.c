@@ -17,10 +17,10 @@ static void expect_refused(net_interest_rules rules, const char* message) {
     base_reporter reporter = base_reporter_first(&report);
     rules.size_bytes = sizeof rules;
     const net_interest_config config = {.rules = &rules,
-                                      .world = world,
-                                      .rows = net_schema_rows(schema),
-                                      .index_max = 100,
-                                      .tick_rate_hz = 60};
+                                        .world = world,
+                                        .rows = net_schema_rows(schema),
+                                        .index_max = 100,
+                                        .tick_rate_hz = 60};
     net_interest* interest;
     net_result result = net_interest_create(&config, &reporter, &interest);
     if (message) {
@@ -104,11 +104,11 @@ static void memory_may_run_out_at_any_allocation(void** state) {
         limited source = {.left = allowed};
         base_allocator allocator = {limited_allocate, limited_release, &source};
         const net_interest_config config = {.allocator = &allocator,
-                                          .rules = &t.rules,
-                                          .world = t.world,
-                                          .rows = t.rows,
-                                          .index_max = SCOPES_INDEX_MAX - 1,
-                                          .tick_rate_hz = SCOPES_HZ};
+                                            .rules = &t.rules,
+                                            .world = t.world,
+                                            .rows = t.rows,
+                                            .index_max = SCOPES_INDEX_MAX - 1,
+                                            .tick_rate_hz = SCOPES_HZ};
         net_result result = net_interest_create(&config, NULL, &t.interest);
         bool ok = result == NET_OK;
         if (ok) {

@@ -88,11 +88,10 @@ static void play_tick(record* self) {
         table_bot* bot = &t->bots[i];
         bool is_repeat = (begin.tick + i) % 7 == 0;
         size_t size = think(t, bot, packed[i]);
-        inputs[begin.input_count++] =
-            (net_log_input){.client = bot->client,
-                            .number = (uint32_t)bot->input_number,
-                            .payload = is_repeat ? NULL : packed[i],
-                            .size = is_repeat ? 0 : (uint32_t)size};
+        inputs[begin.input_count++] = (net_log_input){.client = bot->client,
+                                                      .number = (uint32_t)bot->input_number,
+                                                      .payload = is_repeat ? NULL : packed[i],
+                                                      .size = is_repeat ? 0 : (uint32_t)size};
     }
     net_log_append_begin(self->writer, &begin);
     apply(t->match, &begin);

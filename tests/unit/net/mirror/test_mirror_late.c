@@ -90,7 +90,8 @@ static void take_acks(fog* f) {
             continue;
         }
         assert_int_equal(
-            net_ack_sender_receive(&f->sent, now_us(f), a.ack, a.bits, a.delay_us, &result), NET_OK);
+            net_ack_sender_receive(&f->sent, now_us(f), a.ack, a.bits, a.delay_us, &result),
+            NET_OK);
         tell_view(f, &result);
     }
     f->ack_count = left;

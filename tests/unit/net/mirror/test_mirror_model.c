@@ -165,17 +165,10 @@ static void run(uint64_t seed, uint32_t* covered) {
         step(w, true);
     expect_same(w);
     assert_true(w->decoded > STEPS / 2);
-    const uint32_t seen[] = {w->t.runs_by_kind[0],
-                             w->t.runs_by_kind[1],
-                             w->t.runs_by_kind[2],
-                             w->t.rows_two_bases,
-                             w->t.rows_settled,
-                             w->t.rows_absent,
-                             w->t.moved,
-                             w->refused,
-                             w->rows,
-                             w->t.rows_unsaid,
-                             w->previous};
+    const uint32_t seen[] = {w->t.runs_by_kind[0], w->t.runs_by_kind[1], w->t.runs_by_kind[2],
+                             w->t.rows_two_bases,  w->t.rows_settled,    w->t.rows_absent,
+                             w->t.moved,           w->refused,           w->rows,
+                             w->t.rows_unsaid,     w->previous};
     for (uint32_t i = 0; i < BASE_COUNT(seen); i++)
         covered[i] += seen[i];
     covered[BASE_COUNT(seen)] += (uint32_t)mirror_counters(&w->m)->evicted;

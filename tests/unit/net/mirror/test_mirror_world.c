@@ -77,10 +77,10 @@ static void the_mirror_lets_go_of_references_when_it_ends(void** state) {
 // ---- what somebody else wrote to ----
 
 static net_mirror_probe_result sample(const mirror_side* m, uint32_t slot, ecs_tick tick,
-                                const net_row_template* entry, const uint64_t* row,
-                                ecs_entity* entity) {
+                                      const net_row_template* entry, const uint64_t* row,
+                                      ecs_entity* entity) {
     return net_mirror_check_probe(m->mirror, slot, tick, (uint16_t)net_row_hash(entry, row),
-                                   entity);
+                                  entity);
 }
 
 static void a_sample_finds_what_the_world_does_not_hold(void** state) {

@@ -83,9 +83,10 @@ static canvas picture(net_playback* playback) {
 // ---- opening ----
 
 static net_playback* playback_open(const playback_record* record, net_log_reader* reader,
-                           const base_reporter* reporter) {
+                                   const base_reporter* reporter) {
     net_playback* playback;
-    assert_int_equal(net_playback_create(reader, record->table.module, reporter, &playback), NET_OK);
+    assert_int_equal(net_playback_create(reader, record->table.module, reporter, &playback),
+                     NET_OK);
     return playback;
 }
 
@@ -109,7 +110,8 @@ static void assert_shows(const playback_record* record, net_playback* playback, 
     assert_true(state_of(playback) == record->state_hash[above(tick)]);
     // Between two ticks the view has values that no server ever had.
     if ((double)above(tick) == tick)
-        assert_true(scope_of(net_playback_view_match(playback)) == scope_of(net_playback_match(playback)));
+        assert_true(scope_of(net_playback_view_match(playback)) ==
+                    scope_of(net_playback_match(playback)));
 }
 
 // ---- cases ----
@@ -143,7 +145,8 @@ static void a_moment_is_the_same_picture_however_it_was_reached(void** state) {
         uint32_t at = base_rng_below(&rng, MOMENTS);
         // By all kinds of ways: from where it is, after playing on, with and without frames drawn.
         if (base_rng_chance(&rng, 0.5))
-            assert_int_equal(net_playback_advance(playback, base_rng_below(&rng, 200) / 7.0), NET_OK);
+            assert_int_equal(net_playback_advance(playback, base_rng_below(&rng, 200) / 7.0),
+                             NET_OK);
         if (base_rng_chance(&rng, 0.5)) (void)picture(playback);
         assert_int_equal(net_playback_seek(playback, moments[at].tick), NET_OK);
         assert_shows(record, playback, moments[at].tick);

@@ -94,11 +94,12 @@ static void a_save_beyond_the_bound_is_not_kept(void** state) {
 
 // ---- the run ----
 
-static net_playback_run* run_open(const playback_record* record, net_log_reader* reader, ecs_tick every,
-                              size_t bytes_max) {
+static net_playback_run* run_open(const playback_record* record, net_log_reader* reader,
+                                  ecs_tick every, size_t bytes_max) {
     net_playback_run* run;
     assert_int_equal(
-        net_playback_run_create(reader, record->table.module, NULL, every, bytes_max, &run), NET_OK);
+        net_playback_run_create(reader, record->table.module, NULL, every, bytes_max, &run),
+        NET_OK);
     return run;
 }
 
@@ -212,10 +213,10 @@ static void the_close_record_is_compared_with_the_last_tick(void** state) {
     net_log_reader* reader = record_read(record);
     net_playback_run* run = run_open(record, reader, EVERY, SIZE_MAX);
     net_playback_run_expect(run, &(net_log_record){.kind = NET_LOG_KIND_CLOSE,
-                                               .tick = TICKS,
-                                               .state_hash = record->state_hash[TICKS],
-                                               .has_world_hash = true,
-                                               .world_hash = 1});
+                                                   .tick = TICKS,
+                                                   .state_hash = record->state_hash[TICKS],
+                                                   .has_world_hash = true,
+                                                   .world_hash = 1});
     assert_int_equal(net_playback_run_to(run, TICKS - 1), NET_OK);
     assert_int_equal(net_playback_run_diverged(run), 0);
     assert_int_equal(net_playback_run_to(run, TICKS), NET_OK);
@@ -306,7 +307,8 @@ static void marks_are_bounded_and_foreign_numbers_are_left_out(void** state) {
         net_playback_marks_list list;
         assert_int_equal(net_playback_marks_read(&list, NULL, reader, game), NET_OK);
         uint32_t all = joins[i] + told;
-        assert_int_equal(list.mark_count, all < NET_PLAYBACK_MARKS_MAX ? all : NET_PLAYBACK_MARKS_MAX);
+        assert_int_equal(list.mark_count,
+                         all < NET_PLAYBACK_MARKS_MAX ? all : NET_PLAYBACK_MARKS_MAX);
         char name[16];
         snprintf(name, sizeof name, "p%u", joins[i]);
         assert_string_equal(net_playback_marks_name(&list, joins[i]), name);

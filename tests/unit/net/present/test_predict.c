@@ -180,7 +180,7 @@ static void serve_inputs(game* g) {
         for (uint32_t i = 0; i < packet->count; i++) {
             uint32_t number = packet->first + i;
             (void)net_input_queue_push(&g->inputs, number, g->made[number].payload,
-                                  g->made[number].size);
+                                       g->made[number].size);
         }
         packet->arrives = 0;
     }
@@ -218,13 +218,15 @@ static void serve_state(game* g) {
         packet->owed = g->inputs.owed;
         ecs_entity player = player_of(g);
         const net_history_entity* entity =
-            player ? net_history_find(net_replicator_history(g->replicator), ecs_entity_index(player))
-                   : NULL;
+            player
+                ? net_history_find(net_replicator_history(g->replicator), ecs_entity_index(player))
+                : NULL;
         packet->age = entity ? (uint32_t)(tick - entity->change_tick) : 0;
         proto_bit_writer writer = proto_bit_writer_make(packet->body, 1100);
         const net_repl_state_room room = {.hard = 1100 * 8, .soft = 1100 * 8};
         uint32_t records = 0;
-        assert_int_equal(net_repl_state_write(g->view, packet->seq, room, &writer, &records), NET_OK);
+        assert_int_equal(net_repl_state_write(g->view, packet->seq, room, &writer, &records),
+                         NET_OK);
         packet->size = proto_bit_writer_bytes(&writer);
         packet->arrives = g->step + g->down;
         if (is_lost(g)) {

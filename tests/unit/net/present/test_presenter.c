@@ -166,7 +166,8 @@ static void nothing_is_shown_before_the_first_packet(void** state) {
     assert_int_equal(net_presenter_shown(f.presenter), 0);
     run(&f, 1);
     assert_true(f.frames > 0);
-    assert_int_equal(net_presenter_shown(f.presenter), (uint64_t)(net_presenter_tick(f.presenter) * 256));
+    assert_int_equal(net_presenter_shown(f.presenter),
+                     (uint64_t)(net_presenter_tick(f.presenter) * 256));
     close_all(&f);
 }
 
@@ -350,7 +351,8 @@ static void a_smallest_delay_is_kept(void** state) {
     for (uint64_t i = 1; i < 600; i++) {
         net_presenter_packet(presenter, i * TICK_US, i, 0, 0, 0, false);
         // The moments before the first packet have nothing to show.
-        if (net_presenter_frame(presenter, i * TICK_US)) assert_true(net_presenter_tick(presenter) >= 1);
+        if (net_presenter_frame(presenter, i * TICK_US))
+            assert_true(net_presenter_tick(presenter) >= 1);
     }
     net_presenter_meter meter;
     net_presenter_get_meter(presenter, &meter);
@@ -376,7 +378,8 @@ static void a_viewer_without_memory_is_refused(void** state) {
     for (uint64_t limit = 0;; limit++) {
         stage_limited context = {.left = limit};
         base_allocator limited = {stage_limited_allocate, stage_release, &context};
-        net_presenter_config config = {.allocator = &limited, .module = module, .is_predicting = true};
+        net_presenter_config config = {
+            .allocator = &limited, .module = module, .is_predicting = true};
         net_presenter* presenter;
         net_result result = net_presenter_create(&config, NULL, &presenter);
         if (result == NET_OK) {

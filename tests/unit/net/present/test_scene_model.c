@@ -96,9 +96,9 @@ static void open(model* m, uint64_t seed, double loss, uint32_t delay_max) {
     m->world = net_match_world(m->shown);
     assert_int_equal(net_scene_create(&m->memory.allocator, m->shown, NULL, &m->scene), NET_OK);
     net_interest_config interest = {.world = m->server.world,
-                                .rows = m->server.rows,
-                                .index_max = INDEX_MAX,
-                                .tick_rate_hz = 60};
+                                    .rows = m->server.rows,
+                                    .index_max = INDEX_MAX,
+                                    .tick_rate_hz = 60};
     assert_int_equal(net_interest_create(&interest, NULL, &m->interest), NET_OK);
     assert_true(net_interest_add_client(m->interest, 1));
     net_replicator_config replicator = {

@@ -65,13 +65,14 @@ static inline void view_open_with(view_world* w, view_options options) {
     w->ammo = ecs_component_find(w->server.world, "ammo");
     w->plan = ecs_component_find(w->server.world, "plan");
     w->interest = fake_scopes_create(VIEW_INDEX_MAX);
-    if (options.has_bandwidth) assert_true(net_bandwidth_init(&w->bandwidth, NULL, ECS_COMPONENTS_MAX + 1));
+    if (options.has_bandwidth)
+        assert_true(net_bandwidth_init(&w->bandwidth, NULL, ECS_COMPONENTS_MAX + 1));
     net_replicator_config config = {.allocator = options.allocator,
-                                 .rows = w->server.rows,
-                                 .index_max = VIEW_INDEX_MAX,
-                                 .interest = w->interest,
-                                 .bandwidth = options.has_bandwidth ? &w->bandwidth : NULL,
-                                 .is_solo = options.is_solo};
+                                    .rows = w->server.rows,
+                                    .index_max = VIEW_INDEX_MAX,
+                                    .interest = w->interest,
+                                    .bandwidth = options.has_bandwidth ? &w->bandwidth : NULL,
+                                    .is_solo = options.is_solo};
     assert_int_equal(net_replicator_create(&config, &w->replicator), NET_OK);
     w->client_count = options.client_count ? options.client_count : 1;
     for (uint32_t i = 0; i < w->client_count; i++) {
@@ -132,7 +133,8 @@ static inline net_result view_deliver(view_world* w, uint32_t number) {
 
 static inline void view_ack(view_world* w, uint32_t number) {
     assert_int_equal(view_deliver(w, number), NET_OK);
-    assert_true(net_repl_state_acked(w->clients[number].repl, (uint16_t)(w->clients[number].seq - 1)));
+    assert_true(
+        net_repl_state_acked(w->clients[number].repl, (uint16_t)(w->clients[number].seq - 1)));
 }
 
 /// Step, write, deliver, acknowledge.

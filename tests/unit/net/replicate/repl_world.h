@@ -114,8 +114,8 @@ static inline void repl_open_with(repl_side* side, bool is_mirror, uint32_t inde
         ecs_template_load(side->world, "repl.blk", repl_text, strlen(repl_text), &reporter),
         ECS_OK);
     if (more)
-        assert_int_equal(
-            ecs_template_load(side->world, "more.blk", more, strlen(more), &reporter), ECS_OK);
+        assert_int_equal(ecs_template_load(side->world, "more.blk", more, strlen(more), &reporter),
+                         ECS_OK);
     assert_int_equal(ecs_world_seal(side->world, &reporter), ECS_OK);
     assert_int_equal(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema),
                      NET_OK);

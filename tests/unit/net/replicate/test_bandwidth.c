@@ -62,7 +62,8 @@ static void a_closed_account_is_in_the_total(void** state) {
         assert_true(net_bandwidth_open(&bandwidth, &accounts[i]));
         for (uint32_t component = 0; component < COMPONENTS; component++) {
             for (uint32_t cost = 0; cost < NET_COST_COUNT; cost++)
-                net_bandwidth_add(&accounts[i], component, (net_cost)cost, i + component * 100 + cost);
+                net_bandwidth_add(&accounts[i], component, (net_cost)cost,
+                                  i + component * 100 + cost);
         }
     }
     net_bandwidth_account sum;

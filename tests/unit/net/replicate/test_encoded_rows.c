@@ -35,11 +35,11 @@ static void close_all(fixture* f) {
 
 static net_encoded_row_key key_of(const fixture* f, uint32_t age, uint8_t d) {
     return (net_encoded_row_key){.index = f->index,
-                          .age = age,
-                          .d = d,
-                          .classes = 1,
-                          .base_classes = age ? 1 : 0,
-                          .base2_classes = d ? 1 : 0};
+                                 .age = age,
+                                 .d = d,
+                                 .classes = 1,
+                                 .base_classes = age ? 1 : 0,
+                                 .base2_classes = d ? 1 : 0};
 }
 
 static uint64_t code_of(const fixture* f, const net_encoded_row* encoded) {
@@ -50,7 +50,8 @@ static uint64_t code_of(const fixture* f, const net_encoded_row* encoded) {
 }
 
 // What the row's coder writes when asked directly.
-static void expect_code(const fixture* f, const net_encoded_row_key* key, const net_encoded_row* encoded) {
+static void expect_code(const fixture* f, const net_encoded_row_key* key,
+                        const net_encoded_row* encoded) {
     const net_history_entity* entity = net_history_find(f->history, f->index);
     ecs_tick now = net_history_tick(f->history);
     proto_row_base base = {.base = entity->entry->defaults};
@@ -94,14 +95,16 @@ static void every_part_of_the_key_matters(void** state) {
     (void)state;
     fixture f;
     open(&f, false, false);
-    net_encoded_row_key keys[] = {key_of(&f, 0, 0), key_of(&f, 3, 0), key_of(&f, 4, 0), key_of(&f, 3, 1),
-                           key_of(&f, 3, 2), key_of(&f, 3, 0), key_of(&f, 3, 0)};
+    net_encoded_row_key keys[] = {key_of(&f, 0, 0), key_of(&f, 3, 0), key_of(&f, 4, 0),
+                                  key_of(&f, 3, 1), key_of(&f, 3, 2), key_of(&f, 3, 0),
+                                  key_of(&f, 3, 0)};
     keys[5].is_listed = true;
     keys[6].is_settled = true;
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < BASE_COUNT(keys); i++) {
             net_encoded_row encoded;
-            assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &keys[i], &encoded), NET_ENCODED_ROW_OK);
+            assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &keys[i], &encoded),
+                             NET_ENCODED_ROW_OK);
             expect_code(&f, &keys[i], &encoded);
         }
         assert_int_equal(f.encoded_rows.made, BASE_COUNT(keys));
@@ -119,7 +122,8 @@ static void more_codes_than_an_entity_has_room_for_are_found_too(void** state) {
             net_encoded_row_key key = key_of(&f, age, 1);
             net_encoded_row encoded;
             assert_true(net_encoded_rows_find(&f.encoded_rows, &key, &encoded) == (round == 1));
-            assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
+            assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded),
+                             NET_ENCODED_ROW_OK);
             expect_code(&f, &key, &encoded);
         }
     }
@@ -158,9 +162,11 @@ static void a_forgotten_base_is_said_to_be(void** state) {
     assert_true(net_encoded_rows_begin(&f.encoded_rows, 20 + NET_ROW_HISTORY_MAX));
     net_encoded_row encoded;
     net_encoded_row_key key = key_of(&f, NET_ROW_HISTORY_MAX, 0);
-    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_NO_BASE);
+    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded),
+                     NET_ENCODED_ROW_NO_BASE);
     key = key_of(&f, NET_ROW_HISTORY_MAX - 1, 1);
-    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_NO_BASE2);
+    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded),
+                     NET_ENCODED_ROW_NO_BASE2);
     key = key_of(&f, NET_ROW_HISTORY_MAX - 1, 0);
     assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
     close_all(&f);
@@ -190,7 +196,8 @@ static void bits_of_components_are_told_with_every_code(void** state) {
     for (uint32_t i = 0; i < 2; i++) { // made, then shared
         assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
         const net_row_template* entry;
-        const uint32_t* parts = net_encoded_rows_component_bits(&f.encoded_rows, encoded.parts_first, &entry);
+        const uint32_t* parts =
+            net_encoded_rows_component_bits(&f.encoded_rows, encoded.parts_first, &entry);
         assert_ptr_equal(entry, net_history_find(f.history, f.index)->entry);
         uint32_t sum = encoded.head_bits;
         for (uint32_t c = 0; c < entry->layout.component_count; c++)

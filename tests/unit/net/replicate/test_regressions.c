@@ -172,7 +172,8 @@ static void from_room_to_room_means_one_destroy_and_one_create(void** state) {
         settle(&w);
         assert_int_equal(net_repl_state_get_counters(w.clients[from].repl)->records_destroy,
                          destroys + 1);
-        assert_int_equal(net_repl_state_get_counters(w.clients[to].repl)->records_create, creates + 1);
+        assert_int_equal(net_repl_state_get_counters(w.clients[to].repl)->records_create,
+                         creates + 1);
     }
     view_close(&w);
 }

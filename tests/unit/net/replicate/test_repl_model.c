@@ -76,7 +76,7 @@ typedef struct client {
     repl_side side;
     net_mirror* mirror;
     net_repl_state* repl;
-    net_ack_sender sent;     // the server's
+    net_ack_sender sent;       // the server's
     net_ack_receiver received; // the client's
     channel down, up;
     ecs_tick join_tick;
@@ -232,7 +232,8 @@ static void check_mirror(harness* h, client* c) {
 
 // Members of a group are what they all were at the newest tick of any of them.
 static void check_groups(harness* h, client* c) {
-    if (!h->has_groups || h->has_interest || net_repl_state_get_counters(c->repl)->groups_split > 0) return;
+    if (!h->has_groups || h->has_interest || net_repl_state_get_counters(c->repl)->groups_split > 0)
+        return;
     ecs_tick newest[4] = {0};
     ecs_world* world = c->side.world;
     for (uint32_t pass = 0; pass < 2; pass++) {
@@ -515,7 +516,8 @@ static void run_tick(harness* h, bool is_active, reached* sum) {
         if (!c->repl && h->tick >= c->join_tick) join(h, c);
         if (!c->repl) continue;
         if (is_active && h->entity_count > 0 && base_rng_chance(&h->rng, 0.01))
-            (void)net_repl_state_resync(c->repl, h->entities[base_rng_below(&h->rng, h->entity_count)]);
+            (void)net_repl_state_resync(c->repl,
+                                        h->entities[base_rng_below(&h->rng, h->entity_count)]);
         if (base_rng_chance(&h->rng, h->send_chance)) server_send(h, c);
         client_tick(h, c, sum);
         if (h->tick % 8 == i) check_mirror(h, c);

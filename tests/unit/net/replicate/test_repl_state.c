@@ -449,8 +449,8 @@ static void what_the_client_asks_for_again_is_sent_absolutely(void** state) {
     view_exchange(&w);
     assert_false(net_repl_state_resync(w.clients[0].repl, ecs_entity_make(77, 1)));
     assert_false(
-        net_repl_state_resync(w.clients[0].repl,
-                      ecs_entity_make(ecs_entity_index(ball), ecs_entity_generation(ball) + 1)));
+        net_repl_state_resync(w.clients[0].repl, ecs_entity_make(ecs_entity_index(ball),
+                                                                 ecs_entity_generation(ball) + 1)));
     assert_true(net_repl_state_resync(w.clients[0].repl, ball));
     assert_false(net_repl_state_is_settled(w.clients[0].repl));
     view_exchange(&w);
@@ -671,7 +671,8 @@ static void a_steady_tick_allocates_nothing(void** state) {
         view_step(&w);
         (void)view_write(&w, 0);
         assert_int_equal(view_deliver(&w, 0), NET_OK);
-        if (tick > LAG) assert_true(net_repl_state_acked(w.clients[0].repl, (uint16_t)(tick - LAG)));
+        if (tick > LAG)
+            assert_true(net_repl_state_acked(w.clients[0].repl, (uint16_t)(tick - LAG)));
         if (tick == WARM_TICKS) warm = t.allocations;
     }
     assert_true(warm > 0);

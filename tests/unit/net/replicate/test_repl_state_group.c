@@ -71,7 +71,8 @@ static void members_are_never_seen_at_two_ticks(void** state) {
         view_step(&c.w);
         view_write_room(&c.w, 0, (net_repl_state_room){.hard = 600, .soft = 600});
         if (base_rng_chance(&rng, 0.4)) {
-            assert_true(net_repl_state_lost(c.w.clients[0].repl, (uint16_t)(c.w.clients[0].seq - 1)));
+            assert_true(
+                net_repl_state_lost(c.w.clients[0].repl, (uint16_t)(c.w.clients[0].seq - 1)));
             continue;
         }
         view_ack(&c.w, 0);

@@ -256,9 +256,9 @@ static bool run_with(uint64_t allocations) {
     repl_open_with(&server, false, VIEW_INDEX_MAX, view_class_text);
     net_interest* interest = fake_scopes_create(VIEW_INDEX_MAX);
     net_replicator_config config = {.allocator = &allocator,
-                                 .rows = server.rows,
-                                 .index_max = VIEW_INDEX_MAX,
-                                 .interest = interest};
+                                    .rows = server.rows,
+                                    .index_max = VIEW_INDEX_MAX,
+                                    .interest = interest};
     net_replicator* replicator = NULL;
     net_repl_state* repls[2] = {NULL, NULL};
     bool is_whole = net_replicator_create(&config, &replicator) == NET_OK;
@@ -283,8 +283,9 @@ static bool run_with(uint64_t allocations) {
             uint8_t body[1200];
             proto_bit_writer writer = proto_bit_writer_make(body, sizeof body);
             uint32_t records;
-            is_whole = net_repl_state_write(repls[c], (uint16_t)tick, (net_repl_state_room){9000, 9000},
-                                      &writer, &records) == NET_OK;
+            is_whole =
+                net_repl_state_write(repls[c], (uint16_t)tick, (net_repl_state_room){9000, 9000},
+                                     &writer, &records) == NET_OK;
             if (!is_whole) assert_true(net_repl_state_is_broken(repls[c]));
             if (tick > 3) (void)net_repl_state_acked(repls[c], (uint16_t)(tick - 3));
         }

@@ -48,18 +48,19 @@ static void steady_open(steady_world* w) {
     for (uint32_t i = 0; i < ENTITIES; i++)
         w->entities[i] = repl_create(&w->server, w->server.mover);
     const net_interest_config interest = {.allocator = allocator,
-                                      .rules = &rules,
-                                      .world = w->server.world,
-                                      .rows = w->server.rows,
-                                      .index_max = 1000,
-                                      .tick_rate_hz = 30};
+                                          .rules = &rules,
+                                          .world = w->server.world,
+                                          .rows = w->server.rows,
+                                          .index_max = 1000,
+                                          .tick_rate_hz = 30};
     assert_int_equal(net_interest_create(&interest, &reporter, &w->interest), NET_OK);
-    assert_true(net_bandwidth_init(&w->bandwidth, allocator, ecs_component_count(w->server.world) + 1));
+    assert_true(
+        net_bandwidth_init(&w->bandwidth, allocator, ecs_component_count(w->server.world) + 1));
     const net_replicator_config config = {.allocator = allocator,
-                                       .rows = w->server.rows,
-                                       .index_max = 1000,
-                                       .interest = w->interest,
-                                       .bandwidth = &w->bandwidth};
+                                          .rows = w->server.rows,
+                                          .index_max = 1000,
+                                          .interest = w->interest,
+                                          .bandwidth = &w->bandwidth};
     assert_int_equal(net_replicator_create(&config, &w->replicator), NET_OK);
     for (uint32_t c = 0; c < CLIENTS; c++) {
         steady_client* client = &w->clients[c];
@@ -107,7 +108,7 @@ static void steady_acknowledge(steady_world* w, steady_client* client, uint64_t 
         if (turn == 0 && !client->received.has_any) continue;
         if (turn == 0)
             assert_int_equal(net_ack_sender_receive(&client->sent, now_us, client->received.newest,
-                                                   client->received.bits, 0, &result),
+                                                    client->received.bits, 0, &result),
                              NET_OK);
         else
             net_ack_sender_expire(&client->sent, now_us, 33333, &result);
@@ -169,7 +170,8 @@ static void views_of_a_moving_world_allocate_nothing(void** state) {
 static void a_server_with_eight_clients_allocates_nothing(void** state) {
     (void)state;
     table at;
-    table_open(&at, (table_config){.seed = 15, .clients_max = 8, .quiet = 4e9, .has_bandwidth = true});
+    table_open(&at,
+               (table_config){.seed = 15, .clients_max = 8, .quiet = 4e9, .has_bandwidth = true});
     for (uint32_t i = 0; i < 8; i++)
         (void)table_sit(&at, &(net_link_config){.delay_ms = 20, .loss_percent = 2, .seed = i + 1});
     table_run(&at, 300 * TICKS_PER_SECOND); // its largest moments are over

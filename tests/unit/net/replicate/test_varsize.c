@@ -398,8 +398,9 @@ static void values_up_to_the_limit_travel_and_longer_ones_are_the_default(void**
     const ecs_list* there = ecs_get(at.mirror.side.world, shelf, at.mirror.side.bytes);
     assert_int_equal(ecs_list_count(there), 0);
     // Both walks agree on it.
-    assert_true(net_world_digest_walk(at.server.schema, at.server.world, NULL, NULL).hash ==
-                net_world_digest_walk(at.mirror.side.schema, at.mirror.side.world, NULL, NULL).hash);
+    assert_true(
+        net_world_digest_walk(at.server.schema, at.server.world, NULL, NULL).hash ==
+        net_world_digest_walk(at.mirror.side.schema, at.mirror.side.world, NULL, NULL).hash);
     close(&at);
 }
 
@@ -607,9 +608,9 @@ static void bytes_that_wait_are_limited_too(void** state) {
     ecs_entity shelf = varsize_create(&at.server, at.server.shelf);
     enum { COUNT = NET_VARSIZE_WAITING_BYTES_MAX / NET_VARSIZE_BYTES_MAX };
     varsize_copy copy = {.message = {.handle = shelf,
-                                   .number = varsize_number(&at.server, at.server.bytes),
-                                   .since = 1,
-                                   .size = NET_VARSIZE_BYTES_MAX}};
+                                     .number = varsize_number(&at.server, at.server.bytes),
+                                     .since = 1,
+                                     .size = NET_VARSIZE_BYTES_MAX}};
     copy.message.bytes = copy.bytes;
     uint32_t count = NET_VARSIZE_BYTES_MAX - 2;
     copy.bytes[0] = (uint8_t)(count | 0x80);
@@ -634,11 +635,11 @@ static void messages_that_no_server_sends_are_refused_and_change_nothing(void** 
     ecs_entity page = add(&at, at.server.page);
     const uint8_t text[] = {2, 'h', 'i'};
     const net_varsize_message right = {.handle = page,
-                                     .number = varsize_number(&at.server, at.server.title),
-                                     .version = 1,
-                                     .since = 1,
-                                     .bytes = text,
-                                     .size = sizeof text};
+                                       .number = varsize_number(&at.server, at.server.title),
+                                       .version = 1,
+                                       .since = 1,
+                                       .bytes = text,
+                                       .size = sizeof text};
     net_varsize_message wrong[8];
     for (uint32_t i = 0; i < 8; i++)
         wrong[i] = right;
@@ -651,7 +652,8 @@ static void messages_that_no_server_sends_are_refused_and_change_nothing(void** 
     wrong[6].size = 0;          // without
     wrong[7].number = UINT32_MAX;
     for (uint32_t i = 0; i < 8; i++)
-        assert_int_equal(net_varsize_receiver_receive(at.mirror.client, &wrong[i]), NET_ERR_MALFORMED);
+        assert_int_equal(net_varsize_receiver_receive(at.mirror.client, &wrong[i]),
+                         NET_ERR_MALFORMED);
     const uint8_t longer[] = {2, 'h', 'i', '!'};
     net_varsize_message one = right;
     one.bytes = longer;

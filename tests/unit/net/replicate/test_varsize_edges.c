@@ -36,7 +36,7 @@ static bool serve(varsize_side* side, scarce* memory) {
     net_varsize_sender* repl = NULL;
     varsize_channel channel = {.room = UINT32_MAX};
     bool is_whole = net_varsize_source_create(&memory->allocator, side->rows, LARGE_INDEX_MAX, NULL,
-                                            &values) == NET_OK;
+                                              &values) == NET_OK;
     if (is_whole) is_whole = net_varsize_sender_create(values, &repl) == NET_OK;
     for (ecs_tick tick = 1; tick <= 3 && is_whole; tick++) {
         for (ecs_entity entity = ecs_entity_next(side->world, ECS_ENTITY_NONE);
@@ -84,24 +84,24 @@ static void a_server_without_memory_says_so_and_leaks_nothing(void** state) {
 // @return whether memory sufficed.
 static bool receive(varsize_mirror* mirror, scarce* memory) {
     net_varsize_receiver_config config = {.allocator = &memory->allocator,
-                                      .world = mirror->side.world,
-                                      .rows = mirror->side.rows,
-                                      .index_max = LARGE_INDEX_MAX,
-                                      .waiting_max = 3,
-                                      .told = varsize_find,
-                                      .told_context = mirror};
+                                          .world = mirror->side.world,
+                                          .rows = mirror->side.rows,
+                                          .index_max = LARGE_INDEX_MAX,
+                                          .waiting_max = 3,
+                                          .told = varsize_find,
+                                          .told_context = mirror};
     net_varsize_receiver* client = NULL;
     if (net_varsize_receiver_create(&config, &client) != NET_OK) return false;
     const uint8_t text[] = {2, 'h', 'i'};
     bool is_whole = true;
     for (uint32_t i = 1; i <= 30 && is_whole; i++) {
         const net_varsize_message message = {.handle = ecs_entity_make(i, 1),
-                                           .number =
-                                               varsize_number(&mirror->side, mirror->side.title),
-                                           .version = i,
-                                           .since = 5,
-                                           .bytes = text,
-                                           .size = sizeof text};
+                                             .number =
+                                                 varsize_number(&mirror->side, mirror->side.title),
+                                             .version = i,
+                                             .since = 5,
+                                             .bytes = text,
+                                             .size = sizeof text};
         net_result result = net_varsize_receiver_receive(client, &message);
         assert_true(result == NET_OK || result == NET_ERR_MEMORY);
         is_whole = result == NET_OK;

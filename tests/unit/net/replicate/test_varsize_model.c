@@ -56,9 +56,9 @@ static void mutate_value(model* m, ecs_entity entity) {
     case 0:
         if (ecs_find(side->world, entity, side->title))
             varsize_set_text(side, entity, side->title,
-                           base_rng_below(&m->rng, 2)   ? text
-                           : base_rng_below(&m->rng, 2) ? "blank"
-                                                        : "cover");
+                             base_rng_below(&m->rng, 2)   ? text
+                             : base_rng_below(&m->rng, 2) ? "blank"
+                                                          : "cover");
         break;
     case 1:
         if (ecs_find(side->world, entity, side->secret)) {
@@ -79,7 +79,7 @@ static void mutate_value(model* m, ecs_entity entity) {
     case 3:
         if (ecs_find(side->world, entity, side->bytes))
             varsize_set_size(side, entity, 128 + 2 + base_rng_below(&m->rng, NET_VARSIZE_BYTES_MAX),
-                           (uint8_t)text[0]);
+                             (uint8_t)text[0]);
         break;
     default: {
         const ecs_template_id ids[] = {side->page, side->sheet, side->cover, side->page_cover,
@@ -251,8 +251,8 @@ static void run_model(uint64_t seed) {
     memset(&m, 0, sizeof m);
     m.rng = base_rng_make(seed, 1);
     varsize_side_open(&m.server, false);
-    assert_int_equal(net_varsize_source_create(NULL, m.server.rows, LARGE_INDEX_MAX, NULL, &m.values),
-                     NET_OK);
+    assert_int_equal(
+        net_varsize_source_create(NULL, m.server.rows, LARGE_INDEX_MAX, NULL, &m.values), NET_OK);
     for (uint32_t c = 0; c < CLIENTS; c++) {
         varsize_mirror_open(&m.clients[c].mirror);
         m.clients[c].flying.room = UINT32_MAX;

@@ -40,7 +40,7 @@ typedef struct varsize_side {
 } varsize_side;
 
 static inline void varsize_side_open_with(varsize_side* side, bool is_mirror,
-                                        const base_allocator* allocator) {
+                                          const base_allocator* allocator) {
     memset(side, 0, sizeof *side);
     base_reporter reporter = base_reporter_stderr();
     ecs_world_config config = ecs_world_config_default();
@@ -85,21 +85,21 @@ static inline ecs_entity varsize_create(varsize_side* side, ecs_template_id temp
     return entity;
 }
 
-static inline void varsize_set_text(varsize_side* side, ecs_entity entity, ecs_component_id component,
-                                  const char* text) {
+static inline void varsize_set_text(varsize_side* side, ecs_entity entity,
+                                    ecs_component_id component, const char* text) {
     ecs_string* value = ecs_get_mut(side->world, entity, component);
     assert_true(
         ecs_string_set(ecs_world_allocator(side->world), value, text, (uint32_t)strlen(text)));
 }
 
 static inline const char* varsize_get_text(const varsize_side* side, ecs_entity entity,
-                                         ecs_component_id component) {
+                                           ecs_component_id component) {
     return ecs_string_text(ecs_get(side->world, entity, component));
 }
 
 /// `bytes` of a shelf with so many canonical bytes: a varint of 2 bytes and elements.
 static inline void varsize_set_size(varsize_side* side, ecs_entity entity, uint32_t size,
-                                  uint8_t last) {
+                                    uint8_t last) {
     ecs_list* list = ecs_get_mut(side->world, entity, side->bytes);
     const base_allocator* allocator = ecs_world_allocator(side->world);
     assert_int_equal(ecs_list_resize(allocator, list, size - 2), ECS_OK);
@@ -134,16 +134,16 @@ static inline bool varsize_find(void* context, uint32_t index, ecs_entity* handl
 }
 
 static inline void varsize_mirror_open_with(varsize_mirror* mirror, uint32_t waiting_max,
-                                          const base_allocator* allocator) {
+                                            const base_allocator* allocator) {
     memset(mirror, 0, sizeof *mirror);
     varsize_side_open(&mirror->side, true);
     net_varsize_receiver_config config = {.allocator = allocator,
-                                      .world = mirror->side.world,
-                                      .rows = mirror->side.rows,
-                                      .index_max = LARGE_INDEX_MAX,
-                                      .waiting_max = waiting_max,
-                                      .told = varsize_find,
-                                      .told_context = mirror};
+                                          .world = mirror->side.world,
+                                          .rows = mirror->side.rows,
+                                          .index_max = LARGE_INDEX_MAX,
+                                          .waiting_max = waiting_max,
+                                          .told = varsize_find,
+                                          .told_context = mirror};
     assert_int_equal(net_varsize_receiver_create(&config, &mirror->client), NET_OK);
 }
 
@@ -158,7 +158,7 @@ static inline void varsize_mirror_close(varsize_mirror* mirror) {
 
 /// A record of a state packet: who lives at an index at a tick. Older ones than what is known do nothing.
 static inline void varsize_tell(varsize_mirror* mirror, uint32_t index, ecs_entity handle,
-                              ecs_template_id template_id, ecs_tick tick) {
+                                ecs_template_id template_id, ecs_tick tick) {
     varsize_told* told = &mirror->told[index];
     ecs_world* world = mirror->side.world;
     if (told->is_known && tick <= told->tick) return;

@@ -118,8 +118,8 @@ static void every_bit_of_every_datagram_has_an_account(void** state) {
         const net_link_config bad = {
             .loss_percent = 10, .delay_ms = 40, .jitter_ms = 20, .seed = seed};
         table at;
-        table_open(&at,
-                   (table_config){.seed = seed, .quiet = 400, .has_bandwidth = true, .wrap = weigh});
+        table_open(
+            &at, (table_config){.seed = seed, .quiet = 400, .has_bandwidth = true, .wrap = weigh});
         table_sit(&at, &bad);
         table_sit(&at, NULL);
         raw_client* raw = table_guest(&at);

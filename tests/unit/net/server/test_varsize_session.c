@@ -252,8 +252,8 @@ static void a_log_of_large_values_is_verified_and_shown(void** state) {
     for (uint32_t i = 0; i < BASE_COUNT(moments); i++) {
         assert_int_equal(net_playback_seek(playback, moments[i]), NET_OK);
         uint32_t count;
-        uint32_t equal =
-            count_equal_titles(net_playback_match(playback), net_playback_view_match(playback), &count);
+        uint32_t equal = count_equal_titles(net_playback_match(playback),
+                                            net_playback_view_match(playback), &count);
         assert_true(count >= LIBRARY_PAGES);
         assert_int_equal(equal, count);
     }

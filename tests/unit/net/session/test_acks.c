@@ -215,7 +215,7 @@ static void both_sides_agree_over_a_random_channel(void** state) {
             net_ack_receiver_mark(&recv, seq, i * UINT64_C(10000));
         if (!recv.has_any || base_rng_chance(&rng, 0.3)) continue;
         assert_int_equal(net_ack_sender_receive(send, i * UINT64_C(10000) + 5000, recv.newest,
-                                               recv.bits, 0, &result),
+                                                recv.bits, 0, &result),
                          NET_OK);
         for (uint32_t k = 0; k < result.acked_count; k++)
             assert_true(arrived[i - (uint16_t)(seq - result.acked[k])]);

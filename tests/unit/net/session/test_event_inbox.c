@@ -194,7 +194,8 @@ static void payloads_are_taken_up_to_their_limit(void** state) {
     for (uint32_t over = 0; over <= 2; over++) {
         event.number = over + 1;
         event.payload.len = NET_EVENT_PAYLOAD_BYTES_MAX - 1 + over;
-        assert_int_equal(net_event_inbox_push(&at.box, &event), over < 2 ? NET_OK : NET_ERR_MALFORMED);
+        assert_int_equal(net_event_inbox_push(&at.box, &event),
+                         over < 2 ? NET_OK : NET_ERR_MALFORMED);
     }
     event.payload.len = 0;
     event.payload.data = NULL;

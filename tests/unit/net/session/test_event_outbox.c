@@ -106,8 +106,8 @@ static void a_large_event_in_front_is_not_overtaken(void** state) {
     (void)state;
     net_event_outbox box;
     net_event_outbox_init(&box, NULL);
-    assert_int_equal(net_event_outbox_push(&box, true, 1, 1, 0, payload, NET_EVENT_PAYLOAD_BYTES_MAX),
-                     NET_OK);
+    assert_int_equal(
+        net_event_outbox_push(&box, true, 1, 1, 0, payload, NET_EVENT_PAYLOAD_BYTES_MAX), NET_OK);
     push(&box, true, 2);
     push(&box, false, 3);
     assert_int_equal(fill(&box, 32, 100), 0);
@@ -137,7 +137,8 @@ static void payloads_are_taken_up_to_their_limit(void** state) {
     for (uint32_t is_reliable = 0; is_reliable < 2; is_reliable++) {
         uint32_t max = NET_EVENT_PAYLOAD_BYTES_MAX;
         assert_int_equal(net_event_outbox_push(&box, is_reliable, 1, 1, 0, NULL, 0), NET_OK);
-        assert_int_equal(net_event_outbox_push(&box, is_reliable, 1, 1, 0, payload, max - 1), NET_OK);
+        assert_int_equal(net_event_outbox_push(&box, is_reliable, 1, 1, 0, payload, max - 1),
+                         NET_OK);
         assert_int_equal(net_event_outbox_push(&box, is_reliable, 1, 1, 0, payload, max), NET_OK);
         assert_int_equal(net_event_outbox_push(&box, is_reliable, 1, 1, 0, payload, max + 1),
                          NET_ERR_MALFORMED);

@@ -11,7 +11,8 @@
 
 enum { BYTES_MAX = NET_PACKET_HEADER_BITS_MAX / 8 + 8 };
 
-static const net_packet_header_near NEAR = {.tick = 1000, .has_tick = true, .input = 500, .event = 20};
+static const net_packet_header_near NEAR = {
+    .tick = 1000, .has_tick = true, .input = 500, .event = 20};
 
 static uint64_t write_one(uint8_t bytes[BYTES_MAX], const net_packet_header* header) {
     proto_bit_writer writer = proto_bit_writer_make(bytes, BYTES_MAX);
@@ -46,7 +47,8 @@ static void expect_same(const net_packet_header* a, const net_packet_header* b) 
     assert_int_equal(a->has_body, b->has_body);
 }
 
-static void expect_round_trip_near(const net_packet_header* header, const net_packet_header_near* near) {
+static void expect_round_trip_near(const net_packet_header* header,
+                                   const net_packet_header_near* near) {
     uint8_t bytes[BYTES_MAX];
     uint64_t bits = write_one(bytes, header);
     net_packet_header read;
@@ -60,22 +62,22 @@ static void expect_round_trip(const net_packet_header* header) {
 
 static net_packet_header whole(void) {
     return (net_packet_header){.seq = 7,
-                        .is_tick_whole = true,
-                        .tick = 1001,
-                        .has_ack = true,
-                        .ack = 65535,
-                        .ack_delay_us = 64,
-                        .has_input = true,
-                        .input_used = 499,
-                        .input_repeats = 1,
-                        .input_depth = 2,
-                        .has_event_ack = true,
-                        .event_ack = 19,
-                        .player_age = 3,
-                        .has_probe = true,
-                        .probe_slot = 64,
-                        .probe_age = 17,
-                        .probe_hash = 0xBEEF};
+                               .is_tick_whole = true,
+                               .tick = 1001,
+                               .has_ack = true,
+                               .ack = 65535,
+                               .ack_delay_us = 64,
+                               .has_input = true,
+                               .input_used = 499,
+                               .input_repeats = 1,
+                               .input_depth = 2,
+                               .has_event_ack = true,
+                               .event_ack = 19,
+                               .player_age = 3,
+                               .has_probe = true,
+                               .probe_slot = 64,
+                               .probe_age = 17,
+                               .probe_hash = 0xBEEF};
 }
 
 static void every_field_is_read_back(void** state) {
@@ -121,17 +123,18 @@ static void numbers_are_read_back_at_their_limits(void** state) {
 static void the_longest_header_fits(void** state) {
     (void)state;
     net_packet_header header = {.is_tick_whole = true,
-                         .tick = UINT64_MAX,
-                         .has_ack = true,
-                         .ack_delay_us = UINT32_MAX / NET_PACKET_HEADER_DELAY_US * NET_PACKET_HEADER_DELAY_US,
-                         .has_input = true,
-                         .input_repeats = UINT32_MAX,
-                         .input_depth = UINT32_MAX,
-                         .has_event_ack = true,
-                         .player_age = UINT32_MAX,
-                         .has_probe = true,
-                         .probe_slot = UINT32_MAX,
-                         .probe_age = UINT32_MAX};
+                                .tick = UINT64_MAX,
+                                .has_ack = true,
+                                .ack_delay_us = UINT32_MAX / NET_PACKET_HEADER_DELAY_US *
+                                                NET_PACKET_HEADER_DELAY_US,
+                                .has_input = true,
+                                .input_repeats = UINT32_MAX,
+                                .input_depth = UINT32_MAX,
+                                .has_event_ack = true,
+                                .player_age = UINT32_MAX,
+                                .has_probe = true,
+                                .probe_slot = UINT32_MAX,
+                                .probe_age = UINT32_MAX};
     uint8_t bytes[BYTES_MAX];
     uint64_t bits = write_one(bytes, &header);
     assert_true(bits <= NET_PACKET_HEADER_BITS_MAX && bits > NET_PACKET_HEADER_BITS_MAX - 8);
@@ -150,7 +153,8 @@ static void a_sample_takes_the_bits_that_are_told(void** state) {
             header.has_probe = true;
             header.probe_slot = values[i];
             header.probe_age = values[k];
-            assert_int_equal(write_one(bytes, &header), without + net_packet_header_probe_bits(&header));
+            assert_int_equal(write_one(bytes, &header),
+                             without + net_packet_header_probe_bits(&header));
         }
     }
 }
@@ -160,7 +164,8 @@ static void a_delay_is_cut_to_whole_units(void** state) {
     const uint32_t delays[][2] = {
         {0, 0}, {63, 0}, {64, 64}, {127, 64}, {UINT32_MAX, UINT32_MAX - 63}};
     for (uint32_t i = 0; i < BASE_COUNT(delays); i++) {
-        net_packet_header header = {.is_tick_whole = true, .has_ack = true, .ack_delay_us = delays[i][0]};
+        net_packet_header header = {
+            .is_tick_whole = true, .has_ack = true, .ack_delay_us = delays[i][0]};
         uint8_t bytes[BYTES_MAX];
         net_packet_header read;
         assert_int_equal(read_bits(bytes, write_one(bytes, &header), &NEAR, &read), NET_OK);
@@ -207,19 +212,21 @@ static void low_bits_mean_the_nearest_number(void** state) {
 
 static void ticks_inputs_and_events_are_completed_from_what_is_known(void** state) {
     (void)state;
-    net_packet_header_near near = {.has_tick = true, .tick = 65530, .input = 200000, .event = 65536};
+    net_packet_header_near near = {
+        .has_tick = true, .tick = 65530, .input = 200000, .event = 65536};
     net_packet_header header = {.tick = 65540,
-                         .has_input = true,
-                         .input_used = 199990,
-                         .has_event_ack = true,
-                         .event_ack = 65535};
+                                .has_input = true,
+                                .input_used = 199990,
+                                .has_event_ack = true,
+                                .event_ack = 65535};
     expect_round_trip_near(&header, &near);
-    near = (net_packet_header_near){.has_tick = true, .tick = 3000000, .input = UINT32_MAX, .event = 3};
+    near = (net_packet_header_near){
+        .has_tick = true, .tick = 3000000, .input = UINT32_MAX, .event = 3};
     header = (net_packet_header){.tick = 3000000 - NET_PACKET_HEADER_NEAR_MAX,
-                          .has_input = true,
-                          .input_used = UINT32_MAX,
-                          .has_event_ack = true,
-                          .event_ack = 0};
+                                 .has_input = true,
+                                 .input_used = UINT32_MAX,
+                                 .has_event_ack = true,
+                                 .event_ack = 0};
     expect_round_trip_near(&header, &near);
     header.tick = 3000000 + NET_PACKET_HEADER_NEAR_MAX;
     header.input_used = UINT32_MAX - NET_PACKET_HEADER_NEAR_MAX;

@@ -259,19 +259,21 @@ static void what_a_client_may_not_see_is_walked_as_defaults(void** state) {
     one.classes |= 1u << NET_CLASS_TEAM;
     set_number(&client, wizard, "plan", 3);
     assert_true(
-        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash ==
-        walk(&client).hash);
+        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL)
+            .hash == walk(&client).hash);
     set_number(&client, wizard, "mana", 2);
     assert_true(
-        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash !=
-        walk(&client).hash);
+        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL)
+            .hash != walk(&client).hash);
     one = (seen){.entity = ball, .classes = UINT32_MAX};
     assert_int_equal(
-        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).entities, 1);
+        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL)
+            .entities,
+        1);
     one.entity = ECS_ENTITY_NONE;
     assert_true(
-        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL).hash ==
-        net_world_digest_empty().hash);
+        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL)
+            .hash == net_world_digest_empty().hash);
     close_side(&server);
     close_side(&client);
 }

@@ -103,7 +103,8 @@ static void open_story(story* s) {
         .world = s->server.world, .rows = rows, .index_max = INDEX_MAX, .tick_rate_hz = 60};
     assert_int_equal(net_interest_create(&interest, NULL, &s->interest), NET_OK);
     assert_true(net_interest_add_client(s->interest, CLIENT));
-    net_replicator_config replicator = {.rows = rows, .index_max = INDEX_MAX, .interest = s->interest};
+    net_replicator_config replicator = {
+        .rows = rows, .index_max = INDEX_MAX, .interest = s->interest};
     assert_int_equal(net_replicator_create(&replicator, &s->replicator), NET_OK);
     assert_int_equal(net_repl_state_create(s->replicator, CLIENT, &s->view), NET_OK);
     net_mirror_config config = {.world = s->client.world,
@@ -150,19 +151,19 @@ static story_letter write_letter(story* s) {
     net_replicator_publish(s->replicator);
     story_letter made = {.seq = s->seq++, .tick = s->tick};
     net_packet_header header = {.seq = made.seq,
-                         .is_tick_whole = !s->is_acked,
-                         .tick = s->tick,
-                         .has_ack = s->tick > 1,
-                         .ack = (uint16_t)(s->tick - 1),
-                         .ack_delay_us = 20 * NET_PACKET_HEADER_DELAY_US,
-                         .has_input = s->tick > 2,
-                         .input_used = s->tick > 2 ? (uint32_t)s->tick + 5 : 0,
-                         .input_repeats = (uint32_t)(s->tick % 2),
-                         .input_depth = 2,
-                         .has_event_ack = s->tick == 3,
-                         .event_ack = 1,
-                         .player_age = (uint32_t)(s->tick % 5),
-                         .has_body = true};
+                                .is_tick_whole = !s->is_acked,
+                                .tick = s->tick,
+                                .has_ack = s->tick > 1,
+                                .ack = (uint16_t)(s->tick - 1),
+                                .ack_delay_us = 20 * NET_PACKET_HEADER_DELAY_US,
+                                .has_input = s->tick > 2,
+                                .input_used = s->tick > 2 ? (uint32_t)s->tick + 5 : 0,
+                                .input_repeats = (uint32_t)(s->tick % 2),
+                                .input_depth = 2,
+                                .has_event_ack = s->tick == 3,
+                                .event_ack = 1,
+                                .player_age = (uint32_t)(s->tick % 5),
+                                .has_body = true};
     if (!header.has_input) header.input_repeats = header.input_depth = 0;
     if (!header.has_event_ack) header.event_ack = 0;
     uint64_t hash;
@@ -195,9 +196,8 @@ static void take_state(story* s, story_letter* letter) {
         net_mirror_read(s->mirror, header.seq, header.tick, header.has_body ? &bits : NULL, NULL),
         NET_OK);
     if (header.has_probe) {
-        net_mirror_probe_result sample =
-            net_mirror_check_probe(s->mirror, header.probe_slot, header.tick - header.probe_age,
-                                    header.probe_hash, NULL);
+        net_mirror_probe_result sample = net_mirror_check_probe(
+            s->mirror, header.probe_slot, header.tick - header.probe_age, header.probe_hash, NULL);
         assert_int_not_equal(sample, NET_MIRROR_DIFFERS);
         s->samples += sample == NET_MIRROR_EQUAL;
     }
