@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Each entity has a home: two cache lines with the codes of its usual encoded rows, found by comparing a few numbers;
-// no hash. hash, and the bits themselves lie there when they are 64 or less. Whoever has more goes on in a further home;
+// no hash, and the bits themselves lie there when they are 64 or less. Whoever has more goes on in a further home;
 // there are as many of those as the most that a tick wanted so far. What does not fit or is unusual (a base whose
 // age has no byte) goes into a table by a hash of the whole key. Longer bits lie in an arena, each encoded from a
 // multiple of 8 bytes, so that appending moves whole words. A tick begins by raising the stamp: homes and
