@@ -17,10 +17,8 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_BYTES_MAX 1024u
@@ -34,43 +32,6 @@ typedef struct module_box {
     base_bytes templates;
     base_bytes pack;
 } module_box;
-
-net_result net_module_read_file(const char* file, size_t bytes_max, const base_reporter* reporter,
-                                base_bytes* bytes) {
-    // Not blocking: opening a pipe without a writer would wait for one, and signals wait too.
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    FILE* stream = fd < 0 ? NULL : fdopen(fd, "rb");
-    if (!stream) {
-        base_report(reporter, file, 0, "cannot be opened: %s", strerror(errno));
-        if (fd >= 0) close(fd);
-        return NET_ERR_IO;
-    }
-    struct stat status;
-    net_result result = NET_OK;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        base_report(reporter, file, 0, "is no plain file");
-        fclose(stream);
-        return NET_ERR_IO;
-    }
-    for (;;) {
-        uint8_t buffer[4096];
-        size_t size = fread(buffer, 1, sizeof buffer, stream);
-        base_bytes_write(bytes, buffer, size);
-        if (bytes->failed) result = NET_ERR_MEMORY;
-        if (size < sizeof buffer || result) break;
-        if (bytes->size > bytes_max) break;
-    }
-    if (!result && ferror(stream)) {
-        base_report(reporter, file, 0, "cannot be read: %s", strerror(errno));
-        result = NET_ERR_IO;
-    }
-    if (!result && bytes->size > bytes_max) {
-        base_report(reporter, file, 0, "is larger than %zu bytes", bytes_max);
-        result = NET_ERR_IO;
-    }
-    fclose(stream);
-    return result;
-}
 
 // The next folder of a colon-separated list; NULL at its end.
 static const char* next_folder(const char* path, char* folder, size_t folder_bytes) {

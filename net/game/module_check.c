@@ -13,6 +13,7 @@
 //
 // Left to others: whether the promises hold at run time - that is what the log's verification finds.
 
+#include "game/module_files.h"
 #include "game/module_table.h"
 
 #include "base/assert.h"

@@ -3,16 +3,55 @@
 // and what they lead to is compared with the folder, so that a file of another place is never read.
 #include "game/module_files.h"
 
-#include "game/module_table.h"
 #include "net/module.h"
 
 #include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+net_result net_module_read_file(const char* file, size_t bytes_max, const base_reporter* reporter,
+                                base_bytes* bytes) {
+    // Not blocking: opening a pipe without a writer would wait for one, and signals wait too.
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE* stream = fd < 0 ? NULL : fdopen(fd, "rb");
+    if (!stream) {
+        base_report(reporter, file, 0, "cannot be opened: %s", strerror(errno));
+        if (fd >= 0) close(fd);
+        return NET_ERR_IO;
+    }
+    struct stat status;
+    net_result result = NET_OK;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        base_report(reporter, file, 0, "is no plain file");
+        fclose(stream);
+        return NET_ERR_IO;
+    }
+    for (;;) {
+        uint8_t buffer[4096];
+        size_t size = fread(buffer, 1, sizeof buffer, stream);
+        base_bytes_write(bytes, buffer, size);
+        if (bytes->failed) result = NET_ERR_MEMORY;
+        if (size < sizeof buffer || result) break;
+        if (bytes->size > bytes_max) break;
+    }
+    if (!result && ferror(stream)) {
+        base_report(reporter, file, 0, "cannot be read: %s", strerror(errno));
+        result = NET_ERR_IO;
+    }
+    if (!result && bytes->size > bytes_max) {
+        base_report(reporter, file, 0, "is larger than %zu bytes", bytes_max);
+        result = NET_ERR_IO;
+    }
+    fclose(stream);
+    return result;
+}
 
 /// The file's path for the system, checked to lie below the folder.
 static ecs_result find_real(const net_template_folder* self, const char* path, char* real) {

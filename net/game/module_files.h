@@ -2,8 +2,11 @@
 /// Private: a folder of files as a source of templates.
 #pragma once
 
+#include "base/bytes.h"
 #include "ecs/template_files.h"
+#include "net/result.h"
 
+#define NET_MODULE_FILE_BYTES_MAX (64u << 20)
 #define NET_FOLDER_BYTES_MAX 1024u
 
 /// Everything is looked up below `folder`, and what a link leads out of it is refused. "%game/" names the
@@ -18,3 +21,6 @@ typedef struct net_template_folder {
 
 /// The folder of `file`. @return false when it is not there, or its name is too long.
 BASE_MUST_USE bool net_template_folder_init(net_template_folder* folder, const char* file);
+/// The whole file, at most `bytes_max`. @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_module_read_file(const char* file, size_t bytes_max,
+                                              const base_reporter* reporter, base_bytes* bytes);

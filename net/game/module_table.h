@@ -2,11 +2,8 @@
 /// What module.c and module_check.c share.
 #pragma once
 
-#include "base/bytes.h"
 #include "net/limits.h"
 #include "net/module.h"
-
-#define NET_MODULE_FILE_BYTES_MAX (64u << 20)
 
 /// A module's table as this program knows it: missing tail fields are zero, also those of the elements,
 /// and the arrays of `game` are the ones here.
@@ -25,9 +22,6 @@ BASE_MUST_USE net_result net_module_table_check(const net_game_module* table, co
                                                 net_module_table* copy);
 /// [a-z0-9_]{1,32}
 bool net_module_name_is_valid(const char* name);
-/// The whole file, at most `bytes_max`. @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_module_read_file(const char* file, size_t bytes_max,
-                                              const base_reporter* reporter, base_bytes* bytes);
 /// The part of net_module_check that runs none of the module's code: `data` is the file's content.
 BASE_MUST_USE net_result net_module_check_bytes(const void* data, size_t size, const char* file,
                                                 const base_reporter* reporter);

@@ -70,14 +70,6 @@ static void forget_slot(net_scene* scene, net_scene_slot* slot, bool is_kept_in_
     net_row_world_release(&scene->target, slot->entry, slot->applied);
 }
 
-void net_scene_slot_release(net_scene* scene, net_scene_slot* slot) {
-    net_scene_samples_deinit(&slot->samples, &scene->pool.allocator);
-    base_release(&scene->pool.allocator, slot->applied,
-                 slot->applied_words * sizeof *slot->applied);
-    slot->applied = NULL;
-    slot->applied_words = 0;
-}
-
 void net_scene_destroy(net_scene* scene) {
     if (!scene) return;
     const base_allocator* allocator = scene->allocator;

@@ -289,6 +289,14 @@ static bool show_beyond(net_scene* scene, net_scene_slot* slot, const net_scene_
     return is_moving;
 }
 
+void net_scene_slot_release(net_scene* scene, net_scene_slot* slot) {
+    net_scene_samples_deinit(&slot->samples, &scene->pool.allocator);
+    base_release(&scene->pool.allocator, slot->applied,
+                 slot->applied_words * sizeof *slot->applied);
+    slot->applied = NULL;
+    slot->applied_words = 0;
+}
+
 net_result net_scene_place(net_scene* scene, uint32_t index, double moment, bool is_final,
                            bool* is_active) {
     net_scene_slot* slot = &scene->slots[index];

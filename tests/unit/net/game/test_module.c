@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "breakout.h"
+#include "game/module_files.h"
 #include "game/module_table.h"
 #include "net/limits.h"
 
