@@ -98,10 +98,11 @@ static bool begins_with(const char* text, const char* start) {
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-// Sections that are writable on paper only, or belong to the loader.
+// Sections that the loader makes read-only, or that belong to it. mold and lld add .relro_padding to
+// fill the last page of those.
 static bool is_loaders(const char* name) {
-    static const char* const names[] = {".init_array", ".fini_array",     ".dynamic",
-                                        ".got",        ".tm_clone_table", ".data.rel.ro"};
+    static const char* const names[] = {".init_array",     ".fini_array",  ".dynamic",      ".got",
+                                        ".tm_clone_table", ".data.rel.ro", ".relro_padding"};
     for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
         if (begins_with(name, names[i])) return true;
     }
