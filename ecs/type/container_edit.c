@@ -7,6 +7,7 @@
 #include "type/container.h"
 
 #include "base/assert.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -159,16 +160,12 @@ void ecs_container_clear(const base_allocator* allocator, ecs_container_body* bo
 }
 
 bool ecs_container_seek(const ecs_container_body* body, const char* name, uint32_t* index) {
-    uint32_t low = 0;
-    uint32_t high = body ? body->count : 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (strcmp(ecs_container_named_item(body, middle)->name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
+    base_search search = base_search_begin(body ? body->count : 0);
+    while (base_search_next(&search)) {
+        const char* middle = ecs_container_named_item(body, search.middle)->name;
+        base_search_step(&search, strcmp(middle, name) < 0);
     }
-    *index = low;
-    return body && low < body->count &&
-           strcmp(ecs_container_named_item(body, low)->name, name) == 0;
+    *index = search.low;
+    return body && search.low < body->count &&
+           strcmp(ecs_container_named_item(body, search.low)->name, name) == 0;
 }
