@@ -263,6 +263,7 @@ void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out) {
               unit->file);
     esgen_put(out, "#pragma once\n\n#include \"ecs/es.h\"\n#include \"ecs/system.h\"\n");
     if (unit->has_register_types) esgen_put_types(out, unit, stem);
+    if (unit->has_messages) esgen_put_messages(out, unit);
     for (uint32_t i = 0; i < unit->function_count; i++) {
         const esgen_function* function = &unit->functions[i];
         put_declaration(out, unit, function);

@@ -14,7 +14,7 @@ static void put_fields(base_bytes* out, const esgen_struct* from) {
         esgen_items_add(&items, "offsetof(%s, %s)", type, name);
         esgen_items_add(&items, "%s", field->kind);
         esgen_items_add(&items, "%s", field->count.text);
-        esgen_items_add(&items, "{%s}", field->quant.text);
+        esgen_items_add(&items, "{%s}", field->mark.quant.text);
         esgen_put_items(out, "        {", &items, "},\n");
         esgen_items_deinit(&items);
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// shoal-esgen: reads C functions that are systems and structs that are types, writes their registration.
-/// Annotations: ecs/es.h. The language on one page: ecs/ESGEN.md.
+/// shoal-esgen: reads C functions that are systems and structs that are types, writes their
+/// registration. Annotations: ecs/es.h. The language on one page: ecs/ESGEN.md.
 ///
-/// Shape: text -> words (words.c) -> functions and structs (parse.c, params.c, check.c, types.c) -> text (emit.c,
-/// emit_register.c, emit_types.c, put.c). Nothing is understood but heads of functions and annotated
-/// structs, so any C that a compiler takes is taken here.
-/// Memory: the heap, until esgen_unit_deinit. Errors are reported as FILE:LINE of the user's file, in
-/// sentences; whatever the bytes are, nothing is read outside of them and nothing is asserted.
+/// Shape: text -> words (words.c) -> functions and structs (parse.c, params.c, check.c, types.c,
+/// marks.c) -> text (emit.c, emit_register.c, emit_types.c, emit_messages.c, put.c). Nothing is
+/// understood but heads of functions and annotated structs, so any C that a compiler takes is taken
+/// here. Memory: the heap, until esgen_unit_deinit. Errors are reported as FILE:LINE of the user's
+/// file, in sentences; whatever the bytes are, nothing is read outside of them and nothing is
+/// asserted.
 #pragma once
 
 #include "base/bytes.h"
@@ -113,16 +114,34 @@ typedef struct esgen_type {
     esgen_name c_type, name;
 } esgen_type;
 
+typedef enum esgen_limit {
+    ESGEN_UNLIMITED,
+    ESGEN_CLAMPED, ///< ES_CLAMP: a value outside becomes the limit
+    ESGEN_REFUSED, ///< ES_RANGE: a message with a value outside is refused
+} esgen_limit;
+
+/// What the annotations of a field say.
+typedef struct esgen_mark {
+    esgen_text quant; ///< "-127, 1, 8"; "0, 0, 0" without
+    esgen_limit limit;
+    esgen_text min, max;
+    esgen_name message_name; ///< of the field in the message, "" when it is the field's own
+    bool is_local;           ///< not in the message
+} esgen_mark;
+
 typedef struct esgen_field {
     esgen_name name;
-    const char* kind; ///< "ECS_FIELD_F32"
-    esgen_text count; ///< "1", "3 * SLOTS_MAX"
-    esgen_text quant; ///< "0, 1, 8"
+    uint32_t line;
+    const char* c_type; ///< "float"
+    const char* kind;   ///< "ECS_FIELD_F32"
+    esgen_text count;   ///< "1", "3 * SLOTS_MAX"
+    esgen_mark mark;
 } esgen_field;
 
 typedef struct esgen_struct_event {
     esgen_name name;
     bool is_exported;
+    esgen_name message; ///< C type of the protobuf message, "" without
 } esgen_struct_event;
 
 typedef struct esgen_struct {
@@ -144,7 +163,7 @@ typedef struct esgen_unit {
     uint32_t function_count, function_capacity;
     esgen_struct* structs; ///< those that ES_REGISTER_TYPES of this file registers
     uint32_t struct_count, struct_capacity;
-    bool has_register_types;
+    bool has_register_types, has_messages;
     const base_reporter* reporter;
     uint32_t fault_count;
 } esgen_unit;
@@ -153,36 +172,47 @@ void esgen_unit_init(esgen_unit* unit, const char* file, const base_reporter* re
 void esgen_unit_deinit(esgen_unit* unit);
 void esgen_fault(esgen_unit* unit, uint32_t line, const char* format, ...) BASE_PRINTF(3, 4);
 
-/// Take the types of the file or of a header: ES_TYPE, ES_STRUCT, ES_EVENT. The first of two for a C type
-/// holds. `is_near`: the file itself or a header that it includes, whose structs it registers.
+/// Take the types of the file or of a header: ES_TYPE, ES_STRUCT, ES_EVENT. The first of two for a
+/// C type holds. `is_near`: the file itself or a header that it includes, whose structs it
+/// registers.
 void esgen_types_read(esgen_unit* unit, const esgen_words* words, bool is_near);
 /// Find the functions, after all types. Faults are reported and counted in the unit.
 void esgen_parse(esgen_unit* unit, const esgen_words* words);
 /// One function's parameters: words [first, end) between its parentheses (params.c).
 void esgen_params_parse(esgen_unit* unit, esgen_function* function, const esgen_word* first,
                         const esgen_word* end);
+/// Take the annotations at both edges of a field's declaration, [first, end) becomes what is
+/// between them (marks.c). @return false after a fault.
+bool esgen_mark_take(esgen_unit* unit, esgen_mark* mark, const esgen_word** first,
+                     const esgen_word** end);
+/// Whether the fields of a struct may be those of its messages (marks.c).
+void esgen_message_check(esgen_unit* unit, const esgen_struct* target);
 /// What belongs together (check.c).
 void esgen_check(esgen_unit* unit, const esgen_function* function);
 uint32_t esgen_term_count(const esgen_function* function);
 
-/// Text of the words of an annotation's argument, without blanks and quotes. @return false: too long.
+/// Text of the words of an annotation's argument, without blanks and quotes. @return false: too
+/// long.
 bool esgen_words_join(const esgen_word* first, const esgen_word* end, char* target, size_t bytes);
-/// The same as it is in the file, runs of blanks and comments as one blank. @return false: too long.
+/// The same as it is in the file, runs of blanks and comments as one blank. @return false: too
+/// long.
 bool esgen_words_copy(const esgen_word* first, const esgen_word* end, char* target, size_t bytes);
-/// Whether words may stand between parentheses in C: brackets match, and nothing else ends what it is in.
+/// Whether words may stand between parentheses in C: brackets match, and nothing else ends what it
+/// is in.
 bool esgen_words_is_expression(const esgen_word* first, const esgen_word* end);
 /// The closing parenthesis that belongs to `open`; NULL when there is none before `end`.
 const esgen_word* esgen_words_match(const esgen_word* open, const esgen_word* end);
 /// Join words into a name and check it. @return false after a fault.
 bool esgen_name_take(esgen_unit* unit, esgen_name* name, const esgen_word* first,
                      const esgen_word* end);
-/// "int" -> "int32_t": what to write instead of a type of C whose size depends on the machine; else NULL.
+/// "int" -> "int32_t": what to write instead of a type of C whose size depends on the machine; else
+/// NULL.
 const char* esgen_sized_type(const esgen_word* word);
 
 /// The generated text. `stem`: "ball" for ball.c.
 void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out);
 
-// ---- put.c, emit_register.c, emit_types.c: parts of esgen_emit ----
+// ---- put.c, emit_register.c, emit_types.c, emit_messages.c: parts of esgen_emit ----
 
 /// printf behind what is there.
 void esgen_put(base_bytes* out, const char* format, ...) BASE_PRINTF(2, 3);
@@ -195,8 +225,8 @@ typedef struct esgen_items {
 void esgen_items_init(esgen_items* items);
 void esgen_items_deinit(esgen_items* items);
 void esgen_items_add(esgen_items* items, const char* format, ...) BASE_PRINTF(2, 3);
-/// head, items, tail: "static void f(", ..., ");\n". Items go where the line has room, else below the
-/// first one.
+/// head, items, tail: "static void f(", ..., ");\n". Items go where the line has room, else below
+/// the first one.
 void esgen_put_items(base_bytes* out, const char* head, const esgen_items* items, const char* tail);
 /// The same, all on one line or each on its own.
 void esgen_put_fields(base_bytes* out, const char* head, const esgen_items* items,
@@ -207,3 +237,4 @@ void esgen_add_param(esgen_items* items, const esgen_param* param);
 void esgen_put_terms(base_bytes* out, const esgen_function* function);
 void esgen_put_systems(base_bytes* out, const esgen_unit* unit, const char* stem);
 void esgen_put_types(base_bytes* out, const esgen_unit* unit, const char* stem);
+void esgen_put_messages(base_bytes* out, const esgen_unit* unit);

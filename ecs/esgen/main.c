@@ -138,6 +138,13 @@ static int write_text(const program* self, const char* path, const base_bytes* t
     return 1;
 }
 
+static bool has_message(const esgen_unit* unit) {
+    for (uint32_t i = 0; i < unit->struct_count; i++)
+        for (uint32_t k = 0; k < unit->structs[i].event_count; k++)
+            if (unit->structs[i].events[k].message.text[0]) return true;
+    return false;
+}
+
 static void check_whole(program* self) {
     esgen_unit* unit = &self->unit;
     if (unit->has_register_types && unit->struct_count == 0) {
@@ -145,10 +152,16 @@ static void check_whole(program* self) {
                     "ES_REGISTER_TYPES, but no ES_STRUCT or ES_EVENT in this file or in a "
                     "header that it includes by \"name\"");
     }
-    if (unit->function_count == 0 && !unit->has_register_types && unit->fault_count == 0) {
+    if (unit->has_messages && !has_message(unit) && unit->fault_count == 0) {
+        esgen_fault(unit, 0,
+                    "ES_MESSAGES, but no ES_MESSAGE in this file or in a header that it includes "
+                    "by \"name\"");
+    }
+    if (unit->function_count == 0 && !unit->has_register_types && !unit->has_messages &&
+        unit->fault_count == 0) {
         esgen_fault(unit, 0,
                     "nothing to write: no function's name ends in _es, _es_event_handler "
-                    "or _ecs_query, and there is no ES_REGISTER_TYPES");
+                    "or _ecs_query, and there is neither ES_REGISTER_TYPES nor ES_MESSAGES");
     }
 }
 

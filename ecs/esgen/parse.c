@@ -162,6 +162,11 @@ static bool take_list_annotation(esgen_unit* unit, esgen_function* function, con
     return false;
 }
 
+// It is about the file, not about a function.
+static bool is_file_annotation(const esgen_word* word) {
+    return esgen_word_is(word, "ES_REGISTER_TYPES") || esgen_word_is(word, "ES_MESSAGES");
+}
+
 // @return the last word of the annotation that begins at `at`.
 static const esgen_word* take_annotation(esgen_unit* unit, esgen_function* function,
                                          const esgen_word* at, const esgen_word* end) {
@@ -170,7 +175,7 @@ static const esgen_word* take_annotation(esgen_unit* unit, esgen_function* funct
         function->is_only |= esgen_word_is(at, "ES_ONLY");
         return at;
     }
-    if (esgen_word_is(at, "ES_REGISTER_TYPES")) return at;
+    if (is_file_annotation(at)) return at;
     const esgen_word* close =
         at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
     if (!close) {
@@ -290,7 +295,7 @@ static void check_declaration(esgen_unit* unit, const esgen_word* first, const e
     const esgen_word* close = name ? esgen_words_match(name + 1, end) : NULL;
     if (!close) return;
     for (const esgen_word* at = first; at < name; at++) {
-        bool is_elsewhere = esgen_word_is(at, "ES_TYPE") || esgen_word_is(at, "ES_REGISTER_TYPES");
+        bool is_elsewhere = esgen_word_is(at, "ES_TYPE") || is_file_annotation(at);
         if (!esgen_word_is_annotation(at) || is_elsewhere) continue;
         esgen_fault(unit, at->line, "%.*s belongs to the body of %.*s, not to a declaration",
                     (int)at->size, at->text, (int)name->size, name->text);
@@ -321,6 +326,7 @@ void esgen_parse(esgen_unit* unit, const esgen_words* words) {
         if (esgen_word_is(at, "}") && braces > 0) braces--;
         if (braces > 0) continue;
         unit->has_register_types |= is_outside && esgen_word_is(at, "ES_REGISTER_TYPES");
+        unit->has_messages |= is_outside && esgen_word_is(at, "ES_MESSAGES");
         if (esgen_word_is(at, ";")) check_declaration(unit, first, at);
         if (esgen_word_is(at, "}") || esgen_word_is(at, ";") || at->kind == ESGEN_INCLUDE)
             first = at + 1;

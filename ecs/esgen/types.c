@@ -45,22 +45,9 @@ static void say_type(esgen_unit* unit, const char* owner, const esgen_word* type
         owner, (int)type->size, type->text);
 }
 
-static void take_quant(esgen_unit* unit, esgen_text* quant, const esgen_word* open,
-                       const esgen_word* close) {
-    uint32_t commas = 0, depth = 0;
-    for (const esgen_word* at = open + 1; at < close; at++) {
-        depth += esgen_word_is(at, "(");
-        depth -= esgen_word_is(at, ")");
-        commas += depth == 0 && esgen_word_is(at, ",");
-    }
-    if (commas != 2 || !esgen_words_is_expression(open + 1, close) ||
-        !esgen_words_copy(open + 1, close, quant->text, sizeof quant->text))
-        esgen_fault(unit, open->line, "ES_QUANT takes (min, step, bits)");
-}
-
 // One of "x, y[3]": its name, then its dimensions.
 static void take_declarator(esgen_unit* unit, esgen_struct* target, uint32_t type,
-                            const esgen_text* quant, const esgen_word* first,
+                            const esgen_mark* mark, const esgen_word* first,
                             const esgen_word* end) {
     const char* owner = target->c_type.text;
     if (first >= end || first->kind != ESGEN_IDENTIFIER ||
@@ -79,7 +66,9 @@ static void take_declarator(esgen_unit* unit, esgen_struct* target, uint32_t typ
     memset(field, 0, sizeof *field);
     if (!esgen_name_take(unit, &field->name, first, first + 1)) return;
     field->kind = field_types[type].kind;
-    field->quant = *quant;
+    field->line = first->line;
+    field->c_type = field_types[type].c_type;
+    field->mark = *mark;
     uint32_t count = field_types[type].count;
     base_bytes text;
     base_bytes_init(&text, NULL);
@@ -118,26 +107,10 @@ static uint32_t find_field_type(const esgen_word* word) {
 // One declaration without its ';'.
 static void take_field(esgen_unit* unit, esgen_struct* target, const esgen_word* first,
                        const esgen_word* end) {
-    esgen_text quant = {"0, 0, 0"};
+    esgen_mark mark;
     const esgen_word* begin = first;
     const esgen_word* until = end;
-    for (const esgen_word* at = first; at < end; at++) {
-        if (!esgen_word_is(at, "ES_QUANT")) continue;
-        const esgen_word* close =
-            at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
-        bool is_at_edge = close && (at == first || close + 1 == end);
-        if (!is_at_edge) {
-            esgen_fault(unit, at->line,
-                        "ES_QUANT(min, step, bits) stands before or behind a field");
-            return;
-        }
-        take_quant(unit, &quant, at + 1, close);
-        if (at == first)
-            begin = close + 1;
-        else
-            until = at;
-        at = close;
-    }
+    if (!esgen_mark_take(unit, &mark, &begin, &until)) return;
     while (begin < until && (esgen_word_is(begin, "const") || esgen_word_is(begin, "volatile")))
         begin++;
     if (begin >= until) return;
@@ -149,7 +122,7 @@ static void take_field(esgen_unit* unit, esgen_struct* target, const esgen_word*
     const esgen_word* name = begin + 1;
     for (const esgen_word* at = name; at <= until; at++) {
         if (at < until && !esgen_word_is(at, ",")) continue;
-        take_declarator(unit, target, type, &quant, name, at);
+        take_declarator(unit, target, type, &mark, name, at);
         name = at + 1;
     }
 }
@@ -191,6 +164,35 @@ static bool take_event(esgen_unit* unit, esgen_struct* target, const esgen_word*
     if (!esgen_name_take(unit, &event->name, open + 1, comma)) return false;
     target->event_count++;
     return true;
+}
+
+// ES_MESSAGE(Game__Hit): of the event before it.
+static bool take_message(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
+                         const esgen_word* close) {
+    if (close - open != 2 || open[1].kind != ESGEN_IDENTIFIER) {
+        esgen_fault(unit, open->line,
+                    "ES_MESSAGE takes the C type of a protobuf message: Game__Hit for message Hit "
+                    "of package game");
+        return false;
+    }
+    esgen_struct_event* event =
+        target->event_count ? &target->events[target->event_count - 1] : NULL;
+    if (!event || event->message.text[0]) {
+        esgen_fault(unit, open->line, "ES_MESSAGE stands behind an ES_EVENT, which it is sent as");
+        return false;
+    }
+    if (strpbrk(event->name.text, ".-+:<>@")) {
+        esgen_fault(unit, open->line,
+                    "event '%s' has a message, so its name must be a name in C: functions have it",
+                    event->name.text);
+        return false;
+    }
+    return esgen_name_take(unit, &event->message, open + 1, close);
+}
+
+static bool is_struct_annotation(const esgen_word* word) {
+    return esgen_word_is(word, "ES_STRUCT") || esgen_word_is(word, "ES_EVENT") ||
+           esgen_word_is(word, "ES_MESSAGE");
 }
 
 static bool push_struct(esgen_unit* unit, const esgen_struct* made) {
@@ -245,7 +247,7 @@ static const esgen_word* take_struct(esgen_unit* unit, const esgen_word* at, con
     }
     made->line = at->line;
     bool is_right = true;
-    while (is_right && (esgen_word_is(at, "ES_STRUCT") || esgen_word_is(at, "ES_EVENT"))) {
+    while (is_right && is_struct_annotation(at)) {
         const esgen_word* close =
             at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
         if (!close) {
@@ -253,8 +255,10 @@ static const esgen_word* take_struct(esgen_unit* unit, const esgen_word* at, con
             is_right = false;
         } else if (esgen_word_is(at, "ES_STRUCT")) {
             is_right = esgen_name_take(unit, &made->name, at + 2, close);
-        } else {
+        } else if (esgen_word_is(at, "ES_EVENT")) {
             is_right = take_event(unit, made, at + 1, close);
+        } else {
+            is_right = take_message(unit, made, at + 1, close);
         }
         at = close ? close + 1 : at + 1;
     }
@@ -274,6 +278,7 @@ static const esgen_word* take_struct(esgen_unit* unit, const esgen_word* at, con
         if (made->name.text[0]) add_type(unit, made->line, &type);
         if (is_near) {
             take_fields(unit, made, open + 1, close);
+            esgen_message_check(unit, made);
             (void)push_struct(unit, made);
         }
         at = close;
@@ -300,7 +305,7 @@ static void take_type(esgen_unit* unit, const esgen_word* open, const esgen_word
 void esgen_types_read(esgen_unit* unit, const esgen_words* words, bool is_near) {
     const esgen_word* end = words->items + words->count;
     for (const esgen_word* at = words->items; at + 1 < end; at++) {
-        if (esgen_word_is(at, "ES_STRUCT") || esgen_word_is(at, "ES_EVENT")) {
+        if (is_struct_annotation(at)) {
             at = take_struct(unit, at, end, is_near) - 1;
         } else if (esgen_word_is(at, "ES_TYPE") && esgen_word_is(at + 1, "(")) {
             const esgen_word* close = esgen_words_match(at + 1, end);

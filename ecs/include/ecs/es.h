@@ -8,7 +8,7 @@
 /// All of these expand to nothing: to the compiler, to clangd and to a reader the file is plain C.
 /// shoal-esgen reads FILE.c and writes FILE.es.h, which FILE.c includes after the headers that it needs;
 /// it declares the functions, walks the rows, and offers FILE_register_systems(world, context) and, with
-/// ES_REGISTER_TYPES, FILE_register_types(world, reporter).
+/// ES_REGISTER_TYPES, FILE_register_types(world, reporter), with ES_MESSAGES the converters of messages.
 ///
 /// What a function is, its name says:
 ///     *_es                a system of a stage ("act" unless ES_STAGE says another), called per entity
@@ -59,7 +59,14 @@
 // At file level, in headers too.
 #define ES_TYPE(c_type, name) ///< C type of a type that is registered elsewhere
 #define ES_STRUCT(name)       ///< before typedef struct x {...} x; : a component type
-#define ES_EVENT(                                                                                  \
-    ...) ///< the same: an event with it as payload; (name, exported): clients hear of it
-#define ES_QUANT(min, step, bits) ///< behind a field: how it is rounded for the wire (ecs_quant)
+#define ES_EVENT(...)         ///< an event with it as payload; (name, exported): goes to clients
+#define ES_MESSAGE(c_type) ///< behind ES_EVENT: the protobuf message that it is sent as: Game__Hit
 #define ES_REGISTER_TYPES ///< this file registers what it and headers that it includes by "name" have
+#define ES_MESSAGES ///< this file gets EVENT_to_wire and EVENT_from_wire of each ES_MESSAGE there
+
+// Before or behind a field.
+#define ES_QUANT(min, step, bits) ///< how it is rounded for the wire (ecs_quant)
+#define ES_CLAMP(min, max)        ///< a value of a message that is outside becomes the limit
+#define ES_RANGE(min, max)        ///< a message with a value outside is refused
+#define ES_LOCAL                  ///< not a field of the message
+// ES_NAME(name): the field's name in the message, when it is another one.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The examples of ecs/ESGEN.md, word for word: test_esgen_write compares, test_esgen_run runs them.
 
+#include "manual.pb-c.h"
+
 #include "manual.h"
 #include "manual.es.h"
 
@@ -44,6 +46,10 @@ static void draw_es(ES_CONTEXT manual_game* game, uint32_t count, const ecs_vec2
         left = pos[i].x < left ? pos[i].x : left;
     game->left = left;
 }
+
+ES_MESSAGES
+
+const manual_message manual_messages[1] = {{"cheer", cheer_to_wire, cheer_from_wire}};
 
 ES_REGISTER_TYPES
 

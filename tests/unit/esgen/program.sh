@@ -57,6 +57,10 @@ expect 1 'plain.c: error: nothing to write' plain.c
 echo 'ES_REGISTER_TYPES' >types.c
 expect 1 'types.c: error: ES_REGISTER_TYPES, but no ES_STRUCT' types.c
 cp a.es.h before
+echo 'ES_MESSAGES' >messages.c
+expect 1 'messages.c: error: ES_MESSAGES, but no ES_MESSAGE in' messages.c
+printf 'ES_MESSAGES\nES_EVENT(hit)\ntypedef struct hit {\n float f;\n} hit;\n' >messages.c
+expect 1 'messages.c: error: ES_MESSAGES, but no ES_MESSAGE in' messages.c
 printf '\nvoid a_es(void) {}\n' >a.c
 expect 1 'a.c:2: error: a_es must be static' -o a.es.h a.c
 cmp -s a.es.h before || fail "a wrong file was written"

@@ -2,11 +2,21 @@
 // Every annotation once. The systems are as small as they can be and still be seen to do their part.
 
 #include "sample.h"
+#include "sample.pb-c.h"
+
 #include "sample.es.h"
 
 #include <string.h>
 
 ES_REGISTER_TYPES
+ES_MESSAGES
+
+const sample_message sample_messages[SAMPLE_MESSAGES] = {
+    [SAMPLE_ORDER] = {order_to_wire, order_from_wire},
+    [SAMPLE_SAID] = {said_to_wire, said_from_wire},
+    [SAMPLE_SHOUTED] = {shouted_to_wire, shouted_from_wire},
+    [SAMPLE_WAVE] = {wave_to_wire, wave_from_wire},
+};
 
 // S3.1: nothing hidden, an ordinary function over what it is given.
 ES_TAG(server | predict)

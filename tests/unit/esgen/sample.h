@@ -6,6 +6,8 @@
 #include "ecs/ecs.h"
 #include "ecs/es.h"
 
+#include <protobuf-c/protobuf-c.h>
+
 #define SAMPLE_SLOTS 4
 
 /// A component of every kind of field.
@@ -35,6 +37,50 @@ typedef struct sample_noise {
     uint32_t loudness;
     int32_t x, y;
 } sample_noise;
+
+/// A message with a field of every type and with every mark.
+ES_EVENT(order)
+ES_MESSAGE(Sample__Order)
+typedef struct sample_order {
+    ES_NAME(jump) bool is_jumping;
+    int32_t move ES_CLAMP(-127, 127);
+    int16_t small;
+    uint8_t slot ES_CLAMP(0, SAMPLE_SLOTS - 1);
+    ES_RANGE(0, 7) uint32_t emote;
+    ecs_entity target;
+    float aim ES_CLAMP(-3.25f, 3.25f);
+    double power ES_RANGE(0, 1e6);
+    int64_t offset ES_RANGE(-(SAMPLE_SLOTS), SAMPLE_SLOTS);
+    ecs_tick tick;
+    int8_t tiny ES_RANGE(-8, 8);
+    uint16_t wide ES_QUANT(1, 1, 8) ES_RANGE(1, 256);
+    uint32_t cached ES_LOCAL; ///< stays zero on the other side
+} sample_order;
+
+/// The payload of two events, each with a message.
+ES_EVENT(said, exported)
+ES_MESSAGE(Sample__Said)
+ES_EVENT(shouted)
+ES_MESSAGE(Sample__Shouted)
+typedef struct sample_line {
+    uint32_t line;
+} sample_line;
+
+/// A message without fields: a struct of C has at least one.
+ES_EVENT(wave)
+ES_MESSAGE(Sample__Wave)
+typedef struct sample_wave {
+    uint32_t nothing ES_LOCAL;
+} sample_wave;
+
+/// What a net_message holds beside its name (net/game.h).
+typedef struct sample_message {
+    void (*to_wire)(const void* payload, ProtobufCMessage* message);
+    bool (*from_wire)(const ProtobufCMessage* message, void* payload);
+} sample_message;
+
+enum { SAMPLE_ORDER, SAMPLE_SAID, SAMPLE_SHOUTED, SAMPLE_WAVE, SAMPLE_MESSAGES };
+extern const sample_message sample_messages[SAMPLE_MESSAGES];
 
 /// The context of the systems: what they saw.
 typedef struct sample_log {

@@ -224,14 +224,43 @@ static void structs_say_their_fields(void** state) {
     assert_true(thing->events[1].is_exported);
     assert_int_equal(thing->field_count, 3);
     assert_string_equal(thing->fields[0].count.text, "1");
-    assert_string_equal(thing->fields[0].quant.text, "-1.5, 0.25, (4 + 4)");
+    assert_string_equal(thing->fields[0].mark.quant.text, "-1.5, 0.25, (4 + 4)");
     assert_string_equal(thing->fields[1].count.text, "2");
-    assert_string_equal(thing->fields[1].quant.text, "-1.5, 0.25, (4 + 4)");
+    assert_string_equal(thing->fields[1].mark.quant.text, "-1.5, 0.25, (4 + 4)");
     assert_string_equal(thing->fields[2].kind, "ECS_FIELD_F32");
     assert_string_equal(thing->fields[2].count.text, "3 * N * (2 * M)");
-    assert_string_equal(thing->fields[2].quant.text, "0, 0, 0");
+    assert_string_equal(thing->fields[2].mark.quant.text, "0, 0, 0");
     assert_string_equal(result.unit.structs[1].name.text, "");
     assert_string_equal(result.unit.functions[0].params[0].component_type.text, "Thing");
+    text_close(&result);
+}
+
+static void fields_of_messages_have_marks(void** state) {
+    (void)state;
+    esgen_text_result result;
+    text_open(&result, "ES_EVENT(a) ES_MESSAGE(G__A) ES_EVENT(b) ES_EVENT(c) ES_MESSAGE(G__C)\n"
+                       "typedef struct thing {\n"
+                       "  ES_NAME(left) ES_CLAMP(-M, (N + 1)) int32_t x ES_QUANT(0, 1, 2);\n"
+                       "  float y, z ES_RANGE(f(1, 2), 3);\n"
+                       "  ecs_vec2 at ES_LOCAL;\n"
+                       "} thing;\nES_MESSAGES\n");
+    assert_string_equal(result.faults.text, "");
+    assert_true(result.unit.has_messages);
+    const esgen_struct* thing = &result.unit.structs[0];
+    assert_string_equal(thing->events[0].message.text, "G__A");
+    assert_string_equal(thing->events[1].message.text, "");
+    assert_string_equal(thing->events[2].message.text, "G__C");
+    const esgen_mark* x = &thing->fields[0].mark;
+    assert_int_equal(x->limit, ESGEN_CLAMPED);
+    assert_string_equal(x->message_name.text, "left");
+    assert_string_equal(x->quant.text, "0, 1, 2");
+    assert_true(strcmp(x->min.text, "-M") == 0 && strcmp(x->max.text, "(N + 1)") == 0);
+    for (uint32_t i = 1; i < 3; i++) {
+        const esgen_mark* mark = &thing->fields[i].mark;
+        assert_int_equal(mark->limit, ESGEN_REFUSED);
+        assert_true(strcmp(mark->min.text, "f(1, 2)") == 0 && strcmp(mark->max.text, "3") == 0);
+    }
+    assert_true(thing->fields[3].mark.is_local);
     text_close(&result);
 }
 
@@ -250,6 +279,7 @@ int main(void) {
         TEST(parameters_are_bound_by_name_and_type),
         TEST(annotations_say_what_they_say),
         TEST(structs_say_their_fields),
+        TEST(fields_of_messages_have_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -197,6 +197,59 @@ static void structs_that_cannot_be_types_are_refused(void** state) {
                 "x.c:1: error: ES_QUANT(min, step, bits) stands before or behind a field");
 }
 
+static void marks_of_fields_stand_right(void** state) {
+    (void)state;
+#define MARKED(text) "ES_EVENT(e) ES_MESSAGE(G__E) typedef struct a { " text " } a;"
+    expect_said(MARKED("int32_t x ES_CLAMP(1);"), "x.c:1: error: ES_CLAMP takes (min, max)");
+    expect_said(MARKED("int32_t x ES_CLAMP(, 1);"), "x.c:1: error: ES_CLAMP takes (min, max)");
+    expect_said(MARKED("int32_t x ES_RANGE(1, 2, 3);"), "x.c:1: error: ES_RANGE takes (min, max)");
+    expect_said(MARKED("int32_t x ES_RANGE;"), "x.c:1: error: ES_RANGE takes (min, max)");
+    expect_said(MARKED("ES_RANGE([1, 2]) int32_t x;"), "x.c:1: error: ES_RANGE takes (min, max)");
+    expect_said(MARKED("ES_NAME(a b) int32_t x;"), "x.c:1: error: ES_NAME takes (name)");
+    expect_said(MARKED("ES_NAME(\"a\") int32_t x;"), "x.c:1: error: ES_NAME takes (name)");
+    expect_said(MARKED("int32_t ES_LOCAL x;"),
+                "x.c:1: error: ES_LOCAL stands before or behind a field");
+    expect_said(MARKED("int32_t\nES_CLAMP(1, 2) x;"),
+                "x.c:2: error: ES_CLAMP(min, max) stands before or behind a field");
+    expect_said(MARKED("int32_t x ES_CLAMPED(1, 2);"),
+                "x.c:1: error: ES_CLAMPED is not understood here");
+    expect_said(MARKED("int32_t x ES_CLAMP(1, 2) ES_RANGE(1, 2);"),
+                "x.c:1: error: a field has one ES_CLAMP or one ES_RANGE");
+    expect_said(MARKED("bool x ES_RANGE(0, 1);"),
+                "x.c:1: error: a.x: ES_CLAMP and ES_RANGE are for numbers");
+    expect_said(MARKED("int32_t y;\necs_entity x ES_CLAMP(0, 1);"),
+                "x.c:2: error: a.x: ES_CLAMP and ES_RANGE are for numbers");
+    static const char parts[] = "x.c:1: error: a.x: a message has no vectors and arrays: make its "
+                                "parts fields of their own, or say ES_LOCAL";
+    expect_said(MARKED("ecs_vec2 x;"), parts);
+    expect_said(MARKED("int32_t x[3];"), parts);
+#undef MARKED
+    static const char none[] = "x.c:1: error: a.x is marked for a message, but there is none: say "
+                               "ES_MESSAGE(type) behind ES_EVENT";
+    expect_said("ES_EVENT(e) typedef struct a { int32_t x ES_CLAMP(1, 2); } a;", none);
+    expect_said("ES_STRUCT(A) typedef struct a { int32_t x ES_LOCAL; } a;", none);
+    expect_said("ES_STRUCT(A) typedef struct a { ES_NAME(y) int32_t x; } a;", none);
+}
+
+static void messages_belong_to_events(void** state) {
+    (void)state;
+    static const char type[] = "x.c:1: error: ES_MESSAGE takes the C type of a protobuf message: "
+                               "Game__Hit for message Hit of package game";
+    expect_said("ES_EVENT(e) ES_MESSAGE() typedef struct a { int32_t x; } a;", type);
+    expect_said("ES_EVENT(e) ES_MESSAGE(game.Hit) typedef struct a { int32_t x; } a;", type);
+    expect_said("ES_EVENT(e) ES_MESSAGE typedef struct a { int32_t x; } a;",
+                "x.c:1: error: ES_MESSAGE needs (...)");
+    static const char event[] =
+        "x.c:1: error: ES_MESSAGE stands behind an ES_EVENT, which it is sent as";
+    expect_said("ES_MESSAGE(G__E) ES_EVENT(e) typedef struct a { int32_t x; } a;", event);
+    expect_said("ES_STRUCT(A) ES_MESSAGE(G__E) typedef struct a { int32_t x; } a;", event);
+    expect_said("ES_EVENT(e) ES_MESSAGE(G__E) ES_MESSAGE(G__F) typedef struct a { int32_t x; } a;",
+                event);
+    expect_said("ES_EVENT(e-e) ES_MESSAGE(G__E) typedef struct a { int32_t x; } a;",
+                "x.c:1: error: event 'e-e' has a message, so its name must be a name in C: "
+                "functions have it");
+}
+
 // ---- limits ----
 
 // `head`, then `item` with numbers from 0, between commas, then `tail`.
@@ -295,6 +348,8 @@ int main(void) {
         TEST(parameters_that_mean_nothing_are_refused),
         TEST(parameters_that_are_no_components_have_their_form),
         TEST(structs_that_cannot_be_types_are_refused),
+        TEST(marks_of_fields_stand_right),
+        TEST(messages_belong_to_events),
         TEST(lists_functions_and_types_have_limits),
         TEST(parameters_have_limits),
         TEST(names_have_a_limit),

@@ -3,7 +3,9 @@
 #include "test.h"
 
 #include "manual.h"
+#include "manual.pb-c.h"
 #include "sample.h"
+#include "sample.pb-c.h"
 
 #include <string.h>
 
@@ -304,7 +306,7 @@ static void types_have_the_fields_of_their_structs(void** state) {
         assert_true(field->quant.step == expected[i].quant.step);
         assert_int_equal(field->quant.bits, expected[i].quant.bits);
     }
-    assert_int_equal(ecs_event_count(w.world), 3);
+    assert_int_equal(ecs_event_count(w.world), 7);
     const ecs_event_desc* told = ecs_event_get(w.world, ecs_event_find(w.world, "told"));
     assert_true(told->is_exported && told->size == sizeof(sample_hit) && told->field_count == 1);
     assert_false(ecs_event_get(w.world, ecs_event_find(w.world, "hit"))->is_exported);
@@ -349,6 +351,116 @@ static void the_manuals_examples_run(void** state) {
     ecs_world_destroy(world);
 }
 
+static const sample_order good_order = {.is_jumping = true,
+                                        .move = -127,
+                                        .small = INT16_MIN,
+                                        .slot = 3,
+                                        .emote = 7,
+                                        .target = 0x400005,
+                                        .aim = -3.25f,
+                                        .power = 1e6,
+                                        .offset = -4,
+                                        .tick = UINT64_MAX,
+                                        .tiny = -8,
+                                        .wide = 256};
+
+static void a_message_carries_the_payload(void** state) {
+    (void)state;
+    sample_order order = good_order, read = {0};
+    order.cached = 9;
+    Sample__Order message = SAMPLE__ORDER__INIT;
+    sample_messages[SAMPLE_ORDER].to_wire(&order, &message.base);
+    assert_true(message.jump && message.move == -127 && message.small == INT16_MIN);
+    assert_true(sample_messages[SAMPLE_ORDER].from_wire(&message.base, &read));
+    assert_int_equal(read.cached, 0); // ES_LOCAL
+    order.cached = 0;
+    assert_memory_equal(&read, &order, sizeof read);
+
+    const sample_line line = {77};
+    sample_line said = {0}, shouted = {0};
+    Sample__Said said_message = SAMPLE__SAID__INIT;
+    Sample__Shouted shouted_message = SAMPLE__SHOUTED__INIT;
+    sample_messages[SAMPLE_SAID].to_wire(&line, &said_message.base);
+    sample_messages[SAMPLE_SHOUTED].to_wire(&line, &shouted_message.base);
+    assert_true(sample_messages[SAMPLE_SAID].from_wire(&said_message.base, &said));
+    assert_true(sample_messages[SAMPLE_SHOUTED].from_wire(&shouted_message.base, &shouted));
+    assert_true(said.line == 77 && shouted.line == 77);
+
+    Sample__Wave wave_message = SAMPLE__WAVE__INIT;
+    sample_wave wave = {0};
+    sample_messages[SAMPLE_WAVE].to_wire(&wave, &wave_message.base);
+    assert_true(sample_messages[SAMPLE_WAVE].from_wire(&wave_message.base, &wave));
+    const manual_cheer cheer = {.emote = 3, .is_loud = true, .x = 500};
+    manual_cheer heard = {0};
+    Manual__Cheer cheer_message = MANUAL__CHEER__INIT;
+    manual_messages[0].to_wire(&cheer, &cheer_message.base);
+    assert_true(manual_messages[0].from_wire(&cheer_message.base, &heard));
+    assert_true(heard.emote == 3 && heard.is_loud && heard.x == 100);
+}
+
+// The good order with one field changed.
+static bool read_order(Sample__Order message, sample_order* order) {
+    *order = (sample_order){0};
+    return sample_messages[SAMPLE_ORDER].from_wire(&message.base, order);
+}
+
+static void values_outside_become_the_limit_or_refuse_the_message(void** state) {
+    (void)state;
+    Sample__Order good = SAMPLE__ORDER__INIT;
+    sample_messages[SAMPLE_ORDER].to_wire(&good_order, &good.base);
+    sample_order order;
+    assert_true(read_order(good, &order));
+#define CHANGED(field, value)                                                                      \
+    Sample__Order message = good;                                                                  \
+    message.field = value
+#define CLAMPS(field, value, expected)                                                             \
+    do {                                                                                           \
+        CHANGED(field, value);                                                                     \
+        assert_true(read_order(message, &order) && order.field == (expected));                     \
+    } while (0)
+#define REFUSES(field, value)                                                                      \
+    do {                                                                                           \
+        CHANGED(field, value);                                                                     \
+        assert_false(read_order(message, &order));                                                 \
+    } while (0)
+    CLAMPS(move, -128, -127);
+    CLAMPS(move, INT32_MIN, -127);
+    CLAMPS(move, 128, 127);
+    CLAMPS(move, 127, 127);
+    CLAMPS(slot, 4, 3);
+    CLAMPS(slot, UINT32_MAX, 3);
+    CLAMPS(slot, 0, 0);
+    CLAMPS(aim, 4.0f, 3.25f);
+    CLAMPS(aim, -1e30f, -3.25f);
+    CLAMPS(emote, 0, 0);
+    CLAMPS(small, INT16_MAX, INT16_MAX);
+    CLAMPS(tiny, 8, 8);
+    CLAMPS(wide, 1, 1);
+    REFUSES(small, INT16_MAX + 1);
+    REFUSES(small, INT16_MIN - 1);
+    REFUSES(emote, 8);
+    REFUSES(emote, UINT32_MAX);
+    REFUSES(tiny, 9);
+    REFUSES(tiny, -9);
+    REFUSES(tiny, 256); // 0 in 8 bits
+    REFUSES(wide, 0);
+    REFUSES(wide, 257);
+    REFUSES(wide, 65536 + 1); // 1 in 16 bits
+    REFUSES(offset, -5);
+    REFUSES(offset, 5);
+    REFUSES(power, -0.5);
+    REFUSES(power, 1e6 + 1);
+    const float infinite = 3e38f * 10.0f;
+    REFUSES(aim, infinite);
+    REFUSES(aim, -infinite);
+    REFUSES(aim, infinite - infinite);
+    REFUSES(power, (double)(infinite - infinite));
+    // Any number but 0 is true.
+    Sample__Order message = good;
+    message.jump = -1;
+    assert_true(read_order(message, &order) && order.is_jumping);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_system_is_called_once_per_entity),
@@ -365,6 +477,8 @@ int main(void) {
         TEST(queries_run_stop_and_find),
         TEST(types_have_the_fields_of_their_structs),
         TEST(the_manuals_examples_run),
+        TEST(a_message_carries_the_payload),
+        TEST(values_outside_become_the_limit_or_refuse_the_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
