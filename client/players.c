@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "net/socket.h"
+#include "net/transport_enet.h"
 
 #include <errno.h>
 #include <inttypes.h>

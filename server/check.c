@@ -6,8 +6,8 @@
 #include "check.h"
 
 #include "base/text.h"
-#include "net/loop.h"
 #include "net/match.h"
+#include "net/module.h"
 
 #include <errno.h>
 #include <stdio.h>

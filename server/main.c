@@ -12,9 +12,12 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "net/log.h"
 #include "net/loop.h"
+#include "net/match.h"
 #include "net/server.h"
 #include "net/socket.h"
+#include "net/transport_enet.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -14,6 +14,8 @@
 #include "present/presenter_feed.h"
 
 #include "net/client.h"
+#include "net/end.h"
+#include "net/match.h"
 #include "proto/codec.h"
 
 #define NET_CLIENT_RETRY_MS                                                                        \

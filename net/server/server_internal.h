@@ -21,6 +21,8 @@
 #include "replicate/repl_state.h"
 
 #include "base/assert.h"
+#include "net/log.h"
+#include "net/match.h"
 #include "net/server.h"
 #include "proto/codec.h"
 

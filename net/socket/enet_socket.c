@@ -12,7 +12,7 @@
 // the kernel says when sending is loss, as on any wire.
 //
 // Left to transport_enet.c: what stands inside a datagram.
-#include "socket_state.h"
+#include "socket/socket_state.h"
 
 #include "net/transport.h"
 

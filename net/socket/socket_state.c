@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The table of sockets, the links of --net, the clock. ENet's functions (enet_socket.c) come here
 // with a bare descriptor, so descriptors are the index.
-#include "socket_state.h"
+#include "socket/socket_state.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"

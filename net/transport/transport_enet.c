@@ -24,11 +24,11 @@
 //
 // Invariants: slots[i] describes host->peers[i]; a slot that is not SLOT_FREE has an id that the
 // user may hold. queued_bytes is exact: every packet subtracts itself when ENet frees it.
-#include "net/transport.h"
+#include "net/transport_enet.h"
 
 #include "transport/address.h"
 #include "transport/datagram_filter.h"
-#include "transport/transport_enet.h"
+#include "transport/enet_host.h"
 
 #include "net/socket.h"
 

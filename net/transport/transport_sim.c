@@ -13,7 +13,7 @@
 // Invariants: `epoch` counts connects of a client; whatever carries another epoch than the
 // receiving side's is dropped. An endpoint that is destroyed without a goodbye is noticed after
 // SIM_GONE_US_MAX only, later than any rule of the session layer.
-#include "net/transport.h"
+#include "net/transport_sim.h"
 
 #include "transport/sim_path.h"
 

@@ -6,7 +6,7 @@
 #include "replay/replay.h"
 
 #include "base/text.h"
-#include "net/loop.h"
+#include "net/module.h"
 
 #include <stdio.h>
 #include <string.h>

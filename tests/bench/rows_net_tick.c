@@ -9,7 +9,7 @@
 #include "bench_enet.h"
 
 #include "net/loop.h"
-#include "net/transport.h"
+#include "net/transport_enet.h"
 
 #include <stdio.h>
 #include <stdlib.h>

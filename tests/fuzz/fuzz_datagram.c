@@ -14,9 +14,9 @@
 // their limits, and after a quiet time every slot is free or connected and accounts for nothing.
 #include "fuzz.h"
 
-#include "net/socket.h"
-#include "net/transport.h"
-#include "transport/transport_enet.h"
+#include "net/transport_enet.h"
+#include "socket/socket_virtual.h"
+#include "transport/enet_host.h"
 
 #include <arpa/inet.h>
 #include <enet/enet.h>

@@ -28,7 +28,9 @@
 #include "net/client.h"
 #include "net/link.h"
 #include "net/schema.h"
+#include "net/match.h"
 #include "net/server.h"
+#include "net/transport_sim.h"
 
 #include <string.h>
 

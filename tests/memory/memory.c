@@ -12,7 +12,9 @@
 #include "ecs/ecs.h"
 #include "net/client.h"
 #include "net/link.h"
+#include "net/match.h"
 #include "net/server.h"
+#include "net/transport_sim.h"
 #include "net/presenter.h"
 
 #include <inttypes.h>

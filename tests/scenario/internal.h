@@ -6,7 +6,9 @@
 
 #include "base/assert.h"
 #include "net/client.h"
+#include "net/match.h"
 #include "net/server.h"
+#include "net/transport_sim.h"
 #include "server/server_internal.h"
 #include "swarm.h"
 

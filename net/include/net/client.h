@@ -5,10 +5,12 @@
 /// per client tick. Threads: one.
 #pragma once
 
-#include "net/world_digest.h"
-#include "net/server.h"
+#include "net/drops.h"
+#include "net/game.h"
 #include "net/transport.h"
+#include "net/world_digest.h"
 
+typedef struct net_match net_match;         ///< net/match.h
 typedef struct net_presenter net_presenter; ///< net/presenter.h
 
 typedef enum net_client_phase {

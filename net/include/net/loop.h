@@ -29,7 +29,3 @@ void net_loop_deinit(net_loop* loop);
 /// Wait until a socket is readable, a signal came or `until_us` is reached (at once when it is past).
 /// @return true when SIGINT or SIGTERM came since the last call.
 bool net_loop_wait(net_loop* loop, uint64_t until_us);
-
-/// The module path of a program: SHOAL_MODULE_PATH, then ../lib/shoal/games beside the executable's
-/// folder (the same place in a build folder and after an installation), colon-separated.
-void net_module_default_path(char* path, size_t path_bytes);

@@ -29,6 +29,10 @@ typedef struct net_module {
 ///         NET_ERR_MODULE (not a module, another contract or core, missing function, no .blk); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_module_open(const char* name_or_file, const char* search_path,
                                          const base_reporter* reporter, net_module** module);
+/// Write the module path of a program: SHOAL_MODULE_PATH, then ../lib/shoal/games beside the folder of the
+/// executable (the same place in a build folder and after an installation), separated by colons. NUL-terminated
+/// and cut to `path_bytes`.
+void net_module_default_path(char* path, size_t path_bytes);
 /// Use a table that is linked in (tests, tools).
 BASE_MUST_USE net_result net_module_wrap(const net_game_module* game, const char* templates,
                                          const char* templates_file, const base_reporter* reporter,

@@ -22,6 +22,7 @@
 #pragma once
 
 #include "net/client.h"
+#include "net/match.h"
 
 #define NET_EXTRAPOLATE_MS_MAX 100.0
 #define NET_DELAY_MS_MAX 500.0    ///< of the view behind the newest tick

@@ -9,17 +9,12 @@
 #pragma once
 
 #include "net/drops.h"
-#include "net/log.h"
-#include "net/world_digest.h"
+#include "net/end.h"
 #include "net/transport.h"
+#include "net/world_digest.h"
 
-typedef enum net_end {
-    NET_END_NONE,
-    NET_END_GOODBYE, ///< the match ended, the client was told
-    NET_END_LEFT,    ///< the client said goodbye
-    NET_END_TIMEOUT, ///< no acknowledgement for NET_SILENCE_MS_MAX, or it was away for so long
-    NET_END_FAULT,   ///< it sent what no client of ours sends, or overflowed a queue
-} net_end;
+typedef struct net_match net_match;           ///< net/match.h
+typedef struct net_log_writer net_log_writer; ///< net/log.h
 
 /// Bytes that nobody can guess.
 typedef void (*net_entropy_fn)(void* context, void* bytes, size_t size);

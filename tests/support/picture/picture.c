@@ -6,7 +6,7 @@
 // The frames before are drawn into nothing: trails and sparks are made of them.
 #include "base/options.h"
 #include "net/log.h"
-#include "net/loop.h"
+#include "net/module.h"
 #include "svg.h"
 
 #include <inttypes.h>

@@ -12,6 +12,7 @@
 #include "net/match.h"
 #include "net/schema.h"
 #include "net/server.h"
+#include "net/transport_sim.h"
 
 #include <stdio.h>
 

@@ -8,7 +8,9 @@
 
 #include "net/client.h"
 #include "net/link.h"
+#include "net/match.h"
 #include "net/server.h"
+#include "net/transport_sim.h"
 
 #include <math.h>
 

@@ -14,7 +14,9 @@
 #include "net/client.h"
 #include "net/link.h"
 #include "net/schema.h"
+#include "net/match.h"
 #include "net/server.h"
+#include "net/transport_sim.h"
 
 #define TABLE_TICK_US 16667u
 #ifndef TABLE_SEATS

@@ -10,8 +10,10 @@
 
 #include "net/client.h"
 #include "net/link.h"
+#include "net/match.h"
 #include "net/server.h"
-#include "net/socket.h"
+#include "net/transport_enet.h"
+#include "socket/socket_virtual.h"
 
 #include "base/macros.h"
 

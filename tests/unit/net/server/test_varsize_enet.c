@@ -10,7 +10,8 @@
 #include "net/link.h"
 #include "net/match.h"
 #include "net/server.h"
-#include "net/socket.h"
+#include "net/transport_enet.h"
+#include "socket/socket_virtual.h"
 
 enum { TICK_US = 16667, TICKS = 900, CLIENTS = 2, WRITTEN_TICK = 60 };
 

@@ -2,10 +2,10 @@
 // A server and clients on ENet over the virtual wire, their time, and datagrams written by hand.
 #pragma once
 
-#include "net/socket.h"
-#include "net/transport.h"
+#include "net/transport_enet.h"
 
-#include "transport/transport_enet.h"
+#include "socket/socket_virtual.h"
+#include "transport/enet_host.h"
 
 #include "test.h"
 

@@ -2,7 +2,7 @@
 // A program in which the socket layer is linked but libenet does not call it (a static or differently
 // bound libenet): the layer below is played by this file.
 #include "net/socket.h"
-#include "net/transport.h"
+#include "net/transport_enet.h"
 
 #include "test.h"
 

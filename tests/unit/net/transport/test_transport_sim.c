@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "net/link.h"
-#include "net/transport.h"
+#include "net/transport_sim.h"
 
 #include "test.h"
 

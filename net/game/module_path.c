@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where programs look for game modules.
 #define _GNU_SOURCE
-#include "net/loop.h"
+#include "net/module.h"
 
 #include "base/text.h"
 

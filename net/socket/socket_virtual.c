@@ -3,7 +3,9 @@
 // socket has a perfect link as its receive buffer. Time stands still until somebody advances it, so
 // a run is a function of its seed. Wrong sizes pass unchanged: judging them is enet_socket.c's work,
 // and tests want to see it done.
-#include "socket_state.h"
+#include "socket/socket_virtual.h"
+
+#include "socket/socket_state.h"
 
 #include "base/assert.h"
 
