@@ -93,7 +93,7 @@ static void read_floats(const char* line, const char* key, float parts[4]) {
     }
 }
 
-static bool check_turn(page_state* page, const char* line) {
+static bool check_rotation(page_state* page, const char* line) {
     (void)page;
     char text[LINE_BYTES_MAX];
     float value[4], back[4], restored[4];
@@ -288,18 +288,12 @@ static const struct vector_kind {
     const char* word;
     bool (*check)(page_state* page, const char* line);
     int least;
-} kinds[] = {{"golomb ", check_golomb, 12},
-             {"quant ", check_quant, 8},
-             {"turn ", check_turn, 6},
-             {"row layout=", check_row, 19},
-             {"descriptor ", check_descriptor, 2},
-             {"large ", check_varsize, 8},
-             {"no_large ", check_no_varsize, 9},
-             {"item ", check_item, 8},
-             {"schema ", check_schema, 1},
-             {"packet seq=", check_packet, 12},
-             {"accepted ", check_accepted, 10},
-             {"refused ", check_refused, 24},
+} kinds[] = {{"golomb ", check_golomb, 12},        {"quant ", check_quant, 8},
+             {"rotation ", check_rotation, 6},     {"row layout=", check_row, 19},
+             {"descriptor ", check_descriptor, 2}, {"varsize ", check_varsize, 8},
+             {"no_varsize ", check_no_varsize, 9}, {"item ", check_item, 8},
+             {"schema ", check_schema, 1},         {"packet seq=", check_packet, 12},
+             {"accepted ", check_accepted, 10},    {"refused ", check_refused, 24},
              {"scope ", check_scope, 12}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

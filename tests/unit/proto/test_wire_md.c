@@ -159,7 +159,7 @@ static void read_parts(const char* line, const char* key, uint32_t parts[4]) {
     }
 }
 
-static void check_turn(const char* line) {
+static void check_rotation(const char* line) {
     static proto_layout layout;
     char text[64];
     uint32_t value[4], back[4], restored[4];
@@ -200,7 +200,7 @@ static void the_vectors_hold(void** state) {
         uint32_t least;
     } kinds[] = {{"\ngolomb ", check_golomb, 12},
                  {"\nquant ", check_quant, 8},
-                 {"\nturn ", check_turn, 6},
+                 {"\nrotation ", check_rotation, 6},
                  {"\nrow ", check_row, 16},
                  {"\ndescriptor ", check_descriptor, 2}};
     char* text = read_file(PROTO_FOLDER "/WIRE.md");

@@ -376,12 +376,12 @@ static void values_are_written_and_refused_as_the_page_says(void** state) {
     uint32_t values = 0, refused = 0;
     while (fgets(line, sizeof line, page)) {
         line[strcspn(line, "\n")] = 0;
-        if (sscanf(line, "large type=%31s hex=%255s", type, hex) == 2) {
+        if (sscanf(line, "varsize type=%31s hex=%255s", type, hex) == 2) {
             const char* shown = strstr(line, " value=");
             assert_non_null(shown);
             check_vector(type, hex, shown + strlen(" value="));
             values++;
-        } else if (sscanf(line, "no_large type=%31s hex=%255s", type, hex) == 2) {
+        } else if (sscanf(line, "no_varsize type=%31s hex=%255s", type, hex) == 2) {
             check_vector(type, hex, NULL);
             refused++;
         }
