@@ -157,7 +157,7 @@ void client_players_tick(client_program* self, uint64_t now_us, uint64_t early_u
         for (uint32_t count = 0; count < NET_CATCH_UP_TICKS_MAX; count++) {
             if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) break;
             if (net_client_next_tick_us(one->client) > until_us) break;
-            net_client_tick(one->client, now_us, NULL);
+            net_client_tick(one->client, now_us);
             // Counted from the first state on: waiting in a lobby is not playing.
             if (self->config.ticks && net_client_tick_newest(one->client) > 0 &&
                 ++one->ticks >= self->config.ticks) {

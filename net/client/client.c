@@ -303,7 +303,7 @@ static void send_inputs(net_client* client) {
     client->dropped[NET_DROP_EVENT_QUEUE] += net_event_outbox_drop_unreliable(&client->outbox);
 }
 
-void net_client_tick(net_client* client, uint64_t now_us, void* user) {
+void net_client_tick(net_client* client, uint64_t now_us) {
     client->now_us = now_us;
     net_pace_tick(&client->pace, now_us);
     if (client->phase != NET_CLIENT_PLAYING || client->is_closing) return;
@@ -312,7 +312,7 @@ void net_client_tick(net_client* client, uint64_t now_us, void* user) {
     net_client_deliver_events(client);
     net_event_inbox_age(&client->inbox);
     // The mirror's own systems (effects, sounds); what they change of mirrored rows is theirs to answer for.
-    net_match_step_at(client->config.match, net_mirror_tick(client->mirror), user);
+    net_match_step_at(client->config.match, net_mirror_tick(client->mirror));
     ecs_changes_clear(net_match_world(client->config.match));
     if (client->is_player_told && client->player != ECS_ENTITY_NONE) sample_input(client);
     send_inputs(client);

@@ -646,14 +646,14 @@ net_result net_match_pack(net_match* match, uint32_t message, const void* data, 
 
 // ---- time ----
 
-void net_match_step_at(net_match* match, ecs_tick tick, void* user) {
-    const ecs_step step = {.tick = tick, .dt = match->dt, .user = user};
+void net_match_step_at(net_match* match, ecs_tick tick) {
+    const ecs_step step = {.tick = tick, .dt = match->dt};
     ecs_world_step(match->world, &step);
     if (match->rewind) net_rewind_step(match->rewind, match->world, tick);
 }
 
-void net_match_step(net_match* match, void* user) {
-    net_match_step_at(match, ecs_world_tick(match->world) + 1, user);
+void net_match_step(net_match* match) {
+    net_match_step_at(match, ecs_world_tick(match->world) + 1);
 }
 
 // ---- saves ----

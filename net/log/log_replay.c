@@ -48,7 +48,7 @@ static net_result compare_schema(net_log_replay* replay, const base_reporter* re
     return NET_ERR_SCHEMA;
 }
 
-static net_result create_match(net_log_replay* replay, const net_module* module, bool has_render,
+static net_result create_match(net_log_replay* replay, const net_module* module,
                                const base_reporter* reporter) {
     const net_log_info* info = net_log_reader_info(replay->reader);
     const char* file = net_log_reader_file(replay->reader);
@@ -65,7 +65,6 @@ static net_result create_match(net_log_replay* replay, const net_module* module,
     net_match_config config = net_match_config_default(module);
     config.allocator = replay->allocator;
     config.role = NET_ROLE_SERVER;
-    config.has_render = has_render;
     config.seed = info->seed;
     config.tick_rate_hz = info->tick_rate_hz;
     config.replicated_index_max = info->replicated_index_max;
@@ -75,8 +74,8 @@ static net_result create_match(net_log_replay* replay, const net_module* module,
     return result;
 }
 
-static net_result create(net_log_reader* reader, const net_module* module, bool has_render,
-                         const base_reporter* reporter, net_log_replay** replay_out) {
+net_result net_log_replay_create(net_log_reader* reader, const net_module* module,
+                                 const base_reporter* reporter, net_log_replay** replay_out) {
     const base_allocator* allocator = net_log_reader_allocator(reader);
     *replay_out = NULL;
     net_log_replay* replay = base_allocate_zero(allocator, sizeof *replay);
@@ -87,23 +86,13 @@ static net_result create(net_log_reader* reader, const net_module* module, bool 
     replay->cursor = net_log_cursor_begin(reader);
     replay->clients = base_allocate(allocator, NET_CLIENTS_MAX * sizeof *replay->clients);
     net_result result = NET_ERR_MEMORY;
-    if (replay->clients) result = create_match(replay, module, has_render, reporter);
+    if (replay->clients) result = create_match(replay, module, reporter);
     if (result != NET_OK) {
         net_log_replay_destroy(replay);
         return result;
     }
     *replay_out = replay;
     return NET_OK;
-}
-
-net_result net_log_replay_create(net_log_reader* reader, const net_module* module,
-                                 const base_reporter* reporter, net_log_replay** replay) {
-    return create(reader, module, false, reporter, replay);
-}
-
-net_result net_log_replay_create_drawn(net_log_reader* reader, const net_module* module,
-                                       const base_reporter* reporter, net_log_replay** replay) {
-    return create(reader, module, true, reporter, replay);
 }
 
 void net_log_replay_destroy(net_log_replay* replay) {
@@ -192,7 +181,7 @@ static net_result apply_begin(net_log_replay* replay) {
     return is_right ? NET_OK : fail(replay, "it has a record that this game does not take");
 }
 
-net_result net_log_replay_step(net_log_replay* replay, void* user, net_log_tick* tick) {
+net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
     net_log_record* record = &replay->record;
     bool has_begin = false;
     *tick = (net_log_tick){0};
@@ -210,7 +199,7 @@ net_result net_log_replay_step(net_log_replay* replay, void* user, net_log_tick*
     }
     if (replay->cursor.has_failed) return fail(replay, "the file changed while it was read");
     if (!has_begin) return NET_ERR_CLOSED;
-    net_match_step(replay->match, user);
+    net_match_step(replay->match);
     replay->has_stepped = true;
     tick->has_end = record->kind == NET_LOG_KIND_END;
     if (!tick->has_end) return NET_OK;

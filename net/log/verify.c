@@ -102,7 +102,7 @@ static net_result run(const verification* verify, ecs_tick until, net_verify_tic
     verify->result->state_hash = ecs_world_state_hash(world); // of a log without ticks
     while (result == NET_OK && goes_on && net_match_tick(verify->match) < last) {
         net_log_tick tick;
-        result = net_log_replay_step(verify->replay, NULL, &tick);
+        result = net_log_replay_step(verify->replay, &tick);
         if (result == NET_OK) result = check_tick(verify, &tick);
         if (result == NET_OK && each) goes_on = each(context, verify->match);
     }
@@ -111,7 +111,7 @@ static net_result run(const verification* verify, ecs_tick until, net_verify_tic
     if (result != NET_OK || !goes_on || net_match_tick(verify->match) != last_whole) return result;
     if (until > 0 || !net_log_reader_info(verify->reader)->is_closed) return result;
     net_log_tick none;
-    result = net_log_replay_step(verify->replay, NULL, &none);
+    result = net_log_replay_step(verify->replay, &none);
     return result == NET_ERR_CLOSED ? check_close(verify) : result;
 }
 

@@ -182,7 +182,7 @@ static net_result open_view(net_playback* playback) {
     playback->event_number = 0;
     playback->tick = playback->drawn_tick = (double)net_playback_run_tick(playback->run);
     result = tell(playback);
-    return result == NET_OK ? net_scene_advance(playback->scene, playback->tick, NULL) : result;
+    return result == NET_OK ? net_scene_advance(playback->scene, playback->tick) : result;
 }
 
 // ---- showing ----
@@ -216,7 +216,7 @@ static net_result show(net_playback* playback, double tick) {
         if (result != NET_OK) return result;
     }
     playback->tick = tick;
-    return net_scene_advance(playback->scene, tick, NULL);
+    return net_scene_advance(playback->scene, tick);
 }
 
 /// On to a later moment, tick by tick: what happens in each of them is seen. `is_warming`: a frame each.

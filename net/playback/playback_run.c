@@ -118,7 +118,7 @@ net_result net_playback_run_step(net_playback_run* run) {
     ecs_tick before = net_playback_run_tick(run);
     BASE_ASSERT(!run->is_broken && before < run->last);
     net_log_tick tick;
-    net_result result = net_log_replay_step(run->replay, NULL, &tick);
+    net_result result = net_log_replay_step(run->replay, &tick);
     if (result == NET_ERR_CLOSED) result = NET_ERR_DAMAGED; // fewer ticks than when it was opened
     if (result != NET_OK) {
         run->is_broken = true; // parts of the tick may be in its world

@@ -262,7 +262,7 @@ static bool run_input(net_predict* predict, const made_input* input) {
     predict->owed = 0;
     predict->settled = input->number;
     net_match_predict_input(predict->match, predict->player, input->payload, input->size);
-    net_match_step_at(predict->match, ++predict->tick, NULL);
+    net_match_step_at(predict->match, ++predict->tick);
     ecs_changes_clear(net_match_world(predict->match));
     return remember_tick(predict);
 }

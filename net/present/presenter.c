@@ -205,7 +205,7 @@ bool net_presenter_frame(net_presenter* presenter, uint64_t now_us) {
     for (uint32_t i = 0; i < presenter->covered_count; i++)
         net_scene_touch(presenter->scene, presenter->covered[i]);
     presenter->covered_count = 0;
-    net_result result = net_scene_advance(presenter->scene, tick, NULL);
+    net_result result = net_scene_advance(presenter->scene, tick);
     if (result != NET_OK) {
         if (!presenter->has_failed)
             base_report(&presenter->reporter, NULL, 0, "nothing can be shown any more: %s",

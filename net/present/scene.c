@@ -299,7 +299,7 @@ static void post_events(net_scene* scene, ecs_tick tick) {
     scene->event_count = kept;
 }
 
-static void step_to(net_scene* scene, ecs_tick last, void* user) {
+static void step_to(net_scene* scene, ecs_tick last) {
     ecs_tick first = scene->has_shown ? scene->stepped + 1 : last;
     if (last >= first && last - first >= NET_CATCH_UP_TICKS_MAX) {
         first = last - NET_CATCH_UP_TICKS_MAX + 1;
@@ -308,19 +308,19 @@ static void step_to(net_scene* scene, ecs_tick last, void* user) {
     for (ecs_tick tick = first; tick <= last && scene->broken == NET_OK; tick++) {
         place_all(scene, (double)tick, false);
         post_events(scene, tick);
-        net_match_step_at(scene->match, tick, user);
+        net_match_step_at(scene->match, tick);
         ecs_changes_clear(net_match_world(scene->match));
     }
     scene->stepped = last;
 }
 
-net_result net_scene_advance(net_scene* scene, double tick, void* user) {
+net_result net_scene_advance(net_scene* scene, double tick) {
     if (scene->broken != NET_OK) return scene->broken;
     // Written so that no number is no moment.
     if (!(tick >= 1 && tick <= (double)NET_SCENE_TICK_MAX)) return NET_OK;
     if (scene->has_shown && tick < scene->shown) tick = scene->shown;
     scene->shown_before = scene->has_shown ? scene->shown : tick;
-    step_to(scene, (ecs_tick)tick, user);
+    step_to(scene, (ecs_tick)tick);
     if (scene->broken == NET_OK) place_all(scene, tick, true);
     scene->shown = tick;
     scene->has_shown = true;

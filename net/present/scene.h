@@ -76,9 +76,9 @@ net_result net_scene_varsize(net_scene* scene, const net_varsize_message* messag
 bool net_scene_next_evicted(net_scene* scene, net_varsize_lost* lost);
 /// Show the moment `tick` (1200.25: a quarter of the way from 1200 to 1201). An earlier moment than the one
 /// shown is taken as that one. Of many passed ticks stage "act" runs for the last
-/// NET_CATCH_UP_TICKS_MAX. `user` is handed to it.
+/// NET_CATCH_UP_TICKS_MAX.
 /// @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL (the world refused a creation); the same ever after.
-BASE_MUST_USE net_result net_scene_advance(net_scene* scene, double tick, void* user);
+BASE_MUST_USE net_result net_scene_advance(net_scene* scene, double tick);
 /// Write the entity's interpolated components anew at the next advance: somebody wrote over them.
 void net_scene_touch(net_scene* scene, ecs_entity entity);
 double net_scene_tick(const net_scene* scene); ///< shown; 0 before the first

@@ -365,7 +365,7 @@ static void run_tick(net_server* server) {
     gather_inputs_and_events(server, &begin);
     if (server->config.log) net_log_append_begin(server->config.log, &begin);
     apply(match, &begin);
-    net_match_step(match, NULL);
+    net_match_step(match);
     if (server->config.log) net_log_append_end(server->config.log, match);
     // Up to here the tick before may still be on its way out.
     net_server_collect(server);

@@ -130,7 +130,7 @@ static net_result run_until(server_replay* self, net_log_replay* replay, ecs_tic
     net_match* match = net_log_replay_match(replay);
     while (net_match_tick(match) < last) {
         net_log_tick tick;
-        net_result result = net_log_replay_step(replay, NULL, &tick);
+        net_result result = net_log_replay_step(replay, &tick);
         if (result != NET_OK) return result;
         if (is_told || !tick.has_end) continue;
         is_told = ecs_world_state_hash(net_match_world(match)) != tick.state_hash;

@@ -419,7 +419,7 @@ static void step_member(feel* self, uint32_t index, uint64_t early_us) {
     net_client_service(one->client, now_us);
     if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) return;
     if (now_us + early_us < net_client_next_tick_us(one->client)) return;
-    net_client_tick(one->client, now_us, NULL);
+    net_client_tick(one->client, now_us);
     one->ticks++;
     if (index != PLAYER || self->now_us < WARM_US) return;
     net_client_meter meter;

@@ -90,7 +90,7 @@ static void tick(stage* at) {
         raw_client_service(&at->stranger, at->now_us);
     }
     net_client_service(at->client, at->now_us);
-    net_client_tick(at->client, at->now_us, NULL);
+    net_client_tick(at->client, at->now_us);
 }
 
 static void begin(stage* at, bool is_against_client) {

@@ -188,7 +188,7 @@ static void step(memory* self, uint64_t tick) {
         net_client_service(one->client, self->now_us);
         if (net_client_get_phase(one->client) == NET_CLIENT_PLAYING &&
             self->now_us >= net_client_next_tick_us(one->client))
-            net_client_tick(one->client, self->now_us, NULL);
+            net_client_tick(one->client, self->now_us);
         if (tick % 2 == i % 2) (void)net_presenter_frame(one->presenter, self->now_us);
     }
 }

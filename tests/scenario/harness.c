@@ -33,7 +33,7 @@ static bool open_match(scenario* self, const base_reporter* reporter) {
     if (net_match_create(&match, reporter, &self->match) != NET_OK) return false;
     swarm_context* context = net_match_context(self->match);
     context->tick_zero = config->tick_zero;
-    if (config->tick_zero) net_match_step_at(self->match, config->tick_zero, NULL);
+    if (config->tick_zero) net_match_step_at(self->match, config->tick_zero);
     return true;
 }
 

@@ -105,7 +105,7 @@ void step_member(scenario* self, uint32_t index, uint32_t step, trace_target* ta
     net_client_service(one->client, self->now_us);
     if (index == 0 && self->config.vandal_tick && step == self->config.vandal_tick) vandalize(one);
     check_groups(self, one);
-    net_client_tick(one->client, self->now_us, NULL);
+    net_client_tick(one->client, self->now_us);
     shout(self, one);
     if (one->leave_step && step == one->leave_step) net_client_leave(one->client, self->now_us);
     if (net_client_get_phase(one->client) != NET_CLIENT_ENDED) return;

@@ -63,7 +63,7 @@ BASE_MUST_USE net_result net_client_create(const net_client_config* config, net_
 void net_client_destroy(net_client* client);
 void net_client_service(net_client* client, uint64_t now_us);
 /// Sample an input, send inputs and acknowledgements, step the mirror's own systems.
-void net_client_tick(net_client* client, uint64_t now_us, void* user);
+void net_client_tick(net_client* client, uint64_t now_us);
 /// When net_client_tick is due next: the server's rate, up to 5 % faster or slower, so that inputs reach
 /// the server just before their tick. After a stall ticks are not caught up beyond NET_CATCH_UP_TICKS_MAX.
 uint64_t net_client_next_tick_us(const net_client* client);

@@ -74,7 +74,6 @@ void net_log_wait_room(net_log_writer* writer);
 net_result net_log_writer_destroy(net_log_writer* writer);
 /// True once after logging stopped by itself; `text` says why, for the operator.
 bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes);
-uint64_t net_log_bytes(const net_log_writer* writer); ///< written to the file so far
 
 /// ---- reading ----
 
@@ -134,20 +133,13 @@ typedef struct net_log_tick {
 BASE_MUST_USE net_result net_log_replay_create(net_log_reader* reader, const net_module* module,
                                                const base_reporter* reporter,
                                                net_log_replay** replay);
-/// The same with the systems of stage "render" in its world, for pictures. They read what the server
-/// ran; state hashes are the log's. @return as net_log_replay_create.
-BASE_MUST_USE net_result net_log_replay_create_drawn(net_log_reader* reader,
-                                                     const net_module* module,
-                                                     const base_reporter* reporter,
-                                                     net_log_replay** replay);
 void net_log_replay_destroy(net_log_replay* replay);
 net_match* net_log_replay_match(net_log_replay* replay);
 /// Apply the next tick's records and step. The match is then as the server's was before it cleared its
-/// change list; that is cleared at the next call. `user` goes to systems.
+/// change list; that is cleared at the next call.
 /// @return NET_OK; NET_ERR_CLOSED (the end of the log); NET_ERR_DAMAGED (reported: records that no
 ///         match can take).
-BASE_MUST_USE net_result net_log_replay_step(net_log_replay* replay, void* user,
-                                             net_log_tick* tick);
+BASE_MUST_USE net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick);
 
 /// What verification found. `component` is "-" when the tick alone is known.
 typedef struct net_verify_result {

@@ -145,9 +145,9 @@ uint32_t net_match_input_message(const net_match* match);
 uint32_t net_match_input_bytes(const net_match* match);
 
 /// Run one tick (tick = last + 1).
-void net_match_step(net_match* match, void* user);
+void net_match_step(net_match* match);
 /// On a mirror: run one tick with the server's number.
-void net_match_step_at(net_match* match, ecs_tick tick, void* user);
+void net_match_step_at(net_match* match, ecs_tick tick);
 
 /// Append what the match is now: its world and what it keeps of players. For the same process only: the
 /// bytes are neither portable nor checked against strangers. Between steps, outside of stages; the change

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// shoal-picture: a log, run again up to a tick, drawn as SVG by the game's own render systems.
+// shoal-picture: one tick of a log, drawn as SVG by the game's own render systems.
 //
 //   shoal-picture LOG --at TICK --out FILE.svg [--game NAME|FILE.so]
 //
-// The frames before are drawn into nothing: trails and sparks are made of them.
+// The playback runs the effects (trails, sparks) of the ticks before it, without drawing them.
 #include "base/options.h"
-#include "net/log.h"
 #include "net/module.h"
+#include "net/playback.h"
 #include "svg.h"
 
 #include <inttypes.h>
@@ -18,24 +18,14 @@ typedef struct picture {
     uint64_t at;
 } picture;
 
-static void draw_frame(net_match* match, svg* target) {
-    ecs_world* world = net_match_world(match);
-    net_draw draw = svg_draw(target);
-    draw.player = ECS_ENTITY_NONE;
-    draw.frame_dt_s = net_match_dt(match);
-    draw.time_s = (double)net_match_tick(match) * (double)net_match_dt(match);
-    draw.tick = (double)net_match_tick(match);
-    draw.pixels_per_unit = 1.0f;
-    const ecs_step step = {.tick = net_match_tick(match), .dt = net_match_dt(match), .user = &draw};
-    uint32_t stage = ecs_stage_find(world, "render");
-    if (stage != UINT32_MAX) ecs_world_run_stage(world, stage, &step);
-}
-
-static int write_frame(const picture* self, net_match* match, const net_game_module* game) {
+static int write_frame(const picture* self, net_playback* playback, const net_game_module* game) {
     FILE* file = fopen(self->out, "wb");
     svg target;
     svg_begin(&target, file, game->view_width, game->view_height, game->title);
-    if (file) draw_frame(match, &target);
+    net_draw draw = svg_draw(&target);
+    draw.player = ECS_ENTITY_NONE;
+    draw.pixels_per_unit = 1.0f;
+    if (file) net_playback_draw(playback, &draw);
     bool is_written = file && svg_end(&target);
     if (file) is_written = fclose(file) == 0 && is_written;
     if (!is_written) base_report(&self->reporter, self->out, 0, "cannot be written");
@@ -43,28 +33,15 @@ static int write_frame(const picture* self, net_match* match, const net_game_mod
 }
 
 static int draw_log(const picture* self, net_log_reader* reader, const net_module* module) {
-    net_log_replay* replay;
-    if (net_log_replay_create_drawn(reader, module, &self->reporter, &replay) != NET_OK) return 1;
-    net_match* match = net_log_replay_match(replay);
-    svg nothing;
-    svg_begin(&nothing, NULL, 0.0f, 0.0f, "");
-    net_log_tick tick = {0};
-    net_result result = NET_OK;
-    while (result == NET_OK && net_match_tick(match) < self->at) {
-        if (net_match_tick(match) > 0) draw_frame(match, &nothing);
-        result = net_log_replay_step(replay, NULL, &tick);
-    }
-    bool is_same = !tick.has_end || tick.state_hash == ecs_world_state_hash(net_match_world(match));
+    net_playback* playback;
+    if (net_playback_create(reader, module, &self->reporter, &playback) != NET_OK) return 1;
     int code = 1;
-    if (result != NET_OK)
+    if (self->at > net_playback_tick_last(playback))
         base_report(&self->reporter, NULL, 0, "the log ends at tick %" PRIu64,
-                    net_match_tick(match));
-    else if (!is_same)
-        base_report(&self->reporter, NULL, 0, "this run is not the log's at tick %" PRIu64,
-                    tick.tick);
-    else
-        code = write_frame(self, match, module->game);
-    net_log_replay_destroy(replay);
+                    net_playback_tick_last(playback));
+    else if (net_playback_seek(playback, (double)self->at) == NET_OK) // else: reported
+        code = write_frame(self, playback, module->game);
+    net_playback_destroy(playback);
     return code;
 }
 

@@ -138,7 +138,7 @@ static inline void table_listen(table* t) {
 /// One tick: bots think, the world steps, events are counted.
 static inline void table_step(table* t) {
     table_think(t);
-    net_match_step(t->match, NULL);
+    net_match_step(t->match);
     table_listen(t);
     ecs_changes_clear(table_world(t));
 }

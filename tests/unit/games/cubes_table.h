@@ -46,7 +46,7 @@ static inline net_match* open_match(const net_module* module, net_role role, boo
 
 static inline void run(net_match* match, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; i++) {
-        net_match_step(match, NULL);
+        net_match_step(match);
         ecs_changes_clear(net_match_world(match));
     }
 }

@@ -461,7 +461,7 @@ static void a_thousand_soldiers_and_200_players_fight_for_300_ticks(void** state
     for (uint32_t i = 0; i < 300; i++) {
         table_think(&t);
         clock_t begin = clock();
-        net_match_step(t.match, NULL);
+        net_match_step(t.match);
         step_time += clock() - begin;
         table_listen(&t);
         ecs_changes_clear(world);

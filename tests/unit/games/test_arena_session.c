@@ -62,7 +62,7 @@ static void step_session(session* s) {
     net_server_tick(s->server, s->now_us);
     for (uint32_t i = 0; i < SEATS; i++) {
         net_client_service(s->seats[i].client, s->now_us);
-        net_client_tick(s->seats[i].client, s->now_us, NULL);
+        net_client_tick(s->seats[i].client, s->now_us);
     }
 }
 

@@ -74,7 +74,7 @@ static void step_ahead(pair* p, ecs_tick tick, int32_t move, bool is_launching) 
     breakout_input input = {move, is_launching};
     ecs_world* world = net_match_world(p->ahead);
     assert_true(ecs_event_send(world, p->player, ecs_event_find(world, "pad_input"), &input));
-    net_match_step_at(p->ahead, tick, NULL);
+    net_match_step_at(p->ahead, tick);
     assert_int_equal(ecs_changes_get(world).event_count, 0); // tells nobody
     ecs_changes_clear(world);
 }

@@ -66,7 +66,7 @@ static void run(duel* at, uint32_t ticks) {
         at->now_us += TABLE_TICK_US;
         raw_server_service(&at->server, at->now_us);
         net_client_service(at->client, at->now_us);
-        net_client_tick(at->client, at->now_us, NULL);
+        net_client_tick(at->client, at->now_us);
     }
 }
 

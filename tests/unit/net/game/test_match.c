@@ -229,14 +229,14 @@ static void ticks_are_counted_from_one(void** state) {
     table t;
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
     assert_int_equal(net_match_tick(t.match), 0);
-    net_match_step(t.match, NULL);
+    net_match_step(t.match);
     assert_int_equal(net_match_tick(t.match), 1);
     assert_true(net_match_dt(t.match) == 1.0f / 60.0f);
     assert_true(net_match_get_config(t.match)->seed == 1);
     assert_non_null(net_match_schema(t.match));
     table_close(&t);
     table_open(&t, NULL, 0, 1, NET_ROLE_MIRROR, false);
-    net_match_step_at(t.match, 500, NULL);
+    net_match_step_at(t.match, 500);
     assert_int_equal(net_match_tick(t.match), 500);
     assert_int_equal(ecs_world_entity_count(net_match_world(t.match)), 0);
     table_close(&t);
@@ -348,7 +348,7 @@ static void a_server_event_is_heard_in_the_mirror(void** state) {
     assert_int_equal(size, 4);
     assert_int_equal(net_match_server_event(mirror.match, message, ECS_ENTITY_NONE, packed, size),
                      NET_OK);
-    net_match_step_at(mirror.match, 1, NULL);
+    net_match_step_at(mirror.match, 1);
     assert_int_equal(table_game(&mirror)->view.bubbles[0].client, 8);
     assert_int_equal(table_game(&mirror)->view.bubbles[0].emote, 3);
     table_close(&server);
@@ -386,26 +386,26 @@ static void the_last_input_is_repeated_and_nothing_before_the_first(void** state
     net_match_input(t.match, 7, NULL, 0); // nobody
     ecs_world* world = net_match_world(t.match);
     breakout_input* held = ecs_get_mut(world, net_match_player(t.match, 1), table_game(&t)->input);
-    net_match_step(t.match, NULL);
+    net_match_step(t.match);
     assert_int_equal(held->move, 0);
     breakout_input input = {.move = -80, .is_launching = true};
     uint8_t packed[16];
     size_t size;
     assert_int_equal(net_match_pack(t.match, 1, &input, packed, sizeof packed, &size), NET_OK);
     net_match_input(t.match, 1, packed, size);
-    net_match_step(t.match, NULL);
+    net_match_step(t.match);
     held = ecs_get_mut(world, net_match_player(t.match, 1), table_game(&t)->input);
     assert_int_equal(held->move, -80);
     *held = (breakout_input){0};
     net_match_input(t.match, 1, NULL, 0);
-    net_match_step(t.match, NULL);
+    net_match_step(t.match);
     held = ecs_get_mut(world, net_match_player(t.match, 1), table_game(&t)->input);
     assert_int_equal(held->move, -80);
     assert_true(held->is_launching);
     // Without the entity the input goes nowhere.
     assert_int_equal(ecs_destroy(world, net_match_player(t.match, 1)), ECS_OK);
     net_match_input(t.match, 1, packed, size);
-    net_match_step(t.match, NULL);
+    net_match_step(t.match);
     assert_int_equal(net_match_player(t.match, 1), ECS_ENTITY_NONE);
     net_match_leave(t.match, 1);
     table_close(&t);
@@ -434,7 +434,7 @@ static void play_on(table* t, uint64_t* hashes, uint32_t count) {
         if (tick == 160) net_match_leave(t->match, 2);
         if (tick % 5 == 0) {
             net_match_input(t->match, 1, NULL, 0);
-            net_match_step(t->match, NULL);
+            net_match_step(t->match);
             ecs_changes_clear(net_match_world(t->match));
         } else {
             table_step(t);
@@ -512,7 +512,7 @@ static void templates_are_exchanged_between_ticks(void** state) {
     assert_int_equal(net_match_create(&config, NULL, &match), NET_OK);
     net_match_join(match, 1, "ann", false);
     for (uint32_t i = 0; i < 10; i++)
-        net_match_step(match, NULL);
+        net_match_step(match);
     char* text = table_read_file(BREAKOUT_BLK);
     uint64_t hash = ecs_world_state_hash(net_match_world(match));
     static const char* const more[] = {"\nlamp { radius:r=7 }\n",
@@ -539,7 +539,7 @@ static void templates_are_exchanged_between_ticks(void** state) {
         free(whole);
     }
     assert_true(ecs_world_state_hash(net_match_world(match)) == hash);
-    net_match_step(match, NULL);
+    net_match_step(match);
     assert_true(ecs_template_find(net_match_world(match), "lamp") != ECS_TEMPLATE_NONE);
     free(text);
     net_match_destroy(match);

@@ -89,7 +89,7 @@ static void services_come_with_interest_rules(void** state) {
     assert_int_equal(open.services->class_bit(open.services->context, "nobody"), 0);
     // Without is_rewinding there is no past.
     float fraction = 7;
-    net_match_step(open.match, NULL);
+    net_match_step(open.match);
     assert_true(open.services->seen(open.services->context, 1, &fraction) == 1 && fraction == 0);
     float at[2];
     assert_false(open.services->rewind(open.services->context, 1, 0, 1, 1, at));

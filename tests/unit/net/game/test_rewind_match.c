@@ -72,7 +72,7 @@ static size_t pack_shot(net_match* match, int32_t column, uint8_t* packed) {
 }
 
 static void tick(net_match* match) {
-    net_match_step(match, NULL);
+    net_match_step(match);
     ecs_changes_clear(net_match_world(match));
 }
 
@@ -223,7 +223,7 @@ static void record_tape(tape* self, bool keeps_views) {
         net_log_append_begin(self->writer, &begin);
         begin.inputs = inputs;
         apply(match, &begin);
-        net_match_step(match, NULL);
+        net_match_step(match);
         net_log_append_end(self->writer, match);
         ecs_changes_clear(net_match_world(match));
     }
@@ -548,7 +548,7 @@ static void a_client_of_ours_says_what_its_mirror_showed(void** state) {
     for (uint32_t t = 0; t < 200; t++) {
         booth_step(&self);
         net_client_service(client, self.now_us);
-        net_client_tick(client, self.now_us, NULL);
+        net_client_tick(client, self.now_us);
     }
     net_rewind_stats views = net_match_get_rewind_stats(self.hall.match);
     assert_true(views.said > 150);

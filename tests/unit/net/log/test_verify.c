@@ -95,7 +95,7 @@ static void play_tick(record* self) {
     }
     net_log_append_begin(self->writer, &begin);
     apply(t->match, &begin);
-    net_match_step(t->match, NULL);
+    net_match_step(t->match);
     net_log_append_end(self->writer, t->match);
     if (self->trace && begin.tick % 10 == 0) write_trace(self);
     ecs_changes_clear(net_match_world(t->match));

@@ -77,7 +77,7 @@ static inline void record_tick(playback_record* self) {
         net_match_join(t->match, begin.joins[i].client, begin.joins[i].name, begin.joins[i].is_bot);
     for (uint32_t i = 0; i < begin.input_count; i++)
         net_match_input(t->match, inputs[i].client, inputs[i].payload, inputs[i].size);
-    net_match_step(t->match, NULL);
+    net_match_step(t->match);
     net_log_append_end(self->writer, t->match);
     net_log_wait_room(self->writer);
     table_listen(t);

@@ -391,7 +391,7 @@ static void a_game_that_draws_nothing_is_filmed(void** state) {
     for (ecs_tick tick = 1; tick <= 200; tick++) {
         const net_log_begin begin = {.tick = tick};
         net_log_append_begin(writer, &begin);
-        net_match_step(match, NULL);
+        net_match_step(match);
         net_log_append_end(writer, match);
         net_log_wait_room(writer);
         ecs_changes_clear(net_match_world(match));
@@ -431,7 +431,7 @@ static void marks_end_with_the_last_whole_tick(void** state) {
         net_log_append_begin(writer, &begin);
         if (tick == 2) break;
         net_match_join(match, 1, "ann", false);
-        net_match_step(match, NULL);
+        net_match_step(match);
         net_log_append_end(writer, match);
         ecs_changes_clear(net_match_world(match));
     }

@@ -152,20 +152,20 @@ static void a_save_of_one_run_is_refused_when_it_is_cut(void** state) {
     assert_int_equal(net_log_replay_create(reader, record->table.module, NULL, &replay), NET_OK);
     net_log_tick tick;
     for (int i = 0; i < 30; i++)
-        assert_int_equal(net_log_replay_step(replay, NULL, &tick), NET_OK);
+        assert_int_equal(net_log_replay_step(replay, &tick), NET_OK);
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     assert_int_equal(net_log_replay_save(replay, &bytes), NET_OK);
     for (int i = 0; i < 30; i++)
-        assert_int_equal(net_log_replay_step(replay, NULL, &tick), NET_OK);
+        assert_int_equal(net_log_replay_step(replay, &tick), NET_OK);
     const size_t cuts[] = {0, 8, sizeof(net_log_cursor), sizeof(net_log_cursor) + 12,
                            bytes.size - 1};
     for (uint32_t i = 0; i < BASE_COUNT(cuts); i++) {
         assert_int_equal(net_log_replay_restore(replay, bytes.data, cuts[i]), NET_ERR_MALFORMED);
-        assert_int_equal(net_log_replay_step(replay, NULL, &tick), NET_ERR_DAMAGED);
+        assert_int_equal(net_log_replay_step(replay, &tick), NET_ERR_DAMAGED);
     }
     assert_int_equal(net_log_replay_restore(replay, bytes.data, bytes.size), NET_OK);
-    assert_int_equal(net_log_replay_step(replay, NULL, &tick), NET_OK);
+    assert_int_equal(net_log_replay_step(replay, &tick), NET_OK);
     assert_int_equal(tick.tick, 31);
     assert_true(tick.state_hash == record->state_hash[31]);
     // The file is another one meanwhile.

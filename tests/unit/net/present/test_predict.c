@@ -256,7 +256,7 @@ static void receive_states(game* g) {
     ecs_changes changes = ecs_changes_get(net_match_world(g->mirror_match));
     g->structure_steps +=
         changes.created_count + changes.destroyed_count + changes.recreated_count > 0;
-    net_match_step_at(g->mirror_match, net_mirror_tick(g->mirror), NULL);
+    net_match_step_at(g->mirror_match, net_mirror_tick(g->mirror));
     ecs_changes_clear(net_match_world(g->mirror_match));
 }
 
@@ -292,7 +292,7 @@ static void game_step(game* g) {
     g->step++;
     g->now_us += TICK_US;
     serve_inputs(g);
-    net_match_step(g->at.match, NULL);
+    net_match_step(g->at.match);
     serve_state(g);
     receive_states(g);
     make_input(g);

@@ -134,7 +134,7 @@ static void run(fixture* f, double seconds) {
             serve(f);
         net_client_service(f->client, f->now_us);
         while (f->client_us <= f->now_us) {
-            net_client_tick(f->client, f->client_us, NULL);
+            net_client_tick(f->client, f->client_us);
             f->client_us += TICK_US;
         }
         look(f);

@@ -222,7 +222,7 @@ static void tick(model* m) {
     m->tick++;
     assert_true(m->tick < TICKS_MAX);
     live_tick(m);
-    net_match_step(m->server.match, NULL);
+    net_match_step(m->server.match);
     assert_int_equal(net_replicator_step(m->replicator, m->server.world, m->tick), NET_OK);
     ecs_changes_clear(m->server.world);
     net_replicator_publish(m->replicator);
@@ -300,7 +300,7 @@ static void measure(model* m, ecs_tick at) {
 }
 
 static void show(model* m, double at) {
-    assert_int_equal(net_scene_advance(m->scene, at, NULL), NET_OK);
+    assert_int_equal(net_scene_advance(m->scene, at), NET_OK);
 }
 
 static void a_perfect_line_shows_exactly_what_the_server_had(void** state) {

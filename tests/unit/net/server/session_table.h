@@ -177,7 +177,7 @@ static inline void table_step(table* at) {
     table_wait_sent(at);
     for (uint32_t i = 0; i < at->seat_count; i++) {
         net_client_service(at->seats[i].client, at->now_us);
-        net_client_tick(at->seats[i].client, at->now_us, NULL);
+        net_client_tick(at->seats[i].client, at->now_us);
     }
     for (uint32_t i = 0; i < at->stranger_count; i++)
         raw_client_service(&at->strangers[i], at->now_us);

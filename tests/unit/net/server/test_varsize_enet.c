@@ -113,7 +113,7 @@ static void step(room* at) {
     net_server_tick(at->server, at->now_us);
     for (uint32_t i = 0; i < CLIENTS; i++) {
         net_client_service(at->seats[i].client, at->now_us);
-        net_client_tick(at->seats[i].client, at->now_us, NULL);
+        net_client_tick(at->seats[i].client, at->now_us);
     }
 }
 

@@ -234,7 +234,7 @@ static void a_log_of_large_values_is_verified_and_shown(void** state) {
     for (uint32_t t = 1; t <= TICKS; t++) {
         net_log_begin begin = {.tick = t};
         net_log_append_begin(writer, &begin);
-        net_match_step(match, NULL);
+        net_match_step(match);
         net_log_append_end(writer, match);
         ecs_changes_clear(net_match_world(match));
     }
