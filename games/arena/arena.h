@@ -73,11 +73,12 @@ typedef struct arena_seat {
 /// Component "input" of a player and payload of the event "arena_input".
 ES_STRUCT(ArenaInput)
 ES_EVENT(arena_input)
+ES_MESSAGE(Arena__ArenaInput)
 typedef struct arena_input {
-    int32_t move_x ES_QUANT(-127, 1, 8);
-    int32_t move_y ES_QUANT(-127, 1, 8);
-    int32_t aim ES_QUANT(0, 1, 12);
-    bool is_firing, is_raying;
+    int32_t move_x, move_y ES_QUANT(-127, 1, 8) ES_CLAMP(-127, 127);
+    uint32_t aim ES_QUANT(0, 1, 12) ES_CLAMP(0, ARENA_AIM_STEPS - 1);
+    ES_NAME(fire) bool is_firing;
+    ES_NAME(ray) bool is_raying;
 } arena_input;
 
 ES_STRUCT(ArenaShot)
@@ -118,41 +119,50 @@ typedef struct arena_entry {
 
 // Payloads of events.
 ES_EVENT(rally)
+ES_MESSAGE(Arena__Rally)
 typedef struct arena_rally {
-    uint32_t nothing;
+    uint32_t nothing ES_LOCAL;
 } arena_rally;
 
 ES_EVENT(hit, exported)
+ES_MESSAGE(Arena__Hit)
 typedef struct arena_hit {
     uint32_t client;
-    int32_t amount;
-    int32_t x, y;
+    uint32_t amount ES_RANGE(0, 4096);
+    uint32_t x, y ES_RANGE(0, (uint32_t)ARENA_SIZE);
     bool is_fatal;
 } arena_hit;
 
 ES_EVENT(ray, exported)
+ES_MESSAGE(Arena__Ray)
 typedef struct arena_ray {
     ecs_entity target;
-    int32_t from_x, from_y, to_x, to_y; ///< quarters of a unit
+    /// Quarters of a unit; up to 100 units outside of the map.
+    int32_t from_x, from_y, to_x, to_y ES_CLAMP(-400, 4 * (int32_t)ARENA_SIZE + 400);
 } arena_ray;
 
 ES_EVENT(killed, exported)
+ES_MESSAGE(Arena__Killed)
 typedef struct arena_killed {
     ecs_entity victim, killer;
     uint32_t victim_client, killer_client;
-    uint32_t victim_team, killer_team;
+    uint32_t victim_team, killer_team ES_RANGE(0, ARENA_TEAMS);
 } arena_killed;
 
 ES_EVENT(flag_moved, exported)
+ES_MESSAGE(Arena__FlagMoved)
 typedef struct arena_flag_moved {
     ecs_entity flag, carrier;
-    uint32_t team, by_team, by_client;
-    uint32_t what; ///< ARENA_FLAG_IS_TAKEN...
+    uint32_t team, by_team ES_RANGE(0, ARENA_TEAMS);
+    uint32_t by_client;
+    uint32_t what ES_RANGE(0, ARENA_FLAG_IS_CAPTURED); ///< ARENA_FLAG_IS_TAKEN...
 } arena_flag_moved;
 
 ES_EVENT(round_over, exported)
+ES_MESSAGE(Arena__RoundOver)
 typedef struct arena_round_over {
-    uint32_t winner, points, round;
+    uint32_t winner ES_RANGE(0, ARENA_TEAMS);
+    uint32_t points, round;
 } arena_round_over;
 
 /// Position of each message in the module's table; on the wire it is one more.
@@ -253,7 +263,7 @@ float arena_map_speed(float wish, uint32_t tick_rate_hz);
 float arena_length(ecs_vec2 value);
 ecs_vec2
 arena_direction(float angle); ///< of length 1; the angle from the right, clockwise on the screen
-float arena_aim_angle(int32_t aim); ///< of an input, -pi..pi
+float arena_aim_angle(uint32_t aim); ///< of an input, -pi..pi
 
 // move.c
 ecs_result arena_register_moves(ecs_world* world, arena_game* game);
@@ -311,7 +321,7 @@ uint32_t arena_predict(ecs_world* world, void* context, ecs_entity player, net_p
 // bot.c, human.c
 void arena_bot_think(const net_player_context* view, void* input);
 void arena_human_input(const net_player_context* view, const net_controls* controls, void* input);
-int32_t arena_aim_of(float x, float y); ///< of a direction, for inputs
+uint32_t arena_aim_of(float x, float y); ///< of a direction, for inputs
 
 // view.c
 ecs_result arena_register_view(ecs_world* world, arena_game* game);

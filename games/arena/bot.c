@@ -142,8 +142,8 @@ static void shoot(const net_player_context* view, ecs_vec2 own, const found* ene
 
 // One of sixteen directions, as keys and sticks have few: a way that is kept costs the line nothing.
 static void go(ecs_vec2 way, arena_input* out) {
-    int32_t step = ARENA_AIM_STEPS / 16;
-    int32_t aim = (arena_aim_of(way.x, way.y) + step / 2) / step * step & (ARENA_AIM_STEPS - 1);
+    uint32_t step = ARENA_AIM_STEPS / 16;
+    uint32_t aim = (arena_aim_of(way.x, way.y) + step / 2) / step * step & (ARENA_AIM_STEPS - 1);
     ecs_vec2 direction = arena_direction(arena_aim_angle(aim));
     out->move_x = (int32_t)base_round_i64((double)(direction.x * 127.0f));
     out->move_y = (int32_t)base_round_i64((double)(direction.y * 127.0f));

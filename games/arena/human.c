@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 typedef struct human_memory {
-    int32_t aim;
+    uint32_t aim;
 } human_memory;
 _Static_assert(sizeof(human_memory) <= NET_BOT_MEMORY_BYTES, "a player has only so much memory");
 

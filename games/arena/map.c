@@ -88,14 +88,14 @@ ecs_vec2 arena_direction(float angle) {
     return (ecs_vec2){base_cos(angle), base_sin(angle)};
 }
 
-float arena_aim_angle(int32_t aim) {
+float arena_aim_angle(uint32_t aim) {
     int32_t half = ARENA_AIM_STEPS / 2;
-    int32_t turned = aim < half ? aim : aim - ARENA_AIM_STEPS;
+    int32_t turned = (int32_t)aim < half ? (int32_t)aim : (int32_t)aim - ARENA_AIM_STEPS;
     return (float)turned * (2.0f * BASE_PI / (float)ARENA_AIM_STEPS);
 }
 
-int32_t arena_aim_of(float x, float y) {
+uint32_t arena_aim_of(float x, float y) {
     float part = base_atan2(y, x) / (2.0f * BASE_PI);
     int32_t aim = (int32_t)base_floor(part * (float)ARENA_AIM_STEPS + 0.5f);
-    return aim & (ARENA_AIM_STEPS - 1);
+    return (uint32_t)aim & (ARENA_AIM_STEPS - 1);
 }

@@ -57,7 +57,8 @@ void arena_hurt(ecs_world* world, arena_game* game, ecs_entity victim, int32_t a
     *(uint8_t*)ecs_get_mut(world, victim, game->health) = (uint8_t)left;
     *(uint8_t*)ecs_get_mut(world, victim, game->condition) = condition_of(left);
     const uint32_t* owner = ecs_find(world, striker.entity, game->owner);
-    const arena_hit hit = {owner ? *owner : 0, amount, (int32_t)x, (int32_t)y, left == 0};
+    const arena_hit hit = {owner ? *owner : 0, (uint32_t)amount, (uint32_t)base_max(x, 0.0f),
+                           (uint32_t)base_max(y, 0.0f), left == 0};
     (void)ecs_event_send(world, victim, game->hit, &hit);
     if (left == 0) keep_books(world, game, victim, striker);
 }

@@ -137,7 +137,7 @@ static void strike_brick(const ecs_stage* stage, const breakout_game* game, cons
         .brick = hit->entity,
         .client = breakout_score(stage->world, game, pad, HIT_POINTS),
         .score = HIT_POINTS,
-        .hits_left = left,
+        .hits_left = (uint32_t)left,
         .x = (int32_t)((hit->low.x + hit->high.x) * 0.5f),
         .y = (int32_t)((hit->low.y + hit->high.y) * 0.5f),
     };

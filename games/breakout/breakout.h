@@ -57,9 +57,10 @@ typedef struct breakout_player {
 /// Component "input" of a pad and payload of the event "pad_input".
 ES_STRUCT(BreakoutInput)
 ES_EVENT(pad_input)
+ES_MESSAGE(Breakout__PadInput)
 typedef struct breakout_input {
-    int32_t move ES_QUANT(-127, 1, 8);
-    bool is_launching;
+    int32_t move ES_QUANT(-127, 1, 8) ES_CLAMP(-127, 127);
+    ES_NAME(launch) bool is_launching;
 } breakout_input;
 
 /// Component "owner" of a ball.
@@ -79,35 +80,38 @@ typedef struct breakout_launch {
 // Payloads of events to and from clients. Only what clients shall hear of is exported; an input that is
 // applied is in the input component.
 ES_EVENT(cheer)
+ES_MESSAGE(Breakout__Cheer)
 typedef struct breakout_cheer {
-    uint32_t emote;
+    uint32_t emote ES_RANGE(0, BREAKOUT_EMOTES - 1);
 } breakout_cheer;
 
 ES_EVENT(brick_hit, exported)
+ES_MESSAGE(Breakout__BrickHit)
 typedef struct breakout_brick_hit {
     ecs_entity brick;
     uint32_t client;
-    int32_t score;
-    int32_t hits_left;
+    uint32_t score ES_RANGE(0, INT32_MAX);
+    uint32_t hits_left ES_RANGE(0, BREAKOUT_HITS_MAX);
     int32_t x, y;
 } breakout_brick_hit;
 
 ES_EVENT(level_cleared, exported)
+ES_MESSAGE(Breakout__LevelCleared)
 typedef struct breakout_level_cleared {
-    int32_t level;
-    int32_t score;
+    uint32_t level, score ES_RANGE(0, INT32_MAX);
 } breakout_level_cleared;
 
 ES_EVENT(life_lost, exported)
+ES_MESSAGE(Breakout__LifeLost)
 typedef struct breakout_life_lost {
-    int32_t lives;
-    int32_t score;
+    uint32_t lives, score ES_RANGE(0, INT32_MAX);
 } breakout_life_lost;
 
 ES_EVENT(cheered, exported)
+ES_MESSAGE(Breakout__Cheered)
 typedef struct breakout_cheered {
     uint32_t client;
-    uint32_t emote;
+    uint32_t emote ES_RANGE(0, BREAKOUT_EMOTES - 1);
 } breakout_cheered;
 
 /// Position of each message in the module's table; on the wire it is one more.

@@ -97,7 +97,7 @@ static void judge(ecs_world* world, const breakout_game* game, breakout_match* m
                   int32_t* pause_ticks) {
     if (match->bricks == 0) {
         pause(match, pause_ticks, BREAKOUT_CLEARED, breakout_ticks(game, PAUSE_S));
-        const breakout_level_cleared event = {.level = match->level, .score = match->score};
+        const breakout_level_cleared event = {(uint32_t)match->level, (uint32_t)match->score};
         ecs_event_broadcast(world, game->level_cleared, &event);
         destroy_all(world, game->balls);
     } else if (match->balls == 0) {
@@ -105,7 +105,7 @@ static void judge(ecs_world* world, const breakout_game* game, breakout_match* m
         bool is_over = match->lives <= 0;
         pause(match, pause_ticks, is_over ? BREAKOUT_OVER : BREAKOUT_LOST,
               breakout_ticks(game, is_over ? PAUSE_OVER_S : PAUSE_S));
-        const breakout_life_lost event = {.lives = match->lives, .score = match->score};
+        const breakout_life_lost event = {(uint32_t)match->lives, (uint32_t)match->score};
         ecs_event_broadcast(world, game->life_lost, &event);
     }
 }

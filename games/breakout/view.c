@@ -184,7 +184,7 @@ static void spark(breakout_view* view, ecs_vec2 from, ecs_vec2 spread, float spe
 
 static void strike(breakout_view* view, const breakout_brick_hit* hit) {
     uint32_t count = hit->hits_left > 0 ? 7 : 20;
-    ecs_color color = breakout_brick_color(hit->hits_left + 1);
+    ecs_color color = breakout_brick_color((int32_t)hit->hits_left + 1);
     ecs_vec2 centre = {(float)hit->x, (float)hit->y};
     for (uint32_t i = 0; i < count; i++) {
         spark(view, centre, (ecs_vec2){60.0f, 20.0f}, 230.0f, 0.55f,
@@ -193,7 +193,7 @@ static void strike(breakout_view* view, const breakout_brick_hit* hit) {
     view->pops[view->pop_next] = (breakout_pop){.x = centre.x,
                                                 .y = centre.y,
                                                 .left_s = 0.8f,
-                                                .score = hit->score,
+                                                .score = (int32_t)hit->score,
                                                 .color = breakout_shade(color, 0.55f)};
     view->pop_next = (view->pop_next + 1) % BREAKOUT_POPS;
 }

@@ -66,8 +66,9 @@ typedef struct cubes_orbit {
 /// Component "input" of a camera and payload of the event "camera_input". -127..127.
 ES_STRUCT(CubesInput)
 ES_EVENT(camera_input)
+ES_MESSAGE(Cubes__CameraInput)
 typedef struct cubes_input {
-    int32_t yaw, pitch, zoom ES_QUANT(-127, 1, 8);
+    int32_t yaw, pitch, zoom ES_QUANT(-127, 1, 8) ES_CLAMP(-127, 127);
 } cubes_input;
 
 ES_STRUCT(CubesPlayer)

@@ -6,34 +6,17 @@
 #include "base/math.h"
 #include "cubes.pb-c.h"
 
+#include "input.es.h"
+
 #include <stddef.h>
 
 // ---- wire ----
 
-static int32_t clamp_input(int32_t value) {
-    return value < -127 ? -127 : value > 127 ? 127 : value;
-}
-
-static void input_to_wire(const void* payload, ProtobufCMessage* message) {
-    const cubes_input* input = payload;
-    Cubes__CameraInput* wire = (Cubes__CameraInput*)message;
-    wire->yaw = input->yaw;
-    wire->pitch = input->pitch;
-    wire->zoom = input->zoom;
-}
-
-static bool input_from_wire(const ProtobufCMessage* message, void* payload) {
-    const Cubes__CameraInput* wire = (const Cubes__CameraInput*)message;
-    cubes_input* input = payload;
-    input->yaw = clamp_input(wire->yaw);
-    input->pitch = clamp_input(wire->pitch);
-    input->zoom = clamp_input(wire->zoom);
-    return true;
-}
+ES_MESSAGES
 
 const net_message cubes_messages[1] = {
     {"CameraInput", &cubes__camera_input__descriptor, "camera_input", NET_MESSAGE_INPUT, false,
-     input_to_wire, input_from_wire, false},
+     camera_input_to_wire, camera_input_from_wire, false},
 };
 
 // ---- bot ----

@@ -4,6 +4,7 @@
 #include "swarm_parts.h"
 
 #include "base/math.h"
+#include "ecs/es.h"
 #include "swarm.pb-c.h"
 
 #include <string.h>
@@ -12,20 +13,40 @@
 #define POPULATION_MAX 60u
 #define MUTATIONS_PER_TICK 6u
 
-typedef struct swarm_steer {
-    int32_t dx, dy;
-} swarm_steer;
-typedef struct swarm_number {
-    uint32_t number;
-} swarm_number;
-typedef struct swarm_spark {
-    int32_t x;
-} swarm_spark;
+ES_STRUCT(SwarmClock)
 typedef struct swarm_clock {
     uint32_t quiet_tick, pings;
     float hardness;
-    uint32_t padding;
 } swarm_clock;
+
+ES_EVENT(steer)
+ES_MESSAGE(Swarm__Steer)
+typedef struct swarm_steer {
+    int32_t dx, dy ES_RANGE(-5, 5);
+} swarm_steer;
+
+ES_EVENT(ping, exported)
+ES_MESSAGE(Swarm__Ping)
+typedef struct swarm_ping {
+    uint32_t number;
+} swarm_ping;
+
+ES_EVENT(spark, exported)
+ES_MESSAGE(Swarm__Spark)
+typedef struct swarm_spark {
+    int32_t x;
+} swarm_spark;
+
+ES_EVENT(shout)
+ES_MESSAGE(Swarm__Shout)
+typedef struct swarm_shout {
+    uint32_t number;
+} swarm_shout;
+
+#include "swarm.es.h"
+
+ES_REGISTER_TYPES
+ES_MESSAGES
 
 const char* swarm_templates(void) {
     return "// Templates of the test game.\n"
@@ -43,38 +64,6 @@ const char* swarm_templates(void) {
            "  \"player_id:u32\"{ _replicate:b=yes; value:u32=0 }\n"
            "}\n"
            "clock { \"clock:SwarmClock\"{ _track:b=yes } }\n";
-}
-
-static const ecs_field STEER_FIELDS[] = {
-    {"dx", offsetof(swarm_steer, dx), ECS_FIELD_I32, 1, {0, 0, 0}},
-    {"dy", offsetof(swarm_steer, dy), ECS_FIELD_I32, 1, {0, 0, 0}},
-};
-static const ecs_field NUMBER_FIELDS[] = {{"number", 0, ECS_FIELD_U32, 1, {0, 0, 0}}};
-static const ecs_field SPARK_FIELDS[] = {{"x", 0, ECS_FIELD_I32, 1, {0, 0, 0}}};
-static const ecs_field CLOCK_FIELDS[] = {
-    {"quiet_tick", offsetof(swarm_clock, quiet_tick), ECS_FIELD_U32, 1, {0, 0, 0}},
-    {"pings", offsetof(swarm_clock, pings), ECS_FIELD_U32, 1, {0, 0, 0}},
-    {"hardness", offsetof(swarm_clock, hardness), ECS_FIELD_F32, 1, {0, 0, 0}},
-};
-
-static ecs_result register_types(ecs_world* world, const base_reporter* reporter) {
-    (void)reporter;
-    ecs_type_id type;
-    ecs_event_type event;
-    const ecs_type_desc clock = {"SwarmClock", sizeof(swarm_clock),      _Alignof(swarm_clock),
-                                 CLOCK_FIELDS, BASE_COUNT(CLOCK_FIELDS), NULL};
-    ecs_result result = ecs_type_register(world, &clock, &type);
-    if (result != ECS_OK) return result;
-    const ecs_event_desc events[] = {
-        {"steer", sizeof(swarm_steer), STEER_FIELDS, BASE_COUNT(STEER_FIELDS), false},
-        {"ping", sizeof(swarm_number), NUMBER_FIELDS, 1, true},
-        {"spark", sizeof(swarm_spark), SPARK_FIELDS, 1, true},
-        {"shout", sizeof(swarm_number), NUMBER_FIELDS, 1, false},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(events) && result == ECS_OK; i++) {
-        result = ecs_event_register(world, &events[i], &event);
-    }
-    return result;
 }
 
 ecs_entity swarm_random_entity(ecs_world* world, ecs_query* query) {
@@ -168,9 +157,8 @@ static void mutate_once(const ecs_stage* stage, swarm_context* context) {
     }
 }
 
-static void script_es(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
-    swarm_context* context = stage->context;
+ES_TAG(server)
+static void script_es(const ecs_stage* stage, ES_CONTEXT swarm_context* context) {
     ecs_entity clock_entity = ecs_query_first(stage->world, context->clocks);
     swarm_clock* clock = ecs_get_mut(stage->world, clock_entity, context->clock_component);
     if (is_quiet(context, clock, stage->tick)) return;
@@ -180,7 +168,7 @@ static void script_es(const ecs_stage* stage, const ecs_rows* rows) {
         mutate_once(stage, context);
     swarm_wild_mutate(stage->world, context);
     if (base_rng_chance(rng, 0.15)) {
-        swarm_number ping = {++clock->pings};
+        swarm_ping ping = {++clock->pings};
         (void)ecs_event_broadcast(stage->world, context->ping, &ping);
     }
     if (base_rng_chance(rng, 0.3)) {
@@ -189,94 +177,39 @@ static void script_es(const ecs_stage* stage, const ecs_rows* rows) {
     }
 }
 
-static void steer_es_event_handler(const ecs_stage* stage, const ecs_event* event,
-                                   const ecs_rows* rows) {
-    swarm_context* context = stage->context;
+ES_TAG(server)
+ES_ON_EVENT(steer)
+static void steer_es_event_handler(const ecs_stage* stage, ES_CONTEXT swarm_context* context,
+                                   const swarm_steer* event, ecs_vec2* pos, uint32_t* steered) {
     ecs_entity clock_entity = ecs_query_first(stage->world, context->clocks);
     const swarm_clock* clock = ecs_get(stage->world, clock_entity, context->clock_component);
     if (is_quiet(context, clock, stage->tick)) return;
     if (context->grants == 2) return;
-    const swarm_steer* steer = event->payload;
-    ecs_vec2* pos = rows->columns[0];
-    uint32_t* steered = rows->columns[1];
-    pos->x = base_clamp(pos->x + (float)steer->dx * 0.125f, -120.0f, 120.0f);
-    pos->y = base_clamp(pos->y + (float)steer->dy * 0.125f, -120.0f, 120.0f);
+    pos->x = base_clamp(pos->x + (float)event->dx * 0.125f, -120.0f, 120.0f);
+    pos->y = base_clamp(pos->y + (float)event->dy * 0.125f, -120.0f, 120.0f);
     *steered += 1;
 }
 
-static void shout_es_event_handler(const ecs_stage* stage, const ecs_event* event,
-                                   const ecs_rows* rows) {
-    swarm_context* context = stage->context;
-    const swarm_number* shout = event->payload;
-    uint32_t* shouts = rows->columns[0];
-    if (shout->number != *shouts + 1) context->shout_faults++;
-    *shouts = shout->number;
+ES_TAG(server)
+ES_ON_EVENT(shout)
+static void shout_es_event_handler(ES_CONTEXT swarm_context* context, const swarm_shout* event,
+                                   uint32_t* shouts) {
+    if (event->number != *shouts + 1) context->shout_faults++;
+    *shouts = event->number;
 }
 
-static void ping_es_event_handler(const ecs_stage* stage, const ecs_event* event,
-                                  const ecs_rows* rows) {
-    (void)rows;
-    swarm_context* context = stage->context;
-    const swarm_number* ping = event->payload;
-    if (context->ping_last != 0 && ping->number != context->ping_last + 1) context->ping_faults++;
-    context->ping_last = ping->number;
+ES_TAG(gameClient)
+ES_ON_EVENT(ping)
+static void ping_es_event_handler(ES_CONTEXT swarm_context* context, const swarm_ping* event) {
+    if (context->ping_last != 0 && event->number != context->ping_last + 1) context->ping_faults++;
+    context->ping_last = event->number;
     context->pings++;
 }
 
-static void spark_es_event_handler(const ecs_stage* stage, const ecs_event* event,
-                                   const ecs_rows* rows) {
-    (void)event;
-    (void)rows;
-    ((swarm_context*)stage->context)->sparks++;
-}
-
-static ecs_result register_behaviour(ecs_world* world, swarm_context* context) {
-    static const ecs_term STEER_TERMS[] = {{"pos", "p2", ECS_WRITE}, {"steered", "u32", ECS_WRITE}};
-    static const ecs_term SHOUT_TERMS[] = {{"shouts", "u32", ECS_WRITE}};
-    static const char* const SERVER[] = {"server"};
-    static const char* const CLIENT[] = {"gameClient"};
-    static const char* const ON_STEER[] = {"steer"};
-    static const char* const ON_SHOUT[] = {"shout"};
-    static const char* const ON_PING[] = {"ping"};
-    static const char* const ON_SPARK[] = {"spark"};
-    const ecs_system_desc systems[] = {
-        {.name = "script_es", .stage = "act", .run = script_es, .tags = SERVER, .tag_count = 1},
-        {.name = "steer_es_event_handler",
-         .events = ON_STEER,
-         .event_count = 1,
-         .on_event = steer_es_event_handler,
-         .terms = STEER_TERMS,
-         .term_count = 2,
-         .tags = SERVER,
-         .tag_count = 1},
-        {.name = "shout_es_event_handler",
-         .events = ON_SHOUT,
-         .event_count = 1,
-         .on_event = shout_es_event_handler,
-         .terms = SHOUT_TERMS,
-         .term_count = 1,
-         .tags = SERVER,
-         .tag_count = 1},
-        {.name = "ping_es_event_handler",
-         .events = ON_PING,
-         .event_count = 1,
-         .on_event = ping_es_event_handler,
-         .tags = CLIENT,
-         .tag_count = 1},
-        {.name = "spark_es_event_handler",
-         .events = ON_SPARK,
-         .event_count = 1,
-         .on_event = spark_es_event_handler,
-         .tags = CLIENT,
-         .tag_count = 1},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
-        ecs_system_desc desc = systems[i];
-        desc.context = context;
-        ecs_result result = ecs_system_register(world, &desc);
-        if (result != ECS_OK) return result;
-    }
-    return ECS_OK;
+ES_TAG(gameClient)
+ES_ON_EVENT(spark)
+static void spark_es_event_handler(ES_CONTEXT swarm_context* context) {
+    context->sparks++;
 }
 
 static ecs_result register_systems(ecs_world* world, void** out, const base_reporter* reporter) {
@@ -306,7 +239,7 @@ static ecs_result register_systems(ecs_world* world, void** out, const base_repo
     ecs_result result = ecs_query_create(world, MOVERS, 1, &context->movers);
     if (result == ECS_OK) result = ecs_query_create(world, TARGETS, 1, &context->targets);
     if (result == ECS_OK) result = ecs_query_create(world, CLOCKS, 1, &context->clocks);
-    if (result == ECS_OK) result = register_behaviour(world, context);
+    if (result == ECS_OK) result = swarm_register_systems(world, context);
     if (result == ECS_OK) result = swarm_wild_init(world, context);
     *out = context;
     return result;
@@ -348,39 +281,6 @@ static void bot_think(const net_player_context* view, void* input) {
     steer->dy = base_rng_range(view->rng, -5, 5);
 }
 
-static void steer_to_wire(const void* payload, ProtobufCMessage* message) {
-    const swarm_steer* steer = payload;
-    ((Swarm__Steer*)message)->dx = steer->dx;
-    ((Swarm__Steer*)message)->dy = steer->dy;
-}
-static bool steer_from_wire(const ProtobufCMessage* message, void* payload) {
-    const Swarm__Steer* wire = (const Swarm__Steer*)message;
-    if (wire->dx < -5 || wire->dx > 5 || wire->dy < -5 || wire->dy > 5) return false;
-    *(swarm_steer*)payload = (swarm_steer){wire->dx, wire->dy};
-    return true;
-}
-static void ping_to_wire(const void* payload, ProtobufCMessage* message) {
-    ((Swarm__Ping*)message)->number = ((const swarm_number*)payload)->number;
-}
-static bool ping_from_wire(const ProtobufCMessage* message, void* payload) {
-    ((swarm_number*)payload)->number = ((const Swarm__Ping*)message)->number;
-    return true;
-}
-static void spark_to_wire(const void* payload, ProtobufCMessage* message) {
-    ((Swarm__Spark*)message)->x = ((const swarm_spark*)payload)->x;
-}
-static bool spark_from_wire(const ProtobufCMessage* message, void* payload) {
-    ((swarm_spark*)payload)->x = ((const Swarm__Spark*)message)->x;
-    return true;
-}
-static void shout_to_wire(const void* payload, ProtobufCMessage* message) {
-    ((Swarm__Shout*)message)->number = ((const swarm_number*)payload)->number;
-}
-static bool shout_from_wire(const ProtobufCMessage* message, void* payload) {
-    ((swarm_number*)payload)->number = ((const Swarm__Shout*)message)->number;
-    return true;
-}
-
 const net_game_module* swarm_module_get(void) {
     static const net_message MESSAGES[] = {
         {"Steer", &swarm__steer__descriptor, "steer", NET_MESSAGE_INPUT, false, steer_to_wire,
@@ -414,7 +314,7 @@ const net_game_module* swarm_module_get(void) {
         .settings = SETTINGS,
         .setting_count = BASE_COUNT(SETTINGS),
         .setting_bytes = sizeof(net_setting),
-        .register_types = register_types,
+        .register_types = swarm_register_types,
         .register_systems = register_systems,
         .start = start,
         .player_join = player_join,

@@ -86,7 +86,7 @@ static void a_call_is_sent_once_per_press(void** state) {
 
 static void angles_survive_the_way_through_an_input(void** state) {
     (void)state;
-    for (int32_t aim = 0; aim < ARENA_AIM_STEPS; aim++) {
+    for (uint32_t aim = 0; aim < ARENA_AIM_STEPS; aim++) {
         ecs_vec2 direction = arena_direction(arena_aim_angle(aim));
         assert_int_equal(arena_aim_of(direction.x * 30.0f, direction.y * 30.0f), aim);
     }
@@ -145,7 +145,7 @@ static void a_prediction_moves_and_shoots_as_the_server_does(void** state) {
         if (i % 9 == 0) {
             input.move_x = base_rng_range(&rng, -127, 127);
             input.move_y = base_rng_range(&rng, -127, 127);
-            input.aim = (int32_t)base_rng_below(&rng, ARENA_AIM_STEPS);
+            input.aim = base_rng_below(&rng, ARENA_AIM_STEPS);
             input.is_firing = base_rng_below(&rng, 2);
             input.is_raying = base_rng_below(&rng, 8) == 0;
         }

@@ -400,7 +400,7 @@ static void inputs_of_strangers_are_clamped(void** state) {
     table t;
     open_duel(&t);
     arena_game* game = table_game(&t);
-    const arena_input wild = {.move_x = 2000000, .move_y = -2000000, .aim = -1};
+    const arena_input wild = {.move_x = 2000000, .move_y = -2000000, .aim = UINT32_MAX};
     table_input(&t, 1, &wild);
     table_step(&t);
     const ecs_vec2* vel = table_of(&t, 1, game->vel);
