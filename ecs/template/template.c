@@ -48,7 +48,7 @@ void ecs_templates_deinit(ecs_world* world) {
                  (size_t)templates->capacity * sizeof *templates->rows);
     base_release(world->allocator, templates->values,
                  (size_t)templates->value_capacity * sizeof *templates->values);
-    ecs_name_index_deinit(&templates->index, world->allocator);
+    base_table_deinit(&templates->index, world->allocator);
     *templates = (ecs_templates){0};
 }
 
@@ -80,8 +80,8 @@ ecs_template_id ecs_template_seek(const ecs_world* world, const char* name) {
     uint64_t hash = base_hash64_text(name);
     uint32_t cursor = 0;
     for (;;) {
-        uint32_t id = ecs_name_index_next(&world->templates.index, hash, &cursor);
-        if (id == 0) return ECS_TEMPLATE_NONE;
+        uint32_t id = base_table_next(&world->templates.index, hash, &cursor);
+        if (id == BASE_TABLE_NONE) return ECS_TEMPLATE_NONE;
         const ecs_template* template_ = &world->templates.rows[id - 1]->public;
         if (template_->part_count == 1 && strcmp(template_->name, name) == 0)
             return (ecs_template_id)id;
@@ -131,8 +131,8 @@ static ecs_template_id find_composed(const ecs_world* world, const ecs_template_
                                      uint32_t count, uint64_t hash) {
     uint32_t cursor = 0;
     for (;;) {
-        uint32_t id = ecs_name_index_next(&world->templates.index, hash, &cursor);
-        if (id == 0) return ECS_TEMPLATE_NONE;
+        uint32_t id = base_table_next(&world->templates.index, hash, &cursor);
+        if (id == BASE_TABLE_NONE) return ECS_TEMPLATE_NONE;
         const ecs_template* template_ = &world->templates.rows[id - 1]->public;
         if (template_->part_count == count && count > 1 &&
             memcmp(template_->parts, parts, count * sizeof *parts) == 0)
@@ -191,13 +191,13 @@ ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* id
                             sizeof *templates->rows))
         return ECS_TEMPLATE_NONE;
     templates->rows = rows;
-    if (!ecs_name_index_reserve(&templates->index, world->allocator, templates->count + 1))
+    if (!base_table_reserve(&templates->index, world->allocator, templates->count + 1))
         return ECS_TEMPLATE_NONE;
     ecs_template_row* row = ecs_template_row_compose(world, templates->rows, parts, part_count);
     if (!row) return ECS_TEMPLATE_NONE;
     templates->rows[templates->count++] = row;
     row->public.id = (ecs_template_id)templates->count;
-    ecs_name_index_add(&templates->index, hash, row->public.id);
+    base_table_add(&templates->index, hash, row->public.id);
     return row->public.id;
 }
 

@@ -113,11 +113,11 @@ static ecs_draft* add_draft(ecs_bind_pass* binder, const ecs_text_node* node) {
                          .component_first = set->component_count,
                          .flag_first = set->flag_count};
     if (other) return draft; // looked into for further faults, found by nobody
-    if (!ecs_name_index_reserve(&set->draft_index, set->world->allocator, set->draft_count)) {
+    if (!base_table_reserve(&set->draft_index, set->world->allocator, set->draft_count)) {
         ecs_template_set_fail(set, ECS_ERR_MEMORY);
         return NULL;
     }
-    ecs_name_index_add(&set->draft_index, base_hash64_text(name), set->draft_count);
+    base_table_add(&set->draft_index, base_hash64_text(name), set->draft_count);
     return draft;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ecs/template.h"
-#include "core/name_index.h"
+#include "base/table.h"
 
 /// In a slot's flags beside those of ecs_template_flag: `_rotation`.
 #define ECS_SLOT_ROTATION (1u << 7)
@@ -53,7 +53,7 @@ const ecs_template_opaque* ecs_opaque_seek(const ecs_world* world, const char* c
 typedef struct ecs_templates {
     ecs_template_row** rows; ///< id - 1
     uint32_t count, capacity;
-    ecs_name_index index; ///< loaded ones by name, composed ones by their list of parts
+    base_table index; ///< loaded ones by name, composed ones by their list of parts
     ecs_template_value* values;
     uint32_t value_count, value_capacity;
     ecs_opaque_row** opaques;

@@ -47,8 +47,8 @@ void ecs_template_set_deinit(ecs_template_set* set) {
     release_array(set, set->flags, set->flag_capacity, sizeof *set->flags);
     release_array(set, set->values, set->value_capacity, sizeof *set->values);
     release_array(set, set->opaques, set->opaque_capacity, sizeof *set->opaques);
-    ecs_name_index_deinit(&set->name_index, allocator);
-    ecs_name_index_deinit(&set->draft_index, allocator);
+    base_table_deinit(&set->name_index, allocator);
+    base_table_deinit(&set->draft_index, allocator);
     *set = (ecs_template_set){.world = set->world};
 }
 
@@ -111,7 +111,7 @@ ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, 
                           line);
     uint32_t cursor = 0;
     uint32_t at;
-    while ((at = ecs_name_index_next(&set->name_index, hash, &cursor)) != 0) {
+    while ((at = base_table_next(&set->name_index, hash, &cursor)) != BASE_TABLE_NONE) {
         const ecs_set_name* found = &set->names[at - 1];
         if (strcmp(found->name, name) == 0)
             return check_type(set, name, found->type, type, found->id, file, line);
@@ -128,12 +128,12 @@ ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, 
     set->names = names;
     if (!entry) return ECS_COMPONENT_NONE;
     *entry = (ecs_set_name){name, hash, type, (ecs_component_id)id, file, line};
-    if (!ecs_name_index_reserve(&set->name_index, set->world->allocator, set->name_count)) {
+    if (!base_table_reserve(&set->name_index, set->world->allocator, set->name_count)) {
         set->name_count--;
         ecs_template_set_fail(set, ECS_ERR_MEMORY);
         return ECS_COMPONENT_NONE;
     }
-    ecs_name_index_add(&set->name_index, hash, set->name_count);
+    base_table_add(&set->name_index, hash, set->name_count);
     return entry->id;
 }
 
@@ -143,7 +143,7 @@ ecs_type_id ecs_template_set_type_of(const ecs_template_set* set, const char* na
     if (known != ECS_COMPONENT_NONE) return ecs_component_get(set->world, known)->type;
     uint32_t cursor = 0;
     uint32_t at;
-    while ((at = ecs_name_index_next(&set->name_index, hash, &cursor)) != 0)
+    while ((at = base_table_next(&set->name_index, hash, &cursor)) != BASE_TABLE_NONE)
         if (strcmp(set->names[at - 1].name, name) == 0) return set->names[at - 1].type;
     return ECS_TYPE_NONE;
 }
@@ -168,8 +168,8 @@ ecs_draft* ecs_template_set_draft(const ecs_template_set* set, const char* name)
     uint64_t hash = base_hash64_text(name);
     uint32_t cursor = 0;
     for (;;) {
-        uint32_t at = ecs_name_index_next(&set->draft_index, hash, &cursor);
-        if (at == 0) return NULL;
+        uint32_t at = base_table_next(&set->draft_index, hash, &cursor);
+        if (at == BASE_TABLE_NONE) return NULL;
         if (strcmp(set->drafts[at - 1].name, name) == 0) return &set->drafts[at - 1];
     }
 }
@@ -214,7 +214,7 @@ static bool reserve_all(ecs_template_set* set) {
     templates->rows = (ecs_template_row**)rows;
     templates->values = values;
     templates->opaques = (ecs_opaque_row**)opaques;
-    return fits && ecs_name_index_reserve(&templates->index, allocator,
+    return fits && base_table_reserve(&templates->index, allocator,
                                           templates->count + set->draft_count);
 }
 
@@ -279,7 +279,7 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
     }
     for (uint32_t i = 0; i < set->draft_count; i++) {
         const ecs_template* template_ = &templates->rows[templates->count]->public;
-        ecs_name_index_add(&templates->index, base_hash64_text(template_->name), template_->id);
+        base_table_add(&templates->index, base_hash64_text(template_->name), template_->id);
         templates->count++;
     }
     for (uint32_t i = 0; i < set->value_count; i++)

@@ -82,10 +82,10 @@ typedef struct ecs_template_set {
     uint32_t text_count, text_capacity;
     ecs_set_name* names; ///< new to the world only
     uint32_t name_count, name_capacity;
-    ecs_name_index name_index;
+    base_table name_index;
     ecs_draft* drafts;
     uint32_t draft_count, draft_capacity;
-    ecs_name_index draft_index;
+    base_table draft_index;
     ecs_draft_parent* parents;
     uint32_t parent_count, parent_capacity;
     ecs_draft_component* components;

@@ -139,7 +139,7 @@ bool ecs_types_init(ecs_world* world) {
     types->components =
         base_allocate_zero(world->allocator, ECS_COMPONENTS_MAX * sizeof *types->components);
     if (!types->types || !types->components ||
-        !ecs_name_index_reserve(&types->component_names, world->allocator, ECS_COMPONENTS_MAX) ||
+        !base_table_reserve(&types->component_names, world->allocator, ECS_COMPONENTS_MAX) ||
         ecs_builtin_register(world) != ECS_OK) {
         ecs_types_deinit(world);
         return false;

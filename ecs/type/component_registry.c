@@ -14,9 +14,9 @@
 ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, uint64_t name_hash) {
     uint32_t cursor = 0;
     for (;;) {
-        uint32_t id = ecs_name_index_next(&world->types.component_names, name_hash, &cursor);
-        if (id == 0 || strcmp(world->types.components[id - 1].name, name) == 0)
-            return (ecs_component_id)id;
+        uint32_t id = base_table_next(&world->types.component_names, name_hash, &cursor);
+        if (id == BASE_TABLE_NONE) return ECS_COMPONENT_NONE;
+        if (strcmp(world->types.components[id - 1].name, name) == 0) return (ecs_component_id)id;
     }
 }
 
@@ -40,7 +40,7 @@ ecs_result ecs_component_register(ecs_world* world, const char* name, ecs_type_i
     component->type = type;
     component->name_hash = hash;
     (void)base_text_copy(component->name, sizeof component->name, name);
-    ecs_name_index_add(&types->component_names, hash, component->id);
+    base_table_add(&types->component_names, hash, component->id);
     if (id) *id = component->id;
     return ECS_OK;
 }

@@ -253,6 +253,6 @@ void ecs_types_deinit(ecs_world* world) {
     base_release(world->allocator, types->types, ECS_TYPES_MAX * sizeof *types->types);
     base_release(world->allocator, types->components,
                  ECS_COMPONENTS_MAX * sizeof *types->components);
-    ecs_name_index_deinit(&types->component_names, world->allocator);
+    base_table_deinit(&types->component_names, world->allocator);
     *types = (ecs_types){0};
 }

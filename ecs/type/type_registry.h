@@ -4,7 +4,7 @@
 
 #include "type/box.h"
 #include "ecs/type.h"
-#include "core/name_index.h"
+#include "base/table.h"
 
 /// The built-in types, registered first in every world, in this order: their ids never differ.
 typedef enum ecs_builtin {
@@ -42,7 +42,7 @@ typedef struct ecs_types {
     uint32_t type_count;
     ecs_component* components; ///< [ECS_COMPONENTS_MAX]; id - 1
     uint32_t component_count;
-    ecs_name_index component_names;
+    base_table component_names;
 } ecs_types;
 
 /// Plain data: memcpy, memset to zero and memcmp by fields are all there is to it.

@@ -221,7 +221,7 @@ static bool reserve_registry(reload* self) {
     self->plan.rebinds =
         base_allocate_zero(allocator, (templates->count + 1) * sizeof *self->plan.rebinds);
     return fits && self->plan.rebinds &&
-           ecs_name_index_reserve(&templates->index, allocator, self->row_count);
+           base_table_reserve(&templates->index, allocator, self->row_count);
 }
 
 // ---- exchanging ----
@@ -255,7 +255,7 @@ static void exchange(reload* self) {
         self->rows[i] = old;
         if (old) continue;
         const ecs_template* added = &templates->rows[i]->public;
-        ecs_name_index_add(&templates->index, base_hash64_text(added->name), added->id);
+        base_table_add(&templates->index, base_hash64_text(added->name), added->id);
     }
     templates->count = self->row_count;
     ecs_template_set* set = &self->set;
