@@ -17,7 +17,7 @@
 static size_t stride_of(ecs_element_type type) {
     if (type == ECS_ELEMENT_ARRAY) return sizeof(ecs_element);
     if (type == ECS_ELEMENT_OBJECT) return sizeof(ecs_named_element);
-    return ecs_builtin_type((ecs_type_id)(type - ECS_ELEMENT_LIST))->size;
+    return ecs_element_bytes((ecs_element_type)(type - ECS_ELEMENT_LIST));
 }
 
 ecs_element_type ecs_container_item_type(const ecs_container_body* body, uint32_t index) {
@@ -97,7 +97,7 @@ ecs_result ecs_element_make(const base_allocator* allocator, ecs_element_type ty
         memcpy(value, &made, sizeof made);
         return made.body ? ECS_OK : ECS_ERR_MEMORY;
     }
-    const ecs_type* info = ecs_builtin_type((ecs_type_id)type);
+    const ecs_type* info = ecs_scalar_type((ecs_type_id)type);
     if (!source) {
         memset(value, 0, info->size);
         return ECS_OK;
@@ -169,7 +169,7 @@ static bool item_equal(const ecs_container_body* a, const ecs_container_body* b,
     const void* right = ecs_container_item(b, index);
     if (ecs_element_is_container(type))
         return ecs_container_body_equal(ecs_container_body_of(left), ecs_container_body_of(right));
-    return ecs_type_equal(ecs_builtin_type((ecs_type_id)type), left, right);
+    return ecs_type_equal(ecs_scalar_type((ecs_type_id)type), left, right);
 }
 
 bool ecs_container_body_equal(const ecs_container_body* a, const ecs_container_body* b) {
@@ -200,7 +200,7 @@ uint32_t ecs_element_weight(ecs_element_type type, const void* value) {
         return body ? body->bytes : 0;
     }
     if (type == ECS_ELEMENT_T) return ((const ecs_string*)value)->size;
-    return ecs_builtin_type((ecs_type_id)type)->size;
+    return ecs_element_bytes((ecs_element_type)type);
 }
 
 void ecs_container_touch(ecs_container_body* body, int64_t weight) {

@@ -39,6 +39,12 @@ static inline bool ecs_element_is_list(ecs_element_type type) {
     return type > ECS_ELEMENT_LIST && type < ECS_ELEMENT_ARRAY;
 }
 
+/// Bytes of one element of this type, in a list or as an item's value.
+static inline uint32_t ecs_element_bytes(ecs_element_type type) {
+    return ecs_element_is_container(type) ? (uint32_t)sizeof(ecs_container)
+                                          : ecs_scalar_type((ecs_type_id)type)->size;
+}
+
 /// Type and value of the item at `index`, whatever the container.
 ecs_element_type ecs_container_item_type(const ecs_container_body* body, uint32_t index);
 void* ecs_container_item(const ecs_container_body* body, uint32_t index);

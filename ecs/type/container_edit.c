@@ -61,9 +61,8 @@ static void settle(ecs_container_body* body, uint32_t index, const ecs_element* 
         ((ecs_element*)body->items)[index].type = made->type;
     else if (body->type == ECS_ELEMENT_OBJECT)
         ((ecs_named_element*)body->items)[index].child.type = made->type;
-    const ecs_type* info = ecs_builtin_type((ecs_type_id)made->type);
     void* item = ecs_container_item(body, index);
-    memcpy(item, &made->as, info->size);
+    memcpy(item, &made->as, ecs_element_bytes(made->type));
     if (ecs_element_is_container(made->type)) ecs_container_body_of(item)->parent = body;
 }
 
@@ -72,7 +71,7 @@ static void shift(ecs_container_body* body, uint32_t index, int direction) {
     size_t stride = body->type == ECS_ELEMENT_ARRAY ? sizeof(ecs_element)
                     : body->type == ECS_ELEMENT_OBJECT
                         ? sizeof(ecs_named_element)
-                        : ecs_builtin_type((ecs_type_id)(body->type - ECS_ELEMENT_LIST))->size;
+                        : ecs_element_bytes((ecs_element_type)(body->type - ECS_ELEMENT_LIST));
     uint8_t* at = (uint8_t*)body->items + stride * index;
     if (direction > 0)
         memmove(at + stride, at, stride * (body->count - index));

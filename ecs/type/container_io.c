@@ -40,7 +40,7 @@ static void write_body(const sink* out, const ecs_container_body* body) {
         if (ecs_element_is_container(type))
             write_body(out, ecs_container_body_of(value));
         else
-            ecs_type_write(ecs_builtin_type((ecs_type_id)type), value, out->bytes);
+            ecs_type_write(ecs_scalar_type((ecs_type_id)type), value, out->bytes);
         drain(out);
     }
 }
@@ -112,7 +112,7 @@ static bool read_value(body_reader* in, ecs_container_body* body, ecs_element_ty
         *(ecs_container*)value = (ecs_container){inner, type};
         return true;
     }
-    const ecs_type* info = ecs_builtin_type((ecs_type_id)type);
+    const ecs_type* info = ecs_scalar_type((ecs_type_id)type);
     memset(value, 0, info->size);
     ecs_type_context context = {in->allocator};
     if (!ecs_type_read(info, &context, value, in->bytes)) return false;
@@ -157,7 +157,7 @@ static bool read_item(body_reader* in, ecs_container_body* body, uint32_t depth)
         *member = (ecs_named_element){.name = copy, .name_bytes = name_bytes};
         member->child.type = (ecs_element_type)type;
     }
-    memcpy(ecs_container_item(body, index), &made.as, ecs_builtin_type((ecs_type_id)type)->size);
+    memcpy(ecs_container_item(body, index), &made.as, ecs_element_bytes((ecs_element_type)type));
     body->count++;
     body->bytes += in->weight - weight_before;
     return true;

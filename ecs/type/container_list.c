@@ -89,7 +89,7 @@ ecs_result ecs_list_resize(const base_allocator* allocator, ecs_list* list, uint
         return ECS_OK;
     }
     static const ecs_string empty = {0};
-    size_t size = ecs_builtin_type((ecs_type_id)element)->size;
+    size_t size = ecs_element_bytes(element);
     int64_t each = element == ECS_ELEMENT_T ? ecs_element_weight(element, &empty) : (int64_t)size;
     if (!ecs_container_fits(body, 0, each * (count - old))) return ECS_ERR_FULL;
     ecs_result result = ecs_container_reserve(allocator, body, count);

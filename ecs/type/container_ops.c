@@ -77,7 +77,7 @@ static bool is_same_shape(const ecs_container_body* target, const ecs_container_
 /// Bodies of the same shape: costs no memory and cannot fail.
 static void overwrite(ecs_container_body* target, const ecs_container_body* source) {
     if (ecs_element_is_list(source->type) && source->type != ecs_element_list_of(ECS_ELEMENT_T)) {
-        size_t size = ecs_builtin_type((ecs_type_id)(source->type - ECS_ELEMENT_LIST))->size;
+        size_t size = ecs_element_bytes((ecs_element_type)(source->type - ECS_ELEMENT_LIST));
         if (source->count) memcpy(target->items, source->items, size * source->count);
         target->count = source->count;
     }
@@ -93,7 +93,7 @@ static void overwrite(ecs_container_body* target, const ecs_container_body* sour
         } else if (ecs_element_is_list(source->type)) {
             break; // copied as a whole
         } else {
-            memcpy(old, now, ecs_builtin_type((ecs_type_id)type)->size);
+            memcpy(old, now, ecs_element_bytes((ecs_element_type)type));
         }
     }
     target->bytes = source->bytes;

@@ -5,7 +5,7 @@
 // A plain type that is dense and lies in memory as it is written costs one memcpy and a look at its
 // floats; hashing it needs no memory but a small buffer on the stack. Zero keeps its sign: -0 and 0
 // divide differently, so they are different states.
-#include "type/container.h"
+#include "type/type_registry.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
@@ -156,8 +156,7 @@ static uint64_t hash_large(const ecs_type* type, const void* value, uint64_t see
 
 uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed) {
     BASE_ASSERT(type);
-    if (type->id > ECS_BUILTIN_TAG && type->id < ECS_BUILTIN_END)
-        return ecs_container_hash(ecs_container_body_of(value), seed);
+    if (type->hash) return type->hash(value, seed);
     value = ecs_type_object(type, value);
     if (type->ops && type->ops->write) return hash_written(type, value, seed);
     if (type->object_size > BUFFER_BYTES) return hash_large(type, value, seed);

@@ -98,7 +98,9 @@ static inline bool ecs_value_is_untouched(const ecs_type* type, const void* shad
 bool ecs_value_compare(const ecs_type* type, const ecs_type_context* context, void* shadow,
                        const void* current);
 
-/// The row of a built-in type: what every world has under this id. Lives forever.
+/// The row of a built-in type that is no container: b to tag (asserted). Lives forever.
+const ecs_type* ecs_scalar_type(ecs_type_id id);
+/// The row of any built-in type: every world has it under this id. Lives forever.
 const ecs_type* ecs_builtin_type(ecs_type_id id);
 /// Add a type whose description is known to be right, whatever its name.
 BASE_MUST_USE ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t flags,

@@ -121,6 +121,8 @@ typedef struct ecs_type {
     uint64_t layout_hash;    ///< names, kinds, counts and offsets of fields
     uint32_t object_size;    ///< sizeof of what was registered
     struct ecs_box* box;     ///< a boxed type's pool; NULL: values lie in the column
+    /// Private: a faster hash of the canonical bytes; NULL: they are written and hashed.
+    uint64_t (*hash)(const void* value, uint64_t seed);
 } ecs_type;
 
 /// What a cell stands for: itself, or the object that it points at.
