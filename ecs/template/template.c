@@ -52,6 +52,120 @@ void ecs_templates_deinit(ecs_world* world) {
     *templates = (ecs_templates){0};
 }
 
+void ecs_template_set_read(ecs_template_set* set, const char* file, const char* source,
+                           size_t source_bytes) {
+    const base_allocator* allocator = set->world->allocator;
+    ecs_text* text = base_allocate_zero(allocator, sizeof *text);
+    if (!text) {
+        ecs_template_set_fail(set, ECS_ERR_MEMORY);
+        return;
+    }
+    void* texts = set->texts;
+    ecs_text** entry =
+        ecs_template_set_push(set, &texts, &set->text_count, &set->text_capacity, sizeof *entry);
+    set->texts = (ecs_text**)texts;
+    if (!entry) {
+        base_release(allocator, text, sizeof *text);
+        return;
+    }
+    *entry = text;
+    ecs_result result = ecs_text_parse(text, allocator, file, source, source_bytes, set->reporter);
+    if (result != ECS_OK) ecs_template_set_fail(set, result);
+    if (result == ECS_OK || result == ECS_ERR_SYNTAX) ecs_template_set_bind(set, text);
+}
+
+/// @return false when memory ran out; the world looks as before.
+static bool reserve_all(ecs_template_set* set) {
+    ecs_templates* templates = &set->world->templates;
+    const base_allocator* allocator = set->world->allocator;
+    void* rows = templates->rows;
+    void* values = templates->values;
+    void* opaques = templates->opaques;
+    bool fits =
+        base_array_reserve(allocator, &opaques, &templates->opaque_capacity,
+                           templates->opaque_count + set->opaque_count,
+                           sizeof *templates->opaques) &&
+        base_array_reserve(allocator, &rows, &templates->capacity,
+                           templates->count + set->draft_count, sizeof *templates->rows) &&
+        base_array_reserve(allocator, &values, &templates->value_capacity,
+                           templates->value_count + set->value_count, sizeof *templates->values);
+    templates->rows = (ecs_template_row**)rows;
+    templates->values = values;
+    templates->opaques = (ecs_opaque_row**)opaques;
+    return fits &&
+           base_table_reserve(&templates->index, allocator, templates->count + set->draft_count);
+}
+
+ecs_template_row* ecs_template_set_row(ecs_template_set* set, const ecs_draft* draft,
+                                       ecs_template_id id) {
+    ecs_template_row* row =
+        ecs_template_row_create(set->world, set, draft->slots, draft->slot_count);
+    if (!row) return NULL;
+    ecs_template* template_ = &row->public;
+    template_->id = id;
+    template_->is_singleton = draft->is_singleton;
+    row->priority = draft->priority;
+    template_->importance = draft->priority ? draft->priority : 1;
+    template_->part_count = 1;
+    template_->parts[0] = template_->id;
+    template_->line = draft->line;
+    (void)base_text_copy(template_->name, sizeof template_->name, draft->name);
+    (void)base_text_copy(template_->file, sizeof template_->file, draft->file);
+    return row;
+}
+
+/// Rows behind the registry's count: not visible yet. @return how many could be made.
+static uint32_t make_rows(ecs_template_set* set) {
+    ecs_templates* templates = &set->world->templates;
+    for (uint32_t i = 0; i < set->draft_count; i++) {
+        ecs_template_row* row =
+            ecs_template_set_row(set, &set->drafts[i], (ecs_template_id)(templates->count + i + 1));
+        if (!row) return i;
+        templates->rows[templates->count + i] = row;
+    }
+    return set->draft_count;
+}
+
+ecs_result ecs_template_set_commit(ecs_template_set* set) {
+    BASE_ASSERT(set->result == ECS_OK && !set->is_reload);
+    ecs_world* world = set->world;
+    ecs_templates* templates = &world->templates;
+    if (world->is_sealed) return ECS_ERR_SEALED;
+    if (templates->count + set->draft_count > ECS_TEMPLATES_MAX) {
+        base_report(set->reporter, NULL, 0, "more than %u templates", ECS_TEMPLATES_MAX);
+        return ECS_ERR_FULL;
+    }
+    if (!reserve_all(set)) return ECS_ERR_MEMORY;
+    ecs_opaque_row** opaques =
+        set->opaque_count > 0 ? templates->opaques + templates->opaque_count : NULL;
+    uint32_t made = make_rows(set);
+    uint32_t kept = ecs_opaques_make(set, templates->count + 1, opaques);
+    if (made < set->draft_count || kept < set->opaque_count) {
+        for (uint32_t i = 0; i < made; i++)
+            ecs_template_row_destroy(world, templates->rows[templates->count + i]);
+        for (uint32_t i = 0; i < kept; i++)
+            ecs_opaque_destroy(world, opaques[i]);
+        return ECS_ERR_MEMORY;
+    }
+    templates->opaque_count += kept;
+    for (uint32_t i = 0; i < set->name_count; i++) {
+        templates->by_text[set->names[i].id / 64] |= UINT64_C(1) << (set->names[i].id % 64);
+        ecs_component_id id;
+        ecs_result result =
+            ecs_component_register(world, set->names[i].name, set->names[i].type, &id);
+        BASE_ASSERT(result == ECS_OK && id == set->names[i].id);
+    }
+    for (uint32_t i = 0; i < set->draft_count; i++) {
+        const ecs_template* template_ = &templates->rows[templates->count]->public;
+        base_table_add(&templates->index, base_hash64_text(template_->name), template_->id);
+        templates->count++;
+    }
+    for (uint32_t i = 0; i < set->value_count; i++)
+        templates->values[templates->value_count++] = set->values[i];
+    set->value_count = 0;
+    return ECS_OK;
+}
+
 static ecs_result load_text(ecs_world* world, const char* file, const char* text, size_t text_bytes,
                             bool is_alone, const base_reporter* reporter) {
     BASE_ASSERT(world && (text || text_bytes == 0));
@@ -74,18 +188,6 @@ ecs_result ecs_template_load(ecs_world* world, const char* file, const char* tex
 ecs_result ecs_template_load_alone(ecs_world* world, const char* file, const char* text,
                                    size_t text_bytes, const base_reporter* reporter) {
     return load_text(world, file, text, text_bytes, true, reporter);
-}
-
-ecs_template_id ecs_template_seek(const ecs_world* world, const char* name) {
-    uint64_t hash = base_hash64_text(name);
-    uint32_t cursor = 0;
-    for (;;) {
-        uint32_t id = base_table_next(&world->templates.index, hash, &cursor);
-        if (id == BASE_TABLE_NONE) return ECS_TEMPLATE_NONE;
-        const ecs_template* template_ = &world->templates.rows[id - 1]->public;
-        if (template_->part_count == 1 && strcmp(template_->name, name) == 0)
-            return (ecs_template_id)id;
-    }
 }
 
 ecs_template_id ecs_template_find(ecs_world* world, const char* name) {
@@ -199,20 +301,4 @@ ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* id
     row->public.id = (ecs_template_id)templates->count;
     base_table_add(&templates->index, hash, row->public.id);
     return row->public.id;
-}
-
-const ecs_template* ecs_template_get(const ecs_world* world, ecs_template_id id) {
-    if (id == ECS_TEMPLATE_NONE || id > world->templates.count) return NULL;
-    return &world->templates.rows[id - 1]->public;
-}
-
-uint32_t ecs_template_count(const ecs_world* world) {
-    return world->templates.count;
-}
-
-const ecs_template_component* ecs_template_find_component(const ecs_template* template_,
-                                                          ecs_component_id component) {
-    for (uint32_t i = 0; i < template_->component_count; i++)
-        if (template_->components[i].component == component) return &template_->components[i];
-    return NULL;
 }

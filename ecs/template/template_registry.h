@@ -61,3 +61,6 @@ typedef struct ecs_templates {
     uint64_t by_text[ECS_COMPONENTS_MAX / 64 + 1]; ///< components that only texts gave a type
     void** zeros; ///< [ECS_TYPES_MAX] by type id - 1: the type's default value, made on first use
 } ecs_templates;
+
+/// A loaded template by name, not counted as a look-up.
+ecs_template_id ecs_template_seek(const ecs_world* world, const char* name);

@@ -101,15 +101,6 @@ typedef struct ecs_template_set {
 // template_set.c
 void ecs_template_set_init(ecs_template_set* set, ecs_world* world, const base_reporter* reporter);
 void ecs_template_set_deinit(ecs_template_set* set);
-/// Read one text; may be called several times, for files that name one another's templates.
-void ecs_template_set_read(ecs_template_set* set, const char* file, const char* source,
-                           size_t source_bytes);
-/// The registry's row of a draft, with an id that may be new.
-/// @return NULL when memory ran out.
-ecs_template_row* ecs_template_set_row(ecs_template_set* set, const ecs_draft* draft,
-                                       ecs_template_id id);
-/// Put everything into the world, or nothing. The set must be resolved.
-BASE_MUST_USE ecs_result ecs_template_set_commit(ecs_template_set* set);
 /// Keep a failure; the first class wins, but memory beats all.
 void ecs_template_set_fail(ecs_template_set* set, ecs_result result);
 /// Report a fault of the text and keep ECS_ERR_SYNTAX.
@@ -204,10 +195,17 @@ void ecs_template_row_destroy(ecs_world* world, ecs_template_row* row);
 /// Does a component with these tags exist in this world?
 bool ecs_template_tags_match(const ecs_world* world, const char* tags);
 
-// template.c
+// template.c: the steps of a set, and compositions
+/// Read one text; may be called several times, for files that name one another's templates.
+void ecs_template_set_read(ecs_template_set* set, const char* file, const char* source,
+                           size_t source_bytes);
+/// The registry's row of a draft, with an id that may be new.
+/// @return NULL when memory ran out.
+ecs_template_row* ecs_template_set_row(ecs_template_set* set, const ecs_draft* draft,
+                                       ecs_template_id id);
+/// Put everything into the world, or nothing. The set must be resolved.
+BASE_MUST_USE ecs_result ecs_template_set_commit(ecs_template_set* set);
 /// The row of a composition of rows (by id - 1). @return NULL when the name or the components do not fit,
 /// or memory ran out.
 ecs_template_row* ecs_template_row_compose(ecs_world* world, ecs_template_row* const* rows,
                                            const ecs_template_id* parts, uint32_t count);
-/// A loaded template by name, not counted as a look-up.
-ecs_template_id ecs_template_seek(const ecs_world* world, const char* name);
