@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Every function of the public headers has a comment, and every function that returns a result names its codes.
+#
+# A function has a comment when a /// line stands directly above it, or when it is in a group (no blank line between)
+# that begins with one, or when ///< stands behind it. A function that returns a result (ecs_result, net_result, ...)
+# needs "@return" and at least one code (ECS_OK, NET_ERR_FULL, ...) in those comments. `static inline` functions count.
+#
+# Prints each fault as FILE:LINE: text. docs_allowed.txt lists "FILE COUNT" for headers that do not pass yet. A file with
+# fewer faults than listed is a fault too, so that the list only shrinks. `docs.sh --list [FILE...]` prints each place.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$root" || exit 2
+allowed_file=tests/tidy/docs_allowed.txt
+folders='ecs/base/include ecs/include proto/include net/include'
+
+# shellcheck disable=SC2086
+mapfile -t headers < <(find $folders -name '*.h' | sort)
+[ "${#headers[@]}" -gt 30 ] || { echo "docs: only ${#headers[@]} headers found: wrong folder?"; exit 2; }
+
+# shellcheck disable=SC2016
+check='
+    function finish(    name, start) { # one statement at file level, from line `begin` on
+        if (statement !~ /^(typedef|extern|_Static_assert)/ &&
+            match(statement, /(^|[ *])(base|ecs|proto|net)_[a-z0-9_]+\(/)) {
+            name = substr(statement, RSTART, RLENGTH - 1)
+            gsub(/[ *]/, "", name)
+            start = substr(statement, 1, RSTART)
+            if (statement ~ /\/\/\/</) group = group " " statement
+            if (group == "")
+                printf "%s:%d: %s has no comment\n", FILENAME, begin, name
+            else if (start ~ /(base|ecs|proto|net)_result *$/ &&
+                     (group !~ /@return/ || group !~ /[A-Z]+_(OK|ERR_[A-Z_]+)/))
+                printf "%s:%d: %s returns a result: its comment needs @return and the codes\n",
+                    FILENAME, begin, name
+        }
+        statement = ""
+    }
+    FNR == 1 { depth = 0; statement = ""; group = ""; macro = 0 }
+    macro || /^#/ { macro = /\\$/; next }
+    /^[ \t]*$/ { if (depth == 0 && statement == "") group = ""; next }
+    depth == 0 && statement == "" && /^ *\/\/\// { group = group " " $0; next }
+    /^ *\/\// { next }
+    {
+        line = $0
+        if (depth == 0) {
+            if (statement == "") begin = FNR
+            statement = statement " " line
+            sub(/^ (BASE_MUST_USE |static inline )*/, "", statement)
+        }
+        code = line
+        sub(/\/\/.*/, "", code)
+        opened = gsub(/\{/, "", code)
+        closed = gsub(/\}/, "", code)
+        if (depth == 0 && (opened > 0 || code ~ /; *$/)) {
+            if (opened == 0 || statement !~ /^(typedef |struct |enum |union )/) finish()
+            else statement = ""
+        }
+        depth += opened - closed
+        if (depth == 0 && code ~ /; *$/) statement = ""
+    }
+'
+if [ "${1:-}" = --list ]; then
+    shift
+    awk "$check" "${@:-${headers[@]}}"
+    exit 0
+fi
+found=$(awk "$check" "${headers[@]}")
+counts=$(printf '%s\n' "$found" | sed '/^$/d;s/:.*//' | sort | uniq -c | awk '{ print $2, $1 }')
+allowed=$(grep -vE '^(#|$)' "$allowed_file" | sort)
+faults=0
+while read -r file count; do
+    [ -n "$file" ] || continue
+    limit=$(printf '%s\n' "$allowed" | awk -v file="$file" '$1 == file { print $2 }')
+    [ "$count" -le "${limit:-0}" ] && continue
+    printf '%s\n' "$found" | grep -F "$file:"
+    faults=$((faults + 1))
+done <<<"$counts"
+while read -r file limit; do
+    [ -n "$file" ] || continue
+    count=$(printf '%s\n' "$counts" | awk -v file="$file" '$1 == file { print $2 }')
+    [ "${count:-0}" -ge "$limit" ] && continue
+    echo "$allowed_file:1: $file has ${count:-0} faults, not $limit: lower the number"
+    faults=$((faults + 1))
+done <<<"$allowed"
+[ "$faults" -eq 0 ] && echo "docs: ${#headers[@]} headers, $(printf '%s' "$found" | grep -c .) old faults, as listed"
+[ "$faults" -eq 0 ]
