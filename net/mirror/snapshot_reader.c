@@ -98,8 +98,7 @@ static net_mirror_record* add_record(decoder* d, net_mirror_record record) {
 }
 
 // Decode a row and add the record that it belongs to.
-static bool read_row(decoder* d, net_mirror_record record, const proto_row_base* base,
-                     bool is_listed) {
+static bool read_row(decoder* d, net_mirror_record record, const proto_row_base* base) {
     net_mirror* mirror = d->mirror;
     const proto_layout* layout = &record.entry->layout;
     uint32_t word_count = mirror->word_count + layout->field_count;
@@ -112,7 +111,7 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
     mirror->word_count = word_count;
     if (!add_record(d, record)) return false;
     uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
-    proto_row_read(layout, base, is_listed, mirror->words + record.words_first, d->reader, bits);
+    proto_row_read(layout, base, mirror->words + record.words_first, d->reader, bits);
     for (uint32_t c = 0; c < layout->component_count; c++)
         mirror->body_bits[layout->components[c].key] += bits[c];
     return is_readable(d);
@@ -162,7 +161,7 @@ static bool read_create(decoder* d, uint32_t order, uint32_t* next) {
     if (!read_slot(d, order, next, &record.slot)) return false;
     if (!read_handle(d, &record.handle) || !read_template(d)) return false;
     record.entry = d->entry;
-    return read_row(d, record, &(proto_row_base){.base = d->entry->defaults}, false);
+    return read_row(d, record, &(proto_row_base){.base = d->entry->defaults});
 }
 
 typedef bool (*read_fn)(decoder* d, uint32_t order, uint32_t* next);
@@ -228,7 +227,7 @@ static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mi
         return fail(d, NET_ERR_MALFORMED);
     proto_row_base base = {0};
     if (!find_bases(d, run, life, &base, &record.base_tick)) return miss_base(d, slot);
-    return read_row(d, record, &base, run->kind == NET_SNAPSHOT_BY_PACKET);
+    return read_row(d, record, &base);
 }
 
 static bool read_named_updates(decoder* d, const run_head* run) {

@@ -330,7 +330,7 @@ static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_enc
     proto_bit_writer writer =
         proto_bit_writer_make(encoded_rows->arena + encoded_rows->arena_size,
                               encoded_rows->arena_capacity - encoded_rows->arena_size);
-    proto_row_write(&entity->entry->layout, &base, row, key->is_listed, &writer,
+    proto_row_write(&entity->entry->layout, &base, row, &writer,
                     encoded_rows->is_counted ? component_bits : NULL);
     BASE_ASSERT(!writer.failed && writer.size_bits <= UINT16_MAX);
     *encoded = (net_encoded_row){.offset = encoded_rows->arena_size,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Bits, least significant first. The position is the only state, so a writer can be copied, rewound and
-// thrown away, and a reader can be handed on in the middle of a byte.
+// Bits in a buffer, lowest bit first. The position is the only state. So a writer can be copied and
+// rewound, and another function can go on reading in the middle of a byte.
 //
-// Eight bytes are moved at once while the buffer has them, so a write may clear bytes after the end of
-// what was written (never after the buffer's end): a writer owns its whole buffer. Bits of the last byte
-// that were not written are always 0.
+// Reading and writing move eight bytes at once while the buffer has them. So a write may clear
+// bytes after its position, but never after the end of the buffer: a writer owns its whole buffer.
+//
+// Invariants: size_bits <= 8 * capacity; the bits of the last byte that were not written are 0.
 #include "proto/bits.h"
 
 #include "base/assert.h"
@@ -17,7 +18,7 @@ static uint64_t low_mask(uint32_t count) {
     return count >= WORD_BITS ? UINT64_MAX : (UINT64_C(1) << count) - 1;
 }
 
-// Written out, compilers make one load and one store of them.
+// Compilers turn these expressions into one load and one store.
 static uint64_t load_le64(const uint8_t* data) {
     return (uint64_t)data[0] | (uint64_t)data[1] << 8 | (uint64_t)data[2] << 16 |
            (uint64_t)data[3] << 24 | (uint64_t)data[4] << 32 | (uint64_t)data[5] << 40 |
@@ -36,10 +37,12 @@ static void store_le64(uint8_t* data, uint64_t word) {
 }
 
 proto_bit_writer proto_bit_writer_make(uint8_t* data, size_t capacity) {
+    BASE_ASSERT(data || capacity == 0);
+    BASE_ASSERT(capacity <= SIZE_MAX / 8);
     return (proto_bit_writer){.data = data, .capacity = capacity};
 }
 
-// One piece that ends within 64 bits of the start of its first byte.
+// Write one piece. It ends within 64 bits of the start of its first byte, and the buffer has room.
 static void write_piece(proto_bit_writer* writer, uint64_t value, uint32_t count) {
     size_t byte = (size_t)(writer->size_bits >> 3);
     uint32_t shift = (uint32_t)(writer->size_bits & 7);
@@ -62,7 +65,7 @@ void proto_bits_write(proto_bit_writer* writer, uint64_t value, uint32_t count) 
         writer->failed = true;
         return;
     }
-    if (count > 32) { // with up to 7 bits before it, a piece of 32 fits a word
+    if (count > 32) { // 32 bits with up to 7 bits before them fit in 64
         write_piece(writer, value & UINT32_MAX, 32);
         value >>= 32;
         count -= 32;
@@ -76,6 +79,7 @@ size_t proto_bit_writer_bytes(const proto_bit_writer* writer) {
 
 void proto_bit_writer_rewind(proto_bit_writer* writer, uint64_t size_bits) {
     BASE_ASSERT(size_bits <= writer->size_bits);
+    BASE_ASSERT(writer->size_bits <= (uint64_t)writer->capacity * 8);
     writer->size_bits = size_bits;
     writer->failed = false;
     uint32_t shift = (uint32_t)(size_bits & 7);
@@ -86,6 +90,7 @@ void proto_bit_writer_rewind(proto_bit_writer* writer, uint64_t size_bits) {
 }
 
 proto_bit_reader proto_bit_reader_make(const uint8_t* data, size_t size) {
+    BASE_ASSERT(data || size == 0);
     return (proto_bit_reader){.data = data, .size_bits = (uint64_t)size * 8};
 }
 
@@ -116,7 +121,8 @@ uint64_t proto_bits_read(proto_bit_reader* reader, uint32_t count) {
     return low | read_piece(reader, count - 32) << 32;
 }
 
-// u = value + 2^order has len bits: len - 1 - order zeros, a one, then the len - 1 bits below u's top bit.
+// u = value + 2^order has n + 1 bits. Write n - order zeros, a one, then the n bits below u's top
+// bit.
 void proto_bits_write_golomb(proto_bit_writer* writer, uint32_t value, uint32_t order) {
     BASE_ASSERT(order <= GOLOMB_ORDER_MAX);
     uint64_t u = (uint64_t)value + (UINT64_C(1) << order);

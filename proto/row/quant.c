@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Rounding for the wire. The grid is min + q * step, computed in double and stored in the field's type.
+// Quantisation. The grid is min + q * step, computed in double and stored in the field's type.
 //
-// The promise is that a quantised value survives the trip through the world's memory: quantise after
-// dequantise gives the same q. Where float storage is coarser than half a step at the far end of the
-// range this cannot hold, so such a declaration is refused instead of drifting by one quantum later.
-// The margin: storing rounds by at most M * 2^-24 (float) or 2^-53 (double), M the largest magnitude in the
-// range; the arithmetic here adds a few 2^-53 of M. Together they must stay below half a step.
+// Invariant: a quantised value survives the way through the world's memory, quantise(dequantise(q))
+// == q. This cannot hold where float storage is coarser than half a step at the far end of the
+// range. Such a declaration is refused; otherwise the value would drift by one step later. The
+// margin: storing rounds by at most M * 2^-24 (float) or M * 2^-53 (double), with M the largest
+// magnitude in the range. The arithmetic here adds a few M * 2^-53. Together they must stay below
+// half a step.
 //
-// Whole numbers have no such limit, but a range of 2^bits may end beyond the kind (1..255 takes 8 bits): q_max
-// is where the kind ends, and larger q, which only a stranger sends, mean q_max.
+// Whole numbers have no such limit. But a range of 2^bits may end beyond the kind (1..255 takes 8
+// bits). q_max is where the kind ends. A larger q, which only untrusted input has, means q_max.
 //
-// Exact fields keep their bits. NaNs are all the same NaN, so that equal worlds have equal rows; -0 stays.
+// Exact fields keep their bits. All NaNs become the same NaN, so that equal worlds have equal rows.
+// -0 stays -0.
 #include "proto/quant.h"
 
 #include "base/assert.h"
@@ -38,12 +40,15 @@ uint32_t proto_kind_bytes(proto_kind kind) {
 static bool is_float(proto_kind kind) {
     return kind == PROTO_F32 || kind == PROTO_F64;
 }
+
 static bool is_signed(proto_kind kind) {
     return kind >= PROTO_I8 && kind <= PROTO_I64;
 }
+
 static bool is_finite(double value) {
     return value - value == 0;
 }
+
 static double magnitude(double value) {
     return value < 0 ? -value : value;
 }
@@ -59,7 +64,7 @@ static bool float_grid_is_stable(proto_kind kind, double min, double max, double
     return largest * 0x1p-50 <= step * 0.49;
 }
 
-// The largest value of a whole-number kind, as the two's complement bits that it shares with uint64_t.
+// The largest value of a whole-number kind.
 static uint64_t kind_max(proto_kind kind) {
     uint32_t width = kind_bytes[kind] * 8u;
     return UINT64_MAX >> (64 - (is_signed(kind) ? width - 1 : width));
@@ -89,12 +94,13 @@ bool proto_quant_make(proto_quant* quant, proto_kind kind, uint32_t bits, double
         uint64_t room = kind_max(kind) - (uint64_t)(int64_t)min;
         if (room < q_max) q_max = room;
     }
+    BASE_ASSERT(q_max > 0 || !is_float(kind));
     *quant = (proto_quant){
         .kind = kind, .bits = (uint8_t)bits, .min = min, .step = step, .q_max = q_max};
     return true;
 }
 
-// The field's own bits, unsigned; narrow signed values keep their width.
+// The value's own bits. A narrow signed value is not sign-extended.
 static uint64_t read_raw(proto_kind kind, const void* value) {
     switch (kind_bytes[kind]) {
     case 1:
@@ -135,6 +141,7 @@ static void write_raw(proto_kind kind, uint64_t raw, void* value) {
 }
 
 static int64_t sign_extend(uint64_t raw, uint32_t width) {
+    BASE_ASSERT(width >= 1 && width <= 64);
     uint64_t top = UINT64_C(1) << (width - 1);
     return (int64_t)((raw ^ top) - top);
 }
@@ -146,7 +153,7 @@ uint64_t proto_quant_canonical(const proto_quant* quant, uint64_t q) {
     return q;
 }
 
-// Rounds half away from zero, within the grid: below its beginning the result is 0 whatever the rounding, so only
+// Round half away from zero, within the grid. A number below the grid gives 0 in any case, so only
 // positive numbers are rounded, by their exact fraction. NaN gives 0.
 static uint64_t quantise_double(const proto_quant* quant, double value) {
     double q = (value - quant->min) / quant->step;
@@ -168,7 +175,7 @@ static uint64_t quantise_float(const proto_quant* quant, uint64_t raw) {
     return quantise_double(quant, value);
 }
 
-// Whole numbers never go through double: 64-bit fields would lose their low bits.
+// Whole numbers are never converted to double: 64-bit fields would lose their low bits.
 static uint64_t quantise_whole(const proto_quant* quant, uint64_t raw) {
     int64_t min = (int64_t)quant->min;
     uint64_t q;
@@ -184,7 +191,7 @@ static uint64_t quantise_whole(const proto_quant* quant, uint64_t raw) {
 }
 
 uint64_t proto_quantise(const proto_quant* quant, const void* value) {
-    if (quant->kind == PROTO_F32 && !quant->is_exact) { // what most of a world is
+    if (quant->kind == PROTO_F32 && !quant->is_exact) { // most fields of a world
         float narrow;
         memcpy(&narrow, value, sizeof narrow);
         return quantise_double(quant, (double)narrow);

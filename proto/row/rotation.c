@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Smallest three, as in Glenn Fiedler, "Snapshot Compression" (2015), and where a rotation goes next.
+// Rotations as "smallest three" (Glenn Fiedler, "Snapshot Compression", 2015), and their
+// extrapolation.
 //
-// The largest part is not sent: it follows from the length 1 and is at least 1/2, so it is exact where it
-// matters. Rounding the others may make one of them a little larger than what is left for the largest; such words
-// stay canonical within a margin, and dequantising raises the largest above them, so that quantising finds the same
-// words again. That makes the quaternion longer than 1 by a few steps: quantising leaves lengths near 1 as they are.
+// The largest part is not sent. It follows from the length 1 and is at least 1/2, so its error is
+// small. Rounding may make one of the other parts a little larger than the rest that is left for
+// the largest. Such words stay canonical within a margin. Dequantising raises the largest part
+// above them, so that quantising finds the same words again. The quaternion is then longer than 1
+// by a few steps, and quantising accepts lengths near 1 as they are.
 //
-// Expecting is linear: the straight line through both bases goes on in four dimensions and is brought back to
-// length 1. All of it in integers, so that every reader expects the same.
+// Extrapolation is linear: it continues the straight line through both bases in four dimensions and
+// scales the result to length 1. It uses only integers, so that every reader expects the same
+// words.
 #include "row/rotation.h"
 
 #include "base/assert.h"
@@ -15,13 +18,19 @@
 
 #include <string.h>
 
-// Parts are in half steps (2 a - q_max), with 4 more bits below for the largest.
-enum { PART_SHIFT = 4, MARGIN_HALF_STEPS = 6 };
+// Parts are in half steps (2 a - q_max), with PART_SHIFT more bits of precision for the largest.
+enum {
+    PART_SHIFT = 4,
+    MARGIN_HALF_STEPS = 6,
+    Q_MAX_LEAST = (1 << PROTO_ROTATION_BITS_MIN) - 2,
+    Q_MAX_MOST = (1 << PROTO_ROTATION_BITS_MAX) - 2,
+};
 #define SQRT_2 1.4142135623730951
-#define RAISE                                                                                      \
-    1.000001 // so much above the others: more than a float's rounding, less than half a step
+// The largest part is at least RAISE times the others: more than a float's rounding, less than half
+// a step.
+#define RAISE 1.000001
 
-// IEEE 754 fixes its result; with -fno-math-errno it is one instruction.
+// IEEE 754 defines the result exactly. With -fno-math-errno it is one instruction.
 static double square_root(double value) {
     return __builtin_sqrt(value);
 }
@@ -30,6 +39,7 @@ static double magnitude_f64(double value) {
     return value < 0 ? -value : value;
 }
 
+// The whole root, rounded down.
 static uint64_t root(uint64_t square) {
     uint64_t low = (uint64_t)square_root((double)square);
     while (low * low > square)
@@ -43,7 +53,8 @@ static int64_t half_steps(uint64_t q_max, uint64_t word) {
     return 2 * (int64_t)word - (int64_t)q_max;
 }
 
-// What is left for the largest, squared, in half steps; may be negative for words that are none.
+// The square that is left for the largest part, in half steps. It is negative for some untrusted
+// words. `most` gets the largest magnitude of the other parts.
 static int64_t rest(uint64_t q_max, const uint64_t* words, int64_t* most) {
     int64_t left = 2 * (int64_t)(q_max * q_max);
     *most = 0;
@@ -64,6 +75,7 @@ bool proto_rotation_is_canonical(uint64_t q_max, const uint64_t* words) {
            left >= most * most;
 }
 
+// The words of parts * factor.
 static void round_parts(uint64_t q_max, const double* parts, double factor, uint64_t* words) {
     uint32_t largest = 0;
     for (uint32_t i = 1; i < 4; i++)
@@ -80,6 +92,7 @@ static void round_parts(uint64_t q_max, const double* parts, double factor, uint
 
 void proto_rotation_quantise(const proto_row_field* fields, const void* memory, uint64_t* words) {
     uint64_t q_max = fields[1].quant.q_max;
+    BASE_ASSERT(q_max >= Q_MAX_LEAST && q_max <= Q_MAX_MOST);
     double parts[4], square = 0;
     for (uint32_t i = 0; i < 4; i++) {
         float part;
@@ -116,6 +129,7 @@ void proto_rotation_dequantise(const proto_row_field* fields, const uint64_t* wo
     }
 }
 
+// The four parts of words, in half steps << PART_SHIFT.
 static void spread(uint64_t q_max, const uint64_t* words, int64_t* parts) {
     int64_t most;
     int64_t left = rest(q_max, words, &most);
@@ -131,6 +145,7 @@ static int64_t magnitude(int64_t value) {
 
 proto_rotation_guess proto_rotation_expect(uint64_t q_max, const uint64_t* base,
                                            const uint64_t* base2, uint32_t ticks, uint32_t ticks2) {
+    BASE_ASSERT(base[0] < 4 && (!base2 || base2[0] < 4));
     proto_rotation_guess guess = {.largest = (uint32_t)base[0]};
     spread(q_max, base, guess.parts);
     if (base2 && memcmp(base, base2, PROTO_ROTATION_WORDS * sizeof *base) != 0) {
@@ -148,7 +163,7 @@ proto_rotation_guess proto_rotation_expect(uint64_t q_max, const uint64_t* base,
         uint32_t largest = 0;
         for (uint32_t i = 1; i < 4; i++)
             if (magnitude(guess.parts[i]) > magnitude(guess.parts[largest])) largest = i;
-        // Near a tie the largest is rather what it was.
+        // When two parts are nearly equal, the largest part of the base is the better guess.
         int64_t most = magnitude(guess.parts[largest]);
         if (magnitude(guess.parts[base[0]]) < most - most / 32) guess.largest = largest;
     }
@@ -160,11 +175,13 @@ proto_rotation_guess proto_rotation_expect(uint64_t q_max, const uint64_t* base,
 }
 
 int64_t proto_rotation_unit(uint64_t q_max) {
+    BASE_ASSERT(q_max >= Q_MAX_LEAST && q_max <= Q_MAX_MOST);
     return (int64_t)root(2 * q_max * q_max << 2 * PART_SHIFT);
 }
 
 void proto_rotation_words(const proto_rotation_guess* guess, uint64_t q_max, int64_t unit,
                           uint32_t largest, uint64_t* three) {
+    BASE_ASSERT(largest < 4 && unit > 0);
     int64_t length = guess->length > 0 ? guess->length : 1;
     if (guess->parts[largest] < 0) unit = -unit;
     for (uint32_t i = 0, n = 0; i < 4; i++) {

@@ -1,31 +1,39 @@
 // SPDX-License-Identifier: MIT
 /// Private: unit quaternions as "smallest three" (WIRE.md, "Rotations").
 ///
-/// Words {largest, a, b, c}: which of x, y, z, w is the largest in magnitude (0..3), and the other three in their
-/// order, made positive-largest: value = (2 a - q_max) / q_max / sqrt(2). quantise(dequantise(q)) == q for every
-/// canonical q; what proto_rotation_quantise gives is canonical.
+/// A rotation has the words {largest, a, b, c}. `largest` is which of x, y, z, w is the largest in
+/// magnitude (0..3). a, b, c are the other three in their order, with the sign that makes the
+/// largest positive: value = (2 a - q_max) / q_max / sqrt(2). q_max is even, 14..32766.
+///
+/// Invariants: quantise(dequantise(q)) == q for every canonical q; proto_rotation_quantise gives
+/// canonical words.
 #pragma once
 
 #include "proto/layout.h"
 
-/// Four floats at the fields' offsets. What is no rotation (NaN, zero) is the one that turns nothing.
+/// Get the four words of the four floats at the fields' offsets in `memory`. A quaternion that is
+/// no rotation (NaN, zero) becomes the identity.
 void proto_rotation_quantise(const proto_row_field* fields, const void* memory, uint64_t* words);
+/// Write the four floats of the words to `memory`. Any words give defined floats.
 void proto_rotation_dequantise(const proto_row_field* fields, const uint64_t* words, void* memory);
+/// Check that words of any origin stand for a quaternion of length 1.
 bool proto_rotation_is_canonical(uint64_t q_max, const uint64_t* words);
 
-/// Where a rotation is expected: x, y, z, w in integers, of any length.
+/// An expected rotation: x, y, z, w as integers.
 typedef struct proto_rotation_guess {
     int64_t parts[4];
-    int64_t length;
-    uint32_t largest; ///< of the row, most likely
+    int64_t length;   ///< of the four parts as a vector; any length is possible
+    uint32_t largest; ///< the part that is expected to be the largest
     uint32_t motion;  ///< between the two bases, summed over the parts, in steps
 } proto_rotation_guess;
 
-/// `base2` may be NULL; `ticks` 0: as base.
+/// Extrapolate the bases by `ticks` ticks. `base2` is `ticks2` ticks older than `base`; NULL: the
+/// guess is `base` itself. `ticks` 0 also gives `base`.
 proto_rotation_guess proto_rotation_expect(uint64_t q_max, const uint64_t* base,
                                            const uint64_t* base2, uint32_t ticks, uint32_t ticks2);
-/// The length 1 in the parts of a guess.
+/// Get the unit of the parts of a guess: the length of a quaternion with the words' resolution.
 int64_t proto_rotation_unit(uint64_t q_max);
-/// The three words after `largest`, when that is the largest.
+/// Get the three expected words that follow `largest`, if `largest` is the row's largest part.
+/// `unit` is proto_rotation_unit(q_max).
 void proto_rotation_words(const proto_rotation_guess* guess, uint64_t q_max, int64_t unit,
                           uint32_t largest, uint64_t* three);

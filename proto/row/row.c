@@ -1,45 +1,53 @@
 // SPDX-License-Identifier: MIT
-// One row coded against one or two others (WIRE.md, "Row code").
+// One row coded against one or two older rows (WIRE.md, "Row code").
 //
-// Every component is foreseen: the straight line through both bases goes on, the integral of another component
-// follows that component, a rotation goes on turning. What is left, mostly a few steps, is coded with a prefix code
-// chosen by how large it is expected to be: the further the line reaches and the faster it moves, the larger; and
-// what turned out so far in this row corrects the expectation ("surprise").
+// Both sides expect words for every component: the straight line through both bases continues, the
+// integral of another component follows that component, a rotation goes on turning. Only the
+// difference is coded, mostly a few steps. Its prefix code depends on how large it is expected to
+// be: larger the further the line reaches and the faster it moves. The numbers of this row so far
+// correct that expectation ("surprise").
 //
-// A bit that says "as foreseen" costs a whole bit where the answer is known. So components fall into kinds by what the
-// bases tell, and only the doubtful ones are asked about, in one symbol for up to three of them:
+// One bit per component for "as expected" would be a waste where the answer is nearly certain. So
+// the bases put each component into a kind, and only the doubtful ones have bits in the head, one
+// symbol for up to three of them:
 //
-//     live    moves so much that it is hardly ever exactly as foreseen: always coded
-//     driven  integral of a component that is not at rest: always coded, after that one
-//     warm    may or may not be as foreseen: asked about in the head
-//     quiet   rests: that any of them differs is an exception, the code 00000 that every first symbol leaves free
+//     live    moves so much that it is hardly ever exactly as expected: always coded
+//     driven  integral of a component that does not rest: always coded, after that component
+//     warm    may or may not be as expected: has a bit in the head
+//     quiet   rests: a difference is an exception; the code 00000 begins the exceptions, and every
+//     first
+//             symbol leaves it free
 //
-// The same functions write and read: what both must agree on is written once. Reading is total; words from it are
-// canonical or the reader has failed.
+// Invariants: reader and writer take the same decisions from the same bases and bits; a reader
+// accepts any bits, and the words that it returns are canonical or the reader has failed.
+//
+// Start reading at code_row. row_plan.c makes the plans, row_head.c codes the head, row_number.c
+// codes one number, rotation.c extrapolates rotations.
 #include "row/rotation.h"
 #include "row/row_coder.h"
 
 enum {
     DRIVE_FIELDS = 3,
-    SCALE_OTHER = 1,    // of a driven component that did not do what was foreseen
-    SIXTEENTHS_MIN = 5, // what a source's difference must move its integral by to make it uncertain
-    SIXTEENTHS_LOG = 8, // row_log of the sixteenths that scale 0 stands for
-    SOURCE_LESS = 4,    // of scale, when the first number told the way
+    SCALE_OTHER = 1,    // of a driven field that has neither its expected word nor the next one
+    SIXTEENTHS_MIN = 5, // of a step: the doubt from which a driven field is a scaled number
+    SIXTEENTHS_LOG = 8, // row_log of the sixteenths of scale 0
+    SOURCE_LESS = 4,    // less scale for the fields of a source after its first coded one
     INDEX_BITS = 22,
     GENERATION_BITS = 10,
     INDEX_ORDER = 7,
 };
 
-// What a source does besides its line, it does along its line: it stops, or turns back. So the field that moved most
-// is coded first, and the others are expected to have gone as much of their way.
+// A source that leaves its line mostly stops or turns back along it. So the field that moved most
+// is coded first, and the other fields are expected to have gone the same share of their way.
 static void code_source(row_coder* coder, uint32_t c) {
+    BASE_ASSERT(coder->has_base2);
     const proto_row_component* component = &coder->layout->components[c];
     const proto_row_field* fields = &coder->layout->fields[component->field_first];
     const uint64_t* base = coder->base + component->field_first;
     const uint64_t* base2 = coder->base2 + component->field_first;
     uint64_t* words = coder->row + component->field_first;
     uint64_t expected[PROTO_ROW_FIELDS_MAX];
-    proto_row_foresee(coder, c, expected);
+    proto_row_expect(coder, c, expected);
     uint32_t most = 0;
     int64_t pace = 0;
     for (uint32_t i = 0; i < component->field_count; i++) {
@@ -73,7 +81,7 @@ static void code_live(row_coder* coder, uint32_t c) {
     uint32_t first = component->field_first, count = component->field_count;
     int32_t scale = coder->plans[c].scale;
     uint64_t expected[PROTO_ROW_FIELDS_MAX];
-    proto_row_foresee(coder, c, expected);
+    proto_row_expect(coder, c, expected);
     for (uint32_t i = 0; i < count; i++) {
         const proto_row_field* field = &coder->layout->fields[first + i];
         proto_row_scaled(coder, scale, &field->quant, expected[i], &coder->row[first + i], NULL);
@@ -107,11 +115,11 @@ static void code_rotation(row_coder* coder, uint32_t c) {
         coder->reader->failed = true;
 }
 
-// By how many sixteenths of a step, about, the integral is uncertain because its source did not stay.
+// How uncertain an integral is because its source left its line, in sixteenths of a step.
 static uint64_t drive_doubt(const row_coder* coder, const proto_row_component* component) {
     uint32_t source = coder->layout->components[component->integral - 1].field_first;
     uint64_t way = 0, expected[PROTO_ROW_FIELDS_MAX];
-    proto_row_foresee(coder, component->integral - 1, expected);
+    proto_row_expect(coder, component->integral - 1, expected);
     for (uint32_t i = 0; i < component->field_count; i++) {
         const proto_row_field* field = &coder->layout->fields[component->field_first + i];
         uint64_t now = coder->row[source + i], then = expected[i];
@@ -121,7 +129,8 @@ static uint64_t drive_doubt(const row_coder* coder, const proto_row_component* c
     return (way * (coder->ticks - 1) / (8u * component->field_count)) >> 16;
 }
 
-// Fields `first`.. of an integral whose source stayed: each is what was foreseen or the next one.
+// Code `count` fields from `first` of an integral whose source stayed near its line. Each field
+// mostly has its expected word or the next one.
 static void code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uint32_t count) {
     static const uint8_t pairs[4] = {0, 4, 7, 9}, triples[4] = {0, 10, 16, 19};
     const proto_row_component* component = &coder->layout->components[c];
@@ -171,6 +180,7 @@ static void code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uin
 
 static void code_driven(row_coder* coder, uint32_t c) {
     const proto_row_component* component = &coder->layout->components[c];
+    BASE_ASSERT(component->is_driven && coder->ticks > 0);
     uint64_t sixteenths = drive_doubt(coder, component);
     if (sixteenths >= SIXTEENTHS_MIN) {
         uint32_t scale = row_log(sixteenths);
@@ -201,7 +211,7 @@ static uint64_t code_entity(row_coder* coder, uint64_t word) {
     return generation << INDEX_BITS | (index & row_mask(INDEX_BITS));
 }
 
-// A field that is not what was foreseen.
+// Code a field that differs from its expected word.
 static void code_field(row_coder* coder, int32_t scale, uint32_t f, uint64_t expected) {
     const proto_quant* quant = &coder->layout->fields[f].quant;
     uint64_t* word = &coder->row[f];
@@ -221,12 +231,12 @@ static void code_field(row_coder* coder, int32_t scale, uint32_t f, uint64_t exp
     }
 }
 
-// A warm or quiet component that is not as foreseen.
+// Code a warm or quiet component that differs from its expected words.
 static void code_fields(row_coder* coder, uint32_t c) {
     const proto_row_component* component = &coder->layout->components[c];
     uint32_t first = component->field_first, count = component->field_count;
     uint64_t expected[PROTO_ROW_FIELDS_MAX], mask[PROTO_ROW_FIELDS_MAX / 64] = {0};
-    proto_row_foresee(coder, c, expected);
+    proto_row_expect(coder, c, expected);
     for (uint32_t i = 0; coder->writer && i < count; i++)
         mask[i / 64] |= (uint64_t)(coder->row[first + i] != expected[i]) << (i % 64);
     proto_row_field_masks(coder, mask, count);
@@ -242,9 +252,9 @@ static void code_fields(row_coder* coder, uint32_t c) {
 static void code_component(row_coder* coder, uint32_t c) {
     const proto_row_component* component = &coder->layout->components[c];
     if (!coder->plans[c].is_coded) {
-        if (coder->reader) proto_row_foresee(coder, c, coder->row + component->field_first);
+        if (coder->reader) proto_row_expect(coder, c, coder->row + component->field_first);
     } else if (coder->plans[c].kind == ROW_LEAD) {
-        return; // with the head
+        return; // it was coded with the head
     } else if (component->shape == SHAPE_ROTATION) {
         code_rotation(coder, c);
     } else if (coder->plans[c].kind == ROW_LIVE) {
@@ -257,8 +267,11 @@ static void code_component(row_coder* coder, uint32_t c) {
     coder->surprise /= 2;
 }
 
-// Every member but the plans, one by one: clearing the struct would cost as much as coding a small row.
+// Set every member except the plans. Clearing the whole struct would cost as much as coding a small
+// row.
 static void begin(row_coder* coder, const proto_layout* layout, const proto_row_base* base) {
+    BASE_ASSERT(layout->bits_max > 0); // finished
+    BASE_ASSERT(base->base);
     coder->layout = layout;
     coder->tables = layout->tables ? layout->tables : proto_tables_builtin();
     coder->base = base->base;
@@ -275,12 +288,13 @@ static void begin(row_coder* coder, const proto_layout* layout, const proto_row_
     coder->has_base2 = coder->is_any_certain = coder->is_moving = coder->has_lead = false;
     if (coder->ticks == 0) return;
     coder->has_base2 = base->base2 && base->ticks2 >= 1 && base->ticks2 <= ROW_TICKS2_MAX;
-    // What has no second row rests.
+    // Without a second row every component rests.
     coder->base2 = coder->has_base2 ? base->base2 : base->base;
     coder->ticks2 = coder->has_base2 ? base->ticks2 : 1;
 }
 
 static void code_row(row_coder* coder, uint32_t* component_bits) {
+    BASE_ASSERT(!coder->writer != !coder->reader);
     proto_row_plan(coder);
     proto_row_head(coder);
     for (uint32_t i = 0; i < coder->layout->component_count; i++) {
@@ -293,24 +307,26 @@ static void code_row(row_coder* coder, uint32_t* component_bits) {
 }
 
 void proto_row_write(const proto_layout* layout, const proto_row_base* base, const uint64_t* row,
-                     bool is_listed, proto_bit_writer* writer, uint32_t* component_bits) {
-    (void)is_listed; // every first symbol leaves the code of "absent" free
+                     proto_bit_writer* writer, uint32_t* component_bits) {
     row_coder coder;
+    uint64_t before = writer->size_bits;
     begin(&coder, layout, base);
-    coder.row = (uint64_t*)(uintptr_t)row; // not written to: there is no reader
+    coder.row = (uint64_t*)(uintptr_t)row; // a writer does not change it
     coder.writer = writer;
     code_row(&coder, component_bits);
+    BASE_ASSERT(coder.pending_bits == 0 && writer->size_bits - before <= layout->bits_max);
 }
 
-void proto_row_read(const proto_layout* layout, const proto_row_base* base, bool is_listed,
-                    uint64_t* row, proto_bit_reader* reader, uint32_t* component_bits) {
-    (void)is_listed;
+void proto_row_read(const proto_layout* layout, const proto_row_base* base, uint64_t* row,
+                    proto_bit_reader* reader, uint32_t* component_bits) {
+    BASE_ASSERT(row != base->base && row != base->base2);
     row_coder coder;
     begin(&coder, layout, base);
     coder.row = row;
     coder.reader = reader;
     memcpy(row, base->base, layout->field_count * sizeof *row);
     code_row(&coder, component_bits);
+    BASE_ASSERT(reader->offset_bits <= reader->size_bits);
 }
 
 void proto_row_write_absent(proto_bit_writer* writer) {

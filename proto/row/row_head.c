@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The head of a row: which components are coded (WIRE.md, "Row code": Head).
+// The head of a row: which components are coded (WIRE.md, "Head").
 //
-// What is certain is not said. Quiet components that differ are an exception, told in front by a code that every first
-// symbol leaves free. Warm ones share a symbol. A component of one number (a heading, an angle) takes the lead: its
-// number, as far as it is small, is in the head's symbol too, together with one warm component; that spares most
-// of the fractions of bits that prefix codes lose.
+// Certain facts take no bits. Quiet components that differ are an exception; its code 00000 is one
+// that every first symbol leaves free. Warm components share a symbol. A component of one number (a
+// heading, an angle) is the lead: if its number is small, it is in the symbol of the first warm
+// component. This saves most of the fractions of bits that prefix codes lose.
 #include "row/row_coder.h"
 
-enum { MASK_GROUP = 4, LEAD_STATES = 5 /* 0..3 and more */ };
+enum { MASK_GROUP = 4, MASK_MEMBERS_MAX = 64, LEAD_STATES = 5 /* sizes 0..3, and 4 and more */ };
 
-// Which of `count` members differ, as bits. `is_first`: may be none; else at least one.
+// Code a mask of `count` members. `is_first`: it is the first symbol of the row and may be 0;
+// otherwise it is not 0.
 static uint64_t code_mask(row_coder* coder, uint64_t mask, uint32_t count, bool is_first) {
     if (count <= MASK_GROUP) {
         if (is_first) {
@@ -19,6 +20,7 @@ static uint64_t code_mask(row_coder* coder, uint64_t mask, uint32_t count, bool 
         if (count == 1) return 1;
         return row_symbol(coder, coder->tables->mask_other[count - 2], 1u << count, (uint32_t)mask);
     }
+    BASE_ASSERT(count <= MASK_MEMBERS_MAX);
     uint32_t groups = (count + MASK_GROUP - 1) / MASK_GROUP;
     uint64_t set = 0, result = 0;
     for (uint32_t g = 0; g < groups; g++)
@@ -33,7 +35,7 @@ static uint64_t code_mask(row_coder* coder, uint64_t mask, uint32_t count, bool 
     return result;
 }
 
-// Beyond 64 mask by mask, a bit saying which are empty.
+// Above 64 fields there is a mask for each 64, with a bit in front: the mask is not 0.
 void proto_row_field_masks(row_coder* coder, uint64_t* masks, uint32_t count) {
     if (count > 1 && count <= MASK_GROUP) {
         const uint16_t* codes = coder->tables->field[count - 2];
@@ -51,13 +53,14 @@ void proto_row_field_masks(row_coder* coder, uint64_t* masks, uint32_t count) {
     }
 }
 
-// A quiet integral goes with its source.
+// A quiet component whose source is coded is coded with it.
 static bool is_led(const row_coder* coder, uint32_t c) {
     const proto_row_component* component = &coder->layout->components[c];
     return component->is_driven && coder->ticks > 0 &&
            coder->plans[component->integral - 1].is_coded;
 }
 
+// Run after the head: only then a reader knows which sources are coded.
 static void follow_sources(row_coder* coder) {
     for (uint32_t c = 0; c < coder->layout->component_count; c++) {
         if (coder->plans[c].kind != ROW_QUIET || !is_led(coder, c)) continue;
@@ -66,6 +69,7 @@ static void follow_sources(row_coder* coder) {
     }
 }
 
+// Code the mask of the quiet components that are not empty. `is_first`: it is the whole head.
 static void code_quiet(row_coder* coder, bool is_first) {
     uint8_t members[PROTO_ROW_COMPONENTS_MAX];
     uint32_t count = 0;
@@ -77,7 +81,8 @@ static void code_quiet(row_coder* coder, bool is_first) {
         members[count++] = (uint8_t)c;
     }
     if (count == 0 && !is_first) {
-        coder->reader->failed = true; // a writer has nothing to say here
+        BASE_ASSERT(coder->reader); // a writer has no exception then
+        coder->reader->failed = true;
         return;
     }
     mask = code_mask(coder, mask, count, is_first);
@@ -93,17 +98,19 @@ static bool is_quiet_coded(const row_coder* coder) {
     return false;
 }
 
+// The row of `head` for the warm components from `first`, by their rising classes.
 static uint32_t head_row(const row_coder* coder, uint32_t first) {
     static const uint8_t pairs[6] = {0, 6, 11, 15, 18, 20}, triples[6] = {0, 21, 36, 46, 52, 55};
-    uint32_t class_[3], count = coder->warm_count - first;
+    uint32_t class_[ROW_WARM_MAX], count = coder->warm_count - first;
     for (uint32_t i = 0; i < count; i++)
         class_[i] = coder->plans[coder->warm[first + i]].class_;
+    BASE_ASSERT(count >= 1 && count <= ROW_WARM_MAX && class_[count - 1] < ROW_CLASS_COUNT);
     if (count == 1) return class_[0];
     if (count == 2) return 6u + pairs[class_[0]] + class_[1] - class_[0];
     return 27u + triples[class_[0]] + pairs[class_[1]] - pairs[class_[0]] + class_[2] - class_[1];
 }
 
-// A lead's difference beyond 3, less that.
+// Code a lead's difference of 4 and more: 4, -4, 5, -5... become 0, -1, 1, -2... and are a number.
 static void code_left(row_coder* coder, uint32_t c, const proto_quant* quant, uint64_t expected,
                       int64_t difference) {
     uint64_t mask = row_mask(quant->bits), word = expected, none = expected;
@@ -117,17 +124,18 @@ static void code_left(row_coder* coder, uint32_t c, const proto_quant* quant, ui
     *row = (expected + (uint64_t)(left >= 0 ? left + 4 : left - 3)) & mask;
 }
 
-// The lead's number as far as 3, and whether the first warm component is coded.
+// Code the lead, and in the same symbol whether the first warm component is coded.
 static void code_lead(row_coder* coder) {
     uint32_t c = coder->lead, f = coder->layout->components[c].field_first;
     uint32_t bits = coder->layout->fields[f].quant.bits, symbol = 0;
     uint64_t expected;
-    proto_row_foresee(coder, c, &expected);
+    proto_row_expect(coder, c, &expected);
     int64_t difference = row_difference(coder->row[f], expected, bits);
     uint64_t size = difference < 0 ? -(uint64_t)difference : (uint64_t)difference;
     row_plan* beside = coder->warm_count > 0 ? &coder->plans[coder->warm[0]] : NULL;
     uint32_t row =
         (uint32_t)coder->plans[c].scale + (beside ? (beside->class_ + 1u) * PROTO_LEAD_SCALES : 0);
+    BASE_ASSERT(row < PROTO_LEAD_ROWS);
     if (coder->writer) {
         symbol = size < LEAD_STATES ? (uint32_t)size : LEAD_STATES - 1;
         if (beside && beside->is_coded) symbol += LEAD_STATES;
@@ -138,7 +146,6 @@ static void code_lead(row_coder* coder) {
     uint32_t state = symbol % LEAD_STATES;
     coder->is_first = false;
     if (state == LEAD_STATES - 1) {
-        // 4, -4, 5... become 0, -1, 1...: what is left is a number of its own.
         const proto_quant* quant = &coder->layout->fields[f].quant;
         code_left(coder, c, quant, expected, difference);
     } else {
@@ -148,7 +155,6 @@ static void code_lead(row_coder* coder) {
     }
 }
 
-// Which components are coded.
 void proto_row_head(row_coder* coder) {
     if (coder->warm_count == 0 && !coder->is_any_certain && !coder->has_lead) {
         code_quiet(coder, true);

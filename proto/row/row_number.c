@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// One number of a row: what is left between what was expected and what came (WIRE.md, "Row code": Numbers).
+// One number of a row: the difference of a word from its expected word (WIRE.md, "Numbers"). A
+// symbol gives the size of the difference, small ones with their sign; the low bits of larger ones
+// follow. This is the innermost loop of coding, so it has few assertions.
 #include "row/row_coder.h"
 
 enum { SIGNED_SYMBOLS = 7, SMALL_SYMBOLS = 11 };
 
+// The codes of a scaled number. The first symbol of a row leaves 00000 free.
 static const uint16_t* number_codes(row_coder* coder, uint32_t row) {
     bool is_first = coder->is_first;
     coder->is_first = false;
@@ -79,12 +82,14 @@ uint64_t proto_row_number(row_coder* coder, const uint16_t* codes, const proto_q
 }
 
 uint32_t proto_row_golomb(row_coder* coder, uint32_t value, uint32_t order) {
+    BASE_ASSERT(!coder->reader != !coder->writer);
     row_flush(coder);
     if (coder->reader) return proto_bits_read_golomb(coder->reader, order);
     proto_bits_write_golomb(coder->writer, value, order);
     return value;
 }
 
+// The row of the table for `scale`, with the correction of the numbers so far.
 static int32_t correct_scale(const row_coder* coder, int32_t scale) {
     int32_t row = (scale * 4 + coder->surprise + 2) >> 2;
     if (row < 0) row = 0;
@@ -98,6 +103,6 @@ void proto_row_scaled(row_coder* coder, int32_t scale, const proto_quant* quant,
     uint64_t size = proto_row_number(coder, codes, quant, expected, word, is_other);
     if (scale < 0 || (is_other && *is_other)) return;
     if (size > UINT32_MAX) size = UINT32_MAX;
-    int32_t turned_out = 4 * (int32_t)row_log(2 * size + 1);
-    coder->surprise += (turned_out - (int32_t)coder->tables->expected[row]) / 2;
+    int32_t actual = 4 * (int32_t)row_log(2 * size + 1);
+    coder->surprise += (actual - (int32_t)coder->tables->expected[row]) / 2;
 }

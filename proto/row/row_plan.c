@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What is expected of a row, from the rows before it (WIRE.md, "Row code": kinds, scales, lines, integrals).
+// What both sides expect of a row from its bases: kinds, scales, lines and integrals (WIRE.md,
+// "Expected words", "Kinds" and "Driven components").
 //
-// The straight line through base2 and base is a good guess for some ticks; beyond ROW_TICKS_MAX it says nothing and
-// base2 is not looked at. How far a number is from its line grows with the ticks and, slowly, with the speed:
-// half an octave per half octave of ticks, a third of that per half octave of speed. That rule and the classes below
-// are choices, the same for every game; a row that behaves differently is corrected while it is coded.
+// The straight line through base2 and base is a good guess for some ticks. Beyond ROW_TICKS_MAX it
+// is no better than base, and base2 is not used. The distance of a number from its line grows with
+// the ticks and, slowly, with the speed: half an octave per half octave of ticks, and a third of
+// that per half octave of speed. This rule and the classes below are choices, the same for every
+// game. Coding corrects the scale for a row that behaves differently.
 #include "row/row_coder.h"
 
-enum { WARM_MAX = 3, REST_MORE = 3, TICKS_SHORT = 2 };
+enum { REST_MORE = 3, TICKS_SHORT = 2 };
 enum {
     CLASS_SOURCE_SHORT = 0,
     CLASS_SOURCE_LONG = 1,
@@ -16,7 +18,8 @@ enum {
     CLASS_MIXED = 3
 };
 
-// [fields - 1][scale]: how likely a moving component is exactly on its line; LIVE: hardly ever.
+// [fields - 1][scale]: the class of a moving component, higher when it is less likely exactly on
+// its line; LIVE: hardly ever.
 enum { LIVE = 6, CLASS_FIELDS = 3, CLASS_SCALES = 7 };
 static const uint8_t line_class[CLASS_FIELDS][CLASS_SCALES] = {
     {3, 3, 4, 4, 5, 5, 5},
@@ -25,6 +28,7 @@ static const uint8_t line_class[CLASS_FIELDS][CLASS_SCALES] = {
 };
 
 uint32_t proto_row_line_scale(const row_coder* coder, uint64_t motion) {
+    BASE_ASSERT(coder->ticks >= 1 && coder->ticks <= ROW_TICKS_MAX && coder->ticks2 >= 1);
     uint32_t scale = row_log(coder->ticks);
     if (motion > 0) {
         if (coder->ticks2 > 1) motion = (motion + coder->ticks2 - 1) / coder->ticks2;
@@ -34,7 +38,8 @@ uint32_t proto_row_line_scale(const row_coder* coder, uint64_t motion) {
     return scale < PROTO_NUMBER_SCALES ? scale : PROTO_NUMBER_SCALES - 1;
 }
 
-// Is the component that this one integrates at rest in the base?
+// Check whether the source of this component rests in the base: it moves no field by 1/16 step per
+// tick.
 static bool is_source_still(const row_coder* coder, const proto_row_component* component) {
     const proto_row_component* source = &coder->layout->components[component->integral - 1];
     for (uint32_t i = 0; i < component->field_count; i++) {
@@ -45,6 +50,7 @@ static bool is_source_still(const row_coder* coder, const proto_row_component* c
     return true;
 }
 
+// Steps between the bases, summed over the fields.
 static uint64_t motion_of(const row_coder* coder, const proto_row_component* component) {
     uint64_t motion = 0;
     uint32_t end = component->field_first + (uint32_t)component->field_count;
@@ -58,7 +64,7 @@ static uint64_t motion_of(const row_coder* coder, const proto_row_component* com
 
 static void plan_moving(const row_coder* coder, const proto_row_component* component,
                         row_plan* plan) {
-    plan->kind = ROW_LIVE; // of a rotation the scale follows when it is coded
+    plan->kind = ROW_LIVE; // the scale of a rotation is found when it is coded
     if (component->shape == SHAPE_ROTATION) return;
     uint32_t scale = proto_row_line_scale(coder, motion_of(coder, component));
     plan->scale = (int8_t)scale;
@@ -72,7 +78,7 @@ static void plan_component(const row_coder* coder, const proto_row_component* co
     *plan = (row_plan){.kind = ROW_QUIET, .scale = -1};
     if (component->is_driven && coder->ticks > 0) {
         if (is_source_still(coder, component))
-            return; // goes when its source does, else an exception
+            return; // quiet: it is coded when its source is coded, else it is an exception
         plan->kind = ROW_DRIVEN;
         plan->is_moving = true;
         return;
@@ -97,18 +103,19 @@ static void plan_component(const row_coder* coder, const proto_row_component* co
     }
 }
 
-// Warm ones by rising class, then number; only the last WARM_MAX stay, the others are quiet.
+// Sort the warm components by rising class, then number. Only the last ROW_WARM_MAX stay warm; the
+// others become quiet.
 static void keep_warm(row_coder* coder) {
     for (uint32_t c = 0; c < coder->layout->component_count; c++) {
         if (coder->plans[c].kind != ROW_WARM) continue;
         uint32_t at = coder->warm_count;
-        if (at == WARM_MAX) {
+        if (at == ROW_WARM_MAX) {
             if (coder->plans[c].class_ < coder->plans[coder->warm[0]].class_) {
                 coder->plans[c].kind = ROW_QUIET;
                 continue;
             }
             coder->plans[coder->warm[0]].kind = ROW_QUIET;
-            memmove(coder->warm, coder->warm + 1, WARM_MAX - 1);
+            memmove(coder->warm, coder->warm + 1, ROW_WARM_MAX - 1);
             at--;
         } else {
             coder->warm_count++;
@@ -119,7 +126,7 @@ static void keep_warm(row_coder* coder) {
     }
 }
 
-// The first component of one number that is warm or live, if it is not too fast.
+// The lead is the first component of one number that is warm or live and not too fast.
 static void choose_lead(row_coder* coder) {
     for (uint32_t c = 0; c < coder->layout->component_count; c++) {
         const proto_row_component* component = &coder->layout->components[c];
@@ -138,7 +145,7 @@ static void choose_lead(row_coder* coder) {
 static bool differs(const row_coder* coder, uint32_t c) {
     const proto_row_component* component = &coder->layout->components[c];
     uint64_t expected[PROTO_ROW_FIELDS_MAX];
-    proto_row_foresee(coder, c, expected);
+    proto_row_expect(coder, c, expected);
     return row_differs(coder->row + component->field_first, expected, component->field_count);
 }
 
@@ -155,9 +162,10 @@ void proto_row_plan(row_coder* coder) {
     }
     choose_lead(coder);
     keep_warm(coder);
+    BASE_ASSERT(coder->warm_count <= ROW_WARM_MAX);
 }
 
-// ---- what will be if all goes on ----
+// ---- expected words ----
 
 static uint64_t line(const row_coder* coder, uint32_t f) {
     uint32_t bits = coder->layout->fields[f].quant.bits;
@@ -168,9 +176,10 @@ static uint64_t line(const row_coder* coder, uint32_t f) {
     return (coder->base[f] + (uint64_t)way) & row_mask(bits);
 }
 
-// How far a change of the source from base to row moves its integral. The source goes on changing as it did
-// before the base until it is what it is in the row, then it stays; if it was not on that way, it changes
-// evenly. Each tick moves by what the source has become.
+// How far a change of the source from base to row moves its integral, in 1 / ROW_STEP steps. The
+// model: the source goes on changing as it did before the base until it has the row's word, then it
+// stays. If the row's word is not on that way, the source changes evenly. Each tick moves by the
+// source's value after that tick.
 static int64_t drive_change(const row_coder* coder, const proto_row_component* own, uint32_t i,
                             int64_t change) {
     if (change == 0) return 0;
@@ -188,6 +197,7 @@ static int64_t drive_change(const row_coder* coder, const proto_row_component* o
 
 row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint32_t i) {
     const proto_row_component* own = &coder->layout->components[component];
+    BASE_ASSERT(own->is_driven && i < own->field_count);
     uint32_t f = own->field_first + i;
     uint32_t source = coder->layout->components[own->integral - 1].field_first + i;
     const proto_row_field* field = &coder->layout->fields[f];
@@ -197,7 +207,7 @@ row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint
     int64_t way = ticks * at_base + drive_change(coder, own, i, at_row - at_base);
     int64_t doubt = ROW_STEP, shift = 0;
     if (coder->has_base2) {
-        // Both rows were rounded: where they were really lies where both roundings agree.
+        // Both bases were rounded. The real position is where both roundings agree.
         int64_t before = coder->ticks2;
         int64_t at_base2 = row_drive(field, coder->base2[source]);
         int64_t came = row_divide((before - 1) * at_base2 + (before + 1) * at_base, 2);
@@ -216,12 +226,13 @@ row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint
                                  (coder->base[f] + (uint64_t)whole) & row_mask(field->quant.bits)};
     guess.is_down = rest < 0;
     if (rest < 0) rest = -rest;
-    int64_t over = rest + doubt / 2 - ROW_STEP / 2; // of the doubt lies beyond the rounding's edge
+    // `over` is the part of the doubt beyond the edge of the rounding.
+    int64_t over = rest + doubt / 2 - ROW_STEP / 2;
     guess.class_ = over <= 0 ? 0 : over * 8 <= doubt ? 1 : over * 8 <= 3 * doubt ? 2 : 3;
     return guess;
 }
 
-void proto_row_foresee(const row_coder* coder, uint32_t component, uint64_t* expected) {
+void proto_row_expect(const row_coder* coder, uint32_t component, uint64_t* expected) {
     const proto_row_component* own = &coder->layout->components[component];
     bool is_driven = own->is_driven && coder->ticks > 0;
     bool is_line = own->shape == SHAPE_LINEAR && coder->base2;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Prefix codes from their lengths (WIRE.md, "Tables").
 //
-// Codes are given by rising length, then by symbol, from all ones downwards: each is the one before it less one, with
-// as many zeros behind as it is longer. So what is left free lies at the end, and 00000 is free where it has to
-// be when the lengths leave 1/32 of the room.
+// Codes are given by rising length, then by symbol, from all ones downwards. Each code is the code
+// before it minus one, followed by a zero for each bit that it is longer. So the free room is at
+// the low end, and 00000 is free when the lengths leave 1/32 of the room.
 #include "proto/tables.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 
 #include <string.h>
@@ -18,15 +19,18 @@ typedef struct cursor {
 } cursor;
 
 static uint16_t make_code(uint32_t bits, uint32_t length) {
-    uint32_t turned = 0;
+    BASE_ASSERT(length >= 1 && length <= LENGTH_MAX && bits >> length == 0);
+    uint32_t reversed = 0;
     for (uint32_t i = 0; i < length; i++)
-        turned |= (bits >> (length - 1 - i) & 1) << i;
-    return (uint16_t)(turned << LENGTH_BITS | length);
+        reversed |= (bits >> (length - 1 - i) & 1) << i;
+    return (uint16_t)(reversed << LENGTH_BITS | length);
 }
 
-// `used` symbols from `first` must have a code, the others must not.
+// Make one row of `size` codes. The symbols in [first, used) must have a code, the others must not.
+// The lowest `free` units of the room stay free.
 static void make_table(cursor* at, uint16_t* codes, uint32_t size, uint32_t first, uint32_t used,
                        uint32_t free) {
+    BASE_ASSERT(first <= used && used <= size && free < (uint32_t)ROOM);
     uint32_t place = ROOM;
     for (uint32_t i = 0; i < size; i++) {
         uint32_t length = at->lengths[i];
@@ -78,6 +82,7 @@ static void make_drives(cursor* at, uint16_t (*rows)[9], uint32_t free) {
 }
 
 bool proto_tables_make(const uint8_t lengths[PROTO_TABLES_LENGTHS], proto_tables* tables) {
+    BASE_ASSERT(lengths && tables);
     cursor at = {.lengths = lengths, .is_fine = true};
     memset(tables, 0, sizeof *tables);
     make_numbers(&at, tables->number_plain, 0, 0);
@@ -95,6 +100,8 @@ bool proto_tables_make(const uint8_t lengths[PROTO_TABLES_LENGTHS], proto_tables
         make_table(&at, tables->mask_other[i], 16, 1, 4u << i, 0);
     for (uint32_t i = 0; i < 3 && at.is_fine; i++)
         make_table(&at, tables->field[i], 16, 1, 4u << i, 0);
+    BASE_ASSERT(!at.is_fine ||
+                at.lengths + sizeof tables->expected == lengths + PROTO_TABLES_LENGTHS);
     if (at.is_fine) memcpy(tables->expected, at.lengths, sizeof tables->expected);
     return at.is_fine;
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The built-in codes of rows. Made from the lengths that WIRE.md lists ("Tables"; test_wire_md makes them
-// again from the page and compares). The lengths are those of optimal prefix codes of at most 12 bits for
-// these distributions:
+// The built-in codes of rows, made from the lengths that WIRE.md lists ("Tables"). test_wire_md
+// makes them again from the page and compares. The lengths are those of optimal prefix codes of at
+// most 12 bits for these distributions:
 //
-//     numbers of scale s   a mix of two-sided exponential distributions around the size 0.6 * 2^(s/2):
-//                          times 0.75 (62 %), 1.6 (30 %), 5 (6 %) and 25 (2 %), smeared by rounding (half
-//                          a step); from scale 4 on, where lines reach far, times 0.68 (50 %), 1.4 (36 %),
-//                          3.5 (10 %) and 18 (4 %)
-//     heads, leads, drives the product of independent members, each as likely as its class or scale says; where
-//                          nothing moved, "none differs" is nearly impossible
-//     masks                few members rather than many
+//     numbers of scale s   a mix of two-sided exponential distributions around the size 0.6 *
+//     2^(s/2):
+//                          times 0.75 (62 %), 1.6 (30 %), 5 (6 %) and 25 (2 %), smeared by rounding
+//                          (half a step); from scale 4 on, where lines reach far, times 0.68 (50
+//                          %), 1.4 (36 %), 3.5 (10 %) and 18 (4 %)
+//     heads, leads, drives the product of independent members, each with the probability of its
+//     class or
+//                          scale; where nothing moved, "none differs" is nearly impossible
+//     masks                few members are more likely than many
 //
-// No recorded game was counted for them. What they cost: tests/bench, rows trace_*.
+// They come from no recorded game. tests/bench (rows trace_*) measures their cost.
 #include "proto/tables.h"
 
 // clang-format off

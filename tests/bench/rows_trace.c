@@ -223,7 +223,7 @@ static uint32_t best_order(const void* slots, size_t bytes, uint32_t count) {
 }
 
 static void write_row(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
-                      bool is_listed, proto_bit_writer* writer) {
+                      proto_bit_writer* writer) {
     uint64_t scratch[2][FIELDS_MAX];
     proto_row_base against = {.base = row_of(s, base_tick, slot, scratch[0])};
     if (s->tick - base_tick < AGE_SETTLED) against.ticks = s->tick - base_tick;
@@ -232,7 +232,7 @@ static void write_row(const stream* s, uint32_t slot, uint32_t base_tick, uint32
         against.ticks2 = d;
     }
     const uint64_t* row = row_of(s, s->tick, slot, NULL);
-    proto_row_write(&s->trace->layout, &against, row, is_listed, writer, NULL);
+    proto_row_write(&s->trace->layout, &against, row, writer, NULL);
 }
 
 static void write_creates(const stream* s, proto_bit_writer* writer) {
@@ -257,7 +257,7 @@ static void write_creates(const stream* s, proto_bit_writer* writer) {
         template_ = what;
         proto_row_base against = {.base = s->trace->defaults[what]};
         const uint64_t* row = row_of(s, s->tick, slot, NULL);
-        proto_row_write(&s->trace->layout, &against, row, false, writer, NULL);
+        proto_row_write(&s->trace->layout, &against, row, writer, NULL);
     }
 }
 
@@ -267,7 +267,7 @@ static void write_list(const stream* s, proto_bit_writer* writer) {
     proto_bits_write_golomb(writer, s->stride, 2);
     for (uint32_t i = 0, n = 0; i < s->base_count; i++) {
         if (n < s->list_count && s->list[n] == s->base_slots[i]) {
-            write_row(s, s->list[n++], acked_tick(s), s->stride, true, writer);
+            write_row(s, s->list[n++], acked_tick(s), s->stride, writer);
         } else {
             proto_row_write_absent(writer);
         }
@@ -289,7 +289,7 @@ static void write_aged(const stream* s, uint32_t first, uint32_t count, proto_bi
         next = slot + 1;
         uint32_t tick = s->tick - group->age;
         if (group->age == AGE_SETTLED) tick = newest_row(s, slot, tick);
-        write_row(s, slot, tick, d, false, writer);
+        write_row(s, slot, tick, d, writer);
     }
 }
 
@@ -319,17 +319,17 @@ static size_t write_body(stream* s) {
 // ---- the reader ----
 
 // What the reader knows: rows that earlier packets told, which were compared with the trace when they came.
-static void check_row(const stream* s, uint32_t slot, const proto_row_base* against, bool is_listed,
+static void check_row(const stream* s, uint32_t slot, const proto_row_base* against,
                       proto_bit_reader* reader) {
     uint64_t row[FIELDS_MAX];
-    proto_row_read(&s->trace->layout, against, is_listed, row, reader, NULL);
+    proto_row_read(&s->trace->layout, against, row, reader, NULL);
     bool is_same = memcmp(row, row_of(s, s->tick, slot, NULL),
                           s->trace->layout.field_count * sizeof *row) == 0;
     bench_require(!reader->failed && is_same, "a row that was read differs from what was written");
 }
 
 static void read_update(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
-                        bool is_listed, proto_bit_reader* reader) {
+                        proto_bit_reader* reader) {
     uint64_t scratch[2][FIELDS_MAX];
     bench_require(slot < SLOTS_MAX && has_row(s, base_tick, slot), "a base row was not told of");
     proto_row_base against = {.base = row_of(s, base_tick, slot, scratch[0])};
@@ -338,7 +338,7 @@ static void read_update(const stream* s, uint32_t slot, uint32_t base_tick, uint
         against.base2 = row_of(s, base_tick - d, slot, scratch[1]);
         against.ticks2 = d;
     }
-    check_row(s, slot, &against, is_listed, reader);
+    check_row(s, slot, &against, reader);
 }
 
 static void read_creates(const stream* s, proto_bit_reader* reader) {
@@ -359,7 +359,7 @@ static void read_creates(const stream* s, proto_bit_reader* reader) {
                           template_ == trace_template(s->trace, s->tick, own->place),
                       "a create");
         proto_row_base against = {.base = s->trace->defaults[template_]};
-        check_row(s, slot, &against, false, reader);
+        check_row(s, slot, &against, reader);
     }
 }
 
@@ -371,7 +371,7 @@ static void read_run(const stream* s, proto_bit_reader* reader) {
         uint32_t tick = s->tick - what * s->stride;
         for (uint32_t slot = 0; slot < SLOTS_MAX; slot++)
             if (told_of(s, tick)[slot] != 0 && !proto_row_read_absent(reader))
-                read_update(s, slot, tick, d, true, reader);
+                read_update(s, slot, tick, d, reader);
         return;
     }
     uint32_t count = 1 + proto_bits_read_golomb(reader, 1);
@@ -381,7 +381,7 @@ static void read_run(const stream* s, proto_bit_reader* reader) {
         bench_require(slot < SLOTS_MAX, "a slot is out of range");
         uint32_t tick = s->tick - what;
         if (what == AGE_SETTLED) tick = newest_row(s, slot, tick);
-        read_update(s, slot, tick, d, false, reader);
+        read_update(s, slot, tick, d, reader);
     }
 }
 

@@ -99,11 +99,11 @@ static void check_row(const proto_layout* layout, const proto_row_base* against,
     uint8_t data[ROW_BYTES_MAX];
     uint64_t back[WORDS_MAX];
     proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
-    proto_row_write(layout, against, row, true, &writer, NULL);
+    proto_row_write(layout, against, row, &writer, NULL);
     FUZZ_CHECK(!writer.failed && writer.size_bits <= layout->bits_max);
     proto_bit_reader reader = proto_bit_reader_make(data, proto_bit_writer_bytes(&writer));
     FUZZ_CHECK(!proto_row_read_absent(&reader));
-    proto_row_read(layout, against, true, back, &reader, NULL);
+    proto_row_read(layout, against, back, &reader, NULL);
     FUZZ_CHECK(!reader.failed && reader.offset_bits == writer.size_bits);
     FUZZ_CHECK(memcmp(back, row, layout->field_count * sizeof *row) == 0);
 }
@@ -125,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     read_words(&source, layout, base2);
     proto_bit_reader reader = proto_bit_reader_make(source.at, source.left);
     bool is_absent = proto_row_read_absent(&reader);
-    if (!is_absent) proto_row_read(layout, &against, true, row, &reader, NULL);
+    if (!is_absent) proto_row_read(layout, &against, row, &reader, NULL);
     if (is_absent || reader.failed) {
         free(layout);
         return 0;

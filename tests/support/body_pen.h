@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// State bodies written by hand: what a server would write, and what none would. The pen knows the order of
-/// the bits and nothing of what is allowed.
+/// State bodies written by hand: what a server would write, and what none would. The pen knows the
+/// order of the bits and nothing of what is allowed.
 #pragma once
 
 #include <string.h>
@@ -73,7 +73,7 @@ static inline void pen_create(body_pen* pen, uint32_t slot, ecs_entity handle,
                               const net_row_template* entry, const uint64_t* row) {
     pen_create_head(pen, slot, handle, entry);
     proto_row_base base = {.base = entry->defaults};
-    proto_row_write(&entry->layout, &base, row, false, &pen->bits, NULL);
+    proto_row_write(&entry->layout, &base, row, &pen->bits, NULL);
 }
 
 static inline void pen_runs(body_pen* pen, uint32_t count) {
@@ -104,11 +104,12 @@ static inline void pen_run_packet(body_pen* pen, uint32_t back, uint32_t base2_t
     proto_bits_write_golomb(&pen->bits, base2_ticks, NET_SNAPSHOT_BASE2_ORDER);
 }
 
-/// A row of a run: named (slot and row) or listed (the row alone).
+/// Write the row of an update; the slot of a record is written before it. A base of NULL means the
+/// default row.
 static inline void pen_row(body_pen* pen, const net_row_template* entry, proto_row_base base,
-                           const uint64_t* row, bool is_listed) {
+                           const uint64_t* row) {
     if (!base.base) base.base = entry->defaults;
-    proto_row_write(&entry->layout, &base, row, is_listed, &pen->bits, NULL);
+    proto_row_write(&entry->layout, &base, row, &pen->bits, NULL);
 }
 
 static inline void pen_absent(body_pen* pen) {

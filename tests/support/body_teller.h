@@ -355,7 +355,7 @@ static inline bool teller_run_packet(teller* t, body_pen* pen, teller_body* body
         proto_row_base bases = teller_bases(t, i, base->step, has_second ? base2_step : 0);
         t->rows_two_bases += has_second;
         t->rows_unsaid += base2_step && !has_second;
-        pen_row(pen, t->slots[i].entry, bases, t->slots[i].row, true);
+        pen_row(pen, t->slots[i].entry, bases, t->slots[i].row);
         teller_tell(t, body->packet, i, true);
         body->is_chosen[i] = false;
     }
@@ -385,7 +385,7 @@ static inline void teller_run_single(teller* t, body_pen* pen, teller_body* body
         t->runs_by_kind[NET_SNAPSHOT_ABSOLUTE]++;
     }
     pen_slot(pen, number);
-    pen_row(pen, slot->entry, bases, slot->row, false);
+    pen_row(pen, slot->entry, bases, slot->row);
     teller_tell(t, body->packet, number, true);
     body->is_chosen[number] = false;
 }

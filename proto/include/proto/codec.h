@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// The one place that unpacks protobuf messages from strangers: with a capped arena, size limits and a
-/// walk over the bytes first (protobuf-c 1.4.1 amplifies memory x60 and has no recursion limit).
+/// Protobuf messages: the only place that unpacks them from untrusted input, and helpers around
+/// them.
+///
+/// protobuf-c 1.4.1 allocates up to 60 bytes per byte of input and recurses without a limit. So a
+/// codec checks the bytes first, and unpacks into an arena of fixed size.
+///
+/// Threads: One thread at a time per codec. The functions without a codec may run in any thread.
 #pragma once
 
 #include "base/arena.h"
@@ -8,39 +13,52 @@
 
 #define PROTO_UNPACK_BYTES_MAX 65536u  ///< arena for one message
 #define PROTO_MESSAGE_BYTES_MAX 16384u ///< packed size of one message on the wire
-#define PROTO_DEPTH_MAX 8u             ///< messages inside messages, the outermost counts
-#define PROTO_FIELDS_MAX 2048u         ///< values in one message, those inside of others included
+#define PROTO_DEPTH_MAX 8u             ///< levels of messages in messages, the outermost counts
+#define PROTO_FIELDS_MAX 2048u         ///< values in one message, with those of inner messages
 #define PROTO_UNKNOWN_FIELDS_MAX 16u   ///< fields that the descriptor does not know
 
-/// Scratch for unpacking. One message at a time lives in it.
+/// Memory for unpacking. It holds one message at a time. A codec may be moved between calls.
 typedef struct proto_codec {
     base_arena arena;
     ProtobufCAllocator allocator;
-    uint64_t refused; ///< messages that were not decodable
+    uint64_t refused; ///< count of messages that decode refused
 } proto_codec;
 
+/// Create the arena of a codec, of `arena_bytes` bytes, with `allocator` (NULL: the heap).
+/// @return true; false (no memory: the codec is not usable).
 BASE_MUST_USE bool proto_codec_init(proto_codec* codec, const base_allocator* allocator,
                                     size_t arena_bytes);
+/// Free the arena, and with it the message that decode returned last.
 void proto_codec_deinit(proto_codec* codec);
-/// Unpack; the message is borrowed until the next decode or deinit. NULL (and refused + 1) when the
-/// bytes are longer than `size_max`, not a message, over one of the limits above, or want more memory
-/// than the arena has; when a string is not UTF-8 or holds a NUL; when an enum has an unknown value.
+/// Check and unpack `size` bytes of untrusted input. `size_max` is the limit of this kind of
+/// message.
+/// @return the message, borrowed until the next decode or deinit of this codec; NULL, with
+///         `refused` one higher, when the bytes are longer than `size_max`, are no such message,
+///         break one of the limits above, need more memory than the arena has, or have a string
+///         that is not UTF-8 or contains a NUL, or an enum with an unknown value. Then drop the
+///         packet and count it.
 const ProtobufCMessage* proto_codec_decode(proto_codec* codec,
                                            const ProtobufCMessageDescriptor* descriptor,
                                            const void* data, size_t size, size_t size_max);
-/// The checks alone, without unpacking.
+/// Make the same checks without unpacking (the arena and `size_max` excepted).
+/// @return true: the bytes can be unpacked.
 BASE_MUST_USE bool proto_wire_check(const ProtobufCMessageDescriptor* descriptor, const void* data,
                                     size_t size);
-/// Pack into a buffer. @return bytes, 0 when it does not fit. A message whose fields are all default
-/// takes 0 bytes, so where that can be, compare with proto_encoded_bytes first.
+/// Pack a message into `target`, which has `capacity` bytes.
+/// @return its bytes; 0 (it does not fit: nothing is written). A message whose fields are all
+///         default takes 0 bytes too. Where that can happen, compare with proto_encoded_bytes
+///         first.
 size_t proto_encode(const ProtobufCMessage* message, void* target, size_t capacity);
+/// Get the packed size of a message in bytes.
 size_t proto_encoded_bytes(const ProtobufCMessage* message);
-/// No message reachable from `descriptor` contains itself or is nested deeper than PROTO_DEPTH_MAX
-/// (checked at start for all of ours and a module's).
+/// Check a message type at start-up: no message that `descriptor` reaches contains itself or is
+/// nested deeper than PROTO_DEPTH_MAX.
 bool proto_is_flat(const ProtobufCMessageDescriptor* descriptor);
-/// Names, ids, labels and types of all reachable fields, hashed: part of the schema.
+/// Hash the names, ids, labels and types of all fields that `descriptor` reaches (WIRE.md, "Schema
+/// hash"). `descriptor` must be flat.
 uint64_t proto_descriptor_hash(const ProtobufCMessageDescriptor* descriptor);
-/// One JSON object, fields by name, bytes as hex, 64-bit numbers as numbers, enums by name; of a oneof
-/// the member that is set. NUL-terminated and cut to `capacity`. @return bytes all of it takes, without
-/// the NUL.
+/// Write a message as one JSON object: fields by name, bytes as hex, 64-bit numbers as numbers,
+/// enums by name; of a oneof only the member that is set. The text is cut to `capacity` and ends
+/// with NUL.
+/// @return bytes of the whole text without the NUL, also when it was cut.
 size_t proto_json(const ProtobufCMessage* message, char* target, size_t capacity);

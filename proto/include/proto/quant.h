@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-/// Rounding of field values for the wire. quantise(dequantise(q)) == q for every canonical q.
+/// Quantisation: field values as words of few bits (WIRE.md, "Quantisation").
+///
+/// Invariant: quantise(dequantise(q)) == q for every canonical q.
+/// Memory:    Allocates nothing. Threads: any.
 #pragma once
 
 #include "base/macros.h"
 
-/// Field kinds by number: the same numbers as ecs_field_kind (net asserts it), so that proto knows no
-/// world.
+/// Kinds of fields. The numbers are those of ecs_field_kind (net asserts it), so that proto does
+/// not need to know ecs.
 typedef enum proto_kind {
     PROTO_BOOL,
     PROTO_I8,
@@ -22,25 +25,30 @@ typedef enum proto_kind {
     PROTO_KIND_COUNT
 } proto_kind;
 
+/// How the values of one field become words.
 typedef struct proto_quant {
     proto_kind kind;
-    uint8_t bits;   ///< on the wire, 1..64
-    bool is_exact;  ///< the value's own bits
-    uint64_t q_max; ///< no value of the kind gives a larger q
+    uint8_t bits;   ///< of a word, 1..64
+    bool is_exact;  ///< a word is the value's own bits
+    uint64_t q_max; ///< the largest canonical word
     double min;     ///< value = min + q * step
     double step;
 } proto_quant;
 
-/// Fill from a declaration: bits 0 means exact. @return false when it is out of range: bits > 32; step
-/// <= 0; min or step not finite; bool or entity with bits > 0; a whole-number kind with step != 1, a min
-/// that is not whole or no value of the kind; a float kind whose storage is coarser than half
-/// a step somewhere in the range (ask for fewer bits or a larger step).
+/// Fill `quant` from a declaration. `bits` 0 means exact; `min` and `step` have no meaning then.
+/// @return true; false when the declaration is refused: bits > 32; step <= 0; min or step not
+///         finite; bool or entity with bits > 0; a whole-number kind with step != 1, with a min
+///         that is not whole or with a min that is no value of the kind; a float kind whose memory
+///         is coarser than half a step somewhere in the range (use fewer bits or a larger step).
 BASE_MUST_USE bool proto_quant_make(proto_quant* quant, proto_kind kind, uint32_t bits, double min,
                                     double step);
-/// From the field's memory (size by kind) to q. Clamps; NaN becomes min. Exact floats: NaN canonical.
+/// Get the word of a value. `value` has proto_kind_bytes bytes and needs no alignment. Values
+/// outside of the range are clamped, NaN gives min; exact fields have one canonical NaN.
 uint64_t proto_quantise(const proto_quant* quant, const void* value);
-/// From q to the field's memory. Any q that fits the bits gives a defined value.
+/// Write the value of word `q` to `value`. Every q that fits the bits gives a defined value.
 void proto_dequantise(const proto_quant* quant, uint64_t q, void* value);
-/// The q that stands for these bits: an exact float's NaNs are all one, q above q_max is q_max.
+/// Get the canonical word for `q`: words above q_max become q_max, every NaN of an exact float
+/// becomes the canonical NaN.
 uint64_t proto_quant_canonical(const proto_quant* quant, uint64_t q);
+/// Get the size of a value in memory, in bytes.
 uint32_t proto_kind_bytes(proto_kind kind);

@@ -59,13 +59,13 @@ static void build(proto_layout* layout, const char* text) {
 static void encode(const proto_layout* layout, const uint64_t* base, const uint64_t* row,
                    proto_bit_writer* writer) {
     proto_row_base against = {.base = base};
-    proto_row_write(layout, &against, row, false, writer, NULL);
+    proto_row_write(layout, &against, row, writer, NULL);
 }
 
 static void decode(const proto_layout* layout, const uint64_t* base, uint64_t* row,
                    proto_bit_reader* reader) {
     proto_row_base against = {.base = base};
-    proto_row_read(layout, &against, false, row, reader, NULL);
+    proto_row_read(layout, &against, row, reader, NULL);
 }
 
 static const char* const texts[] = {

@@ -138,28 +138,25 @@ static void step_row(const proto_layout* layout, base_rng* rng, const uint64_t* 
 
 static void check_round_trip(const proto_layout* layout, const proto_row_base* against,
                              const uint64_t* row) {
-    uint8_t data[2][BYTES_MAX];
+    uint8_t data[BYTES_MAX];
     uint64_t back[WORDS_MAX];
     uint32_t written[PROTO_ROW_COMPONENTS_MAX] = {0}, taken[PROTO_ROW_COMPONENTS_MAX] = {0};
-    for (uint32_t listed = 0; listed < 2; listed++) {
-        proto_bit_writer writer = proto_bit_writer_make(data[listed], BYTES_MAX);
-        proto_bits_write(&writer, 5, 3);
-        proto_row_write(layout, against, row, listed, &writer, written);
-        proto_bits_write(&writer, 1, 1);
-        assert_false(writer.failed);
-        assert_in_range(writer.size_bits - 4, 0, layout->bits_max);
-        proto_bit_reader reader =
-            proto_bit_reader_make(data[listed], proto_bit_writer_bytes(&writer));
-        assert_int_equal(proto_bits_read(&reader, 3), 5);
-        if (listed) assert_false(proto_row_read_absent(&reader));
-        memset(back, 0xee, sizeof back);
-        proto_row_read(layout, against, listed, back, &reader, taken);
-        assert_int_equal(proto_bits_read(&reader, 1), 1);
-        assert_false(reader.failed);
-        assert_int_equal(reader.offset_bits, writer.size_bits);
-        assert_memory_equal(back, row, layout->field_count * sizeof *row);
-        assert_memory_equal(written, taken, layout->component_count * sizeof *written);
-    }
+    proto_bit_writer writer = proto_bit_writer_make(data, BYTES_MAX);
+    proto_bits_write(&writer, 5, 3);
+    proto_row_write(layout, against, row, &writer, written);
+    proto_bits_write(&writer, 1, 1);
+    assert_false(writer.failed);
+    assert_in_range(writer.size_bits - 4, 0, layout->bits_max);
+    proto_bit_reader reader = proto_bit_reader_make(data, proto_bit_writer_bytes(&writer));
+    assert_int_equal(proto_bits_read(&reader, 3), 5);
+    assert_false(proto_row_read_absent(&reader));
+    memset(back, 0xee, sizeof back);
+    proto_row_read(layout, against, back, &reader, taken);
+    assert_int_equal(proto_bits_read(&reader, 1), 1);
+    assert_false(reader.failed);
+    assert_int_equal(reader.offset_bits, writer.size_bits);
+    assert_memory_equal(back, row, layout->field_count * sizeof *row);
+    assert_memory_equal(written, taken, layout->component_count * sizeof *written);
 }
 
 static void lives_come_back_whatever_they_are_coded_against(void** state) {
@@ -243,7 +240,7 @@ static void any_bits_give_a_canonical_row_or_a_failed_reader(void** state) {
             proto_bit_reader reader = proto_bit_reader_make(data, size);
             proto_row_base against = {rows[1], round % 3 ? rows[0] : NULL, round % 9,
                                       1 + round % 2};
-            proto_row_read(&layout, &against, round % 2, row, &reader, NULL);
+            proto_row_read(&layout, &against, row, &reader, NULL);
             if (reader.failed) continue;
             for (uint32_t f = 0; f < layout.field_count; f++) {
                 const proto_quant* quant = &layout.fields[f].quant;
@@ -281,7 +278,7 @@ static void absent_is_the_same_six_bits_and_no_row(void** state) {
         uint64_t base[WORDS_MAX] = {0}, row[WORDS_MAX];
         proto_row_base against = {base, base, 1, 1};
         reader = proto_bit_reader_make(data, sizeof data);
-        proto_row_read(&layout, &against, true, row, &reader, NULL);
+        proto_row_read(&layout, &against, row, &reader, NULL);
         assert_true(reader.failed);
     }
 }
@@ -345,7 +342,7 @@ static uint64_t cost(const proto_layout* layout, uint64_t (*rows)[WORDS_MAX], ui
         uint8_t data[BYTES_MAX];
         proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
         proto_row_base against = {rows[i - lag], rows[i - lag - 1], lag, 1};
-        proto_row_write(layout, &against, rows[i], false, &writer, NULL);
+        proto_row_write(layout, &against, rows[i], &writer, NULL);
         bits += writer.size_bits;
     }
     return bits;

@@ -141,10 +141,10 @@ static void check_row(const char* line) {
         against.base2 = base2;
     }
     proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
-    proto_row_write(&layout, &against, row, false, &writer, NULL);
+    proto_row_write(&layout, &against, row, &writer, NULL);
     check_bits(line, &writer);
     proto_bit_reader reader = proto_bit_reader_make(data, sizeof data);
-    proto_row_read(&layout, &against, false, back, &reader, NULL);
+    proto_row_read(&layout, &against, back, &reader, NULL);
     assert_false(reader.failed);
     assert_memory_equal(back, row, layout.field_count * sizeof *row);
 }

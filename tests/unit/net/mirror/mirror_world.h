@@ -138,7 +138,7 @@ static inline net_result mirror_update_at(mirror_side* m, ecs_tick tick, uint32_
     pen_run_age(&m->pen, age, 0, 1);
     pen_slot(&m->pen, slot);
     uint32_t ticks = age == NET_SNAPSHOT_AGE_SETTLED ? 0 : age;
-    pen_row(&m->pen, entry, (proto_row_base){.base = base, .ticks = ticks}, row, false);
+    pen_row(&m->pen, entry, (proto_row_base){.base = base, .ticks = ticks}, row);
     return mirror_read(m, tick);
 }
 
@@ -147,7 +147,7 @@ static inline net_result mirror_absolute_at(mirror_side* m, ecs_tick tick, uint3
     mirror_begin_run(m);
     pen_run_absolute(&m->pen, 1);
     pen_slot(&m->pen, slot);
-    pen_row(&m->pen, entry, (proto_row_base){0}, row, false);
+    pen_row(&m->pen, entry, (proto_row_base){0}, row);
     return mirror_read(m, tick);
 }
 

@@ -64,7 +64,7 @@ static void two_bases_and_their_ticks_are_those_of_the_writer(void** state) {
     pen_run_age(&m.pen, 3, 2, 1);
     pen_slot(&m.pen, 0);
     proto_row_base base = {.base = rows[1], .base2 = rows[0], .ticks = 3, .ticks2 = 2};
-    pen_row(&m.pen, m.mover, base, rows[2], false);
+    pen_row(&m.pen, m.mover, base, rows[2]);
     assert_int_equal(mirror_read(&m, 15), NET_OK);
     mirror_expect(&m, ball, m.mover, rows[2]);
     mirror_close(&m);
@@ -100,13 +100,13 @@ static void the_rows_of_another_packet_are_bases_without_being_named(void** stat
     pen_list(&m.pen, 0);
     pen_runs(&m.pen, 2);
     pen_run_packet(&m.pen, 4, 0);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 5}, rows[4], true);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 5}, rows[4]);
     pen_absent(&m.pen);
     pen_absent(&m.pen);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[3], .ticks = 5}, rows[5], true);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[3], .ticks = 5}, rows[5]);
     pen_run_absolute(&m.pen, 1);
     pen_slot(&m.pen, 5);
-    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[3], false);
+    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[3]);
     assert_int_equal(pen_read(&m.pen, m.mirror, 2, 25, NULL), NET_OK);
     mirror_expect(&m, ecs_entity_make(1, 1), m.mover, rows[4]);
     mirror_expect(&m, ecs_entity_make(2, 1), m.mover, rows[3]);
@@ -116,9 +116,9 @@ static void the_rows_of_another_packet_are_bases_without_being_named(void** stat
     mirror_begin_run(&m);
     pen_run_packet(&m.pen, 1, 5);
     proto_row_base base = {.base = rows[4], .base2 = rows[0], .ticks = 1, .ticks2 = 5};
-    pen_row(&m.pen, m.mover, base, rows[5], true);
+    pen_row(&m.pen, m.mover, base, rows[5]);
     base = (proto_row_base){.base = rows[3], .base2 = rows[1], .ticks = 1, .ticks2 = 5};
-    pen_row(&m.pen, m.mover, base, rows[0], true);
+    pen_row(&m.pen, m.mover, base, rows[0]);
     pen_absent(&m.pen);
     assert_int_equal(pen_read(&m.pen, m.mirror, 3, 26, NULL), NET_OK);
     mirror_expect(&m, ecs_entity_make(1, 1), m.mover, rows[5]);
@@ -136,13 +136,13 @@ static void two_packets_of_one_tick_share_its_rows(void** state) {
         mirror_begin_run(&m);
         pen_run_absolute(&m.pen, 1);
         pen_slot(&m.pen, seq - 10u);
-        pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+        pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
         assert_int_equal(pen_read(&m.pen, m.mirror, seq, 5, NULL), NET_OK);
     }
     // The first of them, told again in a third one of the same tick: no news, and its base is itself.
     mirror_begin_run(&m);
     pen_run_packet(&m.pen, 2, 0);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1]}, rows[1], true);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1]}, rows[1]);
     net_mirror_result result;
     assert_int_equal(pen_read(&m.pen, m.mirror, 12, 5, &result), NET_OK);
     assert_int_equal(result.stale, 1);
@@ -230,7 +230,7 @@ static void a_late_packet_without_its_base_is_stale_and_nothing_of_it_happens(vo
     pen_run_age(&m.pen, 2, 0, 2);
     for (uint32_t slot = 0; slot < 2; slot++) {
         pen_slot(&m.pen, slot);
-        pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1], false);
+        pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1]);
     }
     assert_int_equal(mirror_read(&m, 4), NET_ERR_STALE);
     assert_int_equal(mirror_counters(&m)->stale, 1);
@@ -248,7 +248,7 @@ static void who_has_no_second_row_is_coded_without_one(void** state) {
     mirror_begin_run(&m);
     pen_run_age(&m.pen, 2, 1, 1); // of tick 2 there is no row
     pen_slot(&m.pen, 0);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1], false);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1]);
     assert_int_equal(mirror_read(&m, 5), NET_OK);
     mirror_expect(&m, ball, m.mover, rows[1]);
     mirror_close(&m);
@@ -268,7 +268,7 @@ static void a_second_row_that_was_forgotten_is_missed(void** state) {
     pen_slot(&m.pen, 0);
     proto_row_base two = {
         .base = rows[27 % 6], .base2 = rows[12 % 6], .ticks = 4, .ticks2 = 27 - 12};
-    pen_row(&m.pen, m.mover, two, rows[2], false);
+    pen_row(&m.pen, m.mover, two, rows[2]);
     assert_int_equal(mirror_read(&m, 31), NET_OK);
     // All up to tick 11 are forgotten, whether they came or not.
     for (uint32_t second = 2; second < 12; second += 3) {
@@ -277,7 +277,7 @@ static void a_second_row_that_was_forgotten_is_missed(void** state) {
         pen_slot(&m.pen, 0);
         proto_row_base base = {
             .base = rows[27 % 6], .base2 = rows[second % 6], .ticks = 4, .ticks2 = 27 - second};
-        pen_row(&m.pen, m.mover, base, rows[2], false);
+        pen_row(&m.pen, m.mover, base, rows[2]);
         assert_int_equal(mirror_read(&m, 31), NET_ERR_STALE);
     }
     // Another life has forgotten nothing.
@@ -286,7 +286,7 @@ static void a_second_row_that_was_forgotten_is_missed(void** state) {
     mirror_begin_run(&m);
     pen_run_age(&m.pen, 2, 45, 1);
     pen_slot(&m.pen, 0);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1], false);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1]);
     assert_int_equal(mirror_read(&m, 53), NET_OK);
     mirror_expect(&m, other, m.mover, rows[1]);
     mirror_close(&m);
@@ -496,7 +496,7 @@ static void rows_are_forgotten_when_their_bases_are(void** state) {
     pen_run_age(&m.pen, 12, 10, 1);
     pen_slot(&m.pen, 0);
     proto_row_base base = {.base = rows[50 % 6], .base2 = rows[40 % 6], .ticks = 12, .ticks2 = 10};
-    pen_row(&m.pen, m.mover, base, rows[2], false);
+    pen_row(&m.pen, m.mover, base, rows[2]);
     assert_int_equal(mirror_read(&m, 62), NET_OK);
     assert_int_equal(mirror_update_at(&m, 63, 0, m.mover, 63 - 24, rows[24 % 6], rows[3]), NET_OK);
     assert_int_equal(mirror_update_at(&m, 64, 0, m.mover, 64 - 7, rows[7 % 6], rows[3]),
@@ -542,7 +542,7 @@ static void bits_are_accounted_for_to_the_last(void** state) {
     mirror_begin_run(&m);
     pen_run_age(&m.pen, 2, 0, 2);
     pen_slot(&m.pen, 0);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1], .ticks = 2}, rows[5], false);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1], .ticks = 2}, rows[5]);
     assert_int_equal(mirror_read(&m, 3), NET_ERR_MALFORMED);
     const net_mirror_counters* counters = mirror_counters(&m);
     assert_int_equal(counters->body_bits, written);

@@ -38,12 +38,12 @@ static void a_late_update_of_who_is_gone_is_read_and_changes_nothing(void** stat
     mirror_begin_run(&m);
     pen_run_age(&m.pen, 2, 0, 1);
     pen_slot(&m.pen, 4);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1], .ticks = 2}, rows[2], false);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1], .ticks = 2}, rows[2]);
     assert_int_equal(mirror_read(&m, 14), NET_OK);
     mirror_begin_run(&m);
     pen_run_age(&m.pen, 5, 0, 1);
     pen_slot(&m.pen, 4);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 5}, rows[2], false);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 5}, rows[2]);
     assert_int_equal(mirror_read(&m, 15), NET_OK);
     assert_int_equal(mirror_absolute_at(&m, 16, 4, m.mover, rows[3]), NET_OK);
     expect_nothing(&m, 3, 3);
@@ -83,8 +83,8 @@ static void a_list_may_name_who_is_gone(void** state) {
     assert_int_equal(mirror_destroy_at(&m, 13, 4), NET_OK);
     mirror_begin_run(&m);
     pen_run_packet(&m.pen, 2, 0);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[2], true);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1], .ticks = 2}, rows[3], true);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[2]);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1], .ticks = 2}, rows[3]);
     assert_int_equal(mirror_read(&m, 12), NET_OK);
     mirror_expect(&m, other, m.mover, rows[3]);
     assert_false(ecs_is_alive(m.side.world, ball));
@@ -92,7 +92,7 @@ static void a_list_may_name_who_is_gone(void** state) {
     mirror_begin_run(&m);
     pen_run_packet(&m.pen, 2, 0);
     pen_absent(&m.pen);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[3], .ticks = 2}, rows[4], true);
+    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[3], .ticks = 2}, rows[4]);
     assert_int_equal(mirror_read(&m, 14), NET_OK);
     mirror_expect(&m, other, m.mover, rows[4]);
     mirror_close(&m);
@@ -168,7 +168,7 @@ static void an_index_that_a_packet_creates_is_not_updated_in_it(void** state) {
     pen_runs(&m.pen, 1);
     pen_run_absolute(&m.pen, 1);
     pen_slot(&m.pen, 4);
-    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
     assert_int_equal(mirror_read(&m, 15), NET_ERR_STALE);
     assert_int_equal(ecs_world_entity_count(m.side.world), 0);
     mirror_close(&m);
@@ -248,7 +248,7 @@ static void the_living_take_the_memory_of_the_dead(void** state) {
         mirror_begin_run(&m);
         pen_run_absolute(&m.pen, 1);
         pen_slot(&m.pen, 6);
-        pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[tick % 6], false);
+        pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[tick % 6]);
         uint16_t seq = (uint16_t)(tick - 8 + NET_SNAPSHOT_PACKETS);
         assert_int_equal(pen_read(&m.pen, m.mirror, seq, tick, NULL), NET_OK);
     }

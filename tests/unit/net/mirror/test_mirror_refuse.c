@@ -61,7 +61,7 @@ static void impossible_slots_are_refused(void** state) {
     pen_runs(&m.pen, 1);
     pen_run_absolute(&m.pen, 1);
     pen_slot(&m.pen, 3);
-    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
     expect_refused(&m);
     for (uint32_t is_listed = 0; is_listed < 2; is_listed++) {
         pen_list(&m.pen, 0);
@@ -69,7 +69,7 @@ static void impossible_slots_are_refused(void** state) {
         pen_runs(&m.pen, 2);
         pen_run_absolute(&m.pen, 1);
         pen_slot(&m.pen, 3);
-        pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+        pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
         proto_row_base base = {.base = is_listed ? rows[0] : NULL,
                                .ticks = is_listed ? TICK - 100 : 0};
         if (is_listed) {
@@ -78,13 +78,13 @@ static void impossible_slots_are_refused(void** state) {
             pen_run_absolute(&m.pen, 1);
             pen_slot(&m.pen, 3);
         }
-        pen_row(&m.pen, m.mover, base, rows[1], is_listed);
+        pen_row(&m.pen, m.mover, base, rows[1]);
         expect_refused(&m);
     }
     mirror_begin_run(&m); // the slot below the one before it
     pen_run_absolute(&m.pen, 2);
     pen_slot(&m.pen, 3);
-    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
     proto_bits_write_golomb(&m.pen.bits, UINT32_MAX - 1, 3);
     expect_refused(&m);
     // The last slot there is.
@@ -128,7 +128,7 @@ static void impossible_creates_are_refused(void** state) {
     pen_runs(&m.pen, 1);
     pen_run_absolute(&m.pen, 1);
     pen_slot(&m.pen, 3);
-    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
     expect_refused(&m);
     pen_list(&m.pen, 0); // the same template as nobody's
     pen_list(&m.pen, 1);
@@ -158,7 +158,7 @@ static void impossible_creates_are_refused(void** state) {
     pen_put(&m.pen, 0, 1);
     pen_put(&m.pen, 0, NET_SNAPSHOT_PARTS_BITS);
     pen_put(&m.pen, m.mover->parts[0], m.pen.number_bits);
-    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
     pen_runs(&m.pen, 0);
     assert_int_equal(mirror_read(&m, TICK), NET_OK);
     mirror_expect(&m, ecs_entity_make(1, 1), m.mover, rows[1]);
@@ -187,7 +187,7 @@ static void impossible_runs_are_refused(void** state) {
     mirror_begin_run(&m); // nobody lives there, absolutely
     pen_run_absolute(&m.pen, 1);
     pen_slot(&m.pen, 4);
-    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1], false);
+    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
     expect_refused(&m);
     mirror_begin_run(&m); // a second row from before the first tick
     pen_run_age(&m.pen, 254, 255, 1);
@@ -303,7 +303,7 @@ static void the_range_that_was_told_is_the_width_of_an_index(void** state) {
             pen_put(&m.pen, 1, 1);
             pen_put(&m.pen, 0, 1 + NET_SNAPSHOT_PARTS_BITS);
             pen_put(&m.pen, m.mover->parts[0], m.pen.number_bits);
-            pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[0], false);
+            pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[0]);
             pen_runs(&m.pen, 0);
             assert_int_equal(mirror_read(&m, 1 + beyond), beyond ? NET_ERR_MALFORMED : NET_OK);
         }
@@ -371,7 +371,7 @@ static void a_liar_cannot_make_it_grow_beyond_its_limit(void** state) {
             if (i == 0)
                 pen_put(&m.pen, (uint64_t)m.mover->parts[0] << NET_SNAPSHOT_PARTS_BITS,
                         3 + m.pen.number_bits);
-            pen_row(&m.pen, m.mover, (proto_row_base){0}, m.mover->defaults, false);
+            pen_row(&m.pen, m.mover, (proto_row_base){0}, m.mover->defaults);
         }
         pen_runs(&m.pen, 0);
         result = mirror_read(&m, tick);

@@ -65,8 +65,7 @@ static void expect_code(const fixture* f, const net_encoded_row_key* key,
     }
     uint8_t bytes[64] = {0};
     proto_bit_writer writer = proto_bit_writer_make(bytes, sizeof bytes);
-    proto_row_write(&entity->entry->layout, &base, net_history_newest(entity), key->is_listed,
-                    &writer, NULL);
+    proto_row_write(&entity->entry->layout, &base, net_history_newest(entity), &writer, NULL);
     assert_int_equal(encoded->bits, writer.size_bits);
     uint64_t expected, mask = encoded->bits < 64 ? (UINT64_C(1) << encoded->bits) - 1 : UINT64_MAX;
     memcpy(&expected, bytes, sizeof expected);

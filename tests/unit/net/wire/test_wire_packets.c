@@ -339,7 +339,7 @@ static void put_run(hand* h) {
 static void put_update(hand* h, uint32_t slot) {
     pen_slot(h->pen, slot);
     proto_row_base base = {.base = h->newest, .ticks = h->age};
-    pen_row(h->pen, h->entry, base, h->newest, false);
+    pen_row(h->pen, h->entry, base, h->newest);
 }
 
 static void empty_lists(hand* h) {
@@ -375,7 +375,7 @@ static void part_twice(hand* h) {
     assert_non_null(meant);
     put_lists(h, 0, 1);
     pen_create_head(h->pen, 10, ecs_entity_make(700, 3), &named);
-    pen_row(h->pen, meant, (proto_row_base){0}, meant->defaults, false);
+    pen_row(h->pen, meant, (proto_row_base){0}, meant->defaults);
     pen_runs(h->pen, 0);
 }
 
@@ -389,7 +389,7 @@ static void long_forms(hand* h) {
     pen_put(h->pen, 1, ECS_GENERATION_BITS);
     pen_put(h->pen, 0, 1 + NET_SNAPSHOT_PARTS_BITS);
     pen_put(h->pen, h->dot->parts[0], h->pen->number_bits);
-    pen_row(h->pen, h->dot, (proto_row_base){0}, h->dot->defaults, false);
+    pen_row(h->pen, h->dot, (proto_row_base){0}, h->dot->defaults);
     pen_runs(h->pen, 0);
 }
 
