@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The one place where bytes of strangers become messages.
+// The only place where untrusted input becomes protobuf messages.
 //
-// protobuf-c allocates for everything it meets, recurses as deep as the bytes say, keeps unknown fields
-// and believes strings and enums. So the bytes are walked first with the descriptor in hand: wire types,
-// lengths, depth, number of values, UTF-8, enum values. The walk allocates nothing, reads each byte a
-// bounded number of times and refuses what our own encoder would never write. Only then is the message
-// unpacked, into an arena that says no when it is full; freeing is the next decode's reset.
+// protobuf-c allocates for everything that it finds, recurses as deep as the bytes require, keeps
+// unknown fields and does not check strings and enums. So walk_message goes through the bytes
+// first, with the descriptor: wire types, lengths, depth, number of values, UTF-8, enum values. The
+// walk allocates nothing, reads each byte a bounded number of times and refuses what our own
+// encoder never writes. Then decode unpacks the message into an arena of fixed size. The next
+// decode resets the arena; nothing is freed before.
 //
-// Left to others: what the fields mean (net).
+// Invariant: a walk never leaves [at, end). The meaning of fields is left to net.
+// Start reading at proto_codec_decode.
 #include "proto/codec.h"
+
+#include "base/assert.h"
 
 #include <string.h>
 
@@ -22,15 +26,19 @@ enum {
     VARINT_BYTES_MAX = 10
 };
 
+// A position in untrusted bytes.
 typedef struct walk {
     const uint8_t* at;
     const uint8_t* end;
 } walk;
 
+// What the rest of the message may have.
 typedef struct walk_budget {
     uint32_t fields_left;
     uint32_t unknown_left;
 } walk_budget;
+
+// Every function below returns false when the bytes are malformed or a limit is reached.
 
 static bool walk_varint(walk* w, uint32_t bytes_max, uint64_t* value) {
     uint64_t result = 0;
@@ -50,6 +58,7 @@ static bool walk_skip(walk* w, uint64_t size) {
     return true;
 }
 
+// Read a length and pass that many bytes; `inside` is a walk over them.
 static bool walk_length(walk* w, walk* inside) {
     uint64_t size;
     if (!walk_varint(w, LENGTH_BYTES_MAX, &size)) return false;
@@ -59,9 +68,11 @@ static bool walk_length(walk* w, walk* inside) {
     return true;
 }
 
-// Bytes of the character at the start of [at, end), 0 when it is none: overlong forms, surrogates, values
-// above 10FFFF and NUL (which would cut the C string) are none.
+// The size in bytes of the character at the start of [at, end). 0: it is no valid character.
+// Overlong forms, surrogates, values above 10FFFF and NUL (which would cut the C string) are not
+// valid.
 static uint32_t utf8_length(const uint8_t* at, const uint8_t* end) {
+    BASE_ASSERT(at < end);
     uint8_t first = *at;
     if (first == 0) return 0;
     if (first < 0x80) return 1;
@@ -76,6 +87,7 @@ static uint32_t utf8_length(const uint8_t* at, const uint8_t* end) {
     return size;
 }
 
+// UTF-8 without NUL.
 static bool is_text(const walk* text) {
     for (const uint8_t* at = text->at; at < text->end;) {
         uint32_t size = utf8_length(at, text->end);
@@ -107,7 +119,7 @@ static uint32_t wire_type_of(ProtobufCType type) {
 static bool is_enum_value(const ProtobufCFieldDescriptor* field, uint64_t value) {
     int64_t number = (int64_t)value;
     if (number < INT32_MIN || number > INT32_MAX) return false;
-    return protobuf_c_enum_descriptor_get_value(field->descriptor, (int)number) != NULL;
+    return protobuf_c_enum_descriptor_get_value(field->descriptor, (int)number);
 }
 
 static bool walk_number(walk* w, const ProtobufCFieldDescriptor* field, uint32_t wire_type) {
@@ -143,7 +155,7 @@ static bool walk_unknown(walk* w, uint32_t wire_type, walk_budget* budget) {
     case WIRE_LENGTH:
         return walk_length(w, &inside);
     default:
-        return false; // groups and types that do not exist
+        return false; // groups, and wire types that do not exist
     }
 }
 
@@ -182,6 +194,7 @@ static bool walk_message(walk* w, const ProtobufCMessageDescriptor* descriptor, 
 }
 
 bool proto_wire_check(const ProtobufCMessageDescriptor* descriptor, const void* data, size_t size) {
+    BASE_ASSERT(descriptor && (data || size == 0));
     if (size == 0) return true;
     walk w = {data, (const uint8_t*)data + size};
     walk_budget budget = {PROTO_FIELDS_MAX, PROTO_UNKNOWN_FIELDS_MAX};
@@ -191,12 +204,14 @@ bool proto_wire_check(const ProtobufCMessageDescriptor* descriptor, const void* 
 static void* arena_alloc(void* arena, size_t size) {
     return base_arena_push(arena, size);
 }
+
 static void arena_free(void* arena, void* memory) {
     (void)arena;
     (void)memory;
 }
 
 bool proto_codec_init(proto_codec* codec, const base_allocator* allocator, size_t arena_bytes) {
+    BASE_ASSERT(arena_bytes > 0);
     *codec = (proto_codec){.allocator = {.alloc = arena_alloc, .free = arena_free}};
     return base_arena_init(&codec->arena, allocator, arena_bytes);
 }
@@ -208,12 +223,14 @@ void proto_codec_deinit(proto_codec* codec) {
 const ProtobufCMessage* proto_codec_decode(proto_codec* codec,
                                            const ProtobufCMessageDescriptor* descriptor,
                                            const void* data, size_t size, size_t size_max) {
+    BASE_ASSERT(codec->allocator.alloc == arena_alloc); // init was called
     base_arena_reset(&codec->arena);
-    codec->allocator.allocator_data = &codec->arena; // here, so that a codec may be moved
+    codec->allocator.allocator_data = &codec->arena; // set here, so that a codec may be moved
     const ProtobufCMessage* message = NULL;
     if (size <= size_max && proto_wire_check(descriptor, data, size))
         message = protobuf_c_message_unpack(descriptor, &codec->allocator, size,
                                             size ? data : (const void*)"");
+    BASE_ASSERT(!message || message->descriptor == descriptor);
     if (!message) codec->refused++;
     return message;
 }
@@ -223,6 +240,8 @@ size_t proto_encoded_bytes(const ProtobufCMessage* message) {
 }
 
 size_t proto_encode(const ProtobufCMessage* message, void* target, size_t capacity) {
-    if (protobuf_c_message_get_packed_size(message) > capacity) return 0;
+    size_t size = protobuf_c_message_get_packed_size(message);
+    if (size > capacity) return 0;
+    BASE_ASSERT(target || size == 0);
     return protobuf_c_message_pack(message, target);
 }

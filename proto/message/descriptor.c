@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What can be said of a message type without a message: whether it is finite, and its fingerprint.
+// Properties of a message type: whether its nesting has an end, and its hash.
 //
-// The fingerprint (WIRE.md, "Schema hash") is fed the fields in the order of their ids, so moving lines in a
-// .proto file changes nothing, and renaming, renumbering or retyping a field changes it.
+// The hash (WIRE.md, "Schema hash") gets the fields in the order of their ids. So moving lines in a
+// .proto file does not change it, and renaming, renumbering or retyping a field does.
 #include "proto/codec.h"
 
 #include "base/assert.h"
@@ -22,6 +22,7 @@ static bool nests_within(const ProtobufCMessageDescriptor* descriptor, uint32_t 
 }
 
 bool proto_is_flat(const ProtobufCMessageDescriptor* descriptor) {
+    BASE_ASSERT(descriptor && descriptor->magic == PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC);
     return nests_within(descriptor, 1);
 }
 
@@ -51,6 +52,7 @@ static void add_message(base_hasher* hasher, const ProtobufCMessageDescriptor* d
     add_u32(hasher, descriptor->n_fields);
     for (unsigned i = 0; i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor* field = &descriptor->fields[i];
+        BASE_ASSERT(i == 0 || descriptor->fields[i - 1].id < field->id);
         add_u32(hasher, field->id);
         add_u32(hasher, (uint32_t)field->label);
         add_u32(hasher, (uint32_t)field->type);
@@ -62,6 +64,7 @@ static void add_message(base_hasher* hasher, const ProtobufCMessageDescriptor* d
 }
 
 uint64_t proto_descriptor_hash(const ProtobufCMessageDescriptor* descriptor) {
+    BASE_ASSERT(descriptor && descriptor->magic == PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC);
     base_hasher hasher;
     base_hasher_init(&hasher, 0);
     add_message(&hasher, descriptor, 1);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A message as one JSON object, for people and for jq. Every scalar is written, default or not, so that
-// all lines of a dump have the same keys; absent sub-messages and other members of a oneof are left out.
-// The output is counted to its full length and cut to the buffer, like snprintf.
+// A message as one JSON object, for people and for jq. Every scalar is written, also a default, so
+// that all lines of a dump have the same keys. Absent sub-messages and the other members of a oneof
+// are left out. Like snprintf, the output counts its full length and writes what fits.
 #include "proto/codec.h"
+
+#include "base/assert.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,7 +56,7 @@ static void put_bytes(json_out* out, const ProtobufCBinaryData* bytes) {
     put(out, "\"", 1);
 }
 
-// JSON has no infinity and no NaN: null stands for both.
+// JSON has no infinity and no NaN. Both become null.
 static void put_double(json_out* out, double value, int digits) {
     char text[40];
     snprintf(text, sizeof text, "%.*g", digits, value);
@@ -174,12 +176,13 @@ static bool is_present(const ProtobufCFieldDescriptor* field, const ProtobufCMes
     }
     if (field->type != PROTOBUF_C_TYPE_MESSAGE || field->label == PROTOBUF_C_LABEL_REPEATED)
         return true;
-    return *(ProtobufCMessage* const*)(const void*)(start + field->offset) != NULL;
+    const ProtobufCMessage* child = *(ProtobufCMessage* const*)(const void*)(start + field->offset);
+    return child;
 }
 
 static void put_message(json_out* out, const ProtobufCMessage* message, uint32_t depth) {
     const ProtobufCMessageDescriptor* descriptor = message->descriptor;
-    if (depth > PROTO_DEPTH_MAX) { // built by hand: decoded ones are never so deep
+    if (depth > PROTO_DEPTH_MAX) { // a decoded message is never so deep; one that code built may be
         put_text(out, "null");
         return;
     }
@@ -201,6 +204,7 @@ static void put_message(json_out* out, const ProtobufCMessage* message, uint32_t
 }
 
 size_t proto_json(const ProtobufCMessage* message, char* target, size_t capacity) {
+    BASE_ASSERT(message && (target || capacity == 0));
     json_out out = {target, capacity, 0};
     put_message(&out, message, 1);
     if (capacity > 0) target[out.size < capacity ? out.size : capacity - 1] = 0;
