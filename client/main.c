@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// shoal-client: one player in a window, many bots in one process, or a log as a playback.
+// shoal-client: one player in a window, many bots in one process, or the playback of a log.
 //
 // Wiring only: options, and which of the modes runs. Read run() first, then players.c.
 #include "program.h"
@@ -7,7 +7,7 @@
 
 #include "playback/playback_play.h"
 
-#include "net/socket.h"
+#include "host/setup.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 
 static int play_headless(client_program* self) {
     int code = client_program_open_game(self, NULL);
-    if (code != CLIENT_EXIT_CLEAN) return code;
+    if (code != NET_EXIT_CLEAN) return code;
     code = client_players_open(self, NULL);
-    if (code != CLIENT_EXIT_CLEAN) return code;
+    if (code != NET_EXIT_CLEAN) return code;
     client_players_run(self);
     return client_players_finish(self);
 }
@@ -25,18 +25,12 @@ static int play_headless(client_program* self) {
 static int run(client_program* self) {
     if (self->config.replay)
         return client_playback_play(&self->config, &self->reporter, &self->loop);
-    if (self->config.net) {
-        net_link_config link;
-        if (net_link_config_parse(self->config.net, &self->reporter, &link) != NET_OK ||
-            net_socket_link_set(&link) != NET_OK) {
-            return CLIENT_EXIT_USAGE;
-        }
-    }
+    if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
     if (self->config.trace) {
         self->trace = fopen(self->config.trace, "w");
         if (!self->trace) {
             base_report(&self->reporter, self->config.trace, 0, "%s", strerror(errno));
-            return CLIENT_EXIT_RUNTIME;
+            return NET_EXIT_RUNTIME;
         }
     }
     if (!self->config.is_rendering) return play_headless(self);
@@ -44,9 +38,9 @@ static int run(client_program* self) {
     return client_window_play(self);
 #else
     base_report(&self->reporter, NULL, 0,
-                "this client was built without a window: install libsdl2-dev and libstb-dev, build "
-                "again");
-    return CLIENT_EXIT_USAGE;
+                "this client was built without a window: install libsdl2-dev and libstb-dev, then "
+                "build again");
+    return NET_EXIT_USAGE;
 #endif
 }
 
@@ -59,15 +53,15 @@ static void release(client_program* self) {
 
 int main(int argc, char** argv) {
     client_program* self = calloc(1, sizeof *self);
-    if (!self) return CLIENT_EXIT_RUNTIME;
+    if (!self) return NET_EXIT_RUNTIME;
     self->reporter = base_reporter_stderr();
-    int code = CLIENT_EXIT_RUNTIME;
+    int code = NET_EXIT_RUNTIME;
     switch (client_config_read(&self->config, argc, argv, &self->reporter)) {
     case BASE_OPTIONS_HELP:
-        code = CLIENT_EXIT_CLEAN;
+        code = NET_EXIT_CLEAN;
         break;
     case BASE_OPTIONS_ERROR:
-        code = CLIENT_EXIT_USAGE;
+        code = NET_EXIT_USAGE;
         break;
     case BASE_OPTIONS_OK:
         if (!net_loop_init(&self->loop)) {

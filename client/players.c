@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The players of one process: each has its own socket and its own world, so a bot here is a real client
-// in everything but its process. All of them are given the time by one loop.
+// The players of one process. Each has its own socket and its own world, so a bot here differs from a real client
+// only in sharing a process. One loop runs all of them.
 #include "players.h"
 
 #include "base/text.h"
+#include "host/output.h"
 #include "net/socket.h"
 #include "net/transport_enet.h"
 
@@ -12,13 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAST_WORDS_MS_MAX 1000u
-#define SERVICE_US 10000u // between two looks at connections at most
+#define REST_MS_MAX 1000u
+#define SERVICE_US 10000u // the longest time between two looks at the connections
 #define SLACK_PER_PLAYER_US 50u
 #define SLACK_US_MAX 4000u
-#define REFUSED_PROTOCOL 1u
-#define REFUSED_SCHEMA 2u
-#define REFUSED_GAME 3u
 
 net_result client_transport_open(net_transport** transport) {
     net_enet_config enet = {.peers_max = 1};
@@ -30,24 +28,20 @@ void client_transport_gather(net_loop* loop, net_transport* transport) {
                                                   NET_LOOP_SOCKETS_MAX - loop->socket_count);
 }
 
-int client_say_refused(client_program* self, const net_client* client) {
+int client_report_refused(client_program* self, const net_client* client) {
     char text[256];
     uint32_t reason = net_client_refusal(client, text, sizeof text);
     base_report(&self->reporter, NULL, 0, "refused: %s", text);
-    return reason == REFUSED_PROTOCOL || reason == REFUSED_SCHEMA || reason == REFUSED_GAME
-               ? CLIENT_EXIT_MISMATCH
-               : CLIENT_EXIT_CONNECT;
+    return net_exit_of_refusal(reason);
 }
 
-int client_say_unreachable(client_program* self, const net_client* client) {
+int client_report_unreachable(client_program* self, const net_client* client) {
     char text[256];
     (void)net_client_refusal(client, text, sizeof text);
     base_report(&self->reporter, NULL, 0, "%s: %s", self->config.address,
                 text[0] ? text : "nobody answers");
-    return CLIENT_EXIT_CONNECT;
+    return NET_EXIT_CONNECT;
 }
-
-// ---- opening and closing ----
 
 static void trace_update(void* context, uint32_t client, ecs_entity entity, ecs_tick tick,
                          uint64_t row_hash) {
@@ -69,10 +63,10 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     }
     net_match_config match = net_match_config_default(self->module);
     match.role = NET_ROLE_MIRROR;
-    if (net_match_create(&match, &self->reporter, &one->match) != NET_OK) return CLIENT_EXIT_USAGE;
+    if (net_match_create(&match, &self->reporter, &one->match) != NET_OK) return NET_EXIT_USAGE;
     if (client_transport_open(&one->transport) != NET_OK) {
         base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", strerror(errno));
-        return CLIENT_EXIT_RUNTIME;
+        return NET_EXIT_RUNTIME;
     }
     client_transport_gather(&self->loop, one->transport);
     net_client_config config = {
@@ -90,17 +84,16 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .input_context = eyes ? eyes->input_context : NULL,
         .reporter = &self->reporter,
     };
-    return net_client_create(&config, &one->client) == NET_OK ? CLIENT_EXIT_CLEAN
-                                                              : CLIENT_EXIT_RUNTIME;
+    return net_client_create(&config, &one->client) == NET_OK ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }
 
 int client_players_open(client_program* self, const client_eyes* eyes) {
     self->player_count = self->config.bots ? (uint32_t)self->config.bots : 1;
     self->players = calloc(self->player_count, sizeof(client_player));
-    if (!self->players) return CLIENT_EXIT_RUNTIME;
+    if (!self->players) return NET_EXIT_RUNTIME;
     self->loop.socket_count = 0;
-    int code = CLIENT_EXIT_CLEAN;
-    for (uint32_t i = 0; i < self->player_count && code == CLIENT_EXIT_CLEAN; i++) {
+    int code = NET_EXIT_CLEAN;
+    for (uint32_t i = 0; i < self->player_count && code == NET_EXIT_CLEAN; i++) {
         code = open_player(self, i, i == 0 ? eyes : NULL);
     }
     return code;
@@ -119,8 +112,6 @@ void client_players_close(client_program* self) {
     self->loop.socket_count = 0;
 }
 
-// ---- playing ----
-
 bool client_players_service(client_program* self, uint64_t now_us) {
     bool is_any_left = false;
     for (uint32_t i = 0; i < self->player_count; i++) {
@@ -130,8 +121,9 @@ bool client_players_service(client_program* self, uint64_t now_us) {
     return is_any_left;
 }
 
-// Each player's clock follows its own ring of inputs on the server, so that many bots would wake the loop
-// at as many moments, and each time all of them are given the time: who is due so soon goes along.
+// Each player's clock follows its own queue of inputs on the server. Without slack many bots would wake the loop at
+// as many moments, and each wake-up looks at all players. A player that is due within the slack ticks together with
+// the first one.
 static uint64_t slack_us(const client_program* self) {
     uint64_t slack = self->player_count > 1 ? self->player_count * SLACK_PER_PLAYER_US : 0;
     return slack < SLACK_US_MAX ? slack : SLACK_US_MAX;
@@ -153,12 +145,13 @@ void client_players_tick(client_program* self, uint64_t now_us, uint64_t early_u
     uint64_t until_us = now_us + (early_us > slack ? early_us : slack);
     for (uint32_t i = 0; i < self->player_count; i++) {
         client_player* one = &self->players[i];
-        // More than one where a loop takes longer than a tick: a display that blocks must not set the rate.
+        // More than one tick when a round of the loop took longer than a tick: a display that blocks must not set
+        // the tick rate.
         for (uint32_t count = 0; count < NET_CATCH_UP_TICKS_MAX; count++) {
             if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) break;
             if (net_client_next_tick_us(one->client) > until_us) break;
             net_client_tick(one->client, now_us);
-            // Counted from the first state on: waiting in a lobby is not playing.
+            // Counted from the first state on: the wait before the match is not part of --ticks.
             if (self->config.ticks && net_client_tick_newest(one->client) > 0 &&
                 ++one->ticks >= self->config.ticks) {
                 net_client_leave(one->client, now_us);
@@ -173,8 +166,8 @@ void client_players_leave(client_program* self, uint64_t now_us) {
     }
 }
 
-// With many players a datagram comes every few microseconds, and each look is at all of them: so they are
-// looked at no more often than who is due goes along with others. Signals are heard meanwhile.
+// With many players a datagram comes every few microseconds, and each look at the sockets is a look at all of them.
+// So the loop looks no more often than once per slack. Signals still arrive meanwhile.
 static bool rest(client_program* self, uint64_t until_us) {
     if (net_loop_now_us() >= until_us) return false;
     uint32_t sockets = self->loop.socket_count;
@@ -199,12 +192,10 @@ void client_players_run(client_program* self) {
     }
 }
 
-// ---- the end ----
-
-// On a bad network of our own (--net) the last acknowledgements are still on their way when the sessions
-// have ended; without them the server would wait for nobody.
-static void send_last_words(client_program* self) {
-    uint64_t until_us = net_loop_now_us() + LAST_WORDS_MS_MAX * 1000u;
+// With --net the last acknowledgements are still on their way when the sessions have ended. The server waits for
+// them, so the simulated network must deliver them before the process ends.
+static void send_rest(client_program* self) {
+    uint64_t until_us = net_loop_now_us() + REST_MS_MAX * 1000u;
     while (net_socket_next_us() != UINT64_MAX && net_loop_now_us() < until_us) {
         (void)net_loop_wait(&self->loop, net_loop_now_us() + 5000u);
         for (uint32_t i = 0; i < self->player_count; i++) {
@@ -225,14 +216,14 @@ static const char* end_name(net_client_end end) {
     }
 }
 
-// The line of one client, and its share of the exit code.
+// Prints the line of one client. @return its exit code; the highest code of all clients wins.
 static int finish_player(client_program* self, client_player* one,
                          uint64_t dropped[NET_DROP_COUNT]) {
     net_client_end end = net_client_get_end(one->client);
-    if (end == NET_CLIENT_END_REFUSED) return client_say_refused(self, one->client);
-    if (end == NET_CLIENT_END_UNREACHABLE) return client_say_unreachable(self, one->client);
+    if (end == NET_CLIENT_END_REFUSED) return client_report_refused(self, one->client);
+    if (end == NET_CLIENT_END_UNREACHABLE) return client_report_unreachable(self, one->client);
     net_client_report report = net_client_get_report(one->client);
-    if (report.client == 0) return CLIENT_EXIT_CLEAN; // left before welcome
+    if (report.client == 0) return NET_EXIT_CLEAN; // left before welcome
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
         dropped[i] += report.dropped[i];
     printf("client id=%" PRIu32 " tick=%" PRIu64 " entities=%" PRIu32 " components=%" PRIu32
@@ -245,43 +236,30 @@ static int finish_player(client_program* self, client_player* one,
            report.bad_transitions, report.updates, report.sim_dropped, report.recv_bytes,
            report.recv_reliable_bytes, report.sent_bytes, report.rtt_ms, report.loss_percent,
            end_name(end));
-    return end == NET_CLIENT_END_LOST ? CLIENT_EXIT_RUNTIME : CLIENT_EXIT_CLEAN;
+    return end == NET_CLIENT_END_LOST ? NET_EXIT_RUNTIME : NET_EXIT_CLEAN;
 }
 
-// One line for all of them: every reason for which something had no effect, and how often.
-static void say_dropped(client_program* self, const uint64_t dropped[NET_DROP_COUNT]) {
-    char text[1024];
-    net_drops_text(dropped, text, sizeof text);
-    if (text[0]) base_report(&self->reporter, NULL, 0, "note: dropped%s", text);
-}
-
-static void write_line(void* context, const char* line) {
-    fprintf(context, "%s\n", line);
-}
-
-static int dump_world(client_program* self, client_player* one) {
-    FILE* file = fopen(self->config.dump_world, "w");
-    if (!file) {
-        base_report(&self->reporter, self->config.dump_world, 0, "%s", strerror(errno));
-        return CLIENT_EXIT_RUNTIME;
-    }
+static bool write_world(void* context, void* file) {
+    const client_player* one = context;
     (void)net_world_digest_walk(net_match_schema(one->match), net_match_world(one->match),
-                                write_line, file);
-    return fclose(file) == 0 ? CLIENT_EXIT_CLEAN : CLIENT_EXIT_RUNTIME;
+                                net_host_write_line, file);
+    return true;
 }
 
 int client_players_finish(client_program* self) {
-    int code = CLIENT_EXIT_CLEAN;
+    int code = NET_EXIT_CLEAN;
     uint64_t dropped[NET_DROP_COUNT] = {0};
-    send_last_words(self);
+    send_rest(self);
     for (uint32_t i = 0; i < self->player_count; i++) {
         int one = finish_player(self, &self->players[i], dropped);
         if (one > code) code = one;
     }
-    if (self->config.dump_world && self->players[0].match &&
-        dump_world(self, &self->players[0]) != CLIENT_EXIT_CLEAN && code == CLIENT_EXIT_CLEAN) {
-        code = CLIENT_EXIT_RUNTIME;
+    const char* file = self->config.dump_world;
+    if (file && self->players[0].match) {
+        client_player* first = &self->players[0];
+        bool is_written = net_host_write_file(file, write_world, first, &self->reporter);
+        if (!is_written && code == NET_EXIT_CLEAN) code = NET_EXIT_RUNTIME;
     }
-    say_dropped(self, dropped);
+    net_host_report_dropped(dropped, NULL, &self->reporter);
     return code;
 }

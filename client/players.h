@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// What game.c and players.c share.
+/// What game.c and players.c share: sockets of clients, and reports about sessions that did not begin.
 #pragma once
 
 #include "program.h"
 
+/// Open a socket for one client.
 BASE_MUST_USE net_result client_transport_open(net_transport** transport);
-/// The loop waits for its sockets too.
+/// From now on the loop waits for the sockets of `transport` too.
 void client_transport_gather(net_loop* loop, net_transport* transport);
-/// Why a session did not come about. @return the exit code.
-int client_say_refused(client_program* program, const net_client* client);
-int client_say_unreachable(client_program* program, const net_client* client);
+/// Report why a session did not begin. @return the exit code.
+int client_report_refused(client_program* program, const net_client* client);
+int client_report_unreachable(client_program* program, const net_client* client);

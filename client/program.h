@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: MIT
-/// What the parts of shoal-client share: the program's state, its players, its exit codes.
+/// What the parts of shoal-client share: the program's state and its players.
 #pragma once
 
-#include "config.h"
+#include "config/config.h"
 
+#include "host/exit_code.h"
 #include "net/client.h"
 #include "net/loop.h"
 #include "net/presenter.h"
 
 #include <stdio.h>
 
-enum {
-    CLIENT_EXIT_CLEAN = 0,
-    CLIENT_EXIT_RUNTIME = 1,
-    CLIENT_EXIT_USAGE = 2,
-    CLIENT_EXIT_MISMATCH = 4,
-    CLIENT_EXIT_CONNECT = 6,
-};
-
 typedef struct client_player {
     char name[NET_PLAYER_NAME_BYTES_MAX];
     net_match* match;
     net_transport* transport;
     net_client* client;
-    uint64_t ticks; ///< with a state of the match
+    uint64_t ticks; ///< ticks since the first state of the match came
 } client_player;
 
 typedef struct client_program {
@@ -31,41 +24,44 @@ typedef struct client_program {
     base_reporter reporter;
     net_loop loop;
     net_module* module;
-    char game[NET_GAME_NAME_BYTES_MAX]; ///< as the server says
+    char game[NET_GAME_NAME_BYTES_MAX]; ///< the name that the server sent
     client_player* players;
     uint32_t player_count;
     FILE* trace;
 } client_program;
 
-/// Called now and then while nothing else happens. @return false: the user wants to stop.
+/// Called about every 10 ms while the program waits. @return false: the user wants to stop.
 typedef struct client_idle {
     bool (*call)(void* context);
     void* context;
 } client_idle;
 
-/// Who looks through the first player's eyes and moves its hands.
+/// The person at the window: sees what the first player sees and gives its inputs.
 typedef struct client_eyes {
     net_presenter* presenter;
-    net_client_input_fn input; ///< NULL: the game's bot
+    net_client_input_fn input; ///< NULL: the game's bot gives the inputs
     void* input_context;
 } client_eyes;
 
-/// Open the module: the one of --game, or the one that the server names when asked. `idle` may be NULL.
-/// @return CLIENT_EXIT_CLEAN, or the exit code: reported.
+/// Open the game of --game, or ask the server for its game and open that. `idle` may be NULL.
+/// @return NET_EXIT_CLEAN, or the exit code: reported.
 BASE_MUST_USE int client_program_open_game(client_program* program, const client_idle* idle);
 
-/// Make all players; `eyes` (may be NULL) are the first one's. @return as above.
+/// Create all players and connect them. `eyes` (may be NULL) belong to the first one.
+/// @return NET_EXIT_CLEAN, or the exit code: reported.
 BASE_MUST_USE int client_players_open(client_program* program, const client_eyes* eyes);
-/// Let go of them; without a word to the server.
+/// Destroy all players. The server gets no goodbye: call client_players_leave first.
 void client_players_close(client_program* program);
-/// @return false when every session has ended.
+/// Receive for all players. @return false when every session has ended.
 BASE_MUST_USE bool client_players_service(client_program* program, uint64_t now_us);
-/// When there is something to do for the players, as far as is known at `now_us`.
+/// @return the time at which the players need the next call, at most 10 ms after `now_us`.
 uint64_t client_players_due_us(const client_program* program, uint64_t now_us);
-/// Tick whoever is due within `early_us`; players who had their --ticks leave.
+/// Run the ticks that are due until `now_us` + `early_us`. A player that has had its --ticks leaves.
 void client_players_tick(client_program* program, uint64_t now_us, uint64_t early_us);
+/// Tell the server that all players leave. Their sessions end when the server has answered.
 void client_players_leave(client_program* program, uint64_t now_us);
 /// Play until all sessions have ended.
 void client_players_run(client_program* program);
-/// After the end: what is still under way, the line of each, --dump-world. @return the exit code.
+/// After the sessions have ended: send what is still under way, print the line of each client, write
+/// --dump-world. @return the exit code.
 BASE_MUST_USE int client_players_finish(client_program* program);

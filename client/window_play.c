@@ -270,7 +270,7 @@ static int open_session(show* on) {
     client_program* program = on->program;
     const client_idle while_asking = {.call = idle, .context = on};
     int code = client_program_open_game(program, &while_asking);
-    if (code != CLIENT_EXIT_CLEAN) return code;
+    if (code != NET_EXIT_CLEAN) return code;
     const net_game_module* game = program->module->game;
     client_window_set_view(on->window, game->title, game->view_width, game->view_height);
     client_controls_init(&on->controls, game, &program->reporter);
@@ -280,7 +280,7 @@ static int open_session(show* on) {
                            game->title, program->config.address);
     const net_presenter_config config = {.module = program->module, .is_predicting = true};
     net_result result = net_presenter_create(&config, &program->reporter, &on->presenter);
-    if (result != NET_OK) return result == NET_ERR_MEMORY ? CLIENT_EXIT_RUNTIME : CLIENT_EXIT_USAGE;
+    if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
     const client_eyes eyes = {.presenter = on->presenter,
                               .input = program->config.bots ? NULL : think_as_human,
                               .input_context = on};
@@ -322,7 +322,7 @@ static void show_end(show* on) {
 
 static int play_once(show* on) {
     int code = open_session(on);
-    if (code == CLIENT_EXIT_CLEAN) {
+    if (code == NET_EXIT_CLEAN) {
         run(on);
         shoot_last(on);
         code = client_players_finish(on->program);
@@ -336,7 +336,7 @@ static int play_once(show* on) {
 int client_window_play(client_program* program) {
     const client_config* config = &program->config;
     show* on = base_allocate_zero(NULL, sizeof *on);
-    if (!on) return CLIENT_EXIT_RUNTIME;
+    if (!on) return NET_EXIT_RUNTIME;
     on->program = program;
     on->stderr_reporter = program->reporter;
     on->has_panel = config->has_panel;
@@ -346,7 +346,7 @@ int client_window_play(client_program* program) {
                                          .width = config->width,
                                          .height = config->height,
                                          .fps = config->fps};
-    int code = CLIENT_EXIT_RUNTIME;
+    int code = NET_EXIT_RUNTIME;
     on->window = client_window_create(&wanted);
     if (on->window) {
         client_window_set_names(on->window, find_name, on);
@@ -357,7 +357,7 @@ int client_window_play(client_program* program) {
             code = play_once(on);
         } while (on->wants_again && !on->is_leaving);
         client_window_write_frames(on->window, stdout);
-        if (on->has_failed && code == CLIENT_EXIT_CLEAN) code = CLIENT_EXIT_RUNTIME;
+        if (on->has_failed && code == NET_EXIT_CLEAN) code = NET_EXIT_RUNTIME;
     }
     client_window_destroy(on->window);
     program->reporter = on->stderr_reporter;

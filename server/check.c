@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Checking templates and modules without running a match.
 //
-// A .blk may use struct types that only its module registers, so the module of the same name is looked
-// for beside it and then in the module path; without one the built-in types must do. Nothing is stepped.
+// A .blk may use struct types that only its module registers. The module of the same name is therefore looked
+// for beside the file and then in the module path; without a module only the built-in types are known. No world
+// makes a step.
 #include "check.h"
 
 #include "base/text.h"
+#include "host/exit_code.h"
+#include "host/setup.h"
 #include "net/match.h"
 #include "net/module.h"
 
@@ -49,7 +52,7 @@ static char* read_file(const char* file, size_t* size, const base_reporter* repo
 
 // The module that belongs to NAME.blk; NULL when there is none.
 static net_module* find_module(const char* file) {
-    char path[1024], folders[2048];
+    char path[1024];
     const base_reporter quiet = {0};
     size_t stem = strlen(file) - strlen(".blk");
     net_module* module = NULL;
@@ -59,9 +62,8 @@ static net_module* find_module(const char* file) {
     if (is_beside && net_module_open(path, "", &quiet, &module) == NET_OK) return module;
     path[stem] = '\0';
     const char* slash = strrchr(path, '/');
-    net_module_default_path(folders, sizeof folders);
-    return net_module_open(slash ? slash + 1 : path, folders, &quiet, &module) == NET_OK ? module
-                                                                                         : NULL;
+    net_result result = net_host_open_module(slash ? slash + 1 : path, &quiet, &module);
+    return result == NET_OK ? module : NULL;
 }
 
 // The file and what it imports, as a match would load them.
@@ -82,17 +84,17 @@ static int check_templates(const char* file, bool is_alone, const base_reporter*
                            totals* sum) {
     size_t size = 0;
     char* text = read_file(file, &size, reporter);
-    if (!text) return 1;
+    if (!text) return NET_EXIT_RUNTIME;
     net_module* module = find_module(file);
     ecs_world_config config = ecs_world_config_default();
     ecs_world* world = NULL;
-    int code = 1;
+    int code = NET_EXIT_RUNTIME;
     if (ecs_world_create(&config, &world) == ECS_OK) {
         ecs_result result = module ? module->game->register_types(world, reporter) : ECS_OK;
         if (result == ECS_OK)
             result = is_alone ? ecs_template_load_alone(world, file, text, size, reporter)
                               : load_files(world, file, reporter);
-        code = result == ECS_OK ? 0 : 2;
+        code = result == ECS_OK ? NET_EXIT_CLEAN : NET_EXIT_USAGE;
         sum->templates += ecs_template_count(world);
         sum->components += ecs_component_count(world);
         ecs_world_destroy(world);
@@ -104,32 +106,31 @@ static int check_templates(const char* file, bool is_alone, const base_reporter*
 
 static int check_module(const char* file, const base_reporter* reporter, totals* sum) {
     net_result result = net_module_check(file, reporter);
-    if (result != NET_OK) return result == NET_ERR_IO ? 1 : 2;
+    if (result != NET_OK) return result == NET_ERR_IO ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
     net_module* module = NULL;
-    if (net_module_open(file, "", reporter, &module) != NET_OK) return 2;
+    if (net_module_open(file, "", reporter, &module) != NET_OK) return NET_EXIT_USAGE;
     net_match_config config = net_match_config_default(module);
     config.role = NET_ROLE_MIRROR;
     net_match* match = NULL;
-    int code = 2;
+    int code = NET_EXIT_USAGE;
     if (net_match_create(&config, reporter, &match) == NET_OK) {
         sum->templates += ecs_template_count(net_match_world(match));
         sum->components += ecs_component_count(net_match_world(match));
         net_match_destroy(match);
-        code = 0;
+        code = NET_EXIT_CLEAN;
     }
     net_module_close(module);
     return code;
 }
 
 int server_check(int file_count, char** files, const base_reporter* reporter) {
-    // With it each file is looked at by itself: what it would import is not asked for.
     const int first = file_count > 0 && strcmp(files[0], "--no-import") == 0;
     if (file_count == first) {
         base_report(reporter, NULL, 0, "check: name at least one FILE.blk or FILE.so");
-        return 2;
+        return NET_EXIT_USAGE;
     }
     totals sum = {0};
-    int worst = 0;
+    int worst = NET_EXIT_CLEAN;
     for (int i = first; i < file_count; i++) {
         int code;
         if (has_suffix(files[i], ".so")) {
@@ -138,12 +139,12 @@ int server_check(int file_count, char** files, const base_reporter* reporter) {
             code = check_templates(files[i], first > 0, reporter, &sum);
         } else {
             base_report(reporter, files[i], 0, "neither .blk nor .so");
-            code = 2;
+            code = NET_EXIT_USAGE;
         }
         sum.files++;
         if (code > worst) worst = code;
     }
-    if (worst == 0) {
+    if (worst == NET_EXIT_CLEAN) {
         printf("ok files=%u templates=%u components=%u\n", sum.files, sum.templates,
                sum.components);
     }

@@ -2,18 +2,20 @@
 // One table gives the command line, the environment, the config file and --help.
 #include "config.h"
 
+#include "host/version.h"
+
 #include <string.h>
 #include <unistd.h>
 
 static bool choose_thread(server_config* config, const base_reporter* reporter) {
-    const char* wish = config->net_thread;
-    if (!wish) {
+    const char* choice = config->net_thread;
+    if (!choice) {
         config->has_net_thread = sysconf(_SC_NPROCESSORS_ONLN) >= 2;
         return true;
     }
-    config->has_net_thread = strcmp(wish, "on") == 0;
-    if (config->has_net_thread || strcmp(wish, "off") == 0) return true;
-    base_report(reporter, NULL, 0, "--net-thread '%s': on or off", wish);
+    config->has_net_thread = strcmp(choice, "on") == 0;
+    if (config->has_net_thread || strcmp(choice, "off") == 0) return true;
+    base_report(reporter, NULL, 0, "--net-thread '%s': on or off", choice);
     return false;
 }
 
@@ -32,39 +34,40 @@ base_options_result server_config_read(server_config* config, int argc, char** a
          "where to listen; port 0 picks a free one", 0, 0},
         {"tick-rate", BASE_OPTION_U64, &config->tick_rate_hz, "HZ", "ticks per second",
          NET_TICK_RATE_HZ_MIN, NET_TICK_RATE_HZ_MAX},
-        {"seed", BASE_OPTION_U64, &config->seed, "N", "of the simulation's chance", 0, 0},
+        {"seed", BASE_OPTION_U64, &config->seed, "N", "start of the simulation's random numbers", 0,
+         0},
         {"log", BASE_OPTION_TEXT, &config->log, "FILE|none",
          "the event log (default: GAME-DATE-TIME.slog here)", 0, 0},
-        {"ticks", BASE_OPTION_U64, &config->ticks, "N", "end after so many ticks (0: never)", 0, 0},
-        {"min-clients", BASE_OPTION_U64, &config->clients_min, "N",
-         "hold the first tick until so many are in", 0, NET_CLIENTS_MAX},
-        {"max-clients", BASE_OPTION_U64, &config->clients_max, "N", "refuse further ones", 1,
+        {"ticks", BASE_OPTION_U64, &config->ticks, "N", "end after N ticks (0: never)", 0, 0},
+        {"min-clients", BASE_OPTION_U64, &config->clients_min, "N", "begin when N clients are in",
+         0, NET_CLIENTS_MAX},
+        {"max-clients", BASE_OPTION_U64, &config->clients_max, "N", "refuse more clients than N", 1,
          NET_CLIENTS_MAX - 8},
         {"max-per-address", BASE_OPTION_U64, &config->clients_per_address_max, "N",
-         "connections of one address (0: no limit)", 0, NET_CLIENTS_MAX},
+         "limit the connections of one address (0: no limit)", 0, NET_CLIENTS_MAX},
         {"fast", BASE_OPTION_FLAG, &config->is_fast, NULL, "do not wait between ticks", 0, 0},
         {"insecure", BASE_OPTION_FLAG, &config->is_insecure, NULL,
          "allow other addresses than loopback (nothing is encrypted)", 0, 0},
         {"set", BASE_OPTION_LIST, &config->settings, "KEY=VALUE",
          "a setting of the game; repeatable", 0, 0},
         {"dump-world", BASE_OPTION_TEXT, &config->dump_world, "FILE",
-         "at the end write what clients should see", 0, 0},
+         "at the end write the world that clients should have", 0, 0},
         {"net", BASE_OPTION_TEXT, &config->net, "SPEC",
          "bad network: loss=5,delay=80,jitter=20,outage_at=5000,outage_for=9000,seed=7", 0, 0},
         {"rate-max", BASE_OPTION_U64, &config->rate_bytes_max, "BYTES",
-         "datagrams per client and second, at most", 1, NET_RATE_BYTES_LIMIT},
+         "limit the bytes sent to a client in a second", 1, NET_RATE_BYTES_LIMIT},
         {"send-divisor", BASE_OPTION_U64, &config->send_divisor, "N",
-         "send to each client at every N-th tick, to different ones at different ticks", 1,
-         NET_SEND_DIVISOR_MAX},
+         "send to each client at every N-th tick", 1, NET_SEND_DIVISOR_MAX},
         {"net-thread", BASE_OPTION_TEXT, &config->net_thread, "on|off",
-         "send on a thread of its own (default: on with two cores or more)", 0, 0},
+         "send on a second thread (default: on with two cores or more)", 0, 0},
         {"ledger", BASE_OPTION_TEXT, &config->bandwidth, "FILE",
-         "at the end write where every bit went", 0, 0},
+         "at the end write how many bits each component took", 0, 0},
         {"config", BASE_OPTION_TEXT, &config->config, "FILE",
          "options as lines of \"tick-rate = 30\"; environment and command line win", 0, 0},
     };
     const base_options options = {
         .program = "shoal-server",
+        .version = net_build_id(),
         .usage = "--game NAME|FILE.so [options]  |  check FILE.blk|FILE.so...",
         .about = "Runs one match: owns the world, replicates it to clients, writes the event log.",
         .options = table,
@@ -72,7 +75,12 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         .config_text = config->config_text,
         .config_text_bytes = sizeof config->config_text,
     };
-    base_options_result result = base_options_read(&options, argc, argv, &config->words, reporter);
-    if (result == BASE_OPTIONS_OK && !choose_thread(config, reporter)) return BASE_OPTIONS_ERROR;
-    return result;
+    base_option_list words = {0};
+    base_options_result result = base_options_read(&options, argc, argv, &words, reporter);
+    if (result != BASE_OPTIONS_OK) return result;
+    if (words.count > 0) {
+        base_report(reporter, NULL, 0, "unexpected word '%s' (see --help)", words.values[0]);
+        return BASE_OPTIONS_ERROR;
+    }
+    return choose_thread(config, reporter) ? BASE_OPTIONS_OK : BASE_OPTIONS_ERROR;
 }

@@ -20,16 +20,16 @@ typedef struct server_config {
     base_option_list settings;
     const char* dump_world;
     const char* net;
-    const char* bandwidth;   ///< file; NULL: nothing is accounted
-    const char* net_thread;  ///< "on", "off", or NULL: as cores allow
-    bool has_net_thread;     ///< what came of it
+    const char* bandwidth;   ///< --ledger: a file; NULL: nothing is accounted
+    const char* net_thread;  ///< as given: "on", "off", or NULL
+    bool has_net_thread;     ///< --net-thread, or whether there are two cores or more
     uint64_t rate_bytes_max; ///< per client and second
     uint64_t send_divisor;
     const char* config;
-    base_option_list words;
-    char config_text[16384]; ///< the file's content: options borrow from it
+    char config_text[16384]; ///< content of the config file: options borrow from it
 } server_config;
 
+/// Read the command line, the environment and the config file.
 /// @return as base_options_read.
 BASE_MUST_USE base_options_result server_config_read(server_config* config, int argc, char** argv,
                                                      const base_reporter* reporter);

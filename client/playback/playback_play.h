@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// `shoal-client --replay`: a log as a playback, in a window, as a picture, or without both.
+/// `shoal-client --replay`: plays a log in a window, as one picture, or without both.
 #pragma once
 
-#include "config.h"
+#include "config/config.h"
 #include "net/loop.h"
 
+/// Play the log that `config` names until its end or until the user stops it.
 /// @return the exit code of the program.
 int client_playback_play(const client_config* config, const base_reporter* reporter,
                          net_loop* loop);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A playback in a window: keys and pointer move it, the clock plays it, the strip below shows where it is.
+// A playback in a window: keys and pointer move it, the clock plays it, the strip below shows the position.
 //
-// A picture (--shot) is one frame after a seek, so that equal moments give equal bytes. It is the game's
-// picture alone, of the size that players have; with --panel the strip is in it.
-#include "playback/playback_internal.h"
+// A picture (--shot) is one frame after a seek, so that equal moments give equal bytes. It shows the game only, in
+// the size that players see; with --panel it shows the strip too.
+#include "playback/playback_window.h"
+
 #include "playback/playback_timeline.h"
 #include "window/window.h"
 
 #include "base/text.h"
+#include "host/exit_code.h"
 
 #include <stdio.h>
 
@@ -17,7 +19,7 @@
 #define JUMP_FAR_S 30.0
 #define STEP_FAR_TICKS 10.0
 #define EVENTS_US 5000u ///< between two looks at events while no frame is due
-#define FRAME_S_MAX 0.1 ///< a longer pause of ours is not made up for
+#define FRAME_S_MAX 0.1 ///< a longer pause of the program is not made up for
 
 typedef enum playback_key {
     KEY_SPACE,
@@ -63,7 +65,7 @@ typedef struct show {
     bool is_playing, is_done;
     float pointer_x, pointer_y; // view units
     double speed;
-    double seek; // where to be in the next frame; negative: go on
+    double seek; // tick of the next frame; negative: continue
     uint64_t last_us;
 } show;
 
@@ -71,7 +73,7 @@ static double rate(const show* on) {
     return net_log_reader_info(on->self->reader)->tick_rate_hz;
 }
 
-// Several wishes in a frame are one seek.
+// Several key presses in one frame give one seek.
 static double wanted(const show* on) {
     return on->seek >= 0.0 ? on->seek : net_playback_tick(on->self->playback);
 }
@@ -203,8 +205,8 @@ static void take_events(show* on) {
     }
 }
 
-/// @return false when there is no going on.
-static bool go_on(show* on, uint64_t now_us) {
+/// @return false when the playback cannot continue.
+static bool advance(show* on, uint64_t now_us) {
     double passed_s = on->last_us ? (double)(now_us - on->last_us) * 1e-6 : 0.0;
     if (passed_s > FRAME_S_MAX) passed_s = FRAME_S_MAX;
     on->last_us = now_us;
@@ -263,7 +265,7 @@ static bool draw_frame(show* on, uint64_t now_us, bool has_strip, const char* sh
 /// @return false when this was the last frame.
 static bool show_frame(show* on) {
     uint64_t now_us = net_loop_now_us();
-    return go_on(on, now_us) && draw_frame(on, now_us, true, NULL);
+    return advance(on, now_us) && draw_frame(on, now_us, true, NULL);
 }
 
 static void play(show* on) {
@@ -271,7 +273,7 @@ static void play(show* on) {
     seek(on, config->at);
     on->is_playing = config->at <= 0.0;
     bool is_watched = client_window_is_interactive(on->window);
-    // The first frame says where on the picture things are: the pointer means nothing before it.
+    // The first frame sets the layout that pointer positions refer to.
     on->is_done = !show_frame(on);
     while (!on->is_done) {
         uint64_t due_us = client_window_frame_due_us(on->window);
@@ -280,7 +282,7 @@ static void play(show* on) {
         take_events(on);
         if (on->is_done || net_loop_now_us() < client_window_frame_due_us(on->window)) continue;
         on->is_done = !show_frame(on);
-        // Nobody can press a key: a moment that stands still is the end.
+        // Without a display no key can come, so a playback that stands still has ended.
         if (!is_watched && !on->is_playing) on->is_done = true;
     }
     client_window_write_frames(on->window, stdout);
@@ -318,7 +320,7 @@ int client_playback_show(client_playback* self) {
         .view_height = game->view_height + (has_strip ? on.strip.height : 0.0f),
     };
     on.window = client_window_create(&window);
-    if (!on.window) return 1;
+    if (!on.window) return NET_EXIT_RUNTIME;
     for (uint32_t i = 0; i < KEY_COUNT; i++)
         on.keys[i] = client_window_key(key_names[i]);
     bool is_right = true;
@@ -328,5 +330,5 @@ int client_playback_show(client_playback* self) {
         play(&on);
     }
     client_window_destroy(on.window);
-    return is_right ? 0 : 1;
+    return is_right ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }

@@ -5,24 +5,16 @@
 #include "base/options.h"
 #include "net/log.h"
 
-enum {
-    SERVER_REPLAY_OK = 0,
-    SERVER_REPLAY_FAILURE = 1, ///< a damaged log, a file that cannot be read, no memory
-    SERVER_REPLAY_USAGE = 2,
-    SERVER_REPLAY_SCHEMA = 4,
-    SERVER_REPLAY_DIVERGED = 5,
-};
-
 typedef struct server_replay {
     const char* command;
     const char* file;
     const char* trace;  ///< second word of check-trace
-    const char* game;   ///< NULL: the log's
+    const char* game;   ///< NULL: the game that the log names
     const char* entity; ///< "I:G" or "I"
-    uint64_t tick;      ///< 0: the last
+    uint64_t tick;      ///< of --tick; 0: the last tick of the log
     base_reporter reporter;
     net_log_reader* reader;
-    net_module* module; ///< NULL for info and stats, perhaps for dump
+    net_module* module; ///< NULL for info and stats, and for dump when it was not found
     bool is_damaged;
 } server_replay;
 
@@ -32,6 +24,3 @@ int server_replay_dump(server_replay* self);
 int server_replay_verify(server_replay* self);
 int server_replay_show(server_replay* self);
 int server_replay_check_trace(server_replay* self);
-
-/// The exit code of a result that was reported.
-int server_replay_code(net_result result);

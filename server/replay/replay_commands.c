@@ -5,15 +5,12 @@
 #include "base/text.h"
 #include "ecs/entity.h"
 #include "ecs/save.h"
+#include "host/exit_code.h"
+#include "host/output.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-static void print_line(void* context, const char* line) {
-    (void)context;
-    puts(line);
-}
 
 static const char* tail(const net_log_info* info) {
     return info->is_cut ? "cut" : "whole";
@@ -35,7 +32,7 @@ int server_replay_info(server_replay* self) {
            info->file_bytes, info->block_count, info->damaged_blocks);
     printf("queue_records=%" PRIu64 "\nclosed=%s\ntail=%s\nlost_bytes=%" PRIu64 "\n",
            info->queue_records, info->is_closed ? "yes" : "no", tail(info), info->lost_bytes);
-    return SERVER_REPLAY_OK;
+    return NET_EXIT_CLEAN;
 }
 
 int server_replay_stats(server_replay* self) {
@@ -57,11 +54,12 @@ int server_replay_stats(server_replay* self) {
            " bytes_per_minute=%.0f\n",
            info->last_tick, info->file_bytes, packed,
            minutes > 0 ? (double)info->file_bytes / minutes : 0.0);
-    return server_replay_code(result);
+    return net_exit_of_replay(result);
 }
 
 int server_replay_dump(server_replay* self) {
-    return server_replay_code(net_log_dump(self->reader, self->module, print_line, NULL));
+    return net_exit_of_replay(
+        net_log_dump(self->reader, self->module, net_host_write_line, stdout));
 }
 
 int server_replay_verify(server_replay* self) {
@@ -78,10 +76,10 @@ int server_replay_verify(server_replay* self) {
                " tail=%s lost_bytes=%" PRIu64 "\n",
                verified.ticks, verified.state_hash, verified.world_hash, tail(info),
                info->lost_bytes);
-    return server_replay_code(result);
+    return net_exit_of_replay(result);
 }
 
-/// "5:1", or "5" for whichever generation lives.
+/// Reads "5:1", or "5" for the generation that exists now. @return false for other text.
 static bool find_entity(const server_replay* self, const ecs_world* world, ecs_entity* entity) {
     char index_text[16];
     uint64_t index, generation = 0;
@@ -106,35 +104,36 @@ static int show_world(server_replay* self, net_match* match) {
            net_match_tick(match), ecs_world_entity_count(world), ecs_world_state_hash(world),
            ecs_world_hash(world));
     if (!self->entity) {
-        ecs_dump_world(world, false, print_line, NULL);
-        return SERVER_REPLAY_OK;
+        ecs_dump_world(world, false, net_host_write_line, stdout);
+        return NET_EXIT_CLEAN;
     }
     ecs_entity entity;
     if (!find_entity(self, world, &entity)) {
         base_report(&self->reporter, NULL, 0, "--entity: \"%s\" is not INDEX:GENERATION",
                     self->entity);
-        return SERVER_REPLAY_USAGE;
+        return NET_EXIT_USAGE;
     }
     if (entity == ECS_ENTITY_NONE) {
         base_report(&self->reporter, NULL, 0, "there is no entity %s at tick %" PRIu64,
                     self->entity, net_match_tick(match));
-        return SERVER_REPLAY_FAILURE;
+        return NET_EXIT_RUNTIME;
     }
-    ecs_dump_entity(world, entity, print_line, NULL);
-    return SERVER_REPLAY_OK;
+    ecs_dump_entity(world, entity, net_host_write_line, stdout);
+    return NET_EXIT_CLEAN;
 }
 
-/// Runs without judging, so that a log that diverges can be looked at; says so once.
+/// Run the log up to the tick. A difference is reported once and does not stop the run, so that the world of a
+/// log that diverges can be shown.
 static net_result run_until(server_replay* self, net_log_replay* replay, ecs_tick last) {
-    bool is_told = false;
+    bool is_reported = false;
     net_match* match = net_log_replay_match(replay);
     while (net_match_tick(match) < last) {
         net_log_tick tick;
         net_result result = net_log_replay_step(replay, &tick);
         if (result != NET_OK) return result;
-        if (is_told || !tick.has_end) continue;
-        is_told = ecs_world_state_hash(net_match_world(match)) != tick.state_hash;
-        if (is_told)
+        if (is_reported || !tick.has_end) continue;
+        is_reported = ecs_world_state_hash(net_match_world(match)) != tick.state_hash;
+        if (is_reported)
             base_report(&self->reporter, self->file, 0,
                         "warning: this run differs from the log from tick %" PRIu64 " on",
                         tick.tick);
@@ -147,13 +146,13 @@ int server_replay_show(server_replay* self) {
     ecs_tick last = self->tick > 0 ? self->tick : info->last_tick;
     net_log_replay* replay;
     net_result result = net_log_replay_create(self->reader, self->module, &self->reporter, &replay);
-    if (result != NET_OK) return server_replay_code(result);
+    if (result != NET_OK) return net_exit_of_replay(result);
     result = run_until(self, replay, last);
-    int code = server_replay_code(result);
+    int code = net_exit_of_replay(result);
     if (result == NET_ERR_CLOSED) {
         base_report(&self->reporter, self->file, 0, "--tick: the log ends at tick %" PRIu64,
                     net_match_tick(net_log_replay_match(replay)));
-        code = SERVER_REPLAY_USAGE;
+        code = NET_EXIT_USAGE;
     }
     if (result == NET_OK) code = show_world(self, net_log_replay_match(replay));
     net_log_replay_destroy(replay);
@@ -165,5 +164,5 @@ int server_replay_check_trace(server_replay* self) {
     net_result result =
         net_log_check_trace(self->reader, self->module, self->trace, &self->reporter, &rows);
     if (result == NET_OK) printf("checked rows=%" PRIu64 " trace=%s\n", rows, self->trace);
-    return server_replay_code(result);
+    return net_exit_of_replay(result);
 }

@@ -6,6 +6,9 @@
 #include "replay/replay.h"
 
 #include "base/text.h"
+#include "host/exit_code.h"
+#include "host/setup.h"
+#include "host/version.h"
 #include "net/module.h"
 
 #include <stdio.h>
@@ -14,9 +17,9 @@
 typedef struct command {
     const char* name;
     int (*run)(server_replay* self);
-    uint32_t words; ///< files it takes
+    uint32_t words; ///< count of files that it takes
     bool needs_module;
-    bool wants_module; ///< uses it when it is found
+    bool wants_module; ///< uses the module when it is found
 } command;
 
 static const command commands[] = {
@@ -27,23 +30,6 @@ static const command commands[] = {
     {"stats", server_replay_stats, 1, false, false},
     {"check-trace", server_replay_check_trace, 2, true, true},
 };
-
-int server_replay_code(net_result result) {
-    switch (result) {
-    case NET_OK:
-        return SERVER_REPLAY_OK;
-    case NET_ERR_SCHEMA:
-    case NET_ERR_VERSION:
-        return SERVER_REPLAY_SCHEMA;
-    case NET_ERR_DIVERGED:
-        return SERVER_REPLAY_DIVERGED;
-    case NET_ERR_UNKNOWN:
-    case NET_ERR_MODULE:
-        return SERVER_REPLAY_USAGE;
-    default:
-        return SERVER_REPLAY_FAILURE;
-    }
-}
 
 static const command* find_command(server_replay* self, const base_option_list* words) {
     const char* names[BASE_COUNT(commands)];
@@ -70,13 +56,15 @@ static base_options_result read_options(server_replay* self, base_option_list* w
                                         char** argv) {
     const base_option table[] = {
         {"game", BASE_OPTION_TEXT, &self->game, "NAME|FILE.so",
-         "the game (default: by the name in the log)", 0, 0},
+         "the game (default: the one that the log names)", 0, 0},
         {"tick", BASE_OPTION_U64, &self->tick, "T", "show: the world after tick T (0: the last)", 0,
          0},
-        {"entity", BASE_OPTION_TEXT, &self->entity, "I:G", "show: this entity alone", 0, 0},
+        {"entity", BASE_OPTION_TEXT, &self->entity, "I:G",
+         "show: only this entity, INDEX:GENERATION", 0, 0},
     };
     const base_options options = {
         .program = "shoal-replay",
+        .version = net_build_id(),
         .usage = "info|verify|show|dump|stats FILE [options]  |  check-trace FILE TRACE",
         .about = "Looks into event logs, runs them again and compares every hash.",
         .options = table,
@@ -86,23 +74,21 @@ static base_options_result read_options(server_replay* self, base_option_list* w
 }
 
 static int open_module(server_replay* self, const command* what) {
-    char path[2048];
     const char* name = self->game ? self->game : net_log_reader_info(self->reader)->game;
-    net_module_default_path(path, sizeof path);
-    // A dump is worth having without the game; its name was then not asked for either.
+    // A dump is useful without the game too. A game that the user named must be there.
     bool may_miss = !what->needs_module && !self->game;
     net_result result =
-        net_module_open(name, path, may_miss ? NULL : &self->reporter, &self->module);
-    return result == NET_OK || may_miss ? SERVER_REPLAY_OK : server_replay_code(result);
+        net_host_open_module(name, may_miss ? NULL : &self->reporter, &self->module);
+    return result == NET_OK || may_miss ? NET_EXIT_CLEAN : net_exit_of_replay(result);
 }
 
 static int run(server_replay* self, const command* what) {
     net_result result = net_log_reader_create(NULL, self->file, &self->reporter, &self->reader);
     self->is_damaged = result == NET_ERR_DAMAGED;
-    if (!self->reader) return server_replay_code(result);
-    int code = what->wants_module ? open_module(self, what) : SERVER_REPLAY_OK;
-    if (code == SERVER_REPLAY_OK) code = what->run(self);
-    if (code == SERVER_REPLAY_OK && self->is_damaged) code = SERVER_REPLAY_FAILURE;
+    if (!self->reader) return net_exit_of_replay(result);
+    int code = what->wants_module ? open_module(self, what) : NET_EXIT_CLEAN;
+    if (code == NET_EXIT_CLEAN) code = what->run(self);
+    if (code == NET_EXIT_CLEAN && self->is_damaged) code = NET_EXIT_RUNTIME;
     if (self->module) net_module_close(self->module);
     net_log_reader_destroy(self->reader);
     return code;
@@ -113,14 +99,14 @@ int main(int argc, char** argv) {
     base_option_list words = {.count = 0};
     setvbuf(stdout, NULL, _IOLBF, 0);
     base_options_result read = read_options(&self, &words, argc, argv);
-    if (read == BASE_OPTIONS_HELP) return SERVER_REPLAY_OK;
-    if (read != BASE_OPTIONS_OK) return SERVER_REPLAY_USAGE;
+    if (read == BASE_OPTIONS_HELP) return NET_EXIT_CLEAN;
+    if (read != BASE_OPTIONS_OK) return NET_EXIT_USAGE;
     const command* what = find_command(&self, &words);
-    if (!what) return SERVER_REPLAY_USAGE;
+    if (!what) return NET_EXIT_USAGE;
     self.command = what->name;
     self.file = words.values[1];
     self.trace = words.count > 2 ? words.values[2] : NULL;
     int code = run(&self, what);
-    if (fflush(stdout) != 0 && code == SERVER_REPLAY_OK) code = SERVER_REPLAY_FAILURE;
+    if (fflush(stdout) != 0 && code == NET_EXIT_CLEAN) code = NET_EXIT_RUNTIME;
     return code;
 }

@@ -36,7 +36,8 @@ list_arrows() {
             tries[2] = layer "/" header
             tries[3] = layer "/socket/" header   # the only room with an include path of its own
             tries[4] = "ecs/base/src/" header
-            for (i = 1; i <= 4; i++) if (tries[i] in files) return tries[i]
+            tries[5] = "net/" header             # programs include "host/..."
+            for (i = 1; i <= 5; i++) if (tries[i] in files) return tries[i]
             return ""
         }
         $1 == "file" {

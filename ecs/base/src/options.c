@@ -139,6 +139,7 @@ static base_options_result next_argument(const source* from, int argc, char** ar
         return BASE_OPTIONS_OK;
     }
     if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) return BASE_OPTIONS_HELP;
+    if (from->options->version && strcmp(text, "--version") == 0) return BASE_OPTIONS_HELP;
     const char* prefix = text[1] == '-' ? "--" : "-";
     const char* name = text + strlen(prefix);
     const char* equals = strchr(name, '=');
@@ -163,6 +164,17 @@ static base_options_result next_argument(const source* from, int argc, char** ar
     return BASE_OPTIONS_OK;
 }
 
+// `word` is --version, --help or -h.
+static void print_help(const base_options* options, const char* word) {
+    if (strcmp(word, "--version") == 0) {
+        printf("%s %s\n", options->program, options->version);
+        return;
+    }
+    char help[HELP_BYTES_MAX];
+    (void)base_options_help(options, help, sizeof help);
+    fputs(help, stdout);
+}
+
 // First walk: names are known, nothing is written. *config is the last value of --config.
 static base_options_result check_arguments(const source* from, int argc, char** argv,
                                            const char** config) {
@@ -170,6 +182,7 @@ static base_options_result check_arguments(const source* from, int argc, char** 
     for (int i = 1; i < argc;) {
         argument read;
         base_options_result result = next_argument(from, argc, argv, &i, &ended, &read);
+        if (result == BASE_OPTIONS_HELP) print_help(from->options, read.value);
         if (result != BASE_OPTIONS_OK) return result;
         if (read.option && strcmp(read.option->name, "config") == 0) *config = read.value;
     }
@@ -293,11 +306,6 @@ base_options_result base_options_read(const base_options* options, int argc, cha
 
     source arguments = {.options = options, .reporter = reporter, .file = options->program};
     base_options_result result = check_arguments(&arguments, argc, argv, &config);
-    if (result == BASE_OPTIONS_HELP) {
-        char help[HELP_BYTES_MAX];
-        (void)base_options_help(options, help, sizeof help);
-        fputs(help, stdout);
-    }
     if (result != BASE_OPTIONS_OK) return result;
 
     source file = {.options = options, .reporter = reporter, .file = config};

@@ -61,8 +61,12 @@ static void format_default(const base_option* option, char* target, size_t targe
     }
 }
 
+static const char* help_names(const base_options* options) {
+    return options->version ? "--help, --version" : "--help";
+}
+
 static size_t left_columns(const base_options* options) {
-    size_t columns = strlen("--help");
+    size_t columns = strlen(help_names(options));
     for (uint32_t i = 0; i < options->count; i++) {
         char name[LINE_BYTES_MAX];
         if (!options->options[i].help) continue;
@@ -107,7 +111,7 @@ size_t base_options_help(const base_options* options, char* target, size_t targe
     for (uint32_t i = 0; i < options->count; i++)
         if (options->options[i].help) add_option(&help, &options->options[i], columns);
     add(&help, "  %-*s  Print this. Environment: --some-name is SHOAL_SOME_NAME.\n", (int)columns,
-        "--help");
+        help_names(options));
     add_options_without_help(&help, options);
     return help.size;
 }

@@ -40,6 +40,7 @@ typedef struct base_options {
     const char* program; ///< "shoal-server"
     const char* usage;   ///< the part after the program's name in the first line of --help
     const char* about;   ///< one line
+    const char* version; ///< what --version prints after the program's name; NULL: no such option
     const base_option* options;
     uint32_t count;
     /// Room for the content of the config file; text options borrow from it. Needed if and only if
@@ -50,7 +51,7 @@ typedef struct base_options {
 
 typedef enum base_options_result {
     BASE_OPTIONS_OK,
-    BASE_OPTIONS_HELP,  ///< --help was given and printed to stdout: exit 0
+    BASE_OPTIONS_HELP,  ///< --help or --version was given and printed to stdout: exit 0
     BASE_OPTIONS_ERROR, ///< reported: exit 2
 } base_options_result;
 

@@ -4,7 +4,7 @@
 #include "playback/playback_record.h"
 #include "window/picture.h"
 
-#include "playback/playback_internal.h"
+#include "playback/playback_window.h"
 #include "playback/playback_timeline.h"
 
 enum { TICKS = 900 };

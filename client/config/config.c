@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // One table gives the command line, the environment and --help.
-#include "config.h"
+#include "config/config.h"
+
+#include "host/version.h"
 
 #include "base/text.h"
 
 #include <string.h>
 
-// The shape alone: whether the host exists is found out by connecting.
+// Checks the form only. Connecting shows whether the host exists.
 static bool is_address(const char* text) {
     const char* colon = strrchr(text, ':');
     uint64_t port = 0;
@@ -68,7 +70,7 @@ static bool check_picture(client_config* config, const base_reporter* reporter) 
     return true;
 }
 
-// An option that would do nothing is a mistake, and said.
+// An option that would have no effect is a mistake of the user, so it is refused.
 static bool check_use(const client_config* config, const base_reporter* reporter) {
     const struct {
         const char* name;
@@ -86,7 +88,7 @@ static bool check_use(const client_config* config, const base_reporter* reporter
     for (uint32_t i = 0; i < BASE_COUNT(uses); i++) {
         const char* fault = NULL;
         if (uses[i].is_of_replays && !config->replay) fault = "is for --replay FILE";
-        if (uses[i].is_of_sessions && config->replay) fault = "is nothing to a replay";
+        if (uses[i].is_of_sessions && config->replay) fault = "has no effect on a replay";
         if (uses[i].is_of_pictures && !config->is_rendering) fault = "needs --render or --shot";
         if (!uses[i].is_given || !fault) continue;
         base_report(reporter, NULL, 0, "--%s %s", uses[i].name, fault);
@@ -105,41 +107,41 @@ base_options_result client_config_read(client_config* config, int argc, char** a
          "the game (default: the one that the server runs)", 0, 0},
         {"headless", BASE_OPTION_FLAG, &config->is_headless, NULL, "no window (the default)", 0, 0},
         {"render", BASE_OPTION_FLAG, &config->is_rendering, NULL,
-         "a window, or a picture nobody sees where no display is", 0, 0},
-        {"bots", BASE_OPTION_U64, &config->bots, "N",
-         "so many clients, each played by the game's bot", 0, CLIENT_BOTS_MAX},
+         "open a window; without a display draw into memory", 0, 0},
+        {"bots", BASE_OPTION_U64, &config->bots, "N", "N clients, each played by the game's bot", 0,
+         CLIENT_BOTS_MAX},
         {"name", BASE_OPTION_TEXT, &config->name, "TEXT", "the player's name; bots get a number", 0,
          0},
-        {"ticks", BASE_OPTION_U64, &config->ticks, "N", "leave after so many ticks (0: stay)", 0,
-         0},
+        {"ticks", BASE_OPTION_U64, &config->ticks, "N", "leave after N ticks (0: stay)", 0, 0},
         {"dump-world", BASE_OPTION_TEXT, &config->dump_world, "FILE",
-         "at the end write what the (first) client holds", 0, 0},
+         "at the end write the world of the (first) client", 0, 0},
         {"trace", BASE_OPTION_TEXT, &config->trace, "FILE",
-         "write every applied update, for shoal-replay check-trace", 0, 0},
+         "write each applied update, for shoal-replay check-trace", 0, 0},
         {"net", BASE_OPTION_TEXT, &config->net, "SPEC",
          "bad network: loss=5,delay=80,jitter=20,outage_at=5000,outage_for=9000,seed=7", 0, 0},
         {"rate-max", BASE_OPTION_U64, &config->rate_bytes_max, "BYTES",
-         "wish for no more than so many per second and player (0: the server decides)", 0,
+         "ask for at most so many per second and player (0: the server decides)", 0,
          NET_RATE_BYTES_LIMIT},
-        {"seed", BASE_OPTION_U64, &config->seed, "N", "of the bots' chance", 0, 0},
+        {"seed", BASE_OPTION_U64, &config->seed, "N", "start of the bots' random numbers", 0, 0},
         {"shot", BASE_OPTION_TEXT, &config->shot, "FILE.png", "write one frame as a picture", 0, 0},
         {"shot-tick", BASE_OPTION_U64, &config->shot_tick, "N",
          "the first frame at or after tick N (0: the last frame)", 0, 0},
-        {"size", BASE_OPTION_TEXT, &config->size, "WxH", "of the window in pixels", 0, 0},
-        {"fps", BASE_OPTION_F64, &config->fps, "N",
-         "frames per second (0: as the display has them)", 0, 1000},
-        {"panel", BASE_OPTION_FLAG, &config->has_panel, NULL, "begin with the panel of F1 open", 0,
-         0},
+        {"size", BASE_OPTION_TEXT, &config->size, "WxH", "size of the window in pixels", 0, 0},
+        {"fps", BASE_OPTION_F64, &config->fps, "N", "frames per second (0: those of the display)",
+         0, 1000},
+        {"panel", BASE_OPTION_FLAG, &config->has_panel, NULL, "open the panel of F1 from the start",
+         0, 0},
         {"replay", BASE_OPTION_TEXT, &config->replay, "FILE", "play an event log, without a server",
          0, 0},
-        {"at", BASE_OPTION_F64, &config->at, "TICK", "begin the replay there", 0, 1e15},
+        {"at", BASE_OPTION_F64, &config->at, "TICK", "begin the replay at this tick", 0, 1e15},
         {"speed", BASE_OPTION_F64, &config->speed, "X",
-         "of the replay (0: 1 in a window, else as fast as it goes)", 0, 1000},
+         "speed of the replay (0: 1 in a window, else as fast as possible)", 0, 1000},
         {"config", BASE_OPTION_TEXT, &config->config, "FILE",
          "options as lines of \"bots = 8\"; environment and command line win", 0, 0},
     };
     const base_options options = {
         .program = "shoal-client",
+        .version = net_build_id(),
         .usage = "ADDR:PORT [options] | --replay FILE [options]",
         .about = "Connects to a server, mirrors its world, shows it, plays it by keys or by bots.",
         .options = table,

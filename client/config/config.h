@@ -6,15 +6,15 @@
 #include "net/limits.h"
 
 #define CLIENT_BOTS_MAX 1000u
-#define CLIENT_PIXELS_MIN 64u ///< of a window's side
+#define CLIENT_PIXELS_MIN 64u ///< limits of a window's width and height
 #define CLIENT_PIXELS_MAX 8192u
 
 typedef struct client_config {
-    const char* address; ///< the one positional word; NULL with a replay
+    const char* address; ///< the positional word; NULL with a replay
     const char* game;    ///< NULL: ask the server, or the log
     bool is_headless;
-    bool is_rendering; ///< --render, or implied by --shot
-    uint64_t bots;     ///< 0: one player without a bot's mind
+    bool is_rendering; ///< --render; --shot implies it
+    uint64_t bots;     ///< 0: one player, no bot
     const char* name;
     uint64_t ticks; ///< leave after so many client ticks; 0: stay
     const char* dump_world;
@@ -25,19 +25,20 @@ typedef struct client_config {
 
     const char* shot;   ///< NULL: none
     uint64_t shot_tick; ///< 0: the last frame
-    const char* size;   ///< as given; width, height are its numbers
+    const char* size;   ///< as given; width and height hold its numbers
     uint32_t width, height;
-    double fps; ///< 0: as the display has them
+    double fps; ///< 0: those of the display
     bool has_panel;
 
     const char* replay; ///< a log; NULL: play on a server
-    double at;          ///< the tick that a replay begins with
-    double speed;       ///< of a replay: 1 is that of the match; 0: not given
+    double at;          ///< tick at which the replay begins
+    double speed;       ///< of the replay: 1 is the speed of the match; 0: not given
 
     const char* config;
     char config_text[16384]; ///< text options from the file borrow from it
 } client_config;
 
+/// Read the command line, the environment and the config file.
 /// @return as base_options_read.
 BASE_MUST_USE base_options_result client_config_read(client_config* config, int argc, char** argv,
                                                      const base_reporter* reporter);

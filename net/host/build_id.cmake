@@ -1,0 +1,29 @@
+# Run at every build: writes FILE, a header with the commit of the sources, only when its content changes. No
+# time and no path, so that two builds of one commit are the same bytes.
+#
+#     cmake -DSOURCE=FOLDER -DVERSION=0.1.0 -DFILE=build_id.h -P build_id.cmake
+#
+#     shoal-0.1.0-g1234567890ab         the commit; with a tag v0.1.0 behind it: shoal-0.1.0-12-g1234567890ab
+#     shoal-0.1.0-g1234567890ab-dirty   and files that differ from it
+#     shoal-0.1.0-no-commit             not built in a git checkout of its own
+set(commit "")
+find_program(GIT git)
+if(GIT)
+    execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --show-cdup
+                    OUTPUT_VARIABLE up OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE code ERROR_QUIET)
+    # An unpacked archive may lie inside a checkout of something else.
+    if(code EQUAL 0 AND up STREQUAL "")
+        execute_process(COMMAND ${GIT} -C ${SOURCE} describe --always --long --dirty --abbrev=12 --match v[0-9]*
+                        OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    endif()
+endif()
+if(commit STREQUAL "")
+    set(id "shoal-${VERSION}-no-commit")
+elseif(commit MATCHES "^v(.*)$")
+    set(id "shoal-${CMAKE_MATCH_1}")
+else()
+    set(id "shoal-${VERSION}-g${commit}")
+endif()
+# The header of a log keeps 63 bytes.
+string(SUBSTRING "${id}" 0 63 id)
+file(CONFIGURE OUTPUT ${FILE} CONTENT "#define SHOAL_BUILD_ID \"${id}\"\n")

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Results go to stdout and to files that the user names, notes to the reporter.
+#include "host/output.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DROPPED_BYTES_MAX = 1024 };
+
+void net_host_write_line(void* file, const char* line) {
+    fprintf(file, "%s\n", line);
+}
+
+bool net_host_write_file(const char* path, net_host_write_fn write, void* context,
+                         const base_reporter* reporter) {
+    FILE* file = fopen(path, "w");
+    if (!file) {
+        base_report(reporter, path, 0, "%s", strerror(errno));
+        return false;
+    }
+    errno = 0;
+    bool is_written = write(context, file) && !ferror(file);
+    // A full disk may show only here.
+    bool is_closed = fclose(file) == 0;
+    if (is_written && is_closed) return true;
+    base_report(reporter, path, 0, "cannot be written: %s",
+                errno ? strerror(errno) : "its content is not complete");
+    return false;
+}
+
+// Appends " name=count" unless the count is zero.
+static void append_count(char* text, const char* name, uint64_t count) {
+    size_t size = strlen(text);
+    if (count > 0)
+        (void)base_text_format(text + size, DROPPED_BYTES_MAX - size, " %s=%" PRIu64, name, count);
+}
+
+void net_host_report_dropped(const uint64_t dropped[NET_DROP_COUNT],
+                             const net_transport_stats* stats, const base_reporter* reporter) {
+    char text[DROPPED_BYTES_MAX];
+    net_drops_text(dropped, text, sizeof text);
+    if (stats) {
+        append_count(text, "socket_empty", stats->dropped_empty);
+        append_count(text, "socket_oversized", stats->dropped_oversized);
+        append_count(text, "socket_malformed", stats->dropped_malformed);
+        append_count(text, "socket_stale", stats->dropped_stale);
+        append_count(text, "socket_errors", stats->socket_errors);
+        append_count(text, "network", stats->sim_dropped);
+    }
+    if (text[0]) base_report(reporter, NULL, 0, "note: dropped%s", text);
+}

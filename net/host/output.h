@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+/// What programs write: files of lines, and the line about dropped data.
+#pragma once
+
+#include "net/drops.h"
+#include "net/transport.h"
+
+#include "base/report.h"
+
+/// Writes one line and a newline to the FILE* in `file`. It fits every callback that gives lines.
+void net_host_write_line(void* file, const char* line);
+
+/// Writes the content of a file. `context` is the caller's, `file` a FILE*. @return false: it failed.
+typedef bool (*net_host_write_fn)(void* context, void* file);
+
+/// Create or replace the file and let `write` fill it.
+/// @return false when it cannot be written: reported.
+BASE_MUST_USE bool net_host_write_file(const char* path, net_host_write_fn write, void* context,
+                                       const base_reporter* reporter);
+
+/// Report one line with every reason for dropped data that has a count, or nothing when all are zero.
+/// `stats` adds what the socket refused before a session saw it; NULL: left out.
+void net_host_report_dropped(const uint64_t dropped[NET_DROP_COUNT],
+                             const net_transport_stats* stats, const base_reporter* reporter);

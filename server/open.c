@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Opening and closing: what the options name becomes a module, a match, a socket, a log and a server.
+//
+// The order matters. Options are checked before anything is created. The port comes before the log, so that a
+// second server on the same port leaves no file behind.
+#include "program.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "host/exit_code.h"
+#include "host/setup.h"
+#include "host/version.h"
+#include "net/transport_enet.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+/// Connections beyond --max-clients, so that one client too many can be refused with a reason.
+#define REFUSED_PEERS_MAX 8u
+
+static int open_module(server_program* self) {
+    if (!self->config.game) {
+        base_report(&self->reporter, NULL, 0, "--game is missing: name a game or a module file");
+        return NET_EXIT_USAGE;
+    }
+    return net_exit_of_setup(
+        net_host_open_module(self->config.game, &self->reporter, &self->module));
+}
+
+static int open_match(server_program* self) {
+    net_match_config config = net_match_config_default(self->module);
+    config.role = NET_ROLE_SERVER;
+    config.seed = self->config.seed;
+    config.tick_rate_hz = (uint32_t)self->config.tick_rate_hz;
+    for (uint32_t i = 0; i < self->config.settings.count; i++) {
+        const char* setting = self->config.settings.values[i];
+        if (net_match_setting_apply(&config, setting, &self->reporter) != NET_OK)
+            return NET_EXIT_USAGE;
+    }
+    return net_exit_of_setup(net_match_create(&config, &self->reporter, &self->match));
+}
+
+static int report_transport(server_program* self, net_result result) {
+    if (result == NET_ERR_BIND) {
+        base_report(&self->reporter, NULL, 0, "cannot bind %s: %s", self->config.listen,
+                    strerror(errno));
+        return NET_EXIT_BIND;
+    }
+    base_report(&self->reporter, NULL, 0, "cannot listen on %s: %s", self->config.listen,
+                net_result_text(result));
+    bool is_usage =
+        result == NET_ERR_ADDRESS || result == NET_ERR_REFUSED || result == NET_ERR_FULL;
+    return is_usage ? NET_EXIT_USAGE : NET_EXIT_RUNTIME;
+}
+
+static int open_transport(server_program* self) {
+    if (self->config.clients_min > self->config.clients_max) {
+        base_report(&self->reporter, NULL, 0,
+                    "--min-clients %" PRIu64 " is more than --max-clients %" PRIu64
+                    ": the match would never begin",
+                    self->config.clients_min, self->config.clients_max);
+        return NET_EXIT_USAGE;
+    }
+    if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
+    const net_enet_config enet = {
+        .listen = self->config.listen,
+        .peers_max = (uint32_t)self->config.clients_max + REFUSED_PEERS_MAX,
+        .peers_per_address_max = (uint32_t)self->config.clients_per_address_max,
+        .is_insecure_allowed = self->config.is_insecure,
+    };
+    net_result result = net_transport_enet_create(&enet, &self->transport);
+    if (result != NET_OK) return report_transport(self, result);
+    self->loop.socket_count =
+        self->transport->ops->sockets(self->transport, self->loop.sockets, NET_LOOP_SOCKETS_MAX);
+    return NET_EXIT_CLEAN;
+}
+
+// "breakout-20261120-184500-4711.slog"
+static void make_log_name(server_program* self, uint64_t unix_ms) {
+    time_t seconds = (time_t)(unix_ms / 1000);
+    struct tm utc;
+    gmtime_r(&seconds, &utc);
+    base_text_format(self->log_file, sizeof self->log_file, "%s-%04d%02d%02d-%02d%02d%02d-%d.slog",
+                     self->module->game->name, utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min, utc.tm_sec, (int)getpid());
+}
+
+static int open_log(server_program* self) {
+    const char* name = self->config.log;
+    uint64_t unix_ms = net_loop_unix_ms();
+    if (!name) {
+        make_log_name(self, unix_ms);
+    } else if (!base_text_copy(self->log_file, sizeof self->log_file, name)) {
+        base_report(&self->reporter, NULL, 0, "--log: the name is longer than %zu bytes",
+                    sizeof self->log_file - 1);
+        return NET_EXIT_USAGE;
+    }
+    if (name && strcmp(name, "none") == 0) return NET_EXIT_CLEAN;
+    net_result result = net_log_writer_create(NULL, self->log_file, self->match, net_build_id(),
+                                              unix_ms, &self->reporter, &self->log);
+    return result == NET_OK ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
+}
+
+// A secret that can be guessed is worse than a server that does not start.
+static void draw_secret(void* context, void* bytes, size_t size) {
+    (void)context;
+    ssize_t drawn = getrandom(bytes, size, 0);
+    BASE_ASSERT(drawn == (ssize_t)size); // the kernel gives up to 256 bytes in one piece
+}
+
+static int open_server(server_program* self) {
+    net_server_config config = {
+        .match = self->match,
+        .transport = self->transport,
+        .log = self->log,
+        .clients_max = (uint32_t)self->config.clients_max,
+        .clients_min = (uint32_t)self->config.clients_min,
+        .ticks_max = self->config.ticks,
+        .reporter = &self->reporter,
+        .entropy = draw_secret,
+        .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
+        .send_divisor = (uint32_t)self->config.send_divisor,
+        .is_threaded = self->config.has_net_thread,
+        .has_bandwidth = self->config.bandwidth != NULL,
+    };
+    net_result result = net_server_create(&config, &self->server);
+    if (result != NET_OK) {
+        base_report(&self->reporter, NULL, 0, "%s", net_result_text(result));
+        return NET_EXIT_RUNTIME;
+    }
+    return NET_EXIT_CLEAN;
+}
+
+static void print_ready(const server_program* self) {
+    char address[64];
+    BASE_ASSERT(net_transport_enet_address(self->transport, address, sizeof address));
+    printf("ready listen=%s game=%s tick_rate=%" PRIu64 " schema=%016" PRIx64 "\n", address,
+           self->module->game->name, self->config.tick_rate_hz,
+           net_schema_hash(net_match_schema(self->match)));
+}
+
+int server_program_open(server_program* self) {
+    int code = open_module(self);
+    if (code == NET_EXIT_CLEAN) code = open_match(self);
+    if (code == NET_EXIT_CLEAN) code = open_transport(self);
+    if (code == NET_EXIT_CLEAN) code = open_log(self);
+    if (code == NET_EXIT_CLEAN) code = open_server(self);
+    if (code == NET_EXIT_CLEAN) print_ready(self);
+    return code;
+}
+
+void server_program_close(server_program* self) {
+    if (self->server) net_server_destroy(self->server);
+    if (self->log) (void)!net_log_writer_destroy(self->log);
+    if (self->match) net_match_destroy(self->match);
+    if (self->transport) self->transport->ops->destroy(self->transport);
+    if (self->module) net_module_close(self->module);
+    net_loop_deinit(&self->loop);
+}

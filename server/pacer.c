@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Ticks have fixed times: tick n is due at start + n * period, so that a late tick does not shift the ones
+// after it. After a stall the server catches up by a few ticks; the rest of the lost time is given up, because
+// a server that is too slow would otherwise fall behind for ever.
+#include "pacer.h"
+
+#include "base/assert.h"
+#include "net/limits.h"
+
+#define REPORT_US 1000000u
+
+void server_pacer_init(server_pacer* pacer, uint32_t tick_rate_hz, uint64_t now_us) {
+    BASE_ASSERT(tick_rate_hz > 0);
+    *pacer = (server_pacer){.period_us = 1000000u / tick_rate_hz, .next_us = now_us};
+}
+
+bool server_pacer_is_due(const server_pacer* pacer, bool is_fast, uint64_t now_us) {
+    return is_fast || now_us >= pacer->next_us;
+}
+
+void server_pacer_tick(server_pacer* pacer, bool is_fast, uint64_t now_us) {
+    BASE_ASSERT(server_pacer_is_due(pacer, is_fast, now_us));
+    if (is_fast) pacer->next_us = now_us;
+    pacer->next_us += pacer->period_us;
+    if (now_us <= pacer->next_us) return;
+    uint64_t late_ticks = (now_us - pacer->next_us) / pacer->period_us;
+    if (late_ticks <= NET_CATCH_UP_TICKS_MAX) return;
+    pacer->lost_ticks += late_ticks - NET_CATCH_UP_TICKS_MAX;
+    pacer->next_us += (late_ticks - NET_CATCH_UP_TICKS_MAX) * pacer->period_us;
+}
+
+uint64_t server_pacer_take_lost(server_pacer* pacer, uint64_t now_us) {
+    if (pacer->lost_ticks == 0 || now_us <= pacer->reported_us + REPORT_US) return 0;
+    uint64_t lost_ticks = pacer->lost_ticks;
+    pacer->lost_ticks = 0;
+    pacer->reported_us = now_us;
+    return lost_ticks;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/// When the next tick is due, in wall time. Pure arithmetic: time is an argument.
+#pragma once
+
+#include "base/macros.h"
+
+typedef struct server_pacer {
+    uint64_t period_us;
+    uint64_t next_us;     ///< when the next tick is due
+    uint64_t reported_us; ///< when a stall was reported last
+    uint64_t lost_ticks;  ///< given up since then
+} server_pacer;
+
+/// The first tick is due at once. `tick_rate_hz` is 1 or more.
+void server_pacer_init(server_pacer* pacer, uint32_t tick_rate_hz, uint64_t now_us);
+/// @return true when a tick may run. `is_fast`: a tick is always due.
+bool server_pacer_is_due(const server_pacer* pacer, bool is_fast, uint64_t now_us);
+/// Count a tick that was due at `now_us`. At most NET_CATCH_UP_TICKS_MAX late ticks stay due; later ones are
+/// given up.
+void server_pacer_tick(server_pacer* pacer, bool is_fast, uint64_t now_us);
+/// @return the ticks that were given up and not yet reported; 0 when there are none, or when the last report
+/// is less than a second ago. The caller reports them.
+uint64_t server_pacer_take_lost(server_pacer* pacer, uint64_t now_us);

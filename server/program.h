@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+/// What the parts of shoal-server share: the program's state and its four steps. They run in this order:
+/// open, run, report, close.
+#pragma once
+
+#include "config.h"
+#include "timing.h"
+
+#include "net/log.h"
+#include "net/loop.h"
+#include "net/match.h"
+#include "net/module.h"
+#include "net/server.h"
+#include "net/transport.h"
+
+typedef struct server_program {
+    server_config config;
+    base_reporter reporter;
+    net_module* module;
+    net_match* match;
+    net_transport* transport;
+    net_log_writer* log; ///< NULL: no log
+    net_server* server;
+    net_loop loop;
+    server_timing timing;
+    char log_file[256]; ///< "none" without a log
+    bool was_asked_to_end;
+} server_program;
+
+/// Open module, match, socket, log and server, then print the `ready` line.
+/// @return NET_EXIT_CLEAN, or the exit code: reported. The caller closes the program in both cases.
+BASE_MUST_USE int server_program_open(server_program* program);
+/// Run the match until it has ended.
+void server_program_run(server_program* program);
+/// Print the `peer` lines and the `done` line, write the files that the options name, close the log.
+/// @return the exit code.
+BASE_MUST_USE int server_program_report(server_program* program);
+/// Destroy what was opened.
+void server_program_close(server_program* program);

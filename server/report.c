@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// The end of a match: result lines on stdout, the files of --dump-world and --ledger, the exit code.
+#include "program.h"
+
+#include "host/exit_code.h"
+#include "host/output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define BANDWIDTH_CLIENT_LINES 10u // of each client
+
+static bool write_world(void* context, void* file) {
+    const server_program* self = context;
+    (void)net_server_scope(self->server, 0, net_host_write_line, file);
+    return true;
+}
+
+static void write_bandwidth_line(void* context, const net_bandwidth_line* line) {
+    FILE* file = context;
+    if (line->client)
+        fprintf(file, "ledger client=%" PRIu32, line->client);
+    else
+        fprintf(file, "ledger client=*");
+    fprintf(file, " component=%s cause=%s bits=%" PRIu64 " share=%.4f\n", line->component,
+            line->cause, line->bits, line->share);
+}
+
+static bool write_bandwidth(void* context, void* file) {
+    const server_program* self = context;
+    bool is_whole =
+        net_server_bandwidth(self->server, BANDWIDTH_CLIENT_LINES, write_bandwidth_line, file);
+    uint64_t dropped[NET_DROP_COUNT];
+    net_server_dropped(self->server, dropped);
+    for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
+        fprintf(file, "dropped reason=%s count=%" PRIu64 "\n", net_drop_name((net_drop)i),
+                dropped[i]);
+    return is_whole;
+}
+
+// The line knows three ends. A client that broke the protocol counts as a timeout; stderr names the fault.
+static const char* end_name(net_end end) {
+    switch (end) {
+    case NET_END_GOODBYE:
+        return "goodbye";
+    case NET_END_LEFT:
+        return "left";
+    case NET_END_TIMEOUT:
+    case NET_END_FAULT:
+    case NET_END_NONE:
+        break;
+    }
+    return "timeout";
+}
+
+static int print_peers(const server_program* self) {
+    int code = NET_EXIT_CLEAN;
+    for (uint32_t i = 0; i < net_server_report_count(self->server); i++) {
+        const net_peer_report* peer = net_server_report(self->server, i);
+        printf("peer id=%" PRIu32 " tick=%" PRIu64 " entities=%" PRIu32 " components=%" PRIu32
+               " bytes=%" PRIu64 " scope_hash=%016" PRIx64 " end=%s\n",
+               peer->client, peer->tick, peer->scope.entities, peer->scope.components,
+               peer->scope.bytes, peer->scope.hash, end_name(peer->end));
+        if (peer->end == NET_END_GOODBYE && !peer->is_caught_up && !self->was_asked_to_end)
+            code = NET_EXIT_BEHIND;
+    }
+    return code;
+}
+
+static bool write_files(server_program* self) {
+    const server_config* config = &self->config;
+    bool is_written = true;
+    if (config->dump_world)
+        is_written &= net_host_write_file(config->dump_world, write_world, self, &self->reporter);
+    if (config->bandwidth)
+        is_written &=
+            net_host_write_file(config->bandwidth, write_bandwidth, self, &self->reporter);
+    return is_written;
+}
+
+static bool close_log(server_program* self) {
+    if (!self->log) return true;
+    net_log_append_close(self->log, self->match);
+    net_result result = net_log_writer_destroy(self->log);
+    self->log = NULL;
+    if (result == NET_OK) return true;
+    base_report(&self->reporter, self->log_file, 0, "the log ends early: it has no end record");
+    return false;
+}
+
+int server_program_report(server_program* self) {
+    int code = print_peers(self);
+    if (!write_files(self)) code = NET_EXIT_RUNTIME;
+    uint64_t dropped[NET_DROP_COUNT];
+    net_transport_stats stats;
+    net_server_dropped(self->server, dropped);
+    self->transport->ops->stats(self->transport, &stats);
+    net_host_report_dropped(dropped, &stats, &self->reporter);
+    ecs_world* world = net_match_world(self->match);
+    uint64_t state_hash = ecs_world_state_hash(world);
+    if (!close_log(self)) code = NET_EXIT_RUNTIME;
+    printf("done ticks=%" PRIu64 " entities=%" PRIu32 " clients_peak=%" PRIu32
+           " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64 " sent_bytes=%" PRIu64
+           " state_hash=%016" PRIx64 " log=%s\n",
+           net_match_tick(self->match), ecs_world_entity_count(world),
+           net_server_get_counters(self->server)->clients_peak,
+           server_timing_percentile(&self->timing, 50), server_timing_percentile(&self->timing, 99),
+           stats.sent_bytes, state_hash, self->log_file);
+    return code;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// The loop of a match: it waits, receives, and gives the server its ticks. What happens in a tick stands in
+// net/server/server_tick.c; when one is due is decided in pacer.c.
+//
+//     receive until the deadline -> tick -> receive ...
+#include "pacer.h"
+#include "program.h"
+
+#include "net/socket.h"
+
+#include <inttypes.h>
+
+static bool is_running(const server_program* self) {
+    return net_server_get_phase(self->server) == NET_SERVER_RUNNING;
+}
+
+static void run_tick(server_program* self) {
+    bool was_running = is_running(self);
+    uint64_t begin_us = net_loop_now_us();
+    net_server_tick(self->server, begin_us);
+    if (was_running) server_timing_add(&self->timing, net_loop_now_us() - begin_us);
+}
+
+static void report_log_failure(server_program* self) {
+    char text[256];
+    if (!self->log || !net_log_take_failure(self->log, text, sizeof text)) return;
+    base_report(&self->reporter, self->log_file, 0, "logging stopped, the match goes on: %s", text);
+}
+
+static void report_lost_ticks(server_program* self, server_pacer* pacer, uint64_t now_us) {
+    uint64_t lost_ticks = server_pacer_take_lost(pacer, now_us);
+    if (lost_ticks == 0) return;
+    base_report(&self->reporter, NULL, 0, "stalled: %" PRIu64 " ticks of wall time are given up",
+                lost_ticks);
+}
+
+// On SIGHUP: read NAME.blk and its imports again and apply all of it, or nothing of it when it has a fault. The
+// module's library stays. A log could not be run again without the new text, so a match with a log refuses.
+static void reload_templates(server_program* self) {
+    const char* file = self->module->templates_file;
+    self->loop.is_reload_asked = false;
+    if (self->log) {
+        base_report(&self->reporter, file, 0,
+                    "not reloaded: a match that is logged keeps its templates (--log none)");
+        return;
+    }
+    base_bytes pack;
+    base_bytes_init(&pack, NULL);
+    ecs_reload_report done;
+    net_result result = net_template_pack_read(file, &self->reporter, &pack);
+    if (result == NET_OK)
+        result = net_match_reload(self->match, pack.data, pack.size, &self->reporter, &done);
+    base_bytes_deinit(&pack);
+    if (result == NET_OK)
+        base_report(&self->reporter, file, 0,
+                    "note: reloaded: templates changed=%u added=%u entities changed=%u",
+                    done.templates_changed, done.templates_added, done.entities_changed);
+    else
+        base_report(&self->reporter, file, 0, "not reloaded, nothing changed: %s",
+                    result == NET_ERR_MEMORY ? net_result_text(result) : "its faults are above");
+}
+
+// Wait until `wake_us`, or until a datagram or a signal comes, then receive.
+static void wait_and_receive(server_program* self, uint64_t wake_us) {
+    uint64_t now_us = net_loop_now_us();
+    uint64_t socket_us = net_socket_next_us();
+    if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
+    if (net_loop_wait(&self->loop, wake_us)) {
+        self->was_asked_to_end = true; // a second signal ends the match at once
+        net_server_stop(self->server, net_loop_now_us());
+    }
+    if (self->loop.is_reload_asked) reload_templates(self);
+    net_server_service(self->server, net_loop_now_us());
+}
+
+void server_program_run(server_program* self) {
+    server_pacer pacer;
+    server_pacer_init(&pacer, (uint32_t)self->config.tick_rate_hz, net_loop_now_us());
+    while (net_server_get_phase(self->server) != NET_SERVER_ENDED) {
+        bool is_fast = self->config.is_fast && is_running(self);
+        uint64_t wake_us = is_fast ? net_loop_now_us() : pacer.next_us;
+        // The second thread may still be sending the last tick. When that takes until the deadline, the next
+        // tick begins all the same, and nothing is received before it.
+        if (net_server_wait_sent(self->server, wake_us)) wait_and_receive(self, wake_us);
+        uint64_t now_us = net_loop_now_us();
+        if (!server_pacer_is_due(&pacer, is_fast, now_us)) continue;
+        if (is_fast && self->log) net_log_wait_room(self->log);
+        run_tick(self);
+        server_pacer_tick(&pacer, is_fast, now_us);
+        report_log_failure(self);
+        report_lost_ticks(self, &pacer, now_us);
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// What the programs share: exit codes, the build id, files, the line about dropped data.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#include "host/exit_code.h"
+#include "host/output.h"
+#include "host/setup.h"
+#include "host/version.h"
+
+static void a_result_of_a_replay_has_the_documented_exit_code(void** state) {
+    (void)state;
+    assert_int_equal(net_exit_of_replay(NET_OK), 0);
+    assert_int_equal(net_exit_of_replay(NET_ERR_DAMAGED), 1);
+    assert_int_equal(net_exit_of_replay(NET_ERR_IO), 1);
+    assert_int_equal(net_exit_of_replay(NET_ERR_MEMORY), 1);
+    assert_int_equal(net_exit_of_replay(NET_ERR_UNKNOWN), 2);
+    assert_int_equal(net_exit_of_replay(NET_ERR_MODULE), 2);
+    assert_int_equal(net_exit_of_replay(NET_ERR_SCHEMA), 4);
+    assert_int_equal(net_exit_of_replay(NET_ERR_VERSION), 4);
+    assert_int_equal(net_exit_of_replay(NET_ERR_DIVERGED), 5);
+}
+
+static void setting_up_fails_by_configuration_or_by_memory(void** state) {
+    (void)state;
+    assert_int_equal(net_exit_of_setup(NET_OK), 0);
+    assert_int_equal(net_exit_of_setup(NET_ERR_MEMORY), 1);
+    assert_int_equal(net_exit_of_setup(NET_ERR_UNKNOWN), 2);
+    assert_int_equal(net_exit_of_setup(NET_ERR_IO), 2);
+}
+
+// The numbers are those of wire.proto.
+static void a_refusal_for_another_game_is_a_mismatch_and_a_full_server_is_not(void** state) {
+    (void)state;
+    assert_int_equal(net_exit_of_refusal(1), 4);
+    assert_int_equal(net_exit_of_refusal(2), 4);
+    assert_int_equal(net_exit_of_refusal(3), 4);
+    assert_int_equal(net_exit_of_refusal(4), 6);
+    assert_int_equal(net_exit_of_refusal(5), 6);
+    assert_int_equal(net_exit_of_refusal(4000000000u), 6);
+}
+
+static void the_build_id_names_version_and_commit_in_63_bytes(void** state) {
+    (void)state;
+    const char* id = net_build_id();
+    assert_true(strncmp(id, "shoal-" SHOAL_VERSION "-", strlen("shoal-" SHOAL_VERSION "-")) == 0);
+    assert_in_range(strlen(id), 1, 63);
+    assert_int_equal(strcspn(id, " /\n"), strlen(id));
+}
+
+static void an_unknown_game_is_reported(void** state) {
+    (void)state;
+    base_report_first first;
+    base_reporter reporter = base_reporter_first(&first);
+    net_module* module = NULL;
+    assert_int_equal(net_host_open_module("no_such_game", &reporter, &module), NET_ERR_UNKNOWN);
+    assert_non_null(strstr(first.text, "no_such_game"));
+    assert_null(module);
+}
+
+static void a_wrong_network_spec_is_reported_and_none_is_right(void** state) {
+    (void)state;
+    base_report_first first;
+    base_reporter reporter = base_reporter_first(&first);
+    assert_true(net_host_simulate_network(NULL, &reporter));
+    assert_int_equal(first.count, 0);
+    assert_false(net_host_simulate_network("loss=lots", &reporter));
+    assert_int_equal(first.count, 1);
+}
+
+static bool write_two_lines(void* context, void* file) {
+    net_host_write_line(file, context);
+    net_host_write_line(file, "two");
+    return true;
+}
+
+static bool write_half(void* context, void* file) {
+    (void)context;
+    net_host_write_line(file, "half");
+    return false;
+}
+
+static void a_file_gets_the_lines_that_were_written(void** state) {
+    (void)state;
+    char path[] = "/tmp/shoal-host-XXXXXX", text[32] = {0};
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    base_report_first first;
+    base_reporter reporter = base_reporter_first(&first);
+    assert_true(net_host_write_file(path, write_two_lines, "one", &reporter));
+    assert_int_equal(read(descriptor, text, sizeof text - 1), 8);
+    assert_string_equal(text, "one\ntwo\n");
+    assert_int_equal(first.count, 0);
+    close(descriptor);
+    unlink(path);
+}
+
+static void a_file_that_cannot_be_written_is_reported(void** state) {
+    (void)state;
+    base_report_first first;
+    base_reporter reporter = base_reporter_first(&first);
+    assert_false(net_host_write_file("/no/such/folder/file", write_two_lines, "one", &reporter));
+    assert_string_equal(first.text, "/no/such/folder/file: error: No such file or directory");
+    reporter = base_reporter_first(&first);
+    assert_false(net_host_write_file("/dev/full", write_two_lines, "one", &reporter));
+    assert_string_equal(first.text, "/dev/full: error: cannot be written: No space left on device");
+    reporter = base_reporter_first(&first);
+    assert_false(net_host_write_file("/dev/null", write_half, NULL, &reporter));
+    assert_string_equal(first.text,
+                        "/dev/null: error: cannot be written: its content is not complete");
+}
+
+static void dropped_data_is_one_line_or_none(void** state) {
+    (void)state;
+    uint64_t dropped[NET_DROP_COUNT] = {0};
+    net_transport_stats stats = {0};
+    base_report_first first;
+    base_reporter reporter = base_reporter_first(&first);
+    net_host_report_dropped(dropped, &stats, &reporter);
+    net_host_report_dropped(dropped, NULL, &reporter);
+    assert_int_equal(first.count, 0);
+    dropped[NET_DROP_FLOOD] = 3;
+    stats.dropped_empty = 2;
+    stats.sim_dropped = 5;
+    net_host_report_dropped(dropped, &stats, &reporter);
+    assert_string_equal(first.text, "note: dropped flood=3 socket_empty=2 network=5");
+    reporter = base_reporter_first(&first);
+    net_host_report_dropped(dropped, NULL, &reporter);
+    assert_string_equal(first.text, "note: dropped flood=3");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_result_of_a_replay_has_the_documented_exit_code),
+        TEST(setting_up_fails_by_configuration_or_by_memory),
+        TEST(a_refusal_for_another_game_is_a_mismatch_and_a_full_server_is_not),
+        TEST(the_build_id_names_version_and_commit_in_63_bytes),
+        TEST(an_unknown_game_is_reported),
+        TEST(a_wrong_network_spec_is_reported_and_none_is_right),
+        TEST(a_file_gets_the_lines_that_were_written),
+        TEST(a_file_that_cannot_be_written_is_reported),
+        TEST(dropped_data_is_one_line_or_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// When ticks of the server are due, in virtual time: 50 Hz, so a tick is 20,000 us.
+#include "test.h"
+
+#include "net/limits.h"
+#include "pacer.h"
+#include "timing.h"
+
+#define BEGIN_US 5000000u
+#define PERIOD_US 20000u
+
+static server_pacer new_pacer(void) {
+    server_pacer pacer;
+    server_pacer_init(&pacer, 50, BEGIN_US);
+    return pacer;
+}
+
+static void the_first_tick_is_due_at_once_and_the_next_a_period_later(void** state) {
+    (void)state;
+    server_pacer pacer = new_pacer();
+    assert_true(server_pacer_is_due(&pacer, false, BEGIN_US));
+    server_pacer_tick(&pacer, false, BEGIN_US);
+    assert_false(server_pacer_is_due(&pacer, false, BEGIN_US + PERIOD_US - 1));
+    assert_true(server_pacer_is_due(&pacer, false, BEGIN_US + PERIOD_US));
+}
+
+static void a_late_tick_does_not_shift_the_ones_after_it(void** state) {
+    (void)state;
+    server_pacer pacer = new_pacer();
+    server_pacer_tick(&pacer, false, BEGIN_US + 7000);
+    assert_true(pacer.next_us == BEGIN_US + PERIOD_US);
+    server_pacer_tick(&pacer, false, BEGIN_US + PERIOD_US + 19000);
+    assert_true(pacer.next_us == BEGIN_US + 2 * PERIOD_US);
+}
+
+static void a_fast_match_is_always_due_and_leaves_no_debt(void** state) {
+    (void)state;
+    server_pacer pacer = new_pacer();
+    assert_true(server_pacer_is_due(&pacer, true, BEGIN_US - 1));
+    for (uint64_t us = BEGIN_US; us < BEGIN_US + 100; us++)
+        server_pacer_tick(&pacer, true, us);
+    assert_true(pacer.next_us == BEGIN_US + 99 + PERIOD_US);
+    assert_int_equal(server_pacer_take_lost(&pacer, BEGIN_US + 99), 0);
+}
+
+// How many ticks are due one after the other at `now_us`.
+static uint32_t catch_up(server_pacer* pacer, uint64_t now_us) {
+    uint32_t count = 0;
+    for (; server_pacer_is_due(pacer, false, now_us); count++)
+        server_pacer_tick(pacer, false, now_us);
+    return count;
+}
+
+static void a_short_stall_is_caught_up(void** state) {
+    (void)state;
+    server_pacer pacer = new_pacer();
+    // One tick that is due, and as many late ones as may be caught up.
+    uint64_t now_us = BEGIN_US + NET_CATCH_UP_TICKS_MAX * PERIOD_US;
+    assert_int_equal(catch_up(&pacer, now_us), NET_CATCH_UP_TICKS_MAX + 1);
+    assert_int_equal(server_pacer_take_lost(&pacer, now_us), 0);
+}
+
+static void a_long_stall_is_given_up_and_every_tick_of_it_reported_once(void** state) {
+    (void)state;
+    server_pacer pacer = new_pacer();
+    uint64_t now_us = BEGIN_US + 1000 * PERIOD_US;
+    uint32_t ran = catch_up(&pacer, now_us);
+    assert_in_range(ran, NET_CATCH_UP_TICKS_MAX, NET_CATCH_UP_TICKS_MAX + 2);
+    uint64_t lost = server_pacer_take_lost(&pacer, now_us);
+    assert_int_equal(ran + lost, 1001); // ticks 0 to 1000
+    assert_int_equal(server_pacer_take_lost(&pacer, now_us), 0);
+}
+
+static void stalls_are_reported_once_a_second_at_most(void** state) {
+    (void)state;
+    server_pacer pacer = new_pacer();
+    uint64_t now_us = BEGIN_US + 1000 * PERIOD_US;
+    (void)catch_up(&pacer, now_us);
+    assert_true(server_pacer_take_lost(&pacer, now_us) > 0);
+    uint64_t again_us = now_us + 500000;
+    (void)catch_up(&pacer, again_us);
+    assert_int_equal(server_pacer_take_lost(&pacer, again_us), 0);
+    assert_int_equal(server_pacer_take_lost(&pacer, now_us + 1000000), 0);
+    assert_true(server_pacer_take_lost(&pacer, now_us + 1000001) > 0);
+}
+
+static void a_tick_before_its_time_is_a_mistake(void** state) {
+    (void)state;
+    server_pacer pacer = new_pacer();
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure(server_pacer_tick(&pacer, false, BEGIN_US - 1));
+    expect_assert_failure(server_pacer_init(&pacer, 0, BEGIN_US));
+    base_assert_handler_set(NULL);
+}
+
+static void percentiles_are_within_three_percent(void** state) {
+    (void)state;
+    static server_timing timing;
+    assert_int_equal(server_timing_percentile(&timing, 50), 0);
+    for (uint64_t us = 1; us <= 10000; us++)
+        server_timing_add(&timing, us);
+    assert_in_range(server_timing_percentile(&timing, 50), 5000, 5160);
+    assert_in_range(server_timing_percentile(&timing, 99), 9900, 10210);
+    assert_int_equal(server_timing_percentile(&timing, 0), 1);
+    server_timing_add(&timing, UINT64_MAX);
+    assert_true(server_timing_percentile(&timing, 100) > 10000);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(the_first_tick_is_due_at_once_and_the_next_a_period_later),
+        TEST(a_late_tick_does_not_shift_the_ones_after_it),
+        TEST(a_fast_match_is_always_due_and_leaves_no_debt),
+        TEST(a_short_stall_is_caught_up),
+        TEST(a_long_stall_is_given_up_and_every_tick_of_it_reported_once),
+        TEST(stalls_are_reported_once_a_second_at_most),
+        TEST(a_tick_before_its_time_is_a_mistake),
+        TEST(percentiles_are_within_three_percent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
