@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Sourced by demo and test: installs what is missing, configures, builds. Idempotent.
+# Sourced by build, demo and test: installs what is missing, configures, builds. Idempotent.
 # Expects $root; sets $build. SHOAL_BUILD chooses another build folder.
 
 build=${SHOAL_BUILD:-$root/build}
@@ -32,24 +32,42 @@ install_packages() {
 }
 
 install_build_packages() {
-    install_packages gcc libc6-dev cmake make pkg-config libenet-dev libprotobuf-c-dev \
+    install_packages gcc libc6-dev cmake make ninja-build pkg-config libenet-dev libprotobuf-c-dev \
         protobuf-c-compiler libzstd-dev libxxhash-dev libcmocka-dev \
         libsdl2-dev libstb-dev fonts-dejavu-core
 }
 
-# configure_and_build FOLDER [cmake options] [-- TARGET...]: all targets when none is named.
-configure_and_build() {
-    local folder=$1 options=() targets=()
+# configure FOLDER PRESET [cmake options]: PRESET is a file of scripts/presets. A folder that exists keeps its
+# generator.
+configure() {
+    local folder=$1 preset=$2 generator=()
+    shift 2
+    if [ ! -f "$folder/CMakeCache.txt" ] && command -v ninja >/dev/null 2>&1; then
+        generator=(-G Ninja)
+    fi
+    cmake -C "$root/scripts/presets/$preset.cmake" -S "$root" -B "$folder" "${generator[@]}" "$@" \
+        >"$folder.log" 2>&1 || { cat "$folder.log" >&2; return 1; }
+}
+
+# build_targets FOLDER [TARGET...]: all targets when none is named.
+build_targets() {
+    local folder=$1 targets=()
     shift
+    [ $# -gt 0 ] && targets=(--target "$@")
+    cmake --build "$folder" -j "$jobs" "${targets[@]}" >>"$folder.log" 2>&1 ||
+        { tail -n 60 "$folder.log" >&2; return 1; }
+}
+
+# configure_and_build FOLDER PRESET [cmake options] [-- TARGET...]
+configure_and_build() {
+    local folder=$1 preset=$2 options=()
+    shift 2
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
         options+=("$1")
         shift
     done
     [ $# -gt 0 ] && shift
-    [ $# -gt 0 ] && targets=(--target "$@")
     say "building in ${folder#"$root"/} (a minute or two the first time)"
-    cmake -S "$root" -B "$folder" "${options[@]}" >"$folder.log" 2>&1 ||
-        { cat "$folder.log" >&2; return 1; }
-    cmake --build "$folder" -j "$jobs" "${targets[@]}" >>"$folder.log" 2>&1 ||
-        { tail -n 60 "$folder.log" >&2; return 1; }
+    configure "$folder" "$preset" "${options[@]}"
+    build_targets "$folder" "$@"
 }

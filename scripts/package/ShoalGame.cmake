@@ -36,6 +36,8 @@ function(shoal_game name)
     add_library(${name} MODULE ${sources})
     target_link_libraries(${name} PRIVATE shoal::game)
     target_link_options(${name} PRIVATE LINKER:-z,undefs)
+    # No path of this machine in the module: a log names the module by its bytes.
+    target_compile_options(${name} PRIVATE -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=.)
     set_target_properties(${name} PROPERTIES
         PREFIX "" OUTPUT_NAME ${name} SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${folder}
         C_VISIBILITY_PRESET hidden C_STANDARD 17 C_STANDARD_REQUIRED ON)

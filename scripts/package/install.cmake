@@ -37,6 +37,11 @@ install(TARGETS shoal_base shoal_ecs shoal_proto shoal_net shoal_socket shoal_ga
         OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/shoal)
 install(EXPORT ShoalTargets NAMESPACE shoal:: DESTINATION ${package_target})
 
+# All that --install needs, without tests: cmake --build FOLDER --target shoal_installed
+add_custom_target(shoal_installed)
+add_dependencies(shoal_installed shoal_base shoal_ecs shoal_proto shoal_net shoal_socket shoal-esgen
+                 shoal-server shoal-replay shoal-client ${SHOAL_GAME_TARGETS})
+
 configure_package_config_file(${package_folder}/ShoalConfig.cmake.in
     ${PROJECT_BINARY_DIR}/package/ShoalConfig.cmake INSTALL_DESTINATION ${package_target}
     PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
