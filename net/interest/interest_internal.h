@@ -170,11 +170,6 @@ static inline uint8_t net_interest_band_of(const net_interest_client* client,
                : 1;
 }
 
-// interest.c
-/// NULL when there is none.
-net_interest_client* net_interest_find(const net_interest* interest, uint32_t client);
-net_interest_traits net_interest_get_traits(const net_row_template* entry,
-                                            const net_interest_facts* facts);
 /// What the client should know of an entity that it sees; `more` are classes that the module adds.
 static inline net_interest_entity net_interest_describe(const net_interest_client* client,
                                                         uint32_t index, bool is_player,
@@ -195,24 +190,50 @@ static inline const float* net_interest_at(const net_interest* interest, uint32_
     return interest->has_grids ? interest->entities.spots[index].at : NULL;
 }
 
-// interest_turn.c
-/// Take the clients' turns, ask the module. @return false when memory ran out.
-bool net_interest_step_turns(net_interest* interest, const net_history* history);
-net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_world* world,
-                                      const net_interest_client* client, uint32_t index,
-                                      ecs_entity entity);
+// interest_gather.c
 
-// interest_query.c
-/// Begin to mark: nothing is in.
+/// Position among the clients by number where this client is, or where it would go.
+uint32_t net_interest_find_order(const net_interest* interest, uint32_t client);
+/// NULL when there is no such client.
+net_interest_client* net_interest_find(const net_interest* interest, uint32_t client);
+net_interest_traits net_interest_get_traits(const net_row_template* entry,
+                                            const net_interest_facts* facts);
+/// Begin a gathering: no entity is in it.
 void net_interest_mark_begin(net_interest* interest);
 static inline net_interest_mark* net_interest_get_mark(net_interest* interest, uint32_t index) {
     net_interest_mark* mark = &interest->marks[index];
     if (mark->stamp != interest->stamp) *mark = (net_interest_mark){.stamp = interest->stamp};
     return mark;
 }
-/// Take what the client sees by itself, sight being `factor` times as far; without groups of `together`.
+/// Add an entity to the gathering, unless it is there already or must not be.
+static inline net_interest_mark* net_interest_include(net_interest* interest, uint32_t index) {
+    net_interest_mark* mark = net_interest_get_mark(interest, index);
+    if (mark->state & (NET_INTEREST_IN | NET_INTEREST_NEVER)) return mark;
+    mark->state |= NET_INTEREST_IN;
+    interest->inside[interest->inside_count++] = index;
+    return mark;
+}
+/// Index of the client's player; 0 when the client has none that is replicated.
+static inline uint32_t net_interest_player_index(const net_interest* interest,
+                                                 const net_interest_client* client) {
+    uint32_t index = ecs_entity_index(client->player);
+    bool is_there = client->player != ECS_ENTITY_NONE && index < interest->index_end &&
+                    interest->places[index].handle == client->player;
+    return is_there ? index : 0;
+}
+/// Add all that the client sees by itself, with `factor` times its radius of sight. Entities that
+/// are seen only because they travel together with others are not added.
 void net_interest_gather(net_interest* interest, const net_interest_client* client, float factor);
-/// Take all that travels with what is in.
+/// Add all that travels together with an entity of the gathering.
 void net_interest_gather_together(net_interest* interest);
-/// Put into `seers` who sees a place by itself, sight being `factor` times as far.
+/// Put into `seers` each client that sees an entity by itself, with `factor` times its radius.
 void net_interest_find_seers(net_interest* interest, uint32_t index, float factor);
+/// Ask the module's callbacks about one entity and one client.
+net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_world* world,
+                                      const net_interest_client* client, uint32_t index,
+                                      ecs_entity entity);
+
+// interest_turn.c
+
+/// Handle the clients whose turn it is, ask the module. @return false when memory ran out.
+bool net_interest_step_turns(net_interest* interest, const net_history* history);

@@ -283,25 +283,6 @@ net_result net_interest_step(net_interest* interest, const net_history* history,
 
 // ---- clients ----
 
-static uint32_t find_order(const net_interest* interest, uint32_t client) {
-    uint32_t low = 0, high = interest->order_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (interest->order[middle].number < client) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-net_interest_client* net_interest_find(const net_interest* interest, uint32_t client) {
-    uint32_t at = find_order(interest, client);
-    bool is_there = at < interest->order_count && interest->order[at].number == client;
-    return is_there ? &interest->clients[interest->order[at].slot] : NULL;
-}
-
 static uint32_t slot_of(const net_interest* interest, const net_interest_client* client) {
     return (uint32_t)(client - interest->clients);
 }
@@ -353,7 +334,7 @@ bool net_interest_add_client(net_interest* interest, uint32_t client) {
     if (slot == interest->slot_count && !reserve_client(interest)) return false;
     uint8_t turn = pick_turn(interest);
     if (slot == interest->slot_count) interest->slot_count++;
-    uint32_t at = find_order(interest, client);
+    uint32_t at = net_interest_find_order(interest, client);
     memmove(&interest->order[at + 1], &interest->order[at],
             (interest->order_count - at) * sizeof *interest->order);
     interest->order_count++;
@@ -443,17 +424,6 @@ void net_interest_clear_viewpoint(net_interest* interest, uint32_t client) {
 bool net_interest_is_due(const net_interest* interest, uint32_t client) {
     const net_interest_client* found = net_interest_find(interest, client);
     return found && interest->turns[slot_of(interest, found)].is_due;
-}
-
-net_interest_traits net_interest_get_traits(const net_row_template* entry,
-                                            const net_interest_facts* facts) {
-    uint32_t classes = entry->class_mask | entry->varsize_mask | 1u << NET_CLASS_PUBLIC;
-    return (net_interest_traits){.owner = facts->owner,
-                                 .team = facts->team,
-                                 .together = facts->together,
-                                 .classes = (uint16_t)classes,
-                                 .importance = (uint8_t)entry->importance,
-                                 .has_position = facts->has_position};
 }
 
 uint32_t net_interest_find_class(const net_interest* interest, const char* name) {

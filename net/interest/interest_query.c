@@ -12,94 +12,11 @@
 
 #include "core/fault.h"
 #include "base/assert.h"
+#include "base/search.h"
 
 #include <string.h>
 
 // ---- finding what is in ----
-
-void net_interest_mark_begin(net_interest* interest) {
-    interest->inside_count = 0;
-    if (++interest->stamp > 0) return;
-    if (interest->marks)
-        memset(interest->marks, 0, interest->mark_capacity * sizeof *interest->marks);
-    interest->stamp = 1;
-}
-
-static net_interest_mark* include(net_interest* interest, uint32_t index) {
-    net_interest_mark* mark = net_interest_get_mark(interest, index);
-    if (mark->state & (NET_INTEREST_IN | NET_INTEREST_NEVER)) return mark;
-    mark->state |= NET_INTEREST_IN;
-    interest->inside[interest->inside_count++] = index;
-    return mark;
-}
-
-static void gather_packed(net_interest* interest, const net_interest_client* client, float radius) {
-    const net_interest_grid* grid = &interest->entities;
-    const float radius2 = radius * radius;
-    net_interest_cells cells = net_interest_grid_around(grid, client->at, radius);
-    for (uint32_t first, last; net_interest_cells_next_run(&cells, &first, &last);) {
-        const net_interest_near* near = &grid->nears[grid->firsts[first]];
-        const net_interest_near* end = &grid->nears[grid->firsts[last + 1]];
-        for (; near < end; near++) {
-            float distance2 = net_interest_distance2(client->at, near->at);
-            if (!(distance2 <= radius2)) continue;
-            include(interest, near->thing)->band = net_interest_band(distance2, client->radius);
-        }
-    }
-}
-
-static void gather_linked(net_interest* interest, const net_interest_client* client, float radius) {
-    const net_interest_grid* grid = &interest->entities;
-    const float radius2 = radius * radius;
-    net_interest_cells cells = net_interest_grid_around(grid, client->at, radius);
-    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
-        uint32_t index = grid->heads[bucket];
-        for (; index; index = grid->spots[index].next) {
-            float distance2 = net_interest_distance2(client->at, grid->spots[index].at);
-            if (!(distance2 <= radius2)) continue;
-            include(interest, index)->band = net_interest_band(distance2, client->radius);
-        }
-    }
-}
-
-// The player's place; 0 when it has none.
-static uint32_t player_index(const net_interest* interest, const net_interest_client* client) {
-    uint32_t index = ecs_entity_index(client->player);
-    bool is_there = client->player != ECS_ENTITY_NONE && index < interest->index_end &&
-                    interest->places[index].handle == client->player;
-    return is_there ? index : 0;
-}
-
-void net_interest_gather(net_interest* interest, const net_interest_client* client, float factor) {
-    if (interest->has_grids && client->has_at && interest->entities.is_packed)
-        gather_packed(interest, client, client->radius * factor);
-    else if (interest->has_grids && client->has_at)
-        gather_linked(interest, client, client->radius * factor);
-    for (uint32_t i = 0; i < interest->loose_count; i++)
-        (void)include(interest, interest->loose[i]);
-    uint32_t index = net_interest_lists_first(&interest->owned, client->number);
-    for (; index; index = interest->owned.nexts[index])
-        (void)include(interest, index);
-    for (uint32_t i = 0; client->groups && i < interest->grouped_count; i++)
-        if (interest->places[interest->grouped[i]].facts.groups & client->groups)
-            (void)include(interest, interest->grouped[i]);
-    uint32_t player = player_index(interest, client);
-    if (player) (void)include(interest, player);
-}
-
-void net_interest_gather_together(net_interest* interest) {
-    if (interest->together.head_count == 0) return;
-    for (uint32_t i = 0; i < interest->inside_count; i++) {
-        uint32_t key = interest->traits[interest->inside[i]].together;
-        uint32_t first = key ? net_interest_lists_first(&interest->together, key) : 0;
-        if (!first) continue;
-        net_interest_mark* mark = net_interest_get_mark(interest, first);
-        if (mark->state & NET_INTEREST_GROUP) continue;
-        mark->state |= NET_INTEREST_GROUP;
-        for (uint32_t index = first; index; index = interest->together.nexts[index])
-            (void)include(interest, index);
-    }
-}
 
 static void mark_said(net_interest* interest, const net_interest_client* client) {
     const net_interest_verdict* said = &interest->said[client->answer_first];
@@ -108,7 +25,8 @@ static void mark_said(net_interest* interest, const net_interest_client* client)
         mark->state |= NET_INTEREST_JUDGED;
         mark->classes = said[i].classes;
         if (said[i].relevance == NET_RELEVANT_NEVER) mark->state |= NET_INTEREST_NEVER;
-        if (said[i].relevance == NET_RELEVANT_ALWAYS) (void)include(interest, said[i].index);
+        if (said[i].relevance == NET_RELEVANT_ALWAYS)
+            (void)net_interest_include(interest, said[i].index);
     }
 }
 
@@ -136,7 +54,7 @@ static void keep_members(net_interest* interest, net_interest_client* client,
         if (state & (NET_INTEREST_IN | NET_INTEREST_NEVER)) continue;
         // What the module was not asked about is farther than it may be.
         if (is_asking && !(state & NET_INTEREST_JUDGED)) continue;
-        if (may_stay(interest, client, &members[i])) (void)include(interest, index);
+        if (may_stay(interest, client, &members[i])) (void)net_interest_include(interest, index);
     }
 }
 
@@ -171,7 +89,7 @@ static bool reserve_answer(net_interest* interest, uint32_t member_count) {
 static uint32_t compare_members(net_interest* interest, const net_interest_client* client,
                                 const net_interest_entity* members, uint32_t count,
                                 net_interest_answer* answer) {
-    uint32_t player = player_index(interest, client);
+    uint32_t player = net_interest_player_index(interest, client);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = members[i].index;
         net_interest_mark* mark = index < interest->index_end ? &interest->marks[index] : NULL;
@@ -201,7 +119,7 @@ static void list_entering(net_interest* interest, const net_interest_client* cli
         base_bitset_add(&interest->entering, index);
         if (index < lowest) lowest = index;
     }
-    uint32_t player = player_index(interest, client);
+    uint32_t player = net_interest_player_index(interest, client);
     uint32_t index = base_bitset_next(&interest->entering, lowest);
     for (; index != UINT32_MAX; index = base_bitset_next(&interest->entering, index + 1)) {
         base_bitset_remove(&interest->entering, index);
@@ -239,65 +157,16 @@ bool net_interest_query(net_interest* interest, uint32_t number, const net_inter
 
 // ---- who sees what came ----
 
-static void add_seer(net_interest* interest, const net_interest_client* client) {
-    base_bitset_add(&interest->seers, client->order);
-}
-
-static void find_near(net_interest* interest, uint32_t index, float factor) {
-    const net_interest_grid* grid = &interest->viewpoints;
-    const net_interest_facts* facts = &interest->places[index].facts;
-    const float* position = net_interest_at(interest, index);
-    net_interest_cells cells =
-        net_interest_grid_around(grid, position, interest->rules.radius * factor);
-    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
-        for (uint32_t at = grid->heads[bucket]; at; at = grid->spots[at].next) {
-            const net_interest_client* client = &interest->clients[at - 1];
-            if (net_interest_is_near(client, facts, position, client->radius * factor))
-                add_seer(interest, client);
-        }
-    }
-    for (uint32_t i = 0; i < interest->wide_count; i++) {
-        const net_interest_client* client = &interest->clients[interest->wide[i]];
-        if (net_interest_is_near(client, facts, position, client->radius * factor))
-            add_seer(interest, client);
-    }
-}
-
-void net_interest_find_seers(net_interest* interest, uint32_t index, float factor) {
-    const net_interest_place* place = &interest->places[index];
-    const net_interest_facts* facts = &place->facts;
-    base_bitset_clear_all(&interest->seers);
-    if (net_interest_is_loose(facts)) {
-        for (uint32_t i = 0; i < interest->order_count; i++)
-            base_bitset_add(&interest->seers, i);
-        return;
-    }
-    if (facts->has_position) find_near(interest, index, factor);
-    const net_interest_client* owner =
-        facts->owner ? net_interest_find(interest, facts->owner) : NULL;
-    if (owner) add_seer(interest, owner);
-    for (uint32_t slot = 0; slot < interest->slot_count; slot++)
-        if (interest->players[slot] == place->handle) add_seer(interest, &interest->clients[slot]);
-    for (uint32_t i = 0; facts->groups && i < interest->order_count; i++)
-        if (interest->clients[interest->order[i].slot].groups & facts->groups)
-            base_bitset_add(&interest->seers, i);
-}
-
 static uint32_t find_came(const net_interest* interest, uint32_t index, const uint32_t** clients,
                           const net_interest_entity** entries) {
-    uint32_t low = 0, high = interest->came_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (interest->came[middle].index < index) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low == interest->came_count || interest->came[low].index != index) return 0;
-    *clients = interest->came_clients + interest->came[low].first;
-    *entries = interest->came_entries + interest->came[low].first;
-    return interest->came[low].count;
+    base_search search = base_search_begin(interest->came_count);
+    while (base_search_next(&search))
+        base_search_step(&search, interest->came[search.middle].index < index);
+    if (search.low == interest->came_count || interest->came[search.low].index != index) return 0;
+    const net_interest_spawn* found = &interest->came[search.low];
+    *clients = interest->came_clients + found->first;
+    *entries = interest->came_entries + found->first;
+    return found->count;
 }
 
 uint32_t net_interest_get_seers(net_interest* interest, uint32_t index, const uint32_t** clients,

@@ -54,25 +54,6 @@ static void take_turn(net_interest* interest, uint32_t slot) {
     turn->is_forced = false;
 }
 
-net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_world* world,
-                                      const net_interest_client* client, uint32_t index,
-                                      ecs_entity entity) {
-    const net_bound_rules* rules = &interest->rules;
-    const net_interest_question question = {
-        .size_bytes = sizeof question,
-        .world = (ecs_world*)(uintptr_t)world,
-        .context = interest->config.context,
-        .client = client->number,
-        .player = ecs_is_alive(world, client->player) ? client->player : ECS_ENTITY_NONE,
-        .entity = entity,
-    };
-    net_interest_verdict said = {.index = index, .relevance = NET_RELEVANT_BY_RULES};
-    if (rules->relevance) said.relevance = (uint8_t)rules->relevance(&question);
-    if (rules->classes && said.relevance != NET_RELEVANT_NEVER)
-        said.classes = (uint16_t)rules->classes(&question);
-    return said;
-}
-
 static bool ask_client(net_interest* interest, uint32_t slot) {
     net_interest_client* client = &interest->clients[slot];
     net_interest_mark_begin(interest);

@@ -25,6 +25,7 @@
 #include "core/fault.h"
 #include "base/assert.h"
 #include "replicate/repl_state_internal.h"
+#include "replicate/replicator_internal.h"
 
 #include <string.h>
 
@@ -47,7 +48,7 @@ net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
     made->create_bits = TYPICAL_CREATE_BITS;
     made->update_bits = TYPICAL_UPDATE_BITS;
     made->overhead_bits = TYPICAL_OVERHEAD_BITS;
-    if (!net_replicator_add_repl_state(replicator, made)) {
+    if (!net_observers_add_client(replicator, made)) {
         base_release(replicator->allocator, made, sizeof *made);
         return NET_ERR_MEMORY;
     }
@@ -64,13 +65,12 @@ void net_repl_state_destroy(net_repl_state* repl) {
     if (!repl) return;
     net_replicator* replicator = repl->replicator;
     for (uint32_t i = 0; i < repl->member_count; i++)
-        net_replicator_remove_observer(replicator, repl->members[i].index, repl,
-                                       repl->member_slots[i]);
+        net_observers_remove(replicator, repl->members[i].index, repl, repl->member_slots[i]);
     for (uint32_t i = 0; i < NET_REPL_STATE_PACKETS; i++)
         base_release(&replicator->pool.allocator, repl->packets[i].items,
                      repl->packets[i].capacity * sizeof(net_item));
     if (repl->account.bits) net_bandwidth_close(replicator->bandwidth, &repl->account);
-    net_replicator_remove_repl_state(replicator, repl);
+    net_observers_remove_client(replicator, repl);
     net_repl_state_deinit_slots(repl);
     base_release(replicator->allocator, repl, sizeof *repl);
 }

@@ -2,8 +2,8 @@
 /// Inside of a repl (repl*.c): slots, packets, and what the replicator's repls share while they write.
 #pragma once
 
-#include "state/snapshot_format.h"
-#include "replicate/replicator_internal.h"
+#include "net/limits.h"
+#include "replicate/packet_items.h"
 #include "replicate/repl_state.h"
 
 enum {
@@ -57,14 +57,6 @@ typedef struct net_urgency {
     uint16_t bonus;      ///< what changes added
     uint16_t weight;
 } net_urgency;
-
-typedef struct net_item {
-    uint32_t slot; ///< with NET_ITEM_ROW, unless it is a destroy
-    uint16_t ordinal;
-    uint16_t classes; ///< visible ones of its row
-} net_item;
-
-#define NET_ITEM_ROW 0x80000000u
 
 typedef enum net_packet_state {
     NET_PACKET_FREE,

@@ -12,6 +12,7 @@
 // it, and more when they are more urgent.
 #include "base/assert.h"
 #include "replicate/repl_state_internal.h"
+#include "replicate/replicator_internal.h"
 
 #include <string.h>
 

@@ -14,6 +14,7 @@
 // earlier chapters mean nothing.
 #include "base/assert.h"
 #include "replicate/repl_state_internal.h"
+#include "replicate/replicator_internal.h"
 
 #include <string.h>
 
@@ -291,7 +292,7 @@ static bool add_member(net_repl_state* repl, uint32_t slot, const net_interest_e
                             repl->member_count + 1, sizeof *repl->member_slots) ||
         !add_to_group(repl, entry->group, slot))
         return false;
-    if (!net_replicator_add_observer(repl->replicator, entry->index, repl, slot)) {
+    if (!net_observers_add(repl->replicator, entry->index, repl, slot)) {
         remove_from_group(repl, entry->group, slot);
         return false;
     }
@@ -306,7 +307,7 @@ static bool add_member(net_repl_state* repl, uint32_t slot, const net_interest_e
 static void remove_member(net_repl_state* repl, uint32_t slot) {
     uint32_t member = repl->slots[slot].member;
     const net_interest_entity* entry = &repl->members[member];
-    net_replicator_remove_observer(repl->replicator, entry->index, repl, slot);
+    net_observers_remove(repl->replicator, entry->index, repl, slot);
     remove_from_group(repl, entry->group, slot);
     uint32_t last = --repl->member_count;
     repl->members[member] = repl->members[last];

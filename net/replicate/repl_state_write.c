@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "core/fault.h"
 #include "replicate/repl_state_internal.h"
+#include "replicate/replicator_internal.h"
 
 #include <string.h>
 

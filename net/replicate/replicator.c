@@ -14,6 +14,7 @@
 #include "core/fault.h"
 #include "base/assert.h"
 #include "replicate/repl_state_internal.h"
+#include "replicate/replicator_internal.h"
 
 #include <string.h>
 
@@ -54,7 +55,7 @@ void net_replicator_destroy(net_replicator* replicator) {
         base_release(&replicator->pool.allocator, replicator->observers[i].items,
                      replicator->observers[i].capacity * sizeof(net_observer));
     base_release(allocator, replicator->observers,
-                 replicator->observer_capacity * sizeof(net_observers));
+                 replicator->observer_capacity * sizeof(net_observer_list));
     base_release(allocator, replicator->repls, replicator->view_capacity * sizeof(net_repl_state*));
     base_release(allocator, replicator->fresh, replicator->fresh_capacity * sizeof(uint64_t*));
     base_release(allocator, replicator->stamps, replicator->stamp_capacity * sizeof(uint32_t));
@@ -82,68 +83,7 @@ const net_history* net_replicator_history(const net_replicator* replicator) {
     return replicator->history;
 }
 
-ecs_tick net_replicator_tick(const net_replicator* replicator) {
-    return net_history_tick(replicator->history);
-}
-
 // ---- repls and the reverse index ----
-
-bool net_replicator_add_repl_state(net_replicator* replicator, net_repl_state* repl) {
-    uint32_t id = 0;
-    while (id < replicator->view_capacity && replicator->repls[id])
-        id++;
-    if (!base_array_reserve(replicator->allocator, (void**)&replicator->repls,
-                            &replicator->view_capacity, id + 1, sizeof(net_repl_state*)) ||
-        !base_array_reserve(replicator->allocator, (void**)&replicator->fresh,
-                            &replicator->fresh_capacity, id + 1, sizeof(uint64_t*)) ||
-        !base_array_reserve(replicator->allocator, (void**)&replicator->stamps,
-                            &replicator->stamp_capacity, id + 1, sizeof(uint32_t)) ||
-        !base_array_reserve(replicator->allocator, (void**)&replicator->view_of_client,
-                            &replicator->client_capacity, repl->client + 1, sizeof(uint32_t)) ||
-        !base_bitset_reserve(&replicator->fresh_views, replicator->view_capacity))
-        return false;
-    BASE_ASSERT(replicator->view_of_client[repl->client] == 0);
-    repl->id = id;
-    replicator->repls[id] = repl;
-    replicator->fresh[id] = repl->sets[NET_SET_FRESH];
-    replicator->view_of_client[repl->client] = id + 1;
-    replicator->view_count++;
-    return true;
-}
-
-void net_replicator_remove_repl_state(net_replicator* replicator, net_repl_state* repl) {
-    replicator->repls[repl->id] = NULL;
-    replicator->fresh[repl->id] = NULL;
-    replicator->view_of_client[repl->client] = 0;
-    base_bitset_remove(&replicator->fresh_views, repl->id);
-    replicator->view_count--;
-}
-
-bool net_replicator_add_observer(net_replicator* replicator, uint32_t index, net_repl_state* repl,
-                                 uint32_t slot) {
-    if (!base_array_reserve(replicator->allocator, (void**)&replicator->observers,
-                            &replicator->observer_capacity, index + 1, sizeof(net_observers)))
-        return false;
-    net_observers* list = &replicator->observers[index];
-    if (!base_array_reserve(&replicator->pool.allocator, (void**)&list->items, &list->capacity,
-                            list->count + 1, sizeof(net_observer)))
-        return false;
-    repl->observer_positions[slot] = list->count;
-    list->items[list->count++] = (net_observer){repl->id, slot};
-    replicator->observer_total++;
-    return true;
-}
-
-void net_replicator_remove_observer(net_replicator* replicator, uint32_t index,
-                                    net_repl_state* repl, uint32_t slot) {
-    net_observers* list = &replicator->observers[index];
-    uint32_t position = repl->observer_positions[slot];
-    BASE_ASSERT(position < list->count && list->items[position].slot == slot);
-    net_observer last = list->items[--list->count];
-    list->items[position] = last;
-    replicator->repls[last.repl]->observer_positions[last.slot] = position;
-    replicator->observer_total--;
-}
 
 static net_repl_state* find_view(const net_replicator* replicator, uint32_t client) {
     if (client >= replicator->client_capacity || replicator->view_of_client[client] == 0)
@@ -161,14 +101,14 @@ static void break_view(net_repl_state* repl) {
 // Who had it, has it no more.
 static void tell_went(net_replicator* replicator, uint32_t index) {
     if (index >= replicator->observer_capacity) return;
-    net_observers* list = &replicator->observers[index];
+    net_observer_list* list = &replicator->observers[index];
     while (list->count > 0) {
         net_observer last = list->items[list->count - 1];
         net_repl_state_leave(replicator->repls[last.repl], last.slot);
     }
     // The next one may come at any index: the pool keeps it for whoever does.
     base_release(&replicator->pool.allocator, list->items, list->capacity * sizeof *list->items);
-    *list = (net_observers){NULL, 0, 0};
+    *list = (net_observer_list){NULL, 0, 0};
 }
 
 // A new life at an index: who sees it now, begins it; who saw the former one and not this one, ends it.
@@ -176,7 +116,7 @@ static bool tell_came(net_replicator* replicator, uint32_t index) {
     const net_history_entity* entity = net_history_find(replicator->history, index);
     uint32_t had_count = 0;
     if (index < replicator->observer_capacity) {
-        const net_observers* list = &replicator->observers[index];
+        const net_observer_list* list = &replicator->observers[index];
         had_count = list->count;
         if (!base_array_reserve(replicator->allocator, (void**)&replicator->scratch,
                                 &replicator->scratch_capacity, had_count, sizeof(net_observer)))
@@ -224,7 +164,7 @@ static void break_all(net_replicator* replicator) {
 // ---- changes ----
 
 static void fan_out(net_replicator* replicator, uint32_t index, uint32_t classes) {
-    const net_observers* list = &replicator->observers[index];
+    const net_observer_list* list = &replicator->observers[index];
     for (uint32_t i = 0; i < list->count; i++) {
         net_observer observer = list->items[i];
         // What is public everybody may see; for the rest the slot knows.
@@ -269,7 +209,7 @@ static uint64_t count_reached(const net_replicator* replicator, const net_histor
 static void fetch_observers(const net_replicator* replicator, ecs_entity handle) {
     uint32_t index = ecs_entity_index(handle);
     if (index >= replicator->observer_capacity) return;
-    const net_observers* list = &replicator->observers[index];
+    const net_observer_list* list = &replicator->observers[index];
     __builtin_prefetch(list->items);
     if (list->count > 8) __builtin_prefetch(list->items + list->count - 1);
 }

@@ -16,7 +16,7 @@
 #include "base/assert.h"
 #include "base/bitset.h"
 #include "state/rows.h"
-#include "replicate/repl_state_internal.h"
+#include "replicate/packet_items.h"
 
 #include <string.h>
 

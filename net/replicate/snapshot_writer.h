@@ -10,7 +10,6 @@
 #include "replicate/bandwidth.h"
 #include "proto/bits.h"
 
-typedef struct net_repl_state net_repl_state;
 typedef struct net_item net_item;
 
 #define NET_SNAPSHOT_NONE UINT32_MAX

@@ -83,8 +83,10 @@ struct net_varsize_sender {
 };
 
 /// Place of an entity's first value, NET_VARSIZE_NONE when it has none.
-uint32_t net_varsize_first(const net_varsize_source* server, ecs_entity entity);
+static inline uint32_t net_varsize_first(const net_varsize_source* server, ecs_entity entity) {
+    uint32_t index = ecs_entity_index(entity);
+    uint32_t first = index < server->first_capacity ? server->first[index] : 0;
+    return first && server->values[first - 1].handle == entity ? first - 1 : NET_VARSIZE_NONE;
+}
 /// Tell all repls what changed; the dead become free.
 void net_varsize_spread(net_varsize_source* server);
-/// A value has another stamp, another template, or is dead.
-void net_varsize_sender_changed(net_varsize_sender* repl, uint32_t place);

@@ -129,7 +129,8 @@ static void look(net_varsize_sender* repl, net_varsize_record* record) {
     push_queue(repl, (uint32_t)(record - repl->records));
 }
 
-void net_varsize_sender_changed(net_varsize_sender* repl, uint32_t place) {
+// A value has another stamp, another template, or its entity was destroyed.
+static void take_changed(net_varsize_sender* repl, uint32_t place) {
     net_varsize_record* record = find_record(repl, place);
     if (!record) return;
     const net_varsize_value* value = &repl->server->values[place];
@@ -142,6 +143,24 @@ void net_varsize_sender_changed(net_varsize_sender* repl, uint32_t place) {
         record->sent = NET_VARSIZE_SENT_UNKNOWN;
     }
     look(repl, record);
+}
+
+void net_varsize_spread(net_varsize_source* server) {
+    for (uint32_t i = 0; i < server->changed_count; i++) {
+        uint32_t at = server->changed[i];
+        net_varsize_value* value = &server->values[at];
+        for (net_varsize_sender* repl = server->repls; repl; repl = repl->next)
+            take_changed(repl, at);
+        value->is_listed = false;
+        if (!value->is_dead) continue;
+        value->is_dead = false;
+        value->handle = ECS_ENTITY_NONE;
+        // Without a place in the list of free ones it is never used again, which is no more than a waste.
+        if (base_array_reserve(server->allocator, (void**)&server->free, &server->free_capacity,
+                               server->free_count + 1, sizeof *server->free))
+            server->free[server->free_count++] = at;
+    }
+    server->changed_count = 0;
 }
 
 // ---- scope ----

@@ -45,12 +45,6 @@ void net_varsize_source_destroy(net_varsize_source* server) {
     base_release(allocator, server, sizeof *server);
 }
 
-uint32_t net_varsize_first(const net_varsize_source* server, ecs_entity entity) {
-    uint32_t index = ecs_entity_index(entity);
-    uint32_t first = index < server->first_capacity ? server->first[index] : 0;
-    return first && server->values[first - 1].handle == entity ? first - 1 : NET_VARSIZE_NONE;
-}
-
 static uint32_t find_value(const net_varsize_source* server, ecs_entity entity, uint32_t number) {
     uint32_t at = net_varsize_first(server, entity);
     while (at != NET_VARSIZE_NONE && server->values[at].number != number)
@@ -240,24 +234,6 @@ net_result net_varsize_source_step(net_varsize_source* server, const ecs_world* 
         server->has_stepped ? take_changes(server, world, tick) : take_all(server, world, tick);
     server->has_stepped = true;
     return is_taken_over ? NET_OK : NET_ERR_MEMORY;
-}
-
-void net_varsize_spread(net_varsize_source* server) {
-    for (uint32_t i = 0; i < server->changed_count; i++) {
-        uint32_t at = server->changed[i];
-        net_varsize_value* value = &server->values[at];
-        for (net_varsize_sender* repl = server->repls; repl; repl = repl->next)
-            net_varsize_sender_changed(repl, at);
-        value->is_listed = false;
-        if (!value->is_dead) continue;
-        value->is_dead = false;
-        value->handle = ECS_ENTITY_NONE;
-        // Without a place in the list of free ones it is never used again, which is no more than a waste.
-        if (base_array_reserve(server->allocator, (void**)&server->free, &server->free_capacity,
-                               server->free_count + 1, sizeof *server->free))
-            server->free[server->free_count++] = at;
-    }
-    server->changed_count = 0;
 }
 
 const net_varsize_counters* net_varsize_source_get_counters(const net_varsize_source* server) {

@@ -14,6 +14,7 @@
 #include "session/rate.h"
 #include "interest/interest_manager.h"
 #include "replicate/repl_state_internal.h"
+#include "replicate/replicator_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

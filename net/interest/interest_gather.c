@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// Who may see what, in both directions: the entities that one client sees, and the clients that see
+// one entity.
+//
+// A gathering marks each entity that it finds and lists it once. A mark carries the number of its
+// gathering, so a new gathering begins by raising the number and clears nothing.
+//
+// Both directions look at the same sources: cells of a grid within sight, entities without distance,
+// what a client owns, its groups, its player. Only copies are read here, so the systems of the next
+// tick may run meanwhile. Left to others: when a gathering is due (interest_turn.c), and how its
+// result differs from what a client has (interest_query.c).
+#include "interest/interest_internal.h"
+
+#include "base/assert.h"
+#include "base/search.h"
+
+#include <string.h>
+
+// ---- clients ----
+
+uint32_t net_interest_find_order(const net_interest* interest, uint32_t client) {
+    base_search search = base_search_begin(interest->order_count);
+    while (base_search_next(&search))
+        base_search_step(&search, interest->order[search.middle].number < client);
+    return search.low;
+}
+
+net_interest_client* net_interest_find(const net_interest* interest, uint32_t client) {
+    uint32_t at = net_interest_find_order(interest, client);
+    bool is_there = at < interest->order_count && interest->order[at].number == client;
+    return is_there ? &interest->clients[interest->order[at].slot] : NULL;
+}
+
+net_interest_traits net_interest_get_traits(const net_row_template* entry,
+                                            const net_interest_facts* facts) {
+    uint32_t classes = entry->class_mask | entry->varsize_mask | 1u << NET_CLASS_PUBLIC;
+    return (net_interest_traits){.owner = facts->owner,
+                                 .team = facts->team,
+                                 .together = facts->together,
+                                 .classes = (uint16_t)classes,
+                                 .importance = (uint8_t)entry->importance,
+                                 .has_position = facts->has_position};
+}
+
+// ---- entities that a client sees ----
+
+void net_interest_mark_begin(net_interest* interest) {
+    interest->inside_count = 0;
+    if (++interest->stamp > 0) return;
+    if (interest->marks)
+        memset(interest->marks, 0, interest->mark_capacity * sizeof *interest->marks);
+    interest->stamp = 1;
+}
+
+static void gather_packed(net_interest* interest, const net_interest_client* client, float radius) {
+    const net_interest_grid* grid = &interest->entities;
+    const float radius2 = radius * radius;
+    net_interest_cells cells = net_interest_grid_around(grid, client->at, radius);
+    for (uint32_t first, last; net_interest_cells_next_run(&cells, &first, &last);) {
+        const net_interest_near* near = &grid->nears[grid->firsts[first]];
+        const net_interest_near* end = &grid->nears[grid->firsts[last + 1]];
+        for (; near < end; near++) {
+            float distance2 = net_interest_distance2(client->at, near->at);
+            if (!(distance2 <= radius2)) continue;
+            net_interest_include(interest, near->thing)->band =
+                net_interest_band(distance2, client->radius);
+        }
+    }
+}
+
+static void gather_linked(net_interest* interest, const net_interest_client* client, float radius) {
+    const net_interest_grid* grid = &interest->entities;
+    const float radius2 = radius * radius;
+    net_interest_cells cells = net_interest_grid_around(grid, client->at, radius);
+    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
+        uint32_t index = grid->heads[bucket];
+        for (; index; index = grid->spots[index].next) {
+            float distance2 = net_interest_distance2(client->at, grid->spots[index].at);
+            if (!(distance2 <= radius2)) continue;
+            net_interest_include(interest, index)->band =
+                net_interest_band(distance2, client->radius);
+        }
+    }
+}
+
+void net_interest_gather(net_interest* interest, const net_interest_client* client, float factor) {
+    if (interest->has_grids && client->has_at && interest->entities.is_packed)
+        gather_packed(interest, client, client->radius * factor);
+    else if (interest->has_grids && client->has_at)
+        gather_linked(interest, client, client->radius * factor);
+    for (uint32_t i = 0; i < interest->loose_count; i++)
+        (void)net_interest_include(interest, interest->loose[i]);
+    uint32_t index = net_interest_lists_first(&interest->owned, client->number);
+    for (; index; index = interest->owned.nexts[index])
+        (void)net_interest_include(interest, index);
+    for (uint32_t i = 0; client->groups && i < interest->grouped_count; i++)
+        if (interest->places[interest->grouped[i]].facts.groups & client->groups)
+            (void)net_interest_include(interest, interest->grouped[i]);
+    uint32_t player = net_interest_player_index(interest, client);
+    if (player) (void)net_interest_include(interest, player);
+}
+
+void net_interest_gather_together(net_interest* interest) {
+    if (interest->together.head_count == 0) return;
+    for (uint32_t i = 0; i < interest->inside_count; i++) {
+        uint32_t key = interest->traits[interest->inside[i]].together;
+        uint32_t first = key ? net_interest_lists_first(&interest->together, key) : 0;
+        if (!first) continue;
+        net_interest_mark* mark = net_interest_get_mark(interest, first);
+        if (mark->state & NET_INTEREST_GROUP) continue;
+        mark->state |= NET_INTEREST_GROUP;
+        for (uint32_t index = first; index; index = interest->together.nexts[index])
+            (void)net_interest_include(interest, index);
+    }
+}
+
+// ---- clients that see an entity ----
+
+static void add_seer(net_interest* interest, const net_interest_client* client) {
+    base_bitset_add(&interest->seers, client->order);
+}
+
+static void find_near(net_interest* interest, uint32_t index, float factor) {
+    const net_interest_grid* grid = &interest->viewpoints;
+    const net_interest_facts* facts = &interest->places[index].facts;
+    const float* position = net_interest_at(interest, index);
+    net_interest_cells cells =
+        net_interest_grid_around(grid, position, interest->rules.radius * factor);
+    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
+        for (uint32_t at = grid->heads[bucket]; at; at = grid->spots[at].next) {
+            const net_interest_client* client = &interest->clients[at - 1];
+            if (net_interest_is_near(client, facts, position, client->radius * factor))
+                add_seer(interest, client);
+        }
+    }
+    for (uint32_t i = 0; i < interest->wide_count; i++) {
+        const net_interest_client* client = &interest->clients[interest->wide[i]];
+        if (net_interest_is_near(client, facts, position, client->radius * factor))
+            add_seer(interest, client);
+    }
+}
+
+void net_interest_find_seers(net_interest* interest, uint32_t index, float factor) {
+    const net_interest_place* place = &interest->places[index];
+    const net_interest_facts* facts = &place->facts;
+    base_bitset_clear_all(&interest->seers);
+    if (net_interest_is_loose(facts)) {
+        for (uint32_t i = 0; i < interest->order_count; i++)
+            base_bitset_add(&interest->seers, i);
+        return;
+    }
+    if (facts->has_position) find_near(interest, index, factor);
+    const net_interest_client* owner =
+        facts->owner ? net_interest_find(interest, facts->owner) : NULL;
+    if (owner) add_seer(interest, owner);
+    for (uint32_t slot = 0; slot < interest->slot_count; slot++)
+        if (interest->players[slot] == place->handle) add_seer(interest, &interest->clients[slot]);
+    for (uint32_t i = 0; facts->groups && i < interest->order_count; i++)
+        if (interest->clients[interest->order[i].slot].groups & facts->groups)
+            base_bitset_add(&interest->seers, i);
+}
+
+// ---- the answer of the module ----
+
+net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_world* world,
+                                      const net_interest_client* client, uint32_t index,
+                                      ecs_entity entity) {
+    const net_bound_rules* rules = &interest->rules;
+    const net_interest_question question = {
+        .size_bytes = sizeof question,
+        .world = (ecs_world*)(uintptr_t)world,
+        .context = interest->config.context,
+        .client = client->number,
+        .player = ecs_is_alive(world, client->player) ? client->player : ECS_ENTITY_NONE,
+        .entity = entity,
+    };
+    net_interest_verdict said = {.index = index, .relevance = NET_RELEVANT_BY_RULES};
+    if (rules->relevance) said.relevance = (uint8_t)rules->relevance(&question);
+    if (rules->classes && said.relevance != NET_RELEVANT_NEVER)
+        said.classes = (uint16_t)rules->classes(&question);
+    return said;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The reverse index: per entity a list of the slots in which clients have it, and the table of the
+// clients' replication states by id.
+//
+// Invariant: items[position] of an entity names a slot whose observer_positions entry is that
+// position. Removing moves the last item into the gap and corrects the position of its slot.
+#include "replicate/observers.h"
+
+#include "base/assert.h"
+#include "replicate/repl_state_internal.h"
+#include "replicate/replicator_internal.h"
+
+bool net_observers_add_client(net_replicator* replicator, net_repl_state* repl) {
+    uint32_t id = 0;
+    while (id < replicator->view_capacity && replicator->repls[id])
+        id++;
+    if (!base_array_reserve(replicator->allocator, (void**)&replicator->repls,
+                            &replicator->view_capacity, id + 1, sizeof(net_repl_state*)) ||
+        !base_array_reserve(replicator->allocator, (void**)&replicator->fresh,
+                            &replicator->fresh_capacity, id + 1, sizeof(uint64_t*)) ||
+        !base_array_reserve(replicator->allocator, (void**)&replicator->stamps,
+                            &replicator->stamp_capacity, id + 1, sizeof(uint32_t)) ||
+        !base_array_reserve(replicator->allocator, (void**)&replicator->view_of_client,
+                            &replicator->client_capacity, repl->client + 1, sizeof(uint32_t)) ||
+        !base_bitset_reserve(&replicator->fresh_views, replicator->view_capacity))
+        return false;
+    BASE_ASSERT(replicator->view_of_client[repl->client] == 0);
+    repl->id = id;
+    replicator->repls[id] = repl;
+    replicator->fresh[id] = repl->sets[NET_SET_FRESH];
+    replicator->view_of_client[repl->client] = id + 1;
+    replicator->view_count++;
+    return true;
+}
+
+void net_observers_remove_client(net_replicator* replicator, net_repl_state* repl) {
+    replicator->repls[repl->id] = NULL;
+    replicator->fresh[repl->id] = NULL;
+    replicator->view_of_client[repl->client] = 0;
+    base_bitset_remove(&replicator->fresh_views, repl->id);
+    replicator->view_count--;
+}
+
+bool net_observers_add(net_replicator* replicator, uint32_t index, net_repl_state* repl,
+                       uint32_t slot) {
+    if (!base_array_reserve(replicator->allocator, (void**)&replicator->observers,
+                            &replicator->observer_capacity, index + 1, sizeof(net_observer_list)))
+        return false;
+    net_observer_list* list = &replicator->observers[index];
+    if (!base_array_reserve(&replicator->pool.allocator, (void**)&list->items, &list->capacity,
+                            list->count + 1, sizeof(net_observer)))
+        return false;
+    repl->observer_positions[slot] = list->count;
+    list->items[list->count++] = (net_observer){repl->id, slot};
+    replicator->observer_total++;
+    return true;
+}
+
+void net_observers_remove(net_replicator* replicator, uint32_t index, net_repl_state* repl,
+                          uint32_t slot) {
+    net_observer_list* list = &replicator->observers[index];
+    uint32_t position = repl->observer_positions[slot];
+    BASE_ASSERT(position < list->count && list->items[position].slot == slot);
+    net_observer last = list->items[--list->count];
+    list->items[position] = last;
+    replicator->repls[last.repl]->observer_positions[last.slot] = position;
+    replicator->observer_total--;
+}
+
+ecs_tick net_replicator_tick(const net_replicator* replicator) {
+    return net_history_tick(replicator->history);
+}
