@@ -358,7 +358,7 @@ static void prefetch(const net_mirror* mirror, uint32_t i) {
     const uint64_t* row = newest_row(slot);
     if (!row) return;
     __builtin_prefetch(row, 0);
-    __builtin_prefetch(row + slot->life.ring.field_count,
+    __builtin_prefetch(row + net_row_ring_field_count(&slot->life.ring),
                        1); // nearly always where the next one goes
     __builtin_prefetch(&mirror->indices[ecs_entity_index(slot->handle)], 1);
 }

@@ -16,7 +16,7 @@
 #include "mirror/snapshot_reader.h"
 
 static size_t bytes_of(const net_row_ring* ring) {
-    return ring->words_allocated * sizeof *ring->rows + ring->ticks_allocated * sizeof *ring->ticks;
+    return ring->bytes_allocated + ring->ticks_allocated * sizeof *ring->ticks;
 }
 
 static void drop(net_mirror* mirror, net_mirror_previous* previous) {

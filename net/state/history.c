@@ -398,20 +398,20 @@ static void fetch_entity(const net_history_entity* entity) {
 }
 
 static void fetch_row(const net_row_ring* ring, uint32_t place, int is_write) {
-    const uint64_t* row = &ring->rows[(size_t)place * ring->field_count];
+    const uint8_t* row = ring->entries + (size_t)place * ring->stride_bytes;
     if (is_write) {
         __builtin_prefetch(row, 1);
-        __builtin_prefetch(row + ring->field_count - 1, 1);
+        __builtin_prefetch(row + ring->stride_bytes - 1, 1);
     } else {
         __builtin_prefetch(row);
-        __builtin_prefetch(row + ring->field_count - 1);
+        __builtin_prefetch(row + ring->stride_bytes - 1);
     }
 }
 
 // The newest row, and where the next one goes.
 static void fetch_rows(const net_history_entity* entity) {
     const net_row_ring* ring = &entity->ring;
-    if (ring->count == 0 || ring->field_count == 0) return;
+    if (ring->count == 0 || ring->stride_bytes == 0) return;
     uint32_t newest = (ring->first + ring->count - 1u) & (ring->capacity - 1u);
     uint32_t next = (newest + 1) & (ring->capacity - 1u);
     fetch_row(ring, newest, 0);
@@ -468,7 +468,7 @@ static void warm_row(const net_row_ring* ring, ecs_tick tick) {
     if (position == UINT32_MAX) return;
     const uint64_t* row = net_row_ring_row(ring, position);
     __builtin_prefetch(row);
-    if (ring->field_count > 0) __builtin_prefetch(row + ring->field_count - 1);
+    if (ring->stride_bytes > 0) __builtin_prefetch((const uint8_t*)row + ring->stride_bytes - 1);
 }
 
 void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick, uint32_t age,
@@ -484,7 +484,7 @@ void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick,
     } else if (step == 1) {
         uint32_t newest = (ring->first + ring->count - 1u) & (ring->capacity - 1u);
         __builtin_prefetch(&ring->ticks[newest]);
-        __builtin_prefetch(&ring->rows[(size_t)newest * ring->field_count]);
+        __builtin_prefetch(ring->entries + (size_t)newest * ring->stride_bytes);
     } else {
         warm_row(ring, tick);
         if (age > 0) warm_row(ring, tick - age);

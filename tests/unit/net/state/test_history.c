@@ -2,7 +2,6 @@
 #include "state/history.h"
 
 #include "replicate/repl_world.h"
-#include "state/row_ring.h"
 
 typedef struct fixture {
     repl_side server;
@@ -198,32 +197,6 @@ static void a_tick_has_one_step(void** state) {
     close_all(&f);
 }
 
-static void a_ring_puts_late_rows_in_their_place(void** state) {
-    (void)state;
-    net_row_ring ring = {0};
-    net_row_ring_reset(&ring, 1);
-    const uint64_t ticks[] = {10, 30, 20, 5, 40, 30};
-    for (uint32_t i = 0; i < BASE_COUNT(ticks); i++)
-        assert_true(net_row_ring_put(&ring, NULL, ticks[i], &ticks[i]));
-    assert_int_equal(ring.count, 5);
-    const uint64_t expected[] = {5, 10, 20, 30, 40};
-    for (uint32_t i = 0; i < 5; i++) {
-        assert_int_equal(net_row_ring_tick(&ring, i), expected[i]);
-        assert_int_equal(net_row_ring_row(&ring, i)[0], expected[i]);
-    }
-    assert_int_equal(net_row_ring_find(&ring, 4), UINT32_MAX);
-    assert_int_equal(net_row_ring_find(&ring, 29), 2);
-    net_row_ring_drop(&ring, 2);
-    assert_int_equal(net_row_ring_tick(&ring, 0), 20);
-    for (uint64_t tick = 100; tick < 100 + NET_ROW_HISTORY_MAX; tick++)
-        assert_true(net_row_ring_put(&ring, NULL, tick, &tick));
-    assert_int_equal(ring.count, NET_ROW_HISTORY_MAX);
-    assert_int_equal(net_row_ring_tick(&ring, 0), 100);
-    assert_true(net_row_ring_put(&ring, NULL, 50, &ticks[0])); // older than all of a full ring
-    assert_int_equal(net_row_ring_tick(&ring, 0), 100);
-    net_row_ring_deinit(&ring, NULL);
-}
-
 // ---- classes of visibility ----
 
 static const char class_text[] =
@@ -365,7 +338,6 @@ int main(void) {
         TEST(an_event_names_the_classes_that_changed),
         TEST(what_is_hidden_never_makes_the_visible_forgotten),
         TEST(a_new_life_with_other_classes_forgets_the_former),
-        TEST(a_ring_puts_late_rows_in_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

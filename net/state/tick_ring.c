@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// A ring of entries by tick. Ticks rise with the position. An entry out of order is moved into its
+// place by shifting the newer ones: a late packet pays for that, the usual one does not.
+//
+// Invariants (net_tick_ring_validate): ticks rise strictly; capacity is 0 or a power of two; the
+// blocks hold at least `capacity` entries and ticks.
+#include "state/tick_ring.h"
+
+#include <string.h>
+
+static uint8_t* entry_in(const net_tick_ring* ring, uint32_t place) {
+    return ring->entries + (size_t)place * ring->stride_bytes;
+}
+
+void net_tick_ring_reset(net_tick_ring* ring, uint32_t stride_bytes) {
+    ring->stride_bytes = stride_bytes;
+    ring->capacity = ring->first = ring->count = 0;
+}
+
+void net_tick_ring_deinit(net_tick_ring* ring, const base_allocator* allocator) {
+    base_release(allocator, ring->entries, ring->bytes_allocated);
+    base_release(allocator, ring->ticks, ring->ticks_allocated * sizeof *ring->ticks);
+    memset(ring, 0, sizeof *ring);
+}
+
+// New blocks with the content in order from place 0.
+static bool rebuild(net_tick_ring* ring, const base_allocator* allocator, uint32_t capacity,
+                    uint32_t stride_bytes) {
+    // An entry of no bytes has a place too: `entries` is never NULL beside ticks.
+    uint32_t bytes = capacity * stride_bytes + (stride_bytes == 0);
+    uint8_t* entries = base_allocate(allocator, bytes);
+    uint64_t* ticks = base_allocate(allocator, capacity * sizeof *ticks);
+    if (!entries || !ticks) {
+        base_release(allocator, entries, bytes);
+        base_release(allocator, ticks, capacity * sizeof *ticks);
+        return false;
+    }
+    for (uint32_t i = 0; i < ring->count; i++) {
+        memcpy(entries + (size_t)i * stride_bytes, net_tick_ring_entry(ring, i),
+               ring->stride_bytes);
+        ticks[i] = net_tick_ring_tick(ring, i);
+    }
+    uint16_t count = ring->count;
+    net_tick_ring_deinit(ring, allocator);
+    *ring = (net_tick_ring){.entries = entries,
+                            .ticks = ticks,
+                            .bytes_allocated = bytes,
+                            .stride_bytes = stride_bytes,
+                            .ticks_allocated = (uint16_t)capacity,
+                            .capacity = (uint16_t)capacity,
+                            .count = count};
+    return true;
+}
+
+bool net_tick_ring_widen(net_tick_ring* ring, const base_allocator* allocator,
+                         uint32_t stride_bytes) {
+    BASE_ASSERT(stride_bytes >= ring->stride_bytes);
+    if (ring->count > 0 && stride_bytes > ring->stride_bytes)
+        return rebuild(ring, allocator, ring->capacity, stride_bytes);
+    if (stride_bytes > ring->stride_bytes) net_tick_ring_reset(ring, stride_bytes);
+    return true;
+}
+
+// Twice the capacity. An empty ring takes the blocks that it kept, when they are large enough.
+static bool grow(net_tick_ring* ring, const base_allocator* allocator) {
+    uint32_t capacity = ring->capacity ? ring->capacity * 2u : NET_TICK_RING_ENTRIES_MIN;
+    uint32_t bytes = capacity * ring->stride_bytes + (ring->stride_bytes == 0);
+    if (ring->count > 0 || bytes > ring->bytes_allocated || capacity > ring->ticks_allocated)
+        return rebuild(ring, allocator, capacity, ring->stride_bytes);
+    ring->first = 0;
+    ring->capacity = (uint16_t)capacity;
+    return true;
+}
+
+bool net_tick_ring_reserve(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit) {
+    BASE_ASSERT(limit >= NET_TICK_RING_ENTRIES_MIN && limit <= NET_TICK_RING_ENTRIES_MAX);
+    BASE_ASSERT((limit & (limit - 1)) == 0);
+    bool must_grow = ring->count == ring->capacity && ring->capacity < limit;
+    return !must_grow || grow(ring, allocator);
+}
+
+bool net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit,
+                       uint64_t tick, const void* entry, uint32_t bytes) {
+    BASE_ASSERT(bytes <= ring->stride_bytes);
+    uint32_t below = net_tick_ring_find(ring, tick);
+    if (below != UINT32_MAX && net_tick_ring_tick(ring, below) == tick) return true;
+    bool is_whole = net_tick_ring_reserve(ring, allocator, limit);
+    if (ring->capacity == 0) return false;
+    if (ring->count == ring->capacity) {
+        if (below == UINT32_MAX) return is_whole; // older than all
+        net_tick_ring_drop(ring, 1);
+        below--; // wraps to UINT32_MAX when it was the oldest
+    }
+    uint32_t position = below + 1;
+    for (uint32_t i = ring->count; i > position; i--) {
+        uint32_t to = net_tick_ring_place(ring, i), from = net_tick_ring_place(ring, i - 1);
+        memcpy(entry_in(ring, to), entry_in(ring, from), ring->stride_bytes);
+        ring->ticks[to] = ring->ticks[from];
+    }
+    uint32_t place = net_tick_ring_place(ring, position);
+    if (bytes > 0) memcpy(entry_in(ring, place), entry, bytes);
+    ring->ticks[place] = tick;
+    ring->count++;
+    return is_whole;
+}
+
+void* net_tick_ring_open(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit) {
+    if (!net_tick_ring_reserve(ring, allocator, limit) && ring->capacity == 0) return NULL;
+    if (ring->count == ring->capacity) net_tick_ring_drop(ring, 1);
+    return entry_in(ring, net_tick_ring_place(ring, ring->count));
+}
+
+void net_tick_ring_close(net_tick_ring* ring, uint64_t tick) {
+    BASE_ASSERT(ring->count < ring->capacity);
+    BASE_ASSERT(ring->count == 0 || net_tick_ring_tick(ring, ring->count - 1u) < tick);
+    ring->ticks[net_tick_ring_place(ring, ring->count)] = tick;
+    ring->count++;
+}
+
+uint32_t net_tick_ring_find(const net_tick_ring* ring, uint64_t tick) {
+    if (ring->count == 0) return UINT32_MAX;
+    uint32_t last = ring->count - 1u;
+    uint64_t newest = ring->ticks[net_tick_ring_place(ring, last)];
+    if (newest <= tick) return last;
+    // Ticks are distinct, so n positions back a tick is at least n less. Where every tick has an
+    // entry, as for what moves, the first guess is the answer.
+    uint64_t back = newest - tick;
+    uint32_t low = back <= last ? last - (uint32_t)back : 0;
+    uint32_t high = last; // the answer is below high
+    if (ring->ticks[net_tick_ring_place(ring, low)] > tick) return UINT32_MAX;
+    if (ring->ticks[net_tick_ring_place(ring, low + 1)] > tick) return low;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (ring->ticks[net_tick_ring_place(ring, middle)] <= tick)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void net_tick_ring_drop(net_tick_ring* ring, uint32_t position) {
+    BASE_ASSERT(position <= ring->count);
+    if (position == 0) return;
+    ring->first = (uint16_t)net_tick_ring_place(ring, position);
+    ring->count = (uint16_t)(ring->count - position);
+}
+
+void net_tick_ring_validate(const net_tick_ring* ring) {
+    BASE_ASSERT(ring->count <= ring->capacity && ring->capacity <= ring->ticks_allocated);
+    BASE_ASSERT((ring->capacity & (ring->capacity - 1u)) == 0);
+    BASE_ASSERT((size_t)ring->capacity * ring->stride_bytes <= ring->bytes_allocated);
+    for (uint32_t i = 1; i < ring->count; i++)
+        BASE_ASSERT(net_tick_ring_tick(ring, i - 1) < net_tick_ring_tick(ring, i));
+}

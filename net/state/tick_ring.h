@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+/// Entries by rising tick in a ring: the last states of one thing, oldest first.
+///
+/// The ring doubles from 4 entries up to the caller's limit (a power of two); then a new entry
+/// pushes out the oldest. Every entry has the same size, `stride_bytes`. row_ring.h is the typed
+/// form for rows.
+/// Memory: one block of entries and one of ticks, from the allocator that each call is given; it
+///         must be the same one for the life of the ring. A zeroed ring is empty and holds none.
+/// Threads: one at a time.
+#pragma once
+
+#include "base/alloc.h"
+#include "base/assert.h"
+
+#define NET_TICK_RING_ENTRIES_MIN 4u
+#define NET_TICK_RING_ENTRIES_MAX 32768u ///< no limit is higher
+
+typedef struct net_tick_ring {
+    uint8_t* entries; ///< `capacity` entries of stride_bytes
+    uint64_t* ticks;  ///< `capacity`
+    uint32_t bytes_allocated;
+    uint32_t stride_bytes;
+    uint16_t ticks_allocated;
+    uint16_t capacity, first, count;
+} net_tick_ring;
+
+/// Empty the ring for entries of `stride_bytes`; its memory is kept for the next entries.
+void net_tick_ring_reset(net_tick_ring* ring, uint32_t stride_bytes);
+void net_tick_ring_deinit(net_tick_ring* ring, const base_allocator* allocator);
+/// Make entries longer and keep what they hold; the added bytes are not set.
+/// @return false when memory ran out; nothing changed.
+BASE_MUST_USE bool net_tick_ring_widen(net_tick_ring* ring, const base_allocator* allocator,
+                                       uint32_t stride_bytes);
+/// Make room for one more entry, so that the next put allocates nothing and pushes out the oldest
+/// only when the ring has reached its limit. @return false when memory ran out; nothing changed.
+bool net_tick_ring_reserve(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit);
+/// Put an entry where its tick belongs (nearly always: last). `bytes` is at most stride_bytes. A
+/// full ring forgets its oldest entry, or the new one when that is older than all. An entry of this
+/// tick that is there already stays as it is.
+/// @return false when memory ran out: the ring is empty then, or has lost its oldest entry.
+bool net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit,
+                       uint64_t tick, const void* entry, uint32_t bytes);
+/// Begin an entry that is newer than all: the caller writes it to the returned place, then calls
+/// net_tick_ring_close. A full ring forgets its oldest entry now. Without a close nothing was added.
+/// @return NULL when there is no memory for a single entry.
+void* net_tick_ring_open(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit);
+void net_tick_ring_close(net_tick_ring* ring, uint64_t tick);
+/// Position of the newest entry with a tick <= `tick`; UINT32_MAX when there is none.
+uint32_t net_tick_ring_find(const net_tick_ring* ring, uint64_t tick);
+/// Forget the entries before a position.
+void net_tick_ring_drop(net_tick_ring* ring, uint32_t position);
+/// Check (asserts): ticks rise strictly, sizes fit the memory.
+void net_tick_ring_validate(const net_tick_ring* ring);
+
+/// Where a position lies in `entries` and `ticks`.
+static inline uint32_t net_tick_ring_place(const net_tick_ring* ring, uint32_t position) {
+    return (ring->first + position) & (ring->capacity - 1u);
+}
+
+/// The entry and the tick at a position, 0 the oldest. Borrowed until the ring changes.
+static inline void* net_tick_ring_entry(const net_tick_ring* ring, uint32_t position) {
+    BASE_ASSERT(position < ring->count);
+    return ring->entries + (size_t)net_tick_ring_place(ring, position) * ring->stride_bytes;
+}
+static inline uint64_t net_tick_ring_tick(const net_tick_ring* ring, uint32_t position) {
+    BASE_ASSERT(position < ring->count);
+    return ring->ticks[net_tick_ring_place(ring, position)];
+}

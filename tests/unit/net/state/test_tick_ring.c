@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/// Entries by tick: order, growth, the limit, longer entries, what validating finds.
+#include "test.h"
+
+#include "state/row_ring.h"
+
+#include <string.h>
+
+static void a_ring_puts_late_rows_in_their_place(void** state) {
+    (void)state;
+    net_row_ring ring = {0};
+    net_row_ring_reset(&ring, 1);
+    const uint64_t ticks[] = {10, 30, 20, 5, 40, 30};
+    for (uint32_t i = 0; i < BASE_COUNT(ticks); i++)
+        assert_true(net_row_ring_put(&ring, NULL, ticks[i], &ticks[i]));
+    assert_int_equal(ring.count, 5);
+    const uint64_t expected[] = {5, 10, 20, 30, 40};
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(net_row_ring_tick(&ring, i), expected[i]);
+        assert_int_equal(net_row_ring_row(&ring, i)[0], expected[i]);
+    }
+    assert_int_equal(net_row_ring_find(&ring, 4), UINT32_MAX);
+    assert_int_equal(net_row_ring_find(&ring, 29), 2);
+    net_row_ring_drop(&ring, 2);
+    assert_int_equal(net_row_ring_tick(&ring, 0), 20);
+    for (uint64_t tick = 100; tick < 100 + NET_ROW_HISTORY_MAX; tick++)
+        assert_true(net_row_ring_put(&ring, NULL, tick, &tick));
+    assert_int_equal(ring.count, NET_ROW_HISTORY_MAX);
+    assert_int_equal(net_row_ring_tick(&ring, 0), 100);
+    assert_true(net_row_ring_put(&ring, NULL, 50, &ticks[0])); // older than all of a full ring
+    assert_int_equal(net_row_ring_tick(&ring, 0), 100);
+    net_row_ring_deinit(&ring, NULL);
+}
+
+static void entries_keep_their_bytes_when_they_become_longer(void** state) {
+    (void)state;
+    net_tick_ring ring = {0};
+    net_tick_ring_reset(&ring, 4);
+    for (uint32_t tick = 1; tick <= 6; tick++)
+        assert_true(net_tick_ring_put(&ring, NULL, 4, tick, &tick, sizeof tick));
+    assert_int_equal(ring.count, 4); // the limit
+    assert_true(net_tick_ring_widen(&ring, NULL, 16));
+    net_tick_ring_validate(&ring);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t value;
+        memcpy(&value, net_tick_ring_entry(&ring, i), sizeof value);
+        assert_int_equal(value, i + 3);
+        assert_int_equal(net_tick_ring_tick(&ring, i), i + 3);
+    }
+    assert_int_equal(ring.stride_bytes, 16);
+    net_tick_ring_deinit(&ring, NULL);
+}
+
+static void an_entry_that_was_not_closed_was_never_there(void** state) {
+    (void)state;
+    net_tick_ring ring = {0};
+    net_tick_ring_reset(&ring, 8);
+    assert_non_null(net_tick_ring_open(&ring, NULL, 4));
+    assert_int_equal(ring.count, 0);
+    assert_non_null(net_tick_ring_open(&ring, NULL, 4));
+    net_tick_ring_close(&ring, 7);
+    assert_int_equal(ring.count, 1);
+    assert_int_equal(net_tick_ring_find(&ring, 7), 0);
+    net_tick_ring_deinit(&ring, NULL);
+}
+
+static void validating_finds_ticks_that_do_not_rise(void** state) {
+    (void)state;
+    net_row_ring ring = {0};
+    net_row_ring_reset(&ring, 1);
+    for (uint64_t tick = 1; tick <= 3; tick++)
+        assert_true(net_row_ring_put(&ring, NULL, tick, &tick));
+    net_tick_ring_validate(&ring);
+    ring.ticks[1] = 3;
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure(net_tick_ring_validate(&ring));
+    base_assert_handler_set(NULL);
+    net_row_ring_deinit(&ring, NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_ring_puts_late_rows_in_their_place),
+        TEST(entries_keep_their_bytes_when_they_become_longer),
+        TEST(an_entry_that_was_not_closed_was_never_there),
+        TEST(validating_finds_ticks_that_do_not_rise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
