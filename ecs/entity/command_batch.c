@@ -22,7 +22,9 @@
 //
 // Invariants: `seen` is all zero between calls. Nothing is changed before all memory is there.
 #include "base/assert.h"
-#include "entity/command_queue.h"
+#include "entity/batch.h"
+#include "event/command_queue.h"
+#include "table/handle.h"
 #include "structure/transition.h"
 
 enum { RUN_MIN = 4, BLOCK_ROWS = 256, RECORD_AHEAD = 24 };
@@ -87,7 +89,7 @@ static uint32_t collect(ecs_world* world, uint32_t first, uint32_t head, const e
     const uint32_t index_max = binding && binding->is_replicated && !world->is_mirror
                                    ? world->limits.replicated_index_max
                                    : ECS_INDEX_MAX;
-    const bool has_families = world->hierarchy.pages && like->op == ECS_COMMAND_DESTROY;
+    const bool has_families = world->storage.links.pages && like->op == ECS_COMMAND_DESTROY;
     uint64_t *seen = NULL, word = 0; // `word` is seen[word_at], kept at hand while rows are near
     ecs_batch_item* items = NULL;
     uint32_t count = 0, word_at = 0, end = first, chunk_id = UINT32_MAX, base = 0;
@@ -318,7 +320,7 @@ static void settle_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint3
         return;
     }
     for (uint32_t i = 0; i < count; i++)
-        ecs_track_arrived(world, entities[i], chunk->id, row + i);
+        ecs_track_arrived(world, entities[i], chunk, row + i);
 }
 
 static bool recreate_run(ecs_world* world, recreation* run, uint32_t count) {

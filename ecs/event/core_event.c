@@ -124,7 +124,7 @@ bool ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype) {
                      find_calls(world, ECS_EVENT_APPEAR, archetype, NULL, NULL) +
                      find_calls(world, ECS_EVENT_DISAPPEAR, archetype, NULL, NULL) +
                      find_members(world, archetype, NULL, NULL);
-    archetype->told = moves > 0 ? ECS_TOLD_MOVE : 0;
+    if (moves > 0) archetype->told |= ECS_TOLD_MOVE;
     if (count_calls(world, NULL, archetype) > 0) {
         archetype->told |= ECS_TOLD_BIRTH;
         archetype->birth = make_edge(world, NULL, archetype);
@@ -335,11 +335,4 @@ void ecs_core_event_broadcast(ecs_world* world, uint32_t type) {
         ecs_system_call_rows(world, world->systems.list[handlers->systems[i]], &stage, &event);
     }
     resume(world, kept);
-}
-
-void ecs_core_event_changed(ecs_world* world, ecs_entity entity, ecs_component_id component) {
-    if (ecs_component_set_has(&world->systems.tracked, component)) {
-        const ecs_component_changed changed = {component};
-        (void)ecs_event_post(world, entity, ECS_EVENT_CHANGED, &changed);
-    }
 }

@@ -43,8 +43,6 @@ void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity ent
 void ecs_core_event_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
 /// Deliver a broadcast at once.
 void ecs_core_event_broadcast(ecs_world* world, uint32_t type);
-/// Queue ComponentChanged if somebody tracks the component.
-void ecs_core_event_changed(ecs_world* world, ecs_entity entity, ecs_component_id component);
 /// Forget all moves (archetypes are numbered anew); give the memory back.
 void ecs_core_event_clear(ecs_world* world);
 void ecs_core_event_deinit(ecs_world* world);

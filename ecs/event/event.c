@@ -522,7 +522,7 @@ static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_eve
     // Structure is deferred until all handlers have run: the record stays.
     const ecs_record* target = ecs_record_find(&world->storage, event->target);
     if (event->target != ECS_ENTITY_NONE && target == NULL) {
-        world->counters.stale_handles += !ecs_loading_park(world, event);
+        world->counters.stale_handles += !world->events.park(world, event);
         return;
     }
     world->counters.events_delivered++;
@@ -607,7 +607,7 @@ static uint32_t deliver_run(ecs_world* world, ecs_stage* stage, ecs_event_head l
         take_event(events, bytes, payload);
         const ecs_record* target = ecs_record_find(&world->storage, event.target);
         if (target == NULL) {
-            world->counters.stale_handles += !ecs_loading_park(world, &event);
+            world->counters.stale_handles += !world->events.park(world, &event);
             continue;
         }
         world->counters.events_delivered++;

@@ -51,6 +51,8 @@ static inline uint32_t ecs_event_bytes(uint32_t payload_bytes) {
 typedef struct ecs_events {
     ecs_event_kind* kinds[ECS_EVENT_KINDS]; ///< [type - 1]; NULL: no such type
     uint32_t kind_count;                    ///< registered ones; core events are not counted
+    /// Takes an event whose target does not live, for later. @return false: the event is stale.
+    bool (*park)(ecs_world* world, const ecs_event* event);
 
     uint8_t* queue; ///< heads and payloads, [queue_head, queue_tail)
     size_t queue_capacity;

@@ -27,9 +27,10 @@
 
 ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
     ecs_hierarchy* hierarchy = &world->hierarchy;
+    ecs_links* links = &world->storage.links;
     ecs_component_id id =
         ecs_component_seek(world, ECS_PARENT_NAME, base_hash64_text(ECS_PARENT_NAME));
-    if (id == ECS_COMPONENT_NONE || hierarchy->pages != NULL) {
+    if (id == ECS_COMPONENT_NONE || links->pages != NULL) {
         return ECS_OK;
     }
     const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
@@ -43,108 +44,57 @@ ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
     if (hierarchy->group == NULL) {
         return ECS_ERR_MEMORY;
     }
-    hierarchy->pages = base_allocate_zero(world->allocator, ECS_PAGES * sizeof(*hierarchy->pages));
-    if (hierarchy->pages == NULL) {
+    links->pages = base_allocate_zero(world->allocator, ECS_PAGES * sizeof(*links->pages));
+    if (links->pages == NULL) {
         return ECS_ERR_MEMORY;
     }
-    hierarchy->component = id;
-    hierarchy->news = ECS_LINK_END;
+    links->component = id;
+    links->news = ECS_LINK_END;
     return ECS_OK;
 }
 
 void ecs_hierarchy_reset(ecs_world* world) {
-    ecs_hierarchy* hierarchy = &world->hierarchy;
-    if (hierarchy->pages == NULL) {
-        return;
-    }
-    for (uint32_t i = 0; i < ECS_PAGES; i++) {
-        base_release(world->allocator, hierarchy->pages[i], ECS_PAGE_RECORDS * sizeof(ecs_link));
-        hierarchy->pages[i] = NULL;
-    }
-    hierarchy->news = ECS_LINK_END;
-    hierarchy->stamp = 0;
-    hierarchy->is_behind = true;
+    if (!world->storage.links.pages) return;
+    ecs_links_clear(world);
+    world->hierarchy.stamp = 0;
 }
 
 void ecs_hierarchy_deinit(ecs_world* world) {
     ecs_hierarchy_reset(world);
-    base_release(world->allocator, world->hierarchy.pages,
-                 ECS_PAGES * sizeof(*world->hierarchy.pages));
+    ecs_links* links = &world->storage.links;
+    base_release(world->allocator, links->pages, ECS_PAGES * sizeof(*links->pages));
+    *links = (ecs_links){0};
     world->hierarchy = (ecs_hierarchy){0};
 }
 
-bool ecs_hierarchy_reserve(ecs_world* world, uint32_t index) {
-    ecs_link** page = &world->hierarchy.pages[index >> ECS_PAGE_BITS];
-    if (*page == NULL) {
-        *page = base_allocate_zero(world->allocator, ECS_PAGE_RECORDS * sizeof(ecs_link));
-    }
-    return *page != NULL;
-}
-
 ecs_component_id ecs_hierarchy_component(const ecs_world* world) {
-    return world->hierarchy.component;
-}
-
-// News
-
-void ecs_hierarchy_note(ecs_world* world, ecs_entity entity) {
-    ecs_hierarchy* hierarchy = &world->hierarchy;
-    uint32_t index = ecs_entity_index(entity);
-    ecs_link* link = ecs_link_at(hierarchy, index);
-    if (link == NULL) {
-        hierarchy->is_behind = true;
-        return;
-    }
-    if (link->news_next == 0) {
-        link->news_next = hierarchy->news;
-        hierarchy->news = index;
-    }
+    return world->storage.links.component;
 }
 
 // Links
 
-static void unlink(ecs_hierarchy* hierarchy, uint32_t index) {
-    ecs_link* link = ecs_link_at(hierarchy, index);
-    if (link == NULL || link->parent == ECS_ENTITY_NONE) {
-        return;
-    }
-    ecs_link* parent = ecs_link_at(hierarchy, ecs_entity_index(link->parent));
-    uint32_t* before =
-        link->previous != 0 ? &ecs_link_at(hierarchy, link->previous)->next : &parent->first;
-    uint32_t* behind =
-        link->next != 0 ? &ecs_link_at(hierarchy, link->next)->previous : &parent->last;
-    *before = link->next;
-    *behind = link->previous;
-    link->parent = ECS_ENTITY_NONE;
-    link->next = link->previous = 0;
-}
-
 // @return false when memory ran out.
 static bool link_to(ecs_world* world, uint32_t index, ecs_entity parent_handle) {
-    ecs_hierarchy* hierarchy = &world->hierarchy;
+    ecs_links* links = &world->storage.links;
     uint32_t parent_index = ecs_entity_index(parent_handle);
-    if (!ecs_hierarchy_reserve(world, parent_index)) {
+    if (!ecs_link_reserve(world, parent_index)) {
         return false;
     }
-    ecs_link* link = ecs_link_at(hierarchy, index);
-    ecs_link* parent = ecs_link_at(hierarchy, parent_index);
+    ecs_link* link = ecs_link_at(links, index);
+    ecs_link* parent = ecs_link_at(links, parent_index);
     // Mostly the newest child has the highest index, or all come falling.
     uint32_t next = parent->first != 0 && parent->first < index ? 0 : parent->first;
     uint32_t previous = next == 0 ? parent->last : 0;
     while (previous != 0 && previous > index) {
         next = previous;
-        previous = ecs_link_at(hierarchy, previous)->previous;
+        previous = ecs_link_at(links, previous)->previous;
     }
     link->parent = parent_handle;
     link->previous = previous;
     link->next = next;
-    *(previous != 0 ? &ecs_link_at(hierarchy, previous)->next : &parent->first) = index;
-    *(next != 0 ? &ecs_link_at(hierarchy, next)->previous : &parent->last) = index;
+    *(previous != 0 ? &ecs_link_at(links, previous)->next : &parent->first) = index;
+    *(next != 0 ? &ecs_link_at(links, next)->previous : &parent->last) = index;
     return true;
-}
-
-void ecs_hierarchy_forget(ecs_world* world, ecs_entity entity) {
-    unlink(&world->hierarchy, ecs_entity_index(entity));
 }
 
 // Catching up
@@ -153,23 +103,23 @@ void ecs_hierarchy_forget(ecs_world* world, ecs_entity entity) {
 enum { NEWLY_WRITTEN = 1, FOLLOWED = 2 };
 
 static void follow(ecs_world* world, uint32_t index, ecs_entity value) {
-    ecs_hierarchy* hierarchy = &world->hierarchy;
-    ecs_link* link = ecs_link_at(hierarchy, index);
+    ecs_links* links = &world->storage.links;
+    ecs_link* link = ecs_link_at(links, index);
     BASE_ASSERT(link != NULL && "a living entity has a link");
     ecs_entity parent = ecs_link_is_handle(world, value) ? value : ECS_ENTITY_NONE;
     if (link->parent == parent) {
         return;
     }
-    unlink(hierarchy, index);
+    ecs_link_remove(links, index);
     if (parent != ECS_ENTITY_NONE && !link_to(world, index, parent)) {
-        hierarchy->is_behind = true;
+        links->is_behind = true;
         return;
     }
-    ecs_hierarchy_note(world, ecs_entity_make(index, 1)); // its chain is looked at below
+    ecs_link_note(links, ecs_entity_make(index, 1)); // its chain is looked at below
 }
 
 static void follow_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row) {
-    ecs_slot slot = chunk->lookup[world->hierarchy.component];
+    ecs_slot slot = chunk->lookup[world->storage.links.component];
     const ecs_entity* values = chunk->columns[slot.column];
     follow(world, ecs_entity_index(chunk->entities[row]), values[row]);
 }
@@ -192,7 +142,7 @@ static void follow_rows(ecs_world* world, bool is_behind) {
     const ecs_group* group = world->hierarchy.group;
     for (uint32_t i = 0; i < group->match_count; i++) {
         const ecs_archetype* archetype = group->matches[i];
-        uint32_t track = archetype->lookup[world->hierarchy.component].track;
+        uint32_t track = archetype->lookup[world->storage.links.component].track;
         for (uint32_t k = 0; k < archetype->chunk_count; k++) {
             const ecs_chunk* chunk = archetype->chunks[k];
             uint32_t count = ecs_chunk_count(&world->storage, chunk);
@@ -215,12 +165,12 @@ static void follow_rows(ecs_world* world, bool is_behind) {
 static void follow_news(ecs_world* world, uint32_t index) {
     const ecs_record* record = ecs_record_at(&world->storage, index);
     if (!(record->life & ECS_LIFE_CREATED)) {
-        unlink(&world->hierarchy, index);
+        ecs_link_remove(&world->storage.links, index);
         return;
     }
     const ecs_chunk* chunk = ecs_record_chunk(&world->storage, record);
-    if (chunk->lookup[world->hierarchy.component].column == ECS_SLOT_NONE) {
-        unlink(&world->hierarchy, index);
+    if (chunk->lookup[world->storage.links.component].column == ECS_SLOT_NONE) {
+        ecs_link_remove(&world->storage.links, index);
         return;
     }
     follow_row(world, chunk, ecs_record_row(record));
@@ -228,16 +178,16 @@ static void follow_news(ecs_world* world, uint32_t index) {
 
 // Everybody on the cycle through `index` loses its parent.
 static void cut(ecs_world* world, uint32_t index) {
-    ecs_hierarchy* hierarchy = &world->hierarchy;
-    for (ecs_link* link = ecs_link_at(hierarchy, index); link->parent != ECS_ENTITY_NONE;
-         link = ecs_link_at(hierarchy, index)) {
+    ecs_links* links = &world->storage.links;
+    for (ecs_link* link = ecs_link_at(links, index); link->parent != ECS_ENTITY_NONE;
+         link = ecs_link_at(links, index)) {
         uint32_t above = ecs_entity_index(link->parent);
         const ecs_record* record = ecs_record_at(&world->storage, index);
         ecs_entity entity = ecs_entity_make(index, record->life & ECS_GENERATION_MAX);
-        ecs_entity* value = ecs_find_mut(world, entity, hierarchy->component);
+        ecs_entity* value = ecs_find_mut(world, entity, links->component);
         BASE_ASSERT(value != NULL && "who is linked has the component");
         *value = ECS_ENTITY_NONE;
-        unlink(hierarchy, index);
+        ecs_link_remove(links, index);
         world->counters.parents_cut++;
         index = above;
     }
@@ -250,9 +200,10 @@ static uint32_t above(const ecs_world* world, const ecs_link* link) {
 
 static void check_chain(ecs_world* world, uint32_t index, uint32_t sync_first) {
     ecs_hierarchy* hierarchy = &world->hierarchy;
+    ecs_links* links = &world->storage.links;
     uint32_t walk = ++hierarchy->stamp;
     while (index != 0) {
-        ecs_link* link = ecs_link_at(hierarchy, index);
+        ecs_link* link = ecs_link_at(links, index);
         if (link->stamp == walk) {
             cut(world, index);
             return;
@@ -269,7 +220,7 @@ static bool has_marks(const ecs_world* world) {
     const ecs_group* group = world->hierarchy.group;
     for (uint32_t i = 0; i < group->match_count; i++) {
         const ecs_archetype* archetype = group->matches[i];
-        uint32_t track = archetype->lookup[world->hierarchy.component].track;
+        uint32_t track = archetype->lookup[world->storage.links.component].track;
         for (uint32_t k = 0; k < archetype->chunk_count; k++) {
             if (archetype->chunks[k]->written[track] == NEWLY_WRITTEN ||
                 archetype->chunks[k]->summary[track] != 0) {
@@ -281,13 +232,13 @@ static bool has_marks(const ecs_world* world) {
 }
 
 // Stamps of a walk; all are forgotten before the numbers run out.
-static void reset_stamps(ecs_hierarchy* hierarchy) {
+static void reset_stamps(ecs_hierarchy* hierarchy, ecs_links* links) {
     if (hierarchy->stamp < UINT32_MAX / 2) {
         return;
     }
     for (uint32_t i = 0; i < ECS_PAGES; i++) {
-        for (uint32_t k = 0; hierarchy->pages[i] != NULL && k < ECS_PAGE_RECORDS; k++) {
-            hierarchy->pages[i][k].stamp = 0;
+        for (uint32_t k = 0; links->pages[i] != NULL && k < ECS_PAGE_RECORDS; k++) {
+            links->pages[i][k].stamp = 0;
         }
     }
     hierarchy->stamp = 0;
@@ -295,24 +246,24 @@ static void reset_stamps(ecs_hierarchy* hierarchy) {
 
 void ecs_hierarchy_sync(ecs_world* world) {
     ecs_hierarchy* hierarchy = &world->hierarchy;
-    if (hierarchy->pages == NULL || hierarchy->is_busy ||
-        (hierarchy->news == ECS_LINK_END && !hierarchy->is_behind && !has_marks(world))) {
+    ecs_links* links = &world->storage.links;
+    if (links->pages == NULL || hierarchy->is_busy ||
+        (links->news == ECS_LINK_END && !links->is_behind && !has_marks(world))) {
         return;
     }
-    reset_stamps(hierarchy);
-    bool is_behind = hierarchy->is_behind;
-    hierarchy->is_behind = false;
+    reset_stamps(hierarchy, links);
+    bool is_behind = links->is_behind;
+    links->is_behind = false;
     follow_rows(world, is_behind);
     // What follows here may be noted again, but is in the list already: nobody is added.
-    for (uint32_t at = hierarchy->news; at != ECS_LINK_END;
-         at = ecs_link_at(hierarchy, at)->news_next) {
+    for (uint32_t at = links->news; at != ECS_LINK_END; at = ecs_link_at(links, at)->news_next) {
         follow_news(world, at);
     }
     uint32_t sync_first = hierarchy->stamp + 1;
-    while (hierarchy->news != ECS_LINK_END) {
-        ecs_link* link = ecs_link_at(hierarchy, hierarchy->news);
-        uint32_t index = hierarchy->news;
-        hierarchy->news = link->news_next;
+    while (links->news != ECS_LINK_END) {
+        ecs_link* link = ecs_link_at(links, links->news);
+        uint32_t index = links->news;
+        links->news = link->news_next;
         link->news_next = 0;
         if (!world->is_mirror && link->parent != ECS_ENTITY_NONE) {
             check_chain(world, index, sync_first);
@@ -330,7 +281,7 @@ static ecs_entity pending_child(const ecs_world* world, ecs_entity parent, uint3
     for (ecs_entity entity = ecs_loading_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_loading_next(world, entity)) {
         if (ecs_link_parent_of(world, entity) == parent &&
-            ecs_link_at(&world->hierarchy, ecs_entity_index(entity))->stamp != walk) {
+            ecs_link_at(&world->storage.links, ecs_entity_index(entity))->stamp != walk) {
             return entity;
         }
     }
@@ -341,7 +292,7 @@ static ecs_entity pending_child(const ecs_world* world, ecs_entity parent, uint3
 static ecs_entity living_child(const ecs_world* world, ecs_entity parent, uint32_t walk) {
     for (ecs_entity child = ecs_link_first(world, parent); child != ECS_ENTITY_NONE;
          child = ecs_link_next(world, child)) {
-        if (ecs_link_at(&world->hierarchy, ecs_entity_index(child))->stamp != walk) {
+        if (ecs_link_at(&world->storage.links, ecs_entity_index(child))->stamp != walk) {
             return child;
         }
     }
@@ -360,11 +311,12 @@ bool ecs_hierarchy_has_family(ecs_world* world, ecs_entity entity) {
 
 void ecs_hierarchy_destroy(ecs_world* world, ecs_entity entity) {
     ecs_hierarchy* hierarchy = &world->hierarchy;
+    ecs_links* links = &world->storage.links;
     ecs_hierarchy_sync(world);
     uint32_t walk = ++hierarchy->stamp;
     hierarchy->is_busy = true;
     ecs_entity at = entity;
-    ecs_link_at(hierarchy, ecs_entity_index(at))->stamp = walk;
+    ecs_link_at(links, ecs_entity_index(at))->stamp = walk;
     for (;;) {
         ecs_entity child = living_child(world, at, walk);
         if (child == ECS_ENTITY_NONE) {
@@ -372,11 +324,11 @@ void ecs_hierarchy_destroy(ecs_world* world, ecs_entity entity) {
         }
         if (child != ECS_ENTITY_NONE) {
             at = child;
-            ecs_link_at(hierarchy, ecs_entity_index(at))->stamp = walk;
+            ecs_link_at(links, ecs_entity_index(at))->stamp = walk;
             continue;
         }
         ecs_entity parent = ecs_link_parent_of(world, at);
-        ecs_result result = ecs_destroy_one(world, at);
+        ecs_result result = ecs_loading_destroy(world, at);
         BASE_ASSERT(result == ECS_OK);
         if (at == entity) {
             break;
@@ -389,11 +341,11 @@ void ecs_hierarchy_destroy(ecs_world* world, ecs_entity entity) {
 // Checks
 
 static void check_children(const ecs_world* world, uint32_t index) {
-    const ecs_hierarchy* hierarchy = &world->hierarchy;
-    const ecs_link* link = ecs_link_at(hierarchy, index);
+    const ecs_links* links = &world->storage.links;
+    const ecs_link* link = ecs_link_at(links, index);
     uint32_t previous = 0;
-    for (uint32_t at = link->first; at != 0; at = ecs_link_at(hierarchy, at)->next) {
-        const ecs_link* child = ecs_link_at(hierarchy, at);
+    for (uint32_t at = link->first; at != 0; at = ecs_link_at(links, at)->next) {
+        const ecs_link* child = ecs_link_at(links, at);
         BASE_ASSERT(at > previous && child->previous == previous);
         BASE_ASSERT(ecs_entity_index(child->parent) == index);
         previous = at;
@@ -403,17 +355,18 @@ static void check_children(const ecs_world* world, uint32_t index) {
 
 void ecs_hierarchy_validate(const ecs_world* world) {
     const ecs_hierarchy* hierarchy = &world->hierarchy;
-    if (hierarchy->pages == NULL) {
+    const ecs_links* links = &world->storage.links;
+    if (links->pages == NULL) {
         return;
     }
     BASE_ASSERT(!hierarchy->is_busy);
     for (uint32_t page = 0; page < ECS_PAGES; page++) {
-        for (uint32_t i = 0; hierarchy->pages[page] != NULL && i < ECS_PAGE_RECORDS; i++) {
+        for (uint32_t i = 0; links->pages[page] != NULL && i < ECS_PAGE_RECORDS; i++) {
             check_children(world, page << ECS_PAGE_BITS | i);
         }
     }
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_entity_next(world, entity)) {
-        BASE_ASSERT(ecs_link_at(hierarchy, ecs_entity_index(entity)) != NULL);
+        BASE_ASSERT(ecs_link_at(links, ecs_entity_index(entity)) != NULL);
     }
 }

@@ -10,12 +10,12 @@
 #include "base/assert.h"
 
 static bool has_hierarchy(const ecs_world* world) {
-    return world->hierarchy.pages != NULL;
+    return world->storage.links.pages != NULL;
 }
 
 // The link of an entity that lives or waits; such a one has a page.
 static ecs_link* link_of(const ecs_world* world, ecs_entity entity) {
-    return ecs_link_at(&world->hierarchy, ecs_entity_index(entity));
+    return ecs_link_at(&world->storage.links, ecs_entity_index(entity));
 }
 
 static bool exists(const ecs_world* world, ecs_entity entity) {
@@ -36,7 +36,7 @@ static bool is_met(ecs_world* world, ecs_entity entity, ecs_entity ancestor) {
     return entity == ancestor;
 }
 
-ecs_result ecs_hierarchy_set_parent(ecs_world* world, ecs_entity child, ecs_entity parent) {
+ecs_result ecs_hierarchy_check_parent(ecs_world* world, ecs_entity child, ecs_entity parent) {
     if (!exists(world, child) ||
         (parent != ECS_ENTITY_NONE && ecs_state(world, parent) == ECS_STATE_NONE)) {
         return ECS_ERR_STALE;
@@ -48,7 +48,7 @@ ecs_result ecs_hierarchy_set_parent(ecs_world* world, ecs_entity child, ecs_enti
     if (parent != ECS_ENTITY_NONE && is_met(world, parent, child)) {
         return ECS_ERR_CYCLE;
     }
-    return ecs_set(world, child, world->hierarchy.component, &parent);
+    return ECS_OK;
 }
 
 ecs_entity ecs_hierarchy_parent(ecs_world* world, ecs_entity child) {

@@ -13,239 +13,11 @@
 /// walked adds one to the chain or takes one out.
 /// Left to others: resources and the loader (resource.c), saves (loading_save.c), rows (transition.c).
 
-#include "loading/loading.h"
-
-#include <string.h>
-
 #include "base/assert.h"
+#include "loading/pending.h"
 #include "structure/transition.h"
-
-static const ecs_type* type_of(const ecs_world* world, ecs_component_id component) {
-    return ecs_type_get(world, ecs_component_get(world, component)->type);
-}
-
-static bool has_component(const ecs_world* world, ecs_template_id template_id,
-                          ecs_component_id component) {
-    const ecs_template* template_ = ecs_template_get(world, template_id);
-    return template_ != NULL && ecs_template_find_component(template_, component) != NULL;
-}
-
-// Slots
-
-ecs_pending* ecs_pending_find(const ecs_world* world, ecs_entity entity) {
-    if (world->loading.count == 0) {
-        return NULL;
-    }
-    const ecs_held_handle* entry = ecs_held_find(world, entity);
-    bool waits = entry != NULL && entry->pending != 0 && entry->pending != ECS_PENDING_AWAITED;
-    return waits ? &world->loading.slots[entry->pending - 1] : NULL;
-}
-
-static uint32_t number_of(const ecs_loading* loading, const ecs_pending* pending) {
-    return (uint32_t)(pending - loading->slots) + 1;
-}
-
-static bool reserve_slot(ecs_world* world) {
-    ecs_loading* loading = &world->loading;
-    return loading->slot_free != 0 ||
-           base_array_reserve(world->allocator, (void**)&loading->slots, &loading->slot_capacity,
-                              loading->slot_count + 1, sizeof(*loading->slots));
-}
-
-// Put what `pending` holds into a slot, at the end of the order. Room was reserved.
-static ecs_pending* settle(ecs_world* world, const ecs_pending* pending) {
-    ecs_loading* loading = &world->loading;
-    uint32_t number = loading->slot_free;
-    if (number == 0) {
-        number = ++loading->slot_count;
-    } else {
-        loading->slot_free = loading->slots[number - 1].next;
-    }
-    ecs_pending* slot = &loading->slots[number - 1];
-    *slot = *pending;
-    slot->previous = loading->last;
-    slot->next = 0;
-    if (loading->last != 0) {
-        loading->slots[loading->last - 1].next = number;
-    } else {
-        loading->first = number;
-    }
-    loading->last = number;
-    loading->count++;
-    ecs_held_find(world, pending->entity)->pending = number;
-    return slot;
-}
-
-ecs_pending* ecs_pending_add(ecs_world* world, ecs_entity entity, ecs_template_id template_id) {
-    ecs_pending pending = {.entity = entity, .template_id = template_id};
-    return reserve_slot(world) ? settle(world, &pending) : NULL;
-}
-
-// Values
-
-static void free_cell(ecs_world* world, ecs_component_id component, void* cell) {
-    const ecs_type* type = type_of(world, component);
-    ecs_cell_destroy(world, type, cell);
-    base_release(world->allocator, cell, type->size);
-}
-
-// Values, resources and parked events; the slot stays.
-static void free_content(ecs_world* world, ecs_pending* pending) {
-    for (uint32_t i = 0; i < pending->value_count; i++) {
-        free_cell(world, pending->values[i].component, pending->values[i].cell);
-    }
-    ecs_requests_release(world, pending->requests, pending->request_count);
-    base_release(world->allocator, pending->values,
-                 pending->value_capacity * sizeof(*pending->values));
-    base_release(world->allocator, pending->requests,
-                 pending->request_capacity * sizeof(*pending->requests));
-    base_release(world->allocator, pending->parked, pending->parked_capacity);
-    world->loading.parked_count -= pending->parked_count;
-}
-
-// Out of the order; the handle's state is the caller's.
-static void unsettle(ecs_world* world, ecs_pending* pending) {
-    ecs_loading* loading = &world->loading;
-    uint32_t number = number_of(loading, pending);
-    ecs_held_handle* entry = ecs_held_find(world, pending->entity);
-    if (entry != NULL) {
-        entry->pending = 0;
-    }
-    uint32_t* before =
-        pending->previous != 0 ? &loading->slots[pending->previous - 1].next : &loading->first;
-    uint32_t* behind =
-        pending->next != 0 ? &loading->slots[pending->next - 1].previous : &loading->last;
-    *before = pending->next;
-    *behind = pending->previous;
-    loading->count--;
-    *pending = (ecs_pending){.next = loading->slot_free};
-    loading->slot_free = number;
-}
-
-static ecs_pending_value* find_value(const ecs_pending* pending, ecs_component_id component) {
-    for (uint32_t i = 0; i < pending->value_count; i++) {
-        if (pending->values[i].component == component) {
-            return &pending->values[i];
-        }
-    }
-    return NULL;
-}
-
-// Room for a value and memory for its cell, not created. NULL when memory ran out.
-static void* reserve_value(ecs_world* world, ecs_pending* pending, const ecs_type* type) {
-    if (!base_array_reserve(world->allocator, (void**)&pending->values, &pending->value_capacity,
-                            pending->value_count + 1, sizeof(*pending->values))) {
-        return NULL;
-    }
-    return base_allocate_zero(world->allocator, type->size);
-}
-
-void* ecs_pending_add_value(ecs_world* world, ecs_pending* pending, ecs_component_id component) {
-    const ecs_type* type = type_of(world, component);
-    ecs_type_context context = {world->allocator};
-    void* cell = reserve_value(world, pending, type);
-    if (cell == NULL) {
-        return NULL;
-    }
-    if (!ecs_value_create(type, &context, cell)) {
-        ecs_value_destroy(type, &context, cell);
-        base_release(world->allocator, cell, type->size);
-        return NULL;
-    }
-    pending->values[pending->value_count++] = (ecs_pending_value){component, cell};
-    return cell;
-}
-
-// A copy of a value, instead of the one there is. @return false when memory ran out: nothing changed.
-static bool put_value(ecs_world* world, ecs_pending* pending, ecs_component_id component,
-                      const void* value) {
-    const ecs_type* type = type_of(world, component);
-    void* cell = reserve_value(world, pending, type);
-    if (cell == NULL) {
-        return false;
-    }
-    if (!ecs_cell_copy(world, type, cell, value)) {
-        base_release(world->allocator, cell, type->size);
-        return false;
-    }
-    ecs_pending_value* found = find_value(pending, component);
-    if (found != NULL) {
-        free_cell(world, component, found->cell);
-        found->cell = cell;
-    } else {
-        pending->values[pending->value_count++] = (ecs_pending_value){component, cell};
-    }
-    return true;
-}
-
-static bool put_values(ecs_world* world, ecs_pending* pending, const ecs_init* inits,
-                       uint32_t init_count) {
-    for (uint32_t i = 0; i < init_count; i++) {
-        if (!put_value(world, pending, inits[i].component, inits[i].value)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static const void* value_of(const ecs_world* world, const ecs_pending* pending,
-                            ecs_component_id component) {
-    const ecs_pending_value* found = find_value(pending, component);
-    if (found != NULL) {
-        return found->cell;
-    }
-    const ecs_template_component* part =
-        ecs_template_find_component(ecs_template_get(world, pending->template_id), component);
-    return part == NULL ? NULL : part->value;
-}
-
-// Resources
-
-static bool names_resources(const ecs_type* type) {
-    return type->ops != NULL && type->ops->request != NULL;
-}
-
-// All resources that the values need, in the order of components. `inits` come before the values.
-static ecs_result note_resources(ecs_world* world, const ecs_binding* binding,
-                                 const ecs_init* inits, uint32_t init_count, ecs_pending* pending) {
-    const ecs_archetype* archetype = binding->archetype;
-    for (uint32_t i = 0; i < archetype->column_count; i++) {
-        const ecs_column* column = &archetype->columns[i];
-        if (!names_resources(column->type)) {
-            continue;
-        }
-        const ecs_pending_value* own = find_value(pending, column->component);
-        const void* cell = own != NULL ? own->cell : binding->defaults[i];
-        for (uint32_t k = 0; k < init_count; k++) {
-            cell = inits[k].component == column->component ? inits[k].value : cell;
-        }
-        ecs_result result = ecs_requests_note(world, column->type, cell, pending);
-        if (result != ECS_OK) {
-            return result;
-        }
-    }
-    return ECS_OK;
-}
-
-// Note anew what the values of a pending entity need. On an error it needs what it needed before.
-ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending) {
-    ecs_binding* binding = NULL;
-    ecs_result result = ecs_row_bind(world, pending->template_id, &binding);
-    if (result != ECS_OK) {
-        return result;
-    }
-    ecs_pending fresh = *pending;
-    fresh.requests = NULL;
-    fresh.request_count = fresh.request_capacity = 0;
-    result = note_resources(world, binding, NULL, 0, &fresh);
-    ecs_pending* kept = result == ECS_OK ? &fresh : pending;
-    ecs_pending* dropped = result == ECS_OK ? pending : &fresh;
-    ecs_requests_release(world, dropped->requests, dropped->request_count);
-    base_release(world->allocator, dropped->requests,
-                 dropped->request_capacity * sizeof(*dropped->requests));
-    *pending = *kept;
-    return result;
-}
+#include "table/handle.h"
+#include "table/held.h"
 
 // Failure
 
@@ -270,8 +42,8 @@ static void tell_failure(ecs_world* world, ecs_entity entity, ecs_template_id te
 static void discard(ecs_world* world, ecs_pending* pending) {
     ecs_entity entity = pending->entity;
     world->counters.stale_handles += pending->parked_count;
-    free_content(world, pending);
-    unsettle(world, pending);
+    ecs_pending_free_content(world, pending);
+    ecs_pending_unsettle(world, pending);
     ecs_handle_unload(world, entity);
 }
 
@@ -314,7 +86,7 @@ static ecs_result take_handle(ecs_world* world, const ecs_binding* binding, ecs_
 // Resources are noted and asked for. @return ECS_OK and whether all are there.
 static ecs_result ask(ecs_world* world, const ecs_binding* binding, const ecs_init* inits,
                       uint32_t init_count, ecs_pending* pending, bool* is_ready) {
-    ecs_result result = note_resources(world, binding, inits, init_count, pending);
+    ecs_result result = ecs_pending_note_resources(world, binding, inits, init_count, pending);
     if (result != ECS_OK) {
         return result;
     }
@@ -347,7 +119,7 @@ ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
         return ECS_ERR_TAKEN;
     }
     for (uint32_t i = 0; i < init_count; i++) {
-        if (!has_component(world, template_id, inits[i].component)) {
+        if (!ecs_pending_allows(world, template_id, inits[i].component)) {
             return ECS_ERR_MISSING;
         }
     }
@@ -356,16 +128,17 @@ ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
     ecs_result result = ask(world, binding, inits, init_count, &pending, &is_ready);
     if (result == ECS_OK && !is_ready) {
         result = world->loading.count >= world->limits.commands_queued_max ? ECS_ERR_FULL
-                 : reserve_slot(world) && put_values(world, &pending, inits, init_count)
+                 : ecs_pending_reserve(world) &&
+                         ecs_pending_put_values(world, &pending, inits, init_count)
                      ? take_handle(world, binding, entity)
                      : ECS_ERR_MEMORY;
     }
     if (result != ECS_OK || is_ready) {
-        free_content(world, &pending);
+        ecs_pending_free_content(world, &pending);
         return result;
     }
     pending.entity = *entity;
-    (void)settle(world, &pending);
+    (void)ecs_pending_settle(world, &pending);
     *is_put_off = true;
     return ECS_OK;
 }
@@ -389,8 +162,8 @@ static bool complete(ecs_world* world, ecs_pending* pending) {
     for (uint32_t i = 0; i < pending->value_count; i++) {
         inits[i] = (ecs_init){pending->values[i].component, pending->values[i].cell};
     }
-    ecs_result result = ecs_create_pending(world, pending->entity, pending->template_id, inits,
-                                           pending->value_count);
+    ecs_result result = ecs_structure_create_at(world, pending->entity, pending->template_id, inits,
+                                                pending->value_count);
     if (result == ECS_OK) {
         uint8_t* parked = pending->parked;
         uint32_t bytes = pending->parked_bytes;
@@ -398,8 +171,8 @@ static bool complete(ecs_world* world, ecs_pending* pending) {
         world->loading.parked_count -= pending->parked_count;
         pending->parked = NULL;
         pending->parked_bytes = pending->parked_capacity = pending->parked_count = 0;
-        free_content(world, pending);
-        unsettle(world, pending);
+        ecs_pending_free_content(world, pending);
+        ecs_pending_unsettle(world, pending);
         post_parked(world, parked, bytes);
         base_release(world->allocator, parked, capacity);
         return true;
@@ -448,6 +221,13 @@ bool ecs_loading_cancel(ecs_world* world, ecs_entity entity) {
     return true;
 }
 
+ecs_result ecs_loading_destroy(ecs_world* world, ecs_entity entity) {
+    if (ecs_is_alive(world, entity)) return ecs_structure_destroy(world, entity);
+    if (ecs_loading_cancel(world, entity)) return ECS_OK;
+    ecs_world_count_bad_transition(world);
+    return ECS_ERR_STALE;
+}
+
 ecs_result ecs_loading_set_value(ecs_world* world, ecs_entity entity, ecs_component_id component,
                                  const void* value) {
     ecs_pending* pending = ecs_pending_find(world, entity);
@@ -463,13 +243,14 @@ static ecs_result take_over(ecs_world* world, const ecs_pending* old, ecs_pendin
     const ecs_template* template_ = ecs_template_get(world, old->template_id);
     for (uint32_t i = 0; i < template_->component_count; i++) {
         ecs_component_id component = template_->components[i].component;
-        bool is_given = find_value(old, component) != NULL;
-        if (!has_component(world, made->template_id, component) ||
+        bool is_given = ecs_pending_find_value(old, component) != NULL;
+        if (!ecs_pending_allows(world, made->template_id, component) ||
             (!is_given && made->template_id == old->template_id) ||
-            find_value(made, component) != NULL) {
+            ecs_pending_find_value(made, component) != NULL) {
             continue;
         }
-        if (!put_value(world, made, component, value_of(world, old, component))) {
+        if (!ecs_pending_put_value(world, made, component,
+                                   ecs_pending_value_of(world, old, component))) {
             return ECS_ERR_MEMORY;
         }
     }
@@ -497,16 +278,17 @@ ecs_result ecs_loading_recreate(ecs_world* world, ecs_entity entity, ecs_templat
         return ECS_ERR_TAKEN;
     }
     for (uint32_t i = 0; i < init_count; i++) {
-        if (!has_component(world, template_id, inits[i].component)) {
+        if (!ecs_pending_allows(world, template_id, inits[i].component)) {
             return ECS_ERR_MISSING;
         }
     }
     ecs_pending made = {.template_id = template_id};
-    result = put_values(world, &made, inits, init_count) ? take_over(world, pending, &made)
-                                                         : ECS_ERR_MEMORY;
+    result = ecs_pending_put_values(world, &made, inits, init_count)
+                 ? take_over(world, pending, &made)
+                 : ECS_ERR_MEMORY;
     result = result == ECS_OK ? ecs_pending_renew(world, &made) : result;
     if (result != ECS_OK) {
-        free_content(world, &made);
+        ecs_pending_free_content(world, &made);
         return result;
     }
     ecs_requests_begin(world, &made);
@@ -514,34 +296,15 @@ ecs_result ecs_loading_recreate(ecs_world* world, ecs_entity entity, ecs_templat
     old.parked = NULL;
     old.parked_capacity = old.parked_count = 0;
     pending->template_id = template_id;
+    ecs_held_find(world, entity)->pending_template = template_id;
     pending->values = made.values;
     pending->value_count = made.value_count;
     pending->value_capacity = made.value_capacity;
     pending->requests = made.requests;
     pending->request_count = made.request_count;
     pending->request_capacity = made.request_capacity;
-    free_content(world, &old);
+    ecs_pending_free_content(world, &old);
     return ECS_OK;
-}
-
-bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type type,
-                      const void* payload, uint32_t size) {
-    uint32_t bytes = ecs_event_bytes(size);
-    if (!base_array_reserve(world->allocator, (void**)&pending->parked, &pending->parked_capacity,
-                            pending->parked_bytes + bytes, 1)) {
-        return false;
-    }
-    ecs_event_head head = {
-        .target = pending->entity, .type = type & 0x7fffu, .size = size & 0xffffu};
-    memset(pending->parked + pending->parked_bytes, 0, bytes);
-    memcpy(pending->parked + pending->parked_bytes, &head, sizeof(head));
-    if (size > 0) {
-        memcpy(pending->parked + pending->parked_bytes + sizeof(head), payload, size);
-    }
-    pending->parked_bytes += bytes;
-    pending->parked_count++;
-    world->loading.parked_count++;
-    return true;
 }
 
 bool ecs_loading_park(ecs_world* world, const ecs_event* event) {
@@ -558,80 +321,6 @@ bool ecs_loading_park(ecs_world* world, const ecs_event* event) {
     return true;
 }
 
-// The public rest
-
-void ecs_loading_set(ecs_world* world, const ecs_loading_config* config) {
-    BASE_ASSERT(world->stage_depth == 0 && world->fast.walk_depth == 0);
-    ecs_loading* loading = &world->loading;
-    ecs_requests_reset(world);
-    loading->config = config == NULL ? (ecs_loading_config){0} : *config;
-    loading->loader = (ecs_loader){0};
-    if (loading->config.loader != NULL) {
-        loading->loader = *loading->config.loader;
-        BASE_ASSERT(loading->loader.begin != NULL && loading->loader.poll != NULL);
-    }
-    loading->config.loader = NULL; // copied
-}
-
-ecs_result ecs_loading_failure_register(ecs_world* world, const char* name, ecs_event_type* type) {
-    static const ecs_field fields[] = {
-        {.name = "entity",
-         .offset = offsetof(ecs_loading_failure, entity),
-         .kind = ECS_FIELD_ENTITY,
-         .count = 1},
-        {.name = "template_id",
-         .offset = offsetof(ecs_loading_failure, template_id),
-         .kind = ECS_FIELD_U16,
-         .count = 1},
-    };
-    ecs_event_desc desc = {.name = name,
-                           .size = sizeof(ecs_loading_failure),
-                           .fields = fields,
-                           .field_count = BASE_COUNT(fields)};
-    return ecs_event_register(world, &desc, type);
-}
-
-bool ecs_loading_is_pending(const ecs_world* world, ecs_entity entity) {
-    return ecs_pending_find(world, entity) != NULL;
-}
-
-uint32_t ecs_loading_count(const ecs_world* world) {
-    return world->loading.count;
-}
-
-ecs_template_id ecs_loading_template(const ecs_world* world, ecs_entity entity) {
-    const ecs_pending* pending = ecs_pending_find(world, entity);
-    return pending == NULL ? ECS_TEMPLATE_NONE : pending->template_id;
-}
-
-const void* ecs_loading_find(const ecs_world* world, ecs_entity entity,
-                             ecs_component_id component) {
-    const ecs_pending* pending = ecs_pending_find(world, entity);
-    return pending == NULL ? NULL : value_of(world, pending, component);
-}
-
-ecs_entity ecs_loading_next(const ecs_world* world, ecs_entity after) {
-    const ecs_loading* loading = &world->loading;
-    const ecs_pending* pending = ecs_pending_find(world, after);
-    uint32_t number = pending == NULL ? loading->first : pending->next;
-    return number == 0 ? ECS_ENTITY_NONE : loading->slots[number - 1].entity;
-}
-
-ecs_entity ecs_loading_last(const ecs_world* world) {
-    const ecs_loading* loading = &world->loading;
-    return loading->last == 0 ? ECS_ENTITY_NONE : loading->slots[loading->last - 1].entity;
-}
-
-bool ecs_loading_has_template(const ecs_world* world, ecs_template_id template_id) {
-    for (uint32_t i = 0; i < world->loading.slot_count; i++) {
-        const ecs_pending* pending = &world->loading.slots[i];
-        if (pending->entity != ECS_ENTITY_NONE && pending->template_id == template_id) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void ecs_loading_clear(ecs_world* world) {
     while (world->loading.last != 0) {
         discard(world, &world->loading.slots[world->loading.last - 1]);
@@ -639,32 +328,36 @@ void ecs_loading_clear(ecs_world* world) {
     world->loading.awaited = 0;
 }
 
-void ecs_loading_deinit(ecs_world* world) {
-    ecs_loading_clear(world);
-    ecs_requests_deinit(world);
-    base_release(world->allocator, world->loading.slots,
-                 world->loading.slot_capacity * sizeof(*world->loading.slots));
-    world->loading = (ecs_loading){0};
+ecs_result ecs_handle_load(ecs_world* world, ecs_entity entity) {
+    ecs_entity_state state = ecs_state(world, entity);
+    if (!ecs_handle_is_in_range(world, entity) || state == ECS_STATE_CREATED ||
+        state == ECS_STATE_LOADING) {
+        ecs_world_count_bad_transition(world);
+        return ecs_handle_is_in_range(world, entity) ? ECS_ERR_TAKEN : ECS_ERR_STALE;
+    }
+    ecs_held_handle* entry = ecs_handle_hold(world, entity);
+    if (!entry) return ECS_ERR_MEMORY;
+    entry->is_loading = true;
+    world->storage.held.loading_count++;
+    if (state == ECS_STATE_ALLOCATED) world->storage.held.allocated_count--;
+    return ECS_OK;
 }
 
-void ecs_loading_validate(const ecs_world* world) {
-    const ecs_loading* loading = &world->loading;
-    uint32_t count = 0;
-    uint32_t parked = 0;
-    uint32_t previous = 0;
-    for (uint32_t at = loading->first; at != 0; at = loading->slots[at - 1].next) {
-        const ecs_pending* pending = &loading->slots[at - 1];
-        const ecs_held_handle* entry = ecs_held_find(world, pending->entity);
-        BASE_ASSERT(entry != NULL && entry->is_loading && entry->pending == at);
-        BASE_ASSERT(pending->previous == previous);
-        for (uint32_t i = 0; i < pending->value_count; i++) {
-            BASE_ASSERT(has_component(world, pending->template_id, pending->values[i].component));
-        }
-        previous = at;
-        count++;
-        parked += pending->parked_count;
+void ecs_handle_unload(ecs_world* world, ecs_entity entity) {
+    ecs_held_handle* entry = ecs_held_find(world, entity);
+    if (!entry || !entry->is_loading) {
+        ecs_world_count_bad_transition(world);
+        return;
     }
-    BASE_ASSERT(previous == loading->last && count == loading->count);
-    BASE_ASSERT(parked == loading->parked_count);
-    ecs_requests_validate(world);
+    if (entry->pending != 0) {
+        bool is_cancelled = ecs_loading_cancel(world, entity); // comes back here
+        BASE_ASSERT(is_cancelled);
+        return;
+    }
+    entry->is_loading = false;
+    world->storage.held.loading_count--;
+    if (entry->references > 0)
+        world->storage.held.allocated_count++;
+    else
+        ecs_handle_drop(world, entry);
 }

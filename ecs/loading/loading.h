@@ -95,6 +95,8 @@ BASE_MUST_USE ecs_result ecs_loading_create(ecs_world* world, ecs_template_id te
                                             ecs_entity* entity, bool* is_put_off);
 /// @return false when the entity does not wait: nothing happened.
 bool ecs_loading_cancel(ecs_world* world, ecs_entity entity);
+/// Destroy one entity, its row or what waits; its children stay. @return as ecs_destroy.
+BASE_MUST_USE ecs_result ecs_loading_destroy(ecs_world* world, ecs_entity entity);
 /// ecs_set and ecs_recreate of an entity that waits. @return theirs; ECS_ERR_STALE when it does not.
 BASE_MUST_USE ecs_result ecs_loading_set_value(ecs_world* world, ecs_entity entity,
                                                ecs_component_id component, const void* value);
@@ -105,8 +107,6 @@ BASE_MUST_USE ecs_result ecs_loading_recreate(ecs_world* world, ecs_entity entit
 bool ecs_loading_park(ecs_world* world, const ecs_event* event);
 /// Entities that wait, in the order of asking: pass ECS_ENTITY_NONE first.
 ecs_entity ecs_loading_next(const ecs_world* world, ecs_entity after);
-/// Does one of these wait? For templates of which there may be one.
-bool ecs_loading_has_template(const ecs_world* world, ecs_template_id template_id);
 /// The one asked for last; ECS_ENTITY_NONE when nobody waits.
 ecs_entity ecs_loading_last(const ecs_world* world);
 /// Cancel all.
@@ -122,14 +122,3 @@ BASE_MUST_USE ecs_result ecs_loading_read(ecs_world* world, base_reader* reader,
                                           ecs_template_id (*map)(const void* context,
                                                                  uint32_t saved),
                                           const void* context);
-// For the reader.
-ecs_pending* ecs_pending_find(const ecs_world* world, ecs_entity entity);
-/// A new one at the end of the order for a handle that is LOADING. NULL when memory ran out.
-ecs_pending* ecs_pending_add(ecs_world* world, ecs_entity entity, ecs_template_id template_id);
-/// A value's cell, as the type makes it. NULL when memory ran out.
-void* ecs_pending_add_value(ecs_world* world, ecs_pending* pending, ecs_component_id component);
-/// Note anew what its values need; the next poll asks. On an error it needs what it needed before.
-BASE_MUST_USE ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending);
-/// Keep a head and a payload. @return false when memory ran out.
-BASE_MUST_USE bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type type,
-                                    const void* payload, uint32_t size);

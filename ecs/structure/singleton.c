@@ -9,6 +9,7 @@
 #include "table/storage.h"
 
 #include "base/assert.h"
+#include "table/held.h"
 #include "world/world_internal.h"
 
 static bool is_of(const ecs_world* world, ecs_entity entity, ecs_template_id template_id) {
@@ -45,7 +46,7 @@ ecs_entity ecs_singleton(const ecs_world* world, ecs_template_id template_id) {
 
 bool ecs_singleton_has_room(ecs_world* world, ecs_template_id template_id) {
     if (ecs_singleton(world, template_id) == ECS_ENTITY_NONE &&
-        !ecs_loading_has_template(world, template_id)) {
+        !ecs_held_has_pending(world, template_id)) {
         return true;
     }
     world->counters.singletons_refused++;

@@ -12,7 +12,10 @@
 // Structure may change only while nobody walks and no stage runs, but for the flush points of a stage
 // (command.c): pointers to rows are borrowed until then.
 #include "base/assert.h"
+#include "event/core_event.h"
 #include "structure/transition.h"
+#include "table/block.h"
+#include "table/handle.h"
 
 // What every column of a new row is copied from.
 static bool choose_sources(const ecs_world* world, const ecs_binding* binding,
@@ -25,40 +28,6 @@ static bool choose_sources(const ecs_world* world, const ecs_binding* binding,
         uint16_t column = archetype->slots[inits[i].component];
         if (column == ECS_SLOT_NONE) return false;
         sources[column] = inits[i].value;
-    }
-    return true;
-}
-
-void ecs_row_destroy_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t end) {
-    const ecs_archetype* archetype = chunk->archetype;
-    if (!archetype->has_ops) return;
-    for (uint32_t i = 0; i < end; i++) {
-        uint32_t column =
-            i < archetype->column_count ? i : archetype->tracked[i - archetype->column_count];
-        ecs_cell_destroy(world, archetype->columns[column].type, ecs_chunk_cell(chunk, i, row));
-    }
-}
-
-bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row, const void* const* sources) {
-    const ecs_archetype* archetype = chunk->archetype;
-    uint32_t count = archetype->column_count;
-    if (!archetype->has_ops) {
-        for (uint32_t i = 0; i < count; i++)
-            ecs_bytes_copy(ecs_chunk_cell(chunk, i, row), sources[i], chunk->sizes[i]);
-        for (uint32_t t = 0; t < archetype->track_count; t++)
-            ecs_bytes_copy(ecs_chunk_cell(chunk, count + t, row), sources[archetype->tracked[t]],
-                           chunk->sizes[count + t]);
-        return true;
-    }
-    for (uint32_t i = 0; i < count + archetype->track_count; i++) {
-        // A shadow is a copy of the value itself: types may tell equality by a version.
-        uint32_t column = i < count ? i : archetype->tracked[i - count];
-        const void* source = i < count ? sources[i] : ecs_chunk_cell(chunk, column, row);
-        if (ecs_cell_copy(world, archetype->columns[column].type, ecs_chunk_cell(chunk, i, row),
-                          source))
-            continue;
-        ecs_row_destroy_cells(world, chunk, row, i);
-        return false;
     }
     return true;
 }
@@ -145,14 +114,6 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world,
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
-    if (binding->archetype->told & ECS_TOLD_LOAD) {
-        bool is_put_off = false;
-        ecs_entity handle = ECS_ENTITY_NONE;
-        result = ecs_loading_create(world, template_id, binding, inits, init_count, &handle,
-                                    &is_put_off);
-        if (is_put_off) *entity = handle;
-        if (result != ECS_OK || is_put_off) return result;
-    }
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     uint32_t index = ecs_index_next(world, &world->storage, range);
     if (index == 0) return ECS_ERR_FULL;
@@ -221,8 +182,8 @@ static inline bool create_prepared(ecs_world* world, ecs_template_id template_id
     return true;
 }
 
-ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
-                      uint32_t init_count, ecs_entity* entity) {
+ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
+                                const ecs_init* inits, uint32_t init_count, ecs_entity* entity) {
     if (create_prepared(world, template_id, inits, init_count, entity)) return ECS_OK;
     return create_any(world, template_id, inits, init_count, entity);
 }
@@ -251,38 +212,14 @@ static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template
     world->storage.entity_count++;
     world->storage.runway.left = 0; // its share of the room for the word to tracking is used up
     if (world->storage.held.count > 0) ecs_held_created(world, handle);
-    if (is_told) ecs_track_created(world, handle, chunk->id, row);
+    if (is_told) ecs_structure_created(world, chunk, row, handle);
     if (binding->is_singleton) binding->single = handle;
     if (birth) ecs_core_event_after(world, birth, handle);
     return ECS_OK;
 }
 
-ecs_result ecs_create_at(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
-                         const ecs_init* inits, uint32_t init_count) {
-    ecs_structure_check(world);
-    BASE_ASSERT(world->is_mirror && "only a mirror is told its handles");
-    uint32_t index = ecs_entity_index(handle);
-    if (index == 0 || ecs_entity_generation(handle) == 0) return ECS_ERR_STALE;
-    if (index > world->limits.replicated_index_max) return ECS_ERR_FULL;
-    ecs_binding* binding = NULL;
-    ecs_result result = ecs_row_bind(world, template_id, &binding);
-    if (result != ECS_OK) return result;
-    bool lives = ecs_record_at(&world->storage, index)->life & ECS_LIFE_CREATED;
-    if (!lives && binding->archetype->told & ECS_TOLD_LOAD) {
-        if (ecs_loading_is_pending(world, handle)) {
-            ecs_world_count_bad_transition(world);
-            return ECS_ERR_TAKEN;
-        }
-        bool is_put_off = false;
-        result = ecs_loading_create(world, template_id, binding, inits, init_count, &handle,
-                                    &is_put_off);
-        if (result != ECS_OK || is_put_off) return result;
-    }
-    return create_given(world, handle, template_id, inits, init_count, true);
-}
-
-ecs_result ecs_create_pending(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
-                              const ecs_init* inits, uint32_t init_count) {
+ecs_result ecs_structure_create_at(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
+                                   const ecs_init* inits, uint32_t init_count) {
     return create_given(world, handle, template_id, inits, init_count, true);
 }
 
@@ -326,12 +263,8 @@ static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* 
     if (death) ecs_core_event_after(world, death, entity);
 }
 
-static inline ecs_result destroy_one(ecs_world* world, ecs_entity entity) {
-    if (!ecs_is_alive(world, entity)) {
-        if (ecs_loading_cancel(world, entity)) return ECS_OK;
-        ecs_world_count_bad_transition(world);
-        return ECS_ERR_STALE;
-    }
+ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity) {
+    BASE_ASSERT(ecs_is_alive(world, entity));
     ecs_record* record = ecs_record_mut(&world->storage, ecs_entity_index(entity));
     const ecs_place* place = &world->storage.places[record->place >> ECS_ROW_BITS];
     const ecs_archetype* archetype = place->archetype;
@@ -343,20 +276,6 @@ static inline ecs_result destroy_one(ecs_world* world, ecs_entity entity) {
     else
         destroy_any(world, record, entity);
     return ECS_OK;
-}
-
-ecs_result ecs_destroy_one(ecs_world* world, ecs_entity entity) {
-    return destroy_one(world, entity);
-}
-
-ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
-    ecs_structure_check(world);
-    if (world->hierarchy.pages && ecs_state(world, entity) >= ECS_STATE_LOADING &&
-        ecs_hierarchy_has_family(world, entity)) {
-        ecs_hierarchy_destroy(world, entity);
-        return ECS_OK;
-    }
-    return destroy_one(world, entity);
 }
 
 // The old row's cells that the new one takes over; ECS_SLOT_NONE elsewhere. `sources` of such a column
@@ -459,7 +378,7 @@ static bool move_owning_row(ecs_world* world, ecs_chunk* chunk, uint32_t row, ec
     move_plan plan;
     plan_move(world, binding, old, inits, init_count, &plan);
     if (!build_cells(world, chunk, row, old, old_row, &plan)) return false;
-    ecs_track_leaving(world, old->entities[old_row], old->id, old_row);
+    ecs_structure_leaving(world, old, old_row, old->entities[old_row]);
     move_cells(world, chunk, row, old, old_row, &plan);
     return true;
 }
@@ -539,7 +458,7 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
                                                          const ecs_init* inits,
                                                          uint32_t init_count) {
     const ecs_record* record = ecs_record_find(&world->storage, entity);
-    if (!record) return ecs_loading_recreate(world, entity, template_id, inits, init_count);
+    BASE_ASSERT(record && "a row is recreated, not what waits");
     if (record->template_id == template_id && init_count == 0) return ECS_OK;
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
@@ -563,7 +482,7 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
     uint32_t old_row = ecs_record_row(record);
     uint32_t row = ecs_chunk_append(world, chunk, 1);
     if (!archetype->has_ops && !old->archetype->has_ops) {
-        ecs_track_leaving(world, entity, old->id, old_row);
+        ecs_structure_leaving(world, old, old_row, entity);
         move_plain_row(chunk, row, old, old_row, binding, inits, init_count);
     } else if (!move_owning_row(world, chunk, row, old, old_row, binding, inits, init_count)) {
         ecs_chunk_retract(world, chunk, 1);
@@ -572,16 +491,15 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
     }
     ecs_row_settle(world, chunk, row, entity, template_id);
     ecs_chunk_remove(world, old, old_row);
-    uint32_t place = record->place;
-    ecs_track_arrived(world, entity, place >> ECS_ROW_BITS, place & ECS_ROW_MASK);
+    ecs_structure_arrived(world, ecs_record_chunk(&world->storage, record), ecs_record_row(record),
+                          entity);
     if (told) finish_move(world, binding, edge, entity);
     return ECS_OK;
 }
 
-ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
-                        const ecs_init* inits, uint32_t init_count) {
-    ecs_structure_check(world);
-    if (init_count == 0 && ecs_is_alive(world, entity) &&
+ecs_result ecs_structure_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
+                                  const ecs_init* inits, uint32_t init_count) {
+    if (init_count == 0 &&
         recreate_simple(world, ecs_record_mut(&world->storage, ecs_entity_index(entity)), entity,
                         template_id))
         return ECS_OK;

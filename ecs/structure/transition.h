@@ -3,6 +3,8 @@
 #pragma once
 
 #include "base/assert.h"
+#include "table/row.h"
+#include "table/runway.h"
 #include "world/world_internal.h"
 
 /// Asserts that structure may change now.
@@ -12,18 +14,57 @@ static inline void ecs_structure_check(const ecs_world* world) {
     BASE_ASSERT((world->stage_depth == 0 || world->storage.commands.is_flushing) &&
                 "inside a stage record structural changes with ecs/command.h");
 }
-/// ecs_destroy of this one alone. @return as ecs_destroy.
-BASE_MUST_USE ecs_result ecs_destroy_one(ecs_world* world, ecs_entity entity);
-/// Create an entity that waited for resources. @return as ecs_create_at.
-BASE_MUST_USE ecs_result ecs_create_pending(ecs_world* world, ecs_entity handle,
-                                            ecs_template_id template_id, const ecs_init* inits,
-                                            uint32_t init_count);
-/// Create the cells of a row, shadows too, each a copy of sources[column].
-/// @return false when memory ran out: no cell is created then.
-BASE_MUST_USE bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row,
-                                const void* const* sources);
-/// Destroy the cells of columns [0, end), counting shadows after values.
-void ecs_row_destroy_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t end);
+
+// Rows of entities (transition.c, bulk.c). They know nothing of families and of resources.
+/// Create an entity that waits for nothing. @return as ecs_create.
+BASE_MUST_USE ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
+                                              const ecs_init* inits, uint32_t init_count,
+                                              ecs_entity* entity);
+/// The same with a handle that the caller chose. @return as ecs_create_at.
+BASE_MUST_USE ecs_result ecs_structure_create_at(ecs_world* world, ecs_entity handle,
+                                                 ecs_template_id template_id, const ecs_init* inits,
+                                                 uint32_t init_count);
+/// Destroy the row of a living entity; its children stay. @return ECS_OK.
+ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity);
+/// Move a living entity to another template. @return as ecs_recreate.
+BASE_MUST_USE ecs_result ecs_structure_recreate(ecs_world* world, ecs_entity entity,
+                                                ecs_template_id template_id, const ecs_init* inits,
+                                                uint32_t init_count);
+/// All that may refuse `count` entities of plain data at once, and room for them. @return as
+/// ecs_create_many.
+BASE_MUST_USE ecs_result ecs_structure_reserve_many(ecs_world* world, ecs_template_id template_id,
+                                                    const ecs_binding* binding, uint32_t count);
+/// Create them, after ecs_structure_reserve_many. No core event and no member list concerns the
+/// archetype. @return ECS_OK; ECS_ERR_MEMORY (values that own memory): no entity was created.
+BASE_MUST_USE ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_id,
+                                                   const ecs_binding* binding, uint32_t count,
+                                                   ecs_entity* entities);
+
+// Bindings (bind.c).
+/// Bind a template, making its archetype if it is new. Archetypes are numbered in order of making, so
+/// restore binds ecs_archetype.made_by in the saved order.
+/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_FULL (archetypes, or 16 rows exceed ECS_CHUNK_BYTES_MAX);
+///         ECS_ERR_MEMORY.
+BASE_MUST_USE ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id,
+                                          ecs_binding** binding);
+/// The archetype of a template that is not bound (yet): for a reload. @return as ecs_storage_bind.
+BASE_MUST_USE ecs_result ecs_archetype_ensure(ecs_world* world, const ecs_template* made_from,
+                                              ecs_archetype** archetype);
+/// Take back the archetype that was made last; it has no rows and no binding.
+void ecs_archetype_drop_newest(ecs_world* world);
+
+// Words to tracking and to the links of parents (told.c).
+/// After a row was filled: shadow := value, hash added, listed as created.
+void ecs_structure_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+                           ecs_entity entity);
+/// Before a row goes away: hash subtracted, listed as destroyed.
+void ecs_structure_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+                              ecs_entity entity);
+/// A recreate moves an entity from one row to another: before, and after (listed as recreated).
+void ecs_structure_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+                           ecs_entity entity);
+void ecs_structure_arrived(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+                           ecs_entity entity);
 /// Point record and row at each other.
 static inline void ecs_row_settle(ecs_world* world, ecs_chunk* chunk, uint32_t row,
                                   ecs_entity entity, ecs_template_id template_id) {
@@ -51,7 +92,7 @@ static inline void ecs_row_tell_created(ecs_world* world, const ecs_chunk* chunk
                                         ecs_entity entity) {
     ecs_tracker* tracker = &world->tracker;
     if (chunk->archetype->track_count > 0 || tracker->created.count == tracker->created.capacity) {
-        ecs_track_created(world, entity, chunk->id, row);
+        ecs_structure_created(world, chunk, row, entity);
         return;
     }
     tracker->created.items[tracker->created.count++] = entity;
@@ -60,7 +101,7 @@ static inline void ecs_row_tell_destroying(ecs_world* world, const ecs_chunk* ch
                                            ecs_entity entity) {
     ecs_entity_list* list = &world->tracker.destroyed;
     if (chunk->archetype->track_count > 0 || list->count == list->capacity) {
-        ecs_track_destroying(world, entity, chunk->id, row);
+        ecs_structure_destroying(world, chunk, row, entity);
         return;
     }
     list->items[list->count++] = entity;
@@ -85,30 +126,3 @@ BASE_MUST_USE static inline ecs_result ecs_row_reserve(ecs_world* world, ecs_arc
     if (result == ECS_OK) *chunk = ecs_archetype_tail(world, archetype);
     return result;
 }
-
-/// `count` copies of a plain value of `size` bytes.
-void ecs_cells_spread(void* target, const void* value, size_t size, uint32_t count);
-/// Fill rows of plain data with a template's defaults, shadows too.
-void ecs_rows_spread(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_binding* binding);
-/// Append the next row of the template's runway: its cells are the defaults.
-/// @return false when there is none: append and fill a row instead, then call ecs_runway_created.
-bool ecs_runway_take(ecs_world* world, const ecs_binding* binding, ecs_template_id template_id,
-                     ecs_chunk** chunk, uint32_t* row);
-/// ecs_runway_take; no call while prepared rows are left or there is no runway.
-static inline bool ecs_runway_next(ecs_world* world, const ecs_binding* binding,
-                                   ecs_template_id template_id, ecs_chunk** chunk, uint32_t* row) {
-    const ecs_runway* runway = &world->storage.runway;
-    if (!runway->chunk || runway->template_id != template_id) return false;
-    uint32_t* count = &world->storage.chunk_counts[runway->chunk->id];
-    if (*count == runway->end) return ecs_runway_take(world, binding, template_id, chunk, row);
-    *chunk = runway->chunk;
-    *row = (*count)++;
-    binding->archetype->row_count++;
-    return true;
-}
-/// A row of plain data was appended without a runway: when its template repeats one starts behind it.
-void ecs_runway_created(ecs_world* world, ecs_chunk* chunk, uint32_t row,
-                        ecs_template_id template_id);
-/// After a creation: how many of its kind nothing is in the way of. Who uses up room in tracking's lists
-/// or indices in another way sets `left` to 0: creation of others, held handles.
-void ecs_runway_count(ecs_world* world);

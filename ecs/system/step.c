@@ -81,9 +81,21 @@ void ecs_world_run_stage(ecs_world* world, uint32_t stage, const ecs_step* step)
     run_stage(world, stage, step);
 }
 
+// ComponentChanged of what tracking noticed; delivered in the next step.
+static void post_changes(ecs_world* world) {
+    ecs_change_list* noticed = &world->tracker.noticed;
+    for (uint32_t i = 0; i < noticed->count; i++) {
+        const ecs_component_changed changed = {noticed->items[i].component};
+        (void)ecs_event_post(world, noticed->items[i].entity, ECS_EVENT_CHANGED, &changed);
+    }
+    noticed->count = 0;
+}
+
 void ecs_world_step(ecs_world* world, const ecs_step* step) {
     check_idle(world);
     world->tick = step->tick;
     run_stage(world, 0, step);
+    ecs_hierarchy_sync(world); // it looks at the marks, which tracking drops
     ecs_track_step(world);
+    post_changes(world);
 }

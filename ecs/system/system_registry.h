@@ -5,15 +5,7 @@
 #include "ecs/system.h"
 #include "event/core_event.h"
 #include "event/membership.h"
-
-/// A bit per component id.
-typedef struct ecs_component_set {
-    uint64_t words[ECS_COMPONENTS_MAX / 64 + 1];
-} ecs_component_set;
-
-static inline bool ecs_component_set_has(const ecs_component_set* set, uint32_t component) {
-    return set->words[component / 64] >> (component % 64) & 1;
-}
+#include "track/track.h"
 
 /// A list of names, copied at registration, used once at seal.
 typedef struct ecs_names {
@@ -67,8 +59,6 @@ typedef struct ecs_systems {
     ecs_stage_info stages[ECS_STAGES_MAX]; ///< 0 is "act"
     uint32_t stage_count;
     ecs_system_order handlers[ECS_HANDLER_LISTS]; ///< [event type]; filled by seal
-    ecs_component_set tracked;                    ///< of all systems together
-    bool is_tracked;                              ///< it is not empty
     uint32_t member_systems;                      ///< how many have members
     ecs_edges edges;                              ///< what moves from archetype to archetype mean
     ecs_stage now;                                ///< of the stage that runs; world NULL: none does

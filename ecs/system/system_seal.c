@@ -72,11 +72,10 @@ static ecs_result bind_handler(ecs_world* world, const base_reporter* reporter, 
     return ECS_OK;
 }
 
-static void track_component(ecs_systems* systems, ecs_system* system, ecs_component_id component) {
+static void track_component(ecs_world* world, ecs_system* system, ecs_component_id component) {
     uint64_t bit = 1ull << (component % 64);
     system->tracked.words[component / 64] |= bit;
-    systems->tracked.words[component / 64] |= bit;
-    systems->is_tracked = true;
+    world->tracker.watched.words[component / 64] |= bit;
 }
 
 // What each handler of ComponentChanged hears of: the components that it tracks, or else those of its
@@ -91,7 +90,7 @@ static ecs_result seal_tracks(ecs_world* world, const base_reporter* reporter) {
         for (uint32_t k = 0; k < term_count; k++) {
             if (query->access[k] != ECS_REQUIRE_NOT && query->access[k] != ECS_ONLY &&
                 query->components[k] != ECS_COMPONENT_NONE) {
-                track_component(systems, system, query->components[k]);
+                track_component(world, system, query->components[k]);
             }
         }
         for (uint32_t k = 0; k < system->track.count; k++) {
@@ -103,7 +102,7 @@ static ecs_result seal_tracks(ecs_world* world, const base_reporter* reporter) {
                             system->name, system->track.names[k]);
                 return ECS_ERR_UNKNOWN;
             }
-            track_component(systems, system, component);
+            track_component(world, system, component);
         }
         if (term_count == 0 && system->track.count == 0) {
             base_report(reporter, NULL, 0,
@@ -136,7 +135,8 @@ static ecs_result seal_handlers(ecs_world* world, const base_reporter* reporter)
 }
 
 // A seal that failed may be tried again after more was registered.
-static void forget_orders(ecs_systems* systems) {
+static void forget_orders(ecs_world* world) {
+    ecs_systems* systems = &world->systems;
     for (uint32_t i = 0; i < systems->stage_count; i++) {
         systems->stages[i].order.count = 0;
     }
@@ -146,12 +146,11 @@ static void forget_orders(ecs_systems* systems) {
     for (uint32_t i = 0; i < systems->count; i++) {
         systems->list[i]->tracked = (ecs_component_set){0};
     }
-    systems->tracked = (ecs_component_set){0};
-    systems->is_tracked = false;
+    world->tracker.watched = (ecs_component_set){0};
 }
 
 ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter) {
-    forget_orders(&world->systems);
+    forget_orders(world);
     ecs_result result = ecs_order_check_names(world, reporter);
     if (result == ECS_OK) {
         result = seal_stages(world, reporter);

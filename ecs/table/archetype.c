@@ -10,6 +10,7 @@
 // numbered in order of making, and that order is the order of every walk: it is part of the simulation.
 #include "base/assert.h"
 #include "base/hash.h"
+#include "table/block.h"
 #include "world/world_internal.h"
 
 typedef struct column_list {
@@ -32,7 +33,7 @@ static void list_columns(const ecs_world* world, const ecs_template* made_from, 
         const ecs_type* type = ecs_type_get(world, component->type);
         bool is_tracked = source->flags & (ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
         // Children are found by what tracking marks.
-        if (source->component == world->hierarchy.component) is_tracked = true;
+        if (source->component == world->storage.links.component) is_tracked = true;
         ecs_column column = {.component = source->component,
                              .track = is_tracked ? 0 : ECS_SLOT_NONE,
                              .size = type->size,
@@ -139,13 +140,13 @@ static uint32_t told_of(const ecs_world* world, const ecs_archetype* archetype) 
     for (uint32_t i = 0; i < archetype->column_count; i++) {
         const ecs_column* column = &archetype->columns[i];
         if (column->type->ops && column->type->ops->request) told |= ECS_TOLD_LOAD;
-        if (column->component == world->hierarchy.component) told |= ECS_TOLD_PARENT;
+        if (column->component == world->storage.links.component) told |= ECS_TOLD_PARENT;
     }
     return told;
 }
 
-static ecs_result find_or_make(ecs_world* world, const ecs_template* made_from,
-                               ecs_archetype** found) {
+ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made_from,
+                                      ecs_archetype** found) {
     ecs_storage* storage = &world->storage;
     column_list list;
     list_columns(world, made_from, &list);
@@ -164,11 +165,9 @@ static ecs_result find_or_make(ecs_world* world, const ecs_template* made_from,
     if (!archetype) return ECS_ERR_MEMORY;
     archetype->id = storage->archetype_count;
     archetype->made_by = made_from->id;
+    archetype->told = told_of(world, archetype);
     bool is_too_wide = ecs_chunk_layout(archetype, ECS_CHUNK_ROWS_MIN, NULL) > ECS_CHUNK_BYTES_MAX;
-    bool is_told = !is_too_wide && ecs_core_event_bind(world, archetype);
-    archetype->told |= told_of(world, archetype);
-    if (!is_told || !ecs_queries_add_archetype(world, archetype)) {
-        ecs_core_event_unbind(world, archetype);
+    if (is_too_wide || !ecs_queries_add_archetype(world, archetype)) {
         base_release(world->allocator, archetype, archetype->bytes);
         return is_too_wide ? ECS_ERR_FULL : ECS_ERR_MEMORY;
     }
@@ -178,9 +177,8 @@ static ecs_result find_or_make(ecs_world* world, const ecs_template* made_from,
     return ECS_OK;
 }
 
-ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id, ecs_binding** binding) {
+ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_binding** binding) {
     ecs_storage* storage = &world->storage;
-    BASE_ASSERT(world->is_sealed && "seal the world before entities are made");
     if (template_id < storage->binding_capacity && storage->bindings[template_id].archetype) {
         *binding = &storage->bindings[template_id];
         return ECS_OK;
@@ -195,7 +193,7 @@ ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id, ecs_b
     const void** defaults = base_allocate_zero(world->allocator, count * sizeof *defaults);
     if (!defaults) return ECS_ERR_MEMORY;
     ecs_archetype* archetype = NULL;
-    ecs_result result = find_or_make(world, made_from, &archetype);
+    ecs_result result = ecs_archetype_find_or_make(world, made_from, &archetype);
     if (result != ECS_OK) {
         base_release(world->allocator, defaults, count * sizeof *defaults);
         return result;
@@ -215,9 +213,11 @@ ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id, ecs_b
     return ECS_OK;
 }
 
-ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made_from,
-                                      ecs_archetype** found) {
-    return find_or_make(world, made_from, found);
+void ecs_binding_drop(ecs_world* world, ecs_binding* binding) {
+    BASE_ASSERT(binding->archetype);
+    base_release(world->allocator, binding->defaults,
+                 binding->archetype->column_count * sizeof *binding->defaults);
+    *binding = (ecs_binding){0};
 }
 
 void ecs_archetypes_index(ecs_world* world) {
@@ -238,10 +238,10 @@ void ecs_archetypes_drop_last(ecs_world* world) {
     ecs_storage* storage = &world->storage;
     ecs_archetype* archetype = storage->archetypes[storage->archetype_count - 1];
     BASE_ASSERT(archetype->row_count == 0);
+    BASE_ASSERT(!archetype->birth && !archetype->death && "unbind its core events first");
     while (archetype->chunk_count > 0)
         ecs_archetype_drop_chunk(world, archetype);
     ecs_queries_drop_archetype(world, archetype);
-    ecs_core_event_unbind(world, archetype);
     storage->archetype_count--;
     ecs_archetype_destroy(world, archetype);
     ecs_archetypes_index(world);
@@ -268,6 +268,5 @@ void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {
     }
     base_release(world->allocator, archetype->chunks,
                  archetype->chunk_capacity * sizeof *archetype->chunks);
-    ecs_core_event_unbind(world, archetype);
     base_release(world->allocator, archetype, archetype->bytes);
 }

@@ -1,101 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Chunks: one block of rows, column after column.
+// Chunks: blocks of rows of one archetype.
 //
-//     | header, column pointers | written, summary, dirty | entities | col 0 | col 1 | ... | shadows |
-//                                                         ^ 64      ^ 64    ^ 64, each skewed
-//
-// Every column starts on a cache line. Capacities are powers of two, so columns of 4 KiB and more
-// would all start at the same place of a page: row i of each would fall into the same cache set, and a
-// store to one would look like a hazard to the load from the next. Each column is therefore pushed
-// SKEW_LINES lines further than the one before; 9 is odd, so 64 columns take 64 different lines, and
-// far from 1, so that neighbours do not chase each other.
-//
-// A block grows by doubling until the archetype's rows_max, then further blocks are appended. It is
-// not cleared as a whole: rows are zeroed a few steps ahead of the count (clean_end), while the lines
-// are about to be used anyway. Holes are filled with the archetype's last row, so that all chunks but
-// the tail are full and a walk never asks whether a row is valid.
+// A block grows by doubling until the archetype's rows_max, then further blocks are appended. Holes are
+// filled with the archetype's last row, so that all chunks but the tail are full and a walk never asks
+// whether a row is valid.
 //
 // A row that moves takes its dirty bit along; out of a chunk opened by a WRITE walk it arrives marked,
 // since nobody has compared it yet.
 #include "base/assert.h"
+#include "table/block.h"
+#include "table/runway.h"
 #include "world/world_internal.h"
-
-enum { SKEW_LINES = 9, SKEW_BYTES_MIN = 4096, CLEAN_ROWS = 64, LARGE_BYTES_MIN = 4 << 20 };
-
-static size_t align_line(size_t offset) {
-    return (offset + BASE_CACHE_LINE_BYTES - 1) & ~(size_t)(BASE_CACHE_LINE_BYTES - 1);
-}
-
-static uint32_t dirty_words(uint32_t capacity) {
-    return (capacity + 63) / 64;
-}
-
-// Start of a column of `bytes` after `end`.
-static size_t column_start(size_t end, size_t bytes) {
-    size_t skew = bytes >= SKEW_BYTES_MIN ? SKEW_LINES * BASE_CACHE_LINE_BYTES : 0;
-    return align_line(end) + skew;
-}
-
-static uint32_t columns_of(const ecs_archetype* archetype) {
-    return archetype->column_count + archetype->track_count;
-}
-
-static size_t head_bytes(const ecs_archetype* archetype) {
-    return sizeof(ecs_chunk) + columns_of(archetype) * sizeof(void*);
-}
-
-// Offsets: [0] entities, [1 + column]. @return bytes of the block.
-size_t ecs_chunk_layout(const ecs_archetype* archetype, uint32_t capacity, size_t* offsets) {
-    size_t end = head_bytes(archetype);
-    end += archetype->track_count * (sizeof(uint64_t) * (1 + (size_t)dirty_words(capacity)) + 1);
-    for (uint32_t i = 0; i <= columns_of(archetype); i++) {
-        size_t bytes = (size_t)capacity * (i == 0 ? sizeof(ecs_entity) : archetype->sizes[i - 1]);
-        size_t start = column_start(end, bytes);
-        if (offsets) offsets[i] = start;
-        end = start + bytes;
-    }
-    return align_line(end);
-}
-
-// A block with its header filled and no rows. NULL when memory ran out.
-static ecs_chunk* make_block(ecs_world* world, ecs_archetype* archetype, uint32_t capacity) {
-    size_t offsets[2 * ECS_TEMPLATE_COMPONENTS_MAX + 1];
-    size_t bytes = ecs_chunk_layout(archetype, capacity, offsets);
-    ecs_chunk* chunk = base_allocate(world->allocator, bytes);
-    if (!chunk) return NULL;
-    if (bytes >= LARGE_BYTES_MIN) base_advise_large(chunk, bytes);
-    memset(chunk, 0, offsets[0]);
-    uint8_t* block = (uint8_t*)chunk;
-    chunk->capacity = capacity;
-    chunk->bytes = bytes;
-    chunk->slots = archetype->slots;
-    chunk->lookup = archetype->lookup;
-    chunk->sizes = archetype->sizes;
-    chunk->archetype = archetype;
-    chunk->entities = (ecs_entity*)(void*)(block + offsets[0]);
-    chunk->summary = (uint64_t*)(void*)(block + head_bytes(archetype));
-    chunk->dirty = chunk->summary + archetype->track_count;
-    chunk->dirty_words = dirty_words(capacity);
-    chunk->written = (uint8_t*)(chunk->dirty + (size_t)archetype->track_count * chunk->dirty_words);
-    for (uint32_t i = 0; i < columns_of(archetype); i++)
-        chunk->columns[i] = block + offsets[i + 1];
-    return chunk;
-}
-
-void ecs_chunk_zero(ecs_chunk* chunk, uint32_t from, uint32_t end) {
-    if (from >= end) return;
-    if (end - from == 1) {
-        chunk->entities[from] = ECS_ENTITY_NONE;
-        for (uint32_t i = 0; i < columns_of(chunk->archetype); i++)
-            ecs_bytes_zero(ecs_chunk_cell(chunk, i, from), chunk->sizes[i]);
-        return;
-    }
-    memset(chunk->entities + from, 0, (end - from) * sizeof(ecs_entity));
-    for (uint32_t i = 0; i < columns_of(chunk->archetype); i++) {
-        size_t size = chunk->sizes[i];
-        memset((uint8_t*)chunk->columns[i] + size * from, 0, size * (end - from));
-    }
-}
 
 // Type of a column, shadows too.
 static const ecs_type* type_of(const ecs_archetype* archetype, uint32_t column) {
@@ -107,7 +22,7 @@ static const ecs_type* type_of(const ecs_archetype* archetype, uint32_t column) 
 static void move_columns(ecs_world* world, ecs_chunk* target, ecs_chunk* source, uint32_t count) {
     const ecs_archetype* archetype = source->archetype;
     memcpy(target->entities, source->entities, count * sizeof(ecs_entity));
-    for (uint32_t i = 0; i < columns_of(archetype); i++) {
+    for (uint32_t i = 0; i < ecs_archetype_columns(archetype); i++) {
         const ecs_type* type = type_of(archetype, i);
         if (ecs_type_is_relocatable(type)) {
             memcpy(target->columns[i], source->columns[i], (size_t)source->sizes[i] * count);
@@ -139,7 +54,7 @@ static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
     ecs_archetype* archetype = chunk->archetype;
     uint32_t count = ecs_chunk_count(&world->storage, chunk);
     BASE_ASSERT(capacity >= count);
-    ecs_chunk* fresh = make_block(world, archetype, capacity);
+    ecs_chunk* fresh = ecs_block_create(world, archetype, capacity);
     if (!fresh) return false;
     fresh->id = chunk->id;
     fresh->index = chunk->index;
@@ -150,7 +65,7 @@ static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
         fresh->written[t] = chunk->written[t];
         fresh->summary[t] = chunk->summary[t];
         memcpy(ecs_chunk_dirty(fresh, t), ecs_chunk_dirty(chunk, t),
-               dirty_words(count) * sizeof(uint64_t));
+               ecs_dirty_words(count) * sizeof(uint64_t));
     }
     fresh->clean_end = (count + 15) & ~15u;
     ecs_chunk_zero(fresh, count, fresh->clean_end);
@@ -201,7 +116,7 @@ static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t
                             &archetype->chunk_capacity, archetype->chunk_count + 1,
                             sizeof *archetype->chunks))
         return ECS_ERR_MEMORY;
-    ecs_chunk* chunk = make_block(world, archetype, capacity);
+    ecs_chunk* chunk = ecs_block_create(world, archetype, capacity);
     if (!chunk) return ECS_ERR_MEMORY;
     chunk->id = storage->chunk_ids_free_count > 0
                     ? storage->chunk_ids_free[--storage->chunk_ids_free_count]
@@ -272,17 +187,6 @@ ecs_chunk* ecs_archetype_tail(ecs_world* world, ecs_archetype* archetype) {
     return archetype->chunks[++archetype->tail];
 }
 
-void ecs_chunk_clean(ecs_chunk* chunk, uint32_t end) {
-    if (end <= chunk->clean_end) return;
-    uint32_t clean_end = (end + CLEAN_ROWS - 1) & ~(uint32_t)(CLEAN_ROWS - 1);
-    if (clean_end > chunk->capacity) clean_end = chunk->capacity;
-    // Handles of rows that are only prepared stay zero.
-    memset(chunk->entities + chunk->clean_end, 0,
-           (clean_end - chunk->clean_end) * sizeof(ecs_entity));
-    ecs_chunk_zero(chunk, end, clean_end);
-    chunk->clean_end = clean_end;
-}
-
 uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
     if (world->storage.runway.chunk == chunk) ecs_runway_close(world);
     uint32_t row = ecs_chunk_count(&world->storage, chunk);
@@ -344,11 +248,11 @@ static void fill_hole(ecs_world* world, ecs_chunk* hole, uint32_t row, ecs_chunk
                       uint32_t last_row) {
     const ecs_archetype* archetype = hole->archetype;
     if (!archetype->has_ops) {
-        for (uint32_t i = 0; i < columns_of(archetype); i++)
+        for (uint32_t i = 0; i < ecs_archetype_columns(archetype); i++)
             ecs_bytes_copy(ecs_chunk_cell(hole, i, row), ecs_chunk_cell(last, i, last_row),
                            hole->sizes[i]);
     } else {
-        for (uint32_t i = 0; i < columns_of(archetype); i++)
+        for (uint32_t i = 0; i < ecs_archetype_columns(archetype); i++)
             ecs_cell_move(world, type_of(archetype, i), ecs_chunk_cell(hole, i, row),
                           ecs_chunk_cell(last, i, last_row));
     }
@@ -461,7 +365,7 @@ void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
 // Rows [from, end) end, the last ones of the chunk: a few are made zero at once, of many only those that
 // must be, and the others when rows are about to take their place again.
 static void cut_rows(ecs_chunk* chunk, uint32_t from, uint32_t end) {
-    if (end - from > CLEAN_ROWS) chunk->clean_end = end = (from + 15) & ~15u;
+    if (end - from > ECS_CLEAN_ROWS) chunk->clean_end = end = (from + 15) & ~15u;
     ecs_chunk_zero(chunk, from, end);
 }
 

@@ -23,11 +23,12 @@
 // only below `fresh`, where nothing lives and no handle is held (handle.c). In a mirror the replicated
 // range gives nothing out: its handles come from the authority.
 #include "base/assert.h"
+#include "table/held.h"
 #include "world/world_internal.h"
 
 bool ecs_record_reserve(ecs_world* world, uint32_t index) {
     // Links first: whoever finds a page of records need not ask for theirs.
-    if (world->hierarchy.pages && !ecs_hierarchy_reserve(world, index)) return false;
+    if (world->storage.links.pages && !ecs_link_reserve(world, index)) return false;
     ecs_record_page** page = &world->storage.pages[index >> ECS_PAGE_BITS];
     if (*page != world->storage.zero_page) return true;
     ecs_record_page* made = base_allocate_zero(world->allocator, sizeof *made);

@@ -19,6 +19,7 @@
 // own terms' columns are, in its own order.
 #include "base/assert.h"
 #include "base/text.h"
+#include "table/query_cache.h"
 #include "world/world_internal.h"
 
 enum { ENTRY_CHUNK, ENTRY_ENTITIES, ENTRY_COLUMNS };
@@ -107,7 +108,6 @@ static void release_matches(ecs_world* world, ecs_query* query) {
 }
 
 void ecs_queries_clear(ecs_world* world) {
-    ecs_core_event_clear(world);
     for (uint32_t i = 0; i < world->storage.group_count; i++)
         world->storage.groups[i]->match_count = 0;
     for (uint32_t i = 0; i < world->storage.query_count; i++)
@@ -249,17 +249,10 @@ bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype) {
     return is_added;
 }
 
-// The match of an archetype; NULL when the query does not want it.
-static ecs_match* match_of(const ecs_query* query, const ecs_archetype* archetype) {
-    if (archetype->id >= query->match_of_capacity) return NULL;
-    uint32_t position = query->match_of[archetype->id];
-    return position == 0 ? NULL : &query->matches[position - 1];
-}
-
 bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype) {
     for (uint32_t q = 0; q < world->storage.query_count; q++) {
         ecs_query* query = world->storage.queries[q];
-        if (!match_of(query, archetype)) continue;
+        if (!ecs_query_match(query, archetype)) continue;
         if (!base_array_reserve(
                 world->allocator, (void**)&query->cache.entries, &query->entry_capacity,
                 (query->cache.entry_count + 1) * query->cache.stride, sizeof *query->cache.entries))
@@ -294,7 +287,7 @@ static void fill_entry(ecs_world* world, const ecs_query* query, const ecs_match
 void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk) {
     for (uint32_t q = 0; q < world->storage.query_count; q++) {
         ecs_query* query = world->storage.queries[q];
-        ecs_match* match = match_of(query, chunk->archetype);
+        ecs_match* match = ecs_query_match(query, chunk->archetype);
         if (!match) continue;
         uintptr_t* entry = entry_of(query, match, chunk);
         const uintptr_t* end =
@@ -310,7 +303,7 @@ void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk) {
 void ecs_queries_patch_chunk(ecs_world* world, ecs_chunk* chunk) {
     for (uint32_t q = 0; q < world->storage.query_count; q++) {
         ecs_query* query = world->storage.queries[q];
-        ecs_match* match = match_of(query, chunk->archetype);
+        ecs_match* match = ecs_query_match(query, chunk->archetype);
         if (match) fill_entry(world, query, match, chunk);
     }
 }
@@ -318,7 +311,7 @@ void ecs_queries_patch_chunk(ecs_world* world, ecs_chunk* chunk) {
 void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk) {
     for (uint32_t q = 0; q < world->storage.query_count; q++) {
         ecs_query* query = world->storage.queries[q];
-        ecs_match* match = match_of(query, chunk->archetype);
+        ecs_match* match = ecs_query_match(query, chunk->archetype);
         if (!match) continue;
         uintptr_t* entry = entry_of(query, match, chunk);
         const uintptr_t* next = entry + query->cache.stride;
@@ -331,71 +324,12 @@ void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk) {
     }
 }
 
-const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query) {
-    // A query that never matched has no array to point into.
-    static const uintptr_t nothing[1];
-    static const ecs_query_cache empty = {.entries = (uintptr_t*)nothing};
-    BASE_ASSERT(world->is_sealed && "seal the world before queries are walked");
-    ecs_runway_close(world); // a walk may read past the count and finds zeros there
-    return query->cache.entry_count == 0 ? &empty : &query->cache;
-}
-
-uint32_t ecs_group_count(const ecs_query* query) {
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < query->group->match_count; i++)
-        count += query->group->matches[i]->row_count;
-    return (uint32_t)count;
-}
-
-uint32_t ecs_query_count(ecs_world* world, ecs_query* query) {
-    (void)world;
-    return ecs_group_count(query);
-}
-
-ecs_entity ecs_query_first(ecs_world* world, ecs_query* query) {
-    (void)world;
-    for (uint32_t i = 0; i < query->group->match_count; i++) {
-        const ecs_archetype* archetype = query->group->matches[i];
-        if (archetype->row_count > 0) return archetype->chunks[0]->entities[0];
-    }
-    return ECS_ENTITY_NONE;
-}
-
-bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_query_iter* iter) {
-    const ecs_record* record = ecs_record_find(&world->storage, entity);
-    return record && ecs_query_find_record(world, query, record, iter);
-}
-
-bool ecs_query_find_record(ecs_world* world, ecs_query* query, const ecs_record* record,
-                           ecs_query_iter* iter) {
-    const ecs_chunk* chunk = ecs_record_chunk(&world->storage, record);
-    const ecs_match* match = match_of(query, chunk->archetype);
-    if (!match) return false;
-    uint32_t row = ecs_record_row(record);
-    for (uint32_t i = 0; i < query->term_count; i++) {
-        uint16_t column = match->columns[i];
-        iter->columns[i] = column == ECS_SLOT_NONE ? NULL : ecs_chunk_cell(chunk, column, row);
-    }
-    for (uint32_t i = 0; i < query->cache.mark_count && chunk->archetype->track_count > 0; i++) {
-        uint16_t column = match->columns[query->write_terms[i]];
-        if (column == ECS_SLOT_NONE) continue;
-        uint16_t track = chunk->archetype->columns[column].track;
-        if (track != ECS_SLOT_NONE) ecs_chunk_mark_row(chunk, track, row);
-    }
-    iter->rows.count = 1;
-    iter->rows.entities = chunk->entities + row;
-    iter->rows.columns = iter->columns;
-    iter->world = NULL; // no walk is open: nothing to end
-    iter->entry = iter->end = NULL;
-    return true;
-}
-
 void ecs_query_validate(const ecs_world* world, const ecs_query* query) {
     uint32_t match = 0;
     uint32_t entry_index = 0;
     for (uint32_t id = 0; id < world->storage.archetype_count; id++) {
         const ecs_archetype* archetype = world->storage.archetypes[id];
-        const ecs_match* found = match_of(query, archetype);
+        const ecs_match* found = ecs_query_match(query, archetype);
         BASE_ASSERT((found != NULL) == ecs_query_wants(query, archetype));
         if (!found) continue;
         BASE_ASSERT(query->group->matches[match] == archetype);

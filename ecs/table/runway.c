@@ -13,7 +13,10 @@
 // count must read as zeros while somebody walks, so the runway is closed (zeroed again) before a walk and
 // before anything else touches the chunk's end. A runway that was closed before its end has misjudged
 // the series: the next one starts small.
-#include "structure/transition.h"
+#include "table/runway.h"
+
+#include "table/block.h"
+#include "table/row.h"
 
 enum { LENGTH_MAX = 64 };
 

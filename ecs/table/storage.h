@@ -24,6 +24,7 @@
 
 #include "ecs/detail/fast.h" // ecs_record, ecs_slot
 #include "ecs/query.h"
+#include "table/link.h"
 
 #include <string.h>
 
@@ -59,6 +60,7 @@ typedef struct ecs_held_handle {
     ecs_entity handle; ///< ECS_ENTITY_NONE: empty slot
     uint32_t references;
     uint32_t pending; ///< slot + 1 in ecs_loading.slots; 0: it waits for no resources
+    ecs_template_id pending_template; ///< with `pending`: of the entity that waits
     bool is_loading;
 } ecs_held_handle;
 
@@ -281,6 +283,7 @@ typedef struct ecs_storage {
     ecs_record_page* pages[ECS_PAGES]; ///< a missing one is the world's zero page: no NULL test
     ecs_record_page* zero_page;
     ecs_index_range ranges[2]; ///< 0 replicated, 1 local
+    ecs_links links;
     ecs_held_handles held;
     uint32_t entity_count;
     ecs_archetype** archetypes; ///< in order of making
@@ -511,21 +514,14 @@ static inline void ecs_index_free(ecs_world* world, ecs_storage* storage, uint32
     storage->pages[index >> ECS_PAGE_BITS]->free_words[place / 64] |= 1ull << (place % 64);
     range->free_count++;
 }
-/// Room for one more. @return false when memory ran out.
-BASE_MUST_USE bool ecs_held_reserve(ecs_world* world);
-ecs_held_handle* ecs_held_find(const ecs_world* world, ecs_entity handle);
-bool ecs_held_has_index(const ecs_world* world, uint32_t index);
-/// NONE, ALLOCATED, LOADING -> CREATED and back: keeps the counts of states right.
-void ecs_held_created(ecs_world* world, ecs_entity handle);
-void ecs_held_destroyed(ecs_world* world, ecs_entity handle);
 
 // Archetypes and chunks (archetype.c, chunk.c).
-/// Bind a template, making its archetype if it is new. Archetypes are numbered in order of making, so
-/// restore binds ecs_archetype.made_by in the saved order.
-/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_FULL (archetypes, or 16 rows exceed ECS_CHUNK_BYTES_MAX);
-///         ECS_ERR_MEMORY.
-BASE_MUST_USE ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id,
+/// Bind a template, making its archetype if it is new (ecs_storage_bind does, with core events).
+/// @return as ecs_storage_bind.
+BASE_MUST_USE ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id,
                                           ecs_binding** binding);
+/// Release a binding that was made; its archetype stays.
+void ecs_binding_drop(ecs_world* world, ecs_binding* binding);
 /// Make room for `count` more rows, in the tail chunk and in empty ones behind it.
 /// @return ECS_OK; ECS_ERR_FULL (chunk ids); ECS_ERR_MEMORY. On failure no row is affected.
 BASE_MUST_USE ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype,
@@ -546,12 +542,6 @@ void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t
 /// The marks of a row that moves into a row without marks.
 void ecs_chunk_move_marks(ecs_chunk* to, uint32_t row, const ecs_chunk* from, uint32_t from_row);
 void ecs_chunk_clear_mark(ecs_chunk* chunk, uint32_t row); ///< in all tracked columns
-/// Bytes of a block of `capacity` rows (offsets by column when `offsets` is given).
-size_t ecs_chunk_layout(const ecs_archetype* archetype, uint32_t capacity, size_t* offsets);
-/// Make rows [end, clean_end) zero with clean_end >= end; rows before `end` are the caller's.
-void ecs_chunk_clean(ecs_chunk* chunk, uint32_t end);
-/// Zero all columns of rows [from, end).
-void ecs_chunk_zero(ecs_chunk* chunk, uint32_t from, uint32_t end);
 /// Zero the runway's unused rows and forget it.
 void ecs_runway_close(ecs_world* world);
 void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype);
@@ -606,9 +596,6 @@ void ecs_storage_clear(ecs_world* world);
 /// are placed. @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY.
 void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes);
 BASE_MUST_USE ecs_result ecs_storage_read_indices(ecs_world* world, base_reader* reader);
-/// The held handles' part of the two above (handle.c).
-void ecs_held_write(const ecs_world* world, base_bytes* bytes);
-BASE_MUST_USE ecs_result ecs_held_read(ecs_world* world, base_reader* reader);
 /// Queued commands as bytes. Read with an empty queue.
 /// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY; the caller clears the queue after an error.
 void ecs_commands_write(const ecs_world* world, base_bytes* bytes);

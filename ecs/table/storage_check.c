@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every promise of storage.h, checked one by one. Slow on purpose: it derives what it checks anew.
 #include "base/assert.h"
+#include "table/held.h"
 #include "world/world_internal.h"
 
 static bool is_zero(const void* bytes, size_t size) {

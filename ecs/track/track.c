@@ -43,8 +43,10 @@ void ecs_tracker_deinit(ecs_world* world) {
     free_list(world, &tracker->created);
     free_list(world, &tracker->destroyed);
     free_list(world, &tracker->recreated);
-    base_release(world->allocator, tracker->changed,
-                 sizeof(ecs_change) * tracker->changed_capacity);
+    base_release(world->allocator, tracker->changed.items,
+                 sizeof(ecs_change) * tracker->changed.capacity);
+    base_release(world->allocator, tracker->noticed.items,
+                 sizeof(ecs_change) * tracker->noticed.capacity);
     base_release(world->allocator, tracker->hashes, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
     if (tracker->scratch != NULL) {
         base_bytes_deinit(tracker->scratch);
@@ -161,58 +163,49 @@ void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
     }
 }
 
-void ecs_track_created(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
-    const ecs_chunk* at = world->storage.chunks[chunk];
-    ecs_track_count_row(world, at, row, true);
-    if (at->archetype->told & ECS_TOLD_PARENT) {
-        ecs_hierarchy_note(world, entity);
-    }
+void ecs_track_created(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk, uint32_t row) {
+    ecs_track_count_row(world, chunk, row, true);
     push_entity(world, &world->tracker.created, entity);
 }
 
-void ecs_track_destroying(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
-    const ecs_chunk* at = world->storage.chunks[chunk];
-    ecs_track_count_row(world, at, row, false);
-    if (at->archetype->told & ECS_TOLD_PARENT) {
-        ecs_hierarchy_forget(world, entity);
-    }
+void ecs_track_destroying(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk,
+                          uint32_t row) {
+    ecs_track_count_row(world, chunk, row, false);
     push_entity(world, &world->tracker.destroyed, entity);
 }
 
-void ecs_track_leaving(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
-    const ecs_chunk* at = world->storage.chunks[chunk];
-    ecs_track_count_row(world, at, row, false);
-    if (at->archetype->told & ECS_TOLD_PARENT) {
-        ecs_hierarchy_note(world, entity);
-    }
+void ecs_track_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row) {
+    ecs_track_count_row(world, chunk, row, false);
 }
 
-void ecs_track_arrived(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row) {
-    const ecs_chunk* at = world->storage.chunks[chunk];
-    ecs_track_count_row(world, at, row, true);
-    if (at->archetype->told & ECS_TOLD_PARENT) {
-        ecs_hierarchy_note(world, entity);
-    }
+void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk, uint32_t row) {
+    ecs_track_count_row(world, chunk, row, true);
     push_entity(world, &world->tracker.recreated, entity);
+}
+
+static bool push_change(const ecs_world* world, ecs_change_list* list, ecs_entity entity,
+                        ecs_component_id component) {
+    if (list->count == list->capacity &&
+        !base_array_reserve(world->allocator, (void**)&list->items, &list->capacity,
+                            list->count + 1, sizeof *list->items))
+        return false;
+    list->items[list->count++] = (ecs_change){entity, component};
+    return true;
 }
 
 static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id component) {
     ecs_tracker* tracker = &world->tracker;
     world->counters.rows_changed++;
-    if (world->systems.is_tracked) {
-        ecs_core_event_changed(world, entity, component);
+    if (ecs_component_set_has(&tracker->watched, component)) {
+        bool is_kept = push_change(world, &tracker->noticed, entity, component);
+        BASE_ASSERT(is_kept); // a lost change would be an event that no handler sees
     }
     uint32_t index = ecs_entity_index(entity);
     if (tracker->fresh.words[index / 64] >> (index % 64) & 1) {
         return; // whoever sees it created sees its values
     }
-    if (tracker->changed_count == tracker->changed_capacity) {
-        bool has_room = base_array_reserve(world->allocator, (void**)&tracker->changed,
-                                           &tracker->changed_capacity, tracker->changed_count + 1,
-                                           sizeof(ecs_change));
-        BASE_ASSERT(has_room); // a lost change would be a silent difference on every client
-    }
-    tracker->changed[tracker->changed_count++] = (ecs_change){entity, component};
+    bool is_kept = push_change(world, &tracker->changed, entity, component);
+    BASE_ASSERT(is_kept); // a lost change would be a silent difference on every client
 }
 
 static void count_change(ecs_world* world, const tracked_column* column, uint32_t row,
@@ -450,8 +443,8 @@ static void enter_fresh(ecs_tracker* tracker) {
 }
 
 void ecs_track_step(ecs_world* world) {
-    ecs_hierarchy_sync(world); // it looks at the marks
     const ecs_storage* storage = &world->storage;
+    world->tracker.noticed.count = 0;
     enter_fresh(&world->tracker);
     for (uint32_t i = 0; i < storage->archetype_count; i++) {
         ecs_archetype* archetype = storage->archetypes[i];
@@ -461,7 +454,20 @@ void ecs_track_step(ecs_world* world) {
     }
 }
 
+void ecs_track_clear_lists(ecs_world* world) {
+    ecs_tracker* tracker = &world->tracker;
+    for (uint32_t i = 0; i < tracker->fresh_count; i++) {
+        uint32_t index = ecs_entity_index(tracker->created.items[i]);
+        tracker->fresh.words[index / 64] &= ~(1ull << (index % 64));
+    }
+    tracker->fresh_count = 0;
+    tracker->created.count = 0;
+    tracker->destroyed.count = 0;
+    tracker->recreated.count = 0;
+    tracker->changed.count = 0;
+}
+
 void ecs_track_reset(ecs_world* world) {
     memset(world->tracker.hashes, 0, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
-    ecs_changes_clear(world);
+    ecs_track_clear_lists(world);
 }

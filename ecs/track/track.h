@@ -13,16 +13,31 @@ typedef struct ecs_entity_list {
     uint32_t capacity;
 } ecs_entity_list;
 
+/// A bit per component id.
+typedef struct ecs_component_set {
+    uint64_t words[ECS_COMPONENTS_MAX / 64 + 1];
+} ecs_component_set;
+
+static inline bool ecs_component_set_has(const ecs_component_set* set, uint32_t component) {
+    return set->words[component / 64] >> (component % 64) & 1;
+}
+
+typedef struct ecs_change_list {
+    ecs_change* items;
+    uint32_t count;
+    uint32_t capacity;
+} ecs_change_list;
+
 typedef struct ecs_tracker {
     uint64_t* hashes; ///< [component], ECS_COMPONENTS_MAX + 1 of them: sums of value hashes
     ecs_entity_list created;
     ecs_entity_list destroyed;
     ecs_entity_list recreated;
-    ecs_change* changed;
-    uint32_t changed_count;
-    uint32_t changed_capacity;
-    base_bitset fresh;    ///< by index: entities in created.items[0, fresh_count)
-    uint32_t fresh_count; ///< a step enters the rest before it compares
+    ecs_change_list changed;
+    ecs_component_set watched; ///< components that handlers track; filled by seal
+    ecs_change_list noticed;   ///< what the last step found of `watched`, entities just created too
+    base_bitset fresh;         ///< by index: entities in created.items[0, fresh_count)
+    uint32_t fresh_count;      ///< a step enters the rest before it compares
     base_bytes*
         scratch; ///< of ecs_world_hash; a block of its own since hashing takes a const world
 } ecs_tracker;
@@ -38,3 +53,18 @@ uint64_t ecs_track_hash(const ecs_world* world, ecs_entity entity, ecs_component
 void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row, bool is_added);
 /// Forget lists and hashes (restore).
 void ecs_track_reset(ecs_world* world);
+/// Forget the lists, not the hashes.
+void ecs_track_clear_lists(ecs_world* world);
+
+// Structure calls these; all are O(tracked columns of the row).
+/// After all columns of a new row are filled: shadow := value, hash added, listed as created.
+void ecs_track_created(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk, uint32_t row);
+/// Before a row goes away: hash subtracted, listed as destroyed.
+void ecs_track_destroying(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk,
+                          uint32_t row);
+/// A recreate moves an entity from one row to another: called before (hash of old shadow values
+/// subtracted) and after (shadow := value for the new row, hash added, listed as recreated).
+void ecs_track_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row);
+void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk, uint32_t row);
+/// Compare everything opened for writing since the last call; fills the change list and `noticed`.
+void ecs_track_step(ecs_world* world);

@@ -18,24 +18,15 @@ ecs_changes ecs_changes_get(const ecs_world* world) {
         .destroyed_count = tracker->destroyed.count,
         .recreated = tracker->recreated.items,
         .recreated_count = tracker->recreated.count,
-        .changed = tracker->changed,
-        .changed_count = tracker->changed_count,
+        .changed = tracker->changed.items,
+        .changed_count = tracker->changed.count,
         .events = world->events.exported,
         .event_count = world->events.exported_count,
     };
 }
 
 void ecs_changes_clear(ecs_world* world) {
-    ecs_tracker* tracker = &world->tracker;
-    for (uint32_t i = 0; i < tracker->fresh_count; i++) {
-        uint32_t index = ecs_entity_index(tracker->created.items[i]);
-        tracker->fresh.words[index / 64] &= ~(1ull << (index % 64));
-    }
-    tracker->fresh_count = 0;
-    tracker->created.count = 0;
-    tracker->destroyed.count = 0;
-    tracker->recreated.count = 0;
-    tracker->changed_count = 0;
+    ecs_track_clear_lists(world);
     ecs_events_clear_exported(world);
 }
 

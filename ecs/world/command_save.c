@@ -4,7 +4,7 @@
 // Components go before values, so that a reader knows how much memory the values take before it makes
 // the first one. Placeholders are kept as they are: they name creations of the same queue.
 #include "base/assert.h"
-#include "entity/command_queue.h"
+#include "event/command_queue.h"
 
 void ecs_commands_write(const ecs_world* world, base_bytes* bytes) {
     const ecs_commands* commands = &world->storage.commands;

@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "table/held.h"
 #include "world/world_internal.h"
 
 static bool is_same_template(const ecs_world* a, const ecs_world* b, ecs_template_id id) {
@@ -238,7 +239,7 @@ ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from) {
     }
     memcpy(world->tracker.hashes, from->tracker.hashes,
            (ecs_component_count(from) + 1) * sizeof(uint64_t));
-    world->hierarchy.is_behind = true;
+    world->storage.links.is_behind = true;
     world->rng = from->rng;
     world->tick = from->tick;
     return ECS_OK;

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "loading/pending.h"
+#include "table/held.h"
 #include "world/world_internal.h"
 
 static const ecs_type* type_of(const ecs_world* world, ecs_component_id component) {

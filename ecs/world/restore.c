@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "structure/transition.h"
 #include "world/world_internal.h"
 
 typedef struct loader {

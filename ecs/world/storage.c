@@ -4,7 +4,17 @@
 // A save keeps what decides the future: generations and cursors of the index walk, held handles, the
 // order of archetypes and of rows. Free bits, chunk ids and caches follow from those.
 #include "base/assert.h"
+#include "entity/batch.h"
+#include "event/core_event.h"
+#include "table/handle.h"
+#include "table/held.h"
 #include "world/world_internal.h"
+
+#include <stdlib.h>
+
+enum {
+    HELD_PENDING = 2
+}; // saved state of a handle that waits for resources; 0 and 1 are is_loading
 
 static void reset_ranges(ecs_world* world) {
     uint32_t replicated_max = world->limits.replicated_index_max;
@@ -33,18 +43,17 @@ void ecs_storage_clear(ecs_world* world) {
     const base_allocator* allocator = world->allocator;
     ecs_loading_clear(world);
     ecs_commands_clear(world);
+    ecs_core_event_clear(world);
     ecs_queries_clear(world);
     ecs_hierarchy_reset(world);
     storage->runway = (ecs_runway){0};
     for (uint32_t id = 0; id < storage->binding_capacity; id++) {
-        ecs_binding* binding = &storage->bindings[id];
-        if (binding->archetype)
-            base_release(allocator, binding->defaults,
-                         binding->archetype->column_count * sizeof *binding->defaults);
-        *binding = (ecs_binding){0};
+        if (storage->bindings[id].archetype) ecs_binding_drop(world, &storage->bindings[id]);
     }
-    for (uint32_t id = 0; id < storage->archetype_count; id++)
+    for (uint32_t id = 0; id < storage->archetype_count; id++) {
+        ecs_core_event_unbind(world, storage->archetypes[id]);
         ecs_archetype_destroy(world, storage->archetypes[id]);
+    }
     storage->archetype_count = 0;
     if (storage->archetype_table)
         memset(storage->archetype_table, 0,
@@ -69,6 +78,7 @@ void ecs_storage_deinit(ecs_world* world) {
     ecs_storage_clear(world);
     ecs_loading_deinit(world);
     ecs_hierarchy_deinit(world);
+    ecs_batch_deinit(world);
     ecs_commands_deinit(world);
     ecs_queries_deinit(world);
     base_release(allocator, storage->archetypes,
@@ -85,6 +95,57 @@ void ecs_storage_deinit(ecs_world* world) {
                  storage->chunk_capacity * sizeof *storage->chunk_ids_free);
     base_release(allocator, storage->zero_page, sizeof *storage->zero_page);
     *storage = (ecs_storage){0};
+}
+
+static int by_handle(const void* a, const void* b) {
+    ecs_entity left = ((const ecs_held_handle*)a)->handle;
+    ecs_entity right = ((const ecs_held_handle*)b)->handle;
+    return (left > right) - (left < right);
+}
+
+static void write_held(const ecs_world* world, base_bytes* bytes) {
+    const ecs_held_handles* held = &world->storage.held;
+    base_bytes_write_varint(bytes, held->count);
+    if (held->count == 0) return;
+    ecs_held_handle* sorted = base_allocate(world->allocator, held->count * sizeof *sorted);
+    if (!sorted) {
+        bytes->failed = true;
+        return;
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < held->capacity; i++)
+        if (held->slots[i].handle != ECS_ENTITY_NONE) sorted[count++] = held->slots[i];
+    qsort(sorted, count, sizeof *sorted, by_handle);
+    for (uint32_t i = 0; i < count; i++) {
+        base_bytes_write_u32(bytes, sorted[i].handle);
+        base_bytes_write_varint(bytes, sorted[i].references);
+        base_bytes_write_u8(bytes, sorted[i].pending != 0 ? HELD_PENDING : sorted[i].is_loading);
+    }
+    base_release(world->allocator, sorted, held->count * sizeof *sorted);
+}
+
+static ecs_result read_held(ecs_world* world, base_reader* reader) {
+    ecs_held_handles* held = &world->storage.held;
+    uint64_t count = base_reader_varint(reader);
+    for (uint64_t i = 0; i < count && !reader->failed; i++) {
+        ecs_entity handle = base_reader_u32(reader);
+        uint64_t references = base_reader_varint(reader);
+        uint8_t state = base_reader_u8(reader);
+        bool is_loading = state != 0;
+        if (reader->failed || !ecs_handle_is_in_range(world, handle) ||
+            ecs_held_find(world, handle) || references > UINT32_MAX || state > HELD_PENDING ||
+            (references == 0 && !is_loading))
+            return ECS_ERR_MALFORMED;
+        ecs_held_handle* entry = ecs_handle_hold(world, handle);
+        if (!entry) return ECS_ERR_MEMORY;
+        entry->references = (uint32_t)references;
+        entry->is_loading = is_loading;
+        entry->pending = state == HELD_PENDING ? ECS_PENDING_AWAITED : 0;
+        world->loading.awaited += state == HELD_PENDING;
+        held->loading_count += is_loading ? 1 : 0;
+        held->allocated_count += is_loading ? 0 : 1;
+    }
+    return reader->failed ? ECS_ERR_MALFORMED : ECS_OK;
 }
 
 // The next index after `index` whose generation is not 0; 0 when there is none.
@@ -111,7 +172,7 @@ void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes) {
         last = index;
     }
     base_bytes_write_varint(bytes, 0);
-    ecs_held_write(world, bytes);
+    write_held(world, bytes);
 }
 
 static ecs_result read_range(ecs_world* world, ecs_index_range* range, base_reader* reader) {
@@ -156,5 +217,5 @@ ecs_result ecs_storage_read_indices(ecs_world* world, base_reader* reader) {
     for (uint32_t i = 0; i < 2; i++)
         for (uint32_t used = storage->ranges[i].first; used < storage->ranges[i].fresh; used++)
             ecs_index_settle(world, used);
-    return ecs_held_read(world, reader);
+    return read_held(world, reader);
 }

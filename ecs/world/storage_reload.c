@@ -46,7 +46,7 @@ static ecs_result rebind(ecs_reload_plan* plan, ecs_template_id id) {
     const ecs_template* made_from = new_template(plan, id);
     ecs_rebind* made = &plan->rebinds[id];
     ecs_archetype* archetype = NULL;
-    ecs_result result = ecs_archetype_find_or_make(world, made_from, &archetype);
+    ecs_result result = ecs_archetype_ensure(world, made_from, &archetype);
     if (result != ECS_OK) return result;
     made->column_count = made_from->component_count;
     made->defaults =
@@ -226,7 +226,7 @@ void ecs_reload_undo(ecs_reload_plan* plan) {
     // What was learnt of moves speaks of archetypes by number.
     if (storage->archetype_count > plan->archetype_count) ecs_core_event_clear(world);
     while (storage->archetype_count > plan->archetype_count)
-        ecs_archetypes_drop_last(world);
+        ecs_archetype_drop_newest(world);
     release_plan(plan);
 }
 
@@ -286,7 +286,7 @@ static void commit_moves(ecs_reload_plan* plan) {
     for (uint32_t i = 0; i < plan->move_count; i++) {
         const ecs_reload_move* move = &plan->moves[i];
         ecs_chunk* old = storage->chunks[move->from_chunk];
-        ecs_track_leaving(world, move->entity, move->from_chunk, move->from_row);
+        ecs_structure_leaving(world, old, move->from_row, move->entity);
         ecs_row_destroy_cells(world, old, move->from_row,
                               old->archetype->column_count + old->archetype->track_count);
         ecs_row_settle(world, storage->chunks[move->to_chunk], move->to_row, move->entity,
@@ -297,8 +297,9 @@ static void commit_moves(ecs_reload_plan* plan) {
     qsort(plan->moves, plan->move_count, sizeof *plan->moves, compare_entities);
     for (uint32_t i = 0; i < plan->move_count; i++) {
         const ecs_reload_move* move = &plan->moves[i];
-        uint32_t place = ecs_record_find(storage, move->entity)->place;
-        ecs_track_arrived(world, move->entity, place >> ECS_ROW_BITS, place & ECS_ROW_MASK);
+        const ecs_record* record = ecs_record_find(storage, move->entity);
+        ecs_structure_arrived(world, ecs_record_chunk(storage, record), ecs_record_row(record),
+                              move->entity);
     }
 }
 

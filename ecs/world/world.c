@@ -57,6 +57,7 @@ ecs_result ecs_world_create(const ecs_world_config* config, ecs_world** world) {
         ecs_world_destroy(made);
         return ECS_ERR_MEMORY;
     }
+    made->events.park = ecs_loading_park;
     *world = made;
     return ECS_OK;
 }

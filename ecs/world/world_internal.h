@@ -62,15 +62,3 @@ BASE_MUST_USE ecs_result ecs_storage_seal(ecs_world* world,
                                           const base_reporter* reporter); // bind query terms
 BASE_MUST_USE ecs_result ecs_systems_seal(ecs_world* world,
                                           const base_reporter* reporter); // bind, order
-
-// Storage tells tracking what happened to structure; all O(tracked columns of the row).
-/// After all columns of a new row are filled: shadow := value, hash added, listed as created.
-void ecs_track_created(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row);
-/// Before a row goes away: hash subtracted, listed as destroyed.
-void ecs_track_destroying(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row);
-/// A recreate moves an entity from one row to another: called before (hash of old shadow values
-/// subtracted) and after (shadow := value for the new row, hash added, listed as recreated).
-void ecs_track_leaving(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row);
-void ecs_track_arrived(ecs_world* world, ecs_entity entity, uint32_t chunk, uint32_t row);
-/// Compare everything opened for writing since the last call; fills the change list.
-void ecs_track_step(ecs_world* world);

@@ -21,10 +21,3 @@ BASE_MUST_USE bool ecs_command_make_values(ecs_world* world, ecs_command* comman
 static inline uint32_t ecs_command_end(const ecs_commands* commands, uint32_t head) {
     return head + 1 < commands->item_count ? commands->items[head + 1].first : commands->count;
 }
-
-// Runs (batch.c).
-/// Apply the run of recreates or destroys that begins at command `first` of header `head`, if there is
-/// one that would succeed as a whole. The result is that of applying its commands one by one.
-/// `looked_at` is how many commands need no other try. @return commands done; 0: apply them one by one.
-uint32_t ecs_batch_apply(ecs_world* world, uint32_t first, uint32_t head, uint32_t* looked_at);
-void ecs_batch_deinit(ecs_world* world);

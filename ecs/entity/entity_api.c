@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Public calls that create, destroy and change one entity or many.
+//
+// A call decides here who does the work: an entity that waits for resources is loading's, one with
+// children is the hierarchy's, and every other is a row (structure/transition.c, structure/bulk.c).
+#include "base/assert.h"
+#include "hierarchy/hierarchy_lists.h"
+#include "loading/loading.h"
+#include "structure/transition.h"
+
+// A creation in a world with a loader: an entity whose resources are not there is put off.
+static ecs_result create_loading(ecs_world* world, ecs_template_id template_id,
+                                 const ecs_init* inits, uint32_t init_count, ecs_entity* entity,
+                                 bool* is_put_off) {
+    ecs_structure_check(world);
+    ecs_binding* binding = NULL;
+    ecs_result result = ecs_row_bind(world, template_id, &binding);
+    if (result != ECS_OK || !(binding->archetype->told & ECS_TOLD_LOAD)) return result;
+    ecs_entity handle = ECS_ENTITY_NONE;
+    result =
+        ecs_loading_create(world, template_id, binding, inits, init_count, &handle, is_put_off);
+    if (*is_put_off) *entity = handle;
+    return result;
+}
+
+ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
+                      uint32_t init_count, ecs_entity* entity) {
+    if (world->loading.loader.begin) {
+        bool is_put_off = false;
+        ecs_result result =
+            create_loading(world, template_id, inits, init_count, entity, &is_put_off);
+        if (result != ECS_OK || is_put_off) return result;
+    }
+    return ecs_structure_create(world, template_id, inits, init_count, entity);
+}
+
+ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
+    ecs_structure_check(world);
+    if (world->storage.links.pages && ecs_state(world, entity) >= ECS_STATE_LOADING &&
+        ecs_hierarchy_has_family(world, entity)) {
+        ecs_hierarchy_destroy(world, entity);
+        return ECS_OK;
+    }
+    if (!ecs_is_alive(world, entity)) return ecs_loading_destroy(world, entity);
+    return ecs_structure_destroy(world, entity);
+}
+
+ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
+                        const ecs_init* inits, uint32_t init_count) {
+    ecs_structure_check(world);
+    if (!ecs_is_alive(world, entity))
+        return ecs_loading_recreate(world, entity, template_id, inits, init_count);
+    return ecs_structure_recreate(world, entity, template_id, inits, init_count);
+}
+
+ecs_result ecs_hierarchy_set_parent(ecs_world* world, ecs_entity child, ecs_entity parent) {
+    ecs_result result = ecs_hierarchy_check_parent(world, child, parent);
+    if (result != ECS_OK) return result;
+    return ecs_set(world, child, world->storage.links.component, &parent);
+}
+
+ecs_result ecs_create_at(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
+                         const ecs_init* inits, uint32_t init_count) {
+    ecs_structure_check(world);
+    BASE_ASSERT(world->is_mirror && "only a mirror is told its handles");
+    uint32_t index = ecs_entity_index(handle);
+    if (index == 0 || ecs_entity_generation(handle) == 0) return ECS_ERR_STALE;
+    if (index > world->limits.replicated_index_max) return ECS_ERR_FULL;
+    ecs_binding* binding = NULL;
+    ecs_result result = ecs_row_bind(world, template_id, &binding);
+    if (result != ECS_OK) return result;
+    bool lives = ecs_record_at(&world->storage, index)->life & ECS_LIFE_CREATED;
+    if (!lives && binding->archetype->told & ECS_TOLD_LOAD) {
+        if (ecs_loading_is_pending(world, handle)) {
+            ecs_world_count_bad_transition(world);
+            return ECS_ERR_TAKEN;
+        }
+        bool is_put_off = false;
+        result = ecs_loading_create(world, template_id, binding, inits, init_count, &handle,
+                                    &is_put_off);
+        if (result != ECS_OK || is_put_off) return result;
+    }
+    return ecs_structure_create_at(world, handle, template_id, inits, init_count);
+}
+
+// Where somebody listens each sees the world as it is when that one was made. Nothing but values that own
+// memory can fail after the first: those made so far go again, the last first.
+static ecs_result create_each(ecs_world* world, const ecs_archetype* archetype,
+                              ecs_template_id template_id, uint32_t count, ecs_entity* entities) {
+    ecs_result result = ECS_OK;
+    bool is_waiting = false;
+    uint32_t done = 0;
+    for (; done < count && result == ECS_OK; done += result == ECS_OK) {
+        ecs_entity made = ECS_ENTITY_NONE;
+        result = ecs_create(world, template_id, NULL, 0, &made);
+        is_waiting = result == ECS_OK ? ecs_loading_is_pending(world, made) : is_waiting;
+        if (result == ECS_OK && entities) entities[done] = made;
+    }
+    for (; done > 0 && result != ECS_OK; done--) {
+        // All of them wait for resources, or none: they have the same values.
+        if (is_waiting) {
+            bool is_cancelled = ecs_loading_cancel(world, ecs_loading_last(world));
+            BASE_ASSERT(is_cancelled);
+            continue;
+        }
+        const ecs_chunk* chunk = archetype->chunks[archetype->tail];
+        uint32_t row = ecs_chunk_count(&world->storage, chunk) - 1;
+        ecs_result is_gone = ecs_destroy(world, chunk->entities[row]);
+        BASE_ASSERT(is_gone == ECS_OK);
+    }
+    return result;
+}
+
+ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32_t count,
+                           ecs_entity* entities) {
+    ecs_structure_check(world);
+    ecs_binding* binding = NULL;
+    ecs_result result = ecs_storage_bind(world, template_id, &binding);
+    if (result != ECS_OK || count == 0) return result;
+    result = ecs_structure_reserve_many(world, template_id, binding, count);
+    if (result != ECS_OK) return result;
+    if (binding->archetype->told)
+        return create_each(world, binding->archetype, template_id, count, entities);
+    return ecs_structure_create_many(world, template_id, binding, count, entities);
+}
+
+ecs_result ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
+                   const void* value) {
+    const ecs_record* record = ecs_fast_record(&world->fast, entity);
+    if (!record) return ecs_loading_set_value(world, entity, component, value);
+    if (component >= world->fast.slot_count) return ECS_ERR_MISSING;
+    const ecs_place* place = &world->fast.places[record->place >> ECS_ROW_BITS];
+    const ecs_slot* slot = &place->slots[component];
+    if (slot->column == ECS_SLOT_NONE) return ECS_ERR_MISSING;
+    uint32_t row = ecs_record_row(record);
+    void* cell = (uint8_t*)place->chunk + slot->offset + (size_t)slot->size * row;
+    if (slot->track != ECS_SLOT_NONE) ecs_chunk_mark_row(place->chunk, slot->track, row);
+    if (!slot->has_ops) {
+        ecs_bytes_copy(cell, value, slot->size);
+        return ECS_OK;
+    }
+    const ecs_column* column = &place->chunk->archetype->columns[slot->column];
+    return ecs_cell_assign(world, column->type, cell, value) ? ECS_OK : ECS_ERR_MEMORY;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// One block of memory for a chunk: where columns lie in it, and which rows are zero.
+//
+//     | header, column pointers | written, summary, dirty | entities | col 0 | col 1 | ... | shadows |
+//                                                         ^ 64      ^ 64    ^ 64, each skewed
+//
+// Every column starts on a cache line. Capacities are powers of two, so columns of 4 KiB and more
+// would all start at the same place of a page: row i of each would fall into the same cache set, and a
+// store to one would look like a hazard to the load from the next. Each column is therefore pushed
+// SKEW_LINES lines further than the one before; 9 is odd, so 64 columns take 64 different lines, and
+// far from 1, so that neighbours do not chase each other.
+//
+// A block is not cleared as a whole: rows are zeroed a few steps ahead of the count (clean_end), while
+// the lines are about to be used anyway.
+#include "base/assert.h"
+#include "table/block.h"
+#include "world/world_internal.h"
+
+enum { SKEW_LINES = 9, SKEW_BYTES_MIN = 4096, LARGE_BYTES_MIN = 4 << 20 };
+
+static size_t align_line(size_t offset) {
+    return (offset + BASE_CACHE_LINE_BYTES - 1) & ~(size_t)(BASE_CACHE_LINE_BYTES - 1);
+}
+
+// Start of a column of `bytes` after `end`.
+static size_t column_start(size_t end, size_t bytes) {
+    size_t skew = bytes >= SKEW_BYTES_MIN ? SKEW_LINES * BASE_CACHE_LINE_BYTES : 0;
+    return align_line(end) + skew;
+}
+
+static size_t head_bytes(const ecs_archetype* archetype) {
+    return sizeof(ecs_chunk) + ecs_archetype_columns(archetype) * sizeof(void*);
+}
+
+// Offsets: [0] entities, [1 + column]. @return bytes of the block.
+size_t ecs_chunk_layout(const ecs_archetype* archetype, uint32_t capacity, size_t* offsets) {
+    size_t end = head_bytes(archetype);
+    end +=
+        archetype->track_count * (sizeof(uint64_t) * (1 + (size_t)ecs_dirty_words(capacity)) + 1);
+    for (uint32_t i = 0; i <= ecs_archetype_columns(archetype); i++) {
+        size_t bytes = (size_t)capacity * (i == 0 ? sizeof(ecs_entity) : archetype->sizes[i - 1]);
+        size_t start = column_start(end, bytes);
+        if (offsets) offsets[i] = start;
+        end = start + bytes;
+    }
+    return align_line(end);
+}
+
+ecs_chunk* ecs_block_create(const ecs_world* world, ecs_archetype* archetype, uint32_t capacity) {
+    size_t offsets[2 * ECS_TEMPLATE_COMPONENTS_MAX + 1];
+    size_t bytes = ecs_chunk_layout(archetype, capacity, offsets);
+    ecs_chunk* chunk = base_allocate(world->allocator, bytes);
+    if (!chunk) return NULL;
+    if (bytes >= LARGE_BYTES_MIN) base_advise_large(chunk, bytes);
+    memset(chunk, 0, offsets[0]);
+    uint8_t* block = (uint8_t*)chunk;
+    chunk->capacity = capacity;
+    chunk->bytes = bytes;
+    chunk->slots = archetype->slots;
+    chunk->lookup = archetype->lookup;
+    chunk->sizes = archetype->sizes;
+    chunk->archetype = archetype;
+    chunk->entities = (ecs_entity*)(void*)(block + offsets[0]);
+    chunk->summary = (uint64_t*)(void*)(block + head_bytes(archetype));
+    chunk->dirty = chunk->summary + archetype->track_count;
+    chunk->dirty_words = ecs_dirty_words(capacity);
+    chunk->written = (uint8_t*)(chunk->dirty + (size_t)archetype->track_count * chunk->dirty_words);
+    for (uint32_t i = 0; i < ecs_archetype_columns(archetype); i++)
+        chunk->columns[i] = block + offsets[i + 1];
+    return chunk;
+}
+
+void ecs_chunk_zero(ecs_chunk* chunk, uint32_t from, uint32_t end) {
+    if (from >= end) return;
+    if (end - from == 1) {
+        chunk->entities[from] = ECS_ENTITY_NONE;
+        for (uint32_t i = 0; i < ecs_archetype_columns(chunk->archetype); i++)
+            ecs_bytes_zero(ecs_chunk_cell(chunk, i, from), chunk->sizes[i]);
+        return;
+    }
+    memset(chunk->entities + from, 0, (end - from) * sizeof(ecs_entity));
+    for (uint32_t i = 0; i < ecs_archetype_columns(chunk->archetype); i++) {
+        size_t size = chunk->sizes[i];
+        memset((uint8_t*)chunk->columns[i] + size * from, 0, size * (end - from));
+    }
+}
+
+void ecs_chunk_clean(ecs_chunk* chunk, uint32_t end) {
+    if (end <= chunk->clean_end) return;
+    uint32_t clean_end = (end + ECS_CLEAN_ROWS - 1) & ~(ECS_CLEAN_ROWS - 1);
+    if (clean_end > chunk->capacity) clean_end = chunk->capacity;
+    // Handles of rows that are only prepared stay zero.
+    memset(chunk->entities + chunk->clean_end, 0,
+           (clean_end - chunk->clean_end) * sizeof(ecs_entity));
+    ecs_chunk_zero(chunk, end, clean_end);
+    chunk->clean_end = clean_end;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+/// The memory block of a chunk (block.c).
+#pragma once
+
+#include "table/storage.h"
+
+#define ECS_CLEAN_ROWS 64u ///< rows are made zero so many at a time
+
+/// Columns of a chunk, shadows too.
+static inline uint32_t ecs_archetype_columns(const ecs_archetype* archetype) {
+    return archetype->column_count + archetype->track_count;
+}
+/// Words of dirty bits for one tracked column.
+static inline uint32_t ecs_dirty_words(uint32_t capacity) {
+    return (capacity + 63) / 64;
+}
+/// Bytes of a block of `capacity` rows. `offsets` may be NULL; else it gets the offset of the
+/// entities and, from [1] on, those of the columns.
+size_t ecs_chunk_layout(const ecs_archetype* archetype, uint32_t capacity, size_t* offsets);
+/// A block with its header filled and no rows. NULL when memory ran out.
+ecs_chunk* ecs_block_create(const ecs_world* world, ecs_archetype* archetype, uint32_t capacity);
+/// Make rows [end, clean_end) zero with clean_end >= end; rows before `end` are the caller's.
+void ecs_chunk_clean(ecs_chunk* chunk, uint32_t end);
+/// Zero all columns of rows [from, end).
+void ecs_chunk_zero(ecs_chunk* chunk, uint32_t from, uint32_t end);

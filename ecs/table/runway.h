@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+/// Rows that are prepared before they are created (runway.c).
+#pragma once
+
+#include "world/world_internal.h"
+
+/// Append the next row of the template's runway: its cells are the defaults.
+/// @return false when there is none: append and fill a row instead, then call ecs_runway_created.
+bool ecs_runway_take(ecs_world* world, const ecs_binding* binding, ecs_template_id template_id,
+                     ecs_chunk** chunk, uint32_t* row);
+/// ecs_runway_take; no call while prepared rows are left or there is no runway.
+static inline bool ecs_runway_next(ecs_world* world, const ecs_binding* binding,
+                                   ecs_template_id template_id, ecs_chunk** chunk, uint32_t* row) {
+    const ecs_runway* runway = &world->storage.runway;
+    if (!runway->chunk || runway->template_id != template_id) return false;
+    uint32_t* count = &world->storage.chunk_counts[runway->chunk->id];
+    if (*count == runway->end) return ecs_runway_take(world, binding, template_id, chunk, row);
+    *chunk = runway->chunk;
+    *row = (*count)++;
+    binding->archetype->row_count++;
+    return true;
+}
+/// A row of plain data was appended without a runway: when its template repeats one starts behind it.
+void ecs_runway_created(ecs_world* world, ecs_chunk* chunk, uint32_t row,
+                        ecs_template_id template_id);
+/// After a creation: how many of its kind nothing is in the way of. Who uses up room in tracking's lists
+/// or indices in another way sets `left` to 0: creation of others, held handles.
+void ecs_runway_count(ecs_world* world);
