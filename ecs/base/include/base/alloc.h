@@ -1,36 +1,41 @@
 // SPDX-License-Identifier: MIT
-/// Memory comes from an allocator that the creator of an object passes; NULL means the heap.
+/// Memory: the caller that creates an object passes the allocator; NULL means the heap.
 #pragma once
 
 #include "base/macros.h"
 
-/// A source of memory. `release` gets the size back, so a counting allocator is exact.
+/// A source of memory. `release` gets the size of the block, so a counting allocator is exact.
+/// Threads: the functions are called on the thread that uses the object.
 typedef struct base_allocator {
-    /// @return `size` bytes aligned to `align` (a power of two), not cleared; NULL when none left.
+    /// @return `size` bytes aligned to `align` (a power of two), not cleared; NULL when memory ran
+    /// out.
     void* (*allocate)(void* context, size_t size, size_t align);
     void (*release)(void* context, void* memory, size_t size);
     void* context;
 } base_allocator;
 
-/// The C heap (aligned_alloc, free). Lives forever.
+/// The C heap (aligned_alloc, free). The pointer is valid for the whole process.
 const base_allocator* base_allocator_heap(void);
 
-/// Memory from `allocator` (NULL: the heap), aligned to 64 bytes, not cleared. NULL when none left.
+/// Get `size` bytes from `allocator` (NULL: the heap), aligned to 64 bytes, not cleared.
+/// @return NULL when memory ran out.
 BASE_MUST_USE void* base_allocate(const base_allocator* allocator, size_t size);
-/// The same, cleared to zero.
+/// As base_allocate, cleared to zero.
 BASE_MUST_USE void* base_allocate_zero(const base_allocator* allocator, size_t size);
-/// Give memory back. `memory` may be NULL.
+/// Give memory back to the allocator it came from. `size` is the size that was asked for. `memory`
+/// may be NULL.
 void base_release(const base_allocator* allocator, void* memory, size_t size);
-/// Say that a large block will be used as a whole: where the system has pages of 2 MB it may take those,
-/// which spares the first touch of each 4 KB and most misses of the page cache. Advice: never fails.
+/// Advise the system that a large block will be used as a whole. Where it has pages of 2 MB, it may
+/// use them: that saves the first touch of each 4 KB and most TLB misses. Only advice: never fails.
 void base_advise_large(void* memory, size_t size);
-/// A larger (or smaller) block with the old content up to the smaller size; the added tail is zero.
-/// On NULL the old block is untouched and still the caller's.
+/// Replace a block by a larger or smaller one. The content is kept up to the smaller size, the
+/// added tail is zero. `memory` may be NULL with old_size 0.
+/// @return NULL when memory ran out: the old block is unchanged and still the caller's.
 BASE_MUST_USE void* base_reallocate(const base_allocator* allocator, void* memory, size_t old_size,
                                     size_t new_size);
 
-/// Grow an array so that it holds at least `count_needed` elements of `element_bytes` each.
-/// Doubles from 16; new elements are zero. `array` and `capacity` are updated together.
+/// Grow an array until it holds at least `count_needed` elements of `element_bytes` each. The
+/// capacity doubles from 16; new elements are zero. `array` and `capacity` are updated together.
 /// @return false when memory ran out; nothing changed then.
 BASE_MUST_USE bool base_array_reserve(const base_allocator* allocator, void** array,
                                       uint32_t* capacity, uint32_t count_needed,

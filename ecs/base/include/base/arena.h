@@ -4,7 +4,9 @@
 
 #include "base/alloc.h"
 
-/// A block of scratch. Plain struct in the caller's storage; poisoned under ASan beyond `used`.
+/// A block of scratch memory. The struct lies in the caller's storage. Under ASan the bytes beyond
+/// `used` are poisoned.
+/// Units: capacity, used and used_peak are bytes.
 typedef struct base_arena {
     const base_allocator* allocator;
     uint8_t* memory;
@@ -13,11 +15,14 @@ typedef struct base_arena {
     size_t used_peak;
 } base_arena;
 
-/// Reserve `capacity` bytes. @return false when memory ran out.
+/// Reserve `capacity` bytes; nothing is allocated after that. The allocator must outlive the arena.
+/// @return false when memory ran out: the arena is empty and may be given to base_arena_deinit.
 BASE_MUST_USE bool base_arena_init(base_arena* arena, const base_allocator* allocator,
                                    size_t capacity);
+/// Give the block back. Pointers into it are invalid afterwards.
 void base_arena_deinit(base_arena* arena);
-/// `size` bytes aligned to 16, not cleared, alive until the next reset; NULL when it does not fit.
+/// Get `size` bytes, aligned to 16, not cleared, valid until the next reset.
+/// @return NULL when they do not fit.
 BASE_MUST_USE void* base_arena_push(base_arena* arena, size_t size);
-/// Drop everything.
+/// Drop everything at once. The memory stays reserved.
 void base_arena_reset(base_arena* arena);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-/// Assertions: our own mistakes stop the process, in release too.
+/// Assertions: a mistake of our own code stops the process, in release builds too.
 ///
-/// BASE_ASSERT is for broken preconditions and invariants. Bytes from strangers never reach it.
-/// BASE_VALIDATE is for whole-structure checks; it is compiled in when BASE_VALIDATE_ON is 1
-/// (Debug and sanitizer builds).
+/// BASE_ASSERT is for broken preconditions and invariants. Untrusted input never reaches it:
+/// readers of foreign bytes return an error instead. BASE_VALIDATE is for whole-structure checks;
+/// it is compiled in when BASE_VALIDATE_ON is 1 (Debug and sanitizer builds).
 #pragma once
 
 #include "base/macros.h"
 
-/// Called before the process aborts. Tests install one that calls mock_assert and never returns.
+/// Called before the process aborts. A test installs a handler that calls mock_assert and does not
+/// return.
 typedef void (*base_assert_fn)(const char* condition, const char* file, int line);
 
-/// Install a handler, NULL for the default (print to stderr, abort).
-/// Threads: call at start-up only.
+/// Install a handler. NULL installs the default, which prints to stderr and aborts.
+/// Threads: call it at start-up only.
 void base_assert_handler_set(base_assert_fn handler);
 
 /// Report a failed assertion. Does not return unless the handler jumps away.

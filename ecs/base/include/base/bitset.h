@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: MIT
-/// A growing set of small numbers, one bit each in 64-bit words, walked upwards.
+/// A growing set of small numbers: one bit each, in 64-bit words, walked upwards.
 #pragma once
 
 #include "base/alloc.h"
 
+/// The set. Bit b is bit b % 64 of words[b / 64]. Readers may walk the words themselves.
 typedef struct base_bitset {
     const base_allocator* allocator;
     uint64_t* words;
     uint32_t word_count;
 } base_bitset;
 
+/// Make an empty set without memory. The allocator (NULL: the heap) must outlive it.
 void base_bitset_init(base_bitset* set, const base_allocator* allocator);
+/// Give the memory back.
 void base_bitset_deinit(base_bitset* set);
-/// Make room for bits [0, bit_count); new bits are 0. @return false when memory ran out.
+/// Make room for bits [0, bit_count); new bits are 0.
+/// @return false when memory ran out: the set is unchanged.
 BASE_MUST_USE bool base_bitset_reserve(base_bitset* set, uint32_t bit_count);
+/// Remove all members, keep the memory.
 void base_bitset_clear_all(base_bitset* set);
+/// Count the members. O(words).
 uint32_t base_bitset_count(const base_bitset* set);
 
-/// `bit` must lie within the reserved range (asserted) for add; remove and has accept any.
+/// Add, remove or look for one member. For add, `bit` must lie in the reserved range (asserted);
+/// remove and has accept every number.
 void base_bitset_add(base_bitset* set, uint32_t bit);
 void base_bitset_remove(base_bitset* set, uint32_t bit);
 bool base_bitset_has(const base_bitset* set, uint32_t bit);
@@ -26,6 +33,7 @@ uint32_t base_bitset_next(const base_bitset* set, uint32_t from);
 /// First clear bit at or after `from`, within the reserved words; UINT32_MAX when there is none.
 uint32_t base_bitset_next_clear(const base_bitset* set, uint32_t from);
 
+/// The position of the lowest set bit. `word` is not 0.
 static inline uint32_t base_bit_lowest(uint64_t word) {
     return (uint32_t)__builtin_ctzll(word);
 }

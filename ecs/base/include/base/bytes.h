@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /// A growing byte buffer, and reading and writing of little-endian numbers in it.
 ///
-/// Writers never fail half-way: when memory runs out `failed` is set and further writes do nothing,
-/// so the caller checks once at the end. Readers are total: past the end they return zero and set
-/// `failed`, whatever the bytes say.
+/// A write never fails half-way: when memory runs out, `failed` is set and later writes do nothing.
+/// So the caller checks once, at the end. A reader accepts all bytes: past the end it returns zero
+/// and sets `failed`. It never reads outside of its input.
 #pragma once
 
 #include "base/alloc.h"
 
+/// The buffer. `data` is owned and moves when it grows; NULL while nothing was written.
 typedef struct base_bytes {
     const base_allocator* allocator;
     uint8_t* data;
@@ -16,21 +17,26 @@ typedef struct base_bytes {
     bool failed;
 } base_bytes;
 
+/// Make an empty buffer without memory. The allocator (NULL: the heap) must outlive it.
 void base_bytes_init(base_bytes* bytes, const base_allocator* allocator);
+/// Give the memory back.
 void base_bytes_deinit(base_bytes* bytes);
-/// Forget the content, keep the memory.
+/// Drop the content and the failure, keep the memory.
 void base_bytes_clear(base_bytes* bytes);
-/// Make room for `size` more bytes at the end (size grows). @return a pointer to them, not cleared,
-/// good until the next write; NULL on failure.
+/// Append `size` bytes that the caller fills in.
+/// @return a pointer to them, not cleared, valid until the next write; NULL when memory ran out
+/// (`failed` is set).
 uint8_t* base_bytes_extend(base_bytes* bytes, size_t size);
+/// Append `size` bytes, or one number in little-endian order.
 void base_bytes_write(base_bytes* bytes, const void* data, size_t size);
 void base_bytes_write_u8(base_bytes* bytes, uint8_t value);
 void base_bytes_write_u16(base_bytes* bytes, uint16_t value);
 void base_bytes_write_u32(base_bytes* bytes, uint32_t value);
 void base_bytes_write_u64(base_bytes* bytes, uint64_t value);
-/// LEB128, 1 to 10 bytes.
+/// Append a number in LEB128: 1 to 10 bytes, 7 bits each, the low ones first.
 void base_bytes_write_varint(base_bytes* bytes, uint64_t value);
 
+/// A cursor in bytes that it borrows. They must outlive it.
 typedef struct base_reader {
     const uint8_t* data;
     size_t size;
@@ -38,13 +44,19 @@ typedef struct base_reader {
     bool failed;
 } base_reader;
 
+/// Begin at the first of `size` bytes. `data` may be NULL when size is 0.
 base_reader base_reader_make(const void* data, size_t size);
+/// Bytes that are not read yet.
 size_t base_reader_left(const base_reader* reader);
-/// Borrow `size` bytes inside the buffer; NULL (and failed) when there are not so many.
+/// Borrow the next `size` bytes from the input and move past them.
+/// @return NULL when fewer are left; `failed` is set.
 const uint8_t* base_reader_skip(base_reader* reader, size_t size);
+/// Copy the next `size` bytes to `target`. @return false when fewer are left; `failed` is set.
 bool base_reader_read(base_reader* reader, void* target, size_t size);
+/// Read one little-endian number. @return 0 past the end; `failed` is set.
 uint8_t base_reader_u8(base_reader* reader);
 uint16_t base_reader_u16(base_reader* reader);
 uint32_t base_reader_u32(base_reader* reader);
 uint64_t base_reader_u64(base_reader* reader);
+/// Read a number in LEB128. @return 0 when it is cut or longer than 64 bits; `failed` is set.
 uint64_t base_reader_varint(base_reader* reader);

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
-/// Hashes: XXH3 (xxhash) for state and tables, CRC-32C for what lies on disks.
+/// Hashes: XXH3 (xxhash) for state and tables, CRC-32C for files. None of them is a secret: they do
+/// not protect against an attacker who chooses the data.
 #pragma once
 
 #include "base/macros.h"
 
-/// XXH3 64 bit with a seed. The same on every machine.
+/// XXH3, 64 bits, with a seed. The result is the same on every machine. `data` may be NULL when
+/// size is 0.
 uint64_t base_hash64(const void* data, size_t size, uint64_t seed);
-/// base_hash64(after) - base_hash64(before), modulo 2^64. For sizes of 4, 8, 12 and 16 several times as
-/// fast as two calls.
+/// base_hash64(after) - base_hash64(before), modulo 2^64. For sizes of 4, 8, 12 and 16 bytes it is
+/// several times as fast as two calls.
 uint64_t base_hash64_change(const void* before, const void* after, size_t size, uint64_t seed);
-/// Hash of a NUL-terminated string, seed 0.
+/// Hash of a NUL-terminated string without its NUL, with seed 0.
 uint64_t base_hash64_text(const char* text);
-/// Mix two hashes into one, order matters.
+/// Mix two hashes into one. The order matters.
 uint64_t base_hash64_mix(uint64_t a, uint64_t b);
 
-/// A hash fed in pieces; equals nothing but itself fed the same pieces in any cut.
+/// A hash that gets its data in pieces: init, add any number of times, end. How the data is cut
+/// does not matter: the result equals base_hash64 of all of it.
 typedef struct base_hasher {
     _Alignas(64) uint8_t state[576];
 } base_hasher;
@@ -22,5 +25,6 @@ void base_hasher_init(base_hasher* hasher, uint64_t seed);
 void base_hasher_add(base_hasher* hasher, const void* data, size_t size);
 uint64_t base_hasher_end(const base_hasher* hasher);
 
-/// CRC-32C (Castagnoli), as in iSCSI. Feed pieces by passing the former result; start with 0.
+/// CRC-32C (Castagnoli), as in iSCSI. Start with crc 0; pass the result of the previous piece to go
+/// on.
 uint32_t base_crc32c(uint32_t crc, const void* data, size_t size);

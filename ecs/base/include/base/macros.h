@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-/// The few words every header of Shoal uses. Nothing here declares, returns or evaluates twice.
+/// The few macros that every header uses. None declares a variable, returns, or evaluates its
+/// argument twice.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/// The caller must look at the result: dropping it is a warning, in CI an error.
+/// The caller must use the result: a dropped one is a warning, and an error in CI.
 #define BASE_MUST_USE __attribute__((warn_unused_result))
 
 /// Compile-time check of printf-like arguments.
 #define BASE_PRINTF(format_index, first_argument)                                                  \
     __attribute__((format(printf, format_index, first_argument)))
 
-/// Stays a function of its own: its parameters' `restrict` holds, which inlining may lose.
+/// Keep a function out of line. The `restrict` of its parameters holds then; inlining may lose it.
 #define BASE_NOINLINE __attribute__((noinline))
 
 /// Elements of an array (never of a pointer).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Mathematics for simulations: IEEE basic operations and our own polynomials, never libm's, so
-/// that a log captured on one machine verifies on another CPU, compiler and libc.
+/// Mathematics for simulations: IEEE basic operations and our own polynomials, never libm. So a log
+/// that one machine wrote verifies on every other CPU, compiler and libc.
 ///
 /// Errors are below 2 ulp of the result for |angle| <= 8192 (float); outside, results stay defined,
 /// repeatable and within [-1, 1]. Sin, cos and atan2 of NaN and infinities give NaN, the others NaN
@@ -11,6 +11,7 @@
 
 #define BASE_PI 3.14159265358979323846f
 
+/// Angles are in radians.
 float base_sqrt(float value); ///< Correctly rounded (the hardware's), negative gives NaN.
 float base_sin(float angle);
 float base_cos(float angle);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-/// One table of options gives --help, the command line, the environment (SHOAL_X) and config keys.
+/// One table of options serves --help, the command line, the environment (SHOAL_X) and config
+/// files.
 ///
 /// Precedence: command line over environment over config file over default. An unknown option is an
 /// error that names the nearest one. --help fits a screen (24 lines of 100 columns, asserted by
 /// test).
 ///
-/// A table with a text option named "config" can be read from a file of "key = value" lines, #
-/// begins a comment line. The first value of a list from one source drops those of the weaker
-/// sources. Flags take true, false, 1, 0, yes, no, on, off where they have a value ("--fast=no").
+/// A table with a text option named "config" can also be read from a file of "key = value" lines; a
+/// line that begins with # is a comment. The first value of a list from one source drops the values
+/// from the weaker sources. A flag may have a value ("--fast=no"): true, false, 1, 0, yes, no, on,
+/// off.
 #pragma once
 
 #include "base/report.h"
@@ -22,11 +24,14 @@ typedef enum base_option_kind {
     BASE_OPTION_LIST, ///< may be repeated; target base_option_list*
 } base_option_kind;
 
+/// Values of an option that may be repeated, in the order given. Texts are borrowed as for
+/// BASE_OPTION_TEXT.
 typedef struct base_option_list {
     const char* values[64];
     uint32_t count;
 } base_option_list;
 
+/// One row of the table.
 typedef struct base_option {
     const char* name; ///< long name without dashes, "tick-rate"
     base_option_kind kind;
@@ -36,6 +41,7 @@ typedef struct base_option {
     double min, max;   ///< for numbers; both 0 = unlimited
 } base_option;
 
+/// A program's table. It must outlive base_options_read only; the targets keep the values.
 typedef struct base_options {
     const char* program; ///< "shoal-server"
     const char* usage;   ///< the part after the program's name in the first line of --help
@@ -43,8 +49,8 @@ typedef struct base_options {
     const char* version; ///< what --version prints after the program's name; NULL: no such option
     const base_option* options;
     uint32_t count;
-    /// Room for the content of the config file; text options borrow from it. Needed if and only if
-    /// there is an option named "config".
+    /// Buffer for the content of the config file; text options borrow from it. Needed if and only
+    /// if the table has an option named "config".
     char* config_text;
     size_t config_text_bytes;
 } base_options;
@@ -55,11 +61,14 @@ typedef enum base_options_result {
     BASE_OPTIONS_ERROR, ///< reported: exit 2
 } base_options_result;
 
-/// Read environment and argv into the targets. Positional words go to `words` (borrowed from argv).
-/// Both "--name value" and "--name=value" work; "--" ends the options. `words` may be NULL: then a
-/// positional word is an error. After an error some targets may already be written.
+/// Read the environment, the config file and argv into the targets. Positional words go to `words`,
+/// borrowed from argv; with `words` NULL a positional word is an error. "--name value" and
+/// "--name=value" both work; "--" ends the options.
+/// @return BASE_OPTIONS_OK; BASE_OPTIONS_HELP (help is printed: exit with 0); BASE_OPTIONS_ERROR
+///         (reported: exit with 2; some targets may be written).
 BASE_MUST_USE base_options_result base_options_read(const base_options* options, int argc,
                                                     char** argv, base_option_list* words,
                                                     const base_reporter* reporter);
-/// Write --help as text. @return bytes that it takes (without NUL), also when it did not fit.
+/// Write --help as text into a buffer. @return the bytes it needs (without NUL), also when it did
+/// not fit.
 size_t base_options_help(const base_options* options, char* target, size_t target_bytes);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-/// Where readers of foreign text (templates, options, modules) say what is wrong.
+/// Where readers of foreign text (templates, options, modules) report what is wrong.
 #pragma once
 
 #include "base/macros.h"
 
 #define BASE_REPORT_BYTES_MAX 512u
 
-/// Gets one finished message; `file` may be NULL, `line` 0 when there is none.
+/// Receives one finished message, valid during the call. `file` may be NULL; `line` is 0 when there
+/// is none. An error, unless it begins with "warning: " or "note: ".
 typedef struct base_reporter {
     void (*report)(void* context, const char* file, uint32_t line, const char* message);
     void* context;
 } base_reporter;
 
-/// Format and hand over one message. A NULL reporter drops it. It is an error unless it begins with
-/// "warning: " or "note: ".
+/// Format one message and pass it to the reporter; NULL drops it. Control characters are replaced,
+/// and the text is cut at BASE_REPORT_BYTES_MAX - 1 bytes.
 void base_report(const base_reporter* reporter, const char* file, uint32_t line, const char* format,
                  ...) BASE_PRINTF(4, 5);
 
@@ -22,6 +23,7 @@ typedef struct base_report_first {
     char text[BASE_REPORT_BYTES_MAX];
     uint32_t count;
 } base_report_first;
+/// The reporter that fills `keeper` (zeroed by the caller), which must outlive it.
 base_reporter base_reporter_first(base_report_first* keeper);
-/// A reporter that prints "FILE:LINE: error: text" to stderr. Lives forever.
+/// A reporter that prints "FILE:LINE: error: text" to stderr. Valid for the whole process.
 base_reporter base_reporter_stderr(void);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-/// A bounded single-producer single-consumer byte queue over memory that the caller provides:
-/// plain, or file-backed and shared, so that what was pushed survives the process.
+/// A bounded queue of byte records for one producer and one consumer, in memory that the caller
+/// provides. When the memory is a shared file mapping, the records survive the process.
 ///
-/// Shape: records of 1..capacity/2 bytes, each stored as {u32 size, u32 crc32c, bytes, pad to 8}.
-///        A record never wraps: a filler record marks the unused end.
-/// Trust:   whatever head, tail and records say, nothing outside of the ring is read.
-///          capacity_bytes is checked by base_spsc_open and must not change after it.
-/// Threads: one thread pushes, one pops; head and tail are C11 atomics on separate cache lines.
+/// Shape:   Records of 1..capacity/2 bytes, each stored as {u32 size, u32 crc32c, bytes, pad to 8}.
+///          A record never wraps: a filler record marks the unused end.
+/// Trust:   The memory may come from a damaged or foreign file. Whatever it holds, nothing outside
+///          of the ring is read. base_spsc_open checks capacity_bytes; it must not change
+///          afterwards.
+/// Threads: One thread pushes, one thread pops. head and tail are C11 atomics on separate cache
+/// lines.
 #pragma once
 
 #include "base/macros.h"
@@ -26,27 +28,32 @@ typedef struct base_spsc {
 } base_spsc;
 #define BASE_SPSC_HEADER_BYTES 4096u
 
-/// Format `memory` (aligned to 64, header + capacity, capacity a power of two from 64, asserted) as
-/// an empty queue.
+/// Format `memory` as an empty queue. It is aligned to 64 and holds BASE_SPSC_HEADER_BYTES +
+/// capacity_bytes; the capacity is a power of two from 64 (asserted). The caller keeps the memory.
+/// @return the queue, which is `memory`.
 base_spsc* base_spsc_init(void* memory, uint64_t capacity_bytes, uint64_t identity);
-/// Take over memory written by another process (a stranger's file): checks magic, version and sizes
-/// against `memory_bytes`. @return NULL when it is not a queue.
+/// Use memory that another process wrote. Magic, version and sizes are checked against
+/// `memory_bytes`.
+/// @return the queue, which is `memory`; NULL when it is not a queue.
 base_spsc* base_spsc_open(void* memory, uint64_t memory_bytes);
-/// `size` is 1..capacity/2, asserted. An empty queue that was peeked has room for any such record.
+/// Append a copy of one record; `size` is 1..capacity/2 (asserted). An empty queue has room for
+/// every such record after a peek. Producer's thread.
 /// @return false when there is no room: nothing was pushed.
 BASE_MUST_USE bool base_spsc_push(base_spsc* queue, const void* data, uint32_t size);
-/// Borrow the oldest record, valid until base_spsc_pop; NULL when empty. *size is its length.
-/// A record whose size or checksum is wrong (only after a crash or in a stranger's file) ends the
-/// queue: NULL, and *damaged is set.
+/// Borrow the oldest record, valid until base_spsc_pop. *size is its length. Consumer's thread.
+/// @return NULL when the queue is empty; NULL with *damaged set when the size or the checksum of
+///         the record is wrong (after a crash, or in a foreign file): the queue ends there.
 const void* base_spsc_peek(base_spsc* queue, uint32_t* size, bool* damaged);
-/// Drop the record that the last peek returned. Does nothing on an empty queue.
+/// Drop the record that the last peek returned. Does nothing on an empty queue. Consumer's thread.
 void base_spsc_pop(base_spsc* queue);
-/// The consumer's walk without popping: start with `cursor` = base_spsc_tail. Borrow the record at the
-/// cursor and move the cursor behind it; valid until it is popped. NULL as base_spsc_peek.
+/// Walk without popping: start with *cursor = base_spsc_tail. Each call borrows the record at the
+/// cursor, valid until it is popped, and moves the cursor behind it. Consumer's thread.
+/// @return NULL as base_spsc_peek.
 const void* base_spsc_next(base_spsc* queue, uint64_t* cursor, uint32_t* size, bool* damaged);
+/// Bytes ever popped: where a walk begins.
 uint64_t base_spsc_tail(const base_spsc* queue);
-/// Drop all records in front of a cursor that base_spsc_next moved.
+/// Drop all records in front of a cursor that base_spsc_next moved. Consumer's thread.
 void base_spsc_pop_to(base_spsc* queue, uint64_t cursor);
-/// Bytes taken, with headers, padding and fillers; 0 when empty. After a peek that returned NULL
-/// without damage, it is 0.
+/// Bytes in use, with headers, padding and fillers. 0 when empty, and after a peek that returned
+/// NULL without damage. Any thread.
 uint64_t base_spsc_used(const base_spsc* queue);

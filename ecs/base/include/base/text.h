@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: MIT
-/// Small helpers on strings: safe copies, number parsing, and the nearest name for a typing
-/// mistake.
+/// Small helpers for strings: safe copies, exact numbers, and the nearest name for a typing
+/// mistake. Nothing depends on the locale.
 #pragma once
 
 #include "base/macros.h"
 
-/// Copy with truncation; always NUL-terminated. @return true when all of it fit.
+/// Copy a string and cut it where it does not fit; always NUL-terminated. target_bytes is at least
+/// 1.
+/// @return true when all of it fit.
 bool base_text_copy(char* target, size_t target_bytes, const char* source);
-/// printf into a fixed buffer; always NUL-terminated. @return false when it was cut.
+/// printf into a fixed buffer; always NUL-terminated. @return false when the text was cut.
 bool base_text_format(char* target, size_t target_bytes, const char* format, ...) BASE_PRINTF(3, 4);
-/// Whole-string parsers: no spaces around, no rest, no overflow. @return false when it is not one.
+/// Read a whole string as a number: no blanks, no rest, no overflow.
+/// @return false when it is no such number: *value is unchanged.
 BASE_MUST_USE bool base_text_parse_i64(const char* text, int64_t* value);
 BASE_MUST_USE bool base_text_parse_u64(const char* text, uint64_t* value);
 BASE_MUST_USE bool base_text_parse_f64(const char* text, double* value);
-/// Locale-free strtod on [text, end): sets *next past the number, to `text` when there is none.
-/// Correctly rounded to the nearest double.
+/// Read a number at the begin of [text, end), as strtod without a locale. *next is set behind the
+/// number, or to `text` when there is none. The result is rounded correctly to the nearest double.
 double base_text_read_f64(const char* text, const char* end, const char** next);
-/// The candidate with the smallest edit distance to `word`; NULL when none is near (more than half
-/// of the word would have to change). Ties go to the first.
+/// Find the candidate with the smallest edit distance to `word`. Of equal ones it is the first.
+/// @return a pointer from `candidates`; NULL when none is near (more than half of the word
+/// differs).
 const char* base_text_nearest(const char* word, const char* const* candidates, uint32_t count);
