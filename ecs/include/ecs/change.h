@@ -2,8 +2,9 @@
 /// What happened to the world: the only door through which replication and logs look in.
 ///
 /// The list gathers everything since the last ecs_changes_clear: structure as it happens, component
-/// changes when a step tracks. A component appears at most once per step, only when replicateCompare
-/// found it different at full precision, and never for an entity that is in `created`.
+/// changes when a step tracks. A component appears at most once per step, only when
+/// replicateCompare found it different at full precision, and never for an entity that is in
+/// `created`.
 #pragma once
 
 #include "ecs/event.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// Making, changing and reading single entities.
+/// Create, change and read single entities.
 ///
-/// Outside of stages everything here is immediate. Inside a system or handler use command.h for
-/// structure (these assert); reading and setting components stays immediate.
+/// Outside of stages everything here is immediate. Inside a system or handler, creating, recreating
+/// and destroying assert: record a command instead (command.h). Reading and setting components
+/// stays immediate.
 #pragma once
 
 #include "ecs/detail/fast.h"
@@ -11,73 +12,88 @@
 /// A component to override at creation.
 typedef struct ecs_init {
     ecs_component_id component;
-    const void*
-        value; ///< in the type's memory form; copied. Not what ecs_get returned: making room for
-               ///< the new row may move all others first
+    /// In the type's memory form; copied. Not a pointer that ecs_get returned: making room for the
+    /// new row may move all others first.
+    const void* value;
 } ecs_init;
 
-/// Make an entity. The index comes from the replicated range when the template has a replicated
-/// component and the world is no mirror, else from the local range.
-/// @return ECS_OK; ECS_ERR_UNKNOWN (template); ECS_ERR_MISSING (an init names a component that the
-///         template lacks); ECS_ERR_FULL (no free index, or fewer than ECS_FREE_INDICES_MIN freed ones
-///         after all were used once); ECS_ERR_MEMORY; ECS_ERR_TAKEN (a `_singleton` template of which one
-///         lives; counted in singletons_refused); ECS_ERR_LOAD (a resource that it needs has failed before,
-///         see loader.h). On failure nothing changed. With a loader set the entity may be LOADING.
+/// Create an entity from a template, with other values for the components in `inits`. The index
+/// comes from the replicated range when the template has a replicated component and the world is no
+/// mirror, else from the local range. With a loader set the entity may be LOADING at first
+/// (loader.h).
+/// @return ECS_OK, *entity is the handle; on failure nothing changed: ECS_ERR_UNKNOWN (no such
+///         template); ECS_ERR_MISSING (an init names a component that the template does not have);
+///         ECS_ERR_FULL (no free index, or fewer than ECS_FREE_INDICES_MIN freed ones once all were
+///         used: destroy some, or raise the limit); ECS_ERR_TAKEN (an entity of this `_singleton`
+///         template lives already; counted in singletons_refused); ECS_ERR_LOAD (a resource that it
+///         needs has failed before); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_create(ecs_world* world, ecs_template_id template_id,
                                     const ecs_init* inits, uint32_t init_count, ecs_entity* entity);
-/// Make `count` entities from one template's defaults. `entities` may be NULL. Running out of memory in
-/// the middle of values that own memory destroys those made so far, as ecs_destroy does where
-/// somebody was told of them.
+/// Create `count` entities with the defaults of one template. `entities` gets the handles and may
+/// be NULL. When memory runs out in the middle of values that own memory, the entities created so
+/// far are destroyed again, as ecs_destroy does it if core events were sent for them.
+/// @return ECS_OK; the codes of ecs_create.
 BASE_MUST_USE ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id,
                                          uint32_t count, ecs_entity* entities);
-/// Make an entity with a given handle (a mirror's replicated entity). The handle may be NONE or
-/// ALLOCATED. @return as ecs_create; ECS_ERR_TAKEN when its index holds another living generation;
-///         ECS_ERR_FULL (beyond limits.replicated_index_max); ECS_ERR_STALE (not a handle). Singletons are
-///         the authority's business: here a second one is accepted.
+/// Create an entity with a given handle, in state NONE or ALLOCATED: a mirror does so for
+/// replicated entities. Several entities of a `_singleton` template are accepted here: the server
+/// decides about that.
+/// @return ECS_OK; the codes of ecs_create; ECS_ERR_TAKEN (another generation of the index lives:
+///         destroy it first); ECS_ERR_FULL (the index is above limits.replicated_index_max);
+///         ECS_ERR_STALE (not a handle).
 BASE_MUST_USE ecs_result ecs_create_at(ecs_world* world, ecs_entity handle,
                                        ecs_template_id template_id, const ecs_init* inits,
                                        uint32_t init_count);
-/// Its children go first, in their order (hierarchy.h). One that is LOADING for resources is cancelled.
-/// @return ECS_OK; ECS_ERR_STALE (reported, not undefined).
+/// Destroy an entity; its children first, in their order (hierarchy.h). An entity that is LOADING
+/// for resources is cancelled.
+/// @return ECS_OK; ECS_ERR_STALE (it does not live: nothing happened).
 BASE_MUST_USE ecs_result ecs_destroy(ecs_world* world, ecs_entity entity);
-/// Change the template: components that both have keep their values, missing ones are added with the
-/// template's default, superfluous ones removed. Same archetype: only the template changes.
-/// @return as ecs_create; ECS_ERR_STALE; ECS_ERR_TYPE (a replicated template for a local entity: the
-///         index tells both sides which it is, so it never turns into a replicated one).
+/// Give an entity another template. Components that both templates have keep their values, new ones
+/// get the default of the template, the others are removed.
+/// @return ECS_OK; the codes of ecs_create; ECS_ERR_STALE (it does not live); ECS_ERR_TYPE (a
+///         replicated template for a local entity: the range of its index marks it as local for
+///         both sides). On failure nothing changed.
 BASE_MUST_USE ecs_result ecs_recreate(ecs_world* world, ecs_entity entity,
                                       ecs_template_id template_id, const ecs_init* inits,
                                       uint32_t init_count);
 
-/// The living entity of a template marked `_singleton`; ECS_ENTITY_NONE when there is none. One look-up.
-/// Where a mirror holds several it is the one made last, or else the first in the order of rows.
+/// Get the living entity of a `_singleton` template. One look-up. When a mirror has several, it is
+/// the one that was created last, or if that one is gone, the first in the order of rows.
+/// @return ECS_ENTITY_NONE when there is none.
 ecs_entity ecs_singleton(const ecs_world* world, ecs_template_id template_id);
 
-/// One array look-up; any 32 bits may be asked about.
+/// Does the entity live (state CREATED)? One array look-up; any 32 bits are accepted.
 static inline bool ecs_is_alive(const ecs_world* world, ecs_entity entity) {
     return ecs_fast_record(ecs_fast_of(world), entity) != NULL;
 }
+/// The state of a handle; any 32 bits are accepted.
 ecs_entity_state ecs_state(const ecs_world* world, ecs_entity entity);
-/// ECS_TEMPLATE_NONE when not alive.
+/// The template of a living entity. @return ECS_TEMPLATE_NONE when it does not live.
 ecs_template_id ecs_entity_template(const ecs_world* world, ecs_entity entity);
-/// "ball", "ball+fast"; "empty" for an entity without components; NULL when not alive.
+/// The name of its template: "ball", "ball+fast"; "empty" for an entity without components.
+/// Borrowed, valid until a reload or the end of the world. @return NULL when it does not live.
 const char* ecs_entity_template_name(const ecs_world* world, ecs_entity entity);
 
-/// References to handles that may not live yet: NONE -> ALLOCATED; the last release of a dead one
-/// goes back to NONE. Counted per handle; its index is not given out meanwhile.
-/// @return ECS_OK; ECS_ERR_STALE (not a handle of this world's ranges); ECS_ERR_MEMORY.
+/// Count a reference to a handle that may not live yet or no longer. A handle in state NONE becomes
+/// ALLOCATED; the last release of a handle that does not live makes it NONE again. The world does
+/// not give out the index meanwhile. Each retain needs one release.
+/// @return ECS_OK; ECS_ERR_STALE (not in the ranges of this world; counted in bad_transitions);
+///         ECS_ERR_FULL (2^32 - 1 references); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_handle_retain(ecs_world* world, ecs_entity entity);
 void ecs_handle_release(ecs_world* world, ecs_entity entity);
-/// NONE/ALLOCATED -> LOADING: its creation is on the way, as the caller knows (a creation that waits for
-/// resources does this itself).
-/// @return ECS_OK; ECS_ERR_TAKEN (LOADING or CREATED already); ECS_ERR_STALE; ECS_ERR_MEMORY.
+/// NONE or ALLOCATED -> LOADING: the caller knows that the creation will come. A creation that
+/// waits for resources does this itself.
+/// @return ECS_OK; ECS_ERR_TAKEN (LOADING or CREATED already); ECS_ERR_STALE (not in the ranges of
+///         this world); ECS_ERR_MEMORY. The first two are counted in bad_transitions.
 BASE_MUST_USE ecs_result ecs_handle_load(ecs_world* world, ecs_entity entity);
-/// LOADING -> ALLOCATED or NONE: the creation will not happen.
+/// LOADING -> ALLOCATED or NONE: the creation will not come.
 void ecs_handle_unload(ecs_world* world, ecs_entity entity);
-/// Handles in a state; 0 for ECS_STATE_NONE.
+/// Count the handles in a state; 0 for ECS_STATE_NONE.
 uint32_t ecs_handle_count(const ecs_world* world, ecs_entity_state state);
 
-/// Pointers below are borrowed: they die at the next structural change or step.
-/// get: the entity lives and has the component (asserted). find: NULL otherwise.
+/// Read or write the value of one component. The pointer is borrowed: it is valid until the next
+/// structural change or step. find returns NULL when the entity does not live or does not have the
+/// component; get asserts that it does. The mut functions mark the row for tracking.
 static inline const void* ecs_find(const ecs_world* world, ecs_entity entity,
                                    ecs_component_id component) {
     return ecs_fast_cell(world, entity, component, false);
@@ -88,11 +104,10 @@ static inline const void* ecs_get(const ecs_world* world, ecs_entity entity,
     BASE_ASSERT(cell && "the entity is dead or lacks the component: use ecs_find");
     return cell;
 }
-/// ecs_find for many at once: cells[i] is that of entities[i], NULL where there is none. In random order
-/// several times as fast as one by one, since it asks for memory ahead.
+/// ecs_find for many entities: cells[i] belongs to entities[i], NULL where there is none. For
+/// entities in random order it is several times as fast as single calls, since it prefetches.
 void ecs_find_many(const ecs_world* world, ecs_component_id component, const ecs_entity* entities,
                    uint32_t count, const void** cells);
-/// For writing: marks the row for tracking.
 static inline void* ecs_find_mut(ecs_world* world, ecs_entity entity, ecs_component_id component) {
     return ecs_fast_cell(world, entity, component, true);
 }
@@ -101,10 +116,13 @@ static inline void* ecs_get_mut(ecs_world* world, ecs_entity entity, ecs_compone
     BASE_ASSERT(cell && "the entity is dead or lacks the component: use ecs_find_mut");
     return cell;
 }
-/// Copy a value in; of an entity that is LOADING for resources, the value it will have.
-/// @return ECS_OK; ECS_ERR_STALE; ECS_ERR_MISSING; ECS_ERR_MEMORY.
+/// Copy a value into a component. For an entity that is LOADING for resources, it is the value it
+/// will have.
+/// @return ECS_OK; ECS_ERR_STALE (neither alive nor LOADING); ECS_ERR_MISSING (no such component);
+///         ECS_ERR_MEMORY (the old value stays).
 BASE_MUST_USE ecs_result ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
                                  const void* value);
 
-/// Walk living entities by rising index: pass ECS_ENTITY_NONE first; ECS_ENTITY_NONE ends it.
+/// Walk living entities by rising index: pass ECS_ENTITY_NONE first, then the last result.
+/// @return ECS_ENTITY_NONE at the end.
 ecs_entity ecs_entity_next(const ecs_world* world, ecs_entity after);

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: MIT
 /// Values inside a value: list<T>, array and object, nested.
 ///
-/// Shape: a list holds elements of one type, packed as C sees them (value.h); an array holds values that
-/// each say their type; an object holds the same under names, in the order of strcmp, each name once.
-/// Arrays and objects may hold lists, arrays and objects again.
+/// Shape: a list holds elements of one type, packed as C sees them (value.h); an array holds values
+/// that each say their type; an object holds the same under names, in the order of strcmp, each
+/// name once. Arrays and objects may hold lists, arrays and objects again.
 ///
-/// Values are passed in the memory form of their type: `const int32_t*` for i, `const ecs_vec2*` for p2,
-/// `const ecs_string*` for t, `const ecs_list*`, `const ecs_array*`, `const ecs_object*`. What is passed
-/// is copied, and it may come from inside the same container. NULL means zero or empty.
+/// Values are passed in the memory form of their type: `const int32_t*` for i, `const ecs_vec2*`
+/// for p2, `const ecs_string*` for t, `const ecs_list*`, `const ecs_array*`, `const ecs_object*`.
+/// What is passed is copied, and it may come from inside the same container. NULL means zero or
+/// empty.
 ///
 /// Memory: `allocator` is the one that the value began with; for components it is
 /// ecs_world_allocator(world). Pointers to what is inside are borrowed until the next change of the
 /// container that holds it, at the latest until the next structural change or step of the world.
 ///
-/// Versions: every change raises the version of the container and of all around it. Tracking compares
-/// versions first and looks inside only when they differ. So what a container holds is changed through
-/// these functions only; of nested containers ask find_mut and change what it returns.
+/// Versions: every change raises the version of the container and of all around it. Tracking
+/// compares versions first and looks inside only when they differ. So what a container holds is
+/// changed through these functions only; of nested containers ask find_mut and change what it
+/// returns.
 ///
 /// Limits, each an ECS_ERR_FULL: ECS_CONTAINER_COUNT_MAX values directly in a container,
 /// ECS_CONTAINER_DEPTH_MAX containers inside one another, ECS_CONTAINER_NAME_BYTES_MAX for a name,
-/// ECS_STRING_BYTES_MAX for a text, and ECS_CONTAINER_BYTES_MAX for all that is inside the outermost one:
-/// numbers count their size, texts and names their length, each value of an array or object one more.
+/// ECS_STRING_BYTES_MAX for a text, and ECS_CONTAINER_BYTES_MAX for all that is inside the
+/// outermost one: numbers count their size, texts and names their length, each value of an array or
+/// object one more.
 ///
 /// An error code means that nothing changed.
 #pragma once
@@ -30,7 +33,8 @@
 #include "ecs/result.h"
 #include "ecs/value.h"
 
-/// Types of values inside. The numbers are the ids of the same types in every world (ecs_type_find).
+/// Types of values inside. The numbers are the ids of the same types in every world
+/// (ecs_type_find).
 typedef enum ecs_element_type {
     ECS_ELEMENT_NONE,
     ECS_ELEMENT_B,
@@ -95,7 +99,8 @@ uint64_t ecs_list_version(const ecs_list* list);
 uint64_t ecs_array_version(const ecs_array* array);
 uint64_t ecs_object_version(const ecs_object* object);
 
-/// An empty list that is no component (those are made by the world). Arrays and objects start as {0}.
+/// An empty list that is no component (those are made by the world). Arrays and objects start as
+/// {0}.
 void ecs_list_init(ecs_list* list, ecs_element_type element);
 ecs_element_type ecs_list_element(const ecs_list* list);
 uint32_t ecs_list_count(const ecs_list* list);
@@ -133,8 +138,8 @@ uint32_t ecs_array_count(const ecs_array* array);
 const ecs_element* ecs_array_get(const ecs_array* array, uint32_t index);
 /// One value in memory form; NULL when the index is over the end or the type another.
 const void* ecs_array_find(const ecs_array* array, uint32_t index, ecs_element_type type);
-/// A nested container for changing: ecs_list*, ecs_array* or ecs_object*; NULL as above. Values that are
-/// no containers are changed by set (asserted).
+/// A nested container for changing: ecs_list*, ecs_array* or ecs_object*; NULL as above. Values
+/// that are no containers are changed by set (asserted).
 void* ecs_array_find_mut(ecs_array* array, uint32_t index, ecs_element_type type);
 /// Codes of these as of lists; ECS_ERR_TYPE: not a type of values inside.
 BASE_MUST_USE ecs_result ecs_array_set(const base_allocator* allocator, ecs_array* array,
@@ -151,7 +156,8 @@ void ecs_array_clear(const base_allocator* allocator, ecs_array* array);
 void ecs_array_deinit(const base_allocator* allocator, ecs_array* array);
 
 uint32_t ecs_object_count(const ecs_object* object);
-/// Walk by index 0..count-1, in the order of names (strcmp). The index must be below the count (asserted).
+/// Walk by index 0..count-1, in the order of names (strcmp). The index must be below the count
+/// (asserted).
 const char* ecs_object_name(const ecs_object* object, uint32_t index);
 const ecs_element* ecs_object_get(const ecs_object* object, uint32_t index);
 /// A value by name; NULL when there is none.
@@ -161,8 +167,8 @@ const void* ecs_object_find(const ecs_object* object, const char* name, ecs_elem
 /// A nested container for changing, as of arrays.
 void* ecs_object_find_mut(ecs_object* object, const char* name, ecs_element_type type);
 /// Set or replace a value, its type too. Names are 1 to ECS_CONTAINER_NAME_BYTES_MAX - 1 bytes.
-/// @return ECS_OK; ECS_ERR_TYPE (not a type of values inside); ECS_ERR_FULL (a limit, an empty name);
-///         ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_TYPE (not a type of values inside); ECS_ERR_FULL (a limit, an empty
+///         name); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_object_set(const base_allocator* allocator, ecs_object* object,
                                         const char* name, ecs_element_type type, const void* value);
 BASE_MUST_USE ecs_result ecs_object_set_text(const base_allocator* allocator, ecs_object* object,

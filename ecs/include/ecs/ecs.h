@@ -22,6 +22,7 @@
 #include "ecs/value.h"
 #include "ecs/world.h"
 
-/// What a game module is bound to: changes whenever a function or struct of ecs/ or base/ that modules use
-/// changes incompatibly. Modules carry the number they were compiled with; programs refuse any other.
+/// The version of the interface between programs and game modules. It rises when a function or a
+/// struct of ecs/ or base/ that modules use changes incompatibly. A module carries the number it
+/// was compiled with; a program refuses every other number.
 #define ECS_CORE_VERSION 3u

@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: MIT
-/// Annotations for shoal-esgen: systems, event handlers and queries written as ordinary functions, and
-/// component types as ordinary structs. ecs/ESGEN.md is the language on one page, with examples.
+/// Annotations for shoal-esgen: systems, event handlers and queries written as ordinary functions,
+/// and component types as ordinary structs. ecs/ESGEN.md is the language on one page, with
+/// examples.
 ///
 ///     ES_TAG(server) ES_AFTER(pads_move_es)
 ///     static void ball_move_es(const ecs_stage* stage, ecs_vec2* pos, const ecs_vec2* vel) {...}
 ///
 /// All of these expand to nothing: to the compiler, to clangd and to a reader the file is plain C.
-/// shoal-esgen reads FILE.c and writes FILE.es.h, which FILE.c includes after the headers that it needs;
-/// it declares the functions, walks the rows, and offers FILE_register_systems(world, context) and, with
-/// ES_REGISTER_TYPES, FILE_register_types(world, reporter), with ES_MESSAGES the converters of messages.
+/// shoal-esgen reads FILE.c and writes FILE.es.h, which FILE.c includes after the headers that it
+/// needs; it declares the functions, walks the rows, and offers FILE_register_systems(world,
+/// context) and, with ES_REGISTER_TYPES, FILE_register_types(world, reporter), with ES_MESSAGES the
+/// converters of messages.
 ///
 /// What a function is, its name says:
-///     *_es                a system of a stage ("act" unless ES_STAGE says another), called per entity
-///     *_es_event_handler  a handler of ES_ON_EVENT's events
-///     *_ecs_query         the body of a query: NAME_create(world, &query) before seal, then
-///                         NAME_run(world, query, context...), NAME_find(world, query, entity, context...);
-///                         one that returns bool ends the walk by false
+///     *_es                a system of a stage ("act" unless ES_STAGE says another), called per
+///     entity *_es_event_handler  a handler of ES_ON_EVENT's events *_ecs_query         the body of
+///     a query: NAME_create(world, &query) before seal, then
+///                         NAME_run(world, query, context...), NAME_find(world, query, entity,
+///                         context...); one that returns bool ends the walk by false
 ///
 /// What a parameter is:
-///     const ecs_stage* stage      what runs (systems and handlers; may be left out)
-///     const ecs_event* event      of a handler; or its payload: const my_payload* event
-///     ecs_entity entity           the entity itself (also `eid`)
-///     uint32_t count              with ES_SPAN; the entities are const ecs_entity* entities then
-///     ES_CONTEXT T* name          the context given at registration; of a query: handed on by the caller
-///     anything else               the component of that name ("brick__pos" is "brick.pos"): `const T*` or T
-///                                 reads, `T*` writes. The C type says the component's type; ES_STRUCT or
-///                                 ES_TYPE names that of a struct of your own.
+///     const ecs_stage* stage      what runs (systems and handlers; may be left out) const
+///     ecs_event* event      of a handler; or its payload: const my_payload* event ecs_entity
+///     entity           the entity itself (also `eid`) uint32_t count              with ES_SPAN;
+///     the entities are const ecs_entity* entities then ES_CONTEXT T* name          the context
+///     given at registration; of a query: handed on by the caller anything else               the
+///     component of that name ("brick__pos" is "brick.pos"): `const T*` or T
+///                                 reads, `T*` writes. The C type says the component's type;
+///                                 ES_STRUCT or ES_TYPE names that of a struct of your own.
 ///
-/// What a system's parameter points at it reaches through that parameter alone: no ecs_get of the same
-/// value beside it. (The loop is compiled on that.) A function with ES_SPAN promises nothing.
+/// What a system's parameter points at it reaches through that parameter alone: no ecs_get of the
+/// same value beside it. (The loop is compiled on that.) A function with ES_SPAN promises nothing.
 #pragma once
 
 // Before a function.

@@ -14,14 +14,15 @@
 ///     EsOrderSet                               broadcast once after seal
 ///     BeforeClear, AfterClear                  broadcast around ecs_world_clear
 ///
-/// All but ComponentChanged and EsOrderSet are not queued: handlers run at the very place, in the order
-/// of systems, and what happened in a batch is told as if it had been done one by one. A creation
-/// tells Created, then Appear; a recreation Disappear, then (when done) Recreated, Appear; a destruction
-/// Disappear, then Destroyed. Structure is deferred in handlers, as in systems: inside a flush point
-/// what they record is applied at its end, outside of stages it waits for the next flush. The events have
-/// one target, so a system without terms hears of all entities, with count 0. stage->dt and user are
-/// those of the step under way, 0 and NULL outside of stages. Restoring and copying worlds tell nothing.
-/// A recreation that ran out of memory after Disappear tells Appear again.
+/// All but ComponentChanged and EsOrderSet are not queued: handlers run at the very place, in the
+/// order of systems, and what happened in a batch is told as if it had been done one by one. A
+/// creation tells Created, then Appear; a recreation Disappear, then (when done) Recreated, Appear;
+/// a destruction Disappear, then Destroyed. Structure is deferred in handlers, as in systems:
+/// inside a flush point what they record is applied at its end, outside of stages it waits for the
+/// next flush. The events have one target, so a system without terms hears of all entities, with
+/// count 0. stage->dt and user are those of the step under way, 0 and NULL outside of stages.
+/// Restoring and copying worlds tell nothing. A recreation that ran out of memory after Disappear
+/// tells Appear again.
 #pragma once
 
 #include "ecs/world.h"

@@ -35,7 +35,7 @@
 #define ECS_CONTAINER_DEPTH_MAX 8u        ///< containers inside one another, the outermost counts
 #define ECS_CONTAINER_NAME_BYTES_MAX 128u ///< name of a value in an object, with the NUL
 #define ECS_CONTAINER_BYTES_MAX                                                                    \
-    65536u                      ///< all values inside one component, as ecs/child.h counts them
+    65536u                      ///< all values inside one component, as ecs/container.h counts them
 #define ECS_RESOURCES_MAX 4096u ///< resources that a world waits for or remembers
 #define ECS_RESOURCE_REQUESTS_MAX 32u    ///< resources of one entity
 #define ECS_RESOURCE_KIND_BYTES_MAX 32u  ///< with the NUL
@@ -51,4 +51,5 @@ typedef struct ecs_limits {
     uint32_t commands_queued_max;  ///< deferred structural changes waiting; 65,536
 } ecs_limits;
 
+/// The default values that stand above.
 ecs_limits ecs_limits_default(void);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /// Queries: which entities have which components, walked as plain arrays.
 ///
-/// A query caches, per chunk, the column pointers of its terms; the cache is patched only when a chunk
-/// is made or regrown, so a walk touches a count and a few pointers per chunk. Queries whose terms ask
-/// for the same share one group, the list of archetypes that match: it is asked once per archetype that is
-/// made, whatever the order of the terms and whether they read or write.
+/// A query caches, per chunk, the column pointers of its terms; the cache is patched only when a
+/// chunk is made or regrown, so a walk touches a count and a few pointers per chunk. Queries whose
+/// terms ask for the same share one group, the list of archetypes that match: it is asked once per
+/// archetype that is made, whatever the order of the terms and whether they read or write.
 #pragma once
 
 #include "ecs/component.h"
@@ -26,9 +26,9 @@ typedef struct ecs_term {
     ecs_access access;
 } ecs_term;
 
-/// One run of rows of one chunk. columns[i] belongs to term i (NULL for REQUIRE, REQUIRE_NOT, missing
-/// optional). Columns are 64-byte aligned, rows past `count` up to the next multiple of 16 are readable
-/// zeros. Pointers die at the next structural change.
+/// One run of rows of one chunk. columns[i] belongs to term i (NULL for REQUIRE, REQUIRE_NOT,
+/// missing optional). Columns are 64-byte aligned, rows past `count` up to the next multiple of 16
+/// are readable zeros. Pointers die at the next structural change.
 typedef struct ecs_rows {
     uint32_t count;
     const ecs_entity* entities;
@@ -37,15 +37,16 @@ typedef struct ecs_rows {
 
 typedef struct ecs_query ecs_query;
 
-/// Make a query; freed with the world. Before seal only. The terms are copied. The same terms in the same
-/// order give the same query.
-/// @return ECS_OK; ECS_ERR_FULL (more than ECS_QUERY_TERMS_MAX terms); ECS_ERR_SEALED; ECS_ERR_MEMORY.
+/// Make a query; freed with the world. Before seal only. The terms are copied. The same terms in
+/// the same order give the same query.
+/// @return ECS_OK; ECS_ERR_FULL (more than ECS_QUERY_TERMS_MAX terms); ECS_ERR_SEALED;
+/// ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms,
                                           uint32_t term_count, ecs_query** query);
 
-/// Walk: ecs_query_iter it = ecs_query_begin(world, query); while (ecs_query_next(&it)) use(it.rows);
-/// Order is fixed: archetypes in order of their making, chunks in order. No structural change while
-/// walking (asserted).
+/// Walk: ecs_query_iter it = ecs_query_begin(world, query); while (ecs_query_next(&it))
+/// use(it.rows); Order is fixed: archetypes in order of their making, chunks in order. No
+/// structural change while walking (asserted).
 typedef struct ecs_query_iter {
     ecs_rows rows;
     ecs_world* world; ///< NULL: no walk is open
@@ -98,8 +99,8 @@ static inline bool ecs_query_next(ecs_query_iter* iter) {
     ecs_query_end(iter);
     return false;
 }
-/// Entities that match, and the first of them in the order of walks (ECS_ENTITY_NONE when there is none).
-/// From the group: O(archetypes that match), no row is looked at.
+/// Entities that match, and the first of them in the order of walks (ECS_ENTITY_NONE when there is
+/// none). From the group: O(archetypes that match), no row is looked at.
 uint32_t ecs_query_count(ecs_world* world, ecs_query* query);
 ecs_entity ecs_query_first(ecs_world* world, ecs_query* query);
 /// Columns of one entity: false when it does not match. rows.count is 1.

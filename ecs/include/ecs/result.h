@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// Results of the core: 0 is success, failures are negative, and each says what to do.
+/// Results of the core: 0 is success, failures are negative. Each has a name and an advice.
 #pragma once
 
 #include "base/macros.h"
 
-/// One list gives enum, name and text.
+/// One list gives the enum, the names and the advice.
 #define ECS_RESULT_LIST(X)                                                                         \
     X(ECS_OK, 0, "success")                                                                        \
     X(ECS_ERR_MEMORY, -1, "out of memory: free something or raise the allocator's limit")          \
@@ -27,7 +27,7 @@ typedef enum ecs_result {
 #undef ECS_RESULT_ENUM
 } ecs_result;
 
-/// "ECS_ERR_FULL"
+/// The name of a result: "ECS_ERR_FULL". A static string; "ECS_ERR_?" for an unknown number.
 const char* ecs_result_name(ecs_result result);
-/// The advice in the list above.
+/// The advice of the list above, a static string.
 const char* ecs_result_text(ecs_result result);

@@ -20,7 +20,8 @@ uint64_t ecs_component_hash(const ecs_world* world, ecs_entity entity, ecs_compo
 /// compared only when they did so in the same order.
 uint64_t ecs_world_hash(const ecs_world* world);
 
-/// Entities that wait for resources are part of both, how far their loading is of neither (loader.h).
+/// Entities that wait for resources are part of both, how far their loading is of neither
+/// (loader.h).
 ///
 /// Append the whole state (not the registration) to `bytes`. Outside of stages.
 /// @return ECS_OK; ECS_ERR_MEMORY.
@@ -30,9 +31,10 @@ BASE_MUST_USE ecs_result ecs_world_save(const ecs_world* world, base_bytes* byte
 /// The change list is cleared.
 /// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY; ECS_ERR_FULL.
 BASE_MUST_USE ecs_result ecs_world_restore(ecs_world* world, const void* data, size_t size);
-/// Make `world` what `from` is, as a save of it and its restore would. Both have the same registration
-/// (their tags, and with them their systems, may differ). When both hold the same entities in the same
-/// rows, as a copy that was made before mostly does, values are copied and nothing is allocated: a few
-/// microseconds and the time to copy them. Else O(world), by way of a save. Outside of stages.
+/// Make `world` what `from` is, as a save of it and its restore would. Both have the same
+/// registration (their tags, and with them their systems, may differ). When both hold the same
+/// entities in the same rows, as a copy that was made before mostly does, values are copied and
+/// nothing is allocated: a few microseconds and the time to copy them. Else O(world), by way of a
+/// save. Outside of stages.
 /// @return ECS_OK; as ecs_world_restore: `world` is empty then.
 BASE_MUST_USE ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from);

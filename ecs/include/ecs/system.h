@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// Systems: plain functions over columns, run in stages in a fixed order, or on events.
 ///
-/// A system's turn: first what left and entered its rows since its last turn (on_leave, on_enter), once
-/// in the world's life first_update, then run; then a flush point. Structure is deferred throughout.
+/// A system's turn: first what left and entered its rows since its last turn (on_leave, on_enter),
+/// once in the world's life first_update, then run; then a flush point. Structure is deferred
+/// throughout.
 #pragma once
 
 #include "ecs/event.h"
@@ -24,8 +25,8 @@ typedef void (*ecs_system_fn)(const ecs_stage* stage, const ecs_rows* rows);
 /// handler without terms is called once per event with count 0.
 typedef void (*ecs_event_fn)(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows);
 
-/// Entities that came to match the terms of a system or no longer do. Each is there once; one that came
-/// and went between two turns is not there at all. In order of coming or going.
+/// Entities that came to match the terms of a system or no longer do. Each is there once; one that
+/// came and went between two turns is not there at all. In order of coming or going.
 typedef void (*ecs_membership_fn)(const ecs_stage* stage, const ecs_entity* entities,
                                   uint32_t count);
 
@@ -55,10 +56,10 @@ typedef struct ecs_system_desc {
         first_update; ///< at the first turn ever, with what on_enter gets (may be none)
 } ecs_system_desc;
 
-/// Register; everything in desc is copied but context. A system whose tags the world lacks is accepted
-/// and left out. Systems without constraints run in order of registration.
-/// Asserted: a stage goes with run or one of the three member functions, which need terms; on_event goes
-/// with events or track.
+/// Register; everything in desc is copied but context. A system whose tags the world lacks is
+/// accepted and left out. Systems without constraints run in order of registration.
+/// Asserted: a stage goes with run or one of the three member functions, which need terms; on_event
+/// goes with events or track.
 /// @return ECS_OK; ECS_ERR_DUPLICATE; ECS_ERR_FULL; ECS_ERR_SEALED; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_system_register(ecs_world* world, const ecs_system_desc* desc);
 
@@ -66,10 +67,11 @@ BASE_MUST_USE ecs_result ecs_system_register(ecs_world* world, const ecs_system_
 /// @return as ecs_system_register; systems and sync points share one space of names.
 BASE_MUST_USE ecs_result ecs_sync_point_register(ecs_world* world, const char* stage,
                                                  const char* name);
-/// The explicit order of a stage: those named run in this order, as if each were after the one before;
-/// the others where their own before and after and registration put them. A name that tags left out is
-/// skipped, one that nobody registered is an error of seal, as is an order that contradicts another
-/// (ECS_ERR_CYCLE, reported by name). Handlers of events follow it too. A later call replaces the list.
+/// The explicit order of a stage: those named run in this order, as if each were after the one
+/// before; the others where their own before and after and registration put them. A name that tags
+/// left out is skipped, one that nobody registered is an error of seal, as is an order that
+/// contradicts another (ECS_ERR_CYCLE, reported by name). Handlers of events follow it too. A later
+/// call replaces the list.
 /// @return ECS_OK; ECS_ERR_DUPLICATE (a name twice: reported); ECS_ERR_FULL; ECS_ERR_SEALED;
 ///         ECS_ERR_MEMORY. On failure the old list stays.
 BASE_MUST_USE ecs_result ecs_order_set(ecs_world* world, const char* stage,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// Templates: the only way to make an entity. Read from datablock text, with parents, defaults,
-/// tracking, replication, tags and quantisation; validated as a whole; composed as "a+b+c".
+/// Templates: the only way to create an entity. A template comes from datablock text
+/// (ecs/DATABLOCK.md) and says components, defaults, tracking, replication, tags and quantisation.
+/// Templates inherit from parents and can be composed: "a+b+c". A text is checked as a whole.
 #pragma once
 
 #include "base/report.h"
@@ -10,34 +11,37 @@ typedef uint16_t ecs_template_id;
 #define ECS_TEMPLATE_NONE 0u
 
 typedef enum ecs_template_flag {
-    ECS_COMPONENT_TRACKED = 1u << 0,    ///< replicateCompare runs on it, it is in state_hash
+    ECS_COMPONENT_TRACKED = 1u << 0,    ///< changes are found, and it is part of the state hash
     ECS_COMPONENT_REPLICATED = 1u << 1, ///< goes to clients; implies tracked
-    /// Shown between its values and kept for lag compensation (`_interpolate`); float fields only.
+    /// Clients show values between two ticks, and the server keeps old ones for lag compensation
+    /// (`_interpolate`). Float fields only.
     ECS_COMPONENT_INTERPOLATED = 1u << 2,
 } ecs_template_flag;
 
+/// One component of a template.
 typedef struct ecs_template_component {
     ecs_component_id component;
     uint32_t flags;    ///< ecs_template_flag
-    ecs_quant quant;   ///< overrides that of all number fields of the type when bits > 0
+    ecs_quant quant;   ///< with bits > 0 it replaces that of all number fields of the type
     const void* value; ///< the default, in the type's memory form
-    float teleport; ///< `_teleport`: a longer step per tick is a jump, not a movement; 0: none is
-    uint32_t line;  ///< where it was declared (0: registered by code)
-    const char* visible; ///< `_visible:t="team"`: the class of who may see it; NULL: everybody
-    const char*
-        integral; ///< `_integral:t="vel"`: changes by that component's value per second; NULL
-    bool
-        is_rotation; ///< `_rotation:b=yes`, with `_bits`: a unit quaternion, sent as its smallest three
+    float
+        teleport; ///< `_teleport`: a longer step per tick is a jump, not a movement; 0: none is a jump
+    uint32_t line;       ///< where it was declared (0: registered by code)
+    const char* visible; ///< `_visible:t="team"`: the class of clients that see it; NULL: all
+    /// `_integral:t="vel"`: it changes by the value of that component per second; NULL: not stated.
+    const char* integral;
+    /// `_rotation:b=yes`, with `_bits`: a unit quaternion, sent as its smallest three numbers.
+    bool is_rotation;
 } ecs_template_component;
 
-/// Borrowed, valid while the world lives. Components are sorted by name (strcmp).
+/// A template. Borrowed, valid until the world is destroyed or a reload. Components are sorted by
+/// name (strcmp).
 typedef struct ecs_template {
     char name[ECS_NAME_BYTES_MAX * 4]; ///< composed names join their parts with '+'
     ecs_template_id id;
     bool is_replicated; ///< at least one component is
     bool is_singleton;
-    uint32_t
-        importance; ///< `_priority:i=1..16` of the template: how urgent its changes are; 1 without
+    uint32_t importance; ///< `_priority:i=1..16`: how urgent its changes are; 1 when not stated
     uint32_t component_count;
     const ecs_template_component* components;
     uint32_t part_count; ///< 1 for a loaded template (itself), more for a composed one
@@ -46,42 +50,47 @@ typedef struct ecs_template {
     uint32_t line;
 } ecs_template;
 
-/// Load a datablock text. Nothing changes unless all of it is right; each fault is reported as
-/// file:line. `file` is used for messages only. Call before ecs_world_seal.
-/// @return ECS_OK; ECS_ERR_SYNTAX (reported); ECS_ERR_FULL; ECS_ERR_MEMORY; ECS_ERR_SEALED.
+/// Load all templates of a datablock text, before ecs_world_seal. Nothing changes unless all of it
+/// is right; every fault is reported as file:line. `file` is used for messages only; `reporter` may
+/// be NULL. The text is copied.
+/// @return ECS_OK; ECS_ERR_SYNTAX (reported: correct the text); ECS_ERR_FULL (a limit of limits.h,
+///         reported); ECS_ERR_MEMORY; ECS_ERR_SEALED (load earlier).
 BASE_MUST_USE ecs_result ecs_template_load(ecs_world* world, const char* file, const char* text,
                                            size_t text_bytes, const base_reporter* reporter);
-/// The same for a text that is looked at by itself: imports are not followed, and a parent that is
-/// not there, or a flag on a component of such a parent, is no fault. For checks, not for matches.
+/// As ecs_template_load, for a check of one text alone: imports are ignored, and an unknown parent,
+/// or a flag on a component of such a parent, is no fault. Not for matches.
 BASE_MUST_USE ecs_result ecs_template_load_alone(ecs_world* world, const char* file,
                                                  const char* text, size_t text_bytes,
                                                  const base_reporter* reporter);
 
-/// A component of a template whose type nobody registered: reported as a warning when it is loaded, kept
-/// as it is written, and part of no entity. Borrowed until a reload.
+/// A component of a template whose type is not registered: loading reports a warning and keeps the
+/// text, but no entity has the component. Borrowed until a reload.
 typedef struct ecs_template_opaque {
-    ecs_template_id template_id; ///< where it is written; children do not inherit it
+    ecs_template_id template_id; ///< the template that states it; its children do not inherit it
     const char* component;
-    const char* type; ///< "": none was given
-    const char* text; ///< the value, unescaped; a block as written, with its braces. NUL behind it
+    const char* type; ///< "": the text gives none
+    const char* text; ///< the value, unescaped; a block as written, with braces. Then a NUL
     uint32_t text_bytes;
     const char* file;
     uint32_t line;
 } ecs_template_opaque;
 
+/// Opaque components in the order in which they were read. `index` is below the count (asserted).
 uint32_t ecs_template_opaque_count(const ecs_world* world);
-/// In the order in which they were read; `index` below the count (asserted).
 const ecs_template_opaque* ecs_template_opaque_get(const ecs_world* world, uint32_t index);
 
-/// Find by name; a name with '+' is composed on first use (parts in the given order, later parts
-/// override). Counted as a name look-up. ECS_TEMPLATE_NONE when a part is unknown or a limit is hit.
+/// Find a template by name. A name with '+' is composed on first use, from left to right: later
+/// parts override. Counted as a name look-up.
+/// @return ECS_TEMPLATE_NONE when a part is unknown, a limit is reached, or memory ran out.
 ecs_template_id ecs_template_find(ecs_world* world, const char* name);
-/// Compose by ids (what a create record on the wire carries). The same parts give the same id.
+/// Compose templates by id, as a create record on the wire lists them. The same parts give the same
+/// id.
+/// @return ECS_TEMPLATE_NONE as ecs_template_find.
 ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* parts,
                                      uint32_t count);
-const ecs_template* ecs_template_get(const ecs_world* world,
-                                     ecs_template_id id); ///< NULL if unknown
-uint32_t ecs_template_count(const ecs_world* world);      ///< ids run 1..count
-/// NULL when the template has no such component.
+/// Get a template by id. @return NULL for an unknown id.
+const ecs_template* ecs_template_get(const ecs_world* world, ecs_template_id id);
+uint32_t ecs_template_count(const ecs_world* world); ///< ids run 1..count
+/// Find a component of a template. @return NULL when the template does not have it.
 const ecs_template_component* ecs_template_find_component(const ecs_template* template_,
                                                           ecs_component_id component);

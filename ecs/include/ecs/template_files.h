@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /// Templates in several files: `import:t="file"`.
 ///
-/// The core opens no files. A source is asked for texts by path, and all that a root file imports is put
-/// into one pack: bytes that a world loads, that a log or another machine can carry, and whose hash is
-/// the content's. Paths are texts of the language, not of a system: words between '/', below the source's
-/// own folder ("a/b.blk") or below a named one ("%name/a/b.blk"); "." and ".." are gone before the source
-/// sees them, and none leads outside.
+/// The core opens no files. It asks a source for texts by path and puts a root file and all its
+/// imports into one pack: bytes that a world loads and that a log or a message can carry. The hash
+/// of the pack is the hash of the content. Paths belong to the language, not to an operating
+/// system: words between '/', below the source's own folder ("a/b.blk") or below a named one
+/// ("%name/a/b.blk"). The source never sees "." or "..", and no path leads outside of its folders.
 ///
-/// Order: what a file imports stands before it, in the order of its imports; names that match a wildcard
-/// come in the order of their bytes. Each file is taken once, where it is named first, so that a cycle is
-/// no fault.
+/// Order: the imports of a file stand before it, in the order of its import lines. Names that match
+/// a wildcard come in the order of their bytes. Each file is read once, where it is named first, so
+/// a cycle is no fault.
 #pragma once
 
 #include "base/bytes.h"
@@ -21,35 +21,40 @@
 #define ECS_TEXT_IMPORTS_MAX 160000u        ///< imports and names looked at for a pack
 #define ECS_TEXT_PACK_BYTES_MAX (16u << 20) ///< texts of a pack
 
+/// Where texts come from. Functions are called during the call that gets the source, on its thread.
 typedef struct ecs_template_source {
     void* context;
-    /// Append the text of a file. @return ECS_OK; ECS_ERR_UNKNOWN (not there); ECS_ERR_FULL (longer than
-    /// ECS_TEXT_BYTES_MAX); ECS_ERR_MEMORY; any other: it cannot be read. What is appended then is dropped.
+    /// Append the text of a file. @return ECS_OK; ECS_ERR_UNKNOWN (no such file); ECS_ERR_FULL
+    /// (longer than ECS_TEXT_BYTES_MAX); ECS_ERR_MEMORY; any other code: it cannot be read. After a
+    /// failure the caller drops what was appended.
     ecs_result (*read)(void* context, const char* path, base_bytes* text);
-    /// Tell the names of the files in a folder ("" is the source's own; "%name" a named one), in any order;
-    /// `found` says false when it wants no more. NULL: wildcards match nothing. @return as read.
+    /// Call `found` for the name of each file in a folder ("": the source's own; "%name": a named
+    /// one), in any order, until it returns false. NULL: wildcards match nothing. @return as read.
     ecs_result (*list)(void* context, const char* folder,
                        bool (*found)(void* names, const char* name), void* names);
-    /// How messages spell a path; NULL: as it is. Cut at `bytes`.
+    /// Write a path as messages show it, cut at `bytes`. NULL: as it is.
     void (*spell)(void* context, const char* path, char* target, size_t bytes);
-    const char* const* root_names; ///< of "%name/"
+    const char* const* root_names; ///< the names that "%name/" may use
     uint32_t root_count;
 } ecs_template_source;
 
-/// Append a root file and all that it imports to `pack`. Only imports are looked at; texts are judged
-/// when they are loaded. @return ECS_OK; ECS_ERR_SYNTAX (a path, or a text that cannot be parsed;
-///         reported with file and line); ECS_ERR_UNKNOWN (a file that is not there, reported where it is
-///         imported); ECS_ERR_FULL (a limit above, reported); ECS_ERR_MEMORY.
-///         After an error `pack` is as it was.
+/// Append a root file and all its imports to `pack`. Only import lines are checked; the rest of a
+/// text is checked when it is loaded. `reporter` may be NULL. After an error `pack` is unchanged.
+/// @return ECS_OK; ECS_ERR_SYNTAX (a bad path, or a text that cannot be parsed; reported with file
+///         and line); ECS_ERR_UNKNOWN (a file does not exist; reported where it is imported);
+///         ECS_ERR_FULL (a limit above, reported); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_template_pack(const base_allocator* allocator,
                                            const ecs_template_source* source, const char* root,
                                            const base_reporter* reporter, base_bytes* pack);
 
-/// ecs_template_load for all texts of a pack at once: they may name one another's templates. The bytes may
-/// be a stranger's. @return as ecs_template_load; ECS_ERR_MALFORMED (no pack).
+/// Load all texts of a pack at once: each may name templates of the others. The bytes may be
+/// foreign.
+/// @return ECS_OK; ECS_ERR_MALFORMED (no pack: refuse the bytes); ECS_ERR_SYNTAX, ECS_ERR_FULL,
+///         ECS_ERR_MEMORY, ECS_ERR_SEALED as ecs_template_load.
 BASE_MUST_USE ecs_result ecs_template_load_pack(ecs_world* world, const void* pack, size_t bytes,
                                                 const base_reporter* reporter);
-/// Pack and load.
+/// Pack and load in one step. @return ECS_OK; the codes of ecs_template_pack and
+/// ecs_template_load_pack.
 BASE_MUST_USE ecs_result ecs_template_load_files(ecs_world* world,
                                                  const ecs_template_source* source,
                                                  const char* root, const base_reporter* reporter);
@@ -60,34 +65,37 @@ typedef struct ecs_pack_text {
     const char* text; ///< no NUL behind it
     size_t bytes;
 } ecs_pack_text;
-/// The text at *offset (0 at first). @return false at the end, and for bytes that are no pack: then *offset
-/// is not `bytes`.
+/// Walk the texts of a pack: begin with *offset = 0. The bytes may be foreign.
+/// @return false at the end (*offset is `bytes`) and for bytes that are no pack (*offset is less).
 bool ecs_pack_next(const void* pack, size_t bytes, size_t* offset, ecs_pack_text* text);
-/// Append one text, as ecs_template_pack does: for a pack of texts that are there already. Asserts the
-/// limits of path and text.
+/// Append one text to a pack, as ecs_template_pack does. The limits of path and text are asserted;
+/// check pack->failed at the end.
 void ecs_pack_add(base_bytes* pack, const char* path, const char* text, size_t bytes);
 
-/// What a reload did.
+/// The result of a reload.
 typedef struct ecs_reload_report {
     uint32_t templates_changed, templates_added; ///< composed ones are not counted
-    uint32_t entities_changed;                   ///< some value or component of theirs is another
+    uint32_t entities_changed;                   ///< some value or component of them changed
 } ecs_reload_report;
 
-/// Take the templates of a pack in place of those that are loaded: between ticks, outside of stages and
-/// walks (asserted), in a sealed world. Everything is judged first; when something is wrong it is reported
-/// with file and line and nothing changes, and so it is when memory runs out.
-/// - Every loaded template is in the pack again; new ones get ids behind all others. Ids stay.
-/// - Components that no template or registration had when the world was sealed cannot come, and what a
-///   query asks for cannot go from the last template that has it.
-/// - A value of a living entity that equals its old default becomes the new one (and is tracked like any
-///   change); one that was written stays. Entities whose template has other components now are recreated
-///   in the order of their indices: what both have is kept, the rest is the default.
-/// - With `is_replicated_locked` nothing may change that clients or a schema know: components that are
-///   replicated, how they are sent, their defaults; and no replicated template may come.
-/// Pointers to templates and opaque components are void afterwards. The same reload of equal worlds ends in
-/// equal worlds, so a log that carries the pack can be run again.
-/// @return ECS_OK; ECS_ERR_SYNTAX; ECS_ERR_UNKNOWN (a template is missing); ECS_ERR_TYPE (a component, or
-///         what is locked); ECS_ERR_MALFORMED (no pack); ECS_ERR_FULL; ECS_ERR_MEMORY. `report` may be NULL.
+/// Replace the loaded templates by those of a pack: between ticks, outside of stages and walks
+/// (asserted), in a sealed world. Everything is checked first. A fault is reported with file and
+/// line, and nothing changes; nothing changes either when memory runs out.
+/// - The pack contains every loaded template again; new ones get ids behind all others. Ids stay.
+/// - A component that did not exist when the world was sealed cannot be added. A component that a
+///   query asks for cannot be removed from the last template that has it.
+/// - A value of a living entity that equals the old default becomes the new default, tracked like
+///   any change. A value that was written stays. Entities whose template has other components now
+///   are recreated, by rising index: components that both have keep their values, the others get
+///   the default.
+/// - With `is_replicated_locked` nothing that clients or a schema know may change: which components
+///   are replicated, how they are sent, their defaults. No replicated template may be added.
+/// Pointers to templates and opaque components are invalid afterwards. The same reload of equal
+/// worlds gives equal worlds, so a log that carries the pack can be replayed. `report` may be NULL.
+/// @return ECS_OK; ECS_ERR_SYNTAX (a fault of the text); ECS_ERR_UNKNOWN (a loaded template is
+///         missing); ECS_ERR_TYPE (a component differs, or what is locked would change);
+///         ECS_ERR_MALFORMED (no pack); ECS_ERR_FULL (a limit); ECS_ERR_MEMORY. After every failure
+///         the old templates stay in use.
 BASE_MUST_USE ecs_result ecs_template_reload(ecs_world* world, const void* pack, size_t bytes,
                                              bool is_replicated_locked,
                                              const base_reporter* reporter,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// Component types: size, field table, and (for types that own memory) a table of functions.
+/// Component types: size, table of fields, and a table of functions for types that own memory.
 ///
-/// The datablock's own types (b i i64 u8 u16 u32 u64 r p2 p3 p4 ip2 ip3 ip4 c m t eid tag, list<T> of
-/// each of them but tag, array, object) exist in every world; a module registers C structs beside them.
-/// Both kinds look the same to templates, tracking, replication, logs and dumps: they see fields.
+/// The datablock's own types (b i i64 u8 u16 u32 u64 r p2 p3 p4 ip2 ip3 ip4 c m t eid tag, list<T>
+/// of each of them but tag, array, object) exist in every world; a module registers C structs
+/// beside them. Templates, tracking, replication, logs and dumps treat both alike: they see fields.
 #pragma once
 
 #include "base/report.h"
@@ -32,18 +32,19 @@ typedef enum ecs_field_kind {
     ECS_FIELD_KIND_COUNT,
 } ecs_field_kind;
 
-/// How a field is rounded for the wire. Zero means exact: all bits of its kind.
-/// With bits > 0 the wire holds q in [0, 2^bits - 1] and the value is min + q * step; values outside
-/// the range are clamped. For integers step is 1.
+/// How a field is rounded for the wire. All zero means exact: all bits of its kind. With bits > 0
+/// the wire holds q in [0, 2^bits - 1], and the value is min + q * step. A value outside the range
+/// becomes the nearest limit. For integers step is 1.
 typedef struct ecs_quant {
     double min;
     double step;  ///< > 0 when bits > 0
     uint8_t bits; ///< 0 (exact) or 1..32
 } ecs_quant;
 
+/// One field of a struct type.
 typedef struct ecs_field {
-    const char* name;
-    uint32_t offset; ///< offsetof
+    const char* name; ///< [A-Za-z0-9_.-], at most ECS_NAME_BYTES_MAX - 1 bytes
+    uint32_t offset;  ///< offsetof
     ecs_field_kind kind;
     uint32_t count; ///< elements of an inline array; 1 for a scalar
     ecs_quant quant;
@@ -52,41 +53,44 @@ typedef struct ecs_field {
 /// Bytes of one element of a kind: 1, 2, 4 or 8.
 uint32_t ecs_field_kind_bytes(ecs_field_kind kind);
 
-/// What functions of a type may use.
+/// What the functions of a type may use.
 typedef struct ecs_type_context {
     const base_allocator* allocator;
 } ecs_type_context;
 
-/// What a value may need before its entity can live: a model, a sound, a level.
+/// What a value may need before its entity can be created: a model, a sound, a level.
 typedef struct ecs_resource {
     char kind[ECS_RESOURCE_KIND_BYTES_MAX]; ///< "mesh"; may be empty
     char name[ECS_RESOURCE_NAME_BYTES_MAX]; ///< "cube.glb"; empty: none
 } ecs_resource;
 
-/// Functions of a type that is more than plain bytes. Only create and destroy are required, the others
-/// have defaults made of fields; a type without a table is plain data. A type is relocatable (memcpy
-/// moves it) unless `move` is given. Of a boxed type they are given the object, not the cell.
+/// Functions of a type that is more than plain bytes. Only create and destroy are required; the
+/// others have defaults that work on fields. A type without a table is plain data. memcpy moves a
+/// value unless `move` is given. The functions of a boxed type get the object, not the cell.
 typedef struct ecs_type_ops {
     void (*create)(const ecs_type_context* context, void* value);
     void (*destroy)(const ecs_type_context* context, void* value);
-    /// Make `target` (uncreated memory) a copy. @return false when memory ran out.
+    /// Make `target`, which holds no value yet, a copy. @return false when memory ran out.
     bool (*copy)(const ecs_type_context* context, void* target, const void* source);
     bool (*equal)(const void* a, const void* b);
-    /// Make `target` (a created value) equal to `source`. @return false when memory ran out.
+    /// Make `target`, which holds a value, equal to `source`. @return false when memory ran out.
     bool (*assign)(const ecs_type_context* context, void* target, const void* source);
     void (*move)(const ecs_type_context* context, void* target, void* source);
-    /// Compare and assign in one: make `shadow` equal to `current`. @return true when they differed.
+    /// Compare and assign in one step: make `shadow` equal to `current`. @return true when they
+    /// differed.
     bool (*replicate_compare)(const ecs_type_context* context, void* shadow, const void* current);
-    /// Canonical bytes: what is hashed, saved and sent.
+    /// Write the canonical bytes: what is hashed, saved and sent. The same on every machine.
     void (*write)(const void* value, base_bytes* bytes);
-    /// The mirror of write; `value` stays created. @return false on damaged bytes, then it sets
-    /// reader->failed, or when memory ran out, then it does not.
+    /// Read what write wrote; `value` holds a value before and after. @return false for damaged
+    /// bytes (it sets reader->failed) or when memory ran out (it does not).
     bool (*read)(const ecs_type_context* context, void* value, base_reader* reader);
-    /// Boxed types only: the object goes back to its pool and will be handed out again as it is, so make
-    /// it what `create` makes; it may keep the memory it owns. Without it: destroyed, and created again.
+    /// Boxed types only: the object goes back to its pool and is given out again as it is, so make
+    /// it equal to what `create` makes. It may keep the memory it owns. Without reset, objects are
+    /// destroyed and created again.
     void (*reset)(const ecs_type_context* context, void* value);
-    /// A number that another one follows with every change; `copy` and `replicate_compare` carry it over,
-    /// `read` draws one that differs when the bytes do. Equal numbers spare the compare of values.
+    /// A number that changes with every change of the value. `copy` and `replicate_compare` carry
+    /// it over; `read` takes one that differs when the bytes differ. Equal numbers save the compare
+    /// of values.
     uint64_t (*version)(const void* value);
     /// Resources that a value needs (loader.h): fill `resources`, zeroed, `capacity` at most.
     /// @return how many it needs; more than `capacity`: the creation is ECS_ERR_FULL.
@@ -94,12 +98,13 @@ typedef struct ecs_type_ops {
 } ecs_type_ops;
 
 typedef enum ecs_type_flag {
-    /// Objects live in a pool of the type and never move; a column holds pointers to them. Systems see
-    /// `T* const*`, ecs_get gives `T* const*`, and values to create or set with are given as `T* const*`
-    /// and copied. For what others point at, and for what is too large to lie in columns.
+    /// Objects lie in a pool of the type and never move; a column holds pointers to them. Systems
+    /// and ecs_get give `T* const*`; values for create and set are passed as `T* const*` and
+    /// copied. Use it for objects that other code points at, and for those too large for columns.
     ECS_TYPE_BOXED = 1u << 0,
 } ecs_type_flag;
 
+/// What a caller registers.
 typedef struct ecs_type_desc {
     const char* name;        ///< "RigidBody"; copied
     uint32_t size;           ///< sizeof; 0 for a tag
@@ -109,23 +114,23 @@ typedef struct ecs_type_desc {
     const ecs_type_ops* ops; ///< NULL for plain data; must outlive the world
 } ecs_type_desc;
 
-/// What the world knows of a type. Borrowed, valid while the world lives.
+/// What the world knows about a type. Borrowed, valid until the world is destroyed.
 typedef struct ecs_type {
     char name[ECS_NAME_BYTES_MAX];
     ecs_type_id id;
-    uint32_t size, align; ///< of a cell: a boxed type's is a pointer
+    uint32_t size, align; ///< bytes of a cell; the cell of a boxed type is a pointer
     uint32_t field_count;
-    const ecs_field* fields; ///< rising offset; of a boxed type: in the object
+    const ecs_field* fields; ///< by rising offset; for a boxed type in the object
     const ecs_type_ops* ops; ///< NULL: plain data. Never NULL for a boxed type
     bool is_dense;           ///< fields cover every byte: memcmp tells equality
     uint64_t layout_hash;    ///< names, kinds, counts and offsets of fields
-    uint32_t object_size;    ///< sizeof of what was registered
-    struct ecs_box* box;     ///< a boxed type's pool; NULL: values lie in the column
+    uint32_t object_size;    ///< sizeof of the registered type
+    struct ecs_box* box;     ///< the pool of a boxed type; NULL: values lie in the column
     /// Private: a faster hash of the canonical bytes; NULL: they are written and hashed.
     uint64_t (*hash)(const void* value, uint64_t seed);
 } ecs_type;
 
-/// What a cell stands for: itself, or the object that it points at.
+/// The value of a cell: the cell itself, or the object it points at. Borrowed as the cell is.
 static inline const void* ecs_type_object(const ecs_type* type, const void* cell) {
     return type->box ? *(void* const*)cell : cell;
 }
@@ -133,49 +138,56 @@ static inline void* ecs_type_object_mut(const ecs_type* type, void* cell) {
     return type->box ? *(void**)cell : cell;
 }
 
-/// It has functions, lies in its column, and its canonical bytes can be read back: such a value is
-/// replicated as a whole, where plain data is by its fields. Others cannot be.
+/// Is it a variable-size component: it has functions, lies in its column, and its canonical bytes
+/// can be read back? Such a value is replicated as a whole; plain data is replicated by its fields.
 static inline bool ecs_type_is_varsize(const ecs_type* type) {
     if (!type->ops || type->box) return false;
     return type->ops->write || type->field_count > 0;
 }
 
-/// Register a struct type.
-/// @return ECS_OK; ECS_ERR_DUPLICATE (a built-in or registered name); ECS_ERR_FULL; ECS_ERR_TYPE
-///         (size over ECS_TYPE_BYTES_MAX, of a boxed type ECS_BOXED_BYTES_MAX; a field outside the
-///         struct or overlapping another, bits or step of a quantisation out of range, ops without create
-///         or destroy); ECS_ERR_SEALED; ECS_ERR_MEMORY.
+/// Register a struct type, before ecs_world_seal. The description is copied; its ops must outlive
+/// the world. *id is the new id, ECS_TYPE_NONE on failure; `id` may be NULL.
+/// @return ECS_OK; ECS_ERR_DUPLICATE (a built-in or registered type has the name: choose another);
+///         ECS_ERR_TYPE (larger than ECS_TYPE_BYTES_MAX, or ECS_BOXED_BYTES_MAX when boxed; a field
+///         outside the struct or over another one; a quantisation out of range; ops without create
+///         or destroy: correct the description); ECS_ERR_FULL (ECS_TYPES_MAX types); ECS_ERR_SEALED
+///         (register earlier); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_type_register(ecs_world* world, const ecs_type_desc* desc,
                                            ecs_type_id* id);
-/// The same with flags (ecs_type_flag) and somebody who is told why a description is refused (NULL:
-/// nobody).
+/// As ecs_type_register, with flags (ecs_type_flag) and a reporter that gets the reason of a
+/// refusal (may be NULL).
 BASE_MUST_USE ecs_result ecs_type_register_as(ecs_world* world, const ecs_type_desc* desc,
                                               uint32_t flags, const base_reporter* reporter,
                                               ecs_type_id* id);
-/// ECS_TYPE_NONE when there is none.
+/// Find a type by name. Not counted as a name look-up; do it at registration.
+/// @return ECS_TYPE_NONE when there is none.
 ecs_type_id ecs_type_find(const ecs_world* world, const char* name);
-/// NULL for an unknown id.
+/// Get a type by id. @return NULL for an unknown id.
 const ecs_type* ecs_type_get(const ecs_world* world, ecs_type_id id);
 uint32_t ecs_type_count(const ecs_world* world); ///< ids run 1..count
 
-/// Fold one value into canonical bytes: fields in order, little-endian, NaN canonical, -0 kept; types
-/// with ops use their write. The same on every machine, never struct padding.
+/// Append the canonical bytes of one value: fields in order, little-endian, every NaN the same, -0
+/// kept, no padding; types with ops use their write. The same on every machine. Check bytes->failed
+/// at the end.
 void ecs_type_write(const ecs_type* type, const void* value, base_bytes* bytes);
-/// Mirror of ecs_type_write into a created (or zeroed plain) value.
-/// @return false on damaged bytes (reader->failed is set) or when memory ran out (it is not).
+/// Read what ecs_type_write wrote into a created (or zeroed plain) value. The bytes may be foreign.
+/// @return false for damaged bytes (reader->failed is set) or when memory ran out (it is not).
 BASE_MUST_USE bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* value,
                                  base_reader* reader);
-/// Hash of the canonical bytes, without building them for plain types.
+/// Hash of the canonical bytes with a seed. For plain types and containers the bytes are not built.
 uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed);
-/// Equality at full precision, by fields (NaN equals NaN of any payload, 0 differs from -0).
+/// Compare two values at full precision, by fields. NaN equals every NaN; 0 differs from -0.
 bool ecs_type_equal(const ecs_type* type, const void* a, const void* b);
-/// The value as text "330,-550" into a fixed buffer; false when it was cut.
+/// Write a value as text ("330,-550") into a fixed buffer, with a NUL. @return false when it was
+/// cut.
 bool ecs_type_format(const ecs_type* type, const void* value, char* target, size_t target_bytes);
 
-/// Components are (name, type) pairs. Datablock files register them by use; a module may beforehand.
+/// Components are pairs of name and type. A datablock file registers the components it uses; a
+/// module may register them before.
 typedef uint16_t ecs_component_id;
 #define ECS_COMPONENT_NONE 0u
 
+/// What the world knows about a component. Borrowed, valid until the world is destroyed.
 typedef struct ecs_component {
     char name[ECS_NAME_BYTES_MAX];
     ecs_component_id id;
@@ -183,12 +195,16 @@ typedef struct ecs_component {
     uint64_t name_hash; ///< base_hash64_text(name)
 } ecs_component;
 
-/// @return ECS_OK also when the same pair exists (same id); ECS_ERR_TYPE when the name has another
-///         type; ECS_ERR_UNKNOWN for an unknown type; ECS_ERR_FULL; ECS_ERR_SEALED.
+/// Register a component. *id is its id, ECS_COMPONENT_NONE on failure; `id` may be NULL.
+/// @return ECS_OK, also when the same pair exists (same id);
+///         ECS_ERR_TYPE (the name has another type); ECS_ERR_UNKNOWN (no such type, or a bad name);
+///         ECS_ERR_FULL (ECS_COMPONENTS_MAX components); ECS_ERR_SEALED (register earlier).
 BASE_MUST_USE ecs_result ecs_component_register(ecs_world* world, const char* name,
                                                 ecs_type_id type, ecs_component_id* id);
-/// Look a name up. Counted (ecs_counters.name_lookups): do it at registration, never in a tick.
+/// Find a component by name. Counted (ecs_counters.name_lookups): do it at registration, never in a
+/// tick.
+/// @return ECS_COMPONENT_NONE when there is none.
 ecs_component_id ecs_component_find(ecs_world* world, const char* name);
-const ecs_component* ecs_component_get(const ecs_world* world,
-                                       ecs_component_id id); ///< NULL if unknown
-uint32_t ecs_component_count(const ecs_world* world);
+/// Get a component by id. @return NULL for an unknown id.
+const ecs_component* ecs_component_get(const ecs_world* world, ecs_component_id id);
+uint32_t ecs_component_count(const ecs_world* world); ///< ids run 1..count

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Plain values that components are made of, as C sees them.
+/// The C types of the datablock's own values.
 #pragma once
 
 #include "base/alloc.h"
@@ -35,21 +35,24 @@ typedef struct ecs_matrix {
 typedef struct ecs_string {
     char* data;
     uint32_t size;    ///< without the NUL
-    uint32_t version; ///< rises with each change: the early-out of replicateCompare
+    uint32_t version; ///< rises with each change, so that tracking can skip the compare
 } ecs_string;
 
-/// @return false when memory ran out or the text is too long; the old value stays.
+/// Replace the text by a copy of `size` bytes. Used for components with ecs_world_allocator(world).
+/// @return false when memory ran out or the text is longer than ECS_STRING_BYTES_MAX: the old text
+/// stays.
 BASE_MUST_USE bool ecs_string_set(const base_allocator* allocator, ecs_string* string,
                                   const char* text, uint32_t size);
+/// Make it empty and give its memory back.
 void ecs_string_clear(const base_allocator* allocator, ecs_string* string);
-/// Never NULL.
+/// The text with its NUL, "" when empty; never NULL. Borrowed until the next change of the value.
 const char* ecs_string_text(const ecs_string* string);
 
-/// Root of a container: a pointer that the value owns, NULL while it was never written. Moved by memcpy;
-/// never copied by assignment in C. What is inside is read and changed through ecs/child.h only.
+/// A container: a pointer that the value owns, NULL while nothing was written. memcpy moves it; an
+/// assignment in C must not copy it. Elements are read and changed through ecs/container.h only.
 typedef struct ecs_container {
     struct ecs_container_body* body;
-    uint32_t type; ///< of a list<T>: its ecs_element_type; of the others 0 is as good
+    uint32_t type; ///< a list<T>: its ecs_element_type; array and object: that or 0
 } ecs_container;
 
 typedef struct ecs_list {
