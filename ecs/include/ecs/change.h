@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-/// What happened to the world: the only door through which replication and logs look in.
+/// What changed in the world: replication and logs read the world through this list only.
 ///
-/// The list gathers everything since the last ecs_changes_clear: structure as it happens, component
-/// changes when a step tracks. A component appears at most once per step, only when
-/// replicateCompare found it different at full precision, and never for an entity that is in
-/// `created`.
+/// The list collects everything since the last ecs_changes_clear: structural changes when they
+/// happen, changed components when a step tracks. A component appears at most once per step, only
+/// when its value differs at full precision, and never for an entity that is in `created`.
 #pragma once
 
 #include "ecs/event.h"
 
+/// A tracked component of an entity that has another value now.
 typedef struct ecs_change {
     ecs_entity entity;
     ecs_component_id component;
 } ecs_change;
 
+/// The change list. The arrays are borrowed, see ecs_changes_get.
 typedef struct ecs_changes {
     const ecs_entity* created; ///< in order of creation; may also be in destroyed
     uint32_t created_count;
@@ -27,7 +28,7 @@ typedef struct ecs_changes {
     uint32_t event_count;
 } ecs_changes;
 
-/// Borrowed until the next clear, step or structural change.
+/// Get the list. Its arrays are valid until the next clear, step or structural change.
 ecs_changes ecs_changes_get(const ecs_world* world);
-/// Forget what was listed. Call once per step after everyone has looked.
+/// Empty the list. Call it once per step, after every reader.
 void ecs_changes_clear(ecs_world* world);

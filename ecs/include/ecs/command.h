@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: MIT
-/// Structural changes recorded inside systems and applied at the next flush point, no later than
-/// the end of the stage, in the order (system, job, sequence): the result does not depend on
-/// threads.
+/// Commands: structural changes that systems record. They are applied at the next flush point, at
+/// the latest at the end of the stage, in the order (system, job, sequence). So the result does not
+/// depend on threads.
 #pragma once
 
 #include "ecs/component.h"
 
-/// Record a creation. Returns a placeholder that commands and events up to the next flush point may
-/// name (as a target; in values of entity fields it is resolved too). Flush points come after each
-/// system and after each batch of events: keep no placeholder longer, the next flush gives the same
-/// ones out again. ECS_ENTITY_NONE when the queue is full or the template unknown (counted in
-/// commands_refused). Values are copied.
+/// Record a creation. Values are copied. Flush points come after each system and after each batch
+/// of events.
+/// @return a placeholder. Until the next flush point, commands and events may name it as a target
+///         and in entity fields of values. Do not keep it longer: it is given out again then.
+///         ECS_ENTITY_NONE when the queue is full or the template is unknown (counted in
+///         commands_refused).
 ecs_entity ecs_command_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
                               uint32_t init_count);
-/// @return false when the queue is full (counted). A handle that is stale by then is counted,
-/// ignored.
+/// Record a destruction. A handle that is stale when it is applied is ignored (counted in
+/// stale_handles).
+/// @return false when the queue is full (counted in commands_refused).
 bool ecs_command_destroy(ecs_world* world, ecs_entity entity);
-/// Also false when the template is unknown (counted).
+/// Record a recreation, or a new value of one component. Values are copied. Stale handles as above.
+/// @return false when the queue is full or the template is unknown (counted in commands_refused).
 bool ecs_command_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
                           const ecs_init* inits, uint32_t init_count);
 bool ecs_command_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
                      const void* value);
-/// Apply all that is recorded. Only outside of stages; inside, flush points do it.
+/// Apply all recorded commands. Outside of stages only (asserted); inside, the flush points do it.
 void ecs_command_flush(ecs_world* world);
+/// Count the commands that wait.
 uint32_t ecs_command_count(const ecs_world* world);

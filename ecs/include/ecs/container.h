@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: MIT
-/// Values inside a value: list<T>, array and object, nested.
+/// Containers: values that hold elements. list<T>, array and object, also nested.
 ///
-/// Shape: a list holds elements of one type, packed as C sees them (value.h); an array holds values
-/// that each say their type; an object holds the same under names, in the order of strcmp, each
-/// name once. Arrays and objects may hold lists, arrays and objects again.
+/// Shape: a list holds elements of one type, packed as C sees them (value.h). An array holds
+/// elements that each have a type of their own. An object holds such elements under names, in the
+/// order of strcmp, each name once. Arrays and objects may hold lists, arrays and objects again.
 ///
 /// Values are passed in the memory form of their type: `const int32_t*` for i, `const ecs_vec2*`
 /// for p2, `const ecs_string*` for t, `const ecs_list*`, `const ecs_array*`, `const ecs_object*`.
-/// What is passed is copied, and it may come from inside the same container. NULL means zero or
-/// empty.
+/// The value is copied; it may lie inside the same container. NULL means zero or empty.
 ///
-/// Memory: `allocator` is the one that the value began with; for components it is
-/// ecs_world_allocator(world). Pointers to what is inside are borrowed until the next change of the
-/// container that holds it, at the latest until the next structural change or step of the world.
+/// Memory: `allocator` is the one that the container was first written with; for components it is
+/// ecs_world_allocator(world). A pointer to an element is borrowed until the next change of its
+/// container, at the latest until the next structural change or step of the world.
 ///
-/// Versions: every change raises the version of the container and of all around it. Tracking
-/// compares versions first and looks inside only when they differ. So what a container holds is
-/// changed through these functions only; of nested containers ask find_mut and change what it
-/// returns.
+/// Versions: every change raises the version of the container and of all containers around it.
+/// Tracking compares versions first and reads the elements only when they differ. So elements are
+/// changed through these functions only. To change a nested container, get it with find_mut.
 ///
-/// Limits, each an ECS_ERR_FULL: ECS_CONTAINER_COUNT_MAX values directly in a container,
+/// Limits, each an ECS_ERR_FULL: ECS_CONTAINER_COUNT_MAX elements directly in a container,
 /// ECS_CONTAINER_DEPTH_MAX containers inside one another, ECS_CONTAINER_NAME_BYTES_MAX for a name,
-/// ECS_STRING_BYTES_MAX for a text, and ECS_CONTAINER_BYTES_MAX for all that is inside the
-/// outermost one: numbers count their size, texts and names their length, each value of an array or
-/// object one more.
+/// ECS_STRING_BYTES_MAX for a text, and ECS_CONTAINER_BYTES_MAX for everything inside the outermost
+/// container: a number counts its size, a text or name its length, each element of an array or
+/// object one byte more.
 ///
-/// An error code means that nothing changed.
+/// After every error code the container is unchanged.
 #pragma once
 
 #include "ecs/entity.h"
@@ -33,8 +31,7 @@
 #include "ecs/result.h"
 #include "ecs/value.h"
 
-/// Types of values inside. The numbers are the ids of the same types in every world
-/// (ecs_type_find).
+/// Types of elements. The numbers are the ids of the same types in every world (ecs_type_find).
 typedef enum ecs_element_type {
     ECS_ELEMENT_NONE,
     ECS_ELEMENT_B,
@@ -66,7 +63,7 @@ static inline ecs_element_type ecs_element_list_of(ecs_element_type element) {
     return (ecs_element_type)(ECS_ELEMENT_LIST + element);
 }
 
-/// A value of an array or object. Read it; change it through its container.
+/// An element of an array or object. Read it; change it through its container only.
 typedef struct ecs_element {
     ecs_element_type type;
     union {
@@ -94,54 +91,66 @@ typedef struct ecs_element {
     } as;
 } ecs_element;
 
-/// How often it changed, by whatever way; 0 for one that was never written.
+/// The version: a number that changes with every change of the content; 0 for one never written.
 uint64_t ecs_list_version(const ecs_list* list);
 uint64_t ecs_array_version(const ecs_array* array);
 uint64_t ecs_object_version(const ecs_object* object);
 
-/// An empty list that is no component (those are made by the world). Arrays and objects start as
-/// {0}.
+/// Make an empty list that is no component (the world makes those). Arrays and objects begin as
+/// {0}. `element` is ECS_ELEMENT_B to ECS_ELEMENT_EID (asserted).
 void ecs_list_init(ecs_list* list, ecs_element_type element);
+/// The type of its elements, and their count.
 ecs_element_type ecs_list_element(const ecs_list* list);
 uint32_t ecs_list_count(const ecs_list* list);
-/// All elements, as an array of the element's C type. NULL when there are none.
+/// All elements as an array of the element's C type, borrowed. @return NULL when there are none.
 const void* ecs_list_data(const ecs_list* list);
-/// The same for writing: counts as a change. Not for lists of t (asserted).
+/// As ecs_list_data, for writing: counts as a change. Not for lists of t (asserted).
 void* ecs_list_data_mut(ecs_list* list);
-/// One element; it must exist (asserted).
+/// Get one element, borrowed; `index` is below the count (asserted).
 const void* ecs_list_get(const ecs_list* list, uint32_t index);
-/// @return ECS_OK; ECS_ERR_MISSING (index); ECS_ERR_FULL (texts); ECS_ERR_MEMORY.
+/// Replace one element. @return ECS_OK; ECS_ERR_MISSING (`index` is not below the count);
+/// ECS_ERR_FULL (a text is too long, or all texts are); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_list_set(const base_allocator* allocator, ecs_list* list,
                                       uint32_t index, const void* value);
-/// Put a value in front of `index`; at the count: behind all.
-/// @return ECS_OK; ECS_ERR_MISSING (index over the count); ECS_ERR_FULL; ECS_ERR_MEMORY.
+/// Insert an element in front of `index`; with the count as index, behind the last.
+/// @return ECS_OK; ECS_ERR_MISSING (`index` is above the count); ECS_ERR_FULL (a limit above);
+///         ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_list_insert(const base_allocator* allocator, ecs_list* list,
                                          uint32_t index, const void* value);
-/// Behind all. @return ECS_OK; ECS_ERR_FULL; ECS_ERR_MEMORY.
+/// Append one element; push_text appends `size` bytes of text to a list of t.
+/// @return ECS_OK; ECS_ERR_FULL (a limit above); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_list_push(const base_allocator* allocator, ecs_list* list,
                                        const void* value);
 BASE_MUST_USE ecs_result ecs_list_push_text(const base_allocator* allocator, ecs_list* list,
                                             const char* text, uint32_t size);
-/// Exactly `count` elements; new ones are zero. @return ECS_OK; ECS_ERR_FULL; ECS_ERR_MEMORY.
+/// Set the number of elements; new ones are zero or empty. @return ECS_OK; ECS_ERR_FULL (a limit
+/// above); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_list_resize(const base_allocator* allocator, ecs_list* list,
                                          uint32_t count);
-/// Take one out, the order of the others stays. @return ECS_OK; ECS_ERR_MISSING (index).
+/// Remove one element; the others keep their order. @return ECS_OK; ECS_ERR_MISSING (`index` is not
+/// below the count).
 BASE_MUST_USE ecs_result ecs_list_remove(const base_allocator* allocator, ecs_list* list,
                                          uint32_t index);
-/// No elements; keeps the memory.
+/// Remove all elements, keep the memory.
 void ecs_list_clear(const base_allocator* allocator, ecs_list* list);
-/// Give all memory back. For values that are no components.
+/// Give all memory back. For lists that are no components (the world frees those).
 void ecs_list_deinit(const base_allocator* allocator, ecs_list* list);
 
+/// How many elements it has.
 uint32_t ecs_array_count(const ecs_array* array);
-/// One value; it must exist (asserted).
+/// Get one element, borrowed; `index` is below the count (asserted).
 const ecs_element* ecs_array_get(const ecs_array* array, uint32_t index);
-/// One value in memory form; NULL when the index is over the end or the type another.
+/// Find the value of one element, in memory form, borrowed. @return NULL when `index` is not below
+/// the count or the element has another type.
 const void* ecs_array_find(const ecs_array* array, uint32_t index, ecs_element_type type);
-/// A nested container for changing: ecs_list*, ecs_array* or ecs_object*; NULL as above. Values
-/// that are no containers are changed by set (asserted).
+/// Find a nested container to change it: ecs_list*, ecs_array* or ecs_object*. `type` is a
+/// container type (asserted); other elements are changed by set. @return NULL as ecs_array_find.
 void* ecs_array_find_mut(ecs_array* array, uint32_t index, ecs_element_type type);
-/// Codes of these as of lists; ECS_ERR_TYPE: not a type of values inside.
+/// Replace, insert, append or remove one element, as the functions of lists do. push_text appends a
+/// text.
+/// @return ECS_OK; ECS_ERR_MISSING (`index` is not below the count; for insert, above it);
+///         ECS_ERR_TYPE (`type` is no type of elements); ECS_ERR_FULL (a limit above);
+///         ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_array_set(const base_allocator* allocator, ecs_array* array,
                                        uint32_t index, ecs_element_type type, const void* value);
 BASE_MUST_USE ecs_result ecs_array_insert(const base_allocator* allocator, ecs_array* array,
@@ -152,29 +161,34 @@ BASE_MUST_USE ecs_result ecs_array_push_text(const base_allocator* allocator, ec
                                              const char* text, uint32_t size);
 BASE_MUST_USE ecs_result ecs_array_remove(const base_allocator* allocator, ecs_array* array,
                                           uint32_t index);
+/// Remove all elements, or give all memory back, as for lists.
 void ecs_array_clear(const base_allocator* allocator, ecs_array* array);
 void ecs_array_deinit(const base_allocator* allocator, ecs_array* array);
 
+/// How many elements it has.
 uint32_t ecs_object_count(const ecs_object* object);
-/// Walk by index 0..count-1, in the order of names (strcmp). The index must be below the count
-/// (asserted).
+/// Get the name or the element at an index, borrowed; elements are in the order of their names
+/// (strcmp). `index` is below the count (asserted).
 const char* ecs_object_name(const ecs_object* object, uint32_t index);
 const ecs_element* ecs_object_get(const ecs_object* object, uint32_t index);
-/// A value by name; NULL when there is none.
+/// Find an element by name, borrowed. @return NULL when there is none.
 const ecs_element* ecs_object_find_element(const ecs_object* object, const char* name);
-/// The same in memory form; NULL also when the type is another.
+/// Find the value of an element, in memory form, borrowed. @return NULL when there is no such name
+/// or the element has another type.
 const void* ecs_object_find(const ecs_object* object, const char* name, ecs_element_type type);
-/// A nested container for changing, as of arrays.
+/// Find a nested container to change it, as ecs_array_find_mut.
 void* ecs_object_find_mut(ecs_object* object, const char* name, ecs_element_type type);
-/// Set or replace a value, its type too. Names are 1 to ECS_CONTAINER_NAME_BYTES_MAX - 1 bytes.
-/// @return ECS_OK; ECS_ERR_TYPE (not a type of values inside); ECS_ERR_FULL (a limit, an empty
-///         name); ECS_ERR_MEMORY.
+/// Add an element, or replace the one of this name and its type. set_text does so with a text. A
+/// name has 1 to ECS_CONTAINER_NAME_BYTES_MAX - 1 bytes.
+/// @return ECS_OK; ECS_ERR_TYPE (`type` is no type of elements); ECS_ERR_FULL (a limit above, or an
+///         empty name); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_object_set(const base_allocator* allocator, ecs_object* object,
                                         const char* name, ecs_element_type type, const void* value);
 BASE_MUST_USE ecs_result ecs_object_set_text(const base_allocator* allocator, ecs_object* object,
                                              const char* name, const char* text, uint32_t size);
-/// @return ECS_OK; ECS_ERR_MISSING.
+/// Remove an element by name. @return ECS_OK; ECS_ERR_MISSING (no such name).
 BASE_MUST_USE ecs_result ecs_object_remove(const base_allocator* allocator, ecs_object* object,
                                            const char* name);
+/// Remove all elements, or give all memory back, as for lists.
 void ecs_object_clear(const base_allocator* allocator, ecs_object* object);
 void ecs_object_deinit(const base_allocator* allocator, ecs_object* object);

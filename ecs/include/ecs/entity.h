@@ -43,7 +43,7 @@ static inline bool ecs_entity_is_placeholder(ecs_entity entity) {
 /// (ecs_counters.bad_transitions).
 typedef enum ecs_entity_state {
     ECS_STATE_NONE,      ///< does not exist: never created, or destroyed and not referred to
-    ECS_STATE_ALLOCATED, ///< referred to (ecs_handle_retain), but not created yet or destroyed already
-    ECS_STATE_LOADING, ///< its creation waits for resources or for the end of the stage
-    ECS_STATE_CREATED, ///< alive: components can be read
+    ECS_STATE_ALLOCATED, ///< referred to (ecs_handle_retain), not created yet or destroyed already
+    ECS_STATE_LOADING,   ///< its creation waits for resources or for the end of the stage
+    ECS_STATE_CREATED,   ///< alive: components can be read
 } ecs_entity_state;

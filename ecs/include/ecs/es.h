@@ -6,13 +6,13 @@
 ///     ES_TAG(server) ES_AFTER(pads_move_es)
 ///     static void ball_move_es(const ecs_stage* stage, ecs_vec2* pos, const ecs_vec2* vel) {...}
 ///
-/// All of these expand to nothing: to the compiler, to clangd and to a reader the file is plain C.
+/// All annotations expand to nothing: for the compiler, clangd and a reader the file is plain C.
 /// shoal-esgen reads FILE.c and writes FILE.es.h, which FILE.c includes after the headers that it
 /// needs; it declares the functions, walks the rows, and offers FILE_register_systems(world,
 /// context) and, with ES_REGISTER_TYPES, FILE_register_types(world, reporter), with ES_MESSAGES the
 /// converters of messages.
 ///
-/// What a function is, its name says:
+/// The name of a function says what it is:
 ///     *_es                a system of a stage ("act" unless ES_STAGE says another), called per
 ///     entity *_es_event_handler  a handler of ES_ON_EVENT's events *_ecs_query         the body of
 ///     a query: NAME_create(world, &query) before seal, then
@@ -29,8 +29,9 @@
 ///                                 reads, `T*` writes. The C type says the component's type;
 ///                                 ES_STRUCT or ES_TYPE names that of a struct of your own.
 ///
-/// What a system's parameter points at it reaches through that parameter alone: no ecs_get of the
-/// same value beside it. (The loop is compiled on that.) A function with ES_SPAN promises nothing.
+/// A system reads and writes the value of a parameter through that parameter only: it must not call
+/// ecs_get for the same value. (The compiler relies on that in the loop.) A function with ES_SPAN
+/// is free to do so.
 #pragma once
 
 // Before a function.
@@ -63,7 +64,7 @@
 #define ES_STRUCT(name)       ///< before typedef struct x {...} x; : a component type
 #define ES_EVENT(...)         ///< an event with it as payload; (name, exported): goes to clients
 #define ES_MESSAGE(c_type) ///< behind ES_EVENT: the protobuf message that it is sent as: Game__Hit
-#define ES_REGISTER_TYPES ///< this file registers what it and headers that it includes by "name" have
+#define ES_REGISTER_TYPES ///< this file registers its types and those of headers included by "name"
 #define ES_MESSAGES ///< this file gets EVENT_to_wire and EVENT_from_wire of each ES_MESSAGE there
 
 // Before or behind a field.

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: MIT
-/// Typed events: deferred, to one entity or to all interested systems, with a budget in events.
+/// Typed events: queued, for one entity or for all systems that handle them, with a budget of
+/// events.
 ///
-/// Core events are there in every world by name, and handled like any other:
+/// Core events exist in every world by name, and systems handle them like any other:
 ///
-///     EntityCreated, EntityRecreated           right after; values can be read and written
-///     ComponentsAppear    (also "on_appear")   after; only to systems whose terms it now matches and did
-///                                              not before; a creation is an appearance from nothing
-///     ComponentsDisappear (also "on_disappear") before; the reverse, a destruction included
-///     EntityDestroyed                          right before: it still lives, values can be read
-///     ComponentChanged                         payload ecs_component_changed: tracking found it different;
-///                                              queued by the step that tracks, delivered at the first
-///                                              flush point of the next; to systems that track it
-///     EsOrderSet                               broadcast once after seal
-///     BeforeClear, AfterClear                  broadcast around ecs_world_clear
+///     EntityCreated, EntityRecreated  right after; values can be read and written
+///     ComponentsAppear, "on_appear"   after; only to systems whose terms it matches now and did not
+///                                     before; a creation is an appearance from nothing
+///     ComponentsDisappear, "on_disappear"  before; the reverse, with destructions
+///     EntityDestroyed                 right before: it still lives, and values can be read
+///     ComponentChanged                payload ecs_component_changed: tracking found a new value;
+///                                     queued by the step that tracks, delivered at the first flush
+///                                     point of the next step, to systems that track the component
+///     EsOrderSet                      broadcast once after seal
+///     BeforeClear, AfterClear         broadcast around ecs_world_clear
 ///
-/// All but ComponentChanged and EsOrderSet are not queued: handlers run at the very place, in the
-/// order of systems, and what happened in a batch is told as if it had been done one by one. A
-/// creation tells Created, then Appear; a recreation Disappear, then (when done) Recreated, Appear;
-/// a destruction Disappear, then Destroyed. Structure is deferred in handlers, as in systems:
-/// inside a flush point what they record is applied at its end, outside of stages it waits for the
-/// next flush. The events have one target, so a system without terms hears of all entities, with
-/// count 0. stage->dt and user are those of the step under way, 0 and NULL outside of stages.
-/// Restoring and copying worlds tell nothing. A recreation that ran out of memory after Disappear
-/// tells Appear again.
+/// All but ComponentChanged and EsOrderSet are not queued: handlers run at once, in the order of
+/// systems. A batch sends the same events as single calls would. A creation sends Created, then
+/// Appear; a recreation sends Disappear, then (when done) Recreated and Appear; a destruction sends
+/// Disappear, then Destroyed. Structural changes are deferred in handlers, as in systems: inside a
+/// flush point they are applied at its end, outside of stages they wait for the next flush. Core
+/// events have one target, so a system without terms gets those of all entities, with count 0.
+/// stage->dt and user are those of the current step; 0 and NULL outside of stages. Restoring and
+/// copying a world send no events. A recreation that ran out of memory after Disappear sends Appear
+/// again.
 #pragma once
 
 #include "ecs/world.h"
@@ -30,6 +31,7 @@
 typedef uint16_t ecs_event_type;
 #define ECS_EVENT_NONE 0u
 
+/// What a caller registers.
 typedef struct ecs_event_desc {
     const char* name;        ///< "brick_hit"
     uint32_t size;           ///< of the payload struct, 0..ECS_EVENT_BYTES_MAX
@@ -38,27 +40,36 @@ typedef struct ecs_event_desc {
     bool is_exported; ///< delivered events of this type are listed in ecs_changes.events
 } ecs_event_desc;
 
-/// What ComponentChanged carries.
+/// The payload of ComponentChanged.
 typedef struct ecs_component_changed {
     uint16_t component; ///< ecs_component_id
 } ecs_component_changed;
 
-/// @return ECS_OK; ECS_ERR_DUPLICATE; ECS_ERR_FULL; ECS_ERR_TYPE (fields); ECS_ERR_SEALED.
+/// Register an event type, before ecs_world_seal. The description is copied.
+/// @return ECS_OK, *type is the new type; ECS_ERR_DUPLICATE (the name is used, perhaps by a core
+///         event); ECS_ERR_FULL (ECS_EVENT_TYPES_MAX types); ECS_ERR_TYPE (the name, the size or a
+///         field is not valid: correct the description); ECS_ERR_SEALED (register earlier);
+///         ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_event_register(ecs_world* world, const ecs_event_desc* desc,
                                             ecs_event_type* type);
+/// Find an event type by name. Counted as a name look-up. @return ECS_EVENT_NONE when there is
+/// none.
 ecs_event_type ecs_event_find(ecs_world* world, const char* name);
+/// Get the description of a type, borrowed from the world. @return NULL for an unknown type.
 const ecs_event_desc* ecs_event_get(const ecs_world* world, ecs_event_type type);
-/// Registered types, numbered 1..count; core events have numbers far above and are not counted.
+/// Count the registered types; they are numbered 1..count. Core events have much higher numbers and
+/// are not counted.
 uint32_t ecs_event_count(const ecs_world* world);
 
-/// Queue an event for one entity (or placeholder). FIFO. A target that is dead at delivery drops it
-/// (counted). Core events are sent by the core alone (asserted).
+/// Queue an event for one entity or placeholder. The payload is copied. Events are delivered in the
+/// order of sending. An event whose target no longer lives at delivery is dropped (counted in
+/// stale_handles). Core events cannot be sent (asserted).
 /// @return false when the queue is full (counted in events_refused).
 bool ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload);
-/// Queue an event for every interested system.
+/// Queue an event for every system that handles it. @return as ecs_event_send.
 bool ecs_event_broadcast(ecs_world* world, ecs_event_type type, const void* payload);
 
-/// What a handler sees.
+/// An event as a handler gets it. The payload is borrowed for the call.
 typedef struct ecs_event {
     ecs_event_type type;
     ecs_entity target; ///< ECS_ENTITY_NONE for a broadcast

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: MIT
 /// Parents and children.
 ///
-/// An entity has a parent when it has the component `ecs.parent` of type eid and that names a
-/// living entity:
+/// An entity has a parent when its component `ecs.parent` of type eid names a living entity:
 ///
 ///     wheel { "ecs.parent:eid"{ _replicate:b=yes; value:eid=0 } }
 ///
-/// The value is all there is: it is created, set, saved and replicated like any other, by whatever
-/// way values are written. From it follow lists of children, kept for every index, so that walks
-/// and destruction cost what is there. They catch up when they are asked for and before tracking;
-/// the component is therefore always tracked. In a world without a component of this name nothing
-/// of this costs anything.
+/// The component is the only state: it is created, set, saved and replicated like any other
+/// component. The world keeps lists of children beside it, so walks and destruction cost no more
+/// than the children there are. The lists are brought up to date when they are used and before
+/// tracking; so the component is always tracked. A world without a component of this name pays
+/// nothing.
 ///
-/// Order:  siblings rise by index, on a server as on its mirrors, before and after a restore.
-/// Destruction: ecs_destroy of a parent, by command or at once, first destroys its children, in
-///         their order, each with its own children first, and among the children of one those that
-///         live before those that still load. Not in mirrors: there each death is the server's
-///         word.
-/// Cycles: ecs_hierarchy_set_parent refuses them. Written by other ways, a cycle is cut when lists
-///         catch up: each entity on it gets parent none, counted in parents_cut. Mirrors cut
-///         nothing, since the other half may be on its way; walks end nevertheless.
-/// Mirrors: a child may come before its parent. The relation holds as soon as both live.
-/// Memory: 32 bytes per index, in pages, made with the records of indices; nothing in a steady
+/// Order:   Siblings rise by index: on a server, on its mirrors, before and after a restore.
+/// Destroy: ecs_destroy of a parent, by command or at once, first destroys its children in their
+///          order, each with its own children first. Living children come before children that are
+///          LOADING. Not in mirrors: there the server decides about each destruction.
+/// Cycles:  ecs_hierarchy_set_parent refuses them. A cycle that was written another way is cut when
+///          the lists are brought up to date: each entity on it gets parent none (counted in
+///          parents_cut). Mirrors cut nothing, since the next packet may resolve the cycle; walks
+///          end nevertheless.
+/// Mirrors: A child may arrive before its parent. The relation holds as soon as both live.
+/// Memory:  32 bytes per index, in pages, made with the records of indices. Nothing in a steady
 /// tick.
 #pragma once
 
@@ -29,32 +28,34 @@
 
 #define ECS_PARENT_NAME "ecs.parent"
 
-/// The component; ECS_COMPONENT_NONE when no template has it. For creations and commands.
+/// The component `ecs.parent`, for creations and commands. @return ECS_COMPONENT_NONE when no
+/// template has it.
 ecs_component_id ecs_hierarchy_component(const ecs_world* world);
 
-/// Set the parent of a living or LOADING entity; ECS_ENTITY_NONE: none. At once, in systems too;
-/// walks over children that are under way must not go on.
-/// @return ECS_OK; ECS_ERR_STALE (the child does not exist, or the parent neither lives nor loads
-///         nor is referred to); ECS_ERR_MISSING (no such component); ECS_ERR_CYCLE (the parent is
-///         the child or below it); ECS_ERR_MEMORY. Nothing changed unless ECS_OK.
+/// Set the parent of a living or LOADING entity; ECS_ENTITY_NONE removes it. It acts at once, in
+/// systems too. A walk over children that has begun must not go on.
+/// @return ECS_OK; ECS_ERR_STALE (the child does not exist, or the parent is in state NONE);
+///         ECS_ERR_MISSING (the child does not have the component); ECS_ERR_CYCLE (the parent is
+///         the child or below it); ECS_ERR_MEMORY. After a failure nothing changed.
 BASE_MUST_USE ecs_result ecs_hierarchy_set_parent(ecs_world* world, ecs_entity child,
                                                   ecs_entity parent);
-/// The living parent of a living entity, or ECS_ENTITY_NONE.
+/// Get the living parent of a living entity. @return ECS_ENTITY_NONE when it has none.
 ecs_entity ecs_hierarchy_parent(ecs_world* world, ecs_entity child);
-/// The topmost above an entity, itself when it has no parent; on a mirror's cycle, where it closes.
-/// ECS_ENTITY_NONE for one that does not live.
+/// Get the topmost entity above an entity: itself when it has no parent. On a cycle (mirrors only)
+/// it is the entity where the cycle closes. @return ECS_ENTITY_NONE when `entity` does not live.
 ecs_entity ecs_hierarchy_root(ecs_world* world, ecs_entity entity);
-/// Walk living children: first, then next of each until ECS_ENTITY_NONE. To change structure or
-/// parents meanwhile, take the next one before. next costs one look-up.
+/// Walk the living children of an entity: first, then next of each, until ECS_ENTITY_NONE. To
+/// change structure or parents during the walk, get the next child before the change. next costs
+/// one look-up.
 ecs_entity ecs_hierarchy_first(ecs_world* world, ecs_entity parent);
 ecs_entity ecs_hierarchy_next(ecs_world* world, ecs_entity child);
-uint32_t ecs_hierarchy_count(ecs_world* world, ecs_entity parent); ///< living children; walks them
-/// Walk all below `root`, parents before their children: pass `root` first, then what it returned;
-/// ECS_ENTITY_NONE ends it. Without memory of its own: no parent may change meanwhile.
+uint32_t ecs_hierarchy_count(ecs_world* world, ecs_entity parent); ///< living children; O(children)
+/// Walk all entities below `root`, parents before their children: pass `root` first, then the last
+/// result. No parent may change during the walk. @return ECS_ENTITY_NONE at the end.
 ecs_entity ecs_hierarchy_below(ecs_world* world, ecs_entity root, ecs_entity after);
-/// Is `entity` below `ancestor`, at any depth? Nobody is below itself.
+/// Is `entity` below `ancestor`, at any depth? An entity is not below itself.
 bool ecs_hierarchy_is_below(ecs_world* world, ecs_entity entity, ecs_entity ancestor);
 
-/// Is a composite complete: it lives, and nothing that will be below it is LOADING for resources.
-/// O(depth) per entity that waits in the world.
+/// Is a family complete: does the entity live, and is nothing that will be below it LOADING for
+/// resources? O(depth) per entity that waits in the world.
 bool ecs_is_complete(ecs_world* world, ecs_entity entity);

@@ -1,145 +1,157 @@
 // SPDX-License-Identifier: MIT
 /// Creation that waits for resources: models, sounds, levels.
 ///
-/// A component type names the resources that one of its values needs (ecs_type_ops.request). With a
-/// loader set, an entity whose resources are not all there yet is LOADING: its handle is taken and
-/// returned at once, ecs_state and ecs_handle_count see it, it has no row and no system meets it.
-/// It becomes CREATED in ecs_loading_poll, between ticks. Without a loader, as a world begins,
-/// every resource counts as there and all creations are at once.
+/// A component type names the resources that a value needs (ecs_type_ops.request). With a loader
+/// set, an entity whose resources are not all ready is LOADING. Its handle is returned at once, and
+/// ecs_state and ecs_handle_count know it, but it has no row and systems do not see it.
+/// ecs_loading_poll makes it CREATED, between ticks. A new world has no loader: every resource
+/// counts as ready, and entities are created at once.
 ///
-/// Creations wait, nothing else does: a living entity that is set or recreated to what is not there
-/// yet goes on living. Create what must not be seen without its resources.
+/// Only creations wait. A living entity stays CREATED when ecs_set or ecs_recreate gives it a value
+/// whose resource is not ready. So create an entity that must not be seen without its resources.
 ///
-/// Shape:  each resource is asked for once and shared by all entities that wait for it. What is
-///         ready or has failed is remembered until ecs_resource_forget, so a later creation neither
-///         asks nor waits. A resource that nobody waits for any more before it came is cancelled
-///         and forgotten.
-/// Order:  in one poll entities become CREATED in the order in which they were asked for, whatever
-///         the order in which their resources came. With `keep_order` nobody overtakes anybody in
-///         later polls either.
-/// While LOADING: ecs_set, ecs_recreate and the same commands change the values it will have;
-/// ecs_destroy
-///         cancels it; ecs_get and ecs_find have nothing to give. Events to it are parked and
-///         posted again, in order, when it is CREATED; at most limits.events_queued_max of them in
-///         a world, further ones are counted in events_refused.
-/// In a recreation of one that waits, components that both templates have keep their values.
-/// Failure: counted (loads_failed), told to the reporter, to `failed` and as an event; the handle
-///         goes back to NONE, or ALLOCATED while it is referred to; parked events are counted in
-///         stale_handles.
-/// Saves:  entities LOADING are saved with their values and parked events and are part of
-///         ecs_world_hash; how far the loader is, is neither. Restoring asks for their resources
-///         again, at the next poll.
-/// Determinism: a poll's results are an input of the simulation. A server whose match is logged
-///         runs without a loader, or with one whose polls answer from what was recorded, beginning
-///         with nothing remembered; else a replay diverges.
-/// Threads: the world calls the loader on its own thread only. ecs_loader_thread has one behind it.
+/// Shape:   Each resource is requested once, for all entities that wait for it. The world remembers
+///          resources that are ready or failed until ecs_resource_forget; a later creation does not
+///          request them again. A request that no entity waits for any more is cancelled and
+///          forgotten.
+/// Order:   In one poll, entities become CREATED in the order of their creation calls, not in the
+///          order in which their resources arrive. With `keep_order` that holds across polls too.
+/// Loading: ecs_set, ecs_recreate and the same commands change the values that a LOADING entity
+///          will have. A recreation keeps the values of components that both templates have.
+///          ecs_destroy cancels it. ecs_get and ecs_find find nothing. Events to it are parked, and
+///          posted in order when it is CREATED: at most limits.events_queued_max in a world, more
+///          are counted in events_refused.
+/// Failure: A failed load is counted (loads_failed) and reported to the reporter, to `failed` and
+///          as an event. The handle becomes NONE, or ALLOCATED while it is referred to. Parked
+///          events are counted in stale_handles.
+/// Saves:   LOADING entities are saved with their values and parked events, and are part of
+///          ecs_world_hash. The progress of the loader is not. After a restore the next poll
+///          requests the resources again.
+/// Determinism: The results of polls are an input of the simulation. A server that logs its match
+///          runs without a loader, or with one whose polls return recorded results, and begins with
+///          no remembered resources. Otherwise a replay diverges.
+/// Threads: The world calls the loader on its own thread only. ecs_loader_thread is a loader with a
+///          thread behind it.
 #pragma once
 
 #include "ecs/event.h"
 
 /// The loader's answer to a request.
 typedef enum ecs_load_answer {
-    ECS_LOAD_BUSY,   ///< cannot take it now: it is asked again at the next poll
-    ECS_LOAD_BEGUN,  ///< a later poll lists the ticket
-    ECS_LOAD_READY,  ///< there already
-    ECS_LOAD_FAILED, ///< will never be
+    ECS_LOAD_BUSY,   ///< not now: the world asks again at the next poll
+    ECS_LOAD_BEGUN,  ///< a later poll will list the ticket
+    ECS_LOAD_READY,  ///< ready at once
+    ECS_LOAD_FAILED, ///< it cannot be loaded
 } ecs_load_answer;
 
+/// A result of a poll.
 typedef struct ecs_loaded {
     uint32_t ticket;
     bool is_loaded; ///< false: it failed
 } ecs_loaded;
 
-/// What loads. No function may touch the world.
+/// A loader. Its functions must not use the world.
 typedef struct ecs_loader {
     void* context;
-    /// `resource` is borrowed for the call. A ticket is not 0 and names one request for good.
+    /// Begin a request. `resource` is borrowed for the call. A ticket is not 0 and is never used
+    /// again.
     ecs_load_answer (*begin)(void* context, uint32_t ticket, const ecs_resource* resource);
-    /// Fill in what was finished since the last poll, `capacity` at most. @return how many; fewer
-    /// than `capacity`: that is all. Tickets that are not waited for are ignored.
+    /// List the requests that ended since the last poll, `capacity` at most. @return how many;
+    /// fewer than `capacity` means all. The world ignores tickets that it does not wait for.
     uint32_t (*poll)(void* context, ecs_loaded* loaded, uint32_t capacity);
-    /// Nobody waits for it any more. It may come nevertheless. NULL: not interested.
+    /// The world does not wait for this request any more; its result may arrive nevertheless. May
+    /// be NULL.
     void (*cancel)(void* context, uint32_t ticket);
 } ecs_loader;
 
-/// Payload of the event for a failure, with fields `entity` and `template_id`.
+/// The payload of the failure event, with fields `entity` and `template_id`.
 typedef struct ecs_loading_failure {
     ecs_entity entity; ///< stale by then
     uint16_t template_id;
 } ecs_loading_failure;
 
+/// What ecs_loading_set takes.
 typedef struct ecs_loading_config {
-    const ecs_loader*
-        loader;      ///< copied; what it points at must outlive the world. NULL: none, all at once
-    bool keep_order; ///< an entity waits for all that were asked for before it
-    base_reporter reporter; ///< told of failures; zero: nobody
+    /// Copied; its context must outlive the world. NULL: no loader.
+    const ecs_loader* loader;
+    bool keep_order; ///< an entity also waits for all entities whose creation was called before
+    base_reporter reporter; ///< gets failures; may be zero
     /// Broadcast with ecs_loading_failure when a load fails: an event type registered with
     /// ecs_loading_failure_register, or ECS_EVENT_NONE.
     ecs_event_type failed_event;
-    /// Called when a load fails, the handle is stale already. Structure asserts in here. NULL:
-    /// nobody.
+    /// Called when a load fails; the handle is stale by then. Structural changes assert in here.
+    /// May be NULL.
     void (*failed)(void* context, ecs_entity entity, ecs_template_id template_id,
                    const ecs_resource* resource);
     void* failed_context;
 } ecs_loading_config;
 
-/// Register the event of failures under a name. @return as ecs_event_register.
+/// Register the failure event under a name, before ecs_world_seal.
+/// @return ECS_OK; ECS_ERR_DUPLICATE (the name is used); ECS_ERR_FULL; ECS_ERR_TYPE (the name is
+///         not valid); ECS_ERR_SEALED; ECS_ERR_MEMORY, all as ecs_event_register.
 BASE_MUST_USE ecs_result ecs_loading_failure_register(ecs_world* world, const char* name,
                                                       ecs_event_type* type);
 
-/// Set, change or take away (config NULL) the loader, outside of stages. What the old one was asked
-/// for is cancelled, what was remembered is forgotten; entities LOADING stay so until the next
-/// poll, which asks the new one, or without one creates them.
+/// Set, replace or remove (config NULL) the loader, outside of stages. Requests to the old one are
+/// cancelled, remembered resources are forgotten. LOADING entities stay so until the next poll,
+/// which asks the new loader, or creates them when there is none.
 void ecs_loading_set(ecs_world* world, const ecs_loading_config* config);
 
-/// Take the loader's results, ask for what it was too busy to take, and create the entities whose
-/// resources are all there. Between ticks: outside of stages and walks. Handlers of core events
-/// run, as with ecs_create. An entity for which memory or a limit is lacking stays LOADING until a
-/// later poll.
-/// @return entities that became CREATED.
+/// Get the results of the loader, repeat the requests it was too busy for, and create the entities
+/// whose resources are all ready. Call it between ticks, outside of stages and walks. Handlers of
+/// core events run, as for ecs_create. When memory or a limit stops a creation, the entity stays
+/// LOADING until a later poll.
+/// @return the number of entities that became CREATED.
 uint32_t ecs_loading_poll(ecs_world* world);
 
-/// Is it LOADING because it waits for resources? (A mirror's ecs_handle_load alone does not make it
+/// Is the entity LOADING because it waits for resources? (ecs_handle_load alone does not make it
 /// so.)
 bool ecs_loading_is_pending(const ecs_world* world, ecs_entity entity);
 uint32_t ecs_loading_count(const ecs_world* world); ///< entities that wait for resources
-/// The template it will have; ECS_TEMPLATE_NONE when it does not wait.
+/// The template that a waiting entity will have; ECS_TEMPLATE_NONE when it does not wait.
 ecs_template_id ecs_loading_template(const ecs_world* world, ecs_entity entity);
-/// A value it will have, in the type's memory form; NULL when it does not wait or lacks the
-/// component. Borrowed until the next change of the entity.
+/// A value that a waiting entity will have, in the type's memory form, borrowed until the next
+/// change of the entity. @return NULL when it does not wait or does not have the component.
 const void* ecs_loading_find(const ecs_world* world, ecs_entity entity, ecs_component_id component);
 
+/// What the world knows about a resource.
 typedef enum ecs_resource_state {
-    ECS_RESOURCE_UNKNOWN, ///< nobody waits for it, and it is not remembered
-    ECS_RESOURCE_WAITING, ///< asked for, or about to be
+    ECS_RESOURCE_UNKNOWN, ///< no entity waits for it, and it is not remembered
+    ECS_RESOURCE_WAITING, ///< requested, or requested at the next poll
     ECS_RESOURCE_READY,
     ECS_RESOURCE_FAILED,
 } ecs_resource_state;
 
+/// Find out what the world knows about a resource.
 ecs_resource_state ecs_resource_find(const ecs_world* world, const ecs_resource* resource);
-/// Forget that a resource is ready or failed, so that the next who needs it asks again; entities
-/// that wait for others and had this one ask again too. One that is on its way stays so.
+/// Forget that a resource is ready or failed: the next creation that needs it requests it again. So
+/// do entities that wait for other resources and had this one. A request that has begun goes on.
 void ecs_resource_forget(ecs_world* world, const ecs_resource* resource);
 
 // A thread that loads.
 
+/// A thread with a queue of requests.
 typedef struct ecs_loader_thread ecs_loader_thread;
 
+/// What a loader thread is created with.
 typedef struct ecs_loader_thread_config {
     const base_allocator* allocator; ///< NULL: the heap
-    /// Load one resource; called on the thread, one at a time, may block. @return false: it failed.
+    /// Load one resource; called on the loader thread, one at a time; may block. @return false: it
+    /// failed.
     bool (*load)(void* context, const ecs_resource* resource);
     void* context;
 } ecs_loader_thread_config;
 
-#define ECS_LOADER_THREAD_REQUESTS_MAX 256u ///< under way at a time; more: ECS_LOAD_BUSY
+#define ECS_LOADER_THREAD_REQUESTS_MAX 256u ///< requests at a time; more are ECS_LOAD_BUSY
 
-/// Start a thread. It and the world's thread meet in two bounded single-producer queues; requests
-/// are loaded in their order, those cancelled before their turn are not loaded.
-/// @return ECS_OK; ECS_ERR_MEMORY; ECS_ERR_FULL (the system has no more threads).
+/// Start a thread. Two bounded single-producer queues connect it with the world's thread. Requests
+/// are loaded in their order; a request that is cancelled before it began is not loaded. The caller
+/// destroys it.
+/// @return ECS_OK; ECS_ERR_FULL (the system gives no more threads: create at once, or try later);
+///         ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_loader_thread_create(const ecs_loader_thread_config* config,
                                                   ecs_loader_thread** thread);
-/// Ends it after the load under way. No world uses it any more. NULL is fine.
+/// End the thread after its current load. No world may use it any more. NULL is accepted.
 void ecs_loader_thread_destroy(ecs_loader_thread* thread);
-/// For ecs_loading_config.loader. Used by one thread at a time.
+/// The loader for ecs_loading_config.loader. One thread at a time uses it; valid until destroy.
 ecs_loader ecs_loader_thread_interface(ecs_loader_thread* thread);

@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: MIT
 /// Queries: which entities have which components, walked as plain arrays.
 ///
-/// A query caches, per chunk, the column pointers of its terms; the cache is patched only when a
-/// chunk is made or regrown, so a walk touches a count and a few pointers per chunk. Queries whose
-/// terms ask for the same share one group, the list of archetypes that match: it is asked once per
-/// archetype that is made, whatever the order of the terms and whether they read or write.
+/// A query caches the column pointers of its terms for each chunk. The cache changes only when a
+/// chunk is made or grows, so a walk reads a count and a few pointers per chunk. Queries that match
+/// the same archetypes share one group, the list of those archetypes; the order of the terms and
+/// whether they read or write do not matter. A new archetype is matched once per group.
 #pragma once
 
 #include "ecs/component.h"
 
+/// How a term uses its component.
 typedef enum ecs_access {
-    ECS_READ,          ///< must have it; the column is const by contract
+    ECS_READ,          ///< must have it; do not write to the column
     ECS_WRITE,         ///< must have it; the walked chunk is marked for tracking
     ECS_OPTIONAL_READ, ///< column pointer is NULL where missing
     ECS_OPTIONAL_WRITE,
     ECS_REQUIRE,     ///< must have it, no column
     ECS_REQUIRE_NOT, ///< must not have it, no column
     ECS_ANY,         ///< must have at least one of the query's ECS_ANY components; no column
-    ECS_ONLY, ///< component NULL: must have nothing but what the other terms name (tags count)
+    ECS_ONLY, ///< component NULL: must have no component but those of the other terms (tags count)
 } ecs_access;
 
+/// One condition of a query.
 typedef struct ecs_term {
     const char* component; ///< name
     const char* type;      ///< type name ("p2", "RigidBody"); checked at seal
     ecs_access access;
 } ecs_term;
 
-/// One run of rows of one chunk. columns[i] belongs to term i (NULL for REQUIRE, REQUIRE_NOT,
-/// missing optional). Columns are 64-byte aligned, rows past `count` up to the next multiple of 16
-/// are readable zeros. Pointers die at the next structural change.
+/// A run of rows of one chunk. columns[i] belongs to term i; NULL for REQUIRE, REQUIRE_NOT, ANY,
+/// and where an optional component is missing. A column is an array of the component's C type,
+/// aligned to 64 bytes. Rows from `count` up to the next multiple of 16 are readable zeros. The
+/// pointers are valid until the next structural change.
 typedef struct ecs_rows {
     uint32_t count;
     const ecs_entity* entities;
@@ -37,28 +40,30 @@ typedef struct ecs_rows {
 
 typedef struct ecs_query ecs_query;
 
-/// Make a query; freed with the world. Before seal only. The terms are copied. The same terms in
-/// the same order give the same query.
-/// @return ECS_OK; ECS_ERR_FULL (more than ECS_QUERY_TERMS_MAX terms); ECS_ERR_SEALED;
-/// ECS_ERR_MEMORY.
+/// Create a query, before ecs_world_seal. The terms are copied; seal checks their names. The same
+/// terms in the same order give the same query. The world owns it.
+/// @return ECS_OK; ECS_ERR_FULL (more than ECS_QUERY_TERMS_MAX terms); ECS_ERR_SEALED (create it
+///         earlier); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms,
                                           uint32_t term_count, ecs_query** query);
 
-/// Walk: ecs_query_iter it = ecs_query_begin(world, query); while (ecs_query_next(&it))
-/// use(it.rows); Order is fixed: archetypes in order of their making, chunks in order. No
-/// structural change while walking (asserted).
+/// A walk: ecs_query_iter it = ecs_query_begin(world, query); while (ecs_query_next(&it))
+/// use(it.rows); The order is fixed: archetypes in the order in which they were made, then their
+/// chunks. No structural change during a walk (asserted). Only `rows` is for the caller.
 typedef struct ecs_query_iter {
     ecs_rows rows;
     ecs_world* world; ///< NULL: no walk is open
     const uintptr_t *entry, *end;
     const uint32_t* counts;
     uint32_t stride, mark_count;
-    void* columns[ECS_QUERY_TERMS_MAX]; ///< of ecs_query_find
+    void* columns[ECS_QUERY_TERMS_MAX]; ///< used by ecs_query_find
 } ecs_query_iter;
 
-/// What a walk goes over, after the checks and the tidying before one (ecs_query_begin).
+/// Detail of ecs_query_begin: check that a walk may begin, and bring the cache up to date.
 const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query);
 
+/// Begin a walk, in a sealed world (asserted). A walk that ecs_query_next did not end needs
+/// ecs_query_end.
 static inline ecs_query_iter ecs_query_begin(ecs_world* world, ecs_query* query) {
     const ecs_query_cache* cache = ecs_query_open(world, query);
     ecs_fast* fast = (ecs_fast*)(void*)world;
@@ -75,7 +80,7 @@ static inline ecs_query_iter ecs_query_begin(ecs_world* world, ecs_query* query)
     iter.mark_count = cache->mark_count;
     return iter;
 }
-/// Stop a walk early. A walk that ended by next() == false needs none.
+/// End a walk early. Not needed after ecs_query_next returned false.
 static inline void ecs_query_end(ecs_query_iter* iter) {
     if (!iter->world) return;
     ecs_fast* fast = (ecs_fast*)(void*)iter->world;
@@ -84,6 +89,8 @@ static inline void ecs_query_end(ecs_query_iter* iter) {
     iter->world = NULL;
     iter->entry = iter->end;
 }
+/// Go to the next run of rows. Columns of ECS_WRITE terms count as written.
+/// @return false at the end; the walk is closed then.
 static inline bool ecs_query_next(ecs_query_iter* iter) {
     for (const uintptr_t* entry = iter->entry; entry < iter->end; entry += iter->stride) {
         uint32_t count = iter->counts[entry[0]];
@@ -99,9 +106,10 @@ static inline bool ecs_query_next(ecs_query_iter* iter) {
     ecs_query_end(iter);
     return false;
 }
-/// Entities that match, and the first of them in the order of walks (ECS_ENTITY_NONE when there is
-/// none). From the group: O(archetypes that match), no row is looked at.
+/// Count the entities that match, or get the first of them in the order of walks (ECS_ENTITY_NONE
+/// when there is none). O(archetypes that match); no row is read.
 uint32_t ecs_query_count(ecs_world* world, ecs_query* query);
 ecs_entity ecs_query_first(ecs_world* world, ecs_query* query);
-/// Columns of one entity: false when it does not match. rows.count is 1.
+/// Get the columns of one entity: iter->rows.count is 1. Needs no ecs_query_end.
+/// @return false when it does not match.
 bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_query_iter* iter);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-/// Systems: plain functions over columns, run in stages in a fixed order, or on events.
+/// Systems: plain functions over columns, which run in the fixed order of a stage, or on events.
 ///
-/// A system's turn: first what left and entered its rows since its last turn (on_leave, on_enter),
-/// once in the world's life first_update, then run; then a flush point. Structure is deferred
-/// throughout.
+/// When the turn of a system comes, it is called with the entities that left and entered its rows
+/// since its last turn (on_leave, on_enter), at its first turn with first_update, then with run. A
+/// flush point follows. Structural changes are deferred to it.
 #pragma once
 
 #include "ecs/event.h"
 #include "ecs/query.h"
 
-/// What a system is called with. Borrowed for the call.
+/// The first argument of every system. Borrowed for the call.
 typedef struct ecs_stage {
     ecs_world* world;
     ecs_tick tick;
@@ -18,18 +18,20 @@ typedef struct ecs_stage {
     void* user;    ///< ecs_step.user (the draw interface in stage "render")
 } ecs_stage;
 
-/// Called once per chunk that matches; columns as in ecs_rows, in the order of the terms. A system
-/// without terms is called once with count 0.
+/// A system. Called once per chunk that matches; columns as in ecs_rows, in the order of the terms.
+/// A system without terms is called once, with count 0.
 typedef void (*ecs_system_fn)(const ecs_stage* stage, const ecs_rows* rows);
-/// Unicast: called with the target's row when it matches (count 1). Broadcast: as ecs_system_fn. A
-/// handler without terms is called once per event with count 0.
+/// An event handler. For an event with a target it is called with the row of the target if that
+/// matches (count 1). For a broadcast it is called as a system. A handler without terms is called
+/// once per event, with count 0.
 typedef void (*ecs_event_fn)(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows);
 
-/// Entities that came to match the terms of a system or no longer do. Each is there once; one that
-/// came and went between two turns is not there at all. In order of coming or going.
+/// Gets the entities that began or ceased to match the terms of a system. Each appears once, in the
+/// order in which it happened. An entity that did both between two turns does not appear.
 typedef void (*ecs_membership_fn)(const ecs_stage* stage, const ecs_entity* entities,
                                   uint32_t count);
 
+/// What a caller registers. Begin with zero.
 typedef struct ecs_system_desc {
     const char* name;
     const char* stage;         ///< "act", "render"...; NULL for a pure event handler
@@ -48,48 +50,54 @@ typedef struct ecs_system_desc {
     void* context;
     const char* const* track; ///< components: on_event is called for ComponentChanged of these
     uint32_t track_count;
-    uint32_t every_ticks; ///< 0, 1: each tick; else its turn comes when tick % every_ticks == 0
-    uint32_t quantum;     ///< rows per job at least, 0: never cut; one thread runs all of it
-    ecs_membership_fn on_enter; ///< alive and matching now, which at the last turn they were not
-    ecs_membership_fn on_leave; ///< no longer matching; may be dead
-    ecs_membership_fn
-        first_update; ///< at the first turn ever, with what on_enter gets (may be none)
+    uint32_t every_ticks; ///< 0, 1: each tick; else only when tick % every_ticks == 0
+    uint32_t quantum;     ///< least rows per job, 0: never cut; today one thread runs all jobs
+    ecs_membership_fn on_enter; ///< entities that match now and did not at the last turn
+    ecs_membership_fn on_leave; ///< entities that no longer match; they may be destroyed
+    /// Called at the first turn ever, with the entities that on_enter gets (may be none).
+    ecs_membership_fn first_update;
 } ecs_system_desc;
 
-/// Register; everything in desc is copied but context. A system whose tags the world lacks is
-/// accepted and left out. Systems without constraints run in order of registration.
-/// Asserted: a stage goes with run or one of the three member functions, which need terms; on_event
-/// goes with events or track.
-/// @return ECS_OK; ECS_ERR_DUPLICATE; ECS_ERR_FULL; ECS_ERR_SEALED; ECS_ERR_MEMORY.
+/// Register a system, before ecs_world_seal. Everything in `desc` is copied, but context, which
+/// must outlive the world. A system with a tag that the world does not have is accepted and never
+/// runs. Systems without constraints run in the order of registration.
+/// Asserted: a stage comes with run or one of the three membership functions, which need terms;
+/// on_event comes with events or track.
+/// @return ECS_OK; ECS_ERR_DUPLICATE (the name is used: choose another); ECS_ERR_FULL
+///         (ECS_SYSTEMS_MAX, ECS_STAGES_MAX or ECS_QUERY_TERMS_MAX); ECS_ERR_SEALED (register
+///         earlier); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_system_register(ecs_world* world, const ecs_system_desc* desc);
 
-/// A name in the order of a stage that runs nothing: systems say that they run before or after it.
-/// @return as ecs_system_register; systems and sync points share one space of names.
+/// Register a sync point: a name in the order of a stage that runs nothing. Systems name it in
+/// before and after. Systems and sync points share one space of names.
+/// @return ECS_OK; ECS_ERR_DUPLICATE, ECS_ERR_FULL, ECS_ERR_SEALED, ECS_ERR_MEMORY as
+/// ecs_system_register.
 BASE_MUST_USE ecs_result ecs_sync_point_register(ecs_world* world, const char* stage,
                                                  const char* name);
-/// The explicit order of a stage: those named run in this order, as if each were after the one
-/// before; the others where their own before and after and registration put them. A name that tags
-/// left out is skipped, one that nobody registered is an error of seal, as is an order that
-/// contradicts another (ECS_ERR_CYCLE, reported by name). Handlers of events follow it too. A later
-/// call replaces the list.
-/// @return ECS_OK; ECS_ERR_DUPLICATE (a name twice: reported); ECS_ERR_FULL; ECS_ERR_SEALED;
-///         ECS_ERR_MEMORY. On failure the old list stays.
+/// Set the order of a stage: the named systems run in this order, as if each were after the
+/// previous one. The others follow their before, after and registration. A name whose tags the
+/// world does not have is skipped. At seal, an unknown name is ECS_ERR_UNKNOWN and an order that
+/// contradicts another is ECS_ERR_CYCLE. Event handlers follow the order too. A later call replaces
+/// the list.
+/// @return ECS_OK; ECS_ERR_DUPLICATE (a name stands twice: reported); ECS_ERR_FULL (too many
+///         names); ECS_ERR_SEALED (call it earlier); ECS_ERR_MEMORY. On failure the old list stays.
 BASE_MUST_USE ecs_result ecs_order_set(ecs_world* world, const char* stage,
                                        const char* const* names, uint32_t count,
                                        const base_reporter* reporter);
 
-/// Stages by name; "act" is 0 and always there. UINT32_MAX when no system named it.
+/// Find a stage by name. "act" is 0 and always exists. @return UINT32_MAX when no system names it.
 uint32_t ecs_stage_find(ecs_world* world, const char* name);
-/// Names in the order in which they run, sync points too, for dumps and tests. NULL past the end.
+/// Get the names of a stage in the order in which they run, with sync points; for dumps and tests.
+/// Borrowed from the world. @return NULL past the end.
 const char* ecs_stage_system_name(const ecs_world* world, uint32_t stage, uint32_t position);
 
-/// What a system asked for.
+/// A system as it was registered.
 typedef struct ecs_system_info {
     const char* name;     ///< borrowed
     uint32_t every_ticks; ///< 1 at least
     uint32_t quantum;
     bool is_sync_point;
 } ecs_system_info;
-/// @return false past the end.
+/// Get the system at a position of a stage. @return false past the end.
 bool ecs_stage_system_info(const ecs_world* world, uint32_t stage, uint32_t position,
                            ecs_system_info* info);

@@ -21,11 +21,10 @@ typedef enum ecs_template_flag {
 /// One component of a template.
 typedef struct ecs_template_component {
     ecs_component_id component;
-    uint32_t flags;    ///< ecs_template_flag
-    ecs_quant quant;   ///< with bits > 0 it replaces that of all number fields of the type
-    const void* value; ///< the default, in the type's memory form
-    float
-        teleport; ///< `_teleport`: a longer step per tick is a jump, not a movement; 0: none is a jump
+    uint32_t flags;      ///< ecs_template_flag
+    ecs_quant quant;     ///< with bits > 0 it replaces that of all number fields of the type
+    const void* value;   ///< the default, in the type's memory form
+    float teleport;      ///< `_teleport`: a longer step per tick is a jump; 0: no step is one
     uint32_t line;       ///< where it was declared (0: registered by code)
     const char* visible; ///< `_visible:t="team"`: the class of clients that see it; NULL: all
     /// `_integral:t="vel"`: it changes by the value of that component per second; NULL: not stated.

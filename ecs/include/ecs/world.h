@@ -36,10 +36,10 @@ void ecs_world_destroy(ecs_world* world);
 
 /// End registration: bind the names in systems and queries to components, and order the systems.
 /// Every fault is reported by name; `reporter` may be NULL. After a fault, destroy the world.
-/// @return ECS_OK; ECS_ERR_TYPE (a term asks for a component with a type that no template or
-///         registration gives it); ECS_ERR_UNKNOWN (a name in before, after, events, track or an
-///         order does not exist); ECS_ERR_CYCLE (the order of systems contradicts itself);
-///         ECS_ERR_SEALED (sealed already); ECS_ERR_FULL; ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_TYPE (a term names a component with another type than it has, or one
+///         whose type is not registered); ECS_ERR_UNKNOWN (a required component, or a name in
+///         before, after, events, track or an order does not exist); ECS_ERR_CYCLE (the order of
+///         systems contradicts itself); ECS_ERR_SEALED (sealed already); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_world_seal(ecs_world* world, const base_reporter* reporter);
 /// Was the tag given at create?
 bool ecs_world_has_tag(const ecs_world* world, const char* tag);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// What inline functions of entity.h and query.h see of a world. No contract: names and layouts here
-/// change with ECS_CORE_VERSION, and only the core writes them. Call ecs_find, ecs_get, ecs_is_alive
-/// and the walks instead.
+/// Detail: the part of a world that the inline functions of component.h and query.h read. This is
+/// no interface: names and layouts change with ECS_CORE_VERSION, and only the core writes them.
+/// Call ecs_find, ecs_get, ecs_is_alive and the walks instead.
 ///
-/// Why it is public: a look-up by handle costs a few nanoseconds, of which a call is a third; and in a
-/// row of random look-ups the processor overlaps more cache misses the fewer instructions lie between
-/// them.
+/// Why it is in a public header: a look-up by handle takes a few nanoseconds, and a call would be a
+/// third of that. In a series of random look-ups the processor also overlaps more cache misses when
+/// fewer instructions lie between them.
 ///
 ///     handle --> page --> record {chunk, row}
 ///                            |
@@ -13,8 +13,8 @@
 ///                                         |
 ///                             block + offset + size * row
 ///
-/// The slots are those of the archetype, shared by its chunks, so that a look-up touches no header of a
-/// chunk: headers begin at page boundaries and would drive each other out of the first cache.
+/// The chunks of an archetype share its slots, so a look-up does not read the header of a chunk.
+/// Headers begin at page boundaries and would evict each other from the first-level cache.
 #pragma once
 
 #include "base/assert.h"
@@ -52,6 +52,7 @@ typedef struct ecs_slot {
 typedef struct ecs_chunk ecs_chunk;
 struct ecs_archetype;
 
+/// Where a chunk is, by chunk id.
 typedef struct ecs_place {
     ecs_chunk* chunk;      ///< its block
     const ecs_slot* slots; ///< by component id
@@ -77,11 +78,13 @@ typedef struct ecs_query_cache {
     uint32_t mark_count;
 } ecs_query_cache;
 
+/// The first member of the world.
 static inline const ecs_fast* ecs_fast_of(const ecs_world* world) {
     return (const ecs_fast*)(const void*)world;
 }
 
-/// The record of a living entity, else NULL. One look-up; any 32 bits are accepted.
+/// The record of a living entity. One look-up; any 32 bits are accepted. @return NULL when it does
+/// not live.
 static inline const ecs_record* ecs_fast_record(const ecs_fast* fast, ecs_entity entity) {
     uint32_t index = ecs_entity_index(entity);
     const ecs_record* record =
@@ -92,7 +95,8 @@ static inline const ecs_record* ecs_fast_record(const ecs_fast* fast, ecs_entity
 /// Mark a row of a tracked column as written by handle.
 void ecs_detail_mark(ecs_chunk* chunk, uint32_t track, uint32_t row);
 
-/// A cell, NULL when the entity is dead or lacks the component; marked when it is to be written.
+/// The cell of a component; marked as written when `is_write`. @return NULL when the entity does
+/// not live or does not have the component.
 static inline void* ecs_fast_cell(const ecs_world* world, ecs_entity entity,
                                   ecs_component_id component, bool is_write) {
     const ecs_fast* fast = ecs_fast_of(world);
