@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: "Bits" and "Quantisation", as the page says them and as slowly as it says them.
+// WIRE.md, "Bits" and "Quantisation": the page's text as code, without any optimisation.
 #include "conform.h"
 
 #include <math.h>
@@ -128,7 +128,8 @@ uint32_t element_restore_f32(const cf_element* element, uint64_t word) {
     return float_bits;
 }
 
-// ---- rotations -------------------------------------------------------------------------------------------
+// ---- rotations
+// -------------------------------------------------------------------------------------------
 
 bool rotation_is_canonical(const uint64_t words[4], uint64_t q_max) {
     int64_t q = (int64_t)q_max, most = 6, rest = 2 * q * q;

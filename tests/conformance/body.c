@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: "State body", the reader's first pass: a body is decoded into a list of records against the rows that are
-// there. While it is decoded a tape of what was read is kept, so that it can be encoded once more: the tape holds
-// what the page leaves to the writer (orders, counts, which form), rows are coded anew from their words.
+// WIRE.md, "State body": the reader's first pass. It decodes a body into a list of records against
+// the received rows. A tape keeps what was read, so that the body can be encoded again: the tape
+// has the choices that the page leaves to the writer (orders, counts, long or short forms), and
+// rows are coded again from their words.
 #include "mirror.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void* must(void* memory) {
+void* or_abort(void* memory) {
     if (!memory) abort();
     return memory;
 }
 
-// ---- the tape ------------------------------------------------------------------------------------------
+// ---- the tape
+// ------------------------------------------------------------------------------------------
 
 static void record_on_tape(cf_mirror* mirror, tape_entry entry) {
     if (mirror->tape_count == TAPE_MAX)
@@ -21,27 +23,27 @@ static void record_on_tape(cf_mirror* mirror, tape_entry entry) {
         mirror->tape[mirror->tape_count++] = entry;
 }
 
-static uint64_t take_bits(cf_mirror* mirror, uint32_t count) {
+static uint64_t read_bits(cf_mirror* mirror, uint32_t count) {
     uint64_t value = bits_read(mirror->bits, count);
     record_on_tape(mirror, (tape_entry){TAPE_BITS, count, value, {0}, NULL, NULL});
     return value;
 }
 
-static uint32_t take_golomb(cf_mirror* mirror, uint32_t order) {
+static uint32_t read_golomb(cf_mirror* mirror, uint32_t order) {
     uint32_t value = golomb_read(mirror->bits, order);
     record_on_tape(mirror, (tape_entry){TAPE_GOLOMB, order, value, {0}, NULL, NULL});
     return value;
 }
 
-static bool take_absent(cf_mirror* mirror) {
+static bool read_absent(cf_mirror* mirror) {
     if (!row_read_absent(mirror->bits)) return false;
     record_on_tape(mirror, (tape_entry){TAPE_ABSENT, 0, 0, {0}, NULL, NULL});
     return true;
 }
 
-static void take_row(cf_mirror* mirror, cf_record* record, const cf_bases* bases) {
+static void read_row(cf_mirror* mirror, cf_record* record, const cf_bases* bases) {
     const cf_layout* layout = &record->template->layout;
-    record->words = must(calloc(layout->element_count + 1, sizeof(uint64_t)));
+    record->words = or_abort(calloc(layout->element_count + 1, sizeof(uint64_t)));
     row_read(layout, bases, record->words, mirror->bits);
     record_on_tape(mirror, (tape_entry){TAPE_ROW, 0, 0, *bases, layout, record->words});
     mirror->counts.rows++;
@@ -62,7 +64,8 @@ void body_write(const cf_mirror* mirror, bit_stream* again) {
     }
 }
 
-// ---- decoding ------------------------------------------------------------------------------------------
+// ---- decoding
+// ------------------------------------------------------------------------------------------
 
 typedef struct slot_list {
     uint32_t order;
@@ -71,11 +74,11 @@ typedef struct slot_list {
 
 static slot_state* slot_at(cf_mirror* mirror, uint32_t number) {
     slot_state** slot = &mirror->slots[number];
-    if (!*slot) *slot = must(calloc(1, sizeof **slot));
+    if (!*slot) *slot = or_abort(calloc(1, sizeof **slot));
     return *slot;
 }
 
-// NULL: the slot was named before in this body, or there is no room.
+// @return NULL: the slot occurs twice in this body, or there is no room.
 static cf_record* add_record(cf_mirror* mirror, record_kind kind, uint32_t number) {
     slot_state* slot = slot_at(mirror, number);
     if (slot->seen_body == mirror->body_number || mirror->record_count == RECORDS_MAX) return NULL;
@@ -86,16 +89,16 @@ static cf_record* add_record(cf_mirror* mirror, record_kind kind, uint32_t numbe
 }
 
 static cf_record* read_named(cf_mirror* mirror, record_kind kind, slot_list* list) {
-    uint64_t number = list->next + take_golomb(mirror, list->order);
+    uint64_t number = list->next + read_golomb(mirror, list->order);
     if (mirror->bits->failed || number >= mirror->index_max) return NULL;
     list->next = number + 1;
     return add_record(mirror, kind, (uint32_t)number);
 }
 
 static body_result read_destroys(cf_mirror* mirror) {
-    uint32_t count = take_golomb(mirror, 0);
+    uint32_t count = read_golomb(mirror, 0);
     slot_list list = {0};
-    if (count > 0) list.order = (uint32_t)take_bits(mirror, 4);
+    if (count > 0) list.order = (uint32_t)read_bits(mirror, 4);
     for (uint32_t i = 0; i < count; i++)
         if (!read_named(mirror, RECORD_DESTROY, &list)) return BODY_MALFORMED;
     return mirror->bits->failed ? BODY_MALFORMED : BODY_DECODED;
@@ -103,25 +106,25 @@ static body_result read_destroys(cf_mirror* mirror) {
 
 static const template_row* read_template(cf_mirror* mirror) {
     uint8_t parts[8];
-    uint32_t count = (uint32_t)take_bits(mirror, 3) + 1;
+    uint32_t count = (uint32_t)read_bits(mirror, 3) + 1;
     for (uint32_t i = 0; i < count; i++)
-        parts[i] = (uint8_t)take_bits(mirror, schema_wire_bits(mirror->schema));
+        parts[i] = (uint8_t)read_bits(mirror, schema_wire_bits(mirror->schema));
     return mirror->bits->failed ? NULL : schema_find(mirror->schema, parts, count);
 }
 
 static body_result read_creates(cf_mirror* mirror) {
-    uint32_t count = take_golomb(mirror, 0), index = 0;
+    uint32_t count = read_golomb(mirror, 0), index = 0;
     slot_list list = {0};
     const template_row* template = NULL;
-    if (count > 0) list.order = (uint32_t)take_bits(mirror, 4);
+    if (count > 0) list.order = (uint32_t)read_bits(mirror, 4);
     for (uint32_t i = 0; i < count; i++) {
         cf_record* create = read_named(mirror, RECORD_CREATE, &list);
         if (!create) return BODY_MALFORMED;
         uint32_t generation = 1;
-        bool is_next = take_bits(mirror, 1);
-        index = is_next ? index + 1 : (uint32_t)take_bits(mirror, mirror->index_bits);
-        if (!take_bits(mirror, 1)) generation = (uint32_t)take_bits(mirror, 10);
-        if (!take_bits(mirror, 1)) template = read_template(mirror);
+        bool is_next = read_bits(mirror, 1);
+        index = is_next ? index + 1 : (uint32_t)read_bits(mirror, mirror->index_bits);
+        if (!read_bits(mirror, 1)) generation = (uint32_t)read_bits(mirror, 10);
+        if (!read_bits(mirror, 1)) template = read_template(mirror);
         if (mirror->bits->failed || !template || generation == 0) return BODY_MALFORMED;
         if (index == 0 || index > mirror->index_max) return BODY_MALFORMED;
         if (mirror->indices[index].created_body == mirror->body_number) return BODY_MALFORMED;
@@ -129,7 +132,7 @@ static body_result read_creates(cf_mirror* mirror) {
         create->handle = generation << 22 | index;
         create->is_absolute = true;
         create->template = template;
-        take_row(mirror, create, &(cf_bases){.base = template->defaults});
+        read_row(mirror, create, &(cf_bases){.base = template->defaults});
     }
     return mirror->bits->failed ? BODY_MALFORMED : BODY_DECODED;
 }
@@ -151,7 +154,7 @@ static const uint64_t* row_of_tick(const slot_state* slot, uint64_t tick) {
     return NULL;
 }
 
-// @return false: one of them is not there.
+// @return false: the client does not have a base row.
 static bool find_bases(const cf_mirror* mirror, const cf_run* run, const slot_state* slot,
                        cf_bases* bases, cf_record* record) {
     *bases = (cf_bases){.base = slot->template->defaults};
@@ -178,7 +181,7 @@ static bool find_bases(const cf_mirror* mirror, const cf_run* run, const slot_st
 
 static body_result miss(const cf_mirror* mirror, const slot_state* slot) {
     bool is_late = mirror->has_packet && mirror->tick < mirror->newest_tick;
-    bool has_moved_on = slot && slot->was_told && slot->last_tick >= mirror->tick;
+    bool has_moved_on = slot && slot->has_record && slot->last_tick >= mirror->tick;
     return is_late || has_moved_on ? BODY_WITHOUT_BASE : BODY_MALFORMED;
 }
 
@@ -193,19 +196,19 @@ static body_result read_update(cf_mirror* mirror, const cf_run* run, cf_record* 
     if (mirror->indices[slot->handle & 0x3fffff].created_body == mirror->body_number)
         return BODY_MALFORMED;
     if (!find_bases(mirror, run, slot, &bases, update)) return miss(mirror, slot);
-    take_row(mirror, update, &bases);
+    read_row(mirror, update, &bases);
     mirror->counts.updates++;
     mirror->counts.from_default += run->kind == RUN_ABSOLUTE;
     mirror->counts.settled += run->is_settled;
     mirror->counts.bases += run->kind == RUN_BY_AGE && !run->is_settled;
     mirror->counts.from_packet += run->kind == RUN_BY_PACKET;
-    mirror->counts.second_rows += bases.base2 != NULL;
+    mirror->counts.second_rows += bases.base2 ? 1 : 0;
     return mirror->bits->failed ? BODY_MALFORMED : BODY_DECODED;
 }
 
 static body_result read_records(cf_mirror* mirror, const cf_run* run) {
-    uint64_t count = (uint64_t)take_golomb(mirror, 1) + 1;
-    slot_list list = {.order = (uint32_t)take_bits(mirror, 4)};
+    uint64_t count = (uint64_t)read_golomb(mirror, 1) + 1;
+    slot_list list = {.order = (uint32_t)read_bits(mirror, 4)};
     for (uint64_t i = 0; i < count; i++) {
         body_result result = read_update(mirror, run, read_named(mirror, RECORD_UPDATE, &list));
         if (result != BODY_DECODED) return result;
@@ -215,7 +218,7 @@ static body_result read_records(cf_mirror* mirror, const cf_run* run) {
 
 static body_result read_listed(cf_mirror* mirror, const cf_run* run, const packet_list* list) {
     for (uint32_t i = 0; i < list->count; i++) {
-        if (take_absent(mirror)) {
+        if (read_absent(mirror)) {
             mirror->counts.absent++;
             continue;
         }
@@ -227,18 +230,18 @@ static body_result read_listed(cf_mirror* mirror, const cf_run* run, const packe
 }
 
 static body_result read_run(cf_mirror* mirror) {
-    cf_run run = {.kind = (run_kind)take_bits(mirror, 2)};
+    cf_run run = {.kind = (run_kind)read_bits(mirror, 2)};
     const packet_list* list = NULL;
     uint64_t age = 0;
     if (run.kind > RUN_BY_PACKET) return BODY_MALFORMED;
     if (run.kind == RUN_ABSOLUTE) return read_records(mirror, &run);
     if (run.kind == RUN_BY_AGE) {
-        age = take_bits(mirror, 8);
+        age = read_bits(mirror, 8);
         if (age == 0) return BODY_MALFORMED;
         if (age > mirror->tick) return miss(mirror, NULL);
         run.is_settled = age == AGE_SETTLED;
     } else {
-        uint16_t back = (uint16_t)take_bits(mirror, 6), wanted = (uint16_t)(mirror->seq - back);
+        uint16_t back = (uint16_t)read_bits(mirror, 6), wanted = (uint16_t)(mirror->seq - back);
         list = &mirror->lists[wanted % LISTS_KEPT];
         if (back == 0 || mirror->bits->failed) return BODY_MALFORMED;
         if (!list->is_there || list->seq != wanted) return miss(mirror, NULL);
@@ -247,7 +250,7 @@ static body_result read_run(cf_mirror* mirror) {
         if (age > UINT32_MAX) return BODY_MALFORMED;
     }
     run.base_tick = mirror->tick - age;
-    run.second = take_golomb(mirror, 2);
+    run.second = read_golomb(mirror, 2);
     if (mirror->bits->failed || run.second > (run.is_settled ? 0 : SECOND_MAX))
         return BODY_MALFORMED;
     return list ? read_listed(mirror, &run, list) : read_records(mirror, &run);
@@ -258,7 +261,7 @@ body_result body_read(cf_mirror* mirror) {
     body_result result = read_destroys(mirror);
     if (result == BODY_DECODED) result = read_creates(mirror);
     if (result != BODY_DECODED) return result;
-    uint32_t runs = take_golomb(mirror, 0);
+    uint32_t runs = read_golomb(mirror, 0);
     for (uint32_t r = 0; r < runs && result == BODY_DECODED; r++)
         result = mirror->bits->failed ? BODY_MALFORMED : read_run(mirror);
     if (result != BODY_DECODED) return result;

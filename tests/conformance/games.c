@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tables of two games and of WIRE.md's vectors, as a person reads them out of games/NAME/NAME.blk, the
-// structs in its NAME.h and its table of messages (messages.c).
+// The tables of two games and of WIRE.md's vectors. A person wrote them from games/NAME/NAME.blk,
+// the structs in NAME.h and the table of messages (messages.c).
 #include "games.h"
 
 #include "arena.pb-c.h"
@@ -19,7 +19,8 @@ static const type_row type_p2 = {"p2", {{"x", K_F32, 1, 0, 0}, {"y", K_F32, 1, 0
 static const type_row type_c = {
     "c", {{"r", K_U8, 1, 0, 0}, {"g", K_U8, 1, 0, 0}, {"b", K_U8, 1, 0, 0}, {"a", K_U8, 1, 0, 0}}};
 
-// ---- the page's vectors ----------------------------------------------------------------------------------
+// ---- the page's vectors
+// ----------------------------------------------------------------------------------
 
 static const template_table vectors[] = {
     {"dot",
@@ -35,7 +36,8 @@ static const template_table vectors[] = {
     {0},
 };
 
-// ---- breakout --------------------------------------------------------------------------------------------
+// ---- breakout
+// --------------------------------------------------------------------------------------------
 
 static const type_row type_player = {"BreakoutPlayer",
                                      {{"client", K_U32, 1, 0, 0},
@@ -92,7 +94,7 @@ static const message_row breakout_messages[] = {
     {&breakout__cheered__descriptor, 2, 1, 0, false},
 };
 
-// Left and right by turns, letting go of the ball now and then.
+// Move left and right, and launch the ball now and then.
 static size_t breakout_input(uint32_t number, uint8_t* bytes) {
     Breakout__PadInput input = BREAKOUT__PAD_INPUT__INIT;
     input.move = number / 40 % 2 ? 100 : -100;
@@ -106,7 +108,8 @@ static size_t breakout_event(uint8_t* bytes) {
     return breakout__cheer__pack(&cheer, bytes);
 }
 
-// ---- arena -----------------------------------------------------------------------------------------------
+// ---- arena
+// -----------------------------------------------------------------------------------------------
 
 static const type_row type_gun = {
     "ArenaGun",
@@ -189,7 +192,7 @@ static const message_row arena_messages[] = {
     {&arena__round_over__descriptor, 2, 1, 0, false},
 };
 
-// In a wide circle, shooting ahead.
+// Walk in a wide circle and shoot ahead.
 static size_t arena_input(uint32_t number, uint8_t* bytes) {
     static const int8_t ways[8][2] = {{127, 0},  {90, 90},   {0, 127},  {-90, 90},
                                       {-127, 0}, {-90, -90}, {0, -127}, {90, -90}};

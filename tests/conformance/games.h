@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What a person reads out of a game's own files: its templates (.blk), its list of structs, its table of messages.
+/// Tables of a game: its templates (.blk), its list of structs, its table of messages.
 #pragma once
 
 #include "conform.h"
@@ -10,22 +10,22 @@ typedef struct field_row {
     const char* name;
     int kind;
     uint32_t count;
-    uint32_t bits; ///< of the type; 0: exact
+    uint32_t bits; ///< declared for the type; 0: exact
     double min;
 } field_row;
 
 typedef struct type_row {
     const char* name;
-    field_row fields[FIELDS_MAX]; ///< to the first without a name
+    field_row fields[FIELDS_MAX]; ///< up to the first one without a name
 } type_row;
 
 typedef struct component_row {
     const char* name;
     const type_row* type;
-    double min, max, step; ///< step 0: none declared
+    double min, max, step; ///< step 0: not declared
     double values[FIELDS_MAX];
     uint32_t bits;        ///< declared; 0: by step
-    const char* integral; ///< of what, or NULL
+    const char* integral; ///< name of the source; NULL: none
 } component_row;
 
 typedef struct template_table {
@@ -36,24 +36,24 @@ typedef struct template_table {
 
 typedef struct message_row {
     const void* descriptor;
-    uint64_t kind; ///< the page: 0 input, 1 to the server, 2 to clients
+    uint64_t kind; ///< 0 input, 1 to the server, 2 to clients
     uint64_t is_reliable;
     uint32_t handle_fields; ///< bit i: the i-th field of the message names an entity
-    bool is_without;        ///< delivered without those
+    bool is_without;        ///< delivered without these entities too
 } message_row;
 
 typedef struct game_tables {
     const char* name;
-    const template_table* templates; ///< sorted by name, to the first without one
+    const template_table* templates; ///< sorted by name, up to the first one without a name
     const message_row* messages;
     uint32_t message_count;
     /// Pack the n-th input. @return its size.
     size_t (*make_input)(uint32_t number, uint8_t* bytes);
-    /// Pack what is said to the server, reliably. @return its size.
+    /// Pack the reliable event to the server. @return its size.
     size_t (*make_event)(uint8_t* bytes);
-    uint32_t event_position; ///< of that in the messages
+    uint32_t event_position; ///< position of that event in `messages`
 } game_tables;
 
 const game_tables* schema_game(const cf_schema* schema);
-/// NULL: no such game.
+/// @return NULL: no such game.
 const game_tables* game_find(const char* name);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: "State", the header. What the page gives as low bits is completed here and cut again.
+// WIRE.md, "State": the header. Reading completes low bits to whole numbers; writing cuts them
+// again.
 #include "conform.h"
 
 static uint64_t nearest(uint64_t low, uint64_t known) {
     uint64_t best = low;
-    if (known > low) best += (known - low) / 65536 * 65536; // the last one not above
+    if (known > low) best += (known - low) / 65536 * 65536; // the highest not above `known`
     bool is_next_nearer = best < known && best + 65536 - known <= known - best;
     return is_next_nearer ? best + 65536 : best;
 }
@@ -34,18 +35,18 @@ bool header_read(bit_stream* bits, const cf_known* known, cf_header* header) {
     header->has_event_ack = bits_read(bits, 1);
     if (header->has_event_ack) event_ack = nearest(bits_read(bits, 16), known->event);
     header->player_age = golomb_read(bits, 1);
-    header->has_sample = bits_read(bits, 1);
-    if (header->has_sample) {
-        header->sample_slot = golomb_read(bits, 6);
-        header->sample_age = golomb_read(bits, 4);
-        header->sample_hash = (uint32_t)bits_read(bits, 16);
+    header->has_probe = bits_read(bits, 1);
+    if (header->has_probe) {
+        header->probe_slot = golomb_read(bits, 6);
+        header->probe_age = golomb_read(bits, 4);
+        header->probe_hash = (uint32_t)bits_read(bits, 16);
     }
     header->has_body = bits_read(bits, 1);
     header->input_used = (uint32_t)input_used;
     header->event_ack = (uint32_t)event_ack;
     if (bits->failed || (!header->is_whole && !known->has_tick)) return false;
     if (input_used > UINT32_MAX || event_ack > UINT32_MAX) return false;
-    if (header->delay >= UINT32_C(1) << 26 || header->sample_age > header->tick) return false;
+    if (header->delay >= UINT32_C(1) << 26 || header->probe_age > header->tick) return false;
     return header->has_body || is_padding(bits);
 }
 
@@ -67,11 +68,11 @@ void header_write(bit_stream* bits, const cf_header* header) {
     bits_write(bits, header->has_event_ack, 1);
     if (header->has_event_ack) bits_write(bits, header->event_ack, 16);
     golomb_write(bits, 1, header->player_age);
-    bits_write(bits, header->has_sample, 1);
-    if (header->has_sample) {
-        golomb_write(bits, 6, header->sample_slot);
-        golomb_write(bits, 4, header->sample_age);
-        bits_write(bits, header->sample_hash, 16);
+    bits_write(bits, header->has_probe, 1);
+    if (header->has_probe) {
+        golomb_write(bits, 6, header->probe_slot);
+        golomb_write(bits, 4, header->probe_age);
+        bits_write(bits, header->probe_hash, 16);
     }
     bits_write(bits, header->has_body, 1);
 }

@@ -12,21 +12,21 @@ static int usage(void) {
             "usage: conformance vectors WIRE.md\n"
             "       conformance play WIRE.md ADDR:PORT SCHEMA_HASH GAME [OPTION NUMBER]...\n"
             "A client written from WIRE.md alone: checks its vectors, or plays breakout or arena.\n"
-            "  --loss PERCENT   drop so many datagrams on purpose, both ways\n"
-            "  --seed N         of that\n"
-            "  --plant TICKS    show something wrong that often, and ask to be healed\n"
-            "  --rate BYTES     ask for so many per second\n");
+            "  --loss PERCENT   drop this share of datagrams on purpose, both ways\n"
+            "  --seed N         seed of the loss\n"
+            "  --corrupt TICKS  change a shown word so often, and request resyncs\n"
+            "  --rate BYTES     request at most this many bytes per second\n");
     return 2;
 }
 
-static bool take_option(play_options* options, const char* name, const char* number) {
+static bool parse_option(play_options* options, const char* name, const char* number) {
     uint32_t value = (uint32_t)strtoul(number, NULL, 10);
     if (strcmp(name, "--loss") == 0)
         options->loss_percent = value;
     else if (strcmp(name, "--seed") == 0)
         options->seed = value;
-    else if (strcmp(name, "--plant") == 0)
-        options->plant_ticks = value;
+    else if (strcmp(name, "--corrupt") == 0)
+        options->corrupt_ticks = value;
     else if (strcmp(name, "--rate") == 0)
         options->rate_bytes_max = value;
     else
@@ -40,6 +40,6 @@ int main(int argc, char** argv) {
     play_options options = {
         .page_path = argv[2], .address = argv[3], .schema_hash = argv[4], .game = argv[5]};
     for (int i = PLAY_WORDS; i < argc; i += 2)
-        if (!take_option(&options, argv[i], argv[i + 1])) return usage();
+        if (!parse_option(&options, argv[i], argv[i + 1])) return usage();
     return play(&options);
 }

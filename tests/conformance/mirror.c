@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: "State body" and "Scope hash", the second pass: records are applied when all of a body was understood.
-// The rows that were received are one thing, the world that this client shows another: what is told against a
-// base changes only what differs, and a world that went wrong stays so until it is told absolutely.
+// WIRE.md, "State body" and "Scope hash": the second pass. It applies the records after the whole
+// body was decoded. The received rows and the shown world are separate: a record with a base
+// changes only the words that differ, and a wrong word stays in the world until an absolute record
+// replaces it.
 #define XXH_INLINE_ALL
 #include "mirror.h"
 
@@ -10,15 +11,15 @@
 #include <xxhash.h>
 
 cf_mirror* mirror_create(cf_schema* schema, uint32_t index_max) {
-    cf_mirror* made = must(calloc(1, sizeof *made));
+    cf_mirror* made = or_abort(calloc(1, sizeof *made));
     made->schema = schema;
     made->index_max = index_max;
     while (index_max >> made->index_bits)
         made->index_bits++;
-    made->slots = must(calloc(index_max, sizeof(slot_state*)));
-    made->indices = must(calloc((size_t)index_max + 1, sizeof *made->indices));
-    made->records = must(calloc(RECORDS_MAX, sizeof *made->records));
-    made->tape = must(calloc(TAPE_MAX, sizeof *made->tape));
+    made->slots = or_abort(calloc(index_max, sizeof(slot_state*)));
+    made->indices = or_abort(calloc((size_t)index_max + 1, sizeof *made->indices));
+    made->records = or_abort(calloc(RECORDS_MAX, sizeof *made->records));
+    made->tape = or_abort(calloc(TAPE_MAX, sizeof *made->tape));
     return made;
 }
 
@@ -52,7 +53,8 @@ bool mirror_tick(const cf_mirror* mirror, uint64_t* tick) {
     return mirror->has_packet;
 }
 
-// ---- applying ------------------------------------------------------------------------------------------
+// ---- applying
+// ------------------------------------------------------------------------------------------
 
 static void forget_tick(slot_state* slot, uint64_t tick) {
     if (!slot->has_forgotten || tick > slot->forgotten_tick) slot->forgotten_tick = tick;
@@ -86,42 +88,42 @@ static void keep_row(slot_state* slot, uint64_t tick, uint64_t* words) {
     slot->row_count++;
 }
 
-static void end_life(slot_state* slot) {
+static void end_incarnation(slot_state* slot) {
     forget_rows(slot);
     slot->is_alive = false;
 }
 
-// Whoever has this index in another slot loses that slot.
+// End the incarnation of another slot with this index.
 static void leave_other_slots(cf_mirror* mirror, const cf_record* record, uint64_t tick) {
     for (uint32_t i = 0; i < mirror->index_max; i++) {
         slot_state* other = mirror->slots[i];
         if (!other || i == record->slot || !other->is_alive) continue;
         if ((other->handle & 0x3fffff) != (record->handle & 0x3fffff)) continue;
-        end_life(other);
-        if (!other->was_told || other->last_tick < tick) other->last_tick = tick;
-        other->was_told = true;
+        end_incarnation(other);
+        if (!other->has_record || other->last_tick < tick) other->last_tick = tick;
+        other->has_record = true;
     }
 }
 
-static void hear_of(cf_mirror* mirror, uint32_t handle, bool is_there, uint64_t tick) {
+static void note_record(cf_mirror* mirror, uint32_t handle, bool is_there, uint64_t tick) {
     index_state* index = &mirror->indices[handle & 0x3fffff];
-    if (index->was_heard && index->record_tick > tick) return;
-    index->was_heard = true;
+    if (index->has_record && index->record_tick > tick) return;
+    index->has_record = true;
     index->record_tick = tick;
     index->handle = is_there ? handle : 0;
 }
 
-static void begin_life(cf_mirror* mirror, slot_state* slot, const cf_record* record,
-                       uint64_t tick) {
+static void begin_incarnation(cf_mirror* mirror, slot_state* slot, const cf_record* record,
+                              uint64_t tick) {
     if (slot->is_alive) mirror->counts.recreates++;
-    if (slot->is_alive) hear_of(mirror, slot->handle, false, tick);
+    if (slot->is_alive) note_record(mirror, slot->handle, false, tick);
     free(slot->world);
     slot->world = NULL;
     leave_other_slots(mirror, record, tick);
     forget_rows(slot);
     slot->has_forgotten = false;
-    slot->has_other = slot->was_told;
-    slot->other_tick = slot->last_tick;
+    slot->has_previous = slot->has_record;
+    slot->previous_tick = slot->last_tick;
     slot->is_alive = true;
     slot->handle = record->handle;
     slot->template = record->template;
@@ -129,27 +131,27 @@ static void begin_life(cf_mirror* mirror, slot_state* slot, const cf_record* rec
     mirror->counts.creates++;
 }
 
-// `before` is the newest row until now, NULL: none.
+// `before` is the newest row before this record; NULL: none.
 static void change_world(slot_state* slot, const cf_record* record, const uint64_t* before) {
     uint32_t count = record->template->layout.element_count;
     bool is_whole = record->is_absolute || !before || !slot->world;
     if (!slot->world || is_whole)
-        slot->world = must(realloc(slot->world, (count + 1) * sizeof *slot->world));
+        slot->world = or_abort(realloc(slot->world, (count + 1) * sizeof *slot->world));
     for (uint32_t i = 0; i < count; i++)
         if (is_whole || before[i] != record->words[i]) slot->world[i] = record->words[i];
 }
 
-static void take_record(cf_mirror* mirror, cf_record* record, uint64_t tick) {
+static void apply_record(cf_mirror* mirror, cf_record* record, uint64_t tick) {
     slot_state* slot = mirror->slots[record->slot];
     index_state* index = &mirror->indices[record->handle & 0x3fffff];
     bool is_row = record->kind != RECORD_DESTROY;
-    bool is_newer = (!slot->was_told || tick > slot->last_tick) &&
-                    (!is_row || !index->was_told || tick > index->last_tick);
+    bool is_newer = (!slot->has_record || tick > slot->last_tick) &&
+                    (!is_row || !index->has_row || tick > index->last_tick);
     bool is_same = is_row && slot->is_alive && slot->handle == record->handle &&
                    slot->template == record->template;
     if (!is_newer) {
         mirror->counts.late++;
-        if (!is_same || (slot->has_other && tick <= slot->other_tick)) return;
+        if (!is_same || (slot->has_previous && tick <= slot->previous_tick)) return;
         keep_row(slot, tick, record->words);
         record->words = NULL;
         if (tick < slot->begin_tick) slot->begin_tick = tick;
@@ -157,22 +159,22 @@ static void take_record(cf_mirror* mirror, cf_record* record, uint64_t tick) {
     }
     if (!is_row) {
         mirror->counts.destroys += slot->is_alive;
-        if (slot->is_alive) hear_of(mirror, slot->handle, false, tick);
-        end_life(slot);
+        if (slot->is_alive) note_record(mirror, slot->handle, false, tick);
+        end_incarnation(slot);
     } else {
-        if (!is_same) begin_life(mirror, slot, record, tick);
+        if (!is_same) begin_incarnation(mirror, slot, record, tick);
         change_world(slot, record,
                      slot->row_count > 0 ? slot->rows[slot->row_count - 1].words : NULL);
-        hear_of(mirror, record->handle, true, tick);
+        note_record(mirror, record->handle, true, tick);
         keep_row(slot, tick, record->words);
         record->words = NULL;
         while (record->has_base && slot->row_count > 1 &&
                slot->rows[1].tick + SLACK_TICKS <= record->oldest_tick)
             forget_row(slot, 0);
-        index->was_told = true;
+        index->has_row = true;
         index->last_tick = tick;
     }
-    slot->was_told = true;
+    slot->has_record = true;
     slot->last_tick = tick;
 }
 
@@ -191,15 +193,15 @@ static void remember_list(cf_mirror* mirror) {
             mirror->lists[i].is_there = false;
     free(list->slots);
     *list = (packet_list){.is_there = true, .seq = mirror->seq, .tick = mirror->tick};
-    list->slots = must(calloc(mirror->record_count + 1, sizeof *list->slots));
+    list->slots = or_abort(calloc(mirror->record_count + 1, sizeof *list->slots));
     for (uint32_t i = 0; i < mirror->record_count; i++)
         if (mirror->records[i].kind != RECORD_DESTROY)
             list->slots[list->count++] = mirror->records[i].slot;
     qsort(list->slots, list->count, sizeof *list->slots, compare_slots);
 }
 
-body_result mirror_take(cf_mirror* mirror, uint16_t seq, uint64_t tick, bit_stream* body,
-                        bit_stream* again) {
+body_result mirror_apply(cf_mirror* mirror, uint16_t seq, uint64_t tick, bit_stream* body,
+                         bit_stream* again) {
     mirror->record_count = 0;
     mirror->tape_count = 0;
     mirror->body_number++;
@@ -212,7 +214,7 @@ body_result mirror_take(cf_mirror* mirror, uint16_t seq, uint64_t tick, bit_stre
         remember_list(mirror);
     }
     for (uint32_t i = 0; i < mirror->record_count; i++) {
-        if (result == BODY_DECODED) take_record(mirror, &mirror->records[i], tick);
+        if (result == BODY_DECODED) apply_record(mirror, &mirror->records[i], tick);
         free(mirror->records[i].words);
     }
     if (result != BODY_DECODED) return result;
@@ -221,26 +223,26 @@ body_result mirror_take(cf_mirror* mirror, uint16_t seq, uint64_t tick, bit_stre
     return result;
 }
 
-sample_result mirror_sample(const cf_mirror* mirror, const cf_header* header) {
-    if (!header->has_sample || header->sample_slot >= mirror->index_max) return SAMPLE_NOT_THERE;
-    const slot_state* slot = mirror->slots[header->sample_slot];
-    if (!slot || !slot->is_alive || slot->last_tick != header->tick - header->sample_age)
-        return SAMPLE_NOT_THERE;
+probe_result mirror_compare_probe(const cf_mirror* mirror, const cf_header* header) {
+    if (!header->has_probe || header->probe_slot >= mirror->index_max) return PROBE_NOT_THERE;
+    const slot_state* slot = mirror->slots[header->probe_slot];
+    if (!slot || !slot->is_alive || slot->last_tick != header->tick - header->probe_age)
+        return PROBE_NOT_THERE;
     const uint64_t* words = slot->world;
     uint8_t bytes[ELEMENTS_MAX * 8];
     uint32_t count = slot->template->layout.element_count;
     for (uint32_t i = 0; i < count * 8; i++)
         bytes[i] = (uint8_t)(words[i / 8] >> (i % 8 * 8));
     uint64_t hash = XXH3_64bits(bytes, count * 8);
-    return (hash & 0xffff) == header->sample_hash ? SAMPLE_EQUAL : SAMPLE_DIFFERS;
+    return (hash & 0xffff) == header->probe_hash ? PROBE_EQUAL : PROBE_DIFFERS;
 }
 
 entity_state mirror_find(const cf_mirror* mirror, uint32_t handle, uint64_t tick) {
     uint32_t number = handle & 0x3fffff;
     if (number == 0 || number > mirror->index_max) return ENTITY_GONE;
     const index_state* index = &mirror->indices[number];
-    if (index->was_heard && index->handle == handle) return ENTITY_HERE;
-    return index->was_heard && index->record_tick >= tick ? ENTITY_GONE : ENTITY_TO_COME;
+    if (index->has_record && index->handle == handle) return ENTITY_HERE;
+    return index->has_record && index->record_tick >= tick ? ENTITY_GONE : ENTITY_TO_COME;
 }
 
 uint32_t mirror_handle(const cf_mirror* mirror, uint32_t number) {
@@ -248,21 +250,22 @@ uint32_t mirror_handle(const cf_mirror* mirror, uint32_t number) {
     return slot && slot->is_alive ? slot->handle : 0;
 }
 
-bool mirror_is_true(const cf_mirror* mirror, uint32_t number) {
+bool mirror_is_equal(const cf_mirror* mirror, uint32_t number) {
     const slot_state* slot = number < mirror->index_max ? mirror->slots[number] : NULL;
     if (!slot || !slot->is_alive) return true;
     return memcmp(slot->world, slot->rows[slot->row_count - 1].words,
                   slot->template->layout.element_count * sizeof *slot->world) == 0;
 }
 
-bool mirror_plant(cf_mirror* mirror, uint32_t number) {
+bool mirror_corrupt(cf_mirror* mirror, uint32_t number) {
     slot_state* slot = number < mirror->index_max ? mirror->slots[number] : NULL;
     if (!slot || !slot->is_alive || slot->template->layout.element_count == 0) return false;
     slot->world[0] ^= 1;
     return true;
 }
 
-// ---- scope hash ----------------------------------------------------------------------------------------
+// ---- scope hash
+// ----------------------------------------------------------------------------------------
 
 static void add_entity(XXH3_state_t* state, const slot_state* slot) {
     const cf_layout* layout = &slot->template->layout;
@@ -289,7 +292,7 @@ static int compare_indices(const void* a, const void* b) {
 }
 
 uint64_t mirror_scope_hash(const cf_mirror* mirror, uint32_t* entities) {
-    slot_state** living = must(calloc(mirror->index_max, sizeof(slot_state*)));
+    slot_state** living = or_abort(calloc(mirror->index_max, sizeof(slot_state*)));
     *entities = 0;
     for (uint32_t i = 0; i < mirror->index_max; i++)
         if (mirror->slots[i] && mirror->slots[i]->is_alive)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The mirror between its files: body.c decodes, mirror.c applies.
+/// Private: what body.c (decoding) and mirror.c (applying) share.
 #pragma once
 
 #include "conform.h"
@@ -11,7 +11,7 @@ enum {
     AGE_SETTLED = 255,
     LISTS_KEPT = 128,
     SECOND_MAX = 255,
-    SLACK_TICKS = 16, // of what is old enough to be forgotten
+    SLACK_TICKS = 16, // rows that are so much older than a base may be forgotten
 };
 
 typedef struct stamped_row {
@@ -21,28 +21,28 @@ typedef struct stamped_row {
 
 typedef struct slot_state {
     bool is_alive;
-    bool was_told; ///< a record was applied: last_tick means something
+    bool has_record; ///< a record was applied: last_tick is valid
     uint32_t handle;
-    uint64_t last_tick;  ///< of the last applied record
-    uint64_t begin_tick; ///< lowest tick of a create received of this life
-    uint64_t other_tick; ///< last_tick when the present life began; with has_other
-    bool has_other;
-    uint64_t forgotten_tick; ///< newest row of this life that is not kept; with has_forgotten
+    uint64_t last_tick;     ///< of the last applied record
+    uint64_t begin_tick;    ///< lowest tick of a create received of this incarnation
+    uint64_t previous_tick; ///< last_tick when this incarnation began; with has_previous
+    bool has_previous;
+    uint64_t forgotten_tick; ///< newest dropped row of this incarnation; with has_forgotten
     bool has_forgotten;
     const template_row* template;
-    stamped_row rows[ROWS_KEPT]; ///< by rising tick; the newest is what lives
+    stamped_row rows[ROWS_KEPT]; ///< by rising tick; the newest is the current one
     uint32_t row_count;
-    uint64_t* world;    ///< what this client shows, word by word; while alive
+    uint64_t* world;    ///< the words that this client shows; while is_alive
     uint64_t seen_body; ///< number of the last body with a record of this slot
 } slot_state;
 
 typedef struct index_state {
-    bool was_told;
+    bool has_row;
     uint64_t last_tick;    ///< of the last applied create or update, in whatever slot
     uint64_t created_body; ///< number of the last body that creates it
-    uint64_t record_tick;  ///< of the newest record of whatever kind; with was_heard
-    uint32_t handle;       ///< whose that was, 0: a destroy
-    bool was_heard;
+    uint64_t record_tick;  ///< of the newest record of any kind; with has_record
+    uint32_t handle;       ///< of that record; 0: a destroy
+    bool has_record;
 } index_state;
 
 typedef struct packet_list {
@@ -98,8 +98,9 @@ struct cf_mirror {
     uint64_t tick;
 };
 
-void* must(void* memory);
-/// Decode a body into `mirror->records`; touches nothing else that means something.
+/// @return `memory`; aborts when it is NULL.
+void* or_abort(void* memory);
+/// Decode a body into `mirror->records`. Nothing else changes that has a meaning.
 body_result body_read(cf_mirror* mirror);
-/// Encode what was decoded once more.
+/// Encode the decoded body again.
 void body_write(const cf_mirror* mirror, bit_stream* again);

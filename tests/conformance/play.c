@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: "Transport" and "Session", as a player who presses buttons without looking.
+// WIRE.md, "Transport" and "Session": a player that presses buttons and does not look at the match.
 //
-// One loop: hear what ENet has, and once per tick send an InputPacket. Ends with the server's goodbye. It drops
-// datagrams on purpose when told to, and falsifies what it shows to see it healed.
+// One loop receives from ENet and sends an InputPacket once per tick. It ends with the server's
+// goodbye. Options make it drop datagrams on purpose, and change words of its mirror to see them
+// resynced.
 #include "play.h"
 
 #include <inttypes.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SILENCE_S = 90, FAULTS_PRINTED = 5, PLANT_FROM_TICK = 60 };
+enum { SILENCE_S = 90, FAULTS_PRINTED = 5, CORRUPT_FROM_TICK = 60 };
 
 double now_s(void) {
     struct timespec now;
@@ -28,7 +29,7 @@ bool is_lost(game_client* client) {
     return (client->chance >> 33) % 100 < client->options->loss_percent;
 }
 
-// Whatever ENet receives comes through here first; what is dropped it never saw.
+// ENet calls this for every datagram before it looks at it. 1 drops the datagram.
 static int ENET_CALLBACK intercept(ENetHost* host, ENetEvent* event) {
     game_client* client = host->peers[0].data;
     (void)event;
@@ -37,33 +38,33 @@ static int ENET_CALLBACK intercept(ENetHost* host, ENetEvent* event) {
     return 1;
 }
 
-static void hear(game_client* client, uint32_t wait_ms) {
+static void receive(game_client* client, uint32_t wait_ms) {
     ENetEvent event;
     while (!client->is_over && enet_host_service(client->host, &event, wait_ms) > 0) {
         wait_ms = 0;
         if (event.type == ENET_EVENT_TYPE_CONNECT) {
             event.peer->mtu = 1200;
             enet_peer_throttle_configure(event.peer, 5000, 32, 0);
-            say_hello(client);
+            send_hello(client);
         } else if (event.type == ENET_EVENT_TYPE_DISCONNECT) {
             client->is_over = true;
         } else if (event.type == ENET_EVENT_TYPE_RECEIVE) {
-            if (event.channelID == CONTROL) hear_control(client, event.packet);
-            if (event.channelID == REALTIME) hear_state(client, event.packet);
+            if (event.channelID == CONTROL) receive_control(client, event.packet);
+            if (event.channelID == REALTIME) receive_state(client, event.packet);
             enet_packet_destroy(event.packet);
         }
     }
 }
 
-// What a fault of ours would do to one entity; a sample must find it.
-static void plant(game_client* client) {
-    uint32_t interval = client->options->plant_ticks;
-    if (interval == 0 || client->planted_slot || client->ticks < PLANT_FROM_TICK) return;
-    if (client->ticks % interval != 0 || client->counts.healed > 0) return;
-    for (uint32_t slot = client->counts.planted; slot < 64; slot++) {
-        if (!mirror_plant(client->mirror, slot)) continue;
-        client->planted_slot = slot + 1;
-        client->counts.planted++;
+// Change one word of the mirror, as a fault would. A probe must find it.
+static void corrupt(game_client* client) {
+    uint32_t interval = client->options->corrupt_ticks;
+    if (interval == 0 || client->corrupted_slot || client->ticks < CORRUPT_FROM_TICK) return;
+    if (client->ticks % interval != 0 || client->counts.resynced > 0) return;
+    for (uint32_t slot = client->counts.corrupted; slot < 64; slot++) {
+        if (!mirror_corrupt(client->mirror, slot)) continue;
+        client->corrupted_slot = slot + 1;
+        client->counts.corrupted++;
         return;
     }
 }
@@ -72,15 +73,15 @@ static void run(game_client* client) {
     double start = now_s(), next = start;
     while (!client->is_over && now_s() - start < SILENCE_S) {
         double rest_ms = (next - now_s()) * 1000;
-        hear(client, rest_ms > 1 ? (uint32_t)rest_ms : 0);
+        receive(client, rest_ms > 1 ? (uint32_t)rest_ms : 0);
         if (now_s() < next) continue;
-        // A little slower while inputs wait at the server, a little faster while none do.
+        // Run a little slower while inputs wait at the server, and a little faster while none wait.
         double rate = client->tick_rate_hz ? client->tick_rate_hz : 60;
         next += (client->input_depth > 3 ? 1.02 : client->input_depth < 2 ? 0.98 : 1) / rate;
         if (!client->mirror || client->has_goodbye) continue;
         client->ticks++;
         release_events(client);
-        plant(client);
+        corrupt(client);
         send_inputs(client);
     }
 }
@@ -124,20 +125,20 @@ static bool report(const game_client* client) {
            " game=%s schema=%s reason=%" PRIu32 " packets=%" PRIu32 " refused=%" PRIu32
            " doubled=%" PRIu32 " malformed=%" PRIu32 " lost_in=%" PRIu32 " lost_out=%" PRIu32
            " events=%" PRIu32 " events_dropped=%" PRIu32 " own_events=%" PRIu32
-           " inputs_acked=%" PRIu32 " samples=%" PRIu32 " differing=%" PRIu32 " planted=%" PRIu32
-           " healed=%" PRIu32 "\n",
+           " inputs_acked=%" PRIu32 " probes=%" PRIu32 " differing=%" PRIu32 " corrupted=%" PRIu32
+           " resynced=%" PRIu32 "\n",
            client->id, client->goodbye_tick, entities, hash, client->game->name,
            client->has_equal_schema ? "equal" : "other", client->goodbye_reason, own->packets,
            own->without_base, own->doubled, own->malformed, own->lost_in, own->lost_out,
-           own->events, own->events_dropped, own->own, client->input_ack, own->samples,
-           own->differing, own->planted, own->healed);
+           own->events, own->events_dropped, own->own, client->input_ack, own->probes,
+           own->differing, own->corrupted, own->resynced);
     return own->malformed == 0;
 }
 
 static int play_with(game_client* client) {
     uint64_t hash = schema_hash(client->schema);
     client->has_equal_schema = hash == strtoull(client->options->schema_hash, NULL, 16);
-    // Go on without: the refusal names the item that differs.
+    // Play in any case: the refusal names the item that differs.
     if (!client->has_equal_schema)
         fprintf(stderr, "schema %016" PRIx64 " is not the server's\n", hash);
     if (enet_initialize() != 0 || !connect_to(client, client->options->address)) return 1;

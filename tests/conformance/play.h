@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The player between its files: play.c is the loop, play_hear.c what comes, play_say.c what goes, play_events.c
-/// events that wait.
+/// Private: what the files of the playing client share. play.c has the loop, play_receive.c packets
+/// from the server, play_send.c packets to the server, play_events.c events that wait.
 #pragma once
 
 #include "games.h"
@@ -18,26 +18,26 @@ enum {
     EVENTS_MAX = 512,
     EVENT_BYTES_MAX = 512,
     MESSAGES_MAX = 16,
-    HEALS_MAX = 4,
+    RESYNCS_MAX = 4,
 };
 
 typedef struct held_event {
     uint32_t number, message, target;
     uint64_t tick;
     bool is_alone;
-    uint32_t waited; ///< looked at so often, once per tick of ours
+    uint32_t waited; ///< ticks of this client since it arrived
     size_t size;
     uint8_t payload[EVENT_BYTES_MAX];
 } held_event;
 
 typedef struct play_counts {
     uint32_t packets, decoded, without_base, doubled, malformed; ///< state packets
-    uint32_t encoded, unequal; ///< encoded again: to the same bytes, to others
+    uint32_t encoded, unequal; ///< packets encoded again: to equal bytes, to others
     uint64_t bytes;
-    uint32_t lost_in, lost_out; ///< dropped on purpose
-    uint32_t events, events_dropped,
-        own; ///< delivered; whom they need is gone; that answer what we said
-    uint32_t samples, differing, planted, healed;
+    uint32_t lost_in, lost_out;      ///< dropped on purpose
+    uint32_t events, events_dropped; ///< delivered; dropped
+    uint32_t own;                    ///< events that answer an event of this client
+    uint32_t probes, differing, corrupted, resynced;
     uint32_t controls;
 } play_counts;
 
@@ -48,10 +48,10 @@ typedef struct game_client {
     ENetPeer* peer;
     cf_schema* schema;
     cf_mirror* mirror;     // NULL before Welcome
-    bool has_equal_schema; // our own computation gives the server's hash
+    bool has_equal_schema; // our hash equals that of the server
     uint32_t id;
     uint32_t tick_rate_hz;
-    bool is_over; // nothing more is heard
+    bool is_over; // disconnected
     bool has_goodbye;
     uint64_t goodbye_tick;
     uint32_t goodbye_reason;
@@ -71,9 +71,9 @@ typedef struct game_client {
     uint8_t inputs[INPUTS_KEPT][INPUT_BYTES_MAX];
     size_t input_sizes[INPUTS_KEPT]; // by number mod INPUTS_KEPT
     bool is_event_acked;
-    uint32_t resyncs[HEALS_MAX], resync_count; // handles to be named in the next packet
-    uint32_t planted_slot; // slot + 1 of what was falsified; 0: none, or it was healed
-    bool was_found;        // by a sample
+    uint32_t resyncs[RESYNCS_MAX], resync_count; // handles for the next packet
+    uint32_t corrupted_slot; // slot + 1 of the changed row; 0: none, or it was resynced
+    bool is_found;           // a probe found it
     uint32_t ticks;
     held_event* held; // EVENTS_MAX, in order
     uint32_t held_count;
@@ -82,19 +82,20 @@ typedef struct game_client {
 
 double now_s(void);
 void fault(game_client* client, const char* what);
-/// @return whether the next datagram is dropped on purpose.
+/// @return true: drop the next datagram on purpose.
 bool is_lost(game_client* client);
 
-// ---- play_hear.c ----
-void hear_control(game_client* client, const ENetPacket* packet);
-void hear_state(game_client* client, const ENetPacket* packet);
+// ---- play_receive.c ----
+void receive_control(game_client* client, const ENetPacket* packet);
+void receive_state(game_client* client, const ENetPacket* packet);
 
-// ---- play_say.c ----
-void say_hello(game_client* client);
+// ---- play_send.c ----
+void send_hello(game_client* client);
 void answer_schema_question(game_client* client);
 void send_inputs(game_client* client);
 
 // ---- play_events.c ----
-void take_event(game_client* client, const Shoal__Wire__GameEvent* event);
-/// Once per tick: deliver what has all that it needs, in order; drop what never will.
+void receive_event(game_client* client, const Shoal__Wire__GameEvent* event);
+/// Run once per tick: deliver the events that have all their entities, in order; drop those that
+/// never will.
 void release_events(game_client* client);

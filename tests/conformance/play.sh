@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The conformance client beside one of ours in a real match: both hold what the server thinks they hold.
+# The conformance client and one of ours in a real match. Both must have the world that the server
+# thinks they have.
 # shellcheck source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 
@@ -8,27 +9,27 @@ conformance=$build/test/conformance
 page=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../proto" && pwd)/WIRE.md
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# The client's closing lines begin alike; pairs of the last are compared with the server's.
-holds_what_the_server_thinks() {
+# Compare the client's closing line with the server's line about it.
+has_the_servers_world() {
     local ours theirs
     ours=$(awk '$1 == "conformance" && $2 ~ /^id=/ { gsub(/[a-z_]+=/, ""); print $2, $3, $5, $4 }' conformance.out)
     theirs=$(pick peer scope_hash server.out)
-    [ -n "$ours" ] || fail "the conformance client holds nothing"
-    grep -qxF "$ours" <<<"$theirs" || fail "the conformance client holds another world:"$'\n'"$ours"$'\n'"of"$'\n'"$theirs"
+    [ -n "$ours" ] || fail "the conformance client printed no result"
+    grep -qxF "$ours" <<<"$theirs" || fail "the conformance client has another world:"$'\n'"$ours"$'\n'"of"$'\n'"$theirs"
     says conformance.out ' schema=equal '
     says conformance.out ' reason=1 '
     says conformance.out ' malformed=0 '
     says conformance.out ' updates=[1-9]'
     says conformance.out ' from_packet=[1-9]'
     says conformance.out ' encoded_again=[1-9][0-9]* unequal=0 '
-    says conformance.out ' samples=[1-9]'
+    says conformance.out ' probes=[1-9]'
     says conformance.out ' events=[1-9]'
     says conformance.out ' inputs_acked=[1-9]'
     says server.out "^peer id=$(value id conformance.out) .* end=goodbye$"
     cat conformance.out
 }
 
-# joins GAME [option NUMBER...]: the conformance client, to its end.
+# joins GAME [OPTION NUMBER...]: run the conformance client until the match ends.
 joins() {
     local schema
     schema=$(value schema server.out)
@@ -40,14 +41,15 @@ joins() {
     ends_with 0 bot
     ends_with 0 server
     are_equal 1 server bot
-    holds_what_the_server_thinks
+    has_the_servers_world
 }
 
 breakout() {
     serve server --ticks "$(scaled 600 300)" --min-clients 2 --set brick_hits=1 --log none
 }
 
-# A thousand soldiers, of whom a client sees its part; what only owners and teams may see is hidden from others.
+# A thousand soldiers. Each client sees a part of them. Values for owners and teams are hidden from
+# other clients.
 arena() {
     start server shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 30 --ticks "$(scaled 600 300)" \
         --min-clients 2 --log none "$@"
@@ -93,14 +95,14 @@ case_a_client_of_the_page_alone_plays_with_few_bytes() {
     says conformance.out ' second_rows=[1-9]'
 }
 
-# A sample comes of one entity after the other: time enough for all of them.
-case_a_client_of_the_page_alone_is_healed() {
+# Probes visit one entity after the other. The match is long enough for all of them.
+case_a_client_of_the_page_alone_is_resynced() {
     serve server --ticks 900 --min-clients 2 --log none
-    joins breakout --plant 60
-    says conformance.out ' differing=[1-9][0-9]* planted=[1-9][0-9]* healed=1'
+    joins breakout --corrupt 60
+    says conformance.out ' differing=[1-9][0-9]* corrupted=[1-9][0-9]* resynced=1'
 }
 
-# Another schema is refused with the name of the item that differs, whatever the client is written in.
+# A server refuses another schema and names the item that differs.
 case_another_schema_is_refused_by_name() {
     serve server --ticks 600 --min-clients 1 --log none
     code=0
@@ -112,7 +114,7 @@ case_another_schema_is_refused_by_name() {
     ends_with 0 server
 }
 
-# Nothing of ours: only its own header, generated code, libc, ENet, protobuf-c and XXH3.
+# Allowed are only its own headers, generated code, libc, ENet, protobuf-c and XXH3.
 case_nothing_of_ours_is_included() {
     local allowed
     allowed='"(conform|games|row|mirror|play|wire\.pb-c|breakout\.pb-c|arena\.pb-c)\.h"|<(enet/enet|protobuf-c/protobuf-c|xxhash)\.h>'
@@ -120,11 +122,11 @@ case_nothing_of_ours_is_included() {
     grep -hE '^[[:space:]]*#[[:space:]]*include' "$folder"/*.[ch] >includes.txt
     [ -s includes.txt ] || fail "nothing is included"
     if grep -vE "^#include ($allowed)$" includes.txt; then fail "includes something else"; fi
-    # Nor do the compiler's search paths lead to it.
+    # The compiler's search paths must not lead to our folders either.
     if [ -e "$build/compile_commands.json" ]; then
         grep -F "\"file\": \"$folder/" -B 2 "$build/compile_commands.json" | grep '"command"' >commands.txt
         [ -s commands.txt ] || fail "no compile commands"
-        if grep -oE -- '-(I|isystem) ?[^ ]+' commands.txt | grep -E '/(net|ecs|proto|base)/(include|src)'; then
+        if grep -oE -- '-(I|isystem) ?[^ ]+' commands.txt | grep -E '/(net|ecs|proto|base)(/include|/src)?/?$'; then
             fail "sees headers of ours"
         fi
     fi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Game events": reliable ones in order, each when the entities are there that it speaks of.
+// WIRE.md, "Game events": reliable events in order, and each event when its entities are there.
 #include "play.h"
 
 #include <protobuf-c/protobuf-c.h>
@@ -7,11 +7,11 @@
 
 enum { HOLD_TICKS = 120, BREAKOUT_CHEERED = 5 };
 
-void take_event(game_client* client, const Shoal__Wire__GameEvent* event) {
-    if (event->number != 0 && event->number != client->event_number + 1) return; // comes again
+void receive_event(game_client* client, const Shoal__Wire__GameEvent* event) {
+    if (event->number != 0 && event->number != client->event_number + 1) return; // it arrives again
     bool is_known = event->message <= client->game->message_count;
     if (!is_known || event->payload.len > EVENT_BYTES_MAX) {
-        fault(client, "an event that cannot be");
+        fault(client, "an impossible event");
         return;
     }
     const message_row* row =
@@ -20,7 +20,7 @@ void take_event(game_client* client, const Shoal__Wire__GameEvent* event) {
         fault(client, "an event in the wrong direction or way");
         return;
     }
-    if (client->held_count == EVENTS_MAX) return; // comes again, or is lost
+    if (client->held_count == EVENTS_MAX) return; // a reliable one arrives again
     if (event->number != 0) client->event_number = event->number;
     held_event* held = &client->held[client->held_count++];
     *held = (held_event){.number = event->number,
@@ -43,7 +43,7 @@ static void deliver_assigned(game_client* client, const held_event* event) {
     shoal__wire__player_assigned__free_unpacked(assigned, NULL);
 }
 
-// The entity that a field of the message names; 0: none.
+// The handle in a field of the message; 0: no entity.
 static uint32_t named_by(const ProtobufCMessage* message, const message_row* row, uint32_t field) {
     if (!(row->handle_fields >> field & 1)) return 0;
     uint32_t handle;
@@ -56,7 +56,7 @@ static entity_state worse(entity_state a, entity_state b) {
     return a > b ? a : b;
 }
 
-// What the server says of our own word.
+// The server's answer to an event of this client.
 static bool is_own(const game_client* client, const held_event* event,
                    const ProtobufCMessage* message) {
     uint32_t who = 0;
@@ -92,7 +92,7 @@ static entity_state state_of(game_client* client, held_event* event) {
 
 void release_events(game_client* client) {
     uint32_t kept = 0;
-    bool is_waiting = false; // a reliable one in front
+    bool is_waiting = false; // a reliable event waits
     for (uint32_t i = 0; i < client->held_count; i++) {
         held_event* event = &client->held[i];
         bool is_behind = event->number != 0 && is_waiting;

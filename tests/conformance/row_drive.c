@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Driven": what follows the component that it is the integral of. In units of 2^-20 of its own steps.
+// WIRE.md, "Driven components": fields that follow the component that they are the integral of.
+// Values are in units of 2^-20 steps.
 #include "row.h"
 
-enum { DRIVE_CLASSES = 4, AT_ONCE = 3, SURPRISE_FROM = 5 };
+enum { DRIVE_CLASSES = 4, AT_ONCE = 3, ERROR_LEAST = 5 };
 static const int64_t unit = INT64_C(1) << 20, eighth = INT64_C(1) << 17;
 
 typedef struct driven_guess {
@@ -54,15 +55,15 @@ static driven_guess guess(const row_coder* coder, uint32_t component, uint32_t i
                                                         : 3};
 }
 
-void foresee_driven(row_coder* coder, uint32_t component) {
+void expect_driven(row_coder* coder, uint32_t component) {
     for (uint32_t i = 0; i < coder->layout->count[component]; i++) {
-        driven_guess foreseen = guess(coder, component, i);
-        coder->expected[foreseen.field] = foreseen.word;
+        driven_guess guessed = guess(coder, component, i);
+        coder->expected[guessed.field] = guessed.word;
     }
 }
 
-// The page's y: how far off the source was.
-static uint64_t astonishment(const row_coder* coder, uint32_t component) {
+// y of the page: how far the source is from its expected words.
+static uint64_t source_error(const row_coder* coder, uint32_t component) {
     const cf_layout* layout = coder->layout;
     uint32_t field = layout->first[component], count = layout->count[component];
     uint32_t source = layout->first[layout->source[component]];
@@ -99,19 +100,19 @@ static void code_together(row_coder* coder, const driven_guess* guesses, uint32_
 void code_driven(row_coder* coder, uint32_t component) {
     uint32_t first = coder->layout->first[component], count = coder->layout->count[component];
     driven_guess guesses[ELEMENTS_MAX];
-    uint64_t y = astonishment(coder, component);
-    if (y >= SURPRISE_FROM) {
+    uint64_t y = source_error(coder, component);
+    if (y >= ERROR_LEAST) {
         int scale = (int)larger(log_halves(y) - 8, 0);
         for (uint32_t i = first; i < first + count; i++)
             code_scaled(coder, i, coder->expected[i], scale < SCALE_MAX ? scale : SCALE_MAX, NULL);
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        driven_guess foreseen = guess(coder, component, i);
-        uint32_t at = count <= AT_ONCE ? i : 0; // in order of class only what is said together
-        for (; at > 0 && guesses[at - 1].class > foreseen.class; at--)
+        driven_guess guessed = guess(coder, component, i);
+        uint32_t at = count <= AT_ONCE ? i : 0; // fields of one symbol are in order of class
+        for (; at > 0 && guesses[at - 1].class > guessed.class; at--)
             guesses[at] = guesses[at - 1];
-        guesses[at] = foreseen;
+        guesses[at] = guessed;
         if (count > AT_ONCE) code_together(coder, guesses, 1);
     }
     if (count <= AT_ONCE) code_together(coder, guesses, count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Head": which components are coded. What begins with five zeros is said in front of everything.
+// WIRE.md, "Head": which components are coded. Exceptions begin with five zeros and come first.
 #include "row.h"
 
 enum { ESCAPE_BITS = 5, GROUP = 4 };
@@ -125,7 +125,7 @@ static void code_warm(row_coder* coder) {
         coder->is_coded[coder->warm[first + i]] = symbol >> i & 1;
 }
 
-// Quiet ones that go with their source need not be named.
+// A quiet component whose source is coded is no exception.
 static bool is_led(const row_coder* coder, uint32_t c) {
     int source = coder->layout->source[c];
     return coder->h > 0 && source >= 0 && coder->is_coded[source];
@@ -148,14 +148,14 @@ static void code_exceptions(row_coder* coder) {
 }
 
 void code_head(row_coder* coder) {
-    bool has_other = coder->warm_count > 0;
+    bool has_previous = coder->warm_count > 0;
     for (uint32_t c = 0; c < coder->layout->component_count; c++) {
         part_kind kind = coder->plans[c].kind;
         if (kind == PART_QUIET || kind == PART_WARM) continue;
         coder->is_coded[c] = true;
-        has_other = true;
+        has_previous = true;
     }
-    if (!has_other) {
+    if (!has_previous) {
         code_quiet(coder, true);
         coder->is_first = false;
         return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Components": symbols, numbers, and each component that the head calls coded. row_write and row_read
-// are the same walk.
+// WIRE.md, "Components" and "Numbers": symbols, numbers, and the coded components. row_write and
+// row_read are the same walk.
 #include "row.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static uint64_t size_of(int64_t difference) {
     return difference < 0 ? 0 - (uint64_t)difference : (uint64_t)difference;
 }
 
-// 7..10 are sizes 4..7; then for each doubling two symbols, with `low` bits behind.
+// Symbols 7..10 are sizes 4..7. Then each octave has two symbols, followed by `low` bits.
 static uint32_t symbol_of(uint64_t size, uint32_t* low) {
     *low = 0;
     if (size < 8) return SYMBOL_SIGN + (uint32_t)size - 4;
@@ -107,7 +107,8 @@ void code_scaled(row_coder* coder, uint32_t field, uint64_t expected, int scale,
             (4 * log_halves(2 * size_of(number.difference) + 1) - tables->expected[t]) / 2;
 }
 
-// ---- warm and quiet ones ---------------------------------------------------------------------------------
+// ---- warm and quiet components
+// ---------------------------------------------------------------------------------
 
 static void code_entity(row_coder* coder, uint64_t* handle) {
     uint64_t is_none = *handle == 0, generation = *handle >> 22, is_young = generation == 1;
@@ -190,7 +191,8 @@ static void code_fields(row_coder* coder, uint32_t c) {
         if (differs[i / 64] >> (i % 64) & 1) code_field(coder, first + i, coder->plans[c].scale);
 }
 
-// ---- live ones ---------------------------------------------------------------------------------------------
+// ---- live components
+// ---------------------------------------------------------------------------------------------
 
 static void code_live_source(row_coder* coder, uint32_t c) {
     const cf_layout* layout = coder->layout;
@@ -224,11 +226,12 @@ static void code_live(row_coder* coder, uint32_t c) {
         code_scaled(coder, i, coder->expected[i], coder->plans[c].scale, NULL);
 }
 
-// ---- the walk ----------------------------------------------------------------------------------------------
+// ---- the walk
+// ----------------------------------------------------------------------------------------------
 
 static void code_part(row_coder* coder, uint32_t c) {
     const cf_layout* layout = coder->layout;
-    if (layout->source[c] >= 0 && coder->h > 0) foresee_driven(coder, c);
+    if (layout->source[c] >= 0 && coder->h > 0) expect_driven(coder, c);
     if (!coder->is_coded[c])
         memcpy(coder->row + layout->first[c], coder->expected + layout->first[c],
                layout->count[c] * sizeof *coder->row);
@@ -263,11 +266,11 @@ static void begin(row_coder* coder, const cf_layout* layout, const cf_bases* bas
     plan_row(coder);
 }
 
-// What the writer finds coded: what differs from what is expected.
+// A writer codes the components that differ from their expected words.
 static void compare(row_coder* coder) {
     const cf_layout* layout = coder->layout;
     for (uint32_t c = 0; c < layout->component_count; c++) {
-        if (layout->source[c] >= 0 && coder->h > 0) foresee_driven(coder, c);
+        if (layout->source[c] >= 0 && coder->h > 0) expect_driven(coder, c);
         coder->is_coded[c] =
             memcmp(coder->row + layout->first[c], coder->expected + layout->first[c],
                    layout->count[c] * sizeof *coder->row) != 0;

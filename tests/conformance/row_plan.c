@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Row code": shapes, what is expected, kinds, classes and the lead.
+// WIRE.md, "Row code": shapes, expected words, kinds, classes and the lead.
 #include "row.h"
 
 #include <math.h>
@@ -27,7 +27,8 @@ uint64_t words_add(uint64_t word, int64_t difference, uint32_t bits) {
     return (word + (uint64_t)difference) & (UINT64_MAX >> (64 - bits));
 }
 
-// ---- the layout ----------------------------------------------------------------------------------------
+// ---- the layout
+// ----------------------------------------------------------------------------------------
 
 static part_shape shape_of(const cf_layout* layout, uint32_t c) {
     if (layout->is_rotation[c]) return SHAPE_ROTATION;
@@ -77,7 +78,8 @@ void layout_finish(cf_layout* layout, const cf_tables* tables, uint32_t tick_rat
         find_source(layout, c, tick_rate_hz);
 }
 
-// ---- the row -------------------------------------------------------------------------------------------
+// ---- the row
+// -------------------------------------------------------------------------------------------
 
 static bool is_moving(const row_coder* coder, uint32_t c) {
     const cf_layout* layout = coder->layout;
@@ -174,7 +176,7 @@ static void find_lead(row_coder* coder) {
     }
 }
 
-// By rising class, then number: at the first place whose class is higher. What falls out in front is quiet.
+// Sort by rising class, then number. When a fourth one comes, the first becomes quiet.
 static void choose_warm(row_coder* coder) {
     coder->warm_count = 0;
     for (uint32_t c = 0; c < coder->layout->component_count; c++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: "Schema hash", and the layouts of compositions, from a game's tables.
+// WIRE.md, "Schema hash", and the layouts of compositions, made from the tables of a game.
 #define XXH_INLINE_ALL
 #include "games.h"
 
@@ -107,7 +107,7 @@ static void add_component(cf_schema* schema, const component_row* component) {
     add_item(schema, "component", component->name, &state);
 }
 
-// The page: the fewest bits that count to (max - min) / step.
+// The smallest number of bits with (max - min) / step <= 2^bits - 1.
 static uint32_t declared_bits(const component_row* component) {
     uint32_t bits = 1;
     if (component->bits > 0) return component->bits;
@@ -116,7 +116,7 @@ static uint32_t declared_bits(const component_row* component) {
     return bits;
 }
 
-// Parts in order, later over earlier, then by name.
+// Join the parts in order; a later part replaces components of an earlier one. Then sort by name.
 static uint32_t merge(const cf_schema* schema, const uint8_t* parts, uint32_t part_count,
                       const component_row** merged) {
     uint32_t count = 0;
@@ -163,7 +163,7 @@ static void lay_out(const cf_schema* schema, template_row* row) {
             for (uint32_t i = 0; i < field->count; i++) {
                 cf_element* element = &layout->elements[layout->element_count];
                 bool is_valid = make_element(component, field, element);
-                if (!is_valid) abort(); // a table above is wrong
+                if (!is_valid) abort(); // a table in games.c is wrong
                 row->defaults[layout->element_count++] =
                     element_of_number(element, component->values[f]);
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: "Tables", read from the page's own text: `tables NAME`, then rows of lengths, a hexadecimal digit per
-// symbol, up to the next name or the end of the block. Codes follow from the lengths.
+// WIRE.md, "Tables", read from the text of the page: `tables NAME`, then rows of lengths, a
+// hexadecimal digit per symbol, up to the next name or the end of the block. The lengths give the
+// codes.
 #include "conform.h"
 
 #include <stdio.h>
@@ -56,7 +57,7 @@ static int find_table(const char* name) {
     return -1;
 }
 
-// @return false: a line that cannot be.
+// @return false: a line is malformed.
 static bool read_lines(FILE* page, cf_tables* tables, uint32_t* expected_count) {
     char line[LINE_BYTES_MAX];
     int table = -1;

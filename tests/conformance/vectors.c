@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The vectors of WIRE.md, read from the page's own text: `WORD key=value...` lines in its code blocks.
-// Every kind of line must occur, so a vector that loses its word is noticed.
+// The vectors of WIRE.md, read from the text of the page: lines `WORD key=value...` in its code
+// blocks. Every kind of line must occur, so that a misspelt word fails the test.
 #include "conform.h"
 
 #include "wire.pb-c.h"
@@ -17,10 +17,10 @@ typedef struct page_state {
     cf_tables* tables;
     cf_schema* schema;
     cf_mirror* mirror;
-    uint32_t samples; ///< that could be compared
+    uint32_t probes; ///< probes that could be compared and were equal
 } page_state;
 
-// The value of key= in a line; "" when there is none.
+// Get the value of key= in a line; "" when it is not there.
 static const char* value_of(const char* line, const char* key, char* target, size_t bytes) {
     char wanted[32];
     snprintf(wanted, sizeof wanted, " %s=", key);
@@ -205,7 +205,7 @@ static size_t read_hex(const char* text, uint8_t* bytes, size_t bytes_max) {
     return count;
 }
 
-// Decodes a state and encodes it once more.
+// Decode a state and encode it again.
 static bool check_state(page_state* page, const char* line, ProtobufCBinaryData state) {
     uint8_t again[1172] = {0};
     cf_known known = {0};
@@ -214,11 +214,11 @@ static bool check_state(page_state* page, const char* line, ProtobufCBinaryData 
     known.has_tick = mirror_tick(page->mirror, &known.tick);
     if (!header_read(&bits, &known, &header)) return false;
     header_write(&writer, &header);
-    body_result result =
-        mirror_take(page->mirror, header.seq, header.tick, header.has_body ? &bits : NULL, &writer);
-    sample_result sample = mirror_sample(page->mirror, &header);
-    page->samples += sample == SAMPLE_EQUAL;
-    return result == BODY_DECODED && sample != SAMPLE_DIFFERS &&
+    body_result result = mirror_apply(page->mirror, header.seq, header.tick,
+                                      header.has_body ? &bits : NULL, &writer);
+    probe_result probe = mirror_compare_probe(page->mirror, &header);
+    page->probes += probe == PROBE_EQUAL;
+    return result == BODY_DECODED && probe != PROBE_DIFFERS &&
            header.tick == (uint64_t)number_of(line, "tick") &&
            header.seq == (uint32_t)number_of(line, "seq") && !writer.failed &&
            (writer.at + 7) / 8 == state.len && memcmp(again, state.data, state.len) == 0;
@@ -237,21 +237,21 @@ static bool check_packet(page_state* page, const char* line) {
     return is_right;
 }
 
-static body_result take_body(page_state* page, const char* line) {
+static body_result apply_body(page_state* page, const char* line) {
     char text[LINE_BYTES_MAX];
     uint8_t bytes[1172];
     size_t size = read_hex(value_of(line, "body", text, sizeof text), bytes, sizeof bytes);
     bit_stream bits = bits_over(bytes, size);
-    return mirror_take(page->mirror, (uint16_t)number_of(line, "seq"),
-                       (uint64_t)number_of(line, "tick"), &bits, NULL);
+    return mirror_apply(page->mirror, (uint16_t)number_of(line, "seq"),
+                        (uint64_t)number_of(line, "tick"), &bits, NULL);
 }
 
 static bool check_accepted(page_state* page, const char* line) {
-    return take_body(page, line) == BODY_DECODED;
+    return apply_body(page, line) == BODY_DECODED;
 }
 
 static bool check_refused(page_state* page, const char* line) {
-    return take_body(page, line) != BODY_DECODED;
+    return apply_body(page, line) != BODY_DECODED;
 }
 
 static bool check_scope(page_state* page, const char* line) {
@@ -329,7 +329,7 @@ int vectors_check(const char* page_path) {
         fprintf(stderr, "%d vectors of kind %s, not %d\n", seen[k], kinds[k].word, kinds[k].least);
     }
     mirror_counts counts = mirror_count(page.mirror);
-    bool has_all = page.samples && counts.creates && counts.recreates && counts.destroys &&
+    bool has_all = page.probes && counts.creates && counts.recreates && counts.destroys &&
                    counts.late && counts.settled && counts.from_default &&
                    (counts.bases || counts.from_packet) && counts.absent;
     if (!has_all) {

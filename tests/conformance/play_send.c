@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: what a client says.
+// Packets to the server.
 #include "play.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static void send_control(game_client* client, const Shoal__Wire__ClientControl* 
     if (enet_peer_send(client->peer, CONTROL, packet) != 0) enet_packet_destroy(packet);
 }
 
-void say_hello(game_client* client) {
+void send_hello(game_client* client) {
     char game[32] = "breakout", name[] = "conformance";
     if (client->game->make_input) strncpy(game, client->game->name, sizeof game - 1);
     Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;

@@ -7,10 +7,10 @@
 
 enum { PARTS = 4 };
 
-typedef struct turn {
-    int64_t parts[PARTS]; ///< foreseen, of any length
-    uint64_t sum;         ///< of the page's m
-} turn;
+typedef struct rotation_guess {
+    int64_t parts[PARTS]; ///< expected parts, as a vector of any length
+    uint64_t sum;         ///< the sum in m of the page
+} rotation_guess;
 
 static int64_t root(int64_t square) {
     int64_t made = (int64_t)sqrt((double)square);
@@ -36,10 +36,10 @@ static void spread(const uint64_t* words, int64_t q, int64_t* parts) {
     parts[words[0]] = root(rest > 0 ? rest * 256 : 0);
 }
 
-static turn foresee(const row_coder* coder, uint32_t component) {
+static rotation_guess expect_rotation(const row_coder* coder, uint32_t component) {
     uint32_t first = coder->layout->first[component];
     int64_t q = (int64_t)coder->layout->elements[first + 1].q_max, before[PARTS], product = 0;
-    turn made = {.sum = 0};
+    rotation_guess made = {.sum = 0};
     spread(coder->base + first, q, made.parts);
     if (!coder->plans[component].is_moving) return made;
     spread(coder->base2 + first, q, before);
@@ -54,24 +54,25 @@ static turn foresee(const row_coder* coder, uint32_t component) {
     return made;
 }
 
-static uint64_t foreseen_largest(const turn* foreseen, uint64_t largest) {
+static uint64_t expected_largest(const rotation_guess* guess, uint64_t largest) {
     int64_t most = 0;
     uint64_t first = 0;
     for (uint64_t i = 0; i < PARTS; i++)
-        if (size_of(foreseen->parts[i]) > most) most = size_of(foreseen->parts[first = i]);
-    return size_of(foreseen->parts[largest]) < most - most / 32 ? first : largest;
+        if (size_of(guess->parts[i]) > most) most = size_of(guess->parts[first = i]);
+    return size_of(guess->parts[largest]) < most - most / 32 ? first : largest;
 }
 
-static void foresee_words(const turn* foreseen, uint64_t largest, int64_t q, uint64_t* words) {
+static void expected_words(const rotation_guess* guess, uint64_t largest, int64_t q,
+                           uint64_t* words) {
     int64_t square = 0, u = root(512 * q * q);
     for (int i = 0; i < PARTS; i++)
-        square += foreseen->parts[i] * foreseen->parts[i];
+        square += guess->parts[i] * guess->parts[i];
     int64_t n = root(square);
     if (n < 1) n = 1;
-    if (foreseen->parts[largest] < 0) u = -u;
+    if (guess->parts[largest] < 0) u = -u;
     for (int i = 0, w = 0; i < PARTS; i++) {
         if (i == (int)largest) continue;
-        int64_t word = divide_down(foreseen->parts[i] * u / n + 16 * (q + 1), 32);
+        int64_t word = divide_down(guess->parts[i] * u / n + 16 * (q + 1), 32);
         words[w++] = (uint64_t)(word < 0 ? 0 : word > q ? q : word);
     }
 }
@@ -80,17 +81,17 @@ void code_rotation(row_coder* coder, uint32_t component) {
     const cf_layout* layout = coder->layout;
     uint32_t first = layout->first[component];
     int64_t q = (int64_t)layout->elements[first + 1].q_max;
-    turn foreseen = foresee(coder, component);
-    int scale = coder->h > 0 ? scale_of_motion(coder, foreseen.sum) : SCALE_NONE;
+    rotation_guess guess = expect_rotation(coder, component);
+    int scale = coder->h > 0 ? scale_of_motion(coder, guess.sum) : SCALE_NONE;
     uint64_t words[PARTS - 1], largest = coder->base[first];
-    if (coder->plans[component].is_moving) largest = foreseen_largest(&foreseen, largest);
+    if (coder->plans[component].is_moving) largest = expected_largest(&guess, largest);
     bool is_other = coder->is_writing && coder->row[first] != largest;
-    foresee_words(&foreseen, largest, q, words);
+    expected_words(&guess, largest, q, words);
     code_scaled(coder, first + 1, words[0], scale, &is_other);
     if (is_other) {
         largest = coder->row[first];
         code_bits(coder, &largest, 2);
-        foresee_words(&foreseen, largest, q, words);
+        expected_words(&guess, largest, q, words);
         code_scaled(coder, first + 1, words[0], scale, NULL);
     }
     coder->row[first] = largest;

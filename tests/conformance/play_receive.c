@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md: what a server says. Each state packet is decoded and encoded again; both must be the bytes that came.
+// Packets from the server. Each state packet is decoded and encoded again; the bytes must be equal.
 #include "play.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void hear_welcome(game_client* client, const Shoal__Wire__Welcome* welcome) {
+static void receive_welcome(game_client* client, const Shoal__Wire__Welcome* welcome) {
     if (client->mirror || welcome->tick_rate_hz == 0 || welcome->replicated_index_max >= 1 << 22) {
-        fault(client, "a welcome that cannot be");
+        fault(client, "an impossible welcome");
         return;
     }
     client->id = welcome->client;
@@ -16,13 +16,13 @@ static void hear_welcome(game_client* client, const Shoal__Wire__Welcome* welcom
     client->mirror = mirror_create(client->schema, welcome->replicated_index_max);
 }
 
-static void hear_goodbye(game_client* client, const Shoal__Wire__Goodbye* goodbye) {
+static void receive_goodbye(game_client* client, const Shoal__Wire__Goodbye* goodbye) {
     client->has_goodbye = true;
     client->goodbye_tick = goodbye->tick;
     client->goodbye_reason = goodbye->reason;
 }
 
-void hear_control(game_client* client, const ENetPacket* packet) {
+void receive_control(game_client* client, const ENetPacket* packet) {
     Shoal__Wire__ServerControl* message =
         shoal__wire__server_control__unpack(NULL, packet->dataLength, packet->data);
     if (!message) {
@@ -32,22 +32,23 @@ void hear_control(game_client* client, const ENetPacket* packet) {
     client->counts.controls++;
     switch (message->kind_case) {
     case SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME:
-        hear_welcome(client, message->welcome);
+        receive_welcome(client, message->welcome);
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION:
         answer_schema_question(client);
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED:
-        fprintf(stderr, "refused: %s\n", message->refused->text); // and closes the connection
+        fprintf(stderr, "refused: %s\n",
+                message->refused->text); // the server closes the connection then
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE:
-        hear_goodbye(client, message->goodbye);
+        receive_goodbye(client, message->goodbye);
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_VARSIZE:
-        fault(client, "a large value of a component that nobody has"); // no game of ours has one
+        fault(client, "a value of a variable-size component"); // these games have none
         break;
     default:
-        break; // the roster, or a later version's
+        break; // the roster, or a message of a later version
     }
     shoal__wire__server_control__free_unpacked(message, NULL);
 }
@@ -73,21 +74,21 @@ static void note_received(game_client* client, uint16_t seq) {
     }
 }
 
-static void compare_sample(game_client* client, const cf_header* header) {
-    sample_result result = mirror_sample(client->mirror, header);
-    uint32_t handle = header->has_sample ? mirror_handle(client->mirror, header->sample_slot) : 0;
-    bool is_planted = header->has_sample && client->planted_slot == header->sample_slot + 1;
-    client->counts.samples += result == SAMPLE_EQUAL;
-    if (result != SAMPLE_DIFFERS) return;
+static void compare_probe(game_client* client, const cf_header* header) {
+    probe_result result = mirror_compare_probe(client->mirror, header);
+    uint32_t handle = header->has_probe ? mirror_handle(client->mirror, header->probe_slot) : 0;
+    bool is_corrupted = header->has_probe && client->corrupted_slot == header->probe_slot + 1;
+    client->counts.probes += result == PROBE_EQUAL;
+    if (result != PROBE_DIFFERS) return;
     client->counts.differing++;
-    if (is_planted)
-        client->was_found = true;
+    if (is_corrupted)
+        client->is_found = true;
     else
-        fault(client, "a sample of something else");
-    if (client->resync_count < HEALS_MAX) client->resyncs[client->resync_count++] = handle;
+        fault(client, "a probe differs that should be equal");
+    if (client->resync_count < RESYNCS_MAX) client->resyncs[client->resync_count++] = handle;
 }
 
-static void take_header(game_client* client, const cf_header* header) {
+static void use_header(game_client* client, const cf_header* header) {
     if (header->has_input && header->input_used + header->input_depth >= client->input_ack) {
         client->input_ack = header->input_used + header->input_depth;
         client->input_depth = header->input_depth;
@@ -95,7 +96,8 @@ static void take_header(game_client* client, const cf_header* header) {
     if (header->has_event_ack && header->event_ack >= 1) client->is_event_acked = true;
 }
 
-// The packet that came, from what was read of it: state by the page, the message around it by Protocol Buffers.
+// Encode the packet again from what was read: the state by the page, the message around it by
+// Protocol Buffers.
 static void compare_again(game_client* client, Shoal__Wire__StatePacket* packet, uint8_t* state,
                           const bit_stream* again, const ENetPacket* received) {
     uint8_t bytes[PACKET_BYTES_MAX];
@@ -107,11 +109,11 @@ static void compare_again(game_client* client, Shoal__Wire__StatePacket* packet,
                     memcmp(bytes, received->data, received->dataLength) == 0;
     client->counts.encoded += is_equal;
     client->counts.unequal += !is_equal;
-    if (!is_equal) fault(client, "a packet that is other bytes when it is encoded again");
+    if (!is_equal) fault(client, "a packet that encodes to other bytes");
 }
 
-static void take_state(game_client* client, Shoal__Wire__StatePacket* packet,
-                       const ENetPacket* received) {
+static void receive_body(game_client* client, Shoal__Wire__StatePacket* packet,
+                         const ENetPacket* received) {
     bit_stream bits = bits_over(packet->state.data, packet->state.len);
     uint8_t state[PACKET_BYTES_MAX] = {0};
     bit_stream again = bits_over(state, sizeof state);
@@ -127,28 +129,28 @@ static void take_state(game_client* client, Shoal__Wire__StatePacket* packet,
         return;
     }
     header_write(&again, &header);
-    body_result result = mirror_take(client->mirror, header.seq, header.tick,
-                                     header.has_body ? &bits : NULL, &again);
+    body_result result = mirror_apply(client->mirror, header.seq, header.tick,
+                                      header.has_body ? &bits : NULL, &again);
     if (result == BODY_WITHOUT_BASE) client->counts.without_base++;
     if (result == BODY_MALFORMED) fault(client, "a body that cannot be read");
     if (result != BODY_DECODED) return;
     client->counts.decoded++;
-    if (client->planted_slot && mirror_is_true(client->mirror, client->planted_slot - 1)) {
-        client->counts.healed += client->was_found; // else it changed by itself
-        client->was_found = false;
-        client->planted_slot = 0;
+    if (client->corrupted_slot && mirror_is_equal(client->mirror, client->corrupted_slot - 1)) {
+        client->counts.resynced += client->is_found; // otherwise a change replaced it
+        client->is_found = false;
+        client->corrupted_slot = 0;
     }
-    compare_sample(client, &header);
+    compare_probe(client, &header);
     note_received(client, header.seq);
-    take_header(client, &header);
+    use_header(client, &header);
     for (size_t i = 0; i < packet->n_events; i++)
-        take_event(client, packet->events[i]);
+        receive_event(client, packet->events[i]);
     uint8_t* data = packet->state.data;
     compare_again(client, packet, state, &again, received);
-    packet->state.data = data; // which is Protocol Buffers' to free
+    packet->state.data = data; // Protocol Buffers frees it
 }
 
-void hear_state(game_client* client, const ENetPacket* received) {
+void receive_state(game_client* client, const ENetPacket* received) {
     if (!client->mirror) return;
     Shoal__Wire__StatePacket* packet = NULL;
     client->counts.packets++;
@@ -159,6 +161,6 @@ void hear_state(game_client* client, const ENetPacket* received) {
         fault(client, "a state packet that cannot be read");
         return;
     }
-    take_state(client, packet, received);
+    receive_body(client, packet, received);
     shoal__wire__state_packet__free_unpacked(packet, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Large values": bytes of a value are read into a tree, which is printed in the notation of the page's
-// vectors and written to bytes again.
+// WIRE.md, "Variable-size components": the bytes of a value become a tree. The tree is printed in
+// the notation of the page's vectors, and written to bytes again.
 #include "conform.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 enum { T_TEXT = 17, T_EID = 18, T_LIST = 19, T_ARRAY = 38, T_OBJECT = 39, TYPES };
 enum { TEXT_MAX = 4096, CHILDREN_MAX = 16384, DEPTH_MAX = 8, NAME_MAX_BYTES = 127 };
 
-/// Of types 1 to 18: how many numbers of which size, and how one is printed.
+/// Types 1 to 18: how many numbers of which size, and how a number is printed.
 static const struct plain_type {
     const char* name;
     uint32_t count, bytes;
@@ -39,9 +39,9 @@ static const struct plain_type {
 
 struct cf_varsize {
     uint32_t type;
-    uint8_t* bytes; ///< of a text or of plain numbers
+    uint8_t* bytes; ///< a text, or plain numbers
     size_t size;
-    char name[NAME_MAX_BYTES + 1]; ///< in an object
+    char name[NAME_MAX_BYTES + 1]; ///< name in an object
     struct cf_varsize** children;
     uint32_t count;
 };
@@ -100,7 +100,7 @@ static void read_name(byte_reader* reader, const cf_varsize* before, cf_varsize*
 
 static void read_children(byte_reader* reader, cf_varsize* value, uint32_t depth) {
     uint64_t count = read_varint(reader);
-    // Each takes a byte at least.
+    // Each value takes at least one byte.
     if (count > CHILDREN_MAX || count > reader->size - reader->at || depth == DEPTH_MAX)
         reader->failed = true;
     if (reader->failed) return;
@@ -161,7 +161,8 @@ void varsize_destroy(cf_varsize* value) {
     free(value);
 }
 
-// ---- bytes again -------------------------------------------------------------------------------------------
+// ---- writing bytes
+// -------------------------------------------------------------------------------------------
 
 static void put(uint8_t** at, const void* bytes, size_t size) {
     memcpy(*at, bytes, size);
@@ -193,7 +194,8 @@ size_t varsize_write(const cf_varsize* value, uint8_t* bytes) {
     return (size_t)(at - bytes);
 }
 
-// ---- the page's notation -------------------------------------------------------------------------------------
+// ---- the page's notation
+// -------------------------------------------------------------------------------------
 
 static void add(char** at, const char* format, ...) {
     va_list arguments;
