@@ -197,7 +197,7 @@ static int64_t drive_change(const row_coder* coder, const proto_row_component* o
 
 row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint32_t i) {
     const proto_row_component* own = &coder->layout->components[component];
-    BASE_ASSERT(own->is_driven && i < own->field_count);
+    BASE_VALIDATE(own->is_driven && i < own->field_count);
     uint32_t f = own->field_first + i;
     uint32_t source = coder->layout->components[own->integral - 1].field_first + i;
     const proto_row_field* field = &coder->layout->fields[f];
