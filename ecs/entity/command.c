@@ -13,7 +13,7 @@ static ecs_result apply(ecs_world* world, const ecs_command* command, ecs_entity
     ecs_command_unpack(world, command, inits);
     if (command->op == ECS_COMMAND_CREATE)
         return ecs_create(world, command->template_id, inits, command->init_count,
-                          &world->storage.commands.created[ecs_entity_index(target) - 1]);
+                          &world->storage->commands.created[ecs_entity_index(target) - 1]);
     ecs_entity entity = ecs_command_resolve(world, target);
     if (!ecs_is_alive(world, entity) && !ecs_loading_is_pending(world, entity))
         return ECS_ERR_STALE;
@@ -39,7 +39,7 @@ static bool is_plain_create(const ecs_command* command, ecs_template_id template
 // other try. @return commands done; 0 when there is no run or it does not fit as a whole, so that it is
 // tried one by one.
 static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t head, uint32_t* looked_at) {
-    ecs_commands* commands = &world->storage.commands;
+    ecs_commands* commands = &world->storage->commands;
     const ecs_command* command = &commands->items[head];
     uint32_t count = 0;
     for (; head < commands->item_count &&
@@ -59,7 +59,7 @@ static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t head, uint3
 // both are asked for some commands ahead; the order of application stays.
 static void fetch_ahead(const ecs_world* world, uint32_t at) {
     enum { RECORD_AHEAD = 24, ROW_AHEAD = 10 };
-    const ecs_storage* storage = &world->storage;
+    const ecs_storage* storage = world->storage;
     const ecs_commands* commands = &storage->commands;
     if (at + RECORD_AHEAD < commands->count)
         __builtin_prefetch(
@@ -71,7 +71,7 @@ static void fetch_ahead(const ecs_world* world, uint32_t at) {
 }
 
 void ecs_commands_apply(ecs_world* world) {
-    ecs_commands* commands = &world->storage.commands;
+    ecs_commands* commands = &world->storage->commands;
     BASE_ASSERT(world->fast.walk_depth == 0 && !commands->is_flushing);
     commands->is_flushing = true;
     if (commands->created)

@@ -49,7 +49,7 @@ static uint32_t chunk_shift(const ecs_archetype* archetype) {
 }
 
 static bool reserve_scratch(ecs_world* world, const ecs_archetype* archetype, uint32_t count) {
-    ecs_batch* batch = &world->storage.commands.batch;
+    ecs_batch* batch = &world->storage->commands.batch;
     uint32_t words = (uint32_t)((archetype->row_count + 63) / 64);
     uint32_t old_words = batch->seen_capacity;
     if (!base_array_reserve(world->allocator, (void**)&batch->items, &batch->item_capacity, count,
@@ -63,7 +63,7 @@ static bool reserve_scratch(ecs_world* world, const ecs_archetype* archetype, ui
 }
 
 void ecs_batch_deinit(ecs_world* world) {
-    ecs_batch* batch = &world->storage.commands.batch;
+    ecs_batch* batch = &world->storage->commands.batch;
     base_release(world->allocator, batch->items, batch->item_capacity * sizeof *batch->items);
     base_release(world->allocator, batch->seen, batch->seen_capacity * sizeof *batch->seen);
     *batch = (ecs_batch){0};
@@ -73,7 +73,7 @@ static bool are_values_there(const ecs_world* world, const ecs_archetype* archet
                              const ecs_command* command) {
     for (uint32_t i = 0; i < command->init_count; i++) {
         ecs_component_id component = ecs_command_value_at(command, i)->component;
-        if (component >= world->storage.slot_count || archetype->slots[component] == ECS_SLOT_NONE)
+        if (component >= world->storage->slot_count || archetype->slots[component] == ECS_SLOT_NONE)
             return false;
     }
     return true;
@@ -83,13 +83,13 @@ static bool are_values_there(const ecs_world* world, const ecs_archetype* archet
 // items[].row. @return its length; 0 when there is none or memory ran out.
 static uint32_t collect(ecs_world* world, uint32_t first, uint32_t head, const ecs_binding* binding,
                         ecs_archetype** source) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     const ecs_commands* commands = &storage->commands;
     const ecs_command *like = &commands->items[head], *command = NULL;
     const uint32_t index_max = binding && binding->is_replicated && !world->is_mirror
                                    ? world->limits.replicated_index_max
                                    : ECS_INDEX_MAX;
-    const bool has_families = world->storage.links.pages && like->op == ECS_COMMAND_DESTROY;
+    const bool has_families = world->storage->links.pages && like->op == ECS_COMMAND_DESTROY;
     uint64_t *seen = NULL, word = 0; // `word` is seen[word_at], kept at hand while rows are near
     ecs_batch_item* items = NULL;
     uint32_t count = 0, word_at = 0, end = first, chunk_id = UINT32_MAX, base = 0;
@@ -175,7 +175,7 @@ static void move_rows(ecs_world* world, const row_move* moves, uint32_t count) {
         ecs_chunk* to = moves[i].to;
         ecs_entity moved = moves[i].from->entities[moves[i].from_row];
         to->entities[moves[i].to_row] = moved;
-        ecs_record_mut(&world->storage, ecs_entity_index(moved))->place =
+        ecs_record_mut(world->storage, ecs_entity_index(moved))->place =
             to->id << ECS_ROW_BITS | moves[i].to_row;
     }
     for (uint32_t i = 0; i < count && archetype->track_count > 0; i++)
@@ -184,7 +184,7 @@ static void move_rows(ecs_world* world, const row_move* moves, uint32_t count) {
 
 // Take all rows of the run out; their cells are no longer created. Uses up the items.
 static void remove_rows(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
-    ecs_batch_item* items = world->storage.commands.batch.items;
+    ecs_batch_item* items = world->storage->commands.batch.items;
     const uint32_t shift = chunk_shift(archetype), mask = archetype->rows_max - 1;
     const uint32_t keep = (uint32_t)archetype->row_count - count;
     for (uint32_t i = 0; i < count && archetype->track_count > 0; i++)
@@ -261,7 +261,7 @@ typedef struct recreation {
 // The values of commands [command, command + count).
 static void set_block_values(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
                              recreation* run, uint32_t command) {
-    const ecs_commands* commands = &world->storage.commands;
+    const ecs_commands* commands = &world->storage->commands;
     for (uint32_t i = 0; i < count;) {
         const uint32_t end = ecs_command_end(commands, run->head) - command;
         const ecs_command* like = &commands->items[run->head];
@@ -279,7 +279,7 @@ static void fill_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_
     const ecs_archetype *archetype = chunk->archetype, *source = run->source;
     row_span spans[BLOCK_ROWS];
     uint32_t span_count =
-        find_spans(source, world->storage.commands.batch.items + done, count, spans);
+        find_spans(source, world->storage->commands.batch.items + done, count, spans);
     for (uint32_t c = 0; c < archetype->column_count; c++) {
         uint16_t from = source->slots[archetype->columns[c].component];
         uint8_t* to = ecs_chunk_cell(chunk, c, row);
@@ -305,11 +305,11 @@ static void fill_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_
 // Records, and the word to tracking.
 static void settle_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
                          ecs_template_id template_id) {
-    ecs_entity_list* recreated = &world->tracker.recreated;
+    ecs_entity_list* recreated = &world->tracker->recreated;
     const ecs_entity* entities = chunk->entities + row;
     const uint32_t place = chunk->id << ECS_ROW_BITS | row;
     for (uint32_t i = 0; i < count; i++)
-        *ecs_record_mut(&world->storage, ecs_entity_index(entities[i])) = (ecs_record){
+        *ecs_record_mut(world->storage, ecs_entity_index(entities[i])) = (ecs_record){
             .place = place + i,
             .life = (uint16_t)(ecs_entity_generation(entities[i]) | ECS_LIFE_CREATED),
             .template_id = template_id,
@@ -325,7 +325,7 @@ static void settle_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint3
 
 static bool recreate_run(ecs_world* world, recreation* run, uint32_t count) {
     ecs_archetype *target = run->binding->archetype, *source = run->source;
-    const ecs_batch_item* items = world->storage.commands.batch.items;
+    const ecs_batch_item* items = world->storage->commands.batch.items;
     const uint32_t shift = chunk_shift(source), mask = source->rows_max - 1;
     if (!ecs_row_reserve_told(world, 0, count) ||
         ecs_archetype_reserve(world, target, count) != ECS_OK)
@@ -335,7 +335,7 @@ static bool recreate_run(ecs_world* world, recreation* run, uint32_t count) {
                             false);
     for (uint32_t done = 0; done < count;) {
         ecs_chunk* chunk = ecs_archetype_tail(world, target);
-        uint32_t wanted = chunk->capacity - ecs_chunk_count(&world->storage, chunk);
+        uint32_t wanted = chunk->capacity - ecs_chunk_count(world->storage, chunk);
         if (wanted > count - done) wanted = count - done;
         if (wanted > BLOCK_ROWS) wanted = BLOCK_ROWS;
         uint32_t row = ecs_chunk_append(world, chunk, wanted);
@@ -348,7 +348,7 @@ static bool recreate_run(ecs_world* world, recreation* run, uint32_t count) {
 }
 
 static void destroy_run(ecs_world* world, uint32_t count, ecs_archetype* source) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     const ecs_batch_item* items = storage->commands.batch.items;
     const uint32_t shift = chunk_shift(source), mask = source->rows_max - 1;
     for (uint32_t i = 0; i < count; i++) {
@@ -366,7 +366,7 @@ static void destroy_run(ecs_world* world, uint32_t count, ecs_archetype* source)
 }
 
 uint32_t ecs_batch_apply(ecs_world* world, uint32_t first, uint32_t head, uint32_t* looked_at) {
-    const ecs_commands* commands = &world->storage.commands;
+    const ecs_commands* commands = &world->storage->commands;
     const ecs_command* command = &commands->items[head];
     *looked_at = 1;
     bool is_recreate = command->op == ECS_COMMAND_RECREATE;

@@ -25,7 +25,7 @@ static ecs_result create_loading(ecs_world* world, ecs_template_id template_id,
 
 ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
                       uint32_t init_count, ecs_entity* entity) {
-    if (world->loading.loader.begin) {
+    if (world->loading->loader.begin) {
         bool is_put_off = false;
         ecs_result result =
             create_loading(world, template_id, inits, init_count, entity, &is_put_off);
@@ -36,7 +36,7 @@ ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_i
 
 ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
     ecs_structure_check(world);
-    if (world->storage.links.pages && ecs_state(world, entity) >= ECS_STATE_LOADING &&
+    if (world->storage->links.pages && ecs_state(world, entity) >= ECS_STATE_LOADING &&
         ecs_hierarchy_has_family(world, entity)) {
         ecs_hierarchy_destroy(world, entity);
         return ECS_OK;
@@ -56,7 +56,7 @@ ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id tem
 ecs_result ecs_hierarchy_set_parent(ecs_world* world, ecs_entity child, ecs_entity parent) {
     ecs_result result = ecs_hierarchy_check_parent(world, child, parent);
     if (result != ECS_OK) return result;
-    return ecs_set(world, child, world->storage.links.component, &parent);
+    return ecs_set(world, child, world->storage->links.component, &parent);
 }
 
 ecs_result ecs_create_at(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
@@ -69,7 +69,7 @@ ecs_result ecs_create_at(ecs_world* world, ecs_entity handle, ecs_template_id te
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
-    bool lives = ecs_record_at(&world->storage, index)->life & ECS_LIFE_CREATED;
+    bool lives = ecs_record_at(world->storage, index)->life & ECS_LIFE_CREATED;
     if (!lives && binding->archetype->told & ECS_TOLD_LOAD) {
         if (ecs_loading_is_pending(world, handle)) {
             ecs_world_count_bad_transition(world);
@@ -104,7 +104,7 @@ static ecs_result create_each(ecs_world* world, const ecs_archetype* archetype,
             continue;
         }
         const ecs_chunk* chunk = archetype->chunks[archetype->tail];
-        uint32_t row = ecs_chunk_count(&world->storage, chunk) - 1;
+        uint32_t row = ecs_chunk_count(world->storage, chunk) - 1;
         ecs_result is_gone = ecs_destroy(world, chunk->entities[row]);
         BASE_ASSERT(is_gone == ECS_OK);
     }

@@ -27,10 +27,10 @@ static bool wants(const ecs_system* system, const ecs_archetype* archetype) {
 // Handlers of an event among systems that want `is` and do not want `is_not`. Counts when calls is NULL.
 static uint32_t find_calls(const ecs_world* world, uint32_t type, const ecs_archetype* is,
                            const ecs_archetype* is_not, ecs_call* calls) {
-    const ecs_system_order* handlers = &world->systems.handlers[type];
+    const ecs_system_order* handlers = &world->systems->handlers[type];
     uint32_t count = 0;
     for (uint32_t i = 0; i < handlers->count; i++) {
-        const ecs_system* system = world->systems.list[handlers->systems[i]];
+        const ecs_system* system = world->systems->list[handlers->systems[i]];
         if (!wants(system, is) || wants(system, is_not)) {
             continue;
         }
@@ -44,7 +44,7 @@ static uint32_t find_calls(const ecs_world* world, uint32_t type, const ecs_arch
 
 static uint32_t find_members(const ecs_world* world, const ecs_archetype* is,
                              const ecs_archetype* is_not, ecs_call* calls) {
-    const ecs_systems* systems = &world->systems;
+    const ecs_systems* systems = world->systems;
     uint32_t count = 0;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
         const ecs_system* system = systems->list[i];
@@ -161,7 +161,7 @@ static uint32_t slot_of(const ecs_edges* edges, uint32_t from, uint32_t to) {
 }
 
 static bool reserve_slot(ecs_world* world) {
-    ecs_edges* edges = &world->systems.edges;
+    ecs_edges* edges = &world->systems->edges;
     if ((edges->count + 1) * 2 <= edges->capacity) {
         return true;
     }
@@ -184,7 +184,7 @@ static bool reserve_slot(ecs_world* world) {
 
 ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from,
                               const ecs_archetype* to) {
-    ecs_edges* edges = &world->systems.edges;
+    ecs_edges* edges = &world->systems->edges;
     ecs_edge* found = edges->capacity == 0 ? NULL : edges->slots[slot_of(edges, from->id, to->id)];
     if (found != NULL) {
         return found;
@@ -201,7 +201,7 @@ ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from,
 }
 
 void ecs_core_event_clear(ecs_world* world) {
-    ecs_edges* edges = &world->systems.edges;
+    ecs_edges* edges = &world->systems->edges;
     for (uint32_t i = 0; i < edges->capacity && edges->count > 0; i++) {
         free_edge(world, edges->slots[i]);
         edges->slots[i] = NULL;
@@ -210,7 +210,7 @@ void ecs_core_event_clear(ecs_world* world) {
 }
 
 void ecs_core_event_deinit(ecs_world* world) {
-    ecs_edges* edges = &world->systems.edges;
+    ecs_edges* edges = &world->systems->edges;
     ecs_core_event_clear(world);
     base_release(world->allocator, edges->slots, sizeof(ecs_edge*) * edges->capacity);
     *edges = (ecs_edges){0};
@@ -226,7 +226,7 @@ typedef struct interruption {
 
 // Handlers run as systems do: whatever they want of structure is recorded.
 static interruption interrupt(ecs_world* world) {
-    ecs_commands* commands = &world->storage.commands;
+    ecs_commands* commands = &world->storage->commands;
     BASE_ASSERT(world->fast.walk_depth == 0);
     interruption kept = {commands->is_flushing, commands->created_count};
     commands->is_flushing = false;
@@ -235,7 +235,7 @@ static interruption interrupt(ecs_world* world) {
 }
 
 static void resume(ecs_world* world, interruption kept) {
-    ecs_commands* commands = &world->storage.commands;
+    ecs_commands* commands = &world->storage->commands;
     BASE_ASSERT(world->fast.walk_depth == 0 && "a handler left a walk open");
     world->stage_depth--;
     commands->is_flushing = kept.was_flushing;
@@ -246,7 +246,7 @@ static void resume(ecs_world* world, interruption kept) {
 }
 
 static ecs_stage stage_now(ecs_world* world) {
-    ecs_stage stage = world->systems.now;
+    ecs_stage stage = world->systems->now;
     if (stage.world == NULL) {
         stage = (ecs_stage){.world = world, .tick = world->tick};
     }
@@ -262,7 +262,7 @@ static void tell(ecs_world* world, const ecs_call* calls, uint32_t count, ecs_en
     ecs_query_iter iter;
     for (uint32_t i = 0; i < count; i++) {
         ecs_event event = {.type = (ecs_event_type)calls[i].type, .target = entity};
-        const ecs_system* system = world->systems.list[calls[i].system];
+        const ecs_system* system = world->systems->list[calls[i].system];
         world->counters.events_delivered += i == 0 || calls[i].type != calls[i - 1].type;
         if (system->query == NULL) {
             ecs_system_call_rows(world, system, &stage, &event);
@@ -285,7 +285,7 @@ bool ecs_core_event_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_
     const ecs_call* calls =
         edge->calls + edge->before_count + edge->after_count + edge->leave_count;
     for (uint32_t i = 0; i < edge->enter_count; i++) {
-        ecs_system* system = world->systems.list[calls[i].system];
+        ecs_system* system = world->systems->list[calls[i].system];
         if (!ecs_membership_reserve(world, &system->members, ecs_entity_make(index, 1), count)) {
             return false;
         }
@@ -295,7 +295,7 @@ bool ecs_core_event_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_
 
 // Of those who were told of the end only a handler of both can be told that it was none.
 void ecs_core_event_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
-    const ecs_system_order* handlers = &world->systems.handlers[ECS_EVENT_APPEAR];
+    const ecs_system_order* handlers = &world->systems->handlers[ECS_EVENT_APPEAR];
     for (uint32_t i = 0; i < handlers->count; i++) {
         for (uint32_t k = 0; k < edge->before_count; k++) {
             if (edge->calls[k].system == handlers->systems[i]) {
@@ -313,17 +313,17 @@ void ecs_core_event_before(ecs_world* world, const ecs_edge* edge, ecs_entity en
 void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
     const ecs_call* members = edge->calls + edge->before_count + edge->after_count;
     for (uint32_t i = 0; i < edge->leave_count; i++) {
-        ecs_membership_leave(&world->systems.list[members[i].system]->members, entity);
+        ecs_membership_leave(&world->systems->list[members[i].system]->members, entity);
     }
     members += edge->leave_count;
     for (uint32_t i = 0; i < edge->enter_count; i++) {
-        ecs_membership_enter(&world->systems.list[members[i].system]->members, entity);
+        ecs_membership_enter(&world->systems->list[members[i].system]->members, entity);
     }
     tell(world, edge->calls + edge->before_count, edge->after_count, entity);
 }
 
 void ecs_core_event_broadcast(ecs_world* world, uint32_t type) {
-    const ecs_system_order* handlers = &world->systems.handlers[type];
+    const ecs_system_order* handlers = &world->systems->handlers[type];
     if (handlers->count == 0) {
         return;
     }
@@ -332,7 +332,7 @@ void ecs_core_event_broadcast(ecs_world* world, uint32_t type) {
     ecs_event event = {.type = (ecs_event_type)type};
     world->counters.events_delivered++;
     for (uint32_t i = 0; i < handlers->count; i++) {
-        ecs_system_call_rows(world, world->systems.list[handlers->systems[i]], &stage, &event);
+        ecs_system_call_rows(world, world->systems->list[handlers->systems[i]], &stage, &event);
     }
     resume(world, kept);
 }

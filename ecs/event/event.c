@@ -17,7 +17,7 @@
 #include "world/world_internal.h"
 
 void ecs_events_deinit(ecs_world* world) {
-    ecs_events* events = &world->events;
+    ecs_events* events = world->events;
     for (uint32_t i = 0; i < ECS_EVENT_KINDS; i++) {
         base_release(world->allocator, events->kinds[i], sizeof(ecs_event_kind));
     }
@@ -112,13 +112,13 @@ static ecs_event_type make_kind(ecs_world* world, const ecs_event_desc* desc, ui
     }
     fill_kind(kind, desc);
     kind->head.type = type & 0x7fffu;
-    world->events.kinds[type - 1] = kind;
+    world->events->kinds[type - 1] = kind;
     return (ecs_event_type)type;
 }
 
 ecs_result ecs_event_register(ecs_world* world, const ecs_event_desc* desc, ecs_event_type* type) {
     BASE_ASSERT(world != NULL && desc != NULL && desc->name != NULL);
-    ecs_events* events = &world->events;
+    ecs_events* events = world->events;
     if (world->is_sealed) {
         return ECS_ERR_SEALED;
     }
@@ -161,36 +161,36 @@ bool ecs_events_init(ecs_world* world) {
     };
     _Static_assert(BASE_COUNT(core) == ECS_EVENT_CORE_END - ECS_EVENT_CREATED, "one per type");
     _Static_assert(ECS_HANDLER_LISTS == ECS_EVENT_CORE_END, "a list per type and one for none");
-    memset(&world->events, 0, sizeof(world->events));
+    memset(world->events, 0, sizeof *world->events);
     for (uint32_t i = 0; i < BASE_COUNT(core); i++) {
         if (make_kind(world, &core[i], ECS_EVENT_CREATED + i) == ECS_EVENT_NONE) {
             return false;
         }
     }
-    world->events.kinds[ECS_EVENT_CHANGED - 1]->is_special = true;
+    world->events->kinds[ECS_EVENT_CHANGED - 1]->is_special = true;
     return true;
 }
 
 ecs_event_type ecs_event_find(ecs_world* world, const char* name) {
     world->counters.name_lookups++;
-    return find_kind(&world->events, name);
+    return find_kind(world->events, name);
 }
 
 const ecs_event_desc* ecs_event_get(const ecs_world* world, ecs_event_type type) {
     const ecs_event_kind* kind =
-        type == ECS_EVENT_NONE || type > ECS_EVENT_KINDS ? NULL : world->events.kinds[type - 1];
+        type == ECS_EVENT_NONE || type > ECS_EVENT_KINDS ? NULL : world->events->kinds[type - 1];
     return kind == NULL ? NULL : &kind->desc;
 }
 
 uint32_t ecs_event_count(const ecs_world* world) {
-    return world->events.kind_count;
+    return world->events->kind_count;
 }
 
 // The queue
 
 // Room for `bytes` at the tail: slide down when that frees at least half, else grow.
 __attribute__((noinline)) static bool queue_reserve(ecs_world* world, size_t bytes) {
-    ecs_events* events = &world->events;
+    ecs_events* events = world->events;
     if (events->queue_tail + bytes <= events->queue_capacity) {
         return true;
     }
@@ -247,7 +247,7 @@ static inline bool visit_placeholders(const ecs_world* world, const ecs_event_ki
 // Payload and head of an event whose room is there. Apart, so that the common case saves no registers.
 __attribute__((noinline)) static void write_event(ecs_world* world, const ecs_event_kind* kind,
                                                   ecs_entity target, const void* payload) {
-    ecs_events* events = &world->events;
+    ecs_events* events = world->events;
     uint8_t* record = events->queue + events->queue_tail;
     uint8_t* copy = record + sizeof(ecs_event_head);
     if (kind->type.is_dense) {
@@ -268,7 +268,7 @@ __attribute__((noinline)) static void write_event(ecs_world* world, const ecs_ev
 // Whatever is not the common case, apart, so that the common case saves no registers.
 __attribute__((noinline)) static bool post_any(ecs_world* world, ecs_entity target,
                                                const ecs_event_kind* kind, const void* payload) {
-    ecs_events* events = &world->events;
+    ecs_events* events = world->events;
     BASE_ASSERT(payload != NULL || kind->head.size == 0);
     if (events->queue_count >= world->limits.events_queued_max ||
         (events->queue_tail + kind->bytes > events->queue_capacity &&
@@ -285,7 +285,7 @@ __attribute__((noinline)) static bool post_any(ecs_world* world, ecs_entity targ
 // A head and a payload of one or two words that holds no handles, to a target that is no placeholder.
 static inline bool post(ecs_world* world, ecs_entity target, ecs_event_type type,
                         const void* payload) {
-    ecs_events* events = &world->events;
+    ecs_events* events = world->events;
     const ecs_event_kind* kind = events->kinds[type - 1];
     const size_t tail = events->queue_tail, end = tail + kind->bytes;
     if (!kind->is_short || !payload || ecs_entity_is_placeholder(target) ||
@@ -315,12 +315,12 @@ __attribute__((noinline)) static bool send_to_nobody(ecs_world* world) {
 }
 
 bool ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload) {
-    BASE_ASSERT(type != ECS_EVENT_NONE && type <= world->events.kind_count);
+    BASE_ASSERT(type != ECS_EVENT_NONE && type <= world->events->kind_count);
     return target == ECS_ENTITY_NONE ? send_to_nobody(world) : post(world, target, type, payload);
 }
 
 bool ecs_event_broadcast(ecs_world* world, ecs_event_type type, const void* payload) {
-    BASE_ASSERT(type != ECS_EVENT_NONE && type <= world->events.kind_count);
+    BASE_ASSERT(type != ECS_EVENT_NONE && type <= world->events->kind_count);
     return ecs_event_post(world, ECS_ENTITY_NONE, type, payload);
 }
 
@@ -328,7 +328,7 @@ bool ecs_event_broadcast(ecs_world* world, ecs_event_type type, const void* payl
 #define DEAD_TARGET ecs_entity_make(0, 1)
 
 void ecs_events_resolve(ecs_world* world) {
-    ecs_events* events = &world->events;
+    ecs_events* events = world->events;
     for (size_t at = events->queue_head; events->unresolved_count > 0;) {
         BASE_ASSERT(at < events->queue_tail);
         ecs_event_head head;
@@ -349,7 +349,7 @@ void ecs_events_resolve(ecs_world* world) {
 }
 
 void ecs_events_clear_queue(ecs_world* world) {
-    ecs_events* events = &world->events;
+    ecs_events* events = world->events;
     events->queue_head = events->queue_tail = 0;
     events->queue_count = events->unresolved_count = 0;
 }
@@ -363,7 +363,7 @@ void ecs_events_clear(ecs_world* world) {
 
 // Payloads move when their memory grows, so the list's pointers are moved along.
 static uint8_t* export_reserve(ecs_world* world, size_t bytes) {
-    ecs_events* events = &world->events;
+    ecs_events* events = world->events;
     if (events->payload_bytes + bytes > events->payload_capacity || events->payloads == NULL) {
         size_t capacity = events->payload_capacity == 0 ? 4096 : events->payload_capacity * 2;
         uint8_t* moved =
@@ -385,7 +385,7 @@ static uint8_t* export_reserve(ecs_world* world, size_t bytes) {
 }
 
 static bool keep_exported(ecs_world* world, const ecs_event* event) {
-    ecs_events* events = &world->events;
+    ecs_events* events = world->events;
     size_t bytes = ((size_t)event->size + 15u) & ~(size_t)15u;
     if (!base_array_reserve(world->allocator, (void**)&events->exported, &events->exported_capacity,
                             events->exported_count + 1, sizeof(ecs_event))) {
@@ -405,8 +405,8 @@ static bool keep_exported(ecs_world* world, const ecs_event* event) {
 }
 
 void ecs_events_clear_exported(ecs_world* world) {
-    world->events.exported_count = 0;
-    world->events.payload_bytes = 0;
+    world->events->exported_count = 0;
+    world->events->payload_bytes = 0;
 }
 
 // Where the columns of a handler's terms lie in one archetype. Structure stays while events are
@@ -456,7 +456,7 @@ static __attribute__((noinline)) void fill_spot(handler_spot* spot, const ecs_sy
 
 static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage* stage,
                            const ecs_event* event, const ecs_record* target, handler_spot* spot) {
-    const ecs_place* place = &world->storage.places[target->place >> ECS_ROW_BITS];
+    const ecs_place* place = &world->storage->places[target->place >> ECS_ROW_BITS];
     const uint32_t row = ecs_record_row(target);
     if (spot->archetype != place->archetype || spot->system != system) {
         fill_spot(spot, system, place->archetype);
@@ -506,11 +506,11 @@ static inline void call_handler(ecs_world* world, const ecs_system* system, ecs_
 static void deliver_changed(ecs_world* world, ecs_stage* stage, const ecs_event* event,
                             const ecs_record* target) {
     const ecs_component_changed* changed = event->payload;
-    const ecs_system_order* handlers = &world->systems.handlers[ECS_EVENT_CHANGED];
+    const ecs_system_order* handlers = &world->systems->handlers[ECS_EVENT_CHANGED];
     handler_spot spot;
     spot.archetype = NULL;
     for (uint32_t i = 0; i < handlers->count && changed->component <= ECS_COMPONENTS_MAX; i++) {
-        const ecs_system* system = world->systems.list[handlers->systems[i]];
+        const ecs_system* system = world->systems->list[handlers->systems[i]];
         if (ecs_component_set_has(&system->tracked, changed->component)) {
             call_handler(world, system, stage, event, target, &spot);
         }
@@ -520,13 +520,13 @@ static void deliver_changed(ecs_world* world, ecs_stage* stage, const ecs_event*
 static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_event* event,
                                handler_spot* spots) {
     // Structure is deferred until all handlers have run: the record stays.
-    const ecs_record* target = ecs_record_find(&world->storage, event->target);
+    const ecs_record* target = ecs_record_find(world->storage, event->target);
     if (event->target != ECS_ENTITY_NONE && target == NULL) {
-        world->counters.stale_handles += !world->events.park(world, event);
+        world->counters.stale_handles += !world->events->park(world, event);
         return;
     }
     world->counters.events_delivered++;
-    if (world->events.kinds[event->type - 1]->is_special) {
+    if (world->events->kinds[event->type - 1]->is_special) {
         if (event->type == ECS_EVENT_CHANGED) {
             deliver_changed(world, stage, event, target);
             return;
@@ -534,9 +534,9 @@ static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_eve
         bool is_kept = keep_exported(world, event);
         BASE_ASSERT(is_kept); // a lost event would be a silent difference on every client
     }
-    const ecs_system_order* handlers = &world->systems.handlers[event->type];
+    const ecs_system_order* handlers = &world->systems->handlers[event->type];
     for (uint32_t i = 0; i < handlers->count; i++) {
-        call_handler(world, world->systems.list[handlers->systems[i]], stage, event, target,
+        call_handler(world, world->systems->list[handlers->systems[i]], stage, event, target,
                      &spots[i % SPOTS]);
     }
 }
@@ -546,8 +546,8 @@ static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_eve
 // wrong the bytes name no target that matters, and any 32 bits have a record.
 static inline void fetch_ahead(const ecs_world* world, uint32_t bytes, const handler_spot* spot) {
     enum { RECORD_AHEAD = 28, ROW_AHEAD = 12 };
-    const ecs_events* events = &world->events;
-    const ecs_storage* storage = &world->storage;
+    const ecs_events* events = world->events;
+    const ecs_storage* storage = world->storage;
     const uint8_t* at = events->queue + events->queue_head;
     ecs_entity target;
     if (events->queue_head + (size_t)bytes * (RECORD_AHEAD + 1) > events->queue_tail) {
@@ -582,12 +582,12 @@ static inline void take_event(ecs_events* events, uint32_t bytes, uint8_t* paylo
 // @return how many of the `count` at the front it delivered.
 static uint32_t deliver_run(ecs_world* world, ecs_stage* stage, ecs_event_head like, uint32_t count,
                             uint8_t* payload, handler_spot* spot) {
-    ecs_events* events = &world->events;
-    const ecs_system_order* handlers = &world->systems.handlers[like.type];
+    ecs_events* events = world->events;
+    const ecs_system_order* handlers = &world->systems->handlers[like.type];
     if (handlers->count != 1 || events->kinds[like.type - 1]->is_special) {
         return 0;
     }
-    const ecs_system* system = world->systems.list[handlers->systems[0]];
+    const ecs_system* system = world->systems->list[handlers->systems[0]];
     if (system->query == NULL) {
         return 0;
     }
@@ -605,9 +605,9 @@ static uint32_t deliver_run(ecs_world* world, ecs_stage* stage, ecs_event_head l
         }
         fetch_ahead(world, bytes, spot);
         take_event(events, bytes, payload);
-        const ecs_record* target = ecs_record_find(&world->storage, event.target);
+        const ecs_record* target = ecs_record_find(world->storage, event.target);
         if (target == NULL) {
-            world->counters.stale_handles += !world->events.park(world, &event);
+            world->counters.stale_handles += !world->events->park(world, &event);
             continue;
         }
         world->counters.events_delivered++;
@@ -617,7 +617,7 @@ static uint32_t deliver_run(ecs_world* world, ecs_stage* stage, ecs_event_head l
 }
 
 void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count) {
-    ecs_events* events = &world->events;
+    ecs_events* events = world->events;
     ecs_stage own_stage = *stage;
     _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX + sizeof(ecs_event_head)];
     handler_spot spots[SPOTS];

@@ -145,7 +145,7 @@ static ecs_entity entity_at(const ecs_archetype* archetype, uint64_t row) {
 }
 
 void ecs_membership_leave_all(ecs_world* world) {
-    const ecs_systems* systems = &world->systems;
+    const ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
         ecs_system* system = systems->list[i];
         if (!system->has_members) {
@@ -183,7 +183,7 @@ static bool reserve_all(ecs_world* world, ecs_system* system) {
 }
 
 bool ecs_membership_enter_all(ecs_world* world) {
-    const ecs_systems* systems = &world->systems;
+    const ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
         if (systems->list[i]->has_members && !reserve_all(world, systems->list[i])) {
             return false;
@@ -216,7 +216,7 @@ static void write_list(base_bytes* bytes, const ecs_membership_list* list) {
 }
 
 void ecs_membership_write(const ecs_world* world, base_bytes* bytes) {
-    const ecs_systems* systems = &world->systems;
+    const ecs_systems* systems = world->systems;
     if (systems->member_systems == 0) {
         return;
     }
@@ -234,9 +234,9 @@ void ecs_membership_write(const ecs_world* world, base_bytes* bytes) {
 }
 
 static bool does_match(const ecs_world* world, const ecs_system* system, ecs_entity entity) {
-    const ecs_record* record = ecs_record_find(&world->storage, entity);
+    const ecs_record* record = ecs_record_find(world->storage, entity);
     return record != NULL &&
-           ecs_query_wants(system->query, ecs_record_chunk(&world->storage, record)->archetype);
+           ecs_query_wants(system->query, ecs_record_chunk(world->storage, record)->archetype);
 }
 
 // Those of `entered` match, those of `left` do not. Without a system they are passed over.
@@ -270,7 +270,7 @@ static ecs_result read_list(ecs_world* world, ecs_system* system, ecs_membership
 }
 
 static ecs_system* find_by_hash(const ecs_world* world, uint64_t hash) {
-    const ecs_systems* systems = &world->systems;
+    const ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count; i++) {
         if (systems->list[i]->has_members && base_hash64_text(systems->list[i]->name) == hash) {
             return systems->list[i];
@@ -334,8 +334,8 @@ static bool copy_list(ecs_world* world, ecs_membership_list* list, const ecs_mem
 }
 
 bool ecs_membership_copy(ecs_world* world, const ecs_world* from) {
-    for (uint32_t i = 0; i < from->systems.count && from->systems.member_systems > 0; i++) {
-        const ecs_system* source = from->systems.list[i];
+    for (uint32_t i = 0; i < from->systems->count && from->systems->member_systems > 0; i++) {
+        const ecs_system* source = from->systems->list[i];
         ecs_system* system =
             source->has_members ? find_by_hash(world, base_hash64_text(source->name)) : NULL;
         if (system == NULL) {
@@ -367,8 +367,8 @@ static void validate_list(const ecs_world* world, const ecs_system* system,
 }
 
 void ecs_membership_validate(const ecs_world* world) {
-    for (uint32_t i = 0; i < world->systems.count; i++) {
-        const ecs_system* system = world->systems.list[i];
+    for (uint32_t i = 0; i < world->systems->count; i++) {
+        const ecs_system* system = world->systems->list[i];
         if (!system->has_members) {
             continue;
         }

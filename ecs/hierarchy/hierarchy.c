@@ -26,8 +26,8 @@
 #include "structure/transition.h"
 
 ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
-    ecs_hierarchy* hierarchy = &world->hierarchy;
-    ecs_links* links = &world->storage.links;
+    ecs_hierarchy* hierarchy = world->hierarchy;
+    ecs_links* links = &world->storage->links;
     ecs_component_id id =
         ecs_component_seek(world, ECS_PARENT_NAME, base_hash64_text(ECS_PARENT_NAME));
     if (id == ECS_COMPONENT_NONE || links->pages != NULL) {
@@ -54,28 +54,28 @@ ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
 }
 
 void ecs_hierarchy_reset(ecs_world* world) {
-    if (!world->storage.links.pages) return;
+    if (!world->storage->links.pages) return;
     ecs_links_clear(world);
-    world->hierarchy.stamp = 0;
+    world->hierarchy->stamp = 0;
 }
 
 void ecs_hierarchy_deinit(ecs_world* world) {
     ecs_hierarchy_reset(world);
-    ecs_links* links = &world->storage.links;
+    ecs_links* links = &world->storage->links;
     base_release(world->allocator, links->pages, ECS_PAGES * sizeof(*links->pages));
     *links = (ecs_links){0};
-    world->hierarchy = (ecs_hierarchy){0};
+    *world->hierarchy = (ecs_hierarchy){0};
 }
 
 ecs_component_id ecs_hierarchy_component(const ecs_world* world) {
-    return world->storage.links.component;
+    return world->storage->links.component;
 }
 
 // Links
 
 // @return false when memory ran out.
 static bool link_to(ecs_world* world, uint32_t index, ecs_entity parent_handle) {
-    ecs_links* links = &world->storage.links;
+    ecs_links* links = &world->storage->links;
     uint32_t parent_index = ecs_entity_index(parent_handle);
     if (!ecs_link_reserve(world, parent_index)) {
         return false;
@@ -103,7 +103,7 @@ static bool link_to(ecs_world* world, uint32_t index, ecs_entity parent_handle) 
 enum { NEWLY_WRITTEN = 1, FOLLOWED = 2 };
 
 static void follow(ecs_world* world, uint32_t index, ecs_entity value) {
-    ecs_links* links = &world->storage.links;
+    ecs_links* links = &world->storage->links;
     ecs_link* link = ecs_link_at(links, index);
     BASE_ASSERT(link != NULL && "a living entity has a link");
     ecs_entity parent = ecs_link_is_handle(world, value) ? value : ECS_ENTITY_NONE;
@@ -119,7 +119,7 @@ static void follow(ecs_world* world, uint32_t index, ecs_entity value) {
 }
 
 static void follow_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row) {
-    ecs_slot slot = chunk->lookup[world->storage.links.component];
+    ecs_slot slot = chunk->lookup[world->storage->links.component];
     const ecs_entity* values = chunk->columns[slot.column];
     follow(world, ecs_entity_index(chunk->entities[row]), values[row]);
 }
@@ -139,13 +139,13 @@ static void follow_marked(ecs_world* world, const ecs_chunk* chunk, uint32_t tra
 }
 
 static void follow_rows(ecs_world* world, bool is_behind) {
-    const ecs_group* group = world->hierarchy.group;
+    const ecs_group* group = world->hierarchy->group;
     for (uint32_t i = 0; i < group->match_count; i++) {
         const ecs_archetype* archetype = group->matches[i];
-        uint32_t track = archetype->lookup[world->storage.links.component].track;
+        uint32_t track = archetype->lookup[world->storage->links.component].track;
         for (uint32_t k = 0; k < archetype->chunk_count; k++) {
             const ecs_chunk* chunk = archetype->chunks[k];
-            uint32_t count = ecs_chunk_count(&world->storage, chunk);
+            uint32_t count = ecs_chunk_count(world->storage, chunk);
             if (!is_behind && chunk->written[track] != NEWLY_WRITTEN) {
                 follow_marked(world, chunk, track);
                 continue;
@@ -163,14 +163,14 @@ static void follow_rows(ecs_world* world, bool is_behind) {
 
 // What an index that is in the news says by now: its link follows. A dead one has none.
 static void follow_news(ecs_world* world, uint32_t index) {
-    const ecs_record* record = ecs_record_at(&world->storage, index);
+    const ecs_record* record = ecs_record_at(world->storage, index);
     if (!(record->life & ECS_LIFE_CREATED)) {
-        ecs_link_remove(&world->storage.links, index);
+        ecs_link_remove(&world->storage->links, index);
         return;
     }
-    const ecs_chunk* chunk = ecs_record_chunk(&world->storage, record);
-    if (chunk->lookup[world->storage.links.component].column == ECS_SLOT_NONE) {
-        ecs_link_remove(&world->storage.links, index);
+    const ecs_chunk* chunk = ecs_record_chunk(world->storage, record);
+    if (chunk->lookup[world->storage->links.component].column == ECS_SLOT_NONE) {
+        ecs_link_remove(&world->storage->links, index);
         return;
     }
     follow_row(world, chunk, ecs_record_row(record));
@@ -178,11 +178,11 @@ static void follow_news(ecs_world* world, uint32_t index) {
 
 // Everybody on the cycle through `index` loses its parent.
 static void cut(ecs_world* world, uint32_t index) {
-    ecs_links* links = &world->storage.links;
+    ecs_links* links = &world->storage->links;
     for (ecs_link* link = ecs_link_at(links, index); link->parent != ECS_ENTITY_NONE;
          link = ecs_link_at(links, index)) {
         uint32_t above = ecs_entity_index(link->parent);
-        const ecs_record* record = ecs_record_at(&world->storage, index);
+        const ecs_record* record = ecs_record_at(world->storage, index);
         ecs_entity entity = ecs_entity_make(index, record->life & ECS_GENERATION_MAX);
         ecs_entity* value = ecs_find_mut(world, entity, links->component);
         BASE_ASSERT(value != NULL && "who is linked has the component");
@@ -199,8 +199,8 @@ static uint32_t above(const ecs_world* world, const ecs_link* link) {
 }
 
 static void check_chain(ecs_world* world, uint32_t index, uint32_t sync_first) {
-    ecs_hierarchy* hierarchy = &world->hierarchy;
-    ecs_links* links = &world->storage.links;
+    ecs_hierarchy* hierarchy = world->hierarchy;
+    ecs_links* links = &world->storage->links;
     uint32_t walk = ++hierarchy->stamp;
     while (index != 0) {
         ecs_link* link = ecs_link_at(links, index);
@@ -217,10 +217,10 @@ static void check_chain(ecs_world* world, uint32_t index, uint32_t sync_first) {
 }
 
 static bool has_marks(const ecs_world* world) {
-    const ecs_group* group = world->hierarchy.group;
+    const ecs_group* group = world->hierarchy->group;
     for (uint32_t i = 0; i < group->match_count; i++) {
         const ecs_archetype* archetype = group->matches[i];
-        uint32_t track = archetype->lookup[world->storage.links.component].track;
+        uint32_t track = archetype->lookup[world->storage->links.component].track;
         for (uint32_t k = 0; k < archetype->chunk_count; k++) {
             if (archetype->chunks[k]->written[track] == NEWLY_WRITTEN ||
                 archetype->chunks[k]->summary[track] != 0) {
@@ -245,8 +245,8 @@ static void reset_stamps(ecs_hierarchy* hierarchy, ecs_links* links) {
 }
 
 void ecs_hierarchy_sync(ecs_world* world) {
-    ecs_hierarchy* hierarchy = &world->hierarchy;
-    ecs_links* links = &world->storage.links;
+    ecs_hierarchy* hierarchy = world->hierarchy;
+    ecs_links* links = &world->storage->links;
     if (links->pages == NULL || hierarchy->is_busy ||
         (links->news == ECS_LINK_END && !links->is_behind && !has_marks(world))) {
         return;
@@ -275,13 +275,13 @@ void ecs_hierarchy_sync(ecs_world* world) {
 
 // An entity that waits and whose parent will be this one, and was not come by.
 static ecs_entity pending_child(const ecs_world* world, ecs_entity parent, uint32_t walk) {
-    if (world->loading.count == 0) {
+    if (world->loading->count == 0) {
         return ECS_ENTITY_NONE;
     }
     for (ecs_entity entity = ecs_loading_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_loading_next(world, entity)) {
         if (ecs_link_parent_of(world, entity) == parent &&
-            ecs_link_at(&world->storage.links, ecs_entity_index(entity))->stamp != walk) {
+            ecs_link_at(&world->storage->links, ecs_entity_index(entity))->stamp != walk) {
             return entity;
         }
     }
@@ -292,7 +292,7 @@ static ecs_entity pending_child(const ecs_world* world, ecs_entity parent, uint3
 static ecs_entity living_child(const ecs_world* world, ecs_entity parent, uint32_t walk) {
     for (ecs_entity child = ecs_link_first(world, parent); child != ECS_ENTITY_NONE;
          child = ecs_link_next(world, child)) {
-        if (ecs_link_at(&world->storage.links, ecs_entity_index(child))->stamp != walk) {
+        if (ecs_link_at(&world->storage->links, ecs_entity_index(child))->stamp != walk) {
             return child;
         }
     }
@@ -300,18 +300,18 @@ static ecs_entity living_child(const ecs_world* world, ecs_entity parent, uint32
 }
 
 bool ecs_hierarchy_has_family(ecs_world* world, ecs_entity entity) {
-    if (world->is_mirror || world->hierarchy.is_busy) {
+    if (world->is_mirror || world->hierarchy->is_busy) {
         return false;
     }
     ecs_hierarchy_sync(world);
-    uint32_t none = world->hierarchy.stamp + 1;
+    uint32_t none = world->hierarchy->stamp + 1;
     return ecs_link_first(world, entity) != ECS_ENTITY_NONE ||
            pending_child(world, entity, none) != ECS_ENTITY_NONE;
 }
 
 void ecs_hierarchy_destroy(ecs_world* world, ecs_entity entity) {
-    ecs_hierarchy* hierarchy = &world->hierarchy;
-    ecs_links* links = &world->storage.links;
+    ecs_hierarchy* hierarchy = world->hierarchy;
+    ecs_links* links = &world->storage->links;
     ecs_hierarchy_sync(world);
     uint32_t walk = ++hierarchy->stamp;
     hierarchy->is_busy = true;
@@ -341,7 +341,7 @@ void ecs_hierarchy_destroy(ecs_world* world, ecs_entity entity) {
 // Checks
 
 static void check_children(const ecs_world* world, uint32_t index) {
-    const ecs_links* links = &world->storage.links;
+    const ecs_links* links = &world->storage->links;
     const ecs_link* link = ecs_link_at(links, index);
     uint32_t previous = 0;
     for (uint32_t at = link->first; at != 0; at = ecs_link_at(links, at)->next) {
@@ -354,8 +354,8 @@ static void check_children(const ecs_world* world, uint32_t index) {
 }
 
 void ecs_hierarchy_validate(const ecs_world* world) {
-    const ecs_hierarchy* hierarchy = &world->hierarchy;
-    const ecs_links* links = &world->storage.links;
+    const ecs_hierarchy* hierarchy = world->hierarchy;
+    const ecs_links* links = &world->storage->links;
     if (links->pages == NULL) {
         return;
     }

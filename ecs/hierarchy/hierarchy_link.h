@@ -13,12 +13,12 @@ static inline bool ecs_link_is_handle(const ecs_world* world, ecs_entity value) 
 }
 /// The handle of a linked, hence living, index.
 static inline ecs_entity ecs_link_handle(const ecs_world* world, uint32_t index) {
-    return ecs_entity_make(index, ecs_record_at(&world->storage, index)->life & ECS_GENERATION_MAX);
+    return ecs_entity_make(index, ecs_record_at(world->storage, index)->life & ECS_GENERATION_MAX);
 }
 /// From a child's index on along its siblings: the first whose parent is this handle.
 static inline ecs_entity ecs_link_skip(const ecs_world* world, uint32_t at, ecs_entity parent) {
     while (at != 0) {
-        const ecs_link* link = ecs_link_at(&world->storage.links, at);
+        const ecs_link* link = ecs_link_at(&world->storage->links, at);
         if (link->parent == parent) {
             return ecs_link_handle(world, at);
         }
@@ -27,11 +27,11 @@ static inline ecs_entity ecs_link_skip(const ecs_world* world, uint32_t at, ecs_
     return ECS_ENTITY_NONE;
 }
 static inline ecs_entity ecs_link_first(const ecs_world* world, ecs_entity parent) {
-    const ecs_link* link = ecs_link_at(&world->storage.links, ecs_entity_index(parent));
+    const ecs_link* link = ecs_link_at(&world->storage->links, ecs_entity_index(parent));
     return link == NULL ? ECS_ENTITY_NONE : ecs_link_skip(world, link->first, parent);
 }
 static inline ecs_entity ecs_link_next(const ecs_world* world, ecs_entity child) {
-    const ecs_link* link = ecs_link_at(&world->storage.links, ecs_entity_index(child));
+    const ecs_link* link = ecs_link_at(&world->storage->links, ecs_entity_index(child));
     return link == NULL || link->parent == ECS_ENTITY_NONE
                ? ECS_ENTITY_NONE
                : ecs_link_skip(world, link->next, link->parent);
@@ -39,8 +39,8 @@ static inline ecs_entity ecs_link_next(const ecs_world* world, ecs_entity child)
 /// What an entity names as its parent, whether it lives or waits for resources.
 static inline ecs_entity ecs_link_parent_of(const ecs_world* world, ecs_entity entity) {
     if (ecs_is_alive(world, entity)) {
-        return ecs_link_at(&world->storage.links, ecs_entity_index(entity))->parent;
+        return ecs_link_at(&world->storage->links, ecs_entity_index(entity))->parent;
     }
-    const ecs_entity* value = ecs_loading_find(world, entity, world->storage.links.component);
+    const ecs_entity* value = ecs_loading_find(world, entity, world->storage->links.component);
     return value == NULL || !ecs_link_is_handle(world, *value) ? ECS_ENTITY_NONE : *value;
 }

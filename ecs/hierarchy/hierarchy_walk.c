@@ -10,12 +10,12 @@
 #include "base/assert.h"
 
 static bool has_hierarchy(const ecs_world* world) {
-    return world->storage.links.pages != NULL;
+    return world->storage->links.pages != NULL;
 }
 
 // The link of an entity that lives or waits; such a one has a page.
 static ecs_link* link_of(const ecs_world* world, ecs_entity entity) {
-    return ecs_link_at(&world->storage.links, ecs_entity_index(entity));
+    return ecs_link_at(&world->storage->links, ecs_entity_index(entity));
 }
 
 static bool exists(const ecs_world* world, ecs_entity entity) {
@@ -24,7 +24,7 @@ static bool exists(const ecs_world* world, ecs_entity entity) {
 
 // Is `ancestor` met on the way up from `entity`, itself included?
 static bool is_met(ecs_world* world, ecs_entity entity, ecs_entity ancestor) {
-    uint32_t walk = ++world->hierarchy.stamp;
+    uint32_t walk = ++world->hierarchy->stamp;
     while (exists(world, entity)) {
         ecs_link* link = link_of(world, entity);
         if (entity == ancestor || link->stamp == walk) {
@@ -65,7 +65,7 @@ ecs_entity ecs_hierarchy_root(ecs_world* world, ecs_entity entity) {
         return ecs_is_alive(world, entity) ? entity : ECS_ENTITY_NONE;
     }
     ecs_hierarchy_sync(world);
-    uint32_t walk = ++world->hierarchy.stamp;
+    uint32_t walk = ++world->hierarchy->stamp;
     for (;;) {
         ecs_link* link = link_of(world, entity);
         link->stamp = walk;
@@ -136,7 +136,7 @@ bool ecs_is_complete(ecs_world* world, ecs_entity entity) {
     if (!ecs_is_alive(world, entity)) {
         return false;
     }
-    if (!has_hierarchy(world) || world->loading.count == 0) {
+    if (!has_hierarchy(world) || world->loading->count == 0) {
         return true;
     }
     ecs_hierarchy_sync(world);

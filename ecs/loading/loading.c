@@ -23,7 +23,7 @@
 
 static void tell_failure(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
                          const ecs_resource* resource) {
-    const ecs_loading_config* config = &world->loading.config;
+    const ecs_loading_config* config = &world->loading->config;
     world->counters.loads_failed++;
     base_report(&config->reporter, NULL, 0, "entity %u of template '%.80s': %.63s '%.200s' %s",
                 entity, ecs_template_get(world, template_id)->name, resource->kind, resource->name,
@@ -59,7 +59,7 @@ static void fail(ecs_world* world, ecs_pending* pending, const ecs_resource* res
 
 // Take a handle that will be LOADING, or make the given one so. Nothing changed unless ECS_OK.
 static ecs_result take_handle(ecs_world* world, const ecs_binding* binding, ecs_entity* entity) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     if (*entity != ECS_ENTITY_NONE) {
         if (ecs_state(world, *entity) == ECS_STATE_LOADING) {
             return ECS_OK; // by ecs_handle_load; the caller saw that it does not wait
@@ -95,7 +95,7 @@ static ecs_result ask(ecs_world* world, const ecs_binding* binding, const ecs_in
     ecs_request_state state = ecs_requests_state(world, pending, &failed);
     if (state == ECS_REQUEST_FAILED) {
         world->counters.loads_failed++;
-        base_report(&world->loading.config.reporter, NULL, 0,
+        base_report(&world->loading->config.reporter, NULL, 0,
                     "template '%.80s': %.63s '%.200s' could not be loaded",
                     ecs_template_get(world, pending->template_id)->name, failed->resource.kind,
                     failed->resource.name);
@@ -103,7 +103,7 @@ static ecs_result ask(ecs_world* world, const ecs_binding* binding, const ecs_in
     }
     // Nobody overtakes where order is kept.
     *is_ready = state == ECS_REQUEST_READY &&
-                !(world->loading.config.keep_order && world->loading.count > 0);
+                !(world->loading->config.keep_order && world->loading->count > 0);
     return ECS_OK;
 }
 
@@ -111,7 +111,7 @@ ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
                               const ecs_binding* binding, const ecs_init* inits,
                               uint32_t init_count, ecs_entity* entity, bool* is_put_off) {
     *is_put_off = false;
-    if (world->loading.loader.begin == NULL) {
+    if (world->loading->loader.begin == NULL) {
         return ECS_OK;
     }
     bool is_given = *entity != ECS_ENTITY_NONE;
@@ -127,7 +127,7 @@ ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
     bool is_ready = false;
     ecs_result result = ask(world, binding, inits, init_count, &pending, &is_ready);
     if (result == ECS_OK && !is_ready) {
-        result = world->loading.count >= world->limits.commands_queued_max ? ECS_ERR_FULL
+        result = world->loading->count >= world->limits.commands_queued_max ? ECS_ERR_FULL
                  : ecs_pending_reserve(world) &&
                          ecs_pending_put_values(world, &pending, inits, init_count)
                      ? take_handle(world, binding, entity)
@@ -168,7 +168,7 @@ static bool complete(ecs_world* world, ecs_pending* pending) {
         uint8_t* parked = pending->parked;
         uint32_t bytes = pending->parked_bytes;
         uint32_t capacity = pending->parked_capacity;
-        world->loading.parked_count -= pending->parked_count;
+        world->loading->parked_count -= pending->parked_count;
         pending->parked = NULL;
         pending->parked_bytes = pending->parked_capacity = pending->parked_count = 0;
         ecs_pending_free_content(world, pending);
@@ -185,8 +185,8 @@ static bool complete(ecs_world* world, ecs_pending* pending) {
 
 uint32_t ecs_loading_poll(ecs_world* world) {
     ecs_structure_check(world);
-    BASE_ASSERT(world->stage_depth == 0 && !world->storage.commands.is_flushing);
-    ecs_loading* loading = &world->loading;
+    BASE_ASSERT(world->stage_depth == 0 && !world->storage->commands.is_flushing);
+    ecs_loading* loading = world->loading;
     ecs_requests_poll(world);
     for (uint32_t at = loading->first; at != 0; at = loading->slots[at - 1].next) {
         ecs_requests_begin(world, &loading->slots[at - 1]);
@@ -312,7 +312,7 @@ bool ecs_loading_park(ecs_world* world, const ecs_event* event) {
     if (pending == NULL) {
         return false;
     }
-    if (world->loading.parked_count >= world->limits.events_queued_max ||
+    if (world->loading->parked_count >= world->limits.events_queued_max ||
         !ecs_pending_park(world, pending, event->type, event->payload, event->size)) {
         world->counters.events_refused++;
         return true;
@@ -322,10 +322,10 @@ bool ecs_loading_park(ecs_world* world, const ecs_event* event) {
 }
 
 void ecs_loading_clear(ecs_world* world) {
-    while (world->loading.last != 0) {
-        discard(world, &world->loading.slots[world->loading.last - 1]);
+    while (world->loading->last != 0) {
+        discard(world, &world->loading->slots[world->loading->last - 1]);
     }
-    world->loading.awaited = 0;
+    world->loading->awaited = 0;
 }
 
 ecs_result ecs_handle_load(ecs_world* world, ecs_entity entity) {
@@ -338,8 +338,8 @@ ecs_result ecs_handle_load(ecs_world* world, ecs_entity entity) {
     ecs_held_handle* entry = ecs_handle_hold(world, entity);
     if (!entry) return ECS_ERR_MEMORY;
     entry->is_loading = true;
-    world->storage.held.loading_count++;
-    if (state == ECS_STATE_ALLOCATED) world->storage.held.allocated_count--;
+    world->storage->held.loading_count++;
+    if (state == ECS_STATE_ALLOCATED) world->storage->held.allocated_count--;
     return ECS_OK;
 }
 
@@ -355,9 +355,9 @@ void ecs_handle_unload(ecs_world* world, ecs_entity entity) {
         return;
     }
     entry->is_loading = false;
-    world->storage.held.loading_count--;
+    world->storage->held.loading_count--;
     if (entry->references > 0)
-        world->storage.held.allocated_count++;
+        world->storage->held.allocated_count++;
     else
         ecs_handle_drop(world, entry);
 }

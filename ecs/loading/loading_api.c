@@ -7,7 +7,7 @@
 
 void ecs_loading_set(ecs_world* world, const ecs_loading_config* config) {
     BASE_ASSERT(world->stage_depth == 0 && world->fast.walk_depth == 0);
-    ecs_loading* loading = &world->loading;
+    ecs_loading* loading = world->loading;
     ecs_requests_reset(world);
     loading->config = config == NULL ? (ecs_loading_config){0} : *config;
     loading->loader = (ecs_loader){0};
@@ -41,7 +41,7 @@ bool ecs_loading_is_pending(const ecs_world* world, ecs_entity entity) {
 }
 
 uint32_t ecs_loading_count(const ecs_world* world) {
-    return world->loading.count;
+    return world->loading->count;
 }
 
 ecs_template_id ecs_loading_template(const ecs_world* world, ecs_entity entity) {
@@ -56,27 +56,27 @@ const void* ecs_loading_find(const ecs_world* world, ecs_entity entity,
 }
 
 ecs_entity ecs_loading_next(const ecs_world* world, ecs_entity after) {
-    const ecs_loading* loading = &world->loading;
+    const ecs_loading* loading = world->loading;
     const ecs_pending* pending = ecs_pending_find(world, after);
     uint32_t number = pending == NULL ? loading->first : pending->next;
     return number == 0 ? ECS_ENTITY_NONE : loading->slots[number - 1].entity;
 }
 
 ecs_entity ecs_loading_last(const ecs_world* world) {
-    const ecs_loading* loading = &world->loading;
+    const ecs_loading* loading = world->loading;
     return loading->last == 0 ? ECS_ENTITY_NONE : loading->slots[loading->last - 1].entity;
 }
 
 void ecs_loading_deinit(ecs_world* world) {
     ecs_loading_clear(world);
     ecs_requests_deinit(world);
-    base_release(world->allocator, world->loading.slots,
-                 world->loading.slot_capacity * sizeof(*world->loading.slots));
-    world->loading = (ecs_loading){0};
+    base_release(world->allocator, world->loading->slots,
+                 world->loading->slot_capacity * sizeof(*world->loading->slots));
+    *world->loading = (ecs_loading){0};
 }
 
 void ecs_loading_validate(const ecs_world* world) {
-    const ecs_loading* loading = &world->loading;
+    const ecs_loading* loading = world->loading;
     uint32_t count = 0;
     uint32_t parked = 0;
     uint32_t previous = 0;

@@ -22,12 +22,12 @@ bool ecs_pending_allows(const ecs_world* world, ecs_template_id template_id,
 }
 
 ecs_pending* ecs_pending_find(const ecs_world* world, ecs_entity entity) {
-    if (world->loading.count == 0) {
+    if (world->loading->count == 0) {
         return NULL;
     }
     const ecs_held_handle* entry = ecs_held_find(world, entity);
     bool waits = entry != NULL && entry->pending != 0 && entry->pending != ECS_PENDING_AWAITED;
-    return waits ? &world->loading.slots[entry->pending - 1] : NULL;
+    return waits ? &world->loading->slots[entry->pending - 1] : NULL;
 }
 
 static uint32_t number_of(const ecs_loading* loading, const ecs_pending* pending) {
@@ -35,7 +35,7 @@ static uint32_t number_of(const ecs_loading* loading, const ecs_pending* pending
 }
 
 bool ecs_pending_reserve(ecs_world* world) {
-    ecs_loading* loading = &world->loading;
+    ecs_loading* loading = world->loading;
     return loading->slot_free != 0 ||
            base_array_reserve(world->allocator, (void**)&loading->slots, &loading->slot_capacity,
                               loading->slot_count + 1, sizeof(*loading->slots));
@@ -43,7 +43,7 @@ bool ecs_pending_reserve(ecs_world* world) {
 
 // Put what `pending` holds into a slot, at the end of the order. Room was reserved.
 ecs_pending* ecs_pending_settle(ecs_world* world, const ecs_pending* pending) {
-    ecs_loading* loading = &world->loading;
+    ecs_loading* loading = world->loading;
     uint32_t number = loading->slot_free;
     if (number == 0) {
         number = ++loading->slot_count;
@@ -89,12 +89,12 @@ void ecs_pending_free_content(ecs_world* world, ecs_pending* pending) {
     base_release(world->allocator, pending->requests,
                  pending->request_capacity * sizeof(*pending->requests));
     base_release(world->allocator, pending->parked, pending->parked_capacity);
-    world->loading.parked_count -= pending->parked_count;
+    world->loading->parked_count -= pending->parked_count;
 }
 
 // Out of the order; the handle's state is the caller's.
 void ecs_pending_unsettle(ecs_world* world, ecs_pending* pending) {
-    ecs_loading* loading = &world->loading;
+    ecs_loading* loading = world->loading;
     uint32_t number = number_of(loading, pending);
     ecs_held_handle* entry = ecs_held_find(world, pending->entity);
     if (entry != NULL) {
@@ -251,6 +251,6 @@ bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type typ
     }
     pending->parked_bytes += bytes;
     pending->parked_count++;
-    world->loading.parked_count++;
+    world->loading->parked_count++;
     return true;
 }

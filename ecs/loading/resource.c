@@ -44,7 +44,7 @@ static uint32_t find(const ecs_loading* loading, const ecs_resource* resource, u
 // Slot + 1 of a new WAITING request; 0 and why.
 static uint32_t make(ecs_world* world, const ecs_resource* resource, uint64_t hash,
                      ecs_result* why) {
-    ecs_loading* loading = &world->loading;
+    ecs_loading* loading = world->loading;
     uint32_t at = loading->request_free;
     if (at == 0 && loading->request_count >= ECS_RESOURCES_MAX) {
         *why = ECS_ERR_FULL;
@@ -90,7 +90,7 @@ static bool is_ended(const ecs_resource* resource) {
 }
 
 static ecs_result note(ecs_world* world, const ecs_resource* resource, ecs_pending* pending) {
-    ecs_loading* loading = &world->loading;
+    ecs_loading* loading = world->loading;
     BASE_ASSERT(is_ended(resource) && "a type names a resource without an end");
     if (resource->name[0] == 0) {
         return ECS_OK; // a value that names nothing needs nothing
@@ -152,7 +152,7 @@ static ecs_request_state state_after(ecs_load_answer answer) {
 }
 
 void ecs_requests_begin(ecs_world* world, const ecs_pending* pending) {
-    ecs_loading* loading = &world->loading;
+    ecs_loading* loading = world->loading;
     for (uint32_t i = 0; i < pending->request_count; i++) {
         ecs_request* request = &loading->requests[pending->requests[i]];
         if (request->state != ECS_REQUEST_WAITING) {
@@ -176,7 +176,7 @@ static void cancel(const ecs_loading* loading, const ecs_request* request) {
 }
 
 void ecs_requests_release(ecs_world* world, const uint32_t* requests, uint32_t count) {
-    ecs_loading* loading = &world->loading;
+    ecs_loading* loading = world->loading;
     for (uint32_t i = 0; i < count; i++) {
         ecs_request* request = &loading->requests[requests[i]];
         BASE_ASSERT(request->references > 0);
@@ -194,7 +194,7 @@ ecs_request_state ecs_requests_state(const ecs_world* world, const ecs_pending* 
                                      const ecs_request** failed) {
     ecs_request_state state = ECS_REQUEST_READY;
     for (uint32_t i = 0; i < pending->request_count; i++) {
-        const ecs_request* request = &world->loading.requests[pending->requests[i]];
+        const ecs_request* request = &world->loading->requests[pending->requests[i]];
         if (request->state == ECS_REQUEST_FAILED) {
             *failed = request;
             return ECS_REQUEST_FAILED;
@@ -218,7 +218,7 @@ static void take_result(ecs_loading* loading, const ecs_loaded* loaded) {
 
 void ecs_requests_poll(ecs_world* world) {
     enum { BATCH = 64 };
-    ecs_loading* loading = &world->loading;
+    ecs_loading* loading = world->loading;
     if (loading->loader.begin == NULL) {
         return;
     }
@@ -235,7 +235,7 @@ void ecs_requests_poll(ecs_world* world) {
 }
 
 void ecs_requests_reset(ecs_world* world) {
-    ecs_loading* loading = &world->loading;
+    ecs_loading* loading = world->loading;
     for (uint32_t i = 0; i < loading->request_count; i++) {
         ecs_request* request = &loading->requests[i];
         if (request->state == ECS_REQUEST_FREE) {
@@ -250,7 +250,7 @@ void ecs_requests_reset(ecs_world* world) {
 }
 
 void ecs_requests_deinit(ecs_world* world) {
-    ecs_loading* loading = &world->loading;
+    ecs_loading* loading = world->loading;
     ecs_requests_reset(world);
     base_release(world->allocator, loading->requests,
                  loading->request_capacity * sizeof(*loading->requests));
@@ -258,11 +258,11 @@ void ecs_requests_deinit(ecs_world* world) {
 }
 
 ecs_resource_state ecs_resource_find(const ecs_world* world, const ecs_resource* resource) {
-    uint32_t at = find(&world->loading, resource, hash_of(resource));
+    uint32_t at = find(world->loading, resource, hash_of(resource));
     if (at == 0) {
         return ECS_RESOURCE_UNKNOWN;
     }
-    switch (world->loading.requests[at - 1].state) {
+    switch (world->loading->requests[at - 1].state) {
     case ECS_REQUEST_READY:
         return ECS_RESOURCE_READY;
     case ECS_REQUEST_FAILED:
@@ -276,7 +276,7 @@ ecs_resource_state ecs_resource_find(const ecs_world* world, const ecs_resource*
 }
 
 void ecs_resource_forget(ecs_world* world, const ecs_resource* resource) {
-    ecs_loading* loading = &world->loading;
+    ecs_loading* loading = world->loading;
     uint32_t at = find(loading, resource, hash_of(resource));
     if (at == 0 || loading->requests[at - 1].state == ECS_REQUEST_BEGUN) {
         return;
@@ -288,7 +288,7 @@ void ecs_resource_forget(ecs_world* world, const ecs_resource* resource) {
 }
 
 void ecs_requests_validate(const ecs_world* world) {
-    const ecs_loading* loading = &world->loading;
+    const ecs_loading* loading = world->loading;
     uint64_t references = 0;
     uint64_t needed = 0;
     for (uint32_t i = 0; i < loading->request_count; i++) {

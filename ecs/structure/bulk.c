@@ -25,7 +25,7 @@ static bool append_rows(ecs_world* world, const ecs_binding* binding, uint32_t c
     uint32_t done = 0;
     while (done < count) {
         ecs_chunk* chunk = ecs_archetype_tail(world, archetype);
-        uint32_t room = chunk->capacity - ecs_chunk_count(&world->storage, chunk);
+        uint32_t room = chunk->capacity - ecs_chunk_count(world->storage, chunk);
         uint32_t wanted = count - done < room ? count - done : room;
         uint32_t row = ecs_chunk_append(world, chunk, wanted);
         uint32_t filled = fill_rows(world, chunk, row, wanted, binding);
@@ -34,7 +34,7 @@ static bool append_rows(ecs_world* world, const ecs_binding* binding, uint32_t c
         ecs_chunk_retract(world, chunk, wanted - filled);
         while (done > 0) {
             chunk = archetype->chunks[archetype->tail];
-            row = ecs_chunk_count(&world->storage, chunk) - 1;
+            row = ecs_chunk_count(world->storage, chunk) - 1;
             ecs_row_destroy_cells(world, chunk, row,
                                   archetype->column_count + archetype->track_count);
             ecs_chunk_retract(world, chunk, 1);
@@ -52,7 +52,7 @@ static void settle_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row, 
     const uint32_t place = chunk->id << ECS_ROW_BITS;
     for (uint32_t i = row; i < end; i++) {
         ecs_entity entity = entities[i];
-        *ecs_record_mut(&world->storage, ecs_entity_index(entity)) =
+        *ecs_record_mut(world->storage, ecs_entity_index(entity)) =
             (ecs_record){.place = place | i,
                          .life = (uint16_t)(ecs_entity_generation(entity) | ECS_LIFE_CREATED),
                          .template_id = template_id};
@@ -62,7 +62,7 @@ static void settle_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row, 
 // The word to tracking, whose lists have room.
 static void tell_created_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                               uint32_t end) {
-    ecs_tracker* tracker = &world->tracker;
+    ecs_tracker* tracker = world->tracker;
     const ecs_entity* entities = chunk->entities;
     if (chunk->archetype->track_count > 0) {
         for (uint32_t i = row; i < end; i++)
@@ -93,13 +93,13 @@ ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_
     ecs_archetype* archetype = binding->archetype;
     BASE_ASSERT(count > 0 && !archetype->told);
     const uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
-    world->storage.runway.left = 0; // its share of the room in tracking's lists is used up here
+    world->storage->runway.left = 0; // its share of the room in tracking's lists is used up here
     uint32_t chunk_first = archetype->tail;
-    uint32_t row = ecs_chunk_count(&world->storage, archetype->chunks[chunk_first]);
+    uint32_t row = ecs_chunk_count(world->storage, archetype->chunks[chunk_first]);
     if (!append_rows(world, binding, count)) return ECS_ERR_MEMORY;
     for (uint32_t done = 0; done < count; row = 0) {
         ecs_chunk* chunk = archetype->chunks[chunk_first++];
-        uint32_t end = ecs_chunk_count(&world->storage, chunk);
+        uint32_t end = ecs_chunk_count(world->storage, chunk);
         ecs_handles_take(world, range, end - row, chunk->entities + row);
         settle_rows(world, chunk, row, end, template_id);
         if (entities)
@@ -107,6 +107,6 @@ ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_
         tell_created_rows(world, chunk, row, end);
         done += end - row;
     }
-    world->storage.entity_count += count;
+    world->storage->entity_count += count;
     return ECS_OK;
 }

@@ -13,7 +13,7 @@
 #include "world/world_internal.h"
 
 static bool is_of(const ecs_world* world, ecs_entity entity, ecs_template_id template_id) {
-    const ecs_record* record = ecs_record_find(&world->storage, entity);
+    const ecs_record* record = ecs_record_find(world->storage, entity);
     return record != NULL && record->template_id == template_id;
 }
 
@@ -21,7 +21,7 @@ static ecs_entity look_through(const ecs_world* world, const ecs_archetype* arch
                                ecs_template_id template_id) {
     for (uint32_t k = 0; k < archetype->chunk_count; k++) {
         const ecs_chunk* chunk = archetype->chunks[k];
-        uint32_t count = ecs_chunk_count(&world->storage, chunk);
+        uint32_t count = ecs_chunk_count(world->storage, chunk);
         for (uint32_t row = 0; row < count; row++) {
             if (is_of(world, chunk->entities[row], template_id)) {
                 return chunk->entities[row];
@@ -32,7 +32,7 @@ static ecs_entity look_through(const ecs_world* world, const ecs_archetype* arch
 }
 
 ecs_entity ecs_singleton(const ecs_world* world, ecs_template_id template_id) {
-    const ecs_storage* storage = &world->storage;
+    const ecs_storage* storage = world->storage;
     if (template_id >= storage->binding_capacity || !storage->bindings[template_id].is_singleton) {
         return ECS_ENTITY_NONE;
     }

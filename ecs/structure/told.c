@@ -3,7 +3,7 @@
 #include "structure/transition.h"
 
 static void note_parent(ecs_world* world, const ecs_chunk* chunk, ecs_entity entity) {
-    if (chunk->archetype->told & ECS_TOLD_PARENT) ecs_link_note(&world->storage.links, entity);
+    if (chunk->archetype->told & ECS_TOLD_PARENT) ecs_link_note(&world->storage->links, entity);
 }
 
 void ecs_structure_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
@@ -16,7 +16,7 @@ void ecs_structure_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t
                               ecs_entity entity) {
     ecs_track_destroying(world, entity, chunk, row);
     if (chunk->archetype->told & ECS_TOLD_PARENT)
-        ecs_link_remove(&world->storage.links, ecs_entity_index(entity));
+        ecs_link_remove(&world->storage->links, ecs_entity_index(entity));
 }
 
 void ecs_structure_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row,

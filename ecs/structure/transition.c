@@ -24,7 +24,7 @@ static bool choose_sources(const ecs_world* world, const ecs_binding* binding,
     for (uint32_t i = 0; i < archetype->column_count; i++)
         sources[i] = binding->defaults[i];
     for (uint32_t i = 0; i < init_count; i++) {
-        if (inits[i].component >= world->storage.slot_count) return false;
+        if (inits[i].component >= world->storage->slot_count) return false;
         uint16_t column = archetype->slots[inits[i].component];
         if (column == ECS_SLOT_NONE) return false;
         sources[column] = inits[i].value;
@@ -35,7 +35,7 @@ static bool choose_sources(const ecs_world* world, const ecs_binding* binding,
 static bool are_inits_there(const ecs_world* world, const ecs_archetype* archetype,
                             const ecs_init* inits, uint32_t init_count) {
     for (uint32_t i = 0; i < init_count; i++)
-        if (inits[i].component >= world->storage.slot_count ||
+        if (inits[i].component >= world->storage->slot_count ||
             archetype->slots[inits[i].component] == ECS_SLOT_NONE)
             return false;
     return true;
@@ -115,14 +115,14 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world,
     ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
-    uint32_t index = ecs_index_next(world, &world->storage, range);
+    uint32_t index = ecs_index_next(world, world->storage, range);
     if (index == 0) return ECS_ERR_FULL;
     const uint32_t told = binding->archetype->told;
     if (told) {
         result = prepare_birth(world, binding, template_id, index);
         if (result != ECS_OK) return result;
     }
-    if ((world->storage.pages[index >> ECS_PAGE_BITS] == world->storage.zero_page &&
+    if ((world->storage->pages[index >> ECS_PAGE_BITS] == world->storage->zero_page &&
          !ecs_record_reserve(world, index)) ||
         !ecs_row_reserve_told(world, 1, 0))
         return ECS_ERR_MEMORY;
@@ -130,9 +130,9 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world,
     uint32_t row = 0;
     result = create_row(world, binding, template_id, inits, init_count, &chunk, &row);
     if (result != ECS_OK) return result;
-    ecs_entity made = ecs_handle_take(&world->storage, range, index);
+    ecs_entity made = ecs_handle_take(world->storage, range, index);
     ecs_row_settle(world, chunk, row, made, template_id);
-    world->storage.entity_count++;
+    world->storage->entity_count++;
     ecs_row_tell_created(world, chunk, row, made);
     ecs_runway_count(world);
     *entity = made;
@@ -154,7 +154,7 @@ static __attribute__((noinline)) void finish_prepared(ecs_world* world, ecs_chun
 // changed then: an index that takes a search, values that are not there.
 static inline bool create_prepared(ecs_world* world, ecs_template_id template_id,
                                    const ecs_init* inits, uint32_t init_count, ecs_entity* entity) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     ecs_runway* runway = &storage->runway;
     if (runway->left == 0 || runway->template_id != template_id) return false;
     // Where structure may not change create_any asserts.
@@ -174,7 +174,7 @@ static inline bool create_prepared(ecs_world* world, ecs_template_id template_id
     archetype->row_count++;
     storage->entity_count++;
     ecs_row_settle(world, chunk, row, made, template_id);
-    ecs_entity_list* born = &world->tracker.created;
+    ecs_entity_list* born = &world->tracker->created;
     born->items[born->count++] = made;
     *entity = made;
     if (init_count > 0 || archetype->track_count > 0)
@@ -191,7 +191,7 @@ ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
 // An entity at a handle that somebody else chose.
 static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
                                const ecs_init* inits, uint32_t init_count, bool is_told) {
-    const ecs_record* record = ecs_record_at(&world->storage, ecs_entity_index(handle));
+    const ecs_record* record = ecs_record_at(world->storage, ecs_entity_index(handle));
     if (record->life & ECS_LIFE_CREATED) {
         if (ecs_is_alive(world, handle)) ecs_world_count_bad_transition(world);
         return ECS_ERR_TAKEN;
@@ -209,9 +209,9 @@ static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template
     result = create_row(world, binding, template_id, inits, init_count, &chunk, &row);
     if (result != ECS_OK) return result;
     ecs_row_settle(world, chunk, row, handle, template_id);
-    world->storage.entity_count++;
-    world->storage.runway.left = 0; // its share of the room for the word to tracking is used up
-    if (world->storage.held.count > 0) ecs_held_created(world, handle);
+    world->storage->entity_count++;
+    world->storage->runway.left = 0; // its share of the room for the word to tracking is used up
+    if (world->storage->held.count > 0) ecs_held_created(world, handle);
     if (is_told) ecs_structure_created(world, chunk, row, handle);
     if (binding->is_singleton) binding->single = handle;
     if (birth) ecs_core_event_after(world, birth, handle);
@@ -235,8 +235,8 @@ ecs_result ecs_storage_place(ecs_world* world, ecs_entity handle, ecs_template_i
 // A death where columns hold plain data, nobody tracks them and nobody listens.
 static inline void destroy_plain(ecs_world* world, const ecs_place* place, ecs_record* record,
                                  ecs_entity entity) {
-    ecs_storage* storage = &world->storage;
-    ecs_entity_list* dead = &world->tracker.destroyed;
+    ecs_storage* storage = world->storage;
+    ecs_entity_list* dead = &world->tracker->destroyed;
     dead->items[dead->count++] = entity;
     ecs_chunk_remove_plain(world, place, record->place);
     *record = (ecs_record){.life = (uint16_t)ecs_entity_generation(entity)};
@@ -246,7 +246,7 @@ static inline void destroy_plain(ecs_world* world, const ecs_place* place, ecs_r
 
 static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* record,
                                                   ecs_entity entity) {
-    ecs_chunk* chunk = ecs_record_chunk(&world->storage, record);
+    ecs_chunk* chunk = ecs_record_chunk(world->storage, record);
     uint32_t row = ecs_record_row(record);
     ecs_chunk_prefetch(chunk, row);
     const ecs_archetype* archetype = chunk->archetype;
@@ -257,20 +257,20 @@ static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* 
         ecs_row_destroy_cells(world, chunk, row, archetype->column_count + archetype->track_count);
     ecs_chunk_remove(world, chunk, row);
     *record = (ecs_record){.life = (uint16_t)ecs_entity_generation(entity)};
-    world->storage.entity_count--;
-    if (world->storage.held.count > 0) ecs_held_destroyed(world, entity);
-    ecs_index_free(world, &world->storage, ecs_entity_index(entity));
+    world->storage->entity_count--;
+    if (world->storage->held.count > 0) ecs_held_destroyed(world, entity);
+    ecs_index_free(world, world->storage, ecs_entity_index(entity));
     if (death) ecs_core_event_after(world, death, entity);
 }
 
 ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity) {
     BASE_ASSERT(ecs_is_alive(world, entity));
-    ecs_record* record = ecs_record_mut(&world->storage, ecs_entity_index(entity));
-    const ecs_place* place = &world->storage.places[record->place >> ECS_ROW_BITS];
+    ecs_record* record = ecs_record_mut(world->storage, ecs_entity_index(entity));
+    const ecs_place* place = &world->storage->places[record->place >> ECS_ROW_BITS];
     const ecs_archetype* archetype = place->archetype;
     // Tracking made room for this death when the entity was created, but for those that were restored.
-    const ecs_entity_list* dead = &world->tracker.destroyed;
-    if (archetype->is_simple && !archetype->death && world->storage.held.count == 0 &&
+    const ecs_entity_list* dead = &world->tracker->destroyed;
+    if (archetype->is_simple && !archetype->death && world->storage->held.count == 0 &&
         dead->count < dead->capacity)
         destroy_plain(world, place, record, entity);
     else
@@ -388,7 +388,7 @@ __attribute__((noinline)) static ecs_result prepare_move(ecs_world* world, ecs_e
                                                          const ecs_archetype* from,
                                                          ecs_template_id template_id,
                                                          const ecs_edge** edge) {
-    const ecs_binding* binding = &world->storage.bindings[template_id];
+    const ecs_binding* binding = &world->storage->bindings[template_id];
     const ecs_archetype* to = binding->archetype;
     bool is_foreign =
         world->is_mirror && ecs_entity_index(entity) <= world->limits.replicated_index_max;
@@ -413,14 +413,14 @@ __attribute__((noinline)) static void finish_move(ecs_world* world, ecs_binding*
 // blocks of an archetype share. What may be in the way is left to recreate_any, and nothing changed then.
 static inline bool recreate_simple(ecs_world* world, ecs_record* record, ecs_entity entity,
                                    ecs_template_id template_id) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     if (template_id >= storage->binding_capacity) return false;
     const ecs_binding* binding = &storage->bindings[template_id];
     ecs_archetype* to = binding->archetype;
     const uint32_t old_place = record->place;
     const ecs_place* place = &storage->places[old_place >> ECS_ROW_BITS];
     const ecs_archetype* from = place->archetype;
-    ecs_entity_list *recreated = &world->tracker.recreated, *dead = &world->tracker.destroyed;
+    ecs_entity_list *recreated = &world->tracker->recreated, *dead = &world->tracker->destroyed;
     if (!to || to == from || !to->is_simple || !from->is_simple || (to->told | from->told) ||
         (binding->is_replicated && ecs_entity_index(entity) > world->limits.replicated_index_max) ||
         to->chunk_count == 0 || recreated->count == recreated->capacity ||
@@ -457,7 +457,7 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
                                                          ecs_template_id template_id,
                                                          const ecs_init* inits,
                                                          uint32_t init_count) {
-    const ecs_record* record = ecs_record_find(&world->storage, entity);
+    const ecs_record* record = ecs_record_find(world->storage, entity);
     BASE_ASSERT(record && "a row is recreated, not what waits");
     if (record->template_id == template_id && init_count == 0) return ECS_OK;
     ecs_binding* binding = NULL;
@@ -472,7 +472,7 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
     ecs_chunk* chunk = NULL;
     result = ecs_row_reserve(world, archetype, &chunk);
     if (result != ECS_OK) return result;
-    ecs_chunk* old = ecs_record_chunk(&world->storage, record);
+    ecs_chunk* old = ecs_record_chunk(world->storage, record);
     const ecs_edge* edge = NULL;
     const uint32_t told = old->archetype->told | archetype->told;
     if (told) {
@@ -491,7 +491,7 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
     }
     ecs_row_settle(world, chunk, row, entity, template_id);
     ecs_chunk_remove(world, old, old_row);
-    ecs_structure_arrived(world, ecs_record_chunk(&world->storage, record), ecs_record_row(record),
+    ecs_structure_arrived(world, ecs_record_chunk(world->storage, record), ecs_record_row(record),
                           entity);
     if (told) finish_move(world, binding, edge, entity);
     return ECS_OK;
@@ -500,7 +500,7 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
 ecs_result ecs_structure_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
                                   const ecs_init* inits, uint32_t init_count) {
     if (init_count == 0 &&
-        recreate_simple(world, ecs_record_mut(&world->storage, ecs_entity_index(entity)), entity,
+        recreate_simple(world, ecs_record_mut(world->storage, ecs_entity_index(entity)), entity,
                         template_id))
         return ECS_OK;
     return recreate_any(world, entity, template_id, inits, init_count);

@@ -11,7 +11,7 @@
 static inline void ecs_structure_check(const ecs_world* world) {
     BASE_ASSERT(world->is_sealed && "seal the world before entities are made");
     BASE_ASSERT(world->fast.walk_depth == 0 && "no structural change while a query is walked");
-    BASE_ASSERT((world->stage_depth == 0 || world->storage.commands.is_flushing) &&
+    BASE_ASSERT((world->stage_depth == 0 || world->storage->commands.is_flushing) &&
                 "inside a stage record structural changes with ecs/command.h");
 }
 
@@ -68,7 +68,7 @@ void ecs_structure_arrived(ecs_world* world, const ecs_chunk* chunk, uint32_t ro
 /// Point record and row at each other.
 static inline void ecs_row_settle(ecs_world* world, ecs_chunk* chunk, uint32_t row,
                                   ecs_entity entity, ecs_template_id template_id) {
-    ecs_record* record = ecs_record_mut(&world->storage, ecs_entity_index(entity));
+    ecs_record* record = ecs_record_mut(world->storage, ecs_entity_index(entity));
     *record = (ecs_record){.place = chunk->id << ECS_ROW_BITS | row,
                            .life = (uint16_t)(ecs_entity_generation(entity) | ECS_LIFE_CREATED),
                            .template_id = template_id};
@@ -78,11 +78,11 @@ static inline void ecs_row_settle(ecs_world* world, ecs_chunk* chunk, uint32_t r
 /// Room in tracking's lists; no call while there is some.
 BASE_MUST_USE static inline bool ecs_row_reserve_told(ecs_world* world, uint32_t created,
                                                       uint32_t recreated) {
-    const ecs_tracker* tracker = &world->tracker;
+    const ecs_tracker* tracker = world->tracker;
     const ecs_entity_list *born = &tracker->created, *dead = &tracker->destroyed;
     const ecs_entity_list* moved = &tracker->recreated;
     if (born->capacity - born->count >= created && moved->capacity - moved->count >= recreated &&
-        dead->capacity - dead->count >= world->storage.entity_count + created)
+        dead->capacity - dead->count >= world->storage->entity_count + created)
         return true;
     return ecs_track_reserve(world, created, 0, recreated);
 }
@@ -90,7 +90,7 @@ BASE_MUST_USE static inline bool ecs_row_reserve_told(ecs_world* world, uint32_t
 /// have no tracked column.
 static inline void ecs_row_tell_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                                         ecs_entity entity) {
-    ecs_tracker* tracker = &world->tracker;
+    ecs_tracker* tracker = world->tracker;
     if (chunk->archetype->track_count > 0 || tracker->created.count == tracker->created.capacity) {
         ecs_structure_created(world, chunk, row, entity);
         return;
@@ -99,7 +99,7 @@ static inline void ecs_row_tell_created(ecs_world* world, const ecs_chunk* chunk
 }
 static inline void ecs_row_tell_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                                            ecs_entity entity) {
-    ecs_entity_list* list = &world->tracker.destroyed;
+    ecs_entity_list* list = &world->tracker->destroyed;
     if (chunk->archetype->track_count > 0 || list->count == list->capacity) {
         ecs_structure_destroying(world, chunk, row, entity);
         return;
@@ -109,7 +109,7 @@ static inline void ecs_row_tell_destroying(ecs_world* world, const ecs_chunk* ch
 /// ecs_storage_bind; no call for a template that is bound.
 BASE_MUST_USE static inline ecs_result ecs_row_bind(ecs_world* world, ecs_template_id template_id,
                                                     ecs_binding** binding) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     if (template_id >= storage->binding_capacity || !storage->bindings[template_id].archetype)
         return ecs_storage_bind(world, template_id, binding);
     *binding = &storage->bindings[template_id];
@@ -120,7 +120,7 @@ BASE_MUST_USE static inline ecs_result ecs_row_reserve(ecs_world* world, ecs_arc
                                                        ecs_chunk** chunk) {
     if (archetype->chunk_count > 0) {
         *chunk = archetype->chunks[archetype->tail];
-        if (ecs_chunk_count(&world->storage, *chunk) < (*chunk)->capacity) return ECS_OK;
+        if (ecs_chunk_count(world->storage, *chunk) < (*chunk)->capacity) return ECS_OK;
     }
     ecs_result result = ecs_archetype_reserve(world, archetype, 1);
     if (result == ECS_OK) *chunk = ecs_archetype_tail(world, archetype);

@@ -18,7 +18,7 @@
 #include "world/world_internal.h"
 
 uint32_t ecs_system_index(const ecs_world* world, const char* name) {
-    const ecs_systems* systems = &world->systems;
+    const ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count; i++) {
         if (strcmp(systems->list[i]->name, name) == 0) {
             return i;
@@ -40,7 +40,7 @@ static ecs_result check_names(const ecs_world* world, const base_reporter* repor
 }
 
 ecs_result ecs_order_check_names(ecs_world* world, const base_reporter* reporter) {
-    const ecs_systems* systems = &world->systems;
+    const ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count; i++) {
         const ecs_system* system = systems->list[i];
         if (!system->is_present) {
@@ -132,7 +132,7 @@ static bool add_chain(const ecs_world* world, order_graph* graph, const ecs_name
 static bool build_graph(const ecs_world* world, order_graph* graph,
                         const ecs_system_order* members) {
     graph->count = members->count;
-    graph->position_count = world->systems.count;
+    graph->position_count = world->systems->count;
     graph->positions = base_allocate(graph->allocator, sizeof(uint32_t) * graph->position_count);
     graph->waiting = base_allocate_zero(graph->allocator, sizeof(uint32_t) * graph->count);
     if (graph->positions == NULL || graph->waiting == NULL) {
@@ -145,14 +145,14 @@ static bool build_graph(const ecs_world* world, order_graph* graph,
         graph->positions[members->systems[i]] = i;
     }
     for (uint32_t i = 0; i < graph->count; i++) {
-        const ecs_system* system = world->systems.list[members->systems[i]];
+        const ecs_system* system = world->systems->list[members->systems[i]];
         if (!add_edges(world, graph, i, &system->before, true) ||
             !add_edges(world, graph, i, &system->after, false)) {
             return false;
         }
     }
-    for (uint32_t i = 0; i < world->systems.stage_count; i++) {
-        if (!add_chain(world, graph, &world->systems.stages[i].explicit_order)) {
+    for (uint32_t i = 0; i < world->systems->stage_count; i++) {
+        if (!add_chain(world, graph, &world->systems->stages[i].explicit_order)) {
             return false;
         }
     }
@@ -191,7 +191,7 @@ static void report_cycle(const ecs_world* world, const base_reporter* reporter,
     uint32_t first = node;
     bool is_closed = false;
     while (!is_closed) {
-        const char* name = world->systems.list[members->systems[node]]->name;
+        const char* name = world->systems->list[members->systems[node]]->name;
         size_t length = strlen(name);
         if (used + length + sizeof(" after ...") > sizeof(text)) {
             memcpy(text + used, "...", 3);

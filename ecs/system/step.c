@@ -19,14 +19,14 @@ void ecs_flush_point(ecs_world* world, const ecs_stage* stage) {
     for (;;) {
         ecs_commands_apply(world);
         ecs_events_resolve(world); // what names a placeholder that no command made
-        uint32_t batch = world->events.queue_count < budget ? world->events.queue_count : budget;
+        uint32_t batch = world->events->queue_count < budget ? world->events->queue_count : budget;
         if (batch == 0) {
             break;
         }
         ecs_events_deliver(world, stage, batch);
         budget -= batch;
     }
-    world->counters.events_deferred += world->events.queue_count;
+    world->counters.events_deferred += world->events->queue_count;
 }
 
 static void run_system(ecs_world* world, ecs_system* system, ecs_stage* stage) {
@@ -55,24 +55,24 @@ static void check_idle(const ecs_world* world) {
 }
 
 static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
-    BASE_ASSERT(index < world->systems.stage_count);
+    BASE_ASSERT(index < world->systems->stage_count);
     ecs_stage stage = {.world = world, .tick = step->tick, .dt = step->dt, .user = step->user};
-    const ecs_system_order* order = &world->systems.stages[index].order;
+    const ecs_system_order* order = &world->systems->stages[index].order;
     world->stage_depth++;
-    world->systems.now = stage;
+    world->systems->now = stage;
     ecs_flush_point(world, &stage);
     for (uint32_t i = 0; i < order->count; i++) {
-        ecs_system* system = world->systems.list[order->systems[i]];
+        ecs_system* system = world->systems->list[order->systems[i]];
         if (system->is_sync_point ||
             (system->every_ticks > 1 && step->tick % system->every_ticks)) {
             continue; // nothing ran, so there is nothing to flush
         }
-        world->storage.commands.system = i;
+        world->storage->commands.system = i;
         run_system(world, system, &stage);
-        world->storage.commands.system = 0;
+        world->storage->commands.system = 0;
         ecs_flush_point(world, &stage);
     }
-    world->systems.now = (ecs_stage){0};
+    world->systems->now = (ecs_stage){0};
     world->stage_depth--;
 }
 
@@ -83,7 +83,7 @@ void ecs_world_run_stage(ecs_world* world, uint32_t stage, const ecs_step* step)
 
 // ComponentChanged of what tracking noticed; delivered in the next step.
 static void post_changes(ecs_world* world) {
-    ecs_change_list* noticed = &world->tracker.noticed;
+    ecs_change_list* noticed = &world->tracker->noticed;
     for (uint32_t i = 0; i < noticed->count; i++) {
         const ecs_component_changed changed = {noticed->items[i].component};
         (void)ecs_event_post(world, noticed->items[i].entity, ECS_EVENT_CHANGED, &changed);

@@ -15,7 +15,7 @@
 #include "world/world_internal.h"
 
 bool ecs_systems_init(ecs_world* world) {
-    ecs_systems* systems = &world->systems;
+    ecs_systems* systems = world->systems;
     memset(systems, 0, sizeof(*systems));
     memcpy(systems->stages[0].name, "act", sizeof("act"));
     systems->stage_count = 1;
@@ -45,7 +45,7 @@ static void free_system(const ecs_world* world, ecs_system* system) {
 }
 
 void ecs_systems_deinit(ecs_world* world) {
-    ecs_systems* systems = &world->systems;
+    ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count; i++) {
         free_system(world, systems->list[i]);
     }
@@ -166,7 +166,7 @@ static ecs_result fill_system(ecs_world* world, ecs_system* system, const ecs_sy
     // The query comes last but for the stage: nothing may fail after it, since it lives on with the
     // world.
     if (result == ECS_OK && desc->stage != NULL &&
-        stage_ensure(&world->systems, desc->stage) == UINT32_MAX) {
+        stage_ensure(world->systems, desc->stage) == UINT32_MAX) {
         result = ECS_ERR_FULL;
     }
     if (result == ECS_OK && system->is_present && desc->term_count > 0) {
@@ -176,7 +176,7 @@ static ecs_result fill_system(ecs_world* world, ecs_system* system, const ecs_sy
         ecs_query_own(system->query, system->name);
     }
     if (result == ECS_OK && desc->stage != NULL) {
-        system->stage = stage_index(&world->systems, desc->stage);
+        system->stage = stage_index(world->systems, desc->stage);
     }
     return result;
 }
@@ -186,7 +186,7 @@ static bool has_member_calls(const ecs_system_desc* desc) {
 }
 
 static ecs_result add_system(ecs_world* world, const ecs_system_desc* desc, ecs_system** made) {
-    ecs_systems* systems = &world->systems;
+    ecs_systems* systems = world->systems;
     if (world->is_sealed) {
         return ECS_ERR_SEALED;
     }
@@ -222,7 +222,7 @@ ecs_result ecs_system_register(ecs_world* world, const ecs_system_desc* desc) {
     ecs_result result = add_system(world, desc, &system);
     if (result == ECS_OK && system->is_present && has_member_calls(desc)) {
         system->has_members = true;
-        world->systems.member_systems++;
+        world->systems->member_systems++;
     }
     return result;
 }
@@ -256,24 +256,24 @@ ecs_result ecs_order_set(ecs_world* world, const char* stage, const char* const*
     ecs_names list = {0};
     ecs_result result =
         count > ECS_SYSTEMS_MAX ? ECS_ERR_FULL : copy_names(world, &list, names, count);
-    uint32_t index = result == ECS_OK ? stage_ensure(&world->systems, stage) : UINT32_MAX;
+    uint32_t index = result == ECS_OK ? stage_ensure(world->systems, stage) : UINT32_MAX;
     if (index == UINT32_MAX) {
         free_names(world, &list);
         return result == ECS_OK ? ECS_ERR_FULL : result;
     }
-    free_names(world, &world->systems.stages[index].explicit_order);
-    world->systems.stages[index].explicit_order = list;
+    free_names(world, &world->systems->stages[index].explicit_order);
+    world->systems->stages[index].explicit_order = list;
     return ECS_OK;
 }
 
 uint32_t ecs_stage_find(ecs_world* world, const char* name) {
     world->counters.name_lookups++;
-    return stage_index(&world->systems, name);
+    return stage_index(world->systems, name);
 }
 
 bool ecs_stage_system_info(const ecs_world* world, uint32_t stage, uint32_t position,
                            ecs_system_info* info) {
-    const ecs_systems* systems = &world->systems;
+    const ecs_systems* systems = world->systems;
     if (stage >= systems->stage_count || position >= systems->stages[stage].order.count) {
         return false;
     }
@@ -284,7 +284,7 @@ bool ecs_stage_system_info(const ecs_world* world, uint32_t stage, uint32_t posi
 }
 
 const char* ecs_stage_system_name(const ecs_world* world, uint32_t stage, uint32_t position) {
-    const ecs_systems* systems = &world->systems;
+    const ecs_systems* systems = world->systems;
     if (stage >= systems->stage_count || position >= systems->stages[stage].order.count) {
         return NULL;
     }

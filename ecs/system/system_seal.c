@@ -21,7 +21,7 @@ static ecs_result order_push(const ecs_world* world, ecs_system_order* order, ui
 }
 
 static ecs_result seal_stages(ecs_world* world, const base_reporter* reporter) {
-    ecs_systems* systems = &world->systems;
+    ecs_systems* systems = world->systems;
     ecs_result result = ECS_OK;
     for (uint32_t i = 0; i < systems->count && result == ECS_OK; i++) {
         const ecs_system* system = systems->list[i];
@@ -45,7 +45,7 @@ static ecs_event_type event_of(ecs_world* world, const char* name) {
 
 // One handler joins the list of each of its events, once even when it names an event twice.
 static ecs_result bind_handler(ecs_world* world, const base_reporter* reporter, uint32_t index) {
-    ecs_systems* systems = &world->systems;
+    ecs_systems* systems = world->systems;
     const ecs_system* system = systems->list[index];
     for (uint32_t i = 0; i <= system->events.count; i++) {
         bool is_last = i == system->events.count; // who tracks handles one more
@@ -75,13 +75,13 @@ static ecs_result bind_handler(ecs_world* world, const base_reporter* reporter, 
 static void track_component(ecs_world* world, ecs_system* system, ecs_component_id component) {
     uint64_t bit = 1ull << (component % 64);
     system->tracked.words[component / 64] |= bit;
-    world->tracker.watched.words[component / 64] |= bit;
+    world->tracker->watched.words[component / 64] |= bit;
 }
 
 // What each handler of ComponentChanged hears of: the components that it tracks, or else those of its
 // terms.
 static ecs_result seal_tracks(ecs_world* world, const base_reporter* reporter) {
-    ecs_systems* systems = &world->systems;
+    ecs_systems* systems = world->systems;
     const ecs_system_order* handlers = &systems->handlers[ECS_EVENT_CHANGED];
     for (uint32_t i = 0; i < handlers->count; i++) {
         ecs_system* system = systems->list[handlers->systems[i]];
@@ -115,7 +115,7 @@ static ecs_result seal_tracks(ecs_world* world, const base_reporter* reporter) {
 }
 
 static ecs_result seal_handlers(ecs_world* world, const base_reporter* reporter) {
-    ecs_systems* systems = &world->systems;
+    ecs_systems* systems = world->systems;
     ecs_system_order all = {0};
     ecs_result result = ECS_OK;
     for (uint32_t i = 0; i < systems->count && result == ECS_OK; i++) {
@@ -136,7 +136,7 @@ static ecs_result seal_handlers(ecs_world* world, const base_reporter* reporter)
 
 // A seal that failed may be tried again after more was registered.
 static void forget_orders(ecs_world* world) {
-    ecs_systems* systems = &world->systems;
+    ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->stage_count; i++) {
         systems->stages[i].order.count = 0;
     }
@@ -146,7 +146,7 @@ static void forget_orders(ecs_world* world) {
     for (uint32_t i = 0; i < systems->count; i++) {
         systems->list[i]->tracked = (ecs_component_set){0};
     }
-    world->tracker.watched = (ecs_component_set){0};
+    world->tracker->watched = (ecs_component_set){0};
 }
 
 ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter) {
@@ -161,7 +161,7 @@ ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter) {
     if (result == ECS_OK) {
         result = seal_tracks(world, reporter);
     }
-    if (result == ECS_OK && world->systems.handlers[ECS_EVENT_ORDER_SET].count > 0 &&
+    if (result == ECS_OK && world->systems->handlers[ECS_EVENT_ORDER_SET].count > 0 &&
         !ecs_event_post(world, ECS_ENTITY_NONE, ECS_EVENT_ORDER_SET, NULL)) {
         result = ECS_ERR_MEMORY;
     }

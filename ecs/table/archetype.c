@@ -33,7 +33,7 @@ static void list_columns(const ecs_world* world, const ecs_template* made_from, 
         const ecs_type* type = ecs_type_get(world, component->type);
         bool is_tracked = source->flags & (ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
         // Children are found by what tracking marks.
-        if (source->component == world->storage.links.component) is_tracked = true;
+        if (source->component == world->storage->links.component) is_tracked = true;
         ecs_column column = {.component = source->component,
                              .track = is_tracked ? 0 : ECS_SLOT_NONE,
                              .size = type->size,
@@ -72,7 +72,7 @@ static uint32_t* table_slot(const ecs_storage* storage, const column_list* list)
 }
 
 static bool reserve_table(ecs_world* world) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     uint32_t old_capacity = storage->archetype_table_capacity;
     if ((storage->archetype_count + 1) * 2 <= old_capacity) return true;
     uint32_t capacity = old_capacity ? old_capacity * 2 : 32;
@@ -92,7 +92,7 @@ static bool reserve_table(ecs_world* world) {
 }
 
 static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) {
-    uint32_t slot_count = world->storage.slot_count;
+    uint32_t slot_count = world->storage->slot_count;
     size_t columns_bytes = list->count * sizeof(ecs_column);
     size_t sizes_bytes = (list->count + list->track_count) * sizeof(uint32_t);
     size_t bytes = sizeof(ecs_archetype) + columns_bytes + sizes_bytes +
@@ -140,14 +140,14 @@ static uint32_t told_of(const ecs_world* world, const ecs_archetype* archetype) 
     for (uint32_t i = 0; i < archetype->column_count; i++) {
         const ecs_column* column = &archetype->columns[i];
         if (column->type->ops && column->type->ops->request) told |= ECS_TOLD_LOAD;
-        if (column->component == world->storage.links.component) told |= ECS_TOLD_PARENT;
+        if (column->component == world->storage->links.component) told |= ECS_TOLD_PARENT;
     }
     return told;
 }
 
 ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made_from,
                                       ecs_archetype** found) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     column_list list;
     list_columns(world, made_from, &list);
     if (!reserve_table(world)) return ECS_ERR_MEMORY;
@@ -178,7 +178,7 @@ ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made
 }
 
 ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_binding** binding) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     if (template_id < storage->binding_capacity && storage->bindings[template_id].archetype) {
         *binding = &storage->bindings[template_id];
         return ECS_OK;
@@ -221,7 +221,7 @@ void ecs_binding_drop(ecs_world* world, ecs_binding* binding) {
 }
 
 void ecs_archetypes_index(ecs_world* world) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     uint32_t mask = storage->archetype_table_capacity - 1;
     memset(storage->archetype_table, 0,
            storage->archetype_table_capacity * sizeof *storage->archetype_table);
@@ -235,7 +235,7 @@ void ecs_archetypes_index(ecs_world* world) {
 }
 
 void ecs_archetypes_drop_last(ecs_world* world) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     ecs_archetype* archetype = storage->archetypes[storage->archetype_count - 1];
     BASE_ASSERT(archetype->row_count == 0);
     BASE_ASSERT(!archetype->birth && !archetype->death && "unbind its core events first");
@@ -250,7 +250,7 @@ void ecs_archetypes_drop_last(ecs_world* world) {
 void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {
     for (uint32_t i = 0; i < archetype->chunk_count; i++) {
         ecs_chunk* chunk = archetype->chunks[i];
-        uint32_t count = ecs_chunk_count(&world->storage, chunk);
+        uint32_t count = ecs_chunk_count(world->storage, chunk);
         for (uint32_t c = 0; archetype->has_ops && c < archetype->column_count; c++) {
             const ecs_column* column = &archetype->columns[c];
             for (uint32_t row = 0; column->type->ops && row < count; row++) {
@@ -261,9 +261,9 @@ void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {
                         ecs_chunk_cell(chunk, archetype->column_count + column->track, row));
             }
         }
-        world->storage.chunks[chunk->id] = NULL;
-        world->storage.places[chunk->id] = (ecs_place){0};
-        world->storage.chunk_counts[chunk->id] = 0;
+        world->storage->chunks[chunk->id] = NULL;
+        world->storage->places[chunk->id] = (ecs_place){0};
+        world->storage->chunk_counts[chunk->id] = 0;
         base_release(world->allocator, chunk, chunk->bytes);
     }
     base_release(world->allocator, archetype->chunks,

@@ -43,16 +43,16 @@ static void publish(ecs_world* world, ecs_chunk* chunk) {
         archetype->spans[i].offset = offset;
     }
     archetype->chunks[chunk->index] = chunk;
-    world->storage.chunks[chunk->id] = chunk;
-    world->storage.places[chunk->id] =
+    world->storage->chunks[chunk->id] = chunk;
+    world->storage->places[chunk->id] =
         (ecs_place){chunk, archetype->lookup, archetype, chunk->entities};
 }
 
 // Replace a block by one of another capacity; id, rows, marks stay.
 static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
-    if (world->storage.runway.chunk == chunk) ecs_runway_close(world);
+    if (world->storage->runway.chunk == chunk) ecs_runway_close(world);
     ecs_archetype* archetype = chunk->archetype;
-    uint32_t count = ecs_chunk_count(&world->storage, chunk);
+    uint32_t count = ecs_chunk_count(world->storage, chunk);
     BASE_ASSERT(capacity >= count);
     ecs_chunk* fresh = ecs_block_create(world, archetype, capacity);
     if (!fresh) return false;
@@ -76,7 +76,7 @@ static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
 }
 
 static bool reserve_ids(ecs_world* world) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     if (storage->chunk_ids_free_count > 0 || storage->chunk_id_next < storage->chunk_capacity)
         return true;
     enum { ARRAYS = 4 };
@@ -108,7 +108,7 @@ static bool reserve_ids(ecs_world* world) {
 }
 
 static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t capacity) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     if (storage->chunk_ids_free_count == 0 && storage->chunk_id_next == ECS_CHUNKS_MAX)
         return ECS_ERR_FULL;
     if (!reserve_ids(world) || !ecs_queries_reserve_chunk(world, archetype) ||
@@ -130,7 +130,7 @@ static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t
 }
 
 static void drop_last_chunk(ecs_world* world, ecs_archetype* archetype) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     ecs_chunk* chunk = archetype->chunks[archetype->chunk_count - 1];
     BASE_ASSERT(ecs_chunk_count(storage, chunk) == 0);
     if (storage->runway.chunk == chunk) ecs_runway_close(world);
@@ -155,7 +155,7 @@ ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype, uin
         ecs_result result = add_chunk(world, archetype, capacity_for(archetype, count));
         if (result != ECS_OK) return result;
     }
-    const ecs_storage* storage = &world->storage;
+    const ecs_storage* storage = world->storage;
     ecs_chunk* tail = archetype->chunks[archetype->tail];
     uint32_t used = ecs_chunk_count(storage, tail);
     if (count <= tail->capacity - used) return ECS_OK;
@@ -182,24 +182,24 @@ ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype, uin
 
 ecs_chunk* ecs_archetype_tail(ecs_world* world, ecs_archetype* archetype) {
     ecs_chunk* chunk = archetype->chunks[archetype->tail];
-    if (ecs_chunk_count(&world->storage, chunk) < chunk->capacity) return chunk;
+    if (ecs_chunk_count(world->storage, chunk) < chunk->capacity) return chunk;
     BASE_ASSERT(archetype->tail + 1 < archetype->chunk_count);
     return archetype->chunks[++archetype->tail];
 }
 
 uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
-    if (world->storage.runway.chunk == chunk) ecs_runway_close(world);
-    uint32_t row = ecs_chunk_count(&world->storage, chunk);
+    if (world->storage->runway.chunk == chunk) ecs_runway_close(world);
+    uint32_t row = ecs_chunk_count(world->storage, chunk);
     uint32_t end = row + count;
     BASE_ASSERT(end <= chunk->capacity);
     ecs_chunk_clean(chunk, end);
-    world->storage.chunk_counts[chunk->id] = end;
+    world->storage->chunk_counts[chunk->id] = end;
     chunk->archetype->row_count += count;
     return row;
 }
 
 void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
-    uint32_t* rows = &world->storage.chunk_counts[chunk->id];
+    uint32_t* rows = &world->storage->chunk_counts[chunk->id];
     ecs_chunk_zero(chunk, *rows - count, *rows);
     *rows -= count;
     chunk->archetype->row_count -= count;
@@ -259,8 +259,7 @@ static void fill_hole(ecs_world* world, ecs_chunk* hole, uint32_t row, ecs_chunk
     ecs_chunk_move_marks(hole, row, last, last_row);
     ecs_entity moved = last->entities[last_row];
     hole->entities[row] = moved;
-    ecs_record_mut(&world->storage, ecs_entity_index(moved))->place =
-        hole->id << ECS_ROW_BITS | row;
+    ecs_record_mut(world->storage, ecs_entity_index(moved))->place = hole->id << ECS_ROW_BITS | row;
 }
 
 // A plain value moves from the last row into the hole, where zeros stay behind.
@@ -313,7 +312,7 @@ static inline void take_bytes(void* to, void* from, uint32_t size) {
 // The last row goes into the hole and leaves zeros, in one pass. By offsets that all blocks share: no
 // header is touched.
 void ecs_chunk_remove_plain(ecs_world* world, const ecs_place* place, uint32_t row_place) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     ecs_archetype* archetype = place->archetype;
     ecs_chunk* last = archetype->chunks[archetype->tail];
     if (storage->runway.chunk == last) ecs_runway_close(world);
@@ -352,13 +351,13 @@ static void remove_any(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chu
 void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
     ecs_archetype* archetype = chunk->archetype;
     if (archetype->is_simple) {
-        ecs_chunk_remove_plain(world, &world->storage.places[chunk->id],
+        ecs_chunk_remove_plain(world, &world->storage->places[chunk->id],
                                chunk->id << ECS_ROW_BITS | row);
         return;
     }
     ecs_chunk* last = archetype->chunks[archetype->tail];
-    if (world->storage.runway.chunk == last) ecs_runway_close(world);
-    remove_any(world, chunk, row, last, ecs_chunk_count(&world->storage, last) - 1);
+    if (world->storage->runway.chunk == last) ecs_runway_close(world);
+    remove_any(world, chunk, row, last, ecs_chunk_count(world->storage, last) - 1);
     trim(world, archetype, 1);
 }
 
@@ -370,7 +369,7 @@ static void cut_rows(ecs_chunk* chunk, uint32_t from, uint32_t end) {
 }
 
 void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     BASE_ASSERT(!archetype->has_ops && storage->runway.chunk == NULL);
     // Of removals one by one, those would be idle that found less than a quarter used.
     const uint64_t quarter = (archetype->row_room + 3) / 4;

@@ -28,9 +28,9 @@
 
 bool ecs_record_reserve(ecs_world* world, uint32_t index) {
     // Links first: whoever finds a page of records need not ask for theirs.
-    if (world->storage.links.pages && !ecs_link_reserve(world, index)) return false;
-    ecs_record_page** page = &world->storage.pages[index >> ECS_PAGE_BITS];
-    if (*page != world->storage.zero_page) return true;
+    if (world->storage->links.pages && !ecs_link_reserve(world, index)) return false;
+    ecs_record_page** page = &world->storage->pages[index >> ECS_PAGE_BITS];
+    if (*page != world->storage->zero_page) return true;
     ecs_record_page* made = base_allocate_zero(world->allocator, sizeof *made);
     if (!made) return false;
     *page = made;
@@ -61,17 +61,17 @@ static uint32_t begun_end(const ecs_index_range* range) {
 }
 
 uint32_t ecs_index_peek(const ecs_world* world, uint32_t range_number) {
-    const ecs_index_range* range = &world->storage.ranges[range_number];
+    const ecs_index_range* range = &world->storage->ranges[range_number];
     uint32_t fresh = range->fresh;
-    if (world->storage.held.count > 0) {
+    if (world->storage->held.count > 0) {
         while (fresh <= range->last && ecs_held_has_index(world, fresh))
             fresh++;
     }
     bool has_enough_free = range->free_count >= ECS_FREE_INDICES_MIN;
     if (fresh <= range->last && (!has_enough_free || fresh < begun_end(range))) return fresh;
     if (!has_enough_free) return 0;
-    uint32_t index = free_next(&world->storage, range->cursor, range->fresh);
-    if (index == range->fresh) index = free_next(&world->storage, range->first, range->cursor);
+    uint32_t index = free_next(world->storage, range->cursor, range->fresh);
+    if (index == range->fresh) index = free_next(world->storage, range->first, range->cursor);
     BASE_ASSERT(index >= range->first && index < range->fresh);
     return index;
 }
@@ -80,26 +80,26 @@ uint32_t ecs_index_peek(const ecs_world* world, uint32_t range_number) {
 // used ones come first only where taking freed ones cannot change it, and enough stay free.
 static uint32_t take_freed(ecs_world* world, uint32_t range_number, uint32_t index, uint32_t count,
                            ecs_entity* handles) {
-    const ecs_index_range* range = &world->storage.ranges[range_number];
+    const ecs_index_range* range = &world->storage->ranges[range_number];
     uint32_t spare = range->free_count - ECS_FREE_INDICES_MIN + 1;
-    uint64_t bits = *free_word(&world->storage, index) & (~0ull << (index % 64));
+    uint64_t bits = *free_word(world->storage, index) & (~0ull << (index % 64));
     uint32_t done = 0;
     for (; bits && done < count && done < spare; bits &= bits - 1) {
         uint32_t next = (index & ~63u) + (uint32_t)__builtin_ctzll(bits);
         if (next >= range->fresh) break; // of the next range
-        handles[done++] = ecs_handle_take(&world->storage, range_number, next);
+        handles[done++] = ecs_handle_take(world->storage, range_number, next);
     }
     return done;
 }
 
 void ecs_handles_take(ecs_world* world, uint32_t range_number, uint32_t count,
                       ecs_entity* handles) {
-    ecs_index_range* range = &world->storage.ranges[range_number];
+    ecs_index_range* range = &world->storage->ranges[range_number];
     uint32_t done = 0;
     while (done < count) {
-        uint32_t index = ecs_index_next(world, &world->storage, range_number);
-        if (world->storage.held.count > 0) {
-            handles[done++] = ecs_handle_take(&world->storage, range_number, index);
+        uint32_t index = ecs_index_next(world, world->storage, range_number);
+        if (world->storage->held.count > 0) {
+            handles[done++] = ecs_handle_take(world->storage, range_number, index);
             continue;
         }
         if (index < range->fresh) {
@@ -118,8 +118,8 @@ void ecs_handles_take(ecs_world* world, uint32_t range_number, uint32_t count,
 }
 
 bool ecs_handles_reserve(ecs_world* world, uint32_t range_number, uint32_t count) {
-    const ecs_index_range* range = &world->storage.ranges[range_number];
-    uint64_t held = world->storage.held.count;
+    const ecs_index_range* range = &world->storage->ranges[range_number];
+    uint64_t held = world->storage->held.count;
     uint64_t ready = begun_end(range) - range->fresh;
     ready = ready > held ? ready - held : 0;
     if (range->free_count >= ECS_FREE_INDICES_MIN)
@@ -134,11 +134,11 @@ bool ecs_handles_reserve(ecs_world* world, uint32_t range_number, uint32_t count
 }
 
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range_number) {
-    const ecs_index_range* range = &world->storage.ranges[range_number];
+    const ecs_index_range* range = &world->storage->ranges[range_number];
     uint32_t count = range->fresh > range->last ? 0 : range->last - range->fresh + 1;
-    if (count > 0 && world->storage.held.count > 0) {
-        for (uint32_t i = 0; i < world->storage.held.capacity; i++) {
-            uint32_t index = ecs_entity_index(world->storage.held.slots[i].handle);
+    if (count > 0 && world->storage->held.count > 0) {
+        for (uint32_t i = 0; i < world->storage->held.capacity; i++) {
+            uint32_t index = ecs_entity_index(world->storage->held.slots[i].handle);
             // Several handles of one index are counted more than once: on the safe side.
             if (index >= range->fresh && index <= range->last && count > 0) count--;
         }
@@ -149,11 +149,11 @@ uint32_t ecs_index_available(const ecs_world* world, uint32_t range_number) {
 }
 
 void ecs_index_settle(ecs_world* world, uint32_t index) {
-    ecs_index_range* range = &world->storage.ranges[index >= world->storage.ranges[1].first];
+    ecs_index_range* range = &world->storage->ranges[index >= world->storage->ranges[1].first];
     if (index < range->first || index >= range->fresh) return;
-    uint64_t* word = free_word(&world->storage, index);
+    uint64_t* word = free_word(world->storage, index);
     uint64_t bit = 1ull << (index % 64);
-    bool lives = ecs_record_at(&world->storage, index)->life & ECS_LIFE_CREATED;
+    bool lives = ecs_record_at(world->storage, index)->life & ECS_LIFE_CREATED;
     bool is_free = !lives && !ecs_held_has_index(world, index);
     if (is_free == ((*word & bit) != 0)) return;
     *word ^= bit;
@@ -161,19 +161,19 @@ void ecs_index_settle(ecs_world* world, uint32_t index) {
 }
 
 ecs_template_id ecs_entity_template(const ecs_world* world, ecs_entity entity) {
-    const ecs_record* record = ecs_record_find(&world->storage, entity);
+    const ecs_record* record = ecs_record_find(world->storage, entity);
     return record ? record->template_id : ECS_TEMPLATE_NONE;
 }
 
 const char* ecs_entity_template_name(const ecs_world* world, ecs_entity entity) {
-    const ecs_record* record = ecs_record_find(&world->storage, entity);
+    const ecs_record* record = ecs_record_find(world->storage, entity);
     if (!record) return NULL;
     const ecs_template* made_from = ecs_template_get(world, record->template_id);
     return made_from->component_count == 0 ? "empty" : made_from->name;
 }
 
 ecs_entity ecs_entity_next(const ecs_world* world, ecs_entity after) {
-    const ecs_storage* storage = &world->storage;
+    const ecs_storage* storage = world->storage;
     for (uint32_t index = ecs_entity_index(after) + 1; index <= ECS_INDEX_MAX; index++) {
         if (storage->pages[index >> ECS_PAGE_BITS] == storage->zero_page) {
             index |= ECS_PAGE_RECORDS - 1;
@@ -186,5 +186,5 @@ ecs_entity ecs_entity_next(const ecs_world* world, ecs_entity after) {
 }
 
 uint32_t ecs_world_entity_count(const ecs_world* world) {
-    return world->storage.entity_count;
+    return world->storage->entity_count;
 }

@@ -69,7 +69,7 @@ static ecs_group* find_group(const ecs_storage* storage, const ecs_group_term* k
 }
 
 ecs_group* ecs_group_ensure(ecs_world* world, const ecs_term* terms, uint32_t term_count) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     ecs_group_term key[ECS_QUERY_TERMS_MAX];
     bool is_only = false;
     uint32_t count = make_key(terms, term_count, key, &is_only);
@@ -93,7 +93,7 @@ ecs_group* ecs_group_ensure(ecs_world* world, const ecs_term* terms, uint32_t te
 }
 
 void ecs_groups_deinit(ecs_world* world) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     for (uint32_t g = 0; g < storage->group_count; g++) {
         ecs_group* group = storage->groups[g];
         base_release(world->allocator, group->terms, group->term_count * sizeof *group->terms);
@@ -107,8 +107,8 @@ void ecs_groups_deinit(ecs_world* world) {
 
 ecs_result ecs_groups_seal(ecs_world* world, const base_reporter* reporter) {
     ecs_result result = ECS_OK;
-    for (uint32_t g = 0; g < world->storage.group_count; g++) {
-        ecs_group* group = world->storage.groups[g];
+    for (uint32_t g = 0; g < world->storage->group_count; g++) {
+        ecs_group* group = world->storage->groups[g];
         const char* unknown = NULL;
         bool has_any = false;
         group->is_hopeless = false;

@@ -20,7 +20,7 @@
 
 void ecs_handle_drop(ecs_world* world, ecs_held_handle* entry) {
     uint32_t index = ecs_entity_index(entry->handle);
-    ecs_held_remove(&world->storage.held, entry);
+    ecs_held_remove(&world->storage->held, entry);
     ecs_index_settle(world, index);
 }
 
@@ -35,8 +35,8 @@ ecs_held_handle* ecs_handle_hold(ecs_world* world, ecs_entity handle) {
     if (entry) return entry;
     if (!ecs_record_reserve(world, ecs_entity_index(handle)) || !ecs_held_reserve(world))
         return NULL;
-    entry = ecs_held_add(&world->storage.held, handle);
-    world->storage.runway.left = 0;
+    entry = ecs_held_add(&world->storage->held, handle);
+    world->storage->runway.left = 0;
     ecs_index_settle(world, ecs_entity_index(handle));
     return entry;
 }
@@ -62,7 +62,7 @@ ecs_result ecs_handle_retain(ecs_world* world, ecs_entity entity) {
     if (!entry) return ECS_ERR_MEMORY;
     if (entry->references == UINT32_MAX) return ECS_ERR_FULL;
     entry->references++;
-    if (state == ECS_STATE_NONE) world->storage.held.allocated_count++;
+    if (state == ECS_STATE_NONE) world->storage->held.allocated_count++;
     return ECS_OK;
 }
 
@@ -74,18 +74,18 @@ void ecs_handle_release(ecs_world* world, ecs_entity entity) {
     }
     entry->references--;
     if (entry->references > 0 || entry->is_loading) return;
-    if (!ecs_is_alive(world, entity)) world->storage.held.allocated_count--;
+    if (!ecs_is_alive(world, entity)) world->storage->held.allocated_count--;
     ecs_handle_drop(world, entry);
 }
 
 uint32_t ecs_handle_count(const ecs_world* world, ecs_entity_state state) {
     switch (state) {
     case ECS_STATE_ALLOCATED:
-        return world->storage.held.allocated_count;
+        return world->storage->held.allocated_count;
     case ECS_STATE_LOADING:
-        return world->storage.held.loading_count;
+        return world->storage->held.loading_count;
     case ECS_STATE_CREATED:
-        return world->storage.entity_count;
+        return world->storage->entity_count;
     case ECS_STATE_NONE:
         break;
     }
@@ -96,14 +96,14 @@ void ecs_held_created(ecs_world* world, ecs_entity handle) {
     ecs_held_handle* entry = ecs_held_find(world, handle);
     if (!entry) return;
     if (entry->is_loading)
-        world->storage.held.loading_count--;
+        world->storage->held.loading_count--;
     else
-        world->storage.held.allocated_count--;
+        world->storage->held.allocated_count--;
     entry->is_loading = false;
     entry->pending = 0;
     if (entry->references == 0) ecs_handle_drop(world, entry);
 }
 
 void ecs_held_destroyed(ecs_world* world, ecs_entity handle) {
-    if (ecs_held_find(world, handle)) world->storage.held.allocated_count++;
+    if (ecs_held_find(world, handle)) world->storage->held.allocated_count++;
 }

@@ -14,7 +14,7 @@ static uint32_t slot_of(const ecs_held_handles* held, ecs_entity handle) {
 }
 
 ecs_held_handle* ecs_held_find(const ecs_world* world, ecs_entity handle) {
-    const ecs_held_handles* held = &world->storage.held;
+    const ecs_held_handles* held = &world->storage->held;
     if (held->count == 0 || handle == ECS_ENTITY_NONE) return NULL;
     for (uint32_t i = slot_of(held, handle);; i = (i + 1) & (held->capacity - 1)) {
         if (held->slots[i].handle == handle) return &held->slots[i];
@@ -23,7 +23,7 @@ ecs_held_handle* ecs_held_find(const ecs_world* world, ecs_entity handle) {
 }
 
 bool ecs_held_has_index(const ecs_world* world, uint32_t index) {
-    const ecs_held_handles* held = &world->storage.held;
+    const ecs_held_handles* held = &world->storage->held;
     if (held->count == 0) return false;
     for (uint32_t i = slot_of(held, index);; i = (i + 1) & (held->capacity - 1)) {
         if (held->slots[i].handle == ECS_ENTITY_NONE) return false;
@@ -42,7 +42,7 @@ ecs_held_handle* ecs_held_add(ecs_held_handles* held, ecs_entity handle) {
 }
 
 bool ecs_held_reserve(ecs_world* world) {
-    ecs_held_handles* held = &world->storage.held;
+    ecs_held_handles* held = &world->storage->held;
     if ((held->count + 1) * 2 <= held->capacity) return true;
     ecs_held_handles grown = *held;
     grown.count = 0;
@@ -75,7 +75,7 @@ void ecs_held_remove(ecs_held_handles* held, ecs_held_handle* entry) {
 }
 
 bool ecs_held_has_pending(const ecs_world* world, ecs_template_id template_id) {
-    const ecs_held_handles* held = &world->storage.held;
+    const ecs_held_handles* held = &world->storage->held;
     for (uint32_t i = 0; i < held->capacity; i++) {
         const ecs_held_handle* entry = &held->slots[i];
         if (entry->pending != 0 && entry->pending_template == template_id) return true;

@@ -8,8 +8,8 @@
 #include "world/world_internal.h"
 
 bool ecs_link_reserve(ecs_world* world, uint32_t index) {
-    BASE_ASSERT(world->storage.links.pages && index <= ECS_INDEX_MAX);
-    ecs_link** page = &world->storage.links.pages[index >> ECS_PAGE_BITS];
+    BASE_ASSERT(world->storage->links.pages && index <= ECS_INDEX_MAX);
+    ecs_link** page = &world->storage->links.pages[index >> ECS_PAGE_BITS];
     if (!*page) *page = base_allocate_zero(world->allocator, ECS_PAGE_RECORDS * sizeof **page);
     return *page != NULL;
 }
@@ -42,7 +42,7 @@ void ecs_link_remove(ecs_links* links, uint32_t index) {
 }
 
 void ecs_links_clear(ecs_world* world) {
-    ecs_links* links = &world->storage.links;
+    ecs_links* links = &world->storage->links;
     if (!links->pages) return;
     for (uint32_t i = 0; i < ECS_PAGES; i++) {
         base_release(world->allocator, links->pages[i], ECS_PAGE_RECORDS * sizeof(ecs_link));

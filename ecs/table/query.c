@@ -57,7 +57,7 @@ static ecs_query* find_same(const ecs_storage* storage, const ecs_term* terms,
 
 ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t term_count,
                             ecs_query** query) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     if (world->is_sealed) return ECS_ERR_SEALED;
     if (term_count > ECS_QUERY_TERMS_MAX) return ECS_ERR_FULL;
     for (uint32_t i = 0; i < term_count; i++)
@@ -108,14 +108,14 @@ static void release_matches(ecs_world* world, ecs_query* query) {
 }
 
 void ecs_queries_clear(ecs_world* world) {
-    for (uint32_t i = 0; i < world->storage.group_count; i++)
-        world->storage.groups[i]->match_count = 0;
-    for (uint32_t i = 0; i < world->storage.query_count; i++)
-        release_matches(world, world->storage.queries[i]);
+    for (uint32_t i = 0; i < world->storage->group_count; i++)
+        world->storage->groups[i]->match_count = 0;
+    for (uint32_t i = 0; i < world->storage->query_count; i++)
+        release_matches(world, world->storage->queries[i]);
 }
 
 void ecs_queries_deinit(ecs_world* world) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     const base_allocator* allocator = world->allocator;
     for (uint32_t i = 0; i < storage->query_count; i++) {
         ecs_query* query = storage->queries[i];
@@ -161,7 +161,7 @@ static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
 }
 
 ecs_result ecs_storage_seal(ecs_world* world, const base_reporter* reporter) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     ecs_result first = ecs_groups_seal(world, reporter);
     for (uint32_t q = 0; q < storage->query_count; q++) {
         ecs_query* query = storage->queries[q];
@@ -205,18 +205,18 @@ static void drop_match(ecs_world* world, ecs_query* query, uint32_t archetype_id
 }
 
 void ecs_queries_drop_archetype(ecs_world* world, const ecs_archetype* archetype) {
-    for (uint32_t q = 0; q < world->storage.query_count; q++)
-        drop_match(world, world->storage.queries[q], archetype->id);
-    for (uint32_t g = 0; g < world->storage.group_count; g++) {
-        ecs_group* group = world->storage.groups[g];
+    for (uint32_t q = 0; q < world->storage->query_count; q++)
+        drop_match(world, world->storage->queries[q], archetype->id);
+    for (uint32_t g = 0; g < world->storage->group_count; g++) {
+        ecs_group* group = world->storage->groups[g];
         uint32_t last = group->match_count - 1;
         if (group->match_count > 0 && group->matches[last] == archetype) group->match_count--;
     }
 }
 
 static bool add_to_groups(ecs_world* world, ecs_archetype* archetype) {
-    for (uint32_t g = 0; g < world->storage.group_count; g++) {
-        ecs_group* group = world->storage.groups[g];
+    for (uint32_t g = 0; g < world->storage->group_count; g++) {
+        ecs_group* group = world->storage->groups[g];
         group->is_wanting = ecs_group_matches(group, archetype);
         if (!group->is_wanting) continue;
         if (!base_array_reserve(world->allocator, (void**)&group->matches, &group->match_capacity,
@@ -243,15 +243,15 @@ static bool add_to_query(ecs_world* world, ecs_query* query, ecs_archetype* arch
 
 bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype) {
     bool is_added = add_to_groups(world, archetype);
-    for (uint32_t q = 0; is_added && q < world->storage.query_count; q++)
-        is_added = add_to_query(world, world->storage.queries[q], archetype);
+    for (uint32_t q = 0; is_added && q < world->storage->query_count; q++)
+        is_added = add_to_query(world, world->storage->queries[q], archetype);
     if (!is_added) ecs_queries_drop_archetype(world, archetype);
     return is_added;
 }
 
 bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype) {
-    for (uint32_t q = 0; q < world->storage.query_count; q++) {
-        ecs_query* query = world->storage.queries[q];
+    for (uint32_t q = 0; q < world->storage->query_count; q++) {
+        ecs_query* query = world->storage->queries[q];
         if (!ecs_query_match(query, archetype)) continue;
         if (!base_array_reserve(
                 world->allocator, (void**)&query->cache.entries, &query->entry_capacity,
@@ -279,14 +279,14 @@ static void fill_entry(ecs_world* world, const ecs_query* query, const ecs_match
         uint16_t column = match->columns[query->write_terms[i]];
         uint16_t track =
             column == ECS_SLOT_NONE ? ECS_SLOT_NONE : chunk->archetype->columns[column].track;
-        marks[i] = (uintptr_t)(track == ECS_SLOT_NONE ? &world->storage.mark_sink
+        marks[i] = (uintptr_t)(track == ECS_SLOT_NONE ? &world->storage->mark_sink
                                                       : &chunk->written[track]);
     }
 }
 
 void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk) {
-    for (uint32_t q = 0; q < world->storage.query_count; q++) {
-        ecs_query* query = world->storage.queries[q];
+    for (uint32_t q = 0; q < world->storage->query_count; q++) {
+        ecs_query* query = world->storage->queries[q];
         ecs_match* match = ecs_query_match(query, chunk->archetype);
         if (!match) continue;
         uintptr_t* entry = entry_of(query, match, chunk);
@@ -301,16 +301,16 @@ void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk) {
 }
 
 void ecs_queries_patch_chunk(ecs_world* world, ecs_chunk* chunk) {
-    for (uint32_t q = 0; q < world->storage.query_count; q++) {
-        ecs_query* query = world->storage.queries[q];
+    for (uint32_t q = 0; q < world->storage->query_count; q++) {
+        ecs_query* query = world->storage->queries[q];
         ecs_match* match = ecs_query_match(query, chunk->archetype);
         if (match) fill_entry(world, query, match, chunk);
     }
 }
 
 void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk) {
-    for (uint32_t q = 0; q < world->storage.query_count; q++) {
-        ecs_query* query = world->storage.queries[q];
+    for (uint32_t q = 0; q < world->storage->query_count; q++) {
+        ecs_query* query = world->storage->queries[q];
         ecs_match* match = ecs_query_match(query, chunk->archetype);
         if (!match) continue;
         uintptr_t* entry = entry_of(query, match, chunk);
@@ -327,8 +327,8 @@ void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk) {
 void ecs_query_validate(const ecs_world* world, const ecs_query* query) {
     uint32_t match = 0;
     uint32_t entry_index = 0;
-    for (uint32_t id = 0; id < world->storage.archetype_count; id++) {
-        const ecs_archetype* archetype = world->storage.archetypes[id];
+    for (uint32_t id = 0; id < world->storage->archetype_count; id++) {
+        const ecs_archetype* archetype = world->storage->archetypes[id];
         const ecs_match* found = ecs_query_match(query, archetype);
         BASE_ASSERT((found != NULL) == ecs_query_wants(query, archetype));
         if (!found) continue;

@@ -21,12 +21,12 @@
 enum { LENGTH_MAX = 64 };
 
 void ecs_runway_close(ecs_world* world) {
-    ecs_runway* runway = &world->storage.runway;
+    ecs_runway* runway = &world->storage->runway;
     ecs_chunk* chunk = runway->chunk;
     if (!chunk) return;
     runway->chunk = NULL;
     runway->left = 0;
-    uint32_t count = ecs_chunk_count(&world->storage, chunk);
+    uint32_t count = ecs_chunk_count(world->storage, chunk);
     if (runway->end <= count) return;
     ecs_chunk_zero(chunk, count, runway->end);
     runway->template_id = ECS_TEMPLATE_NONE;
@@ -35,9 +35,9 @@ void ecs_runway_close(ecs_world* world) {
 
 // Put defaults into the next rows. @return false when the chunk is full.
 static bool extend(ecs_world* world, const ecs_binding* binding) {
-    ecs_runway* runway = &world->storage.runway;
+    ecs_runway* runway = &world->storage->runway;
     ecs_chunk* chunk = runway->chunk;
-    uint32_t row = ecs_chunk_count(&world->storage, chunk);
+    uint32_t row = ecs_chunk_count(world->storage, chunk);
     uint32_t length = runway->length == 0 ? 1 : runway->length * 2;
     if (length > LENGTH_MAX) length = LENGTH_MAX;
     uint32_t end = chunk->capacity - row < length ? chunk->capacity : row + length;
@@ -51,9 +51,9 @@ static bool extend(ecs_world* world, const ecs_binding* binding) {
 
 bool ecs_runway_take(ecs_world* world, const ecs_binding* binding, ecs_template_id template_id,
                      ecs_chunk** chunk, uint32_t* row) {
-    ecs_runway* runway = &world->storage.runway;
+    ecs_runway* runway = &world->storage->runway;
     if (!runway->chunk || runway->template_id != template_id) return false;
-    uint32_t* count = &world->storage.chunk_counts[runway->chunk->id];
+    uint32_t* count = &world->storage->chunk_counts[runway->chunk->id];
     if (*count == runway->end && !extend(world, binding)) return false;
     *chunk = runway->chunk;
     *row = (*count)++;
@@ -63,7 +63,7 @@ bool ecs_runway_take(ecs_world* world, const ecs_binding* binding, ecs_template_
 
 void ecs_runway_created(ecs_world* world, ecs_chunk* chunk, uint32_t row,
                         ecs_template_id template_id) {
-    ecs_runway* runway = &world->storage.runway;
+    ecs_runway* runway = &world->storage->runway;
     if (runway->template_id == template_id) {
         if (runway->chunk) ecs_runway_close(world);
         runway->template_id = template_id;
@@ -80,11 +80,11 @@ static uint32_t smaller(uint32_t a, uint32_t b) {
 }
 
 void ecs_runway_count(ecs_world* world) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     ecs_runway* runway = &storage->runway;
     runway->left = 0;
     if (!runway->chunk || storage->held.count > 0) return;
-    const ecs_entity_list *born = &world->tracker.created, *dead = &world->tracker.destroyed;
+    const ecs_entity_list *born = &world->tracker->created, *dead = &world->tracker->destroyed;
     uint32_t left = runway->end - ecs_chunk_count(storage, runway->chunk);
     left = smaller(left, born->capacity - born->count);
     left = smaller(left, dead->capacity - dead->count - storage->entity_count);

@@ -14,10 +14,10 @@ static bool is_zero(const void* bytes, size_t size) {
 static void check_rows(const ecs_world* world, const ecs_chunk* chunk, uint32_t count) {
     for (uint32_t row = 0; row < count; row++) {
         ecs_entity entity = chunk->entities[row];
-        const ecs_record* record = ecs_record_find(&world->storage, entity);
+        const ecs_record* record = ecs_record_find(world->storage, entity);
         BASE_ASSERT(record && "a row holds a handle that does not live");
         BASE_ASSERT(record->place == (chunk->id << ECS_ROW_BITS | row));
-        BASE_ASSERT(world->storage.bindings[record->template_id].archetype == chunk->archetype);
+        BASE_ASSERT(world->storage->bindings[record->template_id].archetype == chunk->archetype);
     }
 }
 
@@ -26,7 +26,7 @@ static void check_columns(const ecs_world* world, const ecs_chunk* chunk, uint32
     BASE_ASSERT(chunk->clean_end % 16 == 0 && chunk->clean_end <= chunk->capacity);
     BASE_ASSERT(chunk->clean_end >= count);
     BASE_ASSERT(is_zero(chunk->entities + count, (chunk->clean_end - count) * sizeof(ecs_entity)));
-    const ecs_runway* runway = &world->storage.runway;
+    const ecs_runway* runway = &world->storage->runway;
     if (runway->chunk == chunk) {
         BASE_ASSERT(runway->end >= count && runway->end <= chunk->clean_end);
         count = runway->end;
@@ -64,14 +64,14 @@ static void check_place(const ecs_storage* storage, const ecs_chunk* chunk) {
 
 // What a creation in a series relies on without looking.
 static void check_runway(const ecs_world* world) {
-    const ecs_runway* runway = &world->storage.runway;
+    const ecs_runway* runway = &world->storage->runway;
     if (runway->left == 0) return;
-    BASE_ASSERT(runway->chunk && world->storage.held.count == 0);
+    BASE_ASSERT(runway->chunk && world->storage->held.count == 0);
     BASE_ASSERT(!runway->chunk->archetype->has_ops && !runway->chunk->archetype->birth);
-    BASE_ASSERT(runway->left <= runway->end - ecs_chunk_count(&world->storage, runway->chunk));
-    const ecs_entity_list *born = &world->tracker.created, *dead = &world->tracker.destroyed;
+    BASE_ASSERT(runway->left <= runway->end - ecs_chunk_count(world->storage, runway->chunk));
+    const ecs_entity_list *born = &world->tracker->created, *dead = &world->tracker->destroyed;
     BASE_ASSERT(runway->left <= born->capacity - born->count);
-    BASE_ASSERT(runway->left <= dead->capacity - dead->count - world->storage.entity_count);
+    BASE_ASSERT(runway->left <= dead->capacity - dead->count - world->storage->entity_count);
     const ecs_index_range* range = runway->indices;
     if (runway->is_fresh) {
         BASE_ASSERT(range->fresh % ECS_PAGE_RECORDS + runway->left <= ECS_PAGE_RECORDS);
@@ -83,7 +83,7 @@ static void check_runway(const ecs_world* world) {
 }
 
 static uint64_t check_archetype(const ecs_world* world, const ecs_archetype* archetype) {
-    const ecs_storage* storage = &world->storage;
+    const ecs_storage* storage = world->storage;
     uint64_t rows = 0;
     uint64_t room = 0;
     for (uint32_t i = 0; i < archetype->chunk_count; i++) {
@@ -109,7 +109,7 @@ static uint64_t check_archetype(const ecs_world* world, const ecs_archetype* arc
 }
 
 static void check_ranges(const ecs_world* world) {
-    const ecs_storage* storage = &world->storage;
+    const ecs_storage* storage = world->storage;
     for (uint32_t i = 0; i < 2; i++) {
         const ecs_index_range* range = &storage->ranges[i];
         uint32_t free_count = 0;
@@ -128,7 +128,7 @@ static void check_ranges(const ecs_world* world) {
 }
 
 static void check_held(const ecs_world* world) {
-    const ecs_held_handles* held = &world->storage.held;
+    const ecs_held_handles* held = &world->storage->held;
     uint32_t counts[3] = {0, 0, 0};
     for (uint32_t i = 0; i < held->capacity; i++) {
         const ecs_held_handle* entry = &held->slots[i];
@@ -146,7 +146,7 @@ static void check_held(const ecs_world* world) {
 }
 
 void ecs_storage_validate(const ecs_world* world) {
-    const ecs_storage* storage = &world->storage;
+    const ecs_storage* storage = world->storage;
     uint64_t rows = 0;
     for (uint32_t i = 0; i < storage->archetype_count; i++) {
         BASE_ASSERT(storage->archetypes[i]->id == i);

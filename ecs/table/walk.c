@@ -39,13 +39,13 @@ ecs_entity ecs_query_first(ecs_world* world, ecs_query* query) {
 }
 
 bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_query_iter* iter) {
-    const ecs_record* record = ecs_record_find(&world->storage, entity);
+    const ecs_record* record = ecs_record_find(world->storage, entity);
     return record && ecs_query_find_record(world, query, record, iter);
 }
 
 bool ecs_query_find_record(ecs_world* world, ecs_query* query, const ecs_record* record,
                            ecs_query_iter* iter) {
-    const ecs_chunk* chunk = ecs_record_chunk(&world->storage, record);
+    const ecs_chunk* chunk = ecs_record_chunk(world->storage, record);
     const ecs_match* match = ecs_query_match(query, chunk->archetype);
     if (!match) return false;
     uint32_t row = ecs_record_row(record);

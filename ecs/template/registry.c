@@ -12,21 +12,21 @@ ecs_template_id ecs_template_seek(const ecs_world* world, const char* name) {
     uint64_t hash = base_hash64_text(name);
     uint32_t cursor = 0;
     for (;;) {
-        uint32_t id = base_table_next(&world->templates.index, hash, &cursor);
+        uint32_t id = base_table_next(&world->templates->index, hash, &cursor);
         if (id == BASE_TABLE_NONE) return ECS_TEMPLATE_NONE;
-        const ecs_template* template_ = &world->templates.rows[id - 1]->public;
+        const ecs_template* template_ = &world->templates->rows[id - 1]->public;
         if (template_->part_count == 1 && strcmp(template_->name, name) == 0)
             return (ecs_template_id)id;
     }
 }
 
 const ecs_template* ecs_template_get(const ecs_world* world, ecs_template_id id) {
-    if (id == ECS_TEMPLATE_NONE || id > world->templates.count) return NULL;
-    return &world->templates.rows[id - 1]->public;
+    if (id == ECS_TEMPLATE_NONE || id > world->templates->count) return NULL;
+    return &world->templates->rows[id - 1]->public;
 }
 
 uint32_t ecs_template_count(const ecs_world* world) {
-    return world->templates.count;
+    return world->templates->count;
 }
 
 const ecs_template_component* ecs_template_find_component(const ecs_template* template_,

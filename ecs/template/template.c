@@ -16,7 +16,7 @@
 enum { PARTS_SEED = 1 };
 
 bool ecs_templates_init(ecs_world* world) {
-    ecs_templates* templates = &world->templates;
+    ecs_templates* templates = world->templates;
     *templates = (ecs_templates){0};
     templates->zeros =
         base_allocate_zero(world->allocator, ECS_TYPES_MAX * sizeof *templates->zeros);
@@ -32,12 +32,12 @@ static void release_value(ecs_world* world, ecs_type_id type_id, void* memory) {
 
 // Values need their types: the world gives types up after templates.
 void ecs_templates_deinit(ecs_world* world) {
-    ecs_templates* templates = &world->templates;
+    ecs_templates* templates = world->templates;
     for (uint32_t i = 0; i < templates->count; i++)
         ecs_template_row_destroy(world, templates->rows[i]);
     for (uint32_t i = 0; i < templates->value_count; i++)
         release_value(world, templates->values[i].type, templates->values[i].memory);
-    for (uint32_t i = 0; templates->zeros && i < world->types.type_count; i++)
+    for (uint32_t i = 0; templates->zeros && i < world->types->type_count; i++)
         if (templates->zeros[i]) release_value(world, (ecs_type_id)(i + 1), templates->zeros[i]);
     for (uint32_t i = 0; i < templates->opaque_count; i++)
         ecs_opaque_destroy(world, templates->opaques[i]);
@@ -76,7 +76,7 @@ void ecs_template_set_read(ecs_template_set* set, const char* file, const char* 
 
 /// @return false when memory ran out; the world looks as before.
 static bool reserve_all(ecs_template_set* set) {
-    ecs_templates* templates = &set->world->templates;
+    ecs_templates* templates = set->world->templates;
     const base_allocator* allocator = set->world->allocator;
     void* rows = templates->rows;
     void* values = templates->values;
@@ -116,7 +116,7 @@ ecs_template_row* ecs_template_set_row(ecs_template_set* set, const ecs_draft* d
 
 /// Rows behind the registry's count: not visible yet. @return how many could be made.
 static uint32_t make_rows(ecs_template_set* set) {
-    ecs_templates* templates = &set->world->templates;
+    ecs_templates* templates = set->world->templates;
     for (uint32_t i = 0; i < set->draft_count; i++) {
         ecs_template_row* row =
             ecs_template_set_row(set, &set->drafts[i], (ecs_template_id)(templates->count + i + 1));
@@ -129,7 +129,7 @@ static uint32_t make_rows(ecs_template_set* set) {
 ecs_result ecs_template_set_commit(ecs_template_set* set) {
     BASE_ASSERT(set->result == ECS_OK && !set->is_reload);
     ecs_world* world = set->world;
-    ecs_templates* templates = &world->templates;
+    ecs_templates* templates = world->templates;
     if (world->is_sealed) return ECS_ERR_SEALED;
     if (templates->count + set->draft_count > ECS_TEMPLATES_MAX) {
         base_report(set->reporter, NULL, 0, "more than %u templates", ECS_TEMPLATES_MAX);
@@ -233,9 +233,9 @@ static ecs_template_id find_composed(const ecs_world* world, const ecs_template_
                                      uint32_t count, uint64_t hash) {
     uint32_t cursor = 0;
     for (;;) {
-        uint32_t id = base_table_next(&world->templates.index, hash, &cursor);
+        uint32_t id = base_table_next(&world->templates->index, hash, &cursor);
         if (id == BASE_TABLE_NONE) return ECS_TEMPLATE_NONE;
-        const ecs_template* template_ = &world->templates.rows[id - 1]->public;
+        const ecs_template* template_ = &world->templates->rows[id - 1]->public;
         if (template_->part_count == count && count > 1 &&
             memcmp(template_->parts, parts, count * sizeof *parts) == 0)
             return (ecs_template_id)id;
@@ -278,7 +278,7 @@ ecs_template_row* ecs_template_row_compose(ecs_world* world, ecs_template_row* c
 
 ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* ids, uint32_t count) {
     BASE_ASSERT(world && (ids || count == 0));
-    ecs_templates* templates = &world->templates;
+    ecs_templates* templates = world->templates;
     ecs_template_id parts[ECS_TEMPLATE_PARTS_MAX];
     uint32_t part_count;
     if (!flatten(world, ids, count, parts, &part_count)) return ECS_TEMPLATE_NONE;

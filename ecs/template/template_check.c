@@ -156,7 +156,7 @@ static bool add_class(class_list* list, const char* name) {
 
 void ecs_template_check_classes(ecs_template_set* set) {
     class_list list = {.names = {"public", "owner", "team"}, .count = 3};
-    const ecs_templates* templates = &set->world->templates;
+    const ecs_templates* templates = set->world->templates;
     for (uint32_t i = 0; i < templates->count && !set->is_reload; i++)
         for (uint32_t s = 0; s < templates->rows[i]->slot_count; s++)
             (void)add_class(&list, templates->rows[i]->slots[s].visible);

@@ -97,7 +97,7 @@ static void sort_by_name(const ecs_world* world, const ecs_template_set* set,
 }
 
 static const void* zero_value(ecs_world* world, ecs_type_id type_id) {
-    ecs_templates* templates = &world->templates;
+    ecs_templates* templates = world->templates;
     const ecs_type* type = ecs_type_get(world, type_id);
     void** zero = &templates->zeros[type_id - 1];
     if (!*zero) {

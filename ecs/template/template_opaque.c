@@ -16,9 +16,9 @@ void ecs_bind_opaque(ecs_bind_pass* binder, const ecs_text_node* node) {
     const ecs_text* text = binder->text;
     const char* name = ecs_bind_type_name(type_of(binder, node));
     const char* names[ECS_TYPES_MAX];
-    for (uint32_t i = 0; i < set->world->types.type_count; i++)
-        names[i] = set->world->types.types[i].name;
-    const char* near = *name ? base_text_nearest(name, names, set->world->types.type_count) : NULL;
+    for (uint32_t i = 0; i < set->world->types->type_count; i++)
+        names[i] = set->world->types->types[i].name;
+    const char* near = *name ? base_text_nearest(name, names, set->world->types->type_count) : NULL;
     if (*name)
         base_report(set->reporter, text->file, node->line,
                     "warning: component '%.80s' has the unknown type '%.80s'%s%s%s: kept, not used",
@@ -92,7 +92,7 @@ void ecs_opaque_destroy(ecs_world* world, ecs_opaque_row* row) {
 }
 
 const ecs_template_opaque* ecs_opaque_seek(const ecs_world* world, const char* component) {
-    const ecs_templates* templates = &world->templates;
+    const ecs_templates* templates = world->templates;
     for (uint32_t i = 0; i < templates->opaque_count; i++)
         if (strcmp(templates->opaques[i]->public.component, component) == 0)
             return &templates->opaques[i]->public;
@@ -106,10 +106,10 @@ bool ecs_opaque_is_known(const ecs_template_set* set, const char* component) {
 }
 
 uint32_t ecs_template_opaque_count(const ecs_world* world) {
-    return world->templates.opaque_count;
+    return world->templates->opaque_count;
 }
 
 const ecs_template_opaque* ecs_template_opaque_get(const ecs_world* world, uint32_t index) {
-    BASE_ASSERT(index < world->templates.opaque_count);
-    return &world->templates.opaques[index]->public;
+    BASE_ASSERT(index < world->templates->opaque_count);
+    return &world->templates->opaques[index]->public;
 }

@@ -101,7 +101,7 @@ static bool fold_parents(resolve_pass* resolver, ecs_draft* draft) {
                 return false;
             if (inside->priority) priority = inside->priority;
         } else if (loaded != ECS_TEMPLATE_NONE) {
-            const ecs_template_row* row = set->world->templates.rows[loaded - 1];
+            const ecs_template_row* row = set->world->templates->rows[loaded - 1];
             if (!fold_slots(resolver, draft, parent->line, row->slots, row->slot_count))
                 return false;
             if (row->priority) priority = row->priority;

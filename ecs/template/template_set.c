@@ -116,7 +116,7 @@ ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, 
         if (strcmp(found->name, name) == 0)
             return check_type(set, name, found->type, type, found->id, file, line);
     }
-    uint32_t id = set->world->types.component_count + set->name_count + 1;
+    uint32_t id = set->world->types->component_count + set->name_count + 1;
     if (id > ECS_COMPONENTS_MAX) {
         base_report(set->reporter, file, line, "more than %u components", ECS_COMPONENTS_MAX);
         ecs_template_set_fail(set, ECS_ERR_FULL);
@@ -149,7 +149,7 @@ ecs_type_id ecs_template_set_type_of(const ecs_template_set* set, const char* na
 }
 
 static const ecs_set_name* new_name(const ecs_template_set* set, ecs_component_id id) {
-    uint32_t at = id - set->world->types.component_count - 1u;
+    uint32_t at = id - set->world->types->component_count - 1u;
     BASE_ASSERT(at < set->name_count);
     return &set->names[at];
 }

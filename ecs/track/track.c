@@ -20,7 +20,7 @@
 #include "world/world_internal.h"
 
 bool ecs_tracker_init(ecs_world* world) {
-    ecs_tracker* tracker = &world->tracker;
+    ecs_tracker* tracker = world->tracker;
     memset(tracker, 0, sizeof(*tracker));
     base_bitset_init(&tracker->fresh, world->allocator);
     tracker->hashes =
@@ -39,7 +39,7 @@ static void free_list(const ecs_world* world, ecs_entity_list* list) {
 }
 
 void ecs_tracker_deinit(ecs_world* world) {
-    ecs_tracker* tracker = &world->tracker;
+    ecs_tracker* tracker = world->tracker;
     free_list(world, &tracker->created);
     free_list(world, &tracker->destroyed);
     free_list(world, &tracker->recreated);
@@ -62,9 +62,9 @@ static bool reserve_list(const ecs_world* world, ecs_entity_list* list, uint32_t
 }
 
 bool ecs_track_reserve(ecs_world* world, uint32_t created, uint32_t destroyed, uint32_t recreated) {
-    ecs_tracker* tracker = &world->tracker;
+    ecs_tracker* tracker = world->tracker;
     // Whatever lives can be destroyed without asking for memory: destroying must not fail for that.
-    uint32_t mortal = world->storage.entity_count + created;
+    uint32_t mortal = world->storage->entity_count + created;
     return reserve_list(world, &tracker->created, created) &&
            reserve_list(world, &tracker->destroyed, mortal > destroyed ? mortal : destroyed) &&
            reserve_list(world, &tracker->recreated, recreated);
@@ -159,19 +159,19 @@ void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
     for (uint32_t track = 0; track < chunk->archetype->track_count; track++) {
         tracked_column column = column_of(world, chunk, track);
         uint64_t hash = shadow_hash(&column, row);
-        world->tracker.hashes[column.component] += is_added ? hash : 0 - hash;
+        world->tracker->hashes[column.component] += is_added ? hash : 0 - hash;
     }
 }
 
 void ecs_track_created(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk, uint32_t row) {
     ecs_track_count_row(world, chunk, row, true);
-    push_entity(world, &world->tracker.created, entity);
+    push_entity(world, &world->tracker->created, entity);
 }
 
 void ecs_track_destroying(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk,
                           uint32_t row) {
     ecs_track_count_row(world, chunk, row, false);
-    push_entity(world, &world->tracker.destroyed, entity);
+    push_entity(world, &world->tracker->destroyed, entity);
 }
 
 void ecs_track_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row) {
@@ -180,7 +180,7 @@ void ecs_track_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row) {
 
 void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk, uint32_t row) {
     ecs_track_count_row(world, chunk, row, true);
-    push_entity(world, &world->tracker.recreated, entity);
+    push_entity(world, &world->tracker->recreated, entity);
 }
 
 static bool push_change(const ecs_world* world, ecs_change_list* list, ecs_entity entity,
@@ -194,7 +194,7 @@ static bool push_change(const ecs_world* world, ecs_change_list* list, ecs_entit
 }
 
 static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id component) {
-    ecs_tracker* tracker = &world->tracker;
+    ecs_tracker* tracker = world->tracker;
     world->counters.rows_changed++;
     if (ecs_component_set_has(&tracker->watched, component)) {
         bool is_kept = push_change(world, &tracker->noticed, entity, component);
@@ -210,7 +210,7 @@ static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id co
 
 static void count_change(ecs_world* world, const tracked_column* column, uint32_t row,
                          uint64_t before, uint64_t after) {
-    world->tracker.hashes[column->component] += after - before;
+    world->tracker->hashes[column->component] += after - before;
     list_change(world, column->entities[row], column->component);
 }
 
@@ -416,7 +416,7 @@ static void forget_marks(ecs_chunk* chunk, uint32_t track) {
 }
 
 static void track_chunk(ecs_world* world, ecs_chunk* chunk) {
-    uint32_t count = ecs_chunk_count(&world->storage, chunk);
+    uint32_t count = ecs_chunk_count(world->storage, chunk);
     for (uint32_t track = 0; track < chunk->archetype->track_count; track++) {
         if (chunk->written[track] == 0 && chunk->summary[track] == 0) {
             continue;
@@ -443,9 +443,9 @@ static void enter_fresh(ecs_tracker* tracker) {
 }
 
 void ecs_track_step(ecs_world* world) {
-    const ecs_storage* storage = &world->storage;
-    world->tracker.noticed.count = 0;
-    enter_fresh(&world->tracker);
+    const ecs_storage* storage = world->storage;
+    world->tracker->noticed.count = 0;
+    enter_fresh(world->tracker);
     for (uint32_t i = 0; i < storage->archetype_count; i++) {
         ecs_archetype* archetype = storage->archetypes[i];
         for (uint32_t k = 0; k < archetype->chunk_count && archetype->track_count > 0; k++) {
@@ -455,7 +455,7 @@ void ecs_track_step(ecs_world* world) {
 }
 
 void ecs_track_clear_lists(ecs_world* world) {
-    ecs_tracker* tracker = &world->tracker;
+    ecs_tracker* tracker = world->tracker;
     for (uint32_t i = 0; i < tracker->fresh_count; i++) {
         uint32_t index = ecs_entity_index(tracker->created.items[i]);
         tracker->fresh.words[index / 64] &= ~(1ull << (index % 64));
@@ -468,6 +468,6 @@ void ecs_track_clear_lists(ecs_world* world) {
 }
 
 void ecs_track_reset(ecs_world* world) {
-    memset(world->tracker.hashes, 0, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
+    memset(world->tracker->hashes, 0, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
     ecs_track_clear_lists(world);
 }

@@ -69,13 +69,13 @@ ecs_result ecs_builtin_register(ecs_world* world) {
         ecs_result result = ecs_type_add(world, &desc, 0, NULL, &added);
         if (result != ECS_OK) return result;
         BASE_ASSERT(added == id);
-        world->types.types[id - 1].hash = row->hash;
+        world->types->types[id - 1].hash = row->hash;
     }
     return ECS_OK;
 }
 
 bool ecs_types_init(ecs_world* world) {
-    ecs_types* types = &world->types;
+    ecs_types* types = world->types;
     *types = (ecs_types){0};
     types->types = base_allocate_zero(world->allocator, ECS_TYPES_MAX * sizeof *types->types);
     types->components =

@@ -14,9 +14,9 @@
 ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, uint64_t name_hash) {
     uint32_t cursor = 0;
     for (;;) {
-        uint32_t id = base_table_next(&world->types.component_names, name_hash, &cursor);
+        uint32_t id = base_table_next(&world->types->component_names, name_hash, &cursor);
         if (id == BASE_TABLE_NONE) return ECS_COMPONENT_NONE;
-        if (strcmp(world->types.components[id - 1].name, name) == 0) return (ecs_component_id)id;
+        if (strcmp(world->types->components[id - 1].name, name) == 0) return (ecs_component_id)id;
     }
 }
 
@@ -26,7 +26,7 @@ ecs_result ecs_component_register(ecs_world* world, const char* name, ecs_type_i
     if (id) *id = ECS_COMPONENT_NONE;
     if (world->is_sealed) return ECS_ERR_SEALED;
     if (!ecs_type_get(world, type) || !ecs_name_is_valid(name)) return ECS_ERR_UNKNOWN;
-    ecs_types* types = &world->types;
+    ecs_types* types = world->types;
     uint64_t hash = base_hash64_text(name);
     ecs_component_id found = ecs_component_seek(world, name, hash);
     if (found != ECS_COMPONENT_NONE) {
@@ -52,10 +52,10 @@ ecs_component_id ecs_component_find(ecs_world* world, const char* name) {
 }
 
 const ecs_component* ecs_component_get(const ecs_world* world, ecs_component_id id) {
-    if (id == ECS_COMPONENT_NONE || id > world->types.component_count) return NULL;
-    return &world->types.components[id - 1];
+    if (id == ECS_COMPONENT_NONE || id > world->types->component_count) return NULL;
+    return &world->types->components[id - 1];
 }
 
 uint32_t ecs_component_count(const ecs_world* world) {
-    return world->types.component_count;
+    return world->types->component_count;
 }

@@ -177,7 +177,7 @@ static bool are_apart(const ecs_field* fields, const ecs_type_desc* desc, bool* 
 
 ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t flags,
                         const base_reporter* reporter, ecs_type_id* id) {
-    ecs_types* types = &world->types;
+    ecs_types* types = world->types;
     bool is_boxed = flags & ECS_TYPE_BOXED;
     bool is_dense = desc->ops == NULL;
     ecs_field* fields = NULL;
@@ -224,28 +224,28 @@ ecs_result ecs_type_register_as(ecs_world* world, const ecs_type_desc* desc, uin
     const char* fault = desc_fault(desc, flags);
     if (fault) return refuse(reporter, desc, fault);
     if (ecs_type_find(world, desc->name) != ECS_TYPE_NONE) return ECS_ERR_DUPLICATE;
-    if (world->types.type_count == ECS_TYPES_MAX) return ECS_ERR_FULL;
+    if (world->types->type_count == ECS_TYPES_MAX) return ECS_ERR_FULL;
     return ecs_type_add(world, desc, flags, reporter, id);
 }
 
 ecs_type_id ecs_type_find(const ecs_world* world, const char* name) {
-    const ecs_types* types = &world->types;
+    const ecs_types* types = world->types;
     for (uint32_t i = 0; i < types->type_count; i++)
         if (strcmp(types->types[i].name, name) == 0) return types->types[i].id;
     return ECS_TYPE_NONE;
 }
 
 const ecs_type* ecs_type_get(const ecs_world* world, ecs_type_id id) {
-    if (id == ECS_TYPE_NONE || id > world->types.type_count) return NULL;
-    return &world->types.types[id - 1];
+    if (id == ECS_TYPE_NONE || id > world->types->type_count) return NULL;
+    return &world->types->types[id - 1];
 }
 
 uint32_t ecs_type_count(const ecs_world* world) {
-    return world->types.type_count;
+    return world->types->type_count;
 }
 
 void ecs_types_deinit(ecs_world* world) {
-    ecs_types* types = &world->types;
+    ecs_types* types = world->types;
     for (uint32_t i = 0; i < types->type_count; i++) {
         ecs_box_destroy(types->types[i].box);
         release_fields(world->allocator, types->types[i].fields, types->types[i].field_count);

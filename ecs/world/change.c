@@ -10,7 +10,7 @@
 #include "world/world_internal.h"
 
 ecs_changes ecs_changes_get(const ecs_world* world) {
-    const ecs_tracker* tracker = &world->tracker;
+    const ecs_tracker* tracker = world->tracker;
     return (ecs_changes){
         .created = tracker->created.items,
         .created_count = tracker->created.count,
@@ -20,8 +20,8 @@ ecs_changes ecs_changes_get(const ecs_world* world) {
         .recreated_count = tracker->recreated.count,
         .changed = tracker->changed.items,
         .changed_count = tracker->changed.count,
-        .events = world->events.exported,
-        .event_count = world->events.exported_count,
+        .events = world->events->exported,
+        .event_count = world->events->exported_count,
     };
 }
 
@@ -33,13 +33,13 @@ void ecs_changes_clear(ecs_world* world) {
 uint64_t ecs_world_state_hash(const ecs_world* world) {
     uint64_t sum = 0;
     for (uint32_t id = 1; id <= ecs_component_count(world); id++) {
-        sum += world->tracker.hashes[id];
+        sum += world->tracker->hashes[id];
     }
     return sum;
 }
 
 uint64_t ecs_world_state_hash_of(const ecs_world* world, ecs_component_id component) {
-    return component <= ECS_COMPONENTS_MAX ? world->tracker.hashes[component] : 0;
+    return component <= ECS_COMPONENTS_MAX ? world->tracker->hashes[component] : 0;
 }
 
 static uint64_t walk_column(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
@@ -48,7 +48,7 @@ static uint64_t walk_column(const ecs_world* world, const ecs_chunk* chunk, uint
     uint32_t shadow = archetype->column_count + track;
     ecs_component_id component = archetype->columns[value].component;
     const uint64_t* dirty = ecs_chunk_dirty(chunk, track);
-    uint32_t count = ecs_chunk_count(&world->storage, chunk);
+    uint32_t count = ecs_chunk_count(world->storage, chunk);
     uint64_t sum = 0;
     for (uint32_t row = 0; row < count; row++) {
         bool is_marked = chunk->written[track] != 0 || (dirty[row / 64] >> (row % 64) & 1) != 0;
@@ -59,7 +59,7 @@ static uint64_t walk_column(const ecs_world* world, const ecs_chunk* chunk, uint
 }
 
 uint64_t ecs_world_state_hash_walk(const ecs_world* world) {
-    const ecs_storage* storage = &world->storage;
+    const ecs_storage* storage = world->storage;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < storage->archetype_count; i++) {
         const ecs_archetype* archetype = storage->archetypes[i];
@@ -73,11 +73,11 @@ uint64_t ecs_world_state_hash_walk(const ecs_world* world) {
 }
 
 uint64_t ecs_component_hash(const ecs_world* world, ecs_entity entity, ecs_component_id component) {
-    const ecs_record* record = ecs_record_find(&world->storage, entity);
+    const ecs_record* record = ecs_record_find(world->storage, entity);
     if (record == NULL || ecs_component_get(world, component) == NULL) {
         return 0;
     }
-    const ecs_chunk* chunk = ecs_record_chunk(&world->storage, record);
+    const ecs_chunk* chunk = ecs_record_chunk(world->storage, record);
     uint16_t slot = chunk->slots[component];
     if (slot == ECS_SLOT_NONE || chunk->archetype->columns[slot].track == ECS_SLOT_NONE) {
         return 0;

@@ -28,8 +28,8 @@ static bool is_same_template(const ecs_world* a, const ecs_world* b, ecs_templat
 
 static bool is_same_chunk(const ecs_world* world, const ecs_world* from, const ecs_chunk* chunk,
                           const ecs_chunk* source) {
-    uint32_t count = ecs_chunk_count(&from->storage, source);
-    if (ecs_chunk_count(&world->storage, chunk) != count ||
+    uint32_t count = ecs_chunk_count(from->storage, source);
+    if (ecs_chunk_count(world->storage, chunk) != count ||
         memcmp(chunk->entities, source->entities, count * sizeof(ecs_entity)) != 0) {
         return false;
     }
@@ -64,8 +64,8 @@ static bool is_same_archetype(const ecs_world* world, const ecs_world* from,
 }
 
 static bool is_same_held(const ecs_world* world, const ecs_world* from) {
-    const ecs_held_handles* a = &world->storage.held;
-    const ecs_held_handles* b = &from->storage.held;
+    const ecs_held_handles* a = &world->storage->held;
+    const ecs_held_handles* b = &from->storage->held;
     if (a->count != b->count || a->allocated_count != b->allocated_count ||
         a->loading_count != b->loading_count) {
         return false;
@@ -96,8 +96,8 @@ static bool is_same_page(const ecs_record_page* a, const ecs_record_page* b) {
 }
 
 static bool is_same_indices(const ecs_world* world, const ecs_world* from) {
-    const ecs_storage* storage = &world->storage;
-    const ecs_storage* source = &from->storage;
+    const ecs_storage* storage = world->storage;
+    const ecs_storage* source = from->storage;
     if (memcmp(storage->ranges, source->ranges, sizeof(storage->ranges)) != 0 ||
         !is_same_held(world, from)) {
         return false;
@@ -114,11 +114,11 @@ static bool is_same_indices(const ecs_world* world, const ecs_world* from) {
 }
 
 static bool is_same_structure(const ecs_world* world, const ecs_world* from) {
-    const ecs_storage* storage = &world->storage;
-    const ecs_storage* source = &from->storage;
+    const ecs_storage* storage = world->storage;
+    const ecs_storage* source = from->storage;
     if (storage->archetype_count != source->archetype_count || source->commands.count != 0 ||
-        storage->entity_count != source->entity_count || world->loading.count != 0 ||
-        from->loading.count != 0) {
+        storage->entity_count != source->entity_count || world->loading->count != 0 ||
+        from->loading->count != 0) {
         return false;
     }
     uint32_t templates = ecs_template_count(from);
@@ -200,18 +200,18 @@ static bool copy_events(ecs_world* world, const ecs_events* source) {
 }
 
 static bool copy_values(ecs_world* world, const ecs_world* from) {
-    const ecs_storage* source = &from->storage;
+    const ecs_storage* source = from->storage;
     for (uint32_t i = 0; i < source->archetype_count; i++) {
         const ecs_archetype* archetype = source->archetypes[i];
         for (uint32_t k = 0; k < chunks_used(archetype); k++) {
             uint32_t count = ecs_chunk_count(source, archetype->chunks[k]);
-            if (!copy_chunk(world, world->storage.archetypes[i]->chunks[k], archetype->chunks[k],
+            if (!copy_chunk(world, world->storage->archetypes[i]->chunks[k], archetype->chunks[k],
                             count)) {
                 return false;
             }
         }
     }
-    return copy_events(world, &from->events);
+    return copy_events(world, from->events);
 }
 
 static ecs_result copy_by_save(ecs_world* world, const ecs_world* from) {
@@ -237,9 +237,9 @@ ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from) {
     if (!copy_values(world, from) || !ecs_membership_copy(world, from)) {
         return copy_by_save(world, from);
     }
-    memcpy(world->tracker.hashes, from->tracker.hashes,
+    memcpy(world->tracker->hashes, from->tracker->hashes,
            (ecs_component_count(from) + 1) * sizeof(uint64_t));
-    world->storage.links.is_behind = true;
+    world->storage->links.is_behind = true;
     world->rng = from->rng;
     world->tick = from->tick;
     return ECS_OK;

@@ -67,8 +67,8 @@ static void dump_archetype(const ecs_world* world, const ecs_archetype* archetyp
 }
 
 void ecs_dump_world(const ecs_world* world, bool with_storage, ecs_line_fn line, void* context) {
-    for (uint32_t i = 0; with_storage && i < world->storage.archetype_count; i++) {
-        dump_archetype(world, world->storage.archetypes[i], line, context);
+    for (uint32_t i = 0; with_storage && i < world->storage->archetype_count; i++) {
+        dump_archetype(world, world->storage->archetypes[i], line, context);
     }
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_entity_next(world, entity)) {

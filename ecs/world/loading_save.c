@@ -28,13 +28,13 @@ static void write_parked(const ecs_world* world, const ecs_pending* pending, bas
         memcpy(&head, pending->parked + at, sizeof(head));
         memcpy(payload, pending->parked + at + sizeof(head), head.size);
         base_bytes_write_u16(bytes, (uint16_t)head.type);
-        ecs_type_write(&world->events.kinds[head.type - 1]->type, payload, bytes);
+        ecs_type_write(&world->events->kinds[head.type - 1]->type, payload, bytes);
         at += ecs_event_bytes(head.size);
     }
 }
 
 void ecs_loading_write(const ecs_world* world, base_bytes* bytes) {
-    const ecs_loading* loading = &world->loading;
+    const ecs_loading* loading = world->loading;
     for (uint32_t at = loading->first; at != 0; at = loading->slots[at - 1].next) {
         const ecs_pending* pending = &loading->slots[at - 1];
         base_bytes_write_u32(bytes, pending->entity);
@@ -89,16 +89,16 @@ static ecs_result read_values(ecs_world* world, ecs_pending* pending, base_reade
 static ecs_result read_parked(ecs_world* world, ecs_pending* pending, base_reader* reader) {
     ecs_type_context context = {world->allocator};
     uint64_t count = base_reader_varint(reader);
-    if (reader->failed || count > world->limits.events_queued_max - world->loading.parked_count) {
+    if (reader->failed || count > world->limits.events_queued_max - world->loading->parked_count) {
         return reader->failed ? ECS_ERR_MALFORMED : ECS_ERR_FULL;
     }
     for (uint32_t i = 0; i < count; i++) {
         ecs_event_type type = base_reader_u16(reader);
-        if (reader->failed || !ecs_event_is_queued(&world->events, type)) {
+        if (reader->failed || !ecs_event_is_queued(world->events, type)) {
             return ECS_ERR_MALFORMED;
         }
         _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX] = {0};
-        const ecs_type* kind = &world->events.kinds[type - 1]->type;
+        const ecs_type* kind = &world->events->kinds[type - 1]->type;
         if (!ecs_type_read(kind, &context, payload, reader)) {
             return fault_of(reader);
         }
@@ -131,7 +131,7 @@ static ecs_result read_one(ecs_world* world, base_reader* reader,
 ecs_result ecs_loading_read(ecs_world* world, base_reader* reader,
                             ecs_template_id (*map)(const void* context, uint32_t saved),
                             const void* context) {
-    uint32_t count = world->loading.awaited;
+    uint32_t count = world->loading->awaited;
     if (count > world->limits.commands_queued_max) {
         return ECS_ERR_FULL;
     }
@@ -141,6 +141,6 @@ ecs_result ecs_loading_read(ecs_world* world, base_reader* reader,
             return result;
         }
     }
-    world->loading.awaited = 0;
+    world->loading->awaited = 0;
     return ECS_OK;
 }

@@ -103,7 +103,7 @@ static ecs_result bind_to(loader* load, uint32_t saved, uint32_t archetype_id) {
 static bool may_live(const ecs_world* world, ecs_entity entity) {
     uint32_t index = ecs_entity_index(entity);
     for (uint32_t i = 0; i < 2; i++) {
-        const ecs_index_range* range = &world->storage.ranges[i];
+        const ecs_index_range* range = &world->storage->ranges[i];
         if (index >= range->first && index <= range->last) {
             return index < range->fresh || (world->is_mirror && i == 0);
         }
@@ -123,7 +123,7 @@ static uint64_t row_bytes_min(const ecs_archetype* archetype) {
 }
 
 static ecs_result read_rows(loader* load, uint32_t archetype_id, uint64_t row_count) {
-    const ecs_archetype* archetype = load->world->storage.archetypes[archetype_id];
+    const ecs_archetype* archetype = load->world->storage->archetypes[archetype_id];
     if (row_count > base_reader_left(&load->reader) / row_bytes_min(archetype)) {
         return ECS_ERR_MALFORMED;
     }
@@ -147,7 +147,7 @@ static ecs_result read_column(loader* load, const ecs_archetype* archetype, uint
     ecs_type_context context = {load->world->allocator};
     for (uint32_t k = 0; k < archetype->chunk_count; k++) {
         const ecs_chunk* chunk = archetype->chunks[k];
-        uint32_t count = ecs_chunk_count(&load->world->storage, chunk);
+        uint32_t count = ecs_chunk_count(load->world->storage, chunk);
         for (uint32_t row = 0; row < count; row++) {
             void* cell = ecs_chunk_cell(chunk, column, row);
             if (!ecs_type_read(info->type, &context, cell, &load->reader)) {
@@ -188,8 +188,8 @@ static ecs_result read_written(loader* load, const ecs_archetype* archetype, uin
         }
         at += distance;
         const ecs_chunk* chunk = archetype->chunks[index];
-        while (at > passed + ecs_chunk_count(&load->world->storage, chunk)) {
-            passed += ecs_chunk_count(&load->world->storage, chunk);
+        while (at > passed + ecs_chunk_count(load->world->storage, chunk)) {
+            passed += ecs_chunk_count(load->world->storage, chunk);
             chunk = archetype->chunks[++index];
         }
         uint32_t row = (uint32_t)(at - passed - 1);
@@ -208,7 +208,7 @@ static ecs_result read_archetype(loader* load, uint32_t archetype_id) {
     }
     uint64_t row_count = base_reader_varint(&load->reader);
     result = read_rows(load, archetype_id, row_count);
-    const ecs_archetype* archetype = load->world->storage.archetypes[archetype_id];
+    const ecs_archetype* archetype = load->world->storage->archetypes[archetype_id];
     for (uint32_t column = 0; column < archetype->column_count && result == ECS_OK; column++) {
         if (archetype->columns[column].size == 0) {
             continue;
@@ -240,7 +240,7 @@ static ecs_result read_commands(loader* load) {
     if (result != ECS_OK) {
         return result;
     }
-    ecs_commands* commands = &load->world->storage.commands;
+    ecs_commands* commands = &load->world->storage->commands;
     for (uint32_t i = 0; i < commands->item_count; i++) {
         ecs_template_id* id = &commands->items[i].template_id;
         if (*id != ECS_TEMPLATE_NONE) {
@@ -267,11 +267,11 @@ static ecs_result read_events(loader* load) {
     for (uint32_t i = 0; i < count; i++) {
         ecs_entity target = base_reader_u32(&load->reader);
         ecs_event_type type = base_reader_u16(&load->reader);
-        if (load->reader.failed || !ecs_event_is_queued(&world->events, type)) {
+        if (load->reader.failed || !ecs_event_is_queued(world->events, type)) {
             return ECS_ERR_MALFORMED;
         }
         _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX] = {0};
-        if (!ecs_type_read(&world->events.kinds[type - 1]->type, &context, payload,
+        if (!ecs_type_read(&world->events->kinds[type - 1]->type, &context, payload,
                            &load->reader)) {
             return read_fault(load);
         }
@@ -284,7 +284,7 @@ static ecs_result read_events(loader* load) {
 
 // Hashes are not saved: they are the sum over what was told.
 static void rebuild_hashes(ecs_world* world) {
-    const ecs_storage* storage = &world->storage;
+    const ecs_storage* storage = world->storage;
     for (uint32_t i = 0; i < storage->archetype_count; i++) {
         const ecs_archetype* archetype = storage->archetypes[i];
         for (uint32_t k = 0; k < archetype->chunk_count; k++) {

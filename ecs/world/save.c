@@ -82,15 +82,15 @@ uint64_t ecs_schema_hash(const ecs_world* world) {
             hash = hash_template(world, hash, template_);
         }
     }
-    for (uint32_t i = 0; i < world->events.kind_count; i++) {
-        hash = base_hash64_mix(hash, world->events.kinds[i]->type.layout_hash);
+    for (uint32_t i = 0; i < world->events->kind_count; i++) {
+        hash = base_hash64_mix(hash, world->events->kinds[i]->type.layout_hash);
     }
     return base_hash64_mix(hash, world->is_mirror);
 }
 
 // The highest template id that the state names. Later ones may be composed or not: no difference.
 static uint32_t template_id_max(const ecs_world* world) {
-    const ecs_storage* storage = &world->storage;
+    const ecs_storage* storage = world->storage;
     uint32_t id_max = 0;
     for (uint32_t i = 0; i < storage->archetype_count; i++) {
         uint32_t id = storage->archetypes[i]->made_by;
@@ -105,8 +105,8 @@ static uint32_t template_id_max(const ecs_world* world) {
         uint32_t id = storage->commands.items[i].template_id;
         id_max = id > id_max ? id : id_max;
     }
-    for (uint32_t i = 0; i < world->loading.slot_count; i++) {
-        uint32_t id = world->loading.slots[i].template_id;
+    for (uint32_t i = 0; i < world->loading->slot_count; i++) {
+        uint32_t id = world->loading->slots[i].template_id;
         id_max = id > id_max ? id : id_max;
     }
     return id_max;
@@ -172,7 +172,7 @@ static void write_column(const saver* save, const ecs_archetype* archetype, uint
     const ecs_column* info = &archetype->columns[column];
     for (uint32_t k = 0; k < archetype->chunk_count; k++) {
         const ecs_chunk* chunk = archetype->chunks[k];
-        uint32_t count = ecs_chunk_count(&save->world->storage, chunk);
+        uint32_t count = ecs_chunk_count(save->world->storage, chunk);
         write_cells(save, info->type, chunk, column, count);
     }
 }
@@ -184,14 +184,14 @@ static void write_tracked(const saver* save, const ecs_archetype* archetype, uin
     uint32_t shadow = archetype->column_count + info->track;
     for (uint32_t k = 0; k < archetype->chunk_count; k++) {
         const ecs_chunk* chunk = archetype->chunks[k];
-        uint32_t count = ecs_chunk_count(&save->world->storage, chunk);
+        uint32_t count = ecs_chunk_count(save->world->storage, chunk);
         write_cells(save, info->type, chunk, shadow, count);
     }
     uint64_t at = 1;
     uint64_t last = 0;
     for (uint32_t k = 0; k < archetype->chunk_count; k++) {
         const ecs_chunk* chunk = archetype->chunks[k];
-        uint32_t count = ecs_chunk_count(&save->world->storage, chunk);
+        uint32_t count = ecs_chunk_count(save->world->storage, chunk);
         for (uint32_t row = 0; row < count; row++, at++) {
             const void* value = ecs_chunk_cell(chunk, column, row);
             if (!ecs_type_equal(info->type, value, ecs_chunk_cell(chunk, shadow, row))) {
@@ -210,7 +210,7 @@ static void write_archetype(const saver* save, const ecs_archetype* archetype) {
     base_bytes_write_varint(save->bytes, archetype->row_count);
     for (uint32_t k = 0; k < archetype->chunk_count; k++) {
         const ecs_chunk* chunk = archetype->chunks[k];
-        uint32_t count = ecs_chunk_count(&save->world->storage, chunk);
+        uint32_t count = ecs_chunk_count(save->world->storage, chunk);
         for (uint32_t row = 0; row < count; row++) {
             ecs_entity entity = chunk->entities[row];
             base_bytes_write_u32(save->bytes, entity);
@@ -231,7 +231,7 @@ static void write_archetype(const saver* save, const ecs_archetype* archetype) {
 }
 
 static void write_events(const saver* save) {
-    const ecs_events* events = &save->world->events;
+    const ecs_events* events = save->world->events;
     base_bytes_write_varint(save->bytes, events->queue_count);
     _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
     for (size_t at = events->queue_head; at < events->queue_tail;) {
@@ -258,13 +258,13 @@ static void write_world(const saver* save) {
     drain(save, DRAIN_BYTES);
     // What a reload left without a template has no rows and is not made again.
     uint32_t made_count = 0;
-    for (uint32_t i = 0; i < world->storage.archetype_count; i++) {
-        made_count += world->storage.archetypes[i]->made_by != ECS_TEMPLATE_NONE;
+    for (uint32_t i = 0; i < world->storage->archetype_count; i++) {
+        made_count += world->storage->archetypes[i]->made_by != ECS_TEMPLATE_NONE;
     }
     base_bytes_write_varint(save->bytes, made_count);
-    for (uint32_t i = 0; i < world->storage.archetype_count; i++) {
-        if (world->storage.archetypes[i]->made_by != ECS_TEMPLATE_NONE) {
-            write_archetype(save, world->storage.archetypes[i]);
+    for (uint32_t i = 0; i < world->storage->archetype_count; i++) {
+        if (world->storage->archetypes[i]->made_by != ECS_TEMPLATE_NONE) {
+            write_archetype(save, world->storage->archetypes[i]);
         }
     }
     ecs_commands_write(world, save->bytes);
@@ -284,7 +284,7 @@ uint64_t ecs_world_hash(const ecs_world* world) {
     BASE_ASSERT(world->is_sealed && world->stage_depth == 0);
     base_hasher hasher;
     base_hasher_init(&hasher, 0);
-    saver save = {world, world->tracker.scratch, &hasher};
+    saver save = {world, world->tracker->scratch, &hasher};
     base_bytes_clear(save.bytes);
     write_world(&save);
     BASE_ASSERT(!save.bytes->failed); // half a hash would look like a difference

@@ -18,9 +18,9 @@ enum {
 
 static void reset_ranges(ecs_world* world) {
     uint32_t replicated_max = world->limits.replicated_index_max;
-    world->storage.ranges[0] =
+    world->storage->ranges[0] =
         (ecs_index_range){.first = 1, .last = replicated_max, .fresh = 1, .cursor = 1};
-    world->storage.ranges[1] =
+    world->storage->ranges[1] =
         (ecs_index_range){.first = replicated_max + 1,
                           .last = replicated_max + world->limits.local_entities_max,
                           .fresh = replicated_max + 1,
@@ -28,7 +28,7 @@ static void reset_ranges(ecs_world* world) {
 }
 
 bool ecs_storage_init(ecs_world* world) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     storage->zero_page = base_allocate_zero(world->allocator, sizeof *storage->zero_page);
     if (!storage->zero_page) return false;
     for (uint32_t i = 0; i < ECS_PAGES; i++)
@@ -39,7 +39,7 @@ bool ecs_storage_init(ecs_world* world) {
 }
 
 void ecs_storage_clear(ecs_world* world) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     const base_allocator* allocator = world->allocator;
     ecs_loading_clear(world);
     ecs_commands_clear(world);
@@ -73,7 +73,7 @@ void ecs_storage_clear(ecs_world* world) {
 }
 
 void ecs_storage_deinit(ecs_world* world) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     const base_allocator* allocator = world->allocator;
     ecs_storage_clear(world);
     ecs_loading_deinit(world);
@@ -104,7 +104,7 @@ static int by_handle(const void* a, const void* b) {
 }
 
 static void write_held(const ecs_world* world, base_bytes* bytes) {
-    const ecs_held_handles* held = &world->storage.held;
+    const ecs_held_handles* held = &world->storage->held;
     base_bytes_write_varint(bytes, held->count);
     if (held->count == 0) return;
     ecs_held_handle* sorted = base_allocate(world->allocator, held->count * sizeof *sorted);
@@ -125,7 +125,7 @@ static void write_held(const ecs_world* world, base_bytes* bytes) {
 }
 
 static ecs_result read_held(ecs_world* world, base_reader* reader) {
-    ecs_held_handles* held = &world->storage.held;
+    ecs_held_handles* held = &world->storage->held;
     uint64_t count = base_reader_varint(reader);
     for (uint64_t i = 0; i < count && !reader->failed; i++) {
         ecs_entity handle = base_reader_u32(reader);
@@ -141,7 +141,7 @@ static ecs_result read_held(ecs_world* world, base_reader* reader) {
         entry->references = (uint32_t)references;
         entry->is_loading = is_loading;
         entry->pending = state == HELD_PENDING ? ECS_PENDING_AWAITED : 0;
-        world->loading.awaited += state == HELD_PENDING;
+        world->loading->awaited += state == HELD_PENDING;
         held->loading_count += is_loading ? 1 : 0;
         held->allocated_count += is_loading ? 0 : 1;
     }
@@ -160,7 +160,7 @@ static uint32_t next_used(const ecs_storage* storage, uint32_t index) {
 }
 
 void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes) {
-    const ecs_storage* storage = &world->storage;
+    const ecs_storage* storage = world->storage;
     for (uint32_t i = 0; i < 2; i++) {
         base_bytes_write_u32(bytes, storage->ranges[i].fresh);
         base_bytes_write_u32(bytes, storage->ranges[i].cursor);
@@ -190,13 +190,13 @@ static ecs_result read_range(ecs_world* world, ecs_index_range* range, base_read
 
 // May an index carry a generation, as far as the ranges say?
 static bool is_used(const ecs_world* world, uint64_t index) {
-    const ecs_index_range* ranges = world->storage.ranges;
+    const ecs_index_range* ranges = world->storage->ranges;
     if (index <= ranges[0].last) return world->is_mirror || index < ranges[0].fresh;
     return index < ranges[1].fresh;
 }
 
 ecs_result ecs_storage_read_indices(ecs_world* world, base_reader* reader) {
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     BASE_ASSERT(storage->entity_count == 0 && storage->held.count == 0);
     for (uint32_t i = 0; i < 2; i++) {
         ecs_result result = read_range(world, &storage->ranges[i], reader);

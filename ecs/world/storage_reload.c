@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 static const ecs_template* old_template(const ecs_reload_plan* plan, ecs_template_id id) {
-    return &plan->world->templates.rows[id - 1]->public;
+    return &plan->world->templates->rows[id - 1]->public;
 }
 
 static const ecs_template* new_template(const ecs_reload_plan* plan, ecs_template_id id) {
@@ -41,7 +41,7 @@ static bool is_changed(const ecs_reload_plan* plan, ecs_template_id id, ecs_comp
 
 static ecs_result rebind(ecs_reload_plan* plan, ecs_template_id id) {
     ecs_world* world = plan->world;
-    const ecs_storage* storage = &world->storage;
+    const ecs_storage* storage = world->storage;
     if (id >= storage->binding_capacity || !storage->bindings[id].archetype) return ECS_OK;
     const ecs_template* made_from = new_template(plan, id);
     ecs_rebind* made = &plan->rebinds[id];
@@ -68,7 +68,7 @@ static void choose_sources(const ecs_reload_plan* plan, const ecs_reload_move* m
                            const void** sources) {
     const ecs_world* world = plan->world;
     const ecs_rebind* binding = &plan->rebinds[move->template_id];
-    const ecs_chunk* old = world->storage.chunks[move->from_chunk];
+    const ecs_chunk* old = world->storage->chunks[move->from_chunk];
     for (uint32_t i = 0; i < binding->column_count; i++) {
         const ecs_column* column = &binding->archetype->columns[i];
         uint16_t from = old->archetype->slots[column->component];
@@ -94,7 +94,7 @@ static ecs_result plan_move(ecs_reload_plan* plan, ecs_entity entity, const ecs_
                               .from_chunk = record->place >> ECS_ROW_BITS,
                               .from_row = record->place & ECS_ROW_MASK,
                               .template_id = record->template_id};
-    const ecs_archetype* from = world->storage.bindings[record->template_id].archetype;
+    const ecs_archetype* from = world->storage->bindings[record->template_id].archetype;
     const ecs_archetype* to = plan->rebinds[record->template_id].archetype;
     if (!((from->told | to->told) & ECS_TOLD_MOVE)) return ECS_OK;
     move->edge = ecs_core_event_move(world, from, to);
@@ -114,7 +114,7 @@ static ecs_result plan_edit(ecs_reload_plan* plan, uint32_t chunk, uint32_t row,
         edit.staged = base_allocate_zero(world->allocator, column->size);
         if (!edit.staged) return ECS_ERR_MEMORY;
         // The old value, changed: a copy of the default could have the very version of the shadow.
-        const void* cell = ecs_chunk_cell(world->storage.chunks[chunk], at, row);
+        const void* cell = ecs_chunk_cell(world->storage->chunks[chunk], at, row);
         bool is_copied = ecs_cell_copy(world, column->type, edit.staged, cell);
         if (!is_copied || !ecs_cell_assign(world, column->type, edit.staged, source)) {
             if (is_copied) ecs_cell_destroy(world, column->type, edit.staged);
@@ -127,7 +127,7 @@ static ecs_result plan_edit(ecs_reload_plan* plan, uint32_t chunk, uint32_t row,
 }
 
 static ecs_result plan_edits(ecs_reload_plan* plan, const ecs_record* record) {
-    const ecs_chunk* chunk = ecs_record_chunk(&plan->world->storage, record);
+    const ecs_chunk* chunk = ecs_record_chunk(plan->world->storage, record);
     const ecs_archetype* archetype = chunk->archetype;
     uint32_t row = ecs_record_row(record);
     uint32_t count = plan->edit_count;
@@ -173,14 +173,14 @@ static ecs_result fill_rows(ecs_reload_plan* plan) {
 
 ecs_result ecs_reload_stage(ecs_reload_plan* plan) {
     ecs_world* world = plan->world;
-    plan->archetype_count = world->storage.archetype_count;
-    if (world->storage.runway.chunk) ecs_runway_close(world);
+    plan->archetype_count = world->storage->archetype_count;
+    if (world->storage->runway.chunk) ecs_runway_close(world);
     ecs_result result = ECS_OK;
     for (uint32_t id = 1; id <= plan->old_count && result == ECS_OK; id++)
         result = rebind(plan, (ecs_template_id)id);
     ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
     for (; entity != ECS_ENTITY_NONE && result == ECS_OK; entity = ecs_entity_next(world, entity)) {
-        const ecs_record* record = ecs_record_find(&world->storage, entity);
+        const ecs_record* record = ecs_record_find(world->storage, entity);
         const ecs_rebind* binding = &plan->rebinds[record->template_id];
         if (binding->is_moved)
             result = plan_move(plan, entity, record);
@@ -204,7 +204,7 @@ static void release_plan(ecs_reload_plan* plan) {
 
 void ecs_reload_undo(ecs_reload_plan* plan) {
     ecs_world* world = plan->world;
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     for (uint32_t i = plan->filled_count; i > 0; i--) {
         const ecs_reload_move* move = &plan->moves[i - 1];
         ecs_chunk* chunk = storage->chunks[move->to_chunk];
@@ -234,7 +234,7 @@ static void commit_edits(ecs_reload_plan* plan) {
     ecs_world* world = plan->world;
     for (uint32_t i = 0; i < plan->edit_count; i++) {
         const ecs_reload_edit* edit = &plan->edits[i];
-        ecs_chunk* chunk = world->storage.chunks[edit->chunk];
+        ecs_chunk* chunk = world->storage->chunks[edit->chunk];
         const ecs_column* column = &chunk->archetype->columns[edit->column];
         void* cell = ecs_chunk_cell(chunk, edit->column, edit->row);
         if (edit->staged) {
@@ -258,7 +258,7 @@ static int compare_holes(const void* a, const void* b) {
 
 /// Old rows go, from the last of each archetype to its first.
 static void remove_holes(ecs_reload_plan* plan) {
-    ecs_storage* storage = &plan->world->storage;
+    ecs_storage* storage = plan->world->storage;
     for (uint32_t i = 0; i < plan->move_count; i++) {
         // Sorted by archetype and position in it; the new place is known to the records by now.
         ecs_reload_move* move = &plan->moves[i];
@@ -282,7 +282,7 @@ static int compare_entities(const void* a, const void* b) {
 
 static void commit_moves(ecs_reload_plan* plan) {
     ecs_world* world = plan->world;
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     for (uint32_t i = 0; i < plan->move_count; i++) {
         const ecs_reload_move* move = &plan->moves[i];
         ecs_chunk* old = storage->chunks[move->from_chunk];
@@ -305,7 +305,7 @@ static void commit_moves(ecs_reload_plan* plan) {
 
 static void commit_bindings(ecs_reload_plan* plan) {
     ecs_world* world = plan->world;
-    ecs_storage* storage = &world->storage;
+    ecs_storage* storage = world->storage;
     for (uint32_t i = 0; i < storage->archetype_count; i++)
         storage->archetypes[i]->made_by = ECS_TEMPLATE_NONE;
     for (uint32_t id = 1; id <= plan->old_count; id++) {

@@ -42,7 +42,7 @@ static void check_names(reload* self) {
 }
 
 static void check_missing(reload* self) {
-    for (uint32_t id = 1; id <= self->world->templates.count; id++) {
+    for (uint32_t id = 1; id <= self->world->templates->count; id++) {
         const ecs_template* template_ = ecs_template_get(self->world, (ecs_template_id)id);
         if (template_->part_count != 1 || ecs_template_set_draft(&self->set, template_->name))
             continue;
@@ -62,13 +62,13 @@ static bool has_slot(const reload* self, ecs_component_id component) {
 
 /// With these texts from the start the world could not have been sealed.
 static void check_queries(reload* self) {
-    const ecs_storage* storage = &self->world->storage;
+    const ecs_storage* storage = self->world->storage;
     uint64_t seen[ECS_COMPONENTS_MAX / 64 + 1] = {0};
     for (uint32_t q = 0; q < storage->query_count; q++) {
         const ecs_query* query = storage->queries[q];
         for (uint32_t i = 0; i < query->term_count; i++) {
             ecs_component_id id = query->components[i];
-            bool is_by_text = self->world->templates.by_text[id / 64] >> (id % 64) & 1;
+            bool is_by_text = self->world->templates->by_text[id / 64] >> (id % 64) & 1;
             if (!is_by_text || seen[id / 64] >> (id % 64) & 1) continue;
             seen[id / 64] |= UINT64_C(1) << (id % 64);
             if (has_slot(self, id)) continue;
@@ -143,7 +143,7 @@ static void check_locked(reload* self) {
 // ---- making ----
 
 static bool make_loaded(reload* self) {
-    uint32_t next = self->world->templates.count;
+    uint32_t next = self->world->templates->count;
     for (uint32_t i = 0; i < self->set.draft_count; i++) {
         const ecs_draft* draft = &self->set.drafts[i];
         ecs_template_id id = ecs_template_seek(self->world, draft->name);
@@ -155,7 +155,7 @@ static bool make_loaded(reload* self) {
 }
 
 static void make_composed(reload* self) {
-    for (uint32_t id = 1; id <= self->world->templates.count; id++) {
+    for (uint32_t id = 1; id <= self->world->templates->count; id++) {
         const ecs_template* old = ecs_template_get(self->world, (ecs_template_id)id);
         if (old->part_count == 1) continue;
         uint32_t room = 0;
@@ -179,7 +179,7 @@ static void make_composed(reload* self) {
 }
 
 static void make_rows(reload* self) {
-    const ecs_templates* templates = &self->world->templates;
+    const ecs_templates* templates = self->world->templates;
     uint32_t added = 0;
     for (uint32_t i = 0; i < self->set.draft_count; i++)
         added += ecs_template_seek(self->world, self->set.drafts[i].name) == ECS_TEMPLATE_NONE;
@@ -210,7 +210,7 @@ static void make_rows(reload* self) {
 }
 
 static bool reserve_registry(reload* self) {
-    ecs_templates* templates = &self->world->templates;
+    ecs_templates* templates = self->world->templates;
     const base_allocator* allocator = self->world->allocator;
     void* rows = templates->rows;
     bool fits = base_array_reserve(allocator, &rows, &templates->capacity, self->row_count,
@@ -246,7 +246,7 @@ static void count_changes(const reload* self, ecs_reload_report* report) {
 /// Nothing here can fail. Afterwards the set owns what is to be released.
 static void exchange(reload* self) {
     ecs_world* world = self->world;
-    ecs_templates* templates = &world->templates;
+    ecs_templates* templates = world->templates;
     ecs_reload_commit(&self->plan);
     uint32_t old_count = templates->count;
     for (uint32_t i = 0; i < self->row_count; i++) {

@@ -8,7 +8,7 @@
 #include "world/world_internal.h"
 
 static void validate_queue(const ecs_world* world) {
-    const ecs_events* events = &world->events;
+    const ecs_events* events = world->events;
     BASE_ASSERT(events->queue_head <= events->queue_tail);
     BASE_ASSERT(events->queue_tail <= events->queue_capacity);
     BASE_ASSERT(events->queue_count <= world->limits.events_queued_max);
@@ -58,14 +58,14 @@ void ecs_world_validate(const ecs_world* world) {
     ecs_loading_validate(world);
     ecs_hierarchy_validate(world);
     validate_queue(world);
-    validate_exported(&world->events);
-    for (uint32_t i = 0; i < world->systems.stage_count; i++) {
-        validate_order(&world->systems, &world->systems.stages[i].order);
+    validate_exported(world->events);
+    for (uint32_t i = 0; i < world->systems->stage_count; i++) {
+        validate_order(world->systems, &world->systems->stages[i].order);
     }
     for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++) {
-        validate_order(&world->systems, &world->systems.handlers[i]);
+        validate_order(world->systems, &world->systems->handlers[i]);
     }
-    validate_fresh(&world->tracker);
+    validate_fresh(world->tracker);
     ecs_membership_validate(world);
     BASE_ASSERT(ecs_world_state_hash_walk(world) == ecs_world_state_hash(world));
 }

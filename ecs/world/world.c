@@ -9,6 +9,35 @@
 
 enum { REPLICATED_INDEX_LIMIT = 1 << 20 };
 
+// A world and its parts in one block. The parts' headers are included here only, so that a file that uses
+// one part does not depend on the others.
+typedef struct world_block {
+    ecs_world world; // first: the block is released by its address
+    ecs_types types;
+    ecs_templates templates;
+    ecs_storage storage;
+    ecs_loading loading;
+    ecs_hierarchy hierarchy;
+    ecs_systems systems;
+    ecs_events events;
+    ecs_tracker tracker;
+} world_block;
+
+static ecs_world* make_block(const base_allocator* allocator) {
+    world_block* block = base_allocate_zero(allocator, sizeof *block);
+    if (!block) return NULL;
+    ecs_world* world = &block->world;
+    world->types = &block->types;
+    world->templates = &block->templates;
+    world->storage = &block->storage;
+    world->loading = &block->loading;
+    world->hierarchy = &block->hierarchy;
+    world->systems = &block->systems;
+    world->events = &block->events;
+    world->tracker = &block->tracker;
+    return world;
+}
+
 ecs_world_config ecs_world_config_default(void) {
     return (ecs_world_config){.limits = ecs_limits_default()};
 }
@@ -45,7 +74,7 @@ static bool copy_tags(ecs_world* world, const ecs_world_config* config) {
 ecs_result ecs_world_create(const ecs_world_config* config, ecs_world** world) {
     *world = NULL;
     if (!are_limits_valid(config)) return ECS_ERR_FULL;
-    ecs_world* made = base_allocate_zero(config->allocator, sizeof *made);
+    ecs_world* made = make_block(config->allocator);
     if (!made) return ECS_ERR_MEMORY;
     made->allocator = config->allocator ? config->allocator : base_allocator_heap();
     made->limits = config->limits;
@@ -57,7 +86,7 @@ ecs_result ecs_world_create(const ecs_world_config* config, ecs_world** world) {
         ecs_world_destroy(made);
         return ECS_ERR_MEMORY;
     }
-    made->events.park = ecs_loading_park;
+    made->events->park = ecs_loading_park;
     *world = made;
     return ECS_OK;
 }
@@ -77,7 +106,7 @@ void ecs_world_destroy(ecs_world* world) {
     base_release(allocator, world->context_bytes,
                  world->context_bytes_capacity * sizeof *world->context_bytes);
     base_release(allocator, world->tags, world->tag_count * sizeof *world->tags);
-    base_release(allocator, world, sizeof *world);
+    base_release(allocator, world, sizeof(world_block));
 }
 
 ecs_result ecs_world_seal(ecs_world* world, const base_reporter* reporter) {

@@ -32,14 +32,14 @@ struct ecs_world {
     uint32_t context_count;
     uint32_t context_capacity;
     uint32_t context_bytes_capacity;
-    ecs_types types;
-    ecs_templates templates;
-    ecs_storage storage;
-    ecs_loading loading;
-    ecs_hierarchy hierarchy;
-    ecs_systems systems;
-    ecs_events events;
-    ecs_tracker tracker;
+    ecs_types* types;
+    ecs_templates* templates;
+    ecs_storage* storage;
+    ecs_loading* loading;
+    ecs_hierarchy* hierarchy;
+    ecs_systems* systems;
+    ecs_events* events;
+    ecs_tracker* tracker;
 };
 
 // Each concern is set up and torn down by world.c, in the order above; *_init returns false when

@@ -258,17 +258,17 @@ static void a_queue_comes_back_from_its_bytes_and_damage_is_refused(void** state
 
 // Every row of every column at the same place in both worlds.
 static void check_same_rows(const ecs_world* a, const ecs_world* b) {
-    assert_int_equal(a->storage.archetype_count, b->storage.archetype_count);
-    assert_int_equal(a->storage.entity_count, b->storage.entity_count);
-    for (uint32_t i = 0; i < a->storage.archetype_count; i++) {
-        const ecs_archetype* of_a = a->storage.archetypes[i];
-        const ecs_archetype* of_b = b->storage.archetypes[i];
+    assert_int_equal(a->storage->archetype_count, b->storage->archetype_count);
+    assert_int_equal(a->storage->entity_count, b->storage->entity_count);
+    for (uint32_t i = 0; i < a->storage->archetype_count; i++) {
+        const ecs_archetype* of_a = a->storage->archetypes[i];
+        const ecs_archetype* of_b = b->storage->archetypes[i];
         assert_int_equal(of_a->made_by, of_b->made_by);
         assert_int_equal(of_a->row_count, of_b->row_count);
         for (uint32_t k = 0; k <= of_a->tail && of_a->row_count > 0; k++) {
             const ecs_chunk *in_a = of_a->chunks[k], *in_b = of_b->chunks[k];
-            uint32_t rows = ecs_chunk_count(&a->storage, in_a);
-            assert_int_equal(rows, ecs_chunk_count(&b->storage, in_b));
+            uint32_t rows = ecs_chunk_count(a->storage, in_a);
+            assert_int_equal(rows, ecs_chunk_count(b->storage, in_b));
             assert_memory_equal(in_a->entities, in_b->entities, rows * sizeof(ecs_entity));
             for (uint32_t c = 0; c < of_a->column_count + of_a->track_count && !of_a->has_ops; c++)
                 assert_memory_equal(in_a->columns[c], in_b->columns[c],
@@ -342,10 +342,10 @@ static void flush_twice(store* a, store* b, base_rng* rng, ecs_entity* entities,
 // Entities in the order of rows, which a run often follows.
 static uint32_t list_rows(const ecs_world* world, ecs_entity* entities) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < world->storage.archetype_count; i++) {
-        const ecs_archetype* archetype = world->storage.archetypes[i];
+    for (uint32_t i = 0; i < world->storage->archetype_count; i++) {
+        const ecs_archetype* archetype = world->storage->archetypes[i];
         for (uint32_t k = 0; k <= archetype->tail && archetype->row_count > 0; k++) {
-            uint32_t rows = ecs_chunk_count(&world->storage, archetype->chunks[k]);
+            uint32_t rows = ecs_chunk_count(world->storage, archetype->chunks[k]);
             memcpy(entities + count, archetype->chunks[k]->entities, rows * sizeof *entities);
             count += rows;
         }

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 
 static const ecs_archetype* archetype_of(const store* fixture, ecs_entity entity) {
-    const ecs_storage* storage = &fixture->world->storage;
+    const ecs_storage* storage = fixture->world->storage;
     return ecs_record_chunk(storage, ecs_record_find(storage, entity))->archetype;
 }
 
@@ -19,7 +19,7 @@ static void templates_with_the_same_components_share_an_archetype(void** state) 
     ecs_entity mover = store_create(&fixture, fixture.mover);
     assert_ptr_equal(archetype_of(&fixture, ball), archetype_of(&fixture, orb));
     assert_ptr_not_equal(archetype_of(&fixture, ball), archetype_of(&fixture, mover));
-    assert_int_equal(fixture.world->storage.archetype_count, 2);
+    assert_int_equal(fixture.world->storage->archetype_count, 2);
     assert_float_equal(store_vec2(&fixture, orb, fixture.pos).x, 9.0f, 0.0f);
     assert_float_equal(store_vec2(&fixture, ball, fixture.pos).x, 1.0f, 0.0f);
     store_close(&fixture);
@@ -30,7 +30,7 @@ static void columns_are_aligned_and_skewed(void** state) {
     store fixture;
     store_make(&fixture, NULL);
     assert_int_equal(ecs_create_many(fixture.world, fixture.ball, 20000, NULL), ECS_OK);
-    const ecs_archetype* archetype = fixture.world->storage.archetypes[0];
+    const ecs_archetype* archetype = fixture.world->storage->archetypes[0];
     assert_int_equal(archetype->rows_max, ECS_CHUNK_ROWS_MAX);
     for (uint32_t i = 0; i < archetype->chunk_count; i++) {
         const ecs_chunk* chunk = archetype->chunks[i];
@@ -51,7 +51,7 @@ static void shadows_lie_behind_the_hot_columns(void** state) {
     store fixture;
     store_make(&fixture, NULL);
     store_create(&fixture, fixture.mover);
-    const ecs_archetype* archetype = fixture.world->storage.archetypes[0];
+    const ecs_archetype* archetype = fixture.world->storage->archetypes[0];
     const ecs_chunk* chunk = archetype->chunks[0];
     assert_int_equal(archetype->track_count, 1);
     for (uint32_t i = 0; i < archetype->column_count; i++)
@@ -64,7 +64,7 @@ static void a_chunk_doubles_up_to_its_limit_and_then_another_is_appended(void** 
     (void)state;
     store fixture;
     store_make(&fixture, NULL);
-    const ecs_storage* storage = &fixture.world->storage;
+    const ecs_storage* storage = fixture.world->storage;
     for (uint32_t i = 0; i < ECS_CHUNK_ROWS_MAX + 1; i++) {
         store_create(&fixture, fixture.rock);
         const ecs_archetype* archetype = storage->archetypes[0];
@@ -99,8 +99,8 @@ static void a_wide_row_makes_smaller_chunks(void** state) {
     store_seal(&fixture);
     ecs_template_id some = ecs_template_find(fixture.world, "some");
     assert_int_equal(ecs_create_many(fixture.world, some, 100, NULL), ECS_OK);
-    assert_int_equal(fixture.world->storage.archetypes[0]->rows_max, 64);
-    assert_int_equal(fixture.world->storage.archetypes[0]->chunk_count, 2);
+    assert_int_equal(fixture.world->storage->archetypes[0]->rows_max, 64);
+    assert_int_equal(fixture.world->storage->archetypes[0]->chunk_count, 2);
     ecs_entity entity = ECS_ENTITY_NONE;
     ecs_template_id much = ecs_template_find(fixture.world, "much");
     assert_int_equal(ecs_create(fixture.world, much, NULL, 0, &entity), ECS_ERR_FULL);
@@ -166,7 +166,7 @@ static void memory_comes_back_late_but_it_does(void** state) {
     enum { COUNT = 3 * ECS_CHUNK_ROWS_MAX };
     ecs_entity* entities = malloc(COUNT * sizeof *entities);
     assert_int_equal(ecs_create_many(fixture.world, fixture.ball, COUNT, entities), ECS_OK);
-    const ecs_archetype* archetype = fixture.world->storage.archetypes[0];
+    const ecs_archetype* archetype = fixture.world->storage->archetypes[0];
     assert_int_equal(archetype->chunk_count, 3);
     for (uint32_t i = COUNT; i-- > 100;)
         assert_int_equal(ecs_destroy(fixture.world, entities[i]), ECS_OK);
@@ -191,7 +191,7 @@ static void a_moved_row_keeps_its_dirty_mark(void** state) {
     ecs_entity first = store_create(&fixture, fixture.mover);
     store_create(&fixture, fixture.mover);
     ecs_entity last = store_create(&fixture, fixture.mover);
-    const ecs_chunk* chunk = fixture.world->storage.archetypes[0]->chunks[0];
+    const ecs_chunk* chunk = fixture.world->storage->archetypes[0]->chunks[0];
     store_set_pos(&fixture, last, 5.0f);
     assert_int_equal(ecs_chunk_dirty(chunk, 0)[0], 1u << 2);
     assert_int_equal(ecs_destroy(fixture.world, first), ECS_OK);

@@ -90,7 +90,7 @@ static void writers_mark_the_row_and_readers_do_not(void** state) {
     store fixture;
     store_make(&fixture, NULL);
     ecs_entity mover = store_create(&fixture, fixture.mover);
-    const ecs_chunk* chunk = fixture.world->storage.archetypes[0]->chunks[0];
+    const ecs_chunk* chunk = fixture.world->storage->archetypes[0]->chunks[0];
     (void)ecs_get(fixture.world, mover, fixture.pos);
     (void)ecs_get_mut(fixture.world, mover, fixture.vel);
     assert_int_equal(ecs_chunk_dirty(chunk, 0)[0], 0);
@@ -132,11 +132,11 @@ static void recreate_within_an_archetype_changes_the_template_alone(void** state
     ecs_entity first = store_create(&fixture, fixture.ball);
     ecs_entity second = store_create(&fixture, fixture.ball);
     store_set_pos(&fixture, first, 3.0f);
-    uint32_t place = ecs_record_find(&world->storage, first)->place;
+    uint32_t place = ecs_record_find(world->storage, first)->place;
     assert_int_equal(ecs_recreate(world, first, fixture.orb, NULL, 0), ECS_OK);
     assert_string_equal(ecs_entity_template_name(world, first), "orb");
     assert_float_equal(store_vec2(&fixture, first, fixture.pos).x, 3.0f, 0.0f);
-    assert_int_equal(ecs_record_find(&world->storage, first)->place, place);
+    assert_int_equal(ecs_record_find(world->storage, first)->place, place);
     assert_int_equal(ecs_recreate(world, first, fixture.orb, NULL, 0), ECS_OK);
     assert_int_equal(ecs_destroy(world, second), ECS_OK);
     assert_int_equal(ecs_recreate(world, second, fixture.orb, NULL, 0), ECS_ERR_STALE);
@@ -256,7 +256,7 @@ static void series_of_one_template_leave_no_trace_behind_the_rows(void** state) 
             for (uint32_t row = iter.rows.count; row % 16 != 0; row++)
                 assert_float_equal(pos[row].x, 0.0f, 0.0f);
         }
-        assert_null(world->storage.runway.chunk);
+        assert_null(world->storage->runway.chunk);
         ecs_storage_validate(world);
     }
     store_close(&fixture);

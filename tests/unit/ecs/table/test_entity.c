@@ -134,7 +134,7 @@ static void a_generation_wraps_from_1023_to_1(void** state) {
         assert_int_equal(ecs_destroy(fixture.world, entities[0]), ECS_OK);
     }
     uint32_t index = ecs_index_peek(fixture.world, 1);
-    ecs_record_mut(&fixture.world->storage, index)->life = ECS_GENERATION_MAX;
+    ecs_record_mut(fixture.world->storage, index)->life = ECS_GENERATION_MAX;
     ecs_entity entity = store_create(&fixture, fixture.ball);
     assert_int_equal(ecs_entity_index(entity), index);
     assert_int_equal(ecs_entity_generation(entity), 1);

@@ -100,7 +100,7 @@ static void terms_that_ask_for_the_same_share_a_group(void** state) { // S4.3 S4
     assert_ptr_equal(a->group, c->group);
     assert_ptr_not_equal(a->group, d->group);
     assert_ptr_not_equal(a->group, e->group);
-    assert_int_equal(fixture.world->storage.group_count, 3);
+    assert_int_equal(fixture.world->storage->group_count, 3);
     store_seal(&fixture);
     store_create(&fixture, fixture.ball);
     ecs_query_iter iter = ecs_query_begin(fixture.world, b);
@@ -154,7 +154,7 @@ static void groups_that_cannot_be_made_change_nothing(void** state) { // S4.3
         ecs_query* query = NULL;
         ecs_result result = ecs_query_create(fixture.world, terms, 3, &query);
         memory.fail_at = 0;
-        if (result != ECS_OK) assert_int_equal(fixture.world->storage.query_count, 0);
+        if (result != ECS_OK) assert_int_equal(fixture.world->storage->query_count, 0);
         store_seal(&fixture);
         memory.fail_at = memory.calls + fail_at;
         ecs_entity entity = ECS_ENTITY_NONE;

@@ -111,7 +111,7 @@ static void a_write_walk_marks_the_chunks_it_opens(void** state) {
     ecs_world* world = fixture.world;
     store_create(&fixture, fixture.mover);
     store_create(&fixture, fixture.ball);
-    const ecs_chunk* chunk = world->storage.archetypes[0]->chunks[0];
+    const ecs_chunk* chunk = world->storage->archetypes[0]->chunks[0];
     ecs_query_iter iter = ecs_query_begin(world, reader);
     while (ecs_query_next(&iter))
         assert_int_equal(iter.rows.count, 1);
@@ -140,7 +140,7 @@ static void one_entity_is_found_through_a_query(void** state) { // S5.5 S5.17
     assert_int_equal(found.rows.entities[0], mover);
     assert_ptr_equal(found.rows.columns[0], ecs_get(world, mover, fixture.pos));
     assert_null(found.rows.columns[1]);
-    assert_int_equal(ecs_chunk_dirty(world->storage.archetypes[0]->chunks[0], 0)[0], 2);
+    assert_int_equal(ecs_chunk_dirty(world->storage->archetypes[0]->chunks[0], 0)[0], 2);
     assert_false(ecs_query_find(world, query, fast, &found));
     assert_false(ecs_query_find(world, query, ECS_ENTITY_NONE, &found));
     store_close(&fixture);
