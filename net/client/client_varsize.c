@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Large values on a client: from the control channel into the mirror, and into what is shown.
+// Variable-size components of a client: from the control channel into the mirror and the presenter.
 //
-// Acknowledgements are gathered while the client is serviced and go in one message. What had no room while it
-// waited, here or in the view, is told as lost; the server sends it again.
-#include "client/client_internal.h"
+// Acknowledgements are gathered during a service and sent in one message. A waiting value that was
+// evicted, here or in the presenter, is reported as lost; the server sends it again.
+#include "client/client_varsize.h"
 
-#include "session/control.h"
+#include "client/client_session.h"
+#include "client/client_state.h"
+#include "mirror/mirror.h"
+#include "present/presenter_feed.h"
+#include "state/varsize.h"
 
-bool net_client_told(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+#include "base/assert.h"
+#include "net/match.h"
+
+#define LOST_PER_ACK 64u
+
+// What the mirror knows of an index; `context` is the client. A net_known_life_fn.
+static bool known_life(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
     const net_client* client = context;
     return net_mirror_known_life(client->mirror, index, handle, tick);
 }
@@ -18,10 +28,10 @@ net_result net_client_open_varsize(net_client* client, uint32_t index_max) {
         .world = net_match_world(client->config.match),
         .rows = client->rows,
         .index_max = index_max,
-        .told = net_client_told,
+        .told = known_life,
         .told_context = client,
     };
-    client->inbox.told = net_client_told;
+    client->inbox.told = known_life;
     client->inbox.told_context = client;
     return net_varsize_receiver_create(&config, &client->varsize);
 }
@@ -31,22 +41,42 @@ static bool next_lost(net_client* client, net_varsize_lost* lost) {
     return client->config.presenter && net_presenter_next_evicted(client->config.presenter, lost);
 }
 
-void net_client_answer_varsize(net_client* client) {
+static void send_ack(net_client* client, const net_varsize_lost* lost, uint32_t lost_count) {
+    BASE_ASSERT(client->varsize_ack_count <= NET_VARSIZE_FLIGHT_MAX && lost_count <= LOST_PER_ACK);
+    Shoal__Wire__VarsizeLost entries[LOST_PER_ACK];
+    Shoal__Wire__VarsizeLost* pointers[LOST_PER_ACK];
+    for (uint32_t i = 0; i < lost_count; i++) {
+        shoal__wire__varsize_lost__init(&entries[i]);
+        entries[i].entity = lost[i].handle;
+        entries[i].component = lost[i].number;
+        entries[i].version = lost[i].version;
+        pointers[i] = &entries[i];
+    }
+    Shoal__Wire__VarsizeAck ack = SHOAL__WIRE__VARSIZE_ACK__INIT;
+    ack.n_versions = client->varsize_ack_count;
+    ack.versions = client->varsize_acks;
+    ack.n_lost = lost_count;
+    ack.lost = pointers;
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_VARSIZE_ACK;
+    control.varsize_ack = &ack;
+    (void)net_client_send_control(client, &control);
+}
+
+void net_client_ack_varsize(net_client* client) {
     if (!client->varsize || client->phase != NET_CLIENT_PLAYING || !client->has_peer) return;
     for (;;) {
-        net_varsize_lost lost[NET_VARSIZE_LOST_PER_ACK];
+        net_varsize_lost lost[LOST_PER_ACK];
         uint32_t lost_count = 0;
-        while (lost_count < NET_VARSIZE_LOST_PER_ACK && next_lost(client, &lost[lost_count]))
+        while (lost_count < LOST_PER_ACK && next_lost(client, &lost[lost_count]))
             lost_count++;
         if (lost_count == 0 && client->varsize_ack_count == 0) return;
-        (void)net_control_send_varsize_ack(client->config.transport, client->peer,
-                                           client->varsize_acks, client->varsize_ack_count, lost,
-                                           lost_count);
+        send_ack(client, lost, lost_count);
         client->varsize_ack_count = 0;
     }
 }
 
-void net_client_take_varsize(net_client* client, const Shoal__Wire__VarsizeValue* value) {
+void net_client_receive_varsize(net_client* client, const Shoal__Wire__VarsizeValue* value) {
     const net_varsize_message message = {
         .handle = value->entity,
         .number = value->component,
@@ -68,5 +98,5 @@ void net_client_take_varsize(net_client* client, const Shoal__Wire__VarsizeValue
         return;
     }
     client->varsize_acks[client->varsize_ack_count++] = message.version;
-    if (client->varsize_ack_count == NET_VARSIZE_FLIGHT_MAX) net_client_answer_varsize(client);
+    if (client->varsize_ack_count == NET_VARSIZE_FLIGHT_MAX) net_client_ack_varsize(client);
 }

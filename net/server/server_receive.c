@@ -1,27 +1,45 @@
 // SPDX-License-Identifier: MIT
 // What comes in: connections, the greeting, inputs, acknowledgements, client events.
 //
-// Everything here is a stranger's until it is decoded and checked; nothing reaches the match before its
-// tick begins. A message that no client of ours writes is dropped, counted, and a strike.
+// Everything here is untrusted until it is decoded and checked. Nothing reaches the match before
+// its tick begins. A message that breaks the protocol is dropped, counted, and a strike.
 //
-// Order of checks of a hello: protocol, game, schema, then the secret of who comes back, or the match's
-// phase and room. A refusal says what the
-// person behind it can do.
-#include "server/server_internal.h"
-
-#include "base/text.h"
+// Order of checks of a hello: protocol, game, schema, then the secret of a client that comes back,
+// or the phase of the match and the room in it. A refusal names what the player can do.
+//
+// Read net_server_service at the end first.
+#include "replicate/repl_state.h"
+#include "server/server_resume.h"
+#include "server/server_send.h"
+#include "server/server_state.h"
+#include "server/session_trace.h"
+#include "server/session_varsize.h"
 #include "session/control.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "net/match.h"
+#include "net/schema.h"
 
 #include <string.h>
 
+#define INPUT_JUMP_MAX 16384u ///< an input numbered further ahead is not believed
+#define RESYNCS_PER_PACKET_MAX 4u
+#define RESYNCS_PER_SECOND 4u
+
 static void refuse(net_server* server, net_session* session, Shoal__Wire__RefusedReason reason,
                    const char* text) {
-    net_transport* transport = net_server_transport(server);
-    const char* game = net_match_get_config(server->config.match)->module->game->name;
-    (void)net_control_send_refused(transport, session->peer, reason, text, game);
+    Shoal__Wire__Refused refused = SHOAL__WIRE__REFUSED__INIT;
+    refused.reason = reason;
+    refused.text = (char*)(uintptr_t)text; // encoding only reads it
+    refused.game = (char*)(uintptr_t)net_match_get_config(server->config.match)->module->game->name;
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED;
+    control.refused = &refused;
+    (void)net_session_send_control(server, session, &control);
+    net_transport* transport = server->config.transport;
     transport->ops->disconnect(transport, session->peer, (uint32_t)reason, false);
-    session->state = NET_SESSION_CLOSING;
-    session->since_us = server->now_us;
+    net_session_set_state(server, session, NET_SESSION_CLOSING, "refused");
     server->counters.refusals++;
 }
 
@@ -57,7 +75,8 @@ static void accept_or_refuse(net_server* server, net_session* session) {
     }
 }
 
-// Somebody whose connection was lost. Neither name nor room are asked: it is a player already.
+// A client whose connection was lost. It is a player already, so neither its name nor the room are
+// checked.
 static void resume_or_refuse(net_server* server, net_session* session,
                              const ProtobufCBinaryData* secret) {
     net_session* away =
@@ -67,7 +86,7 @@ static void resume_or_refuse(net_server* server, net_session* session,
         return;
     }
     refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE,
-           "that session is over: join anew");
+           "that session is over: join again");
 }
 
 static void take_hello(net_server* server, net_session* session, const Shoal__Wire__Hello* hello) {
@@ -87,11 +106,14 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
     }
     net_control_clean_name(session->name, hello->name);
     session->is_bot = hello->is_bot;
-    session->rate_wish = hello->rate_bytes_max;
+    session->rate_requested = hello->rate_bytes_max;
     if (hello->schema_hash != net_schema_hash(net_match_schema(server->config.match))) {
-        session->state = NET_SESSION_ASKED;
-        session->since_us = server->now_us;
-        (void)net_control_send_question(net_server_transport(server), session->peer);
+        net_session_set_state(server, session, NET_SESSION_ASKED, "schema_differs");
+        Shoal__Wire__SchemaQuestion question = SHOAL__WIRE__SCHEMA_QUESTION__INIT;
+        Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+        control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION;
+        control.schema_question = &question;
+        (void)net_session_send_control(server, session, &control);
         return;
     }
     if (hello->resume.len > 0) {
@@ -125,7 +147,7 @@ static void take_answer(net_server* server, net_session* session,
 
 static void take_control(net_server* server, net_session* session, const uint8_t* bytes,
                          size_t size) {
-    // Ours say little there: who says much wants the time it takes to read it.
+    // Our clients send few bytes here: a flood would cost the server the time to read it.
     if (size > session->control_credit) {
         net_server_drop(server, NET_DROP_FLOOD, 1);
         net_session_strike(server, session);
@@ -136,9 +158,12 @@ static void take_control(net_server* server, net_session* session, const uint8_t
         proto_codec_decode(&server->codec, &shoal__wire__client_control__descriptor, bytes, size,
                            NET_CONTROL_BYTES_MAX);
     if (!message) {
+        net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "malformed",
+                                 0, size);
         net_session_strike(server, session);
         return;
     }
+    net_session_trace_control(server, session, NET_TRACE_RECEIVED, message, size);
     const Shoal__Wire__ClientControl* control = (const Shoal__Wire__ClientControl*)message;
     switch (control->kind_case) {
     case SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO:
@@ -155,7 +180,7 @@ static void take_control(net_server* server, net_session* session, const uint8_t
         break;
     case SHOAL__WIRE__CLIENT_CONTROL__KIND_VARSIZE_ACK:
         if (session->state == NET_SESSION_PLAYING &&
-            net_session_take_varsize_ack(session, control->varsize_ack))
+            net_session_apply_varsize_ack(session, control->varsize_ack))
             return;
         break;
     case SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE:
@@ -167,19 +192,20 @@ static void take_control(net_server* server, net_session* session, const uint8_t
     net_session_strike(server, session);
 }
 
-// A packet with this number, or a later one, was decoded.
+// Is `acked` the packet `first`, or a later one?
 static bool reaches(uint16_t acked, uint16_t first) {
     return (int16_t)(uint16_t)(acked - first) >= 0;
 }
 
-// What the client surely knows by now need not be told as a whole, or again.
+// A client that acknowledged these knows a near tick and the event acknowledgement: neither is sent
+// whole or again.
 static void learn_known(net_session_out* out, uint16_t acked) {
     if (out->has_mark && reaches(acked, out->mark_seq)) {
         out->has_mark = false;
         out->has_tick_known = true;
         out->tick_known = out->mark_tick;
     }
-    if (!out->is_event_ack_known && out->event_ack_told && reaches(acked, out->event_ack_seq))
+    if (!out->is_event_ack_known && out->event_ack_sent && reaches(acked, out->event_ack_seq))
         out->is_event_ack_known = true;
 }
 
@@ -207,14 +233,14 @@ static void take_acks(net_server* server, net_session* session,
     }
 }
 
-// Rows that the client asks for cost most of what rows can cost, so they are rationed by time.
+// A row without a base is the most expensive one, so requests are rationed by time.
 static bool take_resyncs(net_server* server, net_session* session,
                          const Shoal__Wire__InputPacket* packet) {
-    const uint64_t burst = NET_HEALS_BURST_MAX * UINT64_C(1000000);
-    if (packet->n_resync > NET_HEALS_PER_PACKET_MAX) return false;
+    const uint64_t burst = NET_RESYNCS_BURST_MAX * UINT64_C(1000000);
+    if (packet->n_resync > RESYNCS_PER_PACKET_MAX) return false;
     uint64_t credit = session->resync_credit;
     if (server->now_us > session->resync_us)
-        credit += (server->now_us - session->resync_us) * NET_HEALS_PER_SECOND;
+        credit += (server->now_us - session->resync_us) * RESYNCS_PER_SECOND;
     session->resync_credit = (uint32_t)(credit < burst ? credit : burst);
     session->resync_us = server->now_us;
     for (size_t i = 0; i < packet->n_resync; i++) {
@@ -231,7 +257,7 @@ static bool take_resyncs(net_server* server, net_session* session,
     return true;
 }
 
-// @return false when the client sent what none of ours sends.
+// @return false when the client broke the protocol.
 static bool take_inputs(net_server* server, net_session* session,
                         const Shoal__Wire__InputPacket* packet) {
     size_t count = packet->n_inputs;
@@ -240,8 +266,9 @@ static bool take_inputs(net_server* server, net_session* session,
     if (count > NET_INPUT_REDUNDANCY || first == 0 || first > UINT32_MAX - (count - 1)) {
         return false;
     }
-    // Numbers count ticks: this far ahead is nobody's clock, and would silence the client for good.
-    if (first > session->inputs.newest && first - session->inputs.newest > NET_INPUT_JUMP_MAX) {
+    // Numbers count ticks: no clock is so far ahead, and believing it would silence the client for
+    // good.
+    if (first > session->inputs.newest && first - session->inputs.newest > INPUT_JUMP_MAX) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -279,7 +306,7 @@ static bool take_events(net_server* server, net_session* session,
             game->messages[event.message - 1].is_reliable != (event.number != 0)) {
             return false;
         }
-        // A client speaks for its own entity only, whatever it writes here.
+        // A client acts with its own entity only, whatever target it writes.
         event.target = ECS_ENTITY_NONE;
         if (net_event_inbox_push(&session->inbox, &event) != NET_OK)
             net_server_drop(server, NET_DROP_EVENT_FULL, 1);
@@ -289,7 +316,7 @@ static bool take_events(net_server* server, net_session* session,
 
 static void take_realtime(net_server* server, net_session* session, const uint8_t* bytes,
                           size_t size) {
-    // Before welcome and after goodbye such packets are late or early, not wrong.
+    // Before welcome and after goodbye such packets are early or late, no fault of the client.
     if (session->state != NET_SESSION_PLAYING || !session->out.repl) {
         net_server_drop(server, NET_DROP_UNTIMELY, 1);
         return;
@@ -303,10 +330,14 @@ static void take_realtime(net_server* server, net_session* session, const uint8_
         &server->codec, &shoal__wire__input_packet__descriptor, bytes, size, NET_STATE_BYTES_MAX);
     const Shoal__Wire__InputPacket* packet = (const Shoal__Wire__InputPacket*)message;
     if (!packet || packet->seq > UINT16_MAX) {
+        net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "malformed",
+                                 0, size);
         net_session_strike(server, session);
         return;
     }
     uint16_t seq = (uint16_t)packet->seq;
+    net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "input", seq,
+                             size);
     if (net_ack_receiver_check(&session->received, seq) != NET_ACK_NEW) return;
     if (!take_inputs(server, session, packet) || !take_events(server, session, packet) ||
         !take_resyncs(server, session, packet)) {
@@ -333,18 +364,18 @@ void net_server_service(net_server* server, uint64_t now_us) {
             }
             break;
         case NET_TRANSPORT_DISCONNECTED:
-            // Without a reason nobody meant it.
+            // Without a reason the connection was lost, not closed.
             if (session && session->state == NET_SESSION_PLAYING && event.reason == 0)
                 net_session_lose(server, session);
             else if (session)
-                net_session_gone(server, session);
+                net_session_gone(server, session, "disconnected");
             break;
         case NET_TRANSPORT_RECEIVED:
             if (!session || session->state == NET_SESSION_CLOSING) {
                 net_server_drop(server, session ? NET_DROP_UNTIMELY : NET_DROP_STRANGER, 1);
                 break;
             }
-            net_session_hear(server, session);
+            net_session_note_received(server, session);
             if (event.channel == NET_CHANNEL_CONTROL) {
                 take_control(server, session, event.bytes, event.size);
             } else {

@@ -1,93 +1,47 @@
 // SPDX-License-Identifier: MIT
-// What goes out: the net half of a tick.
+// The net half of a tick: what goes out.
 //
-//     publish (views learn what came, went and changed)
-//     per session: events it may see -> losses -> is a packet due? -> as many as its tokens let out
-//     one flush
+//     publish (replication states learn which entities came, went and changed)
+//     per session: events that it may see -> losses -> is a packet due? -> as many as its tokens
+//     allow one flush
 //
-// A packet is due when something waits, when an event does, when an input of the client met another fate than
-// to be used in time, and NET_HEARTBEAT_HZ times a second otherwise: a client's clock, its prediction and its
-// loss detection live on these. With a send divisor only every so manieth tick is a client's turn. While the
-// match stands still, everybody is sent to until it has acknowledged everything.
+// A packet is due when rows or events wait, or when an input of the client was not used in time.
+// Otherwise it is due HEARTBEAT_HZ (server.c) times a second: a client's clock, its prediction and
+// its loss detection need these. With a send divisor D a client gets packets at every D-th tick
+// only. While the match stands still, each client gets packets until it has acknowledged
+// everything.
 //
-// Events and rows share a packet: every second packet leaves room for one of the largest events, the others
-// for the largest row.
+// Events and rows share a packet: every second packet leaves room for one of the largest events,
+// the others for the largest row.
 //
-// Invariants: runs on one thread at a time, between net_server_hand_over and net_server_collect; touches of a
-// session only `out`; whoever fails is marked and ended by net_server_collect.
-#include "server/server_internal.h"
+// Invariants: runs on one thread at a time, between net_server_hand_over and net_server_collect. Of
+// a session it touches `out` only. A session that fails is marked, and net_server_collect ends it.
+//
+// Read net_server_send at the end first.
+#include "server/server_send.h"
 
 #include "core/fault.h"
+#include "replicate/repl_state.h"
+#include "server/server_events.h"
+#include "server/server_state.h"
+#include "server/session_trace.h"
+#include "server/session_varsize.h"
+#include "server/worker.h"
 #include "session/packet_header.h"
+
+#include "base/assert.h"
 
 #include <string.h>
 
+#define STATE_ENVELOPE_BYTES_MAX                                                                   \
+    52u ///< of a StatePacket without events and snapshot, at its longest
+#define EVENT_BYTES_EVERY_PACKET 88u ///< beside a snapshot of NET_SNAPSHOT_BYTES_MIN
+#define EVENT_BYTES_OTHER_PACKET 600u
+#define EVENTS_PER_PACKET_MAX 32u
+#define PROBE_EVERY_PACKETS 8u
 #define STATE_FRAME_BYTES 3u ///< tag and length of StatePacket.state
-#define HEADER_BITS_MAX ((NET_STATE_ENVELOPE_BYTES_MAX - STATE_FRAME_BYTES) * 8u)
-#define DELAY_US_MAX 60000000u ///< a longer delay is told as this one
-
-// ---- events
-
-// Who saw something that is gone with this tick may be told what became of it.
-static void mark_seen(net_server* server) {
-    net_server_out* out = &server->out;
-    uint32_t words = (out->event_count + 63) / 64;
-    void* seen = out->seen;
-    out->seen_words = 0;
-    if (words == 0 || out->count == 0) return;
-    if (!base_array_reserve(server->allocator, &seen, &out->seen_capacity, words * out->count,
-                            sizeof *out->seen))
-        return; // they are not told
-    out->seen = seen;
-    out->seen_words = words;
-    memset(out->seen, 0, (size_t)words * out->count * sizeof *out->seen);
-    const net_history* history = net_replicator_history(server->replicator);
-    for (uint32_t e = 0; e < out->event_count; e++) {
-        ecs_entity target = out->events[e].target;
-        if (target == ECS_ENTITY_NONE) continue;
-        const net_history_entity* entity = net_history_find(history, ecs_entity_index(target));
-        if (entity && entity->handle == target) continue;
-        for (uint32_t i = 0; i < out->count; i++) {
-            if (net_repl_state_sees(out->sessions[i]->out.repl, target, NULL))
-                out->seen[i * words + e / 64] |= UINT64_C(1) << e % 64;
-        }
-    }
-}
-
-static bool sees_all(const net_server_event* event, const net_repl_state* repl) {
-    for (uint32_t i = 0; i < event->entity_count; i++)
-        if (!net_repl_state_sees(repl, event->entities[i], NULL)) return false;
-    return true;
-}
-
-static bool may_know(const net_server_out* out, uint32_t place, const net_repl_state* repl,
-                     uint32_t e) {
-    const net_server_event* event = &out->events[e];
-    // It could only hold up others there, and be dropped in the end.
-    if (!event->is_late && !sees_all(event, repl)) return false;
-    ecs_entity target = event->target;
-    if (target == ECS_ENTITY_NONE || net_repl_state_sees(repl, target, NULL)) return true;
-    return out->seen_words && (out->seen[place * out->seen_words + e / 64] >> e % 64 & 1);
-}
-
-// A full queue of reliable ones ends the session: to lose one silently would break the promise.
-static void queue_events(net_server* server, uint32_t place) {
-    net_session_out* to = &server->out.sessions[place]->out;
-    for (uint32_t e = 0; e < server->out.event_count; e++) {
-        const net_server_event* event = &server->out.events[e];
-        if (!may_know(&server->out, place, to->repl, e)) {
-            to->events_unseen++;
-            continue;
-        }
-        bool is_alone = event->is_late && !sees_all(event, to->repl);
-        if ((is_alone ? net_event_outbox_push_alone : net_event_outbox_push)(
-                &to->outbox, event->is_reliable, event->message, server->out.tick, event->target,
-                event->payload, event->size) == NET_OK)
-            continue;
-        to->events_refused++;
-        if (event->is_reliable) to->has_failed = true;
-    }
-}
+#define HEADER_BITS_MAX ((STATE_ENVELOPE_BYTES_MAX - STATE_FRAME_BYTES) * 8u)
+#define DELAY_US_MAX 60000000u ///< a longer delay is sent as this one
 
 // ---- one packet
 
@@ -99,14 +53,15 @@ static void expire(net_server* server, net_session_out* out) {
         (void)net_repl_state_lost(out->repl, half->acks.lost[i]);
 }
 
-// So the client knows from which tick on the row it has of its own entity is the server's.
+// Ticks since the row of the client's own entity changed: the client learns for which ticks its row
+// is valid.
 static uint32_t player_age(const net_server* server, const net_session_out* out) {
-    ecs_entity player = out->told.player;
+    ecs_entity player = out->summary.player;
     ecs_tick tick = server->out.tick;
     if (player == ECS_ENTITY_NONE) return 0;
     const net_history_entity* entity =
         net_history_find(net_replicator_history(server->replicator), ecs_entity_index(player));
-    // What the client may not see must not move a bit.
+    // Classes that the client may not see must not change a bit of the packet.
     uint32_t classes = 0;
     if (!entity || entity->handle != player || !net_repl_state_sees(out->repl, player, &classes))
         return 0;
@@ -118,29 +73,29 @@ static uint32_t player_age(const net_server* server, const net_session_out* out)
 }
 
 static uint32_t ack_delay_us(const net_session_out* out, uint64_t now_us) {
-    uint64_t delay_us = now_us > out->told.ack_us ? now_us - out->told.ack_us : 0;
+    uint64_t delay_us = now_us > out->summary.ack_us ? now_us - out->summary.ack_us : 0;
     return delay_us < DELAY_US_MAX ? (uint32_t)delay_us : DELAY_US_MAX;
 }
 
-// Low bits of a tick will do as long as the client decoded one that is near enough.
+// The low bits of a tick are enough once the client has decoded a near tick.
 static bool is_tick_near(const net_session_out* out, ecs_tick tick) {
     return out->has_tick_known && tick - out->tick_known <= NET_PACKET_HEADER_NEAR_MAX;
 }
 
 static net_packet_header make_header(net_server* server, net_session_out* out, uint16_t seq) {
-    const net_session_told* told = &out->told;
+    const net_session_summary* summary = &out->summary;
     ecs_tick tick = server->out.tick;
     net_packet_header header = {
         .seq = seq,
         .is_tick_whole = !is_tick_near(out, tick),
         .tick = tick,
-        .has_ack = told->has_ack,
-        .ack = told->ack,
+        .has_ack = summary->has_ack,
+        .ack = summary->ack,
         .ack_delay_us = ack_delay_us(out, server->out.now_us),
-        .has_input = told->input_used > 0,
-        .input_used = told->input_used,
-        .input_repeats = told->input_repeats,
-        .input_depth = told->input_depth,
+        .has_input = summary->input_used > 0,
+        .input_used = summary->input_used,
+        .input_repeats = summary->input_repeats,
+        .input_depth = summary->input_depth,
         .player_age = player_age(server, out),
         .has_body = true,
     };
@@ -149,18 +104,18 @@ static net_packet_header make_header(net_server* server, net_session_out* out, u
         out->mark_seq = seq;
         out->mark_tick = tick;
     }
-    if (told->event_ack != out->event_ack_told) {
-        out->event_ack_told = told->event_ack;
+    if (summary->event_ack != out->event_ack_sent) {
+        out->event_ack_sent = summary->event_ack;
         out->event_ack_seq = seq;
         out->is_event_ack_known = false;
     }
-    header.has_event_ack = out->event_ack_told != 0 && !out->is_event_ack_known;
-    header.event_ack = out->event_ack_told;
-    out->is_input_told = told->input_used > 0;
-    out->input_repeats_told = told->input_repeats;
-    out->input_fates_told = told->input_fates;
-    // What has nothing else to say has room for one.
-    if (out->packet_count % NET_SAMPLE_EVERY_PACKETS == NET_SAMPLE_EVERY_PACKETS - 1 ||
+    header.has_event_ack = out->event_ack_sent != 0 && !out->is_event_ack_known;
+    header.event_ack = out->event_ack_sent;
+    out->is_input_sent = summary->input_used > 0;
+    out->input_repeats_sent = summary->input_repeats;
+    out->input_fates_sent = summary->input_fates;
+    // A packet without waiting rows has room for a probe too.
+    if (out->packet_count % PROBE_EVERY_PACKETS == PROBE_EVERY_PACKETS - 1 ||
         !net_repl_state_has_pending(out->repl)) {
         uint64_t hash = 0;
         header.has_probe =
@@ -171,7 +126,7 @@ static net_packet_header make_header(net_server* server, net_session_out* out, u
     return header;
 }
 
-// What a packet of `size` bytes was made of, beside the body, which the view counts.
+// Account a packet of `size` bytes without its snapshot, which net_repl_state_write counts.
 static void account(net_session_out* out, const net_packet_header* header, uint64_t header_bits,
                     uint64_t state_bits, size_t size) {
     net_bandwidth_account* account = net_repl_state_account(out->repl);
@@ -187,7 +142,7 @@ static void account(net_session_out* out, const net_packet_header* header, uint6
                       8 * (frame_bytes + state_bytes) - state_bits);
 }
 
-// Room for rows: what the packet leaves, and what the tokens do.
+// Room for rows: the rest of the packet (hard) and of the tokens (soft).
 static net_repl_state_room make_room(const net_session_out* out, const proto_bit_writer* writer,
                                      size_t event_bytes) {
     uint64_t hard = 8 * (uint64_t)writer->capacity - writer->size_bits;
@@ -200,18 +155,17 @@ static net_repl_state_room make_room(const net_session_out* out, const proto_bit
 
 static bool send_packet(net_server* server, net_session* session) {
     net_session_out* out = &session->out;
-    Shoal__Wire__GameEvent events[NET_EVENTS_PER_PACKET_MAX];
-    Shoal__Wire__GameEvent* pointers[NET_EVENTS_PER_PACKET_MAX];
+    Shoal__Wire__GameEvent events[EVENTS_PER_PACKET_MAX];
+    Shoal__Wire__GameEvent* pointers[EVENTS_PER_PACKET_MAX];
     size_t event_bytes = 0;
     size_t event_budget =
-        out->packet_count % 2 == 1 ? NET_EVENT_BYTES_OTHER_PACKET : NET_EVENT_BYTES_EVERY_PACKET;
-    _Static_assert(NET_SNAPSHOT_BYTES_MIN + NET_STATE_ENVELOPE_BYTES_MAX +
-                           NET_EVENT_BYTES_EVERY_PACKET <=
+        out->packet_count % 2 == 1 ? EVENT_BYTES_OTHER_PACKET : EVENT_BYTES_EVERY_PACKET;
+    _Static_assert(NET_SNAPSHOT_BYTES_MIN + STATE_ENVELOPE_BYTES_MAX + EVENT_BYTES_EVERY_PACKET <=
                        NET_STATE_BYTES_MAX,
                    "a packet must hold the largest row: shrink the event share");
     Shoal__Wire__StatePacket packet = SHOAL__WIRE__STATE_PACKET__INIT;
-    packet.n_events = net_event_outbox_fill(&out->outbox, events, pointers,
-                                            NET_EVENTS_PER_PACKET_MAX, event_budget, &event_bytes);
+    packet.n_events = net_event_outbox_fill(&out->outbox, events, pointers, EVENTS_PER_PACKET_MAX,
+                                            event_budget, &event_bytes);
     packet.events = pointers;
 
     uint16_t seq = net_ack_sender_add(&out->sent, server->out.now_us);
@@ -231,12 +185,14 @@ static bool send_packet(net_server* server, net_session* session) {
     packet.state.data = server->out.state;
     packet.state.len = proto_bit_writer_bytes(&writer);
     size_t size = proto_encode(&packet.base, server->out.packet, sizeof server->out.packet);
-    BASE_ASSERT(size > 0); // the budgets above add up
+    BASE_ASSERT(size > 0 && size <= NET_STATE_BYTES_MAX); // the budgets above add up
     net_transport* transport = server->config.transport;
-    // A refused datagram is a lost one: acknowledgements will tell.
+    // A refused datagram is a lost one: its acknowledgement will not come.
     if (transport->ops->send(transport, session->peer, NET_CHANNEL_REALTIME, server->out.packet,
                              size) != NET_OK)
         server->out.sends_refused++;
+    net_session_trace_packet(server, session, server->out.now_us, NET_TRACE_SENT, "state", seq,
+                             size);
     net_rate_take(&out->rate, (uint32_t)size);
     account(out, &header, header_bits, writer.size_bits, size);
     if (out->tick_sent != server->out.tick) {
@@ -249,12 +205,12 @@ static bool send_packet(net_server* server, net_session* session) {
     return true;
 }
 
-// ---- whose packet is due
+// ---- which sessions get packets
 
 static bool is_turn(const net_server* server, const net_session_out* out) {
     const uint32_t divisor = server->send_divisor;
     return server->out.is_settling || divisor <= 1 ||
-           server->out.tick % divisor == out->told.client % divisor;
+           server->out.tick % divisor == out->summary.client % divisor;
 }
 
 static bool has_everything(const net_session_out* out, ecs_tick tick) {
@@ -264,25 +220,28 @@ static bool has_everything(const net_session_out* out, ecs_tick tick) {
 }
 
 static bool is_due(const net_server* server, const net_session_out* out) {
-    const net_session_told* told = &out->told;
+    const net_session_summary* summary = &out->summary;
     if (out->packet_count == 0 || out->silent_count + 1 >= server->heartbeat_ticks) return true;
     if (net_repl_state_has_pending(out->repl) || !net_event_outbox_is_idle(&out->outbox))
         return true;
-    if (told->input_used > 0 && !out->is_input_told) return true;
-    if (told->input_fates != out->input_fates_told ||
-        told->input_repeats != out->input_repeats_told || told->event_ack != out->event_ack_told)
+    if (summary->input_used > 0 && !out->is_input_sent) return true;
+    if (summary->input_fates != out->input_fates_sent ||
+        summary->input_repeats != out->input_repeats_sent ||
+        summary->event_ack != out->event_ack_sent)
         return true;
     return server->out.is_settling && !has_everything(out, server->out.tick);
 }
 
 static void send_packets(net_server* server, net_session* session) {
-    // Into a silence go as many as keep its numbers within NET_ACK_JUMP_MAX until it comes back.
+    // A silent client gets so few packets that it still believes the number of the first one it
+    // receives.
     _Static_assert((NET_QUIET_MS_MAX * NET_STATE_PACKETS_PER_TICK_MAX + NET_SILENCE_MS_MAX) *
                            NET_TICK_RATE_HZ_MAX / 1000 <
                        NET_ACK_JUMP_MAX,
-                   "who comes back must believe the next packet");
+                   "a client that comes back must believe the next packet");
     net_session_out* out = &session->out;
-    uint32_t count_max = out->told.is_quiet ? 1 : NET_STATE_PACKETS_PER_TICK_MAX;
+    BASE_ASSERT(out->repl && !out->summary.is_away && !out->has_failed);
+    uint32_t count_max = out->summary.is_quiet ? 1 : NET_STATE_PACKETS_PER_TICK_MAX;
     uint32_t count = 0;
     while (count < count_max && net_rate_left(&out->rate) > 0) {
         if (!send_packet(server, session)) return;
@@ -303,7 +262,7 @@ static void send_to(net_server* server, net_session* session) {
     net_session_out* out = &session->out;
     if (net_repl_state_is_broken(out->repl)) out->has_failed = true;
     if (out->has_failed) return;
-    if (out->told.is_away) {
+    if (out->summary.is_away) {
         out->events_refused += net_event_outbox_drop_unreliable(&out->outbox);
         return;
     }
@@ -322,13 +281,87 @@ void net_server_send(void* context) {
     net_server* server = context;
     net_server_out* out = &server->out;
     if (out->has_stepped) {
-        mark_seen(server);
+        net_server_mark_seen(server);
         net_replicator_publish(server->replicator);
     }
     for (uint32_t i = 0; i < out->count; i++) {
-        queue_events(server, i);
+        net_server_queue_events(server, i);
         net_session_send_varsize(server, out->sessions[i]);
         send_to(server, out->sessions[i]);
     }
     server->config.transport->ops->flush(server->config.transport);
+}
+
+// ---- on the caller's thread
+
+static void copy_summary(net_session* session) {
+    const net_input_queue* inputs = &session->inputs;
+    session->out.summary = (net_session_summary){
+        .client = session->client,
+        .is_away = session->state == NET_SESSION_AWAY,
+        .is_quiet = session->is_quiet,
+        .player = session->player_sent,
+        .has_ack = session->received.has_any,
+        .ack = session->received.newest,
+        .ack_us = session->received.newest_us,
+        .input_used = inputs->used,
+        .input_repeats = inputs->owed,
+        .input_depth = inputs->count,
+        .input_fates = inputs->skipped + inputs->settled + inputs->late + inputs->rests,
+        .event_ack = session->inbox.newest,
+    };
+}
+
+void net_server_hand_over(net_server* server, bool has_stepped) {
+    net_server_out* out = &server->out;
+    BASE_ASSERT(!out->is_uncollected);
+    BASE_ASSERT(server->phase == NET_SERVER_RUNNING || server->phase == NET_SERVER_SETTLING);
+    out->now_us = server->now_us;
+    out->tick = net_replicator_tick(server->replicator);
+    out->has_stepped = has_stepped;
+    out->is_settling = server->phase != NET_SERVER_RUNNING;
+    out->count = 0;
+    if (!has_stepped) out->event_count = 0;
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (!session || !net_session_is_in_match(session) || !session->out.repl) continue;
+        net_event_inbox_age(&session->inbox);
+        session->packet_credit += NET_PACKETS_PER_TICK;
+        if (session->packet_credit > NET_PACKETS_BURST_MAX)
+            session->packet_credit = NET_PACKETS_BURST_MAX;
+        session->control_credit += NET_CONTROL_BYTES_PER_TICK;
+        if (session->control_credit > NET_CONTROL_BYTES_BURST_MAX)
+            session->control_credit = NET_CONTROL_BYTES_BURST_MAX;
+        copy_summary(session);
+        BASE_ASSERT(session->out.varsize && out->count < server->session_count);
+        out->sessions[out->count++] = session;
+    }
+    out->is_uncollected = true;
+    if (net_fault_is_planted(NET_FAULT_THREAD_OTHER) && server->worker) out->now_us += 640;
+    if (server->worker)
+        net_worker_start(server->worker);
+    else
+        net_server_send(server);
+}
+
+void net_server_collect(net_server* server) {
+    net_server_out* out = &server->out;
+    if (!out->is_uncollected) return;
+    if (server->worker) net_worker_wait(server->worker);
+    out->is_uncollected = false;
+    server->counters.state_packets += out->state_packets;
+    server->counters.state_bytes += out->state_bytes;
+    net_server_drop(server, NET_DROP_SEND, out->sends_refused);
+    out->state_packets = out->state_bytes = out->sends_refused = 0;
+    for (uint32_t i = 0; i < out->count; i++) {
+        net_session* session = out->sessions[i];
+        if (!session->out.has_failed) continue;
+        session->out.has_failed = false;
+        net_session_end(server, session, NET_END_FAULT);
+    }
+}
+
+bool net_server_wait_sent(net_server* server, uint64_t until_us) {
+    if (!server->worker || !server->out.is_uncollected) return true;
+    return net_worker_wait_until(server->worker, until_us);
 }

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: MIT
 // What happens in a tick, as one page of code. Read run_tick() first.
 //
-// Order within a tick, the same in a re-run of the log: leaves, joins, client events, inputs, step. All of
-// it is appended to the log before the step, so that the tick that crashes is in the log.
+// Order within a tick, the same in a re-run of the log: leaves, joins, client events, inputs, step.
+// All of it is appended to the log before the step, so the log contains the tick that crashes.
 //
-// Until net_server_collect the net half of the tick before may still run on its own thread: up to there
-// nothing here touches transport, views, acknowledgements or outboxes. What belongs there (who fell silent,
-// views of those who joined, the roster) comes after it, with and without a thread, so that datagrams are the
-// same. The hand-over copies what a packet says of its session, because the next tick changes it.
-#include "server/server_internal.h"
+// Until net_server_collect the net half of the previous tick may still run on its own thread. Up to
+// there this file touches no transport, no replication state, no acknowledgement and no outbox.
+// Work on these (silent clients, replication states of new players, the roster) comes after it,
+// with and without a thread, so that both ways send the same datagrams.
+#include "server/server_events.h"
+#include "server/server_phase.h"
+#include "server/server_resume.h"
+#include "server/server_roster.h"
+#include "server/server_send.h"
+#include "server/server_state.h"
+#include "server/session_report.h"
+#include "server/session_varsize.h"
 
-#include "core/fault.h"
+#include "replicate/repl_state.h"
+#include "state/varsize.h"
 
-#include <string.h>
+#include "base/assert.h"
+#include "net/log.h"
+#include "net/match.h"
 
-static void set_phase(net_server* server, net_server_phase phase) {
-    server->phase = phase;
-    server->phase_us = server->now_us;
-}
-
-static bool is_older_ms(const net_server* server, uint64_t since_us, uint64_t ms) {
-    return server->now_us > since_us && server->now_us - since_us > ms * 1000u;
-}
-
-// Whoever connects and says nothing, or plays and acknowledges nothing, is dropped.
+// Drop clients that connect and send no hello, or play and acknowledge nothing.
 static void drop_silent(net_server* server) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
@@ -31,32 +32,33 @@ static void drop_silent(net_server* server) {
         switch (session->state) {
         case NET_SESSION_GREETING:
         case NET_SESSION_ASKED:
-            if (is_older_ms(server, session->since_us, NET_CONNECT_MS_MAX)) {
+            if (net_server_is_older(server, session->since_us, NET_CONNECT_MS_MAX)) {
                 net_session_end(server, session, NET_END_TIMEOUT);
             }
             break;
         case NET_SESSION_PLAYING:
-            if (is_older_ms(server, session->since_us, NET_SILENCE_MS_MAX) &&
-                is_older_ms(server, session->out.sent.last_ack_us, NET_SILENCE_MS_MAX)) {
+            if (net_server_is_older(server, session->since_us, NET_SILENCE_MS_MAX) &&
+                net_server_is_older(server, session->out.sent.last_ack_us, NET_SILENCE_MS_MAX)) {
                 net_session_end(server, session, NET_END_TIMEOUT);
             } else {
                 net_session_watch(server, session);
             }
             break;
         case NET_SESSION_AWAY:
-            if (is_older_ms(server, session->heard_us, NET_SILENCE_MS_MAX)) {
+            if (net_server_is_older(server, session->received_us, NET_SILENCE_MS_MAX)) {
                 net_session_end(server, session, NET_END_TIMEOUT);
             }
             break;
         case NET_SESSION_CLOSING:
-            if (is_older_ms(server, session->since_us, NET_LEAVE_MS_MAX)) {
-                net_transport* transport = net_server_transport(server);
+            if (net_server_is_older(server, session->since_us, NET_LEAVE_MS_MAX)) {
+                net_transport* transport = server->config.transport;
                 transport->ops->disconnect(transport, session->peer, (uint32_t)session->end, true);
-                net_session_gone(server, session);
+                net_session_gone(server, session, "goodbye_unconfirmed");
             }
             break;
         case NET_SESSION_FREE:
         case NET_SESSION_ACCEPTED:
+        case NET_SESSION_STATE_COUNT:
             break;
         }
     }
@@ -81,10 +83,9 @@ static void gather_leaves_and_joins(net_server* server, net_log_begin* begin) {
             session->must_leave_match = false;
         }
         if (session->state != NET_SESSION_ACCEPTED) continue;
-        session->state = NET_SESSION_PLAYING;
-        session->since_us = server->now_us;
-        session->heard_us = server->now_us;
-        // By number: slots are reused in any order.
+        net_session_set_state(server, session, NET_SESSION_PLAYING, "joined");
+        session->received_us = server->now_us;
+        // Sorted by client number: slots are reused in any order.
         uint32_t place = begin->join_count++;
         for (; place > 0 && server->joins[place - 1].client > session->client; place--) {
             server->joins[place] = server->joins[place - 1];
@@ -117,7 +118,7 @@ static void gather_input(net_server* server, net_session* session, net_log_begin
     static const uint8_t defaults[1] = {0};
     uint32_t repeat_ticks_max = (uint32_t)(NET_INPUT_REPEAT_MS_MAX * 1000u / server->tick_us);
     if (repeat_ticks_max == 0) repeat_ticks_max = 1;
-    const net_input_entry* input;
+    const net_input* input;
     net_input_turn turn = net_input_queue_take(&session->inputs, repeat_ticks_max, &input);
     net_log_input* given = &server->inputs[begin->input_count];
     *given = (net_log_input){.client = session->client};
@@ -180,7 +181,7 @@ static void pass_request(net_server* server, const net_match_interest_request* r
     if (request->is_refreshed) net_interest_refresh(server->interest, request->client);
 }
 
-// What the module asked about interest while it stepped.
+// Requests that the module made while it stepped.
 static void pass_requests(net_server* server) {
     uint32_t count = 0;
     const net_match_interest_request* requests =
@@ -189,7 +190,7 @@ static void pass_requests(net_server* server) {
         pass_request(server, &requests[i]);
 }
 
-// Those who joined with this tick get a view, those who are gone have none any more.
+// Players that joined with this tick get a replication state.
 static void admit(net_server* server) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
@@ -199,7 +200,7 @@ static void admit(net_server* server) {
         net_rate_init(&out->rate, server->now_us,
                       server->config.rate_bytes_max ? server->config.rate_bytes_max
                                                     : NET_RATE_BYTES_DEFAULT,
-                      session->rate_wish);
+                      session->rate_requested);
         bool is_added = net_interest_add_client(server->interest, session->client);
         if (is_added &&
             net_repl_state_create(server->replicator, session->client, &out->repl) == NET_OK) {
@@ -212,45 +213,10 @@ static void admit(net_server* server) {
     }
 }
 
-// Exported events go to everyone who plays and sees what they are about.
-static void take_event(net_server* server, const ecs_event* event) {
-    net_match* match = server->config.match;
-    net_server_out* out = &server->out;
-    uint32_t message = net_match_message_of(match, event->type);
-    if (message == 0) return;
-    const net_message* description =
-        &net_match_get_config(match)->module->game->messages[message - 1];
-    if (description->kind != NET_MESSAGE_TO_CLIENTS) return;
-    void* events = out->events;
-    if (!base_array_reserve(server->allocator, &events, &out->event_capacity, out->event_count + 1,
-                            sizeof *out->events)) {
-        net_server_drop(server, NET_DROP_EVENT_QUEUE, 1);
-        return;
-    }
-    out->events = events;
-    net_server_event* taken = &out->events[out->event_count];
-    size_t size;
-    if (net_match_pack(match, message, event->payload, taken->payload, sizeof taken->payload,
-                       &size) != NET_OK) {
-        net_server_drop(server, NET_DROP_EVENT_LONG, 1);
-        base_report(server->config.reporter, NULL, 0,
-                    "an event %s is longer than %u bytes: not sent", description->name,
-                    NET_EVENT_PAYLOAD_BYTES_MAX);
-        return;
-    }
-    taken->message = message;
-    taken->is_reliable = description->is_reliable;
-    taken->target = event->target;
-    taken->size = (uint32_t)size;
-    taken->is_late = description->is_delivered_late;
-    taken->entity_count = net_match_entities_of(match, message, event->payload, taken->entities);
-    out->event_count++;
-}
-
-static void tell_player(net_server* server, net_session* session) {
+static void send_player(net_server* server, net_session* session) {
     net_match* match = server->config.match;
     ecs_entity player = net_match_player(match, session->client);
-    if (session->has_player_told && session->player_told == player) return;
+    if (session->has_player_sent && session->player_sent == player) return;
     net_interest_set_player(server->interest, session->client, player);
     Shoal__Wire__PlayerAssigned assigned = SHOAL__WIRE__PLAYER_ASSIGNED__INIT;
     assigned.entity = player;
@@ -261,17 +227,17 @@ static void tell_player(net_server* server, net_session* session) {
         net_session_end(server, session, NET_END_FAULT);
         return;
     }
-    session->has_player_told = true;
-    session->player_told = player;
+    session->has_player_sent = true;
+    session->player_sent = player;
 }
 
-// @return false when the match ended by it.
+// @return false when memory ran out: the match has ended.
 static bool replicate(net_server* server) {
     net_match* match = server->config.match;
     ecs_world* world = net_match_world(match);
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
-        if (session && net_session_is_in_match(session)) tell_player(server, session);
+        if (session && net_session_is_in_match(session)) send_player(server, session);
     }
     pass_requests(server);
     ecs_tick tick = net_match_tick(match);
@@ -284,78 +250,8 @@ static bool replicate(net_server* server) {
     server->out.event_count = 0;
     ecs_changes changes = ecs_changes_get(world);
     for (uint32_t i = 0; i < changes.event_count; i++)
-        take_event(server, &changes.events[i]);
+        net_server_add_event(server, &changes.events[i]);
     return true;
-}
-
-static void copy_told(net_session* session) {
-    const net_input_queue* inputs = &session->inputs;
-    session->out.told = (net_session_told){
-        .client = session->client,
-        .is_away = session->state == NET_SESSION_AWAY,
-        .is_quiet = session->is_quiet,
-        .player = session->player_told,
-        .has_ack = session->received.has_any,
-        .ack = session->received.newest,
-        .ack_us = session->received.newest_us,
-        .input_used = inputs->used,
-        .input_repeats = inputs->owed,
-        .input_depth = inputs->count,
-        .input_fates = inputs->skipped + inputs->settled + inputs->late + inputs->rests,
-        .event_ack = session->inbox.newest,
-    };
-}
-
-void net_server_hand_over(net_server* server, bool has_stepped) {
-    net_server_out* out = &server->out;
-    BASE_ASSERT(!out->is_uncollected);
-    out->now_us = server->now_us;
-    out->tick = net_replicator_tick(server->replicator);
-    out->has_stepped = has_stepped;
-    out->is_settling = server->phase != NET_SERVER_RUNNING;
-    out->count = 0;
-    if (!has_stepped) out->event_count = 0;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (!session || !net_session_is_in_match(session) || !session->out.repl) continue;
-        net_event_inbox_age(&session->inbox);
-        session->packet_credit += NET_PACKETS_PER_TICK;
-        if (session->packet_credit > NET_PACKETS_BURST_MAX)
-            session->packet_credit = NET_PACKETS_BURST_MAX;
-        session->control_credit += NET_CONTROL_BYTES_PER_TICK;
-        if (session->control_credit > NET_CONTROL_BYTES_BURST_MAX)
-            session->control_credit = NET_CONTROL_BYTES_BURST_MAX;
-        copy_told(session);
-        out->sessions[out->count++] = session;
-    }
-    out->is_uncollected = true;
-    if (net_fault_is_planted(NET_FAULT_THREAD_OTHER) && server->worker) out->now_us += 640;
-    if (server->worker)
-        net_worker_start(server->worker);
-    else
-        net_server_send(server);
-}
-
-void net_server_collect(net_server* server) {
-    net_server_out* out = &server->out;
-    if (!out->is_uncollected) return;
-    if (server->worker) net_worker_wait(server->worker);
-    out->is_uncollected = false;
-    server->counters.state_packets += out->state_packets;
-    server->counters.state_bytes += out->state_bytes;
-    net_server_drop(server, NET_DROP_SEND, out->sends_refused);
-    out->state_packets = out->state_bytes = out->sends_refused = 0;
-    for (uint32_t i = 0; i < out->count; i++) {
-        net_session* session = out->sessions[i];
-        if (!session->out.has_failed) continue;
-        session->out.has_failed = false;
-        net_session_end(server, session, NET_END_FAULT);
-    }
-}
-
-bool net_server_wait_sent(net_server* server, uint64_t until_us) {
-    if (!server->worker || !server->out.is_uncollected) return true;
-    return net_worker_wait_until(server->worker, until_us);
 }
 
 static void run_tick(net_server* server) {
@@ -367,17 +263,17 @@ static void run_tick(net_server* server) {
     apply(match, &begin);
     net_match_step(match);
     if (server->config.log) net_log_append_end(server->config.log, match);
-    // Up to here the tick before may still be on its way out.
+    // Up to here the net half of the previous tick may still run.
     net_server_collect(server);
     drop_silent(server);
-    net_server_tell_roster(server, &begin);
+    net_server_send_rosters(server, &begin);
     admit(server);
     bool is_replicated = replicate(server);
     ecs_changes_clear(net_match_world(match));
     if (is_replicated) net_server_hand_over(server, true);
     if (server->config.ticks_max && net_match_tick(match) >= server->config.ticks_max &&
         server->phase == NET_SERVER_RUNNING) {
-        set_phase(server, NET_SERVER_SETTLING);
+        net_server_set_phase(server, NET_SERVER_SETTLING);
         server->settle_ms_max = NET_SETTLE_MS_MAX;
     }
 }
@@ -385,9 +281,9 @@ static void run_tick(net_server* server) {
 static bool is_settled(const net_server* server) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* session = server->sessions[i];
-        // Whoever is away may come back for the rest; for who was away for long before nobody waits.
+        // A client that is away may come back for the rest, unless it was away for too long before.
         if (session && session->state == NET_SESSION_AWAY &&
-            session->heard_us + server->settle_ms_max * 1000u >= server->phase_us) {
+            session->received_us + server->settle_ms_max * 1000u >= server->phase_us) {
             return false;
         }
         if (!session || session->state != NET_SESSION_PLAYING) continue;
@@ -399,13 +295,14 @@ static bool is_settled(const net_server* server) {
     return true;
 }
 
-// The world stands still; datagrams flow until everyone has everything.
+// The world stands still; datagrams flow until each client has everything.
 static void settle(net_server* server) {
-    if (is_settled(server) || is_older_ms(server, server->phase_us, server->settle_ms_max)) {
+    if (is_settled(server) ||
+        net_server_is_older(server, server->phase_us, server->settle_ms_max)) {
         net_server_say_goodbye(server);
         return;
     }
-    net_server_tell_due_rosters(server);
+    net_server_send_due_rosters(server);
     net_server_hand_over(server, false);
 }
 
@@ -417,9 +314,9 @@ void net_server_tick(net_server* server, uint64_t now_us) {
     server->now_us = now_us;
     bool is_beginning = server->phase == NET_SERVER_HOLDING &&
                         count_in_state(server, NET_SESSION_ACCEPTED) >= server->config.clients_min;
-    if (is_beginning) set_phase(server, NET_SERVER_RUNNING);
+    if (is_beginning) net_server_set_phase(server, NET_SERVER_RUNNING);
     if (server->phase == NET_SERVER_RUNNING) {
-        run_tick(server); // what goes out is flushed by the net half
+        run_tick(server); // the net half flushes
         if (!server->out.is_uncollected) flush(server);
         return;
     }
@@ -431,8 +328,8 @@ void net_server_tick(net_server* server, uint64_t now_us) {
         break;
     case NET_SERVER_LEAVING:
         if (count_in_state(server, NET_SESSION_CLOSING) == 0 ||
-            is_older_ms(server, server->phase_us, NET_LEAVE_MS_MAX)) {
-            set_phase(server, NET_SERVER_ENDED);
+            net_server_is_older(server, server->phase_us, NET_LEAVE_MS_MAX)) {
+            net_server_set_phase(server, NET_SERVER_ENDED);
         }
         break;
     case NET_SERVER_HOLDING:

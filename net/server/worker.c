@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One thread, one mutex, one flag. The work is short (a tick's datagrams), so the thread lives as long as
-// the server and sleeps in between.
+// One thread, one mutex, one flag. The work is short (a tick's datagrams), so the thread lives as
+// long as the server and sleeps in between.
 //
-// Invariant: `is_busy` is true from start until the work is done; only the owner sets it, only the thread
-// clears it.
+// Invariant: `is_busy` is true from start until the work is done; only the owner sets it, only the
+// thread clears it.
 #include "server/worker.h"
 
 #include "base/assert.h"

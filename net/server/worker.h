@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// A thread that does one piece of work at a time for the thread that made it.
 ///
-/// Everything that the owner wrote before net_worker_start is seen by the work, everything the work wrote is
-/// seen by the owner after net_worker_wait.
+/// Everything that the owner wrote before net_worker_start is seen by the work, everything the work
+/// wrote is seen by the owner after net_worker_wait.
 #pragma once
 
 #include "base/alloc.h"

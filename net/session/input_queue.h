@@ -2,19 +2,21 @@
 /// Inputs of one client, waiting on the server for their tick.
 ///
 /// Inputs are numbered 1, 2, 3... by the client, one per client tick; each packet repeats the last
-/// NET_INPUT_REDUNDANCY, so a lost packet costs nothing. The ring is played out one per server tick: its
-/// depth, reported back, is what a client steers its clock by. Memory: fixed.
+/// NET_INPUT_REDUNDANCY, so a lost packet costs nothing. The ring is played out one per server
+/// tick: its depth, reported back, is what a client steers its clock by. Memory: fixed.
 #pragma once
 
 #include "net/limits.h"
 #include "net/result.h"
 
-typedef struct net_input_entry {
-    uint32_t number;
-    uint16_t size;
-    uint64_t seen; // what the player saw, in ticks * 256; 0: unsaid
+/// One packed input.
+typedef struct net_input {
+    uint32_t number; ///< counts the client's ticks from 1
+    uint32_t size;   ///< of payload
+    uint64_t
+        seen; ///< the moment that the player saw when it made the input, in ticks * 256; 0: unknown
     uint8_t payload[NET_INPUT_BYTES_MAX];
-} net_input_entry;
+} net_input;
 
 /// What a tick does with its client's input.
 typedef enum net_input_turn {
@@ -25,7 +27,7 @@ typedef enum net_input_turn {
 } net_input_turn;
 
 typedef struct net_input_queue {
-    net_input_entry ring[NET_INPUT_RING];
+    net_input ring[NET_INPUT_RING];
     uint32_t first;
     uint32_t count;
     uint32_t newest; // number received last; 0: none yet
@@ -34,7 +36,7 @@ typedef struct net_input_queue {
     uint32_t dry;    // ticks in a row without any input
     bool is_started; // at least one input was taken
     bool is_resting;
-    net_input_entry last; // what is repeated
+    net_input last; // what is repeated
     uint64_t received;
     uint64_t duplicate; // redundancy at work
     uint64_t missing;   // numbers that never came in time
@@ -47,13 +49,14 @@ typedef struct net_input_queue {
 } net_input_queue;
 
 void net_input_queue_init(net_input_queue* inputs);
-/// Take one in. @return NET_OK; NET_ERR_STALE (known already); NET_ERR_FULL (ring full: dropped, counted);
+/// Take one in. @return NET_OK; NET_ERR_STALE (known already); NET_ERR_FULL (ring full: dropped,
+/// counted);
 ///         NET_ERR_MALFORMED (too long).
 net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload,
                                 uint32_t size);
 /// What the player saw when it made the input that was pushed last (with NET_OK).
 void net_input_queue_saw(net_input_queue* inputs, uint64_t seen);
-/// What this tick has. After `repeat_ticks_max` (>= 1) ticks without any input the client rests. `entry` is
-/// the input for NET_INPUT_NEXT, else NULL; borrowed until the next push.
+/// What this tick has. After `repeat_ticks_max` (>= 1) ticks without any input the client rests.
+/// `entry` is the input for NET_INPUT_NEXT, else NULL; borrowed until the next push.
 net_input_turn net_input_queue_take(net_input_queue* inputs, uint32_t repeat_ticks_max,
-                                    const net_input_entry** entry);
+                                    const net_input** entry);

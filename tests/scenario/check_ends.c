@@ -58,12 +58,12 @@ static void check_session(scenario* self, member* one) {
         scenario_fail(self, "decode check: client %" PRIu32 " could not decode %" PRIu64 " packets",
                       report->client, report->packets_malformed);
     }
-    self->result.resyncs += report->resyncs_asked;
-    if (report->samples_differing && !one->is_vandalized) {
+    self->result.resyncs += report->resyncs_requested;
+    if (report->probes_differing && !one->is_vandalized) {
         scenario_fail(self,
                       "sample check: client %" PRIu32 " differs from %" PRIu64 " of %" PRIu64
                       " checksums",
-                      report->client, report->samples_differing, report->samples);
+                      report->client, report->probes_differing, report->probes);
     }
 }
 
@@ -126,7 +126,7 @@ static void check_caught_up(scenario* self, member* one, const net_peer_report* 
                       one->is_vandalized ? "heal" : "hash", report->client, report->scope.entities,
                       peer->scope.entities);
     }
-    if (one->is_vandalized && report->resyncs_asked == 0)
+    if (one->is_vandalized && report->resyncs_requested == 0)
         scenario_fail(self, "heal check: client %" PRIu32 " never asked", report->client);
     if (report->loading != 0)
         scenario_fail(self, "state check: %" PRIu32 " entities still load", report->loading);

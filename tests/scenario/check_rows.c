@@ -3,7 +3,7 @@
 // entity at that tick; ticks never fall; kin are never torn.
 #include "internal.h"
 
-#include "client/client_internal.h"
+#include "client/client_state.h"
 #include "state/rows.h"
 #include "state/schema_rows.h"
 

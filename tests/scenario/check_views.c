@@ -198,7 +198,7 @@ static void check_budget(scenario* self, watched* seen, const net_session* sessi
 
 static void check_starvation(scenario* self, watched* seen, const net_session* session) {
     const net_repl_state* view = seen->view;
-    seen->away_ticks = session->state != NET_SESSION_PLAYING || session->out.told.is_quiet
+    seen->away_ticks = session->state != NET_SESSION_PLAYING || session->out.summary.is_quiet
                            ? 0
                            : seen->away_ticks + 1;
     double rate = session->out.rate.rate;

@@ -9,7 +9,9 @@
 #include "net/match.h"
 #include "net/server.h"
 #include "net/transport_sim.h"
-#include "server/server_internal.h"
+#include "replicate/repl_state.h"
+#include "server/server_send.h"
+#include "server/server_state.h"
 #include "swarm.h"
 
 #define TICK_US 16667u

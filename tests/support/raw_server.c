@@ -72,7 +72,7 @@ static void take_input(raw_server* raw, const net_transport_event* event) {
     raw->resync_count = 0;
     for (size_t i = 0; i < packet->n_resync && i < BASE_COUNT(raw->resyncs); i++)
         raw->resyncs[raw->resync_count++] = packet->resync[i];
-    raw->resyncs_asked += packet->n_resync;
+    raw->resyncs_requested += packet->n_resync;
     for (size_t i = 0; i < packet->n_events; i++) {
         if (packet->events[i]->number == raw->event_newest + 1) raw->event_newest++;
     }

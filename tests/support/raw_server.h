@@ -42,7 +42,7 @@ typedef struct raw_server {
     uint32_t event_ack, event_newest;
     uint32_t resyncs[8];
     uint32_t resync_count; ///< of the newest packet
-    uint64_t resyncs_asked;
+    uint64_t resyncs_requested;
     uint32_t rate_bytes_max; ///< of the hello
 
     uint16_t seq; ///< of its next state packet

@@ -7,6 +7,7 @@
 
 #include "net/drops.h"
 #include "net/game.h"
+#include "net/trace.h"
 #include "net/transport.h"
 #include "net/world_digest.h"
 
@@ -53,6 +54,9 @@ typedef struct net_client_config {
     /// What the player sees: fed with all that comes. Owned by the caller, must outlive the client; NULL:
     /// nobody looks (bots, headless clients).
     net_presenter* presenter;
+    net_trace_fn
+        session_trace; ///< called for each packet and each change of the phase; NULL: no trace
+    void* session_trace_context;
     const base_reporter* reporter; ///< lost and regained connections, for people; may be NULL
     uint32_t rate_bytes_max;       ///< of what the server sends us, per second; 0: it decides
 } net_client_config;
@@ -99,10 +103,10 @@ typedef struct net_client_report {
     uint64_t packets_malformed, packets_stale, events_received, events_dropped;
     uint64_t
         inputs_refused; ///< the module's input was longer than NET_INPUT_BYTES_MAX: a resting one was sent
-    uint64_t samples; ///< checksums of the server that could be compared
+    uint64_t probes; ///< checksums of the server that could be compared
     uint64_t
-        samples_differing; ///< of those, with a world that is not the server's: it was asked for the row
-    uint64_t resyncs_asked;
+        probes_differing; ///< of those, with a world that is not the server's: it was asked for the row
+    uint64_t resyncs_requested;
     uint64_t dropped[NET_DROP_COUNT];
 } net_client_report;
 net_client_report net_client_get_report(net_client* client);

@@ -10,6 +10,7 @@
 
 #include "net/drops.h"
 #include "net/end.h"
+#include "net/trace.h"
 #include "net/transport.h"
 #include "net/world_digest.h"
 
@@ -36,8 +37,12 @@ typedef struct net_server_config {
     void* entropy_context;
     uint32_t rate_bytes_max; ///< per client and second, at most; 0: NET_RATE_BYTES_DEFAULT
     uint32_t
-        send_divisor;   ///< client c is sent to at ticks that are c mod this; 0 or 1: at every tick
-    bool is_threaded;   ///< a thread of its own for what goes out, if there can be one
+        send_divisor; ///< client c is sent to at ticks that are c mod this; 0 or 1: at every tick
+    bool is_threaded; ///< a thread of its own for what goes out, if there can be one
+    /// Called for each packet and each change of a session's state; NULL: no trace. With is_threaded both threads
+    /// call it, possibly at the same time.
+    net_trace_fn session_trace;
+    void* session_trace_context;
     bool has_bandwidth; ///< count every bit by client, component and cause
 } net_server_config;
 

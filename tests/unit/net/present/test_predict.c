@@ -184,7 +184,7 @@ static void serve_inputs(game* g) {
         }
         packet->arrives = 0;
     }
-    const net_input_entry* entry;
+    const net_input* entry;
     switch (net_input_queue_take(&g->inputs, REPEAT_TICKS_MAX, &entry)) {
     case NET_INPUT_NEXT:
         net_match_input(g->at.match, 1, entry->payload, entry->size);

@@ -423,17 +423,17 @@ static void a_world_that_differs_is_asked_for_and_healed(void** state) {
     ecs_changes_clear(world);
     table_run(&at, 20 * TICKS_PER_SECOND);
     net_client_report report = net_client_get_report(seat->client);
-    assert_true(report.samples > 100);
-    assert_true(report.samples_differing >= 1);
-    assert_true(report.resyncs_asked >= 1);
+    assert_true(report.probes > 100);
+    assert_true(report.probes_differing >= 1);
+    assert_true(report.resyncs_requested >= 1);
     assert_true(net_server_get_counters(at.server)->resyncs >= 1);
     const uint32_t* healed = ecs_get(world, player, game->steered);
     assert_true(*healed != steered);
-    uint64_t differing = report.samples_differing;
+    uint64_t differing = report.probes_differing;
     table_run_out(&at, 3000);
     report = net_client_get_report(seat->client);
     assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-    assert_int_equal(report.samples_differing, differing);
+    assert_int_equal(report.probes_differing, differing);
     assert_true(table_report(&at, 1)->scope.hash == report.scope.hash);
     table_close(&at);
 }

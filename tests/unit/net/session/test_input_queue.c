@@ -17,7 +17,7 @@ static net_result push_as(net_input_queue* inputs, uint32_t number, uint8_t mark
     return net_input_queue_push(inputs, number, &mark, 1);
 }
 
-static net_input_turn turn(net_input_queue* inputs, const net_input_entry** entry) {
+static net_input_turn turn(net_input_queue* inputs, const net_input** entry) {
     net_input_turn turn = net_input_queue_take(inputs, REPEAT_TICKS_MAX, entry);
     assert_int_equal(turn == NET_INPUT_NEXT, *entry != NULL);
     return turn;
@@ -25,12 +25,12 @@ static net_input_turn turn(net_input_queue* inputs, const net_input_entry** entr
 
 // The number of the input that the tick has; 0: none of its own.
 static uint32_t take_any(net_input_queue* inputs) {
-    const net_input_entry* entry;
+    const net_input* entry;
     return turn(inputs, &entry) == NET_INPUT_NEXT ? entry->number : 0;
 }
 
 static uint32_t take(net_input_queue* inputs) {
-    const net_input_entry* entry;
+    const net_input* entry;
     if (turn(inputs, &entry) != NET_INPUT_NEXT) return 0;
     assert_int_equal(entry->payload[0], (uint8_t)entry->number);
     return entry->number;
@@ -137,7 +137,7 @@ static void payloads_are_taken_up_to_their_limit(void** state) {
     assert_int_equal(net_input_queue_push(&inputs, 4, payload, NET_INPUT_BYTES_MAX + 1),
                      NET_ERR_MALFORMED);
     assert_int_equal(inputs.newest, 3);
-    const net_input_entry* entry;
+    const net_input* entry;
     for (uint32_t i = 0; i < 3; i++) {
         static const uint32_t sizes[] = {0, NET_INPUT_BYTES_MAX - 1, NET_INPUT_BYTES_MAX};
         assert_int_equal(turn(&inputs, &entry), NET_INPUT_NEXT);
@@ -234,7 +234,7 @@ static void a_silent_client_comes_to_rest_once(void** state) {
     (void)state;
     net_input_queue inputs;
     net_input_queue_init(&inputs);
-    const net_input_entry* entry;
+    const net_input* entry;
     assert_int_equal(turn(&inputs, &entry), NET_INPUT_NONE);
     for (uint32_t round = 1; round <= 3; round++) {
         assert_int_equal(push_as(&inputs, round * 100, 7), NET_OK);
@@ -279,7 +279,7 @@ static void thinning_out_keeps_what_changes_something(void** state) {
     for (uint32_t i = 2; i <= 21; i++)
         assert_int_equal(push_as(&inputs, i, i == 5 || i == 15), NET_OK);
     uint32_t marks = 0, taken = 0, last = 1;
-    const net_input_entry* entry;
+    const net_input* entry;
     while (inputs.count > 0) {
         assert_int_equal(turn(&inputs, &entry), NET_INPUT_NEXT);
         assert_true(entry->number > last);
@@ -303,7 +303,7 @@ static void no_press_is_lost_whatever_comes_when(void** state) {
         net_input_queue_init(&inputs);
         uint8_t sent = 0, seen = 0;
         uint32_t sent_changes = 0, seen_changes = 0, number = 0, behind = 0;
-        const net_input_entry* entry;
+        const net_input* entry;
         for (uint32_t tick = 0; tick < 2000; tick++) {
             behind++; // made, still on its way
             uint32_t arriving = base_rng_below(&rng, behind < 6 ? behind + 1 : 6);

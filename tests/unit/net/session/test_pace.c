@@ -98,7 +98,7 @@ static void arrive(line* l) {
 }
 
 static void server_tick(line* l) {
-    const net_input_entry* entry;
+    const net_input* entry;
     (void)net_input_queue_take(&l->inputs, REPEAT_TICKS_MAX, &entry);
     l->server_tick++;
     l->depth_max = l->inputs.count > l->depth_max ? l->inputs.count : l->depth_max;

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// The client's end of the control channel: the greeting, the welcome, the roster, goodbyes.
+//
+// What the server sends is untrusted too, until it is decoded and checked. A message that breaks
+// the protocol is counted and dropped.
+#include "client/client_control.h"
+
+#include "client/client_session.h"
+#include "client/client_state.h"
+#include "client/client_varsize.h"
+#include "mirror/mirror.h"
+#include "present/presenter_feed.h"
+#include "session/control.h"
+#include "state/rows.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "net/match.h"
+#include "net/presenter.h"
+#include "net/schema.h"
+
+#include <string.h>
+
+#define ANSWER_ITEMS_MAX 256u
+
+void net_client_greet(net_client* client) {
+    BASE_ASSERT(client->has_peer);
+    const net_match* match = client->config.match;
+    char name[NET_PLAYER_NAME_BYTES_MAX];
+    net_control_clean_name(name, client->config.name ? client->config.name : "");
+    Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
+    hello.protocol = NET_PROTOCOL_VERSION;
+    hello.name = name;
+    hello.is_bot = client->config.is_bot;
+    hello.rate_bytes_max = client->config.rate_bytes_max;
+    if (match) {
+        hello.schema_hash = net_schema_hash(net_match_schema(match));
+        hello.game = (char*)(uintptr_t)net_match_get_config(match)->module->game->name;
+    }
+    if (client->phase == NET_CLIENT_RESUMING)
+        hello.resume = (ProtobufCBinaryData){sizeof client->resume, client->resume};
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
+    control.hello = &hello;
+    (void)net_client_send_control(client, &control);
+}
+
+// Both sides disconnect after a goodbye, so that one lost acknowledgement does not leave the other
+// waiting.
+static void hang_up(net_client* client, net_client_end end) {
+    net_transport* transport = client->config.transport;
+    transport->ops->disconnect(transport, client->peer, NET_END_GOODBYE, false);
+    net_client_begin_closing(client, end);
+}
+
+static void trace_update(void* context, ecs_entity entity, ecs_tick tick, uint64_t row_hash) {
+    net_client* client = context;
+    if (client->config.trace) {
+        client->config.trace(client->config.trace_context, client->client, entity, tick, row_hash);
+    }
+}
+
+static void receive_roster(net_client* client, const Shoal__Wire__Roster* roster) {
+    net_result result = net_roster_take(&client->roster, roster);
+    if (result == NET_ERR_MALFORMED) net_client_malformed(client);
+    if (result == NET_ERR_MEMORY) net_client_finish(client, NET_CLIENT_END_LOST);
+}
+
+// Settings count only as a whole, and only when a server with the same table could have them.
+static bool are_settings_right(const net_client* client, const Shoal__Wire__Welcome* welcome) {
+    const net_game_module* game = net_match_get_config(client->config.match)->module->game;
+    if (welcome->n_settings > game->setting_count) return false;
+    for (size_t i = 0; i < welcome->n_settings; i++) {
+        // This form refuses NaN.
+        if (!(welcome->settings[i] >= game->settings[i].min &&
+              welcome->settings[i] <= game->settings[i].max))
+            return false;
+    }
+    return true;
+}
+
+static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
+    if (!welcome->is_resumed || welcome->client != client->client) {
+        net_client_malformed(client);
+        return;
+    }
+    client->resumes++;
+    base_report(client->config.reporter, NULL, 0, "note: back after %.1f s as client %u",
+                net_client_quiet_s(client), client->client);
+    net_roster_clear(&client->roster);
+    client->received_us = client->back_us = client->now_us;
+    client->input_floor = client->input_number;
+    net_pace_restart(&client->pace);
+    net_meter_restart(&client->meter);
+    net_client_set_phase(client, NET_CLIENT_PLAYING, "resumed");
+}
+
+static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welcome) {
+    if (client->phase == NET_CLIENT_RESUMING) {
+        resume(client, welcome);
+        return;
+    }
+    if (client->phase != NET_CLIENT_GREETING || !client->config.match || welcome->client == 0 ||
+        welcome->tick_rate_hz < NET_TICK_RATE_HZ_MIN ||
+        welcome->tick_rate_hz > NET_TICK_RATE_HZ_MAX || welcome->is_resumed ||
+        (welcome->resume.len != 0 && welcome->resume.len != NET_RESUME_BYTES) ||
+        !are_settings_right(client, welcome)) {
+        net_client_malformed(client);
+        return;
+    }
+    net_match_mirror_start(client->config.match, welcome->tick_rate_hz, welcome->settings,
+                           (uint32_t)welcome->n_settings);
+    net_rows_set_tick_rate(client->rows, welcome->tick_rate_hz);
+    uint32_t index_max = ecs_limits_default().replicated_index_max;
+    if (welcome->replicated_index_max && welcome->replicated_index_max < index_max) {
+        index_max = welcome->replicated_index_max;
+    }
+    net_mirror_config config = {
+        .allocator = client->allocator,
+        .world = net_match_world(client->config.match),
+        .rows = client->rows,
+        .index_max = index_max,
+        .trace = trace_update,
+        .trace_context = client,
+    };
+    if (client->config.presenter) {
+        net_presenter_begin(client->config.presenter, client->config.match);
+        config.sink = net_presenter_sink(client->config.presenter);
+    }
+    if (net_mirror_create(&config, &client->mirror) != NET_OK ||
+        net_client_open_varsize(client, index_max) != NET_OK) {
+        net_client_finish(client, NET_CLIENT_END_LOST);
+        return;
+    }
+    client->client = welcome->client;
+    client->has_resume = welcome->resume.len > 0;
+    if (client->has_resume) memcpy(client->resume, welcome->resume.data, NET_RESUME_BYTES);
+    net_pace_init(&client->pace, welcome->tick_rate_hz);
+    // From 1: an input packet with seq 0 and nothing in it would have no bytes at all
+    // (send_inputs).
+    net_ack_sender_init(&client->sent, 1, client->now_us);
+    net_client_set_phase(client, NET_CLIENT_PLAYING, "welcome");
+}
+
+static void receive_refused(net_client* client, const Shoal__Wire__Refused* refused) {
+    client->refusal = (uint32_t)refused->reason;
+    base_text_copy(client->refusal_text, sizeof client->refusal_text, refused->text);
+    base_text_copy(client->refusal_game, sizeof client->refusal_game, refused->game);
+    bool is_resuming = client->phase == NET_CLIENT_RESUMING;
+    if (is_resuming)
+        base_report(client->config.reporter, NULL, 0, "connection lost: %s", client->refusal_text);
+    net_client_begin_closing(client, is_resuming ? NET_CLIENT_END_LOST : NET_CLIENT_END_REFUSED);
+}
+
+static void receive_goodbye(net_client* client, const Shoal__Wire__Goodbye* goodbye) {
+    if (client->phase == NET_CLIENT_RESUMING) {
+        hang_up(client, NET_CLIENT_END_LOST);
+        return;
+    }
+    if (client->phase != NET_CLIENT_PLAYING) {
+        client->refusal = SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED;
+        base_text_copy(client->refusal_text, sizeof client->refusal_text,
+                       "the match ended before it began for us");
+        hang_up(client, NET_CLIENT_END_REFUSED);
+        return;
+    }
+    // A goodbye because of silence or a fault is a lost connection.
+    bool is_orderly = goodbye->reason == NET_END_GOODBYE || goodbye->reason == NET_END_LEFT;
+    hang_up(client, is_orderly ? NET_CLIENT_END_GOODBYE : NET_CLIENT_END_LOST);
+}
+
+// As many items as a message holds. Items are sorted, so the first difference is named when it is
+// among them; the server refuses the client either way.
+static void send_schema(net_client* client) {
+    uint32_t count = 0;
+    const net_schema_item* items = net_schema_items(net_match_schema(client->config.match), &count);
+    if (count > ANSWER_ITEMS_MAX) count = ANSWER_ITEMS_MAX;
+    Shoal__Wire__SchemaItem wire[ANSWER_ITEMS_MAX];
+    Shoal__Wire__SchemaItem* pointers[ANSWER_ITEMS_MAX];
+    size_t budget = NET_CONTROL_BYTES_MAX - 64;
+    uint32_t fitting = 0;
+    for (; fitting < count; fitting++) {
+        shoal__wire__schema_item__init(&wire[fitting]);
+        wire[fitting].name = (char*)(uintptr_t)items[fitting].name; // encoding only reads it
+        wire[fitting].hash = items[fitting].hash;
+        size_t bytes = shoal__wire__schema_item__get_packed_size(&wire[fitting]) + 4;
+        if (bytes > budget) break;
+        budget -= bytes;
+        pointers[fitting] = &wire[fitting];
+    }
+    Shoal__Wire__SchemaAnswer answer = SHOAL__WIRE__SCHEMA_ANSWER__INIT;
+    answer.n_items = fitting;
+    answer.items = pointers;
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER;
+    control.schema_answer = &answer;
+    (void)net_client_send_control(client, &control);
+}
+
+void net_client_receive_control(net_client* client, const uint8_t* bytes, size_t size) {
+    const Shoal__Wire__ServerControl* control =
+        (const Shoal__Wire__ServerControl*)proto_codec_decode(
+            &client->codec, &shoal__wire__server_control__descriptor, bytes, size,
+            NET_CONTROL_BYTES_MAX);
+    if (!control) {
+        net_client_trace_packet(client, NET_TRACE_RECEIVED, "malformed", 0, size);
+        net_client_malformed(client);
+        return;
+    }
+    if (client->config.session_trace)
+        net_client_trace_packet(client, NET_TRACE_RECEIVED, net_control_name(&control->base), 0,
+                                size);
+    switch (control->kind_case) {
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME:
+        receive_welcome(client, control->welcome);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED:
+        receive_refused(client, control->refused);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER:
+        if (client->phase == NET_CLIENT_PLAYING)
+            receive_roster(client, control->roster);
+        else
+            net_client_malformed(client);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_VARSIZE:
+        if (client->phase == NET_CLIENT_PLAYING)
+            net_client_receive_varsize(client, control->varsize);
+        else
+            net_client_malformed(client);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION:
+        if (client->config.match) send_schema(client);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE:
+        receive_goodbye(client, control->goodbye);
+        break;
+    default:
+        net_client_malformed(client);
+        break;
+    }
+}

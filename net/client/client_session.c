@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// The life of a client's session.
+//
+//     CONNECTING -> GREETING -> PLAYING -> ENDED
+//                                 | ^
+//                               RESUMING
+//
+// Every phase may end. ARROWS has every legal change. Resuming is a new connection for the same
+// session: numbers, acknowledgements, queues and the mirror stay as they are. No inputs are made
+// meanwhile.
+//
+// A goodbye is answered by servicing the connection a little longer (is_closing), so that its
+// acknowledgement leaves before the socket closes.
+#include "client/client_session.h"
+
+#include "client/client_state.h"
+#include "session/control.h"
+
+#include "base/assert.h"
+
+#define CLOSE_MS_MAX 1000u
+
+#define TO(phase) (1u << NET_CLIENT_##phase)
+
+static const uint8_t ARROWS[NET_CLIENT_ENDED + 1] = {
+    [NET_CLIENT_CONNECTING] = TO(GREETING) | TO(ENDED),
+    [NET_CLIENT_GREETING] = TO(PLAYING) | TO(ENDED),
+    [NET_CLIENT_PLAYING] = TO(RESUMING) | TO(ENDED),
+    [NET_CLIENT_RESUMING] = TO(PLAYING) | TO(ENDED),
+    [NET_CLIENT_ENDED] = 0,
+};
+
+static const char* phase_name(net_client_phase phase) {
+    static const char* const NAMES[NET_CLIENT_ENDED + 1] = {"connecting", "greeting", "playing",
+                                                            "resuming", "ended"};
+    return NAMES[phase];
+}
+
+static const char* reason_of(net_client_end end) {
+    static const char* const REASONS[NET_CLIENT_END_REFUSED + 1] = {
+        "none", "goodbye", "left", "lost", "unreachable", "refused"};
+    BASE_ASSERT(end != NET_CLIENT_END_NONE && end <= NET_CLIENT_END_REFUSED);
+    return REASONS[end];
+}
+
+void net_client_set_phase(net_client* client, net_client_phase phase, const char* reason) {
+    BASE_ASSERT(phase <= NET_CLIENT_ENDED);
+    BASE_ASSERT(ARROWS[client->phase] >> phase & 1u);
+    BASE_ASSERT(phase != NET_CLIENT_RESUMING || client->has_resume);
+    BASE_ASSERT(phase != NET_CLIENT_PLAYING || (client->mirror && client->client != 0));
+    if (client->config.session_trace) {
+        const net_trace_event event = {.kind = NET_TRACE_STATE,
+                                       .now_us = client->now_us,
+                                       .client = client->client,
+                                       .peer = client->has_peer ? client->peer : 0,
+                                       .from = phase_name(client->phase),
+                                       .to = phase_name(phase),
+                                       .reason = reason};
+        client->config.session_trace(client->config.session_trace_context, &event);
+    }
+    client->phase = phase;
+}
+
+void net_client_trace_packet(const net_client* client, net_trace_kind kind, const char* name,
+                             uint32_t number, size_t bytes) {
+    if (!client->config.session_trace) return;
+    const net_trace_event event = {.kind = kind,
+                                   .now_us = client->now_us,
+                                   .client = client->client,
+                                   .peer = client->peer,
+                                   .name = name,
+                                   .number = number,
+                                   .bytes = (uint32_t)bytes};
+    client->config.session_trace(client->config.session_trace_context, &event);
+}
+
+net_result net_client_send_control(net_client* client, const Shoal__Wire__ClientControl* control) {
+    size_t bytes = 0;
+    net_result result =
+        net_control_send(client->config.transport, client->peer, &control->base, &bytes);
+    if (result == NET_OK && client->config.session_trace)
+        net_client_trace_packet(client, NET_TRACE_SENT, net_control_name(&control->base), 0, bytes);
+    return result;
+}
+
+void net_client_malformed(net_client* client) {
+    client->dropped[NET_DROP_MALFORMED]++;
+}
+
+double net_client_quiet_s(const net_client* client) {
+    return client->now_us > client->received_us
+               ? (double)(client->now_us - client->received_us) * 1e-6
+               : 0;
+}
+
+void net_client_finish(net_client* client, net_client_end end) {
+    BASE_ASSERT(end != NET_CLIENT_END_NONE);
+    if (client->phase == NET_CLIENT_ENDED) return;
+    if (client->end == NET_CLIENT_END_NONE) client->end = end;
+    net_client_set_phase(client, NET_CLIENT_ENDED, reason_of(client->end));
+    if (!client->has_peer) return;
+    net_transport* transport = client->config.transport;
+    transport->ops->disconnect(transport, client->peer, NET_END_LEFT, true);
+    client->has_peer = false;
+}
+
+void net_client_begin_closing(net_client* client, net_client_end end) {
+    BASE_ASSERT(end != NET_CLIENT_END_NONE && client->phase != NET_CLIENT_ENDED);
+    if (client->end == NET_CLIENT_END_NONE) client->end = end;
+    client->is_closing = true;
+    client->closing_us = client->now_us;
+}
+
+// Without a reason: for the server the connection is lost, and the session stays.
+static void drop_connection(net_client* client) {
+    net_transport* transport = client->config.transport;
+    if (client->has_peer) transport->ops->disconnect(transport, client->peer, 0, true);
+    client->has_peer = false;
+    client->retry_us = client->now_us;
+}
+
+void net_client_begin_resuming(net_client* client) {
+    BASE_ASSERT(client->has_resume && !client->is_closing);
+    base_report(client->config.reporter, NULL, 0,
+                "note: connection lost: nothing heard for %.1f s, trying again",
+                net_client_quiet_s(client));
+    net_client_set_phase(client, NET_CLIENT_RESUMING, "connection_lost");
+    drop_connection(client);
+}
+
+// While RESUMING.
+static void retry(net_client* client, uint64_t quiet_us) {
+    const uint64_t now_us = client->now_us;
+    if (quiet_us > NET_SILENCE_MS_MAX * 1000u) {
+        base_report(client->config.reporter, NULL, 0, "connection lost: nobody answers for %.1f s",
+                    net_client_quiet_s(client));
+        net_client_finish(client, NET_CLIENT_END_LOST);
+        return;
+    }
+    if (client->has_peer && now_us - client->retry_us > NET_CONNECT_MS_MAX * 1000u)
+        drop_connection(client);
+    if (client->has_peer || now_us < client->retry_us) return;
+    net_transport* transport = client->config.transport;
+    client->has_peer =
+        transport->ops->connect(transport, client->config.address, &client->peer) == NET_OK;
+    client->retry_us = client->has_peer ? now_us : now_us + NET_CLIENT_RETRY_MS * 1000u;
+}
+
+static void check_silence(net_client* client) {
+    const uint64_t now_us = client->now_us;
+    const uint64_t quiet_us = now_us > client->received_us ? now_us - client->received_us : 0;
+    if (client->is_closing || !client->has_resume) return;
+    if (client->phase == NET_CLIENT_PLAYING && client->received.has_any &&
+        quiet_us > NET_QUIET_MS_MAX * 1000u)
+        net_client_begin_resuming(client);
+    if (client->phase == NET_CLIENT_RESUMING) retry(client, quiet_us);
+}
+
+void net_client_check_connection(net_client* client) {
+    const uint64_t now_us = client->now_us;
+    check_silence(client);
+    bool is_waiting =
+        client->phase == NET_CLIENT_CONNECTING || client->phase == NET_CLIENT_GREETING;
+    if (is_waiting && !client->is_closing && now_us > client->started_us &&
+        now_us - client->started_us > NET_CONNECT_MS_MAX * 1000u)
+        net_client_finish(client, NET_CLIENT_END_UNREACHABLE);
+    // After its first state packet the server sends several times a second; before, it may wait for
+    // other clients. A client that has just resumed gets time for the next packet.
+    const uint64_t state_us =
+        client->received.newest_us > client->back_us ? client->received.newest_us : client->back_us;
+    if (client->phase == NET_CLIENT_PLAYING && client->received.has_any && now_us > state_us &&
+        now_us - state_us > NET_SILENCE_MS_MAX * 1000u)
+        net_client_finish(client, NET_CLIENT_END_LOST);
+    if (client->is_closing && now_us - client->closing_us > CLOSE_MS_MAX * 1000u)
+        net_client_finish(client, client->end);
+}

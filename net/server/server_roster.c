@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The roster of the players, in control messages.
+//
+// A roster is cut into messages of ROSTER_ITEMS_MAX items: a client adds them up.
+#include "server/server_roster.h"
+
+#include "server/server_state.h"
+
+#include "base/assert.h"
+#include "net/log.h"
+
+// An entry has at most 2 + 6 + 2 + NET_PLAYER_NAME_BYTES_MAX + 2 bytes, the number of a gone
+// player 5.
+#define ROSTER_ITEMS_MAX 256u
+_Static_assert(ROSTER_ITEMS_MAX*(12 + NET_PLAYER_NAME_BYTES_MAX + 5) + 16 <= NET_CONTROL_BYTES_MAX,
+               "a message of the roster must fit");
+
+static uint32_t part(uint32_t count, uint32_t from) {
+    uint32_t left = count > from ? count - from : 0;
+    return left < ROSTER_ITEMS_MAX ? left : ROSTER_ITEMS_MAX;
+}
+
+// `come` elements of server->roster are players to add, `gone` elements of server->roster_gone are
+// to be removed.
+static void send_roster(net_server* server, net_session* session, uint32_t come, uint32_t gone) {
+    BASE_ASSERT(session->state == NET_SESSION_PLAYING);
+    BASE_ASSERT(come <= server->session_count && gone <= server->session_count);
+    Shoal__Wire__RosterEntry* pointers[ROSTER_ITEMS_MAX];
+    for (uint32_t from = 0; from < come || from < gone; from += ROSTER_ITEMS_MAX) {
+        Shoal__Wire__Roster roster = SHOAL__WIRE__ROSTER__INIT;
+        roster.n_came = part(come, from);
+        roster.came = pointers;
+        for (uint32_t i = 0; i < roster.n_came; i++)
+            pointers[i] = &server->roster[from + i];
+        roster.n_went = part(gone, from);
+        roster.went = server->roster_gone + from;
+        Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+        control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER;
+        control.roster = &roster;
+        if (net_session_send_control(server, session, &control) == NET_OK) continue;
+        net_session_end(server, session, NET_END_TIMEOUT);
+        return;
+    }
+}
+
+void net_session_send_roster(net_server* server, net_session* session) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* other = server->sessions[i];
+        if (!other || !net_session_is_in_match(other)) continue;
+        Shoal__Wire__RosterEntry* entry = &server->roster[count++];
+        shoal__wire__roster_entry__init(entry);
+        entry->client = other->client;
+        entry->name = other->name;
+        entry->is_bot = other->is_bot;
+    }
+    session->has_roster = true;
+    session->is_roster_due = false;
+    send_roster(server, session, count, 0);
+}
+
+bool net_session_has_resumed_just_now(const net_server* server, const net_session* session) {
+    return session->resume_us != 0 &&
+           server->now_us - session->resume_us < NET_RESUME_QUIET_MS * UINT64_C(1000);
+}
+
+void net_server_send_due_rosters(net_server* server) {
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (!session || session->state != NET_SESSION_PLAYING || !session->is_roster_due ||
+            net_session_has_resumed_just_now(server, session))
+            continue;
+        session->resume_us = server->now_us ? server->now_us : 1;
+        net_session_send_roster(server, session);
+    }
+}
+
+// A roster that is due will have the changes.
+static bool takes_roster(const net_session* session) {
+    return session && session->state == NET_SESSION_PLAYING && !session->is_roster_due;
+}
+
+void net_server_send_rosters(net_server* server, const net_log_begin* begin) {
+    net_server_send_due_rosters(server);
+    if (begin->join_count == 0 && begin->leave_count == 0) return;
+    for (uint32_t i = 0; i < begin->join_count; i++) {
+        shoal__wire__roster_entry__init(&server->roster[i]);
+        server->roster[i].client = begin->joins[i].client;
+        server->roster[i].name = (char*)(uintptr_t)begin->joins[i].name;
+        server->roster[i].is_bot = begin->joins[i].is_bot;
+    }
+    for (uint32_t i = 0; i < begin->leave_count; i++)
+        server->roster_gone[i] = begin->leaves[i].client;
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (takes_roster(session) && session->has_roster)
+            send_roster(server, session, begin->join_count, begin->leave_count);
+    }
+    // Last: this overwrites the scratch.
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (takes_roster(session) && !session->has_roster) net_session_send_roster(server, session);
+    }
+}

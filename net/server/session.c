@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// The life of a session.
+//
+//     FREE -> GREETING -> (ASKED) -> ACCEPTED -> PLAYING -> CLOSING -> FREE
+//                                                  | ^
+//                                                  AWAY (server_resume.c)
+//
+// ARROWS has every legal change of state. Each arrow back to FREE goes through net_session_gone, so
+// a match never keeps a player whose session is over. Each end goes through
+// net_session_close_report first, so a peer report is closed exactly once.
+//
+// Read net_session_end first. Left to others: what a message does (server_receive.c), the way back
+// (server_resume.c), the figures of a report (session_report.c).
+#include "server/session.h"
+
+#include "replicate/repl_state.h"
+#include "server/server_accounts.h"
+#include "server/server_state.h"
+#include "server/session_report.h"
+#include "server/session_trace.h"
+#include "session/control.h"
+#include "state/varsize.h"
+
+#include "base/assert.h"
+#include "net/match.h"
+
+#include <string.h>
+
+#define TO(state) (1u << NET_SESSION_##state)
+
+static const uint8_t ARROWS[NET_SESSION_STATE_COUNT] = {
+    [NET_SESSION_FREE] = TO(GREETING),
+    [NET_SESSION_GREETING] = TO(ASKED) | TO(ACCEPTED) | TO(CLOSING) | TO(FREE),
+    [NET_SESSION_ASKED] = TO(CLOSING) | TO(FREE),
+    [NET_SESSION_ACCEPTED] = TO(PLAYING) | TO(CLOSING) | TO(FREE),
+    [NET_SESSION_PLAYING] = TO(AWAY) | TO(CLOSING) | TO(FREE),
+    [NET_SESSION_AWAY] = TO(PLAYING) | TO(CLOSING),
+    [NET_SESSION_CLOSING] = TO(FREE),
+};
+
+void net_session_set_state(net_server* server, net_session* session, net_session_state to,
+                           const char* reason) {
+    BASE_ASSERT(to < NET_SESSION_STATE_COUNT);
+    BASE_ASSERT(ARROWS[session->state] >> to & 1u);
+    // An AWAY session has no connection, a PLAYING one has: the net half sends to it.
+    BASE_ASSERT(to != NET_SESSION_AWAY || session->peer == 0);
+    BASE_ASSERT(to != NET_SESSION_PLAYING || session->peer != 0);
+    net_session_trace_state(server, session, to, reason);
+    session->state = to;
+    session->since_us = server->now_us;
+}
+
+static net_session** place_of(net_server* server, net_peer peer) {
+    return &server->by_slot[peer & (NET_PEER_SLOTS - 1)];
+}
+
+void net_session_set_peer(net_server* server, net_session* session, net_peer peer) {
+    net_session** before = place_of(server, session->peer);
+    if (session->peer && *before == session) *before = NULL;
+    session->peer = peer;
+    if (peer) *place_of(server, peer) = session;
+}
+
+net_session* net_server_find_session(net_server* server, net_peer peer) {
+    net_session* session = *place_of(server, peer);
+    return session && peer != 0 && session->peer == peer ? session : NULL;
+}
+
+// A slot whose player still has to leave the match keeps its client number until the next tick.
+static net_session* find_free(net_server* server) {
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (!session) {
+            session = base_allocate_zero(server->allocator, sizeof *session);
+            server->sessions[i] = session;
+            return session;
+        }
+        if (session->state == NET_SESSION_FREE && !session->must_leave_match) return session;
+    }
+    return NULL;
+}
+
+net_session* net_server_add_session(net_server* server, net_peer peer) {
+    BASE_ASSERT(peer != 0);
+    net_session* session = find_free(server);
+    if (!session) return NULL;
+    memset(session, 0, sizeof *session);
+    net_session_set_peer(server, session, peer);
+    session->report = UINT32_MAX;
+    session->received_us = server->now_us;
+    session->packet_credit = NET_PACKETS_BURST_MAX;
+    session->control_credit = NET_CONTROL_BYTES_BURST_MAX;
+    session->resync_credit = NET_RESYNCS_BURST_MAX * 1000000u;
+    session->resync_us = server->now_us;
+    net_event_outbox_init(&session->out.outbox, server->allocator);
+    net_event_inbox_init(&session->inbox, server->allocator);
+    net_input_queue_init(&session->inputs);
+    net_ack_sender_init(&session->out.sent, 0, server->now_us);
+    net_ack_receiver_init(&session->received);
+    net_session_set_state(server, session, NET_SESSION_GREETING, "connected");
+    return session;
+}
+
+net_result net_session_send_control(net_server* server, net_session* session,
+                                    const Shoal__Wire__ServerControl* control) {
+    // The transport belongs to the net half until it is collected.
+    BASE_ASSERT(!server->out.is_uncollected);
+    size_t bytes = 0;
+    net_result result =
+        net_control_send(server->config.transport, session->peer, &control->base, &bytes);
+    if (result != NET_OK) {
+        net_server_drop(server, NET_DROP_SEND, 1);
+        return result;
+    }
+    net_session_trace_control(server, session, NET_TRACE_SENT, &control->base, bytes);
+    if (!server->has_bandwidth) return NET_OK;
+    net_bandwidth_account* account =
+        session->out.repl ? net_repl_state_account(session->out.repl) : &server->bandwidth_rest;
+    net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_CONTROL, 8 * (uint64_t)bytes);
+    return NET_OK;
+}
+
+static void make_secret(net_server* server, net_session* session) {
+    if (server->config.entropy) {
+        server->config.entropy(server->config.entropy_context, session->resume,
+                               sizeof session->resume);
+        return;
+    }
+    for (uint32_t i = 0; i < sizeof session->resume; i++)
+        session->resume[i] = (uint8_t)(base_rng_u32(&server->rng) >> 24);
+}
+
+bool net_session_welcome(net_server* server, net_session* session, bool is_resumed) {
+    net_match* match = server->config.match;
+    const net_match_config* config = net_match_get_config(match);
+    double settings[NET_SETTINGS_MAX];
+    memcpy(settings, config->settings, sizeof settings);
+    Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
+    welcome.client = session->client;
+    welcome.tick_rate_hz = config->tick_rate_hz;
+    welcome.replicated_index_max = ecs_world_limits(net_match_world(match))->replicated_index_max;
+    welcome.n_settings = config->module->game->setting_count;
+    welcome.settings = settings;
+    welcome.resume = (ProtobufCBinaryData){sizeof session->resume, session->resume};
+    welcome.is_resumed = is_resumed;
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME;
+    control.welcome = &welcome;
+    if (net_session_send_control(server, session, &control) == NET_OK) return true;
+    net_session_end(server, session, NET_END_TIMEOUT);
+    return false;
+}
+
+bool net_session_accept(net_server* server, net_session* session) {
+    BASE_ASSERT(session->state == NET_SESSION_GREETING && session->client == 0);
+    if (!net_session_open_report(server, session)) return false;
+    net_session_set_state(server, session, NET_SESSION_ACCEPTED, "accepted");
+    make_secret(server, session);
+    (void)net_session_welcome(server, session, false);
+    return true;
+}
+
+static const char* reason_of(net_end end) {
+    switch (end) {
+    case NET_END_NONE:
+        break;
+    case NET_END_GOODBYE:
+        return "goodbye";
+    case NET_END_LEFT:
+        return "left";
+    case NET_END_TIMEOUT:
+        return "timeout";
+    case NET_END_FAULT:
+        return "fault";
+    }
+    return "none";
+}
+
+void net_session_end(net_server* server, net_session* session, net_end end) {
+    BASE_ASSERT(end != NET_END_NONE);
+    if (session->state == NET_SESSION_FREE || session->state == NET_SESSION_CLOSING) return;
+    const char* reason = reason_of(end);
+    if (session->state == NET_SESSION_AWAY) {
+        // No connection, so no goodbye.
+        net_session_close_report(server, session, end == NET_END_GOODBYE ? NET_END_TIMEOUT : end);
+        net_session_set_state(server, session, NET_SESSION_CLOSING, reason);
+        net_session_gone(server, session, reason);
+        return;
+    }
+    net_session_close_report(server, session, end);
+    net_transport* transport = server->config.transport;
+    if (end == NET_END_TIMEOUT) {
+        // A silent client will not confirm a goodbye either: do not wait for it.
+        transport->ops->disconnect(transport, session->peer, (uint32_t)end, true);
+        net_session_set_state(server, session, NET_SESSION_CLOSING, reason);
+        net_session_gone(server, session, reason);
+        return;
+    }
+    Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
+    goodbye.tick = net_match_tick(server->config.match);
+    goodbye.reason = (uint32_t)end;
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE;
+    control.goodbye = &goodbye;
+    (void)net_session_send_control(server, session, &control);
+    transport->ops->disconnect(transport, session->peer, (uint32_t)end, false);
+    net_session_set_state(server, session, NET_SESSION_CLOSING, reason);
+}
+
+void net_session_gone(net_server* server, net_session* session, const char* reason) {
+    BASE_ASSERT(session->state != NET_SESSION_FREE && session->state != NET_SESSION_AWAY);
+    // Without a goodbye: the transport gave up on the connection.
+    if (session->state != NET_SESSION_CLOSING)
+        net_session_close_report(server, session, NET_END_TIMEOUT);
+    if (session->out.repl) {
+        net_server_keep_account(server, session);
+        net_varsize_sender_destroy(session->out.varsize);
+        net_repl_state_destroy(session->out.repl);
+        net_interest_remove_client(server->interest, session->client);
+    }
+    session->out.repl = NULL;
+    session->out.varsize = NULL;
+    net_event_outbox_deinit(&session->out.outbox);
+    net_event_inbox_deinit(&session->inbox);
+    net_session_set_state(server, session, NET_SESSION_FREE, reason);
+    net_session_set_peer(server, session, 0);
+}
+
+void net_session_strike(net_server* server, net_session* session) {
+    net_server_drop(server, NET_DROP_MALFORMED, 1);
+    session->strike_us[session->strikes++ % NET_STRIKES_MAX] = server->now_us;
+    if (session->strikes < NET_STRIKES_MAX) return;
+    uint64_t oldest_us = session->strike_us[session->strikes % NET_STRIKES_MAX];
+    if (server->now_us - oldest_us <= NET_STRIKE_MS * 1000u)
+        net_session_end(server, session, NET_END_FAULT);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+/// A session: one player or bot of a server, from its first connection to its end.
+///
+/// It outlives its connection: a client whose connection is lost may come back with its secret.
+/// Only net_session_set_state changes the state, so each change is checked, timed and traced.
+#pragma once
+
+#include "session/acks.h"
+#include "session/event_inbox.h"
+#include "session/event_outbox.h"
+#include "session/input_queue.h"
+#include "session/rate.h"
+
+#include "net/drops.h"
+#include "net/end.h"
+#include "net/transport.h"
+
+typedef struct net_server net_server;                 ///< server/server_state.h
+typedef struct net_repl_state net_repl_state;         ///< replicate/repl_state.h
+typedef struct net_varsize_sender net_varsize_sender; ///< state/varsize.h
+
+#define NET_STRIKES_MAX 3u ///< malformed messages within NET_STRIKE_MS end a session
+#define NET_STRIKE_MS 10000u
+#define NET_PACKETS_PER_TICK 4u    ///< packets that are read of a client, on average
+#define NET_PACKETS_BURST_MAX 256u ///< after a silence; more are dropped unread and counted
+#define NET_CONTROL_BYTES_PER_TICK                                                                 \
+    512u ///< of control messages of a playing client; more is a strike
+#define NET_CONTROL_BYTES_BURST_MAX 65536u
+#define NET_RESYNCS_BURST_MAX 8u
+#define NET_LEAVE_MS_MAX 5000u ///< time for goodbyes to be acknowledged
+
+typedef enum net_session_state {
+    NET_SESSION_FREE,
+    NET_SESSION_GREETING, ///< connected; the hello is outstanding
+    NET_SESSION_ASKED,    ///< the schemas differ; the answer to the schema question is outstanding
+    NET_SESSION_ACCEPTED, ///< welcomed; it joins the match with the next tick
+    NET_SESSION_PLAYING,
+    NET_SESSION_AWAY,    ///< in the match, but its connection is lost: it may come back
+    NET_SESSION_CLOSING, ///< goodbye is sent; the transport reports the end of the connection
+    NET_SESSION_STATE_COUNT
+} net_session_state;
+
+/// The part of a session that its packets contain, copied at the hand-over: the next tick changes
+/// it.
+typedef struct net_session_summary {
+    uint32_t client;
+    bool is_away;  ///< nothing is sent; reliable events are kept
+    bool is_quiet; ///< nothing came for NET_QUIET_MS_MAX: one packet per tick is enough
+    ecs_entity player;
+    bool has_ack;
+    uint16_t ack;
+    uint64_t ack_us; ///< arrival of the packet `ack`
+    uint32_t input_used, input_repeats, input_depth;
+    uint64_t input_fates; ///< inputs that were not used in time
+    uint32_t event_ack;
+} net_session_summary;
+
+/// The part of a session that the net half owns, see server/server_state.h.
+typedef struct net_session_out {
+    net_session_summary summary;
+    net_repl_state* repl;        ///< NULL before the session plays
+    net_varsize_sender* varsize; ///< exists together with `repl`
+    double varsize_debt;         ///< bytes of variable-size components that no tokens paid for yet
+    net_ack_sender sent;
+    net_event_outbox outbox;
+    net_rate rate;
+    uint32_t packet_count; ///< state packets; alternates event budgets and spaces checksum probes
+    uint32_t silent_count; ///< hand-overs in a row without a packet
+    ecs_tick tick_sent;    ///< newest tick that was sent
+    uint16_t tick_seq;     ///< first packet of tick_sent
+    // A header has all bits of its tick until the client has certainly decoded a near tick.
+    bool has_mark, has_tick_known;
+    uint16_t mark_seq; ///< its acknowledgement makes mark_tick known
+    ecs_tick mark_tick, tick_known;
+    // An acknowledgement of events is repeated until a packet with it is acknowledged.
+    uint32_t event_ack_sent;
+    uint16_t event_ack_seq; ///< first packet with event_ack_sent
+    bool is_event_ack_known;
+    // The newest values that a packet contained.
+    bool is_input_sent;
+    uint32_t input_repeats_sent;
+    uint64_t input_fates_sent;
+    uint64_t events_unseen, events_refused;
+    bool has_failed; ///< net_server_collect ends the session
+} net_session_out;
+
+typedef struct net_session {
+    net_session_state state;
+    net_peer peer;   ///< 0: no connection
+    uint32_t client; ///< 0 before welcome
+    char name[NET_PLAYER_NAME_BYTES_MAX];
+    bool is_bot;
+    bool must_leave_match; ///< the session is over; its player leaves the match with the next tick
+    bool has_player_sent;
+    ecs_entity player_sent;
+    uint32_t strikes;
+    uint64_t strike_us[NET_STRIKES_MAX]; ///< ring by strikes % NET_STRIKES_MAX
+    uint32_t packet_credit;              ///< datagrams that are still read; grows with each tick
+    uint32_t control_credit;             ///< bytes of control messages; grows with each tick
+    uint32_t resync_credit;              ///< entities, times 1,000,000; grows with time
+    uint64_t resync_us;                  ///< when resync_credit grew last
+    uint32_t rate_requested;             ///< in the hello, bytes per second; 0: no limit requested
+    uint64_t since_us;                   ///< when the state was entered
+    uint64_t received_us;                ///< arrival of the newest datagram
+    bool is_quiet;                       ///< away, or silent for NET_QUIET_MS_MAX; reported
+    bool has_roster;                     ///< the client has the whole roster
+    bool is_roster_due;                  ///< the roster was withheld after a quick resumption
+    uint64_t resume_us;                  ///< newest resumption with a roster; 0: there was none
+    uint8_t resume[NET_RESUME_BYTES];    ///< the secret, from welcome on
+    net_end end;
+    uint32_t report; ///< index of its peer report; UINT32_MAX before welcome
+    net_ack_receiver received;
+    net_event_inbox inbox;
+    net_input_queue inputs;
+    net_session_out out;
+} net_session;
+
+/// Change the state. Asserts that the state machine has this arrow. `reason`: static text, for the
+/// trace.
+void net_session_set_state(net_server* server, net_session* session, net_session_state to,
+                           const char* reason);
+
+/// Open a session for a new connection. @return NULL when no slot is free or memory ran out.
+net_session* net_server_add_session(net_server* server, net_peer peer);
+/// @return NULL when no session has this connection.
+net_session* net_server_find_session(net_server* server, net_peer peer);
+/// Connect the session through `peer` from now on; 0: it has no connection.
+void net_session_set_peer(net_server* server, net_session* session, net_peer peer);
+/// PLAYING or AWAY: its player is in the match.
+static inline bool net_session_is_in_match(const net_session* session) {
+    return session->state == NET_SESSION_PLAYING || session->state == NET_SESSION_AWAY;
+}
+
+/// Send a control message, count its bytes and trace it.
+/// @return what net_transport send returns (a failure is counted as NET_DROP_SEND); NET_ERR_FULL
+/// also
+///         when the message is longer than NET_CONTROL_BYTES_MAX.
+net_result net_session_send_control(net_server* server, net_session* session,
+                                    const Shoal__Wire__ServerControl* control);
+
+/// Accept after the hello: client number, peer report, secret, welcome.
+/// @return false when memory ran out; nothing changed then.
+bool net_session_accept(net_server* server, net_session* session);
+/// Send the welcome. @return false when that failed: the session has ended.
+bool net_session_welcome(net_server* server, net_session* session, bool is_resumed);
+
+/// End a session: close its peer report, say goodbye when the peer may still listen, and mark its
+/// player to leave the match. Does nothing when the session is over already.
+void net_session_end(net_server* server, net_session* session, net_end end);
+/// The transport has no such connection any more: free the slot.
+void net_session_gone(net_server* server, net_session* session, const char* reason);
+/// The client broke the protocol. NET_STRIKES_MAX of these within NET_STRIKE_MS end the session.
+void net_session_strike(net_server* server, net_session* session);

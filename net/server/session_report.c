@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Peer reports.
+//
+// Tick and scope stand in a report only when the client certainly has that tick too: a person or a
+// test compares them with the client's own line, and must never meet a pair that only looks like
+// one. A client that never joined has nothing, at tick 0.
+#include "server/session_report.h"
+
+#include "core/fault.h"
+#include "replicate/repl_state.h"
+#include "server/server_state.h"
+#include "state/varsize.h"
+
+#include "base/assert.h"
+#include "net/match.h"
+
+#include <string.h>
+
+// A place for one more report; UINT32_MAX when memory ran out.
+static uint32_t find_place(net_server* server) {
+    if (server->report_count < NET_REPORTS_MAX) {
+        void* reports = server->reports;
+        if (!base_array_reserve(server->allocator, &reports, &server->report_capacity,
+                                server->report_count + 1, sizeof(net_peer_report)))
+            return UINT32_MAX;
+        server->reports = reports;
+        return server->report_count++;
+    }
+    _Static_assert(NET_REPORTS_MAX > NET_CLIENTS_MAX,
+                   "open sessions alone must not fill the reports");
+    uint32_t place;
+    do {
+        place = server->report_next;
+        server->report_next = (server->report_next + 1) % NET_REPORTS_MAX;
+    } while (server->reports[place].end == NET_END_NONE);
+    return place;
+}
+
+bool net_session_open_report(net_server* server, net_session* session) {
+    BASE_ASSERT(session->report == UINT32_MAX && session->client == 0);
+    uint32_t place = find_place(server);
+    if (place == UINT32_MAX) return false;
+    session->report = place;
+    session->client = ++server->clients_named;
+    server->reports[place] = (net_peer_report){.client = session->client};
+    server->counters.clients++;
+    if (server->counters.clients > server->counters.clients_peak)
+        server->counters.clients_peak = server->counters.clients;
+    return true;
+}
+
+void net_session_add_dropped(const net_session* session, uint64_t dropped[NET_DROP_COUNT]) {
+    dropped[NET_DROP_DUPLICATE] += session->received.duplicates;
+    dropped[NET_DROP_OLD] += session->received.old;
+    dropped[NET_DROP_ACK_FORGED] += session->out.sent.forged;
+    dropped[NET_DROP_ACK_STALE] += session->out.sent.stale;
+    dropped[NET_DROP_INPUT_KNOWN] += session->inputs.duplicate;
+    dropped[NET_DROP_INPUT_FULL] += session->inputs.refused;
+    dropped[NET_DROP_INPUT_SKIPPED] += session->inputs.skipped;
+    dropped[NET_DROP_INPUT_SETTLED] += session->inputs.settled;
+    dropped[NET_DROP_EVENT_KNOWN] += session->inbox.known;
+    dropped[NET_DROP_EVENT_FULL] += session->inbox.full;
+    dropped[NET_DROP_EVENT_WAITED] += session->inbox.dropped;
+    dropped[NET_DROP_EVENT_QUEUE] += session->out.events_refused;
+    dropped[NET_DROP_EVENT_UNSEEN] += session->out.events_unseen;
+}
+
+// The client acknowledged its newest packet, and everything before it.
+static bool is_known(const net_server* server, const net_session* session) {
+    if (net_fault_is_planted(NET_FAULT_SAY_EARLY)) return true;
+    const net_session_out* out = &session->out;
+    return server->out.tick == net_match_tick(server->config.match) && out->repl &&
+           out->sent.has_ack && (int16_t)(uint16_t)(out->sent.newest_acked - out->tick_seq) >= 0 &&
+           net_repl_state_is_settled(out->repl) && net_varsize_sender_is_settled(out->varsize);
+}
+
+bool net_session_has_everything(const net_server* server, const net_session* session) {
+    return is_known(server, session) && session->out.tick_sent == server->out.tick;
+}
+
+static uint32_t classes_seen(void* context, ecs_entity entity) {
+    uint32_t classes = 0;
+    return net_repl_state_sees(context, entity, &classes) ? classes : 0;
+}
+
+net_world_digest net_session_scope(net_server* server, uint32_t client, ecs_line_fn line,
+                                   void* context) {
+    BASE_ASSERT(!server->out.is_uncollected);
+    const net_schema* schema = net_match_schema(server->config.match);
+    ecs_world* world = net_match_world(server->config.match);
+    for (uint32_t i = 0; client != 0 && i < server->session_count; i++) {
+        const net_session* session = server->sessions[i];
+        if (session && session->client == client && session->out.repl)
+            return net_world_digest_walk_seen(schema, world, classes_seen, session->out.repl, line,
+                                              context);
+    }
+    return net_world_digest_walk(schema, world, line, context);
+}
+
+static void fill_report(net_server* server, const net_session* session, net_peer_report* report) {
+    bool has_tick = is_known(server, session);
+    report->is_caught_up = has_tick || !session->out.repl;
+    if (has_tick) {
+        // Nothing of its scope changed since: the world's present scope is that of its tick.
+        report->tick = session->out.tick_sent;
+        report->scope = net_session_scope(server, session->client, NULL, NULL);
+    } else {
+        report->scope = net_world_digest_empty();
+    }
+    if (session->out.repl) {
+        const net_repl_state_counters* counters = net_repl_state_get_counters(session->out.repl);
+        report->packets_sent = counters->packets;
+        report->packets_lost = counters->packets_lost;
+        report->state_bytes = (counters->bits + 7) / 8;
+    }
+    const net_input_queue* inputs = &session->inputs;
+    report->inputs_received = inputs->received;
+    report->inputs_late = inputs->missing + inputs->skipped + inputs->late;
+    report->inputs_repeated = inputs->repeated;
+    report->inputs_missing = inputs->missing;
+    report->inputs_skipped = inputs->skipped;
+    report->inputs_settled = inputs->settled;
+    report->rtt_ms = (double)net_ack_sender_rtt_us(&session->out.sent) / 1000.0;
+}
+
+void net_session_close_report(net_server* server, net_session* session, net_end end) {
+    BASE_ASSERT(end != NET_END_NONE && session->end == NET_END_NONE);
+    net_session_add_dropped(session, server->counters.dropped);
+    if (session->report != UINT32_MAX) {
+        net_peer_report* report = &server->reports[session->report];
+        BASE_ASSERT(report->client == session->client && report->end == NET_END_NONE);
+        report->end = end;
+        fill_report(server, session, report);
+        BASE_ASSERT(server->counters.clients > 0);
+        server->counters.clients--;
+    }
+    if (net_session_is_in_match(session)) session->must_leave_match = true;
+    session->end = end;
+    if (end == NET_END_LEFT || end == NET_END_GOODBYE || session->client == 0) return;
+    server->counters.drops++;
+    base_report(server->config.reporter, NULL, 0, "client %u (%s) dropped: %s", session->client,
+                session->name, end == NET_END_TIMEOUT ? "it fell silent" : "it broke the protocol");
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/// The peer report of a session: opened at welcome, closed once at the end.
+#pragma once
+
+#include "server/session.h"
+
+#include "net/world_digest.h"
+
+/// Give the session a client number and a peer report. From NET_REPORTS_MAX on, the oldest closed
+/// report gives way. @return false when memory ran out; nothing changed then.
+bool net_session_open_report(net_server* server, net_session* session);
+/// Close the report, add the session's counters to the server's, tell the operator about a session
+/// that was dropped, and mark the player to leave the match. Call it before the state changes.
+void net_session_close_report(net_server* server, net_session* session, net_end end);
+/// Add what the session's own parts have dropped.
+void net_session_add_dropped(const net_session* session, uint64_t dropped[NET_DROP_COUNT]);
+/// Has the client acknowledged a packet of the present tick and all before it? Then both sides know
+/// the same state of that tick.
+bool net_session_has_everything(const net_server* server, const net_session* session);
+/// Walk the world as `client` should see it; as 0, or as a client that does not play: all that is
+/// replicated. `line` may be NULL. The net half must be collected (asserted).
+net_world_digest net_session_scope(net_server* server, uint32_t client, ecs_line_fn line,
+                                   void* context);
