@@ -7,6 +7,7 @@
 
 #include "playback/playback_play.h"
 
+#include "host/output.h"
 #include "host/setup.h"
 
 #include <errno.h>
@@ -26,13 +27,9 @@ static int run(client_program* self) {
     if (self->config.replay)
         return client_playback_play(&self->config, &self->reporter, &self->loop);
     if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
-    if (self->config.trace) {
-        self->trace = fopen(self->config.trace, "w");
-        if (!self->trace) {
-            base_report(&self->reporter, self->config.trace, 0, "%s", strerror(errno));
-            return NET_EXIT_RUNTIME;
-        }
-    }
+    if (!net_host_open_file(self->config.trace, &self->reporter, &self->trace) ||
+        !net_host_open_file(self->config.session_trace, &self->reporter, &self->session_trace))
+        return NET_EXIT_RUNTIME;
     if (!self->config.is_rendering) return play_headless(self);
 #if SHOAL_HAS_WINDOW
     return client_window_play(self);
@@ -47,6 +44,7 @@ static int run(client_program* self) {
 static void release(client_program* self) {
     client_players_close(self);
     if (self->trace) fclose(self->trace);
+    if (self->session_trace) fclose(self->session_trace);
     if (self->module) net_module_close(self->module);
     net_loop_deinit(&self->loop);
 }

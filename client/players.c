@@ -79,6 +79,8 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
         .trace = self->trace ? trace_update : NULL,
         .trace_context = self->trace,
+        .session_trace = self->session_trace ? net_host_write_trace : NULL,
+        .session_trace_context = self->session_trace,
         .presenter = eyes ? eyes->presenter : NULL,
         .input = eyes ? eyes->input : NULL,
         .input_context = eyes ? eyes->input_context : NULL,

@@ -27,7 +27,8 @@ typedef struct client_program {
     char game[NET_GAME_NAME_BYTES_MAX]; ///< the name that the server sent
     client_player* players;
     uint32_t player_count;
-    FILE* trace;
+    void* trace;         ///< FILE*; NULL: no --trace
+    void* session_trace; ///< FILE*; NULL: no --trace-session
 } client_program;
 
 /// Called about every 10 ms while the program waits. @return false: the user wants to stop.

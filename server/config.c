@@ -62,6 +62,8 @@ base_options_result server_config_read(server_config* config, int argc, char** a
          "send on a second thread (default: on with two cores or more)", 0, 0},
         {"ledger", BASE_OPTION_TEXT, &config->bandwidth, "FILE",
          "at the end write how many bits each component took", 0, 0},
+        {"trace-session", BASE_OPTION_TEXT, &config->session_trace, "FILE",
+         "write a line for each packet and each change of a session's state", 0, 0},
         {"config", BASE_OPTION_TEXT, &config->config, "FILE",
          "options as lines of \"tick-rate = 30\"; environment and command line win", 0, 0},
     };

@@ -20,6 +20,7 @@ typedef struct server_config {
     base_option_list settings;
     const char* dump_world;
     const char* net;
+    const char* session_trace; ///< file; NULL: no trace
     const char* bandwidth;   ///< --ledger: a file; NULL: nothing is accounted
     const char* net_thread;  ///< as given: "on", "off", or NULL
     bool has_net_thread;     ///< --net-thread, or whether there are two cores or more

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "host/exit_code.h"
+#include "host/output.h"
 #include "host/setup.h"
 #include "host/version.h"
 #include "net/transport_enet.h"
@@ -114,6 +115,8 @@ static void draw_secret(void* context, void* bytes, size_t size) {
 }
 
 static int open_server(server_program* self) {
+    if (!net_host_open_file(self->config.session_trace, &self->reporter, &self->session_trace))
+        return NET_EXIT_RUNTIME;
     net_server_config config = {
         .match = self->match,
         .transport = self->transport,
@@ -127,6 +130,8 @@ static int open_server(server_program* self) {
         .send_divisor = (uint32_t)self->config.send_divisor,
         .is_threaded = self->config.has_net_thread,
         .has_bandwidth = self->config.bandwidth != NULL,
+        .session_trace = self->session_trace ? net_host_write_trace : NULL,
+        .session_trace_context = self->session_trace,
     };
     net_result result = net_server_create(&config, &self->server);
     if (result != NET_OK) {
@@ -156,6 +161,7 @@ int server_program_open(server_program* self) {
 
 void server_program_close(server_program* self) {
     if (self->server) net_server_destroy(self->server);
+    if (self->session_trace) fclose(self->session_trace);
     if (self->log) (void)!net_log_writer_destroy(self->log);
     if (self->match) net_match_destroy(self->match);
     if (self->transport) self->transport->ops->destroy(self->transport);

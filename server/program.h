@@ -23,6 +23,7 @@ typedef struct server_program {
     net_server* server;
     net_loop loop;
     server_timing timing;
+    void* session_trace; ///< FILE*; NULL: no --trace-session
     char log_file[256]; ///< "none" without a log
     bool was_asked_to_end;
 } server_program;

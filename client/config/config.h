@@ -19,6 +19,7 @@ typedef struct client_config {
     uint64_t ticks; ///< leave after so many client ticks; 0: stay
     const char* dump_world;
     const char* trace;
+    const char* session_trace; ///< file; NULL: no trace
     const char* net;
     uint64_t seed;
     uint64_t rate_bytes_max; ///< 0: the server decides

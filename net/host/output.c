@@ -32,6 +32,19 @@ bool net_host_write_file(const char* path, net_host_write_fn write, void* contex
     return false;
 }
 
+bool net_host_open_file(const char* path, const base_reporter* reporter, void** file) {
+    if (!path) return true;
+    *file = fopen(path, "w");
+    if (!*file) base_report(reporter, path, 0, "%s", strerror(errno));
+    return *file != NULL;
+}
+
+void net_host_write_trace(void* file, const net_trace_event* event) {
+    char line[NET_TRACE_LINE_BYTES_MAX];
+    net_trace_text(event, line, sizeof line);
+    net_host_write_line(file, line); // one call of stdio, so lines of two threads do not mix
+}
+
 // Appends " name=count" unless the count is zero.
 static void append_count(char* text, const char* name, uint64_t count) {
     size_t size = strlen(text);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "net/drops.h"
+#include "net/trace.h"
 #include "net/transport.h"
 
 #include "base/report.h"
@@ -17,6 +18,12 @@ typedef bool (*net_host_write_fn)(void* context, void* file);
 /// @return false when it cannot be written: reported.
 BASE_MUST_USE bool net_host_write_file(const char* path, net_host_write_fn write, void* context,
                                        const base_reporter* reporter);
+
+/// Open a file to write lines to while the program runs; *file is a FILE* for fclose. NULL as path: *file stays
+/// NULL. @return false when it cannot be written: reported.
+BASE_MUST_USE bool net_host_open_file(const char* path, const base_reporter* reporter, void** file);
+/// A net_trace_fn: write the event as a line to the FILE* in `file`. Two threads may call it for one file.
+void net_host_write_trace(void* file, const net_trace_event* event);
 
 /// Report one line with every reason for dropped data that has a count, or nothing when all are zero.
 /// `stats` adds what the socket refused before a session saw it; NULL: left out.

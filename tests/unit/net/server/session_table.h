@@ -71,11 +71,15 @@ typedef struct table_config {
     uint32_t send_divisor, rate_bytes_max;
     bool is_threaded;
     bool has_bandwidth;
+    net_trace_fn server_trace, seat_trace; ///< of the server; of every seat
+    void* server_trace_context;
+    void* seat_trace_context;
     net_transport* (*wrap)(
         net_transport* transport); ///< what the server speaks through; NULL: as it is
 } table_config;
 
 typedef struct table {
+    table_config config;
     table_memory memory;
     net_module* module;
     net_match* match;
@@ -92,6 +96,7 @@ typedef struct table {
 static inline void table_open(table* at, table_config config) {
     memset(at, 0, sizeof *at);
     table_memory_init(&at->memory);
+    at->config = config;
     base_reporter reporter = base_reporter_stderr();
     assert_int_equal(net_module_wrap(config.game ? config.game : swarm_module_get(),
                                      config.templates ? config.templates : swarm_templates(),
@@ -117,6 +122,8 @@ static inline void table_open(table* at, table_config config) {
         .rate_bytes_max = config.rate_bytes_max,
         .is_threaded = config.is_threaded,
         .has_bandwidth = config.has_bandwidth,
+        .session_trace = config.server_trace,
+        .session_trace_context = config.server_trace_context,
     };
     assert_int_equal(net_server_create(&server, &at->server), NET_OK);
     at->now_us = 1000000;
@@ -145,6 +152,8 @@ static inline table_seat* table_sit_as(table* at, const net_module* module,
         .name = name,
         .is_bot = true,
         .seed = at->seat_count,
+        .session_trace = at->config.seat_trace,
+        .session_trace_context = at->config.seat_trace_context,
     };
     assert_int_equal(net_client_create(&client, &seat->client), NET_OK);
     return seat;
