@@ -18,8 +18,8 @@ typedef enum net_fault {
     NET_FAULT_OVER_BUDGET,    ///< tokens never run out
     NET_FAULT_STARVE,         ///< some slots are passed over
     NET_FAULT_WRONG_BASE2,    ///< the second base is another one than said
-    NET_FAULT_LEDGER_MISS,    ///< destroys are not accounted
-    NET_FAULT_NO_HEAL,        ///< what was asked for is not sent
+    NET_FAULT_BANDWIDTH_MISS, ///< destroys are not accounted
+    NET_FAULT_NO_RESYNC,      ///< a requested resync is not sent
     NET_FAULT_STALE_RESEND,   ///< every loss makes wait again, also when newer is on its way
     NET_FAULT_GHOST,          ///< a lost destroy is not repeated
     NET_FAULT_WRONG_SHARE,    ///< codes are shared whatever the classes
@@ -30,7 +30,7 @@ typedef enum net_fault {
     NET_FAULT_LEAK_REFERENCE, ///< handles are never let go
     NET_FAULT_EVENT_TWICE,    ///< what came before is delivered again
     NET_FAULT_SCOPE_STUCK,    ///< nothing leaves a scope
-    NET_FAULT_WRONG_SAMPLE,   ///< checksums of some rows are others
+    NET_FAULT_WRONG_PROBE,    ///< checksum probes of some rows are wrong
     NET_FAULT_VARSIZE_LOST,   ///< some large values are not applied
     NET_FAULT_NO_REPEAT,      ///< what was lost is not sent again
     NET_FAULT_NO_SESSION,     ///< who comes back is not known

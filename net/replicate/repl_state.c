@@ -210,7 +210,7 @@ bool net_repl_state_lost(net_repl_state* repl, uint16_t seq) {
 // ---- questions ----
 
 bool net_repl_state_resync(net_repl_state* repl, ecs_entity entity) {
-    if (net_fault_is_planted(NET_FAULT_NO_HEAL)) return true;
+    if (net_fault_is_planted(NET_FAULT_NO_RESYNC)) return true;
     uint32_t slot = net_repl_state_find_slot(repl, ecs_entity_index(entity));
     if (slot == UINT32_MAX) return false;
     net_slot* s = &repl->slots[slot];
@@ -268,7 +268,7 @@ static bool probe_slot(const net_repl_state* repl, uint32_t slot, uint32_t* age,
     const uint64_t* row = net_history_at(entity, now - *age, s->acked_classes[0], scratch);
     if (!row) return false;
     *hash = net_row_hash(entity->entry, row);
-    if (net_fault_is_planted(NET_FAULT_WRONG_SAMPLE) && slot % 8 == 5) ++*hash;
+    if (net_fault_is_planted(NET_FAULT_WRONG_PROBE) && slot % 8 == 5) ++*hash;
     return true;
 }
 

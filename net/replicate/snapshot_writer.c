@@ -558,7 +558,7 @@ static void account_for(const net_snapshot_writer* body, const net_encoded_rows*
             spent += golomb_bits(slot - next, destroys->order);
             next = slot + 1;
         }
-        if (!net_fault_is_planted(NET_FAULT_LEDGER_MISS))
+        if (!net_fault_is_planted(NET_FAULT_BANDWIDTH_MISS))
             net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_DESTROY, spent);
         rest -= spent;
     }

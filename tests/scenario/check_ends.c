@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// When somebody's session, or the match, is over: everyone holds what the server says they should, nothing was
-// malformed, no handle leaked, every bit has its line.
+// Checks at the end of a session and of the match: each client has what the server says it should
+// have, no packet was malformed, no handle leaked, and the bandwidth accounting has every bit.
 #include "internal.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-// References to what is not there must be exactly the handles that are held.
+// The references to missing entities must be exactly the handles that the mirror keeps.
 static uint32_t count_dangling(member* one) {
     swarm_context* context = net_match_context(one->match);
     ecs_world* world = net_match_world(one->match);
@@ -34,18 +34,18 @@ static const net_peer_report* find_report(const scenario* self, uint32_t client)
     return NULL;
 }
 
-// What holds for whoever played, however it ended.
+// Checks for every client that played, whatever ended its session.
 static void check_session(scenario* self, member* one) {
     const net_client_report* report = &one->report;
-    if (one->dark_client && report->client != one->dark_client) {
+    if (one->cut_client && report->client != one->cut_client) {
         scenario_fail(self, "session check: client %" PRIu32 " came back as client %" PRIu32,
-                      one->dark_client, report->client);
+                      one->cut_client, report->client);
     }
     net_client_meter meter;
     net_client_get_meter(one->client, &meter);
     self->result.resumes += meter.resumes;
-    if (one->dark_client && report->end == NET_CLIENT_END_GOODBYE && meter.resumes == 0)
-        scenario_fail(self, "session check: client %" PRIu32 " never noticed the dark",
+    if (one->cut_client && report->end == NET_CLIENT_END_GOODBYE && meter.resumes == 0)
+        scenario_fail(self, "session check: client %" PRIu32 " never noticed that its line was cut",
                       report->client);
     const swarm_context* context = net_match_context(one->match);
     if (context->ping_faults) {
@@ -59,9 +59,9 @@ static void check_session(scenario* self, member* one) {
                       report->client, report->packets_malformed);
     }
     self->result.resyncs += report->resyncs_requested;
-    if (report->probes_differing && !one->is_vandalized) {
+    if (report->probes_differing && !one->is_corrupted) {
         scenario_fail(self,
-                      "sample check: client %" PRIu32 " differs from %" PRIu64 " of %" PRIu64
+                      "probe check: client %" PRIu32 " differs from %" PRIu64 " of %" PRIu64
                       " checksums",
                       report->client, report->probes_differing, report->probes);
     }
@@ -88,7 +88,7 @@ static void check_text(scenario* self, member* one, ecs_entity entity, ecs_compo
     self->result.varsize_checked++;
     const char* should = hidden ? hidden : ecs_string_text(real);
     if (strcmp(ecs_string_text(has), should) == 0) return;
-    scenario_fail(self, "large check: client %" PRIu32 " has another %s of entity %" PRIu32,
+    scenario_fail(self, "varsize check: client %" PRIu32 " has another %s of entity %" PRIu32,
                   one->report.client, component == context->note ? "note" : "diary",
                   ecs_entity_index(entity));
 }
@@ -123,11 +123,11 @@ static void check_caught_up(scenario* self, member* one, const net_peer_report* 
         scenario_fail(self,
                       "%s check: client %" PRIu32 " holds %" PRIu32 " entities, the server %" PRIu32
                       ", hashes differ",
-                      one->is_vandalized ? "heal" : "hash", report->client, report->scope.entities,
+                      one->is_corrupted ? "resync" : "hash", report->client, report->scope.entities,
                       peer->scope.entities);
     }
-    if (one->is_vandalized && report->resyncs_requested == 0)
-        scenario_fail(self, "heal check: client %" PRIu32 " never asked", report->client);
+    if (one->is_corrupted && report->resyncs_requested == 0)
+        scenario_fail(self, "resync check: client %" PRIu32 " never requested one", report->client);
     if (report->loading != 0)
         scenario_fail(self, "state check: %" PRIu32 " entities still load", report->loading);
     uint32_t dangling = count_dangling(one);
@@ -157,7 +157,7 @@ void check_member(scenario* self, member* one) {
         self->result.sessions++;
         break;
     default:
-        // A goodbye is repeated for five seconds: on the worst lines somebody never hears of it.
+        // A goodbye is repeated for five seconds. On the worst lines a client may never receive it.
         if (was_let_go(self, report->client)) {
             self->result.unheard++;
             return;
@@ -168,12 +168,13 @@ void check_member(scenario* self, member* one) {
     check_session(self, one);
     if (report->end != NET_CLIENT_END_GOODBYE) return;
     if (report->tick == 0) {
-        // Welcomed in the last tick: the match stood still before it joined.
+        // It was welcomed in the last tick: the match ended before it joined.
         self->result.unreachable++;
         return;
     }
     const net_peer_report* peer = find_report(self, report->client);
-    // After a stop there is not always time for everything; what is said then is checked pair by pair.
+    // After a stop there is not always time for everything. Then the pair check compares the last
+    // lines.
     if (peer && self->config.stop_tick && !peer->is_caught_up) return;
     if (!peer || peer->end != NET_END_GOODBYE || !peer->is_caught_up)
         scenario_fail(self, "settle check: client %" PRIu32 " had not caught up", report->client);
@@ -181,7 +182,8 @@ void check_member(scenario* self, member* one) {
         check_caught_up(self, one, peer);
 }
 
-// Whoever compares the last lines of both sides joins them on (client, tick): such a pair must be one.
+// A reader of logs joins the last lines of both sides on (client, tick). Such a pair must mean the
+// same world.
 void check_pairs(scenario* self) {
     for (uint32_t i = 0; i < self->config.clients; i++) {
         const net_client_report* report = &self->members[i].report;
@@ -189,8 +191,8 @@ void check_pairs(scenario* self) {
         if (!peer || peer->tick != report->tick) continue;
         if (peer->scope.hash == report->scope.hash) continue;
         scenario_fail(self,
-                      "pair check: client %" PRIu32 " and server both say tick %" PRIu64
-                      " and mean different worlds",
+                      "pair check: client %" PRIu32 " and server both have tick %" PRIu64
+                      " with different worlds",
                       report->client, report->tick);
     }
 }
@@ -206,7 +208,8 @@ static void sum_line(void* context, const net_bandwidth_line* line) {
     if (strcmp(line->cause, "transport") == 0) sums->transport += line->bits;
 }
 
-// What the transport adds is what remains: so the other lines must be what it was given, to the bit.
+// One line of the accounting is what the transport adds. All other lines must be the bits that it
+// was given.
 static void check_bandwidth(scenario* self) {
     if (!self->config.has_bandwidth) return;
     net_transport_stats stats;
@@ -215,11 +218,11 @@ static void check_bandwidth(scenario* self) {
     BASE_ASSERT(net_server_bandwidth(self->server, 0, sum_line, &sums));
     self->result.bandwidth_bits += sums.bits;
     if (sums.bits != 8 * stats.sent_bytes) {
-        scenario_fail(self, "ledger check: %" PRIu64 " bits, %" PRIu64 " were sent", sums.bits,
+        scenario_fail(self, "bandwidth check: %" PRIu64 " bits, %" PRIu64 " were sent", sums.bits,
                       8 * stats.sent_bytes);
     }
     if (sums.bits - sums.transport != self->sent_bits) {
-        scenario_fail(self, "ledger check: lines of %" PRIu64 " bits for %" PRIu64,
+        scenario_fail(self, "bandwidth check: lines of %" PRIu64 " bits for %" PRIu64,
                       sums.bits - sums.transport, self->sent_bits);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The heart: each row that a client applies is, masked by what it might see then, the server's row of that
-// entity at that tick; ticks never fall; kin are never torn.
+// The main check: each row that a client applies is the server's row of that entity at that tick,
+// masked by what the client may see then. Ticks never fall. Entities of one group are never seen at
+// two ticks.
 #include "internal.h"
 
 #include "client/client_state.h"
@@ -54,7 +55,7 @@ void record_history(scenario* self) {
         record_row(self, record, entity, entry, rows->words + words);
         if (record->words) words += entry->layout.field_count;
     }
-    // Give back what is too much: pointers into it move with it.
+    // Give back unused memory. Pointers into it are corrected.
     uint64_t* kept = malloc((words + 1) * sizeof *kept);
     BASE_ASSERT(kept);
     memcpy(kept, rows->words, words * sizeof *kept);
@@ -148,10 +149,10 @@ void check_groups(scenario* self, member* one) {
     ecs_world* world = net_match_world(one->match);
     uint32_t client = one->client->client;
     if (client == 0 || client >= NUMBERS_MAX) return;
-    // Whoever died is kin no more, though the client may not know yet.
+    // A destroyed entity is not in the group any more, even if the client does not know yet.
     const tick_rows* rows = find_tick(self, net_match_tick(self->match));
     enum { KINS = 512 };
-    uint32_t pacts[KINS] = {0}; // pact + 1 of the first one seen
+    uint32_t pacts[KINS] = {0}; // pact + 1 of the first entity seen
     ecs_query_iter iter = ecs_query_begin(world, context->movers);
     while (ecs_query_next(&iter)) {
         for (uint32_t i = 0; i < iter.rows.count; i++) {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// After each tick, what the server just sent and left unsent is looked at in its views:
+// Checks after each tick, on the server's replication state of each client:
 //
-// newest      a row goes out only when it is news to its client: changed since it was last sent, or that packet
+// newest      a row is sent only when it is new to the client: it changed since it was last sent,
+// or that packet
 //             was lost
-// budget      in no second more than the rate of that second, the bucket and a packet
-// starvation  nobody waits longer than all that waits takes at this rate, and the ticks after which the oldest
-//             goes first
-// scope       who is in a view's scope, and with which classes, is what the judge says by definition, at the
-//             latest when its turn has come and what stays for a while has stayed
+// budget      no second has more bytes than the rate of that second, the bucket and one packet
+// starvation  no entity waits longer than all waiting data takes at this rate, plus the ticks after
+// which the
+//             oldest goes first
+// scope       scope and classes are those of the definition, at the latest after the client's
+// interest was
+//             computed and the times for staying have passed
 #include "internal.h"
 
 #include "base/hash.h"
@@ -50,7 +53,7 @@ static net_result tap_send(net_transport* transport, net_peer peer, net_channel 
     watched* seen =
         session && session->client < NUMBERS_MAX ? self->watched[session->client] : NULL;
     if (seen && channel == NET_CHANNEL_REALTIME) seen->bytes += size + NET_RATE_OVERHEAD_BYTES;
-    // How long everybody waits in the end for client 1 is seen by all.
+    // All clients see how long the end waits for client 1.
     if (session && session->client > 1 && channel == NET_CHANNEL_REALTIME &&
         !self->server->out.is_settling)
         self->result.others_hash = base_hash64(bytes, size, self->result.others_hash);
@@ -80,7 +83,7 @@ static uint32_t tap_sockets(const net_transport* transport, int* descriptors, ui
 }
 
 static void tap_destroy(net_transport* transport) {
-    (void)transport; // the real one is its owner's
+    (void)transport; // the owner destroys the real transport
 }
 
 void open_tap(scenario* self) {
@@ -123,7 +126,7 @@ static bool is_lost(const net_repl_state* view, uint16_t seq) {
 }
 
 static void check_item(scenario* self, watched* seen, const net_repl_state_packet* packet,
-                       const net_item* item, bool is_healing) {
+                       const net_item* item, bool is_resync) {
     const net_repl_state* view = seen->view;
     uint32_t slot = item->slot & ~NET_ITEM_ROW;
     BASE_ASSERT(slot < INDEX_MAX);
@@ -135,7 +138,7 @@ static void check_item(scenario* self, watched* seen, const net_repl_state_packe
     bool is_single = s->member == UINT32_MAX || view->members[s->member].group == 0;
     if (is_row && note->is_valid && note->handle == s->handle && note->classes == item->classes &&
         entity && entity->handle == s->handle && entity->life_tick <= note->tick && is_single &&
-        !is_healing && net_history_changed(entity, item->classes) <= note->tick &&
+        !is_resync && net_history_changed(entity, item->classes) <= note->tick &&
         !is_lost(view, note->seq)) {
         scenario_fail(self,
                       "newest check: client %" PRIu32 " is sent entity %" PRIu32 " of tick %" PRIu64
@@ -148,9 +151,9 @@ static void check_item(scenario* self, watched* seen, const net_repl_state_packe
 
 static void check_newest(scenario* self, watched* seen) {
     const net_repl_state* view = seen->view;
-    bool is_healing = view->counters.resyncs != seen->resyncs;
+    bool is_resync = view->counters.resyncs != seen->resyncs;
     seen->resyncs = view->counters.resyncs;
-    // Whoever was seen otherwise meanwhile, or not at all, begins anew.
+    // An entity that was out of scope, or seen with other classes, starts again.
     for (uint32_t slot = 0; slot < view->slot_end && slot < INDEX_MAX; slot++) {
         sent_note* note = &seen->notes[slot];
         const net_slot* s = &view->slots[slot];
@@ -165,7 +168,7 @@ static void check_newest(scenario* self, watched* seen) {
         uint16_t seq = (uint16_t)(view->seq_next - i);
         const net_repl_state_packet* packet = &view->packets[seq & (NET_REPL_STATE_PACKETS - 1)];
         for (uint32_t k = 0; k < packet->count; k++)
-            check_item(self, seen, packet, &packet->items[k], is_healing);
+            check_item(self, seen, packet, &packet->items[k], is_resync);
     }
 }
 
@@ -184,7 +187,7 @@ static void check_budget(scenario* self, watched* seen, const net_session* sessi
     // The bucket holds two packets, or a tick's share when that is more.
     double bucket = 2.0 * NET_RATE_PACKET_BYTES_MAX;
     if (rate / TICKS_PER_SECOND > bucket) bucket = rate / TICKS_PER_SECOND;
-    // Who comes back from the dark is given a second's worth at once.
+    // A client whose line was cut gets the bytes of one second at once when it returns.
     if (seen->away_ticks < 2 * RATE_TICKS) bucket += rate;
     if ((double)sum <=
         rate * (RATE_TICKS + 2) / TICKS_PER_SECOND + bucket + NET_RATE_PACKET_BYTES_MAX)
@@ -207,7 +210,8 @@ static void check_starvation(scenario* self, watched* seen, const net_session* s
     seen->pending_peak -= seen->pending_peak / 64;
     if (seen->pending_peak < view->pending_count) seen->pending_peak = view->pending_count;
     uint32_t bound = NET_REPL_STATE_OVERDUE_TICKS + 16;
-    // All that waits once, and once more what came after it but is as old; large values take half of it.
+    // All waiting data once, and once more data that came later but is as old. Variable-size values
+    // take half of the rate.
     double per_tick = rate / TICKS_PER_SECOND / 2;
     bound += 3 * (uint32_t)(seen->pending_peak * ROW_BYTES / per_tick);
     bound += 4 * self->config.send_divisor + (uint32_t)(session->out.varsize_debt / per_tick);
@@ -240,7 +244,8 @@ static void check_scope(scenario* self, watched* seen) {
         const net_row_template* entry = net_rows_find(table, ecs_entity_template(world, entity));
         uint32_t index = ecs_entity_index(entity);
         if (!entry || index >= INDEX_MAX) continue;
-        // Whom kin bring along takes a walk each: theirs are compared by the unit tests of interest.
+        // Entities that are visible through a group would need a walk each. The unit tests of
+        // interest compare them.
         if (context->is_wild && *(const uint32_t*)ecs_get(world, entity, context->together))
             continue;
         uint32_t has = 0;
@@ -257,7 +262,8 @@ static void check_scope(scenario* self, watched* seen) {
         if (seen->differences[index] != difference) seen->mismatches[index] = 0;
         seen->differences[index] = difference;
         seen->mismatches[index] = (uint16_t)(seen->mismatches[index] + SCOPE_EVERY);
-        // At the edge of sight it may be in whenever it is looked at here, and out at each of its turns.
+        // At the edge of sight an entity may be inside at each check, and outside at each
+        // computation of interest.
         bool has_edge = (self->config.rules & SWARM_RADIUS) != 0;
         uint32_t most =
             has_edge && is_member != (should != 0) ? SCOPE_STAY_TICKS : SCOPE_LATE_TICKS;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What a seed means. Each idea has a stream of chance of its own, so that a new one changes no other.
+// The config of a seed. Each property has a random stream of its own, so that a new property
+// changes no other one.
 #include "internal.h"
 
-// Five to twenty-five seconds; less where greeting again takes long, for a session waits thirty.
-static void draw_darkness(scenario_config* config, base_rng* rng) {
+// Five to twenty-five seconds; less where connecting again takes long, because a session waits
+// thirty.
+static void draw_cut(scenario_config* config, base_rng* rng) {
     bool is_good = config->link.loss_percent < 10 && config->link.delay_ms < 100;
-    config->dark_tick = 90 + base_rng_below(rng, 60);
-    config->dark_ticks =
+    config->cut_tick = 90 + base_rng_below(rng, 60);
+    config->cut_ticks =
         TICKS_PER_SECOND * 5 + base_rng_below(rng, TICKS_PER_SECOND * (is_good ? 20 : 12));
-    config->ticks += config->dark_tick + config->dark_ticks + TICKS_PER_SECOND * 8;
+    config->ticks += config->cut_tick + config->cut_ticks + TICKS_PER_SECOND * 8;
 }
 
 static void draw_rules(scenario_config* config) {
@@ -33,13 +35,14 @@ static void draw_sending(scenario_config* config) {
         config->tick_zero = zeros[base_rng_below(&rng, 3)] - base_rng_below(&rng, 60);
 }
 
-// Long after everything is quiet only the server's checksums can find it.
-static void draw_vandal(scenario_config* config) {
+// Corrupt a client's world long after all changes. Only checksum probes can find it.
+static void draw_corruption(scenario_config* config) {
     base_rng rng = base_rng_make(config->seed, 5);
-    if (!base_rng_chance(&rng, 0.06) || config->stop_tick || config->dark_tick) return;
-    config->vandal_tick = config->quiet_ticks + TICKS_PER_SECOND * 3;
-    // A checksum in each packet, ten packets a second or fewer: several rounds over all there is.
-    config->ticks = config->vandal_tick + TICKS_PER_SECOND * (20 + 20 * config->send_divisor);
+    if (!base_rng_chance(&rng, 0.06) || config->stop_tick || config->cut_tick) return;
+    config->corrupt_tick = config->quiet_ticks + TICKS_PER_SECOND * 3;
+    // One probe per packet, at most ten packets a second: time for several rounds over all
+    // entities.
+    config->ticks = config->corrupt_tick + TICKS_PER_SECOND * (20 + 20 * config->send_divisor);
     if (config->link.loss_percent > 10) config->link.loss_percent = 10;
     config->has_churn = false;
 }
@@ -57,11 +60,11 @@ scenario_config scenario_config_draw(uint64_t seed) {
     config.link.seed = base_rng_u64(&rng);
     config.has_churn = base_rng_chance(&rng, 0.7);
     if (base_rng_chance(&rng, 0.2)) config.stop_tick = 1 + base_rng_below(&rng, config.ticks);
-    if (!config.stop_tick && base_rng_chance(&rng, 0.08)) draw_darkness(&config, &rng);
+    if (!config.stop_tick && base_rng_chance(&rng, 0.08)) draw_cut(&config, &rng);
     config.quiet_ticks = config.ticks * 2 / 3;
     draw_rules(&config);
     draw_sending(&config);
-    draw_vandal(&config);
+    draw_corruption(&config);
     return config;
 }
 
@@ -70,7 +73,7 @@ void scenario_config_hide(scenario_config* config, bool is_from_others) {
     config->grants = is_from_others ? 2 : 0;
     if (!is_from_others) return;
     config->rules |= SWARM_GRANTS;
-    // Its silence would be told to the others.
-    config->dark_tick = config->dark_ticks = 0;
+    // The other clients would learn of its silence.
+    config->cut_tick = config->cut_ticks = 0;
     if (config->clients < 2) config->clients = 2;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which fault is planted: the answer to net/src/fault.h, for the one build of the libraries that asks.
+// The planted fault: the answer to net/core/fault.h, for the build of the libraries that asks at
+// run time.
 #include "faults.h"
 
 #include "core/fault.h"
@@ -26,8 +27,8 @@ bool faults_plant(const char* name) {
         [NET_FAULT_OVER_BUDGET] = "over_budget",
         [NET_FAULT_STARVE] = "starve",
         [NET_FAULT_WRONG_BASE2] = "wrong_base2",
-        [NET_FAULT_LEDGER_MISS] = "ledger_miss",
-        [NET_FAULT_NO_HEAL] = "no_heal",
+        [NET_FAULT_BANDWIDTH_MISS] = "bandwidth_miss",
+        [NET_FAULT_NO_RESYNC] = "no_resync",
         [NET_FAULT_STALE_RESEND] = "stale_resend",
         [NET_FAULT_GHOST] = "ghost",
         [NET_FAULT_WRONG_SHARE] = "wrong_share",
@@ -38,8 +39,8 @@ bool faults_plant(const char* name) {
         [NET_FAULT_LEAK_REFERENCE] = "leak_reference",
         [NET_FAULT_EVENT_TWICE] = "event_twice",
         [NET_FAULT_SCOPE_STUCK] = "scope_stuck",
-        [NET_FAULT_WRONG_SAMPLE] = "wrong_sample",
-        [NET_FAULT_VARSIZE_LOST] = "large_lost",
+        [NET_FAULT_WRONG_PROBE] = "wrong_probe",
+        [NET_FAULT_VARSIZE_LOST] = "varsize_lost",
     };
     for (uint32_t i = 1; i < NET_FAULT_COUNT; i++) {
         if (strcmp(names[i], name) != 0) continue;
@@ -54,7 +55,7 @@ void faults_set_run(uint32_t run) {
 }
 
 bool net_fault_is_planted(net_fault fault) {
-    // What follows from nothing differs between two runs.
+    // UNREPEATABLE shows only in the second of two runs.
     return fault == planted && (fault != NET_FAULT_UNREPEATABLE || run_now == 1);
 }
 #else

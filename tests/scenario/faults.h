@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// Planted faults by name, where the libraries were built with SHOAL_FAULTS; elsewhere there is none.
+/// Planted faults by name. Only a build of the libraries with SHOAL_FAULTS has them.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// "skip_apply"... @return false: there is no such fault here.
+/// Plant the fault `name`, for example "skip_apply". @return false: this program has no such fault.
 bool faults_plant(const char* name);
-/// 1: the same run again.
+/// Set the number of the run: 1 is the second run of the same seed.
 void faults_set_run(uint32_t run);

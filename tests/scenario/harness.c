@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The scenario's loop: one virtual clock, one step per server tick, everyone serviced in a fixed order.
+// The loop of a scenario: one virtual clock, one step per server tick, server and clients in a
+// fixed order.
 #include "internal.h"
 
 #include "replicate/replicator_internal.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Between the files of a scenario.
+/// Private: what the files of a scenario share.
 #pragma once
 
 #include "harness.h"
@@ -18,7 +18,7 @@
 #define TICKS_PER_SECOND 60u
 #define SETTLE_TICKS_MAX 1500u
 #define INDEX_MAX 4096u
-#define NUMBERS_MAX 16u ///< of clients, 1..this - 1
+#define NUMBERS_MAX 16u ///< client numbers are 1..this - 1
 #define RATE_TICKS 60u
 
 /// An entity of the server at one tick.
@@ -26,7 +26,7 @@ typedef struct row_record {
     ecs_entity entity;
     const net_row_template* entry;
     uint64_t hash;                 ///< of the whole row
-    uint64_t* words;               ///< NULL: all of it is public
+    uint64_t* words;               ///< NULL: the whole row is public
     uint16_t classes[NUMBERS_MAX]; ///< by client number; 0: not in its scope
 } row_record;
 
@@ -36,7 +36,7 @@ typedef struct tick_rows {
     uint32_t count;
 } tick_rows;
 
-/// What was sent of a slot, and when.
+/// What was last sent of a slot, and when.
 typedef struct sent_note {
     ecs_entity handle;
     ecs_tick tick;
@@ -44,20 +44,20 @@ typedef struct sent_note {
     bool is_valid;
 } sent_note;
 
-/// What the checks keep of a client on the server's side.
+/// What the checks remember of a client on the server's side.
 typedef struct watched {
     uint32_t client;
     const net_repl_state* view;
     sent_note notes[INDEX_MAX];
-    uint16_t mismatches[INDEX_MAX];  ///< ticks in a row in which scope and judge differ, by index
-    uint64_t differences[INDEX_MAX]; ///< in the same way
+    uint16_t mismatches[INDEX_MAX];  ///< ticks in a row with a wrong scope, by index
+    uint64_t differences[INDEX_MAX]; ///< the difference of those ticks
     uint64_t packet_count;
     uint64_t resyncs;
     uint64_t bytes; ///< sent in this tick, as budgets count
     uint64_t ring[RATE_TICKS];
     double rates[RATE_TICKS];
-    uint32_t away_ticks;   ///< since it came back; its waits are those of the dark
-    uint32_t pending_peak; ///< of what waited, falling slowly
+    uint32_t away_ticks;   ///< since its line returned; waits began before that
+    uint32_t pending_peak; ///< peak of the waiting data, falling slowly
 } watched;
 
 typedef struct member {
@@ -67,10 +67,10 @@ typedef struct member {
     uint32_t join_step;
     uint32_t leave_step; ///< 0: stays
     bool is_started, is_done;
-    bool goes_dark;
-    bool is_vandalized;
-    uint32_t dark_client;     ///< its number when it went dark, 0: it did not play yet
-    net_client_report report; ///< when it was done
+    bool has_cut;
+    bool is_corrupted;
+    uint32_t cut_client;      ///< its number when its line was cut; 0: it did not play yet
+    net_client_report report; ///< at its end
     uint32_t shouts;
     base_rng rng;
     ecs_tick entity_ticks[INDEX_MAX];
@@ -84,15 +84,15 @@ typedef struct scenario {
     net_module* module;
     net_match* match;
     net_sim* sim;
-    net_transport* transport; ///< of the simulation
-    net_transport tap;        ///< what the server sends through
+    net_transport* transport; ///< the simulated network
+    net_transport tap;        ///< the server's transport: it counts, then forwards
     net_server* server;
     member members[SCENARIO_CLIENTS_MAX];
     watched* watched[NUMBERS_MAX];
     tick_rows* history; ///< by tick - tick_zero
     uint32_t history_count;
     uint64_t now_us;
-    uint64_t sent_bits; ///< that the server gave to its transport
+    uint64_t sent_bits; ///< bits that the server gave to its transport
 } scenario;
 
 typedef struct trace_target {
@@ -107,7 +107,7 @@ void draw_members(scenario* self);
 void step_member(scenario* self, uint32_t index, uint32_t step, trace_target* target);
 void close_member(member* one);
 
-// check_rows.c: what a client applies is what the server had
+// check_rows.c: clients apply rows that the server had
 void record_history(scenario* self);
 const tick_rows* find_tick(const scenario* self, ecs_tick tick);
 const row_record* find_row(const tick_rows* rows, ecs_entity entity);
@@ -117,12 +117,12 @@ void check_update(void* context, uint32_t client, ecs_entity entity, ecs_tick ti
 void check_groups(scenario* self, member* one);
 void free_history(scenario* self);
 
-// check_views.c: what the server sends is what it should
+// check_views.c: the server sends what it should
 void open_tap(scenario* self);
 void check_views(scenario* self);
 void free_watched(scenario* self);
 
-// check_ends.c: what is true when it is over
+// check_ends.c: the state at the end
 void check_member(scenario* self, member* one);
 void check_pairs(scenario* self);
 void check_server(scenario* self);

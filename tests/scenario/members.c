@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The clients of a match: they come, shout, go, sit in the dark, and one may have a vandal at its world.
+// The clients of a match. They join, send events, leave, lose their line for a while, and the world
+// of one may be corrupted.
 #include "internal.h"
 
 #include <string.h>
@@ -46,11 +47,12 @@ void draw_members(scenario* self) {
     for (uint32_t i = 0; i < self->config.clients; i++) {
         member* one = &self->members[i];
         one->join_step = 1;
-        one->goes_dark = self->config.dark_tick != 0 && i % 2 == 0;
-        // Whoever goes dark plays by then, and is there when the light comes back.
-        if (self->config.has_churn && !one->goes_dark) {
+        one->has_cut = self->config.cut_tick != 0 && i % 2 == 0;
+        // A client whose line will be cut has joined by then, and stays until the line returns.
+        if (self->config.has_churn && !one->has_cut) {
             one->join_step = 1 + base_rng_below(&rng, self->config.ticks * 2 / 3);
-            // When a goodbye arrives follows from all that was said before: the others would see it.
+            // The time of a goodbye depends on everything before it, and the other clients would
+            // see it.
             if (base_rng_chance(&rng, 0.3) && self->config.grants != 2) {
                 one->leave_step = one->join_step + 30 + base_rng_below(&rng, self->config.ticks);
             }
@@ -58,20 +60,20 @@ void draw_members(scenario* self) {
     }
 }
 
-static void set_light(scenario* self, member* one, uint32_t index, uint32_t step) {
+static void set_line(scenario* self, member* one, uint32_t index, uint32_t step) {
     net_link_config link = link_of(self, index);
-    if (step == self->config.dark_tick) {
+    if (step == self->config.cut_tick) {
         link.loss_percent = 100;
         net_sim_link_set(one->transport, &link);
         net_client_report report = net_client_get_report(one->client);
-        if (report.tick > 0) one->dark_client = report.client;
-    } else if (step == self->config.dark_tick + self->config.dark_ticks) {
+        if (report.tick > 0) one->cut_client = report.client;
+    } else if (step == self->config.cut_tick + self->config.cut_ticks) {
         net_sim_link_set(one->transport, &link);
     }
 }
 
-// Into what the server would never write again by itself.
-static void vandalize(member* one) {
+// Corrupt a value that the server would never send again by itself.
+static void corrupt_world(member* one) {
     ecs_world* world = net_match_world(one->match);
     const swarm_context* context = net_match_context(one->match);
     ecs_query_iter iter = ecs_query_begin(world, context->movers);
@@ -79,7 +81,7 @@ static void vandalize(member* one) {
         ecs_vec2* pos = iter.rows.columns[0];
         for (uint32_t i = 0; i < iter.rows.count; i += 7) {
             pos[i].x = pos[i].x > 0 ? pos[i].x - 9 : pos[i].x + 9;
-            one->is_vandalized = true;
+            one->is_corrupted = true;
         }
     }
 }
@@ -92,7 +94,7 @@ static void shout(scenario* self, member* one) {
     uint32_t number = one->shouts + 1;
     net_result result = net_client_send_event(one->client, 4, &number);
     if (result == NET_OK) one->shouts++;
-    // Closed: the server said goodbye, the phase follows when the connection has ended.
+    // Closed: the server sent a goodbye. The phase changes when the connection has ended.
     else if (result != NET_ERR_CLOSED)
         scenario_fail(self, "event check: a shout was refused");
 }
@@ -101,9 +103,10 @@ void step_member(scenario* self, uint32_t index, uint32_t step, trace_target* ta
     member* one = &self->members[index];
     if (one->is_done || step < one->join_step) return;
     if (!one->is_started) open_member(self, index, target);
-    if (one->goes_dark) set_light(self, one, index, step);
+    if (one->has_cut) set_line(self, one, index, step);
     net_client_service(one->client, self->now_us);
-    if (index == 0 && self->config.vandal_tick && step == self->config.vandal_tick) vandalize(one);
+    if (index == 0 && self->config.corrupt_tick && step == self->config.corrupt_tick)
+        corrupt_world(one);
     check_groups(self, one);
     net_client_tick(one->client, self->now_us);
     shout(self, one);

@@ -1,4 +1,5 @@
-# Runs the golden seeds: what they print must be golden.txt, byte for byte, whatever built the program.
+# Runs the golden seeds: what they print must be golden.txt, byte for byte, whatever built the
+# program.
 execute_process(COMMAND ${SCENARIO} --hashes --first 1 --count 20
                 RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 if(NOT code EQUAL 0)

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Many matches on the simulated network, one seed each. A failure prints the seed that repeats it.
+// Many matches on the simulated network, one per seed. A failure prints the seed that repeats it.
 //
 //   scenario [--first N] [--count N] [--hashes] [--fault NAME]
 //
-// SHOAL_TEST_SCALE multiplies the count (sanitizer builds run fewer, a night more). Half of the seeds run twice, as
-// a twin that must send the same datagrams: again, with the net half on a thread, with nothing shared between
-// clients, without the bandwidth, with other values in what nobody may see.
+// SHOAL_TEST_SCALE multiplies the count (sanitizer builds run fewer, a night run more). Half of the
+// seeds run twice. The second run is a twin that must send the same datagrams: the same again, with
+// the net half on a thread, with nothing shared between clients, without bandwidth accounting, or
+// with other values where no client may see them.
 //
-// --hashes prints only a line per seed, over exactly the seeds asked for: what every compiler, level of
-// optimization and machine must agree on (golden.txt). --fault plants one, where the program was built for it.
+// --hashes prints only one line per seed, for exactly the given seeds. Every compiler, level of
+// optimization and machine must print the same lines (golden.txt). --fault plants a fault; only
+// scenario_faults has them.
 #include "harness.h"
 
 #include "base/text.h"
@@ -97,7 +99,7 @@ static void run_twin(const scenario_config* config, twin kind, scenario_result* 
     base_text_copy(result->failure, sizeof result->failure, names[kind]);
 }
 
-// ---- all of them
+// ---- all seeds
 
 typedef struct totals {
     uint64_t passed, failed;
@@ -133,8 +135,8 @@ static void print_totals(const totals* all) {
            sums->sessions, sums->updates, sums->rows_checked, sums->rows_hidden,
            sums->datagrams_lost, sums->unreachable, sums->unheard, sums->resumes);
     printf("records_checked=%" PRIu64 " scopes_checked=%" PRIu64 " kin_checked=%" PRIu64
-           " texts_checked=%" PRIu64 " heals=%" PRIu64 " ledger_bits=%" PRIu64 " secrets=%" PRIu32
-           " longest_wait_ticks=%" PRIu64 "\n",
+           " texts_checked=%" PRIu64 " resyncs=%" PRIu64 " bandwidth_bits=%" PRIu64
+           " secrets=%" PRIu32 " longest_wait_ticks=%" PRIu64 "\n",
            sums->records_checked, sums->interest_checked, sums->kin_checked, sums->varsize_checked,
            sums->resyncs, sums->bandwidth_bits, sums->secrets, sums->starved_ticks_max);
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", all->passed, all->failed);
@@ -158,12 +160,12 @@ static int print_hashes(uint64_t first, uint64_t count) {
 static void print_failure(uint64_t seed, const scenario_config* config, const char* text) {
     printf("FAILED seed=%" PRIu64 " clients=%" PRIu32 " ticks=%" PRIu32
            " loss=%.1f delay=%.0f jitter=%.0f wild=%d rules=%" PRIu32 " load=%" PRIu32
-           " rate=%" PRIu32 " divisor=%" PRIu32 " seq=%u tick=%" PRIu64 " dark=%" PRIu32
-           " vandal=%" PRIu32 ": %s\n",
+           " rate=%" PRIu32 " divisor=%" PRIu32 " seq=%u tick=%" PRIu64 " cut=%" PRIu32
+           " corrupted=%" PRIu32 ": %s\n",
            seed, config->clients, config->ticks, config->link.loss_percent, config->link.delay_ms,
            config->link.jitter_ms, config->is_wild, config->rules, config->load, config->rate_max,
-           config->send_divisor, config->seq_first, config->tick_zero, config->dark_ticks,
-           config->vandal_tick, text);
+           config->send_divisor, config->seq_first, config->tick_zero, config->cut_ticks,
+           config->corrupt_tick, text);
 }
 
 int main(int argc, char** argv) {
@@ -200,7 +202,7 @@ int main(int argc, char** argv) {
         }
     }
     print_totals(&all);
-    // Checks that saw nothing have proved nothing.
+    // A check that saw no data has proved nothing, so this fails.
     bool is_blind =
         all.failed == 0 && count >= 25 &&
         (all.sums.rows_checked == 0 || all.sums.datagrams_lost == 0 || all.sums.sessions == 0 ||
