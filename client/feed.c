@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Where bytes go: state bodies by component (net_client_component_bits), and four kinds beside them. All
-// together are the datagrams' bytes, so that the table's sum is the plot's value.
+// Counts received bytes by kind: snapshots by component (net_client_component_bits), and four other
+// kinds. Together they are the bytes of the datagrams, so that the sum of the table is the value of
+// the plot.
 #include "feed.h"
 
 #include "base/text.h"
 
 #include <string.h>
 
-#define SMOOTH 0.15f ///< part of the newest tenth of a second in a rate
+#define SMOOTH 0.15f ///< weight of the newest tenth of a second in a rate
 
 typedef enum feed_other {
     OTHER_RECORDS,
@@ -30,7 +31,7 @@ static uint32_t component_count(const client_feed_sources* sources) {
 }
 
 static void see_rate(client_feed* feed, uint32_t which, uint64_t bits, float seconds) {
-    // A counter that fell belongs to a new session.
+    // A counter that is smaller than before belongs to a new session.
     uint64_t more = bits >= feed->counts[which] ? bits - feed->counts[which] : 0;
     feed->counts[which] = bits;
     feed->rates[which] += ((float)more / 8.0f / seconds - feed->rates[which]) * SMOOTH;
@@ -61,7 +62,7 @@ static const char* name_of(const client_feed_sources* sources, uint32_t which) {
     return component ? component->name : "?";
 }
 
-// The largest first; of equal ones the first.
+// Sorts the parts: the largest first, equal ones by number.
 static void rank_parts(const client_feed* feed, const client_feed_sources* sources,
                        client_panel_facts* facts) {
     bool is_taken[CLIENT_FEED_RATES_MAX] = {false};

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-/// Numbers of a session for the panel: ten samples per second, rates from counters that only rise.
+/// Feeds the panel with numbers of a session: ten samples per second, and rates from counters that
+/// only rise.
 #pragma once
 
 #include "net/presenter.h"
 #include "window/panel.h"
 #include "window/window.h"
 
-#define CLIENT_FEED_COMPONENTS_MAX 256u ///< further ones are counted with the rest
+#define CLIENT_FEED_COMPONENTS_MAX 256u ///< components with a higher number are in no row
 #define CLIENT_FEED_RATES_MAX (CLIENT_FEED_COMPONENTS_MAX + 4u)
 
 typedef struct client_feed {
     uint64_t next_us, last_us;
     net_client_meter last;
-    uint64_t counts[CLIENT_FEED_RATES_MAX]; ///< bits so far: components by id, then the four others
-    float rates[CLIENT_FEED_RATES_MAX];     ///< bytes per second, smoothed
+    uint64_t
+        counts[CLIENT_FEED_RATES_MAX]; ///< bits so far: components by id, then the four other kinds
+    float rates[CLIENT_FEED_RATES_MAX]; ///< bytes per second, smoothed
 } client_feed;
 
 typedef struct client_feed_sources {
@@ -24,6 +26,6 @@ typedef struct client_feed_sources {
 } client_feed_sources;
 
 void client_feed_init(client_feed* feed);
-/// Call often; it looks when a sample is due.
+/// Add a sample when one is due. Call it in every round of the loop.
 void client_feed_service(client_feed* feed, uint64_t now_us, const client_feed_sources* sources,
                          client_panel* panel);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Finds out which game the server runs, and opens its module.
 //
-// Without --game the client greets with an empty game name, and the refusal carries the name of the server's
-// game. That name is untrusted input: it may hold no path, and it is looked up in the module path only.
+// Without --game the client greets with an empty game name, and the refusal carries the name of the
+// server's game. That name is untrusted input: it may hold no path, and it is looked up in the
+// module path only.
 #include "players.h"
 
 #include "base/text.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The players of one process. Each has its own socket and its own world, so a bot here differs from a real client
-// only in sharing a process. One loop runs all of them.
+// The players of one process. Each has its own socket and its own world, so a bot here differs from
+// a real client only in sharing a process. One loop runs all of them.
 #include "players.h"
 
 #include "base/text.h"
@@ -39,7 +39,7 @@ int client_report_unreachable(client_program* self, const net_client* client) {
     char text[256];
     (void)net_client_refusal(client, text, sizeof text);
     base_report(&self->reporter, NULL, 0, "%s: %s", self->config.address,
-                text[0] ? text : "nobody answers");
+                text[0] ? text : "no server answers");
     return NET_EXIT_CONNECT;
 }
 
@@ -123,9 +123,9 @@ bool client_players_service(client_program* self, uint64_t now_us) {
     return is_any_left;
 }
 
-// Each player's clock follows its own queue of inputs on the server. Without slack many bots would wake the loop at
-// as many moments, and each wake-up looks at all players. A player that is due within the slack ticks together with
-// the first one.
+// Each player's clock follows its own queue of inputs on the server. Without slack many bots would
+// wake the loop at as many moments, and each wake-up looks at all players. A player that is due
+// within the slack ticks together with the first one.
 static uint64_t slack_us(const client_program* self) {
     uint64_t slack = self->player_count > 1 ? self->player_count * SLACK_PER_PLAYER_US : 0;
     return slack < SLACK_US_MAX ? slack : SLACK_US_MAX;
@@ -147,8 +147,8 @@ void client_players_tick(client_program* self, uint64_t now_us, uint64_t early_u
     uint64_t until_us = now_us + (early_us > slack ? early_us : slack);
     for (uint32_t i = 0; i < self->player_count; i++) {
         client_player* one = &self->players[i];
-        // More than one tick when a round of the loop took longer than a tick: a display that blocks must not set
-        // the tick rate.
+        // More than one tick when a round of the loop took longer than a tick: a display that
+        // blocks must not set the tick rate.
         for (uint32_t count = 0; count < NET_CATCH_UP_TICKS_MAX; count++) {
             if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) break;
             if (net_client_next_tick_us(one->client) > until_us) break;
@@ -168,8 +168,9 @@ void client_players_leave(client_program* self, uint64_t now_us) {
     }
 }
 
-// With many players a datagram comes every few microseconds, and each look at the sockets is a look at all of them.
-// So the loop looks no more often than once per slack. Signals still arrive meanwhile.
+// With many players a datagram comes every few microseconds, and each look at the sockets is a look
+// at all of them. So the loop looks no more often than once per slack. Signals still arrive
+// meanwhile.
 static bool rest(client_program* self, uint64_t until_us) {
     if (net_loop_now_us() >= until_us) return false;
     uint32_t sockets = self->loop.socket_count;
@@ -194,8 +195,8 @@ void client_players_run(client_program* self) {
     }
 }
 
-// With --net the last acknowledgements are still on their way when the sessions have ended. The server waits for
-// them, so the simulated network must deliver them before the process ends.
+// With --net the last acknowledgements are still on their way when the sessions have ended. The
+// server waits for them, so the simulated network must deliver them before the process ends.
 static void send_rest(client_program* self) {
     uint64_t until_us = net_loop_now_us() + REST_MS_MAX * 1000u;
     while (net_socket_next_us() != UINT64_MAX && net_loop_now_us() < until_us) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What game.c and players.c share: sockets of clients, and reports about sessions that did not begin.
+/// What game.c and players.c share: sockets of clients, and reports about sessions that did not
+/// begin.
 #pragma once
 
 #include "program.h"

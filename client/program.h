@@ -57,12 +57,13 @@ void client_players_close(client_program* program);
 BASE_MUST_USE bool client_players_service(client_program* program, uint64_t now_us);
 /// @return the time at which the players need the next call, at most 10 ms after `now_us`.
 uint64_t client_players_due_us(const client_program* program, uint64_t now_us);
-/// Run the ticks that are due until `now_us` + `early_us`. A player that has had its --ticks leaves.
+/// Run the ticks that are due until `now_us` + `early_us`. A player that has had its --ticks
+/// leaves.
 void client_players_tick(client_program* program, uint64_t now_us, uint64_t early_us);
 /// Tell the server that all players leave. Their sessions end when the server has answered.
 void client_players_leave(client_program* program, uint64_t now_us);
 /// Play until all sessions have ended.
 void client_players_run(client_program* program);
-/// After the sessions have ended: send what is still under way, print the line of each client, write
-/// --dump-world. @return the exit code.
+/// After the sessions have ended: send what is still under way, print the line of each client,
+/// write --dump-world. @return the exit code.
 BASE_MUST_USE int client_players_finish(client_program* program);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// One player, looked at: the first of this process; other bots of --bots play beside it in the same loop.
+// The window of one player, the first of this process. Other bots of --bots play in the same loop.
 //
 //     loop: signals -> keys and pointer -> network -> ticks that are due -> a frame that is due
 //
-// The network never waits for the picture longer than a frame takes, and a window that nobody can see
-// draws nothing and goes on playing. Where a person can be (a display, no --ticks), the end of a session is
-// shown and asks whether to go on; everywhere else the program ends as it does without a window.
+// The network never waits for the picture longer than a frame takes. A hidden window draws nothing
+// and continues to play. Where a person can be (a display, no --ticks), the end of a session is
+// shown, with the choice to play again; everywhere else the program ends as it does without a
+// window.
 #include "window_play.h"
 
 #include "window/controls.h"
@@ -19,10 +20,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define EARLY_US 8000u                  ///< half a frame of 60 a second
-#define EVENTS_US 4000u                 ///< between two looks at keys at most
-#define COVERED_FRAME_US 100000         ///< a view that nobody sees is kept up to date so often
-#define LOST_PREFIX "connection lost: " ///< of what the client reports about it
+#define EARLY_US 8000u                  ///< half a frame at 60 Hz
+#define EVENTS_US 4000u                 ///< longest time between two looks at keys
+#define COVERED_FRAME_US 100000         ///< period of updates of a hidden view
+#define LOST_PREFIX "connection lost: " ///< how the client's report of it begins
 #define PLOTS_ALL ((1u << CLIENT_PLOT_COUNT) - 1u)
 
 typedef enum own_key {
@@ -52,7 +53,7 @@ typedef struct show {
     client_feed feed;
     client_panel panel;
     base_reporter stderr_reporter;
-    char last_report[BASE_REPORT_BYTES_MAX]; ///< what the end screen gives as the reason
+    char last_report[BASE_REPORT_BYTES_MAX]; ///< the reason on the end screen
     int32_t keys[KEY_COUNT];
     bool is_interactive, has_panel, has_help;
     bool is_leaving; ///< the user wants to go
@@ -76,8 +77,6 @@ static const char* find_name(void* context, uint32_t number) {
     return on->program->players ? net_client_player_name(first_player(on)->client, number) : NULL;
 }
 
-// ---- keys and pointer ----
-
 static void press(show* on, int32_t key) {
     if (key == on->keys[KEY_PANEL]) {
         on->has_panel = !on->has_panel;
@@ -98,7 +97,7 @@ static void see_events(show* on) {
         float x = 0.0f, y = 0.0f;
         client_window_to_canvas(on->window, CLIENT_CANVAS_VIEW, event.x, event.y, &x, &y);
         if (event.kind == CLIENT_EVENT_CLOSE) on->is_leaving = true;
-        // A key that the game has is the game's.
+        // A key that the game uses belongs to the game.
         if (client_controls_see(&on->controls, &event, x, y)) continue;
         if (event.kind == CLIENT_EVENT_KEY_DOWN && !event.is_repeat) press(on, event.key);
     }
@@ -110,8 +109,6 @@ static void think_as_human(void* context, const net_player_context* view, void* 
     net_controls controls = client_controls_take(&on->controls);
     if (game->human_input) game->human_input(view, &controls, input);
 }
-
-// ---- frames ----
 
 typedef enum picture { PICTURE_CONNECTING, PICTURE_PLAYING, PICTURE_ENDED } picture;
 
@@ -170,7 +167,7 @@ static void draw_end(show* on, const net_draw* draw, float width, float height, 
         break;
     case NET_CLIENT_END_LOST:
         headline = "The connection is lost";
-        // Else it broke in a way that nothing was said about.
+        // Without such a report the server ended the session.
         if (strncmp(reason, LOST_PREFIX, strlen(LOST_PREFIX)) == 0)
             reason += strlen(LOST_PREFIX);
         else
@@ -211,7 +208,7 @@ static void draw_frame(show* on, uint64_t now_us, picture what, const char* shot
     if (!client_window_end_frame(on->window, shot)) on->has_failed = true;
 }
 
-// A frame when it is due; nothing but the view's upkeep while nobody can see it.
+// Draws a frame when it is due. A hidden window only keeps its view up to date.
 static void show_playing(show* on, uint64_t now_us) {
     uint64_t due_us = client_window_frame_due_us(on->window);
     if (now_us >= due_us) {
@@ -222,13 +219,11 @@ static void show_playing(show* on, uint64_t now_us) {
     }
 }
 
-// ---- the session ----
-
 static uint64_t min_us(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-// The game is being asked for. @return false: the user does not want it any more.
+// Runs while the client asks for the game. @return false: the user wants to stop.
 static bool idle(void* context) {
     show* on = context;
     uint64_t now_us = net_loop_now_us();
@@ -258,7 +253,7 @@ static void run(show* on) {
         if (on->is_leaving && !is_left) client_players_leave(program, now_us);
         is_left |= on->is_leaving;
         if (!client_players_service(program, now_us)) return;
-        // A tick that is nearly due goes before the frame, so that the frame shows what it did.
+        // A tick that is nearly due runs before the frame, so that the frame shows its result.
         bool is_frame_due = now_us >= client_window_frame_due_us(on->window);
         client_players_tick(program, now_us, is_frame_due ? EARLY_US : 0);
         client_feed_service(&on->feed, now_us, &sources, &on->panel);
@@ -288,12 +283,12 @@ static int open_session(show* on) {
 }
 
 static void close_session(show* on) {
-    client_players_close(on->program); // before the presenter that they feed
+    client_players_close(on->program); // before the presenter, which they write to
     net_presenter_destroy(on->presenter);
     on->presenter = NULL;
 }
 
-// The picture of the end, and a wanted one that never came.
+// Writes the picture of the last frame, or reports that the tick of --shot-tick was never shown.
 static void shoot_last(show* on) {
     const client_config* config = &on->program->config;
     if (!config->shot || on->is_shot) return;
@@ -307,7 +302,7 @@ static void shoot_last(show* on) {
     draw_frame(on, net_loop_now_us(), PICTURE_PLAYING, config->shot);
 }
 
-// Until the user has decided.
+// Shows the end until the user leaves or plays again.
 static void show_end(show* on) {
     while (!on->is_leaving && !on->wants_again) {
         uint64_t now_us = net_loop_now_us();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// `shoal-client ADDR --render`: one player's eyes, in a window or without a display.
+/// `shoal-client ADDR --render`: what one player sees, in a window or drawn without a display.
 #pragma once
 
 #include "program.h"

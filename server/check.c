@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Checking templates and modules without running a match.
 //
-// A .blk may use struct types that only its module registers. The module of the same name is therefore looked
-// for beside the file and then in the module path; without a module only the built-in types are known. No world
-// makes a step.
+// A .blk may use struct types that only its module registers. The module of the same name is
+// therefore looked for beside the file and then in the module path; without a module only the
+// built-in types are known. No world makes a step.
 #include "check.h"
 
 #include "base/text.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // shoal-server: one match in one process.
 //
-// Wiring only. Read in this order: open.c makes everything that a match needs, run.c gives it the time,
-// report.c prints what came of it. `shoal-server check` does nothing of this: check.c.
+// Wiring only. Read in this order: open.c makes everything that a match needs, run.c gives it the
+// time, report.c prints what came of it. `shoal-server check` does nothing of this: check.c.
 #include "check.h"
 #include "program.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Opening and closing: what the options name becomes a module, a match, a socket, a log and a server.
+// Opening and closing: what the options name becomes a module, a match, a socket, a log and a
+// server.
 //
-// The order matters. Options are checked before anything is created. The port comes before the log, so that a
-// second server on the same port leaves no file behind.
+// The order matters. Options are checked before anything is created. The port comes before the log,
+// so that a second server on the same port leaves no file behind.
 #include "program.h"
 
 #include "base/assert.h"

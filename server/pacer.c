@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ticks have fixed times: tick n is due at start + n * period, so that a late tick does not shift the ones
-// after it. After a stall the server catches up by a few ticks; the rest of the lost time is given up, because
-// a server that is too slow would otherwise fall behind for ever.
+// Ticks have fixed times: tick n is due at start + n * period, so that a late tick does not shift
+// the ones after it. After a stall the server catches up by a few ticks; the rest of the lost time
+// is given up, because a server that is too slow would otherwise fall behind for ever.
 #include "pacer.h"
 
 #include "base/assert.h"

@@ -15,9 +15,9 @@ typedef struct server_pacer {
 void server_pacer_init(server_pacer* pacer, uint32_t tick_rate_hz, uint64_t now_us);
 /// @return true when a tick may run. `is_fast`: a tick is always due.
 bool server_pacer_is_due(const server_pacer* pacer, bool is_fast, uint64_t now_us);
-/// Count a tick that was due at `now_us`. At most NET_CATCH_UP_TICKS_MAX late ticks stay due; later ones are
-/// given up.
+/// Count a tick that was due at `now_us`. At most NET_CATCH_UP_TICKS_MAX late ticks stay due; later
+/// ones are given up.
 void server_pacer_tick(server_pacer* pacer, bool is_fast, uint64_t now_us);
-/// @return the ticks that were given up and not yet reported; 0 when there are none, or when the last report
-/// is less than a second ago. The caller reports them.
+/// @return the ticks that were given up and not yet reported; 0 when there are none, or when the
+/// last report is less than a second ago. The caller reports them.
 uint64_t server_pacer_take_lost(server_pacer* pacer, uint64_t now_us);

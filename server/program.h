@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the parts of shoal-server share: the program's state and its four steps. They run in this order:
-/// open, run, report, close.
+/// What the parts of shoal-server share: the program's state and its four steps. They run in this
+/// order: open, run, report, close.
 #pragma once
 
 #include "config.h"
@@ -33,7 +33,8 @@ typedef struct server_program {
 BASE_MUST_USE int server_program_open(server_program* program);
 /// Run the match until it has ended.
 void server_program_run(server_program* program);
-/// Print the `peer` lines and the `done` line, write the files that the options name, close the log.
+/// Print the `peer` lines and the `done` line, write the files that the options name, close the
+/// log.
 /// @return the exit code.
 BASE_MUST_USE int server_program_report(server_program* program);
 /// Destroy what was opened.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The end of a match: result lines on stdout, the files of --dump-world and --ledger, the exit code.
+// The end of a match: result lines on stdout, the files of --dump-world and --ledger, the exit
+// code.
 #include "program.h"
 
 #include "host/exit_code.h"
@@ -38,7 +39,8 @@ static bool write_bandwidth(void* context, void* file) {
     return is_whole;
 }
 
-// The line knows three ends. A client that broke the protocol counts as a timeout; stderr names the fault.
+// The line knows three ends. A client that broke the protocol counts as a timeout; stderr names the
+// fault.
 static const char* end_name(net_end end) {
     switch (end) {
     case NET_END_GOODBYE:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The loop of a match: it waits, receives, and gives the server its ticks. What happens in a tick stands in
-// net/server/server_tick.c; when one is due is decided in pacer.c.
+// The loop of a match: it waits, receives, and gives the server its ticks. What happens in a tick
+// stands in net/server/server_tick.c; when one is due is decided in pacer.c.
 //
 //     receive until the deadline -> tick -> receive ...
 #include "pacer.h"
@@ -34,8 +34,9 @@ static void report_lost_ticks(server_program* self, server_pacer* pacer, uint64_
                 lost_ticks);
 }
 
-// On SIGHUP: read NAME.blk and its imports again and apply all of it, or nothing of it when it has a fault. The
-// module's library stays. A log could not be run again without the new text, so a match with a log refuses.
+// On SIGHUP: read NAME.blk and its imports again and apply all of it, or nothing of it when it has
+// a fault. The module's library stays. A log could not be run again without the new text, so a
+// match with a log refuses.
 static void reload_templates(server_program* self) {
     const char* file = self->module->templates_file;
     self->loop.is_reload_asked = false;
@@ -79,8 +80,8 @@ void server_program_run(server_program* self) {
     while (net_server_get_phase(self->server) != NET_SERVER_ENDED) {
         bool is_fast = self->config.is_fast && is_running(self);
         uint64_t wake_us = is_fast ? net_loop_now_us() : pacer.next_us;
-        // The second thread may still be sending the last tick. When that takes until the deadline, the next
-        // tick begins all the same, and nothing is received before it.
+        // The second thread may still be sending the last tick. When that takes until the deadline,
+        // the next tick begins all the same, and nothing is received before it.
         if (net_server_wait_sent(self->server, wake_us)) wait_and_receive(self, wake_us);
         uint64_t now_us = net_loop_now_us();
         if (!server_pacer_is_due(&pacer, is_fast, now_us)) continue;

@@ -13,5 +13,6 @@ typedef struct server_timing {
 
 /// Count one tick that took `us`. Times above the last bucket count in the last bucket.
 void server_timing_add(server_timing* timing, uint64_t us);
-/// The value below which `percent` of the samples lie (upper edge of its bucket); 0 without samples.
+/// The value below which `percent` of the samples lie (upper edge of its bucket); 0 without
+/// samples.
 uint64_t server_timing_percentile(const server_timing* timing, double percent);

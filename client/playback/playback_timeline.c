@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Three lines: where the playback is; the bar with its marks; what the marks mean, or what the one under the
-// pointer was.
+// Three lines: the position; the bar with its marks; the meaning of the marks, or the event under
+// the pointer.
 #include "playback/playback_timeline.h"
 
 #include "base/text.h"
@@ -8,12 +8,12 @@
 
 #include <inttypes.h>
 
-#define STRIP_PART 0.1f   ///< of the view's height
+#define STRIP_PART 0.1f   ///< height of the strip as a part of the view's height
 #define STRIP_UNITS 80.0f ///< the strip's height in its own units
 #define MARGIN 20.0f
 #define BAR_Y 33.0f
 #define BAR_HEIGHT 12.0f
-#define REACH 5.0f ///< of the pointer to a mark
+#define REACH 5.0f ///< distance at which the pointer is on a mark
 
 static const ecs_color back = {8, 10, 20, 255};
 static const ecs_color groove = {44, 50, 78, 255};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// The strip below a playback: when who came and went and what was told to everybody, where the playback is.
+/// The strip below a playback: joins, leaves and events of all clients over time, and the current
+/// position.
 ///
-/// It lies in the game's own units, below its view rectangle: the canvas is made so much higher.
+/// It uses the game's units and lies below the game's view rectangle, so the canvas is higher by
+/// its height.
 #pragma once
 
 #include "net/playback.h"
@@ -10,7 +12,7 @@ typedef struct client_timeline {
     float x, y, width, height; ///< of the strip, in view units
 } client_timeline;
 
-/// What the strip says besides the playback's marks.
+/// What the strip shows besides the playback's marks.
 typedef struct client_timeline_look {
     net_playback* playback;
     const net_game_module* game;
@@ -21,9 +23,12 @@ typedef struct client_timeline_look {
     float pointer_x, pointer_y;
 } client_timeline_look;
 
+/// The place of the strip for a game's view.
 client_timeline client_timeline_make(const net_game_module* game);
+/// Draw the strip on CLIENT_CANVAS_VIEW.
 void client_timeline_draw(const client_timeline* strip, const client_timeline_look* look,
                           const net_draw* draw);
-/// The tick at a place of the strip; outside of the bar: its nearest end.
+/// The tick at `x`; left and right of the bar the tick of its nearest end.
 double client_timeline_tick(const client_timeline* strip, const net_playback* playback, float x);
+/// @return true when the point lies on the strip.
 bool client_timeline_has(const client_timeline* strip, float x, float y);

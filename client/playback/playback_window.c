@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A playback in a window: keys and pointer move it, the clock plays it, the strip below shows the position.
+// A playback in a window: keys and pointer move it, the clock plays it, the strip below shows the
+// position.
 //
-// A picture (--shot) is one frame after a seek, so that equal moments give equal bytes. It shows the game only, in
-// the size that players see; with --panel it shows the strip too.
+// A picture (--shot) is one frame after a seek, so that equal moments give equal bytes. It shows
+// the game only, in the size that players see; with --panel it shows the strip too.
 #include "playback/playback_window.h"
 
 #include "playback/playback_timeline.h"

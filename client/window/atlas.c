@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shelves: glyphs stand side by side on a shelf as high as its highest; a full shelf is followed by the
-// next below. Discs and the white spot have the first shelves and stay.
+// Shelves: glyphs stand side by side on a shelf as high as its highest; a full shelf is followed by
+// the next below. Discs and the white spot have the first shelves and stay.
 //
 // Each patch has a pixel of nothing around it, so that filtering never sees its neighbour.
 #include "window/atlas.h"
@@ -123,7 +123,8 @@ static bool make_glyph(client_atlas* atlas, const client_font* font, uint32_t ch
     client_glyph size = client_font_measure(font, character, height);
     *glyph = (client_atlas_glyph){.left = size.left, .top = size.top};
     if (size.width == 0) return true;
-    // Some scripts have words as one character: names are strangers' text, nobody needs to read these.
+    // Some scripts have words as one character: names are untrusted input, and no person reads
+    // these.
     if (size.width > GLYPH_PIXELS_MAX || size.height > GLYPH_PIXELS_MAX) return true;
     // A frame of nothing within the patch too: forgotten neighbours may have left something there.
     if (!take_patch(atlas, size.width + 2, size.height + 2, &glyph->patch)) return false;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /// The one texture: a white spot, soft discs of some sizes, and glyphs as they are first used.
 ///
-/// All of it is white; its alpha says how much of a pixel is covered. Discs have a rim of one pixel that
-/// fades out.
-/// Memory: everything at creation. When it is full all glyphs are forgotten and made again as needed: the
-/// caller hands over what it has gathered before (client_atlas_is_full).
+/// Every pixel is white; its alpha is the part of the pixel that is covered. Discs have a rim of
+/// one pixel that fades out.
+/// Memory: allocated at creation. When the texture is full, all glyphs are removed and drawn again
+/// as needed. The caller draws what it has gathered before that (client_atlas_is_full).
 #pragma once
 
 #include "window/font.h"
@@ -42,12 +42,12 @@ typedef struct client_atlas {
 BASE_MUST_USE bool client_atlas_init(client_atlas* atlas, const base_allocator* allocator,
                                      struct SDL_Renderer* renderer, const base_reporter* reporter);
 void client_atlas_deinit(client_atlas* atlas);
-/// The radius of a disc's solid circle in its patch, whose middle is the circle's.
+/// The radius of a disc's solid circle, in the middle of its patch.
 float client_atlas_disc_radius(uint32_t disc);
-/// The smallest disc that need not be enlarged; the largest for still larger radii.
+/// The smallest disc of at least this radius; the largest disc for larger radii.
 uint32_t client_atlas_disc_for(float radius);
-/// NULL when there is no room: client_atlas_forget, then it finds room.
+/// @return NULL when there is no room: call client_atlas_forget, then try again.
 const client_atlas_glyph* client_atlas_find(client_atlas* atlas, const client_font* font,
                                             uint32_t character, uint32_t height);
-/// Forget all glyphs; what refers to them must be drawn before.
+/// Remove all glyphs. Triangles that use them must be drawn before.
 void client_atlas_forget(client_atlas* atlas);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /// Triangles gathered for few SDL_RenderGeometry calls, in the order in which they were given.
 ///
-/// A graphics card gets one call per clip rectangle: plain colours are taken from the white spot of the
-/// texture. SDL's software renderer is several times faster without a texture, so there plain and
-/// textured triangles are runs of their own, and upright gradients become bands of one colour. To blend, it
-/// draws each triangle into a surface of its own first: many that are solid are a run without blending.
+/// A graphics card gets one call per clip rectangle: plain colours are taken from the white spot of
+/// the texture. SDL's software renderer is several times faster without a texture. For it, plain
+/// and textured triangles are gathered separately, and upright gradients become bands of one
+/// colour. It blends by drawing each triangle into a surface first, so many solid triangles are
+/// drawn without blending.
 ///
-/// Memory: all at creation; a full batch is handed over and begun again.
+/// Memory: allocated at creation. A full batch is drawn and begins again.
 #pragma once
 
 #include "window/atlas.h"
@@ -24,7 +25,7 @@ typedef struct client_batch {
     SDL_Vertex* vertices;
     int* indices;
     uint32_t vertex_count, index_count;
-    bool is_textured; ///< of what is gathered now
+    bool is_textured; ///< kind of the triangles gathered now
     bool is_opaque;
     bool is_software;
     bool has_clip;
@@ -41,7 +42,7 @@ BASE_MUST_USE bool client_batch_init(client_batch* batch, const base_allocator* 
 void client_batch_deinit(client_batch* batch);
 void client_batch_begin(client_batch* batch);
 void client_batch_flush(client_batch* batch);
-/// Nothing outside of it is drawn; NULL: everything.
+/// Draw only inside of the rectangle; NULL: everywhere.
 void client_batch_clip(client_batch* batch, const SDL_Rect* clip);
 
 void client_batch_box(client_batch* batch, client_box box, ecs_color color);
@@ -49,7 +50,7 @@ void client_batch_box(client_batch* batch, client_box box, ecs_color color);
 void client_batch_gradient(client_batch* batch, client_box box, ecs_color top, ecs_color bottom);
 void client_batch_patch(client_batch* batch, client_box box, const client_patch* patch,
                         ecs_color color);
-/// `points` x, y each; every three make a triangle.
+/// `points` holds x, y for each point; three points make a triangle.
 void client_batch_triangles(client_batch* batch, const float* points, const ecs_color* colors,
                             uint32_t count);
 /// A quadrilateral: corners around it.

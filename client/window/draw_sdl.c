@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // From canvas units to pixels, and from the game's shapes to boxes, patches and triangles.
 //
-// Upright edges lie on whole pixels: nothing is blurred, neighbours meet without a seam, and the card's
-// picture is that of the software renderer. Round and slanted edges fade over one pixel: discs by their
-// patch, lines by two strips whose alpha goes to nothing. Letters are made at the size in which they are
-// shown and stand on whole pixels.
+// Upright edges lie on whole pixels: nothing is blurred, neighbours meet without a seam, and the
+// card's picture is that of the software renderer. Round and slanted edges fade over one pixel:
+// discs by their patch, lines by two strips whose alpha goes to nothing. Letters are made at the
+// size in which they are shown and stand on whole pixels.
 #include "window/draw_sdl.h"
 
 #include "window/batch.h"

@@ -2,15 +2,15 @@
 /// net_draw over SDL's renderer.
 ///
 /// Two canvases on one picture:
-///   VIEW    the game's view rectangle, as large as fits, in the middle; nothing is drawn outside of it
-///   SCREEN  the whole picture, scaled so that 960 x 540 units fit: panels, screens, help. Its real size:
-///           client_draw_canvas_size
+///   VIEW    the game's view rectangle, as large as fits, in the middle; nothing is drawn outside
+///   of it SCREEN  the whole picture, scaled so that 960 x 540 units fit: panels, screens, help.
+///           Its real size: client_draw_canvas_size
 ///
-/// Everything is gathered into triangles and handed over in few calls; order is kept across canvases.
+/// Everything is gathered into triangles and drawn in few calls; the order is kept across canvases.
 /// The same calls on the same size give the same bytes with SDL's software renderer.
 ///
-/// Memory: buffers grow to the largest frame and stay; a glyph is made when it is first used.
-/// Threads: that of the renderer.
+/// Memory: buffers grow to the largest frame and stay; a glyph is drawn into the texture at its
+/// first use. Threads: only the renderer's thread.
 #pragma once
 
 #include "base/alloc.h"
@@ -37,12 +37,14 @@ void client_draw_resize(client_draw* draw, uint32_t width, uint32_t height, floa
                         float view_height);
 /// Begin a picture.
 void client_draw_begin(client_draw* draw, ecs_color background);
-/// Hand over what is left; the picture is complete in the renderer, not shown yet.
+/// Draw the rest. The picture is then complete in the renderer, and not yet shown.
 void client_draw_end(client_draw* draw);
-/// Who knows players' names; may be NULL. `context` must outlive the pictures.
+/// The function that finds players' names; may be NULL. `context` must stay valid while pictures
+/// are drawn.
 typedef const char* (*client_name_fn)(void* context, uint32_t client);
 void client_draw_set_names(client_draw* draw, client_name_fn find, void* context);
-/// Functions and pixels_per_unit are filled in, all else is the caller's. Valid until the draw dies.
+/// A net_draw with functions and pixels_per_unit filled in; the caller sets the rest. Valid until
+/// client_draw_destroy.
 net_draw client_draw_get(client_draw* draw, client_canvas canvas);
 
 void client_draw_canvas_size(const client_draw* draw, client_canvas canvas, float* width,

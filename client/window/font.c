@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Letters from a TrueType file (stb_truetype) or from stb_easy_font's rectangles.
 //
-// A font file is foreign data. stb_truetype checks little, so only what an administrator put there is
-// read: SHOAL_FONT or the system's own folders. Everything is measured once per glyph and cached by the
-// atlas; widths are asked often, so the common characters' advances are kept here in units of the height.
+// A font file is foreign data. stb_truetype checks little, so only what an administrator put there
+// is read: SHOAL_FONT or the system's own folders. Everything is measured once per glyph and cached
+// by the atlas; widths are asked often, so the common characters' advances are kept here in units
+// of the height.
 #include "window/font.h"
 
 #include "window/stb_easy.h"

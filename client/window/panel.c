@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // One column: head, plots in two columns, the table of bytes, two lists of numbers.
 //
-// A plot is a row of bars, the newest at its right, each with a bright end: upright boxes alone, which
-// are cheap with every renderer and fall on whole pixels. Numbers are right aligned, so that they stand
-// below each other and do not wander when their digits change.
+// A plot is a row of bars, the newest at its right, each with a bright end: upright boxes alone,
+// which are cheap with every renderer and fall on whole pixels. Numbers are right aligned, so that
+// they stand below each other and do not wander when their digits change.
 #include "window/panel.h"
 
 #include "base/assert.h"

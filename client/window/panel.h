@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// The panel of F1: how the connection, the view and the drawing are doing, over the last ten seconds.
+/// The panel of F1: plots of the connection, the view and the drawing over the last ten seconds.
 ///
-/// Shape: whoever has numbers fills samples (10 per second) and facts; the panel knows no session. Plots
-///        that a program has no numbers for are left out (`plots`).
+/// Shape: the caller fills samples (10 per second) and facts; the panel knows no session. Plots for
+///        which a program has no numbers are left out (`plots`).
 /// Memory: none of its own. Drawn on CLIENT_CANVAS_SCREEN.
 #pragma once
 
@@ -12,7 +12,7 @@
 #define CLIENT_PANEL_SAMPLES 100u
 #define CLIENT_PANEL_PARTS 8u ///< rows of the table of bytes
 
-/// Where it stands on the screen canvas.
+/// Its place on the screen canvas.
 #define CLIENT_PANEL_LEFT 12.0f
 #define CLIENT_PANEL_TOP 12.0f
 #define CLIENT_PANEL_WIDTH 320.0f
@@ -22,10 +22,10 @@ typedef enum client_plot {
     CLIENT_PLOT_RTT,    ///< ms
     CLIENT_PLOT_LOSS,   ///< percent
     CLIENT_PLOT_JITTER, ///< ms
-    CLIENT_PLOT_DELAY,  ///< ms; of the view behind the newest tick
+    CLIENT_PLOT_DELAY,  ///< ms that the view is behind the newest tick
     CLIENT_PLOT_IN,     ///< kB/s
     CLIENT_PLOT_OUT,    ///< kB/s
-    CLIENT_PLOT_LEAD,   ///< ms; of the prediction before the newest tick
+    CLIENT_PLOT_LEAD,   ///< ms that the prediction is ahead of the newest tick
     CLIENT_PLOT_FRAME,  ///< ms; to draw a frame
     CLIENT_PLOT_COUNT,
 } client_plot;
@@ -34,13 +34,13 @@ typedef struct client_panel_sample {
     float values[CLIENT_PLOT_COUNT];
 } client_panel_sample;
 
-/// A share of what comes in.
+/// A component or another kind of data, and its part of the received bytes.
 typedef struct client_panel_part {
     char name[32];
     float bytes_s;
 } client_panel_part;
 
-/// What is true now.
+/// The current values beside the plots.
 typedef struct client_panel_facts {
     char title[64];
     double tick;
@@ -53,7 +53,7 @@ typedef struct client_panel_facts {
     uint32_t frame_us_p50, frame_us_p99;
     client_panel_part parts[CLIENT_PANEL_PARTS]; ///< the largest first
     uint32_t part_count;
-    float parts_bytes_s; ///< all parts together, those that are not shown too
+    float parts_bytes_s; ///< all parts together, also those that are not shown
 } client_panel_facts;
 
 typedef struct client_panel {
@@ -66,7 +66,7 @@ typedef struct client_panel {
 void client_panel_init(client_panel* panel, uint32_t plots);
 void client_panel_add(client_panel* panel, const client_panel_sample* sample);
 void client_panel_draw(const client_panel* panel, const net_draw* draw);
-/// Where the bars of a plot are: for tests and pointers. @return false when it is not shown.
+/// The place of a plot's bars, for tests and pointers. @return false when the plot is not shown.
 bool client_panel_plot_box(const client_panel* panel, client_plot plot, float* x, float* y,
                            float* width, float* height);
 ecs_color client_panel_plot_color(client_plot plot);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every screen is a card in the middle: a headline, what it is about, and what happens or can be done.
+// Every screen is a card in the middle: a headline, what it is about, and what happens or can be
+// done.
 #include "window/screens.h"
 
 #include "base/math.h"

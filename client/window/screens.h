@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
-/// What is shown when there is no game to see, and what lies over it: connecting, waiting, lost, the end,
-/// help. Pure drawing: the same arguments give the same picture.
+/// The screens without a game and those above it: connecting, waiting, lost, the end, help. Pure
+/// drawing: the same arguments give the same picture.
 ///
-/// Drawn on CLIENT_CANVAS_SCREEN; `width` and `height` are that canvas' size. All texts are borrowed for
-/// the call; NULL and "" are left out.
+/// Drawn on CLIENT_CANVAS_SCREEN; `width` and `height` are that canvas' size. All texts are
+/// borrowed for the call; NULL and "" are left out.
 #pragma once
 
 #include "net/game.h"
 
-/// `game` may be NULL while it is asked for. `time_s` turns the spinner.
+/// `game` may be NULL while the client asks for it. `time_s` turns the spinner.
 void client_screen_connecting(const net_draw* draw, float width, float height, const char* address,
                               const char* game, double time_s);
-/// In the match, but it has not begun.
+/// The client is in a match that has not begun.
 void client_screen_waiting(const net_draw* draw, float width, float height, const char* game,
                            double time_s);
-/// Over the last picture, which is dimmed: nothing was heard for `quiet_s`, for `left_s` more the client
-/// goes on trying.
+/// Over the last picture, which is dimmed: nothing has come for `quiet_s` seconds; the client tries
+/// for another `left_s` seconds.
 void client_screen_resuming(const net_draw* draw, float width, float height, double quiet_s,
                             double left_s, double time_s);
-/// Over the last picture, or over client_screen_background: `headline` says what happened, `reason` why,
-/// `hint` what can be done. A fault is red.
+/// Over the last picture, or over client_screen_background: `headline` is what happened, `reason`
+/// why, `hint` what the user can do. A fault is red.
 void client_screen_ended(const net_draw* draw, float width, float height, bool is_fault,
                          const char* headline, const char* reason, const char* hint);
-/// Where there is no picture of the game.
+/// The background where there is no picture of the game.
 void client_screen_background(const net_draw* draw, float width, float height);
 /// The game's keys, and the client's own (`rows` of key and meaning).
 typedef struct client_help_row {

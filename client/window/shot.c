@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pixels are read back, made opaque RGB, compressed by stb_image_write with its own fixed settings, and
-// written beside the goal first, so that nobody finds half a picture.
+// Pixels are read back, made opaque RGB, compressed by stb_image_write with its own fixed settings,
+// and written beside the goal first, so that no program reads half a picture.
 #include "window/shot.h"
 
 #include "base/alloc.h"

@@ -6,7 +6,7 @@
 
 struct SDL_Renderer;
 
-/// Write what was drawn so far. The file appears whole or not at all.
-/// @return false when pixels or file could not be had (reported).
+/// Write the current picture of the renderer. The file appears complete or not at all.
+/// @return false when the pixels cannot be read or the file cannot be written: reported.
 BASE_MUST_USE bool client_shot_write(struct SDL_Renderer* renderer, const char* path,
                                      const base_reporter* reporter);

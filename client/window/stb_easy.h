@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// stb_easy_font's letters: what is drawn when no font file is there. ASCII 32..126.
+/// The letters of stb_easy_font, for systems without a font file. ASCII 32..126.
 #pragma once
 
 /// In units of which a line has CLIENT_EASY_LINE.
 int client_easy_font_advance(char letter);
-/// Upright rectangles (left, top, right, bottom each) that make up the letter. @return how many.
+/// Upright rectangles (left, top, right, bottom each) that make up the letter. @return their count.
 int client_easy_font_quads(char letter, float* corners, int quads_max);
 
 #define CLIENT_EASY_LINE 12.0f

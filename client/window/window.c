@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // SDL's window and renderer, its events as our own, and the time that frames take.
 //
-// SDL keeps its state in the library, so a process has one window. Signals stay with net/loop.h: SDL is
-// told not to touch them.
+// SDL keeps its state in the library, so a process has one window. Signals stay with net/loop.h:
+// SDL does not handle them.
 //
-// Frames are paced by the display where it can (vsync: presenting waits), else by the clock. A frame's
-// time is measured up to presenting, so that it says how long drawing takes and not how long the display
-// lets one wait.
+// Frames are paced by the display where it can (vsync: presenting waits), else by the clock. A
+// frame's time is measured up to presenting, so that it says how long drawing takes and not how
+// long the display lets one wait.
 #include "window/window.h"
 
 #include "window/shot.h"
@@ -28,7 +28,7 @@ struct client_window {
     SDL_Window* window;
     SDL_Renderer* renderer;
     client_draw* draw;
-    bool is_dummy;   // nobody sees it
+    bool is_dummy;   // no display
     bool is_vsync;   // presenting waits for the display
     bool is_covered; // hidden or minimised
     double display_fps;
@@ -164,7 +164,7 @@ static void see_window_event(client_window* self, const SDL_WindowEvent* event) 
     }
 }
 
-// The pointer is told in window coordinates, which have more pixels on some displays.
+// The pointer comes in window coordinates, which have more pixels on some displays.
 static void place_pointer(const client_window* self, int x, int y, client_event* event) {
     int window_w = 0, window_h = 0, output_w = 0, output_h = 0;
     SDL_GetWindowSize(self->window, &window_w, &window_h);
@@ -227,7 +227,8 @@ void client_window_to_canvas(const client_window* self, client_canvas canvas, fl
 
 // ---- frames ----
 
-// Half of the display's period leaves the waiting to it, and bounds the rate where it does not wait.
+// Half of the display's period leaves the waiting to it, and bounds the rate where it does not
+// wait.
 static uint64_t period_us(const client_window* self) {
     if (self->config.fps > 0.0) return (uint64_t)(1e6 / self->config.fps);
     return (uint64_t)(1e6 / self->display_fps) / (self->is_vsync ? 2 : 1);

@@ -10,11 +10,12 @@
 ///                client_window_end_frame(window, shot_or_NULL);
 ///            }
 ///
-/// No display (neither DISPLAY nor WAYLAND_DISPLAY, and SDL_VIDEODRIVER not set): SDL's dummy driver and
-/// its software renderer, which make the same pictures byte for byte. With the dummy driver the renderer
-/// is always the software one. Nobody can press a key then: client_window_is_interactive is false.
+/// No display (neither DISPLAY nor WAYLAND_DISPLAY, and SDL_VIDEODRIVER not set): SDL's dummy
+/// driver and its software renderer, which make the same pictures byte for byte. With the dummy
+/// driver the renderer is always the software one. No key can come then:
+/// client_window_is_interactive is false.
 ///
-/// Memory: nothing of ours is allocated in a steady frame. Threads: one, that of main.
+/// Memory: this code allocates nothing in a steady frame. Threads: only the main thread.
 #pragma once
 
 #include "window/draw_sdl.h"
@@ -30,8 +31,8 @@ typedef struct client_window_config {
     const base_reporter* reporter;
     const char* title;
     uint32_t width, height;        ///< pixels
-    double fps;                    ///< frames per second at most; 0: as the display has them
-    float view_width, view_height; ///< of the game; 0: not known yet
+    double fps;                    ///< frames per second at most; 0: those of the display
+    float view_width, view_height; ///< size of the game's view; 0: not known yet
 } client_window_config;
 
 typedef enum client_event_kind {
@@ -71,12 +72,12 @@ BASE_MUST_USE bool client_window_next_event(client_window* window, client_event*
 void client_window_to_canvas(const client_window* window, client_canvas canvas, float pixel_x,
                              float pixel_y, float* x, float* y);
 
-/// When the next frame should begin; UINT64_MAX while nobody can see the window.
+/// When the next frame should begin; UINT64_MAX while the window is hidden.
 uint64_t client_window_frame_due_us(const client_window* window);
 void client_window_begin_frame(client_window* window, uint64_t now_us);
-/// The drawing functions, with time_s, frame_dt_s and pixels_per_unit filled in; player, names and tick
-/// are the caller's. Both canvases can be used in turn; later calls lie above earlier ones. Until
-/// client_window_end_frame.
+/// The drawing functions, with time_s, frame_dt_s and pixels_per_unit filled in; player, names and
+/// tick are the caller's. Both canvases can be used in turn; later calls lie above earlier ones.
+/// Until client_window_end_frame.
 net_draw client_window_draw(client_window* window, client_canvas canvas);
 void client_window_canvas_size(const client_window* window, client_canvas canvas, float* width,
                                float* height);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// From results to exit codes: one function for each situation, because one result can mean two things. A
-// name that does not exist is a wrong option; the same result inside of a log is still a wrong --game.
+// From results to exit codes: one function for each situation, because one result can mean two
+// things. A name that does not exist is a wrong option; the same result inside of a log is still a
+// wrong --game.
 #include "host/exit_code.h"
 
 #include "wire.pb-c.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The exit codes of shoal-server, shoal-client and shoal-replay. This is the only place that declares them;
-/// server/README.md explains them to operators.
+/// The exit codes of shoal-server, shoal-client and shoal-replay. This is the only place that
+/// declares them; server/README.md explains them to operators.
 #pragma once
 
 #include "net/result.h"
@@ -18,8 +18,8 @@ typedef enum net_exit_code {
 
 /// The exit code for a result of reading or replaying a log. The caller has reported the fault.
 int net_exit_of_replay(net_result result);
-/// The exit code for a result of opening what the user named: a game, templates, a setting. Only missing
-/// memory is a failure of the machine; everything else is a wrong configuration.
+/// The exit code for a result of opening what the user named: a game, templates, a setting. Only
+/// missing memory is a failure of the machine; everything else is a wrong configuration.
 int net_exit_of_setup(net_result result);
 /// The exit code for the reason of a refusal (wire.proto, RefusedReason), as the server sent it.
 int net_exit_of_refusal(uint32_t reason);

@@ -4,10 +4,13 @@
 
 #include "net/module.h"
 
-/// Open the game of this name or file. A name is looked up in the module path (net_module_default_path).
-/// @return as net_module_open; reported through `reporter` (NULL: silent). The caller closes the module.
+/// Open the game of this name or file. A name is looked up in the module path
+/// (net_module_default_path).
+/// @return as net_module_open; reported through `reporter` (NULL: silent). The caller closes the
+/// module.
 BASE_MUST_USE net_result net_host_open_module(const char* name, const base_reporter* reporter,
                                               net_module** module);
-/// Put the simulated network of --net under all sockets of this process. `spec` as in --help; NULL: none.
+/// Put the simulated network of --net under all sockets of this process. `spec` as in --help; NULL:
+/// none.
 /// @return false when the spec is wrong: reported.
 BASE_MUST_USE bool net_host_simulate_network(const char* spec, const base_reporter* reporter);

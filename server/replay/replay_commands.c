@@ -122,8 +122,8 @@ static int show_world(server_replay* self, net_match* match) {
     return NET_EXIT_CLEAN;
 }
 
-/// Run the log up to the tick. A difference is reported once and does not stop the run, so that the world of a
-/// log that diverges can be shown.
+/// Run the log up to the tick. A difference is reported once and does not stop the run, so that the
+/// world of a log that diverges can be shown.
 static net_result run_until(server_replay* self, net_log_replay* replay, ecs_tick last) {
     bool is_reported = false;
     net_match* match = net_log_replay_match(replay);

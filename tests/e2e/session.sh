@@ -86,10 +86,10 @@ case_nobody_answers_within_five_seconds() {
         took=$(((${EPOCHREALTIME/[.,]/} - begun) / 1000))
         [ $took -le $limit_ms ] || fail "$name: took $took ms"
     done
-    says silent.err "error: $silent: nobody answers"
-    says silent-named.err "error: $silent: nobody answers"
-    says closed.err "error: $closed: nobody answers"
-    says closed-named.err "error: $closed: nobody answers"
+    says silent.err "error: $silent: no server answers"
+    says silent-named.err "error: $silent: no server answers"
+    says closed.err "error: $closed: no server answers"
+    says closed-named.err "error: $closed: no server answers"
     kill -CONT "${pids[server]}"
     kill -TERM "${pids[server]}"
     ends_with 0 server

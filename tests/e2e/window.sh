@@ -122,7 +122,7 @@ case_a_window_ends_as_a_headless_client_does() {
     ends_with 0 server
     run gone shoal-client 127.0.0.1:1 --render
     [ "$code" = 6 ] || fail "without a server it ended with $code"
-    says gone.err 'error: 127.0.0.1:1: nobody answers'
+    says gone.err 'error: 127.0.0.1:1: no server answers'
 }
 
 case_a_black_out_is_survived_in_the_window() {
