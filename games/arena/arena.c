@@ -23,6 +23,13 @@ static const net_action actions[ARENA_ACTION_COUNT] = {
     [ARENA_ACTION_DOWN] = {"down", "Down,S", "go down"},
     [ARENA_ACTION_FIRE] = {"fire", "Space", "shoot (or the pointer's button)"},
     [ARENA_ACTION_RAY] = {"ray", "E,Left Shift", "a ray: strikes what you see at once"},
+    [ARENA_ACTION_USE + ARENA_HEALTH_KIT] = {"kit", "1", "use a health kit of the pack"},
+    [ARENA_ACTION_USE + ARENA_AMMO_BOX] = {"box", "2", "use an ammunition box of the pack"},
+    [ARENA_ACTION_USE + ARENA_POWER] = {"power", "3", "use the power of the pack"},
+    [ARENA_ACTION_SAY + 0] = {"follow", "Z", "say: follow me!"},
+    [ARENA_ACTION_SAY + 1] = {"help", "X", "say: help!"},
+    [ARENA_ACTION_SAY + 2] = {"thanks", "C", "say: thanks!"},
+    [ARENA_ACTION_SAY + 3] = {"flag", "V", "say: to the flag!"},
     [ARENA_ACTION_RALLY] = {"rally", "R", "call the team's soldiers here"},
 };
 
@@ -63,6 +70,10 @@ static bool find_components(ecs_world* world, arena_game* game) {
         {"match", &game->match},
         {"score", &game->score},
         {"entry", &game->entry},
+        {"name", &game->name},
+        {"chat", &game->chat},
+        {"rounds", &game->rounds},
+        {"pack", &game->pack},
     };
     for (uint32_t i = 0; i < BASE_COUNT(wanted); i++) {
         *wanted[i].id = ecs_component_find(world, wanted[i].name);
@@ -121,7 +132,7 @@ static ecs_result create_queries(ecs_world* world, arena_game* game) {
         {"pos", "p2", ECS_READ}, {"team", "u8", ECS_READ}, {"beacon_tick", "u32", ECS_READ}};
     static const ecs_term scores[] = {{"score", "ArenaScore", ECS_READ}};
     static const ecs_term matches[] = {{"match", "ArenaMatch", ECS_READ}};
-    static const ecs_term entries[] = {{"entry", "ArenaEntry", ECS_READ}};
+    static const ecs_term entries[] = {{"entry", "ArenaEntry", ECS_READ}, {"name", "t", ECS_READ}};
     const struct {
         const ecs_term* terms;
         uint32_t count;
@@ -158,6 +169,7 @@ static ecs_result register_systems(ecs_world* world, void** context,
         base_report(reporter, "arena.blk", 0, "a template or component of the game is missing");
         return ECS_ERR_UNKNOWN;
     }
+    game->said = ecs_event_find(world, "said");
     game->hit = ecs_event_find(world, "hit");
     game->ray = ecs_event_find(world, "ray");
     game->killed = ecs_event_find(world, "killed");
@@ -173,7 +185,9 @@ static ecs_result register_systems(ecs_world* world, void** context,
     if (!result) result = arena_register_moves(world, game);
     if (!result) result = arena_register_shots(world, game);
     if (!result) result = arena_register_pickups(world, game);
+    if (!result) result = arena_register_packs(world, game);
     if (!result) result = arena_register_flags(world, game);
+    if (!result) result = arena_register_board(world, game);
     if (!result) result = arena_register_view(world, game);
     return result;
 }

@@ -34,6 +34,7 @@
 #define ARENA_AIM_STEPS 4096 ///< of the full circle, in inputs
 #define ARENA_BASE_RADIUS 22.0f
 #define ARENA_CAPTURE_POINTS 25 ///< a kill is one
+#define ARENA_PHRASES 4u
 
 enum { ARENA_HEALTH_KIT, ARENA_AMMO_BOX, ARENA_POWER, ARENA_PICKUP_KINDS };
 enum { ARENA_ROAM, ARENA_RAID, ARENA_GUARD, ARENA_CARRY };
@@ -124,6 +125,24 @@ typedef struct arena_rally {
     uint32_t nothing ES_LOCAL;
 } arena_rally;
 
+ES_EVENT(use)
+ES_MESSAGE(Arena__Use)
+typedef struct arena_use {
+    uint32_t kind ES_RANGE(0, ARENA_PICKUP_KINDS - 1);
+} arena_use;
+
+ES_EVENT(say)
+ES_MESSAGE(Arena__Say)
+typedef struct arena_say {
+    uint32_t phrase ES_RANGE(0, ARENA_PHRASES - 1);
+} arena_say;
+
+ES_EVENT(said, exported)
+ES_MESSAGE(Arena__Said)
+typedef struct arena_said {
+    uint32_t phrase ES_RANGE(0, ARENA_PHRASES - 1);
+} arena_said;
+
 ES_EVENT(hit, exported)
 ES_MESSAGE(Arena__Hit)
 typedef struct arena_hit {
@@ -169,6 +188,9 @@ typedef struct arena_round_over {
 enum {
     ARENA_MESSAGE_INPUT,
     ARENA_MESSAGE_RALLY,
+    ARENA_MESSAGE_USE,
+    ARENA_MESSAGE_SAY,
+    ARENA_MESSAGE_SAID,
     ARENA_MESSAGE_HIT,
     ARENA_MESSAGE_RAY,
     ARENA_MESSAGE_KILLED,
@@ -194,7 +216,9 @@ enum {
     ARENA_ACTION_FIRE,
     ARENA_ACTION_RAY,
     ARENA_ACTION_RALLY,
-    ARENA_ACTION_COUNT,
+    ARENA_ACTION_USE, ///< a health kit; the next ones: ARENA_PICKUP_KINDS
+    ARENA_ACTION_SAY = ARENA_ACTION_USE + ARENA_PICKUP_KINDS, ///< ARENA_PHRASES of them
+    ARENA_ACTION_COUNT = ARENA_ACTION_SAY + ARENA_PHRASES,
 };
 
 /// Who did it, for the books. The entity may be dead.
@@ -208,12 +232,12 @@ typedef struct arena_game {
     bool is_truth; ///< the server's world: it decides, tells everybody, makes and destroys
     ecs_component_id pos, vel, team, owner, together, health, condition, gun, order, mind, aim,
         seat, input, wait_tick, boost_tick, end_tick, shot, kind, flag, channel, beacon_tick, match,
-        score, entry;
+        score, entry, name, chat, rounds, pack;
     ecs_template_id soldier_template, player_template, ghost_template, shot_template,
         pickup_template, flag_template, beacon_template, match_template, entry_template;
     ecs_template_id soldier_boost_template, player_boost_template;
     ecs_template_id team_templates[ARENA_TEAMS];
-    ecs_event_type hit, ray, killed, flag_moved, round_over;
+    ecs_event_type said, hit, ray, killed, flag_moved, round_over;
     ecs_query* fighters;               ///< pos, vel, team, owner, health, condition
     ecs_query* soldiers;               ///< team
     ecs_query* players;                ///< pos, team: with a life or without
@@ -223,7 +247,7 @@ typedef struct arena_game {
     ecs_query* beacons;                ///< pos, team, beacon_tick
     ecs_query* scores;                 ///< score
     ecs_query* matches;                ///< match
-    ecs_query* entries;                ///< entry
+    ecs_query* entries;                ///< entry, name
     const net_game_services* services; ///< NULL on a client
     uint32_t tick_rate_hz;
     float dt;
@@ -287,7 +311,22 @@ void arena_fire_ray(ecs_world* world, arena_game* game, arena_striker shooter, u
 
 // pick.c
 ecs_result arena_register_pickups(ecs_world* world, arena_game* game);
+/// Give a fighter what a pick-up of this kind does. @return false when it is of no use now.
+bool arena_take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t kind, ecs_tick tick);
 void arena_place_pickup(ecs_world* world, const arena_game* game, uint8_t kind);
+
+// pack.c
+ecs_result arena_register_packs(ecs_world* world, arena_game* game);
+/// Put one into a player's pack. @return false when it is full, or the entity has none.
+bool arena_pack_add(ecs_world* world, const arena_game* game, ecs_entity entity, uint32_t kind);
+int32_t arena_pack_count(const ecs_object* pack, uint32_t kind);
+
+// board.c
+ecs_result arena_register_board(ecs_world* world, arena_game* game);
+const char* arena_phrase(uint32_t phrase);
+void arena_set_name(ecs_world* world, const arena_game* game, ecs_entity entry, const char* name);
+/// Keep how a round ended, before the points are cleared.
+void arena_add_round(ecs_world* world, const arena_game* game, const arena_round_over* over);
 
 // flag.c
 ecs_result arena_register_flags(ecs_world* world, arena_game* game);
@@ -304,6 +343,8 @@ arena_entry* arena_find_entry(ecs_world* world, const arena_game* game, ecs_enti
 /// A free place within a team's base.
 ecs_vec2 arena_place_in_base(base_rng* rng, uint8_t team);
 int32_t arena_points(const arena_score* score);
+/// Is `a` above `b` on the board: more points, among equals the lower number.
+bool arena_is_before(const arena_entry* a, const arena_entry* b);
 
 // interest.c: nothing is asked for where nobody is served
 extern const net_interest_rules arena_interest;

@@ -17,10 +17,12 @@
 #define WANDER_EDGE 90.0f // the bases are crowded enough
 #define DETOUR 25.0f      // for the power
 #define RALLIES 1200u     ///< one call in so many inputs
+#define PHRASES 6000u     ///< the same of phrases
+#define USE_PAUSE 15u     ///< inputs until something else of the pack is used
 
 typedef struct bot_memory {
     ecs_vec2 goal;
-    uint64_t goal_until, turn_until; ///< input numbers
+    uint64_t goal_until, turn_until, use_after; ///< input numbers
     float side;
 } bot_memory;
 _Static_assert(sizeof(bot_memory) <= NET_BOT_MEMORY_BYTES, "a bot has only so much memory");
@@ -149,6 +151,39 @@ static void go(ecs_vec2 way, arena_input* out) {
     out->move_y = (int32_t)base_round_i64((double)(direction.y * 127.0f));
 }
 
+// Health when hurt, ammunition when little is left, power when there is somebody to fight.
+static void use_pack(const net_player_context* view, const found* enemy, bot_memory* memory) {
+    const arena_game* game = view->context;
+    const ecs_object* pack = ecs_find(view->world, view->player, game->pack);
+    const uint8_t* health = ecs_find(view->world, view->player, game->health);
+    const arena_gun* gun = ecs_find(view->world, view->player, game->gun);
+    if (!pack || !health || !gun || view->input_number < memory->use_after) return;
+    bool is_boosted = ecs_find(view->world, view->player, game->boost_tick) != NULL;
+    const bool is_wanted[ARENA_PICKUP_KINDS] = {[ARENA_HEALTH_KIT] = *health < HURT,
+                                                [ARENA_AMMO_BOX] = gun->ammo < FEW_SHOTS,
+                                                [ARENA_POWER] = enemy->is_there && !is_boosted};
+    for (uint32_t kind = 0; kind < ARENA_PICKUP_KINDS; kind++) {
+        if (!is_wanted[kind] || arena_pack_count(pack, kind) == 0) continue;
+        const arena_use use = {kind};
+        (void)view->send(view->sender, ARENA_MESSAGE_USE + 1, &use);
+        memory->use_after = view->input_number + USE_PAUSE;
+        return;
+    }
+}
+
+// A full queue: the bot does without.
+static void talk(const net_player_context* view, const found* enemy, bot_memory* memory) {
+    use_pack(view, enemy, memory);
+    if (base_rng_below(view->rng, RALLIES) == 0) {
+        const arena_rally rally = {0};
+        (void)view->send(view->sender, ARENA_MESSAGE_RALLY + 1, &rally);
+    }
+    if (base_rng_below(view->rng, PHRASES) == 0) {
+        const arena_say say = {base_rng_below(view->rng, ARENA_PHRASES)};
+        (void)view->send(view->sender, ARENA_MESSAGE_SAY + 1, &say);
+    }
+}
+
 void arena_bot_think(const net_player_context* view, void* input) {
     const arena_game* game = view->context;
     arena_input* out = input;
@@ -163,9 +198,5 @@ void arena_bot_think(const net_player_context* view, void* input) {
     out->aim = arena_aim_of(way.x, way.y);
     if (way.x != 0.0f || way.y != 0.0f) go(way, out);
     if (enemy.is_there) shoot(view, *pos, &enemy, out);
-    if (view->send && base_rng_below(view->rng, RALLIES) == 0) {
-        const arena_rally rally = {0};
-        // A full queue: nobody waits for it.
-        (void)view->send(view->sender, ARENA_MESSAGE_RALLY + 1, &rally);
-    }
+    if (view->send) talk(view, &enemy, memory);
 }

@@ -42,9 +42,19 @@ void arena_human_input(const net_player_context* view, const net_controls* contr
     out->is_firing =
         is_on(controls, ARENA_ACTION_FIRE) || (controls->has_pointer && controls->pointer_down);
     out->is_raying = is_on(controls, ARENA_ACTION_RAY);
+    // Where a queue is full the player presses again.
+    for (uint32_t i = 0; view->send && i < ARENA_PICKUP_KINDS; i++) {
+        const arena_use use = {i};
+        if (is_pressed(controls, ARENA_ACTION_USE + i))
+            (void)view->send(view->sender, ARENA_MESSAGE_USE + 1, &use);
+    }
+    for (uint32_t i = 0; view->send && i < ARENA_PHRASES; i++) {
+        const arena_say say = {i};
+        if (is_pressed(controls, ARENA_ACTION_SAY + i))
+            (void)view->send(view->sender, ARENA_MESSAGE_SAY + 1, &say);
+    }
     if (view->send && is_pressed(controls, ARENA_ACTION_RALLY)) {
         const arena_rally rally = {0};
-        // A full queue: the player presses again.
         (void)view->send(view->sender, ARENA_MESSAGE_RALLY + 1, &rally);
     }
 }

@@ -57,8 +57,8 @@ static void boost(ecs_world* world, arena_game* game, ecs_entity entity, ecs_tic
 }
 
 // @return false when it is of no use to this fighter.
-static bool take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t kind,
-                 ecs_tick tick) {
+bool arena_take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t kind,
+                ecs_tick tick) {
     if (kind == ARENA_POWER) {
         boost(world, game, entity, tick);
         return true;
@@ -78,13 +78,23 @@ static bool take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t 
     return true;
 }
 
+// What is of no use now goes into the pack; so does power while power lasts.
+static bool take_or_keep(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t kind,
+                         ecs_tick tick) {
+    bool is_spare = kind == ARENA_POWER && ecs_find(world, entity, game->boost_tick);
+    if (is_spare && arena_pack_add(world, game, entity, kind)) return true;
+    return arena_take(world, game, entity, kind, tick) || arena_pack_add(world, game, entity, kind);
+}
+
 ES_TAG(server)
 ES_SPAN
 static void pick_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32_t count,
                     const ecs_entity* entities, const ecs_vec2* pos, const uint8_t* kind) {
     for (uint32_t i = 0; i < count; i++) {
         const arena_body* toucher = find_toucher(game->grid, pos[i]);
-        if (!toucher || !take(stage->world, game, toucher->entity, kind[i], stage->tick)) continue;
+        if (!toucher) continue;
+        ecs_entity entity = toucher->entity;
+        if (!take_or_keep(stage->world, game, entity, kind[i], stage->tick)) continue;
         if (ecs_command_destroy(stage->world, entities[i]))
             arena_place_pickup(stage->world, game, kind[i]);
     }

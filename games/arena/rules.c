@@ -33,6 +33,14 @@ ecs_vec2 arena_place_in_base(base_rng* rng, uint8_t team) {
     return (ecs_vec2){arena_snap(x), arena_snap(y)};
 }
 
+static int32_t worth(const arena_entry* entry) {
+    return entry->kills + ARENA_CAPTURE_POINTS * entry->captures;
+}
+
+bool arena_is_before(const arena_entry* a, const arena_entry* b) {
+    return worth(a) != worth(b) ? worth(a) > worth(b) : a->client < b->client;
+}
+
 arena_score* arena_find_score(ecs_world* world, const arena_game* game, uint8_t team) {
     if (team < 1 || team > ARENA_TEAMS) return NULL;
     ecs_entity entity = ecs_singleton(world, game->team_templates[team - 1]);
@@ -139,6 +147,7 @@ ecs_entity arena_player_join(ecs_world* world, void* context, const net_game_pla
         return ECS_ENTITY_NONE;
     }
     (void)!ecs_set(world, seat.entry, game->entry, &entry);
+    arena_set_name(world, game, seat.entry, player->name);
     arena_hear_team(game, player->client, team);
     return entry.player;
 }
@@ -171,6 +180,20 @@ static void bury_soldiers_es(const ecs_stage* stage, ecs_entity entity, uint8_t 
     if (health == 0) (void)ecs_command_destroy(stage->world, entity);
 }
 
+// A client judges again every few ticks what it may see. Those who saw the player must not see its ghost
+// until then.
+static void hide_ghost(ecs_world* world, const arena_game* game, ecs_vec2 from) {
+    const float reach = ARENA_GHOST_SIGHT * 1.25f;
+    ecs_query_iter it = ecs_query_begin(world, game->players);
+    while (ecs_query_next(&it)) {
+        const ecs_vec2* pos = it.rows.columns[0];
+        const uint32_t* owner = it.rows.columns[3];
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            if (arena_length((ecs_vec2){pos[i].x - from.x, pos[i].y - from.y}) < reach)
+                arena_look_again(game, owner[i]);
+    }
+}
+
 ES_TAG(server)
 ES_REQUIRE(input : ArenaInput)
 static void bury_players_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game,
@@ -181,6 +204,7 @@ static void bury_players_es(const ecs_stage* stage, ES_CONTEXT const arena_game*
     const ecs_init inits[] = {{game->wait_tick, &wait}, {game->vel, &vel}};
     (void)ecs_command_recreate(stage->world, entity, game->ghost_template, inits,
                                BASE_COUNT(inits));
+    hide_ghost(stage->world, game, pos);
     arena_look_from(game, owner, &pos, ARENA_GHOST_SIGHT);
 }
 
@@ -208,6 +232,7 @@ static void end_round(ecs_world* world, const arena_game* game, arena_match* mat
         }
         *score = (arena_score){.team = team};
     }
+    arena_add_round(world, game, &over);
     ecs_query_iter it = ecs_query_begin(world, game->entries);
     while (ecs_query_next(&it)) {
         for (uint32_t i = 0; i < it.rows.count; i++) {

@@ -36,6 +36,8 @@ static void advance(arena_view* view, float dt) {
         view->beams[i].left_s = burn(view->beams[i].left_s, dt);
     for (uint32_t i = 0; i < ARENA_NEWS; i++)
         view->news[i].left_s = burn(view->news[i].left_s, dt);
+    for (uint32_t i = 0; i < ARENA_BUBBLES; i++)
+        view->bubbles[i].left_s = burn(view->bubbles[i].left_s, dt);
 }
 
 static void follow(ecs_world* world, arena_game* game, const net_draw* draw) {
@@ -158,6 +160,15 @@ static void hear_ray_es_event_handler(const ecs_stage* stage, ES_CONTEXT arena_g
                                                 ARENA_BEAM_S,
                                                 arena_team_color(team ? *team : 0)};
     view->beam_next = (view->beam_next + 1) % ARENA_BEAMS;
+}
+
+ES_TAG(render)
+ES_ON_EVENT(said)
+static void hear_said_es_event_handler(ES_CONTEXT arena_game* game, const ecs_event* event) {
+    const arena_said* said = event->payload;
+    arena_view* view = game->view;
+    view->bubbles[view->bubble_next] = (arena_bubble){event->target, said->phrase, ARENA_BUBBLE_S};
+    view->bubble_next = (view->bubble_next + 1) % ARENA_BUBBLES;
 }
 
 ES_TAG(render)

@@ -7,6 +7,8 @@
 #define ARENA_SPARKS 384u
 #define ARENA_BEAMS 32u
 #define ARENA_NEWS 6u
+#define ARENA_BUBBLES 8u
+#define ARENA_BUBBLE_S 2.5f
 #define ARENA_NEWS_BYTES 96u
 #define ARENA_NEWS_KILL UINT32_MAX
 #define ARENA_NEWS_S 5.0f
@@ -23,6 +25,13 @@ typedef struct arena_beam {
     float from_x, from_y, to_x, to_y, left_s;
     ecs_color color;
 } arena_beam;
+
+/// What a player says, over its head.
+typedef struct arena_bubble {
+    ecs_entity speaker;
+    uint32_t phrase;
+    float left_s;
+} arena_bubble;
 
 /// A line of news: names are looked up when it is drawn.
 typedef struct arena_news {
@@ -43,7 +52,8 @@ typedef struct arena_view {
     arena_spark sparks[ARENA_SPARKS];
     arena_beam beams[ARENA_BEAMS];
     arena_news news[ARENA_NEWS];
-    uint32_t spark_next, beam_next, news_next;
+    arena_bubble bubbles[ARENA_BUBBLES];
+    uint32_t spark_next, beam_next, news_next, bubble_next;
     float hurt_s; ///< the own fighter was struck
     float banner_s;
     char banner[ARENA_NEWS_BYTES];

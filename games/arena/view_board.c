@@ -46,29 +46,59 @@ static void draw_clock_es(ES_CONTEXT const arena_game* game, const arena_match* 
     arena_text_centred(draw, ARENA_VIEW_WIDTH * 0.5f, 55.0f, 13.0f, soft, text);
 }
 
+// The last rounds, the newest at the right: "red 120 (Ann)".
+ES_STAGE(render)
+ES_TAG(render)
+static void draw_rounds_es(ES_CONTEXT const arena_game* game, const ecs_array* rounds) {
+    static const char* const teams[] = {"nobody", "red", "blue", "green", "yellow"};
+    const net_draw* draw = game->view->pen.draw;
+    float x = ARENA_VIEW_WIDTH * 0.5f - 244.0f;
+    for (uint32_t i = 0; i < ecs_array_count(rounds); i++) {
+        const ecs_object* round = ecs_array_find(rounds, i, ECS_ELEMENT_OBJECT);
+        const int32_t* winner = round ? ecs_object_find(round, "winner", ECS_ELEMENT_I) : NULL;
+        const int32_t* points = round ? ecs_object_find(round, "points", ECS_ELEMENT_I) : NULL;
+        const ecs_string* best = round ? ecs_object_find(round, "best", ECS_ELEMENT_T) : NULL;
+        if (!winner || !points || !best || *winner < 0 || *winner > (int32_t)ARENA_TEAMS) continue;
+        char text[64];
+        (void)base_text_format(text, sizeof text, "%s %d (%.16s)", teams[*winner], *points,
+                               ecs_string_text(best));
+        arena_text(draw, x, 72.0f, 11.0f, arena_team_color((uint32_t)*winner), text);
+        x += 122.0f;
+    }
+}
+
+// The newest line at the bottom.
+ES_STAGE(render)
+ES_TAG(render)
+static void draw_chat_es(ES_CONTEXT const arena_game* game, ES_LIST(t) const ecs_list* chat) {
+    const net_draw* draw = game->view->pen.draw;
+    uint32_t count = ecs_list_count(chat);
+    for (uint32_t i = 0; i < count; i++) {
+        const ecs_string* line = ecs_list_get(chat, i);
+        arena_text(draw, 22.0f, ARENA_VIEW_HEIGHT - 130.0f - 16.0f * (float)(count - 1 - i), 12.0f,
+                   soft, ecs_string_text(line));
+    }
+}
+
 typedef struct ranking {
     const arena_entry* rows[ROWS_MAX];
+    const ecs_string* names[ROWS_MAX];
     uint32_t count, players;
 } ranking;
 
-static int32_t worth(const arena_entry* entry) {
-    return entry->kills + ARENA_CAPTURE_POINTS * entry->captures;
-}
-
-static bool is_before(const arena_entry* a, const arena_entry* b) {
-    return worth(a) != worth(b) ? worth(a) > worth(b) : a->client < b->client;
-}
-
-static void rank(ranking* list, const arena_entry* entry) {
+static void rank(ranking* list, const arena_entry* entry, const ecs_string* name) {
     uint32_t at = list->count;
     list->players++;
-    while (at > 0 && is_before(entry, list->rows[at - 1]))
+    while (at > 0 && arena_is_before(entry, list->rows[at - 1]))
         at--;
     if (at == ROWS_MAX) return;
     if (list->count < ROWS_MAX) list->count++;
-    for (uint32_t i = list->count - 1; i > at; i--)
+    for (uint32_t i = list->count - 1; i > at; i--) {
         list->rows[i] = list->rows[i - 1];
+        list->names[i] = list->names[i - 1];
+    }
     list->rows[at] = entry;
+    list->names[at] = name;
 }
 
 ES_STAGE(render)
@@ -79,8 +109,9 @@ static void draw_players_es(const ecs_stage* stage, ES_CONTEXT const arena_game*
     ecs_query_iter it = ecs_query_begin(stage->world, game->entries);
     while (ecs_query_next(&it)) {
         const arena_entry* entries = it.rows.columns[0];
+        const ecs_string* names = it.rows.columns[1];
         for (uint32_t i = 0; i < it.rows.count; i++)
-            rank(&list, &entries[i]);
+            rank(&list, &entries[i], &names[i]);
     }
     if (list.count == 0) return;
     float x = ARENA_VIEW_WIDTH - 236.0f, y = 12.0f;
@@ -95,8 +126,10 @@ static void draw_players_es(const ecs_stage* stage, ES_CONTEXT const arena_game*
         y += 18.0f;
         bool is_own = entry->player == draw->player && draw->player != ECS_ENTITY_NONE;
         ecs_color color = arena_team_color((uint32_t)entry->team);
-        (void)base_text_format(text, sizeof text, "%.20s",
-                               arena_player_name(draw, entry->client, buffer, sizeof buffer));
+        const char* name = list.names[i]->size
+                               ? ecs_string_text(list.names[i])
+                               : arena_player_name(draw, entry->client, buffer, sizeof buffer);
+        (void)base_text_format(text, sizeof text, "%.20s", name);
         arena_box(draw, x, y + 2.0f, 4.0f, 11.0f, color);
         arena_text(draw, x + 10.0f, y, 13.0f, is_own ? white : arena_shade(color, 0.4f), text);
         (void)base_text_format(text, sizeof text, "%d / %d", entry->kills, entry->deaths);
@@ -135,6 +168,14 @@ static void draw_own_es(const ecs_stage* stage, ES_CONTEXT const arena_game* gam
     bool is_ready = ray <= 0.0 && gun->ammo >= ARENA_RAY_AMMO;
     draw_bar(draw, bottom - 28.0f, is_ready ? 1.0f : 1.0f - (float)ray,
              (ecs_color){90, 110, 220, 220}, is_ready ? "ray (E)" : "ray ...");
+    const ecs_object* pack = ecs_find(stage->world, draw->player, game->pack);
+    if (pack && ecs_object_count(pack) > 0) {
+        (void)base_text_format(text, sizeof text, "1 kit x%d   2 box x%d   3 power x%d",
+                               arena_pack_count(pack, ARENA_HEALTH_KIT),
+                               arena_pack_count(pack, ARENA_AMMO_BOX),
+                               arena_pack_count(pack, ARENA_POWER));
+        arena_text(draw, 22.0f, bottom - 96.0f, 13.0f, white, text);
+    }
     float hurt = game->view->hurt_s * 2.0f;
     arena_box(draw, 0.0f, 0.0f, ARENA_VIEW_WIDTH, ARENA_VIEW_HEIGHT,
               (ecs_color){255, 30, 30, (uint8_t)(hurt * 50.0f)});

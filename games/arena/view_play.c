@@ -169,6 +169,20 @@ static void draw_effects_es(ES_CONTEXT const arena_game* game) {
     }
 }
 
+ES_STAGE(render)
+ES_TAG(render)
+static void draw_bubbles_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game) {
+    const arena_pen* pen = &game->view->pen;
+    for (uint32_t i = 0; i < ARENA_BUBBLES; i++) {
+        const arena_bubble* bubble = &game->view->bubbles[i];
+        const ecs_vec2* pos = ecs_find(stage->world, bubble->speaker, game->pos);
+        if (bubble->left_s <= 0.0f || !pos) continue;
+        ecs_vec2 at = arena_to_view(pen, pos->x, pos->y - 5.0f);
+        arena_text_centred(pen->draw, at.x, at.y, 15.0f, arena_fade(white, bubble->left_s),
+                           arena_phrase(bubble->phrase));
+    }
+}
+
 // Beyond sight.
 ES_STAGE(render)
 ES_TAG(render)

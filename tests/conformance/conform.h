@@ -97,7 +97,7 @@ void prefix_write(const cf_prefix* prefix, uint32_t symbol, bit_stream* bits);
 // ---- row_*.c: "Row code"
 // ----------------------------------------------------------------------------------
 
-enum { ELEMENTS_MAX = 256, COMPONENTS_MAX = 64 };
+enum { ELEMENTS_MAX = 256, COMPONENTS_MAX = 64, VARSIZES_MAX = 32 };
 
 typedef enum part_shape { SHAPE_LINEAR, SHAPE_ROTATION, SHAPE_EMPTY, SHAPE_MIXED } part_shape;
 
@@ -142,6 +142,7 @@ typedef struct template_row {
     uint8_t parts[8]; ///< wire numbers
     cf_layout layout;
     uint64_t defaults[ELEMENTS_MAX];
+    const char* varsizes[VARSIZES_MAX]; ///< names of those it has, by number; NULL: not this one
 } template_row;
 
 typedef struct cf_schema cf_schema;
@@ -231,6 +232,11 @@ typedef struct mirror_counts {
     uint64_t rows, words;
 } mirror_counts;
 mirror_counts mirror_count(const cf_mirror* mirror);
+
+typedef enum value_fate { VALUE_APPLIED, VALUE_WAITS, VALUE_DROPPED } value_fate;
+/// Apply the bytes of a variable-size component, if the entity is as the value needs it.
+value_fate mirror_value(cf_mirror* mirror, uint32_t handle, uint32_t component, uint64_t since,
+                        const uint8_t* bytes, size_t size);
 
 // ---- varsize.c: "Variable-size components"
 // -----------------------------------------------------------------------------

@@ -182,9 +182,18 @@ static const template_table arena[] = {
     {0},
 };
 
+static const varsize_row arena_values[] = {{"arena_entry", "name", "t"},
+                                           {"arena_match", "chat", "list<t>"},
+                                           {"arena_match", "rounds", "array"},
+                                           {"arena_player", "pack", "object"},
+                                           {0}};
+
 static const message_row arena_messages[] = {
     {&arena__arena_input__descriptor, 0, 0, 0, false},
     {&arena__rally__descriptor, 1, 1, 0, false},
+    {&arena__use__descriptor, 1, 1, 0, false},
+    {&arena__say__descriptor, 1, 1, 0, false},
+    {&arena__said__descriptor, 2, 0, 0, false},
     {&arena__hit__descriptor, 2, 0, 0, false},
     {&arena__ray__descriptor, 2, 0, 1, true},
     {&arena__killed__descriptor, 2, 1, 3, true},
@@ -207,16 +216,17 @@ static size_t arena_input(uint32_t number, uint8_t* bytes) {
 }
 
 static size_t arena_event(uint8_t* bytes) {
-    Arena__Rally rally = ARENA__RALLY__INIT;
-    return arena__rally__pack(&rally, bytes);
+    Arena__Say say = ARENA__SAY__INIT;
+    say.phrase = 2;
+    return arena__say__pack(&say, bytes);
 }
 
 static const game_tables games[] = {
-    {"vectors", vectors, NULL, 0, NULL, NULL, 0},
-    {"breakout", breakout, breakout_messages, sizeof breakout_messages / sizeof *breakout_messages,
-     breakout_input, breakout_event, 1},
-    {"arena", arena, arena_messages, sizeof arena_messages / sizeof *arena_messages, arena_input,
-     arena_event, 1},
+    {"vectors", vectors, NULL, NULL, 0, NULL, NULL, 0},
+    {"breakout", breakout, NULL, breakout_messages,
+     sizeof breakout_messages / sizeof *breakout_messages, breakout_input, breakout_event, 1},
+    {"arena", arena, arena_values, arena_messages, sizeof arena_messages / sizeof *arena_messages,
+     arena_input, arena_event, 3},
 };
 
 const game_tables* game_find(const char* name) {

@@ -28,6 +28,11 @@ typedef struct component_row {
     const char* integral; ///< name of the source; NULL: none
 } component_row;
 
+/// A variable-size component of a template. The default of all of them is the empty value.
+typedef struct varsize_row {
+    const char* template, *name, *type;
+} varsize_row;
+
 typedef struct template_table {
     const char* name;
     bool is_singleton;
@@ -45,6 +50,8 @@ typedef struct message_row {
 typedef struct game_tables {
     const char* name;
     const template_table* templates; ///< sorted by name, up to the first one without a name
+    const varsize_row*
+        varsizes; ///< the replicated ones, up to the first one without a template; NULL: none
     const message_row* messages;
     uint32_t message_count;
     /// Pack the n-th input. @return its size.
@@ -54,6 +61,8 @@ typedef struct game_tables {
     uint32_t event_position; ///< position of that event in `messages`
 } game_tables;
 
+/// The variable-size component of this number. NULL: there is none.
+const varsize_row* schema_varsize(const cf_schema* schema, uint32_t number);
 const game_tables* schema_game(const cf_schema* schema);
 /// @return NULL: no such game.
 const game_tables* game_find(const char* name);

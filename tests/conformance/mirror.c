@@ -29,9 +29,19 @@ static void forget_rows(slot_state* slot) {
     slot->row_count = 0;
 }
 
+// Forget the values that `kept` has not; NULL: all.
+static void forget_values(slot_state* slot, const template_row* kept) {
+    for (uint32_t i = 0; i < VARSIZES_MAX; i++) {
+        if (kept && kept->varsizes[i] && slot->template->varsizes[i]) continue;
+        free(slot->values[i].bytes);
+        slot->values[i] = (slot_value){0};
+    }
+}
+
 void mirror_destroy(cf_mirror* mirror) {
     for (uint32_t i = 0; i < mirror->index_max; i++) {
         if (mirror->slots[i]) forget_rows(mirror->slots[i]);
+        if (mirror->slots[i]) forget_values(mirror->slots[i], NULL);
         if (mirror->slots[i]) free(mirror->slots[i]->world);
         free(mirror->slots[i]);
     }
@@ -120,6 +130,8 @@ static void begin_incarnation(cf_mirror* mirror, slot_state* slot, const cf_reco
     free(slot->world);
     slot->world = NULL;
     leave_other_slots(mirror, record, tick);
+    bool is_recreated = slot->is_alive && slot->handle == record->handle;
+    forget_values(slot, is_recreated ? record->template : NULL);
     forget_rows(slot);
     slot->has_forgotten = false;
     slot->has_previous = slot->has_record;
@@ -264,24 +276,63 @@ bool mirror_corrupt(cf_mirror* mirror, uint32_t number) {
     return true;
 }
 
+value_fate mirror_value(cf_mirror* mirror, uint32_t handle, uint32_t component, uint64_t since,
+                        const uint8_t* bytes, size_t size) {
+    const index_state* index = &mirror->indices[handle & 0x3fffff];
+    if (!index->has_record || index->record_tick < since) return VALUE_WAITS;
+    if (index->handle != handle) return index->record_tick == since ? VALUE_WAITS : VALUE_DROPPED;
+    for (uint32_t i = 0; i < mirror->index_max; i++) {
+        slot_state* slot = mirror->slots[i];
+        if (!slot || !slot->is_alive || slot->handle != handle) continue;
+        if (!slot->template->varsizes[component]) return VALUE_DROPPED;
+        slot_value* value = &slot->values[component];
+        value->bytes = or_abort(realloc(value->bytes, size));
+        memcpy(value->bytes, bytes, size);
+        value->size = size;
+        return VALUE_APPLIED;
+    }
+    return VALUE_DROPPED;
+}
+
 // ---- scope hash
 // ----------------------------------------------------------------------------------------
 
+static void add_component(XXH3_state_t* state, const slot_state* slot, uint32_t component) {
+    const cf_layout* layout = &slot->template->layout;
+    uint8_t packed[ELEMENTS_MAX * 8] = {0};
+    bit_stream bits = bits_over(packed, sizeof packed);
+    uint32_t first = layout->first[component];
+    for (uint32_t i = first; i < first + layout->count[component]; i++)
+        bits_write(&bits, slot->world[i], layout->elements[i].bits);
+    XXH3_64bits_update(state, layout->names[component], strlen(layout->names[component]) + 1);
+    XXH3_64bits_update(state, packed, (bits.at + 7) / 8);
+}
+
+static void add_value(XXH3_state_t* state, const slot_state* slot, uint32_t number) {
+    static const uint8_t empty[1] = {0};
+    const char* name = slot->template->varsizes[number];
+    const slot_value* value = &slot->values[number];
+    XXH3_64bits_update(state, name, strlen(name) + 1);
+    XXH3_64bits_update(state, value->bytes ? value->bytes : empty, value->bytes ? value->size : 1);
+}
+
 static void add_entity(XXH3_state_t* state, const slot_state* slot) {
     const cf_layout* layout = &slot->template->layout;
-    const uint64_t* words = slot->world;
     uint8_t handle[4];
     for (uint32_t i = 0; i < 4; i++)
         handle[i] = (uint8_t)(slot->handle >> (8 * i));
     XXH3_64bits_update(state, handle, sizeof handle);
     XXH3_64bits_update(state, slot->template->name, strlen(slot->template->name) + 1);
-    for (uint32_t c = 0; c < layout->component_count; c++) {
-        uint8_t packed[ELEMENTS_MAX * 8] = {0};
-        bit_stream bits = bits_over(packed, sizeof packed);
-        for (uint32_t i = layout->first[c]; i < layout->first[c] + layout->count[c]; i++)
-            bits_write(&bits, words[i], layout->elements[i].bits);
-        XXH3_64bits_update(state, layout->names[c], strlen(layout->names[c]) + 1);
-        XXH3_64bits_update(state, packed, (bits.at + 7) / 8);
+    // Both are sorted by name.
+    uint32_t number = 0;
+    for (uint32_t c = 0; c <= layout->component_count; c++) {
+        const char* next = c < layout->component_count ? layout->names[c] : NULL;
+        for (; number < VARSIZES_MAX; number++) {
+            const char* name = slot->template->varsizes[number];
+            if (name && next && strcmp(name, next) > 0) break;
+            if (name) add_value(state, slot, number);
+        }
+        if (next) add_component(state, slot, c);
     }
 }
 

@@ -19,6 +19,11 @@ typedef struct stamped_row {
     uint64_t* words;
 } stamped_row;
 
+typedef struct slot_value {
+    uint8_t* bytes; ///< NULL: the default
+    size_t size;
+} slot_value;
+
 typedef struct slot_state {
     bool is_alive;
     bool has_record; ///< a record was applied: last_tick is valid
@@ -32,8 +37,9 @@ typedef struct slot_state {
     const template_row* template;
     stamped_row rows[ROWS_KEPT]; ///< by rising tick; the newest is the current one
     uint32_t row_count;
-    uint64_t* world;    ///< the words that this client shows; while is_alive
-    uint64_t seen_body; ///< number of the last body with a record of this slot
+    slot_value values[VARSIZES_MAX]; ///< by number
+    uint64_t* world;                 ///< the words that this client shows; while is_alive
+    uint64_t seen_body;              ///< number of the last body with a record of this slot
 } slot_state;
 
 typedef struct index_state {

@@ -126,12 +126,12 @@ static bool report(const game_client* client) {
            " doubled=%" PRIu32 " malformed=%" PRIu32 " lost_in=%" PRIu32 " lost_out=%" PRIu32
            " events=%" PRIu32 " events_dropped=%" PRIu32 " own_events=%" PRIu32
            " inputs_acked=%" PRIu32 " probes=%" PRIu32 " differing=%" PRIu32 " corrupted=%" PRIu32
-           " resynced=%" PRIu32 "\n",
+           " resynced=%" PRIu32 " values=%" PRIu32 "\n",
            client->id, client->goodbye_tick, entities, hash, client->game->name,
            client->has_equal_schema ? "equal" : "other", client->goodbye_reason, own->packets,
            own->without_base, own->doubled, own->malformed, own->lost_in, own->lost_out,
            own->events, own->events_dropped, own->own, client->input_ack, own->probes,
-           own->differing, own->corrupted, own->resynced);
+           own->differing, own->corrupted, own->resynced, own->values);
     return own->malformed == 0;
 }
 
@@ -158,10 +158,14 @@ int play(const play_options* options) {
                               .schema = schema,
                               .chance = options->seed};
         client.held = calloc(EVENTS_MAX, sizeof *client.held);
-        if (!client.held) abort();
+        client.waiting = calloc(VALUES_MAX, sizeof *client.waiting);
+        if (!client.held || !client.waiting) abort();
         code = play_with(&client);
         if (client.host) enet_host_destroy(client.host);
         if (client.mirror) mirror_destroy(client.mirror);
+        for (uint32_t i = 0; i < client.waiting_count; i++)
+            free(client.waiting[i].bytes);
+        free(client.waiting);
         free(client.held);
         schema_destroy(schema);
     } else if (tables) {

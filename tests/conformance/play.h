@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Private: what the files of the playing client share. play.c has the loop, play_receive.c packets
-/// from the server, play_send.c packets to the server, play_events.c events that wait.
+/// from the server, play_send.c packets to the server, play_events.c events that wait,
+/// play_values.c variable-size values that wait.
 #pragma once
 
 #include "games.h"
@@ -19,6 +20,7 @@ enum {
     EVENT_BYTES_MAX = 512,
     MESSAGES_MAX = 16,
     RESYNCS_MAX = 4,
+    VALUES_MAX = 1024, // that wait
 };
 
 typedef struct held_event {
@@ -30,6 +32,14 @@ typedef struct held_event {
     uint8_t payload[EVENT_BYTES_MAX];
 } held_event;
 
+/// A variable-size value whose entity is not yet as it needs it.
+typedef struct waiting_value {
+    uint32_t entity, component;
+    uint64_t since;
+    size_t size;
+    uint8_t* bytes;
+} waiting_value;
+
 typedef struct play_counts {
     uint32_t packets, decoded, without_base, doubled, malformed; ///< state packets
     uint32_t encoded, unequal; ///< packets encoded again: to equal bytes, to others
@@ -39,6 +49,7 @@ typedef struct play_counts {
     uint32_t own;                    ///< events that answer an event of this client
     uint32_t probes, differing, corrupted, resynced;
     uint32_t controls;
+    uint32_t values, values_dropped; ///< variable-size: applied, of entities that are gone
 } play_counts;
 
 typedef struct game_client {
@@ -77,6 +88,9 @@ typedef struct game_client {
     uint32_t ticks;
     held_event* held; // EVENTS_MAX, in order
     uint32_t held_count;
+    waiting_value* waiting; // VALUES_MAX, in order
+    uint32_t waiting_count;
+    uint64_t value_version; // newest that arrived
     play_counts counts;
 } game_client;
 
@@ -93,6 +107,12 @@ void receive_state(game_client* client, const ENetPacket* packet);
 void send_hello(game_client* client);
 void answer_schema_question(game_client* client);
 void send_inputs(game_client* client);
+void acknowledge_value(game_client* client, uint64_t version);
+
+// ---- play_values.c ----
+void take_value(game_client* client, const Shoal__Wire__VarsizeValue* message);
+/// After each state packet: apply the values whose entities are there now.
+void release_values(game_client* client);
 
 // ---- play_events.c ----
 void receive_event(game_client* client, const Shoal__Wire__GameEvent* event);

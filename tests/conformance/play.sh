@@ -25,6 +25,7 @@ has_the_servers_world() {
     says conformance.out ' probes=[1-9]'
     says conformance.out ' events=[1-9]'
     says conformance.out ' inputs_acked=[1-9]'
+    [ "$(value game conformance.out)" != arena ] || says conformance.out ' values=[1-9]'
     says server.out "^peer id=$(value id conformance.out) .* end=goodbye$"
     cat conformance.out
 }

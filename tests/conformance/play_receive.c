@@ -45,7 +45,7 @@ void receive_control(game_client* client, const ENetPacket* packet) {
         receive_goodbye(client, message->goodbye);
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_VARSIZE:
-        fault(client, "a value of a variable-size component"); // these games have none
+        take_value(client, message->varsize);
         break;
     default:
         break; // the roster, or a message of a later version
@@ -135,6 +135,7 @@ static void receive_body(game_client* client, Shoal__Wire__StatePacket* packet,
     if (result == BODY_MALFORMED) fault(client, "a body that cannot be read");
     if (result != BODY_DECODED) return;
     client->counts.decoded++;
+    release_values(client);
     if (client->corrupted_slot && mirror_is_equal(client->mirror, client->corrupted_slot - 1)) {
         client->counts.resynced += client->is_found; // otherwise a change replaced it
         client->is_found = false;

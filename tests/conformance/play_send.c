@@ -45,6 +45,16 @@ void answer_schema_question(game_client* client) {
     send_control(client, &message);
 }
 
+void acknowledge_value(game_client* client, uint64_t version) {
+    Shoal__Wire__VarsizeAck ack = SHOAL__WIRE__VARSIZE_ACK__INIT;
+    ack.n_versions = 1;
+    ack.versions = &version;
+    Shoal__Wire__ClientControl message = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    message.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_VARSIZE_ACK;
+    message.varsize_ack = &ack;
+    send_control(client, &message);
+}
+
 static void make_input(game_client* client) {
     uint32_t number = ++client->input_number, slot = number % INPUTS_KEPT;
     client->input_sizes[slot] = client->game->make_input(number, client->inputs[slot]);

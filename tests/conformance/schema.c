@@ -22,6 +22,8 @@ struct cf_schema {
     const game_tables* game;
     const template_table* tables; ///< sorted by name
     const cf_tables* codes;
+    const varsize_row* varsizes[VARSIZES_MAX]; ///< sorted by name: the position is the number
+    uint32_t varsize_count;
     uint32_t tick_rate_hz;
     uint32_t template_count;
     cf_item items[ITEMS_MAX];
@@ -107,6 +109,42 @@ static void add_component(cf_schema* schema, const component_row* component) {
     add_item(schema, "component", component->name, &state);
 }
 
+// A component without fields.
+static void add_varsize(cf_schema* schema, const varsize_row* varsize) {
+    uint32_t at = 0;
+    while (at < schema->varsize_count && strcmp(schema->varsizes[at]->name, varsize->name) < 0)
+        at++;
+    if (at < schema->varsize_count && strcmp(schema->varsizes[at]->name, varsize->name) == 0)
+        return;
+    if (schema->varsize_count == VARSIZES_MAX) abort(); // a table above is wrong
+    memmove(schema->varsizes + at + 1, schema->varsizes + at,
+            (schema->varsize_count++ - at) * sizeof *schema->varsizes);
+    schema->varsizes[at] = varsize;
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    add_text(&state, varsize->name);
+    add_text(&state, varsize->type);
+    add_number(&state, 0, 8);
+    add_item(schema, "component", varsize->name, &state);
+}
+
+const varsize_row* schema_varsize(const cf_schema* schema, uint32_t number) {
+    return number < schema->varsize_count ? schema->varsizes[number] : NULL;
+}
+
+// Which of all there are the parts of a template have.
+static void lay_out_varsizes(const cf_schema* schema, template_row* row) {
+    const varsize_row* varsize = schema->game->varsizes;
+    for (; varsize && varsize->template; varsize++)
+        for (uint32_t p = 0; p < row->part_count; p++) {
+            if (strcmp(varsize->template, schema->tables[row->parts[p]].name) != 0) continue;
+            uint32_t number = 0;
+            while (strcmp(schema->varsizes[number]->name, varsize->name) != 0)
+                number++;
+            row->varsizes[number] = varsize->name;
+        }
+}
+
 // The smallest number of bits with (max - min) / step <= 2^bits - 1.
 static uint32_t declared_bits(const component_row* component) {
     uint32_t bits = 1;
@@ -170,6 +208,7 @@ static void lay_out(const cf_schema* schema, template_row* row) {
         }
         layout->count[c] = layout->element_count - layout->first[c];
     }
+    lay_out_varsizes(schema, row);
     layout_finish(layout, schema->codes, schema->tick_rate_hz);
     for (uint32_t p = 0; p < row->part_count; p++) {
         if (p > 0) strcat(row->name, "+");
@@ -205,6 +244,38 @@ const template_row* schema_find(cf_schema* schema, const uint8_t* named, uint32_
     return schema->remembered[schema->remembered_count++] = row;
 }
 
+static void add_part(XXH3_state_t* state, const cf_layout* layout, uint32_t component) {
+    const char* integral = layout->integrals[component];
+    add_text(state, layout->names[component]);
+    add_text(state, integral ? integral : "");
+    add_number(state, layout->is_rotation[component], 8);
+    uint32_t first = layout->first[component];
+    for (uint32_t i = first; i < first + layout->count[component]; i++) {
+        const cf_element* element = &layout->elements[i];
+        add_number(state, (uint64_t)element->kind, 8);
+        add_number(state, element->bits, 8);
+        add_number(state, element->is_exact, 8);
+        add_double(state, element->is_exact ? 0 : element->min);
+        add_double(state, element->is_exact ? 0 : element->step);
+    }
+}
+
+// The variable-size components from `number` on whose names are before `next`; NULL: the rest. They
+// have no elements.
+// @return the first that is left.
+static uint32_t add_varsizes_before(XXH3_state_t* state, const template_row* row, uint32_t number,
+                                    const char* next) {
+    for (; number < VARSIZES_MAX; number++) {
+        const char* name = row->varsizes[number];
+        if (name && next && strcmp(name, next) > 0) break;
+        if (!name) continue;
+        add_text(state, name);
+        add_text(state, "");
+        add_number(state, 0, 8);
+    }
+    return number;
+}
+
 static void add_template(cf_schema* schema, uint8_t number) {
     const template_row* row = schema_find(schema, &number, 1);
     const cf_layout* layout = &row->layout;
@@ -212,21 +283,17 @@ static void add_template(cf_schema* schema, uint8_t number) {
     XXH3_64bits_reset(&state);
     add_text(&state, row->name);
     add_number(&state, schema->tables[number].is_singleton, 8);
+    uint32_t varsize = 0;
     for (uint32_t c = 0; c < layout->component_count; c++) {
-        add_text(&state, layout->names[c]);
-        add_text(&state, layout->integrals[c] ? layout->integrals[c] : "");
-        add_number(&state, layout->is_rotation[c], 8);
-        for (uint32_t i = layout->first[c]; i < layout->first[c] + layout->count[c]; i++) {
-            const cf_element* element = &layout->elements[i];
-            add_number(&state, (uint64_t)element->kind, 8);
-            add_number(&state, element->bits, 8);
-            add_number(&state, element->is_exact, 8);
-            add_double(&state, element->is_exact ? 0 : element->min);
-            add_double(&state, element->is_exact ? 0 : element->step);
-        }
+        varsize = add_varsizes_before(&state, row, varsize, layout->names[c]);
+        add_part(&state, layout, c);
     }
+    (void)add_varsizes_before(&state, row, varsize, NULL);
     for (uint32_t i = 0; i < layout->element_count; i++)
         add_number(&state, row->defaults[i], 8);
+    const uint8_t empty[1] = {0};
+    for (uint32_t n = 0; n < schema->varsize_count; n++)
+        if (row->varsizes[n]) add_number(&state, XXH3_64bits(empty, sizeof empty), 8);
     add_item(schema, "template", row->name, &state);
 }
 
@@ -259,6 +326,8 @@ cf_schema* schema_create(const char* name, const cf_tables* codes) {
     schema->codes = codes;
     while (schema->tables[schema->template_count].name)
         schema->template_count++;
+    for (const varsize_row* row = game->varsizes; row && row->template; row++)
+        add_varsize(schema, row);
     for (uint32_t t = 0; t < schema->template_count; t++) {
         for (uint32_t c = 0; c < COMPONENTS && schema->tables[t].components[c].name; c++)
             add_component(schema, &schema->tables[t].components[c]);

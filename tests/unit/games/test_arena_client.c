@@ -108,9 +108,9 @@ static void copy(table* t, net_match* ahead) {
         for (uint32_t k = 0; k < template_->component_count; k++) {
             const ecs_template_component* part = &template_->components[k];
             if (!(part->flags & ECS_COMPONENT_REPLICATED)) continue;
-            ecs_type_id type = ecs_component_get(from, part->component)->type;
-            memcpy(ecs_get_mut(to, entity, part->component), ecs_get(from, entity, part->component),
-                   ecs_type_get(from, type)->size);
+            assert_int_equal(
+                ecs_set(to, entity, part->component, ecs_get(from, entity, part->component)),
+                ECS_OK);
         }
     }
 }

@@ -80,7 +80,8 @@ static void close_session(session* s) {
 
 // What the walks through all mirrors met.
 typedef struct census {
-    uint32_t fighters, comrades, strangers, secrets, revealed, own_guns, ghosts, rows, flags;
+    uint32_t fighters, comrades, strangers, secrets, revealed, own_guns, own_packs, ghosts, rows,
+        flags;
     uint64_t seen; ///< entities with a place, all mirrors and walks
     uint32_t walks;
 } census;
@@ -102,6 +103,11 @@ static void look_at_fighters(session* s, const seat* one, census* found) {
             const arena_gun* gun = ecs_get(world, entity, game->gun);
             const uint8_t* true_health = ecs_find(truth, entity, table_game(&s->t)->health);
             found->fighters++;
+            const ecs_object* pack = ecs_find(world, entity, game->pack);
+            if (entity == player)
+                found->own_packs += pack && ecs_object_count(pack) > 0;
+            else if (pack)
+                assert_int_equal(ecs_object_count(pack), 0);
             if (entity == player) {
                 found->own_guns += gun->ammo != 40;
             } else {
@@ -149,7 +155,13 @@ static void look_at_the_rest(const seat* one, census* found) {
     found->walks++;
     assert_int_equal(ecs_query_count(world, game->scores), ARENA_TEAMS);
     assert_int_equal(ecs_query_count(world, game->matches), 1);
-    ecs_query_iter it = ecs_query_begin(world, game->players);
+    ecs_query_iter it = ecs_query_begin(world, game->entries);
+    while (ecs_query_next(&it)) {
+        const ecs_string* names = it.rows.columns[1];
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            assert_string_equal(ecs_string_text(&names[i]), "bot");
+    }
+    it = ecs_query_begin(world, game->players);
     while (ecs_query_next(&it)) {
         const uint8_t* team = it.rows.columns[1];
         for (uint32_t i = 0; i < it.rows.count; i++) {
@@ -194,7 +206,7 @@ static void each_mirror_holds_what_its_player_may_know(void** state) {
             ecs_world* world = net_match_world(one->match);
             bool has_power = ecs_find(world, net_client_player(one->client), game->boost_tick);
             without_power[i] = has_power ? 0 : without_power[i] + 1;
-            if (tick < 60 || tick % 5 != 0) continue;
+            if (tick < 60 || tick % 3 != 0) continue;
             look_at_fighters(&s, one, &found);
             assert_no_secret(one, without_power[i]);
             look_at_the_rest(one, &found);
@@ -202,11 +214,12 @@ static void each_mirror_holds_what_its_player_may_know(void** state) {
     }
     print_message("fighters %u, hurt comrades %u, strangers %u (true health kept from us %u, shown "
                   "by the power "
-                  "%u), own guns %u, ghosts %u, carried flags %u, in sight %.0f\n",
+                  "%u), own guns %u, own packs %u, ghosts %u, carried flags %u, in sight %.0f\n",
                   found.fighters, found.comrades, found.strangers, found.secrets, found.revealed,
-                  found.own_guns, found.ghosts, found.flags,
+                  found.own_guns, found.own_packs, found.ghosts, found.flags,
                   (double)found.seen / (double)found.walks);
     assert_true(found.comrades > 0 && found.secrets > 0 && found.own_guns > 0 && found.ghosts > 0);
+    assert_true(found.own_packs > 0);
     assert_int_equal(found.rows, found.walks * SEATS);
     assert_true(found.seen / found.walks > 25 && found.seen / found.walks < 250);
     close_session(&s);

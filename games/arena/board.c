@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// The board that every client has: names, the last lines of the chat, the last rounds.
+//
+// Three values of any length, each of another type. `name` of a row is a text, written once when the player
+// joins. `chat` of the match is a list of texts: the oldest line goes when a new one comes. `rounds` of the match
+// is an array with one object per round, which a reader finds by names. Each of them is sent whole when it
+// changes, so they are short.
+//
+// A player says one of a few phrases, at most one per second. Those who see the speaker get the event `said` for
+// a bubble over its head; the line goes to all.
+
+#include "arena.h"
+#include "board.es.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+#define CHAT_LINES 6u
+#define ROUNDS 5u
+#define QUIET_S 1.0f
+#define LINE_BYTES 96u
+
+const char* arena_phrase(uint32_t phrase) {
+    static const char* const phrases[ARENA_PHRASES] = {"follow me!", "help!", "thanks!",
+                                                       "to the flag!"};
+    return phrases[phrase < ARENA_PHRASES ? phrase : 0];
+}
+
+// ---- names ----
+
+void arena_set_name(ecs_world* world, const arena_game* game, ecs_entity entry, const char* name) {
+    ecs_string* text = ecs_find_mut(world, entry, game->name);
+    if (!text || !name) return;
+    // Without memory the row has no name; clients say "player 3" then.
+    (void)!ecs_string_set(ecs_world_allocator(world), text, name, (uint32_t)strlen(name));
+}
+
+static const char* name_of(ecs_world* world, const arena_game* game, ecs_entity player) {
+    const arena_seat* seat = ecs_find(world, player, game->seat);
+    const ecs_string* name = seat ? ecs_find(world, seat->entry, game->name) : NULL;
+    return name && name->size ? ecs_string_text(name) : "somebody else";
+}
+
+// ---- chat ----
+
+static void add_line(ecs_world* world, const arena_game* game, const char* line) {
+    const base_allocator* allocator = ecs_world_allocator(world);
+    ecs_list* chat = ecs_find_mut(world, ecs_singleton(world, game->match_template), game->chat);
+    if (!chat) return;
+    if (ecs_list_count(chat) == CHAT_LINES) (void)!ecs_list_remove(allocator, chat, 0);
+    // Without memory the line is lost.
+    (void)!ecs_list_push_text(allocator, chat, line, (uint32_t)strlen(line));
+}
+
+ES_TAG(server)
+ES_ON_EVENT(say)
+static void say_es_event_handler(const ecs_stage* stage, ES_CONTEXT const arena_game* game,
+                                 const arena_say* event, ecs_entity entity, uint32_t* quiet_tick) {
+    if (stage->tick < *quiet_tick) return;
+    *quiet_tick = (uint32_t)stage->tick + arena_ticks(game, QUIET_S);
+    const arena_said said = {event->phrase};
+    (void)ecs_event_send(stage->world, entity, game->said, &said);
+    char line[LINE_BYTES];
+    (void)base_text_format(line, sizeof line, "%.40s: %s", name_of(stage->world, game, entity),
+                           arena_phrase(event->phrase));
+    add_line(stage->world, game, line);
+}
+
+// ---- rounds ----
+
+// The name of the player with most points; the lower number among equals.
+static const char* best_player(ecs_world* world, const arena_game* game) {
+    const arena_entry* best = NULL;
+    const ecs_string* name = NULL;
+    ecs_query_iter it = ecs_query_begin(world, game->entries);
+    while (ecs_query_next(&it)) {
+        const arena_entry* entries = it.rows.columns[0];
+        const ecs_string* names = it.rows.columns[1];
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            if (best && !arena_is_before(&entries[i], best)) continue;
+            best = &entries[i];
+            name = &names[i];
+        }
+    }
+    return name ? ecs_string_text(name) : "";
+}
+
+void arena_add_round(ecs_world* world, const arena_game* game, const arena_round_over* over) {
+    const base_allocator* allocator = ecs_world_allocator(world);
+    ecs_array* rounds =
+        ecs_find_mut(world, ecs_singleton(world, game->match_template), game->rounds);
+    if (!rounds) return;
+    const char* best = best_player(world, game);
+    const int32_t round = (int32_t)over->round, winner = (int32_t)over->winner,
+                  points = (int32_t)over->points;
+    ecs_object made = {0};
+    bool is_made = !ecs_object_set(allocator, &made, "round", ECS_ELEMENT_I, &round) &&
+                   !ecs_object_set(allocator, &made, "winner", ECS_ELEMENT_I, &winner) &&
+                   !ecs_object_set(allocator, &made, "points", ECS_ELEMENT_I, &points) &&
+                   !ecs_object_set_text(allocator, &made, "best", best, (uint32_t)strlen(best));
+    if (is_made && ecs_array_count(rounds) == ROUNDS) (void)!ecs_array_remove(allocator, rounds, 0);
+    if (is_made) (void)!ecs_array_push(allocator, rounds, ECS_ELEMENT_OBJECT, &made);
+    ecs_object_deinit(allocator, &made);
+}
+
+ecs_result arena_register_board(ecs_world* world, arena_game* game) {
+    return board_register_systems(world, game);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Arena's values of any length: names, the chat, the rounds that were, and what a player carries.
+
+#include "arena_table.h"
+
+static const char* const nobody_else[] = {"agents=0", "pickups=0", "round_s=5", NULL};
+
+static void open_pair(table* t) {
+    table_open(t, nobody_else, 5, NET_ROLE_SERVER, false);
+    net_match_join(t->match, 1, "Ann", false);
+    net_match_join(t->match, 2, "Bob", false);
+}
+
+static const void* of_match(table* t, ecs_component_id component) {
+    ecs_world* world = table_world(t);
+    return ecs_get(world, ecs_query_first(world, table_game(t)->matches), component);
+}
+
+static void send_event(table* t, uint32_t client, const char* name, const void* payload) {
+    ecs_world* world = table_world(t);
+    ecs_event_type type = ecs_event_find(world, name);
+    assert_true(ecs_event_send(world, net_match_player(t->match, client), type, payload));
+}
+
+static const ecs_object* pack_of(table* t, uint32_t client) {
+    return table_of(t, client, table_game(t)->pack);
+}
+
+static void a_row_of_the_board_has_the_players_name(void** state) {
+    (void)state;
+    table t;
+    open_pair(&t);
+    arena_game* game = table_game(&t);
+    const arena_seat* seat = table_of(&t, 2, game->seat);
+    assert_string_equal(ecs_string_text(ecs_get(table_world(&t), seat->entry, game->name)), "Bob");
+    table_close(&t);
+}
+
+static void the_last_lines_of_the_chat_stay(void** state) {
+    (void)state;
+    table t;
+    open_pair(&t);
+    const ecs_list* chat = of_match(&t, table_game(&t)->chat);
+    assert_int_equal(ecs_list_count(chat), 0);
+    for (uint32_t i = 0; i < 8; i++) {
+        const arena_say say = {i % ARENA_PHRASES};
+        send_event(&t, 1, "say", &say);
+        send_event(&t, 1, "say", &say); // within a second: not heard
+        table_steps(&t, 40);
+        chat = of_match(&t, table_game(&t)->chat);
+        assert_int_equal(ecs_list_count(chat), i < 6 ? i + 1 : 6);
+        assert_int_equal(t.events[ARENA_MESSAGE_SAID], i + 1);
+    }
+    const ecs_string* last = ecs_list_get(chat, 5);
+    assert_string_equal(ecs_string_text(last), "Ann: to the flag!");
+    table_close(&t);
+}
+
+static void a_round_that_ended_is_kept_as_an_object(void** state) {
+    (void)state;
+    table t;
+    open_pair(&t);
+    arena_game* game = table_game(&t);
+    arena_find_entry(table_world(&t), game, net_match_player(t.match, 2))->kills = 3;
+    arena_find_score(table_world(&t), game, 2)->kills = 3;
+    table_steps(&t, 5 * 30 + 4);
+    const ecs_array* rounds = of_match(&t, game->rounds);
+    assert_int_equal(ecs_array_count(rounds), 1);
+    const ecs_object* round = ecs_array_find(rounds, 0, ECS_ELEMENT_OBJECT);
+    assert_int_equal(*(const int32_t*)ecs_object_find(round, "round", ECS_ELEMENT_I), 1);
+    assert_int_equal(*(const int32_t*)ecs_object_find(round, "winner", ECS_ELEMENT_I), 2);
+    assert_int_equal(*(const int32_t*)ecs_object_find(round, "points", ECS_ELEMENT_I), 3);
+    assert_string_equal(ecs_string_text(ecs_object_find(round, "best", ECS_ELEMENT_T)), "Bob");
+    table_steps(&t, 6 * 5 * 30);
+    rounds = of_match(&t, game->rounds);
+    assert_int_equal(ecs_array_count(rounds), 5); // the oldest went
+    round = ecs_array_find(rounds, 0, ECS_ELEMENT_OBJECT);
+    assert_true(*(const int32_t*)ecs_object_find(round, "round", ECS_ELEMENT_I) > 1);
+    table_close(&t);
+}
+
+static void pickups_go_in_and_uses_come_out(void** state) {
+    (void)state;
+    table t;
+    open_pair(&t);
+    arena_game* game = table_game(&t);
+    ecs_world* world = table_world(&t);
+    ecs_entity player = net_match_player(t.match, 1);
+    assert_int_equal(ecs_object_count(pack_of(&t, 1)), 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(arena_pack_add(world, game, player, ARENA_HEALTH_KIT));
+    assert_false(arena_pack_add(world, game, player, ARENA_HEALTH_KIT)); // full
+    assert_true(arena_pack_add(world, game, player, ARENA_POWER));
+    assert_int_equal(arena_pack_count(pack_of(&t, 1), ARENA_HEALTH_KIT), 3);
+    assert_int_equal(arena_pack_count(pack_of(&t, 1), ARENA_AMMO_BOX), 0);
+    assert_int_equal(ecs_object_count(pack_of(&t, 1)), 2);
+    const arena_use kit = {ARENA_HEALTH_KIT}, box = {ARENA_AMMO_BOX}, power = {ARENA_POWER};
+    // Of no use, and not there.
+    send_event(&t, 1, "use", &kit);
+    send_event(&t, 1, "use", &box);
+    table_step(&t);
+    assert_int_equal(arena_pack_count(pack_of(&t, 1), ARENA_HEALTH_KIT), 3);
+    *(uint8_t*)table_of(&t, 1, game->health) = 20;
+    send_event(&t, 1, "use", &kit);
+    table_step(&t);
+    assert_int_equal(*(const uint8_t*)table_of(&t, 1, game->health), 65);
+    assert_int_equal(arena_pack_count(pack_of(&t, 1), ARENA_HEALTH_KIT), 2);
+    // The pack goes along when the template changes, and its last power is gone.
+    send_event(&t, 1, "use", &power);
+    table_steps(&t, 2);
+    assert_string_equal(ecs_entity_template_name(world, player), "arena_player+boost");
+    assert_int_equal(ecs_object_count(pack_of(&t, 1)), 1);
+    // It is lost with the life.
+    *(uint8_t*)table_of(&t, 1, game->health) = 0;
+    table_steps(&t, 2);
+    assert_string_equal(ecs_entity_template_name(world, player), "arena_ghost");
+    assert_null(pack_of(&t, 1));
+    table_steps(&t, 90);
+    assert_int_equal(ecs_object_count(pack_of(&t, 1)), 0);
+    table_close(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_row_of_the_board_has_the_players_name),
+        TEST(the_last_lines_of_the_chat_stay),
+        TEST(a_round_that_ended_is_kept_as_an_object),
+        TEST(pickups_go_in_and_uses_come_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
