@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// Runs of commands that are alike (command_batch.c).
+/// Recorded commands applied (command.c), and runs of commands that are alike (command_batch.c).
 #pragma once
 
-#include "world/world_internal.h"
+#include "ecs/world.h"
+
+/// Apply all recorded commands, inside of stages too; ecs_command_flush is this with its checks.
+void ecs_commands_apply(ecs_world* world);
 
 /// Apply the run of recreates or destroys that begins at command `first` of header `head`, if there is
 /// one that would succeed as a whole. The result is that of applying its commands one by one.

@@ -4,16 +4,26 @@
 // Runs of creations of one template without values go through the bulk path (structure/bulk.c), runs of
 // recreates and destroys of one archetype through command_batch.c; the result is that of one by one.
 #include "base/assert.h"
+#include "ecs/command.h"
+#include "ecs/loader.h"
+#include "core/world_internal.h"
 #include "entity/batch.h"
 #include "event/command_queue.h"
+#include "event/event_queue.h"
 #include "structure/transition.h"
+#include "table/archetype.h"
+#include "table/chunk.h"
+#include "table/record.h"
+#include "table/storage.h"
+
+#include <string.h>
 
 static ecs_result apply(ecs_world* world, const ecs_command* command, ecs_entity target) {
     ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
     ecs_command_unpack(world, command, inits);
     if (command->op == ECS_COMMAND_CREATE)
         return ecs_create(world, command->template_id, inits, command->init_count,
-                          &world->storage->commands.created[ecs_entity_index(target) - 1]);
+                          &world->commands->created[ecs_entity_index(target) - 1]);
     ecs_entity entity = ecs_command_resolve(world, target);
     if (!ecs_is_alive(world, entity) && !ecs_loading_is_pending(world, entity))
         return ECS_ERR_STALE;
@@ -39,7 +49,7 @@ static bool is_plain_create(const ecs_command* command, ecs_template_id template
 // other try. @return commands done; 0 when there is no run or it does not fit as a whole, so that it is
 // tried one by one.
 static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t head, uint32_t* looked_at) {
-    ecs_commands* commands = &world->storage->commands;
+    ecs_commands* commands = world->commands;
     const ecs_command* command = &commands->items[head];
     uint32_t count = 0;
     for (; head < commands->item_count &&
@@ -60,7 +70,7 @@ static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t head, uint3
 static void fetch_ahead(const ecs_world* world, uint32_t at) {
     enum { RECORD_AHEAD = 24, ROW_AHEAD = 10 };
     const ecs_storage* storage = world->storage;
-    const ecs_commands* commands = &storage->commands;
+    const ecs_commands* commands = world->commands;
     if (at + RECORD_AHEAD < commands->count)
         __builtin_prefetch(
             ecs_record_at(storage, ecs_entity_index(commands->targets[at + RECORD_AHEAD])), 1);
@@ -71,7 +81,7 @@ static void fetch_ahead(const ecs_world* world, uint32_t at) {
 }
 
 void ecs_commands_apply(ecs_world* world) {
-    ecs_commands* commands = &world->storage->commands;
+    ecs_commands* commands = world->commands;
     BASE_ASSERT(world->fast.walk_depth == 0 && !commands->is_flushing);
     commands->is_flushing = true;
     if (commands->created)

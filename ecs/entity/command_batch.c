@@ -22,10 +22,23 @@
 //
 // Invariants: `seen` is all zero between calls. Nothing is changed before all memory is there.
 #include "base/assert.h"
+#include "core/world_internal.h"
 #include "entity/batch.h"
 #include "event/command_queue.h"
-#include "table/handle.h"
+#include "hierarchy/hierarchy_lists.h"
 #include "structure/transition.h"
+#include "table/archetype.h"
+#include "table/bytes.h"
+#include "table/chunk.h"
+#include "table/handle.h"
+#include "table/index.h"
+#include "table/record.h"
+#include "table/row.h"
+#include "table/runway.h"
+#include "table/storage.h"
+#include "track/track.h"
+
+#include <string.h>
 
 enum { RUN_MIN = 4, BLOCK_ROWS = 256, RECORD_AHEAD = 24 };
 #define GONE UINT32_MAX
@@ -49,7 +62,7 @@ static uint32_t chunk_shift(const ecs_archetype* archetype) {
 }
 
 static bool reserve_scratch(ecs_world* world, const ecs_archetype* archetype, uint32_t count) {
-    ecs_batch* batch = &world->storage->commands.batch;
+    ecs_batch* batch = &world->commands->batch;
     uint32_t words = (uint32_t)((archetype->row_count + 63) / 64);
     uint32_t old_words = batch->seen_capacity;
     if (!base_array_reserve(world->allocator, (void**)&batch->items, &batch->item_capacity, count,
@@ -63,7 +76,7 @@ static bool reserve_scratch(ecs_world* world, const ecs_archetype* archetype, ui
 }
 
 void ecs_batch_deinit(ecs_world* world) {
-    ecs_batch* batch = &world->storage->commands.batch;
+    ecs_batch* batch = &world->commands->batch;
     base_release(world->allocator, batch->items, batch->item_capacity * sizeof *batch->items);
     base_release(world->allocator, batch->seen, batch->seen_capacity * sizeof *batch->seen);
     *batch = (ecs_batch){0};
@@ -84,7 +97,7 @@ static bool are_values_there(const ecs_world* world, const ecs_archetype* archet
 static uint32_t collect(ecs_world* world, uint32_t first, uint32_t head, const ecs_binding* binding,
                         ecs_archetype** source) {
     ecs_storage* storage = world->storage;
-    const ecs_commands* commands = &storage->commands;
+    const ecs_commands* commands = world->commands;
     const ecs_command *like = &commands->items[head], *command = NULL;
     const uint32_t index_max = binding && binding->is_replicated && !world->is_mirror
                                    ? world->limits.replicated_index_max
@@ -184,7 +197,7 @@ static void move_rows(ecs_world* world, const row_move* moves, uint32_t count) {
 
 // Take all rows of the run out; their cells are no longer created. Uses up the items.
 static void remove_rows(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
-    ecs_batch_item* items = world->storage->commands.batch.items;
+    ecs_batch_item* items = world->commands->batch.items;
     const uint32_t shift = chunk_shift(archetype), mask = archetype->rows_max - 1;
     const uint32_t keep = (uint32_t)archetype->row_count - count;
     for (uint32_t i = 0; i < count && archetype->track_count > 0; i++)
@@ -261,7 +274,7 @@ typedef struct recreation {
 // The values of commands [command, command + count).
 static void set_block_values(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
                              recreation* run, uint32_t command) {
-    const ecs_commands* commands = &world->storage->commands;
+    const ecs_commands* commands = world->commands;
     for (uint32_t i = 0; i < count;) {
         const uint32_t end = ecs_command_end(commands, run->head) - command;
         const ecs_command* like = &commands->items[run->head];
@@ -278,8 +291,7 @@ static void fill_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_
                        recreation* run, uint32_t done) {
     const ecs_archetype *archetype = chunk->archetype, *source = run->source;
     row_span spans[BLOCK_ROWS];
-    uint32_t span_count =
-        find_spans(source, world->storage->commands.batch.items + done, count, spans);
+    uint32_t span_count = find_spans(source, world->commands->batch.items + done, count, spans);
     for (uint32_t c = 0; c < archetype->column_count; c++) {
         uint16_t from = source->slots[archetype->columns[c].component];
         uint8_t* to = ecs_chunk_cell(chunk, c, row);
@@ -325,7 +337,7 @@ static void settle_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint3
 
 static bool recreate_run(ecs_world* world, recreation* run, uint32_t count) {
     ecs_archetype *target = run->binding->archetype, *source = run->source;
-    const ecs_batch_item* items = world->storage->commands.batch.items;
+    const ecs_batch_item* items = world->commands->batch.items;
     const uint32_t shift = chunk_shift(source), mask = source->rows_max - 1;
     if (!ecs_row_reserve_told(world, 0, count) ||
         ecs_archetype_reserve(world, target, count) != ECS_OK)
@@ -349,7 +361,7 @@ static bool recreate_run(ecs_world* world, recreation* run, uint32_t count) {
 
 static void destroy_run(ecs_world* world, uint32_t count, ecs_archetype* source) {
     ecs_storage* storage = world->storage;
-    const ecs_batch_item* items = storage->commands.batch.items;
+    const ecs_batch_item* items = world->commands->batch.items;
     const uint32_t shift = chunk_shift(source), mask = source->rows_max - 1;
     for (uint32_t i = 0; i < count; i++) {
         ecs_chunk* chunk = source->chunks[items[i].row >> shift];
@@ -366,7 +378,7 @@ static void destroy_run(ecs_world* world, uint32_t count, ecs_archetype* source)
 }
 
 uint32_t ecs_batch_apply(ecs_world* world, uint32_t first, uint32_t head, uint32_t* looked_at) {
-    const ecs_commands* commands = &world->storage->commands;
+    const ecs_commands* commands = world->commands;
     const ecs_command* command = &commands->items[head];
     *looked_at = 1;
     bool is_recreate = command->op == ECS_COMMAND_RECREATE;

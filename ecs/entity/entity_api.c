@@ -4,9 +4,16 @@
 // A call decides here who does the work: an entity that waits for resources is loading's, one with
 // children is the hierarchy's, and every other is a row (structure/transition.c, structure/bulk.c).
 #include "base/assert.h"
+#include "core/world_internal.h"
 #include "hierarchy/hierarchy_lists.h"
 #include "loading/loading.h"
 #include "structure/transition.h"
+#include "table/archetype.h"
+#include "table/bytes.h"
+#include "table/cell.h"
+#include "table/chunk.h"
+#include "table/record.h"
+#include "table/storage.h"
 
 // A creation in a world with a loader: an entity whose resources are not there is put off.
 static ecs_result create_loading(ecs_world* world, ecs_template_id template_id,

@@ -11,8 +11,15 @@
 // Memory for headers and values is kept from flush to flush. Values lie in blocks that never move, so a
 // type that cannot be moved by memcpy may be recorded too.
 #include "base/assert.h"
+#include "ecs/command.h"
+#include "core/world_internal.h"
 #include "event/command_queue.h"
+#include "table/cell.h"
+#include "template/template_registry.h"
 #include "type/container.h"
+#include "type/type_registry.h"
+
+#include <string.h>
 
 enum { BLOCK_BYTES = 64 * 1024, VALUE_ALIGN = 64 };
 
@@ -42,7 +49,7 @@ ecs_command_value* ecs_command_value_at(const ecs_command* command, uint32_t n) 
 
 // `bytes` of memory in the blocks; NULL when memory ran out.
 static uint8_t* reserve_values(ecs_world* world, size_t bytes) {
-    ecs_commands* commands = &world->storage->commands;
+    ecs_commands* commands = world->commands;
     while (commands->block_used < commands->block_count) {
         ecs_command_block* block = &commands->blocks[commands->block_used];
         if (block->capacity - commands->block_bytes >= bytes)
@@ -99,7 +106,7 @@ bool ecs_command_make_values(ecs_world* world, ecs_command* command,
         are_made = ecs_value_create(type, &context, ecs_command_value_data(value)) && are_made;
     }
     command->init_count = (uint16_t)count;
-    world->storage->commands.block_bytes += bytes;
+    world->commands->block_bytes += bytes;
     return are_made;
 }
 
@@ -124,12 +131,12 @@ static bool copy_values(ecs_world* world, const ecs_init* inits, uint32_t count,
         destroy_values(world, *values, i);
         return false;
     }
-    world->storage->commands.block_bytes += bytes;
+    world->commands->block_bytes += bytes;
     return true;
 }
 
 static bool reserve_command(ecs_world* world) {
-    ecs_commands* commands = &world->storage->commands;
+    ecs_commands* commands = world->commands;
     const uint32_t limit = world->limits.commands_queued_max;
     if (commands->count >= limit ||
         !base_array_reserve(world->allocator, (void**)&commands->targets,
@@ -147,7 +154,7 @@ static bool reserve_command(ecs_world* world) {
 }
 
 ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op, ecs_entity target) {
-    ecs_commands* commands = &world->storage->commands;
+    ecs_commands* commands = world->commands;
     BASE_ASSERT(world->is_sealed && !commands->is_flushing);
     if (commands->count >= commands->room && !reserve_command(world)) return NULL;
     if (!base_array_reserve(world->allocator, (void**)&commands->items, &commands->item_capacity,
@@ -172,7 +179,7 @@ static inline uint64_t key_of(const ecs_commands* commands, ecs_command_op op,
 // One more command like those of the last header.
 static inline bool join(ecs_world* world, ecs_command_op op, ecs_entity target,
                         ecs_template_id template_id, uint32_t init_count) {
-    ecs_commands* commands = &world->storage->commands;
+    ecs_commands* commands = world->commands;
     const uint32_t count = commands->count;
     if (commands->open_key != key_of(commands, op, template_id) || init_count > 0 ||
         count >= commands->room)
@@ -186,7 +193,7 @@ static inline bool join(ecs_world* world, ecs_command_op op, ecs_entity target,
 static __attribute__((noinline)) bool record(ecs_world* world, ecs_command_op op, ecs_entity target,
                                              ecs_template_id template_id, const ecs_init* inits,
                                              uint32_t init_count) {
-    ecs_commands* commands = &world->storage->commands;
+    ecs_commands* commands = world->commands;
     ecs_command* command = ecs_command_push(world, op, target);
     if (command && (init_count == 0 || copy_values(world, inits, init_count, &command->values))) {
         command->init_count = (uint16_t)init_count;
@@ -211,7 +218,7 @@ static inline bool is_template(ecs_world* world, ecs_template_id template_id) {
 
 ecs_entity ecs_command_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
                               uint32_t init_count) {
-    ecs_commands* commands = &world->storage->commands;
+    ecs_commands* commands = world->commands;
     const ecs_entity placeholder = ecs_entity_make(commands->created_count + 1, 0);
     if (!join(world, ECS_COMMAND_CREATE, placeholder, template_id, init_count) &&
         (!is_template(world, template_id) ||
@@ -240,13 +247,13 @@ bool ecs_command_set(ecs_world* world, ecs_entity entity, ecs_component_id compo
 }
 
 uint32_t ecs_command_count(const ecs_world* world) {
-    return world->storage->commands.count;
+    return world->commands->count;
 }
 
 ecs_entity ecs_command_resolve(const ecs_world* world, ecs_entity entity) {
     if (!ecs_entity_is_placeholder(entity)) return entity;
     uint32_t ordinal = ecs_entity_index(entity);
-    const ecs_commands* commands = &world->storage->commands;
+    const ecs_commands* commands = world->commands;
     return ordinal <= commands->created_count ? commands->created[ordinal - 1] : ECS_ENTITY_NONE;
 }
 
@@ -281,7 +288,7 @@ void ecs_command_unpack(ecs_world* world, const ecs_command* command, ecs_init* 
 }
 
 void ecs_commands_clear(ecs_world* world) {
-    ecs_commands* commands = &world->storage->commands;
+    ecs_commands* commands = world->commands;
     // Without blocks in use no command has values.
     bool has_values = commands->block_used > 0 || commands->block_bytes > 0;
     for (uint32_t i = 0; has_values && i < commands->item_count; i++)
@@ -295,7 +302,7 @@ void ecs_commands_clear(ecs_world* world) {
 }
 
 void ecs_commands_deinit(ecs_world* world) {
-    ecs_commands* commands = &world->storage->commands;
+    ecs_commands* commands = world->commands;
     const base_allocator* allocator = world->allocator;
     ecs_commands_clear(world);
     for (uint32_t i = 0; i < commands->block_count; i++)

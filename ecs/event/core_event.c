@@ -17,7 +17,13 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "world/world_internal.h"
+#include "core/world_internal.h"
+#include "event/command_queue.h"
+#include "event/event_queue.h"
+#include "event/membership.h"
+#include "event/systems.h"
+#include "table/archetype.h"
+#include "table/query_cache.h"
 
 static bool wants(const ecs_system* system, const ecs_archetype* archetype) {
     return archetype != NULL &&
@@ -226,7 +232,7 @@ typedef struct interruption {
 
 // Handlers run as systems do: whatever they want of structure is recorded.
 static interruption interrupt(ecs_world* world) {
-    ecs_commands* commands = &world->storage->commands;
+    ecs_commands* commands = world->commands;
     BASE_ASSERT(world->fast.walk_depth == 0);
     interruption kept = {commands->is_flushing, commands->created_count};
     commands->is_flushing = false;
@@ -235,7 +241,7 @@ static interruption interrupt(ecs_world* world) {
 }
 
 static void resume(ecs_world* world, interruption kept) {
-    ecs_commands* commands = &world->storage->commands;
+    ecs_commands* commands = world->commands;
     BASE_ASSERT(world->fast.walk_depth == 0 && "a handler left a walk open");
     world->stage_depth--;
     commands->is_flushing = kept.was_flushing;

@@ -2,7 +2,7 @@
 /// Core events: who hears what when an entity comes, goes, or moves from one archetype to another.
 #pragma once
 
-#include "table/storage.h"
+#include "table/archetype.h"
 
 /// One handler of one core event.
 typedef struct ecs_call {

@@ -10,11 +10,21 @@
 /// placeholders, which is so only between posting and the next application of commands.
 /// Left to others: when to deliver (step.c), what placeholders became (command.c).
 
-#include <string.h>
-
 #include "base/assert.h"
 #include "base/hash.h"
-#include "world/world_internal.h"
+#include "core/world_internal.h"
+#include "event/command_queue.h"
+#include "event/event_queue.h"
+#include "event/systems.h"
+#include "table/archetype.h"
+#include "table/bytes.h"
+#include "table/chunk.h"
+#include "table/query_cache.h"
+#include "table/record.h"
+#include "table/storage.h"
+#include "track/track.h"
+
+#include <string.h>
 
 void ecs_events_deinit(ecs_world* world) {
     ecs_events* events = world->events;

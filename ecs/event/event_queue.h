@@ -2,7 +2,8 @@
 /// Event types, the queue of events that wait, and the exported events of the change list.
 #pragma once
 
-#include "system/system_registry.h"
+#include "ecs/event.h"
+#include "ecs/system.h"
 
 /// Core events are the types behind the last that can be registered.
 enum {
@@ -69,16 +70,9 @@ typedef struct ecs_events {
     size_t payload_capacity;
 } ecs_events;
 
-/// command.c calls this at the end of applying the command queue, while ecs_command_resolve still
+/// Applying commands ends with this at the end of applying the command queue, while ecs_command_resolve still
 /// knows the placeholders: queued events that name placeholders get the real handles.
 void ecs_events_resolve(ecs_world* world);
-/// What ecs_command_resolve (command.c) promises: the handle that a placeholder became in the flush
-/// under way; ECS_ENTITY_NONE when its creation failed; anything else is returned unchanged.
-ecs_entity ecs_command_resolve(const ecs_world* world, ecs_entity entity);
-/// Apply all recorded commands, inside of stages too; ecs_command_flush is this with its checks
-/// (command.c).
-void ecs_commands_apply(ecs_world* world);
-
 /// Append to the queue; ECS_ENTITY_NONE is a broadcast. @return false when it is full (counted).
 bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload);
 /// Types that may wait in the queue: registered ones and two of the core's.
@@ -88,8 +82,6 @@ static inline bool ecs_event_is_queued(const ecs_events* events, uint32_t type) 
 }
 /// Deliver up to `count` events from the front of the queue to their handlers.
 void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count);
-/// The whole of a flush point: commands, then events within the budget, until neither is left.
-void ecs_flush_point(ecs_world* world, const ecs_stage* stage);
 /// Forget the exported events (ecs_changes_clear).
 void ecs_events_clear_exported(ecs_world* world);
 /// Forget what waits; exported events stay.

@@ -14,11 +14,16 @@
 
 #include "event/membership.h"
 
-#include <string.h>
-
 #include "base/assert.h"
 #include "base/hash.h"
-#include "world/world_internal.h"
+#include "core/world_internal.h"
+#include "event/systems.h"
+#include "table/archetype.h"
+#include "table/query_cache.h"
+#include "table/record.h"
+#include "table/storage.h"
+
+#include <string.h>
 
 static void list_deinit(const ecs_world* world, ecs_membership_list* list) {
     base_release(world->allocator, list->items, sizeof(ecs_entity) * list->capacity);

@@ -17,13 +17,21 @@
 /// entity's page of links exists.
 /// Left to others: the API's walks (hierarchy_walk.c).
 
+#include "base/assert.h"
+#include "base/hash.h"
+#include "core/world_internal.h"
+#include "hierarchy/hierarchy_link.h"
 #include "hierarchy/hierarchy_lists.h"
+#include "loading/loading.h"
+#include "table/archetype.h"
+#include "table/chunk.h"
+#include "table/link.h"
+#include "table/query_cache.h"
+#include "table/record.h"
+#include "table/storage.h"
+#include "type/type_registry.h"
 
 #include <string.h>
-
-#include "base/assert.h"
-#include "hierarchy/hierarchy_link.h"
-#include "structure/transition.h"
 
 ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
     ecs_hierarchy* hierarchy = world->hierarchy;

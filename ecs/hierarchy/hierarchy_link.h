@@ -2,8 +2,9 @@
 /// Reading links as they are, without catching up: for hierarchy.c and hierarchy_walk.c.
 #pragma once
 
-#include "base/hash.h"
-#include "world/world_internal.h"
+#include "ecs/loader.h"
+#include "core/world_internal.h"
+#include "table/record.h"
 
 /// Could a value name an entity of this world?
 static inline bool ecs_link_is_handle(const ecs_world* world, ecs_entity value) {

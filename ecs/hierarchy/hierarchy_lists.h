@@ -2,6 +2,7 @@
 /// Lists of children (hierarchy.c).
 #pragma once
 
+#include "base/report.h"
 #include "ecs/hierarchy.h"
 
 typedef struct ecs_hierarchy {

@@ -5,9 +5,12 @@
 /// A walk over all below needs no stamp: it goes down from the root and comes back the way it went; whoever
 /// is on a cycle with the root above is not gone into again, since the root itself is never entered.
 
+#include "core/world_internal.h"
 #include "hierarchy/hierarchy_link.h"
-
-#include "base/assert.h"
+#include "hierarchy/hierarchy_lists.h"
+#include "loading/loading.h"
+#include "table/link.h"
+#include "table/storage.h"
 
 static bool has_hierarchy(const ecs_world* world) {
     return world->storage->links.pages != NULL;

@@ -13,14 +13,14 @@
 /// Invariants: under_way = requests pushed - results popped, at most ECS_LOADER_THREAD_REQUESTS_MAX; the
 /// owner alone touches it.
 
-#include <pthread.h>
-#include <semaphore.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/assert.h"
 #include "base/spsc.h"
 #include "ecs/loader.h"
+#include "core/world_internal.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
 
 typedef struct request_record {
     uint32_t ticket; ///< 0: end

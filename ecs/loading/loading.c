@@ -13,11 +13,23 @@
 /// walked adds one to the chain or takes one out.
 /// Left to others: resources and the loader (resource.c), saves (loading_save.c), rows (transition.c).
 
+#include "loading/loading.h"
+
 #include "base/assert.h"
+#include "core/world_internal.h"
+#include "event/command_queue.h"
+#include "event/event_queue.h"
 #include "loading/pending.h"
+#include "structure/singleton.h"
 #include "structure/transition.h"
+#include "table/archetype.h"
 #include "table/handle.h"
 #include "table/held.h"
+#include "table/index.h"
+#include "table/record.h"
+#include "table/storage.h"
+
+#include <string.h>
 
 // Failure
 
@@ -185,7 +197,7 @@ static bool complete(ecs_world* world, ecs_pending* pending) {
 
 uint32_t ecs_loading_poll(ecs_world* world) {
     ecs_structure_check(world);
-    BASE_ASSERT(world->stage_depth == 0 && !world->storage->commands.is_flushing);
+    BASE_ASSERT(world->stage_depth == 0 && !world->commands->is_flushing);
     ecs_loading* loading = world->loading;
     ecs_requests_poll(world);
     for (uint32_t at = loading->first; at != 0; at = loading->slots[at - 1].next) {

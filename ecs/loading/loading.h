@@ -2,6 +2,7 @@
 /// Entities that wait for resources (loading.c), and the resources (resource.c).
 #pragma once
 
+#include "base/bytes.h"
 #include "ecs/component.h"
 #include "ecs/loader.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The loader of a world, and questions about entities that wait for resources.
 #include "base/assert.h"
+#include "core/world_internal.h"
+#include "loading/loading.h"
 #include "loading/pending.h"
-#include "table/handle.h"
 #include "table/held.h"
 
 void ecs_loading_set(ecs_world* world, const ecs_loading_config* config) {

@@ -6,10 +6,18 @@
 //
 // Invariants: the held handle of a pending entity is LOADING and knows the slot and the template; slots
 // are chained in the order of request; each value's component is in the template.
-#include "base/assert.h"
 #include "loading/pending.h"
+
+#include "core/world_internal.h"
+#include "event/event_queue.h"
+#include "loading/loading.h"
 #include "structure/transition.h"
+#include "table/archetype.h"
+#include "table/cell.h"
 #include "table/held.h"
+#include "type/type_registry.h"
+
+#include <string.h>
 
 static const ecs_type* type_of(const ecs_world* world, ecs_component_id component) {
     return ecs_type_get(world, ecs_component_get(world, component)->type);

@@ -2,7 +2,8 @@
 /// Pending entities one by one (pending.c), for loading.c and its saves.
 #pragma once
 
-#include "world/world_internal.h"
+#include "loading/loading.h"
+#include "table/archetype.h"
 
 /// NULL when the entity does not wait for resources.
 ecs_pending* ecs_pending_find(const ecs_world* world, ecs_entity entity);

@@ -12,13 +12,12 @@
 /// Order: slots are asked for in the order of the entities that wait, never in that of the table.
 /// Left to others: the entities (loading.c).
 
+#include "base/assert.h"
+#include "base/hash.h"
+#include "core/world_internal.h"
 #include "loading/loading.h"
 
 #include <string.h>
-
-#include "base/assert.h"
-#include "base/hash.h"
-#include "world/world_internal.h"
 
 static uint64_t hash_of(const ecs_resource* resource) {
     return base_hash64_mix(base_hash64_text(resource->kind), base_hash64_text(resource->name));

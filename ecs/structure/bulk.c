@@ -5,7 +5,18 @@
 // defaults are spread by copying a block that fits the first cache; types with functions are copied one
 // by one and taken back as a whole when one fails.
 #include "base/assert.h"
+#include "core/world_internal.h"
+#include "structure/singleton.h"
 #include "structure/transition.h"
+#include "table/archetype.h"
+#include "table/chunk.h"
+#include "table/index.h"
+#include "table/record.h"
+#include "table/row.h"
+#include "table/storage.h"
+#include "track/track.h"
+
+#include <string.h>
 
 // Cells of `count` rows from `row` on. @return how many were filled: fewer when memory ran out.
 static uint32_t fill_rows(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,

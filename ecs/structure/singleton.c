@@ -6,11 +6,14 @@
 /// A mirror takes what its authority says, even two: then the one made last counts, and when it is gone
 /// the rows are looked through.
 
-#include "table/storage.h"
+#include "structure/singleton.h"
 
-#include "base/assert.h"
+#include "core/world_internal.h"
+#include "table/archetype.h"
+#include "table/chunk.h"
 #include "table/held.h"
-#include "world/world_internal.h"
+#include "table/record.h"
+#include "table/storage.h"
 
 static bool is_of(const ecs_world* world, ecs_entity entity, ecs_template_id template_id) {
     const ecs_record* record = ecs_record_find(world->storage, entity);

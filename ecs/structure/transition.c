@@ -11,11 +11,25 @@
 //
 // Structure may change only while nobody walks and no stage runs, but for the flush points of a stage
 // (command.c): pointers to rows are borrowed until then.
-#include "base/assert.h"
-#include "event/core_event.h"
 #include "structure/transition.h"
+
+#include "base/assert.h"
+#include "core/world_internal.h"
+#include "event/command_queue.h"
+#include "event/core_event.h"
+#include "structure/singleton.h"
+#include "table/archetype.h"
 #include "table/block.h"
+#include "table/bytes.h"
+#include "table/cell.h"
+#include "table/chunk.h"
 #include "table/handle.h"
+#include "table/index.h"
+#include "table/record.h"
+#include "table/row.h"
+#include "table/runway.h"
+#include "table/storage.h"
+#include "track/track.h"
 
 // What every column of a new row is copied from.
 static bool choose_sources(const ecs_world* world, const ecs_binding* binding,
@@ -158,7 +172,7 @@ static inline bool create_prepared(ecs_world* world, ecs_template_id template_id
     ecs_runway* runway = &storage->runway;
     if (runway->left == 0 || runway->template_id != template_id) return false;
     // Where structure may not change create_any asserts.
-    if (world->fast.walk_depth > 0 || (world->stage_depth > 0 && !storage->commands.is_flushing))
+    if (world->fast.walk_depth > 0 || (world->stage_depth > 0 && !world->commands->is_flushing))
         return false;
     ecs_chunk* chunk = runway->chunk;
     ecs_archetype* archetype = chunk->archetype;

@@ -3,15 +3,16 @@
 #pragma once
 
 #include "base/assert.h"
-#include "table/row.h"
-#include "table/runway.h"
-#include "world/world_internal.h"
+#include "core/world_internal.h"
+#include "event/command_queue.h"
+#include "table/record.h"
+#include "track/track.h"
 
 /// Asserts that structure may change now.
 static inline void ecs_structure_check(const ecs_world* world) {
     BASE_ASSERT(world->is_sealed && "seal the world before entities are made");
     BASE_ASSERT(world->fast.walk_depth == 0 && "no structural change while a query is walked");
-    BASE_ASSERT((world->stage_depth == 0 || world->storage->commands.is_flushing) &&
+    BASE_ASSERT((world->stage_depth == 0 || world->commands->is_flushing) &&
                 "inside a stage record structural changes with ecs/command.h");
 }
 
@@ -24,6 +25,11 @@ BASE_MUST_USE ecs_result ecs_structure_create(ecs_world* world, ecs_template_id 
 BASE_MUST_USE ecs_result ecs_structure_create_at(ecs_world* world, ecs_entity handle,
                                                  ecs_template_id template_id, const ecs_init* inits,
                                                  uint32_t init_count);
+/// Append an entity with a given handle and its template's defaults, after ecs_storage_read_indices. Tracking is
+/// not told and shadows are copies of the defaults: the caller overwrites cells and shadows.
+/// @return ECS_OK; ECS_ERR_TAKEN; ECS_ERR_STALE (a handle outside both ranges); those of create.
+BASE_MUST_USE ecs_result ecs_storage_place(ecs_world* world, ecs_entity handle,
+                                           ecs_template_id template_id);
 /// Destroy the row of a living entity; its children stay. @return ECS_OK.
 ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity);
 /// Move a living entity to another template. @return as ecs_recreate.
@@ -65,6 +71,11 @@ void ecs_structure_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t ro
                            ecs_entity entity);
 void ecs_structure_arrived(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                            ecs_entity entity);
+/// After a creation: how many of its kind nothing is in the way of. Who uses up room in tracking's lists
+/// or indices in another way sets `left` to 0: creation of others, held handles.
+void ecs_runway_count(ecs_world* world);
+/// Assert what a creation in a series relies on without looking (series.c).
+void ecs_structure_validate(const ecs_world* world);
 /// Point record and row at each other.
 static inline void ecs_row_settle(ecs_world* world, ecs_chunk* chunk, uint32_t row,
                                   ecs_entity entity, ecs_template_id template_id) {

@@ -12,10 +12,12 @@
 /// registers the same systems runs them in the same order.
 /// Names of systems that tags left out are known and ignored; other names are errors.
 
-#include <string.h>
-
 #include "base/assert.h"
-#include "world/world_internal.h"
+#include "core/world_internal.h"
+#include "event/systems.h"
+#include "system/system_registry.h"
+
+#include <string.h>
 
 uint32_t ecs_system_index(const ecs_world* world, const char* name) {
     const ecs_systems* systems = world->systems;

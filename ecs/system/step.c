@@ -12,9 +12,16 @@
 /// of systems and of rows.
 
 #include "base/assert.h"
-#include "world/world_internal.h"
+#include "core/world_internal.h"
+#include "entity/batch.h"
+#include "event/command_queue.h"
+#include "event/event_queue.h"
+#include "event/membership.h"
+#include "event/systems.h"
+#include "hierarchy/hierarchy_lists.h"
+#include "track/track.h"
 
-void ecs_flush_point(ecs_world* world, const ecs_stage* stage) {
+static void flush_point(ecs_world* world, const ecs_stage* stage) {
     uint32_t budget = world->limits.events_per_flush_max;
     for (;;) {
         ecs_commands_apply(world);
@@ -60,17 +67,17 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
     const ecs_system_order* order = &world->systems->stages[index].order;
     world->stage_depth++;
     world->systems->now = stage;
-    ecs_flush_point(world, &stage);
+    flush_point(world, &stage);
     for (uint32_t i = 0; i < order->count; i++) {
         ecs_system* system = world->systems->list[order->systems[i]];
         if (system->is_sync_point ||
             (system->every_ticks > 1 && step->tick % system->every_ticks)) {
             continue; // nothing ran, so there is nothing to flush
         }
-        world->storage->commands.system = i;
+        world->commands->system = i;
         run_system(world, system, &stage);
-        world->storage->commands.system = 0;
-        ecs_flush_point(world, &stage);
+        world->commands->system = 0;
+        flush_point(world, &stage);
     }
     world->systems->now = (ecs_stage){0};
     world->stage_depth--;

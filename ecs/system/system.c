@@ -9,10 +9,15 @@
 /// Left to others: sealing (system_seal.c), the order (order.c), running (step.c, event.c), checking terms
 /// (query.c).
 
-#include <string.h>
-
 #include "base/assert.h"
-#include "world/world_internal.h"
+#include "core/world_internal.h"
+#include "event/core_event.h"
+#include "event/membership.h"
+#include "event/systems.h"
+#include "system/system_registry.h"
+#include "table/query_cache.h"
+
+#include <string.h>
 
 bool ecs_systems_init(ecs_world* world) {
     ecs_systems* systems = world->systems;

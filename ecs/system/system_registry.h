@@ -1,68 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// Registered systems, their order per stage, and who handles which event.
+/// The register of systems: seal and order (system.c, system_seal.c, order.c).
 #pragma once
 
-#include "ecs/system.h"
-#include "event/core_event.h"
-#include "event/membership.h"
-#include "track/track.h"
-
-/// A list of names, copied at registration, used once at seal.
-typedef struct ecs_names {
-    char (*names)[ECS_NAME_BYTES_MAX];
-    uint32_t count;
-} ecs_names;
-
-typedef struct ecs_system {
-    char name[ECS_NAME_BYTES_MAX];
-    ecs_system_fn run;
-    ecs_event_fn on_event;
-    void* context;
-    ecs_query* query;     ///< NULL without terms
-    uint32_t stage;       ///< UINT32_MAX: none
-    uint32_t every_ticks; ///< 1 at least
-    uint32_t quantum;
-    bool is_present;    ///< false: the world lacks one of its tags
-    bool is_sync_point; ///< a name in the order that runs nothing
-    bool has_members;   ///< wants to hear who enters and leaves
-    ecs_membership_fn on_enter;
-    ecs_membership_fn on_leave;
-    ecs_membership_fn first_update;
-    ecs_membership members;
-    ecs_names before;
-    ecs_names after;
-    ecs_names events;
-    ecs_names track;
-    ecs_component_set tracked; ///< what it hears ComponentChanged of; filled by seal
-} ecs_system;
-
-/// Indices into ecs_systems.list in the order in which they run.
-typedef struct ecs_system_order {
-    uint32_t* systems;
-    uint32_t count;
-    uint32_t capacity;
-} ecs_system_order;
-
-typedef struct ecs_stage_info {
-    char name[ECS_NAME_BYTES_MAX];
-    ecs_system_order order;
-    ecs_names explicit_order; ///< of ecs_order_set
-} ecs_stage_info;
-
-/// Registered types, nine core events, and type 0 that nobody handles.
-#define ECS_HANDLER_LISTS (ECS_EVENT_TYPES_MAX + 1 + 9)
-
-typedef struct ecs_systems {
-    ecs_system** list; ///< in order of registration; each a block of its own
-    uint32_t count;
-    uint32_t capacity;
-    ecs_stage_info stages[ECS_STAGES_MAX]; ///< 0 is "act"
-    uint32_t stage_count;
-    ecs_system_order handlers[ECS_HANDLER_LISTS]; ///< [event type]; filled by seal
-    uint32_t member_systems;                      ///< how many have members
-    ecs_edges edges;                              ///< what moves from archetype to archetype mean
-    ecs_stage now;                                ///< of the stage that runs; world NULL: none does
-} ecs_systems;
+#include "event/systems.h"
 
 void ecs_system_order_deinit(const ecs_world* world, ecs_system_order* order);
 /// Sort `members` (indices into the list, rising) so that every before and after among them holds and
@@ -74,6 +14,3 @@ BASE_MUST_USE ecs_result ecs_order_sort(ecs_world* world, const base_reporter* r
 BASE_MUST_USE ecs_result ecs_order_check_names(ecs_world* world, const base_reporter* reporter);
 /// Index of a system by name, UINT32_MAX when there is none.
 uint32_t ecs_system_index(const ecs_world* world, const char* name);
-/// Call a handler of a broadcast for all its rows, or of an event without a target.
-void ecs_system_call_rows(ecs_world* world, const ecs_system* system, ecs_stage* stage,
-                          const ecs_event* event);

@@ -6,10 +6,14 @@
 /// that what stands before and after them does.
 /// A seal that failed forgets what it made and may be tried again after more was registered.
 
-#include <string.h>
+#include "core/world_internal.h"
+#include "event/event_queue.h"
+#include "event/systems.h"
+#include "system/system_registry.h"
+#include "table/query_cache.h"
+#include "track/track.h"
 
-#include "base/assert.h"
-#include "world/world_internal.h"
+#include <string.h>
 
 static ecs_result order_push(const ecs_world* world, ecs_system_order* order, uint32_t system) {
     if (!base_array_reserve(world->allocator, (void**)&order->systems, &order->capacity,

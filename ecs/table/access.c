@@ -4,8 +4,8 @@
 // A few dependent loads, no hash; ecs/fast.h has them inline, this is the rest. Writers mark the row, so
 // that tracking compares that row and no other; the mark is set when the pointer is handed out, since
 // nobody says when the write happens.
-#include "base/assert.h"
-#include "world/world_internal.h"
+#include "ecs/component.h"
+#include "core/world_internal.h"
 
 // Two waits per entity, one behind the other: for the record, then for the cell. So records are asked for
 // well ahead, and cells as soon as their record has come: only their address is taken here.

@@ -8,10 +8,18 @@
 //
 // An archetype is one block with its arrays behind it and lives until the world is cleared. They are
 // numbered in order of making, and that order is the order of every walk: it is part of the simulation.
+#include "table/archetype.h"
+
 #include "base/assert.h"
 #include "base/hash.h"
+#include "core/world_internal.h"
 #include "table/block.h"
-#include "world/world_internal.h"
+#include "table/cell.h"
+#include "table/chunk.h"
+#include "table/query_cache.h"
+#include "table/storage.h"
+
+#include <string.h>
 
 typedef struct column_list {
     ecs_column items[ECS_TEMPLATE_COMPONENTS_MAX];

@@ -12,9 +12,14 @@
 //
 // A block is not cleared as a whole: rows are zeroed a few steps ahead of the count (clean_end), while
 // the lines are about to be used anyway.
-#include "base/assert.h"
 #include "table/block.h"
-#include "world/world_internal.h"
+
+#include "core/world_internal.h"
+#include "table/archetype.h"
+#include "table/bytes.h"
+#include "table/chunk.h"
+
+#include <string.h>
 
 enum { SKEW_LINES = 9, SKEW_BYTES_MIN = 4096, LARGE_BYTES_MIN = 4 << 20 };
 

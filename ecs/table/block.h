@@ -2,14 +2,10 @@
 /// The memory block of a chunk (block.c).
 #pragma once
 
-#include "table/storage.h"
+#include "table/chunk.h"
 
 #define ECS_CLEAN_ROWS 64u ///< rows are made zero so many at a time
 
-/// Columns of a chunk, shadows too.
-static inline uint32_t ecs_archetype_columns(const ecs_archetype* archetype) {
-    return archetype->column_count + archetype->track_count;
-}
 /// Words of dirty bits for one tracked column.
 static inline uint32_t ecs_dirty_words(uint32_t capacity) {
     return (capacity + 63) / 64;

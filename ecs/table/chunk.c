@@ -7,10 +7,21 @@
 //
 // A row that moves takes its dirty bit along; out of a chunk opened by a WRITE walk it arrives marked,
 // since nobody has compared it yet.
+#include "table/chunk.h"
+
 #include "base/assert.h"
+#include "core/world_internal.h"
+#include "table/archetype.h"
 #include "table/block.h"
+#include "table/bytes.h"
+#include "table/cell.h"
+#include "table/query_cache.h"
+#include "table/record.h"
 #include "table/runway.h"
-#include "world/world_internal.h"
+#include "table/storage.h"
+#include "type/type_registry.h"
+
+#include <string.h>
 
 // Type of a column, shadows too.
 static const ecs_type* type_of(const ecs_archetype* archetype, uint32_t column) {

@@ -23,8 +23,12 @@
 // only below `fresh`, where nothing lives and no handle is held (handle.c). In a mirror the replicated
 // range gives nothing out: its handles come from the authority.
 #include "base/assert.h"
+#include "core/world_internal.h"
 #include "table/held.h"
-#include "world/world_internal.h"
+#include "table/index.h"
+#include "table/link.h"
+#include "table/record.h"
+#include "table/storage.h"
 
 bool ecs_record_reserve(ecs_world* world, uint32_t index) {
     // Links first: whoever finds a page of records need not ask for theirs.

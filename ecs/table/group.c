@@ -8,7 +8,12 @@
 // archetype knows for every component of the world whether it has it, however many there are.
 #include "base/assert.h"
 #include "base/text.h"
-#include "world/world_internal.h"
+#include "core/world_internal.h"
+#include "table/archetype.h"
+#include "table/query_cache.h"
+#include "table/storage.h"
+
+#include <string.h>
 
 static ecs_want want_of(ecs_access access) {
     switch (access) {

@@ -13,10 +13,12 @@
 // Invariants: an entry has references or is loading; a living handle's entry is never loading; the
 // counts by state equal the entries. Every transition that the picture lacks is counted in
 // bad_transitions and refused.
-#include "base/assert.h"
 #include "table/handle.h"
+
+#include "core/world_internal.h"
 #include "table/held.h"
-#include "world/world_internal.h"
+#include "table/index.h"
+#include "table/storage.h"
 
 void ecs_handle_drop(ecs_world* world, ecs_held_handle* entry) {
     uint32_t index = ecs_entity_index(entry->handle);

@@ -2,7 +2,7 @@
 /// States of handles that are held (handle.c).
 #pragma once
 
-#include "table/storage.h"
+#include "table/held.h"
 
 /// Could a handle name an entity of this world?
 bool ecs_handle_is_in_range(const ecs_world* world, ecs_entity handle);

@@ -3,9 +3,11 @@
 //
 // Open addressing. The hash looks at the index alone, so all generations of an index share a probe path,
 // and "is any handle of this index held" is the same short walk.
-#include "base/assert.h"
 #include "table/held.h"
-#include "world/world_internal.h"
+
+#include "base/assert.h"
+#include "core/world_internal.h"
+#include "table/storage.h"
 
 enum { SLOTS_MIN = 16 };
 

@@ -1,8 +1,26 @@
 // SPDX-License-Identifier: MIT
-/// The table of held handles (held.c).
+/// The table of held handles: handles that are referenced or loading (held.c).
 #pragma once
 
-#include "table/storage.h"
+#include "ecs/template.h"
+
+/// A handle that is referenced or loading. Open addressing by index, so that all generations of an
+/// index lie on one probe path. Iterated only for saves, which sort.
+typedef struct ecs_held_handle {
+    ecs_entity handle; ///< ECS_ENTITY_NONE: empty slot
+    uint32_t references;
+    uint32_t pending; ///< slot + 1 in ecs_loading.slots; 0: it waits for no resources
+    ecs_template_id pending_template; ///< with `pending`: of the entity that waits
+    bool is_loading;
+} ecs_held_handle;
+
+typedef struct ecs_held_handles {
+    ecs_held_handle* slots;
+    uint32_t capacity; ///< a power of two or 0
+    uint32_t count;
+    uint32_t allocated_count; ///< in state ALLOCATED
+    uint32_t loading_count;   ///< in state LOADING
+} ecs_held_handles;
 
 /// The entry of a handle; NULL when it is not held.
 ecs_held_handle* ecs_held_find(const ecs_world* world, ecs_entity handle);

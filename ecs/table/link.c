@@ -3,9 +3,11 @@
 //
 // They lie below the hierarchy since rows that come and go must note it at once; what a list means, and
 // when it catches up with the values, is the hierarchy's (hierarchy.c).
-#include "base/assert.h"
 #include "table/link.h"
-#include "world/world_internal.h"
+
+#include "base/assert.h"
+#include "core/world_internal.h"
+#include "table/storage.h"
 
 bool ecs_link_reserve(ecs_world* world, uint32_t index) {
     BASE_ASSERT(world->storage->links.pages && index <= ECS_INDEX_MAX);

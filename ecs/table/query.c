@@ -19,8 +19,14 @@
 // own terms' columns are, in its own order.
 #include "base/assert.h"
 #include "base/text.h"
+#include "core/world_internal.h"
+#include "table/archetype.h"
+#include "table/chunk.h"
 #include "table/query_cache.h"
-#include "world/world_internal.h"
+#include "table/storage.h"
+#include "template/template_registry.h"
+
+#include <string.h>
 
 enum { ENTRY_CHUNK, ENTRY_ENTITIES, ENTRY_COLUMNS };
 

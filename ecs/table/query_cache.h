@@ -1,8 +1,62 @@
 // SPDX-License-Identifier: MIT
-/// The cache of a query (query.c), for query.c and walk.c.
+/// Queries, the groups that they share, and their caches (group.c, query.c, walk.c).
 #pragma once
 
-#include "table/storage.h"
+#include "base/report.h"
+#include "ecs/query.h"
+#include "table/archetype.h"
+
+/// One archetype that a query matches.
+typedef struct ecs_match {
+    ecs_archetype* archetype;
+    uint32_t entry_first; ///< its chunks are entries [entry_first, entry_first + chunk_count)
+    uint16_t* columns;    ///< by term, ECS_SLOT_NONE for none
+} ecs_match;
+
+/// What a term says of a component: the key of a group is a sorted list of these.
+typedef enum ecs_want {
+    ECS_WANT_ALL,  ///< must be there
+    ECS_WANT_NONE, ///< must not
+    ECS_WANT_ANY,  ///< one of these must
+    ECS_WANT_MAY,  ///< matters only where nothing else is allowed
+} ecs_want;
+
+typedef struct ecs_group_term {
+    char name[ECS_NAME_BYTES_MAX];
+    ecs_want want;
+    ecs_component_id component; ///< bound by seal; ECS_COMPONENT_NONE: nobody has it
+} ecs_group_term;
+
+/// All queries that ask for the same: which archetypes match, asked once each.
+typedef struct ecs_group {
+    bool is_only;          ///< nothing but what is named
+    bool is_hopeless;      ///< something that it must have exists nowhere: it never matches
+    bool is_wanting;       ///< scratch: it matches the archetype that is being made
+    ecs_group_term* terms; ///< sorted by name and want, each once
+    uint32_t term_count;
+    ecs_archetype** matches; ///< rising archetype id
+    uint32_t match_count;
+    uint32_t match_capacity;
+} ecs_group;
+
+struct ecs_query {
+    ecs_query_cache cache; ///< first: what inline walks see
+    uint32_t id;
+    uint32_t term_count;
+    bool is_bound;    ///< names are resolved
+    ecs_group* group; ///< shared
+    uint16_t write_terms[ECS_QUERY_TERMS_MAX];
+    ecs_component_id components[ECS_QUERY_TERMS_MAX];
+    ecs_access access[ECS_QUERY_TERMS_MAX];
+    char (*names)[2][ECS_NAME_BYTES_MAX]; ///< {component, type} by term
+    const char* owner; ///< name of the system for messages; NULL: an ad-hoc query. Borrowed
+    uint32_t entry_capacity;
+    ecs_match* matches; ///< rising archetype id
+    uint32_t match_count;
+    uint32_t match_capacity;
+    uint32_t* match_of; ///< archetype id -> position in matches + 1; 0: no match
+    uint32_t match_of_capacity;
+};
 
 /// The match of an archetype; NULL when the query does not match it.
 static inline ecs_match* ecs_query_match(const ecs_query* query, const ecs_archetype* archetype) {
@@ -10,3 +64,30 @@ static inline ecs_match* ecs_query_match(const ecs_query* query, const ecs_arche
     uint32_t position = query->match_of[archetype->id];
     return position == 0 ? NULL : &query->matches[position - 1];
 }
+
+// Caches (query.c). Reserve may fail and changes nothing that a walk sees; the others cannot.
+BASE_MUST_USE bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype);
+void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk);
+void ecs_queries_patch_chunk(ecs_world* world, ecs_chunk* chunk); ///< the block moved
+void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk);  ///< the last of its archetype
+BASE_MUST_USE bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype);
+void ecs_queries_drop_archetype(ecs_world* world, const ecs_archetype* archetype); ///< the newest
+void ecs_queries_clear(ecs_world* world); ///< forget all archetypes
+/// Does the query match an archetype of that kind? Asks its group, not the cache.
+bool ecs_query_wants(const ecs_query* query, const ecs_archetype* archetype);
+uint32_t ecs_group_count(const ecs_query* query); ///< ecs_query_count
+
+// Groups (group.c).
+/// The group of terms, made when there is none yet. NULL when memory ran out.
+ecs_group* ecs_group_ensure(ecs_world* world, const ecs_term* terms, uint32_t term_count);
+/// Bind names; reports a group of ECS_ANY terms that all exist nowhere.
+BASE_MUST_USE ecs_result ecs_groups_seal(ecs_world* world, const base_reporter* reporter);
+bool ecs_group_matches(const ecs_group* group, const ecs_archetype* archetype);
+void ecs_groups_deinit(ecs_world* world);
+void ecs_queries_deinit(ecs_world* world);
+/// ecs_query_find for a record that lives.
+bool ecs_query_find_record(ecs_world* world, ecs_query* query, const ecs_record* record,
+                           ecs_query_iter* iter);
+void ecs_query_validate(const ecs_world* world, const ecs_query* query);
+/// Name the owner of a query for the messages of seal; `owner` must outlive the world.
+void ecs_query_own(ecs_query* query, const char* owner);

@@ -4,9 +4,14 @@
 // A row's cells are its values, and behind them one shadow for each tracked column. Plain defaults are
 // spread by copying a block that fits the first cache; types with functions are copied one by one, and
 // cells that were made are destroyed again when one copy fails.
-#include "base/assert.h"
 #include "table/row.h"
-#include "world/world_internal.h"
+
+#include "table/archetype.h"
+#include "table/bytes.h"
+#include "table/cell.h"
+#include "table/chunk.h"
+
+#include <string.h>
 
 enum { SPREAD_BYTES = 2048, SPREAD_HEAD = 16 };
 

@@ -2,7 +2,7 @@
 /// Cells of whole rows (row.c).
 #pragma once
 
-#include "table/storage.h"
+#include "table/chunk.h"
 
 /// Create the cells of a row, shadows too, each a copy of sources[column].
 /// @return false when memory ran out: no cell is created then.

@@ -15,8 +15,12 @@
 // the series: the next one starts small.
 #include "table/runway.h"
 
+#include "core/world_internal.h"
+#include "table/archetype.h"
 #include "table/block.h"
+#include "table/chunk.h"
 #include "table/row.h"
+#include "table/storage.h"
 
 enum { LENGTH_MAX = 64 };
 
@@ -73,31 +77,4 @@ void ecs_runway_created(ecs_world* world, ecs_chunk* chunk, uint32_t row,
     }
     ecs_runway_close(world);
     *runway = (ecs_runway){.template_id = template_id};
-}
-
-static uint32_t smaller(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-
-void ecs_runway_count(ecs_world* world) {
-    ecs_storage* storage = world->storage;
-    ecs_runway* runway = &storage->runway;
-    runway->left = 0;
-    if (!runway->chunk || storage->held.count > 0) return;
-    const ecs_entity_list *born = &world->tracker->created, *dead = &world->tracker->destroyed;
-    uint32_t left = runway->end - ecs_chunk_count(storage, runway->chunk);
-    left = smaller(left, born->capacity - born->count);
-    left = smaller(left, dead->capacity - dead->count - storage->entity_count);
-    const ecs_binding* binding = &storage->bindings[runway->template_id];
-    ecs_index_range* range = &storage->ranges[binding->is_replicated && !world->is_mirror ? 0 : 1];
-    // As ecs_index_peek chooses; the page of the last index is there. Deaths in between change nothing:
-    // never-used ones go first within a page, and of freed ones there are only more.
-    uint32_t used_on_page = range->fresh % ECS_PAGE_RECORDS;
-    uint32_t unused = range->last + 1 - range->fresh;
-    runway->indices = range;
-    runway->is_fresh = unused > 0 && used_on_page > 0 && range->fresh > range->first;
-    if (runway->is_fresh)
-        runway->left = smaller(left, smaller(ECS_PAGE_RECORDS - used_on_page, unused));
-    else if (range->free_count >= ECS_FREE_INDICES_MIN && range->fresh > range->first)
-        runway->left = smaller(left, range->free_count - ECS_FREE_INDICES_MIN + 1);
 }

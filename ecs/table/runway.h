@@ -2,8 +2,11 @@
 /// Rows that are prepared before they are created (runway.c).
 #pragma once
 
-#include "world/world_internal.h"
+#include "core/world_internal.h"
+#include "table/storage.h"
 
+/// Zero the runway's unused rows and forget it.
+void ecs_runway_close(ecs_world* world);
 /// Append the next row of the template's runway: its cells are the defaults.
 /// @return false when there is none: append and fill a row instead, then call ecs_runway_created.
 bool ecs_runway_take(ecs_world* world, const ecs_binding* binding, ecs_template_id template_id,
@@ -23,6 +26,3 @@ static inline bool ecs_runway_next(ecs_world* world, const ecs_binding* binding,
 /// A row of plain data was appended without a runway: when its template repeats one starts behind it.
 void ecs_runway_created(ecs_world* world, ecs_chunk* chunk, uint32_t row,
                         ecs_template_id template_id);
-/// After a creation: how many of its kind nothing is in the way of. Who uses up room in tracking's lists
-/// or indices in another way sets `left` to 0: creation of others, held handles.
-void ecs_runway_count(ecs_world* world);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Every promise of storage.h, checked one by one. Slow on purpose: it derives what it checks anew.
 #include "base/assert.h"
+#include "core/world_internal.h"
+#include "table/archetype.h"
+#include "table/chunk.h"
 #include "table/held.h"
-#include "world/world_internal.h"
+#include "table/query_cache.h"
+#include "table/record.h"
+#include "table/storage.h"
 
 static bool is_zero(const void* bytes, size_t size) {
     const uint8_t* at = bytes;
@@ -59,26 +64,6 @@ static void check_place(const ecs_storage* storage, const ecs_chunk* chunk) {
         const ecs_slot* slot = &place->slots[archetype->columns[i].component];
         BASE_ASSERT(slot->column == i && slot->size == chunk->sizes[i]);
         BASE_ASSERT((const uint8_t*)chunk + slot->offset == (const uint8_t*)chunk->columns[i]);
-    }
-}
-
-// What a creation in a series relies on without looking.
-static void check_runway(const ecs_world* world) {
-    const ecs_runway* runway = &world->storage->runway;
-    if (runway->left == 0) return;
-    BASE_ASSERT(runway->chunk && world->storage->held.count == 0);
-    BASE_ASSERT(!runway->chunk->archetype->has_ops && !runway->chunk->archetype->birth);
-    BASE_ASSERT(runway->left <= runway->end - ecs_chunk_count(world->storage, runway->chunk));
-    const ecs_entity_list *born = &world->tracker->created, *dead = &world->tracker->destroyed;
-    BASE_ASSERT(runway->left <= born->capacity - born->count);
-    BASE_ASSERT(runway->left <= dead->capacity - dead->count - world->storage->entity_count);
-    const ecs_index_range* range = runway->indices;
-    if (runway->is_fresh) {
-        BASE_ASSERT(range->fresh % ECS_PAGE_RECORDS + runway->left <= ECS_PAGE_RECORDS);
-        BASE_ASSERT(range->fresh + runway->left <= range->last + 1);
-    } else {
-        BASE_ASSERT(range->free_count + 1 >= ECS_FREE_INDICES_MIN + runway->left);
-        BASE_ASSERT(range->fresh > range->last || range->fresh % ECS_PAGE_RECORDS == 0);
     }
 }
 
@@ -160,7 +145,6 @@ void ecs_storage_validate(const ecs_world* world) {
     BASE_ASSERT(living == storage->entity_count);
     check_ranges(world);
     check_held(world);
-    check_runway(world);
     for (uint32_t i = 0; i < storage->query_count; i++)
         ecs_query_validate(world, storage->queries[i]);
 }

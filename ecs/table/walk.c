@@ -4,9 +4,13 @@
 // The walk itself is inline (ecs/query.h) and reads the cache that query.c fills. A walk may read past
 // the count of a chunk and must find zeros there, so the runway is closed first.
 #include "base/assert.h"
+#include "core/world_internal.h"
+#include "table/archetype.h"
+#include "table/chunk.h"
 #include "table/query_cache.h"
+#include "table/record.h"
 #include "table/runway.h"
-#include "world/world_internal.h"
+#include "table/storage.h"
 
 const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query) {
     // A query that never matched has no array to point into.

@@ -2,7 +2,7 @@
 // Reading the registry of templates: by id, by name. The steps that fill it are in template.c.
 #include "template/template_registry.h"
 
-#include "world/world_internal.h"
+#include "core/world_internal.h"
 
 #include "base/hash.h"
 

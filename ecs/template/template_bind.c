@@ -4,7 +4,7 @@
 // and names; whatever needs a second template is left to resolving.
 #include "template/template_bind.h"
 
-#include "world/world_internal.h"
+#include "core/world_internal.h"
 
 #include "base/hash.h"
 

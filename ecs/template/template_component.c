@@ -3,7 +3,7 @@
 // struct may give some fields only.
 #include "template/template_bind.h"
 
-#include "world/world_internal.h"
+#include "core/world_internal.h"
 
 #include "base/text.h"
 

@@ -10,7 +10,7 @@
 #include "template/template_bind.h"
 
 #include "type/container.h"
-#include "world/world_internal.h"
+#include "core/world_internal.h"
 
 #include "base/text.h"
 

@@ -4,7 +4,7 @@
 // no schema knows of them, and nobody inherits them.
 #include "template/template_bind.h"
 
-#include "world/world_internal.h"
+#include "core/world_internal.h"
 
 #include "base/assert.h"
 #include "base/text.h"

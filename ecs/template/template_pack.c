@@ -10,7 +10,7 @@
 
 #include "template/template_path.h"
 #include "template/template_set.h"
-#include "world/world_internal.h"
+#include "core/world_internal.h"
 
 #include "base/assert.h"
 #include "base/text.h"

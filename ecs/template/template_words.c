@@ -3,7 +3,7 @@
 // them, and what is said about words that mean nothing.
 #include "template/template_bind.h"
 
-#include "world/world_internal.h"
+#include "core/world_internal.h"
 
 #include "base/text.h"
 

@@ -13,11 +13,18 @@
 /// Left to others: creating, moving and destroying shadow cells (storage), the list's readers
 /// (change.c).
 
-#include <string.h>
+#include "track/track.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "world/world_internal.h"
+#include "core/world_internal.h"
+#include "table/archetype.h"
+#include "table/bytes.h"
+#include "table/chunk.h"
+#include "table/storage.h"
+#include "type/type_registry.h"
+
+#include <string.h>
 
 bool ecs_tracker_init(ecs_world* world) {
     ecs_tracker* tracker = world->tracker;

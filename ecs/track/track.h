@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/bitset.h"
+#include "base/bytes.h"
 #include "ecs/change.h"
-#include "ecs/save.h"
-#include "table/storage.h"
+#include "ecs/detail/fast.h"
 
 typedef struct ecs_entity_list {
     ecs_entity* items;

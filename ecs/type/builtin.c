@@ -3,7 +3,7 @@
 // Registering them is the first step of a world, so their ids are the same in every world.
 #include "type/container.h"
 
-#include "world/world_internal.h"
+#include "core/world_internal.h"
 
 #include "base/assert.h"
 

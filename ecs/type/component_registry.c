@@ -3,7 +3,7 @@
 // Ids are given in the order of registration, so the same files give the same ids everywhere.
 #include "type/type_registry.h"
 
-#include "world/world_internal.h"
+#include "core/world_internal.h"
 
 #include "base/assert.h"
 #include "base/hash.h"

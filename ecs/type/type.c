@@ -7,7 +7,7 @@
 // a module is loaded at run time and `shoal-server check` wants to say what is wrong with it.
 #include "type/type_registry.h"
 
-#include "world/world_internal.h"
+#include "core/world_internal.h"
 
 #include "base/assert.h"
 #include "base/hash.h"

@@ -7,7 +7,14 @@
 /// part of it, so a marked row counts with its shadow. A row that is not marked counts with its value:
 /// a write that nobody marked shows as a difference.
 
-#include "world/world_internal.h"
+#include "ecs/save.h"
+#include "core/world_internal.h"
+#include "event/event_queue.h"
+#include "table/archetype.h"
+#include "table/chunk.h"
+#include "table/record.h"
+#include "table/storage.h"
+#include "track/track.h"
 
 ecs_changes ecs_changes_get(const ecs_world* world) {
     const ecs_tracker* tracker = world->tracker;

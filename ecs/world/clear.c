@@ -6,8 +6,11 @@
 /// it is dropped before AfterClear, whose handlers may begin the next one.
 
 #include "base/assert.h"
+#include "core/world_internal.h"
+#include "event/command_queue.h"
 #include "event/core_event.h"
-#include "world/world_internal.h"
+#include "event/event_queue.h"
+#include "loading/loading.h"
 
 void ecs_world_clear(ecs_world* world) {
     BASE_ASSERT(world->is_sealed && world->stage_depth == 0 && world->fast.walk_depth == 0);

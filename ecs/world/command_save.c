@@ -4,10 +4,12 @@
 // Components go before values, so that a reader knows how much memory the values take before it makes
 // the first one. Placeholders are kept as they are: they name creations of the same queue.
 #include "base/assert.h"
+#include "core/world_internal.h"
 #include "event/command_queue.h"
+#include "world/storage_save.h"
 
 void ecs_commands_write(const ecs_world* world, base_bytes* bytes) {
-    const ecs_commands* commands = &world->storage->commands;
+    const ecs_commands* commands = world->commands;
     base_bytes_write_varint(bytes, commands->created_count);
     base_bytes_write_varint(bytes, commands->count);
     for (uint32_t i = 0, head = 0; i < commands->count; i++) {
@@ -58,7 +60,7 @@ static bool is_target_valid(ecs_command_op op, ecs_entity entity, uint64_t creat
 }
 
 ecs_result ecs_commands_read(ecs_world* world, base_reader* reader) {
-    ecs_commands* commands = &world->storage->commands;
+    ecs_commands* commands = world->commands;
     BASE_ASSERT(commands->count == 0);
     uint64_t created_count = base_reader_varint(reader);
     uint64_t count = base_reader_varint(reader);

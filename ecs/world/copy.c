@@ -8,12 +8,22 @@
 /// Invariant: whether the short way can be gone is known before anything is touched.
 /// Left to others: the long way (snapshot.c, restore.c).
 
-#include <string.h>
-
 #include "base/assert.h"
-#include "base/bytes.h"
+#include "ecs/save.h"
+#include "core/world_internal.h"
+#include "event/command_queue.h"
+#include "event/event_queue.h"
+#include "event/membership.h"
+#include "loading/loading.h"
+#include "table/archetype.h"
+#include "table/cell.h"
+#include "table/chunk.h"
 #include "table/held.h"
-#include "world/world_internal.h"
+#include "table/storage.h"
+#include "track/track.h"
+#include "type/type_registry.h"
+
+#include <string.h>
 
 static bool is_same_template(const ecs_world* a, const ecs_world* b, ecs_template_id id) {
     const ecs_template* x = ecs_template_get(a, id);
@@ -116,7 +126,7 @@ static bool is_same_indices(const ecs_world* world, const ecs_world* from) {
 static bool is_same_structure(const ecs_world* world, const ecs_world* from) {
     const ecs_storage* storage = world->storage;
     const ecs_storage* source = from->storage;
-    if (storage->archetype_count != source->archetype_count || source->commands.count != 0 ||
+    if (storage->archetype_count != source->archetype_count || from->commands->count != 0 ||
         storage->entity_count != source->entity_count || world->loading->count != 0 ||
         from->loading->count != 0) {
         return false;

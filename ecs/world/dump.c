@@ -2,10 +2,13 @@
 /// The world as lines of text, key=value, in a fixed order: archetypes by making, entities by rising
 /// index, components by name. Two equal worlds give equal lines, so dumps can be compared as text.
 
+#include "ecs/debug.h"
+#include "core/world_internal.h"
+#include "table/archetype.h"
+#include "table/storage.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "world/world_internal.h"
 
 #define VALUE_BYTES (ECS_STRING_BYTES_MAX + 16u)
 #define LINE_BYTES (VALUE_BYTES + 8u * ECS_NAME_BYTES_MAX)

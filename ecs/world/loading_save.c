@@ -7,14 +7,13 @@
 ///
 ///     each: handle, template, values as in commands (components first), parked events
 
+#include "core/world_internal.h"
+#include "event/event_queue.h"
 #include "loading/loading.h"
-
-#include <string.h>
-
-#include "base/assert.h"
 #include "loading/pending.h"
 #include "table/held.h"
-#include "world/world_internal.h"
+
+#include <string.h>
 
 static const ecs_type* type_of(const ecs_world* world, ecs_component_id component) {
     return ecs_type_get(world, ecs_component_get(world, component)->type);

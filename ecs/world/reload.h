@@ -3,8 +3,8 @@
 /// fail and is undone; the commit cannot.
 #pragma once
 
+#include "event/core_event.h"
 #include "template/template_registry.h"
-#include "world/world_internal.h"
 
 /// The new binding of a template that is bound.
 typedef struct ecs_rebind {

@@ -8,13 +8,24 @@
 /// is checked against a limit or against the bytes that are left before anything is made for it.
 /// Left to others: the form of a save (snapshot.c).
 
+#include "base/assert.h"
+#include "ecs/save.h"
+#include "core/world_internal.h"
+#include "event/command_queue.h"
+#include "event/event_queue.h"
+#include "event/membership.h"
+#include "loading/loading.h"
+#include "structure/transition.h"
+#include "table/archetype.h"
+#include "table/cell.h"
+#include "table/chunk.h"
+#include "table/storage.h"
+#include "track/track.h"
+#include "type/type_registry.h"
 #include "world/save_format.h"
+#include "world/storage_save.h"
 
 #include <string.h>
-
-#include "base/assert.h"
-#include "structure/transition.h"
-#include "world/world_internal.h"
 
 typedef struct loader {
     ecs_world* world;
@@ -240,7 +251,7 @@ static ecs_result read_commands(loader* load) {
     if (result != ECS_OK) {
         return result;
     }
-    ecs_commands* commands = &load->world->storage->commands;
+    ecs_commands* commands = load->world->commands;
     for (uint32_t i = 0; i < commands->item_count; i++) {
         ecs_template_id* id = &commands->items[i].template_id;
         if (*id != ECS_TEMPLATE_NONE) {

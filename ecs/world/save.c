@@ -18,13 +18,23 @@
 ///
 /// Left to others: the way back (restore.c).
 
-#include "world/save_format.h"
-
-#include <string.h>
-
 #include "base/assert.h"
 #include "base/hash.h"
-#include "world/world_internal.h"
+#include "ecs/save.h"
+#include "core/world_internal.h"
+#include "event/command_queue.h"
+#include "event/event_queue.h"
+#include "event/membership.h"
+#include "loading/loading.h"
+#include "table/archetype.h"
+#include "table/chunk.h"
+#include "table/storage.h"
+#include "track/track.h"
+#include "type/type_registry.h"
+#include "world/save_format.h"
+#include "world/storage_save.h"
+
+#include <string.h>
 
 #define DRAIN_BYTES (64u << 10)
 
@@ -101,8 +111,8 @@ static uint32_t template_id_max(const ecs_world* world) {
         uint32_t id = ecs_entity_template(world, entity);
         id_max = id > id_max ? id : id_max;
     }
-    for (uint32_t i = 0; i < storage->commands.item_count; i++) {
-        uint32_t id = storage->commands.items[i].template_id;
+    for (uint32_t i = 0; i < world->commands->item_count; i++) {
+        uint32_t id = world->commands->items[i].template_id;
         id_max = id > id_max ? id : id_max;
     }
     for (uint32_t i = 0; i < world->loading->slot_count; i++) {

@@ -4,13 +4,23 @@
 // A save keeps what decides the future: generations and cursors of the index walk, held handles, the
 // order of archetypes and of rows. Free bits, chunk ids and caches follow from those.
 #include "base/assert.h"
+#include "core/world_internal.h"
 #include "entity/batch.h"
+#include "event/command_queue.h"
 #include "event/core_event.h"
+#include "hierarchy/hierarchy_lists.h"
+#include "loading/loading.h"
+#include "table/archetype.h"
 #include "table/handle.h"
 #include "table/held.h"
-#include "world/world_internal.h"
+#include "table/index.h"
+#include "table/query_cache.h"
+#include "table/record.h"
+#include "table/storage.h"
+#include "world/storage_save.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     HELD_PENDING = 2

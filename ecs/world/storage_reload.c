@@ -8,10 +8,20 @@
 //
 // In the second half old rows stay where they are until every record points at its new row; then they go
 // from the last to the first, so that what fills a hole is never a hole itself.
-#include "world/reload.h"
-
+#include "core/world_internal.h"
 #include "event/core_event.h"
 #include "structure/transition.h"
+#include "table/archetype.h"
+#include "table/bytes.h"
+#include "table/cell.h"
+#include "table/chunk.h"
+#include "table/record.h"
+#include "table/row.h"
+#include "table/runway.h"
+#include "table/storage.h"
+#include "template/template_registry.h"
+#include "track/track.h"
+#include "world/reload.h"
 
 #include <stdlib.h>
 

@@ -5,11 +5,15 @@
 // do the new rows take the places of the old ones (the entities' part is in storage_reload.c).
 //
 // Names are the identity: components and templates never get another id.
-#include "world/reload.h"
-#include "template/template_set.h"
-
 #include "base/assert.h"
 #include "base/hash.h"
+#include "ecs/template_files.h"
+#include "core/world_internal.h"
+#include "table/query_cache.h"
+#include "table/storage.h"
+#include "template/template_registry.h"
+#include "template/template_set.h"
+#include "world/reload.h"
 
 #include <string.h>
 

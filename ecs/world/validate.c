@@ -2,10 +2,20 @@
 /// Checks of the whole structure: those of storage (ecs_storage_validate) and of what behaviour adds.
 /// Used by tests and by BASE_VALIDATE builds; an assert here is a fault of ours, never of data.
 
-#include <string.h>
-
 #include "base/assert.h"
-#include "world/world_internal.h"
+#include "ecs/debug.h"
+#include "ecs/save.h"
+#include "core/world_internal.h"
+#include "event/event_queue.h"
+#include "event/membership.h"
+#include "event/systems.h"
+#include "hierarchy/hierarchy_lists.h"
+#include "loading/loading.h"
+#include "structure/transition.h"
+#include "table/storage.h"
+#include "track/track.h"
+
+#include <string.h>
 
 static void validate_queue(const ecs_world* world) {
     const ecs_events* events = world->events;
@@ -55,6 +65,7 @@ static void validate_fresh(const ecs_tracker* tracker) {
 
 void ecs_world_validate(const ecs_world* world) {
     ecs_storage_validate(world);
+    ecs_structure_validate(world);
     ecs_loading_validate(world);
     ecs_hierarchy_validate(world);
     validate_queue(world);

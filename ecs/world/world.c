@@ -4,8 +4,18 @@
 // world_internal.h lists the concerns in the order in which they are set up. Each *_deinit accepts a
 // zeroed struct, so a failure at any point of create is one call to destroy. Contexts of modules go
 // last-in first-out with the rest; nothing here knows what they hold.
-#include "base/assert.h"
-#include "world/world_internal.h"
+#include "core/world_internal.h"
+#include "event/command_queue.h"
+#include "event/event_queue.h"
+#include "event/systems.h"
+#include "hierarchy/hierarchy_lists.h"
+#include "loading/loading.h"
+#include "table/storage.h"
+#include "template/template_registry.h"
+#include "track/track.h"
+#include "type/type_registry.h"
+
+#include <string.h>
 
 enum { REPLICATED_INDEX_LIMIT = 1 << 20 };
 
@@ -16,6 +26,7 @@ typedef struct world_block {
     ecs_types types;
     ecs_templates templates;
     ecs_storage storage;
+    ecs_commands commands;
     ecs_loading loading;
     ecs_hierarchy hierarchy;
     ecs_systems systems;
@@ -30,6 +41,7 @@ static ecs_world* make_block(const base_allocator* allocator) {
     world->types = &block->types;
     world->templates = &block->templates;
     world->storage = &block->storage;
+    world->commands = &block->commands;
     world->loading = &block->loading;
     world->hierarchy = &block->hierarchy;
     world->systems = &block->systems;

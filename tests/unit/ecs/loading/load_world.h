@@ -12,7 +12,7 @@
 #include "base/report.h"
 #include "base/rng.h"
 #include "ecs/ecs.h"
-#include "world/world_internal.h"
+#include "ecs_internal.h"
 
 /// Counts what is out; fails at call number `fail_at` (1-based; 0: never) and keeps failing after it.
 typedef struct load_memory {

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "ecs/ecs.h"
-#include "world/world_internal.h"
+#include "ecs_internal.h"
 
 static base_bytes pack_text(const char* text) {
     base_bytes pack;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/// The world's insides: what all rooms share, and one part for each concern.
+///
+/// A part is a struct of its room, named here by pointer. A file includes the headers of the parts that
+/// it touches, and calls the functions of the other rooms. The world and its parts are one block of
+/// memory (world.c), so the pointers never change.
+#pragma once
+
+#include "base/report.h"
+#include "ecs/detail/fast.h"
+#include "ecs/world.h"
+
+struct ecs_world {
+    ecs_fast fast; ///< first: what inline functions see
+    const base_allocator* allocator;
+    ecs_limits limits;
+    ecs_counters counters;
+    base_rng rng;
+    ecs_tick tick;
+    bool is_mirror;
+    bool is_sealed;
+    uint32_t stage_depth; ///< > 0 while a stage runs: structure is deferred
+    char (*tags)[ECS_NAME_BYTES_MAX];
+    uint32_t tag_count;
+    void** contexts; ///< ecs_world_context blocks
+    size_t* context_bytes;
+    uint32_t context_count;
+    uint32_t context_capacity;
+    uint32_t context_bytes_capacity;
+
+    struct ecs_types* types;         ///< types and components (type/type_registry.h)
+    struct ecs_templates* templates; ///< loaded templates (template/template_registry.h)
+    struct ecs_storage* storage;     ///< records, chunks, queries (table/storage.h)
+    struct ecs_tracker* tracker;     ///< change list, state hash (track/track.h)
+    struct ecs_events* events;       ///< event types and the queue (event/event_queue.h)
+    struct ecs_commands* commands;   ///< recorded commands (event/command_queue.h)
+    struct ecs_systems* systems;     ///< systems, stages, handlers (event/systems.h)
+    struct ecs_loading* loading;     ///< entities that wait for resources (loading/loading.h)
+    struct ecs_hierarchy* hierarchy; ///< lists of children (hierarchy/hierarchy_lists.h)
+};
+
+// world.c sets up each part and tears it down; *_init returns false when memory ran out, *_deinit
+// accepts a zeroed struct.
+BASE_MUST_USE bool ecs_types_init(ecs_world* world);
+void ecs_types_deinit(ecs_world* world);
+BASE_MUST_USE bool ecs_templates_init(ecs_world* world);
+void ecs_templates_deinit(ecs_world* world);
+BASE_MUST_USE bool ecs_storage_init(ecs_world* world);
+void ecs_storage_deinit(ecs_world* world);
+BASE_MUST_USE bool ecs_systems_init(ecs_world* world);
+void ecs_systems_deinit(ecs_world* world);
+BASE_MUST_USE bool ecs_events_init(ecs_world* world);
+void ecs_events_deinit(ecs_world* world);
+BASE_MUST_USE bool ecs_tracker_init(ecs_world* world);
+void ecs_tracker_deinit(ecs_world* world);
+
+// Seal runs these in this order.
+/// Bind the terms of queries to components.
+BASE_MUST_USE ecs_result ecs_storage_seal(ecs_world* world, const base_reporter* reporter);
+/// Bind systems to events, and order them.
+BASE_MUST_USE ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter);

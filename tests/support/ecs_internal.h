@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/// The private headers of ecs, for tests that look inside a world.
+#pragma once
+
+#include "ecs/ecs.h"
+
+#include "core/world_internal.h"
+#include "entity/batch.h"
+#include "event/command_queue.h"
+#include "event/core_event.h"
+#include "event/event_queue.h"
+#include "event/membership.h"
+#include "event/systems.h"
+#include "hierarchy/hierarchy_lists.h"
+#include "loading/loading.h"
+#include "structure/singleton.h"
+#include "structure/transition.h"
+#include "system/system_registry.h"
+#include "table/archetype.h"
+#include "table/bytes.h"
+#include "table/cell.h"
+#include "table/chunk.h"
+#include "table/held.h"
+#include "table/index.h"
+#include "table/query_cache.h"
+#include "table/record.h"
+#include "table/storage.h"
+#include "template/template_registry.h"
+#include "track/track.h"
+#include "type/type_registry.h"
+#include "world/storage_save.h"
