@@ -16,10 +16,10 @@
 
 #define LOST_PER_ACK 64u
 
-// What the mirror knows of an index; `context` is the client. A net_known_life_fn.
-static bool known_life(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+// What the mirror knows of an index; `context` is the client. A net_known_incarnation_fn.
+static bool known_incarnation(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
     const net_client* client = context;
-    return net_mirror_known_life(client->mirror, index, handle, tick);
+    return net_mirror_known_incarnation(client->mirror, index, handle, tick);
 }
 
 net_result net_client_open_varsize(net_client* client, uint32_t index_max) {
@@ -28,10 +28,10 @@ net_result net_client_open_varsize(net_client* client, uint32_t index_max) {
         .world = net_match_world(client->config.match),
         .rows = client->rows,
         .index_max = index_max,
-        .told = known_life,
-        .told_context = client,
+        .known = known_incarnation,
+        .known_context = client,
     };
-    client->inbox.told = known_life;
+    client->inbox.told = known_incarnation;
     client->inbox.told_context = client;
     return net_varsize_receiver_create(&config, &client->varsize);
 }

@@ -31,14 +31,15 @@ net_interest_client* net_interest_find(const net_interest* interest, uint32_t cl
     return is_there ? &interest->clients[interest->order[at].slot] : NULL;
 }
 
-net_interest_traits net_interest_get_traits(const net_row_template* entry,
+net_interest_traits net_interest_get_traits(const net_row_template* row_template,
                                             const net_interest_facts* facts) {
-    uint32_t classes = entry->class_mask | entry->varsize_mask | 1u << NET_CLASS_PUBLIC;
+    uint32_t classes =
+        row_template->class_mask | row_template->varsize_mask | 1u << NET_CLASS_PUBLIC;
     return (net_interest_traits){.owner = facts->owner,
                                  .team = facts->team,
                                  .together = facts->together,
                                  .classes = (uint16_t)classes,
-                                 .importance = (uint8_t)entry->importance,
+                                 .importance = (uint8_t)row_template->importance,
                                  .has_position = facts->has_position};
 }
 
@@ -116,8 +117,8 @@ void net_interest_gather_together(net_interest* interest) {
 
 // ---- clients that see an entity ----
 
-static void add_seer(net_interest* interest, const net_interest_client* client) {
-    base_bitset_add(&interest->seers, client->order);
+static void add_observer(net_interest* interest, const net_interest_client* client) {
+    base_bitset_add(&interest->observers, client->order);
 }
 
 static void find_near(net_interest* interest, uint32_t index, float factor) {
@@ -130,34 +131,35 @@ static void find_near(net_interest* interest, uint32_t index, float factor) {
         for (uint32_t at = grid->heads[bucket]; at; at = grid->spots[at].next) {
             const net_interest_client* client = &interest->clients[at - 1];
             if (net_interest_is_near(client, facts, position, client->radius * factor))
-                add_seer(interest, client);
+                add_observer(interest, client);
         }
     }
     for (uint32_t i = 0; i < interest->wide_count; i++) {
         const net_interest_client* client = &interest->clients[interest->wide[i]];
         if (net_interest_is_near(client, facts, position, client->radius * factor))
-            add_seer(interest, client);
+            add_observer(interest, client);
     }
 }
 
-void net_interest_find_seers(net_interest* interest, uint32_t index, float factor) {
+void net_interest_find_observers(net_interest* interest, uint32_t index, float factor) {
     const net_interest_place* place = &interest->places[index];
     const net_interest_facts* facts = &place->facts;
-    base_bitset_clear_all(&interest->seers);
+    base_bitset_clear_all(&interest->observers);
     if (net_interest_is_loose(facts)) {
         for (uint32_t i = 0; i < interest->order_count; i++)
-            base_bitset_add(&interest->seers, i);
+            base_bitset_add(&interest->observers, i);
         return;
     }
     if (facts->has_position) find_near(interest, index, factor);
     const net_interest_client* owner =
         facts->owner ? net_interest_find(interest, facts->owner) : NULL;
-    if (owner) add_seer(interest, owner);
+    if (owner) add_observer(interest, owner);
     for (uint32_t slot = 0; slot < interest->slot_count; slot++)
-        if (interest->players[slot] == place->handle) add_seer(interest, &interest->clients[slot]);
+        if (interest->players[slot] == place->handle)
+            add_observer(interest, &interest->clients[slot]);
     for (uint32_t i = 0; facts->groups && i < interest->order_count; i++)
         if (interest->clients[interest->order[i].slot].groups & facts->groups)
-            base_bitset_add(&interest->seers, i);
+            base_bitset_add(&interest->observers, i);
 }
 
 // ---- the answer of the module ----
@@ -174,9 +176,9 @@ net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_wo
         .player = ecs_is_alive(world, client->player) ? client->player : ECS_ENTITY_NONE,
         .entity = entity,
     };
-    net_interest_verdict said = {.index = index, .relevance = NET_RELEVANT_BY_RULES};
-    if (rules->relevance) said.relevance = (uint8_t)rules->relevance(&question);
-    if (rules->classes && said.relevance != NET_RELEVANT_NEVER)
-        said.classes = (uint16_t)rules->classes(&question);
-    return said;
+    net_interest_verdict verdict = {.index = index, .relevance = NET_RELEVANT_BY_RULES};
+    if (rules->relevance) verdict.relevance = (uint8_t)rules->relevance(&question);
+    if (rules->classes && verdict.relevance != NET_RELEVANT_NEVER)
+        verdict.classes = (uint16_t)rules->classes(&question);
+    return verdict;
 }

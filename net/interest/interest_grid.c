@@ -66,7 +66,7 @@ static uint32_t bucket_of(const net_interest_grid* grid, const float at[3]) {
     for (uint32_t i = 0; i < grid->dimensions; i++)
         cells[i] = (uint32_t)cell_of(grid, at[i]);
     return (cells[0] & ((1u << grid->bits) - 1)) |
-           net_world_digest_row(cells[1], cells[2], (1u << grid->row_bits) - 1) << grid->bits;
+           net_interest_grid_row(cells[1], cells[2], (1u << grid->row_bits) - 1) << grid->bits;
 }
 
 static void unlink_thing(net_interest_grid* grid, uint32_t thing) {
@@ -84,7 +84,7 @@ void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float 
                            uint32_t stamp) {
     BASE_ASSERT(thing > 0 && thing < grid->bucket_capacity);
     uint32_t bucket = bucket_of(grid, at);
-    net_interest_spot* spot = &grid->spots[thing];
+    net_interest_grid_entry* spot = &grid->spots[thing];
     memcpy(spot->at, at, sizeof spot->at);
     grid->stamps[bucket] = stamp;
     grid->is_packed = false;

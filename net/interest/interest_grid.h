@@ -10,10 +10,10 @@
 
 #include "base/alloc.h"
 
-typedef struct net_interest_spot {
+typedef struct net_interest_grid_entry {
     float at[3];   ///< unused dimensions are 0
     uint32_t next; ///< in its bucket; 0: the last
-} net_interest_spot;
+} net_interest_grid_entry;
 
 typedef struct net_interest_near {
     float at[3];
@@ -29,7 +29,7 @@ typedef struct net_interest_grid {
     uint32_t* stamps; ///< [bucket]
     uint32_t* counts; ///< [bucket]
     uint32_t count;   ///< of things in it
-    net_interest_spot* spots;
+    net_interest_grid_entry* spots;
     uint32_t *prevs, *buckets; ///< [thing]; bucket + 1, 0: not in the grid
     uint32_t spot_capacity, prev_capacity, bucket_capacity;
     bool is_packed;
@@ -65,15 +65,15 @@ net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const
 /// The row of a place in the second and third dimension: rows of one layer of the world lie side by side, layers
 /// NET_INTEREST_LAYER apart, so a flat world has all of them, whichever way is up.
 #define NET_INTEREST_LAYER 23u
-static inline uint32_t net_world_digest_row(uint32_t y, uint32_t z, uint32_t row_mask) {
+static inline uint32_t net_interest_grid_row(uint32_t y, uint32_t z, uint32_t row_mask) {
     return (y + NET_INTEREST_LAYER * z) & row_mask;
 }
 
 static inline bool net_interest_cells_next(net_interest_cells* cells, uint32_t* bucket) {
     if (cells->is_over) return false;
     *bucket = ((cells->low[0] + cells->at[0]) & cells->mask) |
-              net_world_digest_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2],
-                                   cells->row_mask)
+              net_interest_grid_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2],
+                                    cells->row_mask)
                   << cells->bits;
     if (++cells->at[0] < cells->count[0]) return true;
     cells->at[0] = 0;
@@ -87,8 +87,8 @@ static inline bool net_interest_cells_next(net_interest_cells* cells, uint32_t* 
 static inline bool net_interest_cells_next_run(net_interest_cells* cells, uint32_t* first,
                                                uint32_t* last) {
     if (cells->is_over) return false;
-    uint32_t row = net_world_digest_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2],
-                                        cells->row_mask)
+    uint32_t row = net_interest_grid_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2],
+                                         cells->row_mask)
                    << cells->bits;
     uint32_t begin = (cells->low[0] + cells->at[0]) & cells->mask;
     uint32_t left = cells->count[0] - cells->at[0];

@@ -18,7 +18,7 @@ typedef enum net_interest_list {
 
 /// What is known of an index: one line of the cache. Where it is lies in the grid.
 typedef struct net_interest_place {
-    const net_row_template* entry; ///< NULL: no replicated entity is here
+    const net_row_template* row_template; ///< NULL: no replicated entity is here
     net_interest_facts facts;
     ecs_entity handle;
     uint32_t listed;  ///< net_interest_list | position there << 2
@@ -116,20 +116,20 @@ struct net_interest {
     uint32_t* wide; ///< slots of those who look farther than the rules say
     uint32_t wide_count, wide_capacity;
     // answers of the module, of the last step
-    net_interest_verdict* said;
-    uint32_t said_count, said_capacity;
-    net_interest_spawn* came;
-    uint32_t came_count, came_capacity;
-    uint32_t* came_clients;
-    net_interest_entity* came_entries;
-    uint32_t came_client_count, came_client_capacity, came_entry_capacity;
+    net_interest_verdict* verdicts;
+    uint32_t verdict_count, verdict_capacity;
+    net_interest_spawn* spawns;
+    uint32_t spawn_count, spawn_capacity;
+    uint32_t* spawn_clients;
+    net_interest_entity* spawn_entities;
+    uint32_t spawn_client_count, spawn_client_capacity, spawn_entity_capacity;
     bool is_out_of_memory; ///< in the last step
     // scratch
     net_interest_mark* marks; ///< [index]
     uint32_t* inside;         ///< what is in scope, in order of finding
     uint32_t mark_capacity, inside_capacity, inside_count, stamp;
-    base_bitset entering; ///< [index]
-    base_bitset seers;    ///< [order]
+    base_bitset entering;  ///< [index]
+    base_bitset observers; ///< [order]
     net_interest_entity *enter, *changed_to;
     uint32_t *leave, *changed;
     uint32_t enter_capacity, leave_capacity, changed_capacity, changed_to_capacity;
@@ -196,7 +196,7 @@ static inline const float* net_interest_at(const net_interest* interest, uint32_
 uint32_t net_interest_find_order(const net_interest* interest, uint32_t client);
 /// NULL when there is no such client.
 net_interest_client* net_interest_find(const net_interest* interest, uint32_t client);
-net_interest_traits net_interest_get_traits(const net_row_template* entry,
+net_interest_traits net_interest_get_traits(const net_row_template* row_template,
                                             const net_interest_facts* facts);
 /// Begin a gathering: no entity is in it.
 void net_interest_mark_begin(net_interest* interest);
@@ -227,7 +227,7 @@ void net_interest_gather(net_interest* interest, const net_interest_client* clie
 /// Add all that travels together with an entity of the gathering.
 void net_interest_gather_together(net_interest* interest);
 /// Put into `seers` each client that sees an entity by itself, with `factor` times its radius.
-void net_interest_find_seers(net_interest* interest, uint32_t index, float factor);
+void net_interest_find_observers(net_interest* interest, uint32_t index, float factor);
 /// Ask the module's callbacks about one entity and one client.
 net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_world* world,
                                       const net_interest_client* client, uint32_t index,

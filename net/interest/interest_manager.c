@@ -9,7 +9,7 @@
 //
 // A client is looked at every NET_INTEREST_EVERY_TICKS steps, each in its own turn, and then only
 // when something within its reach moved, or it did: buckets of the grid and `global_step` say so. What came
-// does not wait: net_interest_get_seers finds its clients through a grid of viewpoints. The exception is what
+// does not wait: net_interest_get_observers finds its clients through a grid of viewpoints. The exception is what
 // travels together: it enters as a whole, so those who may see it are made due at once instead.
 //
 // Invariants: a place is in the grid when distance decides about it and in a list when it belongs there; a
@@ -37,7 +37,7 @@ net_result net_interest_create(const net_interest_config* config, const base_rep
     net_interest_lists_init(&made->owned, config->allocator);
     net_interest_lists_init(&made->together, config->allocator);
     base_bitset_init(&made->entering, config->allocator);
-    base_bitset_init(&made->seers, config->allocator);
+    base_bitset_init(&made->observers, config->allocator);
     made->has_grids = rules.radius > 0.0f;
     // In three dimensions a quarter would be a thousand cells in sight, most of them empty.
     float cell = rules.dimensions == 2 ? rules.radius / 4 : rules.radius / 2;
@@ -74,10 +74,12 @@ void net_interest_destroy(net_interest* interest) {
         {interest->players, interest->player_capacity * sizeof *interest->players},
         {interest->order, interest->order_capacity * sizeof *interest->order},
         {interest->wide, interest->wide_capacity * sizeof *interest->wide},
-        {interest->said, interest->said_capacity * sizeof *interest->said},
-        {interest->came, interest->came_capacity * sizeof *interest->came},
-        {interest->came_clients, interest->came_client_capacity * sizeof *interest->came_clients},
-        {interest->came_entries, interest->came_entry_capacity * sizeof *interest->came_entries},
+        {interest->verdicts, interest->verdict_capacity * sizeof *interest->verdicts},
+        {interest->spawns, interest->spawn_capacity * sizeof *interest->spawns},
+        {interest->spawn_clients,
+         interest->spawn_client_capacity * sizeof *interest->spawn_clients},
+        {interest->spawn_entities,
+         interest->spawn_entity_capacity * sizeof *interest->spawn_entities},
         {interest->marks, interest->mark_capacity * sizeof *interest->marks},
         {interest->inside, interest->inside_capacity * sizeof *interest->inside},
         {interest->enter, interest->enter_capacity * sizeof *interest->enter},
@@ -94,7 +96,7 @@ void net_interest_destroy(net_interest* interest) {
     net_interest_lists_deinit(&interest->owned);
     net_interest_lists_deinit(&interest->together);
     base_bitset_deinit(&interest->entering);
-    base_bitset_deinit(&interest->seers);
+    base_bitset_deinit(&interest->observers);
     base_release(allocator, interest, sizeof *interest);
 }
 
@@ -153,13 +155,13 @@ static void list_place(net_interest* interest, uint32_t index, net_interest_list
 static bool file_place(net_interest* interest, uint32_t index, const float at[3]) {
     const net_interest_place* place = &interest->places[index];
     const net_interest_facts* facts = &place->facts;
-    bool is_there = place->entry != NULL;
+    bool is_there = place->row_template != NULL;
     net_interest_list kind = NET_INTEREST_LIST_NONE;
     if (is_there && facts->groups) kind = NET_INTEREST_LIST_GROUPED;
     if (is_there && net_interest_is_loose(facts)) kind = NET_INTEREST_LIST_LOOSE;
     list_place(interest, index, kind);
     interest->moved_step = interest->step;
-    if (is_there) interest->traits[index] = net_interest_get_traits(place->entry, facts);
+    if (is_there) interest->traits[index] = net_interest_get_traits(place->row_template, facts);
     if (is_there && facts->has_position)
         net_interest_grid_put(&interest->entities, index, at, interest->step);
     else if (interest->has_grids)
@@ -175,8 +177,8 @@ static bool remove_place(net_interest* interest, uint32_t index) {
     if (index >= interest->index_end) return true;
     net_interest_place* place = &interest->places[index];
     // What travelled with it may have been seen for its sake alone.
-    if (place->entry && place->facts.together) interest->global_step = interest->step;
-    place->entry = NULL;
+    if (place->row_template && place->facts.together) interest->global_step = interest->step;
+    place->row_template = NULL;
     place->handle = ECS_ENTITY_NONE;
     return file_place(interest, index, NULL);
 }
@@ -191,11 +193,11 @@ static bool take_new(net_interest* interest, const net_history_entity* entity) {
     uint32_t index = ecs_entity_index(entity->handle);
     if (!reserve_index(interest, index)) return false;
     net_interest_place* place = &interest->places[index];
-    bool goes_on = place->entry && place->handle == entity->handle;
+    bool goes_on = place->row_template && place->handle == entity->handle;
     const net_interest_facts before = place->facts;
     if (!remove_place(interest, index)) return false;
     float at[3];
-    place->entry = entity->entry;
+    place->row_template = entity->row_template;
     place->handle = entity->handle;
     place->revoked = interest->tick - 1;
     net_interest_facts_read(&interest->rules, interest->config.world, entity->handle, &place->facts,
@@ -255,9 +257,9 @@ static bool take_listed(net_interest* interest, const net_history* history) {
     bool ok = true;
     for (uint32_t i = 0; i < count && ok; i++) {
         uint32_t index = ecs_entity_index(events[i].handle);
-        if (events[i].kind == NET_HISTORY_WENT)
+        if (events[i].kind == NET_HISTORY_DESPAWNED)
             ok = remove_place(interest, index);
-        else if (events[i].kind == NET_HISTORY_CAME)
+        else if (events[i].kind == NET_HISTORY_SPAWNED)
             ok = take_new(interest, net_history_find(history, index));
     }
     ecs_changes changes = ecs_changes_get(interest->config.world);
@@ -300,13 +302,13 @@ static bool reserve_client(net_interest* interest) {
                               sizeof *interest->order) &&
            base_array_reserve(allocator, (void**)&interest->wide, &interest->wide_capacity, room,
                               sizeof *interest->wide) &&
-           base_array_reserve(allocator, (void**)&interest->came_clients,
-                              &interest->came_client_capacity, room,
-                              sizeof *interest->came_clients) &&
-           base_array_reserve(allocator, (void**)&interest->came_entries,
-                              &interest->came_entry_capacity, room,
-                              sizeof *interest->came_entries) &&
-           base_bitset_reserve(&interest->seers, room) &&
+           base_array_reserve(allocator, (void**)&interest->spawn_clients,
+                              &interest->spawn_client_capacity, room,
+                              sizeof *interest->spawn_clients) &&
+           base_array_reserve(allocator, (void**)&interest->spawn_entities,
+                              &interest->spawn_entity_capacity, room,
+                              sizeof *interest->spawn_entities) &&
+           base_bitset_reserve(&interest->observers, room) &&
            (!interest->has_grids || net_interest_grid_reserve(&interest->viewpoints, room + 1));
 }
 

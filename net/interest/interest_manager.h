@@ -3,7 +3,7 @@
 ///
 /// Two halves. net_interest_step, on the thread that owns the world, copies what the rules name of entities
 /// that came or changed, and asks the module's callbacks for the clients whose turn it is (each client every
-/// NET_INTEREST_EVERY_TICKS). net_interest_query and net_interest_get_seers, on whatever thread sends, read only
+/// NET_INTEREST_EVERY_TICKS). net_interest_query and net_interest_get_observers, on whatever thread sends, read only
 /// these copies.
 /// Memory: about 165 bytes per index that was used, 160 per client, and with a radius two grids of 256 KB (512
 /// in three dimensions); 8 bytes per answer that a callback gave in one step. Nothing in a steady tick.
@@ -80,8 +80,8 @@ bool net_interest_query(net_interest* interest, uint32_t client, const net_inter
 /// Who sees an entity that came in the last step (its clients, rising by number, and how). Nobody when it
 /// travels together with others: those who may see it are due instead. Borrowed until the next call.
 /// @return UINT32_MAX when memory ran out.
-uint32_t net_interest_get_seers(net_interest* interest, uint32_t index, const uint32_t** clients,
-                                const net_interest_entity** entries);
+uint32_t net_interest_get_observers(net_interest* interest, uint32_t index,
+                                    const uint32_t** clients, const net_interest_entity** entities);
 /// By definition, from the living world and nothing remembered but the hysteresis: for proofs. Classes of an
 /// entity for a client, 0: not at all (outside of the radius; inside of the margin membership decides).
 uint32_t net_interest_judge(net_interest* interest, const ecs_world* world, uint32_t client,

@@ -18,15 +18,15 @@
 
 // ---- finding what is in ----
 
-static void mark_said(net_interest* interest, const net_interest_client* client) {
-    const net_interest_verdict* said = &interest->said[client->answer_first];
+static void mark_verdicts(net_interest* interest, const net_interest_client* client) {
+    const net_interest_verdict* verdict = &interest->verdicts[client->answer_first];
     for (uint32_t i = 0; i < client->answer_count; i++) {
-        net_interest_mark* mark = net_interest_get_mark(interest, said[i].index);
+        net_interest_mark* mark = net_interest_get_mark(interest, verdict[i].index);
         mark->state |= NET_INTEREST_JUDGED;
-        mark->classes = said[i].classes;
-        if (said[i].relevance == NET_RELEVANT_NEVER) mark->state |= NET_INTEREST_NEVER;
-        if (said[i].relevance == NET_RELEVANT_ALWAYS)
-            (void)net_interest_include(interest, said[i].index);
+        mark->classes = verdict[i].classes;
+        if (verdict[i].relevance == NET_RELEVANT_NEVER) mark->state |= NET_INTEREST_NEVER;
+        if (verdict[i].relevance == NET_RELEVANT_ALWAYS)
+            (void)net_interest_include(interest, verdict[i].index);
     }
 }
 
@@ -49,7 +49,7 @@ static void keep_members(net_interest* interest, net_interest_client* client,
     bool is_asking = net_interest_is_asking(interest);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = members[i].index;
-        if (index >= interest->index_end || !interest->places[index].entry) continue;
+        if (index >= interest->index_end || !interest->places[index].row_template) continue;
         uint16_t state = net_interest_get_mark(interest, index)->state;
         if (state & (NET_INTEREST_IN | NET_INTEREST_NEVER)) continue;
         // What the module was not asked about is farther than it may be.
@@ -60,9 +60,9 @@ static void keep_members(net_interest* interest, net_interest_client* client,
 
 // ---- the answer ----
 
-static net_interest_entity entry_of(const net_interest* interest, const net_interest_client* client,
-                                    uint32_t player, uint32_t index,
-                                    const net_interest_mark* mark) {
+static net_interest_entity describe_place(const net_interest* interest,
+                                          const net_interest_client* client, uint32_t player,
+                                          uint32_t index, const net_interest_mark* mark) {
     const net_interest_traits* traits = &interest->traits[index];
     uint32_t band = mark->band;
     if (!band && traits->has_position)
@@ -99,7 +99,7 @@ static uint32_t compare_members(net_interest* interest, const net_interest_clien
             continue;
         }
         mark->state |= NET_INTEREST_MEMBER;
-        net_interest_entity now = entry_of(interest, client, player, index, mark);
+        net_interest_entity now = describe_place(interest, client, player, index, mark);
         if (now.classes == members[i].classes && now.weight == members[i].weight &&
             now.group == members[i].group)
             continue;
@@ -124,7 +124,7 @@ static void list_entering(net_interest* interest, const net_interest_client* cli
     for (; index != UINT32_MAX; index = base_bitset_next(&interest->entering, index + 1)) {
         base_bitset_remove(&interest->entering, index);
         interest->enter[answer->enter_count++] =
-            entry_of(interest, client, player, index, net_interest_get_mark(interest, index));
+            describe_place(interest, client, player, index, net_interest_get_mark(interest, index));
     }
 }
 
@@ -138,7 +138,7 @@ bool net_interest_query(net_interest* interest, uint32_t number, const net_inter
     if (net_interest_is_asking(interest) && !turn->is_due) return true;
     client->has_young = false;
     net_interest_mark_begin(interest);
-    if (net_interest_is_asking(interest)) mark_said(interest, client);
+    if (net_interest_is_asking(interest)) mark_verdicts(interest, client);
     net_interest_gather(interest, client, 1.0f);
     keep_members(interest, client, members, member_count);
     net_interest_gather_together(interest);
@@ -157,44 +157,47 @@ bool net_interest_query(net_interest* interest, uint32_t number, const net_inter
 
 // ---- who sees what came ----
 
-static uint32_t find_came(const net_interest* interest, uint32_t index, const uint32_t** clients,
-                          const net_interest_entity** entries) {
-    base_search search = base_search_begin(interest->came_count);
+static uint32_t find_spawn(const net_interest* interest, uint32_t index, const uint32_t** clients,
+                           const net_interest_entity** entities) {
+    base_search search = base_search_begin(interest->spawn_count);
     while (base_search_next(&search))
-        base_search_step(&search, interest->came[search.middle].index < index);
-    if (search.low == interest->came_count || interest->came[search.low].index != index) return 0;
-    const net_interest_spawn* found = &interest->came[search.low];
-    *clients = interest->came_clients + found->first;
-    *entries = interest->came_entries + found->first;
+        base_search_step(&search, interest->spawns[search.middle].index < index);
+    if (search.low == interest->spawn_count || interest->spawns[search.low].index != index)
+        return 0;
+    const net_interest_spawn* found = &interest->spawns[search.low];
+    *clients = interest->spawn_clients + found->first;
+    *entities = interest->spawn_entities + found->first;
     return found->count;
 }
 
-uint32_t net_interest_get_seers(net_interest* interest, uint32_t index, const uint32_t** clients,
-                                const net_interest_entity** entries) {
+uint32_t net_interest_get_observers(net_interest* interest, uint32_t index,
+                                    const uint32_t** clients,
+                                    const net_interest_entity** entities) {
     const base_allocator* allocator = interest->config.allocator;
-    if (index >= interest->index_end || !interest->places[index].entry) return 0;
+    if (index >= interest->index_end || !interest->places[index].row_template) return 0;
     const net_interest_place* place = &interest->places[index];
     if (place->facts.together) return 0; // its clients are due
-    if (net_interest_is_asking(interest)) return find_came(interest, index, clients, entries);
-    net_interest_find_seers(interest, index, 1.0f);
-    uint32_t room = base_bitset_count(&interest->seers);
-    if (!base_array_reserve(allocator, (void**)&interest->came_clients,
-                            &interest->came_client_capacity, room,
-                            sizeof *interest->came_clients) ||
-        !base_array_reserve(allocator, (void**)&interest->came_entries,
-                            &interest->came_entry_capacity, room, sizeof *interest->came_entries))
+    if (net_interest_is_asking(interest)) return find_spawn(interest, index, clients, entities);
+    net_interest_find_observers(interest, index, 1.0f);
+    uint32_t room = base_bitset_count(&interest->observers);
+    if (!base_array_reserve(allocator, (void**)&interest->spawn_clients,
+                            &interest->spawn_client_capacity, room,
+                            sizeof *interest->spawn_clients) ||
+        !base_array_reserve(allocator, (void**)&interest->spawn_entities,
+                            &interest->spawn_entity_capacity, room,
+                            sizeof *interest->spawn_entities))
         return UINT32_MAX;
     uint32_t count = 0;
-    uint32_t at = base_bitset_next(&interest->seers, 0);
-    for (; at != UINT32_MAX; at = base_bitset_next(&interest->seers, at + 1)) {
+    uint32_t at = base_bitset_next(&interest->observers, 0);
+    for (; at != UINT32_MAX; at = base_bitset_next(&interest->observers, at + 1)) {
         const net_interest_client* client = &interest->clients[interest->order[at].slot];
-        interest->came_clients[count] = client->number;
-        interest->came_entries[count++] = net_interest_describe(
+        interest->spawn_clients[count] = client->number;
+        interest->spawn_entities[count++] = net_interest_describe(
             client, index, place->handle == client->player, &interest->traits[index],
             net_interest_band_of(client, &place->facts, net_interest_at(interest, index)), 0);
     }
-    *clients = interest->came_clients;
-    *entries = interest->came_entries;
+    *clients = interest->spawn_clients;
+    *entities = interest->spawn_entities;
     return count;
 }
 
@@ -225,11 +228,11 @@ static judgement judge_one(const net_interest* interest, const ecs_world* world,
 static void ask(const net_interest* interest, const ecs_world* world,
                 const net_interest_client* client, ecs_entity entity, judgement* judged) {
     if (!judged->is_asked || !net_interest_is_asking(interest)) return;
-    net_interest_verdict said =
+    net_interest_verdict verdict =
         net_interest_ask(interest, world, client, ecs_entity_index(entity), entity);
-    judged->more = said.classes;
-    if (said.relevance == NET_RELEVANT_ALWAYS) judged->is_in = true;
-    if (said.relevance == NET_RELEVANT_NEVER) judged->is_in = judged->is_asked = false;
+    judged->more = verdict.classes;
+    if (verdict.relevance == NET_RELEVANT_ALWAYS) judged->is_in = true;
+    if (verdict.relevance == NET_RELEVANT_NEVER) judged->is_in = judged->is_asked = false;
 }
 
 // Is any of those that travel together in? One that is near enough to be asked about makes all of them so.
@@ -257,9 +260,9 @@ static judgement judge_together(net_interest* interest, const ecs_world* world,
 uint32_t net_interest_judge(net_interest* interest, const ecs_world* world, uint32_t number,
                             ecs_entity entity, bool is_member) {
     const net_interest_client* found = net_interest_find(interest, number);
-    const net_row_template* entry =
+    const net_row_template* row_template =
         net_rows_find(interest->config.rows, ecs_entity_template(world, entity));
-    if (!found || !entry) return 0;
+    if (!found || !row_template) return 0;
     net_interest_client client = *found;
     if (ecs_is_alive(world, client.player)) {
         client.team = net_interest_team_read(&interest->rules, world, client.player);
@@ -276,7 +279,7 @@ uint32_t net_interest_judge(net_interest* interest, const ecs_world* world, uint
     }
     ask(interest, world, &client, entity, &judged);
     if (!judged.is_in) return 0;
-    net_interest_traits traits = net_interest_get_traits(entry, &facts);
+    net_interest_traits traits = net_interest_get_traits(row_template, &facts);
     return net_interest_describe(&client, ecs_entity_index(entity), entity == client.player,
                                  &traits, judged.band, judged.more)
         .classes;

@@ -15,7 +15,7 @@
 enum { PACK_FRACTION = 2000, PACK_MIN = 8 };
 
 // What the client looks from and belongs to. A player who is gone leaves both as they were.
-static void look(net_interest* interest, uint32_t slot) {
+static void update_viewpoint(net_interest* interest, uint32_t slot) {
     net_interest_client* client = &interest->clients[slot];
     const ecs_world* world = interest->config.world;
     if (!ecs_is_alive(world, client->player)) return;
@@ -35,7 +35,7 @@ static void look(net_interest* interest, uint32_t slot) {
 }
 
 // Did anything within reach move since the last query?
-static bool is_stirred(const net_interest* interest, const net_interest_client* client) {
+static bool has_moved_near(const net_interest* interest, const net_interest_client* client) {
     if (!client->has_at || interest->moved_step <= client->queried_step) return false;
     net_interest_cells cells = net_interest_grid_around(&interest->entities, client->at,
                                                         net_interest_leave_radius(client->radius));
@@ -47,10 +47,10 @@ static bool is_stirred(const net_interest* interest, const net_interest_client* 
 static void take_turn(net_interest* interest, uint32_t slot) {
     net_interest_turn* turn = &interest->turns[slot];
     const net_interest_client* client = &interest->clients[slot];
-    look(interest, slot);
+    update_viewpoint(interest, slot);
     turn->is_due = turn->is_due || turn->is_forced || client->is_changed || client->has_young ||
                    net_interest_is_asking(interest) ||
-                   interest->global_step > client->queried_step || is_stirred(interest, client);
+                   interest->global_step > client->queried_step || has_moved_near(interest, client);
     turn->is_forced = false;
 }
 
@@ -59,51 +59,52 @@ static bool ask_client(net_interest* interest, uint32_t slot) {
     net_interest_mark_begin(interest);
     net_interest_gather(interest, client, NET_INTEREST_LEAVE);
     net_interest_gather_together(interest);
-    client->answer_first = interest->said_count;
+    client->answer_first = interest->verdict_count;
     client->answer_count = interest->inside_count;
-    if (!base_array_reserve(interest->config.allocator, (void**)&interest->said,
-                            &interest->said_capacity, interest->said_count + interest->inside_count,
-                            sizeof *interest->said))
+    if (!base_array_reserve(
+            interest->config.allocator, (void**)&interest->verdicts, &interest->verdict_capacity,
+            interest->verdict_count + interest->inside_count, sizeof *interest->verdicts))
         return false;
     for (uint32_t i = 0; i < interest->inside_count; i++) {
         uint32_t index = interest->inside[i];
-        interest->said[interest->said_count++] = net_interest_ask(
+        interest->verdicts[interest->verdict_count++] = net_interest_ask(
             interest, interest->config.world, client, index, interest->places[index].handle);
     }
     return true;
 }
 
-static bool ask_came(net_interest* interest, uint32_t index) {
+static bool ask_about_spawned(net_interest* interest, uint32_t index) {
     const net_interest_place* place = &interest->places[index];
     const base_allocator* allocator = interest->config.allocator;
     const float* position = net_interest_at(interest, index);
-    net_interest_find_seers(interest, index, NET_INTEREST_LEAVE);
-    uint32_t room = interest->came_client_count + base_bitset_count(&interest->seers);
-    if (!base_array_reserve(allocator, (void**)&interest->came, &interest->came_capacity,
-                            interest->came_count + 1, sizeof *interest->came) ||
-        !base_array_reserve(allocator, (void**)&interest->came_clients,
-                            &interest->came_client_capacity, room,
-                            sizeof *interest->came_clients) ||
-        !base_array_reserve(allocator, (void**)&interest->came_entries,
-                            &interest->came_entry_capacity, room, sizeof *interest->came_entries))
+    net_interest_find_observers(interest, index, NET_INTEREST_LEAVE);
+    uint32_t room = interest->spawn_client_count + base_bitset_count(&interest->observers);
+    if (!base_array_reserve(allocator, (void**)&interest->spawns, &interest->spawn_capacity,
+                            interest->spawn_count + 1, sizeof *interest->spawns) ||
+        !base_array_reserve(allocator, (void**)&interest->spawn_clients,
+                            &interest->spawn_client_capacity, room,
+                            sizeof *interest->spawn_clients) ||
+        !base_array_reserve(allocator, (void**)&interest->spawn_entities,
+                            &interest->spawn_entity_capacity, room,
+                            sizeof *interest->spawn_entities))
         return false;
-    net_interest_spawn* came = &interest->came[interest->came_count++];
-    *came = (net_interest_spawn){.index = index, .first = interest->came_client_count};
-    uint32_t at = base_bitset_next(&interest->seers, 0);
-    for (; at != UINT32_MAX; at = base_bitset_next(&interest->seers, at + 1)) {
+    net_interest_spawn* spawns = &interest->spawns[interest->spawn_count++];
+    *spawns = (net_interest_spawn){.index = index, .first = interest->spawn_client_count};
+    uint32_t at = base_bitset_next(&interest->observers, 0);
+    for (; at != UINT32_MAX; at = base_bitset_next(&interest->observers, at + 1)) {
         const net_interest_client* client = &interest->clients[interest->order[at].slot];
-        net_interest_verdict said =
+        net_interest_verdict verdict =
             net_interest_ask(interest, interest->config.world, client, index, place->handle);
         bool is_in = net_interest_is_far_in(client, place->handle, &place->facts) ||
                      net_interest_is_near(client, &place->facts, position, client->radius) ||
-                     said.relevance == NET_RELEVANT_ALWAYS;
-        if (!is_in || said.relevance == NET_RELEVANT_NEVER) continue;
-        uint32_t target = interest->came_client_count++;
-        interest->came_clients[target] = client->number;
-        interest->came_entries[target] = net_interest_describe(
+                     verdict.relevance == NET_RELEVANT_ALWAYS;
+        if (!is_in || verdict.relevance == NET_RELEVANT_NEVER) continue;
+        uint32_t target = interest->spawn_client_count++;
+        interest->spawn_clients[target] = client->number;
+        interest->spawn_entities[target] = net_interest_describe(
             client, index, place->handle == client->player, &interest->traits[index],
-            net_interest_band_of(client, &place->facts, position), said.classes);
-        came->count++;
+            net_interest_band_of(client, &place->facts, position), verdict.classes);
+        spawns->count++;
     }
     return true;
 }
@@ -112,25 +113,25 @@ static bool ask_came(net_interest* interest, uint32_t index) {
 static void call_together(net_interest* interest, uint32_t key) {
     uint32_t index = net_interest_lists_first(&interest->together, key);
     for (; index; index = interest->together.nexts[index]) {
-        net_interest_find_seers(interest, index, NET_INTEREST_LEAVE);
-        uint32_t at = base_bitset_next(&interest->seers, 0);
-        for (; at != UINT32_MAX; at = base_bitset_next(&interest->seers, at + 1))
+        net_interest_find_observers(interest, index, NET_INTEREST_LEAVE);
+        uint32_t at = base_bitset_next(&interest->observers, 0);
+        for (; at != UINT32_MAX; at = base_bitset_next(&interest->observers, at + 1))
             interest->turns[interest->order[at].slot].is_forced = true;
     }
 }
 
-static bool take_came(net_interest* interest, const net_history* history) {
+static bool handle_spawned(net_interest* interest, const net_history* history) {
     uint32_t count;
     const net_history_event* events = net_history_events(history, &count);
     uint32_t together = 0;
-    interest->came_count = interest->came_client_count = 0;
+    interest->spawn_count = interest->spawn_client_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (events[i].kind != NET_HISTORY_CAME) continue;
+        if (events[i].kind != NET_HISTORY_SPAWNED) continue;
         uint32_t index = ecs_entity_index(events[i].handle);
         uint32_t key = interest->places[index].facts.together;
         if (key && key != together)
             call_together(interest, key);
-        else if (!key && net_interest_is_asking(interest) && !ask_came(interest, index))
+        else if (!key && net_interest_is_asking(interest) && !ask_about_spawned(interest, index))
             return false;
         if (key) together = key;
     }
@@ -139,11 +140,11 @@ static bool take_came(net_interest* interest, const net_history* history) {
 
 bool net_interest_step_turns(net_interest* interest, const net_history* history) {
     uint32_t turn = interest->step % NET_INTEREST_EVERY_TICKS;
-    interest->said_count = 0;
+    interest->verdict_count = 0;
     // Before what came is shown around: a client who just joined looks from where its player is.
     for (uint32_t slot = 0; slot < interest->slot_count; slot++)
-        if (interest->turns[slot].is_forced) look(interest, slot);
-    if (interest->order_count > 0 && !take_came(interest, history)) return false;
+        if (interest->turns[slot].is_forced) update_viewpoint(interest, slot);
+    if (interest->order_count > 0 && !handle_spawned(interest, history)) return false;
     uint32_t due_count = 0;
     for (uint32_t slot = 0; slot < interest->slot_count; slot++) {
         net_interest_turn* one = &interest->turns[slot];

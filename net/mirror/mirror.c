@@ -71,13 +71,13 @@ net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirro
 }
 
 static const uint64_t* newest_row(const net_mirror_slot* slot) {
-    if (slot->handle == ECS_ENTITY_NONE || slot->life.ring.count == 0) return NULL;
-    return net_row_ring_row(&slot->life.ring, slot->life.ring.count - 1u);
+    if (slot->handle == ECS_ENTITY_NONE || slot->incarnation.ring.count == 0) return NULL;
+    return net_row_ring_row(&slot->incarnation.ring, slot->incarnation.ring.count - 1u);
 }
 
 static void release_newest(net_mirror* mirror, const net_mirror_slot* slot) {
     const uint64_t* row = newest_row(slot);
-    if (row) net_row_world_release(&mirror->target, slot->life.entry, row);
+    if (row) net_row_world_release(&mirror->target, slot->incarnation.row_template, row);
 }
 
 void net_mirror_destroy(net_mirror* mirror) {
@@ -86,7 +86,7 @@ void net_mirror_destroy(net_mirror* mirror) {
     net_mirror_drop_previous(mirror);
     for (uint32_t i = 0; i < mirror->slot_capacity; i++) {
         release_newest(mirror, &mirror->slots[i]);
-        net_row_ring_deinit(&mirror->slots[i].life.ring, &mirror->pool.allocator);
+        net_row_ring_deinit(&mirror->slots[i].incarnation.ring, &mirror->pool.allocator);
     }
     for (uint32_t i = 0; i < NET_SNAPSHOT_PACKETS; i++)
         base_release(&mirror->pool.allocator, mirror->packets[i].gaps,
@@ -107,15 +107,15 @@ void net_mirror_destroy(net_mirror* mirror) {
 // ---- the world ----
 
 static net_result create_entity(net_mirror* mirror, ecs_entity handle,
-                                const net_row_template* entry, const uint64_t* row) {
-    net_result result = net_row_world_create(&mirror->target, handle, entry, row);
+                                const net_row_template* row_template, const uint64_t* row) {
+    net_result result = net_row_world_create(&mirror->target, handle, row_template, row);
     mirror->counters.creates += result == NET_OK;
     return result;
 }
 
 static net_result recreate_entity(net_mirror* mirror, ecs_entity handle,
-                                  const net_row_template* entry, const uint64_t* row) {
-    net_result result = net_row_world_recreate(&mirror->target, handle, entry, row);
+                                  const net_row_template* row_template, const uint64_t* row) {
+    net_result result = net_row_world_recreate(&mirror->target, handle, row_template, row);
     mirror->counters.recreates += result == NET_OK;
     return result;
 }
@@ -125,23 +125,24 @@ static net_result recreate_entity(net_mirror* mirror, ecs_entity handle,
 static net_result update_entity(net_mirror* mirror, const net_mirror_slot* slot,
                                 const uint64_t* row, uint64_t components) {
     if (!ecs_is_alive(mirror->world, slot->handle))
-        return create_entity(mirror, slot->handle, slot->life.entry, row);
+        return create_entity(mirror, slot->handle, slot->incarnation.row_template, row);
     if (net_fault_is_planted(NET_FAULT_SKIP_APPLY) && mirror->counters.updates % 64 == 63)
         components &= components - 1;
-    if (net_row_world_write(&mirror->target, slot->handle, slot->life.entry, row, components))
+    if (net_row_world_write(&mirror->target, slot->handle, slot->incarnation.row_template, row,
+                            components))
         return NET_OK;
-    return recreate_entity(mirror, slot->handle, slot->life.entry, row);
+    return recreate_entity(mirror, slot->handle, slot->incarnation.row_template, row);
 }
 
 // ---- lives ----
 
-static void tell_row(const net_mirror* mirror, const net_mirror_record* record, ecs_tick tick,
-                     const uint64_t* row) {
+static void report_row(const net_mirror* mirror, const net_mirror_record* record, ecs_tick tick,
+                       const uint64_t* row) {
     if (!mirror->sink.row) return;
-    mirror->sink.row(mirror->sink.context, record->handle, record->entry, tick, row);
+    mirror->sink.row(mirror->sink.context, record->handle, record->row_template, tick, row);
 }
 
-static void tell_gone(const net_mirror* mirror, ecs_entity handle, ecs_tick tick) {
+static void report_gone(const net_mirror* mirror, ecs_entity handle, ecs_tick tick) {
     if (mirror->sink.gone) mirror->sink.gone(mirror->sink.context, handle, tick);
 }
 
@@ -155,7 +156,7 @@ static void know(net_mirror_slot* slot, ecs_tick tick) {
 }
 
 // The slot is empty from now on, at this tick; the world is left as it is.
-static void forget_life(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
+static void forget_incarnation(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
     if (slot->handle == ECS_ENTITY_NONE) return;
     release_newest(mirror, slot);
     mirror->indices[ecs_entity_index(slot->handle)].slot_next = 0;
@@ -163,40 +164,40 @@ static void forget_life(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick
     slot->handle = ECS_ENTITY_NONE;
 }
 
-static void end_life(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
+static void end_incarnation(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
     if (slot->handle == ECS_ENTITY_NONE) return;
     net_row_world_destroy(&mirror->target, slot->handle);
-    forget_life(mirror, slot, tick);
+    forget_incarnation(mirror, slot, tick);
 }
 
-static void begin_life(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
+static void begin_incarnation(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
     net_mirror_slot* slot = &mirror->slots[record->slot];
     slot->has_previous = slot->is_known;
     slot->previous_tick = slot->tick;
     slot->handle = record->handle;
-    slot->life.entry = record->entry;
-    slot->life.tick = tick;
-    slot->life.has_forgotten = false;
+    slot->incarnation.row_template = record->row_template;
+    slot->incarnation.tick = tick;
+    slot->incarnation.has_forgotten = false;
     mirror->indices[ecs_entity_index(record->handle)].slot_next = record->slot + 1;
-    net_row_ring_reset(&slot->life.ring, record->entry->layout.field_count);
+    net_row_ring_reset(&slot->incarnation.ring, record->row_template->layout.field_count);
 }
 
 static void forget(net_mirror_slot* slot, ecs_tick tick) {
-    if (!slot->life.has_forgotten || tick > slot->life.forgotten_tick)
-        slot->life.forgotten_tick = tick;
-    slot->life.has_forgotten = true;
+    if (!slot->incarnation.has_forgotten || tick > slot->incarnation.forgotten_tick)
+        slot->incarnation.forgotten_tick = tick;
+    slot->incarnation.has_forgotten = true;
 }
 
 static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
                        const uint64_t* row) {
-    if (slot->life.ring.count == NET_ROW_HISTORY_MAX) {
-        ecs_tick oldest = net_row_ring_tick(&slot->life.ring, 0);
+    if (slot->incarnation.ring.count == NET_ROW_HISTORY_MAX) {
+        ecs_tick oldest = net_row_ring_tick(&slot->incarnation.ring, 0);
         forget(slot, tick < oldest ? tick : oldest);
     }
     // Rows of the living go before those of the dead.
-    if (!net_row_ring_reserve(&slot->life.ring, &mirror->pool.allocator))
+    if (!net_row_ring_reserve(&slot->incarnation.ring, &mirror->pool.allocator))
         net_mirror_drop_previous(mirror);
-    bool is_kept = net_row_ring_put(&slot->life.ring, &mirror->pool.allocator, tick, row);
+    bool is_kept = net_row_ring_put(&slot->incarnation.ring, &mirror->pool.allocator, tick, row);
     return is_kept ? NET_OK : NET_ERR_MEMORY;
 }
 
@@ -207,10 +208,11 @@ static net_result keep_stale(net_mirror* mirror, const net_mirror_record* record
                              const uint64_t* row) {
     net_mirror_slot* slot = &mirror->slots[record->slot];
     mirror->counters.stale_records++;
-    if (slot->handle != record->handle || slot->life.entry != record->entry) return NET_OK;
+    if (slot->handle != record->handle || slot->incarnation.row_template != record->row_template)
+        return NET_OK;
     if (slot->has_previous && tick <= slot->previous_tick) return NET_OK;
-    if (tick < slot->life.tick) slot->life.tick = tick;
-    tell_row(mirror, record, tick, row);
+    if (tick < slot->incarnation.tick) slot->incarnation.tick = tick;
+    report_row(mirror, record, tick, row);
     return keep(mirror, slot, tick, row);
 }
 
@@ -221,10 +223,10 @@ static bool leave_other_slot(net_mirror* mirror, const net_mirror_record* record
     net_mirror_slot* other = &mirror->slots[slot_next - 1];
     bool is_moved = other->handle == record->handle;
     if (is_moved) {
-        forget_life(mirror, other, tick);
+        forget_incarnation(mirror, other, tick);
         mirror->counters.moved++;
     } else {
-        end_life(mirror, other, tick);
+        end_incarnation(mirror, other, tick);
         mirror->counters.evicted++;
     }
     if (is_newer(other->is_known, other->tick, tick)) know(other, tick);
@@ -237,60 +239,64 @@ static void evict(net_mirror* mirror, const net_mirror_record* record, ecs_tick 
     ecs_entity previous = slot->handle;
     if (previous == ECS_ENTITY_NONE) return;
     mirror->counters.evicted++;
-    end_life(mirror, slot, tick);
+    end_incarnation(mirror, slot, tick);
     if (ecs_entity_index(previous) == ecs_entity_index(record->handle)) return;
-    tell_gone(mirror, previous, tick);
+    report_gone(mirror, previous, tick);
     mirror->indices[ecs_entity_index(previous)].gone_tick = tick;
 }
 
 // The entity goes on in the world, or begins.
 static net_result show(net_mirror* mirror, const net_mirror_slot* slot, bool goes_on,
                        const net_row_template* previous, const uint64_t* row) {
-    if (!goes_on) return create_entity(mirror, slot->handle, slot->life.entry, row);
-    if (previous == slot->life.entry) return update_entity(mirror, slot, row, UINT64_MAX);
+    if (!goes_on) return create_entity(mirror, slot->handle, slot->incarnation.row_template, row);
+    if (previous == slot->incarnation.row_template)
+        return update_entity(mirror, slot, row, UINT64_MAX);
     if (ecs_is_alive(mirror->world, slot->handle))
-        return recreate_entity(mirror, slot->handle, slot->life.entry, row);
+        return recreate_entity(mirror, slot->handle, slot->incarnation.row_template, row);
     net_row_world_destroy(&mirror->target, slot->handle); // it was LOADING for something else
-    return create_entity(mirror, slot->handle, slot->life.entry, row);
+    return create_entity(mirror, slot->handle, slot->incarnation.row_template, row);
 }
 
-static net_result apply_new_life(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick,
-                                 const uint64_t* row) {
-    net_result result = net_row_world_retain(&mirror->target, record->entry, row);
+static net_result apply_new_incarnation(net_mirror* mirror, const net_mirror_record* record,
+                                        ecs_tick tick, const uint64_t* row) {
+    net_result result = net_row_world_retain(&mirror->target, record->row_template, row);
     if (result != NET_OK) return result;
     net_mirror_slot* slot = &mirror->slots[record->slot];
     const net_mirror_slot* before = net_mirror_find(mirror, record->handle);
-    const net_row_template* previous = before ? before->life.entry : NULL;
+    const net_row_template* previous = before ? before->incarnation.row_template : NULL;
     bool goes_on = leave_other_slot(mirror, record, tick);
     if (slot->handle == record->handle) {
         goes_on = true;
-        forget_life(mirror, slot, tick);
+        forget_incarnation(mirror, slot, tick);
     } else {
         evict(mirror, record, tick);
     }
-    begin_life(mirror, record, tick);
+    begin_incarnation(mirror, record, tick);
     result = keep(mirror, slot, tick, row);
-    if (slot->life.ring.count == 0) net_row_world_release(&mirror->target, slot->life.entry, row);
+    if (slot->incarnation.ring.count == 0)
+        net_row_world_release(&mirror->target, slot->incarnation.row_template, row);
     return result == NET_OK ? show(mirror, slot, goes_on, previous, row) : result;
 }
 
-static net_result apply_same_life(net_mirror* mirror, const net_mirror_record* record,
-                                  ecs_tick tick, const uint64_t* row) {
+static net_result apply_same_incarnation(net_mirror* mirror, const net_mirror_record* record,
+                                         ecs_tick tick, const uint64_t* row) {
     net_mirror_slot* slot = &mirror->slots[record->slot];
-    const net_row_template* entry = slot->life.entry;
+    const net_row_template* row_template = slot->incarnation.row_template;
     uint64_t components =
-        record->is_absolute ? UINT64_MAX : net_row_changed(entry, newest_row(slot), row);
+        record->is_absolute ? UINT64_MAX : net_row_changed(row_template, newest_row(slot), row);
     uint64_t old_row[PROTO_ROW_FIELDS_MAX];
-    bool has_references = entry->entity_field_count > 0;
+    bool has_references = row_template->entity_field_count > 0;
     if (has_references) {
-        memcpy(old_row, newest_row(slot), entry->layout.field_count * sizeof *row);
-        net_result result = net_row_world_retain(&mirror->target, entry, row);
+        memcpy(old_row, newest_row(slot), row_template->layout.field_count * sizeof *row);
+        net_result result = net_row_world_retain(&mirror->target, row_template, row);
         if (result != NET_OK) return result;
     }
     net_result result = keep(mirror, slot, tick, row);
-    bool is_kept = net_row_ring_tick(&slot->life.ring, slot->life.ring.count - 1u) == tick;
+    bool is_kept =
+        net_row_ring_tick(&slot->incarnation.ring, slot->incarnation.ring.count - 1u) == tick;
     if (result == NET_OK) result = update_entity(mirror, slot, row, components);
-    if (has_references) net_row_world_release(&mirror->target, entry, is_kept ? old_row : row);
+    if (has_references)
+        net_row_world_release(&mirror->target, row_template, is_kept ? old_row : row);
     return result;
 }
 
@@ -299,11 +305,11 @@ static net_result apply_same_life(net_mirror* mirror, const net_mirror_record* r
 // jitter: without this slack another 7 % of the packets were refused.
 static void forget_older(net_mirror_slot* slot, const net_mirror_record* record) {
     if (record->is_absolute || record->base_tick < NET_SNAPSHOT_BASE_SLACK_TICKS) return;
-    uint32_t position =
-        net_row_ring_find(&slot->life.ring, record->base_tick - NET_SNAPSHOT_BASE_SLACK_TICKS);
+    uint32_t position = net_row_ring_find(&slot->incarnation.ring,
+                                          record->base_tick - NET_SNAPSHOT_BASE_SLACK_TICKS);
     if (position == UINT32_MAX || position == 0) return;
-    forget(slot, net_row_ring_tick(&slot->life.ring, position - 1));
-    net_row_ring_drop(&slot->life.ring, position);
+    forget(slot, net_row_ring_tick(&slot->incarnation.ring, position - 1));
+    net_row_ring_drop(&slot->incarnation.ring, position);
 }
 
 static net_result apply_row(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
@@ -318,9 +324,10 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
         is_newer(slot->is_known, slot->tick, tick) && is_newer(index->is_known, index->tick, tick);
     if (net_fault_is_planted(NET_FAULT_APPLY_OLD) && slot->handle == record->handle) is_news = true;
     if (!is_news) return keep_stale(mirror, record, tick, row);
-    bool is_same_life = slot->handle == record->handle && slot->life.entry == record->entry;
-    net_result result = is_same_life ? apply_same_life(mirror, record, tick, row)
-                                     : apply_new_life(mirror, record, tick, row);
+    bool is_same_incarnation =
+        slot->handle == record->handle && slot->incarnation.row_template == record->row_template;
+    net_result result = is_same_incarnation ? apply_same_incarnation(mirror, record, tick, row)
+                                            : apply_new_incarnation(mirror, record, tick, row);
     if (result != NET_OK) return result;
     know(slot, tick);
     index->tick = tick;
@@ -328,10 +335,10 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
     slot->was_shown = ecs_is_alive(mirror->world, slot->handle);
     forget_older(slot, record);
     mirror->counters.updates++;
-    tell_row(mirror, record, tick, row);
+    report_row(mirror, record, tick, row);
     if (mirror->trace)
         mirror->trace(mirror->trace_context, record->handle, tick,
-                      net_row_hash(record->entry, row));
+                      net_row_hash(record->row_template, row));
     return NET_OK;
 }
 
@@ -342,10 +349,10 @@ static void apply_destroy(net_mirror* mirror, const net_mirror_record* record, e
         return;
     }
     if (slot->handle != ECS_ENTITY_NONE) {
-        tell_gone(mirror, slot->handle, tick);
+        report_gone(mirror, slot->handle, tick);
         mirror->indices[ecs_entity_index(slot->handle)].gone_tick = tick;
         mirror->counters.destroys++;
-        end_life(mirror, slot, tick);
+        end_incarnation(mirror, slot, tick);
     }
     know(slot, tick);
 }
@@ -358,7 +365,7 @@ static void prefetch(const net_mirror* mirror, uint32_t i) {
     const uint64_t* row = newest_row(slot);
     if (!row) return;
     __builtin_prefetch(row, 0);
-    __builtin_prefetch(row + net_row_ring_field_count(&slot->life.ring),
+    __builtin_prefetch(row + net_row_ring_field_count(&slot->incarnation.ring),
                        1); // nearly always where the next one goes
     __builtin_prefetch(&mirror->indices[ecs_entity_index(slot->handle)], 1);
 }
@@ -377,12 +384,12 @@ static net_result apply(net_mirror* mirror, ecs_tick tick) {
     return NET_OK;
 }
 
-net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick, proto_bit_reader* body,
-                           net_mirror_result* result) {
+net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick,
+                           proto_bit_reader* snapshot, net_mirror_result* result) {
     if (result) *result = (net_mirror_result){0};
     if (mirror->broken != NET_OK) return mirror->broken;
     net_mirror_counters before = mirror->counters;
-    net_result code = net_mirror_decode(mirror, seq, tick, body);
+    net_result code = net_mirror_decode(mirror, seq, tick, snapshot);
     if (code == NET_OK) {
         code = net_mirror_remember(mirror, seq, tick);
         if (code == NET_OK) code = apply(mirror, tick);
@@ -416,8 +423,8 @@ bool net_mirror_entity_tick(const net_mirror* mirror, ecs_entity entity, ecs_tic
     return slot != NULL;
 }
 
-bool net_mirror_known_life(const net_mirror* mirror, uint32_t index, ecs_entity* handle,
-                           ecs_tick* tick) {
+bool net_mirror_known_incarnation(const net_mirror* mirror, uint32_t index, ecs_entity* handle,
+                                  ecs_tick* tick) {
     *handle = ECS_ENTITY_NONE;
     *tick = 0;
     if (index >= mirror->index_capacity) return false;
@@ -442,8 +449,9 @@ net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_
     bool is_alive = ecs_is_alive(mirror->world, at->handle);
     if (!is_alive && !at->was_shown) return NET_MIRROR_UNKNOWN;
     uint64_t row[PROTO_ROW_FIELDS_MAX];
-    if (is_alive && net_row_world_read(&mirror->target, at->handle, at->life.entry, row) &&
-        (uint16_t)net_row_hash(at->life.entry, row) == hash)
+    if (is_alive &&
+        net_row_world_read(&mirror->target, at->handle, at->incarnation.row_template, row) &&
+        (uint16_t)net_row_hash(at->incarnation.row_template, row) == hash)
         return NET_MIRROR_EQUAL;
     if (entity) *entity = at->handle;
     return NET_MIRROR_DIFFERS;

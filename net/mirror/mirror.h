@@ -29,8 +29,8 @@ typedef void (*net_mirror_trace_fn)(void* context, ecs_entity entity, ecs_tick t
 /// row tells). `row` is borrowed for the call. NULL functions are skipped.
 typedef struct net_mirror_sink {
     void* context;
-    void (*row)(void* context, ecs_entity entity, const net_row_template* entry, ecs_tick tick,
-                const uint64_t* row);
+    void (*row)(void* context, ecs_entity entity, const net_row_template* row_template,
+                ecs_tick tick, const uint64_t* row);
     void (*gone)(void* context, ecs_entity entity, ecs_tick tick);
 } net_mirror_sink;
 
@@ -89,7 +89,7 @@ void net_mirror_destroy(net_mirror* mirror);
 ///         NET_ERR_MEMORY (also beyond memory_bytes_max), NET_ERR_FULL (the world refused a creation): end
 ///         the session.
 BASE_MUST_USE net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick,
-                                         proto_bit_reader* body, net_mirror_result* result);
+                                         proto_bit_reader* snapshot, net_mirror_result* result);
 /// Compare the entity in `slot`, as it stands in the world now, with the row that the server says it has at
 /// `tick`: `hash` is the low 16 bits of its net_row_hash. `entity` (may be NULL) is who differs, else NONE.
 net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_t slot,
@@ -99,8 +99,8 @@ ecs_tick net_mirror_tick(const net_mirror* mirror); ///< newest tick of any deco
 bool net_mirror_entity_tick(const net_mirror* mirror, ecs_entity entity, ecs_tick* tick);
 /// What was told last of an index: who lives there (NONE: nobody) and the tick of that record. false: never
 /// anything.
-bool net_mirror_known_life(const net_mirror* mirror, uint32_t index, ecs_entity* handle,
-                           ecs_tick* tick);
+bool net_mirror_known_incarnation(const net_mirror* mirror, uint32_t index, ecs_entity* handle,
+                                  ecs_tick* tick);
 /// Bits of this component in all bodies that were decoded.
 uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id component);
 const net_mirror_counters* net_mirror_get_counters(const net_mirror* mirror);

@@ -29,13 +29,13 @@ static void drop(net_mirror* mirror, net_mirror_previous* previous) {
     else
         mirror->previous_newest = previous->older;
     mirror->slots[previous->slot].previous = NULL;
-    mirror->previous_bytes -= bytes_of(&previous->life.ring);
-    net_row_ring_deinit(&previous->life.ring, &mirror->pool.allocator);
+    mirror->previous_bytes -= bytes_of(&previous->incarnation.ring);
+    net_row_ring_deinit(&previous->incarnation.ring, &mirror->pool.allocator);
     base_release(&mirror->pool.allocator, previous, sizeof *previous);
 }
 
 static net_mirror_previous* make_room(net_mirror* mirror, size_t bytes) {
-    size_t bytes_max = mirror->memory.bytes_max / NET_MIRROR_FORMER_SHARE;
+    size_t bytes_max = mirror->memory.bytes_max / NET_MIRROR_PREVIOUS_SHARE;
     if (bytes > bytes_max) return NULL;
     while (mirror->previous_oldest && bytes > bytes_max - mirror->previous_bytes)
         drop(mirror, mirror->previous_oldest);
@@ -44,13 +44,14 @@ static net_mirror_previous* make_room(net_mirror* mirror, size_t bytes) {
 
 void net_mirror_keep_previous(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
     if (slot->previous) drop(mirror, slot->previous);
-    size_t bytes = bytes_of(&slot->life.ring);
-    net_mirror_previous* previous = slot->life.ring.count > 0 ? make_room(mirror, bytes) : NULL;
+    size_t bytes = bytes_of(&slot->incarnation.ring);
+    net_mirror_previous* previous =
+        slot->incarnation.ring.count > 0 ? make_room(mirror, bytes) : NULL;
     if (!previous) {
-        net_row_ring_deinit(&slot->life.ring, &mirror->pool.allocator);
+        net_row_ring_deinit(&slot->incarnation.ring, &mirror->pool.allocator);
         return;
     }
-    *previous = (net_mirror_previous){.life = slot->life,
+    *previous = (net_mirror_previous){.incarnation = slot->incarnation,
                                       .handle = slot->handle,
                                       .slot = (uint32_t)(slot - mirror->slots),
                                       .end_tick = tick,
@@ -62,12 +63,12 @@ void net_mirror_keep_previous(net_mirror* mirror, net_mirror_slot* slot, ecs_tic
     mirror->previous_newest = previous;
     mirror->previous_bytes += bytes;
     slot->previous = previous;
-    slot->life.ring = (net_row_ring){0};
+    slot->incarnation.ring = (net_row_ring){0};
 }
 
 void net_mirror_expire_previous(net_mirror* mirror) {
     while (mirror->previous_oldest &&
-           mirror->tick - mirror->previous_oldest->end_tick > NET_MIRROR_FORMER_TICKS)
+           mirror->tick - mirror->previous_oldest->end_tick > NET_MIRROR_PREVIOUS_TICKS)
         drop(mirror, mirror->previous_oldest);
 }
 
@@ -78,7 +79,7 @@ void net_mirror_drop_previous(net_mirror* mirror) {
 
 const net_mirror_previous* net_mirror_find_previous(const net_mirror_slot* slot, ecs_tick tick) {
     const net_mirror_previous* previous = slot->previous;
-    if (!previous || tick <= previous->life.tick || tick >= previous->end_tick) return NULL;
-    if (slot->handle != ECS_ENTITY_NONE && tick >= slot->life.tick) return NULL;
+    if (!previous || tick <= previous->incarnation.tick || tick >= previous->end_tick) return NULL;
+    if (slot->handle != ECS_ENTITY_NONE && tick >= slot->incarnation.tick) return NULL;
     return previous;
 }

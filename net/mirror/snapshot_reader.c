@@ -27,8 +27,8 @@ typedef struct decoder {
     net_result result;
     bool is_overtaken; // something newer explains what is missing
     bool misses_base;
-    const net_row_template* entry; // of the create before
-    uint32_t index;                // of the create before
+    const net_row_template* row_template; // of the create before
+    uint32_t index;                       // of the create before
 } decoder;
 
 // What the rows of a run are coded against.
@@ -62,11 +62,11 @@ static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
         fail(d, NET_ERR_MEMORY);
         return NULL;
     }
-    if (slot->stamp == d->mirror->body_number) {
+    if (slot->stamp == d->mirror->snapshot_number) {
         fail(d, NET_ERR_MALFORMED);
         return NULL;
     }
-    slot->stamp = d->mirror->body_number;
+    slot->stamp = d->mirror->snapshot_number;
     return slot;
 }
 
@@ -100,7 +100,7 @@ static net_mirror_record* add_record(decoder* d, net_mirror_record record) {
 // Decode a row and add the record that it belongs to.
 static bool read_row(decoder* d, net_mirror_record record, const proto_row_base* base) {
     net_mirror* mirror = d->mirror;
-    const proto_layout* layout = &record.entry->layout;
+    const proto_layout* layout = &record.row_template->layout;
     uint32_t word_count = mirror->word_count + layout->field_count;
     if (word_count > NET_SNAPSHOT_WORDS_MAX) return fail(d, NET_ERR_MALFORMED);
     if (word_count >= mirror->word_capacity &&
@@ -137,8 +137,8 @@ static bool read_handle(decoder* d, ecs_entity* handle) {
         return fail(d, NET_ERR_MALFORMED);
     net_mirror_index* known = net_mirror_index_at(mirror, index);
     if (!known) return fail(d, NET_ERR_MEMORY);
-    if (known->stamp == mirror->body_number) return fail(d, NET_ERR_MALFORMED);
-    known->stamp = mirror->body_number;
+    if (known->stamp == mirror->snapshot_number) return fail(d, NET_ERR_MALFORMED);
+    known->stamp = mirror->snapshot_number;
     d->index = index;
     *handle = ecs_entity_make(index, generation);
     return true;
@@ -146,22 +146,22 @@ static bool read_handle(decoder* d, ecs_entity* handle) {
 
 static bool read_template(decoder* d) {
     if (proto_bits_read(d->reader, 1))
-        return d->entry ? is_readable(d) : fail(d, NET_ERR_MALFORMED);
+        return d->row_template ? is_readable(d) : fail(d, NET_ERR_MALFORMED);
     uint32_t count = (uint32_t)proto_bits_read(d->reader, NET_SNAPSHOT_PARTS_BITS) + 1;
     uint16_t parts[1u << NET_SNAPSHOT_PARTS_BITS];
     for (uint32_t i = 0; i < count; i++)
         parts[i] = (uint16_t)proto_bits_read(d->reader, d->number_bits);
     if (!is_readable(d)) return false;
-    d->entry = net_rows_compose(d->mirror->rows, parts, count);
-    return d->entry ? true : fail(d, NET_ERR_MALFORMED);
+    d->row_template = net_rows_compose(d->mirror->rows, parts, count);
+    return d->row_template ? true : fail(d, NET_ERR_MALFORMED);
 }
 
 static bool read_create(decoder* d, uint32_t order, uint32_t* next) {
     net_mirror_record record = {.kind = NET_MIRROR_CREATE, .is_absolute = true};
     if (!read_slot(d, order, next, &record.slot)) return false;
     if (!read_handle(d, &record.handle) || !read_template(d)) return false;
-    record.entry = d->entry;
-    return read_row(d, record, &(proto_row_base){.base = d->entry->defaults});
+    record.row_template = d->row_template;
+    return read_row(d, record, &(proto_row_base){.base = d->row_template->defaults});
 }
 
 typedef bool (*read_fn)(decoder* d, uint32_t order, uint32_t* next);
@@ -179,54 +179,57 @@ static bool read_list(decoder* d, read_fn read) {
 // ---- runs ----
 
 // The row of exactly this tick, or NULL.
-static const uint64_t* find_row(const net_mirror_incarnation* life, ecs_tick tick) {
-    uint32_t position = net_row_ring_find(&life->ring, tick);
-    if (position == UINT32_MAX || net_row_ring_tick(&life->ring, position) != tick) return NULL;
-    return net_row_ring_row(&life->ring, position);
+static const uint64_t* find_row(const net_mirror_incarnation* incarnation, ecs_tick tick) {
+    uint32_t position = net_row_ring_find(&incarnation->ring, tick);
+    if (position == UINT32_MAX || net_row_ring_tick(&incarnation->ring, position) != tick)
+        return NULL;
+    return net_row_ring_row(&incarnation->ring, position);
 }
 
-static bool find_bases(const decoder* d, const run_head* run, const net_mirror_incarnation* life,
-                       proto_row_base* base, ecs_tick* oldest) {
+static bool find_bases(const decoder* d, const run_head* run,
+                       const net_mirror_incarnation* incarnation, proto_row_base* base,
+                       ecs_tick* oldest) {
     if (run->kind == NET_SNAPSHOT_ABSOLUTE) {
-        base->base = life->entry->defaults;
+        base->base = incarnation->row_template->defaults;
         return true;
     }
     if (run->is_settled) {
-        uint32_t position = net_row_ring_find(&life->ring, run->base_tick);
+        uint32_t position = net_row_ring_find(&incarnation->ring, run->base_tick);
         if (position == UINT32_MAX) return false;
-        base->base = net_row_ring_row(&life->ring, position);
-        *oldest = net_row_ring_tick(&life->ring, position);
+        base->base = net_row_ring_row(&incarnation->ring, position);
+        *oldest = net_row_ring_tick(&incarnation->ring, position);
         return true;
     }
-    base->base = find_row(life, run->base_tick);
+    base->base = find_row(incarnation, run->base_tick);
     base->ticks = (uint32_t)(d->tick - run->base_tick);
     *oldest = run->base_tick - run->base2_ticks;
-    if (run->base2_ticks > 0) base->base2 = find_row(life, *oldest);
+    if (run->base2_ticks > 0) base->base2 = find_row(incarnation, *oldest);
     if (base->base2) base->ticks2 = run->base2_ticks;
     // No row of that tick: none was sent, unless it may be one of those that were forgotten.
-    bool may_be_forgotten = life->has_forgotten && *oldest <= life->forgotten_tick;
+    bool may_be_forgotten = incarnation->has_forgotten && *oldest <= incarnation->forgotten_tick;
     return base->base && (base->base2 || run->base2_ticks == 0 || !may_be_forgotten);
 }
 
 // An update of a slot, which was just named.
 static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mirror_slot* slot) {
-    bool is_present = slot->handle != ECS_ENTITY_NONE && slot->life.tick < d->tick;
+    bool is_present = slot->handle != ECS_ENTITY_NONE && slot->incarnation.tick < d->tick;
     const net_mirror_previous* previous =
         is_present ? NULL : net_mirror_find_previous(slot, d->tick);
     if (!is_present && !previous) return miss_base(d, slot);
-    const net_mirror_incarnation* life = previous ? &previous->life : &slot->life;
+    const net_mirror_incarnation* incarnation =
+        previous ? &previous->incarnation : &slot->incarnation;
     net_mirror* mirror = d->mirror;
     net_mirror_record record = {.kind = NET_MIRROR_UPDATE,
                                 .slot = number,
                                 .handle = previous ? previous->handle : slot->handle,
-                                .entry = life->entry,
+                                .row_template = incarnation->row_template,
                                 .is_absolute = run->kind == NET_SNAPSHOT_ABSOLUTE,
                                 .is_previous = previous != NULL};
     // Created elsewhere in this body: it cannot be in two places at one tick.
-    if (mirror->indices[ecs_entity_index(record.handle)].stamp == mirror->body_number)
+    if (mirror->indices[ecs_entity_index(record.handle)].stamp == mirror->snapshot_number)
         return fail(d, NET_ERR_MALFORMED);
     proto_row_base base = {0};
-    if (!find_bases(d, run, life, &base, &record.base_tick)) return miss_base(d, slot);
+    if (!find_bases(d, run, incarnation, &base, &record.base_tick)) return miss_base(d, slot);
     return read_row(d, record, &base);
 }
 
@@ -317,10 +320,10 @@ static bool read_padding(decoder* d) {
 static void account(net_mirror* mirror, bool is_decoded, uint64_t body_bits) {
     uint64_t row_bits = 0;
     for (uint32_t i = 0; i < mirror->record_count; i++) {
-        const net_row_template* entry = mirror->records[i].entry;
-        if (!entry) continue;
-        for (uint32_t c = 0; c < entry->layout.component_count; c++) {
-            uint32_t key = entry->layout.components[c].key;
+        const net_row_template* row_template = mirror->records[i].row_template;
+        if (!row_template) continue;
+        for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
+            uint32_t key = row_template->layout.components[c].key;
             row_bits += mirror->body_bits[key];
             mirror->component_bits[key] += is_decoded ? mirror->body_bits[key] : 0;
             mirror->body_bits[key] = 0;
@@ -332,23 +335,23 @@ static void account(net_mirror* mirror, bool is_decoded, uint64_t body_bits) {
 }
 
 net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
-                             proto_bit_reader* body) {
+                             proto_bit_reader* snapshot) {
     mirror->record_count = 0;
     mirror->word_count = 0;
-    mirror->body_number++;
-    if (!body) return NET_OK;
+    mirror->snapshot_number++;
+    if (!snapshot) return NET_OK;
     decoder d = {.mirror = mirror,
                  .seq = seq,
                  .tick = tick,
-                 .reader = body,
+                 .reader = snapshot,
                  .number_bits = net_rows_number_bits(mirror->rows)};
-    uint64_t first = body->offset_bits;
+    uint64_t first = snapshot->offset_bits;
     bool is_decoded = false;
-    if (body->size_bits > NET_SNAPSHOT_BYTES_MAX * 8u) {
+    if (snapshot->size_bits > NET_SNAPSHOT_BYTES_MAX * 8u) {
         d.result = NET_ERR_MALFORMED;
     } else {
         is_decoded = read_all(&d);
-        uint64_t end = body->offset_bits;
+        uint64_t end = snapshot->offset_bits;
         is_decoded = is_decoded && read_padding(&d);
         account(mirror, is_decoded, end - first);
     }

@@ -13,12 +13,12 @@
 
 /// Formers are kept while the newest packet is at most so many ticks past their end, and while their rows
 /// take at most this part of memory_bytes_max.
-#define NET_MIRROR_FORMER_TICKS 64u
-#define NET_MIRROR_FORMER_SHARE 8u
+#define NET_MIRROR_PREVIOUS_TICKS 64u
+#define NET_MIRROR_PREVIOUS_SHARE 8u
 
 /// A life of a slot: one handle with one template.
 typedef struct net_mirror_incarnation {
-    const net_row_template* entry;
+    const net_row_template* row_template;
     ecs_tick tick;           ///< oldest create record of it that came
     ecs_tick forgotten_tick; ///< newest row of it that is not kept; with has_forgotten
     net_row_ring ring;       ///< its rows; of the present life the newest is what the world holds
@@ -27,7 +27,7 @@ typedef struct net_mirror_incarnation {
 
 /// The last life of a slot that ended: late packets may still speak of it.
 typedef struct net_mirror_previous {
-    net_mirror_incarnation life;
+    net_mirror_incarnation incarnation;
     ecs_entity handle;
     uint32_t slot;
     ecs_tick end_tick;                         ///< of the record that ended it
@@ -36,12 +36,12 @@ typedef struct net_mirror_previous {
 
 /// One slot.
 typedef struct net_mirror_slot {
-    ecs_entity handle;             ///< NONE: nothing there
-    uint32_t stamp;                ///< number of the body that named it last
-    net_mirror_incarnation life;   ///< the present one
-    net_mirror_previous* previous; ///< or NULL
-    ecs_tick tick;                 ///< newest record applied, ends of lives too; with is_known
-    ecs_tick previous_tick;        ///< what was known before this life began; with has_previous
+    ecs_entity handle;                  ///< NONE: nothing there
+    uint32_t stamp;                     ///< number of the body that named it last
+    net_mirror_incarnation incarnation; ///< the present one
+    net_mirror_previous* previous;      ///< or NULL
+    ecs_tick tick;                      ///< newest record applied, ends of lives too; with is_known
+    ecs_tick previous_tick; ///< what was known before this life began; with has_previous
     bool is_known;
     bool has_previous;
     bool was_shown; ///< it lived in the world when the newest row was applied
@@ -75,10 +75,10 @@ typedef enum net_mirror_kind {
 typedef struct net_mirror_record {
     net_mirror_kind kind;
     uint32_t slot;
-    ecs_entity handle;             ///< an update's is that of the present life; NONE for a destroy
-    uint32_t words_first;          ///< its row
-    const net_row_template* entry; ///< NULL for a destroy
-    bool is_absolute;              ///< says all, whatever is there
+    ecs_entity handle;    ///< an update's is that of the present life; NONE for a destroy
+    uint32_t words_first; ///< its row
+    const net_row_template* row_template; ///< NULL for a destroy
+    bool is_absolute;                     ///< says all, whatever is there
     bool is_previous;   ///< an update of the slot's previous life: its handle and template
     ecs_tick base_tick; ///< oldest row it was coded against, unless is_absolute
 } net_mirror_record;
@@ -113,7 +113,7 @@ struct net_mirror {
     ecs_tick tick;
     bool has_tick;
     net_result broken; ///< applying failed half way: nothing is read any more
-    uint32_t body_number;
+    uint32_t snapshot_number;
     net_mirror_record* records; ///< of the body that is being read
     uint32_t record_count, record_capacity;
     uint64_t* words;
@@ -131,7 +131,7 @@ struct net_mirror {
 /// Decode a body into mirror->records and words. Nothing else changes but counters.
 /// @return as net_mirror_read.
 BASE_MUST_USE net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
-                                           proto_bit_reader* body);
+                                           proto_bit_reader* snapshot);
 
 // mirror_store.c
 void net_mirror_memory_init(net_mirror_memory* memory, const base_allocator* parent,

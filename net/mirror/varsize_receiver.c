@@ -38,49 +38,49 @@ struct net_varsize_receiver {
 };
 
 net_result net_varsize_receiver_create(const net_varsize_receiver_config* config,
-                                       net_varsize_receiver** client) {
-    BASE_ASSERT(config && config->world && config->rows && config->told && client);
+                                       net_varsize_receiver** receiver) {
+    BASE_ASSERT(config && config->world && config->rows && config->known && receiver);
     BASE_ASSERT(config->waiting_bytes_max == 0 ||
                 config->waiting_bytes_max >= NET_VARSIZE_BYTES_MAX);
-    *client = base_allocate_zero(config->allocator, sizeof **client);
-    if (!*client) return NET_ERR_MEMORY;
-    (*client)->config = *config;
-    if (config->waiting_max == 0) (*client)->config.waiting_max = NET_VARSIZE_WAITING_MAX;
+    *receiver = base_allocate_zero(config->allocator, sizeof **receiver);
+    if (!*receiver) return NET_ERR_MEMORY;
+    (*receiver)->config = *config;
+    if (config->waiting_max == 0) (*receiver)->config.waiting_max = NET_VARSIZE_WAITING_MAX;
     if (config->waiting_bytes_max == 0)
-        (*client)->config.waiting_bytes_max = NET_VARSIZE_WAITING_BYTES_MAX;
+        (*receiver)->config.waiting_bytes_max = NET_VARSIZE_WAITING_BYTES_MAX;
     return NET_OK;
 }
 
-static void release_value(net_varsize_receiver* client, const waiting_value* value) {
-    client->waiting_bytes -= value->message.size;
-    base_release(client->config.allocator, (void*)(uintptr_t)value->message.bytes,
+static void release_value(net_varsize_receiver* receiver, const waiting_value* value) {
+    receiver->waiting_bytes -= value->message.size;
+    base_release(receiver->config.allocator, (void*)(uintptr_t)value->message.bytes,
                  value->message.size);
 }
 
-void net_varsize_receiver_clear(net_varsize_receiver* client) {
-    for (uint32_t i = 0; i < client->waiting_count; i++)
-        release_value(client, &client->waiting[i]);
-    client->waiting_count = client->evicted_count = 0;
-    client->version = 0;
+void net_varsize_receiver_clear(net_varsize_receiver* receiver) {
+    for (uint32_t i = 0; i < receiver->waiting_count; i++)
+        release_value(receiver, &receiver->waiting[i]);
+    receiver->waiting_count = receiver->evicted_count = 0;
+    receiver->version = 0;
 }
 
-void net_varsize_receiver_destroy(net_varsize_receiver* client) {
-    if (!client) return;
-    net_varsize_receiver_clear(client);
-    base_release(client->config.allocator, client->waiting,
-                 client->waiting_capacity * sizeof *client->waiting);
-    base_release(client->config.allocator, client->evicted,
-                 client->evicted_capacity * sizeof *client->evicted);
-    base_release(client->config.allocator, client, sizeof *client);
+void net_varsize_receiver_destroy(net_varsize_receiver* receiver) {
+    if (!receiver) return;
+    net_varsize_receiver_clear(receiver);
+    base_release(receiver->config.allocator, receiver->waiting,
+                 receiver->waiting_capacity * sizeof *receiver->waiting);
+    base_release(receiver->config.allocator, receiver->evicted,
+                 receiver->evicted_capacity * sizeof *receiver->evicted);
+    base_release(receiver->config.allocator, receiver, sizeof *receiver);
 }
 
 typedef enum value_fate { VALUE_WAITS, VALUE_APPLIES, VALUE_DROPS } value_fate;
 
-static value_fate judge(const net_varsize_receiver* client, const net_varsize_message* message) {
+static value_fate judge(const net_varsize_receiver* receiver, const net_varsize_message* message) {
     ecs_entity handle = ECS_ENTITY_NONE;
     ecs_tick tick = 0;
-    if (!client->config.told(client->config.told_context, ecs_entity_index(message->handle),
-                             &handle, &tick) ||
+    if (!receiver->config.known(receiver->config.known_context, ecs_entity_index(message->handle),
+                                &handle, &tick) ||
         tick < message->since)
         return VALUE_WAITS;
     if (handle == message->handle) return VALUE_APPLIES;
@@ -88,69 +88,72 @@ static value_fate judge(const net_varsize_receiver* client, const net_varsize_me
 }
 
 // What the entity does not have, or a world that could not load it, is no fault of the line.
-static net_result apply(net_varsize_receiver* client, const net_varsize_message* message,
+static net_result apply(net_varsize_receiver* receiver, const net_varsize_message* message,
                         ecs_component_id component) {
     if (net_fault_is_planted(NET_FAULT_VARSIZE_LOST) && message->version % 16 == 9) return NET_OK;
     net_result result =
-        net_varsize_apply(client->config.world, client->config.rows, message->handle, component,
+        net_varsize_apply(receiver->config.world, receiver->config.rows, message->handle, component,
                           message->is_default ? NULL : message->bytes, message->size);
-    client->counters.applied += result == NET_OK;
-    client->counters.dropped += result == NET_ERR_UNKNOWN;
+    receiver->counters.applied += result == NET_OK;
+    receiver->counters.dropped += result == NET_ERR_UNKNOWN;
     return result == NET_ERR_UNKNOWN ? NET_OK : result;
 }
 
-static void forget(net_varsize_receiver* client, const net_varsize_message* message) {
+static void forget(net_varsize_receiver* receiver, const net_varsize_message* message) {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < client->waiting_count; i++) {
-        const net_varsize_message* other = &client->waiting[i].message;
+    for (uint32_t i = 0; i < receiver->waiting_count; i++) {
+        const net_varsize_message* other = &receiver->waiting[i].message;
         if (other->handle == message->handle && other->number == message->number)
-            release_value(client, &client->waiting[i]);
+            release_value(receiver, &receiver->waiting[i]);
         else
-            client->waiting[kept++] = client->waiting[i];
+            receiver->waiting[kept++] = receiver->waiting[i];
     }
-    client->waiting_count = kept;
+    receiver->waiting_count = kept;
 }
 
 // The oldest give way: most likely their entities never came.
-static net_result make_room(net_varsize_receiver* client, uint32_t size) {
-    const net_varsize_receiver_config* config = &client->config;
+static net_result make_room(net_varsize_receiver* receiver, uint32_t size) {
+    const net_varsize_receiver_config* config = &receiver->config;
     uint32_t count = 0;
-    uint32_t bytes = client->waiting_bytes;
-    while (count < client->waiting_count && (client->waiting_count - count >= config->waiting_max ||
-                                             size > config->waiting_bytes_max - bytes))
-        bytes -= client->waiting[count++].message.size;
+    uint32_t bytes = receiver->waiting_bytes;
+    while (count < receiver->waiting_count &&
+           (receiver->waiting_count - count >= config->waiting_max ||
+            size > config->waiting_bytes_max - bytes))
+        bytes -= receiver->waiting[count++].message.size;
     if (count == 0) return NET_OK;
-    if (!base_array_reserve(config->allocator, (void**)&client->evicted, &client->evicted_capacity,
-                            client->evicted_count + count, sizeof *client->evicted))
+    if (!base_array_reserve(config->allocator, (void**)&receiver->evicted,
+                            &receiver->evicted_capacity, receiver->evicted_count + count,
+                            sizeof *receiver->evicted))
         return NET_ERR_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
-        const net_varsize_message* message = &client->waiting[i].message;
-        client->evicted[client->evicted_count++] =
+        const net_varsize_message* message = &receiver->waiting[i].message;
+        receiver->evicted[receiver->evicted_count++] =
             (net_varsize_lost){message->handle, message->number, message->version};
-        release_value(client, &client->waiting[i]);
+        release_value(receiver, &receiver->waiting[i]);
     }
-    client->waiting_count -= count;
-    memmove(client->waiting, client->waiting + count,
-            client->waiting_count * sizeof *client->waiting);
-    client->counters.evicted += count;
+    receiver->waiting_count -= count;
+    memmove(receiver->waiting, receiver->waiting + count,
+            receiver->waiting_count * sizeof *receiver->waiting);
+    receiver->counters.evicted += count;
     return NET_OK;
 }
 
-bool net_varsize_receiver_next_evicted(net_varsize_receiver* client, net_varsize_lost* lost) {
-    if (client->evicted_count == 0) return false;
-    *lost = client->evicted[--client->evicted_count];
+bool net_varsize_receiver_next_evicted(net_varsize_receiver* receiver, net_varsize_lost* lost) {
+    if (receiver->evicted_count == 0) return false;
+    *lost = receiver->evicted[--receiver->evicted_count];
     return true;
 }
 
-static net_result keep(net_varsize_receiver* client, const net_varsize_message* message,
+static net_result keep(net_varsize_receiver* receiver, const net_varsize_message* message,
                        ecs_component_id component) {
-    const net_varsize_receiver_config* config = &client->config;
-    net_result result = make_room(client, message->size);
+    const net_varsize_receiver_config* config = &receiver->config;
+    net_result result = make_room(receiver, message->size);
     if (result != NET_OK) return result;
-    if (!base_array_reserve(config->allocator, (void**)&client->waiting, &client->waiting_capacity,
-                            client->waiting_count + 1, sizeof *client->waiting))
+    if (!base_array_reserve(config->allocator, (void**)&receiver->waiting,
+                            &receiver->waiting_capacity, receiver->waiting_count + 1,
+                            sizeof *receiver->waiting))
         return NET_ERR_MEMORY;
-    waiting_value* value = &client->waiting[client->waiting_count];
+    waiting_value* value = &receiver->waiting[receiver->waiting_count];
     *value = (waiting_value){.message = *message, .component = component};
     value->message.bytes = NULL;
     if (message->size > 0) {
@@ -159,73 +162,73 @@ static net_result keep(net_varsize_receiver* client, const net_varsize_message* 
         memcpy(bytes, message->bytes, message->size);
         value->message.bytes = bytes;
     }
-    client->waiting_bytes += message->size;
-    client->waiting_count++;
+    receiver->waiting_bytes += message->size;
+    receiver->waiting_count++;
     return NET_OK;
 }
 
 // Whatever is found wrong with a message is found before anything is changed by it.
-static net_result check(const net_varsize_receiver* client, const net_varsize_message* message,
+static net_result check(const net_varsize_receiver* receiver, const net_varsize_message* message,
                         ecs_component_id component) {
     uint32_t index = ecs_entity_index(message->handle);
     if (component == ECS_COMPONENT_NONE || message->version == 0 || index < 1 ||
-        index > client->config.index_max || ecs_entity_generation(message->handle) < 1)
+        index > receiver->config.index_max || ecs_entity_generation(message->handle) < 1)
         return NET_ERR_MALFORMED;
     if (message->is_default) return message->size == 0 ? NET_OK : NET_ERR_MALFORMED;
     if (message->size == 0) return NET_ERR_MALFORMED;
-    return net_varsize_check(client->config.world, component, message->bytes, message->size);
+    return net_varsize_check(receiver->config.world, component, message->bytes, message->size);
 }
 
-net_result net_varsize_receiver_receive(net_varsize_receiver* client,
+net_result net_varsize_receiver_receive(net_varsize_receiver* receiver,
                                         const net_varsize_message* message) {
-    ecs_component_id component = net_rows_varsize(client->config.rows, message->number);
-    net_result result = check(client, message, component);
-    if (result == NET_ERR_MALFORMED) client->counters.malformed++;
+    ecs_component_id component = net_rows_varsize(receiver->config.rows, message->number);
+    net_result result = check(receiver, message, component);
+    if (result == NET_ERR_MALFORMED) receiver->counters.malformed++;
     if (result != NET_OK) return result;
-    client->counters.received++;
-    if (message->version <= client->version) {
-        client->counters.stale++;
+    receiver->counters.received++;
+    if (message->version <= receiver->version) {
+        receiver->counters.stale++;
         return NET_OK;
     }
-    client->version = message->version;
-    forget(client, message);
-    switch (judge(client, message)) {
+    receiver->version = message->version;
+    forget(receiver, message);
+    switch (judge(receiver, message)) {
     case VALUE_APPLIES:
-        return apply(client, message, component);
+        return apply(receiver, message, component);
     case VALUE_DROPS:
-        client->counters.dropped++;
+        receiver->counters.dropped++;
         return NET_OK;
     case VALUE_WAITS:
         break;
     }
-    return keep(client, message, component);
+    return keep(receiver, message, component);
 }
 
-net_result net_varsize_receiver_tick(net_varsize_receiver* client) {
+net_result net_varsize_receiver_tick(net_varsize_receiver* receiver) {
     net_result result = NET_OK;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < client->waiting_count; i++) {
-        waiting_value* value = &client->waiting[i];
-        value_fate fate = result == NET_OK ? judge(client, &value->message) : VALUE_WAITS;
+    for (uint32_t i = 0; i < receiver->waiting_count; i++) {
+        waiting_value* value = &receiver->waiting[i];
+        value_fate fate = result == NET_OK ? judge(receiver, &value->message) : VALUE_WAITS;
         if (fate == VALUE_WAITS) {
-            client->waiting[kept++] = *value;
+            receiver->waiting[kept++] = *value;
             continue;
         }
         if (fate == VALUE_APPLIES)
-            result = apply(client, &value->message, value->component);
+            result = apply(receiver, &value->message, value->component);
         else
-            client->counters.dropped++;
-        release_value(client, value);
+            receiver->counters.dropped++;
+        release_value(receiver, value);
     }
-    client->waiting_count = kept;
+    receiver->waiting_count = kept;
     return result;
 }
 
-uint32_t net_varsize_receiver_waiting(const net_varsize_receiver* client) {
-    return client->waiting_count;
+uint32_t net_varsize_receiver_waiting(const net_varsize_receiver* receiver) {
+    return receiver->waiting_count;
 }
 
 const net_varsize_receiver_counters*
-net_varsize_receiver_get_counters(const net_varsize_receiver* client) {
-    return &client->counters;
+net_varsize_receiver_get_counters(const net_varsize_receiver* receiver) {
+    return &receiver->counters;
 }

@@ -99,7 +99,7 @@ static net_result tell_varsize(net_playback* playback, const ecs_world* world, e
     uint32_t count;
     const net_history_event* events = net_history_events(playback->history, &count);
     for (uint32_t i = 0; i < count; i++) {
-        if (events[i].kind == NET_HISTORY_CAME)
+        if (events[i].kind == NET_HISTORY_SPAWNED)
             net_varsize_sender_enter(playback->varsize_view, events[i].handle, UINT32_MAX, tick);
     }
     showing to = {.scene = playback->scene};
@@ -123,13 +123,13 @@ static net_result tell(net_playback* playback) {
     uint32_t count;
     const net_history_event* events = net_history_events(playback->history, &count);
     for (uint32_t i = 0; i < count; i++) {
-        if (events[i].kind == NET_HISTORY_WENT) {
+        if (events[i].kind == NET_HISTORY_DESPAWNED) {
             net_scene_gone(playback->scene, events[i].handle, tick);
             continue;
         }
         const net_history_entity* entity =
             net_history_find(playback->history, ecs_entity_index(events[i].handle));
-        net_scene_row(playback->scene, entity->handle, entity->entry, tick,
+        net_scene_row(playback->scene, entity->handle, entity->row_template, tick,
                       net_history_newest(entity));
     }
     result = tell_varsize(playback, world, tick);

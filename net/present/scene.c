@@ -34,8 +34,8 @@ static net_result create_varsize(net_scene* scene) {
         .index_max = scene->target.index_max,
         .waiting_max = NET_SCENE_VARSIZE_MAX,
         .waiting_bytes_max = NET_SCENE_VARSIZE_BYTES_MAX,
-        .told = tell_index,
-        .told_context = scene,
+        .known = tell_index,
+        .known_context = scene,
     };
     return net_varsize_receiver_create(&config, &scene->varsize);
 }

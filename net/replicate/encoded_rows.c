@@ -267,7 +267,7 @@ static bool find(const net_encoded_rows* encoded_rows, const net_encoded_row_key
 
 // ---- making one ----
 
-static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* entry) {
+static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* row_template) {
     uint32_t bytes = NET_ROW_BYTES_MAX + 64;
     if (encoded_rows->arena_capacity - encoded_rows->arena_size < bytes) {
         uint32_t capacity =
@@ -281,7 +281,7 @@ static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* entr
     return !encoded_rows->is_counted ||
            base_array_reserve(
                encoded_rows->allocator, (void**)&encoded_rows->parts, &encoded_rows->part_capacity,
-               encoded_rows->part_count + POINTER_WORDS + entry->layout.component_count,
+               encoded_rows->part_count + POINTER_WORDS + row_template->layout.component_count,
                sizeof(uint32_t));
 }
 
@@ -293,7 +293,7 @@ static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows,
     ecs_tick now = encoded_rows->tick;
     *row = net_history_at(entity, now, key->classes, encoded_rows->rows[0]);
     BASE_ASSERT(*row);
-    *base = (proto_row_base){.base = entity->entry->defaults};
+    *base = (proto_row_base){.base = entity->row_template->defaults};
     if (key->age == 0) return NET_ENCODED_ROW_OK;
     base->base = net_history_at(entity, now - key->age, key->base_classes, encoded_rows->rows[1]);
     if (!base->base) return NET_ENCODED_ROW_NO_BASE;
@@ -324,13 +324,13 @@ static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_enc
     proto_row_base base;
     net_encoded_row_result result = find_rows(encoded_rows, key, entity, &row, &base);
     if (result != NET_ENCODED_ROW_OK) return result;
-    if (!reserve(encoded_rows, entity->entry)) return NET_ENCODED_ROW_NO_MEMORY;
+    if (!reserve(encoded_rows, entity->row_template)) return NET_ENCODED_ROW_NO_MEMORY;
     uint32_t component_bits[PROTO_ROW_COMPONENTS_MAX];
-    uint32_t component_count = entity->entry->layout.component_count;
+    uint32_t component_count = entity->row_template->layout.component_count;
     proto_bit_writer writer =
         proto_bit_writer_make(encoded_rows->arena + encoded_rows->arena_size,
                               encoded_rows->arena_capacity - encoded_rows->arena_size);
-    proto_row_write(&entity->entry->layout, &base, row, &writer,
+    proto_row_write(&entity->row_template->layout, &base, row, &writer,
                     encoded_rows->is_counted ? component_bits : NULL);
     BASE_ASSERT(!writer.failed && writer.size_bits <= UINT16_MAX);
     *encoded = (net_encoded_row){.offset = encoded_rows->arena_size,
@@ -344,8 +344,8 @@ static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_enc
     }
     if (encoded_rows->is_counted) {
         encoded->parts_first = encoded_rows->part_count;
-        memcpy(&encoded_rows->parts[encoded_rows->part_count], &entity->entry,
-               sizeof entity->entry);
+        memcpy(&encoded_rows->parts[encoded_rows->part_count], &entity->row_template,
+               sizeof entity->row_template);
         encoded_rows->part_count += POINTER_WORDS;
         for (uint32_t c = 0; c < component_count; c++) {
             encoded_rows->parts[encoded_rows->part_count++] = component_bits[c];
@@ -386,8 +386,8 @@ bool net_encoded_rows_find_any(net_encoded_rows* encoded_rows, const net_encoded
 
 const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows,
                                                 uint32_t parts_first,
-                                                const net_row_template** entry) {
+                                                const net_row_template** row_template) {
     const uint32_t* at = &encoded_rows->parts[parts_first];
-    memcpy(entry, at, sizeof *entry);
+    memcpy(row_template, at, sizeof *row_template);
     return at + POINTER_WORDS;
 }

@@ -143,4 +143,4 @@ static inline bool net_encoded_rows_find(net_encoded_rows* encoded_rows,
 /// What each component of a encoded took. Only when they are counted.
 const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows,
                                                 uint32_t parts_first,
-                                                const net_row_template** entry);
+                                                const net_row_template** row_template);

@@ -12,33 +12,33 @@
 
 bool net_observers_add_client(net_replicator* replicator, net_repl_state* repl) {
     uint32_t id = 0;
-    while (id < replicator->view_capacity && replicator->repls[id])
+    while (id < replicator->repl_capacity && replicator->repls[id])
         id++;
     if (!base_array_reserve(replicator->allocator, (void**)&replicator->repls,
-                            &replicator->view_capacity, id + 1, sizeof(net_repl_state*)) ||
+                            &replicator->repl_capacity, id + 1, sizeof(net_repl_state*)) ||
         !base_array_reserve(replicator->allocator, (void**)&replicator->fresh,
                             &replicator->fresh_capacity, id + 1, sizeof(uint64_t*)) ||
         !base_array_reserve(replicator->allocator, (void**)&replicator->stamps,
                             &replicator->stamp_capacity, id + 1, sizeof(uint32_t)) ||
-        !base_array_reserve(replicator->allocator, (void**)&replicator->view_of_client,
+        !base_array_reserve(replicator->allocator, (void**)&replicator->repl_of_client,
                             &replicator->client_capacity, repl->client + 1, sizeof(uint32_t)) ||
-        !base_bitset_reserve(&replicator->fresh_views, replicator->view_capacity))
+        !base_bitset_reserve(&replicator->fresh_repls, replicator->repl_capacity))
         return false;
-    BASE_ASSERT(replicator->view_of_client[repl->client] == 0);
+    BASE_ASSERT(replicator->repl_of_client[repl->client] == 0);
     repl->id = id;
     replicator->repls[id] = repl;
     replicator->fresh[id] = repl->sets[NET_SET_FRESH];
-    replicator->view_of_client[repl->client] = id + 1;
-    replicator->view_count++;
+    replicator->repl_of_client[repl->client] = id + 1;
+    replicator->repl_count++;
     return true;
 }
 
 void net_observers_remove_client(net_replicator* replicator, net_repl_state* repl) {
     replicator->repls[repl->id] = NULL;
     replicator->fresh[repl->id] = NULL;
-    replicator->view_of_client[repl->client] = 0;
-    base_bitset_remove(&replicator->fresh_views, repl->id);
-    replicator->view_count--;
+    replicator->repl_of_client[repl->client] = 0;
+    base_bitset_remove(&replicator->fresh_repls, repl->id);
+    replicator->repl_count--;
 }
 
 bool net_observers_add(net_replicator* replicator, uint32_t index, net_repl_state* repl,

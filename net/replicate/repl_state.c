@@ -53,7 +53,7 @@ net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
         return NET_ERR_MEMORY;
     }
     if ((replicator->bandwidth && !net_bandwidth_open(replicator->bandwidth, &made->account)) ||
-        !net_replicator_ask(replicator, made)) {
+        !net_replicator_update_scope(replicator, made)) {
         net_repl_state_destroy(made);
         return NET_ERR_MEMORY;
     }
@@ -68,7 +68,7 @@ void net_repl_state_destroy(net_repl_state* repl) {
         net_observers_remove(replicator, repl->members[i].index, repl, repl->member_slots[i]);
     for (uint32_t i = 0; i < NET_REPL_STATE_PACKETS; i++)
         base_release(&replicator->pool.allocator, repl->packets[i].items,
-                     repl->packets[i].capacity * sizeof(net_item));
+                     repl->packets[i].capacity * sizeof(net_packet_item));
     if (repl->account.bits) net_bandwidth_close(replicator->bandwidth, &repl->account);
     net_observers_remove_client(replicator, repl);
     net_repl_state_deinit_slots(repl);
@@ -80,7 +80,7 @@ bool net_repl_state_is_broken(const net_repl_state* repl) {
 }
 
 static bool has_fresh(const net_repl_state* repl) {
-    return base_bitset_has(&repl->replicator->fresh_views, repl->id);
+    return base_bitset_has(&repl->replicator->fresh_repls, repl->id);
 }
 
 bool net_repl_state_has_pending(const net_repl_state* repl) {
@@ -97,7 +97,7 @@ static net_repl_state_packet* find_packet(net_repl_state* repl, uint16_t seq) {
     return NULL;
 }
 
-static uint32_t position_of(const net_slot* s, uint32_t tick) {
+static uint32_t position_of(const net_repl_slot* s, uint32_t tick) {
     uint32_t position = 0;
     while (position < s->acked_count && (int32_t)(s->acked_ticks[position] - tick) > 0)
         position++;
@@ -105,8 +105,8 @@ static uint32_t position_of(const net_slot* s, uint32_t tick) {
 }
 
 // The client has the row of this tick: remember it among the newest.
-static void take_ack(net_slot* s, const net_repl_state_packet* from, const net_item* item,
-                     uint32_t sends_after) {
+static void take_ack(net_repl_slot* s, const net_repl_state_packet* from,
+                     const net_packet_item* item, uint32_t sends_after) {
     uint32_t tick = (uint32_t)from->tick;
     uint32_t position = position_of(s, tick);
     if (position == NET_REPL_STATE_ACKED) return;
@@ -128,24 +128,24 @@ static void take_ack(net_slot* s, const net_repl_state_packet* from, const net_i
 
 // The client acknowledged the row that was sent last, in whatever packet: while the world stands still many carry
 // the same one.
-static bool has_newest(const net_slot* s) {
-    return s->state == NET_SLOT_LIVE && s->acked_count > 0 && s->acked_ticks[0] == s->sent_tick &&
-           s->acked_classes[0] == s->classes;
+static bool has_newest(const net_repl_slot* s) {
+    return s->state == NET_REPL_SLOT_LIVE && s->acked_count > 0 &&
+           s->acked_ticks[0] == s->sent_tick && s->acked_classes[0] == s->classes;
 }
 
 static void item_acked(net_repl_state* repl, const net_repl_state_packet* from,
-                       const net_item* item) {
-    uint32_t slot = item->slot & ~NET_ITEM_ROW;
-    net_slot* s = &repl->slots[slot];
+                       const net_packet_item* item) {
+    uint32_t slot = item->slot & ~NET_PACKET_ITEM_ROW;
+    net_repl_slot* s = &repl->slots[slot];
     uint32_t sends_after = (uint16_t)(s->ordinal - item->ordinal);
-    if (sends_after >= s->in_chapter) return; // of a former life
-    if (s->state == NET_SLOT_GOING) {
+    if (sends_after >= s->epoch_sends) return; // of a former life
+    if (s->state == NET_REPL_SLOT_LEAVING) {
         net_repl_state_free_slot(repl, slot);
         return;
     }
-    if (s->state != NET_SLOT_LIVE) {
-        s->state = NET_SLOT_LIVE;
-        net_set_remove(repl, NET_SET_LIFE, slot);
+    if (s->state != NET_REPL_SLOT_LIVE) {
+        s->state = NET_REPL_SLOT_LIVE;
+        net_set_remove(repl, NET_SET_LIFECYCLE, slot);
     }
     net_repl_state_packet newest;
     if (net_fault_is_planted(NET_FAULT_STALE_ACK)) {
@@ -173,11 +173,11 @@ bool net_repl_state_acked(net_repl_state* repl, uint16_t seq) {
     from->state = NET_PACKET_ACKED;
     repl->counters.packets_acked++;
     for (uint32_t i = 0; i < AHEAD && i < from->count; i++)
-        __builtin_prefetch(&repl->slots[from->items[i].slot & ~NET_ITEM_ROW], 1);
+        __builtin_prefetch(&repl->slots[from->items[i].slot & ~NET_PACKET_ITEM_ROW], 1);
     for (uint32_t i = 0; i < from->count; i++) {
         if (i + AHEAD < from->count)
-            __builtin_prefetch(&repl->slots[from->items[i + AHEAD].slot & ~NET_ITEM_ROW], 1);
-        repl->slots[from->items[i].slot & ~NET_ITEM_ROW].flying -= was_flying;
+            __builtin_prefetch(&repl->slots[from->items[i + AHEAD].slot & ~NET_PACKET_ITEM_ROW], 1);
+        repl->slots[from->items[i].slot & ~NET_PACKET_ITEM_ROW].flying -= was_flying;
         item_acked(repl, from, &from->items[i]);
     }
     return true;
@@ -190,13 +190,14 @@ bool net_repl_state_lost(net_repl_state* repl, uint16_t seq) {
     from->state = NET_PACKET_LOST;
     repl->counters.packets_lost++;
     for (uint32_t i = 0; i < from->count; i++) {
-        uint32_t slot = from->items[i].slot & ~NET_ITEM_ROW;
-        net_slot* s = &repl->slots[slot];
+        uint32_t slot = from->items[i].slot & ~NET_PACKET_ITEM_ROW;
+        net_repl_slot* s = &repl->slots[slot];
         s->flying--;
         if (net_fault_is_planted(NET_FAULT_NO_REPEAT)) continue;
-        bool is_newest = s->in_chapter > 0 && s->ordinal == from->items[i].ordinal;
+        bool is_newest = s->epoch_sends > 0 && s->ordinal == from->items[i].ordinal;
         if (net_fault_is_planted(NET_FAULT_STALE_RESEND)) is_newest = true;
-        if (net_fault_is_planted(NET_FAULT_GHOST) && is_newest && s->state == NET_SLOT_GOING) {
+        if (net_fault_is_planted(NET_FAULT_GHOST) && is_newest &&
+            s->state == NET_REPL_SLOT_LEAVING) {
             net_repl_state_free_slot(repl, slot);
             continue;
         }
@@ -213,9 +214,9 @@ bool net_repl_state_resync(net_repl_state* repl, ecs_entity entity) {
     if (net_fault_is_planted(NET_FAULT_NO_RESYNC)) return true;
     uint32_t slot = net_repl_state_find_slot(repl, ecs_entity_index(entity));
     if (slot == UINT32_MAX) return false;
-    net_slot* s = &repl->slots[slot];
-    if (s->handle != entity || s->state == NET_SLOT_GOING) return false;
-    s->wants_resync = s->state == NET_SLOT_LIVE;
+    net_repl_slot* s = &repl->slots[slot];
+    if (s->handle != entity || s->state == NET_REPL_SLOT_LEAVING) return false;
+    s->wants_resync = s->state == NET_REPL_SLOT_LIVE;
     net_set_remove(repl, NET_SET_REPEAT, slot);
     net_repl_state_wait(repl, slot);
     return true;
@@ -234,8 +235,8 @@ bool net_repl_state_is_settled(const net_repl_state* repl) {
 bool net_repl_state_sees(const net_repl_state* repl, ecs_entity entity, uint32_t* classes) {
     uint32_t slot = net_repl_state_find_slot(repl, ecs_entity_index(entity));
     if (slot == UINT32_MAX) return false;
-    const net_slot* s = &repl->slots[slot];
-    if (s->handle != entity || s->state == NET_SLOT_GOING) return false;
+    const net_repl_slot* s = &repl->slots[slot];
+    if (s->handle != entity || s->state == NET_REPL_SLOT_LEAVING) return false;
     if (classes) *classes = repl->members[s->member].classes;
     return true;
 }
@@ -243,7 +244,7 @@ bool net_repl_state_sees(const net_repl_state* repl, ecs_entity entity, uint32_t
 bool net_repl_state_has(const net_repl_state* repl, ecs_entity entity) {
     uint32_t slot = net_repl_state_find_slot(repl, ecs_entity_index(entity));
     if (slot == UINT32_MAX) return false;
-    return repl->slots[slot].handle == entity && repl->slots[slot].state == NET_SLOT_LIVE;
+    return repl->slots[slot].handle == entity && repl->slots[slot].state == NET_REPL_SLOT_LIVE;
 }
 
 void net_repl_state_set_watch(net_repl_state* repl, const net_repl_state_watch* watch) {
@@ -255,8 +256,8 @@ void net_repl_state_set_watch(net_repl_state* repl, const net_repl_state_watch* 
 }
 
 static bool probe_slot(const net_repl_state* repl, uint32_t slot, uint32_t* age, uint64_t* hash) {
-    const net_slot* s = &repl->slots[slot];
-    if (s->state != NET_SLOT_LIVE || s->acked_count == 0 || s->behind[0] > 0) return false;
+    const net_repl_slot* s = &repl->slots[slot];
+    if (s->state != NET_REPL_SLOT_LIVE || s->acked_count == 0 || s->behind[0] > 0) return false;
     // Whether a row with more than is seen now is still kept would tell how often the rest changed.
     if (s->acked_classes[0] & ~s->classes) return false;
     const net_history_entity* entity =
@@ -267,7 +268,7 @@ static bool probe_slot(const net_repl_state* repl, uint32_t slot, uint32_t* age,
     uint64_t scratch[PROTO_ROW_FIELDS_MAX];
     const uint64_t* row = net_history_at(entity, now - *age, s->acked_classes[0], scratch);
     if (!row) return false;
-    *hash = net_row_hash(entity->entry, row);
+    *hash = net_row_hash(entity->row_template, row);
     if (net_fault_is_planted(NET_FAULT_WRONG_PROBE) && slot % 8 == 5) ++*hash;
     return true;
 }

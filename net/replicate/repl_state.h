@@ -20,8 +20,8 @@ typedef struct net_repl_state_counters {
     uint64_t records_settled;  ///< of those, base coded as settled
     uint64_t records_absolute; ///< living on the client, but no usable base
     uint64_t records_destroy;
-    uint64_t records_repeated;         ///< of all: again, because the packet with them was lost
-    uint64_t blobs_made, blobs_shared; ///< rows coded here, rows another repl had coded
+    uint64_t records_repeated;       ///< of all: again, because the packet with them was lost
+    uint64_t rows_made, rows_shared; ///< rows coded here, rows another repl had coded
     uint64_t packets_acked, packets_lost;
     uint64_t acks_forged;  ///< for packets that were never written
     uint64_t resyncs;      ///< rows sent absolutely because the client asked
@@ -59,7 +59,7 @@ bool net_repl_state_has_pending(const net_repl_state* repl);
 /// written, nothing was waiting or fits. Sequence numbers must rise by one from call to call (asserted):
 /// every state packet is registered. @return NET_OK; NET_ERR_MEMORY (drop the client).
 BASE_MUST_USE net_result net_repl_state_write(net_repl_state* repl, uint16_t seq,
-                                              net_repl_state_room room, proto_bit_writer* writer,
+                                              net_repl_state_room room, proto_bit_writer* output,
                                               uint32_t* records);
 /// The client decoded packet `seq`. Give newest first (net_ack does). Idempotent; counts after a
 /// declared loss too. @return false (counted) when no such packet was written.

@@ -13,21 +13,21 @@ enum {
     NET_REPL_STATE_SENDS_MAX =
         NET_ROW_HISTORY_MAX - 1,  ///< after a base: the client keeps so many rows beside it
     NET_REPL_STATE_BACK_MAX = 48, ///< packets whose records are kept for lists, once acknowledged
-    NET_REPL_STATE_OVERDUE_TICKS = 64, ///< who waits so long goes first, oldest first
-    NET_REPL_STATE_BUCKETS = 65,       ///< of priority; the last is for who is overdue
-    NET_REPL_STATE_GOING_WEIGHT = 64,  ///< of destroys
+    NET_REPL_STATE_OVERDUE_TICKS = 64,  ///< who waits so long goes first, oldest first
+    NET_REPL_STATE_BUCKETS = 65,        ///< of priority; the last is for who is overdue
+    NET_REPL_STATE_LEAVING_WEIGHT = 64, ///< of destroys
 };
 
-typedef enum net_slot_state {
-    NET_SLOT_FREE,
-    NET_SLOT_UNKNOWN, ///< the client was told nothing of the present life
-    NET_SLOT_CREATE_SENT,
-    NET_SLOT_LIVE,  ///< a create was acknowledged
-    NET_SLOT_GOING, ///< out of scope or dead; a destroy waits or flies
-} net_slot_state;
+typedef enum net_repl_slot_state {
+    NET_REPL_SLOT_FREE,
+    NET_REPL_SLOT_UNKNOWN, ///< the client was told nothing of the present life
+    NET_REPL_SLOT_CREATE_SENT,
+    NET_REPL_SLOT_LIVE,    ///< a create was acknowledged
+    NET_REPL_SLOT_LEAVING, ///< out of scope or dead; a destroy waits or flies
+} net_repl_slot_state;
 
 /// One cache line: what acknowledging and writing a record touch.
-typedef struct net_slot {
+typedef struct net_repl_slot {
     ecs_entity handle;
     uint32_t acked_ticks[NET_REPL_STATE_ACKED];   ///< low 32 bits, newest first
     uint16_t acked_classes[NET_REPL_STATE_ACKED]; ///< the mask in force when it was sent
@@ -38,25 +38,25 @@ typedef struct net_slot {
     uint32_t member;           ///< position among the members
     uint16_t acked_seq;        ///< of the packet with acked_ticks[0]
     uint16_t ordinal;          ///< of the newest send; never reset
-    uint16_t in_chapter;       ///< sends in the present chapter, saturating
+    uint16_t epoch_sends;      ///< sends in the present chapter, saturating
     uint16_t classes;          ///< visible now, of those that the template uses
-    uint8_t state;             ///< net_slot_state
+    uint8_t state;             ///< net_repl_slot_state
     uint8_t acked_count;
     uint8_t flying;    ///< unacknowledged packets that carry it
-    bool is_told;      ///< the client may hold something here
+    bool is_known;     ///< the client may hold something here
     bool wants_resync; ///< send absolutely
     bool has_floor;
-    bool has_former; ///< the client may hold rows of a chapter before this one
-} net_slot;
+    bool has_previous; ///< the client may hold rows of a chapter before this one
+} net_repl_slot;
 
-_Static_assert(sizeof(net_slot) <= BASE_CACHE_LINE_BYTES, "one line");
+_Static_assert(sizeof(net_repl_slot) <= BASE_CACHE_LINE_BYTES, "one line");
 
 /// What selecting touches.
-typedef struct net_urgency {
+typedef struct net_repl_urgency {
     uint32_t since_tick; ///< waits since; low 32 bits
     uint16_t bonus;      ///< what changes added
     uint16_t weight;
-} net_urgency;
+} net_repl_urgency;
 
 typedef enum net_packet_state {
     NET_PACKET_FREE,
@@ -66,7 +66,7 @@ typedef enum net_packet_state {
 } net_packet_state;
 
 typedef struct net_repl_state_packet {
-    net_item* items; ///< rising by slot
+    net_packet_item* items; ///< rising by slot
     uint32_t count, capacity;
     uint32_t row_count; ///< of those with a row
     ecs_tick tick;
@@ -75,23 +75,23 @@ typedef struct net_repl_state_packet {
 } net_repl_state_packet;
 
 /// Sets of slots, one bit each.
-typedef enum net_slot_set {
+typedef enum net_repl_set {
     NET_SET_USED,
     NET_SET_PENDING,
     NET_SET_FRESH,     ///< changed, not yet taken into account
-    NET_SET_LIFE,      ///< its next record is a create or a destroy
+    NET_SET_LIFECYCLE, ///< its next record is a create or a destroy
     NET_SET_REPEAT,    ///< waits only because a packet was lost
     NET_SET_UNSETTLED, ///< the client may not have the newest
     NET_SET_COUNT
-} net_slot_set;
+} net_repl_set;
 
 struct net_repl_state {
     net_replicator* replicator;
     uint32_t id, client;
     bool is_broken;
     net_repl_state_watch watch;
-    net_slot* slots;
-    net_urgency* urgencies;
+    net_repl_slot* slots;
+    net_repl_urgency* urgencies;
     uint32_t* observer_positions;  ///< [slot] in the entity's list of observers
     uint64_t* sets[NET_SET_COUNT]; ///< word_count words each, one block
     uint32_t slot_capacity, urgency_capacity, position_capacity, word_count;
@@ -116,15 +116,15 @@ struct net_repl_state {
     net_bandwidth_account account;
 };
 
-static inline bool net_set_has(const net_repl_state* repl, net_slot_set set, uint32_t slot) {
+static inline bool net_set_has(const net_repl_state* repl, net_repl_set set, uint32_t slot) {
     return repl->sets[set][slot >> 6] >> (slot & 63) & 1;
 }
 
-static inline void net_set_add(net_repl_state* repl, net_slot_set set, uint32_t slot) {
+static inline void net_set_add(net_repl_state* repl, net_repl_set set, uint32_t slot) {
     repl->sets[set][slot >> 6] |= UINT64_C(1) << (slot & 63);
 }
 
-static inline void net_set_remove(net_repl_state* repl, net_slot_set set, uint32_t slot) {
+static inline void net_set_remove(net_repl_state* repl, net_repl_set set, uint32_t slot) {
     repl->sets[set][slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
 }
 
@@ -138,10 +138,10 @@ static inline uint32_t net_repl_state_words(const net_repl_state* repl) {
 /// UINT32_MAX when the client has no slot for this index.
 uint32_t net_repl_state_find_slot(const net_repl_state* repl, uint32_t index);
 /// An entity comes into scope, or begins another life there, or is seen otherwise than before.
-BASE_MUST_USE bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* entry);
+BASE_MUST_USE bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scoped);
 /// An entity that is in scope is seen otherwise.
 BASE_MUST_USE bool net_repl_state_change(net_repl_state* repl, uint32_t slot,
-                                         const net_interest_entity* entry);
+                                         const net_interest_entity* scoped);
 void net_repl_state_leave(net_repl_state* repl, uint32_t slot);
 /// The destroy was acknowledged.
 void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot);

@@ -20,7 +20,7 @@ enum {
     OVERDUE = NET_REPL_STATE_BUCKETS - 1,
     AGES = NET_REPL_STATE_OVERDUE_TICKS,
     DESTROY_BITS = 10 * 16, // typical, in 1/16 bits
-    LIFE_SHARE = 4,         // creates and destroys have one part of so many
+    LIFECYCLE_SHARE = 4,    // creates and destroys have one part of so many
     SLACK_BITS = 64 * 16,   // collected beyond what should fit
     BYTE_VALUES = 256,
 };
@@ -43,26 +43,27 @@ static inline uint32_t bucket_of(uint32_t priority) {
     return bucket < OVERDUE ? bucket : OVERDUE - 1;
 }
 
-static inline uint32_t priority_bucket(const net_urgency* urgency, uint32_t now) {
+static inline uint32_t priority_bucket(const net_repl_urgency* urgency, uint32_t now) {
     uint32_t wait = now - urgency->since_tick;
     if (wait >= NET_REPL_STATE_OVERDUE_TICKS) return OVERDUE;
     uint32_t priority = urgency->bonus + urgency->weight * (wait + 1);
     return bucket_of(priority < UINT16_MAX ? priority : UINT16_MAX);
 }
 
-static void fill_buckets(net_repl_state* repl, histogram* life, histogram* other) {
-    uint8_t* buckets = repl->replicator->body.buckets;
+static void fill_buckets(net_repl_state* repl, histogram* lifecycle, histogram* other) {
+    uint8_t* buckets = repl->replicator->writer.buckets;
     uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
-    memset(life, 0, sizeof *life);
+    memset(lifecycle, 0, sizeof *lifecycle);
     memset(other, 0, sizeof *other);
     for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
-        uint64_t pending = repl->sets[NET_SET_PENDING][w], is_life = repl->sets[NET_SET_LIFE][w];
-        for (uint64_t bits = pending & is_life; bits; bits &= bits - 1) {
+        uint64_t pending = repl->sets[NET_SET_PENDING][w],
+                 is_lifecycle = repl->sets[NET_SET_LIFECYCLE][w];
+        for (uint64_t bits = pending & is_lifecycle; bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
             buckets[slot] = (uint8_t)priority_bucket(&repl->urgencies[slot], now);
-            life->counts[buckets[slot]]++;
+            lifecycle->counts[buckets[slot]]++;
         }
-        for (uint64_t bits = pending & ~is_life; bits; bits &= bits - 1) {
+        for (uint64_t bits = pending & ~is_lifecycle; bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
             buckets[slot] = (uint8_t)priority_bucket(&repl->urgencies[slot], now);
             other->counts[buckets[slot]]++;
@@ -119,9 +120,9 @@ static void sort_by_age_within(const net_repl_state* repl, uint32_t* slots, uint
 
 // The slots of the highest buckets that make `need` of `each`, in order. UINT64_MAX: all of them, each bucket
 // by age.
-static void collect(net_repl_state* repl, bool is_life, const histogram* of, uint64_t need,
+static void collect(net_repl_state* repl, bool is_lifecycle, const histogram* of, uint64_t need,
                     uint64_t each, list* into, uint32_t* scratch) {
-    const uint8_t* buckets = repl->replicator->body.buckets;
+    const uint8_t* buckets = repl->replicator->writer.buckets;
     uint32_t lowest = OVERDUE, places[NET_REPL_STATE_BUCKETS], count = 0;
     for (uint32_t b = OVERDUE + 1; b-- > 0;) {
         places[b] = count;
@@ -131,8 +132,8 @@ static void collect(net_repl_state* repl, bool is_life, const histogram* of, uin
     }
     into->count = count;
     for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
-        uint64_t life = repl->sets[NET_SET_LIFE][w];
-        uint64_t bits = repl->sets[NET_SET_PENDING][w] & (is_life ? life : ~life);
+        uint64_t lifecycle = repl->sets[NET_SET_LIFECYCLE][w];
+        uint64_t bits = repl->sets[NET_SET_PENDING][w] & (is_lifecycle ? lifecycle : ~lifecycle);
         for (; bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
             if (buckets[slot] >= lowest) into->slots[places[buckets[slot]]++] = slot;
@@ -147,13 +148,13 @@ static void collect(net_repl_state* repl, bool is_life, const histogram* of, uin
     }
 }
 
-static uint64_t life_bits(const net_repl_state* repl, uint32_t slot) {
-    return repl->slots[slot].state == NET_SLOT_GOING ? DESTROY_BITS : repl->create_bits;
+static uint64_t lifecycle_bits(const net_repl_state* repl, uint32_t slot) {
+    return repl->slots[slot].state == NET_REPL_SLOT_LEAVING ? DESTROY_BITS : repl->create_bits;
 }
 
 // Is the next of `a` before the next of `b`?
 static bool is_before(const net_repl_state* repl, uint32_t a, uint32_t b) {
-    const uint8_t* buckets = repl->replicator->body.buckets;
+    const uint8_t* buckets = repl->replicator->writer.buckets;
     if (buckets[a] != buckets[b]) return buckets[a] > buckets[b];
     if (buckets[a] != OVERDUE) return true;
     uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
@@ -161,49 +162,49 @@ static bool is_before(const net_repl_state* repl, uint32_t a, uint32_t b) {
     return wait_a >= now - repl->urgencies[b].since_tick;
 }
 
-static void merge(net_repl_state* repl, const list* life, const list* other) {
-    net_snapshot_writer* body = &repl->replicator->body;
-    const uint8_t* buckets = body->buckets;
-    uint64_t spent = 0, spent_on_life = 0;
+static void merge(net_repl_state* repl, const list* lifecycle, const list* other) {
+    net_snapshot_writer* writer = &repl->replicator->writer;
+    const uint8_t* buckets = writer->buckets;
+    uint64_t spent = 0, spent_on_lifecycle = 0;
     uint32_t l = 0, o = 0, count = 0;
-    while (l < life->count || o < other->count) {
-        bool takes_life = l < life->count;
-        if (takes_life && o < other->count) {
+    while (l < lifecycle->count || o < other->count) {
+        bool takes_lifecycle = l < lifecycle->count;
+        if (takes_lifecycle && o < other->count) {
             // Whoever is overdue comes before anybody's share.
-            bool has_share =
-                spent_on_life * LIFE_SHARE < spent + 1 && buckets[other->slots[o]] != OVERDUE;
-            takes_life = has_share || is_before(repl, life->slots[l], other->slots[o]);
+            bool has_share = spent_on_lifecycle * LIFECYCLE_SHARE < spent + 1 &&
+                             buckets[other->slots[o]] != OVERDUE;
+            takes_lifecycle = has_share || is_before(repl, lifecycle->slots[l], other->slots[o]);
         }
-        uint32_t slot = takes_life ? life->slots[l++] : other->slots[o++];
-        uint64_t bits = takes_life ? life_bits(repl, slot) : repl->update_bits;
+        uint32_t slot = takes_lifecycle ? lifecycle->slots[l++] : other->slots[o++];
+        uint64_t bits = takes_lifecycle ? lifecycle_bits(repl, slot) : repl->update_bits;
         spent += bits;
-        if (takes_life) spent_on_life += bits;
-        body->order[count++] = slot;
+        if (takes_lifecycle) spent_on_lifecycle += bits;
+        writer->order[count++] = slot;
     }
-    body->order_count = count;
+    writer->order_count = count;
 }
 
 static bool reserve(net_repl_state* repl) {
-    net_snapshot_writer* body = &repl->replicator->body;
+    net_snapshot_writer* writer = &repl->replicator->writer;
     const base_allocator* allocator = repl->replicator->allocator;
-    return base_array_reserve(allocator, (void**)&body->order, &body->order_capacity,
-                              repl->pending_count, sizeof *body->order) &&
-           base_array_reserve(allocator, (void**)&body->scratch, &body->scratch_capacity,
-                              3 * repl->pending_count, sizeof *body->scratch);
+    return base_array_reserve(allocator, (void**)&writer->order, &writer->order_capacity,
+                              repl->pending_count, sizeof *writer->order) &&
+           base_array_reserve(allocator, (void**)&writer->scratch, &writer->scratch_capacity,
+                              3 * repl->pending_count, sizeof *writer->scratch);
 }
 
 static void select(net_repl_state* repl, uint64_t need) {
-    net_snapshot_writer* body = &repl->replicator->body;
-    histogram life, other;
-    fill_buckets(repl, &life, &other);
+    net_snapshot_writer* writer = &repl->replicator->writer;
+    histogram lifecycle, other;
+    fill_buckets(repl, &lifecycle, &other);
     uint32_t all = repl->pending_count;
-    list lives = {body->scratch, 0}, others = {body->scratch + all, 0};
+    list lifecycles = {writer->scratch, 0}, others = {writer->scratch + all, 0};
     // Destroys are short: reckoning with them, a list of creates would be too long, never too short.
-    uint64_t life_each = repl->create_bits < DESTROY_BITS ? repl->create_bits : DESTROY_BITS;
-    collect(repl, true, &life, need, life_each, &lives, body->scratch + 2 * all);
-    collect(repl, false, &other, need, repl->update_bits, &others, body->scratch + 2 * all);
-    merge(repl, &lives, &others);
-    body->is_whole = false;
+    uint64_t lifecycle_each = repl->create_bits < DESTROY_BITS ? repl->create_bits : DESTROY_BITS;
+    collect(repl, true, &lifecycle, need, lifecycle_each, &lifecycles, writer->scratch + 2 * all);
+    collect(repl, false, &other, need, repl->update_bits, &others, writer->scratch + 2 * all);
+    merge(repl, &lifecycles, &others);
+    writer->is_whole = false;
 }
 
 bool net_repl_state_order_all(net_repl_state* repl) {
@@ -214,7 +215,7 @@ bool net_repl_state_order_all(net_repl_state* repl) {
 
 bool net_repl_state_order(net_repl_state* repl, uint32_t bits, bool must_select) {
     if (!reserve(repl)) return false;
-    net_snapshot_writer* body = &repl->replicator->body;
+    net_snapshot_writer* writer = &repl->replicator->writer;
     uint64_t room = (uint64_t)bits * 16;
     if (must_select || repl->pending_count * (uint64_t)repl->update_bits > room + room / 4) {
         select(repl, room + room / 4 + SLACK_BITS);
@@ -223,10 +224,10 @@ bool net_repl_state_order(net_repl_state* repl, uint32_t bits, bool must_select)
     uint32_t count = 0;
     for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
         for (uint64_t set = repl->sets[NET_SET_PENDING][w]; set; set &= set - 1)
-            body->order[count++] = w * 64 + base_bit_lowest(set);
+            writer->order[count++] = w * 64 + base_bit_lowest(set);
     }
-    body->order_count = count;
-    body->is_whole = true;
+    writer->order_count = count;
+    writer->is_whole = true;
     return true;
 }
 

@@ -145,33 +145,33 @@ static uint32_t take_slot(net_repl_state* repl, uint32_t index) {
     if (slot == UINT32_MAX) slot = repl->slot_end;
     if (slot >= repl->slot_capacity && !grow_slots(repl)) return UINT32_MAX;
     BASE_ASSERT(slot < repl->replicator->index_max);
-    net_slot* s = &repl->slots[slot];
-    ecs_entity former = s->handle;
+    net_repl_slot* s = &repl->slots[slot];
+    ecs_entity previous = s->handle;
     s->handle = index; // for the table; the generation comes with the life
     if (!table_add(repl, index, slot)) {
-        s->handle = former;
+        s->handle = previous;
         return UINT32_MAX;
     }
     net_set_add(repl, NET_SET_USED, slot);
     if (slot >= repl->slot_end) repl->slot_end = slot + 1;
     repl->slot_cursor = slot + 1;
-    s->state = NET_SLOT_UNKNOWN;
-    s->is_told = s->has_former = false;
+    s->state = NET_REPL_SLOT_UNKNOWN;
+    s->is_known = s->has_previous = false;
     s->member = UINT32_MAX;
     return slot;
 }
 
 void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot) {
-    net_slot* s = &repl->slots[slot];
+    net_repl_slot* s = &repl->slots[slot];
     table_remove(repl, ecs_entity_index(s->handle));
     s->handle = ECS_ENTITY_NONE;
-    s->state = NET_SLOT_FREE;
-    s->is_told = s->wants_resync = s->has_floor = false;
+    s->state = NET_REPL_SLOT_FREE;
+    s->is_known = s->wants_resync = s->has_floor = false;
     s->acked_count = 0;
-    s->in_chapter = 0;
+    s->epoch_sends = 0;
     if (net_set_has(repl, NET_SET_PENDING, slot)) repl->pending_count--;
     for (uint32_t i = 0; i < NET_SET_COUNT; i++)
-        net_set_remove(repl, (net_slot_set)i, slot);
+        net_set_remove(repl, (net_repl_set)i, slot);
 }
 
 // ---- who waits ----
@@ -186,7 +186,7 @@ void net_repl_state_wait(net_repl_state* repl, uint32_t slot) {
     if (net_set_has(repl, NET_SET_PENDING, slot)) return;
     net_set_add(repl, NET_SET_PENDING, slot);
     repl->pending_count++;
-    net_urgency* urgency = &repl->urgencies[slot];
+    net_repl_urgency* urgency = &repl->urgencies[slot];
     urgency->since_tick = (uint32_t)net_replicator_tick(repl->replicator);
     urgency->bonus = 0;
 }
@@ -203,18 +203,18 @@ void net_repl_state_merge(net_repl_state* repl, ecs_tick tick) {
         repl->sets[NET_SET_REPEAT][w] &= ~bits;
         repl->sets[NET_SET_UNSETTLED][w] |= bits;
         repl->pending_count += (uint32_t)__builtin_popcountll(begun);
-        net_urgency* urgencies = &repl->urgencies[w * 64];
+        net_repl_urgency* urgencies = &repl->urgencies[w * 64];
         for (; begun; begun &= begun - 1) {
-            net_urgency* urgency = &urgencies[base_bit_lowest(begun)];
+            net_repl_urgency* urgency = &urgencies[base_bit_lowest(begun)];
             urgency->since_tick = (uint32_t)tick;
             urgency->bonus = urgency->weight;
         }
         for (; going_on; going_on &= going_on - 1) {
-            net_urgency* urgency = &urgencies[base_bit_lowest(going_on)];
+            net_repl_urgency* urgency = &urgencies[base_bit_lowest(going_on)];
             urgency->bonus = add_saturating(urgency->bonus, urgency->weight);
         }
     }
-    base_bitset_remove(&repl->replicator->fresh_views, repl->id);
+    base_bitset_remove(&repl->replicator->fresh_repls, repl->id);
 }
 
 // ---- groups ----
@@ -263,41 +263,41 @@ static void remove_from_group(net_repl_state* repl, uint32_t group, uint32_t slo
 
 // ---- lives ----
 
-static void begin_chapter(net_slot* s, net_slot_state state) {
+static void begin_epoch(net_repl_slot* s, net_repl_slot_state state) {
     s->state = (uint8_t)state;
-    s->in_chapter = 0;
+    s->epoch_sends = 0;
     s->acked_count = 0;
     s->wants_resync = s->has_floor = false;
 }
 
-static void begin_life(net_repl_state* repl, uint32_t slot, const net_history_entity* entity,
-                       const net_interest_entity* entry) {
-    net_slot* s = &repl->slots[slot];
-    begin_chapter(s, NET_SLOT_UNKNOWN);
-    s->has_former = s->is_told;
+static void begin_incarnation(net_repl_state* repl, uint32_t slot, const net_history_entity* entity,
+                              const net_interest_entity* scoped) {
+    net_repl_slot* s = &repl->slots[slot];
+    begin_epoch(s, NET_REPL_SLOT_UNKNOWN);
+    s->has_previous = s->is_known;
     s->handle = entity->handle;
-    s->classes = (uint16_t)net_history_classes(entity, entry->classes);
-    repl->urgencies[slot].weight = entry->weight;
-    net_set_add(repl, NET_SET_LIFE, slot);
+    s->classes = (uint16_t)net_history_classes(entity, scoped->classes);
+    repl->urgencies[slot].weight = scoped->weight;
+    net_set_add(repl, NET_SET_LIFECYCLE, slot);
     net_set_remove(repl, NET_SET_REPEAT, slot);
     net_set_remove(repl, NET_SET_FRESH, slot);
     net_repl_state_wait(repl, slot);
 }
 
-static bool add_member(net_repl_state* repl, uint32_t slot, const net_interest_entity* entry) {
+static bool add_member(net_repl_state* repl, uint32_t slot, const net_interest_entity* scoped) {
     const base_allocator* allocator = repl->replicator->allocator;
     if (!base_array_reserve(allocator, (void**)&repl->members, &repl->member_capacity,
                             repl->member_count + 1, sizeof *repl->members) ||
         !base_array_reserve(allocator, (void**)&repl->member_slots, &repl->member_slot_capacity,
                             repl->member_count + 1, sizeof *repl->member_slots) ||
-        !add_to_group(repl, entry->group, slot))
+        !add_to_group(repl, scoped->group, slot))
         return false;
-    if (!net_observers_add(repl->replicator, entry->index, repl, slot)) {
-        remove_from_group(repl, entry->group, slot);
+    if (!net_observers_add(repl->replicator, scoped->index, repl, slot)) {
+        remove_from_group(repl, scoped->group, slot);
         return false;
     }
     uint32_t member = repl->member_count++;
-    repl->members[member] = *entry;
+    repl->members[member] = *scoped;
     repl->members[member].entered = net_replicator_tick(repl->replicator);
     repl->member_slots[member] = slot;
     repl->slots[slot].member = member;
@@ -306,9 +306,9 @@ static bool add_member(net_repl_state* repl, uint32_t slot, const net_interest_e
 
 static void remove_member(net_repl_state* repl, uint32_t slot) {
     uint32_t member = repl->slots[slot].member;
-    const net_interest_entity* entry = &repl->members[member];
-    net_observers_remove(repl->replicator, entry->index, repl, slot);
-    remove_from_group(repl, entry->group, slot);
+    const net_interest_entity* scoped = &repl->members[member];
+    net_observers_remove(repl->replicator, scoped->index, repl, slot);
+    remove_from_group(repl, scoped->group, slot);
     uint32_t last = --repl->member_count;
     repl->members[member] = repl->members[last];
     repl->member_slots[member] = repl->member_slots[last];
@@ -326,43 +326,43 @@ static void watch_enter(const net_repl_state* repl, uint32_t slot, ecs_entity be
                      net_replicator_tick(repl->replicator));
 }
 
-bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* entry) {
-    const net_history_entity* entity = net_history_find(repl->replicator->history, entry->index);
+bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scoped) {
+    const net_history_entity* entity = net_history_find(repl->replicator->history, scoped->index);
     if (!entity) return true;
-    uint32_t slot = net_repl_state_find_slot(repl, entry->index);
-    bool is_member = slot != UINT32_MAX && repl->slots[slot].state != NET_SLOT_GOING;
-    if (slot == UINT32_MAX) slot = take_slot(repl, entry->index);
+    uint32_t slot = net_repl_state_find_slot(repl, scoped->index);
+    bool is_member = slot != UINT32_MAX && repl->slots[slot].state != NET_REPL_SLOT_LEAVING;
+    if (slot == UINT32_MAX) slot = take_slot(repl, scoped->index);
     if (slot == UINT32_MAX) return false;
     if (is_member) {
-        if (!net_repl_state_change(repl, slot, entry)) return false;
-    } else if (!add_member(repl, slot, entry)) {
-        if (repl->slots[slot].state == NET_SLOT_UNKNOWN) net_repl_state_free_slot(repl, slot);
+        if (!net_repl_state_change(repl, slot, scoped)) return false;
+    } else if (!add_member(repl, slot, scoped)) {
+        if (repl->slots[slot].state == NET_REPL_SLOT_UNKNOWN) net_repl_state_free_slot(repl, slot);
         return false;
     }
     ecs_entity before = is_member ? repl->slots[slot].handle : ECS_ENTITY_NONE;
-    begin_life(repl, slot, entity, entry);
+    begin_incarnation(repl, slot, entity, scoped);
     watch_enter(repl, slot, before);
     return true;
 }
 
-bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_interest_entity* entry) {
-    net_slot* s = &repl->slots[slot];
+bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_interest_entity* scoped) {
+    net_repl_slot* s = &repl->slots[slot];
     net_interest_entity* member = &repl->members[s->member];
-    BASE_ASSERT(member->index == entry->index);
-    if (member->group != entry->group) {
-        if (!add_to_group(repl, entry->group, slot)) return false;
+    BASE_ASSERT(member->index == scoped->index);
+    if (member->group != scoped->group) {
+        if (!add_to_group(repl, scoped->group, slot)) return false;
         remove_from_group(repl, member->group, slot);
     }
     ecs_tick entered = member->entered;
-    bool is_reclassed = member->classes != entry->classes;
-    *member = *entry;
+    bool is_reclassed = member->classes != scoped->classes;
+    *member = *scoped;
     member->entered = entered;
     if (is_reclassed && repl->watch.reclass)
-        repl->watch.reclass(repl->watch.context, s->handle, entry->classes);
-    repl->urgencies[slot].weight = entry->weight;
-    const net_history_entity* entity = net_history_find(repl->replicator->history, entry->index);
+        repl->watch.reclass(repl->watch.context, s->handle, scoped->classes);
+    repl->urgencies[slot].weight = scoped->weight;
+    const net_history_entity* entity = net_history_find(repl->replicator->history, scoped->index);
     if (!entity) return true; // it dies in this very step
-    uint16_t classes = (uint16_t)net_history_classes(entity, entry->classes);
+    uint16_t classes = (uint16_t)net_history_classes(entity, scoped->classes);
     if (classes == s->classes) return true;
     s->classes = classes;
     net_set_remove(repl, NET_SET_REPEAT, slot);
@@ -371,16 +371,16 @@ bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_intere
 }
 
 void net_repl_state_leave(net_repl_state* repl, uint32_t slot) {
-    net_slot* s = &repl->slots[slot];
+    net_repl_slot* s = &repl->slots[slot];
     if (repl->watch.leave) repl->watch.leave(repl->watch.context, s->handle);
     remove_member(repl, slot);
-    if (!s->is_told) {
+    if (!s->is_known) {
         net_repl_state_free_slot(repl, slot);
         return;
     }
-    begin_chapter(s, NET_SLOT_GOING);
-    repl->urgencies[slot].weight = NET_REPL_STATE_GOING_WEIGHT;
-    net_set_add(repl, NET_SET_LIFE, slot);
+    begin_epoch(s, NET_REPL_SLOT_LEAVING);
+    repl->urgencies[slot].weight = NET_REPL_STATE_LEAVING_WEIGHT;
+    net_set_add(repl, NET_SET_LIFECYCLE, slot);
     net_set_remove(repl, NET_SET_REPEAT, slot);
     net_set_remove(repl, NET_SET_FRESH, slot);
     net_repl_state_wait(repl, slot);

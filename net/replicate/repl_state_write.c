@@ -38,12 +38,12 @@ _Static_assert(BASE2_TICKS_MAX <= NET_SNAPSHOT_BASE_SLACK_TICKS, "it keeps rows 
 
 // A row with classes that are not seen any more is kept for as many ticks as rows whatever became of them;
 // beyond, whether it still is would tell how often they changed.
-static bool may_name(const net_slot* s, uint32_t position, uint32_t now) {
+static bool may_name(const net_repl_slot* s, uint32_t position, uint32_t now) {
     return (s->acked_classes[position] & ~s->classes) == 0 ||
            now - s->acked_ticks[position] < NET_ROW_HISTORY_MAX;
 }
 
-static bool has_base(const net_slot* s, uint32_t now) {
+static bool has_base(const net_repl_slot* s, uint32_t now) {
     if (s->acked_count == 0 || s->behind[0] > NET_REPL_STATE_SENDS_MAX) return false;
     if (!may_name(s, 0, now)) return false;
     if (s->has_floor && (int32_t)(s->acked_ticks[0] - s->floor_tick) < 0) return false;
@@ -51,7 +51,7 @@ static bool has_base(const net_slot* s, uint32_t now) {
 }
 
 // Position among the acknowledged rows of the second base; 0: none.
-static uint32_t choose_base2(const net_slot* s, uint32_t now) {
+static uint32_t choose_base2(const net_repl_slot* s, uint32_t now) {
     if (s->acked_count < 2 || s->behind[1] > NET_REPL_STATE_SENDS_MAX) return 0;
     if (!may_name(s, 1, now)) return 0;
     if (s->has_floor && (int32_t)(s->acked_ticks[1] - s->floor_tick) < 0) return 0;
@@ -59,9 +59,9 @@ static uint32_t choose_base2(const net_slot* s, uint32_t now) {
 }
 
 // So many ticks before its base the client surely has no row of this life: none was sent.
-static uint8_t count_free_ticks(const net_slot* s) {
+static uint8_t count_free_ticks(const net_repl_slot* s) {
     if (s->acked_count == 1) {
-        bool is_first = !s->has_former && s->in_chapter - s->behind[0] == 1;
+        bool is_first = !s->has_previous && s->epoch_sends - s->behind[0] == 1;
         return is_first && s->behind[0] < UINT8_MAX ? UINT8_MAX : 0;
     }
     if (s->behind[1] == UINT8_MAX || s->behind[1] - s->behind[0] != 1) return 0;
@@ -69,7 +69,7 @@ static uint8_t count_free_ticks(const net_slot* s) {
     return (uint8_t)(gap < UINT8_MAX ? gap : UINT8_MAX);
 }
 
-static void make_absolute(net_record* record) {
+static void make_absolute(net_snapshot_record* record) {
     record->run = NET_RUN_ABSOLUTE;
     record->key = (net_encoded_row_key){.index = record->key.index, .classes = record->key.classes};
     if (record->cause != NET_COST_HEAL) record->cause = NET_COST_ABSOLUTE;
@@ -77,13 +77,13 @@ static void make_absolute(net_record* record) {
 
 // How many packets back the base came, if the records of that packet are at hand. They are: it carried the
 // slot and was acknowledged, and such packets keep their items for so long.
-static uint32_t find_back(const net_slot* s, uint16_t seq) {
+static uint32_t find_back(const net_repl_slot* s, uint16_t seq) {
     uint32_t back = (uint16_t)(seq - s->acked_seq);
     return back <= NET_REPL_STATE_BACK_MAX ? back : 0;
 }
 
-static void choose_base(net_repl_state* repl, const net_slot* s, uint32_t now, uint16_t seq,
-                        net_record* record) {
+static void choose_base(net_repl_state* repl, const net_repl_slot* s, uint32_t now, uint16_t seq,
+                        net_snapshot_record* record) {
     net_encoded_row_key* key = &record->key;
     if (s->wants_resync || !has_base(s, now)) {
         make_absolute(record);
@@ -91,11 +91,11 @@ static void choose_base(net_repl_state* repl, const net_slot* s, uint32_t now, u
     }
     key->age = now - s->acked_ticks[0];
     key->base_classes = s->acked_classes[0];
-    net_snapshot_writer* body = &repl->replicator->body;
+    net_snapshot_writer* writer = &repl->replicator->writer;
     if (key->age > NET_BASE_AGE_MAX) {
         key->is_settled = s->behind[0] == 0 || now - s->first_after_tick < NET_SNAPSHOT_AGE_SETTLED;
         if (key->is_settled)
-            record->run = net_snapshot_writer_run(body, 0, NET_SNAPSHOT_AGE_SETTLED, 0);
+            record->run = net_snapshot_writer_run(writer, 0, NET_SNAPSHOT_AGE_SETTLED, 0);
         else
             make_absolute(record);
         return;
@@ -107,8 +107,8 @@ static void choose_base(net_repl_state* repl, const net_slot* s, uint32_t now, u
     }
     record->free_ticks = count_free_ticks(s);
     uint32_t back = find_back(s, seq);
-    record->run = net_snapshot_writer_run(body, back, key->age, key->d);
-    net_record_group* run = &body->runs[record->run];
+    record->run = net_snapshot_writer_run(writer, back, key->age, key->d);
+    net_record_group* run = &writer->runs[record->run];
     if (back && !run->items) {
         const net_repl_state_packet* packet =
             &repl->packets[s->acked_seq & (NET_REPL_STATE_PACKETS - 1)];
@@ -122,7 +122,7 @@ static void choose_base(net_repl_state* repl, const net_slot* s, uint32_t now, u
 
 typedef struct filler {
     net_repl_state* repl;
-    net_snapshot_writer* body;
+    net_snapshot_writer* writer;
     uint16_t seq;
     uint32_t now;   // low bits of the tick
     uint32_t next;  // of body->order
@@ -140,15 +140,15 @@ typedef enum outcome { TAKEN, NOTHING, NO_MEMORY } outcome;
 // Add what a slot needs, without its code. The run is not decided yet.
 static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
     net_repl_state* repl = f->repl;
-    net_snapshot_writer* body = f->body;
-    net_slot* s = &repl->slots[slot];
+    net_snapshot_writer* writer = f->writer;
+    net_repl_slot* s = &repl->slots[slot];
     if (net_fault_is_planted(NET_FAULT_STARVE) && slot % 8 == 5) return NOTHING;
     if (s->flying >= NET_REPL_STATE_FLYING_MAX) {
         repl->counters.held_back += repl->held_tick != net_replicator_tick(repl->replicator);
         return NOTHING;
     }
-    if (!net_snapshot_writer_reserve(body)) return NO_MEMORY;
-    net_record* record = net_snapshot_writer_add(body, slot);
+    if (!net_snapshot_writer_reserve(writer)) return NO_MEMORY;
+    net_snapshot_record* record = net_snapshot_writer_add(writer, slot);
     record->unit_first = unit_first;
     record->order_next = f->next;
     record->handle = s->handle;
@@ -161,10 +161,10 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
     key->is_settled = key->is_listed = false;
     key->classes = s->classes;
     key->base_classes = key->base2_classes = 0;
-    if (s->state == NET_SLOT_GOING) {
+    if (s->state == NET_REPL_SLOT_LEAVING) {
         record->cause = NET_COST_DESTROY;
         record->run = NET_RUN_DESTROY;
-    } else if (s->state == NET_SLOT_LIVE) {
+    } else if (s->state == NET_REPL_SLOT_LIVE) {
         record->cause = s->wants_resync                           ? NET_COST_HEAL
                         : net_set_has(repl, NET_SET_REPEAT, slot) ? NET_COST_REPEAT
                                                                   : NET_COST_CHANGE;
@@ -173,17 +173,17 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
         record->cause = NET_COST_CREATE;
         record->run = NET_RUN_CREATE;
     }
-    body->runs[record->run].expected++;
+    writer->runs[record->run].expected++;
     return TAKEN;
 }
 
 // The run in which it stands.
-static void settle_run(net_snapshot_writer* body, uint32_t position) {
-    net_record* record = &body->records[position];
+static void settle_run(net_snapshot_writer* writer, uint32_t position) {
+    net_snapshot_record* record = &writer->records[position];
     if (record->run < NET_RUN_FIRST) return;
-    if (!body->runs[record->run].is_decided) net_snapshot_writer_decide(body, position);
-    record->run = net_snapshot_writer_run_of(body, record->run);
-    const net_record_group* run = &body->runs[record->run];
+    if (!writer->runs[record->run].is_decided) net_snapshot_writer_decide(writer, position);
+    record->run = net_snapshot_writer_run_of(writer, record->run);
+    const net_record_group* run = &writer->runs[record->run];
     record->key.is_listed = run->is_listed;
     if (run->d == record->key.d) return;
     record->key.d = 0;
@@ -191,8 +191,8 @@ static void settle_run(net_snapshot_writer* body, uint32_t position) {
 }
 
 // Make its code. @return false when memory ran out.
-static bool make(net_repl_state* repl, net_record* record) {
-    net_snapshot_writer* body = &repl->replicator->body;
+static bool make(net_repl_state* repl, net_snapshot_record* record) {
+    net_snapshot_writer* writer = &repl->replicator->writer;
     net_encoded_rows* encoded_rows = &repl->replicator->encoded_rows;
     net_encoded_row_result result =
         net_encoded_rows_get(encoded_rows, &record->key, &record->encoded);
@@ -200,8 +200,8 @@ static bool make(net_repl_state* repl, net_record* record) {
         record->key.d = 0;
         record->key.base2_classes = 0;
         record->key.is_listed = false;
-        record->run = net_snapshot_writer_run(body, 0, record->key.age, 0);
-        body->runs[record->run].is_decided = true;
+        record->run = net_snapshot_writer_run(writer, 0, record->key.age, 0);
+        writer->runs[record->run].is_decided = true;
         result = net_encoded_rows_get(encoded_rows, &record->key, &record->encoded);
     }
     if (result == NET_ENCODED_ROW_NO_BASE) {
@@ -214,16 +214,16 @@ static bool make(net_repl_state* repl, net_record* record) {
 // The codes of some records: most are there already. Rows lie scattered: for those that have to be coded
 // here, they are fetched step by step, many at once. @return false when memory ran out.
 static bool code(net_repl_state* repl, uint32_t first, uint32_t end) {
-    net_snapshot_writer* body = &repl->replicator->body;
+    net_snapshot_writer* writer = &repl->replicator->writer;
     net_encoded_rows* encoded_rows = &repl->replicator->encoded_rows;
-    net_record* missing[CODED_TOGETHER];
+    net_snapshot_record* missing[CODED_TOGETHER];
     uint32_t count = 0;
     for (uint32_t i = first; i < end; i++)
-        net_encoded_rows_prefetch(encoded_rows, body->records[i].key.index);
+        net_encoded_rows_prefetch(encoded_rows, writer->records[i].key.index);
     for (uint32_t i = first; i < end; i++) {
-        net_record* record = &body->records[i];
+        net_snapshot_record* record = &writer->records[i];
         if (record->run == NET_RUN_DESTROY) continue;
-        settle_run(body, i);
+        settle_run(writer, i);
         if (!net_encoded_rows_find(encoded_rows, &record->key, &record->encoded))
             missing[count++] = record;
     }
@@ -246,7 +246,7 @@ static uint32_t group_of(const net_repl_state* repl, uint32_t slot) {
 // The records of a slot and of all that must go with it.
 static bool prepare_unit(filler* f, uint32_t slot) {
     net_repl_state* repl = f->repl;
-    uint32_t unit_first = f->body->record_count;
+    uint32_t unit_first = f->writer->record_count;
     uint32_t group = repl->group_count > 0 && !f->is_split ? group_of(repl, slot) : 0;
     if (net_fault_is_planted(NET_FAULT_TORN_GROUP)) group = 0;
     if (group == 0) return prepare(f, slot, unit_first) != NO_MEMORY;
@@ -254,12 +254,13 @@ static bool prepare_unit(filler* f, uint32_t slot) {
     net_repl_state_find_group(repl, group, &first, &end);
     for (uint32_t i = first; i < end; i++) {
         uint32_t other = (uint32_t)repl->groups[i];
-        if (!net_set_has(repl, NET_SET_UNSETTLED, other) || net_snapshot_writer_has(f->body, other))
+        if (!net_set_has(repl, NET_SET_UNSETTLED, other) ||
+            net_snapshot_writer_has(f->writer, other))
             continue;
         outcome result = prepare(f, other, unit_first);
         if (result == NO_MEMORY) return false;
         if (result == NOTHING) { // one of them is held back: all of them are
-            net_snapshot_writer_drop(f->body, unit_first);
+            net_snapshot_writer_drop(f->writer, unit_first);
             return true;
         }
     }
@@ -268,8 +269,8 @@ static bool prepare_unit(filler* f, uint32_t slot) {
 
 // Code what was prepared, unit by unit, as long as it should fit. @return false when memory ran out.
 static bool code_prepared(filler* f) {
-    net_snapshot_writer* body = f->body;
-    uint32_t has_code = f->coded, count = body->record_count;
+    net_snapshot_writer* writer = f->writer;
+    uint32_t has_code = f->coded, count = writer->record_count;
     while (f->coded < count) {
         uint64_t spent = f->spent;
         uint32_t i = f->coded;
@@ -278,15 +279,15 @@ static bool code_prepared(filler* f) {
                 has_code = count - i < CODED_TOGETHER ? count : i + CODED_TOGETHER;
                 if (!code(f->repl, i, has_code)) return false;
             }
-            spent += body->records[i].encoded.bits * 16u + f->overhead;
+            spent += writer->records[i].encoded.bits * 16u + f->overhead;
             i++;
-        } while (i < count && body->records[i].unit_first == f->coded);
+        } while (i < count && writer->records[i].unit_first == f->coded);
         if (spent > f->limit && f->coded > 0) {
             // Look past it as long as much is left.
             uint64_t left = f->limit > f->spent ? f->limit - f->spent : 0;
             f->has_overflown = ++f->misses > MISSES_MAX || left < f->repl->update_bits;
-            f->next = body->records[f->coded].order_next;
-            net_snapshot_writer_drop(body, f->coded);
+            f->next = writer->records[f->coded].order_next;
+            net_snapshot_writer_drop(writer, f->coded);
             return true;
         }
         f->spent = spent;
@@ -298,23 +299,24 @@ static bool code_prepared(filler* f) {
 // Take from the order until the room seems to be used. The first ones are prepared together: how many of
 // them share a base packet decides how they are named.
 static bool take(filler* f, uint32_t together) {
-    net_snapshot_writer* body = f->body;
-    uint32_t end = f->next + together < body->order_count ? f->next + together : body->order_count;
+    net_snapshot_writer* writer = f->writer;
+    uint32_t end =
+        f->next + together < writer->order_count ? f->next + together : writer->order_count;
     for (uint32_t i = f->next; i < end && i < f->next + AHEAD; i++)
-        __builtin_prefetch(&f->repl->slots[body->order[i]], 1);
+        __builtin_prefetch(&f->repl->slots[writer->order[i]], 1);
     while (f->next < end) {
         if (f->next + AHEAD < end)
-            __builtin_prefetch(&f->repl->slots[body->order[f->next + AHEAD]], 1);
-        uint32_t slot = body->order[f->next++];
-        if (!net_snapshot_writer_has(body, slot) && !prepare_unit(f, slot)) return false;
+            __builtin_prefetch(&f->repl->slots[writer->order[f->next + AHEAD]], 1);
+        uint32_t slot = writer->order[f->next++];
+        if (!net_snapshot_writer_has(writer, slot) && !prepare_unit(f, slot)) return false;
     }
-    net_snapshot_writer_decide(body, f->coded);
+    net_snapshot_writer_decide(writer, f->coded);
     if (!code_prepared(f)) return false;
-    while (!f->has_overflown && f->next < body->order_count) {
-        if (f->next + AHEAD < body->order_count)
-            __builtin_prefetch(&f->repl->slots[body->order[f->next + AHEAD]], 1);
-        uint32_t slot = body->order[f->next++];
-        if (net_snapshot_writer_has(body, slot)) continue;
+    while (!f->has_overflown && f->next < writer->order_count) {
+        if (f->next + AHEAD < writer->order_count)
+            __builtin_prefetch(&f->repl->slots[writer->order[f->next + AHEAD]], 1);
+        uint32_t slot = writer->order[f->next++];
+        if (net_snapshot_writer_has(writer, slot)) continue;
         if (!prepare_unit(f, slot) || !code_prepared(f)) return false;
     }
     return true;
@@ -326,36 +328,36 @@ static uint32_t typical_count(const net_repl_state* repl, uint64_t bits) {
 
 // Give up the last units until the body is no longer than `limit`. @return its bits.
 static uint64_t trim(filler* f, uint64_t limit) {
-    net_snapshot_writer* body = f->body;
-    uint64_t bits = net_snapshot_writer_measure(body, &f->repl->replicator->encoded_rows);
-    while (bits > limit && body->record_count > 0) {
+    net_snapshot_writer* writer = f->writer;
+    uint64_t bits = net_snapshot_writer_measure(writer, &f->repl->replicator->encoded_rows);
+    while (bits > limit && writer->record_count > 0) {
         uint64_t excess = bits - limit;
-        uint32_t count = body->record_count;
+        uint32_t count = writer->record_count;
         for (uint64_t freed = 0; freed < excess && count > 0;) {
-            uint32_t first = body->records[count - 1].unit_first;
+            uint32_t first = writer->records[count - 1].unit_first;
             while (count > first)
-                freed += body->records[--count].encoded.bits + 1;
+                freed += writer->records[--count].encoded.bits + 1;
         }
-        net_snapshot_writer_drop(body, count);
+        net_snapshot_writer_drop(writer, count);
         f->coded = count;
-        bits = net_snapshot_writer_measure(body, &f->repl->replicator->encoded_rows);
+        bits = net_snapshot_writer_measure(writer, &f->repl->replicator->encoded_rows);
     }
     return bits;
 }
 
 // After measuring: what a record costs beside its code.
-static void learn(net_repl_state* repl, const net_snapshot_writer* body, uint64_t bits) {
-    uint32_t count = body->record_count;
+static void learn(net_repl_state* repl, const net_snapshot_writer* writer, uint64_t bits) {
+    uint32_t count = writer->record_count;
     if (count < 2) return;
-    uint64_t beside = (bits - body->blob_bits) * 16 / count;
+    uint64_t beside = (bits - writer->encoded_bits) * 16 / count;
     repl->overhead_bits += (uint32_t)beside / AVERAGE_OVER;
     repl->overhead_bits -= repl->overhead_bits / AVERAGE_OVER;
     uint64_t sums[2] = {0, 0};
     uint32_t counts[2] = {0, 0};
     for (uint32_t i = 0; i < count; i++) {
-        if (body->records[i].run == NET_RUN_DESTROY) continue;
-        bool is_create = body->records[i].run == NET_RUN_CREATE;
-        sums[is_create] += body->records[i].encoded.bits;
+        if (writer->records[i].run == NET_RUN_DESTROY) continue;
+        bool is_create = writer->records[i].run == NET_RUN_CREATE;
+        sums[is_create] += writer->records[i].encoded.bits;
         counts[is_create]++;
     }
     uint32_t* typical[2] = {&repl->update_bits, &repl->create_bits};
@@ -367,13 +369,13 @@ static void learn(net_repl_state* repl, const net_snapshot_writer* body, uint64_
     }
 }
 
-static bool begin_body(filler* f) {
+static bool begin_snapshot(filler* f) {
     net_repl_state* repl = f->repl;
     f->next = f->coded = f->misses = 0;
     f->spent = HEAD_BITS * 16;
     f->overhead = repl->overhead_bits;
     f->has_overflown = false;
-    return net_snapshot_writer_begin(f->body, repl->slot_capacity, repl->slot_end,
+    return net_snapshot_writer_begin(f->writer, repl->slot_capacity, repl->slot_end,
                                      net_history_number_bits(repl->replicator->history));
 }
 
@@ -384,22 +386,22 @@ static bool take_oldest(filler* f, uint64_t hard, uint64_t* bits) {
     if (slot == UINT32_MAX) return true;
     f->limit = hard * 16;
     for (uint32_t attempt = 0; attempt < 2 && *bits == 0; attempt++) {
-        if (!begin_body(f) || !prepare_unit(f, slot)) return false;
-        uint32_t count = f->body->record_count;
-        net_snapshot_writer_decide(f->body, f->coded);
+        if (!begin_snapshot(f) || !prepare_unit(f, slot)) return false;
+        uint32_t count = f->writer->record_count;
+        net_snapshot_writer_decide(f->writer, f->coded);
         if (!code_prepared(f)) return false;
-        *bits = net_snapshot_writer_measure(f->body, &f->repl->replicator->encoded_rows);
+        *bits = net_snapshot_writer_measure(f->writer, &f->repl->replicator->encoded_rows);
         if (*bits <= hard) return true;
         *bits = 0;
         if (count < 2) break;
         // A group that no packet holds.
         f->is_split = true;
         f->repl->counters.groups_split++;
-        if (!begin_body(f) || !net_repl_state_order_all(f->repl) || !take(f, 1)) return false;
+        if (!begin_snapshot(f) || !net_repl_state_order_all(f->repl) || !take(f, 1)) return false;
         *bits = trim(f, hard);
         if (*bits > 0) return true;
     }
-    net_snapshot_writer_drop(f->body, 0);
+    net_snapshot_writer_drop(f->writer, 0);
     return true;
 }
 
@@ -409,8 +411,8 @@ static bool take_any(filler* f, uint64_t limit, uint64_t* bits) {
     f->is_split = false;
     f->limit = limit * 16;
     if (!net_repl_state_order_all(f->repl)) return false;
-    for (uint32_t i = 0; i < f->body->order_count && i < MISSES_MAX && *bits == 0; i++) {
-        if (!begin_body(f)) return false;
+    for (uint32_t i = 0; i < f->writer->order_count && i < MISSES_MAX && *bits == 0; i++) {
+        if (!begin_snapshot(f)) return false;
         f->next = i;
         if (!take(f, 1)) return false;
         *bits = trim(f, limit);
@@ -424,26 +426,26 @@ static bool fill(filler* f, net_repl_state_room room, uint64_t* bits) {
     uint64_t limit = room.soft < room.hard ? room.soft : room.hard;
     *bits = 0;
     for (uint32_t attempt = 0; attempt < 2; attempt++) {
-        if (!begin_body(f) || !net_repl_state_order(repl, (uint32_t)limit, attempt > 0))
+        if (!begin_snapshot(f) || !net_repl_state_order(repl, (uint32_t)limit, attempt > 0))
             return false;
-        bool is_all = attempt == 0 && f->body->is_whole;
+        bool is_all = attempt == 0 && f->writer->is_whole;
         f->limit = is_all ? UINT64_MAX : limit * 16;
         if (!take(f, is_all ? UINT32_MAX - 1 - f->next : typical_count(repl, limit))) return false;
         if (!is_all) break;
-        *bits = net_snapshot_writer_measure(f->body, &repl->replicator->encoded_rows);
+        *bits = net_snapshot_writer_measure(f->writer, &repl->replicator->encoded_rows);
         if (*bits <= limit) return true;
     }
     f->limit = limit * 16;
     *bits = trim(f, limit);
     for (uint32_t round = 0; round<ROUNDS_MAX&& * bits> 0; round++) {
         uint64_t left = (limit - *bits) * 16;
-        if (left < 2 * repl->update_bits || f->next >= f->body->order_count) break;
-        uint32_t before = f->body->record_count;
-        f->overhead = (uint32_t)((*bits - f->body->blob_bits) * 16 / before);
+        if (left < 2 * repl->update_bits || f->next >= f->writer->order_count) break;
+        uint32_t before = f->writer->record_count;
+        f->overhead = (uint32_t)((*bits - f->writer->encoded_bits) * 16 / before);
         f->spent = *bits * 16;
         f->has_overflown = false;
         if (!take(f, 0)) return false;
-        if (f->body->record_count <= before) break;
+        if (f->writer->record_count <= before) break;
         *bits = trim(f, limit);
     }
     if (*bits == 0 && !take_oldest(f, room.hard, bits)) return false;
@@ -453,7 +455,7 @@ static bool fill(filler* f, net_repl_state_room room, uint64_t* bits) {
 // ---- what was sent ----
 
 // One more send after each: four bytes that stay at 255.
-static void count_behind(net_slot* s) {
+static void count_behind(net_repl_slot* s) {
     uint32_t behind;
     memcpy(&behind, s->behind, sizeof behind);
     uint32_t full = ((behind & 0x7F7F7F7Fu) + 0x01010101u) & behind & 0x80808080u;
@@ -463,13 +465,14 @@ static void count_behind(net_slot* s) {
 
 _Static_assert(NET_REPL_STATE_ACKED == sizeof(uint32_t), "counted together");
 
-static void note_record(net_repl_state* repl, net_slot* s, const net_record* record, uint32_t now) {
+static void note_record(net_repl_state* repl, net_repl_slot* s, const net_snapshot_record* record,
+                        uint32_t now) {
     net_repl_state_counters* counters = &repl->counters;
     if (s->acked_count > 0 && s->behind[0] == 0) s->first_after_tick = now;
     count_behind(s);
     s->sent_tick = now;
     s->ordinal++;
-    s->in_chapter = (uint16_t)(s->in_chapter + (s->in_chapter < UINT16_MAX));
+    s->epoch_sends = (uint16_t)(s->epoch_sends + (s->epoch_sends < UINT16_MAX));
     s->flying++;
     if (record->run >= NET_RUN_FIRST) {
         s->floor_tick = now - record->key.age - record->key.d;
@@ -479,8 +482,8 @@ static void note_record(net_repl_state* repl, net_slot* s, const net_record* rec
     } else if (record->run == NET_RUN_DESTROY) {
         counters->records_destroy++;
     } else if (record->run == NET_RUN_CREATE) {
-        s->state = NET_SLOT_CREATE_SENT;
-        s->is_told = true;
+        s->state = NET_REPL_SLOT_CREATE_SENT;
+        s->is_known = true;
         counters->records_create++;
     } else {
         counters->records_absolute++;
@@ -491,7 +494,7 @@ static void note_record(net_repl_state* repl, net_slot* s, const net_record* rec
 
 // Nobody who was sent waits any longer.
 static void end_waiting(net_repl_state* repl) {
-    const uint64_t* chosen = repl->replicator->body.chosen;
+    const uint64_t* chosen = repl->replicator->writer.chosen;
     uint64_t *pending = repl->sets[NET_SET_PENDING], *repeat = repl->sets[NET_SET_REPEAT];
     for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
         uint64_t sent = chosen[w];
@@ -503,20 +506,20 @@ static void end_waiting(net_repl_state* repl) {
 }
 
 static void note_sent(net_repl_state* repl, net_repl_state_packet* packet) {
-    const net_snapshot_writer* body = &repl->replicator->body;
+    const net_snapshot_writer* writer = &repl->replicator->writer;
     uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
     uint32_t rows = 0;
-    for (uint32_t i = 0; i < body->record_count; i++) {
-        const net_record* record = &body->records[body->by_slot[i]];
-        net_slot* s = &repl->slots[record->slot];
+    for (uint32_t i = 0; i < writer->record_count; i++) {
+        const net_snapshot_record* record = &writer->records[writer->by_slot[i]];
+        net_repl_slot* s = &repl->slots[record->slot];
         note_record(repl, s, record, now);
-        uint32_t row = record->run != NET_RUN_DESTROY ? NET_ITEM_ROW : 0;
-        packet->items[i] = (net_item){
+        uint32_t row = record->run != NET_RUN_DESTROY ? NET_PACKET_ITEM_ROW : 0;
+        packet->items[i] = (net_packet_item){
             .slot = record->slot | row, .ordinal = s->ordinal, .classes = record->key.classes};
         rows += row != 0;
     }
     packet->row_count += rows;
-    packet->count = body->record_count;
+    packet->count = writer->record_count;
     end_waiting(repl);
 }
 
@@ -536,8 +539,8 @@ static net_repl_state_packet* begin_packet(net_repl_state* repl, uint16_t seq) {
     packet->state = NET_PACKET_FREE;
     // Whoever could be named by a list any more.
     uint16_t old = (uint16_t)(seq - NET_REPL_STATE_BACK_MAX - 1);
-    net_repl_state_packet* former = &repl->packets[old & (NET_REPL_STATE_PACKETS - 1)];
-    if (former->state == NET_PACKET_ACKED && former->seq == old) release_items(repl, former);
+    net_repl_state_packet* previous = &repl->packets[old & (NET_REPL_STATE_PACKETS - 1)];
+    if (previous->state == NET_PACKET_ACKED && previous->seq == old) release_items(repl, previous);
     return packet;
 }
 
@@ -554,7 +557,7 @@ static bool reserve_items(net_repl_state* repl, net_repl_state_packet* packet, u
 }
 
 net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
-                                proto_bit_writer* writer, uint32_t* records) {
+                                proto_bit_writer* output, uint32_t* records) {
     net_replicator* replicator = repl->replicator;
     BASE_ASSERT(repl->packet_count == 0 || seq == repl->seq_next);
     BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
@@ -563,22 +566,22 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
     net_repl_state_packet* packet = begin_packet(repl, seq);
     net_repl_state_merge(repl, replicator->published_tick);
     uint64_t bits = 0;
-    uint64_t left = (uint64_t)writer->capacity * 8 - writer->size_bits;
+    uint64_t left = (uint64_t)output->capacity * 8 - output->size_bits;
     if (room.hard > left) room.hard = (uint32_t)left;
     filler f = {.repl = repl,
-                .body = &replicator->body,
+                .writer = &replicator->writer,
                 .seq = seq,
                 .now = (uint32_t)net_replicator_tick(replicator)};
     bool ok = true;
     if (repl->pending_count > 0) {
         uint64_t made = replicator->encoded_rows.made, shared = replicator->encoded_rows.shared;
         ok = fill(&f, room, &bits);
-        repl->counters.blobs_made += replicator->encoded_rows.made - made;
-        repl->counters.blobs_shared += replicator->encoded_rows.shared - shared;
+        repl->counters.rows_made += replicator->encoded_rows.made - made;
+        repl->counters.rows_shared += replicator->encoded_rows.shared - shared;
         repl->held_tick = net_replicator_tick(replicator);
     }
-    ok = ok && (bits == 0 || (reserve_items(repl, packet, f.body->record_count) &&
-                              net_snapshot_writer_write(f.body, &replicator->encoded_rows, writer,
+    ok = ok && (bits == 0 || (reserve_items(repl, packet, f.writer->record_count) &&
+                              net_snapshot_writer_write(f.writer, &replicator->encoded_rows, output,
                                                         bits, net_repl_state_account(repl))));
     if (!ok) {
         repl->is_broken = true;
@@ -593,7 +596,7 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
     repl->counters.bits += bits;
     if (bits == 0) return NET_OK;
     note_sent(repl, packet);
-    learn(repl, f.body, bits);
-    *records = f.body->record_count;
+    learn(repl, f.writer, bits);
+    *records = f.writer->record_count;
     return NET_OK;
 }

@@ -32,9 +32,9 @@ net_result net_replicator_create(const net_replicator_config* config, net_replic
     made->bandwidth = config->bandwidth;
     made->index_max = config->index_max;
     net_pool_init(&made->pool, config->allocator);
-    base_bitset_init(&made->fresh_views, config->allocator);
+    base_bitset_init(&made->fresh_repls, config->allocator);
     base_bitset_init(&made->changed, config->allocator);
-    net_snapshot_writer_init(&made->body, config->allocator, config->index_max);
+    net_snapshot_writer_init(&made->writer, config->allocator, config->index_max);
     net_result result =
         net_history_create(config->allocator, config->rows, config->index_max, &made->history);
     if (result != NET_OK) {
@@ -49,24 +49,24 @@ net_result net_replicator_create(const net_replicator_config* config, net_replic
 
 void net_replicator_destroy(net_replicator* replicator) {
     if (!replicator) return;
-    BASE_ASSERT(replicator->view_count == 0);
+    BASE_ASSERT(replicator->repl_count == 0);
     const base_allocator* allocator = replicator->allocator;
     for (uint32_t i = 0; i < replicator->observer_capacity; i++)
         base_release(&replicator->pool.allocator, replicator->observers[i].items,
                      replicator->observers[i].capacity * sizeof(net_observer));
     base_release(allocator, replicator->observers,
                  replicator->observer_capacity * sizeof(net_observer_list));
-    base_release(allocator, replicator->repls, replicator->view_capacity * sizeof(net_repl_state*));
+    base_release(allocator, replicator->repls, replicator->repl_capacity * sizeof(net_repl_state*));
     base_release(allocator, replicator->fresh, replicator->fresh_capacity * sizeof(uint64_t*));
     base_release(allocator, replicator->stamps, replicator->stamp_capacity * sizeof(uint32_t));
-    base_release(allocator, replicator->view_of_client,
+    base_release(allocator, replicator->repl_of_client,
                  replicator->client_capacity * sizeof(uint32_t));
     base_release(allocator, replicator->scratch,
                  replicator->scratch_capacity * sizeof(net_observer));
-    base_bitset_deinit(&replicator->fresh_views);
+    base_bitset_deinit(&replicator->fresh_repls);
     base_bitset_deinit(&replicator->changed);
     net_encoded_rows_deinit(&replicator->encoded_rows);
-    net_snapshot_writer_deinit(&replicator->body);
+    net_snapshot_writer_deinit(&replicator->writer);
     net_history_destroy(replicator->history);
     net_pool_deinit(&replicator->pool);
     base_release(allocator, replicator, sizeof *replicator);
@@ -85,21 +85,21 @@ const net_history* net_replicator_history(const net_replicator* replicator) {
 
 // ---- repls and the reverse index ----
 
-static net_repl_state* find_view(const net_replicator* replicator, uint32_t client) {
-    if (client >= replicator->client_capacity || replicator->view_of_client[client] == 0)
+static net_repl_state* find_repl(const net_replicator* replicator, uint32_t client) {
+    if (client >= replicator->client_capacity || replicator->repl_of_client[client] == 0)
         return NULL;
-    net_repl_state* repl = replicator->repls[replicator->view_of_client[client] - 1];
+    net_repl_state* repl = replicator->repls[replicator->repl_of_client[client] - 1];
     return repl->is_broken ? NULL : repl;
 }
 
-static void break_view(net_repl_state* repl) {
+static void break_repl(net_repl_state* repl) {
     repl->is_broken = true;
 }
 
 // ---- lives ----
 
 // Who had it, has it no more.
-static void tell_went(net_replicator* replicator, uint32_t index) {
+static void remove_despawned(net_replicator* replicator, uint32_t index) {
     if (index >= replicator->observer_capacity) return;
     net_observer_list* list = &replicator->observers[index];
     while (list->count > 0) {
@@ -112,7 +112,7 @@ static void tell_went(net_replicator* replicator, uint32_t index) {
 }
 
 // A new life at an index: who sees it now, begins it; who saw the former one and not this one, ends it.
-static bool tell_came(net_replicator* replicator, uint32_t index) {
+static bool add_spawned(net_replicator* replicator, uint32_t index) {
     const net_history_entity* entity = net_history_find(replicator->history, index);
     uint32_t had_count = 0;
     if (index < replicator->observer_capacity) {
@@ -125,29 +125,30 @@ static bool tell_came(net_replicator* replicator, uint32_t index) {
             memcpy(replicator->scratch, list->items, had_count * sizeof(net_observer));
     }
     const uint32_t* clients;
-    const net_interest_entity* entries;
-    uint32_t count = net_interest_get_seers(replicator->interest, index, &clients, &entries);
+    const net_interest_entity* scoped_entities;
+    uint32_t count =
+        net_interest_get_observers(replicator->interest, index, &clients, &scoped_entities);
     if (count == UINT32_MAX) return false;
     if (++replicator->stamp == 0) {
         memset(replicator->stamps, 0, replicator->stamp_capacity * sizeof *replicator->stamps);
         replicator->stamp = 1;
     }
     for (uint32_t i = 0; i < count; i++) {
-        net_repl_state* repl = find_view(replicator, clients[i]);
+        net_repl_state* repl = find_repl(replicator, clients[i]);
         if (!repl) continue;
         replicator->stamps[repl->id] = replicator->stamp;
-        if (!net_repl_state_enter(repl, &entries[i])) break_view(repl);
+        if (!net_repl_state_enter(repl, &scoped_entities[i])) break_repl(repl);
     }
     for (uint32_t i = 0; i < had_count; i++) {
         net_observer observer = replicator->scratch[i];
         net_repl_state* repl = replicator->repls[observer.repl];
-        const net_slot* slot = &repl->slots[observer.slot];
+        const net_repl_slot* slot = &repl->slots[observer.slot];
         if (replicator->stamps[observer.repl] == replicator->stamp) continue;
         // Another template is no reason to lose sight: what is kept in scope by having been there stays until
         // the client's turn.
         if (slot->handle == entity->handle) {
-            net_interest_entity entry = repl->members[slot->member];
-            if (!net_repl_state_enter(repl, &entry)) break_view(repl);
+            net_interest_entity scoped = repl->members[slot->member];
+            if (!net_repl_state_enter(repl, &scoped)) break_repl(repl);
         } else {
             net_repl_state_leave(repl, observer.slot);
         }
@@ -156,8 +157,8 @@ static bool tell_came(net_replicator* replicator, uint32_t index) {
 }
 
 static void break_all(net_replicator* replicator) {
-    for (uint32_t i = 0; i < replicator->view_capacity; i++) {
-        if (replicator->repls[i]) break_view(replicator->repls[i]);
+    for (uint32_t i = 0; i < replicator->repl_capacity; i++) {
+        if (replicator->repls[i]) break_repl(replicator->repls[i]);
     }
 }
 
@@ -172,14 +173,14 @@ static void fan_out(net_replicator* replicator, uint32_t index, uint32_t classes
             !(replicator->repls[observer.repl]->slots[observer.slot].classes & classes))
             continue;
         replicator->fresh[observer.repl][observer.slot >> 6] |= UINT64_C(1) << (observer.slot & 63);
-        replicator->fresh_views.words[observer.repl >> 6] |= UINT64_C(1) << (observer.repl & 63);
+        replicator->fresh_repls.words[observer.repl >> 6] |= UINT64_C(1) << (observer.repl & 63);
     }
 }
 
 // The lazy form: each repl asks of each of its entities.
-static void look_through_views(net_replicator* replicator) {
+static void mark_members(net_replicator* replicator) {
     const uint64_t* changed = replicator->changed.words;
-    for (uint32_t id = 0; id < replicator->view_capacity; id++) {
+    for (uint32_t id = 0; id < replicator->repl_capacity; id++) {
         net_repl_state* repl = replicator->repls[id];
         if (!repl) continue;
         uint64_t any = 0;
@@ -190,7 +191,7 @@ static void look_through_views(net_replicator* replicator) {
             fresh[slot >> 6] |= bit << (slot & 63);
             any |= bit;
         }
-        if (any) base_bitset_add(&replicator->fresh_views, id);
+        if (any) base_bitset_add(&replicator->fresh_repls, id);
     }
 }
 
@@ -214,8 +215,8 @@ static void fetch_observers(const net_replicator* replicator, ecs_entity handle)
     if (list->count > 8) __builtin_prefetch(list->items + list->count - 1);
 }
 
-static void tell_changed(net_replicator* replicator, const net_history_event* events,
-                         uint32_t count) {
+static void mark_changed_entities(net_replicator* replicator, const net_history_event* events,
+                                  uint32_t count) {
     bool is_crowd =
         count_reached(replicator, events, count) > replicator->observer_total / CROWD_FRACTION &&
         base_bitset_reserve(&replicator->changed, net_history_index_end(replicator->history));
@@ -231,12 +232,12 @@ static void tell_changed(net_replicator* replicator, const net_history_event* ev
         else
             fan_out(replicator, index, events[i].classes);
     }
-    if (is_crowd) look_through_views(replicator);
+    if (is_crowd) mark_members(replicator);
 }
 
 // ---- interest ----
 
-static bool take_answer(net_repl_state* repl, const net_interest_answer* answer) {
+static bool apply_answer(net_repl_state* repl, const net_interest_answer* answer) {
     for (uint32_t i = 0; i < answer->changed_count; i++) {
         uint32_t slot = repl->member_slots[answer->changed[i]];
         if (!net_repl_state_change(repl, slot, &answer->changed_to[i])) return false;
@@ -250,16 +251,16 @@ static bool take_answer(net_repl_state* repl, const net_interest_answer* answer)
     return true;
 }
 
-bool net_replicator_ask(net_replicator* replicator, net_repl_state* repl) {
+bool net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl) {
     net_interest_answer answer;
     return net_interest_query(replicator->interest, repl->client, repl->members, repl->member_count,
                               &answer) &&
-           take_answer(repl, &answer);
+           apply_answer(repl, &answer);
 }
 
 static void merge_fresh(net_replicator* replicator) {
-    uint32_t id = base_bitset_next(&replicator->fresh_views, 0);
-    for (; id != UINT32_MAX; id = base_bitset_next(&replicator->fresh_views, id + 1))
+    uint32_t id = base_bitset_next(&replicator->fresh_repls, 0);
+    for (; id != UINT32_MAX; id = base_bitset_next(&replicator->fresh_repls, id + 1))
         net_repl_state_merge(replicator->repls[id], replicator->published_tick);
 }
 
@@ -271,19 +272,19 @@ void net_replicator_publish(net_replicator* replicator) {
     bool ok = net_encoded_rows_begin(&replicator->encoded_rows, net_replicator_tick(replicator));
     uint32_t count;
     const net_history_event* events = net_history_events(replicator->history, &count);
-    for (uint32_t i = 0; i < count && ok && replicator->view_count > 0; i++) {
+    for (uint32_t i = 0; i < count && ok && replicator->repl_count > 0; i++) {
         uint32_t index = ecs_entity_index(events[i].handle);
-        if (events[i].kind == NET_HISTORY_WENT)
-            tell_went(replicator, index);
-        else if (events[i].kind == NET_HISTORY_CAME)
-            ok = tell_came(replicator, index);
+        if (events[i].kind == NET_HISTORY_DESPAWNED)
+            remove_despawned(replicator, index);
+        else if (events[i].kind == NET_HISTORY_SPAWNED)
+            ok = add_spawned(replicator, index);
     }
-    tell_changed(replicator, events, count);
-    for (uint32_t id = 0; id < replicator->view_capacity; id++) {
+    mark_changed_entities(replicator, events, count);
+    for (uint32_t id = 0; id < replicator->repl_capacity; id++) {
         net_repl_state* repl = replicator->repls[id];
         if (!repl || repl->is_broken || !net_interest_is_due(replicator->interest, repl->client))
             continue;
-        if (!net_replicator_ask(replicator, repl)) break_view(repl);
+        if (!net_replicator_update_scope(replicator, repl)) break_repl(repl);
     }
     if (!ok) break_all(replicator);
 }

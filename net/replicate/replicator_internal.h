@@ -24,18 +24,18 @@ struct net_replicator {
     uint64_t observer_total;
     net_repl_state** repls; ///< [repl id]; NULL: unused
     uint64_t** fresh;       ///< [repl id]: its NET_SET_FRESH
-    uint32_t view_capacity, fresh_capacity, view_count;
-    base_bitset fresh_views;  ///< ids of repls with a bit in it
+    uint32_t repl_capacity, fresh_capacity, repl_count;
+    base_bitset fresh_repls;  ///< ids of repls with a bit in it
     base_bitset changed;      ///< indices whose public components changed: for the lazy form
-    uint32_t* view_of_client; ///< [client]: id + 1
+    uint32_t* repl_of_client; ///< [client]: id + 1
     uint32_t client_capacity;
     uint32_t* stamps; ///< [repl id]: of the event that was answered last
     uint32_t stamp_capacity, stamp;
     net_observer* scratch; ///< the observers that an entity had
     uint32_t scratch_capacity;
     net_encoded_rows encoded_rows;
-    net_snapshot_writer body;
+    net_snapshot_writer writer;
 };
 
 /// Ask the interest and tell this repl the answer. @return false when memory ran out.
-BASE_MUST_USE bool net_replicator_ask(net_replicator* replicator, net_repl_state* repl);
+BASE_MUST_USE bool net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl);

@@ -87,8 +87,8 @@ static inline void put_word(pen* p, uint64_t value, uint32_t count) {
     put(p, value, count);
 }
 
-static inline void put_blob(pen* p, const net_encoded_rows* encoded_rows,
-                            const net_encoded_row* encoded) {
+static inline void put_encoded(pen* p, const net_encoded_rows* encoded_rows,
+                               const net_encoded_row* encoded) {
     if (encoded->bits <= NET_ENCODED_ROW_INLINE_BITS) {
         put_word(p, encoded->code, encoded->bits);
         return;
@@ -102,39 +102,39 @@ static inline void put_blob(pen* p, const net_encoded_rows* encoded_rows,
 
 // ---- the scratch ----
 
-void net_snapshot_writer_init(net_snapshot_writer* body, const base_allocator* allocator,
+void net_snapshot_writer_init(net_snapshot_writer* writer, const base_allocator* allocator,
                               uint32_t index_max) {
-    memset(body, 0, sizeof *body);
-    body->allocator = allocator;
-    body->index_bits = net_snapshot_index_bits(index_max);
+    memset(writer, 0, sizeof *writer);
+    writer->allocator = allocator;
+    writer->index_bits = net_snapshot_index_bits(index_max);
     uint8_t bytes[8] = {0};
-    proto_bit_writer writer = proto_bit_writer_make(bytes, sizeof bytes);
-    proto_row_write_absent(&writer);
-    body->absent_bits = (uint32_t)writer.size_bits;
-    body->absent_code = load_le64(bytes);
-    memset(body->by_back, 0xFF, sizeof body->by_back);
-    memset(body->by_age, 0xFF, sizeof body->by_age);
+    proto_bit_writer absent = proto_bit_writer_make(bytes, sizeof bytes);
+    proto_row_write_absent(&absent);
+    writer->absent_bits = (uint32_t)absent.size_bits;
+    writer->absent_code = load_le64(bytes);
+    memset(writer->by_back, 0xFF, sizeof writer->by_back);
+    memset(writer->by_age, 0xFF, sizeof writer->by_age);
 }
 
-void net_snapshot_writer_deinit(net_snapshot_writer* body) {
-    const base_allocator* allocator = body->allocator;
-    base_release(allocator, body->order, body->order_capacity * sizeof *body->order);
-    base_release(allocator, body->records, body->record_capacity * sizeof *body->records);
-    base_release(allocator, body->runs, body->run_capacity * sizeof *body->runs);
-    base_release(allocator, body->chosen, body->slot_capacity / 64 * sizeof *body->chosen);
-    base_release(allocator, body->record_of, body->slot_capacity * sizeof *body->record_of);
-    base_release(allocator, body->buckets, body->slot_capacity);
-    base_release(allocator, body->by_slot, body->by_slot_capacity * sizeof *body->by_slot);
-    base_release(allocator, body->by_run, body->by_run_capacity * sizeof *body->by_run);
-    base_release(allocator, body->scratch, body->scratch_capacity * sizeof *body->scratch);
-    base_release(allocator, body->bytes, body->byte_capacity);
-    memset(body, 0, sizeof *body);
+void net_snapshot_writer_deinit(net_snapshot_writer* writer) {
+    const base_allocator* allocator = writer->allocator;
+    base_release(allocator, writer->order, writer->order_capacity * sizeof *writer->order);
+    base_release(allocator, writer->records, writer->record_capacity * sizeof *writer->records);
+    base_release(allocator, writer->runs, writer->run_capacity * sizeof *writer->runs);
+    base_release(allocator, writer->chosen, writer->slot_capacity / 64 * sizeof *writer->chosen);
+    base_release(allocator, writer->record_of, writer->slot_capacity * sizeof *writer->record_of);
+    base_release(allocator, writer->buckets, writer->slot_capacity);
+    base_release(allocator, writer->by_slot, writer->by_slot_capacity * sizeof *writer->by_slot);
+    base_release(allocator, writer->by_run, writer->by_run_capacity * sizeof *writer->by_run);
+    base_release(allocator, writer->scratch, writer->scratch_capacity * sizeof *writer->scratch);
+    base_release(allocator, writer->bytes, writer->byte_capacity);
+    memset(writer, 0, sizeof *writer);
 }
 
-static bool reserve_slots(net_snapshot_writer* body, uint32_t count) {
-    if (count <= body->slot_capacity) return true;
+static bool reserve_slots(net_snapshot_writer* writer, uint32_t count) {
+    if (count <= writer->slot_capacity) return true;
     uint32_t capacity = (count + 63) / 64 * 64;
-    const base_allocator* allocator = body->allocator;
+    const base_allocator* allocator = writer->allocator;
     uint64_t* chosen = base_allocate_zero(allocator, capacity / 64 * sizeof *chosen);
     uint32_t* record_of = base_allocate_zero(allocator, capacity * sizeof *record_of);
     uint8_t* buckets = base_allocate_zero(allocator, capacity);
@@ -144,27 +144,27 @@ static bool reserve_slots(net_snapshot_writer* body, uint32_t count) {
         base_release(allocator, buckets, capacity);
         return false;
     }
-    base_release(allocator, body->chosen, body->slot_capacity / 64 * sizeof *body->chosen);
-    base_release(allocator, body->record_of, body->slot_capacity * sizeof *body->record_of);
-    base_release(allocator, body->buckets, body->slot_capacity);
-    body->chosen = chosen;
-    body->record_of = record_of;
-    body->buckets = buckets;
-    body->slot_capacity = capacity;
+    base_release(allocator, writer->chosen, writer->slot_capacity / 64 * sizeof *writer->chosen);
+    base_release(allocator, writer->record_of, writer->slot_capacity * sizeof *writer->record_of);
+    base_release(allocator, writer->buckets, writer->slot_capacity);
+    writer->chosen = chosen;
+    writer->record_of = record_of;
+    writer->buckets = buckets;
+    writer->slot_capacity = capacity;
     return true;
 }
 
-static bool reserve_sorted(net_snapshot_writer* body, uint32_t count) {
-    return base_array_reserve(body->allocator, (void**)&body->by_slot, &body->by_slot_capacity,
-                              count, sizeof *body->by_slot) &&
-           base_array_reserve(body->allocator, (void**)&body->by_run, &body->by_run_capacity, count,
-                              sizeof *body->by_run);
+static bool reserve_sorted(net_snapshot_writer* writer, uint32_t count) {
+    return base_array_reserve(writer->allocator, (void**)&writer->by_slot,
+                              &writer->by_slot_capacity, count, sizeof *writer->by_slot) &&
+           base_array_reserve(writer->allocator, (void**)&writer->by_run, &writer->by_run_capacity,
+                              count, sizeof *writer->by_run);
 }
 
 // Field by field: a whole struct would go through the stack, in other pieces than it came.
-static net_record_group* add_run(net_snapshot_writer* body, net_snapshot_kind kind) {
-    BASE_ASSERT(body->run_count < body->run_capacity);
-    net_record_group* run = &body->runs[body->run_count++];
+static net_record_group* add_run(net_snapshot_writer* writer, net_snapshot_kind kind) {
+    BASE_ASSERT(writer->run_count < writer->run_capacity);
+    net_record_group* run = &writer->runs[writer->run_count++];
     run->kind = (uint8_t)kind;
     run->back = run->age = run->d = 0;
     run->is_decided = run->is_listed = false;
@@ -175,101 +175,102 @@ static net_record_group* add_run(net_snapshot_writer* body, net_snapshot_kind ki
     return run;
 }
 
-bool net_snapshot_writer_begin(net_snapshot_writer* body, uint32_t slot_capacity, uint32_t slot_end,
-                               uint32_t number_bits) {
-    for (uint32_t i = NET_RUN_FIRST; i < body->run_count; i++) {
-        const net_record_group* run = &body->runs[i];
-        body->by_back[run->back] = NET_SNAPSHOT_NONE;
-        body->by_age[run->age] = NET_SNAPSHOT_NONE;
-        if (run->back && run->d < NET_SNAPSHOT_NEAR) body->near[run->back][run->d] = 0;
+bool net_snapshot_writer_begin(net_snapshot_writer* writer, uint32_t slot_capacity,
+                               uint32_t slot_end, uint32_t number_bits) {
+    for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++) {
+        const net_record_group* run = &writer->runs[i];
+        writer->by_back[run->back] = NET_SNAPSHOT_NONE;
+        writer->by_age[run->age] = NET_SNAPSHOT_NONE;
+        if (run->back && run->d < NET_SNAPSHOT_NEAR) writer->near[run->back][run->d] = 0;
     }
-    net_snapshot_writer_drop(body, 0);
-    body->run_count = 0;
-    body->blob_bits = 0;
-    body->number_bits = number_bits;
-    body->slot_end = slot_end;
-    if (!reserve_slots(body, slot_capacity) || !net_snapshot_writer_reserve(body)) return false;
+    net_snapshot_writer_drop(writer, 0);
+    writer->run_count = 0;
+    writer->encoded_bits = 0;
+    writer->number_bits = number_bits;
+    writer->slot_end = slot_end;
+    if (!reserve_slots(writer, slot_capacity) || !net_snapshot_writer_reserve(writer)) return false;
     for (uint32_t i = 0; i < NET_RUN_FIRST; i++)
-        (void)add_run(body, NET_SNAPSHOT_ABSOLUTE);
+        (void)add_run(writer, NET_SNAPSHOT_ABSOLUTE);
     return true;
 }
 
-bool net_snapshot_writer_grow(net_snapshot_writer* body) {
-    uint32_t runs = net_snapshot_writer_run_room(body);
-    uint32_t records = body->record_count + 1;
-    if (!base_array_reserve(body->allocator, (void**)&body->records, &body->record_capacity,
-                            records, sizeof *body->records) ||
-        !base_array_reserve(body->allocator, (void**)&body->runs, &body->run_capacity, runs,
-                            sizeof *body->runs) ||
-        !reserve_sorted(body, records))
+bool net_snapshot_writer_grow(net_snapshot_writer* writer) {
+    uint32_t runs = net_snapshot_writer_run_room(writer);
+    uint32_t records = writer->record_count + 1;
+    if (!base_array_reserve(writer->allocator, (void**)&writer->records, &writer->record_capacity,
+                            records, sizeof *writer->records) ||
+        !base_array_reserve(writer->allocator, (void**)&writer->runs, &writer->run_capacity, runs,
+                            sizeof *writer->runs) ||
+        !reserve_sorted(writer, records))
         return false;
-    uint32_t room = body->record_capacity;
-    if (body->by_slot_capacity < room) room = body->by_slot_capacity;
-    if (body->by_run_capacity < room) room = body->by_run_capacity;
-    body->record_room = room;
+    uint32_t room = writer->record_capacity;
+    if (writer->by_slot_capacity < room) room = writer->by_slot_capacity;
+    if (writer->by_run_capacity < room) room = writer->by_run_capacity;
+    writer->record_room = room;
     return true;
 }
 
-void net_snapshot_writer_drop(net_snapshot_writer* body, uint32_t count) {
-    while (body->record_count > count) {
-        uint32_t slot = body->records[--body->record_count].slot;
-        body->chosen[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
+void net_snapshot_writer_drop(net_snapshot_writer* writer, uint32_t count) {
+    while (writer->record_count > count) {
+        uint32_t slot = writer->records[--writer->record_count].slot;
+        writer->chosen[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
     }
 }
 
-uint32_t net_snapshot_writer_find_run(net_snapshot_writer* body, uint32_t back, uint32_t age,
+uint32_t net_snapshot_writer_find_run(net_snapshot_writer* writer, uint32_t back, uint32_t age,
                                       uint32_t d) {
-    uint32_t* first = back ? &body->by_back[back] : &body->by_age[age];
-    for (uint32_t i = *first; i != NET_SNAPSHOT_NONE; i = body->runs[i].next)
-        if (body->runs[i].d == d) return i;
-    uint32_t made = body->run_count;
-    net_record_group* run = add_run(body, NET_SNAPSHOT_BY_AGE);
+    uint32_t* first = back ? &writer->by_back[back] : &writer->by_age[age];
+    for (uint32_t i = *first; i != NET_SNAPSHOT_NONE; i = writer->runs[i].next)
+        if (writer->runs[i].d == d) return i;
+    uint32_t made = writer->run_count;
+    net_record_group* run = add_run(writer, NET_SNAPSHOT_BY_AGE);
     run->back = (uint8_t)back;
     run->age = (uint8_t)age;
     run->d = (uint8_t)d;
     run->next = *first;
     *first = made;
-    if (back && d < NET_SNAPSHOT_NEAR && made <= UINT16_MAX) body->near[back][d] = (uint16_t)made;
+    if (back && d < NET_SNAPSHOT_NEAR && made <= UINT16_MAX) writer->near[back][d] = (uint16_t)made;
     return made;
 }
 
-static bool is_list_shorter(const net_snapshot_writer* body, const net_record_group* run) {
+static bool is_list_shorter(const net_snapshot_writer* writer, const net_record_group* run) {
     if (run->expected == 0 || run->row_count < run->expected) return false;
-    uint32_t gap_bits = 2 + log2_of(body->slot_end / run->expected + 1);
+    uint32_t gap_bits = 2 + log2_of(writer->slot_end / run->expected + 1);
     uint32_t named = NET_SNAPSHOT_AGE_BITS + NET_SNAPSHOT_ORDER_BITS +
                      golomb_bits(run->expected - 1, NET_SNAPSHOT_RUN_ORDER) +
                      run->expected * gap_bits;
     uint32_t listed = NET_SNAPSHOT_BACK_BITS +
-                      (run->row_count - run->expected) * body->absent_bits +
+                      (run->row_count - run->expected) * writer->absent_bits +
                       run->expected * LISTED_BITS;
     return listed < named;
 }
 
 // Of runs with the same base, that with most records and a second row.
-static uint32_t find_leader(const net_snapshot_writer* body, const net_record_group* of) {
+static uint32_t find_leader(const net_snapshot_writer* writer, const net_record_group* of) {
     uint32_t leader = NET_SNAPSHOT_NONE, most = SHARING_MIN - 1;
-    uint32_t i = of->back ? body->by_back[of->back] : body->by_age[of->age];
-    for (; i != NET_SNAPSHOT_NONE; i = body->runs[i].next) {
-        if (body->runs[i].d == 0 || body->runs[i].expected <= most) continue;
+    uint32_t i = of->back ? writer->by_back[of->back] : writer->by_age[of->age];
+    for (; i != NET_SNAPSHOT_NONE; i = writer->runs[i].next) {
+        if (writer->runs[i].d == 0 || writer->runs[i].expected <= most) continue;
         leader = i;
-        most = body->runs[i].expected;
+        most = writer->runs[i].expected;
     }
     return leader;
 }
 
 // Who surely has no row where the others have their second one, may stand among them without one.
-static void follow_leaders(net_snapshot_writer* body, uint32_t from) {
-    for (uint32_t i = NET_RUN_FIRST; i < body->run_count; i++) {
-        if (!body->runs[i].is_decided) body->runs[i].leader = find_leader(body, &body->runs[i]);
+static void follow_leaders(net_snapshot_writer* writer, uint32_t from) {
+    for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++) {
+        if (!writer->runs[i].is_decided)
+            writer->runs[i].leader = find_leader(writer, &writer->runs[i]);
     }
-    for (uint32_t i = from; i < body->record_count; i++) {
-        net_record* record = &body->records[i];
-        uint32_t leader = body->runs[record->run].leader;
+    for (uint32_t i = from; i < writer->record_count; i++) {
+        net_snapshot_record* record = &writer->records[i];
+        uint32_t leader = writer->runs[record->run].leader;
         if (record->run < NET_RUN_FIRST || leader == NET_SNAPSHOT_NONE || leader == record->run)
             continue;
-        if (record->free_ticks < body->runs[leader].d) continue;
-        body->runs[record->run].expected--;
-        body->runs[leader].expected++;
+        if (record->free_ticks < writer->runs[leader].d) continue;
+        writer->runs[record->run].expected--;
+        writer->runs[leader].expected++;
         record->run = leader;
         record->key.d = 0;
         record->key.base2_classes = 0;
@@ -278,14 +279,14 @@ static void follow_leaders(net_snapshot_writer* body, uint32_t from) {
 
 // A run costs about as much as a second row saves a few records: fewer are better without one, beside those
 // that have none either.
-static void join_small_runs(net_snapshot_writer* body) {
-    uint32_t count = body->run_count;
+static void join_small_runs(net_snapshot_writer* writer) {
+    uint32_t count = writer->run_count;
     for (uint32_t i = NET_RUN_FIRST; i < count; i++) {
-        const net_record_group* run = &body->runs[i];
+        const net_record_group* run = &writer->runs[i];
         if (run->d == 0 || run->is_decided || run->expected >= SHARING_MIN) continue;
-        uint32_t to =
-            net_snapshot_writer_run_of(body, net_snapshot_writer_run(body, run->back, run->age, 0));
-        net_record_group *from = &body->runs[i], *target = &body->runs[to];
+        uint32_t to = net_snapshot_writer_run_of(
+            writer, net_snapshot_writer_run(writer, run->back, run->age, 0));
+        net_record_group *from = &writer->runs[i], *target = &writer->runs[to];
         from->moved = to;
         from->is_decided = true;
         target->expected += from->expected;
@@ -296,33 +297,33 @@ static void join_small_runs(net_snapshot_writer* body) {
     }
 }
 
-void net_snapshot_writer_decide(net_snapshot_writer* body, uint32_t from) {
-    follow_leaders(body, from);
-    join_small_runs(body);
-    uint32_t count = body->run_count;
+void net_snapshot_writer_decide(net_snapshot_writer* writer, uint32_t from) {
+    follow_leaders(writer, from);
+    join_small_runs(writer);
+    uint32_t count = writer->run_count;
     for (uint32_t i = NET_RUN_FIRST; i < count; i++) {
-        net_record_group* run = &body->runs[i];
+        net_record_group* run = &writer->runs[i];
         if (run->is_decided) continue;
         run->is_decided = true;
         if (run->back == 0) continue;
-        if (is_list_shorter(body, run)) {
+        if (is_list_shorter(writer, run)) {
             run->is_listed = true;
             run->kind = NET_SNAPSHOT_BY_PACKET;
             continue;
         }
-        uint32_t moved = net_snapshot_writer_run(body, 0, run->age, run->d);
-        body->runs[moved].is_decided = true;
-        body->runs[i].moved = moved;
+        uint32_t moved = net_snapshot_writer_run(writer, 0, run->age, run->d);
+        writer->runs[moved].is_decided = true;
+        writer->runs[i].moved = moved;
     }
 }
 
 // ---- measuring ----
 
 // Rising by slot; mostly they are already.
-static void sort_by_slot(net_snapshot_writer* body) {
-    const net_record* records = body->records;
-    uint32_t count = body->record_count, falls = 0, low = UINT32_MAX, high = 0, last = 0;
-    uint32_t* by_slot = body->by_slot;
+static void sort_by_slot(net_snapshot_writer* writer) {
+    const net_snapshot_record* records = writer->records;
+    uint32_t count = writer->record_count, falls = 0, low = UINT32_MAX, high = 0, last = 0;
+    uint32_t* by_slot = writer->by_slot;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = records[i].slot;
         by_slot[i] = i;
@@ -334,8 +335,8 @@ static void sort_by_slot(net_snapshot_writer* body) {
     if (!falls) return;
     uint32_t place = 0;
     for (uint32_t w = low >> 6; w <= high >> 6; w++) {
-        for (uint64_t bits = body->chosen[w]; bits; bits &= bits - 1)
-            by_slot[place++] = body->record_of[w * 64 + base_bit_lowest(bits)];
+        for (uint64_t bits = writer->chosen[w]; bits; bits &= bits - 1)
+            by_slot[place++] = writer->record_of[w * 64 + base_bit_lowest(bits)];
     }
 }
 
@@ -347,13 +348,13 @@ static uint32_t lowest_order(uint32_t slot_end, uint32_t count) {
 }
 
 // Records by run and slot, and what the gaps of each run cost.
-static void sort_records(net_snapshot_writer* body) {
-    uint32_t count = body->record_count, run_count = body->run_count;
-    net_record_group* runs = body->runs;
+static void sort_records(net_snapshot_writer* writer) {
+    uint32_t count = writer->record_count, run_count = writer->run_count;
+    net_record_group* runs = writer->runs;
     for (uint32_t i = 0; i < run_count; i++)
         runs[i].count = 0;
     for (uint32_t i = 0; i < count; i++)
-        runs[body->records[i].run].count++;
+        runs[writer->records[i].run].count++;
     uint32_t first = 0;
     for (uint32_t i = 0; i < run_count; i++) {
         net_record_group* run = &runs[i];
@@ -361,16 +362,16 @@ static void sort_records(net_snapshot_writer* body) {
         first += run->count;
         run->slot_next = 0;
         if (run->count == 0) continue;
-        run->order = (uint8_t)lowest_order(body->slot_end, run->count);
+        run->order = (uint8_t)lowest_order(writer->slot_end, run->count);
         run->count = 0;
         memset(run->gap_bits, 0, sizeof run->gap_bits);
     }
-    sort_by_slot(body);
+    sort_by_slot(writer);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = body->by_slot[i];
-        const net_record* record = &body->records[at];
+        uint32_t at = writer->by_slot[i];
+        const net_snapshot_record* record = &writer->records[at];
         net_record_group* run = &runs[record->run];
-        body->by_run[run->first + run->count++] = at;
+        writer->by_run[run->first + run->count++] = at;
         uint32_t gap = record->slot - run->slot_next, order = run->order;
         run->slot_next = record->slot + 1;
         for (uint32_t k = 0; k < NET_RUN_ORDERS; k++)
@@ -389,144 +390,145 @@ static uint32_t measure_gaps(net_record_group* run) {
 
 typedef struct create_state {
     uint32_t index_next;
-    const net_row_template* entry;
+    const net_row_template* row_template;
 } create_state;
 
-static const net_row_template* entry_of(const net_encoded_rows* encoded_rows,
-                                        const net_record* record) {
-    return net_history_find(encoded_rows->history, ecs_entity_index(record->handle))->entry;
+static const net_row_template* template_of(const net_encoded_rows* encoded_rows,
+                                           const net_snapshot_record* record) {
+    return net_history_find(encoded_rows->history, ecs_entity_index(record->handle))->row_template;
 }
 
-static uint32_t create_bits(const net_snapshot_writer* body, create_state* state,
-                            const net_record* record, const net_row_template* entry) {
+static uint32_t create_bits(const net_snapshot_writer* writer, create_state* state,
+                            const net_snapshot_record* record,
+                            const net_row_template* row_template) {
     uint32_t index = ecs_entity_index(record->handle);
     uint32_t bits = 3;
-    if (index != state->index_next) bits += body->index_bits;
+    if (index != state->index_next) bits += writer->index_bits;
     if (ecs_entity_generation(record->handle) != 1) bits += ECS_GENERATION_BITS;
-    if (entry != state->entry)
-        bits += NET_SNAPSHOT_PARTS_BITS + entry->part_count * body->number_bits;
-    *state = (create_state){index + 1, entry};
+    if (row_template != state->row_template)
+        bits += NET_SNAPSHOT_PARTS_BITS + row_template->part_count * writer->number_bits;
+    *state = (create_state){index + 1, row_template};
     return bits;
 }
 
-static uint64_t measure_creates(const net_snapshot_writer* body,
+static uint64_t measure_creates(const net_snapshot_writer* writer,
                                 const net_encoded_rows* encoded_rows) {
-    const net_record_group* run = &body->runs[NET_RUN_CREATE];
+    const net_record_group* run = &writer->runs[NET_RUN_CREATE];
     create_state state = {.index_next = 1};
     uint64_t bits = 0;
     for (uint32_t i = 0; i < run->count; i++) {
-        const net_record* record = &body->records[body->by_run[run->first + i]];
-        bits += create_bits(body, &state, record, entry_of(encoded_rows, record));
+        const net_snapshot_record* record = &writer->records[writer->by_run[run->first + i]];
+        bits += create_bits(writer, &state, record, template_of(encoded_rows, record));
     }
     return bits;
 }
 
-static uint64_t measure_run(const net_snapshot_writer* body, net_record_group* run) {
+static uint64_t measure_run(const net_snapshot_writer* writer, net_record_group* run) {
     uint64_t bits = NET_SNAPSHOT_KIND_BITS;
     if (run->kind == NET_SNAPSHOT_BY_PACKET)
         return bits + NET_SNAPSHOT_BACK_BITS + golomb_bits(run->d, NET_SNAPSHOT_BASE2_ORDER) +
-               (uint64_t)(run->row_count - run->count) * body->absent_bits;
+               (uint64_t)(run->row_count - run->count) * writer->absent_bits;
     if (run->kind == NET_SNAPSHOT_BY_AGE)
         bits += NET_SNAPSHOT_AGE_BITS + golomb_bits(run->d, NET_SNAPSHOT_BASE2_ORDER);
     return bits + golomb_bits(run->count - 1, NET_SNAPSHOT_RUN_ORDER) + measure_gaps(run);
 }
 
-uint64_t net_snapshot_writer_measure(net_snapshot_writer* body,
+uint64_t net_snapshot_writer_measure(net_snapshot_writer* writer,
                                      const net_encoded_rows* encoded_rows) {
-    sort_records(body);
-    if (body->record_count == 0) return 0;
+    sort_records(writer);
+    if (writer->record_count == 0) return 0;
     uint64_t bits = 0;
-    for (uint32_t i = 0; i < body->record_count; i++)
-        bits += body->records[i].encoded.bits;
-    body->blob_bits = bits;
+    for (uint32_t i = 0; i < writer->record_count; i++)
+        bits += writer->records[i].encoded.bits;
+    writer->encoded_bits = bits;
     for (uint32_t i = NET_RUN_DESTROY; i <= NET_RUN_CREATE; i++) {
-        net_record_group* run = &body->runs[i];
+        net_record_group* run = &writer->runs[i];
         bits += golomb_bits(run->count, NET_SNAPSHOT_LIST_ORDER);
         if (run->count > 0) bits += measure_gaps(run);
     }
-    bits += measure_creates(body, encoded_rows);
+    bits += measure_creates(writer, encoded_rows);
     uint32_t runs = 0;
-    for (uint32_t i = NET_RUN_ABSOLUTE; i < body->run_count; i++) {
-        if (body->runs[i].count == 0) continue;
+    for (uint32_t i = NET_RUN_ABSOLUTE; i < writer->run_count; i++) {
+        if (writer->runs[i].count == 0) continue;
         runs++;
-        bits += measure_run(body, &body->runs[i]);
+        bits += measure_run(writer, &writer->runs[i]);
     }
     return bits + golomb_bits(runs, NET_SNAPSHOT_LIST_ORDER);
 }
 
 // ---- writing ----
 
-static void write_destroys(const net_snapshot_writer* body, pen* p) {
-    const net_record_group* run = &body->runs[NET_RUN_DESTROY];
+static void write_destroys(const net_snapshot_writer* writer, pen* p) {
+    const net_record_group* run = &writer->runs[NET_RUN_DESTROY];
     put_golomb(p, run->count, NET_SNAPSHOT_LIST_ORDER);
     if (run->count == 0) return;
     put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
     uint32_t next = 0;
     for (uint32_t i = 0; i < run->count; i++) {
-        uint32_t slot = body->records[body->by_run[run->first + i]].slot;
+        uint32_t slot = writer->records[writer->by_run[run->first + i]].slot;
         put_golomb(p, slot - next, run->order);
         next = slot + 1;
     }
 }
 
-static void write_handle(const net_snapshot_writer* body, const create_state* state,
+static void write_handle(const net_snapshot_writer* writer, const create_state* state,
                          ecs_entity handle, pen* p) {
     uint32_t index = ecs_entity_index(handle), generation = ecs_entity_generation(handle);
     put(p, index == state->index_next, 1);
-    if (index != state->index_next) put(p, index, body->index_bits);
+    if (index != state->index_next) put(p, index, writer->index_bits);
     put(p, generation == 1, 1);
     if (generation != 1) put(p, generation, ECS_GENERATION_BITS);
 }
 
-static void write_creates(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows,
+static void write_creates(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
                           pen* p) {
-    const net_record_group* run = &body->runs[NET_RUN_CREATE];
+    const net_record_group* run = &writer->runs[NET_RUN_CREATE];
     put_golomb(p, run->count, NET_SNAPSHOT_LIST_ORDER);
     if (run->count == 0) return;
     put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
     uint32_t next = 0;
     create_state state = {.index_next = 1};
     for (uint32_t i = 0; i < run->count; i++) {
-        const net_record* record = &body->records[body->by_run[run->first + i]];
-        const net_row_template* entry = entry_of(encoded_rows, record);
+        const net_snapshot_record* record = &writer->records[writer->by_run[run->first + i]];
+        const net_row_template* row_template = template_of(encoded_rows, record);
         put_golomb(p, record->slot - next, run->order);
         next = record->slot + 1;
-        write_handle(body, &state, record->handle, p);
-        put(p, entry == state.entry, 1);
-        if (entry != state.entry) {
-            put(p, entry->part_count - 1u, NET_SNAPSHOT_PARTS_BITS);
-            for (uint32_t k = 0; k < entry->part_count; k++)
-                put(p, entry->parts[k], body->number_bits);
+        write_handle(writer, &state, record->handle, p);
+        put(p, row_template == state.row_template, 1);
+        if (row_template != state.row_template) {
+            put(p, row_template->part_count - 1u, NET_SNAPSHOT_PARTS_BITS);
+            for (uint32_t k = 0; k < row_template->part_count; k++)
+                put(p, row_template->parts[k], writer->number_bits);
         }
-        put_blob(p, encoded_rows, &record->encoded);
-        state = (create_state){ecs_entity_index(record->handle) + 1, entry};
+        put_encoded(p, encoded_rows, &record->encoded);
+        state = (create_state){ecs_entity_index(record->handle) + 1, row_template};
     }
 }
 
-static void write_listed(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows,
+static void write_listed(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
                          const net_record_group* run, pen* p) {
     uint32_t at = run->first, end = run->first + run->count;
     for (uint32_t i = 0; i < run->item_count; i++) {
-        if (!(run->items[i].slot & NET_ITEM_ROW)) continue;
-        uint32_t slot = run->items[i].slot & ~NET_ITEM_ROW;
-        const net_record* record = at < end ? &body->records[body->by_run[at]] : NULL;
+        if (!(run->items[i].slot & NET_PACKET_ITEM_ROW)) continue;
+        uint32_t slot = run->items[i].slot & ~NET_PACKET_ITEM_ROW;
+        const net_snapshot_record* record = at < end ? &writer->records[writer->by_run[at]] : NULL;
         if (!record || record->slot != slot) {
-            put(p, body->absent_code, body->absent_bits);
+            put(p, writer->absent_code, writer->absent_bits);
             continue;
         }
-        put_blob(p, encoded_rows, &record->encoded);
+        put_encoded(p, encoded_rows, &record->encoded);
         at++;
     }
     BASE_ASSERT(at == end);
 }
 
-static void write_run(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows,
+static void write_run(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
                       const net_record_group* run, pen* p) {
     put(p, run->kind, NET_SNAPSHOT_KIND_BITS);
     if (run->kind == NET_SNAPSHOT_BY_PACKET) {
         put(p, run->back, NET_SNAPSHOT_BACK_BITS);
         put_golomb(p, run->d, NET_SNAPSHOT_BASE2_ORDER);
-        write_listed(body, encoded_rows, run, p);
+        write_listed(writer, encoded_rows, run, p);
         return;
     }
     if (run->kind == NET_SNAPSHOT_BY_AGE) {
@@ -537,24 +539,24 @@ static void write_run(const net_snapshot_writer* body, const net_encoded_rows* e
     put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
     uint32_t next = 0;
     for (uint32_t i = 0; i < run->count; i++) {
-        const net_record* record = &body->records[body->by_run[run->first + i]];
+        const net_snapshot_record* record = &writer->records[writer->by_run[run->first + i]];
         put_golomb(p, record->slot - next, run->order);
         next = record->slot + 1;
-        put_blob(p, encoded_rows, &record->encoded);
+        put_encoded(p, encoded_rows, &record->encoded);
     }
 }
 
 // Where every bit went: components by their cause, destroys, and the rest as head.
-static void account_for(const net_snapshot_writer* body, const net_encoded_rows* encoded_rows,
+static void account_for(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
                         uint64_t bits, net_bandwidth_account* account) {
-    const net_record_group* destroys = &body->runs[NET_RUN_DESTROY];
+    const net_record_group* destroys = &writer->runs[NET_RUN_DESTROY];
     uint64_t rest = bits;
     if (destroys->count > 0) {
         uint64_t spent =
             golomb_bits(destroys->count, NET_SNAPSHOT_LIST_ORDER) + NET_SNAPSHOT_ORDER_BITS;
         uint32_t next = 0;
         for (uint32_t i = 0; i < destroys->count; i++) {
-            uint32_t slot = body->records[body->by_run[destroys->first + i]].slot;
+            uint32_t slot = writer->records[writer->by_run[destroys->first + i]].slot;
             spent += golomb_bits(slot - next, destroys->order);
             next = slot + 1;
         }
@@ -562,48 +564,48 @@ static void account_for(const net_snapshot_writer* body, const net_encoded_rows*
             net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_DESTROY, spent);
         rest -= spent;
     }
-    for (uint32_t i = 0; i < body->record_count; i++) {
-        const net_record* record = &body->records[i];
+    for (uint32_t i = 0; i < writer->record_count; i++) {
+        const net_snapshot_record* record = &writer->records[i];
         if (record->run == NET_RUN_DESTROY) continue;
-        const net_row_template* entry;
-        const uint32_t* parts =
-            net_encoded_rows_component_bits(encoded_rows, record->encoded.parts_first, &entry);
-        for (uint32_t c = 0; c < entry->layout.component_count; c++) {
+        const net_row_template* row_template;
+        const uint32_t* parts = net_encoded_rows_component_bits(
+            encoded_rows, record->encoded.parts_first, &row_template);
+        for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
             if (parts[c] > 0)
-                net_bandwidth_add(account, entry->layout.components[c].key, (net_cost)record->cause,
-                                  parts[c]);
+                net_bandwidth_add(account, row_template->layout.components[c].key,
+                                  (net_cost)record->cause, parts[c]);
         }
         rest -= (uint32_t)(record->encoded.bits - record->encoded.head_bits);
     }
     net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_HEAD, rest);
 }
 
-bool net_snapshot_writer_write(net_snapshot_writer* body, const net_encoded_rows* encoded_rows,
-                               proto_bit_writer* writer, uint64_t bits,
+bool net_snapshot_writer_write(net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
+                               proto_bit_writer* output, uint64_t bits,
                                net_bandwidth_account* account) {
-    BASE_ASSERT(!writer->failed && bits > 0);
-    BASE_ASSERT(writer->size_bits + bits <= (uint64_t)writer->capacity * 8);
-    uint32_t before = (uint32_t)(writer->size_bits & 7);
+    BASE_ASSERT(!output->failed && bits > 0);
+    BASE_ASSERT(output->size_bits + bits <= (uint64_t)output->capacity * 8);
+    uint32_t before = (uint32_t)(output->size_bits & 7);
     size_t bytes = (size_t)(before + bits + 7) / 8;
-    if (!base_array_reserve(body->allocator, (void**)&body->bytes, &body->byte_capacity,
+    if (!base_array_reserve(writer->allocator, (void**)&writer->bytes, &writer->byte_capacity,
                             (uint32_t)bytes + PEN_SLACK_BYTES, 1))
         return false;
-    uint8_t* target = writer->data + (writer->size_bits >> 3);
-    pen p = {.fill = before, .out = body->bytes};
+    uint8_t* target = output->data + (output->size_bits >> 3);
+    pen p = {.fill = before, .out = writer->bytes};
     if (before) p.word = *target & ((1u << before) - 1);
-    write_destroys(body, &p);
-    write_creates(body, encoded_rows, &p);
+    write_destroys(writer, &p);
+    write_creates(writer, encoded_rows, &p);
     uint32_t runs = 0;
-    for (uint32_t i = NET_RUN_ABSOLUTE; i < body->run_count; i++)
-        runs += body->runs[i].count > 0;
+    for (uint32_t i = NET_RUN_ABSOLUTE; i < writer->run_count; i++)
+        runs += writer->runs[i].count > 0;
     put_golomb(&p, runs, NET_SNAPSHOT_LIST_ORDER);
-    for (uint32_t i = NET_RUN_ABSOLUTE; i < body->run_count; i++)
-        if (body->runs[i].count > 0) write_run(body, encoded_rows, &body->runs[i], &p);
-    uint64_t written = (uint64_t)(p.out - body->bytes) * 8 + p.fill;
+    for (uint32_t i = NET_RUN_ABSOLUTE; i < writer->run_count; i++)
+        if (writer->runs[i].count > 0) write_run(writer, encoded_rows, &writer->runs[i], &p);
+    uint64_t written = (uint64_t)(p.out - writer->bytes) * 8 + p.fill;
     BASE_ASSERT(written == before + bits);
     *p.out = (uint8_t)p.word; // the bits that begin a byte
-    memcpy(target, body->bytes, bytes);
-    writer->size_bits += bits;
-    if (account) account_for(body, encoded_rows, bits, account);
+    memcpy(target, writer->bytes, bytes);
+    output->size_bits += bits;
+    if (account) account_for(writer, encoded_rows, bits, account);
     return true;
 }

@@ -12,13 +12,13 @@ typedef struct net_varsize_value {
     ecs_component_id component;
     uint16_t number;
     uint8_t class_;
-    bool is_present; ///< the entity's template has it now
-    bool is_default; ///< or too long: clients have the default
-    bool is_dead;    ///< the entity is gone; free after the next spread
-    bool is_listed;  ///< in `changed`
-    uint64_t stamp;  ///< of the bytes; 0: none yet
-    ecs_tick since;  ///< of the last change of template that mattered
-    const net_row_template* entry;
+    bool is_present;   ///< the entity's template has it now
+    bool is_default;   ///< or too long: clients have the default
+    bool is_destroyed; ///< the entity is gone; free after the next spread
+    bool is_listed;    ///< in `changed`
+    uint64_t stamp;    ///< of the bytes; 0: none yet
+    ecs_tick since;    ///< of the last change of template that mattered
+    const net_row_template* row_template;
     uint8_t* bytes;
     uint32_t size, capacity;
     uint32_t next; ///< of the same entity
@@ -38,9 +38,9 @@ struct net_varsize_source {
     uint32_t* free;
     uint32_t free_count, free_capacity;
     uint64_t stamp_last;
-    net_varsize_sender* repls; ///< a list, in order of leaving and joining
+    net_varsize_sender* senders; ///< a list, in order of leaving and joining
     base_bytes scratch;
-    bool has_stepped, has_told_long;
+    bool has_stepped, has_reported_long;
     net_varsize_counters counters;
 };
 
@@ -67,7 +67,7 @@ typedef struct net_varsize_flight {
 } net_varsize_flight;
 
 struct net_varsize_sender {
-    net_varsize_source* server;
+    net_varsize_source* source;
     net_varsize_sender *next, *previous;
     uint32_t* record_of; ///< [place of a value]: record + 1
     uint32_t record_of_capacity;
@@ -83,10 +83,10 @@ struct net_varsize_sender {
 };
 
 /// Place of an entity's first value, NET_VARSIZE_NONE when it has none.
-static inline uint32_t net_varsize_first(const net_varsize_source* server, ecs_entity entity) {
+static inline uint32_t net_varsize_first(const net_varsize_source* source, ecs_entity entity) {
     uint32_t index = ecs_entity_index(entity);
-    uint32_t first = index < server->first_capacity ? server->first[index] : 0;
-    return first && server->values[first - 1].handle == entity ? first - 1 : NET_VARSIZE_NONE;
+    uint32_t first = index < source->first_capacity ? source->first[index] : 0;
+    return first && source->values[first - 1].handle == entity ? first - 1 : NET_VARSIZE_NONE;
 }
 /// Tell all repls what changed; the dead become free.
-void net_varsize_spread(net_varsize_source* server);
+void net_varsize_spread(net_varsize_source* source);

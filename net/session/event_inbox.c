@@ -72,7 +72,7 @@ void net_event_needs_of(net_match* match, uint32_t message, const void* data, si
 }
 
 static net_event_fate judge_entity(ecs_entity entity, ecs_tick tick, const ecs_world* world,
-                                   net_known_life_fn told, void* told_context) {
+                                   net_known_incarnation_fn told, void* told_context) {
     if (ecs_is_alive(world, entity)) return NET_EVENT_READY;
     ecs_entity handle;
     ecs_tick told_tick;
@@ -82,7 +82,7 @@ static net_event_fate judge_entity(ecs_entity entity, ecs_tick tick, const ecs_w
 }
 
 net_event_fate net_event_inbox_judge(const net_event_inbox_entry* entry, const ecs_world* world,
-                                     net_known_life_fn told, void* told_context) {
+                                     net_known_incarnation_fn told, void* told_context) {
     const net_event_outbox_entry* event = &entry->event;
     net_event_fate fate = NET_EVENT_READY;
     if (event->target != ECS_ENTITY_NONE)

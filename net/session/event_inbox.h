@@ -9,7 +9,7 @@
 
 #include "net/match.h"
 #include "session/event_outbox.h"
-#include "state/known_life.h"
+#include "state/known_incarnation.h"
 
 /// Entities that an event's payload can name.
 #define NET_EVENT_ENTITIES_MAX (ECS_EVENT_BYTES_MAX / sizeof(ecs_entity))
@@ -38,10 +38,10 @@ typedef struct net_event_inbox {
     uint32_t count;
     uint32_t newest; // reliable number received last, without a gap
     uint64_t received;
-    uint64_t dropped;       // waited in vain
-    uint64_t known;         // reliable ones that came before, or before their turn
-    uint64_t full;          // no room: an unreliable one is lost, a reliable one comes again
-    net_known_life_fn told; // NULL: nobody knows who is gone
+    uint64_t dropped;              // waited in vain
+    uint64_t known;                // reliable ones that came before, or before their turn
+    uint64_t full;                 // no room: an unreliable one is lost, a reliable one comes again
+    net_known_incarnation_fn told; // NULL: nobody knows who is gone
     void* told_context;
 } net_event_inbox;
 
@@ -60,7 +60,7 @@ typedef enum net_event_fate { NET_EVENT_WAITS, NET_EVENT_READY, NET_EVENT_OVER }
 /// READY: its target and what it names live in `world` (one that is_late does not wait for whom it names and
 /// who is gone). OVER: one of them is gone since the event. `told` may be NULL.
 net_event_fate net_event_inbox_judge(const net_event_inbox_entry* entry, const ecs_world* world,
-                                     net_known_life_fn told, void* told_context);
+                                     net_known_incarnation_fn told, void* told_context);
 /// It waited for too long: one that is_late waits no more for whom it names. @return false: drop it.
 bool net_event_inbox_give_up(net_event_inbox_entry* entry);
 /// Take out the next one that can be delivered to `world`. Those that are over are dropped and counted on

@@ -101,8 +101,8 @@ void net_history_destroy(net_history* history) {
     base_release(allocator, history, sizeof *history);
 }
 
-static bool is_public(const net_row_template* entry) {
-    return (entry->class_mask & ~1u) == 0;
+static bool is_public(const net_row_template* row_template) {
+    return (row_template->class_mask & ~1u) == 0;
 }
 
 static bool put(net_history* history, net_row_ring* ring, const uint64_t* row) {
@@ -112,12 +112,12 @@ static bool put(net_history* history, net_row_ring* ring, const uint64_t* row) {
 }
 
 // The words of one class out of a whole row, in order.
-static uint32_t gather(const net_row_template* entry, uint32_t number, const uint64_t* row,
+static uint32_t gather(const net_row_template* row_template, uint32_t number, const uint64_t* row,
                        uint64_t* words) {
     uint32_t count = 0;
-    for (uint32_t c = 0; c < entry->layout.component_count; c++) {
-        const proto_row_component* component = &entry->layout.components[c];
-        if (entry->classes[c] != number) continue;
+    for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
+        const proto_row_component* component = &row_template->layout.components[c];
+        if (row_template->classes[c] != number) continue;
         memcpy(words + count, row + component->field_first, component->field_count * sizeof *row);
         count += component->field_count;
     }
@@ -129,12 +129,12 @@ static bool push(net_history* history, net_history_entity* entity, uint32_t clas
     entity->change_tick = history->tick;
     if (!entity->classes) return put(history, &entity->ring, history->scratch);
     memcpy(entity->newest, history->scratch,
-           entity->entry->layout.field_count * sizeof *entity->newest);
+           entity->row_template->layout.field_count * sizeof *entity->newest);
     uint64_t words[PROTO_ROW_FIELDS_MAX];
     for (uint32_t i = 0; i < entity->class_count; i++) {
         net_history_class* rows = &entity->classes[i];
         if (!(classes >> rows->number & 1)) continue;
-        (void)gather(entity->entry, rows->number, history->scratch, words);
+        (void)gather(entity->row_template, rows->number, history->scratch, words);
         if (!put(history, &rows->ring, words)) return false;
     }
     return true;
@@ -149,41 +149,42 @@ static void add_event(net_history* history, ecs_entity handle, net_history_kind 
 
 static bool open_classes(net_history* history, net_history_entity* entity) {
     const base_allocator* pool = &history->pool.allocator;
-    const net_row_template* entry = entity->entry;
-    uint32_t count = (uint32_t)__builtin_popcount(entry->class_mask);
-    uint32_t words = entry->layout.field_count;
+    const net_row_template* row_template = entity->row_template;
+    uint32_t count = (uint32_t)__builtin_popcount(row_template->class_mask);
+    uint32_t words = row_template->layout.field_count;
     entity->classes = base_allocate_zero(pool, count * sizeof *entity->classes);
     if (!entity->classes) return false;
     entity->class_count = count;
     entity->newest = base_allocate_zero(pool, words * sizeof *entity->newest);
     if (!entity->newest) return false;
     entity->newest_words = words;
-    uint32_t mask = entry->class_mask;
+    uint32_t mask = row_template->class_mask;
     for (uint32_t i = 0; i < count; i++, mask &= mask - 1) {
         entity->classes[i].number = base_bit_lowest(mask);
-        net_row_ring_reset(&entity->classes[i].ring, gather(entry, entity->classes[i].number,
-                                                            entry->defaults, history->scratch2));
+        net_row_ring_reset(&entity->classes[i].ring,
+                           gather(row_template, entity->classes[i].number, row_template->defaults,
+                                  history->scratch2));
     }
     return true;
 }
 
 // A new life begins; memory of the former one is kept where it suffices.
-static bool begin_life(net_history* history, net_history_entity* entity, ecs_entity handle,
-                       const net_row_template* entry) {
-    if (entity->classes || !is_public(entry)) release_rows(history, entity);
+static bool begin_incarnation(net_history* history, net_history_entity* entity, ecs_entity handle,
+                              const net_row_template* row_template) {
+    if (entity->classes || !is_public(row_template)) release_rows(history, entity);
     entity->handle = handle;
-    entity->entry = entry;
-    entity->life_tick = history->tick;
+    entity->row_template = row_template;
+    entity->begin_tick = history->tick;
     bool is_open = true;
-    if (is_public(entry))
-        net_row_ring_reset(&entity->ring, entry->layout.field_count);
+    if (is_public(row_template))
+        net_row_ring_reset(&entity->ring, row_template->layout.field_count);
     else
         is_open = open_classes(history, entity);
-    if (!is_open || !push(history, entity, entry->class_mask)) {
+    if (!is_open || !push(history, entity, row_template->class_mask)) {
         entity->handle = ECS_ENTITY_NONE;
         return false;
     }
-    add_event(history, handle, NET_HISTORY_CAME, entry->class_mask);
+    add_event(history, handle, NET_HISTORY_SPAWNED, row_template->class_mask);
     return true;
 }
 
@@ -197,14 +198,15 @@ static bool is_other(const uint64_t* a, const uint64_t* b, uint32_t count) {
 }
 
 // The classes in which two rows differ.
-static uint32_t compare(const net_row_template* entry, const uint64_t* a, const uint64_t* b) {
-    if (is_public(entry)) return is_other(a, b, entry->layout.field_count) ? 1u : 0u;
+static uint32_t compare(const net_row_template* row_template, const uint64_t* a,
+                        const uint64_t* b) {
+    if (is_public(row_template)) return is_other(a, b, row_template->layout.field_count) ? 1u : 0u;
     uint32_t classes = 0;
-    for (uint32_t c = 0; c < entry->layout.component_count; c++) {
-        const proto_row_component* component = &entry->layout.components[c];
+    for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
+        const proto_row_component* component = &row_template->layout.components[c];
         uint32_t first = component->field_first;
         if (is_other(a + first, b + first, component->field_count))
-            classes |= 1u << entry->classes[c];
+            classes |= 1u << row_template->classes[c];
     }
     return classes;
 }
@@ -212,17 +214,17 @@ static uint32_t compare(const net_row_template* entry, const uint64_t* a, const 
 // The newest row with these components read anew.
 static void read_row(const ecs_world* world, const net_history_entity* entity, uint64_t components,
                      uint64_t* row) {
-    const net_row_template* entry = entity->entry;
+    const net_row_template* row_template = entity->row_template;
     if (components == ALL) {
-        net_rows_read(entry, world, entity->handle, row);
+        net_rows_read(row_template, world, entity->handle, row);
     } else {
-        memcpy(row, net_history_newest(entity), entry->layout.field_count * sizeof *row);
-        net_rows_read_some(entry, world, entity->handle, components, row);
+        memcpy(row, net_history_newest(entity), row_template->layout.field_count * sizeof *row);
+        net_rows_read_some(row_template, world, entity->handle, components, row);
     }
     if (net_fault_is_planted(NET_FAULT_DROP_COMPONENT) &&
-        ecs_entity_index(entity->handle) % 3 == 0 && entry->layout.component_count > 0)
+        ecs_entity_index(entity->handle) % 3 == 0 && row_template->layout.component_count > 0)
         memcpy(row, net_history_newest(entity),
-               entry->layout.components[0].field_count * sizeof *row);
+               row_template->layout.components[0].field_count * sizeof *row);
 }
 
 // All of it is public: the row grows where it will stay.
@@ -234,7 +236,7 @@ static uint32_t change_in_place(net_history* history, const ecs_world* world,
     if (count == capacity && capacity < NET_ROW_HISTORY_MAX && entity->ring.capacity == capacity)
         history->counters.out_of_memory++;
     read_row(world, entity, components, row);
-    if (!compare(entity->entry, net_history_newest(entity), row)) return 0;
+    if (!compare(entity->row_template, net_history_newest(entity), row)) return 0;
     net_row_ring_close(&entity->ring, history->tick);
     entity->change_tick = history->tick;
     return 1; // the public one
@@ -243,11 +245,11 @@ static uint32_t change_in_place(net_history* history, const ecs_world* world,
 static bool change_row(net_history* history, const ecs_world* world, net_history_entity* entity,
                        uint64_t components) {
     uint32_t classes;
-    if (is_public(entity->entry)) {
+    if (is_public(entity->row_template)) {
         classes = change_in_place(history, world, entity, components);
     } else {
         read_row(world, entity, components, history->scratch);
-        classes = compare(entity->entry, net_history_newest(entity), history->scratch);
+        classes = compare(entity->row_template, net_history_newest(entity), history->scratch);
         if (classes && !push(history, entity, classes)) return false;
     }
     if (!classes) {
@@ -259,9 +261,9 @@ static bool change_row(net_history* history, const ecs_world* world, net_history
     return true;
 }
 
-static void end_life(net_history* history, net_history_entity* entity) {
+static void end_incarnation(net_history* history, net_history_entity* entity) {
     if (entity->handle == ECS_ENTITY_NONE) return;
-    add_event(history, entity->handle, NET_HISTORY_WENT, 0);
+    add_event(history, entity->handle, NET_HISTORY_DESPAWNED, 0);
     entity->handle = ECS_ENTITY_NONE;
     release_rows(history, entity);
 }
@@ -270,17 +272,17 @@ static net_result take(net_history* history, const ecs_world* world, const touch
     ecs_entity handle = touched->handle;
     net_history_entity* entity = &history->entities[ecs_entity_index(handle)];
     // A dead handle has no template, a template without replicated components no entry.
-    const net_row_template* entry =
+    const net_row_template* row_template =
         net_rows_find(history->rows, ecs_entity_template(world, handle));
-    if (!entry) {
-        end_life(history, entity);
+    if (!row_template) {
+        end_incarnation(history, entity);
         return NET_OK;
     }
     history->counters.rows_read++;
-    if (entity->handle == handle && entity->entry == entry)
+    if (entity->handle == handle && entity->row_template == row_template)
         return change_row(history, world, entity, touched->components) ? NET_OK : NET_ERR_MEMORY;
-    net_rows_read(entry, world, handle, history->scratch);
-    return begin_life(history, entity, handle, entry) ? NET_OK : NET_ERR_MEMORY;
+    net_rows_read(row_template, world, handle, history->scratch);
+    return begin_incarnation(history, entity, handle, row_template) ? NET_OK : NET_ERR_MEMORY;
 }
 
 static bool reserve_index(net_history* history, uint32_t index) {
@@ -319,9 +321,9 @@ static bool touch_many(net_history* history, const ecs_world* world, const ecs_e
 }
 
 // The bit of a component in this template's rows; 0: it is no part of them.
-static uint64_t component_bit(const net_row_template* entry, ecs_component_id component) {
-    for (uint32_t i = 0; i < entry->layout.component_count; i++) {
-        if (entry->layout.components[i].key == component) return UINT64_C(1) << i;
+static uint64_t component_bit(const net_row_template* row_template, ecs_component_id component) {
+    for (uint32_t i = 0; i < row_template->layout.component_count; i++) {
+        if (row_template->layout.components[i].key == component) return UINT64_C(1) << i;
     }
     return 0;
 }
@@ -330,7 +332,7 @@ static uint64_t component_bit(const net_row_template* entry, ecs_component_id co
 static bool touch_changed(net_history* history, const ecs_world* world, const ecs_change* changes,
                           uint32_t count) {
     enum { AHEAD = 16 };
-    const net_row_template* entry = NULL;
+    const net_row_template* row_template = NULL;
     ecs_component_id component = 0;
     uint64_t bit = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -346,10 +348,10 @@ static bool touch_changed(net_history* history, const ecs_world* world, const ec
             index < history->capacity ? &history->entities[index] : NULL;
         uint64_t components = ALL;
         if (entity && entity->handle == changes[i].entity) {
-            if (entity->entry != entry || changes[i].component != component) {
-                entry = entity->entry;
+            if (entity->row_template != row_template || changes[i].component != component) {
+                row_template = entity->row_template;
                 component = changes[i].component;
-                bit = component_bit(entry, component);
+                bit = component_bit(row_template, component);
             }
             components = bit;
         }
@@ -507,10 +509,10 @@ static bool scatter(const net_history_entity* entity, const net_history_class* r
     uint32_t position = net_row_ring_find(&rows->ring, tick);
     if (position == UINT32_MAX) return false;
     const uint64_t* words = net_row_ring_row(&rows->ring, position);
-    const net_row_template* entry = entity->entry;
-    for (uint32_t c = 0; c < entry->layout.component_count; c++) {
-        const proto_row_component* component = &entry->layout.components[c];
-        if (entry->classes[c] != rows->number) continue;
+    const net_row_template* row_template = entity->row_template;
+    for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
+        const proto_row_component* component = &row_template->layout.components[c];
+        if (row_template->classes[c] != rows->number) continue;
         memcpy(row + component->field_first, words, component->field_count * sizeof *row);
         words += component->field_count;
     }
@@ -521,12 +523,13 @@ const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick, 
                                uint64_t* scratch) {
     if (net_fault_is_planted(NET_FAULT_LEAK_HIDDEN) && ecs_entity_index(entity->handle) % 4 == 1)
         classes = UINT16_MAX;
-    if (tick < entity->life_tick) return NULL;
+    if (tick < entity->begin_tick) return NULL;
     if (!entity->classes) {
         uint32_t position = net_row_ring_find(&entity->ring, tick);
         return position != UINT32_MAX ? net_row_ring_row(&entity->ring, position) : NULL;
     }
-    memcpy(scratch, entity->entry->defaults, entity->entry->layout.field_count * sizeof *scratch);
+    memcpy(scratch, entity->row_template->defaults,
+           entity->row_template->layout.field_count * sizeof *scratch);
     for (uint32_t i = 0; i < entity->class_count; i++) {
         const net_history_class* rows = &entity->classes[i];
         if (classes >> rows->number & 1 && !scatter(entity, rows, tick, scratch)) return NULL;
@@ -536,7 +539,7 @@ const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick, 
 
 ecs_tick net_history_changed(const net_history_entity* entity, uint32_t classes) {
     if (!entity->classes) return entity->change_tick;
-    ecs_tick newest = entity->life_tick;
+    ecs_tick newest = entity->begin_tick;
     for (uint32_t i = 0; i < entity->class_count; i++) {
         const net_row_ring* ring = &entity->classes[i].ring;
         if (!(classes >> entity->classes[i].number & 1) || ring->count == 0) continue;

@@ -22,11 +22,11 @@ typedef struct net_history_class {
 
 /// What the history knows of one index.
 typedef struct net_history_entity {
-    ecs_entity handle;             ///< NONE: no replicated entity there now
-    const net_row_template* entry; ///< of its template
-    ecs_tick life_tick;            ///< since when it has this generation and template
-    ecs_tick change_tick;          ///< of the newest row
-    net_row_ring ring;             ///< the last changed rows, when all of it is public
+    ecs_entity handle;                    ///< NONE: no replicated entity there now
+    const net_row_template* row_template; ///< of its template
+    ecs_tick begin_tick;                  ///< since when it has this generation and template
+    ecs_tick change_tick;                 ///< of the newest row
+    net_row_ring ring;                    ///< the last changed rows, when all of it is public
     net_history_class* classes; ///< otherwise: a ring per class of the template, rising by number
     uint32_t class_count;
     uint32_t newest_words; ///< allocated
@@ -35,8 +35,8 @@ typedef struct net_history_entity {
 
 typedef enum net_history_kind {
     NET_HISTORY_CHANGED, ///< at least one quantum moved
-    NET_HISTORY_CAME,    ///< a new generation, or another template
-    NET_HISTORY_WENT,
+    NET_HISTORY_SPAWNED, ///< a new generation, or another template
+    NET_HISTORY_DESPAWNED,
 } net_history_kind;
 
 typedef struct net_history_event {
@@ -83,7 +83,7 @@ uint32_t net_history_index_end(const net_history* history);
 const uint64_t* net_history_newest(const net_history_entity* entity);
 /// The classes that matter for this entity: of a mask, those that its template uses.
 static inline uint32_t net_history_classes(const net_history_entity* entity, uint32_t classes) {
-    return classes & entity->entry->class_mask;
+    return classes & entity->row_template->class_mask;
 }
 /// The row as somebody saw it at `tick` who may see `classes`: the newest with a tag <= tick, components of
 /// other classes at the template's defaults. Borrowed from the history when all of the template is public;

@@ -25,37 +25,38 @@ static bool is_reference(const net_row_world* target, uint64_t word) {
     return index >= 1 && index <= target->index_max && ecs_entity_generation((ecs_entity)word) >= 1;
 }
 
-net_result net_row_world_retain(net_row_world* target, const net_row_template* entry,
+net_result net_row_world_retain(net_row_world* target, const net_row_template* row_template,
                                 const uint64_t* row) {
     net_result result = NET_OK;
-    if (entry->entity_field_count == 0) return result;
-    for (uint32_t f = 0; f < entry->layout.field_count; f++) {
-        if (entry->layout.fields[f].quant.kind != PROTO_ENTITY) continue;
+    if (row_template->entity_field_count == 0) return result;
+    for (uint32_t f = 0; f < row_template->layout.field_count; f++) {
+        if (row_template->layout.fields[f].quant.kind != PROTO_ENTITY) continue;
         if (!is_reference(target, row[f])) continue;
         if (ecs_handle_retain(target->world, (ecs_entity)row[f]) != ECS_OK) result = NET_ERR_MEMORY;
     }
     return result;
 }
 
-void net_row_world_release(net_row_world* target, const net_row_template* entry,
+void net_row_world_release(net_row_world* target, const net_row_template* row_template,
                            const uint64_t* row) {
-    if (entry->entity_field_count == 0 || net_fault_is_planted(NET_FAULT_LEAK_REFERENCE)) return;
-    for (uint32_t f = 0; f < entry->layout.field_count; f++) {
-        if (entry->layout.fields[f].quant.kind != PROTO_ENTITY) continue;
+    if (row_template->entity_field_count == 0 || net_fault_is_planted(NET_FAULT_LEAK_REFERENCE))
+        return;
+    for (uint32_t f = 0; f < row_template->layout.field_count; f++) {
+        if (row_template->layout.fields[f].quant.kind != PROTO_ENTITY) continue;
         if (is_reference(target, row[f])) ecs_handle_release(target->world, (ecs_entity)row[f]);
     }
 }
 
 // Values of all replicated components: the template's bytes with the row's fields over them.
-static bool make_values(net_row_world* target, const net_row_template* entry, const uint64_t* row,
-                        ecs_init* inits) {
+static bool make_values(net_row_world* target, const net_row_template* row_template,
+                        const uint64_t* row, ecs_init* inits) {
     if (!base_array_reserve(target->allocator, (void**)&target->values, &target->value_capacity,
-                            entry->value_bytes + VALUE_ALIGN, 1))
+                            row_template->value_bytes + VALUE_ALIGN, 1))
         return false;
-    const ecs_template* source = ecs_template_get(target->world, entry->id);
+    const ecs_template* source = ecs_template_get(target->world, row_template->id);
     uint8_t* memory = target->values;
-    for (uint32_t i = 0; i < entry->layout.component_count; i++) {
-        ecs_component_id id = (ecs_component_id)entry->layout.components[i].key;
+    for (uint32_t i = 0; i < row_template->layout.component_count; i++) {
+        ecs_component_id id = (ecs_component_id)row_template->layout.components[i].key;
         uint32_t size =
             ecs_type_get(target->world, ecs_component_get(target->world, id)->type)->size;
         const void* value = ecs_template_find_component(source, id)->value;
@@ -63,7 +64,7 @@ static bool make_values(net_row_world* target, const net_row_template* entry, co
             memcpy(memory, value, size);
         else
             memset(memory, 0, size);
-        proto_row_write_component(&entry->layout, i, row, memory);
+        proto_row_write_component(&row_template->layout, i, row, memory);
         inits[i] = (ecs_init){id, memory};
         memory += (size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1);
     }
@@ -78,25 +79,26 @@ static net_result from_ecs(ecs_result result) {
 // An entity whose resources are not there yet is LOADING afterwards, and what comes for it meanwhile
 // changes what it will be. One whose resources cannot be loaded is not shown here: no fault of the line.
 net_result net_row_world_create(net_row_world* target, ecs_entity handle,
-                                const net_row_template* entry, const uint64_t* row) {
+                                const net_row_template* row_template, const uint64_t* row) {
     ecs_init inits[PROTO_ROW_COMPONENTS_MAX];
-    if (!make_values(target, entry, row, inits)) return NET_ERR_MEMORY;
+    if (!make_values(target, row_template, row, inits)) return NET_ERR_MEMORY;
     if (ecs_loading_is_pending(target->world, handle))
-        return from_ecs(
-            ecs_recreate(target->world, handle, entry->id, inits, entry->layout.component_count));
+        return from_ecs(ecs_recreate(target->world, handle, row_template->id, inits,
+                                     row_template->layout.component_count));
     ecs_result result = ecs_handle_load(target->world, handle);
     if (result != ECS_OK) return from_ecs(result);
-    result = ecs_create_at(target->world, handle, entry->id, inits, entry->layout.component_count);
+    result = ecs_create_at(target->world, handle, row_template->id, inits,
+                           row_template->layout.component_count);
     if (result != ECS_OK) ecs_handle_unload(target->world, handle);
     return result == ECS_ERR_LOAD ? NET_OK : from_ecs(result);
 }
 
 net_result net_row_world_recreate(net_row_world* target, ecs_entity handle,
-                                  const net_row_template* entry, const uint64_t* row) {
+                                  const net_row_template* row_template, const uint64_t* row) {
     ecs_init inits[PROTO_ROW_COMPONENTS_MAX];
-    if (!make_values(target, entry, row, inits)) return NET_ERR_MEMORY;
-    return from_ecs(
-        ecs_recreate(target->world, handle, entry->id, inits, entry->layout.component_count));
+    if (!make_values(target, row_template, row, inits)) return NET_ERR_MEMORY;
+    return from_ecs(ecs_recreate(target->world, handle, row_template->id, inits,
+                                 row_template->layout.component_count));
 }
 
 void net_row_world_destroy(net_row_world* target, ecs_entity handle) {
@@ -105,9 +107,9 @@ void net_row_world_destroy(net_row_world* target, ecs_entity handle) {
         (void)(ecs_destroy(target->world, handle) == ECS_OK);
 }
 
-uint64_t net_row_changed(const net_row_template* entry, const uint64_t* old_row,
+uint64_t net_row_changed(const net_row_template* row_template, const uint64_t* old_row,
                          const uint64_t* row) {
-    const proto_layout* layout = &entry->layout;
+    const proto_layout* layout = &row_template->layout;
     uint64_t changed = 0;
     for (uint32_t i = 0; i < layout->component_count; i++) {
         const proto_row_component* component = &layout->components[i];
@@ -118,9 +120,10 @@ uint64_t net_row_changed(const net_row_template* entry, const uint64_t* old_row,
     return changed;
 }
 
-bool net_row_world_write(net_row_world* target, ecs_entity handle, const net_row_template* entry,
-                         const uint64_t* row, uint64_t components) {
-    const proto_layout* layout = &entry->layout;
+bool net_row_world_write(net_row_world* target, ecs_entity handle,
+                         const net_row_template* row_template, const uint64_t* row,
+                         uint64_t components) {
+    const proto_layout* layout = &row_template->layout;
     uint64_t all =
         layout->component_count < 64 ? (UINT64_C(1) << layout->component_count) - 1 : UINT64_MAX;
     bool is_whole = true;
@@ -137,8 +140,8 @@ bool net_row_world_write(net_row_world* target, ecs_entity handle, const net_row
 }
 
 bool net_row_world_read(const net_row_world* target, ecs_entity handle,
-                        const net_row_template* entry, uint64_t* row) {
-    const proto_layout* layout = &entry->layout;
+                        const net_row_template* row_template, uint64_t* row) {
+    const proto_layout* layout = &row_template->layout;
     for (uint32_t i = 0; i < layout->component_count; i++) {
         const void* memory =
             ecs_find(target->world, handle, (ecs_component_id)layout->components[i].key);

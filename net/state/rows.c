@@ -21,8 +21,8 @@ enum { VALUE_ALIGN = 16 };
 struct net_rows {
     const base_allocator* allocator;
     ecs_world* world;
-    net_row_template** entries; ///< owned, in order of making
-    uint32_t entry_count, entry_capacity;
+    net_row_template** templates; ///< owned, in order of making
+    uint32_t template_count, template_capacity;
     net_row_template** by_id; ///< [template id]; NULL: none or not looked at yet
     uint8_t* states;          ///< [template id]: row_state
     uint32_t id_capacity, state_capacity;
@@ -33,7 +33,7 @@ struct net_rows {
     uint32_t composed_count; ///< compositions asked for so far
     char class_names[NET_CLASSES_MAX][ECS_NAME_BYTES_MAX];
     uint32_t class_count;
-    ecs_component_id larges[ECS_COMPONENTS_MAX]; ///< [wire number]
+    ecs_component_id varsizes[ECS_COMPONENTS_MAX]; ///< [wire number]
     uint32_t varsize_count;
     uint32_t tick_rate_hz; ///< 0: not known yet
     const proto_tables* tables;
@@ -46,9 +46,9 @@ static bool is_number(ecs_field_kind kind) {
 }
 
 // A quaternion's words: which part is the largest, then the other three.
-static const char* add_rotation(net_row_template* entry, const ecs_template_component* component,
-                                const ecs_type* type) {
-    proto_layout* layout = &entry->layout;
+static const char* add_rotation(net_row_template* row_template,
+                                const ecs_template_component* component, const ecs_type* type) {
+    proto_layout* layout = &row_template->layout;
     uint32_t bits = component->quant.bits;
     if (bits < PROTO_ROTATION_BITS_MIN || bits > PROTO_ROTATION_BITS_MAX)
         return "a rotation has 4 to 15 bits";
@@ -75,20 +75,20 @@ static const char* add_rotation(net_row_template* entry, const ecs_template_comp
     }
     target->is_rotation = true;
     target->field_count = PROTO_ROTATION_WORDS;
-    entry->value_bytes += (type->size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1);
+    row_template->value_bytes += (type->size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1);
     return NULL;
 }
 
 // Fields of one component; the reason in text when it cannot be a row.
-static const char* add_component(net_row_template* entry, const ecs_template_component* component,
-                                 const ecs_type* type) {
-    proto_layout* layout = &entry->layout;
+static const char* add_component(net_row_template* row_template,
+                                 const ecs_template_component* component, const ecs_type* type) {
+    proto_layout* layout = &row_template->layout;
     if (layout->component_count == PROTO_ROW_COMPONENTS_MAX)
         return "too many replicated components";
     proto_row_component* target = &layout->components[layout->component_count++];
     *target = (proto_row_component){.key = component->component,
                                     .field_first = (uint16_t)layout->field_count};
-    if (component->is_rotation) return add_rotation(entry, component, type);
+    if (component->is_rotation) return add_rotation(row_template, component, type);
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         bool is_override = component->quant.bits > 0 && is_number(field->kind);
@@ -102,40 +102,40 @@ static const char* add_component(net_row_template* entry, const ecs_template_com
                 .quant = made,
                 .offset_bytes = field->offset + k * ecs_field_kind_bytes(field->kind)};
             target->field_count++;
-            entry->entity_field_count += field->kind == ECS_FIELD_ENTITY;
+            row_template->entity_field_count += field->kind == ECS_FIELD_ENTITY;
         }
     }
-    entry->value_bytes += (type->size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1);
+    row_template->value_bytes += (type->size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1);
     return NULL;
 }
 
-static const char* add_varsize(const net_rows* rows, net_row_template* entry,
+static const char* add_varsize(const net_rows* rows, net_row_template* row_template,
                                const ecs_template_component* component) {
-    if (entry->varsize_count == NET_ROW_VARSIZE_MAX) return "too many values of any length";
+    if (row_template->varsize_count == NET_ROW_VARSIZE_MAX) return "too many values of any length";
     for (uint32_t n = 0; n < rows->varsize_count; n++) {
-        if (rows->larges[n] != component->component) continue;
+        if (rows->varsizes[n] != component->component) continue;
         uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;
-        entry->larges[entry->varsize_count++] = (net_row_varsize){
+        row_template->varsizes[row_template->varsize_count++] = (net_row_varsize){
             .component = component->component, .number = (uint16_t)n, .class_ = (uint8_t)class_};
-        entry->varsize_mask |= (uint16_t)(1u << class_);
+        row_template->varsize_mask |= (uint16_t)(1u << class_);
     }
     return NULL;
 }
 
-static void add_large_number(net_rows* rows, ecs_component_id id) {
+static void add_varsize_number(net_rows* rows, ecs_component_id id) {
     const char* name = ecs_component_get(rows->world, id)->name;
     uint32_t at = 0;
     for (; at < rows->varsize_count; at++) {
-        if (rows->larges[at] == id) return;
-        if (strcmp(ecs_component_get(rows->world, rows->larges[at])->name, name) > 0) break;
+        if (rows->varsizes[at] == id) return;
+        if (strcmp(ecs_component_get(rows->world, rows->varsizes[at])->name, name) > 0) break;
     }
-    memmove(&rows->larges[at + 1], &rows->larges[at],
-            (rows->varsize_count - at) * sizeof rows->larges[0]);
-    rows->larges[at] = id;
+    memmove(&rows->varsizes[at + 1], &rows->varsizes[at],
+            (rows->varsize_count - at) * sizeof rows->varsizes[0]);
+    rows->varsizes[at] = id;
     rows->varsize_count++;
 }
 
-static void list_larges(net_rows* rows) {
+static void list_varsizes(net_rows* rows) {
     for (uint32_t id = 1; id <= ecs_template_count(rows->world); id++) {
         const ecs_template* source = ecs_template_get(rows->world, (ecs_template_id)id);
         // A composition has what its parts have.
@@ -144,7 +144,7 @@ static void list_larges(net_rows* rows) {
             const ecs_component* known = ecs_component_get(rows->world, component->component);
             if ((component->flags & ECS_COMPONENT_REPLICATED) &&
                 ecs_type_is_varsize(ecs_type_get(rows->world, known->type)))
-                add_large_number(rows, component->component);
+                add_varsize_number(rows, component->component);
         }
     }
 }
@@ -154,13 +154,13 @@ uint32_t net_rows_varsize_count(const net_rows* rows) {
 }
 
 ecs_component_id net_rows_varsize(const net_rows* rows, uint32_t number) {
-    return number < rows->varsize_count ? rows->larges[number] : ECS_COMPONENT_NONE;
+    return number < rows->varsize_count ? rows->varsizes[number] : ECS_COMPONENT_NONE;
 }
 
-const net_row_varsize* net_row_find_varsize(const net_row_template* entry,
+const net_row_varsize* net_row_find_varsize(const net_row_template* row_template,
                                             ecs_component_id component) {
-    for (uint32_t i = 0; i < entry->varsize_count; i++)
-        if (entry->larges[i].component == component) return &entry->larges[i];
+    for (uint32_t i = 0; i < row_template->varsize_count; i++)
+        if (row_template->varsizes[i].component == component) return &row_template->varsizes[i];
     return NULL;
 }
 
@@ -205,44 +205,46 @@ static void link_integrals(const net_rows* rows, const ecs_template* source, pro
     }
 }
 
-static const char* fill_entry(const net_rows* rows, const ecs_template* source,
-                              net_row_template* entry) {
-    entry->id = source->id;
-    entry->importance = (uint16_t)source->importance;
+static const char* fill_template(const net_rows* rows, const ecs_template* source,
+                                 net_row_template* row_template) {
+    row_template->id = source->id;
+    row_template->importance = (uint16_t)source->importance;
     for (uint32_t i = 0; i < source->component_count; i++) {
         const ecs_template_component* component = &source->components[i];
         if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
         const ecs_component* known = ecs_component_get(rows->world, component->component);
         const ecs_type* type = ecs_type_get(rows->world, known->type);
-        const char* fault = ecs_type_is_varsize(type) ? add_varsize(rows, entry, component)
+        const char* fault = ecs_type_is_varsize(type) ? add_varsize(rows, row_template, component)
                             : type->ops ? "its type owns memory and does not say how to send it"
-                                        : add_component(entry, component, type);
+                                        : add_component(row_template, component, type);
         if (fault) return fault;
         if (ecs_type_is_varsize(type)) continue;
         uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;
-        entry->classes[entry->layout.component_count - 1] = (uint8_t)class_;
-        entry->class_mask |= (uint16_t)(1u << class_);
+        row_template->classes[row_template->layout.component_count - 1] = (uint8_t)class_;
+        row_template->class_mask |= (uint16_t)(1u << class_);
     }
-    link_integrals(rows, source, &entry->layout);
-    entry->layout.tick_rate_hz = rows->tick_rate_hz;
-    entry->layout.tables = rows->tables;
-    proto_layout_finish(&entry->layout);
-    if (entry->layout.bits_max > NET_ROW_BYTES_MAX * 8) return "its row does not fit one packet";
+    link_integrals(rows, source, &row_template->layout);
+    row_template->layout.tick_rate_hz = rows->tick_rate_hz;
+    row_template->layout.tables = rows->tables;
+    proto_layout_finish(&row_template->layout);
+    if (row_template->layout.bits_max > NET_ROW_BYTES_MAX * 8)
+        return "its row does not fit one packet";
     return NULL;
 }
 
 // Words of the template's default values. `entry->layout` is complete.
 static bool fill_defaults(const net_rows* rows, const ecs_template* source,
-                          net_row_template* entry) {
+                          net_row_template* row_template) {
     uint64_t* words =
-        base_allocate_zero(rows->allocator, (entry->layout.field_count + 1) * sizeof *words);
+        base_allocate_zero(rows->allocator, (row_template->layout.field_count + 1) * sizeof *words);
     if (!words) return false;
-    for (uint32_t i = 0; i < entry->layout.component_count; i++) {
-        ecs_component_id id = (ecs_component_id)entry->layout.components[i].key;
+    for (uint32_t i = 0; i < row_template->layout.component_count; i++) {
+        ecs_component_id id = (ecs_component_id)row_template->layout.components[i].key;
         const ecs_template_component* component = ecs_template_find_component(source, id);
-        if (component->value) proto_row_read_component(&entry->layout, i, component->value, words);
+        if (component->value)
+            proto_row_read_component(&row_template->layout, i, component->value, words);
     }
-    entry->defaults = words;
+    row_template->defaults = words;
     return true;
 }
 
@@ -253,39 +255,39 @@ static bool reserve_ids(net_rows* rows, uint32_t count) {
                               sizeof *rows->states);
 }
 
-static void release_entry(net_rows* rows, net_row_template* entry) {
-    if (!entry) return;
-    base_release(rows->allocator, (void*)(uintptr_t)entry->defaults,
-                 (entry->layout.field_count + 1) * sizeof *entry->defaults);
-    base_release(rows->allocator, entry, sizeof *entry);
+static void release_template(net_rows* rows, net_row_template* row_template) {
+    if (!row_template) return;
+    base_release(rows->allocator, (void*)(uintptr_t)row_template->defaults,
+                 (row_template->layout.field_count + 1) * sizeof *row_template->defaults);
+    base_release(rows->allocator, row_template, sizeof *row_template);
 }
 
 // Make the entry of a template that the wire knows. `parts` are its wire numbers.
-static net_result add_entry(net_rows* rows, ecs_template_id id, const uint16_t* parts,
-                            uint32_t part_count, const base_reporter* reporter) {
+static net_result add_template_row(net_rows* rows, ecs_template_id id, const uint16_t* parts,
+                                   uint32_t part_count, const base_reporter* reporter) {
     const ecs_template* source = ecs_template_get(rows->world, id);
     if (!reserve_ids(rows, id + 1u) ||
-        !base_array_reserve(rows->allocator, (void**)&rows->entries, &rows->entry_capacity,
-                            rows->entry_count + 1, sizeof *rows->entries))
+        !base_array_reserve(rows->allocator, (void**)&rows->templates, &rows->template_capacity,
+                            rows->template_count + 1, sizeof *rows->templates))
         return NET_ERR_MEMORY;
-    net_row_template* entry = base_allocate_zero(rows->allocator, sizeof *entry);
-    if (!entry) return NET_ERR_MEMORY;
-    const char* fault = fill_entry(rows, source, entry);
+    net_row_template* row_template = base_allocate_zero(rows->allocator, sizeof *row_template);
+    if (!row_template) return NET_ERR_MEMORY;
+    const char* fault = fill_template(rows, source, row_template);
     if (fault) {
         base_report(reporter, source->file, source->line, "template %s cannot be replicated: %s",
                     source->name, fault);
-        base_release(rows->allocator, entry, sizeof *entry);
+        base_release(rows->allocator, row_template, sizeof *row_template);
         rows->states[id] = ROW_NONE;
         return NET_ERR_SCHEMA;
     }
-    if (!fill_defaults(rows, source, entry)) {
-        base_release(rows->allocator, entry, sizeof *entry);
+    if (!fill_defaults(rows, source, row_template)) {
+        base_release(rows->allocator, row_template, sizeof *row_template);
         return NET_ERR_MEMORY;
     }
-    memcpy(entry->parts, parts, part_count * sizeof *parts);
-    entry->part_count = (uint16_t)part_count;
-    rows->entries[rows->entry_count++] = entry;
-    rows->by_id[id] = entry;
+    memcpy(row_template->parts, parts, part_count * sizeof *parts);
+    row_template->part_count = (uint16_t)part_count;
+    rows->templates[rows->template_count++] = row_template;
+    rows->by_id[id] = row_template;
     rows->states[id] = ROW_KNOWN;
     return NET_OK;
 }
@@ -317,7 +319,7 @@ static net_result add_loaded(net_rows* rows, const base_reporter* reporter) {
     for (uint32_t i = 0; i < found && result == NET_OK; i++) {
         uint16_t number = (uint16_t)i;
         rows->number_of[ids[i]] = (uint16_t)(i + 1);
-        result = add_entry(rows, ids[i], &number, 1, reporter);
+        result = add_template_row(rows, ids[i], &number, 1, reporter);
         rows->numbers[i] = result == NET_OK ? rows->by_id[ids[i]] : NULL;
     }
     rows->number_count = found;
@@ -334,7 +336,7 @@ net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
     made->allocator = allocator;
     made->world = world;
     list_classes(made);
-    list_larges(made);
+    list_varsizes(made);
     net_result result = add_loaded(made, reporter);
     if (result != NET_OK) {
         net_rows_destroy(made);
@@ -346,24 +348,25 @@ net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
 
 void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz) {
     rows->tick_rate_hz = tick_rate_hz;
-    for (uint32_t i = 0; i < rows->entry_count; i++) {
-        rows->entries[i]->layout.tick_rate_hz = tick_rate_hz;
-        proto_layout_finish(&rows->entries[i]->layout);
+    for (uint32_t i = 0; i < rows->template_count; i++) {
+        rows->templates[i]->layout.tick_rate_hz = tick_rate_hz;
+        proto_layout_finish(&rows->templates[i]->layout);
     }
 }
 
 void net_rows_set_tables(net_rows* rows, const proto_tables* tables) {
     rows->tables = tables;
-    for (uint32_t i = 0; i < rows->entry_count; i++)
-        rows->entries[i]->layout.tables = tables;
+    for (uint32_t i = 0; i < rows->template_count; i++)
+        rows->templates[i]->layout.tables = tables;
 }
 
 void net_rows_destroy(net_rows* rows) {
     if (!rows) return;
-    for (uint32_t i = 0; i < rows->entry_count; i++)
-        release_entry(rows, rows->entries[i]);
+    for (uint32_t i = 0; i < rows->template_count; i++)
+        release_template(rows, rows->templates[i]);
     size_t loaded = rows->loaded_count + 1u;
-    base_release(rows->allocator, rows->entries, rows->entry_capacity * sizeof *rows->entries);
+    base_release(rows->allocator, rows->templates,
+                 rows->template_capacity * sizeof *rows->templates);
     base_release(rows->allocator, rows->by_id, rows->id_capacity * sizeof *rows->by_id);
     base_release(rows->allocator, rows->states, rows->state_capacity * sizeof *rows->states);
     base_release(rows->allocator, rows->number_of, loaded * sizeof *rows->number_of);
@@ -388,11 +391,11 @@ const net_row_template* net_rows_by_number(const net_rows* rows, uint32_t number
 
 static const net_row_template* find_composed(const net_rows* rows, const uint16_t* parts,
                                              uint32_t part_count) {
-    for (uint32_t i = 0; i < rows->entry_count; i++) {
-        const net_row_template* entry = rows->entries[i];
-        if (entry->part_count == part_count &&
-            memcmp(entry->parts, parts, part_count * sizeof *parts) == 0)
-            return entry;
+    for (uint32_t i = 0; i < rows->template_count; i++) {
+        const net_row_template* row_template = rows->templates[i];
+        if (row_template->part_count == part_count &&
+            memcmp(row_template->parts, parts, part_count * sizeof *parts) == 0)
+            return row_template;
     }
     return NULL;
 }
@@ -413,7 +416,7 @@ const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
     if (id == ECS_TEMPLATE_NONE) return NULL;
     if (id >= rows->state_capacity || rows->states[id] == ROW_UNSEEN) {
         rows->composed_count++;
-        if (add_entry(rows, id, parts, part_count, NULL) != NET_OK) return NULL;
+        if (add_template_row(rows, id, parts, part_count, NULL) != NET_OK) return NULL;
     }
     return rows->by_id[id];
 }
@@ -430,38 +433,38 @@ const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_i
         uint16_t number = part <= rows->loaded_count ? rows->number_of[part] : 0;
         if (number) parts[part_count++] = (uint16_t)(number - 1);
     }
-    const net_row_template* entry = net_rows_compose(rows, parts, part_count);
+    const net_row_template* row_template = net_rows_compose(rows, parts, part_count);
     if (!reserve_ids(rows, template_id + 1u)) return NULL;
-    rows->by_id[template_id] = (net_row_template*)(uintptr_t)entry;
-    rows->states[template_id] = entry ? ROW_KNOWN : ROW_NONE;
-    return entry;
+    rows->by_id[template_id] = (net_row_template*)(uintptr_t)row_template;
+    rows->states[template_id] = row_template ? ROW_KNOWN : ROW_NONE;
+    return row_template;
 }
 
-void net_rows_read_some(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
-                        uint64_t components, uint64_t* row) {
+void net_rows_read_some(const net_row_template* row_template, const ecs_world* world,
+                        ecs_entity entity, uint64_t components, uint64_t* row) {
     for (; components; components &= components - 1) {
         uint32_t i = base_bit_lowest(components);
-        ecs_component_id id = (ecs_component_id)entry->layout.components[i].key;
-        proto_row_read_component(&entry->layout, i, ecs_get(world, entity, id), row);
+        ecs_component_id id = (ecs_component_id)row_template->layout.components[i].key;
+        proto_row_read_component(&row_template->layout, i, ecs_get(world, entity, id), row);
     }
 }
 
-void net_rows_read(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
+void net_rows_read(const net_row_template* row_template, const ecs_world* world, ecs_entity entity,
                    uint64_t* row) {
-    uint32_t count = entry->layout.component_count;
-    if (count > 0) net_rows_read_some(entry, world, entity, UINT64_MAX >> (64 - count), row);
+    uint32_t count = row_template->layout.component_count;
+    if (count > 0) net_rows_read_some(row_template, world, entity, UINT64_MAX >> (64 - count), row);
 }
 
-void net_rows_mask(const net_row_template* entry, uint32_t classes, uint64_t* row) {
-    if ((entry->class_mask & ~classes) == 0) return;
-    for (uint32_t i = 0; i < entry->layout.component_count; i++) {
-        const proto_row_component* component = &entry->layout.components[i];
-        if (classes >> entry->classes[i] & 1) continue;
-        memcpy(row + component->field_first, entry->defaults + component->field_first,
+void net_rows_mask(const net_row_template* row_template, uint32_t classes, uint64_t* row) {
+    if ((row_template->class_mask & ~classes) == 0) return;
+    for (uint32_t i = 0; i < row_template->layout.component_count; i++) {
+        const proto_row_component* component = &row_template->layout.components[i];
+        if (classes >> row_template->classes[i] & 1) continue;
+        memcpy(row + component->field_first, row_template->defaults + component->field_first,
                component->field_count * sizeof *row);
     }
 }
 
-uint64_t net_row_hash(const net_row_template* entry, const uint64_t* row) {
-    return base_hash64(row, entry->layout.field_count * sizeof *row, 0);
+uint64_t net_row_hash(const net_row_template* row_template, const uint64_t* row) {
+    return base_hash64(row, row_template->layout.field_count * sizeof *row, 0);
 }

@@ -42,7 +42,7 @@ typedef struct net_row_template {
     uint16_t importance;                       ///< `_priority`, 1..16
     uint16_t varsize_mask;                     ///< bits of the classes of its large components
     uint16_t varsize_count;
-    net_row_varsize larges[NET_ROW_VARSIZE_MAX]; ///< by name; no part of the layout
+    net_row_varsize varsizes[NET_ROW_VARSIZE_MAX]; ///< by name; no part of the layout
 } net_row_template;
 
 typedef struct net_rows net_rows;
@@ -72,22 +72,22 @@ const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_i
 const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
                                          uint32_t part_count);
 /// Quantise a living entity. `row` has room for PROTO_ROW_FIELDS_MAX words.
-void net_rows_read(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
+void net_rows_read(const net_row_template* row_template, const ecs_world* world, ecs_entity entity,
                    uint64_t* row);
 /// Number of a visibility class by its name: public 0, owner 1, team 2, then the others that loaded templates
 /// use, by name. UINT32_MAX when there is none.
 uint32_t net_rows_class(const net_rows* rows, const char* name);
 /// Put the template's defaults where a component's class is not in `classes`.
-void net_rows_mask(const net_row_template* entry, uint32_t classes, uint64_t* row);
+void net_rows_mask(const net_row_template* row_template, uint32_t classes, uint64_t* row);
 /// Components that travel as large values, of all loaded templates, by name: their numbers on the wire.
 uint32_t net_rows_varsize_count(const net_rows* rows);
 /// ECS_COMPONENT_NONE for a number that does not exist.
 ecs_component_id net_rows_varsize(const net_rows* rows, uint32_t number);
 /// The template's large component of this id; NULL when it has none.
-const net_row_varsize* net_row_find_varsize(const net_row_template* entry,
+const net_row_varsize* net_row_find_varsize(const net_row_template* row_template,
                                             ecs_component_id component);
 /// Only these components of it (bits by their position in the layout); the other words stay.
-void net_rows_read_some(const net_row_template* entry, const ecs_world* world, ecs_entity entity,
-                        uint64_t components, uint64_t* row);
+void net_rows_read_some(const net_row_template* row_template, const ecs_world* world,
+                        ecs_entity entity, uint64_t components, uint64_t* row);
 /// base_hash64 over the row's words: what --trace writes and net_world_digest_row_hash returns.
-uint64_t net_row_hash(const net_row_template* entry, const uint64_t* row);
+uint64_t net_row_hash(const net_row_template* row_template, const uint64_t* row);

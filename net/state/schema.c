@@ -105,13 +105,13 @@ static void hash_quant(base_hasher* hasher, const proto_quant* quant) {
 }
 
 // Both sides know what a client has that was told nothing.
-static bool hash_large_defaults(const net_schema* schema, const ecs_world* world,
-                                const net_row_template* entry, base_hasher* hasher) {
+static bool hash_varsize_defaults(const net_schema* schema, const ecs_world* world,
+                                  const net_row_template* row_template, base_hasher* hasher) {
     base_bytes bytes;
     base_bytes_init(&bytes, schema->allocator);
-    for (uint32_t i = 0; i < entry->varsize_count; i++) {
+    for (uint32_t i = 0; i < row_template->varsize_count; i++) {
         base_bytes_clear(&bytes);
-        net_varsize_write_default(world, entry, entry->larges[i].component, &bytes);
+        net_varsize_write_default(world, row_template, row_template->varsizes[i].component, &bytes);
         hash_u64(hasher, base_hash64(bytes.data, bytes.size, 0));
     }
     bool is_whole = !bytes.failed;
@@ -120,9 +120,9 @@ static bool hash_large_defaults(const net_schema* schema, const ecs_world* world
 }
 
 static bool add_template(net_schema* schema, const ecs_world* world,
-                         const net_row_template* entry) {
-    const ecs_template* source = ecs_template_get(world, entry->id);
-    const proto_layout* layout = &entry->layout;
+                         const net_row_template* row_template) {
+    const ecs_template* source = ecs_template_get(world, row_template->id);
+    const proto_layout* layout = &row_template->layout;
     base_hasher hasher;
     base_hasher_init(&hasher, 0);
     hash_text(&hasher, source->name);
@@ -143,8 +143,8 @@ static bool add_template(net_schema* schema, const ecs_world* world,
             hash_quant(&hasher, &layout->fields[row->field_first + f].quant);
     }
     for (uint32_t f = 0; f < layout->field_count; f++)
-        hash_u64(&hasher, entry->defaults[f]);
-    if (!hash_large_defaults(schema, world, entry, &hasher)) return false;
+        hash_u64(&hasher, row_template->defaults[f]);
+    if (!hash_varsize_defaults(schema, world, row_template, &hasher)) return false;
     return add_item(schema, "template", source->name, &hasher);
 }
 

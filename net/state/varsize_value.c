@@ -37,9 +37,9 @@ static void temporary_destroy(temporary* made) {
         base_release(made->context.allocator, made->value, made->type->size);
 }
 
-static const void* default_of(const ecs_world* world, const net_row_template* entry,
+static const void* default_of(const ecs_world* world, const net_row_template* row_template,
                               ecs_component_id component) {
-    const ecs_template* source = ecs_template_get(world, entry->id);
+    const ecs_template* source = ecs_template_get(world, row_template->id);
     return ecs_template_find_component(source, component)->value;
 }
 
@@ -48,9 +48,9 @@ void net_varsize_write(const ecs_world* world, ecs_entity entity, ecs_component_
     ecs_type_write(type_of(world, component), ecs_get(world, entity, component), bytes);
 }
 
-void net_varsize_write_default(const ecs_world* world, const net_row_template* entry,
+void net_varsize_write_default(const ecs_world* world, const net_row_template* row_template,
                                ecs_component_id component, base_bytes* bytes) {
-    const void* value = default_of(world, entry, component);
+    const void* value = default_of(world, row_template, component);
     if (value) {
         ecs_type_write(type_of(world, component), value, bytes);
         return;
@@ -64,13 +64,13 @@ void net_varsize_write_default(const ecs_world* world, const net_row_template* e
     temporary_destroy(&empty);
 }
 
-bool net_varsize_write_sent(const ecs_world* world, const net_row_template* entry,
+bool net_varsize_write_sent(const ecs_world* world, const net_row_template* row_template,
                             ecs_entity entity, ecs_component_id component, base_bytes* bytes) {
     size_t before = bytes->size;
     net_varsize_write(world, entity, component, bytes);
     if (bytes->failed || bytes->size - before <= NET_VARSIZE_BYTES_MAX) return true;
     bytes->size = before;
-    net_varsize_write_default(world, entry, component, bytes);
+    net_varsize_write_default(world, row_template, component, bytes);
     return false;
 }
 
@@ -85,10 +85,10 @@ static bool is_equal_default(const ecs_world* world, ecs_component_id component,
     return is_equal;
 }
 
-bool net_varsize_is_default(const ecs_world* world, const net_row_template* entry,
+bool net_varsize_is_default(const ecs_world* world, const net_row_template* row_template,
                             ecs_entity entity, ecs_component_id component) {
     return is_equal_default(world, component, ecs_get(world, entity, component),
-                            default_of(world, entry, component));
+                            default_of(world, row_template, component));
 }
 
 bool net_varsize_same_default(const ecs_world* world, const net_row_template* a,
@@ -125,19 +125,19 @@ static net_result set_value(ecs_world* world, ecs_entity entity, ecs_component_i
 }
 
 // Of an entity that lives or waits for its resources; NULL: neither, or it lacks the component.
-static const net_row_template* find_entry(const ecs_world* world, net_rows* rows, ecs_entity entity,
-                                          ecs_component_id component) {
+static const net_row_template* find_template(const ecs_world* world, net_rows* rows,
+                                             ecs_entity entity, ecs_component_id component) {
     ecs_template_id id = ecs_is_alive(world, entity) ? ecs_entity_template(world, entity)
                                                      : ecs_loading_template(world, entity);
-    const net_row_template* entry = id == ECS_TEMPLATE_NONE ? NULL : net_rows_find(rows, id);
-    return entry && net_row_find_varsize(entry, component) ? entry : NULL;
+    const net_row_template* row_template = id == ECS_TEMPLATE_NONE ? NULL : net_rows_find(rows, id);
+    return row_template && net_row_find_varsize(row_template, component) ? row_template : NULL;
 }
 
 net_result net_varsize_apply(ecs_world* world, net_rows* rows, ecs_entity entity,
                              ecs_component_id component, const uint8_t* bytes, size_t size) {
-    const net_row_template* entry = find_entry(world, rows, entity, component);
-    if (!entry) return NET_ERR_UNKNOWN;
-    const void* default_ = bytes ? NULL : default_of(world, entry, component);
+    const net_row_template* row_template = find_template(world, rows, entity, component);
+    if (!row_template) return NET_ERR_UNKNOWN;
+    const void* default_ = bytes ? NULL : default_of(world, row_template, component);
     if (default_) return set_value(world, entity, component, default_);
     temporary made;
     temporary_create(&made, world, component);

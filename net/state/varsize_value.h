@@ -12,14 +12,14 @@
 void net_varsize_write(const ecs_world* world, ecs_entity entity, ecs_component_id component,
                        base_bytes* bytes);
 /// The same of the template's default.
-void net_varsize_write_default(const ecs_world* world, const net_row_template* entry,
+void net_varsize_write_default(const ecs_world* world, const net_row_template* row_template,
                                ecs_component_id component, base_bytes* bytes);
 /// What a client has that may see it: the value, or the default in place of one that is longer than
 /// NET_VARSIZE_BYTES_MAX. @return false when it is that default.
-bool net_varsize_write_sent(const ecs_world* world, const net_row_template* entry,
+bool net_varsize_write_sent(const ecs_world* world, const net_row_template* row_template,
                             ecs_entity entity, ecs_component_id component, base_bytes* bytes);
 /// Is the value of a living entity its template's default?
-bool net_varsize_is_default(const ecs_world* world, const net_row_template* entry,
+bool net_varsize_is_default(const ecs_world* world, const net_row_template* row_template,
                             ecs_entity entity, ecs_component_id component);
 /// Do two templates give a component the same default? Both have it.
 bool net_varsize_same_default(const ecs_world* world, const net_row_template* a,

@@ -132,26 +132,27 @@ static void emit_line(scope_walk* walk) {
     walk->line(walk->context, walk->text.failed ? "error: out of memory" : (char*)walk->text.data);
 }
 
-static void visit_field(scope_walk* walk, ecs_entity entity, const net_row_template* entry,
+static void visit_field(scope_walk* walk, ecs_entity entity, const net_row_template* row_template,
                         uint32_t c, const uint64_t* row) {
-    ecs_component_id id = (ecs_component_id)entry->layout.components[c].key;
+    ecs_component_id id = (ecs_component_id)row_template->layout.components[c].key;
     walk->scope.components++;
-    walk->scope.bytes += hash_component(&walk->hasher, &entry->layout, c, row,
+    walk->scope.bytes += hash_component(&walk->hasher, &row_template->layout, c, row,
                                         ecs_component_get(walk->world, id)->name);
     if (!walk->line) return;
-    write_entity(&walk->text, entity, ecs_template_get(walk->world, entry->id)->name);
-    write_component(&walk->text, walk->world, &entry->layout, c, row);
+    write_entity(&walk->text, entity, ecs_template_get(walk->world, row_template->id)->name);
+    write_component(&walk->text, walk->world, &row_template->layout, c, row);
     emit_line(walk);
 }
 
 // What a person can read of it, cut, and then what tells it from any other.
-static void write_varsize(scope_walk* walk, const net_row_template* entry, ecs_entity entity,
+static void write_varsize(scope_walk* walk, const net_row_template* row_template, ecs_entity entity,
                           ecs_component_id id, bool is_own) {
     char shown[256] = "";
     const ecs_component* known = ecs_component_get(walk->world, id);
     const void* value =
         is_own ? ecs_get(walk->world, entity, id)
-               : ecs_template_find_component(ecs_template_get(walk->world, entry->id), id)->value;
+               : ecs_template_find_component(ecs_template_get(walk->world, row_template->id), id)
+                     ->value;
     bool is_whole = !value || ecs_type_format(ecs_type_get(walk->world, known->type), value, shown,
                                               sizeof shown);
     char tail[64];
@@ -164,16 +165,16 @@ static void write_varsize(scope_walk* walk, const net_row_template* entry, ecs_e
     write_text(&walk->text, tail);
 }
 
-static void visit_varsize(scope_walk* walk, ecs_entity entity, const net_row_template* entry,
+static void visit_varsize(scope_walk* walk, ecs_entity entity, const net_row_template* row_template,
                           const net_row_varsize* varsize, uint32_t classes) {
     const char* name = ecs_component_get(walk->world, varsize->component)->name;
     base_bytes_clear(&walk->value);
     bool is_own = (classes >> varsize->class_ & 1) != 0;
     if (is_own)
-        is_own =
-            net_varsize_write_sent(walk->world, entry, entity, varsize->component, &walk->value);
+        is_own = net_varsize_write_sent(walk->world, row_template, entity, varsize->component,
+                                        &walk->value);
     else
-        net_varsize_write_default(walk->world, entry, varsize->component, &walk->value);
+        net_varsize_write_default(walk->world, row_template, varsize->component, &walk->value);
     walk->scope.components++;
     walk->scope.bytes += walk->value.size;
     base_hasher_add(&walk->hasher, name, strlen(name) + 1);
@@ -181,8 +182,8 @@ static void visit_varsize(scope_walk* walk, ecs_entity entity, const net_row_tem
     // A hash that pretends to know what there was no memory to look at must not equal any other.
     if (walk->value.failed) hash_u32(&walk->hasher, walk->scope.components);
     if (!walk->line) return;
-    write_entity(&walk->text, entity, ecs_template_get(walk->world, entry->id)->name);
-    write_varsize(walk, entry, entity, varsize->component, is_own);
+    write_entity(&walk->text, entity, ecs_template_get(walk->world, row_template->id)->name);
+    write_varsize(walk, row_template, entity, varsize->component, is_own);
     emit_line(walk);
 }
 
@@ -190,13 +191,13 @@ static const char* name_of(const scope_walk* walk, ecs_component_id id) {
     return ecs_component_get(walk->world, id)->name;
 }
 
-static void visit(scope_walk* walk, ecs_entity entity, const net_row_template* entry,
+static void visit(scope_walk* walk, ecs_entity entity, const net_row_template* row_template,
                   uint32_t classes) {
     uint64_t row[PROTO_ROW_FIELDS_MAX];
-    const proto_layout* layout = &entry->layout;
-    const char* name = ecs_template_get(walk->world, entry->id)->name;
-    net_rows_read(entry, walk->world, entity, row);
-    if (!net_fault_is_planted(NET_FAULT_WALK_OTHER)) net_rows_mask(entry, classes, row);
+    const proto_layout* layout = &row_template->layout;
+    const char* name = ecs_template_get(walk->world, row_template->id)->name;
+    net_rows_read(row_template, walk->world, entity, row);
+    if (!net_fault_is_planted(NET_FAULT_WALK_OTHER)) net_rows_mask(row_template, classes, row);
     walk->scope.entities++;
     hash_u32(&walk->hasher, entity);
     base_hasher_add(&walk->hasher, name, strlen(name) + 1);
@@ -205,10 +206,11 @@ static void visit(scope_walk* walk, ecs_entity entity, const net_row_template* e
         bool is_end = c == layout->component_count;
         const char* next =
             is_end ? NULL : name_of(walk, (ecs_component_id)layout->components[c].key);
-        while (varsize < entry->varsize_count &&
-               (!next || strcmp(name_of(walk, entry->larges[varsize].component), next) < 0))
-            visit_varsize(walk, entity, entry, &entry->larges[varsize++], classes);
-        if (!is_end) visit_field(walk, entity, entry, c, row);
+        while (
+            varsize < row_template->varsize_count &&
+            (!next || strcmp(name_of(walk, row_template->varsizes[varsize].component), next) < 0))
+            visit_varsize(walk, entity, row_template, &row_template->varsizes[varsize++], classes);
+        if (!is_end) visit_field(walk, entity, row_template, c, row);
     }
 }
 
@@ -224,11 +226,11 @@ net_world_digest net_world_digest_walk_seen(const net_schema* schema, ecs_world*
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_entity_next(world, entity)) {
         if (ecs_entity_index(entity) > index_max) break;
-        const net_row_template* entry =
+        const net_row_template* row_template =
             net_rows_find(net_schema_rows(schema), ecs_entity_template(world, entity));
-        if (!entry) continue;
+        if (!row_template) continue;
         uint32_t seen = classes ? classes(classes_context, entity) : UINT32_MAX;
-        if (seen) visit(&walk, entity, entry, seen);
+        if (seen) visit(&walk, entity, row_template, seen);
     }
     walk.scope.hash = base_hasher_end(&walk.hasher);
     base_bytes_deinit(&walk.text);
@@ -249,28 +251,28 @@ net_world_digest net_world_digest_empty(void) {
 
 uint64_t net_world_digest_row_hash(const net_schema* schema, ecs_world* world, ecs_entity entity) {
     if (!ecs_is_alive(world, entity)) return 0;
-    const net_row_template* entry =
+    const net_row_template* row_template =
         net_rows_find(net_schema_rows(schema), ecs_entity_template(world, entity));
-    if (!entry) return 0;
+    if (!row_template) return 0;
     uint64_t row[PROTO_ROW_FIELDS_MAX];
-    net_rows_read(entry, world, entity, row);
-    return net_row_hash(entry, row);
+    net_rows_read(row_template, world, entity, row);
+    return net_row_hash(row_template, row);
 }
 
 bool net_world_digest_row_has_hash(const net_schema* schema, ecs_world* world, ecs_entity entity,
                                    uint64_t hash) {
     if (!ecs_is_alive(world, entity)) return false;
-    const net_row_template* entry =
+    const net_row_template* row_template =
         net_rows_find(net_schema_rows(schema), ecs_entity_template(world, entity));
-    if (!entry) return false;
+    if (!row_template) return false;
     uint64_t row[PROTO_ROW_FIELDS_MAX], masked[PROTO_ROW_FIELDS_MAX];
-    net_rows_read(entry, world, entity, row);
-    uint32_t hidden_max = entry->class_mask & ~(1u << NET_CLASS_PUBLIC);
+    net_rows_read(row_template, world, entity, row);
+    uint32_t hidden_max = row_template->class_mask & ~(1u << NET_CLASS_PUBLIC);
     // All subsets of what may be hidden, the empty one first.
     for (uint32_t hidden = 0;; hidden = (hidden - hidden_max) & hidden_max) {
-        memcpy(masked, row, entry->layout.field_count * sizeof *row);
-        net_rows_mask(entry, ~hidden, masked);
-        if (net_row_hash(entry, masked) == hash) return true;
+        memcpy(masked, row, row_template->layout.field_count * sizeof *row);
+        net_rows_mask(row_template, ~hidden, masked);
+        if (net_row_hash(row_template, masked) == hash) return true;
         if (hidden == hidden_max) return false;
     }
 }

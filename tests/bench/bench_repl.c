@@ -332,8 +332,8 @@ static net_repl_state_counters sum(const bench_repl* self) {
         all.records_absolute += of->records_absolute;
         all.records_destroy += of->records_destroy;
         all.records_repeated += of->records_repeated;
-        all.blobs_made += of->blobs_made;
-        all.blobs_shared += of->blobs_shared;
+        all.rows_made += of->rows_made;
+        all.rows_shared += of->rows_shared;
     }
     return all;
 }
@@ -355,8 +355,8 @@ void bench_repl_count(bench_repl* self) {
     figures->bits = now.bits - then->bits;
     figures->repeated = now.records_repeated - then->records_repeated;
     figures->absolute = now.records_absolute - then->records_absolute;
-    figures->made = now.blobs_made - then->blobs_made;
-    figures->shared = now.blobs_shared - then->blobs_shared;
+    figures->made = now.rows_made - then->rows_made;
+    figures->shared = now.rows_shared - then->rows_shared;
 }
 
 static const char* compare(const bench_repl* self, const bench_repl_client* client) {

@@ -81,8 +81,8 @@ static void open(fixture* at) {
                                                 .rows = at->mirror_rows,
                                                 .index_max = INDEX_MAX,
                                                 .waiting_max = WAITING_MAX,
-                                                .told = tell,
-                                                .told_context = at};
+                                                .known = tell,
+                                                .known_context = at};
     FUZZ_CHECK(net_varsize_receiver_create(&config, &at->client) == NET_OK);
     FUZZ_CHECK(proto_codec_init(&at->codec, NULL, PROTO_UNPACK_BYTES_MAX));
 }
@@ -217,7 +217,7 @@ static void check_world(fixture* at) {
         const net_row_template* entry =
             net_rows_find(at->mirror_rows, ecs_entity_template(at->mirror, entity));
         for (uint32_t i = 0; i < entry->varsize_count; i++) {
-            ecs_component_id component = entry->larges[i].component;
+            ecs_component_id component = entry->varsizes[i].component;
             base_bytes_clear(&bytes);
             net_varsize_write(at->mirror, entity, component, &bytes);
             FUZZ_CHECK(bytes.size <= NET_VARSIZE_BYTES_MAX);

@@ -126,18 +126,18 @@ static bool is_lost(const net_repl_state* view, uint16_t seq) {
 }
 
 static void check_item(scenario* self, watched* seen, const net_repl_state_packet* packet,
-                       const net_item* item, bool is_resync) {
+                       const net_packet_item* item, bool is_resync) {
     const net_repl_state* view = seen->view;
-    uint32_t slot = item->slot & ~NET_ITEM_ROW;
+    uint32_t slot = item->slot & ~NET_PACKET_ITEM_ROW;
     BASE_ASSERT(slot < INDEX_MAX);
     sent_note* note = &seen->notes[slot];
-    bool is_row = (item->slot & NET_ITEM_ROW) != 0;
-    const net_slot* s = &view->slots[slot];
+    bool is_row = (item->slot & NET_PACKET_ITEM_ROW) != 0;
+    const net_repl_slot* s = &view->slots[slot];
     const net_history_entity* entity =
         net_history_find(view->replicator->history, ecs_entity_index(s->handle));
     bool is_single = s->member == UINT32_MAX || view->members[s->member].group == 0;
     if (is_row && note->is_valid && note->handle == s->handle && note->classes == item->classes &&
-        entity && entity->handle == s->handle && entity->life_tick <= note->tick && is_single &&
+        entity && entity->handle == s->handle && entity->begin_tick <= note->tick && is_single &&
         !is_resync && net_history_changed(entity, item->classes) <= note->tick &&
         !is_lost(view, note->seq)) {
         scenario_fail(self,
@@ -156,9 +156,10 @@ static void check_newest(scenario* self, watched* seen) {
     // An entity that was out of scope, or seen with other classes, starts again.
     for (uint32_t slot = 0; slot < view->slot_end && slot < INDEX_MAX; slot++) {
         sent_note* note = &seen->notes[slot];
-        const net_slot* s = &view->slots[slot];
-        if (note->is_valid && (s->handle != note->handle || s->classes != note->classes ||
-                               s->state == NET_SLOT_GOING || s->state == NET_SLOT_UNKNOWN))
+        const net_repl_slot* s = &view->slots[slot];
+        if (note->is_valid &&
+            (s->handle != note->handle || s->classes != note->classes ||
+             s->state == NET_REPL_SLOT_LEAVING || s->state == NET_REPL_SLOT_UNKNOWN))
             note->is_valid = false;
     }
     uint64_t fresh = view->packet_count - seen->packet_count;

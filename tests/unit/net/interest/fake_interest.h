@@ -130,8 +130,8 @@ bool net_interest_query(net_interest* interest, uint32_t client, const net_inter
     return true;
 }
 
-uint32_t net_interest_get_seers(net_interest* interest, uint32_t index, const uint32_t** clients,
-                                const net_interest_entity** entries) {
+uint32_t net_interest_get_observers(net_interest* interest, uint32_t index,
+                                    const uint32_t** clients, const net_interest_entity** entries) {
     uint32_t count = 0;
     for (uint32_t c = 0; c < FAKE_CLIENTS; c++) {
         if (!interest->clients[c].is_there || interest->clients[c].at[index].is_hidden) continue;

@@ -173,10 +173,10 @@ static inline void interest_take_came(interest_table* t) {
         if (events[i].kind == NET_HISTORY_CHANGED) continue;
         for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++)
             interest_drop(t, c, index);
-        if (events[i].kind == NET_HISTORY_WENT) continue;
+        if (events[i].kind == NET_HISTORY_DESPAWNED) continue;
         const uint32_t* clients;
         const net_interest_entity* entries;
-        uint32_t seers = net_interest_get_seers(t->interest, index, &clients, &entries);
+        uint32_t seers = net_interest_get_observers(t->interest, index, &clients, &entries);
         assert_true(seers < SCOPES_CLIENTS_MAX);
         for (uint32_t k = 0; k < seers; k++) {
             assert_true(k == 0 || clients[k] > clients[k - 1]);

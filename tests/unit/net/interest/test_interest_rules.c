@@ -126,7 +126,8 @@ static void memory_may_run_out_at_any_allocation(void** state) {
             const uint32_t* clients;
             const net_interest_entity* entries;
             net_interest_answer answer;
-            if (ok) ok = net_interest_get_seers(t.interest, 2, &clients, &entries) != UINT32_MAX;
+            if (ok)
+                ok = net_interest_get_observers(t.interest, 2, &clients, &entries) != UINT32_MAX;
             if (ok) ok = net_interest_query(t.interest, 1, NULL, 0, &answer);
             is_whole = ok;
         } else {

@@ -52,7 +52,7 @@ static void check_formers(model* w, ecs_tick tick) {
         const uint64_t* truth = teller_row_at(&w->t, record->slot, tick);
         assert_non_null(truth);
         assert_memory_equal(mirror->words + record->words_first, truth,
-                            record->entry->layout.field_count * sizeof *truth);
+                            record->row_template->layout.field_count * sizeof *truth);
     }
 }
 

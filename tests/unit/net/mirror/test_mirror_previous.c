@@ -192,14 +192,14 @@ static void a_former_life_is_forgotten_in_time(void** state) {
     mirror_side m;
     open(&m);
     assert_int_equal(mirror_destroy_at(&m, 20, 4), NET_OK);
-    assert_int_equal(net_mirror_read(m.mirror, 83, 20 + NET_MIRROR_FORMER_TICKS - 1, NULL, NULL),
+    assert_int_equal(net_mirror_read(m.mirror, 83, 20 + NET_MIRROR_PREVIOUS_TICKS - 1, NULL, NULL),
                      NET_OK);
     assert_int_equal(late_update(&m, 15), NET_OK);
-    assert_int_equal(net_mirror_read(m.mirror, 84, 20 + NET_MIRROR_FORMER_TICKS, NULL, NULL),
+    assert_int_equal(net_mirror_read(m.mirror, 84, 20 + NET_MIRROR_PREVIOUS_TICKS, NULL, NULL),
                      NET_OK);
     assert_int_equal(late_update(&m, 15), NET_OK);
     assert_true(m.mirror->previous_bytes > 0);
-    assert_int_equal(net_mirror_read(m.mirror, 85, 20 + NET_MIRROR_FORMER_TICKS + 1, NULL, NULL),
+    assert_int_equal(net_mirror_read(m.mirror, 85, 20 + NET_MIRROR_PREVIOUS_TICKS + 1, NULL, NULL),
                      NET_OK);
     assert_int_equal(m.mirror->previous_bytes, 0);
     assert_int_equal(late_update(&m, 15), NET_ERR_STALE);
@@ -215,7 +215,7 @@ static void formers_take_a_bounded_part_of_the_memory(void** state) {
     net_mirror_config config = mirror_config(&m);
     config.memory_bytes_max = 1 << 20;
     assert_int_equal(net_mirror_create(&config, &m.mirror), NET_OK);
-    size_t bytes_max = (1 << 20) / NET_MIRROR_FORMER_SHARE, most = 0;
+    size_t bytes_max = (1 << 20) / NET_MIRROR_PREVIOUS_SHARE, most = 0;
     for (uint32_t slot = 0; slot < 1500; slot++) {
         ecs_entity entity = ecs_entity_make(slot + 1, 1);
         assert_int_equal(mirror_create_at(&m, 10, slot, entity, m.mover, rows[0]), NET_OK);

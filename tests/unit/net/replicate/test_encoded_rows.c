@@ -54,7 +54,7 @@ static void expect_code(const fixture* f, const net_encoded_row_key* key,
                         const net_encoded_row* encoded) {
     const net_history_entity* entity = net_history_find(f->history, f->index);
     ecs_tick now = net_history_tick(f->history);
-    proto_row_base base = {.base = entity->entry->defaults};
+    proto_row_base base = {.base = entity->row_template->defaults};
     if (key->age) {
         base.base = net_history_at(entity, now - key->age, 1, NULL);
         base.ticks = key->is_settled ? 0 : key->age;
@@ -65,7 +65,8 @@ static void expect_code(const fixture* f, const net_encoded_row_key* key,
     }
     uint8_t bytes[64] = {0};
     proto_bit_writer writer = proto_bit_writer_make(bytes, sizeof bytes);
-    proto_row_write(&entity->entry->layout, &base, net_history_newest(entity), &writer, NULL);
+    proto_row_write(&entity->row_template->layout, &base, net_history_newest(entity), &writer,
+                    NULL);
     assert_int_equal(encoded->bits, writer.size_bits);
     uint64_t expected, mask = encoded->bits < 64 ? (UINT64_C(1) << encoded->bits) - 1 : UINT64_MAX;
     memcpy(&expected, bytes, sizeof expected);
@@ -197,7 +198,7 @@ static void bits_of_components_are_told_with_every_code(void** state) {
         const net_row_template* entry;
         const uint32_t* parts =
             net_encoded_rows_component_bits(&f.encoded_rows, encoded.parts_first, &entry);
-        assert_ptr_equal(entry, net_history_find(f.history, f.index)->entry);
+        assert_ptr_equal(entry, net_history_find(f.history, f.index)->row_template);
         uint32_t sum = encoded.head_bits;
         for (uint32_t c = 0; c < entry->layout.component_count; c++)
             sum += parts[c];

@@ -460,7 +460,7 @@ static void check_formers(client* c, ecs_tick tick, reached* sum) {
         uint64_t expected;
         assert_true(truth_hash(row, number_of(c), &expected));
         assert_true(expected ==
-                    net_row_hash(record->entry, c->mirror->words + record->words_first));
+                    net_row_hash(record->row_template, c->mirror->words + record->words_first));
         sum->previous++;
     }
 }
@@ -627,7 +627,7 @@ static void check_end(harness* h, reached* sum) {
         sum->settled += sent->records_settled;
         sum->absolute += sent->records_absolute;
         sum->lost += sent->packets_lost;
-        sum->shared += sent->blobs_shared;
+        sum->shared += sent->rows_shared;
         sum->repeated += sent->records_repeated;
         sum->resyncs += sent->resyncs;
         sum->split += sent->groups_split;

@@ -68,7 +68,7 @@ static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) 
                                 : net_repl_state_acked(w.clients[c].repl, back));
         }
     }
-    if (shared) *shared = view_counters(&w)->blobs_shared;
+    if (shared) *shared = view_counters(&w)->rows_shared;
     view_close(&w);
     return hash;
 }

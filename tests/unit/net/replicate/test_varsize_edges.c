@@ -88,8 +88,8 @@ static bool receive(varsize_mirror* mirror, scarce* memory) {
                                           .rows = mirror->side.rows,
                                           .index_max = LARGE_INDEX_MAX,
                                           .waiting_max = 3,
-                                          .told = varsize_find,
-                                          .told_context = mirror};
+                                          .known = varsize_find,
+                                          .known_context = mirror};
     net_varsize_receiver* client = NULL;
     if (net_varsize_receiver_create(&config, &client) != NET_OK) return false;
     const uint8_t text[] = {2, 'h', 'i'};
@@ -246,7 +246,7 @@ static void a_value_for_an_entity_that_loads_is_what_it_begins_with(void** state
                      ECS_OK);
     assert_true(ecs_loading_is_pending(world, model));
     net_varsize_receiver_config config = {
-        .world = world, .rows = rows, .index_max = 100, .told = tell_first_tick};
+        .world = world, .rows = rows, .index_max = 100, .known = tell_first_tick};
     net_varsize_receiver* client;
     assert_int_equal(net_varsize_receiver_create(&config, &client), NET_OK);
     const uint8_t text[] = {4, 'c', 'u', 'b', 'e'};

@@ -241,7 +241,7 @@ static void expect_all(const model* m) {
             const net_row_template* entry =
                 net_rows_find(m->server.rows, ecs_entity_template(m->server.world, entity));
             for (uint32_t k = 0; k < entry->varsize_count; k++)
-                expect_same(m, client, entity, classes, &entry->larges[k]);
+                expect_same(m, client, entity, classes, &entry->varsizes[k]);
         }
     }
 }

@@ -142,8 +142,8 @@ static inline void varsize_mirror_open_with(varsize_mirror* mirror, uint32_t wai
                                           .rows = mirror->side.rows,
                                           .index_max = LARGE_INDEX_MAX,
                                           .waiting_max = waiting_max,
-                                          .told = varsize_find,
-                                          .told_context = mirror};
+                                          .known = varsize_find,
+                                          .known_context = mirror};
     assert_int_equal(net_varsize_receiver_create(&config, &mirror->client), NET_OK);
 }
 

@@ -42,7 +42,7 @@ static void the_first_step_takes_what_lives_already(void** state) {
     ecs_entity ball = repl_create(&f.server, f.server.mover);
     ecs_changes_clear(f.server.world); // nobody listed it
     repl_step(&f.server, f.history, 1);
-    expect_events(&f, 1, ball, NET_HISTORY_CAME);
+    expect_events(&f, 1, ball, NET_HISTORY_SPAWNED);
     assert_int_equal(net_history_newest(entity_of(&f, ball))[0], 100); // hp; quantised by 8 bits
     close_all(&f);
 }
@@ -80,7 +80,7 @@ static void components_that_are_not_replicated_stay_at_home(void** state) {
     ecs_entity ball = repl_create(&f.server, f.server.mover);
     ecs_entity note = repl_create(&f.server, f.server.local);
     repl_step(&f.server, f.history, 1);
-    expect_events(&f, 1, ball, NET_HISTORY_CAME);
+    expect_events(&f, 1, ball, NET_HISTORY_SPAWNED);
     assert_null(net_history_find(f.history, ecs_entity_index(note)));
     assert_int_equal(ecs_set(f.server.world, ball, f.server.secret, &(int32_t){9}), ECS_OK);
     repl_step(&f.server, f.history, 2);
@@ -128,7 +128,7 @@ static void a_recreation_with_another_template_is_a_new_life(void** state) {
     repl_step(&f.server, f.history, 1);
     repl_become(&f.server, ball, f.server.mover_extra);
     repl_step(&f.server, f.history, 2);
-    expect_events(&f, 1, ball, NET_HISTORY_CAME);
+    expect_events(&f, 1, ball, NET_HISTORY_SPAWNED);
     assert_null(net_history_at(entity_of(&f, ball), 1, 1, NULL));
     // There and back within a tick is no new life.
     repl_become(&f.server, ball, f.server.mover);
@@ -166,7 +166,7 @@ static void death_is_told_once_and_only_of_what_was_known(void** state) {
     repl_step(&f.server, f.history, 3);
     repl_destroy(&f.server, ball);
     repl_step(&f.server, f.history, 4);
-    expect_events(&f, 1, ball, NET_HISTORY_WENT);
+    expect_events(&f, 1, ball, NET_HISTORY_DESPAWNED);
     assert_null(net_history_find(f.history, ecs_entity_index(ball)));
     repl_step(&f.server, f.history, 5);
     expect_events(&f, 0, 0, 0);
@@ -236,9 +236,9 @@ static uint64_t word_at(class_fixture* c, ecs_tick tick, uint32_t classes,
     uint64_t scratch[PROTO_ROW_FIELDS_MAX];
     const uint64_t* row = net_history_at(entity, tick, classes, scratch);
     assert_non_null(row);
-    for (uint32_t i = 0; i < entity->entry->layout.component_count; i++)
-        if (entity->entry->layout.components[i].key == component)
-            return row[entity->entry->layout.components[i].field_first];
+    for (uint32_t i = 0; i < entity->row_template->layout.component_count; i++)
+        if (entity->row_template->layout.components[i].key == component)
+            return row[entity->row_template->layout.components[i].field_first];
     fail();
     return 0;
 }

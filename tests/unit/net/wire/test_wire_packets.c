@@ -606,10 +606,10 @@ static hand take_hand(story* s) {
     h.sky = ecs_entity_make(3, 1);
     h.handle = ecs_entity_make(4, 1);
     const net_mirror_slot* slot = net_mirror_find(s->mirror, h.handle);
-    assert_true(slot && slot->life.entry == h.both);
+    assert_true(slot && slot->incarnation.row_template == h.both);
     h.slot = (uint32_t)(slot - s->mirror->slots);
-    h.entry = slot->life.entry;
-    h.newest = net_row_ring_row(&slot->life.ring, slot->life.ring.count - 1u);
+    h.entry = slot->incarnation.row_template;
+    h.newest = net_row_ring_row(&slot->incarnation.ring, slot->incarnation.ring.count - 1u);
     h.age = (uint32_t)(s->tick + 1 - slot->tick);
     pen_begin(h.pen, INDEX_MAX, rows);
     return h;

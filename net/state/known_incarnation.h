@@ -6,5 +6,5 @@
 
 /// Who lives at an index as it was told last (NONE: nobody), and the tick of that record.
 /// @return false when it was never told anything.
-typedef bool (*net_known_life_fn)(void* context, uint32_t index, ecs_entity* handle,
-                                  ecs_tick* tick);
+typedef bool (*net_known_incarnation_fn)(void* context, uint32_t index, ecs_entity* handle,
+                                         ecs_tick* tick);
