@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A list of unused blocks per class of sizes. A block is released with its size, so it needs no header;
-// the class says how large it really is, the same both times.
+// Lists of unused blocks, one per class of sizes. A block is released with its size, so it needs no
+// header. The class of the size gives the real size of the block, at both calls.
 #include "core/pool.h"
 
 #include "base/assert.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// Blocks that outlive their owners: an allocator which keeps what is released and gives it to whoever asks
-/// next for about as much.
+/// A memory pool: an allocator that keeps released blocks for the next request of about the same
+/// size.
 ///
-/// For what lives as long as an entity (rows, samples, states): entities come and go, a match must neither
-/// grow with how many there ever were nor ask the heap whenever one is born.
-/// Shape: classes of sizes, four per doubling, so a block is at most a quarter larger than asked for.
-/// Memory: per class the most that ever was in use at once; nothing goes back before net_pool_deinit.
-/// Larger than NET_POOL_BLOCK_BYTES_MAX is the parent's at once, both ways.
+/// Use it for memory that lives as long as an entity (rows, samples, states). Entities come and go;
+/// a match must not grow with their total number, nor ask the heap at each creation.
+/// Shape:   classes of sizes, four per doubling. A block is at most a quarter larger than
+/// requested.
+/// Memory:  per class the peak of blocks in use; nothing is given back before net_pool_deinit. A
+/// block above NET_POOL_BLOCK_BYTES_MAX comes from the parent and returns to it at once.
 /// Threads: one at a time.
 #pragma once
 
@@ -16,11 +17,13 @@
 #define NET_POOL_CLASSES 57u
 
 typedef struct net_pool {
-    base_allocator allocator; ///< what its users take; its context is the pool, which must not move
+    base_allocator
+        allocator; ///< what users of the pool take; its context is the pool, which must not move
     const base_allocator* parent;
     void* unused[NET_POOL_CLASSES]; ///< chained by their first word
 } net_pool;
 
 void net_pool_init(net_pool* pool, const base_allocator* parent);
-/// Every block must have been released; a zeroed pool has none.
+/// Give all memory back to the parent. Every block must have been released. A zeroed pool is valid:
+/// it holds none.
 void net_pool_deinit(net_pool* pool);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A bucket is the cell's coordinates modulo powers of two, the third folded into the second, so no two cells of
-// a walk shorter than the period share one, and nothing is hashed. Buckets are doubly linked lists through
-// arrays by thing; position and link lie together, since that is what a walk reads.
+// A bucket is the cell's coordinates modulo powers of two, the third folded into the second. So no
+// two cells of a walk that is shorter than the period share a bucket, and nothing is hashed.
+// Buckets are doubly linked lists through arrays by thing; position and link lie together, since a
+// walk reads both.
 #include "interest/interest_grid.h"
 
 #include "base/assert.h"
@@ -10,7 +11,8 @@
 
 enum { BITS_2D = 7, ROW_BITS_2D = 7, BITS_3D = 6, ROW_BITS_3D = 9, CELL_MAX = 1 << 30 };
 
-// So far a walk has each row once, and no farther: rows of the next layer but NET_INTEREST_LAYER follow.
+// Up to here a walk visits each row once; beyond, rows of the next layer but NET_INTEREST_LAYER
+// follow.
 #define LAYERS_MAX ((1u << ROW_BITS_3D) / NET_INTEREST_LAYER)
 
 bool net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator,
@@ -52,7 +54,7 @@ bool net_interest_grid_reserve(net_interest_grid* grid, uint32_t count) {
                               count, sizeof *grid->buckets);
 }
 
-// What is no number, or beyond the last cell, is at the edge.
+// NaN, and positions beyond the last cell, are at the edge.
 static int32_t cell_of(const net_interest_grid* grid, float at) {
     float cell = at * grid->cells_per_unit;
     if (!(cell > -(float)CELL_MAX)) return -CELL_MAX;
@@ -114,7 +116,7 @@ bool net_interest_grid_pack(net_interest_grid* grid) {
         return false;
     uint32_t bucket_count = 1u << (grid->bits + grid->row_bits);
     uint32_t at = 0;
-    // Shifted by one, so that filling leaves each first where it belongs.
+    // Shifted by one: filling moves each first to where it belongs.
     for (uint32_t i = 0; i < bucket_count; i++) {
         grid->firsts[i + 1] = at;
         at += grid->counts[i];
@@ -138,7 +140,7 @@ net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const
     for (uint32_t i = 0; i < 3; i++) {
         cells.count[i] = 1;
         if (i >= grid->dimensions) continue;
-        // A little more than asked, so that rounding hides nothing at the edge.
+        // A little more than requested, so that rounding hides nothing at the edge.
         float size = at[i] < 0.0f ? -at[i] : at[i];
         float reach = radius * 1.0001f + size * 1e-6f;
         int32_t low = cell_of(grid, at[i] - reach), high = cell_of(grid, at[i] + reach);

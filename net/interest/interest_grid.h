@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// Where things are: a grid that wraps around, so that it has a fixed number of buckets however large the
-/// world is. What lies a whole period apart shares a bucket; whoever asks looks at distances anyway.
+/// A grid of positions. It wraps around, so its number of buckets is fixed however large the world
+/// is. Positions a whole period apart share a bucket; the caller compares distances anyway.
 ///
-/// Things are numbers from 1. Each bucket remembers when something in it last moved, came or went.
-/// It can be packed for a while: what lies in neighbouring buckets then lies side by side in memory, and a walk
-/// is three times as fast. The next movement undoes that.
+/// Things are numbers from 1. Each bucket stores the step in which a thing in it last moved,
+/// entered or left. The grid can be packed: things of neighbouring buckets then lie side by side in
+/// memory, and a walk is three times as fast. The next movement ends that.
 /// Memory: 16 bytes per bucket (16,384 in two dimensions, 32,768 in three), 40 bytes per thing.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 typedef struct net_interest_grid_entry {
     float at[3];   ///< unused dimensions are 0
-    uint32_t next; ///< in its bucket; 0: the last
+    uint32_t next; ///< next thing of the bucket; 0: the last
 } net_interest_grid_entry;
 
 typedef struct net_interest_near {
@@ -33,23 +33,23 @@ typedef struct net_interest_grid {
     uint32_t *prevs, *buckets; ///< [thing]; bucket + 1, 0: not in the grid
     uint32_t spot_capacity, prev_capacity, bucket_capacity;
     bool is_packed;
-    uint32_t* firsts;         ///< [bucket, and one behind]: where its things are in `nears`
+    uint32_t* firsts; ///< [bucket], one more at the end: position of its first thing in `nears`
     net_interest_near* nears; ///< by bucket
     uint32_t near_capacity;
 } net_interest_grid;
 
-/// @return false when memory ran out; it must be deinited all the same.
+/// @return false when memory ran out; the grid must be deinitialised all the same.
 BASE_MUST_USE bool net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator,
                                           uint32_t dimensions, float cell);
 void net_interest_grid_deinit(net_interest_grid* grid);
 /// Room for things below `count`.
 BASE_MUST_USE bool net_interest_grid_reserve(net_interest_grid* grid, uint32_t count);
-/// Put a thing, or move it. Both buckets get the stamp. Any floats are taken.
+/// Add a thing, or move it. The old and the new bucket get the stamp. Any floats are valid.
 void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float at[3],
                            uint32_t stamp);
 void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t stamp);
 
-/// @return false when memory ran out: it is not packed then, and works as before.
+/// Pack the grid. @return false when memory ran out: it works as before then.
 bool net_interest_grid_pack(net_interest_grid* grid);
 
 /// A walk over all buckets within a distance of a place, each once.
@@ -62,8 +62,9 @@ typedef struct net_interest_cells {
 net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const float at[3],
                                             float radius);
 
-/// The row of a place in the second and third dimension: rows of one layer of the world lie side by side, layers
-/// NET_INTEREST_LAYER apart, so a flat world has all of them, whichever way is up.
+/// The row of buckets of a second and third coordinate. Rows of one layer of the world lie side by
+/// side, and layers lie NET_INTEREST_LAYER apart, so a flat world uses all rows, in any
+/// orientation.
 #define NET_INTEREST_LAYER 23u
 static inline uint32_t net_interest_grid_row(uint32_t y, uint32_t z, uint32_t row_mask) {
     return (y + NET_INTEREST_LAYER * z) & row_mask;
@@ -83,7 +84,7 @@ static inline bool net_interest_cells_next(net_interest_cells* cells, uint32_t* 
     return true;
 }
 
-/// The same by runs of neighbouring buckets, first..last; in steps of one dimension. For a packed grid.
+/// The same walk by runs of neighbouring buckets, first..last. For a packed grid.
 static inline bool net_interest_cells_next_run(net_interest_cells* cells, uint32_t* first,
                                                uint32_t* last) {
     if (cells->is_over) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Private: what interest.c (what is known), interest_turn.c (whose turn it is, what the module is asked) and
-/// interest_query.c (what follows from it) share.
+/// Private to interest: the copies of the rules' values and the clients (interest_manager.c), which
+/// all files of the room share.
 #pragma once
 
 #include "base/bitset.h"
@@ -9,24 +9,25 @@
 #include "interest/interest_rules.h"
 #include "interest/interest_manager.h"
 
-/// In which of the plain lists a place is.
+/// The plain list that a place is in.
 typedef enum net_interest_list {
     NET_INTEREST_LIST_NONE,
-    NET_INTEREST_LIST_LOOSE,   ///< everybody sees it
-    NET_INTEREST_LIST_GROUPED, ///< groups see it
+    NET_INTEREST_LIST_LOOSE,   ///< every client sees the entity
+    NET_INTEREST_LIST_GROUPED, ///< clients of its groups see the entity
 } net_interest_list;
 
-/// What is known of an index: one line of the cache. Where it is lies in the grid.
+/// What is known of an index, in one cache line. Its position is in the grid.
 typedef struct net_interest_place {
     const net_row_template* row_template; ///< NULL: no replicated entity is here
     net_interest_facts facts;
     ecs_entity handle;
     uint32_t listed;  ///< net_interest_list | position there << 2
-    ecs_tick revoked; ///< who came into scope until then has no right to stay for a while
+    ecs_tick revoked; ///< a client that got it in scope until this tick may lose it at once
 } net_interest_place;
 _Static_assert(sizeof(net_interest_place) <= 64, "a query looks at one line per member");
 
-/// What an entry of it needs, apart from the place, since it is read for every member of every query.
+/// What describing a scope member needs. Apart from the place, since each query reads it for each
+/// member.
 typedef struct net_interest_traits {
     uint32_t owner, team, together;
     uint16_t classes; ///< that the template uses
@@ -37,22 +38,22 @@ typedef struct net_interest_traits {
 /// A client, in a slot that does not move.
 typedef struct net_interest_client {
     uint32_t number; ///< 0: the slot is free
-    uint32_t order;  ///< position among the clients by number
+    uint32_t order;  ///< position among the clients, sorted by number
     ecs_entity player;
     uint32_t team;
     uint64_t groups;
-    float at[3];  ///< where it looks from, as of its last turn
-    float radius; ///< of sight
+    float at[3];  ///< viewpoint, as of the client's last turn
+    float radius; ///< of sight, in units of the position
     bool has_at;
-    bool is_at_set;  ///< by set_viewpoint: the player's position does not count
-    bool is_changed; ///< what it looks from or belongs to, since its last query
-    bool has_young;  ///< something stays only because it has not been long in scope
+    bool is_at_set;  ///< by set_viewpoint: the player's position is not used
+    bool is_changed; ///< viewpoint, groups, team or player, since the last query
+    bool has_young;  ///< an entity stays only because it entered recently
     uint32_t queried_step;
-    ecs_tick revoked; ///< as of places
+    ecs_tick revoked; ///< the same as revoked of a place
     uint32_t answer_first, answer_count;
 } net_interest_client;
 
-/// What is looked at for every client in every step.
+/// What a step reads of every client.
 typedef struct net_interest_turn {
     uint8_t turn; ///< step count modulo NET_INTEREST_EVERY_TICKS
     bool is_forced, is_due, is_queried;
@@ -62,29 +63,29 @@ typedef struct net_interest_order {
     uint32_t number, slot;
 } net_interest_order;
 
-/// A module's answer about one entity.
+/// The module's answer about one entity.
 typedef struct net_interest_verdict {
     uint32_t index;
     uint16_t classes;
     uint8_t relevance; ///< net_relevance
 } net_interest_verdict;
 
-/// Scratch of a query: what is known of an index so far.
+/// Scratch of a gathering: the state of one index.
 enum {
     NET_INTEREST_IN = 1,
     NET_INTEREST_NEVER = 2,
     NET_INTEREST_JUDGED = 4,
     NET_INTEREST_MEMBER = 8,
-    NET_INTEREST_GROUP = 16, ///< of a list's first: the whole list was taken
+    NET_INTEREST_GROUP = 16, ///< of a list's first entity: the whole list was added
 };
 typedef struct net_interest_mark {
-    uint32_t stamp;   ///< another than the query's: nothing is
+    uint32_t stamp;   ///< of the gathering; another one: nothing is known
     uint16_t classes; ///< that the module adds
     uint8_t state;
     uint8_t band; ///< of distance; 0: not known yet
 } net_interest_mark;
 
-/// Who sees an entity that came in this step, where the module was asked.
+/// The clients that see an entity which spawned in this step, when the module was asked.
 typedef struct net_interest_spawn {
     uint32_t index, first, count;
 } net_interest_spawn;
@@ -95,7 +96,7 @@ struct net_interest {
     uint32_t stay_ticks;
     ecs_tick tick;
     uint32_t step;        ///< counts from 1
-    uint32_t global_step; ///< of the last change that may concern everybody
+    uint32_t global_step; ///< of the last change that may concern every client
     uint32_t moved_step;  ///< of the last movement anywhere
     // entities
     net_interest_place* places;  ///< [index]
@@ -104,7 +105,7 @@ struct net_interest {
     bool has_grids; ///< the rules have a radius
     net_interest_grid entities, viewpoints;
     net_interest_lists owned, together;
-    uint32_t *loose, *grouped; ///< a place is in one of them at most
+    uint32_t *loose, *grouped; ///< a place is in at most one of them
     uint32_t loose_count, loose_capacity, grouped_count, grouped_capacity;
     // clients
     net_interest_client* clients; ///< [slot]
@@ -113,9 +114,9 @@ struct net_interest {
     uint32_t client_capacity, turn_capacity, player_capacity, slot_count;
     net_interest_order* order; ///< rising by number
     uint32_t order_count, order_capacity;
-    uint32_t* wide; ///< slots of those who look farther than the rules say
+    uint32_t* wide; ///< slots of clients with a larger radius than the rules'
     uint32_t wide_count, wide_capacity;
-    // answers of the module, of the last step
+    // answers of the module in the last step
     net_interest_verdict* verdicts;
     uint32_t verdict_count, verdict_capacity;
     net_interest_spawn* spawns;
@@ -126,7 +127,7 @@ struct net_interest {
     bool is_out_of_memory; ///< in the last step
     // scratch
     net_interest_mark* marks; ///< [index]
-    uint32_t* inside;         ///< what is in scope, in order of finding
+    uint32_t* inside;         ///< indices in scope, in order of finding
     uint32_t mark_capacity, inside_capacity, inside_count, stamp;
     base_bitset entering;  ///< [index]
     base_bitset observers; ///< [order]
@@ -141,21 +142,21 @@ static inline float net_interest_leave_radius(float radius) {
 static inline bool net_interest_is_asking(const net_interest* interest) {
     return interest->rules.relevance || interest->rules.classes;
 }
-/// Does what is known of `facts` make it visible to the client, whatever the distance?
+/// Do these facts make the entity visible to the client at any distance?
 static inline bool net_interest_is_far_in(const net_interest_client* client, ecs_entity handle,
                                           const net_interest_facts* facts) {
     return net_interest_is_loose(facts) || (facts->owner != 0 && facts->owner == client->number) ||
            (handle != ECS_ENTITY_NONE && handle == client->player) ||
            (facts->groups & client->groups) != 0;
 }
-/// Is it within a distance of where the client looks from? `at` is looked at when it has a position.
+/// Is the entity within `radius` of the client's viewpoint? `at` is read when it has a position.
 static inline bool net_interest_is_near(const net_interest_client* client,
                                         const net_interest_facts* facts, const float at[3],
                                         float radius) {
     return facts->has_position && client->has_at &&
            net_interest_distance2(client->at, at) <= radius * radius;
 }
-/// How much nearer things count: 8 within a quarter of the radius, 4, 2, 1.
+/// Weight of a distance: 8 within a quarter of the radius, then 4, 2, 1.
 static inline uint8_t net_interest_band(float distance2, float radius) {
     float quarter2 = radius * radius * 0.0625f;
     if (distance2 <= quarter2) return 8;
@@ -170,7 +171,7 @@ static inline uint8_t net_interest_band_of(const net_interest_client* client,
                : 1;
 }
 
-/// What the client should know of an entity that it sees; `more` are classes that the module adds.
+/// Describe an entity for a client that sees it; `more` are classes that the module adds.
 static inline net_interest_entity net_interest_describe(const net_interest_client* client,
                                                         uint32_t index, bool is_player,
                                                         const net_interest_traits* traits,
@@ -185,7 +186,7 @@ static inline net_interest_entity net_interest_describe(const net_interest_clien
                                  .classes = (uint16_t)(classes & traits->classes),
                                  .weight = (uint16_t)weight};
 }
-/// Of a place, which must be in use. NULL where there are no positions.
+/// Position of a place, which must be in use. NULL when the rules have no radius.
 static inline const float* net_interest_at(const net_interest* interest, uint32_t index) {
     return interest->has_grids ? interest->entities.spots[index].at : NULL;
 }
@@ -226,7 +227,7 @@ static inline uint32_t net_interest_player_index(const net_interest* interest,
 void net_interest_gather(net_interest* interest, const net_interest_client* client, float factor);
 /// Add all that travels together with an entity of the gathering.
 void net_interest_gather_together(net_interest* interest);
-/// Put into `seers` each client that sees an entity by itself, with `factor` times its radius.
+/// Put into `observers` each client that sees an entity by itself, with `factor` times its radius.
 void net_interest_find_observers(net_interest* interest, uint32_t index, float factor);
 /// Ask the module's callbacks about one entity and one client.
 net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_world* world,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Heads lie in a table with open addressing, at most half full; a list that becomes empty leaves it, and what
-// was pushed on by it moves back, so nothing is ever searched past a grave. Hash order is never walked.
+// Heads lie in a table with open addressing, at most half full. A list that becomes empty leaves
+// it, and the heads behind it move back, so a search ends at the first empty place. The table is
+// never walked in hash order.
 #include "interest/interest_lists.h"
 
 #include "base/assert.h"
@@ -36,7 +37,7 @@ static uint32_t home_of(const net_interest_lists* lists, uint32_t key) {
     return (key * 2654435769u >> 7) & (lists->head_capacity - 1);
 }
 
-// The key's place, or the empty one where it would go.
+// The key's place, or the empty place where it would go.
 static uint32_t seek(const net_interest_lists* lists, uint32_t key) {
     uint32_t at = home_of(lists, key);
     while (lists->heads[at].key != 0 && lists->heads[at].key != key)

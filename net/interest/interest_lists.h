@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Lists of entity indices by a number that they share: what one client owns, what travels together.
-/// Number 0 means no list. Memory: 12 bytes per index, 16 per list; lists grow and stay.
+/// Lists of entity indices that share a number: entities of one owner, entities that travel
+/// together. Number 0 means no list. Memory: 12 bytes per index, 16 per list; lists never shrink.
 #pragma once
 
 #include "base/alloc.h"
@@ -22,7 +22,7 @@ void net_interest_lists_init(net_interest_lists* lists, const base_allocator* al
 void net_interest_lists_deinit(net_interest_lists* lists);
 /// Room for indices below `count`.
 BASE_MUST_USE bool net_interest_lists_reserve(net_interest_lists* lists, uint32_t count);
-/// Move an index into the list of `key`, 0: into none. @return false when memory ran out.
+/// Move an index into the list of `key`; 0: into no list. @return false when memory ran out.
 BASE_MUST_USE bool net_interest_lists_put(net_interest_lists* lists, uint32_t index, uint32_t key);
-/// First of a list, then `nexts[index]`; 0 ends it.
+/// First index of a list, then `nexts[index]`; 0 ends it.
 uint32_t net_interest_lists_first(const net_interest_lists* lists, uint32_t key);

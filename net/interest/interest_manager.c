@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Who should have what, and how urgent: what is known of entities and clients.
+// What is known of entities and clients: the copies that interest is computed from.
 //
-// The world is looked at in net_interest_step alone, and only where something changed: what came or went by
-// the history's events, what the rules name by the world's own list of changes, since a position may decide
-// without ever being sent. All that a query needs is copied into a place per index, and into four orders
-// over these: a grid of positions, lists by owner, lists of what travels together, and two plain
-// lists of what distance does not decide (everybody sees it, or groups do).
+// Only net_interest_step looks at the world, and only where something changed: at entities that
+// spawned and despawned (by the history's events), and at components that the rules name (by the
+// world's own list of changes, since a position may decide without being replicated). All that a
+// query needs is copied into a place per index, and into four orders of places: a grid of
+// positions, lists by owner, lists of entities that travel together, and two plain lists of
+// entities that distance does not decide (all clients see them, or groups do).
 //
-// A client is looked at every NET_INTEREST_EVERY_TICKS steps, each in its own turn, and then only
-// when something within its reach moved, or it did: buckets of the grid and `global_step` say so. What came
-// does not wait: net_interest_get_observers finds its clients through a grid of viewpoints. The exception is what
-// travels together: it enters as a whole, so those who may see it are made due at once instead.
+// A client gets a turn every NET_INTEREST_EVERY_TICKS steps. It is due then only when an entity
+// within its reach moved, or it moved itself: buckets of the grid and `global_step` show that. A
+// spawned entity does not wait: net_interest_get_observers finds its clients through a grid of
+// viewpoints. Entities that travel together enter as a whole, so the clients that may see them
+// become due at once instead.
 //
-// Invariants: a place is in the grid when distance decides about it and in a list when it belongs there; a
-// slot of a client does not move while it lives; nothing iterates in hash order.
-// Left to others: whose turn it is and asking the module (interest_turn.c), what follows (interest_query.c).
+// Invariants (net_interest_validate): a place is in the grid when distance decides about it, and in
+// the list where it belongs; a client's slot does not move while the client is there; nothing walks
+// in hash order.
+// Left to others: turns and the module's answers (interest_turn.c), what a client sees
+// (interest_gather.c), the difference to what it has (interest_query.c).
 #include "interest/interest_internal.h"
 
 #include "base/assert.h"
@@ -43,7 +47,7 @@ net_result net_interest_create(const net_interest_config* config, const base_rep
     float cell = rules.dimensions == 2 ? rules.radius / 4 : rules.radius / 2;
     bool is_made = true;
     if (made->has_grids) {
-        // Both, so that both may be deinited.
+        // Initialise both, so that both may be deinitialised.
         is_made =
             net_interest_grid_init(&made->entities, config->allocator, rules.dimensions, cell);
         is_made = net_interest_grid_init(&made->viewpoints, config->allocator, rules.dimensions,
@@ -126,7 +130,7 @@ static bool reserve_index(net_interest* interest, uint32_t index) {
     return ok;
 }
 
-// Take it out of the list that it is in: the last one takes its place.
+// Take a place out of its list: the last place of the list moves into the gap.
 static void unlist(net_interest* interest, net_interest_place* place) {
     net_interest_list kind = (net_interest_list)(place->listed & 3);
     if (kind == NET_INTEREST_LIST_NONE) return;
@@ -151,7 +155,7 @@ static void list_place(net_interest* interest, uint32_t index, net_interest_list
     list[(*count)++] = index;
 }
 
-// Everything that finds a place follows its facts. @return false when memory ran out.
+// Put a place into every order that finds it by its facts. @return false when memory ran out.
 static bool file_place(net_interest* interest, uint32_t index, const float at[3]) {
     const net_interest_place* place = &interest->places[index];
     const net_interest_facts* facts = &place->facts;
@@ -176,7 +180,7 @@ static bool file_place(net_interest* interest, uint32_t index, const float at[3]
 static bool remove_place(net_interest* interest, uint32_t index) {
     if (index >= interest->index_end) return true;
     net_interest_place* place = &interest->places[index];
-    // What travelled with it may have been seen for its sake alone.
+    // An entity that travelled with it may have been visible only because of it.
     if (place->row_template && place->facts.together) interest->global_step = interest->step;
     place->row_template = NULL;
     place->handle = ECS_ENTITY_NONE;
@@ -202,7 +206,7 @@ static bool take_new(net_interest* interest, const net_history_entity* entity) {
     place->revoked = interest->tick - 1;
     net_interest_facts_read(&interest->rules, interest->config.world, entity->handle, &place->facts,
                             at);
-    // Whoever has it keeps it until its turn: that must come.
+    // Its clients keep it until their turn, so that turn must come.
     if (goes_on && !is_same_kind(&before, &place->facts)) interest->global_step = interest->step;
     return file_place(interest, index, at);
 }
@@ -213,7 +217,7 @@ static net_interest_place* find_place_of(net_interest* interest, ecs_entity hand
     return ecs_is_alive(interest->config.world, handle) ? &interest->places[index] : NULL;
 }
 
-// What most changes are.
+// The usual change.
 static void take_moved(net_interest* interest, ecs_entity handle) {
     float at[3];
     const net_interest_place* place = find_place_of(interest, handle);
@@ -224,7 +228,7 @@ static void take_moved(net_interest* interest, ecs_entity handle) {
     }
 }
 
-// Read anew what the rules name. More than a movement may concern everybody.
+// Read again what the rules name. A change beyond a movement may concern every client.
 static bool take_changed(net_interest* interest, ecs_entity handle) {
     net_interest_place* place = find_place_of(interest, handle);
     if (!place) return true;

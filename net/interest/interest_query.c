@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What follows for one client: who comes in, who goes, who is seen in another way.
+// The query: which entities enter and leave a client's scope, and which are seen in another way.
 //
-// A query marks what is in, from all sides that can bring something in: cells within sight, what everybody
-// sees, what the client owns, its groups; members that may stay although nothing brings them in; then all that
-// travels with any of these. The difference to the members is the answer. Marks carry the number of the
-// query, so nothing is cleared.
+// A query gathers what is in scope: what the client sees (interest_gather.c), the module's answers,
+// members that may stay although nothing brings them in, then all that travels with any of these.
+// The difference to the members is the answer.
 //
-// Only copies are read here, so systems may run meanwhile. The judge is the exception, and the proof: the
-// same rules straight from the world, without grids, lists and copies.
+// Only copies are read here, so systems may run meanwhile. net_interest_judge is the exception and
+// the proof: the same rules straight from the world, without grids, lists and copies.
 #include "interest/interest_internal.h"
 
 #include "core/fault.h"
@@ -30,7 +29,7 @@ static void mark_verdicts(net_interest* interest, const net_interest_client* cli
     }
 }
 
-// May a member stay that nothing brings in?
+// May a member stay that no rule brings in?
 static bool may_stay(const net_interest* interest, net_interest_client* client,
                      const net_interest_entity* member) {
     const net_interest_place* place = &interest->places[member->index];
@@ -52,7 +51,7 @@ static void keep_members(net_interest* interest, net_interest_client* client,
         if (index >= interest->index_end || !interest->places[index].row_template) continue;
         uint16_t state = net_interest_get_mark(interest, index)->state;
         if (state & (NET_INTEREST_IN | NET_INTEREST_NEVER)) continue;
-        // What the module was not asked about is farther than it may be.
+        // The module is asked about all within the leaving radius, so this one is beyond it.
         if (is_asking && !(state & NET_INTEREST_JUDGED)) continue;
         if (may_stay(interest, client, &members[i])) (void)net_interest_include(interest, index);
     }
@@ -85,7 +84,7 @@ static bool reserve_answer(net_interest* interest, uint32_t member_count) {
                               sizeof *interest->changed_to);
 }
 
-// @return how many of them stay.
+// @return how many members stay.
 static uint32_t compare_members(net_interest* interest, const net_interest_client* client,
                                 const net_interest_entity* members, uint32_t count,
                                 net_interest_answer* answer) {
@@ -134,7 +133,7 @@ bool net_interest_query(net_interest* interest, uint32_t number, const net_inter
     net_interest_client* client = net_interest_find(interest, number);
     if (!client) return true;
     net_interest_turn* turn = &interest->turns[client - interest->clients];
-    // What the module says is known in the client's turn only.
+    // The module's answers exist in the client's turn only.
     if (net_interest_is_asking(interest) && !turn->is_due) return true;
     client->has_young = false;
     net_interest_mark_begin(interest);
@@ -204,13 +203,13 @@ uint32_t net_interest_get_observers(net_interest* interest, uint32_t index,
 // ---- by definition ----
 
 typedef struct judgement {
-    bool is_asked; // near enough, or seen without distance
+    bool is_asked; // near enough, or visible at any distance
     bool is_in;
     uint32_t more; // classes that the module adds
     uint32_t band;
 } judgement;
 
-// One entity by itself, without what travels with it.
+// One entity by itself, without those that travel with it.
 static judgement judge_one(const net_interest* interest, const ecs_world* world,
                            const net_interest_client* client, ecs_entity entity, bool is_member,
                            net_interest_facts* facts) {
@@ -235,7 +234,8 @@ static void ask(const net_interest* interest, const ecs_world* world,
     if (verdict.relevance == NET_RELEVANT_NEVER) judged->is_in = judged->is_asked = false;
 }
 
-// Is any of those that travel together in? One that is near enough to be asked about makes all of them so.
+// Is one of the entities that travel together in scope? When one is near enough to ask about, all
+// are.
 static judgement judge_together(net_interest* interest, const ecs_world* world,
                                 const net_interest_client* client, uint32_t key, bool is_member) {
     judgement all = {0};

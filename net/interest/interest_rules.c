@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names are looked at once, against all templates: a rule that could never hold, or whose changes nobody
-// would hear of, is refused when the match begins.
+// Names are bound once, against all templates. A rule that can never hold, and a rule whose changes
+// would not be tracked, is refused when the match begins.
 #include "interest/interest_rules.h"
 
 #include "base/assert.h"
@@ -33,7 +33,7 @@ static void refuse_name(bind_pass* pass, const char* rule, const char* name) {
                 name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-// Changes of what is not tracked are told to nobody.
+// Changes of an untracked component are not listed.
 static void check_tracked(bind_pass* pass, const char* rule, ecs_component_id id) {
     const ecs_component* known = ecs_component_get(pass->world, id);
     if (ecs_type_get(pass->world, known->type)->size == 0) return;

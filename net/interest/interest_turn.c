@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Whose turn it is, and what the module says. Runs on the thread that owns the world, so its callbacks may
-// look at it; what they answer is kept until the next step, for the queries of the other half.
+// Turns of clients, and the answers of the module. This runs on the thread that owns the world, so
+// callbacks may read it. Their answers are stored until the next step, for the queries of the other
+// half.
 //
-// Where a module has callbacks their answers may depend on anything, so every turn is due. They are asked
-// about what lies within the distance at which things leave, what is seen without distance, and what travels
-// with either; about what came, for those who may see it.
+// Answers of callbacks may depend on anything, so with callbacks every turn is due. A callback is
+// asked about entities within the leaving radius, entities visible at any distance, and entities
+// that travel with either; and about a spawned entity, for the clients that may see it.
 #include "interest/interest_internal.h"
 
 #include "base/assert.h"
 
 #include <string.h>
 
-// A query saves about as much as packing these entities costs.
+// Packing costs about as much as one query saves per this many entities.
 enum { PACK_FRACTION = 2000, PACK_MIN = 8 };
 
-// What the client looks from and belongs to. A player who is gone leaves both as they were.
+// Update the viewpoint and the team of a client. Without a player both stay as they were.
 static void update_viewpoint(net_interest* interest, uint32_t slot) {
     net_interest_client* client = &interest->clients[slot];
     const ecs_world* world = interest->config.world;
@@ -34,7 +35,7 @@ static void update_viewpoint(net_interest* interest, uint32_t slot) {
     net_interest_grid_put(&interest->viewpoints, slot + 1, at, interest->step);
 }
 
-// Did anything within reach move since the last query?
+// Did an entity within reach move since the last query?
 static bool has_moved_near(const net_interest* interest, const net_interest_client* client) {
     if (!client->has_at || interest->moved_step <= client->queried_step) return false;
     net_interest_cells cells = net_interest_grid_around(&interest->entities, client->at,
@@ -109,7 +110,7 @@ static bool ask_about_spawned(net_interest* interest, uint32_t index) {
     return true;
 }
 
-// Whoever may see one of them looks at all of them in this very step.
+// A client that may see one of these entities is due in this step, for all of them.
 static void call_together(net_interest* interest, uint32_t key) {
     uint32_t index = net_interest_lists_first(&interest->together, key);
     for (; index; index = interest->together.nexts[index]) {
@@ -141,7 +142,8 @@ static bool handle_spawned(net_interest* interest, const net_history* history) {
 bool net_interest_step_turns(net_interest* interest, const net_history* history) {
     uint32_t turn = interest->step % NET_INTEREST_EVERY_TICKS;
     interest->verdict_count = 0;
-    // Before what came is shown around: a client who just joined looks from where its player is.
+    // Before spawned entities are looked at: a client that just joined looks from its player's
+    // position.
     for (uint32_t slot = 0; slot < interest->slot_count; slot++)
         if (interest->turns[slot].is_forced) update_viewpoint(interest, slot);
     if (interest->order_count > 0 && !handle_spawned(interest, history)) return false;
@@ -154,7 +156,7 @@ bool net_interest_step_turns(net_interest* interest, const net_history* history)
         if (is_turn && interest->clients[slot].number) take_turn(interest, slot);
         due_count += one->is_due;
     }
-    // Packing looks at every entity, so it pays for many queries only. Without memory it is left out.
+    // Packing reads every entity, so it pays for many queries only. Without memory it is left out.
     if (interest->has_grids && due_count > interest->entities.count / PACK_FRACTION + PACK_MIN)
         (void)net_interest_grid_pack(&interest->entities);
     for (uint32_t slot = 0; net_interest_is_asking(interest) && slot < interest->slot_count; slot++)

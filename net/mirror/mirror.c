@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: MIT
-// The mirror applies what mirror_body.c decoded. Every record is the whole state of one slot at the
-// packet's tick, so applying is: if this is newer than what we have, make the world say so.
+// The mirror applies what snapshot_reader.c decoded. Every record is the complete state of one slot
+// at the packet's tick. So applying means: a record that is newer than the entity is written to the
+// world.
 //
-// What is older is worth keeping as a row (the server may learn that we have it and use it as a base),
-// unless it belongs to another life of the slot. Which life an old create belongs to is a question of
-// ticks: younger than all we knew before the present life began, same handle, same template. A late update of
-// the life before (mirror_previous.c) was decoded for the sake of the others in its packet.
+// An older record is kept as a row (the server may learn that we have it and use it as a base),
+// unless it belongs to another incarnation of the slot. Ticks decide to which incarnation an old
+// create belongs: to the present one when it is newer than all we knew before that began, with the
+// same handle and template. A late update of the previous incarnation (mirror_previous.c) was
+// decoded only because the other records of its packet need that.
 //
-// Slots and indices: a slot is the server's name for an entity towards this client, an index is part of its
-// handle. Both may be used again, on their own: a create that comes before the destroy of what had its
-// index (or, of a liar, its slot) ends that life, and a create applies only if it is newer than all rows
-// of its index too, in whatever slot: it might speak of a previous life that had another slot. A destroy says
-// nothing about an index: who took it over may have been created in the same tick.
+// Slots and indices: a slot is the server's name for an entity towards this client; an index is
+// part of its handle. Both are used again, independently. A create that arrives before the destroy
+// of what had its index (or, from a lying server, its slot) ends that incarnation. A create applies
+// only if it is newer than all rows of its index too, in any slot: it could be of a previous
+// incarnation that had another slot. A destroy changes nothing at an index that another entity took
+// over: that one may have been created in the same tick.
 //
-// A row is kept before the world is touched and the world gets only what differs from the row before,
-// so components that nothing changed are not marked as written. What is told absolutely (a create, a run
-// without a base) is written whole: it resyncs a world that somebody else wrote to.
+// A row is stored before the world is changed, and the world gets only what differs from the row
+// before. So unchanged components are not marked as written. An absolute record (a create, a run
+// without a base) is written as a whole: it repairs a world that other code wrote to.
 //
-// References: the newest row of an entity holds a reference for each entity field that names a
-// replicated handle; a handle that is spoken of and not there is ALLOCATED, nothing else is.
+// References: the newest row of an entity retains each replicated handle in its entity fields. A
+// named handle without an entity is ALLOCATED.
 //
-// Left to others: acknowledging (session), the order of packets (none is needed).
+// Invariants: net_mirror_validate. Left to others: acknowledging (session), the order of packets
+// (none is needed).
 #include "mirror/mirror.h"
 
 #include "core/fault.h"
@@ -120,8 +124,8 @@ static net_result recreate_entity(net_mirror* mirror, ecs_entity handle,
     return result;
 }
 
-// Components of the entity of a slot become what the row says. One that should be there and is not was
-// taken away by somebody else: the entity is made anew in place.
+// Write components of a slot's entity from a row. When one is missing, other code removed it: the
+// entity is recreated in place.
 static net_result update_entity(net_mirror* mirror, const net_mirror_slot* slot,
                                 const uint64_t* row, uint64_t components) {
     if (!ecs_is_alive(mirror->world, slot->handle))
@@ -155,7 +159,7 @@ static void know(net_mirror_slot* slot, ecs_tick tick) {
     slot->is_known = true;
 }
 
-// The slot is empty from now on, at this tick; the world is left as it is.
+// Make the slot empty, as of this tick; the world stays as it is.
 static void forget_incarnation(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
     if (slot->handle == ECS_ENTITY_NONE) return;
     release_newest(mirror, slot);
@@ -194,7 +198,7 @@ static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
         ecs_tick oldest = net_row_ring_tick(&slot->incarnation.ring, 0);
         forget(slot, tick < oldest ? tick : oldest);
     }
-    // Rows of the living go before those of the dead.
+    // Rows of present incarnations go before rows of ended ones.
     if (!net_row_ring_reserve(&slot->incarnation.ring, &mirror->pool.allocator))
         net_mirror_drop_previous(mirror);
     bool is_kept = net_row_ring_put(&slot->incarnation.ring, &mirror->pool.allocator, tick, row);
@@ -203,7 +207,7 @@ static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
 
 // ---- records ----
 
-// A record from before what we have: perhaps a base, certainly no news.
+// A record that is older than the entity: a possible base, nothing to apply.
 static net_result keep_stale(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick,
                              const uint64_t* row) {
     net_mirror_slot* slot = &mirror->slots[record->slot];
@@ -216,7 +220,8 @@ static net_result keep_stale(net_mirror* mirror, const net_mirror_record* record
     return keep(mirror, slot, tick, row);
 }
 
-// The index of a record lives in another slot: that life ends. @return whether the entity itself goes on.
+// The index of a record is in use in another slot: that incarnation ends. @return whether the
+// entity itself goes on.
 static bool leave_other_slot(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
     uint32_t slot_next = mirror->indices[ecs_entity_index(record->handle)].slot_next;
     if (slot_next == 0 || slot_next == record->slot + 1) return false;
@@ -233,7 +238,7 @@ static bool leave_other_slot(net_mirror* mirror, const net_mirror_record* record
     return is_moved;
 }
 
-// Another entity lives in the slot of a record: that life ends.
+// Another entity has the slot of a record: that incarnation ends.
 static void evict(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
     net_mirror_slot* slot = &mirror->slots[record->slot];
     ecs_entity previous = slot->handle;
@@ -245,7 +250,7 @@ static void evict(net_mirror* mirror, const net_mirror_record* record, ecs_tick 
     mirror->indices[ecs_entity_index(previous)].gone_tick = tick;
 }
 
-// The entity goes on in the world, or begins.
+// Show the entity in the world, or create it there.
 static net_result show(net_mirror* mirror, const net_mirror_slot* slot, bool goes_on,
                        const net_row_template* previous, const uint64_t* row) {
     if (!goes_on) return create_entity(mirror, slot->handle, slot->incarnation.row_template, row);
@@ -253,7 +258,7 @@ static net_result show(net_mirror* mirror, const net_mirror_slot* slot, bool goe
         return update_entity(mirror, slot, row, UINT64_MAX);
     if (ecs_is_alive(mirror->world, slot->handle))
         return recreate_entity(mirror, slot->handle, slot->incarnation.row_template, row);
-    net_row_world_destroy(&mirror->target, slot->handle); // it was LOADING for something else
+    net_row_world_destroy(&mirror->target, slot->handle); // it was LOADING for another entity
     return create_entity(mirror, slot->handle, slot->incarnation.row_template, row);
 }
 
@@ -300,8 +305,8 @@ static net_result apply_same_incarnation(net_mirror* mirror, const net_mirror_re
     return result;
 }
 
-// What the server just used as a base it will not go behind again; but packets that it wrote before may
-// still be on their way, and one that cannot be read is as good as lost. Measured at 20 % loss and 50 ms
+// The server never uses an older base than one it used before. But packets that it wrote earlier
+// may still be in flight, and a packet that cannot be read is lost. Measured at 20 % loss and 50 ms
 // jitter: without this slack another 7 % of the packets were refused.
 static void forget_older(net_mirror_slot* slot, const net_mirror_record* record) {
     if (record->is_absolute || record->base_tick < NET_SNAPSHOT_BASE_SLACK_TICKS) return;
@@ -357,8 +362,8 @@ static void apply_destroy(net_mirror* mirror, const net_mirror_record* record, e
     know(slot, tick);
 }
 
-// Rows of many entities are in no cache: ask for them a few records ahead. Measured with 100 mirrors of
-// 150 entities on busy cores: 300 ns per record instead of 380.
+// Rows of many entities are in no cache: prefetch them a few records ahead. Measured with 100
+// mirrors of 150 entities on busy cores: 300 ns per record instead of 380.
 static void prefetch(const net_mirror* mirror, uint32_t i) {
     if (i >= mirror->record_count) return;
     const net_mirror_slot* slot = &mirror->slots[mirror->records[i].slot];
@@ -366,7 +371,7 @@ static void prefetch(const net_mirror* mirror, uint32_t i) {
     if (!row) return;
     __builtin_prefetch(row, 0);
     __builtin_prefetch(row + net_row_ring_field_count(&slot->incarnation.ring),
-                       1); // nearly always where the next one goes
+                       1); // nearly always the place of the next row
     __builtin_prefetch(&mirror->indices[ecs_entity_index(slot->handle)], 1);
 }
 
@@ -438,8 +443,8 @@ bool net_mirror_known_incarnation(const net_mirror* mirror, uint32_t index, ecs_
     return at->is_known || at->gone_tick > 0;
 }
 
-// One that never lived here since its newest row (it is LOADING, or cannot be loaded) is no fault of the
-// line; one that lived and does not was destroyed by somebody else.
+// An entity that was never alive since its newest row (it is LOADING, or cannot be loaded) is no
+// fault of the connection. One that was alive and is not was destroyed by other code.
 net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_t slot,
                                                ecs_tick tick, uint16_t hash, ecs_entity* entity) {
     if (entity) *entity = ECS_ENTITY_NONE;

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// What a mirror keeps of lives that ended: packets are overtaken, and one that was written while an entity
-// lived may come after the news that it is gone. Nothing of such a record is of use, but the rest of its
-// packet is, and who does not know the rows that it was coded against cannot read the rest.
+// Ended incarnations: packets overtake each other, and a packet that was written while an entity
+// existed may arrive after its destroy. Its record of that entity is useless, but the other records
+// of the packet are not, and a reader without the base rows of one record cannot read the rest.
 //
-// One previous life per slot, the last: a server uses a slot for another entity only after its destroy was
-// acknowledged, so a packet that speaks of the life before the last is a round trip late or more.
+// One previous incarnation per slot, the last: a server uses a slot for another entity only after
+// its destroy was acknowledged, so a packet with a record of an earlier one is a round trip late or
+// more.
 //
-// Which life an update means is a question of ticks. Updates follow the acknowledgement of a create of their
-// life, so one that is younger than the present life's first create is of the present life; one between the
-// first create and the end of the previous life is of that one; whatever else is nobody's and refused. All
-// its bases were acknowledged before it was written and so had come before the end: rows that come after
-// the end are not kept.
+// Ticks decide to which incarnation an update belongs. Updates follow the acknowledgement of a
+// create of their incarnation. So an update that is newer than the present incarnation's first
+// create is of the present one; an update between the first create and the end of the previous one
+// is of that one; any other is refused. All its bases were acknowledged before it was written, so
+// they arrived before the end: rows that arrive after the end are not kept.
 //
-// They take a bounded part of the memory: the oldest give way, and all of them to the rows of the living.
+// They use a bounded part of the memory: the oldest are dropped first, and all of them before a row
+// of a present incarnation.
 #include "mirror/snapshot_reader.h"
 
 static size_t bytes_of(const net_row_ring* ring) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What a mirror remembers besides rows: places of slots and indices, and which slots the last packets told
-// rows of, so that a later packet can say "the same ones" without naming them.
+// What a mirror stores besides rows: slots and indices, and the slots of which recent packets had
+// rows, so that a later packet can name "the same ones".
 //
-// A list is asked for by sequence numbers at most 63 before the packet that asks, so the numbers of a window
-// are enough: newer ones push out what lies NET_SNAPSHOT_PACKETS behind, whether it had come or not, and a
-// number that wraps around never meets its previous list. A packet from before the window is not remembered.
+// A packet names the list of a packet at most 63 sequence numbers before it, so a window of numbers
+// is enough. A newer packet pushes out the one NET_SNAPSHOT_PACKETS behind, whether it arrived or
+// not, so a number that wraps around never meets its previous list. A packet from before the window
+// is not stored.
 //
-// Lists are sorted through a bit per slot (records come in several rising runs) and kept as distances, one
-// byte each while they are below 128.
+// Lists are sorted through a bit per slot (records come in several rising runs) and stored as
+// distances, one byte each while they are below 128.
 #include "mirror/snapshot_reader.h"
 
 #include "base/assert.h"
@@ -76,7 +77,7 @@ const net_mirror_packet* net_mirror_find_packet(const net_mirror* mirror, uint16
     return packet->is_decoded && packet->seq == seq ? packet : NULL;
 }
 
-// @return false: it lies before the window.
+// @return false: the packet lies before the window.
 static bool advance(net_mirror* mirror, uint16_t seq) {
     int16_t ahead = (int16_t)(uint16_t)(seq - mirror->seq);
     if (mirror->has_seq && ahead <= 0) return ahead > -(int16_t)NET_SNAPSHOT_PACKETS;
@@ -104,7 +105,7 @@ static uint32_t put_gap(uint8_t* gaps, uint32_t gap) {
     return count;
 }
 
-// The marked slots as gaps; the marks are taken away. @return bytes.
+// Write the marked slots as gaps and clear the marks. @return bytes.
 static uint32_t take_marks(net_mirror* mirror) {
     uint32_t size = 0, next = 0;
     for (uint32_t any = 0; any <= mirror->index_max / 4096; any++) {

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Reading a state body, all of it before anything is believed.
+// Reading a snapshot, all of it before anything is believed.
 //
-// A body says nothing about its own length in rows: where one record ends depends on the base rows of that
-// record. So one missing base makes the rest unreadable, and the whole body is refused. Refused for being
-// late (the server will see a loss and send what is newest) or for being impossible; the difference is
-// whether we know of something newer that explains what is missing: a packet older than the newest one,
-// or a slot that has moved on since.
+// A snapshot does not contain the lengths of its rows: the end of a record depends on its base
+// rows. So one missing base makes the rest unreadable, and the whole snapshot is refused. It is
+// refused as late (the server will see a loss and send what is newest) or as impossible. It is late
+// when a newer fact explains what is missing: the packet is older than the newest one, or the slot
+// has moved on since.
 //
-// A late body may be readable and yet speak of another life of a slot than the present one, with another
-// layout. Updates are sent only after a create of that life was acknowledged, so an update that is not
-// younger than the first create we know of the present life belongs to another life: to the previous one if
-// that is remembered and lived at that tick (mirror_previous.c), else it is refused.
+// A late snapshot may be readable and yet contain records of another incarnation of a slot, with
+// another layout. Updates are sent only after a create of their incarnation was acknowledged. So an
+// update that is not newer than the first create of the present incarnation belongs to another one:
+// to the previous one if that is stored and existed at that tick (mirror_previous.c), else it is
+// refused.
 //
-// Bounds: each record takes at least one bit, so there are at most 8 times as many records as bytes; rows
-// of one body are at most NET_SNAPSHOT_WORDS_MAX words; compositions at most NET_ROW_TEMPLATES_MAX.
+// Bounds: each record takes at least one bit, so there are at most 8 times as many records as
+// bytes; rows of one snapshot are at most NET_SNAPSHOT_WORDS_MAX words; compositions at most
+// NET_ROW_TEMPLATES_MAX.
 #include "mirror/snapshot_reader.h"
 
 #include "base/assert.h"
@@ -25,7 +27,7 @@ typedef struct decoder {
     proto_bit_reader* reader;
     uint32_t number_bits;
     net_result result;
-    bool is_overtaken; // something newer explains what is missing
+    bool is_overtaken; // a newer fact explains what is missing
     bool misses_base;
     const net_row_template* row_template; // of the create before
     uint32_t index;                       // of the create before
@@ -35,7 +37,7 @@ typedef struct decoder {
 typedef struct run_head {
     net_snapshot_kind kind;
     bool is_settled;
-    ecs_tick base_tick; // settled: the row is this old or older
+    ecs_tick base_tick; // settled: the row has this tick or an older one
     uint32_t base2_ticks;
     const net_mirror_packet* packet;
 } run_head;
@@ -55,7 +57,7 @@ static bool miss_base(decoder* d, const net_mirror_slot* slot) {
     return fail(d, NET_ERR_MALFORMED);
 }
 
-// A slot, each at most once in a body.
+// Name a slot: each at most once in a snapshot.
 static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
     net_mirror_slot* slot = net_mirror_slot_at(d->mirror, number);
     if (!slot) {
@@ -70,7 +72,7 @@ static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
     return slot;
 }
 
-// The next slot of a list or run.
+// Read the next slot of a list or run.
 static net_mirror_slot* read_slot(decoder* d, uint32_t order, uint32_t* next, uint32_t* number) {
     uint32_t gap = proto_bits_read_golomb(d->reader, order);
     if (!is_readable(d)) return NULL;
@@ -97,7 +99,7 @@ static net_mirror_record* add_record(decoder* d, net_mirror_record record) {
     return &mirror->records[mirror->record_count++];
 }
 
-// Decode a row and add the record that it belongs to.
+// Decode a row and add its record.
 static bool read_row(decoder* d, net_mirror_record record, const proto_row_base* base) {
     net_mirror* mirror = d->mirror;
     const proto_layout* layout = &record.row_template->layout;
@@ -205,12 +207,12 @@ static bool find_bases(const decoder* d, const run_head* run,
     *oldest = run->base_tick - run->base2_ticks;
     if (run->base2_ticks > 0) base->base2 = find_row(incarnation, *oldest);
     if (base->base2) base->ticks2 = run->base2_ticks;
-    // No row of that tick: none was sent, unless it may be one of those that were forgotten.
+    // No row of that tick: none was sent, unless it may be one of the forgotten rows.
     bool may_be_forgotten = incarnation->has_forgotten && *oldest <= incarnation->forgotten_tick;
     return base->base && (base->base2 || run->base2_ticks == 0 || !may_be_forgotten);
 }
 
-// An update of a slot, which was just named.
+// Read an update of a slot that was just named.
 static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mirror_slot* slot) {
     bool is_present = slot->handle != ECS_ENTITY_NONE && slot->incarnation.tick < d->tick;
     const net_mirror_previous* previous =
@@ -225,7 +227,7 @@ static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mi
                                 .row_template = incarnation->row_template,
                                 .is_absolute = run->kind == NET_SNAPSHOT_ABSOLUTE,
                                 .is_previous = previous != NULL};
-    // Created elsewhere in this body: it cannot be in two places at one tick.
+    // Created elsewhere in this snapshot: it cannot be in two slots at one tick.
     if (mirror->indices[ecs_entity_index(record.handle)].stamp == mirror->snapshot_number)
         return fail(d, NET_ERR_MALFORMED);
     proto_row_base base = {0};
@@ -316,7 +318,7 @@ static bool read_padding(decoder* d) {
     return true;
 }
 
-// What the rows took belongs to their components; what was refused to nobody.
+// Bits of rows count for their components; bits of a refused snapshot are not counted.
 static void account(net_mirror* mirror, bool is_decoded, uint64_t body_bits) {
     uint64_t row_bits = 0;
     for (uint32_t i = 0; i < mirror->record_count; i++) {

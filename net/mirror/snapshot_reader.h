@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Inside of the mirror: what it holds, and a decoded body before it is applied.
+/// Private to mirror: what a mirror holds, and a decoded snapshot before it is applied.
 #pragma once
 
 #include "state/snapshot_format.h"
@@ -8,55 +8,56 @@
 #include "state/row_ring.h"
 #include "state/row_world.h"
 
-/// Words of all rows of one body: what hostile bytes can make us allocate.
+/// Words of all rows of one snapshot: the most that hostile bytes can make us allocate.
 #define NET_SNAPSHOT_WORDS_MAX (1u << 20)
 
-/// Formers are kept while the newest packet is at most so many ticks past their end, and while their rows
-/// take at most this part of memory_bytes_max.
+/// Previous incarnations are kept while the newest packet is at most this many ticks past their
+/// end, and while their rows take at most this part of memory_bytes_max.
 #define NET_MIRROR_PREVIOUS_TICKS 64u
 #define NET_MIRROR_PREVIOUS_SHARE 8u
 
-/// A life of a slot: one handle with one template.
+/// An incarnation of a slot: one handle with one template.
 typedef struct net_mirror_incarnation {
     const net_row_template* row_template;
-    ecs_tick tick;           ///< oldest create record of it that came
-    ecs_tick forgotten_tick; ///< newest row of it that is not kept; with has_forgotten
-    net_row_ring ring;       ///< its rows; of the present life the newest is what the world holds
+    ecs_tick tick;           ///< oldest create record of it that arrived
+    ecs_tick forgotten_tick; ///< newest row of it that was dropped; with has_forgotten
+    net_row_ring
+        ring; ///< its rows; the newest row of the present incarnation is what the world holds
     bool has_forgotten;
 } net_mirror_incarnation;
 
-/// The last life of a slot that ended: late packets may still speak of it.
+/// The last incarnation of a slot that ended: late packets may contain records of it.
 typedef struct net_mirror_previous {
     net_mirror_incarnation incarnation;
     ecs_entity handle;
     uint32_t slot;
     ecs_tick end_tick;                         ///< of the record that ended it
-    struct net_mirror_previous *older, *newer; ///< in the order in which they ended here
+    struct net_mirror_previous *older, *newer; ///< in the order in which they ended
 } net_mirror_previous;
 
 /// One slot.
 typedef struct net_mirror_slot {
-    ecs_entity handle;                  ///< NONE: nothing there
-    uint32_t stamp;                     ///< number of the body that named it last
+    ecs_entity handle;                  ///< NONE: the slot is empty
+    uint32_t stamp;                     ///< number of the last snapshot that named the slot
     net_mirror_incarnation incarnation; ///< the present one
     net_mirror_previous* previous;      ///< or NULL
-    ecs_tick tick;                      ///< newest record applied, ends of lives too; with is_known
-    ecs_tick previous_tick; ///< what was known before this life began; with has_previous
+    ecs_tick tick;                      ///< newest record applied, also a destroy; with is_known
+    ecs_tick previous_tick; ///< newest tick before this incarnation began; with has_previous
     bool is_known;
     bool has_previous;
-    bool was_shown; ///< it lived in the world when the newest row was applied
+    bool was_shown; ///< it was alive in the world when the newest row was applied
 } net_mirror_slot;
 
 /// One entity index.
 typedef struct net_mirror_index {
-    ecs_tick tick;      ///< newest row applied, in whatever slot; with is_known
-    ecs_tick gone_tick; ///< newest record that ended what lived there; 0: none
-    uint32_t slot_next; ///< slot + 1 of where it lives; 0: nowhere
-    uint32_t stamp;     ///< number of the body that created it last
+    ecs_tick tick;      ///< newest row applied, in any slot; with is_known
+    ecs_tick gone_tick; ///< newest record that ended an incarnation here; 0: none
+    uint32_t slot_next; ///< slot + 1 of the entity; 0: none
+    uint32_t stamp;     ///< number of the last snapshot that created it
     bool is_known;
 } net_mirror_index;
 
-/// Which slots a decoded packet told a row of.
+/// The slots of which a decoded packet had a row.
 typedef struct net_mirror_packet {
     ecs_tick tick;
     uint8_t* gaps; ///< slots rising, each as its distance from the one before + 1, 7 bits per byte
@@ -75,15 +76,15 @@ typedef enum net_mirror_kind {
 typedef struct net_mirror_record {
     net_mirror_kind kind;
     uint32_t slot;
-    ecs_entity handle;    ///< an update's is that of the present life; NONE for a destroy
-    uint32_t words_first; ///< its row
+    ecs_entity handle;                    ///< update: of the slot's incarnation; NONE for a destroy
+    uint32_t words_first;                 ///< its row
     const net_row_template* row_template; ///< NULL for a destroy
-    bool is_absolute;                     ///< says all, whatever is there
-    bool is_previous;   ///< an update of the slot's previous life: its handle and template
-    ecs_tick base_tick; ///< oldest row it was coded against, unless is_absolute
+    bool is_absolute;                     ///< complete, independent of any base
+    bool is_previous;                     ///< an update of the slot's previous incarnation
+    ecs_tick base_tick;                   ///< oldest base of the row, unless is_absolute
 } net_mirror_record;
 
-/// The allocator of all a mirror holds: it refuses what is beyond the limit.
+/// The allocator of all that a mirror holds: it refuses requests beyond the limit.
 typedef struct net_mirror_memory {
     base_allocator allocator;
     const base_allocator* parent;
@@ -114,7 +115,7 @@ struct net_mirror {
     bool has_tick;
     net_result broken; ///< applying failed half way: nothing is read any more
     uint32_t snapshot_number;
-    net_mirror_record* records; ///< of the body that is being read
+    net_mirror_record* records; ///< of the snapshot that is being read
     uint32_t record_count, record_capacity;
     uint64_t* words;
     uint32_t word_count, word_capacity;
@@ -125,38 +126,37 @@ struct net_mirror {
     net_row_world target;
     net_mirror_counters counters;
     uint64_t component_bits[ECS_COMPONENTS_MAX + 1]; ///< of all rows read, by ecs_component_id
-    uint32_t body_bits[ECS_COMPONENTS_MAX + 1];      ///< of the body that is being read; else 0
+    uint32_t body_bits[ECS_COMPONENTS_MAX + 1];      ///< of the snapshot that is being read; else 0
 };
 
-/// Decode a body into mirror->records and words. Nothing else changes but counters.
-/// @return as net_mirror_read.
+/// Decode a snapshot into mirror->records and words. Nothing else changes except counters. @return
+/// as net_mirror_read.
 BASE_MUST_USE net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                                            proto_bit_reader* snapshot);
 
 // mirror_store.c
 void net_mirror_memory_init(net_mirror_memory* memory, const base_allocator* parent,
                             size_t bytes_max);
-/// The place of a slot below index_max, of an index up to it; NULL when memory ran out. Pointers die with
-/// the next call for the same kind.
+/// The entry of a slot below index_max, or of an index up to it; NULL when memory ran out. Valid
+/// until the next call of the same function.
 net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot);
 net_mirror_index* net_mirror_index_at(net_mirror* mirror, uint32_t index);
-/// The slot where an entity lives, or NULL.
+/// The slot of an entity, or NULL.
 net_mirror_slot* net_mirror_find(const net_mirror* mirror, ecs_entity entity);
-/// The list of a packet that was decoded and is remembered, or NULL.
+/// The slots of a decoded packet that is remembered, or NULL.
 const net_mirror_packet* net_mirror_find_packet(const net_mirror* mirror, uint16_t seq);
-/// Remember which slots the records of the body that was decoded tell rows of.
-/// @return NET_OK; NET_ERR_MEMORY.
+/// Remember the slots whose rows the decoded snapshot contains. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_mirror_remember(net_mirror* mirror, uint16_t seq, ecs_tick tick);
 /// Walk a list: `at` begins as 0, `next` as 0; false at the end.
 bool net_mirror_next_slot(const net_mirror_packet* packet, uint32_t* at, uint32_t* next,
                           uint32_t* slot);
 
 // mirror_previous.c
-/// The present life of a slot has ended at `tick`: it becomes the previous one, if there is room; the slot's
-/// ring is empty then.
+/// The present incarnation of a slot ended at `tick`. It becomes the previous one, if there is
+/// room. The slot's ring is empty afterwards.
 void net_mirror_keep_previous(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick);
-/// Forget those that ended too long before mirror->tick, or all.
+/// Drop previous incarnations that ended too long before mirror->tick, or all.
 void net_mirror_expire_previous(net_mirror* mirror);
 void net_mirror_drop_previous(net_mirror* mirror);
-/// The previous life of a slot when an update of this tick can only speak of that one, else NULL.
+/// The previous incarnation of a slot when an update of this tick can only belong to it, else NULL.
 const net_mirror_previous* net_mirror_find_previous(const net_mirror_slot* slot, ecs_tick tick);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The client's side of large values.
+// The client's side of variable-size values.
 //
-// Channel 0 and channel 1 know nothing of each other's order, so a value may come long before the entity
-// or long after it is gone. `since` settles it: the value is for the entity as records of that tick and later
-// ones tell of it. With h and t the handle and tick of what the index was told last:
+// Channels 0 and 1 are not ordered against each other, so a value may arrive long before its entity
+// or long after the entity is gone. `since` decides: the value belongs to the entity as records of
+// that tick and later ones describe it. With h and t the handle and tick of the newest record for
+// the index:
 //
-//     t < since             the entity, or its present life in our scope, is yet to come: it waits
+//     t < since             the entity, or its present incarnation, is yet to come: the value waits
 //     t >= since, h is it   applied
-//     t > since, h is not   that life is over: dropped
-//     t = since, h is not   another packet of the same tick may tell of it: it waits
+//     t > since, h is not   that incarnation is over: dropped
+//     t = since, h is not   another packet of the same tick may create it: the value waits
 //
-// Versions rise over all values of a client and channel 0 keeps order, so a version that is not above the
-// last is one that came before. Of one value only the newest waits.
+// Versions rise over all values of a client and channel 0 keeps order, so a version that is not
+// above the last one is a repetition. Of one value only the newest waits.
 //
-// Left to others: telling the server (session), what an index was told (mirror, scene).
+// Left to others: answering the server (session), the newest record of an index (mirror, scene).
 #include "state/varsize.h"
 
 #include "core/fault.h"
@@ -22,7 +23,7 @@
 #include <string.h>
 
 typedef struct waiting_value {
-    net_varsize_message message; ///< bytes are owned
+    net_varsize_message message; ///< owns its bytes
     ecs_component_id component;
 } waiting_value;
 
@@ -31,7 +32,7 @@ struct net_varsize_receiver {
     waiting_value* waiting; ///< in order of arrival
     uint32_t waiting_count, waiting_capacity;
     uint32_t waiting_bytes;
-    net_varsize_lost* evicted; ///< not told yet
+    net_varsize_lost* evicted; ///< not reported yet
     uint32_t evicted_count, evicted_capacity;
     uint64_t version; ///< the newest received
     net_varsize_receiver_counters counters;
@@ -87,7 +88,8 @@ static value_fate judge(const net_varsize_receiver* receiver, const net_varsize_
     return tick > message->since ? VALUE_DROPS : VALUE_WAITS;
 }
 
-// What the entity does not have, or a world that could not load it, is no fault of the line.
+// A component that the entity lacks, or a world that could not load it, is no fault of the
+// connection.
 static net_result apply(net_varsize_receiver* receiver, const net_varsize_message* message,
                         ecs_component_id component) {
     if (net_fault_is_planted(NET_FAULT_VARSIZE_LOST) && message->version % 16 == 9) return NET_OK;
@@ -111,7 +113,7 @@ static void forget(net_varsize_receiver* receiver, const net_varsize_message* me
     receiver->waiting_count = kept;
 }
 
-// The oldest give way: most likely their entities never came.
+// The oldest are dropped first: most likely their entities never came.
 static net_result make_room(net_varsize_receiver* receiver, uint32_t size) {
     const net_varsize_receiver_config* config = &receiver->config;
     uint32_t count = 0;
@@ -167,7 +169,7 @@ static net_result keep(net_varsize_receiver* receiver, const net_varsize_message
     return NET_OK;
 }
 
-// Whatever is found wrong with a message is found before anything is changed by it.
+// A message is checked completely before it changes anything.
 static net_result check(const net_varsize_receiver* receiver, const net_varsize_message* message,
                         ecs_component_id component) {
     uint32_t index = ecs_entity_index(message->handle);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Where the bits went. One block of counters per account, so that adding is an addition at a fixed place.
+// Bandwidth accounting. One block of counters per account, so that adding is an addition at a fixed
+// place.
 //
-// Invariant: what was added to accounts of a bandwidth is in them until they are closed, then in its total:
-// nothing is lost, nothing is counted twice.
-// Left to others: adding what they write, at the place where they write it; printing.
+// Invariant: added bits are in the account until it is closed, then in the total: none is lost,
+// none is counted twice.
+// Left to others: adding bits where they are written; printing.
 #include "replicate/bandwidth.h"
 
 #include "base/assert.h"

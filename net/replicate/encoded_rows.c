@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Each entity has a home: two cache lines with the codes of its usual encoded rows, found by comparing a few numbers;
-// no hash, and the bits themselves lie there when they are 64 or less. Whoever has more goes on in a further home;
-// there are as many of those as the most that a tick wanted so far. What does not fit or is unusual (a base whose
-// age has no byte) goes into a table by a hash of the whole key. Longer bits lie in an arena, each encoded from a
-// multiple of 8 bytes, so that appending moves whole words. A tick begins by raising the stamp: homes and
-// places of another stamp are empty, so nothing is cleared.
+// Each entity has a home: two cache lines with its usual encoded rows, found by comparing a few
+// numbers, without a hash. Rows of 64 bits or less are stored there themselves. An entity with more
+// rows goes on in a further home; there are as many of those as the peak of a tick needed so far.
+// Rows without room, and unusual ones (a base whose age has no byte), are in a table by a hash of
+// the whole key. Longer rows lie in an arena, each from a multiple of 8 bytes on, so that appending
+// moves whole words. A tick begins by raising the stamp: homes and places of another stamp are
+// empty, so nothing is cleared.
 //
-// The key names ticks by their age, never rows by their place, and all that the code depends on is in it;
-// that is why sharing cannot change a bit. `is_solo` forgets what it made and proves it (a test compares).
+// The key names ticks by their age, never rows by their place, and it contains all that the bits
+// depend on. So sharing cannot change a bit. A test compares with `is_solo`, which shares nothing.
 //
-// There are more entities than the processor's cache has lines, so whoever codes many rows asks for the memory
-// ahead (net_history_warm). Left to others: which base to take (view_write.c).
+// There are more entities than cache lines, so a caller that encodes many rows prefetches them
+// first (net_history_warm). Left to others: which base to use (repl_state_write.c).
 #include "replicate/encoded_rows.h"
 
 #include "core/fault.h"
@@ -36,7 +37,7 @@ void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator*
     encoded_rows->history = history;
     encoded_rows->is_solo = is_solo;
     encoded_rows->is_counted = is_counted;
-    // Of entities that are public as a whole: these come first.
+    // Entities that are public as a whole come first.
     encoded_rows->trios[NET_ENCODED_ROW_TRIO_BOTH] = (net_encoded_row_trio){1, 1, 1};
     encoded_rows->trios[NET_ENCODED_ROW_TRIO_BASE] = (net_encoded_row_trio){1, 1, 0};
     encoded_rows->trios[NET_ENCODED_ROW_TRIO_NONE] = (net_encoded_row_trio){1, 0, 0};
@@ -67,7 +68,7 @@ void net_encoded_rows_deinit(net_encoded_rows* encoded_rows) {
 
 static bool grow_table(net_encoded_rows* encoded_rows, uint32_t bits);
 
-// The tick is new: homes need not be kept.
+// A tick begins: the homes need not be kept.
 static bool reserve_homes(net_encoded_rows* encoded_rows) {
     uint32_t count = net_history_index_end(encoded_rows->history);
     uint32_t further = encoded_rows->further_capacity;
@@ -102,7 +103,7 @@ bool net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick) {
     if (!encoded_rows->table && !grow_table(encoded_rows, TABLE_BITS_MIN)) return false;
     if (!reserve_homes(encoded_rows)) return false;
     if (++encoded_rows->stamp == 0) {
-        // After 2^32 ticks: what is left of the first ones must not come back.
+        // After 2^32 ticks: entries of the first ticks must not become valid again.
         memset(encoded_rows->table, 0, sizeof(net_encoded_row_place) << encoded_rows->table_bits);
         memset(encoded_rows->homes, 0, all_homes(encoded_rows) * sizeof *encoded_rows->homes);
         encoded_rows->stamp = 1;
@@ -123,7 +124,7 @@ static uint32_t find_trio(const net_encoded_rows* encoded_rows, const net_encode
     return UINT32_MAX;
 }
 
-// CELL_NONE: it belongs into the table.
+// CELL_NONE: the row belongs into the table.
 static uint32_t cell_key(const net_encoded_rows* encoded_rows, const net_encoded_row_key* key) {
     if (key->is_settled || key->age > UINT8_MAX) return CELL_NONE;
     uint32_t trio = find_trio(encoded_rows, key);
@@ -131,7 +132,8 @@ static uint32_t cell_key(const net_encoded_rows* encoded_rows, const net_encoded
     return net_encoded_row_cell_key(key, trio);
 }
 
-// The cell of a key, in the home of an index or a further one. @return false, and *home is the last of them.
+// Find the cell of a key, in the home of an index or a further one. @return false, and *home is the
+// last of them.
 static bool find_cell(const net_encoded_rows* encoded_rows, uint32_t key, uint32_t* home,
                       uint32_t* cell) {
     for (;;) {
@@ -192,7 +194,7 @@ static bool put_cell(net_encoded_rows* encoded_rows, uint32_t index, uint32_t ke
 
 // ---- the table ----
 
-// All of a key in two words.
+// The whole key in two words.
 static uint64_t key_low(const net_encoded_row_key* key) {
     return (uint64_t)key->index | (uint64_t)key->d << 22 | (uint64_t)key->is_listed << 30 |
            (uint64_t)key->is_settled << 31 | (uint64_t)key->age << 32;
@@ -285,7 +287,7 @@ static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* row_
                sizeof(uint32_t));
 }
 
-// The rows that a key names. Ticks before `tick` by an age that was taken modulo 2^32 are near.
+// Find the rows that a key names. An age that was computed modulo 2^32 is small.
 static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows,
                                         const net_encoded_row_key* key,
                                         const net_history_entity* entity, const uint64_t** row,

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-/// Coded rows of one tick, made once and appended by whoever needs them.
+/// Encoded rows of one tick: each is made once and appended to every packet that needs it.
 ///
-/// Key: the entity, how old the base is, how much older the second one, the classes that were visible in
-/// each, whether it stands in a list. Within a tick the bits depend on nothing else.
-/// Memory: two cache lines per entity; the rest grows to the most that one tick needed, then stays.
+/// Key: the entity, the age of the base, the distance of the second base, the classes that were
+/// visible in each, and whether the record stands in a listed run. Within a tick the bits depend on
+/// nothing else.
+/// Memory:  two cache lines per entity; the rest grows to the peak of one tick, then stays.
 /// Threads: one at a time.
 #pragma once
 
 #include "state/history.h"
 
-#define NET_ENCODED_ROW_CELLS 7u ///< of an entity; further encoded_rows go into the common table
+#define NET_ENCODED_ROW_CELLS 7u ///< of an entity; further encoded rows go on in a further home
 #define NET_ENCODED_ROW_TRIOS 64u
 #define NET_ENCODED_ROW_INLINE_BITS 64u
 
 typedef struct net_encoded_row_key {
     uint32_t index;
-    uint32_t age;    ///< now - the base's tick; 0: the default row
-    uint8_t d;       ///< the base's tick - the second one's; 0: there is none
+    uint32_t age;    ///< now - tick of the base; 0: the default row
+    uint8_t d;       ///< tick of the base - tick of the second base; 0: no second base
     bool is_settled; ///< the reader does not know how old the base is
     bool is_listed;
     uint16_t classes, base_classes, base2_classes;
@@ -24,28 +25,28 @@ typedef struct net_encoded_row_key {
 
 typedef struct net_encoded_row {
     uint64_t code;        ///< its bits, when they are at most NET_ENCODED_ROW_INLINE_BITS
-    uint32_t offset;      ///< otherwise: bytes into the arena
+    uint32_t offset;      ///< for longer rows: bytes into the arena
     uint32_t parts_first; ///< into `parts`
     uint16_t bits;
-    uint16_t head_bits; ///< of those, in no component
+    uint16_t head_bits; ///< of `bits`: in no component
 } net_encoded_row;
 
 typedef struct net_encoded_row_cell {
-    uint32_t key; ///< NET_ENCODED_ROW_... of encoded_rows.c
+    uint32_t key; ///< net_encoded_row_cell_key
     uint16_t bits, head_bits;
     uint64_t code; ///< or the offset
 } net_encoded_row_cell;
 
-/// The usual encoded_rows of an entity: found without a hash. Whoever has more of them goes on in a further one.
+/// The usual encoded rows of an entity, found without a hash. More of them go on in a further home.
 typedef struct net_encoded_row_home {
-    uint32_t stamp; ///< of the tick; another one: it is empty
+    uint32_t stamp; ///< of the tick; another one: the home is empty
     uint32_t count;
-    uint32_t next; ///< position of the further one; 0: there is none
+    uint32_t next; ///< position of the further home; 0: none
     uint32_t unused;
     net_encoded_row_cell cells[NET_ENCODED_ROW_CELLS];
 } net_encoded_row_home;
 
-/// The others.
+/// An encoded row in the table: the unusual ones.
 typedef struct net_encoded_row_place {
     uint64_t low, high; ///< the key
     uint32_t stamp;
@@ -70,10 +71,10 @@ typedef struct net_encoded_rows {
     bool is_solo, is_counted;
     uint32_t stamp;
     ecs_tick tick;
-    net_encoded_row_home* homes; ///< [index], then the further ones
+    net_encoded_row_home* homes; ///< [index], then the further homes
     uint32_t home_count;
     uint32_t further_capacity, further_count;
-    uint32_t further_wanted; ///< in this tick; those that did not fit are in the table
+    uint32_t further_wanted; ///< in this tick; those without room are in the table
     uint32_t* home_parts;    ///< [home][cell], when they are counted
     net_encoded_row_trio trios[NET_ENCODED_ROW_TRIOS];
     uint32_t trio_count;
@@ -81,7 +82,7 @@ typedef struct net_encoded_rows {
     uint32_t table_bits, count;
     uint8_t* arena;
     uint32_t arena_size, arena_capacity;
-    uint32_t* parts; ///< per encoded: template's pointer in two words, then bits per component
+    uint32_t* parts; ///< per encoded row: row template pointer (two words), bits per component
     uint32_t part_count, part_capacity;
     uint64_t made, shared;
     uint64_t rows[3][PROTO_ROW_FIELDS_MAX]; ///< scratch
@@ -89,22 +90,23 @@ typedef struct net_encoded_rows {
 
 typedef enum net_encoded_row_result {
     NET_ENCODED_ROW_OK,
-    NET_ENCODED_ROW_NO_BASE,  ///< its base is forgotten
-    NET_ENCODED_ROW_NO_BASE2, ///< the second one is
+    NET_ENCODED_ROW_NO_BASE,  ///< the base is forgotten
+    NET_ENCODED_ROW_NO_BASE2, ///< the second base is forgotten
     NET_ENCODED_ROW_NO_MEMORY
 } net_encoded_row_result;
 
-/// `is_counted`: keep the bits of each component.
+/// `is_solo`: make every row again, share none (the bits are the same). `is_counted`: store the
+/// bits of each component. `history` is borrowed.
 void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator* allocator,
                            const net_history* history, bool is_solo, bool is_counted);
 void net_encoded_rows_deinit(net_encoded_rows* encoded_rows);
-/// A tick begins: nothing is kept of the one before.
+/// Begin a tick: rows of the previous one are dropped. @return false when memory ran out.
 BASE_MUST_USE bool net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick);
-/// The coded row. What *encoded says stays true within the tick.
+/// Get the encoded row of a key. *encoded stays valid within the tick.
 net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
                                             const net_encoded_row_key* key,
                                             net_encoded_row* encoded);
-/// Bring what a later net_encoded_rows_get reads first into the cache of the processor.
+/// Prefetch what net_encoded_rows_get reads first.
 static inline void net_encoded_rows_prefetch(const net_encoded_rows* encoded_rows, uint32_t index) {
     if (index >= encoded_rows->home_count) return;
     __builtin_prefetch(&encoded_rows->homes[index]);
@@ -112,7 +114,7 @@ static inline void net_encoded_rows_prefetch(const net_encoded_rows* encoded_row
 }
 bool net_encoded_rows_find_any(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                                net_encoded_row* encoded);
-/// The same, if it was made before.
+/// Get an encoded row that was made before. @return false when there is none.
 static inline bool net_encoded_rows_find(net_encoded_rows* encoded_rows,
                                          const net_encoded_row_key* key, net_encoded_row* encoded) {
     const net_encoded_row_home* home = &encoded_rows->homes[key->index];
@@ -140,7 +142,7 @@ static inline bool net_encoded_rows_find(net_encoded_rows* encoded_rows,
     return home->count == NET_ENCODED_ROW_CELLS &&
            net_encoded_rows_find_any(encoded_rows, key, encoded);
 }
-/// What each component of a encoded took. Only when they are counted.
+/// The bits of each component of an encoded row. Only with `is_counted`.
 const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows,
                                                 uint32_t parts_first,
                                                 const net_row_template** row_template);

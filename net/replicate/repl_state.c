@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: MIT
-// A client's repl. Each entity in its scope has a slot; each packet remembers which slots it carried. Rules:
+// The replication state of one client. Each entity in its scope has a slot; each packet stores the
+// slots that it carried. Rules:
 //
-// 1. Wait: a slot waits to be sent after a change, or when the packet that carried it *last* is taken as
-//    lost. A lost packet that something newer followed is nobody's business (newest wins), so loss never
-//    multiplies traffic.
+// 1. Wait: a slot waits to be sent after a change, or when the packet that carried it last is
+// declared lost. When a newer packet carried it too, a lost packet changes nothing (newest wins),
+// so loss never multiplies traffic.
 // 2. Base: a row is coded against rows at ticks that this client acknowledged for this entity.
-//    Without one it is coded against the template's defaults. So whatever was lost, what arrives can be
-//    decoded and is the server's state at one tick.
-// 3. Life: until the client acknowledged a create, every record of the entity is a create, and until it
-//    acknowledged a destroy, every record of its slot is a destroy. A new generation just replaces the
-//    old one in its slot.
+// Without one it is coded against the template's defaults. So a client can decode any packet that
+// arrives, and it holds the server's state at one tick.
+// 3. Lifecycle: until the client acknowledged a create, every record of the entity is a create;
+// until it acknowledged a destroy, every record of its slot is a destroy. A new generation replaces
+// the old one in its slot.
 //
-// Sends of a slot are numbered (ordinals, never reset). An acknowledgement counts when its ordinal belongs
-// to the present chapter of the slot (since the last creation, recreation or death), whatever tick or
-// order it comes in; that is the whole protection against late and doubled acknowledgements.
+// Sends of a slot are numbered (ordinals, never reset). An acknowledgement counts when its ordinal
+// belongs to the present epoch of the slot: the sends since the last creation, recreation or
+// destruction. Its tick and the order of arrival do not matter. That is the whole protection
+// against late and repeated acknowledgements.
 //
-// What a client may see of an entity is a mask of classes; a row that was sent is remembered with its mask, and
-// as a base it is masked by that one again, since this is what the client holds.
+// A client sees a mask of classes of an entity. A sent row is stored with its mask. As a base it is
+// masked by that mask again, since this is what the client holds.
 //
-// The parts: view_slots.c who is in scope, view_select.c who goes first, view_write.c what a packet gets,
-// view_body.c its bits; here, a repl's beginning and end, and what became of its packets.
+// The parts: repl_state_slots.c which entities are in scope, repl_state_select.c which go first,
+// repl_state_write.c what a packet contains, snapshot_writer.c its bits. Here: creating and
+// destroying, acknowledged and lost packets, probes. Start with net_repl_state_acked.
 #include "replicate/repl_state.h"
 
 #include "core/fault.h"
@@ -33,8 +36,8 @@ enum {
     TYPICAL_CREATE_BITS = 160 * 16, // before anything was measured; 1/16 bits
     TYPICAL_UPDATE_BITS = 64 * 16,
     TYPICAL_OVERHEAD_BITS = 8 * 16,
-    SAMPLE_SLOTS_MAX = 256, // looked at for one sample
-    AHEAD = 12,             // slots fetched before they are needed
+    SAMPLE_SLOTS_MAX = 256, // slots looked at for one probe
+    AHEAD = 12,             // slots that are prefetched
 };
 
 net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
@@ -104,7 +107,7 @@ static uint32_t position_of(const net_repl_slot* s, uint32_t tick) {
     return position;
 }
 
-// The client has the row of this tick: remember it among the newest.
+// The client has the row of this tick: store it among the newest.
 static void take_ack(net_repl_slot* s, const net_repl_state_packet* from,
                      const net_packet_item* item, uint32_t sends_after) {
     uint32_t tick = (uint32_t)from->tick;
@@ -126,8 +129,8 @@ static void take_ack(net_repl_slot* s, const net_repl_state_packet* from,
     if (sends_after > 0) s->first_after_tick = sends_after == 1 ? s->sent_tick : tick + 1;
 }
 
-// The client acknowledged the row that was sent last, in whatever packet: while the world stands still many carry
-// the same one.
+// The client acknowledged the row that was sent last, in any packet: while the world stands still
+// many packets carry the same row.
 static bool has_newest(const net_repl_slot* s) {
     return s->state == NET_REPL_SLOT_LIVE && s->acked_count > 0 &&
            s->acked_ticks[0] == s->sent_tick && s->acked_classes[0] == s->classes;
@@ -138,7 +141,7 @@ static void item_acked(net_repl_state* repl, const net_repl_state_packet* from,
     uint32_t slot = item->slot & ~NET_PACKET_ITEM_ROW;
     net_repl_slot* s = &repl->slots[slot];
     uint32_t sends_after = (uint16_t)(s->ordinal - item->ordinal);
-    if (sends_after >= s->epoch_sends) return; // of a former life
+    if (sends_after >= s->epoch_sends) return; // of an earlier epoch
     if (s->state == NET_REPL_SLOT_LEAVING) {
         net_repl_state_free_slot(repl, slot);
         return;
@@ -156,7 +159,7 @@ static void item_acked(net_repl_state* repl, const net_repl_state_packet* from,
     }
     take_ack(s, from, item, sends_after);
     if (sends_after > 0 && !has_newest(s)) return;
-    if (net_set_has(repl, NET_SET_REPEAT, slot)) { // it had been taken as lost
+    if (net_set_has(repl, NET_SET_REPEAT, slot)) { // it was declared lost
         net_set_remove(repl, NET_SET_REPEAT, slot);
         net_set_remove(repl, NET_SET_PENDING, slot);
         repl->pending_count--;
@@ -258,7 +261,7 @@ void net_repl_state_set_watch(net_repl_state* repl, const net_repl_state_watch* 
 static bool probe_slot(const net_repl_state* repl, uint32_t slot, uint32_t* age, uint64_t* hash) {
     const net_repl_slot* s = &repl->slots[slot];
     if (s->state != NET_REPL_SLOT_LIVE || s->acked_count == 0 || s->behind[0] > 0) return false;
-    // Whether a row with more than is seen now is still kept would tell how often the rest changed.
+    // Whether a row with hidden classes is still stored would reveal how often they changed.
     if (s->acked_classes[0] & ~s->classes) return false;
     const net_history_entity* entity =
         net_history_find(repl->replicator->history, ecs_entity_index(s->handle));

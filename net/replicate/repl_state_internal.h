@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Inside of a repl (repl*.c): slots, packets, and what the replicator's repls share while they write.
+/// Private to replicate: the replication state of one client, shared by the repl_state files.
 #pragma once
 
 #include "net/limits.h"
@@ -11,50 +11,51 @@ enum {
     NET_REPL_STATE_ACKED = 4,       ///< acknowledged rows remembered per slot
     NET_REPL_STATE_FLYING_MAX = 63, ///< unacknowledged packets that may carry a slot
     NET_REPL_STATE_SENDS_MAX =
-        NET_ROW_HISTORY_MAX - 1,  ///< after a base: the client keeps so many rows beside it
-    NET_REPL_STATE_BACK_MAX = 48, ///< packets whose records are kept for lists, once acknowledged
-    NET_REPL_STATE_OVERDUE_TICKS = 64,  ///< who waits so long goes first, oldest first
-    NET_REPL_STATE_BUCKETS = 65,        ///< of priority; the last is for who is overdue
+        NET_ROW_HISTORY_MAX - 1, ///< sends after a base: the client keeps this many rows beside it
+    NET_REPL_STATE_BACK_MAX =
+        48, ///< packets whose items are kept for listed runs after their acknowledgement
+    NET_REPL_STATE_OVERDUE_TICKS = 64,  ///< an entity that waits this long goes first, oldest first
+    NET_REPL_STATE_BUCKETS = 65,        ///< of priority; the last is for overdue slots
     NET_REPL_STATE_LEAVING_WEIGHT = 64, ///< of destroys
 };
 
 typedef enum net_repl_slot_state {
     NET_REPL_SLOT_FREE,
-    NET_REPL_SLOT_UNKNOWN, ///< the client was told nothing of the present life
+    NET_REPL_SLOT_UNKNOWN, ///< nothing of the present incarnation was sent
     NET_REPL_SLOT_CREATE_SENT,
     NET_REPL_SLOT_LIVE,    ///< a create was acknowledged
-    NET_REPL_SLOT_LEAVING, ///< out of scope or dead; a destroy waits or flies
+    NET_REPL_SLOT_LEAVING, ///< out of scope or destroyed; a destroy waits or is in flight
 } net_repl_slot_state;
 
-/// One cache line: what acknowledging and writing a record touch.
+/// One cache line: what acknowledging and writing a record touches.
 typedef struct net_repl_slot {
     ecs_entity handle;
     uint32_t acked_ticks[NET_REPL_STATE_ACKED];   ///< low 32 bits, newest first
-    uint16_t acked_classes[NET_REPL_STATE_ACKED]; ///< the mask in force when it was sent
-    uint8_t behind[NET_REPL_STATE_ACKED];         ///< sends since, saturating at 255
+    uint16_t acked_classes[NET_REPL_STATE_ACKED]; ///< the mask when the row was sent
+    uint8_t behind[NET_REPL_STATE_ACKED];         ///< sends after it, saturating at 255
     uint32_t sent_tick;                           ///< newest send, low 32 bits
-    uint32_t first_after_tick; ///< a bound from below on the first send after acked_ticks[0]
+    uint32_t first_after_tick; ///< a lower bound of the first send after acked_ticks[0]
     uint32_t floor_tick;       ///< no base is older: the client may have forgotten it
     uint32_t member;           ///< position among the members
     uint16_t acked_seq;        ///< of the packet with acked_ticks[0]
     uint16_t ordinal;          ///< of the newest send; never reset
-    uint16_t epoch_sends;      ///< sends in the present chapter, saturating
+    uint16_t epoch_sends;      ///< sends in the present epoch, saturating
     uint16_t classes;          ///< visible now, of those that the template uses
     uint8_t state;             ///< net_repl_slot_state
     uint8_t acked_count;
-    uint8_t flying;    ///< unacknowledged packets that carry it
-    bool is_known;     ///< the client may hold something here
+    uint8_t flying;    ///< unacknowledged packets that carry the slot
+    bool is_known;     ///< the client may hold an entity in this slot
     bool wants_resync; ///< send absolutely
     bool has_floor;
-    bool has_previous; ///< the client may hold rows of a chapter before this one
+    bool has_previous; ///< the client may hold rows of an earlier epoch
 } net_repl_slot;
 
 _Static_assert(sizeof(net_repl_slot) <= BASE_CACHE_LINE_BYTES, "one line");
 
 /// What selecting touches.
 typedef struct net_repl_urgency {
-    uint32_t since_tick; ///< waits since; low 32 bits
-    uint16_t bonus;      ///< what changes added
+    uint32_t since_tick; ///< waits since this tick; low 32 bits
+    uint16_t bonus;      ///< added by changes
     uint16_t weight;
 } net_repl_urgency;
 
@@ -78,10 +79,10 @@ typedef struct net_repl_state_packet {
 typedef enum net_repl_set {
     NET_SET_USED,
     NET_SET_PENDING,
-    NET_SET_FRESH,     ///< changed, not yet taken into account
+    NET_SET_FRESH,     ///< changed since the last merge
     NET_SET_LIFECYCLE, ///< its next record is a create or a destroy
     NET_SET_REPEAT,    ///< waits only because a packet was lost
-    NET_SET_UNSETTLED, ///< the client may not have the newest
+    NET_SET_UNSETTLED, ///< the client may not have the newest row
     NET_SET_COUNT
 } net_repl_set;
 
@@ -96,7 +97,7 @@ struct net_repl_state {
     uint64_t* sets[NET_SET_COUNT]; ///< word_count words each, one block
     uint32_t slot_capacity, urgency_capacity, position_capacity, word_count;
     uint32_t slot_end;    ///< above the highest ever used
-    uint32_t slot_cursor; ///< where the next free one is looked for
+    uint32_t slot_cursor; ///< where the search for a free slot begins
     uint32_t pending_count;
     net_interest_entity* members;
     uint32_t* member_slots;
@@ -108,8 +109,8 @@ struct net_repl_state {
     net_repl_state_packet packets[NET_REPL_STATE_PACKETS];
     uint64_t packet_count;
     uint16_t seq_next;
-    uint32_t create_bits, update_bits; ///< typical, in 1/16 bits: what selecting reckons with
-    uint32_t overhead_bits;            ///< of a record, beside the coded row; in 1/16 bits
+    uint32_t create_bits, update_bits; ///< typical sizes in 1/16 bits, for selecting
+    uint32_t overhead_bits;            ///< of a record beside the encoded row; in 1/16 bits
     uint32_t probe_slot;
     ecs_tick held_tick; ///< newest in which held_back was counted
     net_repl_state_counters counters;
@@ -135,19 +136,20 @@ static inline uint32_t net_repl_state_words(const net_repl_state* repl) {
 
 // ---- slots (view_slots.c) ----
 
-/// UINT32_MAX when the client has no slot for this index.
+/// The slot of an entity index; UINT32_MAX when the client has none.
 uint32_t net_repl_state_find_slot(const net_repl_state* repl, uint32_t index);
-/// An entity comes into scope, or begins another life there, or is seen otherwise than before.
+/// An entity enters the scope, begins a new incarnation there, or is seen in another way.
+/// @return false when memory ran out.
 BASE_MUST_USE bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scoped);
-/// An entity that is in scope is seen otherwise.
+/// An entity in scope is seen in another way. @return false when memory ran out.
 BASE_MUST_USE bool net_repl_state_change(net_repl_state* repl, uint32_t slot,
                                          const net_interest_entity* scoped);
 void net_repl_state_leave(net_repl_state* repl, uint32_t slot);
-/// The destroy was acknowledged.
+/// The client acknowledged the destroy, or never had the entity.
 void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot);
-/// It waits from now on, if it does not yet.
+/// The slot waits from now on, unless it waits already.
 void net_repl_state_wait(net_repl_state* repl, uint32_t slot);
-/// Take what changed (NET_SET_FRESH) in this tick into account.
+/// Let the changed slots (NET_SET_FRESH) wait, as of this tick.
 void net_repl_state_merge(net_repl_state* repl, ecs_tick tick);
 void net_repl_state_deinit_slots(net_repl_state* repl);
 /// The slots of a group: positions [first, end) of repl->groups.
@@ -156,10 +158,11 @@ void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint3
 
 // ---- selecting (view_select.c) ----
 
-/// Put waiting slots into body.order: all of them by slot when they should fit `bits` and `must_select` is
-/// not set; otherwise the most urgent ones, most urgent first. @return false when memory ran out.
+/// Put waiting slots into writer.order: all of them by slot when they should fit `bits` and
+/// `must_select` is false; otherwise the most urgent ones, most urgent first. @return false when
+/// memory ran out.
 BASE_MUST_USE bool net_repl_state_order(net_repl_state* repl, uint32_t bits, bool must_select);
-/// All that wait, most urgent first.
+/// All waiting slots, most urgent first.
 BASE_MUST_USE bool net_repl_state_order_all(net_repl_state* repl);
-/// Who waits longest; UINT32_MAX when nobody does.
+/// The slot that waits longest; UINT32_MAX when none waits.
 uint32_t net_repl_state_oldest(const net_repl_state* repl);

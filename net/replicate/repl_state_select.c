@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Who goes first. Priority is weight times the ticks of waiting, plus the weight again for each tick in which
-// it changed; it saturates at 16 bits and starts anew with each send. It is computed when it is needed, so
-// waiting costs nothing.
+// Selecting: which slots go first. Priority is weight times the ticks of waiting, plus the weight
+// again for each tick with a change. It saturates at 16 bits and begins again with each send. It is
+// computed on demand, so waiting costs nothing.
 //
-// No sorting: priorities fall into 64 buckets (four per doubling), a histogram says down to which bucket a
-// packet will reach, and only inside that one the order is by age. Whoever waited NET_REPL_STATE_OVERDUE_TICKS
-// stands in a bucket above all, oldest first: from then on only older ones can come before it, whatever its weight
-// is; that bounds the wait by the time that all that waits takes to be sent, plus those ticks.
+// There is no sorting: priorities fall into 64 buckets (four per doubling). A histogram gives the
+// lowest bucket that a packet will reach, and only inside that bucket the order is by age. A slot
+// that waited NET_REPL_STATE_OVERDUE_TICKS is in a bucket above all, oldest first: from then on
+// only older slots can go before it, whatever their weight. So the wait is bounded by these ticks
+// plus the time to send all that waits.
 //
-// Creates and destroys are a list of their own, merged in so that a quarter of the bits is theirs when they want
-// it, and more when they are more urgent.
+// Creates and destroys (lifecycle records) are a list of their own. They get a quarter of the bits
+// when they need it, and more when they are more urgent.
 #include "base/assert.h"
 #include "replicate/repl_state_internal.h"
 #include "replicate/replicator_internal.h"
@@ -20,7 +21,7 @@ enum {
     OVERDUE = NET_REPL_STATE_BUCKETS - 1,
     AGES = NET_REPL_STATE_OVERDUE_TICKS,
     DESTROY_BITS = 10 * 16, // typical, in 1/16 bits
-    LIFECYCLE_SHARE = 4,    // creates and destroys have one part of so many
+    LIFECYCLE_SHARE = 4,    // one part of so many is reserved for creates and destroys
     SLACK_BITS = 64 * 16,   // collected beyond what should fit
     BYTE_VALUES = 256,
 };
@@ -73,7 +74,7 @@ static void fill_buckets(net_repl_state* repl, histogram* lifecycle, histogram* 
 
 // ---- by age ----
 
-// Oldest first, equal ones as they were; ticks may lie far back.
+// Oldest first, equal ones in their order; ticks may lie far back.
 static void sort_by_age(const net_repl_state* repl, list* of, uint32_t* scratch) {
     uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
     uint32_t varying = 0;
@@ -118,8 +119,8 @@ static void sort_by_age_within(const net_repl_state* repl, uint32_t* slots, uint
 
 // ---- collecting ----
 
-// The slots of the highest buckets that make `need` of `each`, in order. UINT64_MAX: all of them, each bucket
-// by age.
+// Collect the slots of the highest buckets that make `need` at `each` per slot, in order.
+// UINT64_MAX: all slots, each bucket by age.
 static void collect(net_repl_state* repl, bool is_lifecycle, const histogram* of, uint64_t need,
                     uint64_t each, list* into, uint32_t* scratch) {
     const uint8_t* buckets = repl->replicator->writer.buckets;
@@ -170,7 +171,7 @@ static void merge(net_repl_state* repl, const list* lifecycle, const list* other
     while (l < lifecycle->count || o < other->count) {
         bool takes_lifecycle = l < lifecycle->count;
         if (takes_lifecycle && o < other->count) {
-            // Whoever is overdue comes before anybody's share.
+            // An overdue slot comes before any reserved share.
             bool has_share = spent_on_lifecycle * LIFECYCLE_SHARE < spent + 1 &&
                              buckets[other->slots[o]] != OVERDUE;
             takes_lifecycle = has_share || is_before(repl, lifecycle->slots[l], other->slots[o]);
@@ -199,7 +200,7 @@ static void select(net_repl_state* repl, uint64_t need) {
     fill_buckets(repl, &lifecycle, &other);
     uint32_t all = repl->pending_count;
     list lifecycles = {writer->scratch, 0}, others = {writer->scratch + all, 0};
-    // Destroys are short: reckoning with them, a list of creates would be too long, never too short.
+    // Destroys are short. Counting with them makes a list of creates too long, never too short.
     uint64_t lifecycle_each = repl->create_bits < DESTROY_BITS ? repl->create_bits : DESTROY_BITS;
     collect(repl, true, &lifecycle, need, lifecycle_each, &lifecycles, writer->scratch + 2 * all);
     collect(repl, false, &other, need, repl->update_bits, &others, writer->scratch + 2 * all);

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-// A repl's slots: who is in scope, in which life, and who waits.
+// Slots: which entities are in scope, in which incarnation, and which of them wait.
 //
-// An index has at most one slot per client, found by a small table; it keeps it while it lives in the client's
-// scope and until the client acknowledged its destruction, so an entity that comes back meanwhile, or another
-// generation of its index, goes on in the same slot. Hence slots are at most as many as indices. Free slots
-// are taken round and round, and no new one as long as there are any: gaps in bodies stay short, and entities
-// that were born together are neighbours.
+// An index has at most one slot per client, found by a small table. It keeps the slot while it is
+// in the client's scope and until the client acknowledged its destruction. So an entity that comes
+// back meanwhile, or another generation of its index, goes on in the same slot, and there are at
+// most as many slots as indices. Free slots are used in turn, and a new slot only when none is
+// free: gaps in snapshots stay short, and entities that were created together are neighbours.
 //
-// Sets of slots are bits in words: what changed is added up there by the fan-out (replicator.c) and taken over
-// in one pass when the repl is next looked at.
+// Sets of slots are bits in words. The replicator adds changes there (NET_SET_FRESH); one pass
+// merges them when the state is next used.
 //
-// A chapter of a slot is what was sent since the last creation, recreation or death. Acknowledgements of
-// earlier chapters mean nothing.
+// An epoch of a slot is its sends since the last creation, recreation or destruction.
+// Acknowledgements of earlier epochs have no effect.
+//
+// Invariants (net_replicator_validate): a member and its slot name each other; the slot is in the
+// list of observers of its entity at the stored position; pending_count is the number of bits of
+// NET_SET_PENDING.
 #include "base/assert.h"
 #include "replicate/repl_state_internal.h"
 #include "replicate/replicator_internal.h"
@@ -66,7 +70,7 @@ static bool table_add(net_repl_state* repl, uint32_t index, uint32_t slot) {
     return true;
 }
 
-// Close the gap: whoever stands behind it and could not have its own place moves up.
+// Close the gap: an entry behind it that could not have its own place moves up.
 static void table_remove(net_repl_state* repl, uint32_t index) {
     uint32_t mask = (1u << repl->table_bits) - 1, gap = table_place(repl, index);
     while (table_index(repl, gap) != index)
@@ -147,7 +151,7 @@ static uint32_t take_slot(net_repl_state* repl, uint32_t index) {
     BASE_ASSERT(slot < repl->replicator->index_max);
     net_repl_slot* s = &repl->slots[slot];
     ecs_entity previous = s->handle;
-    s->handle = index; // for the table; the generation comes with the life
+    s->handle = index; // for the table; the generation comes with the incarnation
     if (!table_add(repl, index, slot)) {
         s->handle = previous;
         return UINT32_MAX;
@@ -174,7 +178,7 @@ void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot) {
         net_set_remove(repl, (net_repl_set)i, slot);
 }
 
-// ---- who waits ----
+// ---- waiting ----
 
 static uint16_t add_saturating(uint16_t a, uint16_t b) {
     uint32_t sum = (uint32_t)a + b;
@@ -361,7 +365,7 @@ bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_intere
         repl->watch.reclass(repl->watch.context, s->handle, scoped->classes);
     repl->urgencies[slot].weight = scoped->weight;
     const net_history_entity* entity = net_history_find(repl->replicator->history, scoped->index);
-    if (!entity) return true; // it dies in this very step
+    if (!entity) return true; // it is destroyed in this very step
     uint16_t classes = (uint16_t)net_history_classes(entity, scoped->classes);
     if (classes == s->classes) return true;
     s->classes = classes;

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A repl writes a packet: which bases, which records, until the room is used.
+// Writing a packet: which bases, which records, until the room is used.
 //
-// Bases. A living slot is coded against the newest row that this client acknowledged for it, and an older
-// acknowledged one when that helps to foresee (choose_base2). None is older than one that was used before in the
-// same life, for the client may have forgotten it; none has more than NET_REPL_STATE_SENDS_MAX sends behind it, for
-// it keeps so many rows; one beyond an age of 8 bits is named "settled", which is legal only if nothing
-// was sent between it and then. Otherwise the row is absolute, against the template's defaults.
+// Bases. A row is coded against the newest row that this client acknowledged for the entity, and an
+// older acknowledged one when that helps to predict (choose_base2). No base is older than one that
+// was used before in the same epoch, since the client may have forgotten it. No base has more than
+// NET_REPL_STATE_SENDS_MAX sends after it, since the client keeps this many rows. A base beyond an
+// age of 8 bits is named "settled", which is legal only if nothing was sent between it and then.
+// Otherwise the row is absolute, against the template's defaults.
 //
-// Filling. Everything that waits is tried first, in the order of slots, when it should fit. If it does not, the
-// most urgent are taken in their order until typical costs say that the room is used; then the body is
-// measured exactly and the last ones are given up, or more are tried. What goes together (a unit) is taken or
-// left as a whole; with a group go all members that the client may not have as they are now, waiting or not, so
-// that it never holds them from two different ticks.
+// Filling. When all that waits should fit, it is tried first, in the order of slots. Otherwise the
+// most urgent slots are taken in order until typical sizes say that the room is used; then the
+// snapshot is measured exactly, and the last records are dropped or more are tried. A unit is sent
+// or left out as a whole. The unit of a group contains all its members whose newest row the client
+// may not have, waiting or not, so the client never holds them from two different ticks.
+//
+// Start with net_repl_state_write.
 #include "base/assert.h"
 #include "core/fault.h"
 #include "replicate/repl_state_internal.h"
@@ -20,24 +23,24 @@
 #include <string.h>
 
 enum {
-    HEAD_BITS = 12, // of a body without records, and its runs' count
-    ROUNDS_MAX = 2, // of trying more after measuring
-    MISSES_MAX = 8, // units that do not fit are looked past so often
+    HEAD_BITS = 12, // of a snapshot without records, and its count of runs
+    ROUNDS_MAX = 2, // attempts to add more after measuring
+    MISSES_MAX = 8, // units without room that are skipped
     AVERAGE_OVER = 8,
-    BITS_MIN = 4 * 16, // typical costs never fall below; 1/16 bits
+    BITS_MIN = 4 * 16, // lower bound of typical sizes; 1/16 bits
     BASE2_TICKS_MAX = 16,
-    AHEAD = 12,          // slots fetched before they are needed
-    CODED_TOGETHER = 32, // whose rows are fetched at once
+    AHEAD = 12,          // slots that are prefetched
+    CODED_TOGETHER = 32, // records whose rows are prefetched together
 };
 
-// Where a slot stands in a run without the run's second row, the client must not have forgotten that there was
-// none.
+// A record in a run without the run's second base: the client must still know that it has no row
+// there.
 _Static_assert(BASE2_TICKS_MAX <= NET_SNAPSHOT_BASE_SLACK_TICKS, "it keeps rows so much older");
 
 // ---- bases ----
 
-// A row with classes that are not seen any more is kept for as many ticks as rows whatever became of them;
-// beyond, whether it still is would tell how often they changed.
+// A row with hidden classes is stored for a fixed number of ticks. Beyond that, whether it is still
+// stored would reveal how often they changed.
 static bool may_name(const net_repl_slot* s, uint32_t position, uint32_t now) {
     return (s->acked_classes[position] & ~s->classes) == 0 ||
            now - s->acked_ticks[position] < NET_ROW_HISTORY_MAX;
@@ -50,7 +53,7 @@ static bool has_base(const net_repl_slot* s, uint32_t now) {
     return s->acked_ticks[0] != now;
 }
 
-// Position among the acknowledged rows of the second base; 0: none.
+// Position of the second base among the acknowledged rows; 0: none.
 static uint32_t choose_base2(const net_repl_slot* s, uint32_t now) {
     if (s->acked_count < 2 || s->behind[1] > NET_REPL_STATE_SENDS_MAX) return 0;
     if (!may_name(s, 1, now)) return 0;
@@ -58,7 +61,8 @@ static uint32_t choose_base2(const net_repl_slot* s, uint32_t now) {
     return s->acked_ticks[0] - s->acked_ticks[1] <= BASE2_TICKS_MAX ? 1 : 0;
 }
 
-// So many ticks before its base the client surely has no row of this life: none was sent.
+// Ticks before its base in which the client certainly has no row of this incarnation: none was
+// sent.
 static uint8_t count_free_ticks(const net_repl_slot* s) {
     if (s->acked_count == 1) {
         bool is_first = !s->has_previous && s->epoch_sends - s->behind[0] == 1;
@@ -75,8 +79,8 @@ static void make_absolute(net_snapshot_record* record) {
     if (record->cause != NET_COST_HEAL) record->cause = NET_COST_ABSOLUTE;
 }
 
-// How many packets back the base came, if the records of that packet are at hand. They are: it carried the
-// slot and was acknowledged, and such packets keep their items for so long.
+// How many packets back the base was sent, if the items of that packet are still stored. They are:
+// the packet carried the slot and was acknowledged, and such packets keep their items this long.
 static uint32_t find_back(const net_repl_slot* s, uint16_t seq) {
     uint32_t back = (uint16_t)(seq - s->acked_seq);
     return back <= NET_REPL_STATE_BACK_MAX ? back : 0;
@@ -125,19 +129,19 @@ typedef struct filler {
     net_snapshot_writer* writer;
     uint16_t seq;
     uint32_t now;   // low bits of the tick
-    uint32_t next;  // of body->order
-    uint32_t coded; // records with a code
-    uint64_t spent; // as far as it is known or typical; 1/16 bits, as the next two
+    uint32_t next;  // position in writer->order
+    uint32_t coded; // records that are encoded
+    uint64_t spent; // known or typical size; 1/16 bits, as the next two
     uint64_t limit;
-    uint32_t overhead; // of a record, beside its code
+    uint32_t overhead; // of a record, beside its encoded row
     uint32_t misses;
-    bool is_split; // groups may be torn: one alone is too large for a packet
+    bool is_split; // groups may be split: one alone is too large for a packet
     bool has_overflown;
 } filler;
 
 typedef enum outcome { TAKEN, NOTHING, NO_MEMORY } outcome;
 
-// Add what a slot needs, without its code. The run is not decided yet.
+// Add the record of a slot, not encoded yet. Its run may still change.
 static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
     net_repl_state* repl = f->repl;
     net_snapshot_writer* writer = f->writer;
@@ -154,7 +158,7 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
     record->handle = s->handle;
     record->free_ticks = 0;
     record->encoded.bits = record->encoded.head_bits = 0;
-    net_encoded_row_key* key = &record->key; // field by field: not through the stack
+    net_encoded_row_key* key = &record->key; // field by field: faster than through the stack
     key->index = ecs_entity_index(s->handle);
     key->age = 0;
     key->d = 0;
@@ -177,7 +181,7 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
     return TAKEN;
 }
 
-// The run in which it stands.
+// Set the run of a record for good.
 static void settle_run(net_snapshot_writer* writer, uint32_t position) {
     net_snapshot_record* record = &writer->records[position];
     if (record->run < NET_RUN_FIRST) return;
@@ -190,7 +194,7 @@ static void settle_run(net_snapshot_writer* writer, uint32_t position) {
     record->key.base2_classes = 0;
 }
 
-// Make its code. @return false when memory ran out.
+// Encode one record. @return false when memory ran out.
 static bool make(net_repl_state* repl, net_snapshot_record* record) {
     net_snapshot_writer* writer = &repl->replicator->writer;
     net_encoded_rows* encoded_rows = &repl->replicator->encoded_rows;
@@ -211,8 +215,8 @@ static bool make(net_repl_state* repl, net_snapshot_record* record) {
     return result == NET_ENCODED_ROW_OK;
 }
 
-// The codes of some records: most are there already. Rows lie scattered: for those that have to be coded
-// here, they are fetched step by step, many at once. @return false when memory ran out.
+// Encode some records; most are encoded already. Rows are scattered in memory: those that must be
+// encoded here are prefetched in steps, many at once. @return false when memory ran out.
 static bool code(net_repl_state* repl, uint32_t first, uint32_t end) {
     net_snapshot_writer* writer = &repl->replicator->writer;
     net_encoded_rows* encoded_rows = &repl->replicator->encoded_rows;
@@ -243,7 +247,7 @@ static uint32_t group_of(const net_repl_state* repl, uint32_t slot) {
     return member != UINT32_MAX ? repl->members[member].group : 0;
 }
 
-// The records of a slot and of all that must go with it.
+// Add the records of a slot and of all that must go with it.
 static bool prepare_unit(filler* f, uint32_t slot) {
     net_repl_state* repl = f->repl;
     uint32_t unit_first = f->writer->record_count;
@@ -259,7 +263,7 @@ static bool prepare_unit(filler* f, uint32_t slot) {
             continue;
         outcome result = prepare(f, other, unit_first);
         if (result == NO_MEMORY) return false;
-        if (result == NOTHING) { // one of them is held back: all of them are
+        if (result == NOTHING) { // one of them is held back, so all are
             net_snapshot_writer_drop(f->writer, unit_first);
             return true;
         }
@@ -267,7 +271,8 @@ static bool prepare_unit(filler* f, uint32_t slot) {
     return true;
 }
 
-// Code what was prepared, unit by unit, as long as it should fit. @return false when memory ran out.
+// Encode the prepared records, unit by unit, as long as they should fit. @return false when memory
+// ran out.
 static bool code_prepared(filler* f) {
     net_snapshot_writer* writer = f->writer;
     uint32_t has_code = f->coded, count = writer->record_count;
@@ -283,7 +288,7 @@ static bool code_prepared(filler* f) {
             i++;
         } while (i < count && writer->records[i].unit_first == f->coded);
         if (spent > f->limit && f->coded > 0) {
-            // Look past it as long as much is left.
+            // Skip it as long as much room is left.
             uint64_t left = f->limit > f->spent ? f->limit - f->spent : 0;
             f->has_overflown = ++f->misses > MISSES_MAX || left < f->repl->update_bits;
             f->next = writer->records[f->coded].order_next;
@@ -296,8 +301,9 @@ static bool code_prepared(filler* f) {
     return true;
 }
 
-// Take from the order until the room seems to be used. The first ones are prepared together: how many of
-// them share a base packet decides how they are named.
+// Take slots from the order until the room seems to be used. The first ones are prepared together:
+// how many of them share a base packet decides how runs name them. @return false when memory ran
+// out.
 static bool take(filler* f, uint32_t together) {
     net_snapshot_writer* writer = f->writer;
     uint32_t end =
@@ -326,7 +332,7 @@ static uint32_t typical_count(const net_repl_state* repl, uint64_t bits) {
     return (uint32_t)(bits * 16 / repl->update_bits) + 1;
 }
 
-// Give up the last units until the body is no longer than `limit`. @return its bits.
+// Drop the last units until the snapshot is no longer than `limit`. @return its bits.
 static uint64_t trim(filler* f, uint64_t limit) {
     net_snapshot_writer* writer = f->writer;
     uint64_t bits = net_snapshot_writer_measure(writer, &f->repl->replicator->encoded_rows);
@@ -345,7 +351,8 @@ static uint64_t trim(filler* f, uint64_t limit) {
     return bits;
 }
 
-// After measuring: what a record costs beside its code.
+// Learn from the measured snapshot: the size of records beside their encoded rows, and typical
+// sizes.
 static void learn(net_repl_state* repl, const net_snapshot_writer* writer, uint64_t bits) {
     uint32_t count = writer->record_count;
     if (count < 2) return;
@@ -379,7 +386,8 @@ static bool begin_snapshot(filler* f) {
                                      net_history_number_bits(repl->replicator->history));
 }
 
-// Nothing fits the budget: what waits longest goes all the same, if the packet can hold it.
+// Nothing fits the budget: the slot that waits longest goes all the same, if the packet can hold
+// it.
 static bool take_oldest(filler* f, uint64_t hard, uint64_t* bits) {
     uint32_t slot = net_repl_state_oldest(f->repl);
     *bits = 0;
@@ -405,7 +413,7 @@ static bool take_oldest(filler* f, uint64_t hard, uint64_t* bits) {
     return true;
 }
 
-// Someone who waits is too large for what is left of this packet: whoever is not may go.
+// The first waiting unit is too large for this packet: send one that fits.
 static bool take_any(filler* f, uint64_t limit, uint64_t* bits) {
     *bits = 0;
     f->is_split = false;
@@ -420,7 +428,7 @@ static bool take_any(filler* f, uint64_t limit, uint64_t* bits) {
     return true;
 }
 
-// All that fits. *bits: of the body, 0 for none. @return false when memory ran out.
+// Add all that fits. *bits: of the snapshot, 0 for none. @return false when memory ran out.
 static bool fill(filler* f, net_repl_state_room room, uint64_t* bits) {
     net_repl_state* repl = f->repl;
     uint64_t limit = room.soft < room.hard ? room.soft : room.hard;
@@ -454,7 +462,7 @@ static bool fill(filler* f, net_repl_state_room room, uint64_t* bits) {
 
 // ---- what was sent ----
 
-// One more send after each: four bytes that stay at 255.
+// One more send after each acknowledged row: four bytes that stop at 255.
 static void count_behind(net_repl_slot* s) {
     uint32_t behind;
     memcpy(&behind, s->behind, sizeof behind);
@@ -492,7 +500,7 @@ static void note_record(net_repl_state* repl, net_repl_slot* s, const net_snapsh
     s->wants_resync = false;
 }
 
-// Nobody who was sent waits any longer.
+// Sent slots wait no longer.
 static void end_waiting(net_repl_state* repl) {
     const uint64_t* chosen = repl->replicator->writer.chosen;
     uint64_t *pending = repl->sets[NET_SET_PENDING], *repeat = repl->sets[NET_SET_REPEAT];
@@ -537,14 +545,14 @@ static net_repl_state_packet* begin_packet(net_repl_state* repl, uint16_t seq) {
     if (packet->state == NET_PACKET_FLYING) (void)net_repl_state_lost(repl, packet->seq);
     release_items(repl, packet);
     packet->state = NET_PACKET_FREE;
-    // Whoever could be named by a list any more.
+    // From now on no list can name this packet.
     uint16_t old = (uint16_t)(seq - NET_REPL_STATE_BACK_MAX - 1);
     net_repl_state_packet* previous = &repl->packets[old & (NET_REPL_STATE_PACKETS - 1)];
     if (previous->state == NET_PACKET_ACKED && previous->seq == old) release_items(repl, previous);
     return packet;
 }
 
-// Few sizes, so that what one packet gave back fits the next.
+// Few sizes, so that the memory of one packet fits the next.
 static bool reserve_items(net_repl_state* repl, net_repl_state_packet* packet, uint32_t count) {
     enum { ITEMS_MIN = 16 };
     uint32_t capacity = ITEMS_MIN;

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The server's half of replication, without sessions: history, interest, repls and what they share.
+// The server's half of replication, without sessions: history, interest, replication states and
+// what they share.
 //
-// A reverse index says per entity who has it in which slot; it is walked when the entity changes, comes or goes,
-// so a tick costs what changed times who sees it, and an idle world nothing. When most of what anybody sees
-// changed, walking every repl's slots once is cheaper than jumping from repl to repl: both leave the same
-// bits in the same sets (NET_SET_FRESH), so the choice cannot be seen.
+// The reverse index (observers.c) gives per entity the clients that have it, and in which slot. It
+// is walked when the entity changes, spawns or despawns. So a tick costs the changes times their
+// observers, and an idle world costs nothing. When most of all visible entities changed, walking
+// each client's members once is cheaper than jumping from client to client. Both ways leave the
+// same bits in the same sets (NET_SET_FRESH), so the choice has no visible effect.
 //
-// Order of a publish: what a repl has not taken in since the last step; lives that ended and began; changes;
-// interest of the clients whose turn it is. Views are told in the order of their ids or of their clients' numbers,
+// Order of a publish: merge what is left of the last step; despawned and spawned entities; changes;
+// scopes of the clients that are due. Clients are handled in the order of their ids or numbers,
 // never by address.
+//
+// Invariants: net_replicator_validate.
 #include "replicate/replicator.h"
 
 #include "core/fault.h"
@@ -18,7 +22,7 @@
 
 #include <string.h>
 
-enum { CROWD_FRACTION = 4 }; // more than 1/4 of what is visible changed: go by repls
+enum { CROWD_FRACTION = 4 }; // more than 1/4 of what is visible changed: go by clients
 
 net_result net_replicator_create(const net_replicator_config* config, net_replicator** replicator) {
     BASE_ASSERT(config && config->rows && config->interest && replicator);
@@ -98,7 +102,7 @@ static void break_repl(net_repl_state* repl) {
 
 // ---- lives ----
 
-// Who had it, has it no more.
+// All observers of the entity lose it.
 static void remove_despawned(net_replicator* replicator, uint32_t index) {
     if (index >= replicator->observer_capacity) return;
     net_observer_list* list = &replicator->observers[index];
@@ -106,12 +110,13 @@ static void remove_despawned(net_replicator* replicator, uint32_t index) {
         net_observer last = list->items[list->count - 1];
         net_repl_state_leave(replicator->repls[last.repl], last.slot);
     }
-    // The next one may come at any index: the pool keeps it for whoever does.
+    // The next spawn may be at any index: the pool keeps the memory for it.
     base_release(&replicator->pool.allocator, list->items, list->capacity * sizeof *list->items);
     *list = (net_observer_list){NULL, 0, 0};
 }
 
-// A new life at an index: who sees it now, begins it; who saw the former one and not this one, ends it.
+// A new incarnation at an index: clients that see it begin it; clients that saw the previous one
+// and do not see this one end it.
 static bool add_spawned(net_replicator* replicator, uint32_t index) {
     const net_history_entity* entity = net_history_find(replicator->history, index);
     uint32_t had_count = 0;
@@ -144,8 +149,8 @@ static bool add_spawned(net_replicator* replicator, uint32_t index) {
         net_repl_state* repl = replicator->repls[observer.repl];
         const net_repl_slot* slot = &repl->slots[observer.slot];
         if (replicator->stamps[observer.repl] == replicator->stamp) continue;
-        // Another template is no reason to lose sight: what is kept in scope by having been there stays until
-        // the client's turn.
+        // Another template alone does not end visibility: a member that stays only by hysteresis
+        // stays until the client's turn.
         if (slot->handle == entity->handle) {
             net_interest_entity scoped = repl->members[slot->member];
             if (!net_repl_state_enter(repl, &scoped)) break_repl(repl);
@@ -168,7 +173,7 @@ static void fan_out(net_replicator* replicator, uint32_t index, uint32_t classes
     const net_observer_list* list = &replicator->observers[index];
     for (uint32_t i = 0; i < list->count; i++) {
         net_observer observer = list->items[i];
-        // What is public everybody may see; for the rest the slot knows.
+        // Every client sees public components; for others the slot's mask decides.
         if (!net_fault_is_planted(NET_FAULT_LEAK_TIMING) && !(classes & 1u << NET_CLASS_PUBLIC) &&
             !(replicator->repls[observer.repl]->slots[observer.slot].classes & classes))
             continue;
@@ -177,7 +182,7 @@ static void fan_out(net_replicator* replicator, uint32_t index, uint32_t classes
     }
 }
 
-// The lazy form: each repl asks of each of its entities.
+// The lazy form: walk the members of each client.
 static void mark_members(net_replicator* replicator) {
     const uint64_t* changed = replicator->changed.words;
     for (uint32_t id = 0; id < replicator->repl_capacity; id++) {
@@ -206,7 +211,7 @@ static uint64_t count_reached(const net_replicator* replicator, const net_histor
     return reached;
 }
 
-// Lists of observers lie scattered: fetch one some events before it is walked.
+// Lists of observers are scattered in memory: prefetch one some events ahead.
 static void fetch_observers(const net_replicator* replicator, ecs_entity handle) {
     uint32_t index = ecs_entity_index(handle);
     if (index >= replicator->observer_capacity) return;
@@ -242,7 +247,7 @@ static bool apply_answer(net_repl_state* repl, const net_interest_answer* answer
         uint32_t slot = repl->member_slots[answer->changed[i]];
         if (!net_repl_state_change(repl, slot, &answer->changed_to[i])) return false;
     }
-    // From the end: whoever leaves is replaced by the last.
+    // From the end: removing a member moves the last one into its place.
     for (uint32_t i = answer->leave_count; i > 0; i--)
         net_repl_state_leave(repl, repl->member_slots[answer->leave[i - 1]]);
     for (uint32_t i = 0; i < answer->enter_count; i++) {

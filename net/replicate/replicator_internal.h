@@ -17,25 +17,25 @@ struct net_replicator {
     net_bandwidth* bandwidth;
     uint32_t index_max;
     net_history* history;
-    uint64_t published;           ///< steps of the history that the repls know
-    ecs_tick published_tick;      ///< of the last of them
+    uint64_t published;           ///< steps of the history that were published
+    ecs_tick published_tick;      ///< tick of the last of them
     net_observer_list* observers; ///< [index]
     uint32_t observer_capacity;
     uint64_t observer_total;
     net_repl_state** repls; ///< [repl id]; NULL: unused
     uint64_t** fresh;       ///< [repl id]: its NET_SET_FRESH
     uint32_t repl_capacity, fresh_capacity, repl_count;
-    base_bitset fresh_repls;  ///< ids of repls with a bit in it
-    base_bitset changed;      ///< indices whose public components changed: for the lazy form
+    base_bitset fresh_repls;  ///< ids of replication states with a bit in it
+    base_bitset changed;      ///< indices whose public components changed; scratch of a publish
     uint32_t* repl_of_client; ///< [client]: id + 1
     uint32_t client_capacity;
-    uint32_t* stamps; ///< [repl id]: of the event that was answered last
+    uint32_t* stamps; ///< [repl id]: of the last spawn that was handled
     uint32_t stamp_capacity, stamp;
-    net_observer* scratch; ///< the observers that an entity had
+    net_observer* scratch; ///< the observers of an index before a spawn
     uint32_t scratch_capacity;
     net_encoded_rows encoded_rows;
     net_snapshot_writer writer;
 };
 
-/// Ask the interest and tell this repl the answer. @return false when memory ran out.
+/// Query the interest manager and apply the answer. @return false when memory ran out.
 BASE_MUST_USE bool net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl);

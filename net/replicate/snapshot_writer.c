@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A state body (WIRE.md, "State body"): what it weighs exactly, and its bits.
+// A snapshot (WIRE.md, "State body"): its exact size, and its bits.
 //
-// Records come in any order. Measuring puts them in rising order of slots by walking a bit set, cuts them into
-// runs and adds up every part; writing then follows the same order with a pen that keeps 64 bits at hand and
-// checks room once. Both sums are compared at the end, so what was promised to fit, fits.
+// Records come in any order. Measuring sorts them by slot through a bit set, cuts them into runs
+// (record groups) and adds up every part. Writing follows the same order with a bit buffer that
+// holds 64 bits and checks the room once. Both sums are compared at the end: a snapshot that was
+// measured to fit does fit.
 //
-// Runs: rows against the same tick and the same distance of the second row stand together. A run names its
-// slots by their gaps, unless most of what one packet carried is there again: then it says of each record of that
-// packet whether it is there, which is a bit or two instead of a gap.
+// Runs: rows with the same base tick and the same distance of the second base stand together. A run
+// names its slots by gaps. When most slots of one earlier packet are there again, it names them by
+// packet instead: a bit or two for each slot of that packet.
 //
-// Left to others: which records (view_write.c), the codes of rows (encoded_rows.c).
+// Left to others: which records (repl_state_write.c), encoded rows (encoded_rows.c).
 #include "replicate/snapshot_writer.h"
 
 #include "core/fault.h"
@@ -21,8 +22,8 @@
 #include <string.h>
 
 enum {
-    LISTED_BITS = 1, // what a listed row pays for being there
-    SHARING_MIN = 3, // records that make a second row of theirs worth its run
+    LISTED_BITS = 1, // size of naming one record by packet
+    SHARING_MIN = 3, // fewer records are not worth a run with a second base
 };
 
 // ---- codes ----
@@ -35,7 +36,8 @@ static uint32_t golomb_bits(uint32_t value, uint32_t order) {
     return 2 * log2_of(value + (1u << order)) + 1 - order;
 }
 
-// Bits go to memory eight bytes at a time, whether they are full or not: there is room beyond the end.
+// A bit buffer: eight bytes are stored at a time, whether they are full or not. There is room
+// beyond the end.
 typedef struct pen {
     uint64_t word;
     uint32_t fill; // 0..7 bits of word
@@ -44,7 +46,7 @@ typedef struct pen {
 
 enum { PUT_BITS_MAX = 56, PEN_SLACK_BYTES = 16 };
 
-// Spelled out, so that it becomes one instruction.
+// Written out in bytes: compilers make one instruction of it.
 static inline void store_le64(uint8_t* data, uint64_t word) {
     data[0] = (uint8_t)word;
     data[1] = (uint8_t)(word >> 8);
@@ -161,7 +163,7 @@ static bool reserve_sorted(net_snapshot_writer* writer, uint32_t count) {
                               count, sizeof *writer->by_run);
 }
 
-// Field by field: a whole struct would go through the stack, in other pieces than it came.
+// Field by field: faster than copying a whole struct through the stack.
 static net_record_group* add_run(net_snapshot_writer* writer, net_snapshot_kind kind) {
     BASE_ASSERT(writer->run_count < writer->run_capacity);
     net_record_group* run = &writer->runs[writer->run_count++];
@@ -245,7 +247,7 @@ static bool is_list_shorter(const net_snapshot_writer* writer, const net_record_
     return listed < named;
 }
 
-// Of runs with the same base, that with most records and a second row.
+// Of runs with the same base: the one with a second base and the most records.
 static uint32_t find_leader(const net_snapshot_writer* writer, const net_record_group* of) {
     uint32_t leader = NET_SNAPSHOT_NONE, most = SHARING_MIN - 1;
     uint32_t i = of->back ? writer->by_back[of->back] : writer->by_age[of->age];
@@ -257,7 +259,8 @@ static uint32_t find_leader(const net_snapshot_writer* writer, const net_record_
     return leader;
 }
 
-// Who surely has no row where the others have their second one, may stand among them without one.
+// A record whose client certainly has no row at the second base's tick may stand in the run of
+// others that have one.
 static void follow_leaders(net_snapshot_writer* writer, uint32_t from) {
     for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++) {
         if (!writer->runs[i].is_decided)
@@ -277,8 +280,8 @@ static void follow_leaders(net_snapshot_writer* writer, uint32_t from) {
     }
 }
 
-// A run costs about as much as a second row saves a few records: fewer are better without one, beside those
-// that have none either.
+// A run costs about as much as a second base saves for a few records. Smaller runs give up their
+// second base and join the records without one.
 static void join_small_runs(net_snapshot_writer* writer) {
     uint32_t count = writer->run_count;
     for (uint32_t i = NET_RUN_FIRST; i < count; i++) {
@@ -319,7 +322,7 @@ void net_snapshot_writer_decide(net_snapshot_writer* writer, uint32_t from) {
 
 // ---- measuring ----
 
-// Rising by slot; mostly they are already.
+// Sort by slot; mostly the records are sorted already.
 static void sort_by_slot(net_snapshot_writer* writer) {
     const net_snapshot_record* records = writer->records;
     uint32_t count = writer->record_count, falls = 0, low = UINT32_MAX, high = 0, last = 0;
@@ -340,14 +343,14 @@ static void sort_by_slot(net_snapshot_writer* writer) {
     }
 }
 
-// The lowest of the Golomb orders that are tried for gaps of a run: about the logarithm of the mean.
+// The lowest candidate for a run's Golomb order: about the logarithm of the mean gap.
 static uint32_t lowest_order(uint32_t slot_end, uint32_t count) {
     uint32_t middle = log2_of(slot_end / count | 1);
     uint32_t low = middle > 0 ? middle - 1 : 0, high = NET_SNAPSHOT_ORDER_MAX + 1 - NET_RUN_ORDERS;
     return low < high ? low : high;
 }
 
-// Records by run and slot, and what the gaps of each run cost.
+// Sort records by run and slot, and measure the gaps of each run.
 static void sort_records(net_snapshot_writer* writer) {
     uint32_t count = writer->record_count, run_count = writer->run_count;
     net_record_group* runs = writer->runs;
@@ -379,7 +382,8 @@ static void sort_records(net_snapshot_writer* writer) {
     }
 }
 
-// Settle on the order that codes the gaps shortest. @return their bits and the order's.
+// Choose the order that codes the gaps in the fewest bits. @return bits of the gaps and of the
+// order.
 static uint32_t measure_gaps(net_record_group* run) {
     uint32_t best = 0;
     for (uint32_t k = 1; k < NET_RUN_ORDERS; k++)
@@ -546,7 +550,7 @@ static void write_run(const net_snapshot_writer* writer, const net_encoded_rows*
     }
 }
 
-// Where every bit went: components by their cause, destroys, and the rest as head.
+// Account for every bit: components by their cause, destroys, and the rest as head.
 static void account_for(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
                         uint64_t bits, net_bandwidth_account* account) {
     const net_record_group* destroys = &writer->runs[NET_RUN_DESTROY];
@@ -603,7 +607,7 @@ bool net_snapshot_writer_write(net_snapshot_writer* writer, const net_encoded_ro
         if (writer->runs[i].count > 0) write_run(writer, encoded_rows, &writer->runs[i], &p);
     uint64_t written = (uint64_t)(p.out - writer->bytes) * 8 + p.fill;
     BASE_ASSERT(written == before + bits);
-    *p.out = (uint8_t)p.word; // the bits that begin a byte
+    *p.out = (uint8_t)p.word; // the last, partial byte
     memcpy(target, writer->bytes, bytes);
     output->size_bits += bits;
     if (account) account_for(writer, encoded_rows, bits, account);

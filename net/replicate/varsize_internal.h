@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// Inside of the server's half of large values: varsize_server.c knows what they are, varsize_view.c who has what.
+/// Private to replicate: the server's half of variable-size components. varsize_source.c holds the
+/// values, varsize_sender.c what each client has of them.
 #pragma once
 
 #include "state/varsize.h"
 
 #define NET_VARSIZE_NONE UINT32_MAX
 
-/// One component of one entity. Its place in the array is its name.
+/// One component of one entity. Other structures name it by its place in the array.
 typedef struct net_varsize_value {
     ecs_entity handle;
     ecs_component_id component;
@@ -14,10 +15,10 @@ typedef struct net_varsize_value {
     uint8_t class_;
     bool is_present;   ///< the entity's template has it now
     bool is_default;   ///< or too long: clients have the default
-    bool is_destroyed; ///< the entity is gone; free after the next spread
+    bool is_destroyed; ///< the entity is gone; the place becomes free after the next spread
     bool is_listed;    ///< in `changed`
     uint64_t stamp;    ///< of the bytes; 0: none yet
-    ecs_tick since;    ///< of the last change of template that mattered
+    ecs_tick since;    ///< tick of the last template change that mattered
     const net_row_template* row_template;
     uint8_t* bytes;
     uint32_t size, capacity;
@@ -44,21 +45,21 @@ struct net_varsize_source {
     net_varsize_counters counters;
 };
 
-/// What a repl knows of a value that was ever in its scope.
+/// What a sender knows of a value that was ever in its scope.
 typedef struct net_varsize_record {
-    uint32_t place; ///< of the value; NONE: forgotten, free once it is out of the queue
+    uint32_t place; ///< of the value; NONE: forgotten, free once it has left the queue
     uint32_t queue_next;
     ecs_tick since;   ///< when it came into scope
-    uint64_t sent;    ///< NET_VARSIZE_SENT_... or the stamp that was sent last
-    uint64_t version; ///< with which
+    uint64_t sent;    ///< NET_VARSIZE_SENT_... or the stamp of the last sent value
+    uint64_t version; ///< of the last send
     uint16_t classes;
     bool is_in_scope, is_queued;
-    bool was_sent;  ///< anything, ever
+    bool was_sent;  ///< a value was sent at least once
     uint8_t flight; ///< its place in flight + 1; 0: none
 } net_varsize_record;
 
-#define NET_VARSIZE_SENT_DEFAULT 0u         ///< the client has the default, told or by creation
-#define NET_VARSIZE_SENT_UNKNOWN UINT64_MAX ///< it may have anything
+#define NET_VARSIZE_SENT_DEFAULT 0u         ///< the client has the default, sent or by creation
+#define NET_VARSIZE_SENT_UNKNOWN UINT64_MAX ///< the client may have any value
 
 typedef struct net_varsize_flight {
     uint64_t version;
@@ -78,7 +79,7 @@ struct net_varsize_sender {
     net_varsize_flight flights[NET_VARSIZE_FLIGHT_MAX];
     uint32_t flight_count, flight_bytes;
     uint64_t version_last;
-    int64_t credit; ///< bytes that may go
+    int64_t credit; ///< bytes that may be sent
     bool is_broken;
 };
 
@@ -88,5 +89,5 @@ static inline uint32_t net_varsize_first(const net_varsize_source* source, ecs_e
     uint32_t first = index < source->first_capacity ? source->first[index] : 0;
     return first && source->values[first - 1].handle == entity ? first - 1 : NET_VARSIZE_NONE;
 }
-/// Tell all repls what changed; the dead become free.
+/// Pass changed values to all senders; then places of destroyed entities become free.
 void net_varsize_spread(net_varsize_source* source);

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
-// One client's half of large values: what it has, what it should have, what is under way.
+// What one client has of variable-size values, what it should have, and what is in flight.
 //
-// For each value in its scope a record says what was sent last; what should be there is either the value's
-// stamp or the default (not visible, too long, or the default indeed). Where the two differ the record
-// waits in a queue, first come first served, and is looked at again when its turn comes: so what changed
-// ten times meanwhile is sent once, and what changed back is not sent at all.
+// For each value in its scope a record stores what was sent last. It should have the value's stamp,
+// or the default (not visible, too long, or a default value). Where the two differ the record waits
+// in a queue, first come first served, and is compared again at its turn. So a value that changed
+// ten times meanwhile is sent once, and one that changed back is not sent.
 //
-// A record stays when its entity leaves the scope. When the entity comes back, the client may still have
-// the life before, with what was sent to it then, or a new one with the default: so it is told again.
+// A record stays when its entity leaves the scope. When the entity comes back, the client may still
+// have the previous incarnation with the values sent then, or a new one with the default: so the
+// value is sent again.
 //
-// Invariants: a queued record has is_queued; a record is in flight at most once; flight_bytes is their sum.
-// A record that was forgotten while it is queued is given back when its turn comes.
+// Invariants: a queued record has is_queued; a record is in flight at most once; flight_bytes is
+// the sum of the flights. A record that was forgotten while it is queued becomes free at its turn.
 #include "replicate/varsize_internal.h"
 
 #include "base/assert.h"
 
 #include <string.h>
 
-#define PASSED_OVER_MAX 64u ///< of a publish: records whose entity is not there yet
+#define PASSED_OVER_MAX 64u ///< of a publish: records whose entity the client does not have yet
 #define CREDIT_MAX (2 * (int64_t)NET_VARSIZE_BYTES_MAX)
 
 net_result net_varsize_sender_create(net_varsize_source* source, net_varsize_sender** sender) {
@@ -113,7 +114,7 @@ static void pop_queue(net_varsize_sender* sender) {
     record->queue_next = NET_VARSIZE_NONE;
 }
 
-// What the client should have of it.
+// What the client should have.
 static uint64_t wanted(const net_varsize_value* value, const net_varsize_record* record) {
     bool is_visible = (record->classes >> value->class_ & 1) != 0;
     return is_visible && !value->is_default ? value->stamp : NET_VARSIZE_SENT_DEFAULT;
@@ -156,7 +157,7 @@ void net_varsize_spread(net_varsize_source* source) {
         if (!value->is_destroyed) continue;
         value->is_destroyed = false;
         value->handle = ECS_ENTITY_NONE;
-        // Without a place in the list of free ones it is never used again, which is no more than a waste.
+        // Without room in the list of free places this place is never used again: a small waste.
         if (base_array_reserve(source->allocator, (void**)&source->free, &source->free_capacity,
                                source->free_count + 1, sizeof *source->free))
             source->free[source->free_count++] = at;
@@ -251,7 +252,7 @@ void net_varsize_sender_publish(net_varsize_sender* sender, uint32_t allowance,
     sender->credit += allowance;
     if (sender->credit > CREDIT_MAX) sender->credit = CREDIT_MAX;
     uint32_t passed_over = 0;
-    // Each once: what is passed over goes to the end.
+    // Each once: a skipped record goes to the end.
     for (uint32_t left = sender->queue_count; left > 0; left--) {
         uint32_t at = sender->queue_first;
         net_varsize_record* record = &sender->records[at];

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The match's half of large values: what each of them is now.
+// The variable-size values of a match as they are now.
 //
-// A value gets a new stamp when its bytes differ; stamps are never sent, so that nobody can count changes
-// of what it does not see. Values of an entity form a chain that begins at its index.
+// A value gets a new stamp when its bytes differ. Stamps are never sent, so no client can count
+// changes that it does not see. The values of an entity form a chain that begins at its index.
 //
-// A change of template matters to clients only where it changes what they hold without being told: the
-// component came or went, or its default is another. Then the value is sent to all that have the entity,
-// for records of that tick and later ones (`since`).
+// A change of template matters to clients only where it changes a value that they hold without a
+// message: the component was added or removed, or its default differs. Then the value is sent to
+// all clients that have the entity, for records of that tick and later ones (`since`).
 //
-// The dead keep their place until every repl forgot them (spread), since repls name values by place.
-// Left to others: who sees what and has what (varsize_view.c).
+// A destroyed entity keeps its places until every sender forgot them (spread), since senders name
+// values by place.
+// Left to others: what each client sees and has (varsize_sender.c).
 #include "replicate/varsize_internal.h"
 
 #include "base/assert.h"
@@ -52,7 +53,7 @@ static uint32_t find_value(const net_varsize_source* source, ecs_entity entity, 
     return at;
 }
 
-// Each at most once between two spreads.
+// Each value at most once between two spreads.
 static bool mark_changed(net_varsize_source* source, uint32_t at) {
     if (source->values[at].is_listed) return true;
     if (!base_array_reserve(source->allocator, (void**)&source->changed, &source->changed_capacity,
@@ -114,7 +115,7 @@ static void report_long(net_varsize_source* source, const ecs_world* world,
                 ecs_entity_generation(value->handle), size, NET_VARSIZE_BYTES_MAX);
 }
 
-// Take over what a living entity's component holds. @return false when memory ran out.
+// Copy what a living entity's component holds. @return false when memory ran out.
 static bool take_value(net_varsize_source* source, const ecs_world* world, uint32_t at,
                        const net_row_template* row_template) {
     net_varsize_value* value = &source->values[at];
@@ -136,7 +137,7 @@ static bool take_value(net_varsize_source* source, const ecs_world* world, uint3
     return mark_changed(source, at);
 }
 
-// One component of an entity that came or became another template.
+// One component of an entity that spawned or changed its template.
 static bool take_component(net_varsize_source* source, const ecs_world* world, ecs_entity entity,
                            const net_row_template* row_template, const net_row_varsize* varsize,
                            ecs_tick tick) {
@@ -179,7 +180,7 @@ static bool take_entity(net_varsize_source* source, const ecs_world* world, ecs_
     return true;
 }
 
-// Its values are forgotten by the repls first.
+// The senders forget its values at the next spread.
 static bool end_entity(net_varsize_source* source, ecs_entity entity) {
     uint32_t at = net_varsize_first(source, entity);
     if (at == NET_VARSIZE_NONE) return true;
@@ -230,7 +231,8 @@ static bool take_changes(net_varsize_source* source, const ecs_world* world, ecs
 net_result net_varsize_source_step(net_varsize_source* source, const ecs_world* world,
                                    ecs_tick tick) {
     if (net_rows_varsize_count(source->rows) == 0) return NET_OK;
-    // Nobody published the last step: its dead must not be taken for those who get their places.
+    // The last step was not published: its destroyed values must not be mistaken for the next users
+    // of their places.
     net_varsize_spread(source);
     bool is_taken_over =
         source->has_stepped ? take_changes(source, world, tick) : take_all(source, world, tick);

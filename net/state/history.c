@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Two compares: the world's tracking says at full precision who changed; here the quantised rows of just
-// those are compared, so that noise below a quantum never goes further and both sides hold the same
-// bits.
+// The history compares twice. The world's tracking finds changed components at full precision. Here
+// only their quantised rows are compared, so noise below a quantum goes no further and both sides
+// hold the same bits.
 //
-// Rows are kept by change, not by tick: the row at tick B is the newest one with a tag <= B, so an
-// entity that stood still for minutes still has its base. Who needs one that the ring (row_ring.c) has
-// forgotten gets an absolute row.
+// Rows are stored by change, not by tick: the row at tick B is the newest one whose tick is not
+// above B. So an entity that stood still for minutes still has its base. Without a base in the ring
+// (tick_ring.c) a row is sent absolutely.
 //
-// A life of an index is one generation with one template. Rows of a former life are no bases: the
-// layout may be another. The memory of a life that ended is used again by any other (pool.c): an index
-// that rests costs its place in the table and nothing else.
+// An incarnation of an index is one generation with one template. Rows of the previous incarnation
+// are no bases: their layout may differ. Its memory goes back to the pool (pool.c), so an unused
+// index costs its place in the table and no more.
 //
-// Classes of visibility: a row whose components are not all public is cut into one row per class, each with
-// a ring of its own that moves only when something of that class changes. A masked row is put together from
-// those that may be seen and the template's defaults. Most templates are public as a whole: one ring of
-// whole rows, and nothing is ever copied.
+// Visibility classes: a row whose components are not all public is cut into one row per class. Each
+// class has its own ring, which moves only when a component of the class changes. A masked row is
+// composed of the visible classes and the template's defaults. Most templates are public as a
+// whole: they have one ring of whole rows, and nothing is copied.
 //
-// Left to others: who is told what (view.c). A recreation that ends with the template it began with
-// is no new life, just a row.
+// Invariants (net_history_validate): ticks of a ring rise; the newest row of an incarnation exists;
+// an entity has one ring, or one per class of its template.
+// Left to others: which client gets what (replicate). A recreation that ends with the template it
+// began with is no new incarnation, only a row.
 #include "state/history.h"
 
 #include "core/fault.h"
@@ -27,11 +29,10 @@
 
 #include <string.h>
 
-// An index that the running step has to look at.
+// An index that the running step must look at.
 typedef struct touch {
-    ecs_entity handle; // the living one if any
-    uint64_t
-        components; // that may have changed, by their position in the row; ALL: read it as a whole
+    ecs_entity handle;   // the living entity of the index, if there is one
+    uint64_t components; // a bit per component of the row that may have changed; or ALL
 } touch;
 
 #define ALL UINT64_MAX
@@ -45,7 +46,7 @@ struct net_history {
     uint32_t index_max;
     net_history_entity* entities; ///< [index]
     uint32_t capacity;
-    base_bitset touched; ///< indices that the running step has to look at
+    base_bitset touched; ///< indices that the running step must look at
     touch* touches;      ///< [index], of touched ones
     uint32_t touch_capacity;
     uint32_t* order; ///< touched indices, rising
@@ -111,7 +112,7 @@ static bool put(net_history* history, net_row_ring* ring, const uint64_t* row) {
     return ring->count > 0;
 }
 
-// The words of one class out of a whole row, in order.
+// Copy the words of one class out of a whole row, in order.
 static uint32_t gather(const net_row_template* row_template, uint32_t number, const uint64_t* row,
                        uint64_t* words) {
     uint32_t count = 0;
@@ -124,7 +125,8 @@ static uint32_t gather(const net_row_template* row_template, uint32_t number, co
     return count;
 }
 
-// Put history->scratch as the newest row of these classes. @return false when not even one row can be kept.
+// Store history->scratch as the newest row of these classes. @return false when not even one row
+// can be stored.
 static bool push(net_history* history, net_history_entity* entity, uint32_t classes) {
     entity->change_tick = history->tick;
     if (!entity->classes) return put(history, &entity->ring, history->scratch);
@@ -168,7 +170,7 @@ static bool open_classes(net_history* history, net_history_entity* entity) {
     return true;
 }
 
-// A new life begins; memory of the former one is kept where it suffices.
+// Begin an incarnation; memory of the previous one is used again when it is large enough.
 static bool begin_incarnation(net_history* history, net_history_entity* entity, ecs_entity handle,
                               const net_row_template* row_template) {
     if (entity->classes || !is_public(row_template)) release_rows(history, entity);
@@ -188,8 +190,7 @@ static bool begin_incarnation(net_history* history, net_history_entity* entity, 
     return true;
 }
 
-// Word by word: the words were written a moment ago, and wider loads would wait until they are in the cache,
-// behind all that is on its way there.
+// Word by word: the words were just written, and wider loads would wait for the store buffer.
 static bool is_other(const uint64_t* a, const uint64_t* b, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (a[i] != b[i]) return true;
@@ -211,7 +212,7 @@ static uint32_t compare(const net_row_template* row_template, const uint64_t* a,
     return classes;
 }
 
-// The newest row with these components read anew.
+// The newest row with these components read again from the world.
 static void read_row(const ecs_world* world, const net_history_entity* entity, uint64_t components,
                      uint64_t* row) {
     const net_row_template* row_template = entity->row_template;
@@ -227,7 +228,7 @@ static void read_row(const ecs_world* world, const net_history_entity* entity, u
                row_template->layout.components[0].field_count * sizeof *row);
 }
 
-// All of it is public: the row grows where it will stay.
+// The whole template is public: the new row is written to its final place.
 static uint32_t change_in_place(net_history* history, const ecs_world* world,
                                 net_history_entity* entity, uint64_t components) {
     uint16_t capacity = entity->ring.capacity, count = entity->ring.count;
@@ -271,7 +272,8 @@ static void end_incarnation(net_history* history, net_history_entity* entity) {
 static net_result take(net_history* history, const ecs_world* world, const touch* touched) {
     ecs_entity handle = touched->handle;
     net_history_entity* entity = &history->entities[ecs_entity_index(handle)];
-    // A dead handle has no template, a template without replicated components no entry.
+    // A destroyed handle has no template; a template without replicated components has no row
+    // template.
     const net_row_template* row_template =
         net_rows_find(history->rows, ecs_entity_template(world, handle));
     if (!row_template) {
@@ -328,7 +330,7 @@ static uint64_t component_bit(const net_row_template* row_template, ecs_componen
     return 0;
 }
 
-// They come by archetype and component, so the last answer is nearly always the next one.
+// Changes come by archetype and component, so the last answer is nearly always the next one.
 static bool touch_changed(net_history* history, const ecs_world* world, const ecs_change* changes,
                           uint32_t count) {
     enum { AHEAD = 16 };
@@ -393,7 +395,7 @@ static bool put_in_order(net_history* history) {
     return true;
 }
 
-// Entities and rows lie scattered: fetch them some steps before they are looked at.
+// Entities and rows are scattered in memory: prefetch them some steps ahead.
 static void fetch_entity(const net_history_entity* entity) {
     __builtin_prefetch(entity, 1);
     __builtin_prefetch((const uint8_t*)(entity + 1) - 1, 1);
@@ -482,7 +484,7 @@ void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick,
         __builtin_prefetch(entity);
         __builtin_prefetch((const uint8_t*)(entity + 1) - 1);
     } else if (ring->count == 0) {
-        return; // in classes, or gone
+        return; // classes have rings of their own, or the entity is gone
     } else if (step == 1) {
         uint32_t newest = (ring->first + ring->count - 1u) & (ring->capacity - 1u);
         __builtin_prefetch(&ring->ticks[newest]);
@@ -503,7 +505,7 @@ const uint64_t* net_history_newest(const net_history_entity* entity) {
     return net_row_ring_row(&entity->ring, entity->ring.count - 1u);
 }
 
-// Put a class's words at `tick` into a row. @return false when they are forgotten.
+// Copy a class's words at `tick` into a row. @return false when they are forgotten.
 static bool scatter(const net_history_entity* entity, const net_history_class* rows, ecs_tick tick,
                     uint64_t* row) {
     uint32_t position = net_row_ring_find(&rows->ring, tick);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A row becomes components: at a creation over the template's values, later component by component, so
-// that what did not change is not marked as written.
+// A row becomes components: at a creation over the template's values, later component by component,
+// so that an unchanged component is not marked as written.
 //
-// Left to others: which row is due, and what an entity's row was before (mirror, scene).
+// Left to others: which row is due, and what the row of an entity was before (mirror, scene).
 #include "state/row_world.h"
 
 #include "core/fault.h"
@@ -76,8 +76,8 @@ static net_result from_ecs(ecs_result result) {
     return result == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_FULL;
 }
 
-// An entity whose resources are not there yet is LOADING afterwards, and what comes for it meanwhile
-// changes what it will be. One whose resources cannot be loaded is not shown here: no fault of the line.
+// An entity whose resources are missing is LOADING afterwards, and later rows change what it will
+// be. An entity whose resources cannot be loaded is not shown; that is no fault of the connection.
 net_result net_row_world_create(net_row_world* target, ecs_entity handle,
                                 const net_row_template* row_template, const uint64_t* row) {
     ecs_init inits[PROTO_ROW_COMPONENTS_MAX];
@@ -102,7 +102,7 @@ net_result net_row_world_recreate(net_row_world* target, ecs_entity handle,
 }
 
 void net_row_world_destroy(net_row_world* target, ecs_entity handle) {
-    // The world's own systems must not destroy what they do not own; if one did, it is gone already.
+    // The world's own systems must not destroy it; if one did, it is gone already.
     if (ecs_is_alive(target->world, handle) || ecs_loading_is_pending(target->world, handle))
         (void)(ecs_destroy(target->world, handle) == ECS_OK);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Rows into a world: what a mirror and a view world have in common. Outside of stages.
+/// Write rows into a world: what a mirror and a view world have in common. Call outside of stages.
 #pragma once
 
 #include "state/rows.h"
@@ -13,32 +13,32 @@ typedef struct net_row_world {
 } net_row_world;
 
 void net_row_world_deinit(net_row_world* target);
-/// Refer to the replicated handles that a row names: one that is not there is ALLOCATED. Each retained row is
-/// released once. @return NET_OK; NET_ERR_MEMORY.
+/// Retain the replicated handles that a row names: one without an entity becomes ALLOCATED. Each
+/// retained row is released once. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_row_world_retain(net_row_world* target,
                                               const net_row_template* row_template,
                                               const uint64_t* row);
 void net_row_world_release(net_row_world* target, const net_row_template* row_template,
                            const uint64_t* row);
-/// The entity lives with the template's values and the row's over them.
+/// Create the entity with the template's values and the row's over them.
 /// @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL (the world refused).
 BASE_MUST_USE net_result net_row_world_create(net_row_world* target, ecs_entity handle,
                                               const net_row_template* row_template,
                                               const uint64_t* row);
-/// The same for one that lives already.
+/// The same for an entity that exists.
 BASE_MUST_USE net_result net_row_world_recreate(net_row_world* target, ecs_entity handle,
                                                 const net_row_template* row_template,
                                                 const uint64_t* row);
-/// It may be gone already.
+/// Destroy the entity; it may be gone already.
 void net_row_world_destroy(net_row_world* target, ecs_entity handle);
 /// A bit per component of the layout whose words differ.
 uint64_t net_row_changed(const net_row_template* row_template, const uint64_t* old_row,
                          const uint64_t* row);
-/// Write the components of a mask of these bits (UINT64_MAX: all). @return false: the entity lacks one of
-/// them (or is dead).
+/// Write the components of a mask of these bits (UINT64_MAX: all).
+/// @return false: the entity lacks one of them (or is destroyed).
 bool net_row_world_write(net_row_world* target, ecs_entity handle,
                          const net_row_template* row_template, const uint64_t* row,
                          uint64_t components);
-/// Quantise a living entity as it stands. @return false: it lacks a component.
+/// Quantise a living entity as it is now. @return false: it lacks a component.
 bool net_row_world_read(const net_row_world* target, ecs_entity handle,
                         const net_row_template* row_template, uint64_t* row);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The table of row templates: what the world says of a template, turned into a layout once.
+// The table of row templates: it turns each template of the world into a layout, once.
 //
-// Server and client build it from their own files; the schema hash promises that both are the same where
-// it matters. So numbers on the wire count only what the hash covers: loaded templates with at least one
-// replicated component, sorted by name. A composition is known by the numbers of its replicated parts, and
-// the entry is made from exactly those: a server-only part that changed a default would otherwise give
-// the server another default row than the client has.
+// Server and client build it from their own files; the schema hash proves that both tables are the
+// same where it matters. So numbers on the wire count only what the hash covers: loaded templates
+// with at least one replicated component, sorted by name. A composition is known by the numbers of
+// its replicated parts, and its row template is made from exactly those: otherwise a server-only
+// part that changes a default would give the server another default row than the client has.
 //
-// Invariants: an entry never moves and never changes; the same replicated parts give the same entry.
+// Invariants: a row template never moves and never changes; the same replicated parts give the same
+// row template.
 #include "state/rows.h"
 
 #include "base/assert.h"
@@ -164,7 +165,7 @@ const net_row_varsize* net_row_find_varsize(const net_row_template* row_template
     return NULL;
 }
 
-// NET_CLASS_PUBLIC, OWNER and TEAM, then the others by name: the numbers do not depend on the order of loading.
+// NET_CLASS_PUBLIC, OWNER and TEAM, then the others by name, independent of the order of loading.
 static void list_classes(net_rows* rows) {
     static const char* const always[] = {"public", "owner", "team"};
     uint32_t first = BASE_COUNT(always);
@@ -409,7 +410,7 @@ const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
         ids[i] = rows->numbers[parts[i]]->id;
     }
     if (part_count == 1) return rows->numbers[parts[0]];
-    // Past the limit nothing new is composed: what a stranger names must not fill the world's table.
+    // Past the limit no template is composed: untrusted input must not fill the world's table.
     if (rows->composed_count == NET_ROW_TEMPLATES_MAX)
         return find_composed(rows, parts, part_count);
     ecs_template_id id = ecs_template_compose(rows->world, ids, part_count);

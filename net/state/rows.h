@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// Rows: what of an entity goes on the wire, as quantised 64-bit words.
+/// Rows: the replicated components of an entity as quantised 64-bit words.
 ///
-/// The table has one entry per replicated template: layout, default row, numbers of its parts. A part
-/// without replicated components is unknown to the wire: "ball+local" travels as "ball".
-/// Memory: entries are made on first use of a template and live as long as the table.
+/// The table has one row template per replicated template: layout, default row, numbers of its
+/// parts. A part without replicated components is unknown to the wire: "ball+local" travels as
+/// "ball".
+/// Memory:  row templates are made on first use of a template and live as long as the table.
 /// Threads: the thread that owns the world.
 #pragma once
 
@@ -12,21 +13,20 @@
 #include "net/result.h"
 #include "proto/layout.h"
 
-/// A coded row is at most so many bytes in the worst case; a template beyond is refused.
+/// An encoded row is never longer; a template that could be is refused.
 #define NET_ROW_BYTES_MAX 1000u
-/// A caller that offers a body at least this long can send any entity.
+/// A caller that offers a snapshot of at least this length can send any entity.
 #define NET_SNAPSHOT_BYTES_MIN (NET_ROW_BYTES_MAX + 32u)
 /// Compositions of one table; further ones are unknown.
 #define NET_ROW_TEMPLATES_MAX 4096u
 
-/// Components of one template whose types own memory: they travel as large values (large.h), not in the row.
+/// Variable-size components of one template: they travel beside the rows (varsize.h).
 #define NET_ROW_VARSIZE_MAX 32u
 
 typedef struct net_row_varsize {
     ecs_component_id component;
-    uint16_t
-        number; ///< on the wire: position among all large components of the loaded templates, by name
-    uint8_t class_; ///< who may see it
+    uint16_t number; ///< on the wire: position by name among all of the loaded templates
+    uint8_t class_;  ///< visibility class
 } net_row_varsize;
 
 typedef struct net_row_template {
@@ -37,10 +37,11 @@ typedef struct net_row_template {
     uint32_t entity_field_count; ///< fields of kind ENTITY
     const uint64_t* defaults;    ///< the template's default row, layout.field_count words
     proto_layout layout;         ///< component keys are ecs_component_id
-    uint8_t classes[PROTO_ROW_COMPONENTS_MAX]; ///< who may see a component: NET_CLASS_PUBLIC...
-    uint16_t class_mask;                       ///< bits of the classes that it uses
-    uint16_t importance;                       ///< `_priority`, 1..16
-    uint16_t varsize_mask;                     ///< bits of the classes of its large components
+    uint8_t classes
+        [PROTO_ROW_COMPONENTS_MAX]; ///< visibility class of each component: NET_CLASS_PUBLIC...
+    uint16_t class_mask;            ///< bits of the classes that its components use
+    uint16_t importance;            ///< `_priority`, 1..16
+    uint16_t varsize_mask;          ///< bits of the classes of its variable-size components
     uint16_t varsize_count;
     net_row_varsize varsizes[NET_ROW_VARSIZE_MAX]; ///< by name; no part of the layout
 } net_row_template;
@@ -48,45 +49,49 @@ typedef struct net_row_template {
 typedef struct net_rows net_rows;
 
 /// Build for all loaded templates of a sealed world.
-/// @return NET_OK; NET_ERR_SCHEMA (reported: the type of a replicated component owns memory and has no
-///         write and read, or a template has more than PROTO_ROW_FIELDS_MAX, PROTO_ROW_COMPONENTS_MAX,
-///         NET_ROW_BYTES_MAX or NET_ROW_VARSIZE_MAX of what they count); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_SCHEMA (reported: the type of a replicated component owns memory and
+///         has no write and read, or a template exceeds PROTO_ROW_FIELDS_MAX,
+///         PROTO_ROW_COMPONENTS_MAX, NET_ROW_BYTES_MAX or NET_ROW_VARSIZE_MAX); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
                                          const base_reporter* reporter, net_rows** rows);
 void net_rows_destroy(net_rows* rows);
-/// How long a tick is: what integrals are foreseen by. Before the first row is coded, and the same on both sides (a
-/// client learns it from Welcome). Without, rows are coded as if nothing was the integral of anything.
+/// Set the tick rate, by which integrals are predicted. Call it before the first row is encoded,
+/// with the same value on both sides (a client learns it from Welcome). Without it rows are encoded
+/// as if no component was the integral of another.
 void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz);
-/// The codes of rows, borrowed; NULL: the built-in ones. Others must be the same on both sides (net_schema_set_tables).
+/// Set the code tables of rows, borrowed; NULL: the built-in ones. Both sides must use the same
+/// (net_schema_set_tables).
 void net_rows_set_tables(net_rows* rows, const proto_tables* tables);
-/// Bits of a template's wire number; the numbers are positions among the loaded replicated templates
-/// sorted by name.
+/// Bits of a template's wire number; the numbers are positions among the loaded replicated
+/// templates sorted by name.
 uint32_t net_rows_number_bits(const net_rows* rows);
 /// The loaded replicated templates in the order of their wire numbers.
 uint32_t net_rows_number_count(const net_rows* rows);
 const net_row_template* net_rows_by_number(const net_rows* rows, uint32_t number);
-/// The entry of a template of the world; composed ones are added on first use. NULL when nothing of it
-/// is replicated or it cannot be a row (only compositions can fail here).
+/// The row template of a template of the world; composed ones are added on first use. NULL when it
+/// has no replicated part or cannot be a row (only compositions can fail here).
 const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_id);
-/// The entry for the parts of a create record. NULL for numbers that do not exist or do not compose.
+/// The row template for the parts of a create record. NULL for numbers that do not exist or do not
+/// compose.
 const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
                                          uint32_t part_count);
 /// Quantise a living entity. `row` has room for PROTO_ROW_FIELDS_MAX words.
 void net_rows_read(const net_row_template* row_template, const ecs_world* world, ecs_entity entity,
                    uint64_t* row);
-/// Number of a visibility class by its name: public 0, owner 1, team 2, then the others that loaded templates
-/// use, by name. UINT32_MAX when there is none.
+/// Number of a visibility class by its name: public 0, owner 1, team 2, then the others that loaded
+/// templates use, by name. UINT32_MAX when there is none.
 uint32_t net_rows_class(const net_rows* rows, const char* name);
 /// Put the template's defaults where a component's class is not in `classes`.
 void net_rows_mask(const net_row_template* row_template, uint32_t classes, uint64_t* row);
-/// Components that travel as large values, of all loaded templates, by name: their numbers on the wire.
+/// Number of variable-size components of all loaded templates. Sorted by name they give the wire
+/// numbers.
 uint32_t net_rows_varsize_count(const net_rows* rows);
-/// ECS_COMPONENT_NONE for a number that does not exist.
+/// The component of a wire number; ECS_COMPONENT_NONE for a number that does not exist.
 ecs_component_id net_rows_varsize(const net_rows* rows, uint32_t number);
-/// The template's large component of this id; NULL when it has none.
+/// The template's variable-size component of this id; NULL when it has none.
 const net_row_varsize* net_row_find_varsize(const net_row_template* row_template,
                                             ecs_component_id component);
-/// Only these components of it (bits by their position in the layout); the other words stay.
+/// Quantise only these components (bits by their position in the layout); the other words stay.
 void net_rows_read_some(const net_row_template* row_template, const ecs_world* world,
                         ecs_entity entity, uint64_t components, uint64_t* row);
 /// base_hash64 over the row's words: what --trace writes and net_world_digest_row_hash returns.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The schema: a hash per thing that both sides must agree on, and one over all of them (WIRE.md, "Schema
-// hash").
+// The schema: a hash per item that both sides must agree on, and one over all items (WIRE.md,
+// "Schema hash").
 //
-// The hash answers "may these two talk?"; the items answer "what differs?", so that a refusal names a
-// template instead of two numbers. Items are hashed by meaning, never by local ids, file lines or
+// The hash answers "may these two talk?"; the items answer "what differs?", so that a refusal names
+// a template instead of two numbers. Items are hashed by meaning, never by local ids, file lines or
 // struct offsets: two builds, two load orders and two struct layouts give the same schema when the
 // bits on the wire mean the same.
 //
-//     template  name, singleton?, per replicated component in name order: name, what it is the integral of,
-//               rotation?, quantisation of each element of its fields; then the default row, then the hash of
-//               each large default
+//     template  name, singleton?, per replicated component in name order: name, what it is the
+//               integral of, rotation?, quantisation of each element of its fields; then the
+//               default row, then the hash of each variable-size default
 //     component name, type name, per field: name, kind, count
 //     message   position in the module's table, kind, reliable?, the protobuf descriptor
 //
@@ -66,7 +66,7 @@ static bool add_item(net_schema* schema, const char* kind, const char* name,
         return false;
     net_schema_item* item = &schema->items[schema->item_count++];
     item->hash = base_hasher_end(hasher);
-    // Lengths are checked where names come from: world names by the world, message names by add_message.
+    // The world checked the lengths of its names, add_message those of messages.
     BASE_ASSERT(base_text_format(item->name, sizeof item->name, "%s %s", kind, name));
     return true;
 }
@@ -104,7 +104,7 @@ static void hash_quant(base_hasher* hasher, const proto_quant* quant) {
     hash_f64(hasher, quant->step);
 }
 
-// Both sides know what a client has that was told nothing.
+// Both sides know the value of a client that received none: the default.
 static bool hash_varsize_defaults(const net_schema* schema, const ecs_world* world,
                                   const net_row_template* row_template, base_hasher* hasher) {
     base_bytes bytes;
@@ -260,7 +260,7 @@ net_rows* net_schema_rows(const net_schema* schema) {
     return schema->rows;
 }
 
-// A stranger's name goes into texts that people read on terminals.
+// Names from a peer go into texts that people read on terminals.
 static void copy_printable(char* target, size_t target_bytes, const char* source) {
     (void)base_text_copy(target, target_bytes, source);
     for (char* at = target; *at; at++)

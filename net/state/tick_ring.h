@@ -41,7 +41,8 @@ bool net_tick_ring_reserve(net_tick_ring* ring, const base_allocator* allocator,
 bool net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit,
                        uint64_t tick, const void* entry, uint32_t bytes);
 /// Begin an entry that is newer than all: the caller writes it to the returned place, then calls
-/// net_tick_ring_close. A full ring forgets its oldest entry now. Without a close nothing was added.
+/// net_tick_ring_close. A full ring forgets its oldest entry at once. Without a close nothing is
+/// added.
 /// @return NULL when there is no memory for a single entry.
 void* net_tick_ring_open(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit);
 void net_tick_ring_close(net_tick_ring* ring, uint64_t tick);

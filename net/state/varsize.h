@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: MIT
-/// Large values: replicated components whose types own memory (text, list, array, object) travel by
-/// version on channel 0, beside the rows and exempt from the promise that an entity changes as a whole.
+/// Variable-size components: replicated components whose types own memory (text, list, array,
+/// object). They travel by version on channel 0, beside the rows. So they are exempt from the
+/// promise that an entity changes as a whole.
 ///
-/// Server: one net_varsize_source per match copies what such components hold whenever they change; one
-/// net_varsize_sender per client knows which of them are in its scope, what was sent and what was acknowledged.
-/// Per client at most one version of a value is under way, newest wins; values that wait go in the order in
-/// which they began to, so none starves; at most NET_VARSIZE_FLIGHT_BYTES_MAX are unacknowledged.
-/// Client: one net_varsize_receiver per world applies them; what comes before its entity waits for it.
-/// What a client may not see, and what is longer than NET_VARSIZE_BYTES_MAX, is the template's default there.
-/// References inside of a value are handles that nobody is made to know: they keep no entity ALLOCATED.
+/// Server: one net_varsize_source per match copies the value of such a component at each change.
+/// One net_varsize_sender per client stores which values are in its scope, what was sent and what
+/// was acknowledged. Per client at most one version of a value is in flight, and the newest wins.
+/// Waiting values go in the order in which they began to wait, so none starves. At most
+/// NET_VARSIZE_FLIGHT_BYTES_MAX are unacknowledged.
+/// Client: one net_varsize_receiver per world applies the values. A value that arrives before its
+/// entity waits for it.
+/// A client has the template's default for a value that it may not see, and for one longer than
+/// NET_VARSIZE_BYTES_MAX. References inside a value are plain handles: they keep no entity
+/// ALLOCATED.
 ///
-/// Threads: net_varsize_source_create, step and destroy on the thread that owns the world; all other server
-/// functions on one thread, between two steps (as views of a replicator, replicator.h).
-/// Memory: copies of what is replicated, 48 bytes per client and value that it ever saw, what waits.
+/// Threads: net_varsize_source_create, step and destroy on the thread that owns the world; all
+/// other server functions on one thread, between two steps (as replication states, replicator.h).
+/// Memory:  copies of the replicated values, 48 bytes per client and value that it ever saw, and
+/// what waits.
 #pragma once
 
 #include "state/varsize_value.h"
@@ -23,7 +28,7 @@ typedef struct net_varsize_message {
     ecs_entity handle;
     uint32_t number;  ///< of the component, net_rows_varsize
     uint64_t version; ///< 1, 2, 3... per client, over all values
-    ecs_tick since;   ///< for the entity as a record of this tick or a later one tells of it
+    ecs_tick since;   ///< the value belongs to the entity as records from this tick on describe it
     bool is_default;  ///< the template's default; no bytes
     const uint8_t* bytes;
     uint32_t size;
@@ -36,59 +41,61 @@ typedef struct net_varsize_source net_varsize_source;
 typedef struct net_varsize_sender net_varsize_sender;
 
 typedef struct net_varsize_counters {
-    uint64_t values;          ///< living ones
-    uint64_t values_long;     ///< changes to one that is longer than NET_VARSIZE_BYTES_MAX
+    uint64_t values;          ///< values of existing entities
+    uint64_t values_long;     ///< changes to a value that is longer than NET_VARSIZE_BYTES_MAX
     uint64_t messages, bytes; ///< sent
     uint64_t acked;
     uint64_t lost; ///< the client had no room: sent again
 } net_varsize_counters;
 
-/// `rows` and `world` are borrowed. Handles with an index above `index_max` are not looked at. A value that
-/// is too long is told to `reporter` (may be NULL) once.
+/// `rows` and the world of the steps are borrowed. Handles with an index above `index_max` are
+/// ignored. `reporter` (may be NULL) gets one report when a value is too long.
+/// @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_varsize_source_create(const base_allocator* allocator, net_rows* rows,
                                                    uint32_t index_max,
                                                    const base_reporter* reporter,
                                                    net_varsize_source** source);
-/// After the views.
+/// Destroy the source after its senders.
 void net_varsize_source_destroy(net_varsize_source* source);
-/// Take over what ecs_changes lists; the first call takes the whole world. Costs nothing in a game without
-/// large components. @return NET_OK; NET_ERR_MEMORY (end the match).
+/// Read what ecs_changes lists; the first call reads the whole world. Free in a game without
+/// variable-size components. @return NET_OK; NET_ERR_MEMORY (end the match).
 BASE_MUST_USE net_result net_varsize_source_step(net_varsize_source* source, const ecs_world* world,
                                                  ecs_tick tick);
 const net_varsize_counters* net_varsize_source_get_counters(const net_varsize_source* source);
 
-/// A client joins: it has nothing in its scope.
+/// A client joins with an empty scope. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_varsize_sender_create(net_varsize_source* source,
                                                    net_varsize_sender** sender);
 void net_varsize_sender_destroy(net_varsize_sender* sender);
-/// Memory ran out: what it has is not known any more, drop its client.
+/// Did memory run out? Then its state is unknown: drop the client.
 bool net_varsize_sender_is_broken(const net_varsize_sender* sender);
-/// The entity came into the client's scope with this tick: records that tell of it have this tick or later
-/// ones. `classes`: bits of what it may see. Also when one that is in scope changed its template.
+/// The entity entered the client's scope at this tick, or it is in scope and changed its template.
+/// Records of it have this tick or a later one. `classes`: bits of the classes that the client
+/// sees.
 void net_varsize_sender_enter(net_varsize_sender* sender, ecs_entity entity, uint32_t classes,
                               ecs_tick tick);
-/// It sees other classes of an entity in its scope.
+/// The client sees other classes of an entity in its scope.
 void net_varsize_sender_reclass(net_varsize_sender* sender, ecs_entity entity, uint32_t classes);
-/// The entity left its scope (it may be dead).
+/// The entity left the scope (it may be destroyed).
 void net_varsize_sender_leave(net_varsize_sender* sender, ecs_entity entity);
 
-/// @return NET_OK; NET_ERR_STALE: this one later, others now (the client does not have the entity yet);
-///         anything else: nothing more now.
+/// Send one message.
+/// @return NET_OK; NET_ERR_STALE: not this value now, go on with others (the client does not have
+/// the entity yet); any other code: stop for now.
 typedef net_result (*net_varsize_send_fn)(void* context, const net_varsize_message* message);
-/// Once per tick: hand on what waits. `allowance` more bytes may go, beside what earlier calls left; a value
-/// goes when any are left, so a long one is followed by a pause.
+/// Send waiting values; call it once per tick. `allowance` is added to the credit of earlier calls.
+/// A value is sent while any credit is left, so a pause follows a long one.
 void net_varsize_sender_publish(net_varsize_sender* sender, uint32_t allowance,
                                 net_varsize_send_fn send, void* context);
-/// The client has a version, or had one that is not under way any more. @return false for one that was never
-/// sent (forged).
+/// The client acknowledged a version. @return false for a version that was never sent (forged).
 bool net_varsize_sender_ack(net_varsize_sender* sender, uint64_t version);
-/// The client had no room to keep what it had acknowledged: it gets the value again, if this was the newest.
-/// @return false for what was never sent (forged).
+/// The client had no room to keep a version that it had acknowledged. It gets the value again, if
+/// this was the newest. @return false for a version that was never sent (forged).
 bool net_varsize_sender_lost(net_varsize_sender* sender, ecs_entity entity, uint32_t number,
                              uint64_t version);
-/// The connection was lost: what is under way is sent again, as new versions.
+/// The connection was lost: what is in flight is sent again, as new versions.
 void net_varsize_sender_resume(net_varsize_sender* sender);
-/// The client has acknowledged everything there is.
+/// Has the client acknowledged all values?
 bool net_varsize_sender_is_settled(const net_varsize_sender* sender);
 
 typedef struct net_varsize_receiver_config {
@@ -104,13 +111,13 @@ typedef struct net_varsize_receiver_config {
 
 typedef struct net_varsize_receiver_counters {
     uint64_t received, applied;
-    uint64_t stale;   ///< versions that came again
+    uint64_t stale;   ///< versions that were received before
     uint64_t dropped; ///< for entities that are gone
-    uint64_t evicted; ///< gave way to others while they waited
+    uint64_t evicted; ///< dropped for lack of room while they waited
     uint64_t malformed;
 } net_varsize_receiver_counters;
 
-/// A version that a client had acknowledged and could not keep.
+/// A version that a client acknowledged and could not keep.
 typedef struct net_varsize_lost {
     ecs_entity handle;
     uint32_t number;
@@ -122,18 +129,20 @@ typedef struct net_varsize_receiver net_varsize_receiver;
 BASE_MUST_USE net_result net_varsize_receiver_create(const net_varsize_receiver_config* config,
                                                      net_varsize_receiver** receiver);
 void net_varsize_receiver_destroy(net_varsize_receiver* receiver);
-/// Take a message of any bytes: applied at once, or kept until its entity is there. When there is no room for
-/// it, those that wait longest give way (net_varsize_receiver_next_evicted).
-/// @return NET_OK: acknowledge it (also one that came before); NET_ERR_MALFORMED: no server of ours sends it,
-///         do not acknowledge; NET_ERR_MEMORY: end the session.
+/// Receive a message of any bytes. It is applied at once, or kept until its entity exists. When
+/// there is no room for it, the values that waited longest are dropped
+/// (net_varsize_receiver_next_evicted).
+/// @return NET_OK: acknowledge it (also a repeated one); NET_ERR_MALFORMED: our server never sends
+/// it, do not acknowledge; NET_ERR_MEMORY: end the session.
 BASE_MUST_USE net_result net_varsize_receiver_receive(net_varsize_receiver* receiver,
                                                       const net_varsize_message* message);
-/// After records were applied: give those that came what waits for them.
+/// Apply waiting values whose entity exists now; call it after records were applied.
 /// @return NET_OK; NET_ERR_MEMORY (end the session).
 BASE_MUST_USE net_result net_varsize_receiver_tick(net_varsize_receiver* receiver);
-/// What gave way, to be told to the server (net_varsize_sender_lost); each once. false: no more.
+/// A value that was dropped while it waited, to be reported to the server
+/// (net_varsize_sender_lost); each once. @return false: no more.
 bool net_varsize_receiver_next_evicted(net_varsize_receiver* receiver, net_varsize_lost* lost);
-/// Forget what waits and every version.
+/// Drop all waiting values and forget every version.
 void net_varsize_receiver_clear(net_varsize_receiver* receiver);
 uint32_t net_varsize_receiver_waiting(const net_varsize_receiver* receiver);
 const net_varsize_receiver_counters*

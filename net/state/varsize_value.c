@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One value of any length between a world and bytes.
+// One variable-size value between a world and bytes.
 //
-// The form is the core's own (ecs_type_write, ecs_type_read), so that what is hashed, saved and sent is one
-// thing. A value is read into a temporary first: bytes that turn out to be damaged half way change nothing.
+// The format is the core's own (ecs_type_write, ecs_type_read), so hashes, saves and packets share
+// one. A value is read into a temporary first: bytes that turn out to be damaged half way change
+// nothing.
 #include "state/varsize_value.h"
 
 #include "base/assert.h"
@@ -13,7 +14,7 @@ static const ecs_type* type_of(const ecs_world* world, ecs_component_id componen
     return ecs_type_get(world, ecs_component_get(world, component)->type);
 }
 
-// A created value on the side. `memory` is for types that are small, as the core's are.
+// A created value beside the world. `memory` serves small types, as all of the core's are.
 typedef struct temporary {
     const ecs_type* type;
     ecs_type_context context;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The scope hash: proof that two worlds show the same, made without the machinery that it proves.
+// The world digest: it proves that two worlds are equal, without the machinery that it proves.
 //
-// It walks the living world, not history, views or mirrors, and quantises what it finds there, so a fault
-// anywhere between the server's components and the client's shows. Entities rise by index, components
-// rise by name (as in the row), and a component is hashed as its quantised elements, bit-packed. Local
-// entities of a client (indices above the replicated range) are its own business.
+// It walks the world itself, not history, replication states or mirrors, and quantises what it
+// finds there. So it shows a fault anywhere between the server's components and the client's.
+// Entities rise by index, components rise by name (as in the row), and a component is hashed as its
+// quantised elements, bit-packed. Local entities of a client (indices above the replicated range)
+// are left out.
 //
 // The text is the same walk with the values as the quantised words give them back: two dumps differ
 // exactly where the hashes do, and `diff` names entity, component and field.
@@ -126,7 +127,7 @@ typedef struct scope_walk {
     void* context;
 } scope_walk;
 
-// Memory for the text ran out: say so in the dump instead of leaving a line out quietly.
+// Memory for the text ran out: write that into the dump instead of leaving out a line.
 static void emit_line(scope_walk* walk) {
     base_bytes_write_u8(&walk->text, 0);
     walk->line(walk->context, walk->text.failed ? "error: out of memory" : (char*)walk->text.data);
@@ -144,7 +145,7 @@ static void visit_field(scope_walk* walk, ecs_entity entity, const net_row_templ
     emit_line(walk);
 }
 
-// What a person can read of it, cut, and then what tells it from any other.
+// The readable text of a value, cut, then its length and hash.
 static void write_varsize(scope_walk* walk, const net_row_template* row_template, ecs_entity entity,
                           ecs_component_id id, bool is_own) {
     char shown[256] = "";
@@ -179,7 +180,7 @@ static void visit_varsize(scope_walk* walk, ecs_entity entity, const net_row_tem
     walk->scope.bytes += walk->value.size;
     base_hasher_add(&walk->hasher, name, strlen(name) + 1);
     base_hasher_add(&walk->hasher, walk->value.data, walk->value.size);
-    // A hash that pretends to know what there was no memory to look at must not equal any other.
+    // Without memory to read the value, the hash must not equal any other.
     if (walk->value.failed) hash_u32(&walk->hasher, walk->scope.components);
     if (!walk->line) return;
     write_entity(&walk->text, entity, ecs_template_get(walk->world, row_template->id)->name);
