@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names and advice of results, and the default limits: both are tables from the headers.
+// Names and advice of results, from the list in ecs/result.h, and the default limits.
 #include "ecs/result.h"
 
 #include "ecs/limits.h"

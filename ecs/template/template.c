@@ -74,7 +74,7 @@ void ecs_template_set_read(ecs_template_set* set, const char* file, const char* 
     if (result == ECS_OK || result == ECS_ERR_SYNTAX) ecs_template_set_bind(set, text);
 }
 
-/// @return false when memory ran out; the world looks as before.
+// @return false when memory ran out; the world looks as before.
 static bool reserve_all(ecs_template_set* set) {
     ecs_templates* templates = set->world->templates;
     const base_allocator* allocator = set->world->allocator;
@@ -114,7 +114,7 @@ ecs_template_row* ecs_template_set_row(ecs_template_set* set, const ecs_draft* d
     return row;
 }
 
-/// Rows behind the registry's count: not visible yet. @return how many could be made.
+// Rows behind the registry's count: not visible yet. @return how many could be made.
 static uint32_t make_rows(ecs_template_set* set) {
     ecs_templates* templates = set->world->templates;
     for (uint32_t i = 0; i < set->draft_count; i++) {
@@ -209,8 +209,8 @@ ecs_template_id ecs_template_find(ecs_world* world, const char* name) {
     return ecs_template_compose(world, parts, count);
 }
 
-/// Composed parts become their own parts; of equal ones the last counts, since later ones override.
-/// @return false for an unknown id or too many.
+// Composed parts become their own parts; of equal ones the last counts, since later ones override.
+// @return false for an unknown id or too many.
 static bool flatten(const ecs_world* world, const ecs_template_id* ids, uint32_t count,
                     ecs_template_id* parts, uint32_t* part_count) {
     *part_count = 0;

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/// Components of a template or group. Depth is bounded by ECS_TEXT_DEPTH_MAX.
+// Components of a template or group. Depth is bounded by ECS_TEXT_DEPTH_MAX.
 static void bind_components(ecs_bind_pass* binder, const ecs_text_node* block, ecs_bind_scope scope,
                             bool is_group) {
     const ecs_text_node* nodes = binder->text->nodes;
@@ -58,7 +58,7 @@ static void add_flag(ecs_bind_pass* binder, ecs_draft* draft, const ecs_text_nod
     draft->flag_count++;
 }
 
-/// The words of a template itself. `_tags` are those of its own components that name none.
+// The words of a template itself. `_tags` are those of its own components that name none.
 static void bind_template_words(ecs_bind_pass* binder, const ecs_text_node* block, ecs_draft* draft,
                                 ecs_bind_scope* shared) {
     for (uint32_t at = block->child_first; at; at = binder->text->nodes[at].next) {
@@ -87,7 +87,7 @@ static void bind_template_words(ecs_bind_pass* binder, const ecs_text_node* bloc
     }
 }
 
-/// @return NULL after a fault.
+// @return NULL after a fault.
 static ecs_draft* add_draft(ecs_bind_pass* binder, const ecs_text_node* node) {
     ecs_template_set* set = binder->set;
     const char* name = name_of(binder, node);

@@ -38,7 +38,7 @@ static uint32_t count_elements(const ecs_type* type) {
     return count;
 }
 
-/// One component as its template says it, and as it is after folding.
+// One component as its template says it, and as it is after folding.
 typedef struct checked {
     ecs_template_set* set;
     const ecs_draft* draft;
@@ -64,7 +64,7 @@ static bool is_replicated(const checked* one) {
     return (one->slot->flags & ECS_COMPONENT_REPLICATED) != 0;
 }
 
-/// What is shown between two values must be numbers that arrive.
+// What is shown between two values must be numbers that arrive.
 static void check_interpolated(const checked* one) {
     if (!(one->slot->flags & ECS_COMPONENT_INTERPOLATED)) {
         if (one->own->has_teleport && one->own->teleport > 0)
@@ -144,7 +144,7 @@ typedef struct class_list {
     uint32_t count;
 } class_list;
 
-/// @return false when it is one too many.
+// @return false when it is one too many.
 static bool add_class(class_list* list, const char* name) {
     if (!name) return true;
     for (uint32_t i = 0; i < list->count; i++)

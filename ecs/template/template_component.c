@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/// NULL: nobody registered it; kept as opaque then. A block without a type says more of a component that
-/// has one elsewhere, above it or in the world.
+// NULL: nobody registered it; kept as opaque then. A block without a type says more of a component that
+// has one elsewhere, above it or in the world.
 static const ecs_type* find_type(ecs_bind_pass* binder, const ecs_text_node* node) {
     const ecs_world* world = binder->set->world;
     const char* name = ecs_bind_type_name(type_of(binder, node));
@@ -21,7 +21,7 @@ static const ecs_type* find_type(ecs_bind_pass* binder, const ecs_text_node* nod
     return NULL;
 }
 
-/// @return false after a fault.
+// @return false after a fault.
 static bool apply_scope(ecs_bind_pass* binder, const ecs_text_node* node,
                         const ecs_bind_scope* scope, const ecs_type* type,
                         ecs_template_slot* slot) {
@@ -77,7 +77,7 @@ static void add_component(ecs_bind_pass* binder, const ecs_text_node* node, cons
     if (entry) *entry = component;
 }
 
-/// name:type=value. Also `value:type=...` of a component's block, where `owner` is the block.
+// name:type=value. Also `value:type=...` of a component's block, where `owner` is the block.
 static bool read_whole(ecs_bind_pass* binder, const ecs_text_node* node, const ecs_text_node* owner,
                        const ecs_type* type, ecs_draft_component* component) {
     if (type->id > ECS_BUILTIN_TAG) {

@@ -51,7 +51,7 @@ ecs_template_slot* ecs_template_fold_find(ecs_template_fold* fold, ecs_component
     return where ? &fold->slots[where - 1] : NULL;
 }
 
-/// Are all of a list of tags there?
+// Are all of a list of tags there?
 bool ecs_template_tags_match(const ecs_world* world, const char* tags) {
     static const char separators[] = ",; \t";
     while (tags && *tags) {
@@ -80,7 +80,7 @@ static ecs_type_id component_type(const ecs_world* world, const ecs_template_set
     return set ? ecs_template_set_component_type(set, id) : ecs_component_get(world, id)->type;
 }
 
-/// Positions by name. Insertion: inherited slots come sorted, so most of it is in place already.
+// Positions by name. Insertion: inherited slots come sorted, so most of it is in place already.
 static void sort_by_name(const ecs_world* world, const ecs_template_set* set,
                          const ecs_template_slot* slots, uint32_t count, uint16_t* order) {
     const char* names[ECS_TEMPLATE_COMPONENTS_MAX];
@@ -111,7 +111,7 @@ static const void* zero_value(ecs_world* world, ecs_type_id type_id) {
     return *zero;
 }
 
-/// @return false when memory for a default value ran out.
+// @return false when memory for a default value ran out.
 static bool add_component(ecs_world* world, ecs_template_row* row,
                           ecs_template_component* components, const ecs_template_slot* slot,
                           ecs_type_id type) {
@@ -146,7 +146,7 @@ static size_t text_bytes(const char* text) {
     return text ? strlen(text) + 1 : 0;
 }
 
-/// Copy a text to where `memory` is, and point at the copy.
+// Copy a text to where `memory` is, and point at the copy.
 static void own_text(const char** text, char** memory) {
     if (!*text) return;
     size_t size = strlen(*text) + 1;

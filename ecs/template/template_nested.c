@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-/// The value of a component that is being read.
+// The value of a component that is being read.
 typedef struct child_pass {
     ecs_bind_pass* binder;
     const ecs_text_node* component;
@@ -45,7 +45,7 @@ static ecs_element_type find_type(const ecs_bind_pass* binder, const ecs_text_no
     return ECS_ELEMENT_NONE;
 }
 
-/// Text of a parameter into a created value.
+// Text of a parameter into a created value.
 static bool read_text(child_pass* pass, const ecs_text_node* node, ecs_element_type type,
                       void* value) {
     ecs_bind_pass* binder = pass->binder;
@@ -59,7 +59,7 @@ static bool read_text(child_pass* pass, const ecs_text_node* node, ecs_element_t
     return false;
 }
 
-/// "item:u8"{ value:u8=1 }. @return false after a fault.
+// "item:u8"{ value:u8=1 }. @return false after a fault.
 static bool read_boxed_text(child_pass* pass, const ecs_text_node* node, ecs_element_type type,
                             void* value) {
     ecs_bind_pass* binder = pass->binder;
@@ -97,8 +97,8 @@ static void refuse(child_pass* pass, const ecs_text_node* node, ecs_result resul
 static void read_items(child_pass* pass, const ecs_text_node* block, ecs_container_body* body,
                        uint32_t depth);
 
-/// One more item at the end of a list or array, or under its name in an object.
-/// @return where it is; NULL after a fault.
+// One more item at the end of a list or array, or under its name in an object.
+// @return where it is; NULL after a fault.
 static void* add_item(child_pass* pass, const ecs_text_node* node, ecs_container_body* body,
                       ecs_element_type type, const void* value) {
     const base_allocator* allocator = pass->context.allocator;

@@ -46,7 +46,7 @@ void ecs_bind_opaque(ecs_bind_pass* binder, const ecs_text_node* node) {
                                  .line = node->line};
 }
 
-/// Append a string and its NUL. @return where it is.
+// Append a string and its NUL. @return where it is.
 static const char* append(char** at, const char* text, size_t bytes) {
     char* begin = *at;
     memcpy(begin, text, bytes);

@@ -84,7 +84,7 @@ static uint32_t next_import(const ecs_text* tree, uint32_t at) {
     return at;
 }
 
-/// @return NULL when memory ran out.
+// @return NULL when memory ran out.
 static pack_file* add_file(pack_walk* walk, const char* path) {
     void* files = walk->files;
     if (!base_array_reserve(walk->allocator, &files, &walk->file_capacity, walk->file_count + 1,
@@ -99,7 +99,7 @@ static pack_file* add_file(pack_walk* walk, const char* path) {
     return file;
 }
 
-/// Read and parse a file and make it the innermost open one. `from` and `line`: who imports it, or NULL.
+// Read and parse a file and make it the innermost open one. `from` and `line`: who imports it, or NULL.
 static void open_file(pack_walk* walk, const char* path, const char* from, uint32_t line,
                       bool is_optional) {
     char shown[2 * ECS_TEXT_PATH_BYTES_MAX];
@@ -183,7 +183,7 @@ static int compare_names(const void* a, const void* b) {
     return strcmp(a, b);
 }
 
-/// Queue the files that a wildcard names, for the innermost open file.
+// Queue the files that a wildcard names, for the innermost open file.
 static void queue_matches(pack_walk* walk, pack_file* file, const char* path, const char* shown,
                           uint32_t line, bool is_optional) {
     pack_names* queue = &walk->queue;
@@ -226,7 +226,7 @@ static void queue_matches(pack_walk* walk, pack_file* file, const char* path, co
     file->queue_done = 0;
 }
 
-/// One import of the innermost file: its file opens, or the names it matches are queued.
+// One import of the innermost file: its file opens, or the names it matches are queued.
 static void follow_import(pack_walk* walk, pack_file* file) {
     const ecs_text* tree = &file->tree;
     const ecs_text_node* node = &tree->nodes[file->import_next];

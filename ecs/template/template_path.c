@@ -12,7 +12,7 @@ typedef struct path_builder {
     size_t floor; ///< bytes of "%name", which ".." does not take away
 } path_builder;
 
-/// Append a word of `size` bytes. @return false when the path is too long.
+// Append a word of `size` bytes. @return false when the path is too long.
 static bool push_word(path_builder* builder, const char* word, size_t size) {
     bool needs_slash = builder->size > 0;
     if (builder->size + needs_slash + size >= ECS_TEXT_PATH_BYTES_MAX) return false;
@@ -23,7 +23,7 @@ static bool push_word(path_builder* builder, const char* word, size_t size) {
     return true;
 }
 
-/// @return false at the root.
+// @return false at the root.
 static bool pop_word(path_builder* builder) {
     if (builder->size <= builder->floor) return false;
     while (builder->size > builder->floor && builder->path[builder->size - 1] != '/')
@@ -56,7 +56,7 @@ static const char* push_path(path_builder* builder, const char* at) {
     }
 }
 
-/// "%name/rest": the root becomes the floor. @return what is wrong.
+// "%name/rest": the root becomes the floor. @return what is wrong.
 static const char* enter_root(const ecs_template_source* source, path_builder* builder,
                               const char** at) {
     size_t size = strcspn(*at, "/");

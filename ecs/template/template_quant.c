@@ -14,7 +14,7 @@ static bool refuse(char* message, const char* text) {
     return false;
 }
 
-/// The smallest number of bits that count from 0 to `top`; 0 when that takes more than 32.
+// The smallest number of bits that count from 0 to `top`; 0 when that takes more than 32.
 static uint8_t bits_for(double top) {
     if (!(top >= 0) || top > 4294967295.0) return 0;
     uint64_t whole = (uint64_t)top;

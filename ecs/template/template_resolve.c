@@ -56,7 +56,7 @@ static void report_unknown(resolve_pass* resolver, const ecs_draft* child,
                            near ? "'?" : "");
 }
 
-/// A struct with some of its fields given starts from the inherited value.
+// A struct with some of its fields given starts from the inherited value.
 static const void* complete_value(ecs_template_set* set, const ecs_draft_component* component,
                                   const ecs_template_slot* inherited) {
     const ecs_template_slot* slot = &component->slot;
@@ -148,7 +148,7 @@ static void fold_flags(resolve_pass* resolver, const ecs_draft* draft) {
     }
 }
 
-/// All parents are done: lay them and the template's own components over one another.
+// All parents are done: lay them and the template's own components over one another.
 static void finish(resolve_pass* resolver, ecs_draft* draft) {
     ecs_template_set* set = resolver->set;
     ecs_template_fold* fold = resolver->fold;
@@ -179,7 +179,7 @@ static void finish(resolve_pass* resolver, ecs_draft* draft) {
     fold->count = 0;
 }
 
-/// The next parent that is not done yet is opened. @return false when there is none.
+// The next parent that is not done yet is opened. @return false when there is none.
 static bool open_parent(resolve_pass* resolver, ecs_draft* draft) {
     ecs_template_set* set = resolver->set;
     while (draft->parent_next < draft->parent_count) {

@@ -37,7 +37,7 @@ static bool refuse(char* message, const char* what, const char* text) {
     return false;
 }
 
-/// 0x and 1 to 16 digits.
+// 0x and 1 to 16 digits.
 static bool read_hex(const char* text, uint64_t* value) {
     if (text[0] != '0' || (text[1] != 'x' && text[1] != 'X')) return false;
     const char* at = text + 2;
@@ -53,7 +53,7 @@ static bool read_hex(const char* text, uint64_t* value) {
     return *at == '\0' && at > text + 2;
 }
 
-/// Hexadecimal digits spell the bits of a signed number: 0xFFFFFFFF is -1 where 32 bits are held.
+// Hexadecimal digits spell the bits of a signed number: 0xFFFFFFFF is -1 where 32 bits are held.
 static bool read_hex_signed(const char* text, ecs_field_kind kind, int64_t* value) {
     uint64_t bits;
     uint32_t width = 8 * ecs_field_kind_bytes(kind);
@@ -156,8 +156,8 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/// The next element of a list into `element`. A matrix may use brackets and blanks instead of commas.
-/// @return false at the end; `*fault` for an element that is empty or too long.
+// The next element of a list into `element`. A matrix may use brackets and blanks instead of commas.
+// @return false at the end; `*fault` for an element that is empty or too long.
 static bool next_element(const char** at, bool is_matrix, char* element, const char** fault) {
     const char* c = *at;
     while (is_blank(*c) || (is_matrix && *c && strchr("[],", *c)))
@@ -267,7 +267,7 @@ bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context
     return list_ends(&list, needed, message);
 }
 
-/// May a field of this kind be written as this built-in type? A scalar type also spells arrays.
+// May a field of this kind be written as this built-in type? A scalar type also spells arrays.
 static bool spelling_fits(const ecs_field* field, ecs_type_id spelling) {
     bool is_real = field->kind == ECS_FIELD_F32 || field->kind == ECS_FIELD_F64;
     bool is_int = field->kind >= ECS_FIELD_I8 && field->kind <= ECS_FIELD_I32;

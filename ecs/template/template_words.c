@@ -104,7 +104,7 @@ static void read_teleport(ecs_bind_pass* binder, const ecs_text_node* node, ecs_
     scope->has_teleport = true;
 }
 
-/// "" of `_integral` takes back what is inherited, as "public" of `_visible` does.
+// "" of `_integral` takes back what is inherited, as "public" of `_visible` does.
 static const char* read_name(ecs_bind_pass* binder, const ecs_text_node* node, bool may_be_empty,
                              const char* before) {
     if (!ecs_bind_has_type(binder, node, "t")) return before;
@@ -136,7 +136,7 @@ static void read_bits(ecs_bind_pass* binder, const ecs_text_node* node, ecs_quan
     quant->has_bits = true;
 }
 
-/// @return false when the statement is none of these.
+// @return false when the statement is none of these.
 bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope) {
     const char* name = name_of(binder, node);
     if (node->is_block || name[0] != '_') return false;
@@ -178,8 +178,8 @@ bool ecs_bind_is_scope_word(const char* name) {
     return false;
 }
 
-/// What editors and other engines keep in the same files: said of a template or a component, and of no
-/// effect on a world.
+// What editors and other engines keep in the same files: said of a template or a component, and of no
+// effect on a world.
 bool ecs_bind_is_remark(const char* name) {
     static const char* const words[] = {"_info",
                                         "_hide",

@@ -5,9 +5,9 @@
 //   statement = name ":" type "=" value        a parameter
 //             | name [":" type] "{" file "}"   a block; "name:type" may be quoted as a whole
 //
-// Open blocks live in a fixed stack, not in recursion, so depth costs no C stack. After a fault the
-// reader goes on behind the statement; a block whose head is faulty is entered under the empty name,
-// so that its braces still pair up and faults inside are found in the same run.
+// Open blocks are on a fixed stack; there is no recursion. After a fault the parser continues
+// behind the statement. A block with a faulty head gets the empty name, so that its braces still
+// match and faults inside it are found in the same run.
 #include "text/datablock.h"
 
 #include "base/assert.h"
@@ -24,7 +24,7 @@ typedef struct text_parser {
     uint32_t depth;
     uint32_t item_count;
     ecs_result result;
-    bool is_over; ///< a limit or memory: no more statements
+    bool is_over; ///< a limit is reached or memory ran out: no more statements
 } text_parser;
 
 static void fail(text_parser* parser, uint32_t line, const char* message, const char* detail) {
@@ -48,7 +48,7 @@ static void stop_memory(text_parser* parser) {
     parser->is_over = true;
 }
 
-/// Each statement, right or wrong, is an item: so the number of reports is bounded too.
+// Every statement, right or wrong, counts as an item. So the number of reports is limited too.
 static bool count_item(text_parser* parser) {
     if (++parser->item_count <= ECS_TEXT_ITEMS_MAX) return true;
     stop_full(parser, parser->cursor.line, "parameters and blocks in a file", ECS_TEXT_ITEMS_MAX);
@@ -68,7 +68,7 @@ static uint32_t string_end(text_parser* parser, uint32_t offset) {
     return offset;
 }
 
-/// @return 0 when memory ran out.
+// @return 0 when memory ran out.
 static uint32_t add_node(text_parser* parser, ecs_text_node node) {
     ecs_text* text = parser->text;
     void* nodes = text->nodes;
@@ -95,7 +95,7 @@ static uint32_t offset_of(const text_parser* parser) {
     return (uint32_t)(parser->cursor.at - parser->text->source);
 }
 
-/// The cursor stands behind the {.
+// The cursor stands behind the {.
 static void open_block(text_parser* parser, ecs_text_node node) {
     node.is_block = true;
     node.begin = offset_of(parser) - 1;
@@ -111,7 +111,7 @@ static void open_block(text_parser* parser, ecs_text_node node) {
     parser->child_last[parser->depth] = 0;
 }
 
-/// What may follow a name: ":type". @return false after a fault.
+// Read what may follow a name: ":type". @return false after a fault.
 static bool read_type(text_parser* parser, ecs_text_node* node) {
     base_bytes* strings = &parser->text->strings;
     ecs_text_cursor* cursor = &parser->cursor;
@@ -136,7 +136,8 @@ static bool read_type(text_parser* parser, ecs_text_node* node) {
     return false;
 }
 
-/// name, "name:type", "name":type or name:type. @return false after a fault; the node may be nameless then.
+// Read name, "name:type", "name":type or name:type. @return false after a fault; then the node may
+// have no name.
 static bool read_head(text_parser* parser, ecs_text_node* node) {
     base_bytes* strings = &parser->text->strings;
     ecs_text_cursor* cursor = &parser->cursor;
@@ -232,7 +233,7 @@ static void read_statement(text_parser* parser) {
     } else if (!parser->is_over) {
         ecs_text_recover(cursor);
     }
-    // The faulty head of a block: its content is still worth a look.
+    // The head of the block is faulty; its content is checked nevertheless.
     if (!parser->is_over && cursor->at < cursor->end && *cursor->at == '{') {
         cursor->at++;
         open_block(parser, (ecs_text_node){.line = node.line});

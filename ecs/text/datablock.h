@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// Private: datablock text as a flat tree. Syntax only; what names and values mean is up to others.
+/// Private: datablock text as a flat tree. Syntax only: template/ gives names and values their
+/// meaning.
 ///
-/// Limits: ECS_TEXT_BYTES_MAX, ECS_TEXT_DEPTH_MAX, ECS_TEXT_ITEMS_MAX (faulty statements count too).
-/// The parser is total: any bytes end in a tree and a list of reported faults.
+/// Limits: ECS_TEXT_BYTES_MAX, ECS_TEXT_DEPTH_MAX, ECS_TEXT_ITEMS_MAX (faulty statements count
+/// too).
+/// Trust: The parser accepts any bytes. It always gives a tree and reports every fault.
 #pragma once
 
 #include "base/bytes.h"
@@ -18,7 +20,7 @@ typedef struct ecs_text_node {
     uint32_t child_first;
     uint32_t next; ///< sibling
     uint32_t line;
-    uint32_t begin, end; ///< of a block: bytes of the source from { to behind }
+    uint32_t begin, end; ///< a block's bytes in the source, from { to behind }
     uint16_t child_count;
     bool is_block;
 } ecs_text_node;
@@ -32,19 +34,20 @@ typedef struct ecs_text {
     base_bytes strings; ///< NUL-terminated, unescaped
 } ecs_text;
 
-/// Parse. The tree holds everything that could be read, also beside faults.
+/// Parse a text, which must outlive the tree. The tree holds everything that could be read in spite
+/// of faults.
 /// @return ECS_OK; ECS_ERR_SYNTAX (each fault reported); ECS_ERR_FULL (a limit above; reported);
 ///         ECS_ERR_MEMORY. `text` needs ecs_text_deinit in every case.
 BASE_MUST_USE ecs_result ecs_text_parse(ecs_text* text, const base_allocator* allocator,
                                         const char* file, const char* source, size_t source_bytes,
                                         const base_reporter* reporter);
 void ecs_text_deinit(ecs_text* text);
-/// `import:t=` or `import_optional:t=` of the file itself, whatever type it is written with.
+/// Is it `import:t=` or `import_optional:t=` at the file's own level, with any type?
 bool ecs_text_is_import(const ecs_text* text, const ecs_text_node* node);
-/// Never NULL; borrowed until deinit.
+/// Get the string at an offset. Never NULL; borrowed until deinit.
 const char* ecs_text_string(const ecs_text* text, uint32_t offset);
 
-// The lexer (datablock_lex.c): a cursor over bytes that cannot leave them.
+// The lexer (datablock_lex.c): a cursor that cannot leave its bytes.
 
 typedef struct ecs_text_cursor {
     const char* at;
@@ -52,20 +55,20 @@ typedef struct ecs_text_cursor {
     uint32_t line;
 } ecs_text_cursor;
 
-/// NULL: fine. Else what is wrong at `line`.
+/// A fault: `message` is NULL when there is none.
 typedef struct ecs_text_fault {
     const char* message; ///< constant
     uint32_t line;
 } ecs_text_fault;
 
 bool ecs_text_is_word(char c);
-/// Skip blanks, comments and, where asked, newlines. A comment that never ends is a fault.
+/// Skip blanks and comments, and newlines on request. A comment without end is a fault.
 ecs_text_fault ecs_text_skip(ecs_text_cursor* cursor, bool across_lines);
 /// Append a word of [A-Za-z0-9_.-+], for types also < > ,. May be empty.
 void ecs_text_read_word(ecs_text_cursor* cursor, bool is_type, base_bytes* strings);
-/// Append a quoted string, unescaped; the cursor stands on the quote.
+/// Append a quoted string, unescaped. The cursor is at the opening quote.
 ecs_text_fault ecs_text_read_quoted(ecs_text_cursor* cursor, base_bytes* strings);
 /// Append the value of a parameter: quoted, [bracketed] or words joined by commas.
 ecs_text_fault ecs_text_read_value(ecs_text_cursor* cursor, base_bytes* strings);
-/// After a fault: to the end of the statement. Stops before newline, ;, { and }.
+/// Go to the end of a faulty statement: before a newline, ;, { or }.
 void ecs_text_recover(ecs_text_cursor* cursor);

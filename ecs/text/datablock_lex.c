@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The words of a datablock. Several parameters may share a line without separators
-// (`pos:p2=600,700 vel:p2=330,-550`), so a bare value is a list of words joined by commas and ends
-// where no comma follows; text with blanks needs quotes.
+// The words of a datablock. Several parameters may share a line without separators (`pos:p2=600,700
+// vel:p2=330,-550`). So a bare value is a list of words joined by commas, and it ends where no
+// comma follows. Text with blanks needs quotes.
 //
-// Every loop moves the cursor or ends, and no byte outside [at, end) is read: the proof that any input
-// terminates is in each loop alone. Appended strings are not terminated here; the parser does it.
+// Every loop moves the cursor or ends, and none reads outside of [at, end). So every input ends,
+// and each loop shows that by itself. The parser adds the NUL of appended strings.
 #include "text/datablock.h"
 
 #include <string.h>
@@ -83,7 +83,7 @@ static int hex_digit(char c) {
     return -1;
 }
 
-/// The cursor stands behind the backslash. @return 0 for an escape that does not exist.
+// The cursor is behind the backslash. @return 0 for an unknown escape.
 static uint8_t read_escape(ecs_text_cursor* cursor) {
     if (cursor->at == cursor->end) return 0;
     char c = *cursor->at++;
@@ -128,7 +128,7 @@ ecs_text_fault ecs_text_read_quoted(ecs_text_cursor* cursor, base_bytes* strings
                 base_bytes_write_u8(strings, byte);
                 continue;
             }
-            // Go on behind the backslash, so that a quote there is not taken for the end.
+            // Continue behind the backslash, so that a quote there does not end the string.
             cursor->at = escape;
             if (cursor->at < cursor->end && *cursor->at != '\n') cursor->at++;
             fault =
@@ -142,7 +142,7 @@ ecs_text_fault ecs_text_read_quoted(ecs_text_cursor* cursor, base_bytes* strings
     return fault_at(cursor->line, "this string never ends: its quote is missing on this line");
 }
 
-/// "[[1,0,0] [0,1,0] ...]" as it stands, up to its own last bracket; may span lines.
+// Copy "[[1,0,0] [0,1,0] ...]" unchanged, up to the matching bracket. It may span lines.
 static ecs_text_fault read_bracketed(ecs_text_cursor* cursor, base_bytes* strings) {
     uint32_t line = cursor->line;
     uint32_t depth = 0;
@@ -187,7 +187,7 @@ ecs_text_fault ecs_text_read_value(ecs_text_cursor* cursor, base_bytes* strings)
 void ecs_text_recover(ecs_text_cursor* cursor) {
     while (cursor->at < cursor->end && !strchr("\n;{}", *cursor->at))
         cursor->at++;
-    // strchr finds the terminator too: a zero byte is part of the fault.
+    // strchr also finds the NUL: a zero byte is part of the fault.
     while (cursor->at < cursor->end && *cursor->at == '\0')
         cursor->at++;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pools of boxed objects. Which address an object gets decides nothing: nobody orders by it.
+// Pools of boxed objects. The address of an object decides nothing: no code orders by it, so pools
+// may reuse memory in any order.
 #include "type/box.h"
 
 #include "base/assert.h"
@@ -42,7 +43,7 @@ static void unlock(ecs_box* box) {
     atomic_flag_clear_explicit(&box->lock, memory_order_release);
 }
 
-/// One more slab, and room in `free` for all its objects.
+// Add a slab, and room in `free` for all its objects.
 static bool grow(ecs_box* box) {
     if (box->slab_count == ECS_BOX_SLABS_MAX) return false;
     uint32_t first = FIRST_SLAB_BYTES / box->stride;

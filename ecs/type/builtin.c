@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// The built-in types of every world: the scalars (scalar.c), then lists, arrays and objects of them.
-// Registering them is the first step of a world, so their ids are the same in every world.
+// SPDX-License-Identifier: MIT The built-in types of every world: the scalars (scalar.c), then
+// lists, arrays and objects of them. Registering them is the first step of a world, so their ids
+// are the same in every world.
 #include "type/container.h"
 
 #include "core/world_internal.h"
@@ -21,7 +21,7 @@ static uint64_t hash_container(const void* value, uint64_t seed) {
                                   .hash = hash_container}
 #define LIST(element, type_name) CONTAINER(ECS_BUILTIN_LIST + element, type_name, ecs_list)
 
-/// Rows lie at their id - ECS_BUILTIN_TAG.
+// Rows lie at their id - ECS_BUILTIN_TAG.
 static const ecs_type containers[ECS_BUILTIN_END - ECS_BUILTIN_TAG] = {
     LIST(ECS_BUILTIN_B, "list<b>"),
     LIST(ECS_BUILTIN_I, "list<i>"),

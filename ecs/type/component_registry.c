@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names of components. A name has one type in a world, whoever speaks of it: template, system, module.
-// Ids are given in the order of registration, so the same files give the same ids everywhere.
+// Names of components. A name has one type in a world, for templates, systems and modules alike.
+// Ids follow the order of registration, so the same files give the same ids on every machine.
 #include "type/type_registry.h"
 
 #include "core/world_internal.h"

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Bodies of containers: made, destroyed, copied, compared.
+// Bodies of containers: create, destroy, copy, compare.
 //
-// Lists, arrays and objects differ in the stride of their items and in where an item keeps its type and
-// value; all else is one walk over items. What a value is depends on its type only, so values that are no
-// containers go through the functions that components use (value.c, field.c).
+// Lists, arrays and objects differ in the stride of their items and in where an item keeps its type
+// and value. Everything else is one walk over items. Elements that are no containers go through the
+// functions that components use (value.c, field.c).
 //
-// Recursion goes as deep as containers lie in one another: ECS_CONTAINER_DEPTH_MAX, which every way of making
-// one checks. Invariants: bytes is the sum of the weights of all items; the body of a nested container is
-// never NULL and its parent is the body it lies in; names rise strictly.
+// Recursion is as deep as containers are nested, at most ECS_CONTAINER_DEPTH_MAX: every way to make
+// one checks that.
+//
+// Invariants: `bytes` is the sum of the weights of all items. The body of a nested container is
+// never NULL, and its parent is the body it lies in. Names rise strictly.
 #include "type/container.h"
 
 #include "base/assert.h"
@@ -36,7 +38,7 @@ static bool owns_memory(ecs_element_type type) {
     return type == ECS_ELEMENT_T || ecs_element_is_container(type);
 }
 
-/// A list of plain elements: its items are bytes.
+// Is it a list of elements without memory of their own? Then memcpy and memcmp work on its items.
 static bool is_plain_list(ecs_element_type type) {
     return ecs_element_is_list(type) && !owns_memory((ecs_element_type)(type - ECS_ELEMENT_LIST));
 }
@@ -108,7 +110,7 @@ ecs_result ecs_element_make(const base_allocator* allocator, ecs_element_type ty
     return ecs_value_copy(info, &context, value, source) ? ECS_OK : ECS_ERR_MEMORY;
 }
 
-/// Item `index` of the copy, which has room; its count covers the items before.
+// Copy item `index`. The copy has room for it, and its count is `index`.
 static bool copy_item(const base_allocator* allocator, ecs_container_body* copy,
                       const ecs_container_body* body, uint32_t index) {
     char* name = NULL;
@@ -225,7 +227,7 @@ void ecs_container_map_entities(ecs_container_body* body,
             *entity = mapped;
             ecs_container_touch(body, 0);
         } else if (ecs_element_is_list(body->type)) {
-            return; // no handles in any of its elements
+            return; // a list of another type holds no handles
         }
     }
 }

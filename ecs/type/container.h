@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// Private: bodies of lists, arrays and objects, and the operations that all three share.
 ///
-/// A container in a column, in a list of children or on somebody's stack is a pointer to its body. Bodies
-/// never move, so a body knows the one it lies in, and a change is told to all around it.
+/// A container in a column, inside another container or on a caller's stack is a pointer to its
+/// body. Bodies never move. So a body can point at its parent, and a change raises the versions of
+/// all bodies around it.
 #pragma once
 
 #include "ecs/container.h"
@@ -12,12 +13,11 @@
 
 typedef struct ecs_container_body ecs_container_body;
 struct ecs_container_body {
-    ecs_container_body*
-        parent;  ///< the container it lies in; NULL: a component's, or somebody's own
-    void* items; ///< elements, ecs_element or ecs_named_element
+    ecs_container_body* parent; ///< the body around it; NULL: a component, or a caller's own value
+    void* items;                ///< elements, ecs_element or ecs_named_element
     uint64_t version;
     uint32_t count, capacity;
-    uint32_t bytes;        ///< weight of all inside, nested ones too
+    uint32_t bytes;        ///< weight of all items, nested ones included
     ecs_element_type type; ///< a list type, ECS_ELEMENT_ARRAY or ECS_ELEMENT_OBJECT
 };
 
@@ -45,7 +45,7 @@ static inline uint32_t ecs_element_bytes(ecs_element_type type) {
                                           : ecs_scalar_type((ecs_type_id)type)->size;
 }
 
-/// Type and value of the item at `index`, whatever the container.
+/// The type and the value of the item at `index`, for every kind of container.
 ecs_element_type ecs_container_item_type(const ecs_container_body* body, uint32_t index);
 void* ecs_container_item(const ecs_container_body* body, uint32_t index);
 static inline const ecs_named_element* ecs_container_named_item(const ecs_container_body* body,
@@ -56,50 +56,52 @@ static inline ecs_container_body* ecs_container_body_of(const void* container) {
     return ((const ecs_container*)container)->body;
 }
 
-/// Text to copy from, as a value of type t.
+/// A value of type t that borrows `text`, to copy from.
 static inline ecs_string ecs_element_text(const char* text, uint32_t size) {
     return (ecs_string){.data = (char*)(uintptr_t)text, .size = size};
 }
 
-// child.c: whole values. `type` is the container's.
+// container.c: whole values. `type` is the container's.
 
 /// NULL when memory ran out.
 ecs_container_body* ecs_container_body_create(const base_allocator* allocator,
                                               ecs_element_type type);
-/// With all inside; NULL is fine.
+/// Destroy a body and everything in it. NULL is accepted.
 void ecs_container_body_destroy(const base_allocator* allocator, ecs_container_body* body);
-/// A copy without a parent and with the same version. NULL when memory ran out.
+/// Copy a body: the copy has the same version and no parent. @return NULL when memory ran out.
 ecs_container_body* ecs_container_body_copy(const base_allocator* allocator,
                                             const ecs_container_body* body);
-/// Same type, same values, in full precision; NULL is an empty one.
+/// Do both have the same type and the same values, at full precision? NULL is an empty container.
 bool ecs_container_body_equal(const ecs_container_body* a, const ecs_container_body* b);
-/// Containers inside one another, this one counts.
+/// How deep containers are nested in it, itself included.
 uint32_t ecs_container_height(const ecs_container_body* body);
-/// What a value counts for ECS_CONTAINER_BYTES_MAX.
+/// The weight of a value: what it counts for ECS_CONTAINER_BYTES_MAX.
 uint32_t ecs_element_weight(ecs_element_type type, const void* value);
-/// Make uncreated memory a copy of `source` (NULL: zero), with a body if it is a container.
+/// Create an element as a copy of `source` (NULL: zero). A container always gets a body.
 /// @return ECS_OK; ECS_ERR_FULL (text too long); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_element_make(const base_allocator* allocator, ecs_element_type type,
                                           void* value, const void* source);
 void ecs_element_unmake(const base_allocator* allocator, ecs_element_type type, void* value);
-/// It changed, and what is inside became heavier by `weight`: told to all around it.
+/// Note a change in a body: raise its version and those of all bodies around it, and add `weight`
+/// to their weights.
 void ecs_container_touch(ecs_container_body* body, int64_t weight);
-/// Replace every handle inside by what `map` says.
+/// Replace every handle in it, nested ones included, by the result of `map`.
 void ecs_container_map_entities(ecs_container_body* body,
                                 ecs_entity (*map)(const void* context, ecs_entity entity),
                                 const void* context);
-/// Room for `count` items. @return ECS_OK; ECS_ERR_FULL; ECS_ERR_MEMORY.
+/// Make room for `count` items. @return ECS_OK; ECS_ERR_FULL; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_container_reserve(const base_allocator* allocator,
                                                ecs_container_body* body, uint32_t count);
 
-// child_edit.c: one item at a time.
+// container_edit.c: one item at a time.
 
-/// The body, made when there is none. NULL when memory ran out.
+/// Get the body, and create it when there is none. @return NULL when memory ran out.
 ecs_container_body* ecs_container_open(const base_allocator* allocator, ecs_container* container,
                                        ecs_element_type type);
-/// May something this high and heavy lie in the body?
+/// May an item of this height and weight be added to the body?
 bool ecs_container_fits(const ecs_container_body* body, uint32_t height, int64_t weight);
-/// Put a copy of `value` in front of `index`; `name` (owned copy made) for objects only.
+/// Insert a copy of `value` in front of `index`. `name` is for objects only and is copied. @return
+/// ECS_OK; ECS_ERR_TYPE; ECS_ERR_FULL; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_container_insert(const base_allocator* allocator,
                                               ecs_container_body* body, uint32_t index,
                                               const char* name, ecs_element_type type,
@@ -110,23 +112,26 @@ BASE_MUST_USE ecs_result ecs_container_replace(const base_allocator* allocator,
 void ecs_container_remove(const base_allocator* allocator, ecs_container_body* body,
                           uint32_t index);
 void ecs_container_clear(const base_allocator* allocator, ecs_container_body* body);
-/// Where a name is, or where it would stand. @return true when it is there.
+/// Find the index of a name, or the index where it would be inserted. @return true when the name is
+/// there.
 bool ecs_container_seek(const ecs_container_body* body, const char* name, uint32_t* index);
 
-// child_io.c: canonical bytes.
+// container_io.c: canonical bytes.
 //
 //   list    varint count, elements
 //   array   varint count, then each: u8 type, value
 //   object  varint count, then each: varint name bytes, name, u8 type, value; names rise strictly
 //
-// Values are written as their types write them (field.c); types are the numbers of ecs_element_type.
+// Values are written as their types write them (field.c); types are the numbers of
+// ecs_element_type.
 
 void ecs_container_write(const ecs_container_body* body, base_bytes* bytes);
-/// Hash of these bytes, without all of them at once.
+/// Hash these bytes in pieces, without memory for all of them.
 uint64_t ecs_container_hash(const ecs_container_body* body, uint64_t seed);
-/// A new body. @return NULL: damaged or beyond a limit (reader->failed), or memory ran out (it is not).
+/// Read a body. The bytes may be foreign. @return NULL: damaged or beyond a limit (reader->failed
+/// is set), or memory ran out (it is not).
 ecs_container_body* ecs_container_read(const base_allocator* allocator, ecs_element_type type,
                                        base_reader* reader);
 
-// child_ops.c: containers as component types.
+// container_ops.c: containers as component types.
 extern const ecs_type_ops ecs_element_ops[ECS_ELEMENT_TYPE_END]; ///< by type

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Changing a container: one item comes, is replaced, or goes.
+// Changing a container: insert, replace or remove one item.
 //
-// Everything that may fail is done first, beside the container: the copy of the value, the name, the
-// room. Then come steps that cannot. A value is copied before room is made, since it may lie inside the
-// very container that grows, or be that container.
+// Everything that may fail is done first, outside of the container: copy the value, copy the name,
+// make room. The steps after that cannot fail. The value is copied before room is made, since it
+// may lie inside the container that grows, or be that container.
 #include "type/container.h"
 
 #include "base/assert.h"
@@ -32,12 +32,12 @@ bool ecs_container_fits(const ecs_container_body* body, uint32_t height, int64_t
     return depth <= ECS_CONTAINER_DEPTH_MAX && root->bytes + weight <= ECS_CONTAINER_BYTES_MAX;
 }
 
-/// What an item counts beside its value.
+// The weight of an item without its value.
 static uint32_t item_weight(ecs_element_type container, uint32_t name_bytes) {
     return ecs_element_is_list(container) ? 0 : 1 + name_bytes;
 }
 
-/// A copy of `value` that may take the place of something that weighs `old_weight`.
+// Make a copy of `value` that may replace an item of weight `old_weight`.
 static ecs_result make_fitting(const base_allocator* allocator, const ecs_container_body* body,
                                ecs_element_type type, const void* value, int64_t old_weight,
                                ecs_element* made) {
@@ -55,7 +55,7 @@ static ecs_result make_fitting(const base_allocator* allocator, const ecs_contai
     return ECS_ERR_FULL;
 }
 
-/// Move a made value to its place.
+// Move a created value to its item.
 static void settle(ecs_container_body* body, uint32_t index, const ecs_element* made) {
     if (body->type == ECS_ELEMENT_ARRAY)
         ((ecs_element*)body->items)[index].type = made->type;
@@ -66,7 +66,7 @@ static void settle(ecs_container_body* body, uint32_t index, const ecs_element* 
     if (ecs_element_is_container(made->type)) ecs_container_body_of(item)->parent = body;
 }
 
-/// Items from `index` on move by one place, up or down.
+// Move the items from `index` on by one place, up or down.
 static void shift(ecs_container_body* body, uint32_t index, int direction) {
     size_t stride = body->type == ECS_ELEMENT_ARRAY ? sizeof(ecs_element)
                     : body->type == ECS_ELEMENT_OBJECT
@@ -92,7 +92,7 @@ ecs_result ecs_container_insert(const base_allocator* allocator, ecs_container_b
     if (result != ECS_OK) return result;
     char* copy = name ? base_allocate(allocator, name_bytes + 1) : NULL;
     result = name && !copy ? ECS_ERR_MEMORY : ECS_OK;
-    // The name may lie in an item that moves.
+    // Copied before the items move: the name may lie in one of them.
     if (copy) memcpy(copy, name, name_bytes + 1);
     if (result == ECS_OK) result = ecs_container_reserve(allocator, body, body->count + 1);
     if (result != ECS_OK) {

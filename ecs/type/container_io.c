@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Containers as canonical bytes (the form is in child.h), and back.
+// Containers as canonical bytes (the format is in container.h), and back.
 //
-// The hash is that of the bytes, fed in pieces, so that neither a check nor a tick needs memory for
-// them. Reading is total: counts are checked against limits and against the bytes that are left before
-// anything is made, depth is counted down, and names must rise, so there is one spelling of each value.
+// The hash is the hash of the bytes, computed in pieces, so it needs no memory for all of them.
+// Reading accepts any bytes: counts are checked against the limits and against the bytes that are
+// left before anything is allocated, the depth is limited, and names must rise. So each value has
+// exactly one encoding.
 #include "type/container.h"
 
 #include "base/assert.h"
@@ -12,8 +13,8 @@
 
 enum { PIECE_BYTES = 2 * ECS_STRING_BYTES_MAX };
 
-/// Bytes go to `bytes`, and from there to the hasher if there is one, while there is still room for
-/// the largest thing that is written at once: a name with a text.
+// Where bytes go: to `bytes`, and from there to the hasher if there is one. It is emptied in time,
+// so that the largest single write always fits: a name and a text.
 typedef struct sink {
     base_bytes* bytes;
     base_hasher* hasher;
@@ -73,7 +74,7 @@ uint64_t ecs_container_hash(const ecs_container_body* body, uint64_t seed) {
 typedef struct body_reader {
     const base_allocator* allocator;
     base_reader* bytes;
-    uint32_t weight; ///< of all that was read
+    uint32_t weight; ///< of everything read so far
 } body_reader;
 
 static bool fail(body_reader* in) {
@@ -83,7 +84,7 @@ static bool fail(body_reader* in) {
 
 static ecs_container_body* read_body(body_reader* in, ecs_element_type type, uint32_t depth);
 
-/// The name of the next member, borrowed; it must be above the one before.
+// Read the name of the next item, borrowed. It must be above the previous name.
 static const uint8_t* read_name(body_reader* in, const ecs_container_body* body, uint32_t* size) {
     uint64_t length = base_reader_varint(in->bytes);
     const uint8_t* name = NULL;
@@ -120,7 +121,7 @@ static bool read_value(body_reader* in, ecs_container_body* body, ecs_element_ty
     return true;
 }
 
-/// The next item of a body that has room for it.
+// Read the next item of a body that has room for it.
 static bool read_item(body_reader* in, ecs_container_body* body, uint32_t depth) {
     uint32_t index = body->count;
     uint32_t weight_before = in->weight;
@@ -185,8 +186,8 @@ ecs_container_body* ecs_container_read(const base_allocator* allocator, ecs_elem
     body_reader in = {.allocator = allocator, .bytes = reader};
     size_t first = reader->offset;
     ecs_container_body* body = read_body(&in, type, 1);
-    // The version is drawn from the bytes: a value and its shadow that are read apart and differ must
-    // not meet at the same count of changes.
+    // The version comes from the bytes: a value and its shadow that are read separately and differ
+    // must not get the same version.
     if (body) body->version = base_hash64(reader->data + first, reader->offset - first, 0);
     return body;
 }

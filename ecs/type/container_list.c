@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// list<T>: what callers see of it. Elements are packed, so a list of p2 is an array of ecs_vec2.
+// The public functions of list<T>. Elements are packed, so a list of p2 is an array of ecs_vec2.
 #include "type/container.h"
 
 #include "base/assert.h"
@@ -10,7 +10,7 @@ static const ecs_container_body* body_of(const ecs_list* list) {
     return list->own.body;
 }
 
-/// The body for writing, of the list's own type.
+// Get the body for writing; it is created with the type of the list.
 static ecs_container_body* open_list(const base_allocator* allocator, ecs_list* list) {
     return ecs_container_open(allocator, &list->own, (ecs_element_type)list->own.type);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Lists, arrays and objects as component types: the functions that the world calls.
+// Lists, arrays and objects as component types: the table of functions that the world calls.
 //
-// A value starts without a body: an entity that never fills its list costs no memory. Functions are told
-// no type, so each type has its own that need it; the other functions find it in the body.
+// A value begins without a body: an entity that never fills its list needs no memory. The functions
+// get no type as an argument. Those that need it exist once per type; the others find the type in
+// the body.
 //
-// Tracking: a shadow starts as a copy with the same version and is changed by replicate_compare only, so
-// equal versions mean that nobody changed the value since. When memory runs out for the shadow the
-// versions stay apart, and the next compare tries again.
+// Tracking: a shadow begins as a copy with the same version, and only replicate_compare changes it.
+// So equal versions mean that the value did not change since. When memory runs out for the shadow,
+// the versions stay different, and the next compare tries again.
 #include "type/container.h"
 
 #include "base/assert.h"
@@ -46,7 +47,7 @@ static bool equal(const void* a, const void* b) {
 
 static bool is_same_shape(const ecs_container_body* target, const ecs_container_body* source);
 
-/// May the item be written over where it is? Numbers always, texts of the same length.
+// Can the item be overwritten in place? Numbers always, texts of the same length.
 static bool is_same_item(const ecs_container_body* target, const ecs_container_body* source,
                          uint32_t index) {
     ecs_element_type type = ecs_container_item_type(source, index);
@@ -63,7 +64,8 @@ static bool is_same_item(const ecs_container_body* target, const ecs_container_b
            is_same_shape(ecs_container_body_of(old), ecs_container_body_of(now));
 }
 
-/// Numbers that change, and lists of numbers with room enough: what the most frequent changes leave.
+// Can the body be overwritten in place? That holds for the most frequent changes: other numbers,
+// and lists of numbers that fit the capacity.
 static bool is_same_shape(const ecs_container_body* target, const ecs_container_body* source) {
     if (target->type != source->type) return false;
     if (ecs_element_is_list(source->type) && source->type != ecs_element_list_of(ECS_ELEMENT_T))
@@ -74,7 +76,7 @@ static bool is_same_shape(const ecs_container_body* target, const ecs_container_
     return true;
 }
 
-/// Bodies of the same shape: costs no memory and cannot fail.
+// Copy between bodies of the same shape: allocates nothing and cannot fail.
 static void overwrite(ecs_container_body* target, const ecs_container_body* source) {
     if (ecs_element_is_list(source->type) && source->type != ecs_element_list_of(ECS_ELEMENT_T)) {
         size_t size = ecs_element_bytes((ecs_element_type)(source->type - ECS_ELEMENT_LIST));
@@ -99,7 +101,7 @@ static void overwrite(ecs_container_body* target, const ecs_container_body* sour
     target->bytes = source->bytes;
 }
 
-/// The target's content becomes the source's, under this version.
+// Give the target the content of the source and this version.
 static bool become(const base_allocator* allocator, ecs_container* target,
                    const ecs_container* source, uint64_t new_version) {
     BASE_ASSERT(!source->body || !target->type || target->type == (uint32_t)source->body->type);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Arrays and objects: what callers see of them. An array finds its values by place, an object by name,
-// with a binary search over names in order; the rest is the same.
+// The public functions of arrays and objects. An array finds its elements by index, an object by
+// name, with a binary search. The rest is the same.
 #include "type/container.h"
 
 #include "base/assert.h"
@@ -9,7 +9,7 @@ static const void* value_of(const ecs_element* child, ecs_element_type type) {
     return child && child->type == type ? &child->as : NULL;
 }
 
-/// Nested containers tell of their changes themselves, so they may be handed out.
+// A nested container raises the versions around it itself, so the caller may change it.
 static void* container_of(const ecs_element* child, ecs_element_type type) {
     BASE_ASSERT(ecs_element_is_container(type));
     return (void*)(uintptr_t)value_of(child, type);

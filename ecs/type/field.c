@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Canonical bytes: a value as its fields in order, little-endian, every NaN the same NaN, every true
-// the same 1. Hashes, saves and logs see these and never a struct's padding.
+// Canonical bytes: the fields of a value in order, little-endian, every NaN the same, every true a
+// 1. Hashes, saves and logs use these bytes and never the padding of a struct.
 //
-// A plain type that is dense and lies in memory as it is written costs one memcpy and a look at its
-// floats; hashing it needs no memory but a small buffer on the stack. Zero keeps its sign: -0 and 0
-// divide differently, so they are different states.
+// A dense plain type costs one memcpy and a check of its floats. Hashing needs only a small buffer
+// on the stack. Zero keeps its sign: -0 and 0 divide differently, so they are different states.
 #include "type/type_registry.h"
 
 #include "base/assert.h"
@@ -17,7 +16,7 @@ enum { BUFFER_BYTES = 256 };
 static const uint32_t nan32 = UINT32_C(0x7FC00000);
 static const uint64_t nan64 = UINT64_C(0x7FF8000000000000);
 
-/// Elements between memory and little-endian bytes; the same function both ways.
+// Convert elements between memory and little-endian bytes; the same function in both directions.
 static void swap_elements(uint8_t* target, const uint8_t* source, uint32_t count, uint32_t bytes) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     for (uint32_t i = 0; i < count; i++)
@@ -28,7 +27,7 @@ static void swap_elements(uint8_t* target, const uint8_t* source, uint32_t count
 #endif
 }
 
-/// Canonical elements in memory order.
+// Make elements canonical, in memory order.
 static void canonicalise(uint8_t* elements, ecs_field_kind kind, uint32_t count) {
     if (kind == ECS_FIELD_F32) {
         for (uint32_t i = 0; i < count; i++) {
@@ -50,7 +49,7 @@ static void canonicalise(uint8_t* elements, ecs_field_kind kind, uint32_t count)
     }
 }
 
-/// At most BUFFER_BYTES of a field's elements [first, first + count).
+// Write elements [first, first + count) of a field, at most BUFFER_BYTES.
 static void write_elements(uint8_t* target, const ecs_field* field, const uint8_t* value,
                            uint32_t first, uint32_t count) {
     uint32_t bytes = ecs_field_kind_table[field->kind];
@@ -104,7 +103,7 @@ bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* 
         const uint8_t* source = base_reader_skip(reader, (size_t)field->count * bytes);
         if (!source) return false;
         uint8_t* target = (uint8_t*)value + field->offset;
-        // A byte that is no bool would be undefined to read as one.
+        // Reading another byte as bool would be undefined.
         for (uint32_t b = 0; field->kind == ECS_FIELD_BOOL && b < field->count; b++)
             if (source[b] > 1) {
                 reader->failed = true;
@@ -116,7 +115,7 @@ bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* 
     return true;
 }
 
-// Room on the stack first, the heap beyond it.
+// An allocator that uses a buffer on the stack first, then the heap.
 static void* spill_allocate(void* context, size_t size, size_t align) {
     (void)context;
     (void)align;
@@ -167,7 +166,7 @@ uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed) {
         uint32_t bytes = ecs_field_kind_table[field->kind];
         const uint8_t* source = (const uint8_t*)value + field->offset;
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        // One number of four bytes is by far the most frequent.
+        // One number of four bytes is by far the most frequent case.
         if (field->count == 1 && bytes == 4) {
             uint32_t bits;
             memcpy(&bits, source, 4);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Values as text for dumps, logs and the inspector: what a datablock would say, without spaces, so that
-// a line of key=value stays one. Floats come out shortest that read back as the same bits.
+// Values as text for dumps, logs and the inspector: as a datablock spells them, but without spaces,
+// so that a line of key=value pairs stays readable by programs. A float gets the shortest text that
+// reads back as the same bits.
 #include "type/container.h"
 
 #include "base/assert.h"
@@ -61,7 +62,7 @@ static void put_entity(writer* out, ecs_entity entity) {
     put_unsigned(out, ecs_entity_generation(entity));
 }
 
-// Each case copies out of memory that may be a column: the value's type is what the kind says.
+// Each case copies from memory that may be a column; the kind gives the C type.
 static void put_element(writer* out, ecs_field_kind kind, const uint8_t* source) {
     union {
         int8_t i8;
@@ -127,7 +128,7 @@ static void put_field(writer* out, const ecs_field* field, const uint8_t* value)
     }
 }
 
-/// Quoted and escaped: whatever a player calls himself, it stays one line.
+// Quote and escape a text: any player name stays on one line.
 static void put_string(writer* out, const ecs_string* string) {
     put_text(out, "\"");
     for (uint32_t i = 0; i < string->size && !out->is_cut; i++) {
@@ -144,7 +145,7 @@ static void put_string(writer* out, const ecs_string* string) {
 
 static void put_value(writer* out, const ecs_type* type, const void* value);
 
-/// A name as it is, or quoted when it is no word.
+// Write a name as it is, or quoted when it is no plain word.
 static void put_name(writer* out, const ecs_named_element* member) {
     if (ecs_name_is_valid(member->name)) {
         put_text(out, member->name);
@@ -153,7 +154,7 @@ static void put_name(writer* out, const ecs_named_element* member) {
     put_string(out, &(ecs_string){.data = member->name, .size = member->name_bytes});
 }
 
-/// [1,2;3,4] of a list, [t="a";i=1] of an array, {name:t="a"} of an object.
+// A list as [1,2;3,4], an array as [t="a";i=1], an object as {name:t="a"}.
 static void put_container(writer* out, const ecs_container_body* body, bool is_object) {
     put_text(out, is_object ? "{" : "[");
     for (uint32_t i = 0; body && i < body->count && !out->is_cut; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The datablock's own types that hold no others, b to tag, as rows of a table. Components of these
-// types and elements of containers go through the same rows.
+// The built-in types that are no containers, b to tag, as rows of a table. Components of these
+// types and elements of containers use the same rows.
 #include "type/type_registry.h"
 
 #include "base/assert.h"
@@ -43,7 +43,7 @@ static const ecs_field field_c[] = {
     FIELD(ecs_color, b, ECS_FIELD_U8, 1), FIELD(ecs_color, a, ECS_FIELD_U8, 1)};
 static const ecs_field field_m[] = {FIELD(ecs_matrix, m, ECS_FIELD_F32, 12)};
 
-/// Rows lie at their id.
+// Rows lie at their id.
 #define TYPE(number, type_name, c_type, table)                                                     \
     [number] = {.name = type_name,                                                                 \
                 .id = number,                                                                      \

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The registry of types. A description is checked once, copied, its fields sorted by offset; after
-// that everybody may trust it: fields lie inside the struct, do not overlap and are aligned, names are
-// short and valid. Arrays are made at their limit so that no pointer into them ever moves.
+// The registry of types. A description is checked once and copied, with its fields sorted by
+// offset. After that all code may rely on it: fields lie inside the struct, do not overlap and are
+// aligned; names are short and valid. The arrays are allocated at their limit, so pointers into
+// them stay valid.
 //
-// Whoever registers types is our own code, but the checks answer with ECS_ERR_TYPE and do not assert:
-// a module is loaded at run time and `shoal-server check` wants to say what is wrong with it.
+// Types are registered by game modules, which are loaded at run time. So the checks return
+// ECS_ERR_TYPE and do not assert: `shoal-server check` reports what is wrong with a module.
 #include "type/type_registry.h"
 
 #include "core/world_internal.h"
@@ -69,7 +70,7 @@ static bool field_is_valid(const ecs_field* field, uint32_t struct_bytes) {
     return ecs_quant_is_valid(&field->quant, field->kind);
 }
 
-/// Why functions are refused; NULL: they are not.
+// @return why the functions are refused; NULL when they are right.
 static const char* ops_fault(const ecs_type_desc* desc, uint32_t flags) {
     const ecs_type_ops* ops = desc->ops;
     if (!ops) return NULL;
@@ -90,7 +91,7 @@ static const char* fields_fault(const ecs_type_desc* desc) {
     return NULL;
 }
 
-/// Why a description is refused; NULL: it is not.
+// @return why a description is refused; NULL when it is right.
 static const char* desc_fault(const ecs_type_desc* desc, uint32_t flags) {
     if (!ecs_name_is_valid(desc->name)) return "its name is no name";
     const char* fault = ops_fault(desc, flags);
@@ -114,7 +115,8 @@ static uint32_t field_end(const ecs_field* field) {
     return field->offset + field->count * ecs_field_kind_bytes(field->kind);
 }
 
-/// Fields by rising offset, names behind them, in one block. NULL without memory.
+// Copy fields by rising offset, with their names behind them, in one block. @return NULL when
+// memory ran out.
 static ecs_field* copy_fields(const base_allocator* allocator, const ecs_type_desc* desc) {
     size_t bytes = desc->field_count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX);
     ecs_field* fields = base_allocate_zero(allocator, bytes);
@@ -160,10 +162,11 @@ ecs_result ecs_type_register(ecs_world* world, const ecs_type_desc* desc, ecs_ty
     return ecs_type_register_as(world, desc, 0, NULL, id);
 }
 
-/// A boxed type's functions as storage sees them: there are some, so it is not plain.
+// The functions of a boxed type without any: storage must not treat it as plain data.
 static const ecs_type_ops boxed_plain_ops = {0};
 
-/// Do sorted fields overlap? `*is_dense` becomes false where bytes lie between them.
+// Check that sorted fields do not overlap. *is_dense becomes false when there are bytes between
+// them.
 static bool are_apart(const ecs_field* fields, const ecs_type_desc* desc, bool* is_dense) {
     uint32_t end = 0;
     for (uint32_t i = 0; i < desc->field_count; i++) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// Private: the registries of types and components, and what storage does with single values.
+/// Private: the registries of types and components, and operations on single values.
 #pragma once
 
 #include "type/box.h"
 #include "ecs/type.h"
 #include "base/table.h"
 
-/// The built-in types, registered first in every world, in this order: their ids never differ.
+/// The built-in types. Every world registers them first, in this order, so their ids are always the
+/// same.
 typedef enum ecs_builtin {
     ECS_BUILTIN_NONE,
     ECS_BUILTIN_B,
@@ -36,7 +37,8 @@ typedef enum ecs_builtin {
 
 #define ECS_BUILTIN_COUNT ((uint32_t)ECS_BUILTIN_END - 1u)
 
-/// Both arrays are made once at their limit, so pointers to entries live as long as the world.
+/// Both arrays are allocated once at their limit, so pointers to entries are valid as long as the
+/// world.
 typedef struct ecs_types {
     ecs_type* types; ///< [ECS_TYPES_MAX]; id - 1
     uint32_t type_count;
@@ -45,67 +47,72 @@ typedef struct ecs_types {
     base_table component_names;
 } ecs_types;
 
-/// Plain data: memcpy, memset to zero and memcmp by fields are all there is to it.
+/// Is it plain data? Then memcpy copies a value and zero bytes create one.
 static inline bool ecs_type_is_plain(const ecs_type* type) {
     return type->ops == NULL;
 }
-/// memcpy moves it.
+/// Does memcpy move a value?
 static inline bool ecs_type_is_relocatable(const ecs_type* type) {
     return type->ops == NULL || type->box != NULL || type->ops->move == NULL;
 }
 
-/// A name that a component, template, type, tag or system may carry: 1..127 of [A-Za-z0-9_.-].
+/// Is it a name that a component, template, type, tag or system may have: 1..127 bytes of
+/// [A-Za-z0-9_.-]?
 bool ecs_name_is_valid(const char* name);
 
 /// ecs_field_kind_bytes as a table, for loops over fields.
 extern const uint8_t ecs_field_kind_table[ECS_FIELD_KIND_COUNT];
-/// bits, min and step make sense for a field of this kind.
+/// Are bits, min and step valid for a field of this kind?
 bool ecs_quant_is_valid(const ecs_quant* quant, ecs_field_kind kind);
 /// Register the built-in types (ecs_types_init calls it).
 BASE_MUST_USE ecs_result ecs_builtin_register(ecs_world* world);
-/// ecs_component_find without counting, for registration; `name_hash` is base_hash64_text(name).
+/// ecs_component_find without counting, for registration. `name_hash` is base_hash64_text(name).
 ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, uint64_t name_hash);
 
-// Single values with every fallback of ecs_type_ops in one place. Plain types and tags are fine too.
-// `context` may have a NULL allocator (the heap).
+// Operations on single values, with all defaults of ecs_type_ops in one place. They accept plain
+// types and tags too. `context` may have a NULL allocator (the heap).
 //
-// Shadows: a shadow copy of a value is made by ecs_value_copy and kept by ecs_value_compare only.
-// Then the early-out of types with versions (t) is sound.
+// Shadows: ecs_value_copy makes the shadow of a value, and only ecs_value_compare changes it. So
+// comparing versions is enough for types that have them (t, containers).
 
-/// Uncreated memory -> the type's default (zero for plain data). @return false when memory ran out for a
-/// boxed object: the cell is NULL then, and may be destroyed like any other.
+/// Create the default value of the type in memory without a value (zero for plain data). @return
+/// false when memory ran out for a boxed object: the cell is NULL and may be destroyed like any
+/// other.
 BASE_MUST_USE bool ecs_value_create(const ecs_type* type, const ecs_type_context* context,
                                     void* value);
 void ecs_value_destroy(const ecs_type* type, const ecs_type_context* context, void* value);
-/// Uncreated `target` becomes a copy. @return false when memory ran out; `target` stays uncreated.
+/// Create a copy in `target`, which holds no value. @return false when memory ran out: it still
+/// holds none.
 BASE_MUST_USE bool ecs_value_copy(const ecs_type* type, const ecs_type_context* context,
                                   void* target, const void* source);
-/// Created `target` becomes equal. @return false when memory ran out; `target` stays created.
+/// Make the value in `target` equal to `source`. @return false when memory ran out: `target` holds
+/// a value.
 BASE_MUST_USE bool ecs_value_assign(const ecs_type* type, const ecs_type_context* context,
                                     void* target, const void* source);
-/// Uncreated `target` takes over; `source` becomes uncreated.
+/// Move a value from `source` to `target`. `target` holds none before, `source` none afterwards.
 void ecs_value_move(const ecs_type* type, const ecs_type_context* context, void* target,
                     void* source);
-/// The versions say that nobody changed the value since the shadow was brought up to date. Types without
-/// versions never say so.
+/// Do the versions show that the value did not change since the last compare? Always false for
+/// types without versions.
 static inline bool ecs_value_is_untouched(const ecs_type* type, const void* shadow,
                                           const void* current) {
     if (!type->ops || !type->ops->version) return false;
     return type->ops->version(ecs_type_object(type, shadow)) ==
            type->ops->version(ecs_type_object(type, current));
 }
-/// Make `shadow` equal to `current`. @return true when they differed (also when memory ran out half-way).
+/// Make `shadow` equal to `current`. @return true when they differed, also when memory ran out.
 bool ecs_value_compare(const ecs_type* type, const ecs_type_context* context, void* shadow,
                        const void* current);
 
-/// The row of a built-in type that is no container: b to tag (asserted). Lives forever.
+/// The row of a built-in type that is no container: b to tag (asserted). A constant.
 const ecs_type* ecs_scalar_type(ecs_type_id id);
-/// The row of any built-in type: every world has it under this id. Lives forever.
+/// The row of any built-in type: every world has it under this id. A constant.
 const ecs_type* ecs_builtin_type(ecs_type_id id);
-/// Add a type whose description is known to be right, whatever its name.
+/// Add a type whose description is checked. The name is not looked at. @return ECS_OK; ECS_ERR_TYPE
+/// (two fields overlap); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t flags,
                                       const base_reporter* reporter, ecs_type_id* id);
 
-/// Bytes of the canonical form of a plain type: the sum of its fields.
+/// The size of the canonical bytes of a plain type: the sum of its fields.
 uint32_t ecs_type_canonical_bytes(const ecs_type* type);
-extern const ecs_type_ops ecs_string_ops; ///< of the type t
+extern const ecs_type_ops ecs_string_ops; ///< the functions of type t

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Values: strings, and the operations on a single value of any type.
 //
-// A cell of a boxed type is a pointer into the type's pool (box.h); the operations on it are those on the
-// object, with the pool around them.
-// A type with functions needs only create and destroy; what it leaves out is done by its fields, and
-// a type without fields either has nothing to copy or compare but what its functions say.
+// A cell of a boxed type is a pointer into the pool of the type (box.h); operations on the cell
+// call those on the object and use the pool. A type with functions needs only create and destroy.
+// Functions that it does not have are replaced by a walk over its fields.
 #include "type/type_registry.h"
 
 #include "base/assert.h"
@@ -75,8 +74,8 @@ static uint64_t string_version(const void* value) {
     return (uint64_t)string->version << 32 | string->size;
 }
 
-// Sound because a shadow starts as a copy and changes here only: equal versions mean that nobody
-// changed the value since. Running out of memory leaves the versions apart, so it is tried again.
+// A shadow begins as a copy and changes only here, so equal versions mean that the value did not
+// change. When memory runs out, the versions stay different, and the next compare tries again.
 static bool string_replicate_compare(const ecs_type_context* context, void* shadow,
                                      const void* current) {
     ecs_string* old = shadow;
@@ -94,8 +93,8 @@ static void string_write(const void* value, base_bytes* bytes) {
     base_bytes_write(bytes, string->data, string->size);
 }
 
-// The version is drawn from the text: a value and its shadow that are read apart and differ must not
-// meet at the same count of changes.
+// The version comes from the text: a value and its shadow that are read separately and differ must
+// not get the same version.
 static bool string_read(const ecs_type_context* context, void* value, base_reader* reader) {
     uint64_t size = base_reader_varint(reader);
     const uint8_t* text = NULL;
@@ -124,8 +123,8 @@ const ecs_type_ops ecs_string_ops = {
     .version = string_version,
 };
 
-// Values as objects: a cell's own bytes, or what it points at. A boxed type's own functions are with its
-// box; without any it is plain data that lies elsewhere.
+// Operations on objects: the cell itself, or what a boxed cell points at. The registered functions
+// of a boxed type are in its box; without any, the object is plain data.
 
 static const ecs_type_ops* ops_of(const ecs_type* type) {
     return type->box ? type->box->ops : type->ops;
@@ -167,7 +166,7 @@ static bool object_assign(const ecs_type* type, const ecs_type_context* context,
         copy_fields(type, target, source);
         return true;
     }
-    // A copy first: when memory runs out the old value is still there.
+    // Copy first, so that the old value stays when memory runs out.
     _Alignas(64) uint8_t buffer[256];
     void* copy = type->object_size <= sizeof buffer
                      ? buffer
@@ -195,7 +194,7 @@ static bool object_copy(const ecs_type* type, const ecs_type_context* context, v
     return false;
 }
 
-// Boxed cells. An object that goes back is reset and waits ready made, or is destroyed.
+// Operations on boxed cells. A returned object is reset and kept as a created object, or destroyed.
 
 static bool boxed_create(const ecs_type* type, const ecs_type_context* context, void** cell) {
     bool is_made;
@@ -278,7 +277,7 @@ bool ecs_value_compare(const ecs_type* type, const ecs_type_context* context, vo
         return ops->replicate_compare(context, ecs_type_object_mut(type, shadow),
                                       ecs_type_object(type, current));
     if (ecs_type_equal(type, shadow, current)) return false;
-    // Without memory the shadow stays behind and differs again at the next compare.
+    // When memory runs out, the shadow keeps the old value and differs again at the next compare.
     bool is_assigned = ecs_value_assign(type, context, shadow, current);
     (void)is_assigned;
     return true;
