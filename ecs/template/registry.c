@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading the registry of templates: by id, by name. The steps that fill it are in template.c.
+// Reading the registry of templates, by id and by name. template.c fills it.
 #include "template/template_registry.h"
 
 #include "core/world_internal.h"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The registry of templates: found by name, composed on demand. Loaded ones are indexed by name,
-// composed ones by their list of parts, which also decides their name. Rows never move or change, so
-// pointers to templates live as long as the world, or until a reload puts new rows in their places.
+// From a set of texts to the registry of templates, and compositions. Read ecs_template_load first.
+//
+// Commit does everything that can fail first (rows, room in the arrays of the registry) and then
+// only stores pointers. So there is no half-loaded file to undo. Loaded templates are indexed by
+// name, composed ones by their list of parts, which also gives their name. Rows never move or
+// change, so pointers to templates are valid until a reload replaces the rows.
 #include "template/template_set.h"
 
 #include "type/type_registry.h"
@@ -30,7 +33,7 @@ static void release_value(ecs_world* world, ecs_type_id type_id, void* memory) {
     base_release(world->allocator, memory, type->size);
 }
 
-// Values need their types: the world gives types up after templates.
+// Values need their types, so the world frees types after templates.
 void ecs_templates_deinit(ecs_world* world) {
     ecs_templates* templates = world->templates;
     for (uint32_t i = 0; i < templates->count; i++)
@@ -74,7 +77,7 @@ void ecs_template_set_read(ecs_template_set* set, const char* file, const char* 
     if (result == ECS_OK || result == ECS_ERR_SYNTAX) ecs_template_set_bind(set, text);
 }
 
-// @return false when memory ran out; the world looks as before.
+// Make room in the registry. @return false when memory ran out; nothing visible changed.
 static bool reserve_all(ecs_template_set* set) {
     ecs_templates* templates = set->world->templates;
     const base_allocator* allocator = set->world->allocator;
@@ -114,7 +117,8 @@ ecs_template_row* ecs_template_set_row(ecs_template_set* set, const ecs_draft* d
     return row;
 }
 
-// Rows behind the registry's count: not visible yet. @return how many could be made.
+// Make rows behind the count of the registry, where they are not visible yet. @return how many were
+// made.
 static uint32_t make_rows(ecs_template_set* set) {
     ecs_templates* templates = set->world->templates;
     for (uint32_t i = 0; i < set->draft_count; i++) {
@@ -209,8 +213,8 @@ ecs_template_id ecs_template_find(ecs_world* world, const char* name) {
     return ecs_template_compose(world, parts, count);
 }
 
-// Composed parts become their own parts; of equal ones the last counts, since later ones override.
-// @return false for an unknown id or too many.
+// Replace composed templates by their parts. Of equal parts only the last stays, since later ones
+// override. @return false for an unknown id or too many parts.
 static bool flatten(const ecs_world* world, const ecs_template_id* ids, uint32_t count,
                     ecs_template_id* parts, uint32_t* part_count) {
     *part_count = 0;
@@ -265,7 +269,7 @@ ecs_template_row* ecs_template_row_compose(ecs_world* world, ecs_template_row* c
         uint32_t priority = rows[parts[i] - 1]->priority;
         if (priority) composed->importance = row->priority = priority;
         if (i) composed->name[size++] = '+';
-        // Room for the next '+' as well: a name that would be cut is no name.
+        // Leave room for the next '+' too. A composition whose name does not fit is refused.
         size_t room = sizeof composed->name - size - (i + 1 < count ? 1 : 0);
         if (!base_text_copy(composed->name + size, room, part->name)) {
             ecs_template_row_destroy(world, row);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the words of a datablock mean. Names that begin with '_' belong to the language, all others are
-// templates at the outside and components inside. Each statement is judged alone here, against types
-// and names; whatever needs a second template is left to resolving.
+// From the tree of a datablock to drafts of templates. Names that begin with '_' are words of the
+// language. All other names are templates at the outer level and components inside. Each statement
+// is checked by itself here, against types and names; template_resolve.c checks everything that
+// needs a second template.
 #include "template/template_bind.h"
 
 #include "core/world_internal.h"
@@ -10,17 +11,17 @@
 
 #include <string.h>
 
-// Components of a template or group. Depth is bounded by ECS_TEXT_DEPTH_MAX.
+// Bind the components of a template or group. The depth is at most ECS_TEXT_DEPTH_MAX.
 static void bind_components(ecs_bind_pass* binder, const ecs_text_node* block, ecs_bind_scope scope,
                             bool is_group) {
     const ecs_text_node* nodes = binder->text->nodes;
-    // What is shared counts for all inside, wherever in the group it is written.
+    // The words of a group hold for all its components, also for those written before them.
     for (uint32_t at = block->child_first; at && is_group; at = nodes[at].next)
         (void)ecs_bind_scope_word(binder, &nodes[at], &scope);
     for (uint32_t at = block->child_first; at; at = nodes[at].next) {
         const ecs_text_node* node = &nodes[at];
         const char* name = name_of(binder, node);
-        if (node->is_block && node->name == 0) continue; // its head was reported
+        if (node->is_block && node->name == 0) continue; // the fault in its head was reported
         if (ecs_bind_is_remark(name)) continue;
         if (node->is_block && strcmp(name, "_group") == 0)
             bind_components(binder, node, scope, true);
@@ -58,7 +59,7 @@ static void add_flag(ecs_bind_pass* binder, ecs_draft* draft, const ecs_text_nod
     draft->flag_count++;
 }
 
-// The words of a template itself. `_tags` are those of its own components that name none.
+// Bind the words of the template itself. Its `_tags` hold for its own components that have none.
 static void bind_template_words(ecs_bind_pass* binder, const ecs_text_node* block, ecs_draft* draft,
                                 ecs_bind_scope* shared) {
     for (uint32_t at = block->child_first; at; at = binder->text->nodes[at].next) {
@@ -112,7 +113,7 @@ static ecs_draft* add_draft(ecs_bind_pass* binder, const ecs_text_node* node) {
                          .parent_first = set->parent_count,
                          .component_first = set->component_count,
                          .flag_first = set->flag_count};
-    if (other) return draft; // looked into for further faults, found by nobody
+    if (other) return draft; // a second template of this name: checked for faults only
     if (!base_table_reserve(&set->draft_index, set->world->allocator, set->draft_count)) {
         ecs_template_set_fail(set, ECS_ERR_MEMORY);
         return NULL;
@@ -140,7 +141,7 @@ void ecs_template_set_bind(ecs_template_set* set, const ecs_text* text) {
         const ecs_text_node* node = &text->nodes[at];
         const char* name = name_of(binder, node);
         if (node->is_block && node->name == 0) {
-            // Its head was reported; what is inside may be anything.
+            // The fault in its head was reported. Its content may be anything.
         } else if (node->is_block && *type_of(binder, node) != '\0') {
             ecs_bind_fault(binder, node->line, "template '%.80s' cannot have the type '%.80s'",
                            name, type_of(binder, node));
@@ -150,9 +151,9 @@ void ecs_template_set_bind(ecs_template_set* set, const ecs_text* text) {
             if (ecs_bind_check_name(binder, name, node->line, "template"))
                 bind_template(binder, node);
         } else if (ecs_text_is_import(text, node) && (set->is_packed || set->is_alone)) {
-            // Read by whoever made the pack, or not asked for.
+            // The pack contains the imports already, or the caller does not want them.
         } else if (strcmp(name, "import_optional") == 0) {
-            // Without a source of files nothing is there.
+            // Without a source of files no import exists.
         } else if (strcmp(name, "import") == 0) {
             ecs_bind_fault(binder, node->line,
                            "import of '%.80s': files do not load others, name both to the loader",

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a template must keep to once its parents are laid over one another: words that need other words
-// (`_interpolate` needs `_replicate`, which may be stated by name), types that fit, components that are
-// there. Each fault is told where the word stands.
+// Checks of a template after its parents were merged: words that need other words (`_interpolate`
+// needs `_replicate`, which may be stated by name), types that fit, components that exist. Each
+// fault is reported where the word stands.
 //
-// A text that is looked at alone may have parents that nobody sees: what they could have said is no fault.
+// A text that is checked alone may have unknown parents. What a parent could state is then no
+// fault.
 #include "template/template_set.h"
 
 #include "type/type_registry.h"
@@ -38,7 +39,7 @@ static uint32_t count_elements(const ecs_type* type) {
     return count;
 }
 
-// One component as its template says it, and as it is after folding.
+// One component as its own template states it, and as it is after merging.
 typedef struct checked {
     ecs_template_set* set;
     const ecs_draft* draft;
@@ -64,7 +65,7 @@ static bool is_replicated(const checked* one) {
     return (one->slot->flags & ECS_COMPONENT_REPLICATED) != 0;
 }
 
-// What is shown between two values must be numbers that arrive.
+// A component that is interpolated must be replicated and have float fields.
 static void check_interpolated(const checked* one) {
     if (!(one->slot->flags & ECS_COMPONENT_INTERPOLATED)) {
         if (one->own->has_teleport && one->own->teleport > 0)
@@ -128,7 +129,7 @@ void ecs_template_check_words(ecs_template_set* set, const ecs_draft* draft,
         const ecs_template_slot* own = &set->components[draft->component_first + i].slot;
         checked one = {.set = set, .draft = draft, .own = own};
         one.slot = ecs_template_fold_find(fold, own->component);
-        if (!one.slot) continue; // beyond the limit: reported
+        if (!one.slot) continue; // above the limit: reported already
         one.name = ecs_template_set_component_name(set, own->component);
         one.type = ecs_type_get(set->world, ecs_template_set_component_type(set, own->component));
         check_interpolated(&one);
@@ -144,7 +145,7 @@ typedef struct class_list {
     uint32_t count;
 } class_list;
 
-// @return false when it is one too many.
+// Add a class. @return false when there are too many.
 static bool add_class(class_list* list, const char* name) {
     if (!name) return true;
     for (uint32_t i = 0; i < list->count; i++)

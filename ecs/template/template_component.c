@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One component of a template: its type, its name in the world, its flags, and its value, of which a
-// struct may give some fields only.
+// Bind one component of a template: type, name in the world, flags and value. The text may give
+// only some fields of a struct.
 #include "template/template_bind.h"
 
 #include "core/world_internal.h"
@@ -9,8 +9,9 @@
 
 #include <string.h>
 
-// NULL: nobody registered it; kept as opaque then. A block without a type says more of a component that
-// has one elsewhere, above it or in the world.
+// Find the type of a component. A block without a type belongs to a component that has one
+// elsewhere, above it or in the world. @return NULL when no such type is registered; the component
+// is kept as opaque then.
 static const ecs_type* find_type(ecs_bind_pass* binder, const ecs_text_node* node) {
     const ecs_world* world = binder->set->world;
     const char* name = ecs_bind_type_name(type_of(binder, node));
@@ -34,7 +35,7 @@ static bool apply_scope(ecs_bind_pass* binder, const ecs_text_node* node,
     slot->integral = scope->integral;
     ecs_quant_draft with_range = scope->quant;
     ecs_quant_draft* quant = &with_range;
-    // All four of a unit quaternion lie there.
+    // All four numbers of a unit quaternion are in [-1, 1].
     if ((scope->flags & ECS_SLOT_ROTATION) && !quant->has_min && !quant->has_max) {
         quant->has_min = quant->has_max = quant->has_bits;
         quant->min = -1;
@@ -77,7 +78,7 @@ static void add_component(ecs_bind_pass* binder, const ecs_text_node* node, cons
     if (entry) *entry = component;
 }
 
-// name:type=value. Also `value:type=...` of a component's block, where `owner` is the block.
+// Bind name:type=value, or `value:type=...` in a component's block, where `owner` is the block.
 static bool read_whole(ecs_bind_pass* binder, const ecs_text_node* node, const ecs_text_node* owner,
                        const ecs_type* type, ecs_draft_component* component) {
     if (type->id > ECS_BUILTIN_TAG) {
@@ -151,14 +152,14 @@ void ecs_bind_component_block(ecs_bind_pass* binder, const ecs_text_node* node,
     bool needs_value = is_struct || is_container;
     void* value = needs_value ? ecs_template_set_value(binder->set, type) : NULL;
     if (needs_value && !value) return;
-    // `{}` says that it is empty; words alone leave what is inherited.
+    // `{}` makes it empty; a block with words alone keeps the inherited value.
     component.is_whole = is_container && node->child_count == 0;
     uint32_t at = node->child_first;
     for (; at; at = binder->text->nodes[at].next) {
         const ecs_text_node* child = &binder->text->nodes[at];
         const char* name = name_of(binder, child);
         if (ecs_bind_scope_word(binder, child, &scope)) continue;
-        if (child->is_block && child->name == 0) continue; // its head was reported
+        if (child->is_block && child->name == 0) continue; // the fault in its head was reported
         if (ecs_bind_is_remark(name)) continue;
         if (name[0] == '_') {
             ecs_bind_unknown_word(binder, child);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The one rule of inheritance and composition: slots are laid over slots, and what a later one states
-// wins. Flags are inherited one by one, a quantisation, tags and a value as a whole. A row is the
-// result as the registry keeps it: all slots for those who inherit, and the components that exist in
-// this world for everybody else.
+// The rule of inheritance and composition: later slots override earlier ones where they state
+// something. Flags are inherited one by one; a quantisation, tags and a value as a whole. The
+// result is a row of the registry: all slots, for templates that inherit, and the components that
+// exist in this world, for all other code.
 #include "template/template_set.h"
 
 #include "type/type_registry.h"
@@ -51,7 +51,7 @@ ecs_template_slot* ecs_template_fold_find(ecs_template_fold* fold, ecs_component
     return where ? &fold->slots[where - 1] : NULL;
 }
 
-// Are all of a list of tags there?
+// Does the world have all tags of a list?
 bool ecs_template_tags_match(const ecs_world* world, const char* tags) {
     static const char separators[] = ",; \t";
     while (tags && *tags) {
@@ -80,7 +80,7 @@ static ecs_type_id component_type(const ecs_world* world, const ecs_template_set
     return set ? ecs_template_set_component_type(set, id) : ecs_component_get(world, id)->type;
 }
 
-// Positions by name. Insertion: inherited slots come sorted, so most of it is in place already.
+// Sort positions by name. Insertion sort: inherited slots are sorted already, so few of them move.
 static void sort_by_name(const ecs_world* world, const ecs_template_set* set,
                          const ecs_template_slot* slots, uint32_t count, uint16_t* order) {
     const char* names[ECS_TEMPLATE_COMPONENTS_MAX];
@@ -111,20 +111,21 @@ static const void* zero_value(ecs_world* world, ecs_type_id type_id) {
     return *zero;
 }
 
-// @return false when memory for a default value ran out.
+// Fill in the public components. @return false when memory for a default value ran out.
 static bool add_component(ecs_world* world, ecs_template_row* row,
                           ecs_template_component* components, const ecs_template_slot* slot,
                           ecs_type_id type) {
     uint32_t flags = slot->flags;
     if (flags & ECS_COMPONENT_REPLICATED) flags |= ECS_COMPONENT_TRACKED;
-    // A later part of a composition may have taken replication back: nothing comes to be shown between.
+    // A later part of a composition may have removed replication. Then nothing arrives that could
+    // be interpolated.
     if (!(flags & ECS_COMPONENT_REPLICATED)) flags &= ~(uint32_t)ECS_COMPONENT_INTERPOLATED;
-    // What goes over the wire exists at both ends, whatever its tags.
+    // A replicated component exists at both ends, regardless of its tags.
     bool is_replicated = (flags & ECS_COMPONENT_REPLICATED) != 0;
     if (!is_replicated && !ecs_template_tags_match(world, slot->tags)) return true;
     const void* value = slot->value ? slot->value : zero_value(world, type);
     if (!value) return false;
-    // What only describes the wire means nothing for a component that does not go there.
+    // Words about the wire mean nothing for a component that is not replicated.
     const char* visible = is_replicated ? slot->visible : NULL;
     const char* integral = is_replicated ? slot->integral : NULL;
     components[row->public.component_count++] = (ecs_template_component){
@@ -146,7 +147,7 @@ static size_t text_bytes(const char* text) {
     return text ? strlen(text) + 1 : 0;
 }
 
-// Copy a text to where `memory` is, and point at the copy.
+// Copy a text to *memory, and return the copy.
 static void own_text(const char** text, char** memory) {
     if (!*text) return;
     size_t size = strlen(*text) + 1;

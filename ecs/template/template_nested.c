@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Values inside a value, as a datablock writes them:
+// Elements of containers, as a datablock writes them:
 //
-//   "path:list<p2>"{ point:p2=0,0; point:p2=1,1 }        each of the list's type, names mean nothing
-//   "inventory:array"{ item:t="sword"; "gem:object"{ } } any types, names mean nothing
+//   "path:list<p2>"{ point:p2=0,0; point:p2=1,1 }        each of the list's type, names ignored
+//   "inventory:array"{ item:t="sword"; "gem:object"{ } } any types, names ignored
 //   "props:object"{ hp:i=1; "nested:object"{ a:r=1 } }   any types, each name once
 //
-// A value that is no container may also be a block: "item:u8"{ value:u8=1 }. Depth is bounded by
-// ECS_CONTAINER_DEPTH_MAX before anything is made for it, and what lies too deep is reported where it begins.
+// An element that is no container may also be a block: "item:u8"{ value:u8=1 }. The depth is
+// checked against ECS_CONTAINER_DEPTH_MAX before anything is allocated, and an element that is too
+// deep is reported where it begins.
 #include "template/template_bind.h"
 
 #include "type/container.h"
@@ -16,7 +17,7 @@
 
 #include <string.h>
 
-// The value of a component that is being read.
+// The component value that is being read.
 typedef struct child_pass {
     ecs_bind_pass* binder;
     const ecs_text_node* component;
@@ -45,7 +46,7 @@ static ecs_element_type find_type(const ecs_bind_pass* binder, const ecs_text_no
     return ECS_ELEMENT_NONE;
 }
 
-// Text of a parameter into a created value.
+// Read the text of a parameter into a created value.
 static bool read_text(child_pass* pass, const ecs_text_node* node, ecs_element_type type,
                       void* value) {
     ecs_bind_pass* binder = pass->binder;
@@ -59,11 +60,11 @@ static bool read_text(child_pass* pass, const ecs_text_node* node, ecs_element_t
     return false;
 }
 
-// "item:u8"{ value:u8=1 }. @return false after a fault.
+// Read "item:u8"{ value:u8=1 }. @return false after a fault.
 static bool read_boxed_text(child_pass* pass, const ecs_text_node* node, ecs_element_type type,
                             void* value) {
     ecs_bind_pass* binder = pass->binder;
-    if (node->child_count == 0) return true; // as it is made
+    if (node->child_count == 0) return true; // the default value
     const ecs_text_node* only =
         node->child_count == 1 ? &binder->text->nodes[node->child_first] : NULL;
     if (only && !only->is_block && strcmp(name_of(binder, only), "value") == 0 &&
@@ -97,8 +98,8 @@ static void refuse(child_pass* pass, const ecs_text_node* node, ecs_result resul
 static void read_items(child_pass* pass, const ecs_text_node* block, ecs_container_body* body,
                        uint32_t depth);
 
-// One more item at the end of a list or array, or under its name in an object.
-// @return where it is; NULL after a fault.
+// Append an item to a list or array, or add it to an object under its name. @return its value; NULL
+// after a fault.
 static void* add_item(child_pass* pass, const ecs_text_node* node, ecs_container_body* body,
                       ecs_element_type type, const void* value) {
     const base_allocator* allocator = pass->context.allocator;
@@ -145,7 +146,7 @@ static void read_container(child_pass* pass, const ecs_text_node* node, ecs_cont
 static void read_item(child_pass* pass, const ecs_text_node* node, ecs_container_body* body,
                       uint32_t depth) {
     ecs_bind_pass* binder = pass->binder;
-    if (node->is_block && node->name == 0) return; // its head was reported
+    if (node->is_block && node->name == 0) return; // the fault in its head was reported
     if (name_of(binder, node)[0] == '_') {
         ecs_bind_unknown_word(binder, node);
         return;

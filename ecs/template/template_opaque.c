@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Components whose type nobody registered: files made for more than this program hold some. Each is kept
-// as it is written - name, type, text - so that tools can show and compare them; no archetype, no row and
-// no schema knows of them, and nobody inherits them.
+// Opaque components: their type is not registered. Files that several programs share contain some.
+// Each is kept as it is written (name, type, text), so that tools can show and compare it.
+// Archetypes, rows and schemas ignore them, and templates do not inherit them.
 #include "template/template_bind.h"
 
 #include "core/world_internal.h"
@@ -46,7 +46,7 @@ void ecs_bind_opaque(ecs_bind_pass* binder, const ecs_text_node* node) {
                                  .line = node->line};
 }
 
-// Append a string and its NUL. @return where it is.
+// Append a string and its NUL. @return its begin.
 static const char* append(char** at, const char* text, size_t bytes) {
     char* begin = *at;
     memcpy(begin, text, bytes);

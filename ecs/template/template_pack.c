@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A pack: texts, one behind the other, each with its path. It is made by walking imports depth first with
-// a stack of its own, since files may import one another in a chain as long as the limit.
+// A pack: texts, one behind the other, each with its path. The imports are walked depth first. The
+// walk has its own stack and no recursion, since a chain of imports may be as long as the limit.
 //
 //   pack = "SBLK" { varint path bytes, path, varint text bytes, text }
 //
-// Every file is parsed twice, here for its imports and when it is loaded; packs are made at start and at
-// a reload, where that is nothing, and so loading needs only bytes, whoever kept them.
+// Every file is parsed twice: here for its imports, and when it is loaded. Packs are made at start
+// and at a reload, where that time does not matter. In return, loading needs only bytes, wherever
+// they come from.
 #include "ecs/template_files.h"
 
 #include "template/template_path.h"
@@ -36,8 +37,8 @@ typedef struct pack_names {
     uint32_t count, capacity;
     const char* pattern;
     size_t bytes_max; ///< of a name, with the NUL
-    uint32_t seen;    ///< in the folder at hand
-    uint32_t work;    ///< names and imports looked at in all
+    uint32_t seen;    ///< names seen in the current folder
+    uint32_t work;    ///< names and imports checked so far
     bool is_full, has_failed;
 } pack_names;
 
@@ -45,11 +46,11 @@ typedef struct pack_walk {
     const base_allocator* allocator;
     const ecs_template_source* source;
     const base_reporter* reporter;
-    pack_file** files; ///< every one that was opened, done or not
+    pack_file** files; ///< every file that was opened, done or not
     uint32_t file_count, file_capacity;
     uint32_t* open; ///< [ECS_TEXT_FILES_MAX], outermost first
     uint32_t open_count;
-    pack_names queue; ///< of all open files' wildcards, innermost last
+    pack_names queue; ///< matches of the wildcards of all open files, innermost last
     size_t bytes;
     base_bytes* pack;
     ecs_result result;
@@ -99,7 +100,8 @@ static pack_file* add_file(pack_walk* walk, const char* path) {
     return file;
 }
 
-// Read and parse a file and make it the innermost open one. `from` and `line`: who imports it, or NULL.
+// Read and parse a file and make it the innermost open one. `from` and `line` say where it is
+// imported; NULL for the root.
 static void open_file(pack_walk* walk, const char* path, const char* from, uint32_t line,
                       bool is_optional) {
     char shown[2 * ECS_TEXT_PATH_BYTES_MAX];
@@ -120,7 +122,7 @@ static void open_file(pack_walk* walk, const char* path, const char* from, uint3
     spell(walk, path, shown, sizeof shown);
     if (result == ECS_OK && file->text.size <= ECS_TEXT_BYTES_MAX) {
         file->has_tree = true;
-        // Faults that leave the imports readable are reported when the text is loaded.
+        // Faults that do not hide imports are reported when the text is loaded.
         const base_reporter quiet = {0};
         result = ecs_text_parse(&file->tree, walk->allocator, shown, (const char*)file->text.data,
                                 file->text.size, &quiet);
@@ -144,7 +146,7 @@ static void open_file(pack_walk* walk, const char* path, const char* from, uint3
         file->import_next = next_import(&file->tree, file->tree.nodes[0].child_first);
         walk->open[walk->open_count++] = walk->file_count - 1;
     } else if (result == ECS_ERR_UNKNOWN && is_optional) {
-        // Not there: nothing to take. Whoever cannot do without it will be told.
+        // The file does not exist. The caller reports that, unless the import is optional.
         release_file(walk->allocator, walk->files[--walk->file_count]);
     } else if (result == ECS_ERR_MEMORY) {
         fail(walk, result);
@@ -183,7 +185,7 @@ static int compare_names(const void* a, const void* b) {
     return strcmp(a, b);
 }
 
-// Queue the files that a wildcard names, for the innermost open file.
+// Queue the files that a wildcard matches, for the innermost open file.
 static void queue_matches(pack_walk* walk, pack_file* file, const char* path, const char* shown,
                           uint32_t line, bool is_optional) {
     pack_names* queue = &walk->queue;
@@ -226,7 +228,7 @@ static void queue_matches(pack_walk* walk, pack_file* file, const char* path, co
     file->queue_done = 0;
 }
 
-// One import of the innermost file: its file opens, or the names it matches are queued.
+// Handle one import of the innermost file: open the file, or queue the names that it matches.
 static void follow_import(pack_walk* walk, pack_file* file) {
     const ecs_text* tree = &file->tree;
     const ecs_text_node* node = &tree->nodes[file->import_next];
@@ -263,7 +265,7 @@ static void step(pack_walk* walk) {
         open_file(walk, path, file->tree.file, 0, false);
         return;
     }
-    // Inner files are done, so its names are the last ones.
+    // Inner files are done, so the names of this file are the last ones.
     walk->queue.count -= file->queue_count;
     file->queue_count = file->queue_done = 0;
     if (file->import_next) {

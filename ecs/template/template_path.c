@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Paths become a list of words without "." and "..", below a root. What is refused is refused by its
-// letters alone, before anything is opened: a path that climbs above its root, an absolute one, one with
-// bytes that a system may read in its own way.
+// A path becomes a list of words without "." and "..", below a root. A path is refused by its bytes
+// alone, before any file is opened: when it leads above its root, when it is absolute, and when it
+// has bytes that an operating system may interpret.
 #include "template/template_path.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 typedef struct path_builder {
     char* path;
     size_t size;  ///< without the NUL
-    size_t floor; ///< bytes of "%name", which ".." does not take away
+    size_t floor; ///< bytes of "%name", which ".." does not remove
 } path_builder;
 
 // Append a word of `size` bytes. @return false when the path is too long.
@@ -23,12 +23,12 @@ static bool push_word(path_builder* builder, const char* word, size_t size) {
     return true;
 }
 
-// @return false at the root.
+// Remove the last word. @return false at the root.
 static bool pop_word(path_builder* builder) {
     if (builder->size <= builder->floor) return false;
     while (builder->size > builder->floor && builder->path[builder->size - 1] != '/')
         builder->size--;
-    // The slash itself; a path of one word has none.
+    // Remove the slash too; a path of one word has none.
     if (builder->size > builder->floor) builder->size--;
     builder->path[builder->size] = '\0';
     return true;
@@ -56,7 +56,7 @@ static const char* push_path(path_builder* builder, const char* at) {
     }
 }
 
-// "%name/rest": the root becomes the floor. @return what is wrong.
+// Read "%name/rest": the root becomes the floor. @return what is wrong, NULL when nothing is.
 static const char* enter_root(const ecs_template_source* source, path_builder* builder,
                               const char** at) {
     size_t size = strcspn(*at, "/");
@@ -85,7 +85,7 @@ const char* ecs_text_path_resolve(const ecs_template_source* source, const char*
     } else if (*import == '%') {
         fault = enter_root(source, &builder, &import);
     } else {
-        // The importing file's own root is the floor of its relative imports too.
+        // The root of the importing file is also the floor of its relative imports.
         const char* slash = strrchr(from, '/');
         size_t size = slash ? (size_t)(slash - from) : 0;
         if (size >= ECS_TEXT_PATH_BYTES_MAX) return "is too long";
@@ -109,7 +109,7 @@ bool ecs_text_path_is_name(const char* name) {
 
 bool ecs_text_path_matches(const char* pattern, const char* name) {
     const char* star = NULL;
-    const char* tried = NULL; // where the last '*' ends in name
+    const char* tried = NULL; // where the match of the last '*' ends in name
     while (*name) {
         if (*pattern == '*') {
             star = pattern++;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rounding for the wire as a text gives it: a range with a step or a number of bits, whole numbers also
-// with bits alone. The result is what ecs_quant keeps: smallest value, step, bits.
+// Rounding for the wire, as a text gives it: a range with a step or a number of bits; for whole
+// numbers also bits alone. The result is an ecs_quant: smallest value, step, bits.
 #include "template/template_set.h"
 
 #include "type/type_registry.h"
@@ -14,11 +14,11 @@ static bool refuse(char* message, const char* text) {
     return false;
 }
 
-// The smallest number of bits that count from 0 to `top`; 0 when that takes more than 32.
+// The smallest number of bits that can count from 0 to `top`; 0 when it is more than 32.
 static uint8_t bits_for(double top) {
     if (!(top >= 0) || top > 4294967295.0) return 0;
     uint64_t whole = (uint64_t)top;
-    // (max - min) / step of decimal fractions lands a hair beside the whole number that was meant.
+    // With decimal fractions, (max - min) / step is slightly off the intended whole number.
     if (top - (double)whole > 1e-6) whole++;
     uint8_t bits = 1;
     while (bits < 33 && whole >> bits)

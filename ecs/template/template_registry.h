@@ -5,37 +5,37 @@
 #include "ecs/template.h"
 #include "base/table.h"
 
-/// In a slot's flags beside those of ecs_template_flag: `_rotation`.
+/// A flag of slots, beside those of ecs_template_flag: `_rotation`.
 #define ECS_SLOT_ROTATION (1u << 7)
 
-/// What a template says of a component before tags decide whether it exists here. Children and
-/// compositions inherit slots, never the filtered list.
+/// What a template states about a component, before tags decide whether it exists in this world.
+/// Child templates and compositions inherit slots, never the filtered list.
 typedef struct ecs_template_slot {
     ecs_component_id component;
-    uint8_t flags;     ///< ecs_template_flag, meaningful where stated
-    uint8_t stated;    ///< which flags this template or a parent spoke about
+    uint8_t flags;     ///< ecs_template_flag, valid where `stated` has the same bit
+    uint8_t stated;    ///< which flags this template or a parent states
     bool is_quantised; ///< quant was stated
     bool has_teleport; ///< teleport was stated
     float teleport;
     ecs_quant quant;
     const void* value;   ///< NULL: the type's default
-    const char* tags;    ///< "server,render"; NULL: everywhere. Owned by the template's memory
-    const char* visible; ///< `_visible` and `_integral`: NULL when not stated. Owned like tags
+    const char* tags;    ///< "server,render"; NULL: in every world. In the template's block
+    const char* visible; ///< `_visible` and `_integral`: NULL when not stated. As tags
     const char* integral;
     uint32_t line;
 } ecs_template_slot;
 
-/// A template and what only the registry sees. One block of memory per template: this struct, slots,
-/// public components, texts of slots.
+/// A template with the part that only the registry uses. One block of memory per template: this
+/// struct, slots, public components, texts of slots.
 typedef struct ecs_template_row {
     ecs_template public;
     ecs_template_slot* slots; ///< sorted by component name
     uint32_t slot_count;
-    uint32_t priority; ///< stated by it or a parent; 0: not
-    size_t bytes;      ///< of the whole block
+    uint32_t priority; ///< stated by the template or a parent; 0: not stated
+    size_t bytes;      ///< size of the whole block
 } ecs_template_row;
 
-/// A default value; templates share them, the registry owns them.
+/// A default value. Templates share it, the registry owns it.
 typedef struct ecs_template_value {
     ecs_type_id type;
     void* memory;
@@ -47,7 +47,7 @@ typedef struct ecs_opaque_row {
     size_t bytes;
 } ecs_opaque_row;
 
-/// The first opaque component of this name in the world; NULL when there is none.
+/// Find the first opaque component of this name in the world. @return NULL when there is none.
 const ecs_template_opaque* ecs_opaque_seek(const ecs_world* world, const char* component);
 
 typedef struct ecs_templates {
@@ -58,9 +58,10 @@ typedef struct ecs_templates {
     uint32_t value_count, value_capacity;
     ecs_opaque_row** opaques;
     uint32_t opaque_count, opaque_capacity;
-    uint64_t by_text[ECS_COMPONENTS_MAX / 64 + 1]; ///< components that only texts gave a type
-    void** zeros; ///< [ECS_TYPES_MAX] by type id - 1: the type's default value, made on first use
+    uint64_t by_text[ECS_COMPONENTS_MAX / 64 +
+                     1]; ///< bit per component id: its type comes from texts alone
+    void** zeros;        ///< [ECS_TYPES_MAX], by type id - 1: default values, made on first use
 } ecs_templates;
 
-/// A loaded template by name, not counted as a look-up.
+/// Find a loaded template by name; not counted as a look-up.
 ecs_template_id ecs_template_seek(const ecs_world* world, const char* name);

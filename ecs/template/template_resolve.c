@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Inheritance: every template becomes the list of slots it has after its parents, depth first and in
-// the order they are named, and then itself. The walk keeps its own stack, since a file may chain ten
-// thousand templates; a parent that is still open on it closes a cycle, which is reported by name.
+// Inheritance: for every template, merge the slots of its parents, in the order in which they are
+// named, and then its own. The walk is depth first. It has its own stack and no recursion, since a
+// file may chain ten thousand templates. A parent that is still open on the stack closes a cycle,
+// which is reported by name.
 #include "template/template_set.h"
 
 #include "type/type_registry.h"
@@ -17,9 +18,9 @@ typedef struct resolve_pass {
     ecs_template_fold* fold;
     uint32_t* stack; ///< drafts, outermost first
     uint32_t depth;
-    uint32_t slot_count;       ///< of all drafts so far
-    uint32_t suggestion_count; ///< names that were compared with all others
-    bool is_over;              ///< a limit: no more drafts
+    uint32_t slot_count;       ///< slots of all drafts so far
+    uint32_t suggestion_count; ///< unknown names that were compared with all others
+    bool is_over;              ///< a limit is reached: no more drafts
 } resolve_pass;
 
 static void report_cycle(const resolve_pass* resolver, const ecs_draft* child, uint32_t line,
@@ -40,8 +41,8 @@ static void report_cycle(const resolve_pass* resolver, const ecs_draft* child, u
 
 static void report_unknown(resolve_pass* resolver, const ecs_draft* child,
                            const ecs_draft_parent* parent) {
-    // The nearest of this set only: a file's own names are what is mistyped most. To compare long names
-    // takes its time, so whoever mistyped many gets help with the first of them.
+    // Suggest names of this set only, since most typing mistakes are in them. Comparing long names
+    // takes time, so only the first few unknown names get a suggestion.
     enum { CANDIDATES_MAX = 256, SUGGESTIONS_MAX = 32 };
     const char* names[CANDIDATES_MAX];
     uint32_t count = 0;
@@ -56,7 +57,7 @@ static void report_unknown(resolve_pass* resolver, const ecs_draft* child,
                            near ? "'?" : "");
 }
 
-// A struct with some of its fields given starts from the inherited value.
+// A struct with only some fields given begins with the inherited value.
 static const void* complete_value(ecs_template_set* set, const ecs_draft_component* component,
                                   const ecs_template_slot* inherited) {
     const ecs_template_slot* slot = &component->slot;
@@ -148,7 +149,7 @@ static void fold_flags(resolve_pass* resolver, const ecs_draft* draft) {
     }
 }
 
-// All parents are done: lay them and the template's own components over one another.
+// All parents are done: merge them and the template's own components.
 static void finish(resolve_pass* resolver, ecs_draft* draft) {
     ecs_template_set* set = resolver->set;
     ecs_template_fold* fold = resolver->fold;
@@ -179,7 +180,7 @@ static void finish(resolve_pass* resolver, ecs_draft* draft) {
     fold->count = 0;
 }
 
-// The next parent that is not done yet is opened. @return false when there is none.
+// Open the next parent that is not done yet. @return false when there is none.
 static bool open_parent(resolve_pass* resolver, ecs_draft* draft) {
     ecs_template_set* set = resolver->set;
     while (draft->parent_next < draft->parent_count) {

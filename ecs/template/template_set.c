@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The set of drafts: its arrays, its names, and the step into the world. Commit makes everything that
-// could fail first (rows, room in the registry's arrays), then only moves pointers: so there is no
-// half-loaded file to undo.
+// The set of drafts: its arrays, its names and its faults. The other files of this room fill it;
+// template.c drives them.
 #include "template/template_set.h"
 
 #include "type/type_registry.h"

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
-/// Private: templates on their way from text into a world, checked as a whole.
+/// Private: a set of templates between text and world, checked as a whole.
 ///
-/// init -> read each text -> resolve -> commit, or deinit at any point. Until commit nothing in the
-/// world changes that anybody could see, so the same steps without commit check a file. With is_reload
-/// a text may name templates that are loaded: its drafts can be compared with them, not committed.
-/// Faults are reported where they are found and kept in `result`; reading and resolving go on, so that
-/// one run reports all of them.
+/// Life:   init -> read each text -> resolve -> commit; deinit at any point. Nothing visible
+/// changes in the world before commit. So the same steps without commit check a file. With
+/// is_reload a text may contain templates that are loaded; its drafts are compared with them and
+/// not committed.
+/// Faults: They are reported where they are found and kept in `result`. Reading and resolving go
+/// on, so one run reports all of them.
 #pragma once
 
 #include "text/datablock.h"
 #include "template/template_registry.h"
 
-/// A component name that a text uses. id is what it has, or will have after commit.
+/// A component name that a text uses. `id` is the one it has, or will have after commit.
 typedef struct ecs_set_name {
     const char* name;
     uint64_t hash;
     ecs_type_id type;
     ecs_component_id id;
-    const char* file; ///< where a new one got its type
+    const char* file; ///< where a new name got its type
     uint32_t line;
 } ecs_set_name;
 
@@ -26,18 +27,18 @@ typedef struct ecs_draft_parent {
     uint32_t line;
 } ecs_draft_parent;
 
-/// `_tracked:t` and `_replicated:t`: a flag by name of a component.
+/// `_tracked:t` and `_replicated:t`: a flag for a component, by its name.
 typedef struct ecs_draft_flag {
     const char* component;
     uint32_t line;
     uint8_t flag;
 } ecs_draft_flag;
 
-/// What a template says of one component.
+/// What a template states about one component.
 typedef struct ecs_draft_component {
     ecs_template_slot slot;
-    uint64_t fields_set; ///< of a struct: bit i for field i; the others are inherited
-    bool is_whole;       ///< slot.value is all of it
+    uint64_t fields_set; ///< for a struct: bit i when field i is given; the others are inherited
+    bool is_whole;       ///< slot.value is the whole value
 } ecs_draft_component;
 
 typedef enum ecs_draft_state {
@@ -51,7 +52,7 @@ typedef struct ecs_draft {
     const char* file;
     uint32_t line;
     bool is_singleton;
-    uint32_t priority; ///< stated, after resolving also by a parent; 0: not
+    uint32_t priority; ///< stated, after resolving also by a parent; 0: not stated
     ecs_draft_state state;
     uint32_t parent_first, parent_count, parent_next;
     uint32_t component_first, component_count;
@@ -60,7 +61,7 @@ typedef struct ecs_draft {
     uint32_t slot_count;
 } ecs_draft;
 
-/// A component of a type that nobody registered. Borrowed from its text.
+/// A component whose type is not registered. Borrowed from its text.
 typedef struct ecs_draft_opaque {
     const char* template_name;
     const char* component;
@@ -76,11 +77,11 @@ typedef struct ecs_template_set {
     const base_reporter* reporter;
     bool is_reload;    ///< set between init and read, like the two below
     bool is_packed;    ///< the texts of all imports are read beside it
-    bool is_alone;     ///< imports are not looked at: parents may be unknown
+    bool is_alone;     ///< imports are ignored, and parents may be unknown
     ecs_result result; ///< first class of failure
     ecs_text** texts;
     uint32_t text_count, text_capacity;
-    ecs_set_name* names; ///< new to the world only
+    ecs_set_name* names; ///< only names that are new to the world
     uint32_t name_count, name_capacity;
     base_table name_index;
     ecs_draft* drafts;
@@ -101,57 +102,62 @@ typedef struct ecs_template_set {
 // template_set.c
 void ecs_template_set_init(ecs_template_set* set, ecs_world* world, const base_reporter* reporter);
 void ecs_template_set_deinit(ecs_template_set* set);
-/// Keep a failure; the first class wins, but memory beats all.
+/// Keep a failure. The first one stays, but ECS_ERR_MEMORY replaces it.
 void ecs_template_set_fail(ecs_template_set* set, ecs_result result);
 /// Report a fault of the text and keep ECS_ERR_SYNTAX.
 void ecs_template_set_fault(ecs_template_set* set, const char* file, uint32_t line,
                             const char* format, ...) BASE_PRINTF(4, 5);
-/// Grow an array of the set by one element. @return the new, zeroed element; NULL: memory, kept.
+/// Grow an array of the set by one zeroed element. @return it; NULL when memory ran out (kept in
+/// `result`).
 void* ecs_template_set_push(ecs_template_set* set, void** array, uint32_t* count,
                             uint32_t* capacity, size_t element_bytes);
-/// A created value that the set owns. NULL: memory, kept.
+/// Create a value that the set owns. @return NULL when memory ran out (kept in `result`).
 void* ecs_template_set_value(ecs_template_set* set, const ecs_type* type);
-/// The id of a component by name, new or old; NONE when the type differs (reported).
+/// The id of a component, new or old, by name. @return ECS_COMPONENT_NONE when its type differs
+/// (reported).
 ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, ecs_type_id type,
                                        const char* file, uint32_t line);
-/// The type that a component's name has in the world or in the set so far; NONE when it has none.
+/// The type of a component name in the world or in the set so far. @return ECS_TYPE_NONE when it
+/// has none.
 ecs_type_id ecs_template_set_type_of(const ecs_template_set* set, const char* name);
 const char* ecs_template_set_component_name(const ecs_template_set* set, ecs_component_id id);
 ecs_type_id ecs_template_set_component_type(const ecs_template_set* set, ecs_component_id id);
-/// NULL when no text of the set has this template.
+/// Find a draft by name. @return NULL when no text of the set has this template.
 ecs_draft* ecs_template_set_draft(const ecs_template_set* set, const char* name);
 
 // template_pack.c
-/// Read all texts of a pack; faults as with read. @return set->result; ECS_ERR_MALFORMED; ECS_ERR_FULL.
+/// Read all texts of a pack; faults as for ecs_template_set_read. @return set->result;
+/// ECS_ERR_MALFORMED; ECS_ERR_FULL.
 BASE_MUST_USE ecs_result ecs_template_set_read_pack(ecs_template_set* set, const void* pack,
                                                     size_t bytes);
 
 // template_opaque.c
-/// The set's opaque components as rows of the registry, not in it yet. Their templates have the ids
-/// `id_first` + position of the draft, or those of the loaded ones of that name.
-/// @return how many were made: fewer than the set has when memory ran out.
+/// Make registry rows of the opaque components of the set, without adding them. The id of a new
+/// template is `id_first` + the position of its draft; a loaded one keeps its id. @return how many
+/// were made: fewer than the set has when memory ran out.
 uint32_t ecs_opaques_make(const ecs_template_set* set, uint32_t id_first, ecs_opaque_row** rows);
 void ecs_opaque_destroy(ecs_world* world, ecs_opaque_row* row);
-/// Does a text of the set, or a loaded one, have an opaque component of this name?
+/// Does a text of the set or the world have an opaque component of this name?
 bool ecs_opaque_is_known(const ecs_template_set* set, const char* component);
 
 // template_bind.c
-/// From a tree to drafts. The tree must live as long as the set.
+/// Turn a tree into drafts. The tree must outlive the set.
 void ecs_template_set_bind(ecs_template_set* set, const ecs_text* text);
 
 // template_resolve.c
-/// Inheritance: fills the slots of every draft. @return set->result.
+/// Apply inheritance: fill the slots of every draft. @return set->result: ECS_OK or the first
+/// failure.
 BASE_MUST_USE ecs_result ecs_template_set_resolve(ecs_template_set* set);
 
-// template_check.c: what a folded template must keep to. Faults are reported.
+// template_check.c: checks of a merged template. Faults are reported.
 typedef struct ecs_template_fold ecs_template_fold;
-/// What is sent is a row of fixed fields: a type with functions has none.
+/// Check that a replicated component has a type that can be sent.
 void ecs_template_check_replicated(ecs_template_set* set, const ecs_draft* draft, uint32_t line,
                                    const ecs_template_slot* slot);
-/// The words about a component that depend on other words, or on other components.
+/// Check the words of a component that depend on other words or components.
 void ecs_template_check_words(ecs_template_set* set, const ecs_draft* draft,
                               ecs_template_fold* fold);
-/// All classes of `_visible` in the world and in the set.
+/// Check the number of classes of `_visible` in the world and in the set.
 void ecs_template_check_classes(ecs_template_set* set);
 
 // template_value.c
@@ -159,53 +165,58 @@ void ecs_template_check_classes(ecs_template_set* set);
 /// Read `text` as a value of a built-in type into a created value. @return false with a message.
 BASE_MUST_USE bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context,
                                          const char* text, void* value, char* message);
-/// Read `text`, spelled as the built-in type `spelling`, into one field of a struct.
+/// Read `text`, written as the built-in type `spelling`, into one field of a struct. @return as
+/// above.
 BASE_MUST_USE bool ecs_text_read_field(const ecs_field* field, ecs_type_id spelling,
                                        const char* text, void* value, char* message);
 BASE_MUST_USE bool ecs_text_read_bool(const char* text, bool* value);
 
 // template_quant.c
-/// `_min`, `_max`, `_step`, `_bits` as a text gave them.
+/// `_min`, `_max`, `_step` and `_bits` as a text gives them.
 typedef struct ecs_quant_draft {
     double min, max, step;
     int64_t bits;
     bool has_min, has_max, has_step, has_bits;
 } ecs_quant_draft;
-/// @return false with a message when it does not make sense for the type.
+/// Compute the quantisation for a type. @return false with a message when it is not valid for the
+/// type.
 BASE_MUST_USE bool ecs_quant_draft_finish(const ecs_quant_draft* draft, const ecs_type* type,
                                           ecs_quant* quant, char* message);
 
-// template_fold.c: the one rule of inheritance and composition
+// template_fold.c: the rule of inheritance and composition
 struct ecs_template_fold {
     ecs_template_slot slots[ECS_TEMPLATE_COMPONENTS_MAX];
     uint32_t count;
     uint16_t where[ECS_COMPONENTS_MAX + 1]; ///< by component id: position in slots + 1
 };
 
-/// Lay slots over what is there: what they state wins. @return false beyond the component limit.
+/// Merge slots into the fold: what they state wins. @return false above
+/// ECS_TEMPLATE_COMPONENTS_MAX.
 BASE_MUST_USE bool ecs_template_fold_add(ecs_template_fold* fold, const ecs_template_slot* slots,
                                          uint32_t count);
-/// NULL when there is no such component.
+/// Find a slot. @return NULL when there is no such component.
 ecs_template_slot* ecs_template_fold_find(ecs_template_fold* fold, ecs_component_id component);
-/// Sort by name and make the registry's row. `set` gives names of new components; it may be NULL.
+/// Sort slots by name and make a row of the registry. `set` gives the names of new components; it
+/// may be NULL.
 /// @return NULL when memory ran out.
 ecs_template_row* ecs_template_row_create(ecs_world* world, const ecs_template_set* set,
                                           const ecs_template_slot* slots, uint32_t count);
 void ecs_template_row_destroy(ecs_world* world, ecs_template_row* row);
-/// Does a component with these tags exist in this world?
+/// Does a component with these tags exist in the world?
 bool ecs_template_tags_match(const ecs_world* world, const char* tags);
 
 // template.c: the steps of a set, and compositions
-/// Read one text; may be called several times, for files that name one another's templates.
+/// Read one text. Call it once per file; files may name templates of each other.
 void ecs_template_set_read(ecs_template_set* set, const char* file, const char* source,
                            size_t source_bytes);
-/// The registry's row of a draft, with an id that may be new.
+/// Make the registry row of a draft, with a given id.
 /// @return NULL when memory ran out.
 ecs_template_row* ecs_template_set_row(ecs_template_set* set, const ecs_draft* draft,
                                        ecs_template_id id);
-/// Put everything into the world, or nothing. The set must be resolved.
+/// Add everything to the world, or nothing. The set is resolved without a fault (asserted). @return
+/// ECS_OK; ECS_ERR_SEALED; ECS_ERR_FULL (reported); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_template_set_commit(ecs_template_set* set);
-/// The row of a composition of rows (by id - 1). @return NULL when the name or the components do not fit,
-/// or memory ran out.
+/// Compose rows, which are found by id - 1. @return NULL when the name or the components do not
+/// fit, or memory ran out.
 ecs_template_row* ecs_template_row_compose(ecs_world* world, ecs_template_row* const* rows,
                                            const ecs_template_id* parts, uint32_t count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Values in text become values in memory. A list of numbers is read element by element against the
-// field table, so that a p2, a colour and an array inside a struct are the same case; what does not
-// fit its kind exactly is refused, never clamped or cut.
+// Reading values from text. A list of numbers is read element by element with the field table, so a
+// p2, a colour and an array in a struct are the same case. A number that does not fit its kind
+// exactly is refused, never clamped or cut.
 #include "template/template_set.h"
 
 #include "type/type_registry.h"
@@ -37,7 +37,7 @@ static bool refuse(char* message, const char* what, const char* text) {
     return false;
 }
 
-// 0x and 1 to 16 digits.
+// Read 0x and 1 to 16 digits.
 static bool read_hex(const char* text, uint64_t* value) {
     if (text[0] != '0' || (text[1] != 'x' && text[1] != 'X')) return false;
     const char* at = text + 2;
@@ -53,7 +53,7 @@ static bool read_hex(const char* text, uint64_t* value) {
     return *at == '\0' && at > text + 2;
 }
 
-// Hexadecimal digits spell the bits of a signed number: 0xFFFFFFFF is -1 where 32 bits are held.
+// Hexadecimal digits give the bits of a signed number: 0xFFFFFFFF is -1 for 32 bits.
 static bool read_hex_signed(const char* text, ecs_field_kind kind, int64_t* value) {
     uint64_t bits;
     uint32_t width = 8 * ecs_field_kind_bytes(kind);
@@ -156,8 +156,8 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-// The next element of a list into `element`. A matrix may use brackets and blanks instead of commas.
-// @return false at the end; `*fault` for an element that is empty or too long.
+// Copy the next element of a list to `element`. A matrix may use brackets and blanks instead of
+// commas. @return false at the end; *fault is set for an element that is empty or too long.
 static bool next_element(const char** at, bool is_matrix, char* element, const char** fault) {
     const char* c = *at;
     while (is_blank(*c) || (is_matrix && *c && strchr("[],", *c)))
@@ -189,7 +189,7 @@ static bool read_next(element_list* list, ecs_field_kind kind, void* target, uin
                       char* message) {
     char element[ELEMENT_BYTES];
     const char* fault = NULL;
-    // Behind an element stands a comma or the end.
+    // A comma or the end follows an element.
     if (list->count && !list->is_matrix && *list->at == '\0') {
         (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "%u values are needed, not %u",
                                needed, list->count);
@@ -267,7 +267,7 @@ bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context
     return list_ends(&list, needed, message);
 }
 
-// May a field of this kind be written as this built-in type? A scalar type also spells arrays.
+// May a field of this kind be written as this built-in type? A scalar type may also write arrays.
 static bool spelling_fits(const ecs_field* field, ecs_type_id spelling) {
     bool is_real = field->kind == ECS_FIELD_F32 || field->kind == ECS_FIELD_F64;
     bool is_int = field->kind >= ECS_FIELD_I8 && field->kind <= ECS_FIELD_I32;

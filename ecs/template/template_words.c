@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The words of the language itself: flags, tags and quantisation, where a component or a group says
-// them, and what is said about words that mean nothing.
+// The words of the language: flags, tags and quantisation of a component or a group, and the
+// message about an unknown word.
 #include "template/template_bind.h"
 
 #include "core/world_internal.h"
@@ -104,7 +104,7 @@ static void read_teleport(ecs_bind_pass* binder, const ecs_text_node* node, ecs_
     scope->has_teleport = true;
 }
 
-// "" of `_integral` takes back what is inherited, as "public" of `_visible` does.
+// An empty `_integral` removes an inherited one, as "public" does for `_visible`.
 static const char* read_name(ecs_bind_pass* binder, const ecs_text_node* node, bool may_be_empty,
                              const char* before) {
     if (!ecs_bind_has_type(binder, node, "t")) return before;
@@ -178,8 +178,7 @@ bool ecs_bind_is_scope_word(const char* name) {
     return false;
 }
 
-// What editors and other engines keep in the same files: said of a template or a component, and of no
-// effect on a world.
+// Words that editors and other engines use in the same files. They have no effect on a world.
 bool ecs_bind_is_remark(const char* name) {
     static const char* const words[] = {"_info",
                                         "_hide",
