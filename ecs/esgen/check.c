@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What belongs together: annotations and parameters that are right alone and wrong beside each other.
+// Checks of a function as a whole: annotations and parameters that are each valid but do not fit
+// together.
 #include "esgen.h"
 
 #include <string.h>
@@ -65,9 +66,8 @@ static void check_kind(esgen_unit* unit, const esgen_function* function) {
     }
     if (function->kind != ESGEN_HANDLER && has_events)
         esgen_fault(unit, line, "%s is no event handler: name it *_es_event_handler", name);
-    if (function->kind == ESGEN_HANDLER && is_timed) {
+    if (function->kind == ESGEN_HANDLER && is_timed)
         esgen_fault(unit, line, "%s is called on events: it has no stage, interval or turn", name);
-    }
     if (function->kind == ESGEN_QUERY &&
         (is_timed || function->tags.count || function->before.count || function->after.count)) {
         esgen_fault(unit, line, "%s is a query: it has neither stage nor tags nor order", name);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The generated text: what a person would have written by hand, in the order of the source file.
+// The generated text: the code that a person would write by hand, in the order of the source file.
 //
-// Per system: its declaration and a function over rows that calls it. Of one that writes, and that needs
-// nothing but what every row has, the loop is a function of its own: compilers honour `restrict` on
-// parameters (gcc not on variables), and a loop over a fixed count of rows is what gcc turns into vector
-// code at -O2. With ES_SPAN the loop is the user's.
+// Each system gets its declaration and a function over rows that calls it. When a system writes,
+// and needs only components that every row has, its loop becomes a function of its own. Compilers
+// use `restrict` on parameters (gcc ignores it on variables), and gcc makes vector code at -O2 from
+// a loop over a fixed count of rows. With ES_SPAN the user writes the loop.
 #include "esgen.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ void esgen_add_param(esgen_items* items, const esgen_param* param) {
                     param->type.text, param->is_pointer ? "*" : "", param->name.text);
 }
 
-// Something is written, and every row has everything, so that nothing has to be asked row by row.
+// Does it write, and does every row have all its components? Then the loop needs no checks.
 static bool has_loop(const esgen_function* function) {
     bool is_writing = false;
     for (uint32_t i = 0; i < function->param_count; i++) {
@@ -64,7 +64,7 @@ static void put_declaration(base_bytes* out, const esgen_unit* unit,
     esgen_items_deinit(&items);
 }
 
-// The columns as local arrays.
+// Declare the columns as local arrays.
 static void put_columns(base_bytes* out, const esgen_function* function, const char* columns,
                         const char* indent) {
     uint32_t column = 0;
@@ -128,8 +128,8 @@ static bool uses_stage(const esgen_function* function) {
 
 // ---- systems ----
 
-// Blocks of 8 rows, then the rest. Measured with two p3: 4 rows are as good at -O2 and worse with AVX, 16 are
-// a fifth slower, since gcc leaves a loop inside.
+// Blocks of 8 rows, then the rest. Measured with two p3: blocks of 4 are as fast at -O2 and slower
+// with AVX; blocks of 16 are a fifth slower, since gcc keeps an inner loop.
 static void put_loop(base_bytes* out, const esgen_function* function) {
     bool has_entity = find_param(function, ESGEN_ENTITY);
     esgen_items items;

@@ -89,7 +89,7 @@ static void put_desc(base_bytes* out, const esgen_function* function) {
     esgen_items_deinit(&items);
 }
 
-// Functions that are named only: on_enter and its kin.
+// Functions that the user writes in full: on_enter, on_leave, first_update.
 static void put_members(base_bytes* out, const esgen_function* function) {
     const esgen_name* names[] = {&function->enter, &function->leave, &function->first_update};
     for (uint32_t i = 0; i < BASE_COUNT(names); i++) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// shoal-esgen: reads C functions that are systems and structs that are types, writes their
-/// registration. Annotations: ecs/es.h. The language on one page: ecs/ESGEN.md.
+/// Private: shoal-esgen reads C functions that are systems and structs that are types, and writes
+/// their registration. Annotations: ecs/es.h. The language on one page: ecs/ESGEN.md.
 ///
 /// Shape: text -> words (words.c) -> functions and structs (parse.c, params.c, check.c, types.c,
-/// marks.c) -> text (emit.c, emit_register.c, emit_types.c, emit_messages.c, put.c). Nothing is
-/// understood but heads of functions and annotated structs, so any C that a compiler takes is taken
-/// here. Memory: the heap, until esgen_unit_deinit. Errors are reported as FILE:LINE of the user's
-/// file, in sentences; whatever the bytes are, nothing is read outside of them and nothing is
-/// asserted.
+/// marks.c) -> text (emit.c, emit_register.c, emit_types.c, emit_messages.c, put.c). Only heads of
+/// functions and annotated structs are parsed, so every C file that a compiler accepts is accepted
+/// here. Memory: the heap, until esgen_unit_deinit. Faults are reported as FILE:LINE of the user's
+/// file, in sentences. The bytes may be anything: nothing outside of them is read, and nothing
+/// about them is asserted.
 #pragma once
 
 #include "base/bytes.h"
@@ -26,7 +26,7 @@
 #define ESGEN_FIELDS_MAX 64u ///< ECS_FIELDS_MAX
 #define ESGEN_HEADERS_MAX 256u
 #define ESGEN_INCLUDE_DEPTH_MAX 8u
-#define ESGEN_COLUMNS_MAX 100u ///< of a line of what is written
+#define ESGEN_COLUMNS_MAX 100u ///< of a line of the output
 
 typedef enum esgen_word_kind {
     ESGEN_END,
@@ -120,7 +120,7 @@ typedef enum esgen_limit {
     ESGEN_REFUSED, ///< ES_RANGE: a message with a value outside is refused
 } esgen_limit;
 
-/// What the annotations of a field say.
+/// The annotations of a field.
 typedef struct esgen_mark {
     esgen_text quant; ///< "-127, 1, 8"; "0, 0, 0" without
     esgen_limit limit;
@@ -154,9 +154,9 @@ typedef struct esgen_struct {
     uint32_t field_count;
 } esgen_struct;
 
-/// All that was found in a file.
+/// Everything that was found in a file.
 typedef struct esgen_unit {
-    const char* file; ///< as it is named in messages and comments; of the header while one is read
+    const char* file; ///< its name in messages and comments; the header's name while one is read
     esgen_type types[ESGEN_TYPES_MAX];
     uint32_t type_count;
     esgen_function* functions;
@@ -172,52 +172,52 @@ void esgen_unit_init(esgen_unit* unit, const char* file, const base_reporter* re
 void esgen_unit_deinit(esgen_unit* unit);
 void esgen_fault(esgen_unit* unit, uint32_t line, const char* format, ...) BASE_PRINTF(3, 4);
 
-/// Take the types of the file or of a header: ES_TYPE, ES_STRUCT, ES_EVENT. The first of two for a
-/// C type holds. `is_near`: the file itself or a header that it includes, whose structs it
+/// Read the types of the file or of a header: ES_TYPE, ES_STRUCT, ES_EVENT. Of two for one C type
+/// the first is used. `is_near`: the file itself, or a header that it includes and whose structs it
 /// registers.
 void esgen_types_read(esgen_unit* unit, const esgen_words* words, bool is_near);
 /// Find the functions, after all types. Faults are reported and counted in the unit.
 void esgen_parse(esgen_unit* unit, const esgen_words* words);
-/// One function's parameters: words [first, end) between its parentheses (params.c).
+/// Read the parameters of a function: words [first, end) between its parentheses (params.c).
 void esgen_params_parse(esgen_unit* unit, esgen_function* function, const esgen_word* first,
                         const esgen_word* end);
-/// Take the annotations at both edges of a field's declaration, [first, end) becomes what is
+/// Read the annotations before and behind a field's declaration; [first, end) becomes the words
 /// between them (marks.c). @return false after a fault.
 bool esgen_mark_take(esgen_unit* unit, esgen_mark* mark, const esgen_word** first,
                      const esgen_word** end);
-/// Whether the fields of a struct may be those of its messages (marks.c).
+/// Check that the fields of a struct fit its messages (marks.c).
 void esgen_message_check(esgen_unit* unit, const esgen_struct* target);
-/// What belongs together (check.c).
+/// Check a function as a whole (check.c).
 void esgen_check(esgen_unit* unit, const esgen_function* function);
 uint32_t esgen_term_count(const esgen_function* function);
 
-/// Text of the words of an annotation's argument, without blanks and quotes. @return false: too
-/// long.
+/// Join words of an annotation's argument, without blanks and quotes. @return false when the text
+/// is too long.
 bool esgen_words_join(const esgen_word* first, const esgen_word* end, char* target, size_t bytes);
-/// The same as it is in the file, runs of blanks and comments as one blank. @return false: too
-/// long.
+/// Copy words as they are in the file, with one blank for blanks and comments. @return false when
+/// the text is too long.
 bool esgen_words_copy(const esgen_word* first, const esgen_word* end, char* target, size_t bytes);
-/// Whether words may stand between parentheses in C: brackets match, and nothing else ends what it
-/// is in.
+/// Are the words an expression that may stand between parentheses in C? Brackets match, and no word
+/// ends it early.
 bool esgen_words_is_expression(const esgen_word* first, const esgen_word* end);
-/// The closing parenthesis that belongs to `open`; NULL when there is none before `end`.
+/// Find the closing parenthesis of `open`. @return NULL when there is none before `end`.
 const esgen_word* esgen_words_match(const esgen_word* open, const esgen_word* end);
 /// Join words into a name and check it. @return false after a fault.
 bool esgen_name_take(esgen_unit* unit, esgen_name* name, const esgen_word* first,
                      const esgen_word* end);
-/// "int" -> "int32_t": what to write instead of a type of C whose size depends on the machine; else
-/// NULL.
+/// "int" -> "int32_t": the type to use instead of a C type whose size depends on the machine.
+/// @return NULL for other words.
 const char* esgen_sized_type(const esgen_word* word);
 
-/// The generated text. `stem`: "ball" for ball.c.
+/// Write the generated text. `stem`: "ball" for ball.c.
 void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out);
 
 // ---- put.c, emit_register.c, emit_types.c, emit_messages.c: parts of esgen_emit ----
 
-/// printf behind what is there.
+/// Append formatted text.
 void esgen_put(base_bytes* out, const char* format, ...) BASE_PRINTF(2, 3);
 
-/// Things between commas, wrapped as clang-format would.
+/// Items between commas, wrapped as clang-format does it.
 typedef struct esgen_items {
     base_bytes text; ///< each ended by NUL
     uint32_t count;
@@ -225,10 +225,10 @@ typedef struct esgen_items {
 void esgen_items_init(esgen_items* items);
 void esgen_items_deinit(esgen_items* items);
 void esgen_items_add(esgen_items* items, const char* format, ...) BASE_PRINTF(2, 3);
-/// head, items, tail: "static void f(", ..., ");\n". Items go where the line has room, else below
+/// head, items, tail: "static void f(", ..., ");\n". An item that does not fit the line goes below
 /// the first one.
 void esgen_put_items(base_bytes* out, const char* head, const esgen_items* items, const char* tail);
-/// The same, all on one line or each on its own.
+/// The same, with all items on one line or each on its own line.
 void esgen_put_fields(base_bytes* out, const char* head, const esgen_items* items,
                       const char* tail);
 

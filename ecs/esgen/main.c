@@ -3,9 +3,10 @@
 //
 //   shoal-esgen [-I DIR]... [-d OUT.d] [-o OUT.es.h] FILE.c
 //
-// Headers that the file includes by "name" are looked at for types alone, in the file's folder and in each
-// -I, and those that they include; -d lists what was read, as make wants it. Nothing is written when
-// anything is wrong. Exit codes: 0, 1 (the file is wrong, or cannot be read or written), 2 (usage).
+// Headers that the file includes by "name", and those that they include, are read for types only.
+// They are searched in the file's folder and in each -I. -d lists the files that were read, as a
+// make rule. After a fault nothing is written. Exit codes: 0, 1 (the file is wrong, or cannot be
+// read or written), 2 (usage).
 #include "esgen.h"
 
 #include "base/text.h"
@@ -72,7 +73,7 @@ static bool remember(program* self, const char* path) {
     return true;
 }
 
-// Headers that are not found are the compiler's business.
+// A header that is not found is no fault here: the compiler reports it.
 static void read_header(program* self, const char* from, const esgen_word* name, uint32_t depth) {
     char folder[PATH_BYTES_MAX], path[PATH_BYTES_MAX];
     folder_of(from, folder, sizeof folder);
@@ -180,7 +181,7 @@ static int emit(program* self, const char* stem) {
     return code;
 }
 
-// A path in a rule of make.
+// Write a path in a make rule.
 static void put_path(base_bytes* out, const char* path) {
     for (const char* at = path; *at; at++) {
         if (*at == ' ' || *at == '#' || *at == '\\') esgen_put(out, "\\");
@@ -188,7 +189,7 @@ static void put_path(base_bytes* out, const char* path) {
     }
 }
 
-// What the output depends on: with it a build runs again when a header changed.
+// Write what the output depends on, so that a build runs again when a header changed.
 static int write_depfile(program* self) {
     base_bytes text;
     base_bytes_init(&text, NULL);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What annotations before and behind a field say about it: rounding on the wire, and its part in a
-// message.
+// Annotations before and behind a field: rounding on the wire, and its place in a message.
 //
 //     int32_t move ES_QUANT(-127, 1, 8) ES_CLAMP(-127, 127);
 //     ES_NAME(launch) bool is_launching;

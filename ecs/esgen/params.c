@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What each parameter of a system is bound to: by its name, its C type and its annotations.
+// Binds each parameter of a system, by its name, its C type and its annotations.
 #include "esgen.h"
 
 #include "base/text.h"
@@ -39,7 +39,7 @@ static const char* find_type(const esgen_unit* unit, const char* c_type) {
     return NULL;
 }
 
-// What C calls by another name on every machine.
+// C types whose size depends on the machine.
 const char* esgen_sized_type(const esgen_word* word) {
     static const char* const types[][2] = {
         {"int", "int32_t"},     {"unsigned", "uint32_t"}, {"signed", "int32_t"},
@@ -136,7 +136,7 @@ static void bind_component(esgen_unit* unit, const esgen_function* function, esg
     }
 }
 
-// Names of what the generated functions take and hold themselves.
+// Names that the generated functions use themselves.
 static void check_taken(esgen_unit* unit, const esgen_function* function,
                         const esgen_param* param) {
     static const char* const in_systems[] = {"i", "rows", "stage", "event", "count", "entities"};
@@ -298,7 +298,7 @@ static void take_param(esgen_unit* unit, esgen_function* function, const esgen_w
     function->param_count++;
 }
 
-// Of all but components and contexts one is enough.
+// Only components and contexts may appear more than once.
 static void check_single(esgen_unit* unit, const esgen_function* function) {
     uint32_t counts[ESGEN_CONTEXT + 1] = {0};
     for (uint32_t i = 0; i < function->param_count; i++) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Which functions of a file are systems, and what their annotations say.
+// Finds the functions of a file that are systems, and reads their annotations.
 //
-// Outside of all braces a file is a row of declarations, each ended by ';' or by the '}' of its body. The
-// words before a body are a head; a head whose function has one of the suffixes is ours. Nothing inside a
-// body is looked at. What only looks like a system (a declaration with annotations, old parameters, a
-// wrong return type) is refused: a system that is silently left out costs an evening.
+// Outside of all braces a file is a series of declarations, each ended by ';' or by the '}' of its
+// body. The words before a body are a head. A head whose function has one of the suffixes is a
+// system. Bodies are skipped. Something that only looks like a system (a declaration with
+// annotations, old parameters, a wrong return type) is refused, since a system that is silently
+// ignored is hard to find.
 #include "esgen.h"
 
 #include "base/text.h"
@@ -67,7 +68,7 @@ static void take_amount(esgen_unit* unit, esgen_name* name, const esgen_word* op
                 open[-1].text, name->text);
 }
 
-// The name of a function of the file.
+// Read the name of a function of the file.
 static void take_function(esgen_unit* unit, esgen_name* name, const esgen_word* open,
                           const esgen_word* close) {
     if (close - open == 2 && open[1].kind == ESGEN_IDENTIFIER) {
@@ -151,7 +152,7 @@ static const esgen_word* take_annotation(esgen_unit* unit, esgen_function* funct
 
 // ---- heads ----
 
-// The first word outside of parentheses that names a system and its parameters.
+// Find the first word outside of parentheses that names a system and its parameters.
 static const esgen_word* find_name(const esgen_word* first, const esgen_word* end,
                                    esgen_function_kind* kind) {
     for (const esgen_word* at = first; at + 1 < end; at++) {
@@ -171,7 +172,7 @@ static bool is_macro(const esgen_word* word) {
     return word->kind == ESGEN_IDENTIFIER;
 }
 
-// What stands before the name: annotations, storage, attributes, the type it returns.
+// Read the words before the name: annotations, storage, attributes, return type.
 static void take_specifiers(esgen_unit* unit, esgen_function* function, const esgen_word* first,
                             const esgen_word* name) {
     bool is_static = false, is_right = true;
@@ -237,7 +238,7 @@ static void take_definition(esgen_unit* unit, const esgen_word* first, const esg
     unit->function_count++;
 }
 
-// Declarations are nobody's business unless they were meant to be more.
+// Check a declaration. It is ignored, unless it looks as if it should be a system.
 static void check_declaration(esgen_unit* unit, const esgen_word* first, const esgen_word* end) {
     esgen_function_kind kind;
     const esgen_word* name = find_name(first, end, &kind);
@@ -267,7 +268,7 @@ void esgen_parse(esgen_unit* unit, const esgen_words* words) {
         bool is_outside = braces == 0 && parentheses == 0;
         if (braces == 0 && esgen_word_is(at, "(") && parentheses++ == 0) open = at;
         if (braces == 0 && esgen_word_is(at, ")") && parentheses > 0) parentheses--;
-        if (parentheses > 0) continue; // a literal's braces are no body
+        if (parentheses > 0) continue; // the braces of a literal are no body
         if (esgen_word_is(at, "{") && braces++ == 0) {
             open = at;
             take_definition(unit, first, at);

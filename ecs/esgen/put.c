@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text behind text, and lists that wrap at the width of a line.
+// Appending text, and lists that wrap at the width of a line.
 #include "esgen.h"
 
 #include <stdarg.h>
@@ -43,7 +43,7 @@ void esgen_items_add(esgen_items* items, const char* format, ...) {
     items->count++;
 }
 
-// Columns that are used of the last line.
+// The length of the last line.
 static size_t column_of(const base_bytes* out) {
     size_t begin = out->size;
     while (begin > 0 && out->data[begin - 1] != '\n')
@@ -57,7 +57,7 @@ static void indent(base_bytes* out, size_t columns) {
 }
 
 static const char* first_of(const base_bytes* out, const esgen_items* items) {
-    // What failed is found at the end, by out->failed.
+    // A failure is found at the end, in out->failed.
     return out->failed || items->text.failed ? NULL : (const char*)items->text.data;
 }
 

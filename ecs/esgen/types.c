@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Structs that are component types or payloads of events: their fields, from their own declaration.
+// Structs that are component types or payloads of events, with their fields.
 //
 //     ES_STRUCT(BreakoutInput) ES_EVENT(pad_input)
 //     typedef struct breakout_input {
@@ -7,7 +7,8 @@
 //         bool is_launching;
 //     } breakout_input;
 //
-// Only types whose size and meaning the core knows are fields; whatever owns memory is registered by hand.
+// A field has a type whose size and meaning the core knows. Types that own memory are registered by
+// hand.
 #include "esgen.h"
 
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static void say_type(esgen_unit* unit, const char* owner, const esgen_word* type
         owner, (int)type->size, type->text);
 }
 
-// One of "x, y[3]": its name, then its dimensions.
+// Read one of "x, y[3]": its name, then its dimensions.
 static void take_declarator(esgen_unit* unit, esgen_struct* target, uint32_t type,
                             const esgen_mark* mark, const esgen_word* first,
                             const esgen_word* end) {
@@ -104,7 +105,7 @@ static uint32_t find_field_type(const esgen_word* word) {
     return type;
 }
 
-// One declaration without its ';'.
+// Read one declaration without its ';'.
 static void take_field(esgen_unit* unit, esgen_struct* target, const esgen_word* first,
                        const esgen_word* end) {
     esgen_mark mark;
@@ -166,7 +167,7 @@ static bool take_event(esgen_unit* unit, esgen_struct* target, const esgen_word*
     return true;
 }
 
-// ES_MESSAGE(Game__Hit): of the event before it.
+// ES_MESSAGE(Game__Hit) belongs to the event before it.
 static bool take_message(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
                          const esgen_word* close) {
     if (close - open != 2 || open[1].kind != ESGEN_IDENTIFIER) {
@@ -237,7 +238,7 @@ static const esgen_word* closing_brace(const esgen_word* open, const esgen_word*
     return NULL;
 }
 
-// `at`: the first annotation. @return the word after what was read.
+// Read a struct from its first annotation `at` on. @return the word behind it.
 static const esgen_word* take_struct(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
                                      bool is_near) {
     esgen_struct* made = calloc(1, sizeof *made);

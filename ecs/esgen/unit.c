@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What all readers of a file share: the unit that they fill, its faults, and names.
+// The unit that all readers of a file fill: its memory, its faults, and names.
 #include "esgen.h"
 
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// C text as words: comments, spaces and preprocessor lines fall away, lines are remembered.
+// C text as words with their lines. Comments, blanks and preprocessor lines are left out.
 //
-// Of the preprocessor only #include "name" matters (types may stand there) and #if 0, which is left out.
-// Both branches of any other #if are read: a system behind a condition is registered behind none, which is
-// said in ecs/ESGEN.md.
+// Only two preprocessor lines matter: #include "name", since types may be there, and #if 0, whose
+// lines are skipped. Both branches of any other #if are read, so a system inside a condition is
+// always registered (see ecs/ESGEN.md).
 #include "esgen.h"
 
 #include <stdlib.h>
@@ -50,7 +50,8 @@ void esgen_words_deinit(esgen_words* words) {
     *words = (esgen_words){0};
 }
 
-// Length of a backslash with its line's end, 0 when none stands at the cursor: the line goes on.
+// The length of a backslash and its line end, which continue a line; 0 when there is none at the
+// cursor.
 static size_t splice_size(const cursor* c) {
     if (c->at >= c->end || *c->at != '\\') return 0;
     size_t left = (size_t)(c->end - c->at);
@@ -62,7 +63,7 @@ static bool is_comment(const cursor* c) {
     return c->end - c->at > 1 && c->at[0] == '/' && (c->at[1] == '/' || c->at[1] == '*');
 }
 
-// To the end of the line, whatever stands there; lines that are continued count as one.
+// Go to the end of the line; continued lines count as one.
 static void skip_line(cursor* c) {
     while (c->at < c->end && *c->at != '\n') {
         size_t splice = splice_size(c);
@@ -88,7 +89,7 @@ static bool skip_comment(cursor* c, const char* file, const base_reporter* repor
     return false;
 }
 
-// Past a text or character. @return false when the line ends first; then the cursor did not move.
+// Go past a string or character. @return false when the line ends first: the cursor did not move.
 static bool skip_quoted(cursor* c) {
     cursor at = *c;
     char quote = *at.at++;
@@ -111,7 +112,7 @@ static void skip_blanks(cursor* c) {
         c->at++;
 }
 
-// The name of the directive whose # is at the cursor, which moves past it.
+// Read the name of the directive whose # is at the cursor, and go past it.
 static bool take_directive_name(cursor* c, const char* name) {
     size_t size = strlen(name);
     cursor at = *c;
@@ -124,7 +125,7 @@ static bool take_directive_name(cursor* c, const char* name) {
     return true;
 }
 
-// From #if 0 to its #else, #elif or #endif. Lines are not looked into: what is there need not be C.
+// Go from #if 0 to its #else, #elif or #endif. The lines between need not be C.
 static void skip_disabled(cursor* c) {
     uint32_t depth = 0;
     for (skip_line(c); c->at < c->end; skip_line(c)) {
@@ -145,7 +146,7 @@ static void skip_disabled(cursor* c) {
     }
 }
 
-// A whole preprocessor line, continued ones too, with the comments in it.
+// Go past a preprocessor line with its continued lines and comments.
 static bool take_directive(cursor* c, esgen_words* words, const char* file,
                            const base_reporter* reporter) {
     cursor at = *c;
@@ -208,7 +209,7 @@ static bool take_word(cursor* c, esgen_words* words) {
     return push(words, ESGEN_PUNCTUATION, c->line, first, c->at);
 }
 
-// A blank, a line's end or a comment. @return false on a comment without end.
+// Go past a blank, a line end or a comment. @return false for a comment without end.
 static bool skip_space(cursor* c, bool* is_space, const char* file, const base_reporter* reporter) {
     char first = *c->at;
     size_t splice = splice_size(c);

@@ -68,7 +68,7 @@ static const char* enter_root(const ecs_template_source* source, path_builder* b
         *at += size;
         return NULL;
     }
-    return "names a root that nobody gave";
+    return "names an unknown root";
 }
 
 const char* ecs_text_path_resolve(const ecs_template_source* source, const char* from,

@@ -75,7 +75,7 @@ static const char* ops_fault(const ecs_type_desc* desc, uint32_t flags) {
     const ecs_type_ops* ops = desc->ops;
     if (!ops) return NULL;
     if (!ops->create || !ops->destroy) return "functions need at least create and destroy";
-    if ((ops->write == NULL) != (ops->read == NULL)) return "write and read come together";
+    if (!ops->write != !ops->read) return "write and read come together";
     if (ops->reset && !(flags & ECS_TYPE_BOXED)) return "reset is for boxed types";
     return NULL;
 }
@@ -182,7 +182,7 @@ ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t fl
                         const base_reporter* reporter, ecs_type_id* id) {
     ecs_types* types = world->types;
     bool is_boxed = flags & ECS_TYPE_BOXED;
-    bool is_dense = desc->ops == NULL;
+    bool is_dense = !desc->ops;
     ecs_field* fields = NULL;
     if (desc->field_count) {
         fields = copy_fields(world->allocator, desc);

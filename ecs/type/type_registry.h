@@ -49,11 +49,11 @@ typedef struct ecs_types {
 
 /// Is it plain data? Then memcpy copies a value and zero bytes create one.
 static inline bool ecs_type_is_plain(const ecs_type* type) {
-    return type->ops == NULL;
+    return !type->ops;
 }
 /// Does memcpy move a value?
 static inline bool ecs_type_is_relocatable(const ecs_type* type) {
-    return type->ops == NULL || type->box != NULL || type->ops->move == NULL;
+    return !type->ops || type->box || !type->ops->move;
 }
 
 /// Is it a name that a component, template, type, tag or system may have: 1..127 bytes of

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The heap as an allocator, and the few operations that every container of ours needs on top of
-// one.
+// The heap as an allocator, and the few operations that all containers need on top of an allocator.
 //
-// An allocator offers two functions only, so that a counting, failing or capped one is ten lines in
-// a test. Growing is therefore allocate, copy, release. Each block starts on a cache line: columns
-// and queues rely on it. A request for 0 bytes is one for 1, so NULL always means that none are
-// left.
+// An allocator has two functions only, so a test writes a counting or failing one in ten lines. So
+// growing means allocate, copy, release. Each block begins on a cache line; columns and queues rely
+// on that. A request for 0 bytes gets 1 byte, so NULL always means that memory ran out.
 #include "base/alloc.h"
 
 #include "base/assert.h"

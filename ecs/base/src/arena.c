@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Scratch that dies all at once. The block never moves and never grows, so pointers stay good until
-// the reset, and whoever outgrows it hears so (NULL) instead of slowing down quietly.
+// Scratch memory that is dropped all at once. The block never moves and never grows, so pointers
+// are valid until the reset. A caller that needs more gets NULL, instead of a slower path that no
+// one notices.
 //
-// Under AddressSanitizer everything that is not handed out is poisoned: a read of last tick's
-// scratch or past the end of a push is reported like any other use of freed memory.
+// Under AddressSanitizer all bytes that are not given out are poisoned. So a read of an earlier
+// tick's scratch, or past the end of a push, is reported like any use of freed memory.
 #include "base/arena.h"
 
 #include "base/assert.h"

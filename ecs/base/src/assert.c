@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The one place where a broken promise of ours ends the process. The handler is the only mutable
-// file-scope variable of the layer: an assertion may fail where no context is at hand.
+// The one place where a failed assertion ends the process. The handler is the only mutable variable
+// at file scope in this layer: an assertion may fail where no context is available.
 #include "base/assert.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A set of small numbers as bits. Walks skip 64 absent numbers per step and go upwards, so whatever
-// is driven by a set happens in the same order on every machine.
+// A set of small numbers as bits. A walk goes upwards and skips 64 absent numbers per step. So code
+// that walks a set does its work in the same order on every machine.
 #include "base/bitset.h"
 
 #include "base/assert.h"
@@ -43,7 +43,7 @@ uint32_t base_bitset_count(const base_bitset* set) {
 }
 
 void base_bitset_add(base_bitset* set, uint32_t bit) {
-    // UINT32_MAX is the answer "none" of the walks, so it cannot be a member.
+    // UINT32_MAX means "none" in walks, so it cannot be a member.
     BASE_ASSERT(bit / WORD_BITS < set->word_count && bit != UINT32_MAX);
     set->words[bit / WORD_BITS] |= UINT64_C(1) << (bit % WORD_BITS);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A byte buffer that grows, and a reader that cannot leave it. Both carry their failure along, so
-// that codecs read as straight lines and look once, at the end.
+// A byte buffer that grows, and a reader that cannot leave its input. Both remember a failure, so
+// code that writes or reads a format checks once, at the end.
 //
-// Numbers are put together byte by byte: the same on every machine, and compilers turn it into one
-// load or store where that is what it is.
+// Numbers are built byte by byte: the result is the same on every machine, and compilers make one
+// load or store of it on little-endian ones.
 #include "base/bytes.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CRC-32C: what guards records on disks, because it finds every burst of up to 32 wrong bits and
-// current processors have an instruction for it. Where they do not, eight tables take eight bytes
-// per step ("slicing by 8", M. E. Kounavis and F. L. Berry, 2005). Both ways give the same number.
+// CRC-32C protects records in files: it finds every burst of up to 32 wrong bits, and current
+// processors have an instruction for it. On others, eight tables process eight bytes per step
+// ("slicing by 8", M. E. Kounavis and F. L. Berry, 2005). Both ways give the same number.
 //
 // The tables need no start-up code: the checksum is linear over xor, so entry n is the xor of the
 // entries of its bits, and the eight single-bit entries of each table are written out below.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// XXH3 behind three functions. xxhash is compiled into this file alone, so its names and version
-// stay private; XXH3's values are fixed by its specification and do not depend on machine or build.
+// XXH3 behind a few functions. xxhash is compiled into this file only, so its names and version
+// stay private. Its specification fixes the values; they do not depend on machine or build.
 #include "base/hash.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ uint64_t base_hash64(const void* data, size_t size, uint64_t seed) {
     return XXH3_64bits_withSeed(data, size, seed);
 }
 
-// Of a size that the compiler knows, XXH3 is a handful of instructions once it stands in line.
+// For a size that the compiler knows, an inlined XXH3 is a few instructions.
 #define CHANGE_OF(bytes)                                                                           \
     static __attribute__((flatten))                                                                \
     uint64_t change_of_##bytes(const void* before, const void* after, uint64_t seed) {             \

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Functions whose every bit is ours. IEEE 754 fixes the results of + - * / and sqrt and of
-// conversions; it does not fix sin. So everything here is made of those few operations, in an order
-// that C fixes.
+// Functions with the same bits on every machine. IEEE 754 fixes the results of + - * /, sqrt and
+// conversions; it does not fix sin. So everything here uses only those operations, in an order that
+// C fixes.
 //
-// The work is done in double and rounded to float once, at the end. That leaves 29 spare bits,
-// which makes plain Taylor polynomials and a two-piece pi/2 good enough for nearly always the
-// nearest float, and the code short enough to check by eye. NaN comes out as one bit pattern: which
-// NaN an invalid operation yields differs between processors, and world hashes would see it.
+// The work is done in double and rounded to float once, at the end. That leaves 29 spare bits: with
+// plain Taylor polynomials and pi/2 in two pieces the result is nearly always the nearest float,
+// and the code is short enough to check by reading. A NaN result is always the same bit pattern,
+// since processors differ there, and world hashes would differ with them.
 #include "base/math.h"
 
 #define HALF_PI 1.57079632679489661923
@@ -16,7 +16,7 @@
 // with a quadrant number below 2^20 is exact.
 #define HALF_PI_HIGH 0x1.921fb544p+0
 #define HALF_PI_LOW 0x1.0b4611a626331p-34
-// Above it the two pieces lose precision, and a float has no digits left for an angle anyway.
+// Above it the two pieces lose precision, and a float has no digits left for an angle.
 #define ANGLE_DIRECT_MAX 1048576.0
 
 static const float not_a_number = __builtin_nanf("");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The name that somebody probably meant. Distance is optimal string alignment: insertions,
-// deletions, replacements and swaps of neighbours count one each, since swaps are the commonest
-// slip of all.
+// The name that a user probably meant. The distance is optimal string alignment: insertions,
+// deletions, replacements and swaps of neighbours count one each. Swaps count one because they are
+// the most frequent typing mistake.
 #include "base/text.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Numbers from text: no locale, no errno, and the double nearest to what is written, on every
+// Numbers from text: without locale and errno; a decimal becomes the nearest double on every
 // machine.
 //
-// A decimal is digits times a power of ten. Nearly all of them have at most 15 digits and a small
-// exponent: then both factors are exact doubles and one IEEE operation rounds once, which is
-// correct by definition (W. D. Clinger, "How to Read Floating Point Numbers Accurately", 1990). The
-// others are written as a fraction of two big integers and divided bit by bit: slow (0.3 to 30
-// microseconds), simple and exact. 800 digits decide every case: no double and no half-way point
-// between two has more than 767, so digits after them can only say "a little more".
+// A decimal is digits times a power of ten. Nearly all have at most 15 digits and a small exponent.
+// Then both factors are exact doubles, and one IEEE operation rounds once, which is correct by
+// definition (W. D. Clinger, "How to Read Floating Point Numbers Accurately", 1990). The others
+// become a fraction of two big integers, which is divided bit by bit: slow (0.3 to 30
+// microseconds), simple and exact. 800 digits are enough for every case: no double and no half-way
+// point between two has more than 767 digits, so later digits can only mean "a little more".
 #include "base/text.h"
 
 #include "base/assert.h"
@@ -17,7 +17,7 @@
 
 enum {
     DIGITS_MAX = 800,
-    EXPONENT_MAX = 1000000000, // more digits than anybody writes; two of them fit an int
+    EXPONENT_MAX = 1000000000, // more digits than any text has; the sum of two fits an int
     // 10^(800 + 345) has 3804 bits; one more word takes the carry of a shift.
     BIG_WORDS_MAX = 128,
 };
@@ -28,7 +28,7 @@ typedef struct big {
     uint32_t count;
 } big;
 
-// What stands in the text: digits * 10^exponent.
+// The number in the text: digits * 10^exponent.
 typedef struct decimal {
     uint8_t digits[DIGITS_MAX + 1]; // no leading zeros
     int digit_count;
@@ -120,7 +120,7 @@ static double convert_exactly(const decimal* number) {
         big_shift_left(&numerator, 1);
         exponent--;
     }
-    // Subnormals have fewer bits than 53; below half of the smallest there are none to have.
+    // Subnormals have fewer than 53 bits; below half of the smallest one there are none.
     int bits = exponent >= -1022 ? 53 : 53 + 1022 + exponent;
     if (bits < 0) return 0;
     uint64_t quotient = 0;
@@ -130,10 +130,10 @@ static double convert_exactly(const decimal* number) {
         quotient = quotient << 1 | is_one;
         big_shift_left(&numerator, 1);
     }
-    // What is left, doubled, against the denominator: is the rest more than half of the last bit?
+    // Compare the doubled remainder with the denominator: is it more than half of the last bit?
     int rest = big_compare(&numerator, &denominator);
     if (rest > 0 || (rest == 0 && (quotient & 1))) quotient++;
-    // A carry out of the mantissa lands in the exponent, where it belongs.
+    // A carry out of the mantissa raises the exponent, which is right.
     if (exponent < -1022) return double_from_bits(quotient);
     if (exponent > 1023) return double_from_bits(UINT64_C(0x7FF) << 52);
     return double_from_bits(((uint64_t)(exponent + 1022) << 52) + quotient);
@@ -162,7 +162,8 @@ static int saturate(int64_t value) {
     return value < -EXPONENT_MAX ? -EXPONENT_MAX : (int)value;
 }
 
-// Digits of the mantissa up to `end`. @return past them; NULL when there is not one digit.
+// Read the digits of the mantissa, up to `end`. @return the place behind them; NULL when there is
+// no digit.
 static const char* read_mantissa(decimal* number, const char* text, const char* end) {
     bool has_digit = false, has_point = false, has_more = false;
     int64_t exponent = 0;
@@ -195,7 +196,7 @@ static const char* read_mantissa(decimal* number, const char* text, const char* 
     return has_digit ? at : NULL;
 }
 
-// "e-12" and the like, when one stands at `text`. @return past it.
+// Read an exponent as "e-12", if there is one at `text`. @return the place behind it.
 static const char* read_exponent(decimal* number, const char* text, const char* end) {
     const char* at = text;
     if (at == end || (*at != 'e' && *at != 'E')) return text;

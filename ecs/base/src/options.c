@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One table of options, three sources. The command line is walked twice: once to check the names
-// and to find --help and --config, and once more at the end to apply the values, after the config
-// file and the environment. The last to write wins, which makes the precedence.
+// One table of options, three sources. The command line is walked twice: first to check the names
+// and to find --help and --config, and again at the end to apply the values, after the config file
+// and the environment. A later value replaces an earlier one; that gives the precedence.
 #include "base/options.h"
 
 #include "base/assert.h"
@@ -14,7 +14,7 @@
 
 enum { NAME_BYTES_MAX = 64, HELP_BYTES_MAX = 8192 };
 
-// One source of values, and where to say what is wrong in it.
+// One source of values, and the place that faults in it are reported for.
 typedef struct source {
     const base_options* options;
     const base_reporter* reporter;
@@ -121,7 +121,7 @@ static bool apply(source* from, const base_option* option, const char* value) {
     return false;
 }
 
-// What one element of argv turned out to be.
+// One element of argv: an option with its value, or a positional word.
 typedef struct argument {
     const base_option* option; // NULL: a positional word
     const char* value;

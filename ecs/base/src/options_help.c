@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// --help on one screen: usage, one line per option with its default, and for options without a line
-// of help a common paragraph at the end, so that a program with many knobs still fits.
+// --help on one screen: usage, one line per option with its default, and one paragraph with the
+// names of the options that have no line of help. So a program with many options still fits.
 #include "base/options.h"
 
 #include "base/text.h"
@@ -11,7 +11,7 @@
 
 enum { COLUMNS_MAX = 100, LEFT_COLUMNS_MAX = 28, LINE_BYTES_MAX = 512 };
 
-// Text that is counted on also when it no longer fits.
+// Text with a count that goes on when it no longer fits.
 typedef struct page {
     char* target;
     size_t target_bytes;
@@ -80,7 +80,7 @@ static void add_option(page* help, const base_option* option, size_t columns) {
     char name[LINE_BYTES_MAX / 2], value[LINE_BYTES_MAX / 2];
     size_t size = format_name(option, name, sizeof name);
     format_default(option, value, sizeof value);
-    // The default is the part of a line that one can do without.
+    // The default is the least important part of a line.
     size_t line_columns = 4 + (size > columns ? size : columns) + strlen(option->help);
     if (line_columns + strlen(value) > COLUMNS_MAX) value[0] = '\0';
     add(help, "  %-*s  %s%s\n", (int)columns, name, option->help, value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Messages about foreign text. They quote that text, so whatever could steer a terminal or fake a
-// line of a log is replaced before a reporter sees it.
+// Messages about foreign text. They quote that text, so bytes that could control a terminal or fake
+// a line of a log are replaced before a reporter gets the message.
 #include "base/report.h"
 
 #include "base/text.h"
@@ -30,7 +30,7 @@ void base_report(const base_reporter* reporter, const char* file, uint32_t line,
 
 static void format_message(char* target, size_t target_bytes, const char* file, uint32_t line,
                            const char* message) {
-    // A message may say itself that it is only a warning, or no complaint at all.
+    // A message may begin with its own kind: a warning, or a note.
     bool says_kind = strncmp(message, "warning: ", 9) == 0 || strncmp(message, "note: ", 6) == 0;
     const char* kind = says_kind ? "" : "error: ";
     if (file && line)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // PCG32 (XSH-RR), after M. E. O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically
-// Good Algorithms for Random Number Generation", 2014. Two words of state, so a world that is
-// saved, restored and replayed carries its chance along.
+// Good Algorithms for Random Number Generation", 2014. The state is two words, so a saved world
+// contains it, and a restored or replayed one goes on with the same numbers.
 //
-// How many numbers a call draws is part of the result: every function draws exactly one or two,
-// base_rng_below and base_rng_range more only on the (rare) rejection.
+// The count of numbers that a call draws is part of its contract: every function draws exactly one
+// or two; base_rng_below and base_rng_range draw more only after a (rare) rejection.
 #include "base/rng.h"
 
 #include "base/assert.h"
@@ -32,7 +32,7 @@ uint64_t base_rng_u64(base_rng* rng) {
 
 uint32_t base_rng_below(base_rng* rng, uint32_t bound) {
     BASE_ASSERT(bound >= 1);
-    // The lowest 2^32 mod bound values would make small results likelier: draw again.
+    // The lowest 2^32 mod bound values would make small results more likely: draw again.
     uint32_t rejected_below = -bound % bound;
     for (;;) {
         uint32_t value = base_rng_u32(rng);

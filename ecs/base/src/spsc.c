@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// A queue whose memory may be a file, so that a crash loses nothing that was pushed: the next
-// process opens the file and reads on. The kernel keeps the pages of a shared mapping when a
-// process dies.
+// A queue whose memory may be a file. So a crash loses no record that was pushed: the kernel keeps
+// the pages of a shared mapping when a process ends, and the next process opens the file and reads
+// on.
 //
 //     ring   | ...free... | record | record | record | ...free... | filler |
 //                         ^ tail                     ^ head
 //
 // head and tail only grow; their low bits are the place in the ring. The producer writes a record
-// first and moves head after (release), so whoever sees the new head (acquire) sees the record;
-// tail does the same for the room that is given back. Records lie in one piece: one that does not
-// fit before the end of the ring starts at its beginning, and a filler takes the rest. The filler
-// is published as soon as it fits alone: an empty ring always has room for half of itself.
+// first and then moves head (release), so a consumer that reads the new head (acquire) sees the
+// record. tail does the same for the room that the consumer gives back. A record is never split:
+// one that does not fit before the end of the ring begins at its start, and a filler marks the
+// rest. The filler is published as soon as it fits alone, so an empty ring always has room for half
+// of its capacity.
 //
-// The checksum covers position, size and bytes. The position matters after a power failure, when a
-// page with an old lap's record, correct in itself, may lie under a newer head.
+// The checksum covers position, size and bytes. The position matters after a power failure: a page
+// with an old record, correct in itself, may lie below a newer head.
 //
-// Invariants: head - tail <= capacity, both multiples of 8. In a stranger's file nothing of that
-// need hold: every number from the ring is read once, checked against the ring, and then used.
+// Invariants: head - tail <= capacity, both multiples of 8. A foreign file may break them: every
+// number from the ring is read once, checked against the ring, and then used.
 #include "base/spsc.h"
 
 #include "base/assert.h"
@@ -70,7 +71,7 @@ base_spsc* base_spsc_init(void* memory, uint64_t capacity_bytes, uint64_t identi
     queue->identity = identity;
     atomic_store_explicit(&queue->head, 0, memory_order_relaxed);
     atomic_store_explicit(&queue->tail, 0, memory_order_relaxed);
-    // Last: a file whose process died above is not a queue.
+    // The magic comes last: when the process ends before this line, the file is not a queue.
     atomic_thread_fence(memory_order_release);
     queue->magic = BASE_SPSC_MAGIC;
     return queue;
@@ -125,7 +126,7 @@ bool base_spsc_push(base_spsc* queue, const void* data, uint32_t size) {
     return true;
 }
 
-// One atomic read: in shared memory a second one may tell something else.
+// One atomic read: in shared memory a second one may return another value.
 static uint32_t load_size(const uint8_t* record) {
     return __atomic_load_n((const uint32_t*)(const void*)record, __ATOMIC_RELAXED);
 }
@@ -134,13 +135,13 @@ static uint32_t load_crc(const uint8_t* record) {
     return load_size(record + sizeof(uint32_t));
 }
 
-// The record at *cursor, after fillers in front of it, which *cursor steps over.
+// Find the record at *cursor. *cursor skips the fillers in front of it.
 static const void* find_record(base_spsc* queue, uint64_t* cursor, uint32_t* size, bool* damaged) {
     uint64_t capacity = queue->capacity_bytes;
     uint64_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
     *size = 0;
     *damaged = !are_ends_valid(head, *cursor, capacity);
-    // Each turn makes head - cursor smaller, and at most one filler can be in a ring's length.
+    // Each turn makes head - cursor smaller, and a ring has one filler at most.
     while (!*damaged && head != *cursor) {
         uint64_t place = *cursor & (capacity - 1);
         uint64_t left = head - *cursor;
@@ -193,7 +194,8 @@ void base_spsc_pop(base_spsc* queue) {
     uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
     if (head == tail || !are_ends_valid(head, tail, capacity)) return;
     uint64_t popped = record_bytes(load_size(ring(queue) + (tail & (capacity - 1))));
-    // Longer than the content only if the memory changed since the peek: then nothing in it counts.
+    // It is longer than the content only if the memory changed since the peek. Then drop
+    // everything.
     if (popped > head - tail) popped = head - tail;
     atomic_store_explicit(&queue->tail, tail + popped, memory_order_release);
 }

@@ -2,8 +2,8 @@
 // at its home slot or behind it, with no empty slot between. So an empty slot ends every search.
 //
 // Removal keeps this without tombstones: it moves later pairs of the run back into the hole, when
-// their home allows it (Knuth, TAOCP 6.4, algorithm R). The table never needs cleaning, and its
-// content depends on nothing but the calls made.
+// their home allows it (Knuth, TAOCP 6.4, algorithm R). So the table never needs a clean-up, and
+// its content depends only on the calls made.
 #include "base/table.h"
 
 #include "base/assert.h"

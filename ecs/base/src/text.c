@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Strings into fixed buffers: always terminated, and the caller hears when something was cut.
+// Strings in fixed buffers: always terminated, and the result says whether a text was cut.
 #include "base/text.h"
 
 #include <stdarg.h>

@@ -139,7 +139,7 @@ static void faults_name_the_file_and_line_of_the_import(void** state) {
     refused(TABLE({"a.blk", "import:t=\"%lib/../a.blk\""}), ECS_ERR_SYNTAX,
             "/game/a.blk:1: error: import: '%lib/../a.blk' leads outside of its root");
     refused(TABLE({"a.blk", "import:t=\"%game/b.blk\""}), ECS_ERR_SYNTAX,
-            "/game/a.blk:1: error: import: '%game/b.blk' names a root that nobody gave");
+            "/game/a.blk:1: error: import: '%game/b.blk' names an unknown root");
     refused(TABLE({"a.blk", "import:i=1"}), ECS_ERR_SYNTAX,
             "/game/a.blk:1: error: import: '1' is written import:t=\"...\"");
     refused(TABLE({"a.blk", "import:t=b.blk\na { x:i=1 }"}, {"b.blk", "\nb { x:i=z }"}),
@@ -176,8 +176,8 @@ static void paths_are_plain_words_below_a_root(void** state) {
         {"%lib/x/a.blk", "../../b.blk", "leads outside of its root"},
         {"%lib/a.blk", "%lib/x/../../b.blk", "leads outside of its root"},
         {"a.blk", "#../b.blk", "leads outside of its root"},
-        {"a.blk", "%other/b.blk", "names a root that nobody gave"},
-        {"a.blk", "%/b.blk", "names a root that nobody gave"},
+        {"a.blk", "%other/b.blk", "names an unknown root"},
+        {"a.blk", "%/b.blk", "names an unknown root"},
         {"a.blk", "C:/b.blk", "has bytes that no path has"},
         {"a.blk", "x\\b.blk", "has bytes that no path has"},
         {"a.blk", "x\nb.blk", "has bytes that no path has"},
