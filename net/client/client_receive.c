@@ -24,6 +24,7 @@
 
 #include "base/assert.h"
 #include "net/match.h"
+#include "net/match_messages.h"
 #include "net/presenter.h"
 
 // Message 0 belongs to the session layer, the others to the module.

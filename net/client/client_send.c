@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "net/match.h"
+#include "net/match_messages.h"
 #include "net/presenter.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ecs/change.h"
 #include "log/log_header.h"
+#include "net/match_messages.h"
 #include "net/schema.h"
 
 #include <inttypes.h>

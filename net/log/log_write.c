@@ -10,6 +10,7 @@
 #include "ecs/save.h"
 #include "log/log_changes.h"
 #include "log/log_header.h"
+#include "net/match_messages.h"
 
 #include <unistd.h>
 

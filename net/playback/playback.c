@@ -9,6 +9,7 @@
 // there: then effects alone depend on how long the frames were.
 //
 // Left to others: windows, pictures, keys.
+#include "net/match_messages.h"
 #include "net/playback.h"
 
 #include "base/assert.h"

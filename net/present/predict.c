@@ -27,6 +27,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "present/predict_shown.h"
+#include "net/match_messages.h"
 
 #include <string.h>
 

@@ -13,6 +13,7 @@
 #include "present/scene_internal.h"
 
 #include "base/assert.h"
+#include "net/match_messages.h"
 
 #include <string.h>
 

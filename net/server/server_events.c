@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "net/match.h"
+#include "net/match_messages.h"
 
 #include <string.h>
 

@@ -15,6 +15,7 @@
 #include "server/session_trace.h"
 #include "server/session_varsize.h"
 #include "session/control.h"
+#include "net/match_messages.h"
 
 #include "base/assert.h"
 #include "base/text.h"

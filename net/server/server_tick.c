@@ -17,12 +17,14 @@
 #include "server/session_report.h"
 #include "server/session_varsize.h"
 
+#include "game/match_services.h"
 #include "replicate/repl_state.h"
 #include "state/varsize.h"
 
 #include "base/assert.h"
 #include "net/log.h"
 #include "net/match.h"
+#include "net/match_messages.h"
 
 // Drop clients that connect and send no hello, or play and acknowledge nothing.
 static void drop_silent(net_server* server) {
@@ -170,7 +172,7 @@ static void apply(net_match* match, const net_log_begin* begin) {
     }
 }
 
-static void pass_request(net_server* server, const net_match_interest_request* request) {
+static void pass_request(net_server* server, const net_interest_request* request) {
     if (!request) return;
     net_interest_set_groups(server->interest, request->client, request->groups);
     if (request->has_viewpoint)
@@ -184,8 +186,8 @@ static void pass_request(net_server* server, const net_match_interest_request* r
 // Requests that the module made while it stepped.
 static void pass_requests(net_server* server) {
     uint32_t count = 0;
-    const net_match_interest_request* requests =
-        net_match_interest_requests(server->config.match, &count);
+    const net_interest_request* requests =
+        net_interest_requests_take(net_match_interest_requests(server->config.match), &count);
     for (uint32_t i = 0; i < count; i++)
         pass_request(server, &requests[i]);
 }

@@ -8,6 +8,7 @@
 #include "session/event_inbox.h"
 
 #include "core/fault.h"
+#include "net/match_messages.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "breakout.h"
 #include "net/match.h"
+#include "net/match_messages.h"
 
 #include <stdio.h>
 #include <stdlib.h>

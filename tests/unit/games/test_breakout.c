@@ -2,6 +2,7 @@
 // Breakout as a whole: levels, lives, scores, events, many players, the same bits twice.
 
 #include "breakout_table.h"
+#include "net/match_messages.h"
 
 #define MINUTE_TICKS 3600u
 

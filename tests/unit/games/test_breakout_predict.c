@@ -6,6 +6,7 @@
 
 #include "base/math.h"
 #include "net/match.h"
+#include "net/match_messages.h"
 
 typedef struct pair {
     table server;

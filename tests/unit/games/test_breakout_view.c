@@ -3,6 +3,7 @@
 // touches the simulation.
 
 #include "breakout_table.h"
+#include "net/match_messages.h"
 
 #define TEXTS_MAX 128u
 

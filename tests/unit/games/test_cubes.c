@@ -7,6 +7,7 @@
 #include "net/link.h"
 #include "net/world_digest.h"
 #include "net/match.h"
+#include "net/match_messages.h"
 #include "net/server.h"
 #include "net/transport_sim.h"
 
@@ -276,7 +277,6 @@ static void a_client_that_goes_back_in_time_holds_what_was_there_then(void** sta
     ecs_world* world = net_match_world(match);
     const cubes_game* game = net_match_context(match);
     const cubes_game* own = net_match_context(view);
-    net_match_set_tick_rate(view, 60);
     for (ecs_entity at = next_spawned(match, ECS_ENTITY_NONE); at; at = next_spawned(match, at)) {
         const cubes_spawn spawn = *(const cubes_spawn*)ecs_get(world, at, game->spawn);
         const ecs_init inits[] = {{own->spawn, &spawn}};
@@ -395,7 +395,6 @@ static void prediction_turns_the_camera_as_the_server_does(void** state) {
     net_module* module = open_module();
     net_match* match = open_match(module, NET_ROLE_SERVER, false, 1, "cubes=10");
     net_match* ahead = open_match(module, NET_ROLE_PREDICT, false, 1, NULL);
-    net_match_set_tick_rate(ahead, 60);
     net_match_join(match, 1, "Ada", false);
     const cubes_game* game = net_match_context(match);
     const cubes_game* own = net_match_context(ahead);

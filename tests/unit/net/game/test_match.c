@@ -6,6 +6,7 @@
 #include "ecs/change.h"
 #include "ecs/save.h"
 
+#include "net/match_messages.h"
 #include "net/schema.h"
 
 static net_module* wrap(const net_game_module* game, const char* templates) {

@@ -3,6 +3,7 @@
 
 #include "breakout_table.h"
 
+#include "game/match_services.h"
 #include "net/schema.h"
 
 static const char scope_text[] =
@@ -106,7 +107,7 @@ static void what_is_asked_is_taken_once_and_kept(void** state) {
     const net_game_services* services = open.services;
     void* context = services->context;
     uint32_t count;
-    (void)net_match_interest_requests(open.match, &count);
+    (void)net_interest_requests_take(net_match_interest_requests(open.match), &count);
     assert_int_equal(count, 0);
     net_match_join(open.match, 2, "ann", false);
     net_match_join(open.match, 5, "bob", true);
@@ -114,32 +115,34 @@ static void what_is_asked_is_taken_once_and_kept(void** state) {
     services->refresh_scope(context, 5);
     services->refresh_scope(context, 4); // nobody
     services->set_groups(context, 0, 1);
-    const net_match_interest_request* asked = net_match_interest_requests(open.match, &count);
+    const net_interest_request* asked =
+        net_interest_requests_take(net_match_interest_requests(open.match), &count);
     assert_int_equal(count, 2);
     assert_int_equal(asked[0].client, 2);
     assert_true(asked[0].groups == 4 && !asked[0].has_viewpoint && !asked[0].is_refreshed);
     assert_int_equal(asked[1].client, 5);
     assert_true(asked[1].groups == 32 && asked[1].has_viewpoint && asked[1].is_refreshed);
     assert_true(asked[1].position[2] == 3 && asked[1].radius == 40);
-    (void)net_match_interest_requests(open.match, &count);
+    (void)net_interest_requests_take(net_match_interest_requests(open.match), &count);
     assert_int_equal(count, 0);
     // The last word counts, and all that holds is said with it.
     services->set_groups(context, 5, 1);
     services->set_groups(context, 5, UINT64_MAX);
-    asked = net_match_interest_requests(open.match, &count);
+    asked = net_interest_requests_take(net_match_interest_requests(open.match), &count);
     assert_int_equal(count, 1);
     assert_true(asked->groups == UINT64_MAX && asked->has_viewpoint && !asked->is_refreshed);
     services->set_viewpoint(context, 5, NULL, 9);
-    asked = net_match_interest_requests(open.match, &count);
+    asked = net_interest_requests_take(net_match_interest_requests(open.match), &count);
     assert_true(count == 1 && !asked->has_viewpoint && asked->radius == 0);
-    assert_true(net_match_interest_request_find(open.match, 5)->groups == UINT64_MAX);
-    assert_null(net_match_interest_request_find(open.match, 4));
+    assert_true(net_interest_requests_find(net_match_interest_requests(open.match), 5)->groups ==
+                UINT64_MAX);
+    assert_null(net_interest_requests_find(net_match_interest_requests(open.match), 4));
     net_match_leave(open.match, 5);
-    assert_null(net_match_interest_request_find(open.match, 5));
+    assert_null(net_interest_requests_find(net_match_interest_requests(open.match), 5));
     services->set_groups(context, 5, 3); // the last who came may still be spoken of; nobody listens
     net_match_join(open.match, 6, "cat", false);
     services->set_groups(context, 5, 3);
-    asked = net_match_interest_requests(open.match, &count);
+    asked = net_interest_requests_take(net_match_interest_requests(open.match), &count);
     assert_int_equal(asked[count - 1].client, 6);
     close_match(&open);
 }

@@ -10,6 +10,7 @@
 #include "net/client.h"
 #include "net/link.h"
 #include "net/match.h"
+#include "net/match_messages.h"
 #include "net/schema.h"
 #include "net/server.h"
 #include "net/transport_sim.h"
@@ -113,7 +114,7 @@ static void what_a_player_saw_is_as_far_behind_as_it_said(void** state) {
     assert_true(seen(at.match, 1) == 102);
     assert_true(seen(at.match, 2) == 102); // nobody
     net_rewind_stats views = net_match_get_rewind_stats(at.match);
-    assert_int_equal(views.said, 2);
+    assert_int_equal(views.inputs, 2);
     assert_int_equal(views.ahead + views.behind, 0);
     net_match_leave(at.match, 1);
     assert_true(seen(at.match, 1) == 102);
@@ -158,7 +159,7 @@ static void a_module_that_does_not_ask_has_no_services(void** state) {
     assert_null(((gallery*)net_match_context(at.match))->services);
     net_match_join(at.match, 1, "ann", false);
     say(at.match, 1, 5);
-    assert_int_equal(net_match_get_rewind_stats(at.match).said, 0);
+    assert_int_equal(net_match_get_rewind_stats(at.match).inputs, 0);
     close_hall(&at);
 }
 
@@ -267,7 +268,7 @@ static void a_match_decided_by_what_players_saw_runs_again_to_the_same_bits(void
     for (uint32_t i = 1; i <= PLAYERS; i++)
         assert_true(hits_of(self.hall.match, i) > 50);
     net_rewind_stats views = net_match_get_rewind_stats(self.hall.match);
-    assert_true(views.ahead > 5 && views.behind > 50 && views.said > 500);
+    assert_true(views.ahead > 5 && views.behind > 50 && views.inputs > 500);
     net_log_reader* reader = open_log(self.files.log);
     net_verify_result result;
     assert_int_equal(net_log_verify(reader, self.hall.module, 0, NULL, NULL, NULL, &result),
@@ -276,7 +277,7 @@ static void a_match_decided_by_what_players_saw_runs_again_to_the_same_bits(void
     assert_true(result.world_hash == ecs_world_hash(net_match_world(self.hall.match)));
     dump_count count = {0};
     assert_int_equal(net_log_dump(reader, self.hall.module, count_views, &count), NET_OK);
-    assert_int_equal(count.views, views.said);
+    assert_int_equal(count.views, views.inputs);
     assert_true(count.inputs > count.views);
     net_log_reader_destroy(reader);
     close_tape(&self);
@@ -551,7 +552,7 @@ static void a_client_of_ours_says_what_its_mirror_showed(void** state) {
         net_client_tick(client, self.now_us);
     }
     net_rewind_stats views = net_match_get_rewind_stats(self.hall.match);
-    assert_true(views.said > 150);
+    assert_true(views.inputs > 150);
     assert_int_equal(views.ahead + views.behind, 0);
     // 40 ms to it and 40 ms back.
     double behind = (double)net_match_tick(self.hall.match) - seen(self.hall.match, 2);

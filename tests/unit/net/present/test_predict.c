@@ -13,6 +13,7 @@
 #include "mirror/mirror.h"
 #include "present/predict.h"
 #include "replicate/repl_state.h"
+#include "net/match_messages.h"
 
 #define TICK_US 16667u
 #define TICKS_MAX 4000u

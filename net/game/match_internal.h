@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+/// What the files of a match share. match.c stands above, then match_save.c, match_services.c and
+/// match_messages.c; match_players.c is the lowest.
+#pragma once
+
+#include "game/rewind.h"
+#include "interest/interest_requests.h"
+#include "net/match.h"
+#include "net/match_messages.h"
+#include "proto/codec.h"
+
+/// A client that plays.
+typedef struct net_player {
+    uint32_t client;
+    ecs_entity entity; ///< NONE: a spectator; may be destroyed
+    char name[NET_PLAYER_NAME_BYTES_MAX];
+    bool has_input;     ///< `input` holds the last one
+    bool has_seen;      ///< some input named the moment that the player saw
+    ecs_tick seen_tick; ///< the present when it did
+    uint64_t seen;      ///< that moment, in ticks * 256
+    _Alignas(8) uint8_t input[ECS_EVENT_BYTES_MAX]; ///< the input event's struct
+} net_player;
+
+struct net_match {
+    net_match_config config;
+    const net_game_module* game;
+    ecs_world* world;
+    net_schema* schema;
+    void* context; ///< the module's
+    float dt;
+    proto_codec codec;
+    bool has_codec;
+    ecs_event_type events[NET_MESSAGES_MAX]; ///< by position
+    uint32_t event_bytes[NET_MESSAGES_MAX];
+    uint32_t message_of[ECS_EVENT_TYPES_MAX + 1]; ///< position + 1 by event type
+    uint32_t input_message;                       ///< position + 1
+    ProtobufCMessage* scratch;                    ///< room for the largest message
+    size_t scratch_bytes;
+    net_player* players; ///< by rising client
+    uint32_t player_count;
+    uint32_t player_capacity;
+    uint32_t client_last; ///< highest number that ever joined
+    net_rewind* rewind;   ///< NULL: the module does not rewind
+    net_rewind_stats rewind_stats;
+    bool has_services;
+    net_game_services services;
+    net_interest_requests requests;
+};
+
+/// @return The player with this number, borrowed until the next join or leave; NULL when none plays.
+net_player* net_match_find_player(const net_match* match, uint32_t client);
+
+/// Find the event of each message and prepare the codec. @return NET_OK; NET_ERR_MODULE (reported);
+/// NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_match_messages_init(net_match* match, const base_reporter* reporter);
+void net_match_messages_deinit(net_match* match);
+
+/// Check the interest rules; on a server prepare services and rewind. @return as above.
+BASE_MUST_USE net_result net_match_services_init(net_match* match, const base_reporter* reporter);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// The players of a server's match, sorted by client number: numbers only rise, so a join appends.
+#include "game/match_internal.h"
+
+#include "base/assert.h"
+#include "base/search.h"
+#include "base/text.h"
+
+#include <string.h>
+
+net_player* net_match_find_player(const net_match* match, uint32_t client) {
+    base_search search = base_search_begin(match->player_count);
+    while (base_search_next(&search))
+        base_search_step(&search, match->players[search.middle].client < client);
+    if (search.low == match->player_count) return NULL;
+    net_player* found = &match->players[search.low];
+    return found->client == client ? found : NULL;
+}
+
+void net_match_join(net_match* match, uint32_t client, const char* name, bool is_bot) {
+    BASE_ASSERT(match->config.role == NET_ROLE_SERVER && name);
+    BASE_ASSERT(client > match->client_last);
+    match->client_last = client;
+    const net_game_player joined = {
+        .size_bytes = sizeof joined, .client = client, .name = name, .is_bot = is_bot};
+    ecs_entity entity = match->game->player_join(match->world, match->context, &joined);
+    // Going on without the player would give a world that no replay of the log can reach.
+    bool has_room = base_array_reserve(match->config.allocator, (void**)&match->players,
+                                       &match->player_capacity, match->player_count + 1,
+                                       sizeof *match->players);
+    BASE_ASSERT(has_room);
+    net_player* added = &match->players[match->player_count++];
+    memset(added, 0, sizeof *added);
+    added->client = client;
+    added->entity = entity;
+    (void)base_text_copy(added->name, sizeof added->name, name);
+}
+
+void net_match_leave(net_match* match, uint32_t client) {
+    BASE_ASSERT(match->config.role == NET_ROLE_SERVER);
+    net_player* left = net_match_find_player(match, client);
+    BASE_ASSERT(left);
+    match->game->player_leave(match->world, match->context, client, left->entity);
+    net_interest_requests_remove(&match->requests, client);
+    uint32_t place = (uint32_t)(left - match->players);
+    memmove(left, left + 1, (match->player_count - place - 1) * sizeof *left);
+    match->player_count--;
+}
+
+const char* net_match_player_name(const net_match* match, uint32_t client) {
+    const net_player* found = net_match_find_player(match, client);
+    return found ? found->name : NULL;
+}
+
+ecs_entity net_match_player(const net_match* match, uint32_t client) {
+    const net_player* found = net_match_find_player(match, client);
+    return found && ecs_is_alive(match->world, found->entity) ? found->entity : ECS_ENTITY_NONE;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// One entry per client, sorted by client number. An entry stays after it was taken: the next request
+// changes one part of it, and the server gets the whole again.
+#include "interest/interest_requests.h"
+
+#include "base/assert.h"
+#include "base/search.h"
+
+#include <string.h>
+
+void net_interest_requests_deinit(net_interest_requests* requests) {
+    const base_allocator* allocator = requests->allocator;
+    base_release(allocator, requests->kept, requests->capacity * sizeof *requests->kept);
+    base_release(allocator, requests->is_new, requests->new_capacity * sizeof *requests->is_new);
+    base_release(allocator, requests->taken, requests->taken_capacity * sizeof *requests->taken);
+    *requests = (net_interest_requests){0};
+}
+
+// The client's position, or the position to insert it at.
+static uint32_t find_place(const net_interest_requests* requests, uint32_t client) {
+    base_search search = base_search_begin(requests->count);
+    while (base_search_next(&search))
+        base_search_step(&search, requests->kept[search.middle].client < client);
+    return search.low;
+}
+
+const net_interest_request* net_interest_requests_find(const net_interest_requests* requests,
+                                                       uint32_t client) {
+    uint32_t at = find_place(requests, client);
+    bool is_there = at < requests->count && requests->kept[at].client == client;
+    return is_there ? &requests->kept[at] : NULL;
+}
+
+static void insert(net_interest_requests* requests, uint32_t at, uint32_t client) {
+    const base_allocator* allocator = requests->allocator;
+    uint32_t room = requests->count + 1;
+    bool has_room = base_array_reserve(allocator, (void**)&requests->kept, &requests->capacity,
+                                       room, sizeof *requests->kept) &&
+                    base_array_reserve(allocator, (void**)&requests->is_new,
+                                       &requests->new_capacity, room, sizeof *requests->is_new) &&
+                    base_array_reserve(allocator, (void**)&requests->taken,
+                                       &requests->taken_capacity, room, sizeof *requests->taken);
+    BASE_ASSERT(has_room);
+    uint32_t after = requests->count - at;
+    memmove(&requests->kept[at + 1], &requests->kept[at], after * sizeof *requests->kept);
+    memmove(&requests->is_new[at + 1], &requests->is_new[at], after * sizeof *requests->is_new);
+    requests->kept[at] = (net_interest_request){.client = client};
+    requests->count++;
+}
+
+net_interest_request* net_interest_requests_add(net_interest_requests* requests, uint32_t client) {
+    BASE_ASSERT(client > 0);
+    uint32_t at = find_place(requests, client);
+    if (at == requests->count || requests->kept[at].client != client) insert(requests, at, client);
+    requests->is_new[at] = true;
+    return &requests->kept[at];
+}
+
+void net_interest_requests_remove(net_interest_requests* requests, uint32_t client) {
+    if (!net_interest_requests_find(requests, client)) return;
+    uint32_t at = find_place(requests, client);
+    uint32_t after = --requests->count - at;
+    memmove(&requests->kept[at], &requests->kept[at + 1], after * sizeof *requests->kept);
+    memmove(&requests->is_new[at], &requests->is_new[at + 1], after * sizeof *requests->is_new);
+}
+
+const net_interest_request* net_interest_requests_take(net_interest_requests* requests,
+                                                       uint32_t* count) {
+    *count = 0;
+    for (uint32_t i = 0; i < requests->count; i++) {
+        BASE_ASSERT(i == 0 || requests->kept[i - 1].client < requests->kept[i].client);
+        if (!requests->is_new[i]) continue;
+        requests->taken[(*count)++] = requests->kept[i];
+        requests->is_new[i] = false;
+        requests->kept[i].is_refreshed = false;
+    }
+    return requests->taken;
+}
