@@ -5,6 +5,7 @@
 #include "feed.h"
 
 #include "base/text.h"
+#include "net/match.h"
 
 #include <string.h>
 

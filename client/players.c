@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "host/output.h"
+#include "net/match.h"
 #include "net/socket.h"
 #include "net/transport_enet.h"
 

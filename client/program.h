@@ -7,6 +7,7 @@
 #include "host/exit_code.h"
 #include "net/client.h"
 #include "net/loop.h"
+#include "net/module.h"
 #include "net/presenter.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "config.h"
 #include "timing.h"
 
-#include "net/log.h"
+#include "net/log_writer.h"
 #include "net/loop.h"
 #include "net/match.h"
 #include "net/module.h"

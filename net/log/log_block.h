@@ -3,8 +3,9 @@
 #pragma once
 
 #include "base/alloc.h"
-#include "net/log.h"
+#include "net/result.h"
 
+#define NET_LOG_BLOCK_BYTES_MAX (1u << 20) ///< of one block's records, unpacked
 #define NET_LOG_PROLOGUE_BYTES 16u
 #define NET_LOG_BLOCK_HEADER_BYTES 72u
 #define NET_LOG_FLAG_ZSTD 1u

@@ -20,35 +20,35 @@ static uint32_t unzigzag(uint32_t value) {
     return value >> 1 ^ (0u - (value & 1));
 }
 
-static void write_values(net_log_wire* wire, const ecs_world* world, ecs_entity entity,
+static void write_values(proto_pb_writer* wire, const ecs_world* world, ecs_entity entity,
                          const ecs_template* template_) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < template_->component_count; i++)
         count += (template_->components[i].flags & ECS_COMPONENT_TRACKED) != 0;
-    net_log_wire_varint(wire, count);
+    proto_pb_write_varint(wire, count);
     for (uint32_t i = 0; i < template_->component_count; i++) {
         const ecs_template_component* component = &template_->components[i];
         if (!(component->flags & ECS_COMPONENT_TRACKED)) continue;
-        net_log_wire_raw(wire, ecs_component_hash(world, entity, component->component), 2);
+        proto_pb_write_raw(wire, ecs_component_hash(world, entity, component->component), 2);
     }
 }
 
-static void write_structure(net_log_wire* wire, const ecs_world* world, const ecs_entity* entities,
-                            uint32_t count) {
-    net_log_wire_varint(wire, count);
+static void write_structure(proto_pb_writer* wire, const ecs_world* world,
+                            const ecs_entity* entities, uint32_t count) {
+    proto_pb_write_varint(wire, count);
     for (uint32_t i = 0; i < count && !wire->failed; i++) {
-        net_log_wire_varint(wire, entities[i]);
+        proto_pb_write_varint(wire, entities[i]);
         const ecs_template* template_ =
             ecs_is_alive(world, entities[i])
                 ? ecs_template_get(world, ecs_entity_template(world, entities[i]))
                 : NULL;
-        net_log_wire_varint(wire, template_ ? template_->part_count : 0);
+        proto_pb_write_varint(wire, template_ ? template_->part_count : 0);
         for (uint32_t part = 0; template_ && part < template_->part_count; part++)
-            net_log_wire_varint(wire, template_->parts[part]);
+            proto_pb_write_varint(wire, template_->parts[part]);
         if (template_)
             write_values(wire, world, entities[i], template_);
         else
-            net_log_wire_varint(wire, 0);
+            proto_pb_write_varint(wire, 0);
     }
 }
 
@@ -60,17 +60,17 @@ static uint32_t run_length(const ecs_changes* changes, uint32_t from) {
     return to - from;
 }
 
-static void write_runs(net_log_wire* wire, const ecs_world* world, const ecs_changes* changes) {
+static void write_runs(proto_pb_writer* wire, const ecs_world* world, const ecs_changes* changes) {
     for (uint32_t at = 0; at < changes->changed_count && !wire->failed;) {
         uint32_t count = run_length(changes, at);
-        net_log_wire_varint(wire, changes->changed[at].component);
-        net_log_wire_varint(wire, count);
+        proto_pb_write_varint(wire, changes->changed[at].component);
+        proto_pb_write_varint(wire, count);
         ecs_entity before = 0;
         for (uint32_t end = at + count; at < end && !wire->failed; at++) {
             const ecs_change* change = &changes->changed[at];
             bool is_there = ecs_find(world, change->entity, change->component) != NULL;
-            net_log_wire_varint(wire, zigzag(change->entity - before));
-            net_log_wire_raw(
+            proto_pb_write_varint(wire, zigzag(change->entity - before));
+            proto_pb_write_raw(
                 wire, is_there ? ecs_component_hash(world, change->entity, change->component) : 0,
                 2);
             before = change->entity;
@@ -78,28 +78,28 @@ static void write_runs(net_log_wire* wire, const ecs_world* world, const ecs_cha
     }
 }
 
-static void write_list(net_log_wire* wire, const ecs_world* world) {
+static void write_list(proto_pb_writer* wire, const ecs_world* world) {
     ecs_changes changes = ecs_changes_get(world);
-    net_log_wire_varint(wire, FORM_LIST);
+    proto_pb_write_varint(wire, FORM_LIST);
     write_structure(wire, world, changes.created, changes.created_count);
-    net_log_wire_varint(wire, changes.destroyed_count);
+    proto_pb_write_varint(wire, changes.destroyed_count);
     for (uint32_t i = 0; i < changes.destroyed_count && !wire->failed; i++)
-        net_log_wire_varint(wire, changes.destroyed[i]);
+        proto_pb_write_varint(wire, changes.destroyed[i]);
     write_structure(wire, world, changes.recreated, changes.recreated_count);
     write_runs(wire, world, &changes);
 }
 
-static void write_sums(net_log_wire* wire, const ecs_world* world) {
-    net_log_wire_varint(wire, FORM_SUMS);
+static void write_sums(proto_pb_writer* wire, const ecs_world* world) {
+    proto_pb_write_varint(wire, FORM_SUMS);
     for (uint32_t id = 1; id <= ecs_component_count(world); id++) {
         uint64_t sum = ecs_world_state_hash_of(world, (ecs_component_id)id);
         if (sum == 0) continue;
-        net_log_wire_varint(wire, id);
-        net_log_wire_raw(wire, sum, 8);
+        proto_pb_write_varint(wire, id);
+        proto_pb_write_raw(wire, sum, 8);
     }
 }
 
-void net_log_changes_write(net_log_wire* wire, const ecs_world* world) {
+void net_log_changes_write(proto_pb_writer* wire, const ecs_world* world) {
     size_t before = wire->size;
     size_t capacity = wire->capacity;
     if (capacity - before > NET_LOG_CHANGES_BYTES_MAX)

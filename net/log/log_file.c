@@ -168,8 +168,7 @@ static void append_to_block(net_log_file* file, const uint8_t* record, uint32_t 
     }
     block->record_count++;
     block->last_tick = tick;
-    net_log_varint_put(file->payload + file->payload_bytes, size);
-    file->payload_bytes += net_log_varint_bytes(size);
+    file->payload_bytes += base_varint_put(file->payload + file->payload_bytes, size);
     memcpy(file->payload + file->payload_bytes, record, size);
     file->payload_bytes += size;
 }
@@ -180,7 +179,7 @@ static bool take_record(net_log_file* file, const uint8_t* data, uint32_t size) 
     ecs_tick tick = base_reader_u64(&reader);
     uint32_t kind = base_reader_u32(&reader);
     uint32_t record_bytes = size - NET_LOG_QUEUE_PREFIX_BYTES;
-    uint32_t needed = net_log_varint_bytes(record_bytes) + record_bytes;
+    uint32_t needed = base_varint_bytes(record_bytes) + record_bytes;
     bool is_full = file->block.record_count > 0 &&
                    (needed > NET_LOG_BLOCK_BYTES_MAX - file->payload_bytes ||
                     span_of(file, tick) != span_of(file, file->block.last_tick));

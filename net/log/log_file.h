@@ -3,7 +3,9 @@
 /// the log's own. Knows nothing of matches.
 #pragma once
 
+#include "base/report.h"
 #include "log/log_record.h"
+#include "net/result.h"
 
 #include <sys/types.h>
 
@@ -14,6 +16,8 @@ typedef struct net_log_file_ops {
     void* context;
 } net_log_file_ops;
 
+/// A block is written at the latest after so many milliseconds of ticks.
+#define NET_LOG_BLOCK_MS_MAX 250u
 /// A log reaches the disk at the latest after so many milliseconds of ticks: what a power cut may take.
 #define NET_LOG_SYNC_MS 1000u
 

@@ -5,9 +5,10 @@
 //
 // What a later version may have changed is asked first: its other fields need not look like ours.
 #include "log/log_header.h"
+#include "log/log_record.h"
 
 #include "base/text.h"
-#include "log/log_wire.h"
+#include "proto/pb_wire.h"
 #include "net/schema.h"
 
 #include <stdio.h>
@@ -30,44 +31,44 @@ enum {
 /// How much of the schema is written.
 typedef enum detail { DETAIL_ALL, DETAIL_NO_TEMPLATES, DETAIL_NAMES, DETAIL_COUNT } detail;
 
-static void write_component(net_log_wire* wire, const ecs_world* world, ecs_component_id id,
+static void write_component(proto_pb_writer* wire, const ecs_world* world, ecs_component_id id,
                             detail much) {
     const ecs_component* component = ecs_component_get(world, id);
     const ecs_type* type = ecs_type_get(world, component->type);
     size_t mark = wire->size;
-    net_log_wire_number(wire, 1, id);
-    net_log_wire_text(wire, 2, component->name);
-    if (type) net_log_wire_text(wire, 3, type->name);
+    proto_pb_write_number(wire, 1, id);
+    proto_pb_write_text(wire, 2, component->name);
+    if (type) proto_pb_write_text(wire, 3, type->name);
     for (uint32_t i = 0; much != DETAIL_NAMES && type && i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         size_t inner = wire->size;
-        net_log_wire_text(wire, 1, field->name ? field->name : "");
-        net_log_wire_number(wire, 2, field->kind);
-        net_log_wire_number(wire, 3, field->count);
-        net_log_wire_number(wire, 4, field->quant.bits);
-        net_log_wire_double(wire, 5, field->quant.min);
-        net_log_wire_double(wire, 6, field->quant.step);
-        net_log_wire_close(wire, inner, 4);
+        proto_pb_write_text(wire, 1, field->name ? field->name : "");
+        proto_pb_write_number(wire, 2, field->kind);
+        proto_pb_write_number(wire, 3, field->count);
+        proto_pb_write_number(wire, 4, field->quant.bits);
+        proto_pb_write_double(wire, 5, field->quant.min);
+        proto_pb_write_double(wire, 6, field->quant.step);
+        proto_pb_write_end(wire, inner, 4);
     }
-    net_log_wire_close(wire, mark, SCHEMA_COMPONENT);
+    proto_pb_write_end(wire, mark, SCHEMA_COMPONENT);
 }
 
-static void write_template(net_log_wire* wire, const ecs_template* template_) {
+static void write_template(proto_pb_writer* wire, const ecs_template* template_) {
     size_t mark = wire->size;
     char name[ECS_NAME_BYTES_MAX];
     (void)base_text_copy(name, sizeof name, template_->name);
-    net_log_wire_number(wire, 1, template_->id);
-    net_log_wire_text(wire, 2, name);
+    proto_pb_write_number(wire, 1, template_->id);
+    proto_pb_write_text(wire, 2, name);
     for (uint32_t i = 0; i < template_->component_count; i++) {
         size_t inner = wire->size;
-        net_log_wire_number(wire, 1, template_->components[i].component);
-        net_log_wire_number(wire, 2, template_->components[i].flags);
-        net_log_wire_close(wire, inner, 3);
+        proto_pb_write_number(wire, 1, template_->components[i].component);
+        proto_pb_write_number(wire, 2, template_->components[i].flags);
+        proto_pb_write_end(wire, inner, 3);
     }
-    net_log_wire_close(wire, mark, SCHEMA_TEMPLATE);
+    proto_pb_write_end(wire, mark, SCHEMA_TEMPLATE);
 }
 
-static void write_schema(net_log_wire* wire, const net_match* match, detail much) {
+static void write_schema(proto_pb_writer* wire, const net_match* match, detail much) {
     ecs_world* world = net_match_world((net_match*)match);
     const net_game_module* game = net_match_get_config(match)->module->game;
     size_t mark = wire->size;
@@ -78,20 +79,20 @@ static void write_schema(net_log_wire* wire, const net_match* match, detail much
         if (template_->part_count == 1) write_template(wire, template_);
     }
     for (uint32_t i = 0; i < game->message_count; i++)
-        net_log_wire_bytes(wire, 3, game->messages[i].name, strlen(game->messages[i].name));
-    net_log_wire_close(wire, mark, FIELD_SCHEMA);
+        proto_pb_write_bytes(wire, 3, game->messages[i].name, strlen(game->messages[i].name));
+    proto_pb_write_end(wire, mark, FIELD_SCHEMA);
 }
 
-static void write_settings(net_log_wire* wire, const net_match_config* config) {
+static void write_settings(proto_pb_writer* wire, const net_match_config* config) {
     const net_game_module* game = config->module->game;
     for (uint32_t i = 0; i < game->setting_count; i++) {
         char value[32];
         // 17 digits give back the same double.
         (void)base_text_format(value, sizeof value, "%.17g", config->settings[i]);
         size_t mark = wire->size;
-        net_log_wire_text(wire, 1, game->settings[i].key);
-        net_log_wire_text(wire, 2, value);
-        net_log_wire_close(wire, mark, FIELD_SETTING);
+        proto_pb_write_text(wire, 1, game->settings[i].key);
+        proto_pb_write_text(wire, 2, value);
+        proto_pb_write_end(wire, mark, FIELD_SETTING);
     }
 }
 
@@ -101,28 +102,28 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
     uint8_t* memory = base_bytes_extend(bytes, NET_LOG_RECORD_BYTES_MAX);
     if (!memory) return NET_ERR_MEMORY;
     for (detail much = DETAIL_ALL; much < DETAIL_COUNT; much++) {
-        net_log_wire wire = {.data = memory, .capacity = NET_LOG_RECORD_BYTES_MAX};
+        proto_pb_writer wire = {.data = memory, .capacity = NET_LOG_RECORD_BYTES_MAX};
         char build_text[sizeof((net_log_info*)0)->build];
         (void)base_text_copy(build_text, sizeof build_text, build ? build : "");
-        net_log_wire_number(&wire, 1, VERSION);
-        net_log_wire_fixed64(&wire, 2, identity);
-        net_log_wire_text(&wire, FIELD_GAME, config->module->game->name);
-        net_log_wire_text(&wire, FIELD_BUILD, build_text);
-        net_log_wire_fixed64(&wire, 5, config->module->content_hash);
-        net_log_wire_fixed64(&wire, 6, net_schema_hash(net_match_schema(match)));
-        net_log_wire_number(&wire, 7, config->seed);
-        net_log_wire_number(&wire, 8, config->tick_rate_hz);
+        proto_pb_write_number(&wire, 1, VERSION);
+        proto_pb_write_fixed64(&wire, 2, identity);
+        proto_pb_write_text(&wire, FIELD_GAME, config->module->game->name);
+        proto_pb_write_text(&wire, FIELD_BUILD, build_text);
+        proto_pb_write_fixed64(&wire, 5, config->module->content_hash);
+        proto_pb_write_fixed64(&wire, 6, net_schema_hash(net_match_schema(match)));
+        proto_pb_write_number(&wire, 7, config->seed);
+        proto_pb_write_number(&wire, 8, config->tick_rate_hz);
         // The value in force: a default may be another one in the program that runs this again.
-        net_log_wire_number(&wire, 9,
-                            config->replicated_index_max
-                                ? config->replicated_index_max
-                                : ecs_limits_default().replicated_index_max);
+        proto_pb_write_number(&wire, 9,
+                              config->replicated_index_max
+                                  ? config->replicated_index_max
+                                  : ecs_limits_default().replicated_index_max);
         write_settings(&wire, config);
-        net_log_wire_number(&wire, 11, NET_WORLD_HASH_EVERY_TICKS);
+        proto_pb_write_number(&wire, 11, NET_WORLD_HASH_EVERY_TICKS);
         write_schema(&wire, match, much);
-        net_log_wire_number(&wire, 13, now_unix_ms);
+        proto_pb_write_number(&wire, 13, now_unix_ms);
         if (config->module->game->is_rewinding)
-            net_log_wire_fixed64(&wire, FIELD_FEATURES, FEATURE_VIEWS);
+            proto_pb_write_fixed64(&wire, FIELD_FEATURES, FEATURE_VIEWS);
         if (wire.failed) continue;
         bytes->size -= NET_LOG_RECORD_BYTES_MAX - wire.size;
         return NET_OK;
@@ -130,7 +131,7 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
     return NET_ERR_FULL;
 }
 
-static bool take_text(const net_log_field* field, char* target, size_t target_bytes) {
+static bool take_text(const proto_pb_field* field, char* target, size_t target_bytes) {
     if (field->type != 2 || field->size >= target_bytes) return false;
     for (size_t i = 0; i < field->size; i++) {
         if (field->data[i] < 32 || field->data[i] == 127) return false;
@@ -149,12 +150,12 @@ static bool is_game_name(const char* name) {
     return true;
 }
 
-static bool read_setting(const net_log_field* field, net_log_info* info) {
+static bool read_setting(const proto_pb_field* field, net_log_info* info) {
     if (field->type != 2 || info->setting_count == NET_SETTINGS_MAX) return false;
     base_reader reader = base_reader_make(field->data, field->size);
-    net_log_field inner;
+    proto_pb_field inner;
     char key[32] = "", value[32] = "";
-    while (net_log_field_next(&reader, &inner)) {
+    while (proto_pb_next(&reader, &inner)) {
         if (inner.id == 1 && !take_text(&inner, key, sizeof key)) return false;
         if (inner.id == 2 && !take_text(&inner, value, sizeof value)) return false;
     }
@@ -168,9 +169,9 @@ static bool read_setting(const net_log_field* field, net_log_info* info) {
 
 static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);
-    net_log_field field;
+    proto_pb_field field;
     *demand = (net_log_demand){0};
-    while (net_log_field_next(&reader, &field)) {
+    while (proto_pb_next(&reader, &field)) {
         if (field.id == 1 && field.type == 0) demand->version = field.number;
         if (field.id == FIELD_FEATURES && field.type == 1) demand->features |= field.number;
         bool is_ours =
@@ -182,7 +183,7 @@ static net_result read_demand(net_log_demand* demand, const void* data, size_t s
     return is_later ? NET_ERR_VERSION : NET_OK;
 }
 
-static bool read_field(const net_log_field* field, net_log_info* info) {
+static bool read_field(const proto_pb_field* field, net_log_info* info) {
     uint64_t* const numbers[] = {[2] = &info->identity,
                                  [5] = &info->content_hash,
                                  [6] = &info->schema_hash,
@@ -222,8 +223,8 @@ net_result net_log_header_read(net_log_info* info, const void* data, size_t size
     net_result result = read_demand(demand, data, size);
     if (result) return result;
     base_reader reader = base_reader_make(data, size);
-    net_log_field field;
-    while (net_log_field_next(&reader, &field)) {
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field)) {
         if (!read_field(&field, info)) return NET_ERR_DAMAGED;
     }
     bool is_right = !reader.failed && info->game[0] != 0 &&
@@ -241,8 +242,8 @@ typedef struct schema_walk {
 
 static schema_walk begin_schema(const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);
-    net_log_field field;
-    while (net_log_field_next(&reader, &field)) {
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field)) {
         if (field.id == FIELD_SCHEMA && field.type == 2)
             return (schema_walk){base_reader_make(field.data, field.size)};
     }
@@ -250,14 +251,14 @@ static schema_walk begin_schema(const void* data, size_t size) {
 }
 
 static bool next_named(schema_walk* walk, uint32_t kind, uint64_t* id, char* name, char* type) {
-    net_log_field field, inner;
-    while (net_log_field_next(&walk->schema, &field)) {
+    proto_pb_field field, inner;
+    while (proto_pb_next(&walk->schema, &field)) {
         if (field.id != kind || field.type != 2) continue;
         base_reader reader = base_reader_make(field.data, field.size);
         *id = 0;
         name[0] = 0;
         if (type) type[0] = 0;
-        while (net_log_field_next(&reader, &inner)) {
+        while (proto_pb_next(&reader, &inner)) {
             if (inner.id == 1) *id = inner.number;
             if (inner.id == 2 && !take_text(&inner, name, ECS_NAME_BYTES_MAX)) return false;
             if (inner.id == 3 && type && !take_text(&inner, type, ECS_NAME_BYTES_MAX)) return false;

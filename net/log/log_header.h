@@ -3,7 +3,8 @@
 #pragma once
 
 #include "base/bytes.h"
-#include "net/log.h"
+#include "net/log_reader.h"
+#include "net/match.h"
 
 /// Pack the Header of a match that has not stepped yet. When the whole schema does not fit a record,
 /// templates, then fields are left out. @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL.

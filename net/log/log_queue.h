@@ -4,7 +4,10 @@
 
 #include "base/bytes.h"
 #include "base/spsc.h"
-#include "net/log.h"
+#include "base/report.h"
+#include "net/result.h"
+
+#define NET_LOG_QUEUE_BYTES (8u << 20)
 
 typedef struct net_log_queue {
     char file[4096];

@@ -4,6 +4,7 @@
 
 #include "log/log_block.h"
 #include "log/log_record.h"
+#include "net/log_reader.h"
 
 /// The order that records keep. Zeroed at the start.
 typedef struct net_log_order {

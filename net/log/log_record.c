@@ -11,24 +11,24 @@
 
 enum { ITEM_BYTES_MAX = NET_EVENT_PAYLOAD_BYTES_MAX + 64, TAG_TICK = 1 };
 
-static bool take_u32(const net_log_field* field, uint32_t* value) {
+static bool take_u32(const proto_pb_field* field, uint32_t* value) {
     *value = (uint32_t)field->number;
     return field->type == 0 && field->number <= UINT32_MAX;
 }
 
-static bool take_bool(const net_log_field* field, bool* value) {
+static bool take_bool(const proto_pb_field* field, bool* value) {
     *value = field->number != 0;
     return field->type == 0 && field->number <= 1;
 }
 
-static bool take_payload(const net_log_field* field, uint32_t max, net_log_item* item) {
+static bool take_payload(const proto_pb_field* field, uint32_t max, net_log_item* item) {
     if (field->type != 2 || field->size > max) return false;
     item->payload = field->data;
     item->payload_bytes = (uint32_t)field->size;
     return true;
 }
 
-static bool take_name(const net_log_field* field, net_log_item* item) {
+static bool take_name(const proto_pb_field* field, net_log_item* item) {
     if (field->type != 2 || field->size >= sizeof item->name) return false;
     if (memchr(field->data, 0, field->size)) return false;
     memcpy(item->name, field->data, field->size);
@@ -36,20 +36,20 @@ static bool take_name(const net_log_field* field, net_log_item* item) {
     return true;
 }
 
-static bool read_leave_field(const net_log_field* field, net_log_item* item) {
+static bool read_leave_field(const proto_pb_field* field, net_log_item* item) {
     if (field->id == 1) return take_u32(field, &item->client);
     if (field->id == 2) return take_u32(field, &item->reason);
     return true;
 }
 
-static bool read_join_field(const net_log_field* field, net_log_item* item) {
+static bool read_join_field(const proto_pb_field* field, net_log_item* item) {
     if (field->id == 1) return take_u32(field, &item->client);
     if (field->id == 2) return take_name(field, item);
     if (field->id == 3) return take_bool(field, &item->is_bot);
     return true;
 }
 
-static bool read_input_field(const net_log_field* field, net_log_item* item) {
+static bool read_input_field(const proto_pb_field* field, net_log_item* item) {
     if (field->id == 1) return take_u32(field, &item->client);
     if (field->id == 2) return take_u32(field, &item->number);
     if (field->id == 3) return take_payload(field, NET_INPUT_BYTES_MAX, item);
@@ -61,7 +61,7 @@ static bool read_input_field(const net_log_field* field, net_log_item* item) {
     return true;
 }
 
-static bool read_event_field(const net_log_field* field, net_log_item* item) {
+static bool read_event_field(const proto_pb_field* field, net_log_item* item) {
     if (field->id == 1) return take_u32(field, &item->client);
     if (field->id == 2) return take_u32(field, &item->message);
     if (field->id == 3) return take_u32(field, &item->target);
@@ -74,8 +74,8 @@ static bool read_item(net_log_item_kind kind, const uint8_t* data, size_t size,
     static const uint8_t nothing[1] = {0};
     *item = (net_log_item){.kind = kind, .payload = nothing};
     base_reader reader = base_reader_make(data, size);
-    net_log_field field;
-    while (net_log_field_next(&reader, &field)) {
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field)) {
         bool is_right = kind == NET_LOG_ITEM_LEAVE   ? read_leave_field(&field, item)
                         : kind == NET_LOG_ITEM_JOIN  ? read_join_field(&field, item)
                         : kind == NET_LOG_ITEM_INPUT ? read_input_field(&field, item)
@@ -90,19 +90,19 @@ static bool read_item(net_log_item_kind kind, const uint8_t* data, size_t size,
     return (item->client != 0) == (kind != NET_LOG_ITEM_SERVER_EVENT);
 }
 
-static bool read_items(net_log_record* record, const net_log_field* field) {
+static bool read_items(net_log_record* record, const proto_pb_field* field) {
     net_log_item item;
     if (field->type != 2) return false;
     record->item_count[field->id]++;
     return read_item((net_log_item_kind)field->id, field->data, field->size, &item);
 }
 
-static bool read_begin_field(net_log_record* record, const net_log_field* field) {
+static bool read_begin_field(net_log_record* record, const proto_pb_field* field) {
     return field->id < NET_LOG_ITEM_LEAVE || field->id > NET_LOG_ITEM_INPUT ||
            read_items(record, field);
 }
 
-static bool read_end_field(net_log_record* record, const net_log_field* field) {
+static bool read_end_field(net_log_record* record, const proto_pb_field* field) {
     switch (field->id) {
     case 2:
         record->state_hash = field->number;
@@ -125,14 +125,14 @@ static bool read_end_field(net_log_record* record, const net_log_field* field) {
     }
 }
 
-static bool read_close_field(net_log_record* record, const net_log_field* field) {
+static bool read_close_field(net_log_record* record, const proto_pb_field* field) {
     return field->id < 2 || field->id > 4 || read_end_field(record, field);
 }
 
 static bool read_body(net_log_record* record) {
     base_reader reader = base_reader_make(record->body, record->body_bytes);
-    net_log_field field;
-    while (net_log_field_next(&reader, &field)) {
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field)) {
         if (field.id == TAG_TICK) {
             record->tick = field.number;
             if (field.type != 0) return false;
@@ -149,8 +149,8 @@ bool net_log_record_read(net_log_record* record, const void* data, size_t size) 
     *record = (net_log_record){.size = (uint32_t)size};
     if (size < 1 || size > NET_LOG_RECORD_BYTES_MAX) return false;
     base_reader reader = base_reader_make(data, size);
-    net_log_field field;
-    while (net_log_field_next(&reader, &field)) {
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field)) {
         if (field.id > NET_LOG_KIND_CLOSE) continue;
         if (record->kind != NET_LOG_KIND_OTHER || field.type != 2) return false;
         record->kind = (net_log_kind)field.id;
@@ -165,8 +165,8 @@ bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, siz
                        net_log_item* item) {
     base_reader reader = base_reader_make(record->body, record->body_bytes);
     reader.offset = *offset;
-    net_log_field field;
-    while (net_log_field_next(&reader, &field)) {
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field)) {
         if (field.id != (uint32_t)kind) continue;
         *offset = reader.offset;
         return read_item(kind, field.data, field.size, item);
@@ -176,54 +176,54 @@ bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, siz
 }
 
 void net_log_draft_begin(net_log_draft* draft) {
-    draft->body = (net_log_wire){.data = draft->memory + NET_LOG_DRAFT_HEAD_BYTES,
-                                 .capacity = NET_LOG_RECORD_BYTES_MAX - 8};
+    draft->body = (proto_pb_writer){.data = draft->memory + NET_LOG_DRAFT_HEAD_BYTES,
+                                    .capacity = NET_LOG_RECORD_BYTES_MAX - 8};
 }
 
 bool net_log_draft_item(net_log_draft* draft, const net_log_item* item) {
     uint8_t memory[ITEM_BYTES_MAX];
-    net_log_wire wire = {.data = memory, .capacity = sizeof memory};
-    net_log_wire_number(&wire, 1, item->client);
+    proto_pb_writer wire = {.data = memory, .capacity = sizeof memory};
+    proto_pb_write_number(&wire, 1, item->client);
     switch (item->kind) {
     case NET_LOG_ITEM_LEAVE:
-        net_log_wire_number(&wire, 2, item->reason);
+        proto_pb_write_number(&wire, 2, item->reason);
         break;
     case NET_LOG_ITEM_JOIN:
-        net_log_wire_text(&wire, 2, item->name);
-        net_log_wire_number(&wire, 3, item->is_bot);
+        proto_pb_write_text(&wire, 2, item->name);
+        proto_pb_write_number(&wire, 3, item->is_bot);
         break;
     case NET_LOG_ITEM_INPUT:
-        net_log_wire_number(&wire, 2, item->number);
+        proto_pb_write_number(&wire, 2, item->number);
         if (item->payload_bytes > 0)
-            net_log_wire_bytes(&wire, 3, item->payload, item->payload_bytes);
-        net_log_wire_number(&wire, 4, item->is_repeat);
-        net_log_wire_number(&wire, 5, item->seen);
+            proto_pb_write_bytes(&wire, 3, item->payload, item->payload_bytes);
+        proto_pb_write_number(&wire, 4, item->is_repeat);
+        proto_pb_write_number(&wire, 5, item->seen);
         break;
     default:
-        net_log_wire_number(&wire, 2, item->message);
-        net_log_wire_number(&wire, 3, item->target);
+        proto_pb_write_number(&wire, 2, item->message);
+        proto_pb_write_number(&wire, 3, item->target);
         if (item->payload_bytes > 0)
-            net_log_wire_bytes(&wire, 4, item->payload, item->payload_bytes);
+            proto_pb_write_bytes(&wire, 4, item->payload, item->payload_bytes);
     }
     BASE_ASSERT(!wire.failed);
     if (wire.size + 4 > draft->body.capacity - draft->body.size) return false;
-    net_log_wire_bytes(&draft->body, (uint32_t)item->kind, memory, wire.size);
+    proto_pb_write_bytes(&draft->body, (uint32_t)item->kind, memory, wire.size);
     return true;
 }
 
 uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t number, ecs_tick tick,
                            uint32_t* size) {
     BASE_ASSERT(!draft->body.failed);
-    size_t head = 1 + net_log_varint_bytes(draft->body.size);
+    size_t head = 1 + base_varint_bytes(draft->body.size);
     uint8_t* record = draft->body.data - head;
     record[0] = (uint8_t)((uint32_t)kind << 3 | 2);
-    net_log_varint_put(record + 1, draft->body.size);
-    net_log_wire prefix = {.data = record - NET_LOG_QUEUE_PREFIX_BYTES,
-                           .capacity = NET_LOG_QUEUE_PREFIX_BYTES};
-    net_log_wire_raw(&prefix, number, 8);
-    net_log_wire_raw(&prefix, tick, 8);
-    net_log_wire_raw(&prefix, (uint32_t)kind, 4);
-    net_log_wire_raw(&prefix, 0, 4);
+    base_varint_put(record + 1, draft->body.size);
+    proto_pb_writer prefix = {.data = record - NET_LOG_QUEUE_PREFIX_BYTES,
+                              .capacity = NET_LOG_QUEUE_PREFIX_BYTES};
+    proto_pb_write_raw(&prefix, number, 8);
+    proto_pb_write_raw(&prefix, tick, 8);
+    proto_pb_write_raw(&prefix, (uint32_t)kind, 4);
+    proto_pb_write_raw(&prefix, 0, 4);
     *size = (uint32_t)(NET_LOG_QUEUE_PREFIX_BYTES + head + draft->body.size);
     return prefix.data;
 }

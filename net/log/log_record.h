@@ -2,8 +2,12 @@
 /// Records of event logs: written into fixed memory, read from a stranger's bytes without a tree.
 #pragma once
 
-#include "log/log_wire.h"
-#include "net/log.h"
+#include "proto/pb_wire.h"
+#include "ecs/entity.h"
+#include "ecs/world.h"
+#include "net/limits.h"
+
+#define NET_LOG_RECORD_BYTES_MAX (1u << 19)
 
 typedef enum net_log_kind {
     NET_LOG_KIND_OTHER, ///< of a later version: skipped
@@ -63,7 +67,7 @@ bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, siz
 #define NET_LOG_QUEUE_PREFIX_BYTES 24u
 typedef struct net_log_draft {
     uint8_t* memory; ///< NET_LOG_DRAFT_BYTES
-    net_log_wire body;
+    proto_pb_writer body;
 } net_log_draft;
 #define NET_LOG_DRAFT_HEAD_BYTES (NET_LOG_QUEUE_PREFIX_BYTES + 8u)
 #define NET_LOG_DRAFT_BYTES (NET_LOG_DRAFT_HEAD_BYTES + NET_LOG_RECORD_BYTES_MAX)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "log/log_read.h"
+#include "net/replay.h"
 
 /// The close record, once net_log_replay_step returned NET_ERR_CLOSED; NULL when the log has none.
 const net_log_record* net_log_replay_close(const net_log_replay* replay);

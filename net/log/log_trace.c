@@ -6,6 +6,7 @@
 // the order of the file.
 #include "base/text.h"
 #include "log/log_read.h"
+#include "net/replay.h"
 #include "net/world_digest.h"
 
 #include <errno.h>

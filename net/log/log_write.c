@@ -73,7 +73,7 @@ net_result net_log_writer_create(const base_allocator* allocator, const char* fi
 
 static net_log_draft* begin_draft(net_log_writer* writer) {
     net_log_draft* draft = net_log_file_begin(writer->file);
-    if (draft) net_log_wire_number(&draft->body, 1, writer->tick);
+    if (draft) proto_pb_write_number(&draft->body, 1, writer->tick);
     return draft;
 }
 
@@ -183,18 +183,18 @@ void net_log_append_end(net_log_writer* writer, net_match* match) {
     writer->state_hash = ecs_world_state_hash(world);
     net_log_draft* draft = begin_draft(writer);
     if (!draft) return;
-    net_log_wire_fixed64(&draft->body, 2, writer->state_hash);
+    proto_pb_write_fixed64(&draft->body, 2, writer->state_hash);
     if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0) {
-        net_log_wire_fixed64(&draft->body, 3, ecs_world_hash(world));
-        net_log_wire_number(&draft->body, 4, 1);
+        proto_pb_write_fixed64(&draft->body, 3, ecs_world_hash(world));
+        proto_pb_write_number(&draft->body, 4, 1);
     }
     size_t mark = draft->body.size;
     net_log_changes_write(&draft->body, world);
-    net_log_wire_close(&draft->body, mark, 5);
+    proto_pb_write_end(&draft->body, mark, 5);
     draft->body.capacity -= LEFT_OUT_BYTES;
     uint32_t left_out = add_server_events(draft, match);
     draft->body.capacity += LEFT_OUT_BYTES;
-    net_log_wire_number(&draft->body, 7, left_out);
+    proto_pb_write_number(&draft->body, 7, left_out);
     net_log_file_end(writer->file, NET_LOG_KIND_END, writer->tick);
 }
 
@@ -202,10 +202,10 @@ static void append_close(net_log_writer* writer, const ecs_world* world) {
     if (writer->is_in_tick || writer->is_closed) return;
     net_log_draft* draft = begin_draft(writer);
     if (!draft) return;
-    net_log_wire_fixed64(&draft->body, 2, writer->state_hash);
+    proto_pb_write_fixed64(&draft->body, 2, writer->state_hash);
     if (world) {
-        net_log_wire_fixed64(&draft->body, 3, ecs_world_hash(world));
-        net_log_wire_number(&draft->body, 4, 1);
+        proto_pb_write_fixed64(&draft->body, 3, ecs_world_hash(world));
+        proto_pb_write_number(&draft->body, 4, 1);
     }
     // A message whose fields are all zero has no bytes; the record around it has two.
     net_log_file_end(writer->file, NET_LOG_KIND_CLOSE, writer->tick);

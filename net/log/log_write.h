@@ -3,6 +3,7 @@
 #pragma once
 
 #include "log/log_file.h"
+#include "net/log_writer.h"
 
 /// As net_log_writer_create; file and identity of the config are filled in.
 BASE_MUST_USE net_result net_log_writer_create_with(const net_log_file_config* config,

@@ -48,7 +48,7 @@ static bool name_position(const verification* verify, ecs_entity entity, uint32_
 
 static void locate(const verification* verify, const net_log_tick* tick) {
     net_verify_result* result = verify->result;
-    net_log_wire wire = {.data = verify->changes, .capacity = NET_LOG_CHANGES_BYTES_MAX};
+    proto_pb_writer wire = {.data = verify->changes, .capacity = NET_LOG_CHANGES_BYTES_MAX};
     net_log_changes_write(&wire, net_match_world(verify->match));
     net_log_change change;
     uint32_t position;

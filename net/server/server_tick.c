@@ -22,7 +22,7 @@
 #include "state/varsize.h"
 
 #include "base/assert.h"
-#include "net/log.h"
+#include "net/log_writer.h"
 #include "net/match.h"
 #include "net/match_messages.h"
 

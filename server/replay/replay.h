@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/options.h"
-#include "net/log.h"
+#include "net/log_reader.h"
 
 typedef struct server_replay {
     const char* command;

@@ -7,6 +7,7 @@
 #include "ecs/save.h"
 #include "host/exit_code.h"
 #include "host/output.h"
+#include "net/replay.h"
 
 #include <inttypes.h>
 #include <stdio.h>

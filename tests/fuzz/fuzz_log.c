@@ -85,11 +85,11 @@ static void append_block(base_bytes* file, net_log_packer* packer, net_log_block
 static void read_payload(const uint8_t* data, size_t size) {
     if (size < 3 || size > NET_LOG_BLOCK_BYTES_MAX) return;
     uint8_t header[128];
-    net_log_wire wire = {.data = header + 1, .capacity = sizeof header - 1};
-    net_log_wire_number(&wire, 1, 1);
-    net_log_wire_fixed64(&wire, 2, IDENTITY);
-    net_log_wire_text(&wire, 3, "game");
-    net_log_wire_number(&wire, 8, 60);
+    proto_pb_writer wire = {.data = header + 1, .capacity = sizeof header - 1};
+    proto_pb_write_number(&wire, 1, 1);
+    proto_pb_write_fixed64(&wire, 2, IDENTITY);
+    proto_pb_write_text(&wire, 3, "game");
+    proto_pb_write_number(&wire, 8, 60);
     header[0] = (uint8_t)wire.size;
     base_bytes file;
     net_log_packer packer;

@@ -78,13 +78,7 @@ void base_bytes_write_u64(base_bytes* bytes, uint64_t value) {
 
 void base_bytes_write_varint(base_bytes* bytes, uint64_t value) {
     uint8_t encoded[VARINT_BYTES_MAX];
-    size_t size = 0;
-    while (value >= 0x80) {
-        encoded[size++] = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    encoded[size++] = (uint8_t)value;
-    base_bytes_write(bytes, encoded, size);
+    base_bytes_write(bytes, encoded, base_varint_put(encoded, value));
 }
 
 base_reader base_reader_make(const void* data, size_t size) {

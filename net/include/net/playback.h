@@ -16,7 +16,8 @@
 /// is dropped). Threads: one.
 #pragma once
 
-#include "net/log.h"
+#include "net/log_reader.h"
+#include "net/match.h"
 
 #define NET_PLAYBACK_SAVE_TICKS 300u
 #define NET_PLAYBACK_SAVE_BYTES_MAX (256u << 20)

@@ -22,7 +22,14 @@
 #pragma once
 
 #include "net/client.h"
-#include "net/match.h"
+#include "base/alloc.h"
+#include "base/report.h"
+#include "net/result.h"
+
+typedef struct net_draw net_draw;     ///< net/game.h
+typedef struct net_match net_match;   ///< net/match.h
+typedef struct net_module net_module; ///< net/module.h
+typedef struct net_presenter net_presenter;
 
 #define NET_EXTRAPOLATE_MS_MAX 100.0
 #define NET_DELAY_MS_MAX 500.0    ///< of the view behind the newest tick

@@ -15,7 +15,7 @@
 #include "net/world_digest.h"
 
 typedef struct net_match net_match;           ///< net/match.h
-typedef struct net_log_writer net_log_writer; ///< net/log.h
+typedef struct net_log_writer net_log_writer; ///< net/log_writer.h
 
 /// Bytes that nobody can guess.
 typedef void (*net_entropy_fn)(void* context, void* bytes, size_t size);

@@ -8,6 +8,23 @@
 
 #include "base/alloc.h"
 
+/// Bytes that a number takes in LEB128, 1 to 10.
+static inline uint32_t base_varint_bytes(uint64_t value) {
+    uint32_t bytes = 1;
+    for (; value >= 128; value >>= 7)
+        bytes++;
+    return bytes;
+}
+
+/// Write a number in LEB128 into memory with room for base_varint_bytes. @return how many it took.
+static inline uint32_t base_varint_put(uint8_t* target, uint64_t value) {
+    uint32_t bytes = 0;
+    for (; value >= 128; value >>= 7)
+        target[bytes++] = (uint8_t)(value | 128);
+    target[bytes++] = (uint8_t)value;
+    return bytes;
+}
+
 /// The buffer. `data` is owned and moves when it grows; NULL while nothing was written.
 typedef struct base_bytes {
     const base_allocator* allocator;

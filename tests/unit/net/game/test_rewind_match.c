@@ -9,8 +9,10 @@
 #include "ecs/save.h"
 #include "net/client.h"
 #include "net/link.h"
+#include "net/log_writer.h"
 #include "net/match.h"
 #include "net/match_messages.h"
+#include "net/replay.h"
 #include "net/schema.h"
 #include "net/server.h"
 #include "net/transport_sim.h"
@@ -302,9 +304,9 @@ static uint64_t features_of(const char* log) {
     size_t size;
     const uint8_t* data = net_log_reader_header(reader, &size);
     base_reader bytes = base_reader_make(data, size);
-    net_log_field field;
+    proto_pb_field field;
     uint64_t features = 0;
-    while (net_log_field_next(&bytes, &field)) {
+    while (proto_pb_next(&bytes, &field)) {
         if (field.id == 14) features |= field.number;
     }
     net_log_reader_destroy(reader);

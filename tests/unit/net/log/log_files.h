@@ -77,12 +77,12 @@ enum { FILES_IDENTITY = 77, FILES_RATE = 20, FILES_RING = 8192 };
 
 /// A Header that a reader takes.
 static inline size_t files_header(uint8_t* memory, size_t capacity) {
-    net_log_wire wire = {.data = memory, .capacity = capacity};
-    net_log_wire_number(&wire, 1, 1);
-    net_log_wire_fixed64(&wire, 2, FILES_IDENTITY);
-    net_log_wire_text(&wire, 3, "pong");
-    net_log_wire_number(&wire, 8, FILES_RATE);
-    net_log_wire_number(&wire, 11, 60);
+    proto_pb_writer wire = {.data = memory, .capacity = capacity};
+    proto_pb_write_number(&wire, 1, 1);
+    proto_pb_write_fixed64(&wire, 2, FILES_IDENTITY);
+    proto_pb_write_text(&wire, 3, "pong");
+    proto_pb_write_number(&wire, 8, FILES_RATE);
+    proto_pb_write_number(&wire, 11, 60);
     assert_false(wire.failed);
     return wire.size;
 }
@@ -108,7 +108,7 @@ static inline bool files_begin(net_log_file* file, ecs_tick tick) {
     uint8_t payload[40];
     for (size_t i = 0; i < sizeof payload; i++)
         payload[i] = (uint8_t)(tick * 31 + i);
-    net_log_wire_number(&draft->body, 1, tick);
+    proto_pb_write_number(&draft->body, 1, tick);
     if (tick == 1)
         assert_true(net_log_draft_item(
             draft, &(net_log_item){
@@ -125,8 +125,8 @@ static inline bool files_begin(net_log_file* file, ecs_tick tick) {
 static inline bool files_end(net_log_file* file, ecs_tick tick) {
     net_log_draft* draft = net_log_file_begin(file);
     if (!draft) return false;
-    net_log_wire_number(&draft->body, 1, tick);
-    net_log_wire_fixed64(&draft->body, 2, base_hash64(&tick, sizeof tick, 0));
+    proto_pb_write_number(&draft->body, 1, tick);
+    proto_pb_write_fixed64(&draft->body, 2, base_hash64(&tick, sizeof tick, 0));
     net_log_file_end(file, NET_LOG_KIND_END, tick);
     return true;
 }
@@ -138,8 +138,8 @@ static inline void files_tick(net_log_file* file, ecs_tick tick) {
 static inline void files_end_log(net_log_file* file, ecs_tick tick) {
     net_log_draft* draft = net_log_file_begin(file);
     if (!draft) return;
-    net_log_wire_number(&draft->body, 1, tick);
-    net_log_wire_fixed64(&draft->body, 2, base_hash64(&tick, sizeof tick, 0));
+    proto_pb_write_number(&draft->body, 1, tick);
+    proto_pb_write_fixed64(&draft->body, 2, base_hash64(&tick, sizeof tick, 0));
     net_log_file_end(file, NET_LOG_KIND_CLOSE, tick);
 }
 

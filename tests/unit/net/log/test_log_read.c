@@ -458,11 +458,11 @@ static void items_over_a_limit_are_no_records(void** state) {
     assert_false(net_log_record_read(&record, both, sizeof both));
     for (uint32_t size = NET_INPUT_BYTES_MAX - 1; size <= NET_INPUT_BYTES_MAX + 1; size++) {
         uint8_t memory[600], payload[300] = {0};
-        net_log_wire wire = {.data = memory, .capacity = sizeof memory};
-        net_log_wire_number(&wire, 1, 1);
-        net_log_wire_bytes(&wire, 3, payload, size);
-        net_log_wire_close(&wire, 0, 5);
-        net_log_wire_close(&wire, 0, 1);
+        proto_pb_writer wire = {.data = memory, .capacity = sizeof memory};
+        proto_pb_write_number(&wire, 1, 1);
+        proto_pb_write_bytes(&wire, 3, payload, size);
+        proto_pb_write_end(&wire, 0, 5);
+        proto_pb_write_end(&wire, 0, 1);
         assert_int_equal(net_log_record_read(&record, memory, wire.size),
                          size <= NET_INPUT_BYTES_MAX);
     }

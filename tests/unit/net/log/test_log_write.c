@@ -258,7 +258,7 @@ static void records_are_what_log_proto_says(void** state) {
          .payload_bytes = 1},
     };
     net_log_draft_begin(&draft);
-    net_log_wire_number(&draft.body, 1, 1u << 20);
+    proto_pb_write_number(&draft.body, 1, 1u << 20);
     for (uint32_t i = 0; i < BASE_COUNT(items); i++)
         assert_true(net_log_draft_item(&draft, &items[i]));
     uint32_t size;

@@ -8,6 +8,7 @@
 #include "log.pb-c.h"
 #include "log/log_write.h"
 #include "net/match_messages.h"
+#include "net/replay.h"
 #include "net/world_digest.h"
 
 enum { TICKS = 150, BOTS = 3, LEAVE_TICK = 70, CHEER_TICK = 20 };

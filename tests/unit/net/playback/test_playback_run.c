@@ -270,7 +270,7 @@ static void write_many(const log_files* files, uint32_t joins) {
     assert_int_equal(files_create(&config, &file), NET_OK);
     net_log_draft* draft = net_log_file_begin(file);
     assert_non_null(draft);
-    net_log_wire_number(&draft->body, 1, 1);
+    proto_pb_write_number(&draft->body, 1, 1);
     for (uint32_t i = 0; i < joins; i++) {
         net_log_item join = {.kind = NET_LOG_ITEM_JOIN, .client = i + 1};
         snprintf(join.name, sizeof join.name, "p%u", i + 1);
@@ -279,8 +279,8 @@ static void write_many(const log_files* files, uint32_t joins) {
     net_log_file_end(file, NET_LOG_KIND_BEGIN, 1);
     draft = net_log_file_begin(file);
     assert_non_null(draft);
-    net_log_wire_number(&draft->body, 1, 1);
-    net_log_wire_fixed64(&draft->body, 2, 7);
+    proto_pb_write_number(&draft->body, 1, 1);
+    proto_pb_write_fixed64(&draft->body, 2, 7);
     for (uint32_t message = 1; message <= NET_MESSAGES_MAX; message++)
         assert_true(net_log_draft_item(draft, &(net_log_item){.kind = NET_LOG_ITEM_SERVER_EVENT,
                                                               .message = message,

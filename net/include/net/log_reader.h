@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+/// Reading an event log without its game: header, statistics, records as JSON. Format: proto/LOG.md.
+///
+/// The file is untrusted. Create checks every block; a walk reads block by block and checks again, so
+/// memory does not grow with the file.
+/// Threads: one thread at a time. A reader serves one walk, replay or playback at a time.
+#pragma once
+
+#include "ecs/ecs.h"
+#include "net/module.h"
+
+#include "net/limits.h"
+
+typedef struct net_log_reader net_log_reader;
+
+/// What the header says and what the opening check found.
+typedef struct net_log_info {
+    char game[NET_GAME_NAME_BYTES_MAX];
+    char build[64]; ///< of the program that wrote it
+    uint64_t identity, content_hash, schema_hash, seed, started_unix_ms;
+    uint32_t tick_rate_hz, replicated_index_max, world_hash_every;
+    ecs_tick first_tick, last_tick; ///< of whole ticks: those with begin and end record
+    uint64_t file_bytes, block_count, damaged_blocks, lost_bytes;
+    uint64_t queue_records; ///< recovered from FILE.queue after a crash
+    bool is_closed;         ///< a close record ends it
+    bool is_cut;            ///< the tail is torn: the process died while writing
+    uint32_t setting_count;
+    char settings[NET_SETTINGS_MAX][64]; ///< "key=value"
+} net_log_info;
+
+/// Open a log and check every block. A torn tail is not an error (is_cut). The caller owns the reader.
+/// @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY;
+///         NET_ERR_VERSION (reported: a later version wrote it and this one must not skip the difference);
+///         NET_ERR_DAMAGED (reported: the header is unusable and *reader is NULL; or blocks are damaged,
+///         then *reader yields the records before the first of them).
+BASE_MUST_USE net_result net_log_reader_create(const base_allocator* allocator, const char* file,
+                                               const base_reporter* reporter,
+                                               net_log_reader** reader);
+/// NULL does nothing.
+void net_log_reader_destroy(net_log_reader* reader);
+/// Borrowed; lives as long as the reader.
+const net_log_info* net_log_reader_info(const net_log_reader* reader);
+
+/// Counts and packed bytes by kind of record.
+typedef struct net_log_stats {
+    uint64_t begins, ends, closes, others;
+    uint64_t begin_bytes, end_bytes, close_bytes, other_bytes;
+    uint64_t leaves, joins, client_events, inputs, input_repeats, server_events;
+    uint64_t changes_bytes; ///< part of end_bytes
+} net_log_stats;
+/// Count all records. @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened).
+BASE_MUST_USE net_result net_log_read_stats(net_log_reader* reader, net_log_stats* stats);
+
+/// Write the log as JSON: one object per line, first the header, then each record. With the module (may be
+/// NULL) messages are decoded, without it they are hex.
+/// @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_dump(net_log_reader* reader, const net_module* module,
+                                      ecs_line_fn line, void* context);

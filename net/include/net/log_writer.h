@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/// Writing the event log of a match while it runs. Format: proto/LOG.md.
+///
+/// Writing never blocks the simulation: a record goes into a queue in file-backed shared memory
+/// (FILE.queue), a thread of the writer packs records into blocks and writes them to FILE. kill -9 loses no
+/// appended record; a power cut loses at most the last second. When the disk fails, the log ends with its
+/// last whole block, the reason is kept for the operator, and the match goes on.
+/// Threads: the simulation's thread calls all functions here. Memory: all taken in create.
+#pragma once
+
+#include "net/match.h"
+
+typedef struct net_log_writer net_log_writer;
+
+/// Create FILE, FILE.queue and the thread, for a match before its first tick. An older log with this name
+/// becomes FILE.old, with its queue; a log that another server writes is not touched. `build` names the
+/// program's version. The caller owns the writer; *writer is NULL after an error.
+/// @return NET_OK; NET_ERR_IO (reported: run without a log or stop); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_writer_create(const base_allocator* allocator, const char* file,
+                                               const net_match* match, const char* build,
+                                               uint64_t now_unix_ms, const base_reporter* reporter,
+                                               net_log_writer** writer);
+/// Write all queued records and, unless net_log_append_close did, a close record; remove FILE.queue; free
+/// the writer. After a failure there is no close record and FILE.queue stays, because it holds what FILE
+/// lacks. NULL does nothing. @return NET_OK; NET_ERR_IO (the log is incomplete).
+net_result net_log_writer_destroy(net_log_writer* writer);
+
+typedef struct net_log_join {
+    uint32_t client;
+    const char* name;
+    bool is_bot;
+} net_log_join;
+typedef struct net_log_leave {
+    uint32_t client;
+    uint32_t reason; ///< a net_end (net/end.h)
+} net_log_leave;
+typedef struct net_log_input {
+    uint32_t client;
+    uint32_t number;     ///< the client's count of its inputs
+    const void* payload; ///< packed; NULL: the last one is repeated
+    uint32_t size;
+    uint64_t seen; ///< as for net_match_input_seen; written only when the module rewinds
+} net_log_input;
+typedef struct net_log_event {
+    uint32_t client;
+    uint32_t message; ///< position in the module's table + 1
+    ecs_entity target;
+    const void* payload; ///< packed
+    uint32_t size;
+} net_log_event;
+
+/// What enters a tick, in the order in which it is applied: leaves, joins, events, inputs.
+/// Borrowed for the call.
+typedef struct net_log_begin {
+    ecs_tick tick; ///< the last one + 1
+    const net_log_leave* leaves;
+    uint32_t leave_count;
+    const net_log_join* joins;
+    uint32_t join_count;
+    const net_log_event* events;
+    uint32_t event_count;
+    const net_log_input* inputs;
+    uint32_t input_count;
+} net_log_begin;
+
+/// Append what enters a tick, before the step. When it returns, the record survives kill -9. After a
+/// failure it does nothing.
+void net_log_append_begin(net_log_writer* writer, const net_log_begin* begin);
+/// Append hashes, changes and server events of the tick, after the step and before ecs_changes_clear.
+void net_log_append_end(net_log_writer* writer, net_match* match);
+/// Append a close record with the world hash, after the last append_end. Optional: net_log_writer_destroy
+/// writes one without.
+void net_log_append_close(net_log_writer* writer, net_match* match);
+/// Wait until the queue is at most half full. For servers that run faster than the disk (--fast).
+void net_log_wait_room(net_log_writer* writer);
+/// @return true once, after logging stopped because of a failure; `text` gets the reason.
+bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes);
