@@ -148,13 +148,13 @@ static const net_scene_link* find_link(net_scene* scene, const net_row_template*
     return link;
 }
 
-static void add_sample(net_scene* scene, uint32_t index, const net_scene_sample* sample,
-                       const uint64_t* row) {
-    bool has_room =
-        base_array_reserve(scene->allocator, (void**)&scene->slots, &scene->slot_capacity,
-                           index + 1, sizeof *scene->slots) &&
-        base_bitset_reserve(&scene->active, index + 1) &&
-        net_scene_samples_put(&scene->slots[index].samples, &scene->pool.allocator, sample, row);
+static void add_sample(net_scene* scene, uint32_t index, ecs_tick tick,
+                       const net_scene_sample* sample, const uint64_t* row) {
+    bool has_room = base_array_reserve(scene->allocator, (void**)&scene->slots,
+                                       &scene->slot_capacity, index + 1, sizeof *scene->slots) &&
+                    base_bitset_reserve(&scene->active, index + 1) &&
+                    net_scene_samples_put(&scene->slots[index].samples, &scene->pool.allocator,
+                                          tick, sample, row);
     if (!has_room) {
         scene->broken = NET_ERR_MEMORY;
         return;
@@ -178,14 +178,14 @@ void net_scene_row(net_scene* scene, ecs_entity entity, const net_row_template* 
     if (!link->entry) return;
     scene->counters.samples++;
     scene->counters.samples_late += scene->has_shown && (double)tick <= scene->shown;
-    const net_scene_sample sample = {.tick = tick, .handle = entity, .entry = link->entry};
-    add_sample(scene, ecs_entity_index(entity), &sample, row);
+    const net_scene_sample sample = {.handle = entity, .entry = link->entry};
+    add_sample(scene, ecs_entity_index(entity), tick, &sample, row);
 }
 
 void net_scene_gone(net_scene* scene, ecs_entity entity, ecs_tick tick) {
     if (scene->broken != NET_OK || !is_index(scene, entity) || tick > NET_SCENE_TICK_MAX) return;
-    const net_scene_sample sample = {.tick = tick};
-    add_sample(scene, ecs_entity_index(entity), &sample, NULL);
+    const net_scene_sample sample = {.handle = ECS_ENTITY_NONE};
+    add_sample(scene, ecs_entity_index(entity), tick, &sample, NULL);
 }
 
 void net_scene_packet(net_scene* scene, ecs_tick tick) {
@@ -325,7 +325,30 @@ net_result net_scene_advance(net_scene* scene, double tick) {
     if (scene->broken == NET_OK) place_all(scene, tick, true);
     scene->shown = tick;
     scene->has_shown = true;
+    BASE_VALIDATE((net_scene_validate(scene), true));
     return scene->broken;
+}
+
+static void validate_slot(const net_scene* scene, const net_scene_slot* slot, uint32_t index) {
+    net_tick_ring_validate(&slot->samples);
+    BASE_ASSERT((slot->handle == ECS_ENTITY_NONE) == (slot->entry == NULL));
+    for (uint32_t i = 0; i < slot->samples.count; i++) {
+        const net_scene_sample* sample = net_scene_samples_get(&slot->samples, i);
+        BASE_ASSERT((sample->handle == ECS_ENTITY_NONE) == (sample->entry == NULL));
+        BASE_ASSERT(!sample->entry || ecs_entity_index(sample->handle) == index);
+    }
+    if (!slot->entry) return;
+    BASE_ASSERT(ecs_entity_index(slot->handle) == index && slot->has_applied);
+    BASE_ASSERT(slot->applied_words >= slot->entry->layout.field_count);
+    BASE_ASSERT(scene->shapes[slot->entry->id]);
+}
+
+void net_scene_validate(const net_scene* scene) {
+    BASE_ASSERT(scene->event_count <= scene->event_capacity);
+    BASE_ASSERT(scene->event_count <= NET_SCENE_EVENTS_MAX);
+    if (scene->broken != NET_OK) return; // an index may be half changed
+    for (uint32_t i = 0; i < scene->slot_capacity; i++)
+        validate_slot(scene, &scene->slots[i], i);
 }
 
 double net_scene_tick(const net_scene* scene) {

@@ -79,6 +79,8 @@ bool net_scene_next_evicted(net_scene* scene, net_varsize_lost* lost);
 /// NET_CATCH_UP_TICKS_MAX.
 /// @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL (the world refused a creation); the same ever after.
 BASE_MUST_USE net_result net_scene_advance(net_scene* scene, double tick);
+/// Check all that the scene holds (asserts). BASE_VALIDATE builds do it in each advance.
+void net_scene_validate(const net_scene* scene);
 /// Write the entity's interpolated components anew at the next advance: somebody wrote over them.
 void net_scene_touch(net_scene* scene, ecs_entity entity);
 double net_scene_tick(const net_scene* scene); ///< shown; 0 before the first

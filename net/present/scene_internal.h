@@ -30,7 +30,7 @@ typedef struct net_scene_link {
 
 /// One replicated index.
 typedef struct net_scene_slot {
-    net_scene_samples samples;
+    net_tick_ring samples;         ///< net_scene_sample
     ecs_entity handle;             ///< what the view shows there; NONE: nothing
     const net_row_template* entry; ///< of the view's world
     uint64_t* applied;      ///< the sample that is shown, or that is being left; with a handle

@@ -16,7 +16,7 @@
 #include "present/scene_internal.h"
 
 #include "base/assert.h"
-#include "base/math.h"
+#include "state/rotation_step.h"
 
 #include <string.h>
 
@@ -66,29 +66,6 @@ static bool is_jump(const net_scene_part* part, const proto_layout* layout, cons
     return !(square <= longest * longest);
 }
 
-// Rotations go the short way in four dimensions, brought back to length 1: near enough between two rows.
-static void turn(const proto_layout* layout, uint32_t component, const uint64_t* base,
-                 const uint64_t* from, const uint64_t* to, double factor, float* parts) {
-    float ends[2][PROTO_ROTATION_WORDS];
-    proto_row_write_component(layout, component, base, parts);
-    proto_row_write_component(layout, component, from, ends[0]);
-    proto_row_write_component(layout, component, to, ends[1]);
-    for (uint32_t end = 0; end < 2; end++) {
-        float dot = 0;
-        for (uint32_t i = 0; i < PROTO_ROTATION_WORDS; i++)
-            dot += parts[i] * ends[end][i];
-        for (uint32_t i = 0; dot < 0 && i < PROTO_ROTATION_WORDS; i++)
-            ends[end][i] = -ends[end][i];
-    }
-    float square = 0;
-    for (uint32_t i = 0; i < PROTO_ROTATION_WORDS; i++) {
-        parts[i] += (ends[1][i] - ends[0][i]) * (float)factor;
-        square += parts[i] * parts[i];
-    }
-    for (uint32_t i = 0; square > 0 && i < PROTO_ROTATION_WORDS; i++)
-        parts[i] /= base_sqrt(square);
-}
-
 static void write_turned(net_scene* scene, const net_scene_slot* slot, const net_scene_part* part,
                          const uint64_t* base, const uint64_t* from, const uint64_t* to,
                          double factor) {
@@ -97,11 +74,15 @@ static void write_turned(net_scene* scene, const net_scene_slot* slot, const net
     ecs_component_id id = (ecs_component_id)component->key;
     ecs_world* world = net_match_world(scene->match);
     const void* memory = ecs_find(world, slot->handle, id);
-    float parts[PROTO_ROTATION_WORDS];
+    float parts[PROTO_ROTATION_WORDS], ends[2][PROTO_ROTATION_WORDS];
     bool is_moving = memcmp(from + component->field_first, to + component->field_first,
                             component->field_count * sizeof *from) != 0;
-    turn(layout, part->component, base, from, to, is_moving ? factor : 0, parts);
-    if (!is_moving) proto_row_write_component(layout, part->component, base, parts);
+    proto_row_write_component(layout, part->component, base, parts);
+    if (is_moving) {
+        proto_row_write_component(layout, part->component, from, ends[0]);
+        proto_row_write_component(layout, part->component, to, ends[1]);
+        net_rotation_step(parts, ends[0], ends[1], (float)factor);
+    }
     if (!memory || memcmp(memory, parts, sizeof parts) == 0) return;
     memcpy(ecs_find_mut(world, slot->handle, id), parts, sizeof parts);
 }
@@ -174,10 +155,10 @@ static void copy_applied(net_scene_slot* slot, const uint64_t* row) {
     memcpy(slot->applied, row, slot->entry->layout.field_count * sizeof *row);
 }
 
-static net_result update(net_scene* scene, net_scene_slot* slot, const net_scene_sample* sample,
+static net_result update(net_scene* scene, net_scene_slot* slot, ecs_tick tick,
                          const uint64_t* row) {
     const net_scene_shape* shape = scene->shapes[slot->entry->id];
-    double ticks = (double)sample->tick - line_start(scene, slot->applied_tick, sample->tick);
+    double ticks = (double)tick - line_start(scene, slot->applied_tick, tick);
     for (uint32_t p = 0; p < shape->part_count; p++)
         scene->counters.teleports +=
             is_jump(&shape->parts[p], &slot->entry->layout, slot->applied, row, ticks);
@@ -221,15 +202,16 @@ static net_result begin_life(net_scene* scene, net_scene_slot* slot, const net_s
 
 static net_result apply(net_scene* scene, net_scene_slot* slot, uint32_t position) {
     const net_scene_sample* sample = net_scene_samples_get(&slot->samples, position);
-    const uint64_t* row = net_scene_samples_row(&slot->samples, position);
+    const uint64_t* row = net_scene_sample_row(sample);
+    ecs_tick tick = net_tick_ring_tick(&slot->samples, position);
     net_result result = NET_OK;
     if (!sample->entry)
         end_life(scene, slot);
     else if (is_life_of(slot, sample))
-        result = update(scene, slot, sample, row);
+        result = update(scene, slot, tick, row);
     else
         result = begin_life(scene, slot, sample, row);
-    slot->applied_tick = sample->tick;
+    slot->applied_tick = tick;
     slot->has_applied = true;
     return result;
 }
@@ -238,10 +220,10 @@ static net_result apply(net_scene* scene, net_scene_slot* slot, uint32_t positio
 
 static void show_between(net_scene* scene, net_scene_slot* slot, const net_scene_shape* shape,
                          uint32_t next, double moment) {
-    const net_scene_sample* sample = net_scene_samples_get(&slot->samples, next);
-    const uint64_t* row = net_scene_samples_row(&slot->samples, next);
-    double start = line_start(scene, slot->applied_tick, sample->tick);
-    double ticks = (double)sample->tick - start;
+    const uint64_t* row = net_scene_sample_row(net_scene_samples_get(&slot->samples, next));
+    ecs_tick tick = net_tick_ring_tick(&slot->samples, next);
+    double start = line_start(scene, slot->applied_tick, tick);
+    double ticks = (double)tick - start;
     double part_of = moment > start ? (moment - start) / ticks : 0;
     for (uint32_t p = 0; p < shape->part_count; p++) {
         const net_scene_part* part = &shape->parts[p];
@@ -269,8 +251,9 @@ static bool show_beyond(net_scene* scene, net_scene_slot* slot, const net_scene_
     const proto_layout* layout = &slot->entry->layout;
     double ticks = 1, further = 0;
     if (sample && is_life_of(slot, sample)) {
-        from = net_scene_samples_row(&slot->samples, former);
-        ticks = (double)slot->applied_tick - line_start(scene, sample->tick, slot->applied_tick);
+        from = net_scene_sample_row(sample);
+        ecs_tick tick = net_tick_ring_tick(&slot->samples, former);
+        ticks = (double)slot->applied_tick - line_start(scene, tick, slot->applied_tick);
         double fade = ms_to_ticks(scene, NET_EXTRAPOLATE_MS_MAX);
         double gone = moment - (double)slot->applied_tick;
         if (gone < 0) gone = 0;
@@ -290,7 +273,7 @@ static bool show_beyond(net_scene* scene, net_scene_slot* slot, const net_scene_
 }
 
 void net_scene_slot_release(net_scene* scene, net_scene_slot* slot) {
-    net_scene_samples_deinit(&slot->samples, &scene->pool.allocator);
+    net_tick_ring_deinit(&slot->samples, &scene->pool.allocator);
     base_release(&scene->pool.allocator, slot->applied,
                  slot->applied_words * sizeof *slot->applied);
     slot->applied = NULL;
@@ -301,15 +284,15 @@ net_result net_scene_place(net_scene* scene, uint32_t index, double moment, bool
                            bool* is_active) {
     net_scene_slot* slot = &scene->slots[index];
     *is_active = false;
-    uint32_t at = net_scene_samples_find(&slot->samples, (ecs_tick)moment);
+    uint32_t at = net_tick_ring_find(&slot->samples, (ecs_tick)moment);
     if (at != UINT32_MAX) {
-        ecs_tick tick = net_scene_samples_get(&slot->samples, at)->tick;
+        ecs_tick tick = net_tick_ring_tick(&slot->samples, at);
         if (!slot->has_applied || tick > slot->applied_tick) {
             net_result result = apply(scene, slot, at);
             if (result != NET_OK) return result;
         }
         // One before is kept: it tells the speed.
-        if (at > 1) net_scene_samples_drop(&slot->samples, at - 1);
+        if (at > 1) net_tick_ring_drop(&slot->samples, at - 1);
         if (at > 1) at = 1;
     }
     uint32_t next = at + 1; // 0 when there is none at or before
@@ -326,10 +309,10 @@ net_result net_scene_place(net_scene* scene, uint32_t index, double moment, bool
         show_between(scene, slot, shape, next, moment);
         return NET_OK;
     }
-    ecs_tick limit = has_next ? net_scene_samples_get(&slot->samples, next)->tick : UINT64_MAX;
+    ecs_tick limit = has_next ? net_tick_ring_tick(&slot->samples, next) : UINT64_MAX;
     bool is_resting = net_scene_received(scene, slot->applied_tick, limit) > slot->applied_tick;
-    bool has_former = at != UINT32_MAX && at > 0 &&
-                      net_scene_samples_get(&slot->samples, at)->tick == slot->applied_tick;
+    bool has_former =
+        at != UINT32_MAX && at > 0 && net_tick_ring_tick(&slot->samples, at) == slot->applied_tick;
     uint32_t former = has_former && !is_resting ? at - 1 : UINT32_MAX;
     // Until another life takes its place it goes on as it moved; its samples did not run out.
     if (show_beyond(scene, slot, shape, former, moment, is_final && !has_next))

@@ -7,7 +7,7 @@
 #define NET_RESUME_QUIET_MS                                                                        \
     1000u ///< after a resumption, roster and line of the next one wait so long
 
-typedef struct net_log_begin net_log_begin; ///< net/log.h
+typedef struct net_log_begin net_log_begin; ///< net/log_writer.h
 
 /// Send the whole roster to one client. Ends the session when that fails.
 void net_session_send_roster(net_server* server, net_session* session);

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "ecs/change.h"
-#include "game/rewind.h"
+#include "game/rewind_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -571,6 +571,20 @@ static void a_step_back_in_time_is_refused(void** state) {
     shut(&at);
 }
 
+static void validation_finds_a_state_of_another_index(void** state) {
+    (void)state;
+    place at;
+    open(&at, 60, 10);
+    ecs_entity entity = create(&at, at.mover);
+    step(&at);
+    net_rewind_validate(at.rewind);
+    net_rewind_newest(&at.rewind->rings[ecs_entity_index(entity)])->handle = entity + 1;
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure(net_rewind_validate(at.rewind));
+    base_assert_handler_set(NULL);
+    shut(&at);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_answer_is_that_of_a_model_that_keeps_everything),
@@ -585,6 +599,7 @@ int main(void) {
         TEST(a_steady_world_takes_no_memory_and_a_resting_one_hardly_any),
         TEST(what_died_is_given_back_when_nobody_may_ask_any_more),
         TEST(a_step_back_in_time_is_refused),
+        TEST(validation_finds_a_state_of_another_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

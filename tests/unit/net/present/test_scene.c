@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "present/scene.h"
+#include "present/scene_internal.h"
 
 #include "scene_world.h"
 
@@ -709,6 +709,24 @@ static void memory_that_runs_out_is_told_and_final(void** state) {
     close_all(&f);
 }
 
+static void validation_finds_a_slot_without_its_row(void** state) {
+    (void)state;
+    fixture f;
+    open_all(&f);
+    ecs_entity entity = stage_create(&f.server, f.server.mover, 0, 0);
+    at(&f, 10, entity, 1);
+    show(&f, 10);
+    net_scene_validate(f.scene);
+    net_scene_slot* slot = &f.scene->slots[ecs_entity_index(entity)];
+    uint32_t words = slot->applied_words;
+    slot->applied_words = 0;
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure(net_scene_validate(f.scene));
+    base_assert_handler_set(NULL);
+    slot->applied_words = words;
+    close_all(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_moving_entity_lies_between_its_samples),
@@ -743,6 +761,7 @@ int main(void) {
         TEST(what_was_written_over_is_put_back_when_touched),
         TEST(more_samples_than_are_kept_lose_the_oldest),
         TEST(memory_that_runs_out_is_told_and_final),
+        TEST(validation_finds_a_slot_without_its_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
