@@ -3,6 +3,7 @@
 // named (running the log again refuses them).
 #include "playback/playback_marks.h"
 
+#include "base/search.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -84,15 +85,10 @@ void net_playback_marks_deinit(net_playback_marks_list* list) {
 }
 
 const char* net_playback_marks_name(const net_playback_marks_list* list, uint32_t client) {
-    uint32_t low = 0, high = list->name_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (list->names[middle].client < client) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    bool is_known = low < list->name_count && list->names[low].client == client;
-    return is_known ? list->names[low].text : NULL;
+    base_search search = base_search_begin(list->name_count);
+    while (base_search_next(&search))
+        base_search_step(&search, list->names[search.middle].client < client);
+    if (search.low == list->name_count) return NULL;
+    const net_playback_name* name = &list->names[search.low];
+    return name->client == client ? name->text : NULL;
 }

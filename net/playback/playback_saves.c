@@ -4,6 +4,7 @@
 #include "playback/playback_saves.h"
 
 #include "base/assert.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -27,16 +28,10 @@ void net_playback_saves_deinit(net_playback_saves* saves) {
 
 // How many are at or before a tick.
 static uint32_t count_until(const net_playback_saves* saves, ecs_tick tick) {
-    uint32_t low = 0, high = saves->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (saves->items[middle].tick <= tick) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    base_search search = base_search_begin(saves->count);
+    while (base_search_next(&search))
+        base_search_step(&search, saves->items[search.middle].tick <= tick);
+    return search.low;
 }
 
 const net_playback_save* net_playback_saves_find(const net_playback_saves* saves, ecs_tick tick) {
