@@ -218,6 +218,18 @@ void net_log_file_pump(net_log_file* file, bool all) {
     // Fillers in front of the next record.
     if (file->block.record_count == 0 && !file->is_stopped)
         base_spsc_pop_to(file->queue.ring, file->cursor);
+    BASE_VALIDATE((net_log_file_validate(file), true));
+}
+
+void net_log_file_validate(const net_log_file* file) {
+    const net_log_block* block = &file->block;
+    BASE_ASSERT((block->record_count > 0) == (file->payload_bytes > 0));
+    BASE_ASSERT(file->payload_bytes <= NET_LOG_BLOCK_BYTES_MAX);
+    BASE_ASSERT(block->first_tick <= block->last_tick);
+    BASE_ASSERT(file->synced_tick <= block->last_tick || block->record_count == 0);
+    BASE_ASSERT(block->record_count == 0 || file->block_cursor <= file->cursor);
+    BASE_ASSERT(file->is_stopped || base_spsc_tail(file->queue.ring) <= file->cursor);
+    BASE_ASSERT(file->next_ordinal >= 1); // the header block was written
 }
 
 static struct timespec after_ms(long ms) {
@@ -274,6 +286,7 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
         net_log_file_fail(file, "the log's queue is full: the disk is too slow");
         return;
     }
+    BASE_VALIDATE((net_log_queue_validate(&file->queue, file->next_number), true));
     file->next_number++;
     // A lost wake-up costs at most WAKE_MS: the lock is not worth a stall.
     if (file->has_thread && base_spsc_used(file->queue.ring) > file->config.ring_bytes / 4)

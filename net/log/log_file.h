@@ -54,5 +54,7 @@ void net_log_file_wait_room(net_log_file* file);
 uint64_t net_log_file_bytes(const net_log_file* file);
 /// Do what the thread would do now; with `all` also a block that is not full.
 void net_log_file_pump(net_log_file* file, bool all);
+/// Check what the log's thread keeps about its block (asserts). On that thread, or with is_manual.
+void net_log_file_validate(const net_log_file* file);
 /// Drain, sync, remove the queue (kept after a failure: it has what the file lacks), free.
 net_result net_log_file_destroy(net_log_file* file);

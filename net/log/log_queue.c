@@ -99,6 +99,20 @@ bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size, u
     return true;
 }
 
+static uint64_t load(const uint8_t* place) {
+    uint64_t value;
+    memcpy(&value, place, sizeof value);
+    return value;
+}
+
+void net_log_queue_validate(const net_log_queue* queue, uint64_t number) {
+    BASE_ASSERT(queue->fd >= 0 && queue->memory && queue->ring);
+    BASE_ASSERT(memcmp(queue->memory, magic, sizeof magic) == 0);
+    BASE_ASSERT(load(queue->memory + PUSHED_AT) == number);
+    BASE_ASSERT(load(queue->memory + COMPLEMENT_AT) == ~number);
+    BASE_ASSERT(base_spsc_used(queue->ring) <= queue->memory_bytes - HEAD_BYTES);
+}
+
 static bool read_all(int fd, uint8_t* target, size_t size) {
     for (size_t done = 0; done < size;) {
         ssize_t got = pread(fd, target + done, size - done, (off_t)done);
@@ -137,12 +151,6 @@ net_result net_log_queue_load(net_log_queue_copy* copy, const base_allocator* al
 void net_log_queue_unload(net_log_queue_copy* copy) {
     base_release(copy->allocator, copy->memory, copy->memory_bytes);
     copy->memory = NULL;
-}
-
-static uint64_t load(const uint8_t* place) {
-    uint64_t value;
-    memcpy(&value, place, sizeof value);
-    return value;
 }
 
 static bool is_head_right(const net_log_queue_copy* copy, uint64_t identity) {

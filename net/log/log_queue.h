@@ -28,6 +28,10 @@ void net_log_queue_destroy(net_log_queue* queue, bool is_kept);
 BASE_MUST_USE bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size,
                                       uint64_t number);
 
+/// Check head and counters of a queue whose newest record has `number` (asserts). For the writer's side;
+/// BASE_VALIDATE builds do it after each record.
+void net_log_queue_validate(const net_log_queue* queue, uint64_t number);
+
 /// A private copy of a stranger's queue file.
 typedef struct net_log_queue_copy {
     const base_allocator* allocator;

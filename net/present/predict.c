@@ -22,79 +22,15 @@
 // Invariants: `tick_state` is the newest packet's tick; `tick` is at most NET_PREDICT_TICKS_MAX after it;
 // slots hold the ticks from the last restore to `tick`.
 // Left to others: which entities, and how they move (the module); drawing (presenter.c).
-#include "present/predict.h"
+#include "present/predict_internal.h"
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "present/predict_shown.h"
 #include "net/match_messages.h"
 
 #include <string.h>
 
-#define SLOTS (2u * NET_PREDICT_TICKS_MAX)
-#define INPUTS (2u * NET_PREDICT_TICKS_MAX)
-#define ROWS_MAX (NET_PREDICTED_MAX + 1u)
 #define SEEN_CORRECTION 1.0 // world units
-
-typedef struct made_input {
-    uint32_t number;
-    uint32_t size;
-    uint8_t payload[NET_INPUT_BYTES_MAX];
-} made_input;
-
-typedef struct slot_row {
-    ecs_entity entity;
-    const net_row_template* entry;
-    uint32_t first; // of its words
-} slot_row;
-
-// A predicted tick.
-typedef struct slot {
-    ecs_tick tick;  // 0: empty
-    uint32_t input; // newest that it or a tick before it had
-    uint32_t owed;
-    uint32_t row_count;
-    slot_row rows[ROWS_MAX];
-    uint64_t* words;
-    uint32_t word_count, word_capacity;
-} slot;
-
-// An entity's row in the mirror as of the newest packet, to tell whether a packet brought another.
-typedef struct seen_row {
-    ecs_entity entity;
-    uint64_t hash;
-} seen_row;
-
-struct net_predict {
-    const base_allocator* allocator;
-    const net_game_module* game;
-    base_reporter reporter;
-    net_match* match;
-    net_rows* rows;
-    net_match* mirror; // NULL before begin
-    net_rows* mirror_rows;
-    ecs_entity player;
-    bool has_failed;       // reported: nothing is predicted any more
-    bool is_running;       // the world is ahead of a packet
-    uint32_t owed;         // of settling, after the last input that was looked at
-    uint32_t settled;      // the input that was repeated
-    uint32_t input_done;   // newest input that the world has
-    uint32_t input_newest; // made
-    made_input inputs[INPUTS];
-    uint64_t input_us; // when the newest was made
-    uint64_t frame_us;
-    double frame_step_us; // from frame to frame, smoothed
-    ecs_tick tick;        // the world's, in the server's numbering
-    ecs_tick tick_state;
-    ecs_tick tick_restored;
-    slot slots[SLOTS];
-    uint32_t word_peak; // of a slot
-    seen_row seen[ROWS_MAX];
-    uint32_t seen_count;
-    net_predict_shown shown;
-    net_predict_counters counters;
-    uint64_t row[PROTO_ROW_FIELDS_MAX]; // scratch
-};
 
 // ---- life ----
 
@@ -131,8 +67,8 @@ net_result net_predict_create(const base_allocator* allocator, const net_module*
 void net_predict_destroy(net_predict* predict) {
     if (!predict) return;
     const base_allocator* allocator = predict->allocator;
-    for (uint32_t i = 0; i < SLOTS; i++) {
-        slot* one = &predict->slots[i];
+    for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++) {
+        net_predict_slot* one = &predict->slots[i];
         base_release(allocator, one->words, one->word_capacity * sizeof *one->words);
     }
     net_predict_shown_deinit(&predict->shown);
@@ -145,7 +81,7 @@ void net_predict_destroy(net_predict* predict) {
 static void stop(net_predict* predict) {
     predict->is_running = false;
     predict->seen_count = 0;
-    for (uint32_t i = 0; i < SLOTS; i++)
+    for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++)
         predict->slots[i].tick = 0;
     net_predict_shown_clear(&predict->shown);
 }
@@ -179,43 +115,8 @@ void net_predict_player(net_predict* predict, ecs_entity player) {
 
 // ---- ticks ----
 
-static slot* slot_at(net_predict* predict, ecs_tick tick) {
-    return &predict->slots[tick % SLOTS];
-}
-
-static bool is_listed(const slot* one, ecs_entity entity) {
-    for (uint32_t i = 0; i < one->row_count; i++) {
-        if (one->rows[i].entity == entity) return true;
-    }
-    return false;
-}
-
-// All slots at once: whoever is listed now is so for many ticks.
-static bool reserve_words(net_predict* predict, uint32_t count) {
-    if (count <= predict->word_peak) return true;
-    for (uint32_t i = 0; i < SLOTS; i++) {
-        slot* one = &predict->slots[i];
-        if (!base_array_reserve(predict->allocator, (void**)&one->words, &one->word_capacity, count,
-                                sizeof *one->words))
-            return false;
-    }
-    predict->word_peak = count;
-    return true;
-}
-
-static bool remember_row(net_predict* predict, slot* one, ecs_entity entity) {
-    ecs_world* world = net_match_world(predict->match);
-    if (one->row_count == ROWS_MAX || is_listed(one, entity)) return true;
-    const net_row_template* entry =
-        net_rows_find(predict->rows, ecs_entity_template(world, entity));
-    if (!entry) return true;
-    uint32_t fields = entry->layout.field_count;
-    if (!reserve_words(predict, one->word_count + fields)) return false;
-    net_rows_read(entry, world, entity, one->words + one->word_count);
-    one->rows[one->row_count++] =
-        (slot_row){.entity = entity, .entry = entry, .first = one->word_count};
-    one->word_count += fields;
-    return true;
+static net_predict_slot* slot_at(net_predict* predict, ecs_tick tick) {
+    return &predict->slots[tick % NET_PREDICT_SLOTS];
 }
 
 // The world is at a new tick: what is shown of it, and its rows.
@@ -226,36 +127,38 @@ static bool remember_tick(net_predict* predict) {
                                             predict->player, shown->entities, NET_PREDICTED_MAX);
     shown->entity_count = count < NET_PREDICTED_MAX ? count : NET_PREDICTED_MAX;
     if (!net_predict_shown_tick(shown, world)) return false;
-    slot* one = slot_at(predict, predict->tick);
+    net_predict_slot* one = slot_at(predict, predict->tick);
     one->tick = predict->tick;
     one->input = predict->input_done;
     one->owed = predict->owed;
     one->row_count = one->word_count = 0;
-    if (ecs_is_alive(world, predict->player) && !remember_row(predict, one, predict->player))
+    if (ecs_is_alive(world, predict->player) &&
+        !net_predict_remember_row(predict, one, predict->player))
         return false;
     for (uint32_t i = 0; i < shown->entity_count; i++) {
         ecs_entity entity = shown->entities[i].entity;
-        if (ecs_is_alive(world, entity) && !remember_row(predict, one, entity)) return false;
+        if (ecs_is_alive(world, entity) && !net_predict_remember_row(predict, one, entity))
+            return false;
     }
     return true;
 }
 
-static const made_input* input_at(const net_predict* predict, uint32_t number) {
-    const made_input* input = &predict->inputs[number % INPUTS];
+static const net_predict_made* input_at(const net_predict* predict, uint32_t number) {
+    const net_predict_made* input = &predict->inputs[number % NET_PREDICT_SLOTS];
     return number > 0 && input->number == number ? input : NULL;
 }
 
-static bool is_same_input(const made_input* a, const made_input* b) {
+static bool is_same_input(const net_predict_made* a, const net_predict_made* b) {
     return a && b && a->size == b->size && memcmp(a->payload, b->payload, a->size) == 0;
 }
 
 // The next input, as the server will take it. @return false when memory ran out.
-static bool run_input(net_predict* predict, const made_input* input) {
+static bool run_input(net_predict* predict, const net_predict_made* input) {
     predict->input_done = input->number;
     if (predict->owed > 0 && is_same_input(input, input_at(predict, predict->settled))) {
         predict->owed--;
         predict->settled = input->number;
-        slot* one = slot_at(predict, predict->tick);
+        net_predict_slot* one = slot_at(predict, predict->tick);
         one->input = input->number;
         one->owed = predict->owed;
         return true;
@@ -275,7 +178,7 @@ static bool has_room(const net_predict* predict) {
 void net_predict_input(net_predict* predict, uint64_t now_us, uint32_t number, const void* payload,
                        size_t size) {
     BASE_ASSERT(size <= NET_INPUT_BYTES_MAX);
-    made_input* input = &predict->inputs[number % INPUTS];
+    net_predict_made* input = &predict->inputs[number % NET_PREDICT_SLOTS];
     input->number = number;
     input->size = (uint32_t)size;
     if (size > 0) memcpy(input->payload, payload, size);
@@ -288,94 +191,11 @@ void net_predict_input(net_predict* predict, uint64_t now_us, uint32_t number, c
 
 // ---- what the server says ----
 
-static bool is_same_word(const proto_quant* quant, uint64_t a, uint64_t b) {
-    if (a == b) return true;
-    if (quant->kind != PROTO_F32 && quant->kind != PROTO_F64) return false;
-    if (!quant->is_exact) return a > b ? a - b == 1 : b - a == 1;
-    // Exact floats that come of rounded ones.
-    double x = 0, y = 0;
-    if (quant->kind == PROTO_F32) {
-        float p, q;
-        proto_dequantise(quant, a, &p);
-        proto_dequantise(quant, b, &q);
-        x = (double)p;
-        y = (double)q;
-    } else {
-        proto_dequantise(quant, a, &x);
-        proto_dequantise(quant, b, &y);
-    }
-    double size = x < 0 ? -x : x;
-    double off = x > y ? x - y : y - x;
-    return off <= 1e-4 * (size > 1 ? size : 1);
-}
-
-static bool is_same_row(const net_row_template* a, const uint64_t* x, const net_row_template* b,
-                        const uint64_t* y) {
-    if (a->part_count != b->part_count ||
-        memcmp(a->parts, b->parts, a->part_count * sizeof a->parts[0]) != 0)
-        return false;
-    for (uint32_t f = 0; f < a->layout.field_count; f++) {
-        if (!is_same_word(&a->layout.fields[f].quant, x[f], y[f])) return false;
-    }
-    return true;
-}
-
-// The mirror's row of an entity; NULL when it has none.
-static const net_row_template* read_mirror(net_predict* predict, ecs_entity entity) {
-    ecs_world* mirror = net_match_world(predict->mirror);
-    if (!ecs_is_alive(mirror, entity)) return NULL;
-    const net_row_template* entry =
-        net_rows_find(predict->mirror_rows, ecs_entity_template(mirror, entity));
-    if (entry) net_rows_read(entry, mirror, entity, predict->row);
-    return entry;
-}
-
-// Whether the mirror's row is another than at the last packet.
-static bool is_news(const net_predict* predict, ecs_entity entity, uint64_t hash) {
-    for (uint32_t i = 0; i < predict->seen_count; i++) {
-        if (predict->seen[i].entity == entity) return predict->seen[i].hash != hash;
-    }
-    return false;
-}
-
-// A slot's rows against the mirror's.
-static bool is_right(net_predict* predict, const slot* one) {
-    for (uint32_t i = 0; i < one->row_count; i++) {
-        const slot_row* row = &one->rows[i];
-        const net_row_template* entry = read_mirror(predict, row->entity);
-        bool is_player = row->entity == predict->player;
-        if (!entry) {
-            if (is_player) return false;
-            continue; // it went; the structure says so
-        }
-        if (!is_player && !is_news(predict, row->entity, net_row_hash(entry, predict->row)))
-            continue;
-        if (!is_same_row(row->entry, one->words + row->first, entry, predict->row)) return false;
-    }
-    return is_listed(one, predict->player);
-}
-
-static void look(net_predict* predict, ecs_entity entity) {
-    for (uint32_t i = 0; i < predict->seen_count; i++) {
-        if (predict->seen[i].entity == entity) return;
-    }
-    const net_row_template* entry = read_mirror(predict, entity);
-    if (!entry || predict->seen_count == ROWS_MAX) return;
-    predict->seen[predict->seen_count++] =
-        (seen_row){.entity = entity, .hash = net_row_hash(entry, predict->row)};
-}
-
-static void look_at_mirror(net_predict* predict) {
-    predict->seen_count = 0;
-    for (uint32_t i = 0; i < predict->shown.entity_count; i++)
-        look(predict, predict->shown.entities[i].entity);
-}
-
 // Of the slot that has this input, the newest; NULL when none was remembered.
-static const slot* slot_of_input(const net_predict* predict, uint32_t input) {
-    const slot* best = NULL;
-    for (uint32_t i = 0; i < SLOTS; i++) {
-        const slot* one = &predict->slots[i];
+static const net_predict_slot* slot_of_input(const net_predict* predict, uint32_t input) {
+    const net_predict_slot* best = NULL;
+    for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++) {
+        const net_predict_slot* one = &predict->slots[i];
         if (one->tick > 0 && one->input == input && (!best || one->tick > best->tick)) best = one;
     }
     return best;
@@ -395,7 +215,7 @@ static bool restore(net_predict* predict, ecs_tick tick, uint32_t input_used, ui
     ecs_world* world = net_match_world(predict->match);
     if (ecs_world_copy(world, net_match_world(predict->mirror)) != ECS_OK) return false;
     predict->tick = tick;
-    for (uint32_t i = 0; i < SLOTS; i++)
+    for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++)
         predict->slots[i].tick = 0;
     predict->tick_restored = tick;
     predict->is_running = true;
@@ -405,7 +225,7 @@ static bool restore(net_predict* predict, ecs_tick tick, uint32_t input_used, ui
     predict->counters.rollbacks++;
     if (!remember_tick(predict)) return false;
     while (predict->input_done < predict->input_newest && has_room(predict)) {
-        const made_input* input = input_at(predict, predict->input_done + 1);
+        const net_predict_made* input = input_at(predict, predict->input_done + 1);
         if (!input) break;
         if (!run_input(predict, input)) return false;
     }
@@ -454,18 +274,38 @@ void net_predict_state(net_predict* predict, ecs_tick tick, uint32_t input_used,
     }
     // Restoring to a row that is older than the tick would be a step back.
     if (!has_row) {
-        look_at_mirror(predict);
+        net_predict_look(predict);
         return;
     }
-    const slot* one = slot_at(predict, tick);
+    const net_predict_slot* one = slot_at(predict, tick);
     bool is_known = predict->is_running && one->tick == tick;
     bool is_on_time = is_known && one->input == input_used && one->owed == input_repeats;
-    const slot* compared = is_on_time ? one : slot_of_input(predict, input_used);
-    bool is_wrong = predict->is_running && compared && !is_right(predict, compared);
+    const net_predict_slot* compared = is_on_time ? one : slot_of_input(predict, input_used);
+    bool is_wrong = predict->is_running && compared && !net_predict_rows_match(predict, compared);
     bool is_due = tick >= predict->tick_restored + NET_PREDICT_REFRESH_TICKS;
     if (!is_on_time || is_wrong || is_due || has_new_structure(predict))
         correct(predict, tick, input_used, input_repeats, is_wrong);
-    if (predict->is_running) look_at_mirror(predict);
+    if (predict->is_running) net_predict_look(predict);
+    BASE_VALIDATE((net_predict_validate(predict), true));
+}
+
+void net_predict_validate(const net_predict* predict) {
+    for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++) {
+        const net_predict_slot* one = &predict->slots[i];
+        BASE_ASSERT(one->word_count <= one->word_capacity &&
+                    one->row_count <= NET_PREDICT_ROWS_MAX);
+        if (one->tick == 0) continue;
+        BASE_ASSERT(predict->is_running && one->tick % NET_PREDICT_SLOTS == i);
+        BASE_ASSERT(one->tick >= predict->tick_restored && one->tick <= predict->tick);
+        for (uint32_t r = 0; r < one->row_count; r++) {
+            uint32_t words = one->rows[r].entry->layout.field_count;
+            BASE_ASSERT(one->rows[r].first + words <= one->word_count);
+        }
+    }
+    if (!predict->is_running) return;
+    BASE_ASSERT(predict->input_done <= predict->input_newest);
+    BASE_ASSERT(predict->tick <= predict->tick_state + NET_PREDICT_TICKS_MAX);
+    BASE_ASSERT(predict->shown.entity_count <= NET_PREDICTED_MAX);
 }
 
 // ---- what is shown ----

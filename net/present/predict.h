@@ -48,6 +48,8 @@ const net_predicted* net_predict_entities(const net_predict* predict, uint32_t* 
 /// A component marked `_interpolate` of such an entity at the frame's time, corrections smoothed.
 bool net_predict_value(const net_predict* predict, ecs_entity entity, ecs_component_id component,
                        void* value);
+/// Check ticks, inputs and rows that the prediction keeps (asserts). BASE_VALIDATE builds do it per packet.
+void net_predict_validate(const net_predict* predict);
 net_match* net_predict_match(net_predict* predict);    ///< of the prediction world
 ecs_tick net_predict_tick(const net_predict* predict); ///< the newest predicted; 0 before the first
 const net_predict_counters* net_predict_get_counters(const net_predict* predict);

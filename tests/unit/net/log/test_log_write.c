@@ -374,6 +374,22 @@ static void a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block(voi
     files_close(&files);
 }
 
+static void validation_finds_a_queue_that_lost_a_record(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_queue queue;
+    assert_int_equal(net_log_queue_create(&queue, files.log, 7, 4096, NULL), NET_OK);
+    const uint8_t record[64] = {0};
+    assert_true(net_log_queue_push(&queue, record, sizeof record, 1));
+    net_log_queue_validate(&queue, 1);
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure(net_log_queue_validate(&queue, 2));
+    base_assert_handler_set(NULL);
+    net_log_queue_destroy(&queue, false);
+    files_close(&files);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_whole_log_is_closed_and_has_no_queue),
@@ -388,6 +404,7 @@ int main(void) {
         TEST(an_earlier_log_is_kept_aside),
         TEST(records_are_what_log_proto_says),
         TEST(the_thread_writes_what_a_busy_simulation_pushes),
+        TEST(validation_finds_a_queue_that_lost_a_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

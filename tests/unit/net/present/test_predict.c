@@ -11,7 +11,7 @@
 #include "state/history.h"
 #include "session/input_queue.h"
 #include "mirror/mirror.h"
-#include "present/predict.h"
+#include "present/predict_internal.h"
 #include "replicate/repl_state.h"
 #include "net/match_messages.h"
 
@@ -627,6 +627,21 @@ static void the_same_seed_gives_the_same_prediction(void** state) {
     assert_memory_equal(&last[0], &last[1], sizeof last[0]);
 }
 
+static void validation_finds_a_row_outside_of_its_slot(void** state) {
+    (void)state;
+    game* g = game_open(5, 5, 0.2, 9);
+    game_settle(g, 4);
+    game_run(g, 50);
+    net_predict_validate(g->predict);
+    net_predict_slot* slot = &g->predict->slots[g->predict->tick % NET_PREDICT_SLOTS];
+    assert_true(slot->row_count > 0);
+    slot->rows[0].first += slot->word_count;
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure(net_predict_validate(g->predict));
+    base_assert_handler_set(NULL);
+    game_close(g);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(right_predictions_are_only_refreshed),
@@ -642,6 +657,7 @@ int main(void) {
         TEST(a_lying_server_harms_nothing),
         TEST(a_module_that_predicts_nothing_has_no_prediction),
         TEST(the_same_seed_gives_the_same_prediction),
+        TEST(validation_finds_a_row_outside_of_its_slot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
