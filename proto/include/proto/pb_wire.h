@@ -29,6 +29,7 @@ static inline uint8_t* proto_pb_extend(proto_pb_writer* writer, size_t size) {
     return place;
 }
 
+/// A number as varint, without a field's tag.
 static inline void proto_pb_write_varint(proto_pb_writer* writer, uint64_t value) {
     uint8_t* place = proto_pb_extend(writer, base_varint_bytes(value));
     if (place) base_varint_put(place, value);
@@ -41,19 +42,21 @@ static inline void proto_pb_write_raw(proto_pb_writer* writer, uint64_t value, u
         place[i] = (uint8_t)(value >> (8 * i));
 }
 
-/// Fields. As in proto3, a number that is zero and a text that is empty are left out.
+/// A varint field. As in proto3, zero is left out.
 static inline void proto_pb_write_number(proto_pb_writer* writer, uint32_t field, uint64_t value) {
     if (value == 0) return;
     proto_pb_write_varint(writer, field << 3);
     proto_pb_write_varint(writer, value);
 }
 
+/// A fixed64 field; zero is left out.
 static inline void proto_pb_write_fixed64(proto_pb_writer* writer, uint32_t field, uint64_t value) {
     if (value == 0) return;
     proto_pb_write_varint(writer, field << 3 | 1);
     proto_pb_write_raw(writer, value, 8);
 }
 
+/// A double field; positive zero is left out.
 static inline void proto_pb_write_double(proto_pb_writer* writer, uint32_t field, double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -69,6 +72,7 @@ static inline void proto_pb_write_bytes(proto_pb_writer* writer, uint32_t field,
     if (place && size > 0) memcpy(place, data, size);
 }
 
+/// A text field; an empty text is left out.
 static inline void proto_pb_write_text(proto_pb_writer* writer, uint32_t field, const char* text) {
     if (text[0] != 0) proto_pb_write_bytes(writer, field, text, strlen(text));
 }
