@@ -361,6 +361,27 @@ static void check_children(const ecs_world* world, uint32_t index) {
     BASE_ASSERT(link->last == previous);
 }
 
+// Links equal the values of all rows, where no row waits to be looked at.
+static void check_values(const ecs_world* world) {
+    const ecs_links* links = &world->storage->links;
+    const ecs_group* group = world->hierarchy->group;
+    if (links->is_behind || links->news != ECS_LINK_END) return;
+    for (uint32_t i = 0; i < group->match_count; i++) {
+        const ecs_archetype* archetype = group->matches[i];
+        ecs_slot slot = archetype->lookup[links->component];
+        for (uint32_t k = 0; k < archetype->chunk_count; k++) {
+            const ecs_chunk* chunk = archetype->chunks[k];
+            const ecs_entity* values = chunk->columns[slot.column];
+            if (chunk->written[slot.track] != 0 || chunk->summary[slot.track] != 0) continue;
+            for (uint32_t row = 0; row < ecs_chunk_count(world->storage, chunk); row++) {
+                const ecs_link* link = ecs_link_at(links, ecs_entity_index(chunk->entities[row]));
+                bool is_handle = ecs_link_is_handle(world, values[row]);
+                BASE_ASSERT(link && link->parent == (is_handle ? values[row] : ECS_ENTITY_NONE));
+            }
+        }
+    }
+}
+
 void ecs_hierarchy_validate(const ecs_world* world) {
     const ecs_hierarchy* hierarchy = world->hierarchy;
     const ecs_links* links = &world->storage->links;
@@ -373,6 +394,7 @@ void ecs_hierarchy_validate(const ecs_world* world) {
             check_children(world, page << ECS_PAGE_BITS | i);
         }
     }
+    check_values(world);
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_entity_next(world, entity)) {
         BASE_ASSERT(ecs_link_at(links, ecs_entity_index(entity)) != NULL);

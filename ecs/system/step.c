@@ -19,6 +19,7 @@
 #include "event/membership.h"
 #include "event/systems.h"
 #include "hierarchy/hierarchy_lists.h"
+#include "system/system_registry.h"
 #include "track/track.h"
 
 static void flush_point(ecs_world* world, const ecs_stage* stage) {
@@ -98,7 +99,7 @@ static void post_changes(ecs_world* world) {
     noticed->count = 0;
 }
 
-void ecs_world_step(ecs_world* world, const ecs_step* step) {
+void ecs_systems_step(ecs_world* world, const ecs_step* step) {
     check_idle(world);
     world->tick = step->tick;
     run_stage(world, 0, step);

@@ -14,3 +14,5 @@ BASE_MUST_USE ecs_result ecs_order_sort(ecs_world* world, const base_reporter* r
 BASE_MUST_USE ecs_result ecs_order_check_names(ecs_world* world, const base_reporter* reporter);
 /// Index of a system by name, UINT32_MAX when there is none.
 uint32_t ecs_system_index(const ecs_world* world, const char* name);
+/// Run stage 0 and tracking of one step (step.c); ecs_world_step is this with its checks.
+void ecs_systems_step(ecs_world* world, const ecs_step* step);

@@ -100,6 +100,11 @@ static void check_ranges(const ecs_world* world) {
         uint32_t free_count = 0;
         for (uint32_t index = range->first; index <= range->last; index++) {
             const ecs_record_page* page = storage->pages[index >> ECS_PAGE_BITS];
+            if (page == storage->zero_page) {
+                BASE_ASSERT(index >= range->fresh || (world->is_mirror && i == 0));
+                index |= ECS_PAGE_RECORDS - 1; // no index of it was used
+                continue;
+            }
             uint32_t bit = index & (ECS_PAGE_RECORDS - 1);
             bool lives = page->records[bit].life & ECS_LIFE_CREATED;
             bool is_free = page->free_words[bit / 64] >> (bit % 64) & 1;

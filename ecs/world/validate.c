@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// Checks of the whole structure: those of storage (ecs_storage_validate) and of what behaviour adds.
-/// Used by tests and by BASE_VALIDATE builds; an assert here is a fault of ours, never of data.
+// Checks of the whole structure, and the public step that runs them in validating builds.
+//
+// Each room checks its own part: storage, series of creations, loading, hierarchy, events, systems, tracking
+// and members. An assertion here is a fault of this code, never of data. Builds with SHOAL_VALIDATE run the
+// check after steps; tests call it in every build.
 
 #include "base/assert.h"
 #include "ecs/debug.h"
@@ -12,6 +15,7 @@
 #include "hierarchy/hierarchy_lists.h"
 #include "loading/loading.h"
 #include "structure/transition.h"
+#include "system/system_registry.h"
 #include "table/storage.h"
 #include "track/track.h"
 
@@ -79,4 +83,21 @@ void ecs_world_validate(const ecs_world* world) {
     validate_fresh(world->tracker);
     ecs_membership_validate(world);
     BASE_ASSERT(ecs_world_state_hash_walk(world) == ecs_world_state_hash(world));
+}
+
+// A whole check costs as much as the world is large. It runs once in so many steps that a step pays for
+// about this many rows and used indices.
+enum { UNITS_PER_STEP = 512 };
+
+// Is it the turn of a whole check? The tick decides, so a re-run checks at the same steps.
+static bool is_due(const ecs_world* world) {
+    const ecs_index_range* ranges = world->storage->ranges;
+    uint32_t used = (ranges[0].fresh - ranges[0].first) + (ranges[1].fresh - ranges[1].first);
+    uint32_t period = 1 + (used + world->storage->entity_count) / UNITS_PER_STEP;
+    return world->tick % period == 0;
+}
+
+void ecs_world_step(ecs_world* world, const ecs_step* step) {
+    ecs_systems_step(world, step);
+    if (BASE_VALIDATE_ON && is_due(world)) ecs_world_validate(world);
 }
