@@ -10,7 +10,7 @@
 
 const char* net_drop_name(net_drop reason) {
     static const char* const names[] = {
-        [NET_DROP_STRANGER] = "stranger",
+        [NET_DROP_UNKNOWN_PEER] = "unknown_peer",
         [NET_DROP_UNTIMELY] = "untimely",
         [NET_DROP_FLOOD] = "flood",
         [NET_DROP_MALFORMED] = "malformed",
@@ -32,13 +32,13 @@ const char* net_drop_name(net_drop reason) {
         [NET_DROP_EVENT_QUEUE] = "event_queue",
         [NET_DROP_EVENT_LONG] = "event_long",
         [NET_DROP_EVENT_UNSEEN] = "event_unseen",
-        [NET_DROP_HEAL_LIMIT] = "heal_limit",
-        [NET_DROP_HEAL_UNKNOWN] = "heal_unknown",
+        [NET_DROP_RESYNC_LIMIT] = "resync_limit",
+        [NET_DROP_RESYNC_UNKNOWN] = "resync_unknown",
         [NET_DROP_RESUME_QUIET] = "resume_quiet",
-        [NET_DROP_VARSIZE_LONG] = "large_long",
-        [NET_DROP_VARSIZE_KNOWN] = "large_known",
-        [NET_DROP_VARSIZE_GONE] = "large_gone",
-        [NET_DROP_VARSIZE_FULL] = "large_full",
+        [NET_DROP_VARSIZE_LONG] = "varsize_long",
+        [NET_DROP_VARSIZE_KNOWN] = "varsize_known",
+        [NET_DROP_VARSIZE_GONE] = "varsize_gone",
+        [NET_DROP_VARSIZE_FULL] = "varsize_full",
     };
     _Static_assert(BASE_COUNT(names) == NET_DROP_COUNT, "a reason has no name");
     BASE_ASSERT((uint32_t)reason < NET_DROP_COUNT);

@@ -246,14 +246,14 @@ static bool take_resyncs(net_server* server, net_session* session,
     session->resync_us = server->now_us;
     for (size_t i = 0; i < packet->n_resync; i++) {
         if (session->resync_credit < 1000000u) {
-            net_server_drop(server, NET_DROP_HEAL_LIMIT, packet->n_resync - i);
+            net_server_drop(server, NET_DROP_RESYNC_LIMIT, packet->n_resync - i);
             break;
         }
         session->resync_credit -= 1000000u;
         if (net_repl_state_resync(session->out.repl, packet->resync[i]))
             server->counters.resyncs++;
         else
-            net_server_drop(server, NET_DROP_HEAL_UNKNOWN, 1);
+            net_server_drop(server, NET_DROP_RESYNC_UNKNOWN, 1);
     }
     return true;
 }
@@ -373,7 +373,7 @@ void net_server_service(net_server* server, uint64_t now_us) {
             break;
         case NET_TRANSPORT_RECEIVED:
             if (!session || session->state == NET_SESSION_CLOSING) {
-                net_server_drop(server, session ? NET_DROP_UNTIMELY : NET_DROP_STRANGER, 1);
+                net_server_drop(server, session ? NET_DROP_UNTIMELY : NET_DROP_UNKNOWN_PEER, 1);
                 break;
             }
             net_session_note_received(server, session);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// The client's side: session, mirror, inputs; wiring of a mirror match to a transport.
+/// A client: it wires a mirror match to a transport, with a session, inputs and events.
 ///
-/// The caller owns the loop and the clock: net_client_service when datagrams come, net_client_tick once
-/// per client tick. Threads: one.
+/// The caller owns the loop and the clock. It calls net_client_service when datagrams come and at
+/// least some times a second, and net_client_tick when net_client_next_tick_us is reached. All
+/// times are microseconds of one monotonic clock. Threads: one thread makes all calls.
 #pragma once
 
 #include "net/drops.h"
@@ -15,120 +16,145 @@ typedef struct net_match net_match;         ///< net/match.h
 typedef struct net_presenter net_presenter; ///< net/presenter.h
 
 typedef enum net_client_phase {
-    NET_CLIENT_CONNECTING, ///< nobody answered yet
-    NET_CLIENT_GREETING,   ///< hello sent
-    NET_CLIENT_PLAYING,    ///< welcome
-    NET_CLIENT_RESUMING, ///< nothing heard for NET_QUIET_MS_MAX: connecting again, as the same client
-    NET_CLIENT_ENDED,
+    NET_CLIENT_CONNECTING, ///< no answer yet
+    NET_CLIENT_GREETING,   ///< connected; the hello is sent
+    NET_CLIENT_PLAYING,    ///< welcomed
+    NET_CLIENT_RESUMING,   ///< nothing came for NET_QUIET_MS_MAX: connecting again
+    NET_CLIENT_ENDED,      ///< read net_client_get_end and the report, then destroy the client
 } net_client_phase;
 
 typedef enum net_client_end {
     NET_CLIENT_END_NONE,
     NET_CLIENT_END_GOODBYE,     ///< the server ended the match
-    NET_CLIENT_END_LEFT,        ///< we left
-    NET_CLIENT_END_LOST,        ///< connection lost after welcome
-    NET_CLIENT_END_UNREACHABLE, ///< nobody answered within NET_CONNECT_MS_MAX
-    NET_CLIENT_END_REFUSED,     ///< net_client_refusal says why
+    NET_CLIENT_END_LEFT,        ///< net_client_leave
+    NET_CLIENT_END_LOST,        ///< the connection was lost after welcome, and stayed lost
+    NET_CLIENT_END_UNREACHABLE, ///< no answer within NET_CONNECT_MS_MAX
+    NET_CLIENT_END_REFUSED,     ///< net_client_refusal has the reason
 } net_client_end;
 
-/// Called for each applied update (--trace).
+/// Called for each row that was applied to the mirror (--trace).
 typedef void (*net_client_trace_fn)(void* context, uint32_t client, ecs_entity entity,
                                     ecs_tick tick, uint64_t row_hash);
-/// Fill the input payload; NULL in the config uses the module's bot_think.
-typedef void (*net_client_input_fn)(void* context, const net_player_context* view, void* input);
+/// Fill the payload struct of the module's input event, which is all zero before. `player` is
+/// borrowed for the call.
+typedef void (*net_client_input_fn)(void* context, const net_player_context* player, void* input);
 
+/// What the caller owns must outlive the client; texts too.
 typedef struct net_client_config {
-    const base_allocator* allocator;
-    /// Role MIRROR, owned by the caller. NULL: only ask which game the server runs: the session ends
-    /// REFUSED and net_client_refusal_game tells.
+    const base_allocator* allocator; ///< NULL: the heap
+    /// Role MIRROR, owned by the caller. NULL: only ask which game the server runs. Then the
+    /// session ends REFUSED, and net_client_refusal_game has the game.
     net_match* match;
-    net_transport* transport; ///< owned by the caller
+    net_transport* transport; ///< of this client alone; owned by the caller
     const char* address;      ///< "HOST:PORT"
-    const char* name;
+    const char* name;         ///< of the player; NULL or nothing visible: "player"
     bool is_bot;
-    uint64_t seed; ///< of the bot's chance
-    net_client_input_fn input;
+    uint64_t seed;             ///< of the bot's random numbers
+    net_client_input_fn input; ///< makes the inputs; NULL: the module's bot_think does
     void* input_context;
-    net_client_trace_fn trace;
+    net_client_trace_fn trace; ///< NULL: no trace
     void* trace_context;
-    /// What the player sees: fed with all that comes. Owned by the caller, must outlive the client; NULL:
-    /// nobody looks (bots, headless clients).
+    /// Gets all that comes, and shows it to a person. Owned by the caller. NULL: no person (bots,
+    /// headless clients).
     net_presenter* presenter;
-    net_trace_fn
-        session_trace; ///< called for each packet and each change of the phase; NULL: no trace
+    /// Called for each packet and each change of the phase; NULL: no trace.
+    net_trace_fn session_trace;
     void* session_trace_context;
-    const base_reporter* reporter; ///< lost and regained connections, for people; may be NULL
-    uint32_t rate_bytes_max;       ///< of what the server sends us, per second; 0: it decides
+    const base_reporter* reporter; ///< for people: the connection was lost, is back; NULL: silent
+    uint32_t rate_bytes_max; ///< that the server may send, bytes a second; 0: the server decides
 } net_client_config;
 
 typedef struct net_client net_client;
 
+/// Make a client; it connects with the first net_client_service. The config is copied; what it
+/// points to is not. Call net_client_destroy when done.
+/// @return NET_OK; NET_ERR_MEMORY (out of memory); NET_ERR_SCHEMA (a replicated component of the
+///         match cannot be received: mend the module). On failure *client is untouched.
 BASE_MUST_USE net_result net_client_create(const net_client_config* config, net_client** client);
+/// Destroy the client, in any phase. The server gets no goodbye: call net_client_leave and service
+/// until ENDED for that. NULL is allowed.
 void net_client_destroy(net_client* client);
+/// Receive and look after the connection: empty the transport, apply what came, resume after a
+/// silence, give up after a longer one.
 void net_client_service(net_client* client, uint64_t now_us);
-/// Sample an input, send inputs and acknowledgements, step the mirror's own systems.
+/// Run one client tick: step the mirror's own systems, make an input, send inputs and
+/// acknowledgements. Does nothing but count time unless the client is PLAYING.
 void net_client_tick(net_client* client, uint64_t now_us);
-/// When net_client_tick is due next: the server's rate, up to 5 % faster or slower, so that inputs reach
-/// the server just before their tick. After a stall ticks are not caught up beyond NET_CATCH_UP_TICKS_MAX.
+/// When net_client_tick is due next. The rate is the server's, up to 5 % faster or slower, so that
+/// inputs reach the server just before their tick. After a stall at most NET_CATCH_UP_TICKS_MAX
+/// ticks are caught up.
 uint64_t net_client_next_tick_us(const net_client* client);
-/// Name of a player, as told by the server; NULL when unknown. Borrowed until the next service.
-const char* net_client_player_name(const net_client* client, uint32_t number);
-/// Leave: goodbye to the server, then ENDED.
+/// Leave: send a goodbye. Go on with service until ENDED, 1 s at most. Does nothing when the
+/// session is over.
 void net_client_leave(net_client* client, uint64_t now_us);
+
+/// The phase now.
 net_client_phase net_client_get_phase(const net_client* client);
+/// Why the session ended; NET_CLIENT_END_NONE before.
 net_client_end net_client_get_end(const net_client* client);
-/// After UNREACHABLE: 0 and a sentence when the address itself is at fault, else no text.
-/// After REFUSED: the reason (wire.proto RefusedReason) and its sentence.
-uint32_t net_client_refusal(const net_client* client, char* text, size_t text_bytes);
-/// The game that the refusing server runs, as it says; "" when it did not. A stranger's word: open it by
-/// name only, never as a path.
-const char* net_client_refusal_game(const net_client* client);
-ecs_entity net_client_player(const net_client* client);
-/// The newest tick that was applied; 0 before the first.
+/// Newest tick of the mirror; 0 before the first.
 ecs_tick net_client_tick_newest(const net_client* client);
-/// Post a client-to-server game event: payload struct of message `message` (position + 1).
+/// The entity of this client's player; ECS_ENTITY_NONE when it has none or the server did not send
+/// it yet.
+ecs_entity net_client_player(const net_client* client);
+/// Name of the player with client number `number`; NULL when the roster has none. Borrowed until
+/// the next service.
+const char* net_client_player_name(const net_client* client, uint32_t number);
+/// After REFUSED: the reason (RefusedReason of wire.proto), and its sentence in `text`. After
+/// UNREACHABLE: 0, and a sentence when the address itself is wrong, else "". NUL-terminated and cut
+/// to `text_bytes`.
+uint32_t net_client_refusal(const net_client* client, char* text, size_t text_bytes);
+/// The game that the refusing server names; "" when it named none. Untrusted text: use it only to
+/// look up a game by name. Borrowed until the client is destroyed.
+const char* net_client_refusal_game(const net_client* client);
+/// Queue an event for the server: `message` as on the wire (position in the module's table + 1), of
+/// kind TO_SERVER (asserted); `payload` is its struct, copied.
+/// @return NET_OK; NET_ERR_CLOSED (not PLAYING: drop it); NET_ERR_FULL (longer than an event may
+///         be, or the queue is full: try the next tick); NET_ERR_MEMORY. Failures while PLAYING are
+///         counted as drops.
 BASE_MUST_USE net_result net_client_send_event(net_client* client, uint32_t message,
                                                const void* payload);
 
-/// The client line.
+/// The fields of the `client` line.
 typedef struct net_client_report {
-    uint32_t client;
-    ecs_tick tick; ///< newest applied; after a goodbye of a caught-up client the server's last
-    net_world_digest scope;
-    uint32_t loading, allocated;
+    uint32_t client; ///< client number; 0: never welcomed
+    /// Newest applied. After the goodbye to a client that had everything it is the server's last.
+    ecs_tick tick;
+    net_world_digest scope;      ///< of the mirror
+    uint32_t loading, allocated; ///< entities in these states
     uint64_t bad_transitions, updates;
     uint64_t sim_dropped, recv_bytes, recv_reliable_bytes, sent_bytes;
     double rtt_ms, loss_percent;
     net_client_end end;
     uint64_t packets_malformed, packets_stale, events_received, events_dropped;
-    uint64_t
-        inputs_refused; ///< the module's input was longer than NET_INPUT_BYTES_MAX: a resting one was sent
-    uint64_t probes; ///< checksums of the server that could be compared
-    uint64_t
-        probes_differing; ///< of those, with a world that is not the server's: it was asked for the row
+    uint64_t inputs_refused;   ///< longer than NET_INPUT_BYTES_MAX: an empty input was sent instead
+    uint64_t probes;           ///< checksum probes that could be compared
+    uint64_t probes_differing; ///< of those, rows that were wrong: requested again
     uint64_t resyncs_requested;
     uint64_t dropped[NET_DROP_COUNT];
 } net_client_report;
+/// The figures so far. Walks the whole world for `scope`: for the end, not for every tick.
 net_client_report net_client_get_report(net_client* client);
 
-/// What goes through the connection, for panels and tests; all counts rise only. Bits of state bodies are
-/// counted where they are decoded: body_bits = record_bits + net_client_component_bits of all components.
-/// The rest, in_bytes - (header_bits + body_bits) / 8 - event_bytes - control_bytes, is what carries them:
-/// ENet's headers and acknowledgements, protobuf, packets that came twice or could not be decoded.
+/// What goes through the connection, for panels and tests. Counts only rise. body_bits =
+/// record_bits + net_client_component_bits of all components. The rest of in_bytes, that is
+/// in_bytes - (header_bits + body_bits) / 8 - event_bytes - control_bytes, carries them: ENet's
+/// headers and acknowledgements, protobuf, packets that came twice or could not be decoded.
 typedef struct net_client_meter {
     uint64_t in_bytes, out_bytes; ///< UDP payload
     uint64_t in_datagrams, out_datagrams;
-    uint64_t header_bits;                ///< of in_bytes: headers of state packets
-    uint64_t body_bits;                  ///< of in_bytes: state bodies
-    uint64_t record_bits;                ///< of those: handles, templates, base ages, change masks
-    uint64_t event_bytes, control_bytes; ///< of in_bytes: game events, channel 0
-    double rtt_ms, loss_percent,
-        jitter_ms;        ///< now; jitter: of arrivals against their ticks (RFC 3550)
-    uint64_t quiet_us;    ///< since anything was heard
-    uint32_t resumes;     ///< connections regained
-    uint32_t input_depth; ///< as last reported by the server
-    double pace;          ///< this client's ticks per server tick now, 0.95..1.05
+    uint64_t header_bits; ///< of in_bytes: headers of state packets
+    uint64_t body_bits;   ///< of in_bytes: snapshots
+    uint64_t record_bits; ///< of body_bits: handles, templates, base ages, change masks
+    uint64_t event_bytes, control_bytes; ///< of in_bytes: game events, control messages
+    double rtt_ms, loss_percent;         ///< now
+    double jitter_ms;                    ///< now; of arrivals against their ticks (RFC 3550)
+    uint64_t quiet_us;                   ///< since the newest datagram
+    uint32_t resumes;                    ///< connections regained
+    uint32_t input_depth;                ///< inputs that waited on the server, as it reported last
+    double pace;                         ///< client ticks per server tick now, 0.95..1.05
 } net_client_meter;
 void net_client_get_meter(const net_client* client, net_client_meter* meter);
-/// Bits of state bodies that carried a component, by ecs_component_id of the mirror; 0 beyond.
+/// Bits of snapshots that carried a component, by ecs_component_id of the mirror; 0 for an unknown
+/// id.
 uint64_t net_client_component_bits(const net_client* client, ecs_component_id component);

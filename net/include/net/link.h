@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// A bad network, seeded: loss, one-way delay, jitter, duplicates, reordering, rate. One direction of
-/// one path; used by transport_sim and, below ENet, by the socket layer (--net).
+/// A bad network, seeded: loss, one-way delay, jitter, duplicates, reordering, rate. One link is
+/// one direction of one path. transport_sim uses it, and the socket layer below ENet does (--net).
 ///
-/// Memory: a fixed pool of NET_LINK_DATAGRAMS_MAX datagrams; what does not fit is lost and counted.
+/// Memory: a fixed pool of NET_LINK_DATAGRAMS_MAX datagrams; further ones are lost and counted.
 #pragma once
 
 #include "base/alloc.h"
@@ -25,13 +25,13 @@ typedef struct net_link_config {
     double reorder_percent;   ///< held back by one further delay of 1..(jitter + 10) ms
     double rate_kbit;     ///< 0: unlimited; else serialised at this rate (payload and 28 bytes of
                           ///< headers), at most 500 ms queue
-    double outage_at_ms;  ///< nothing passes from here on, counted from the first datagram,
-    double outage_for_ms; ///< for so long; 0: no outage
+    double outage_at_ms;  ///< nothing passes from this time on, counted from the first datagram
+    double outage_for_ms; ///< duration of the outage; 0: no outage
     uint64_t seed;
 } net_link_config;
 
-/// Parse "loss=5,delay=80,jitter=20,duplicate=1,reorder=2,rate=512,seed=7" (any subset, any order), and
-/// "outage_at=5000,outage_for=10000".
+/// Parse "loss=5,delay=80,jitter=20,duplicate=1,reorder=2,rate=512,seed=7" (any subset, any order),
+/// and "outage_at=5000,outage_for=10000".
 /// @return NET_OK; NET_ERR_UNKNOWN (the report names the nearest key); NET_ERR_MALFORMED (range,
 ///         a key twice, no value). On failure `config` is untouched.
 BASE_MUST_USE net_result net_link_config_parse(const char* text, const base_reporter* reporter,
@@ -48,19 +48,25 @@ typedef struct net_link_stats {
 
 typedef struct net_link net_link;
 
+/// Make a link. `allocator` NULL: the heap; the config must be one that net_link_config_parse could
+/// give.
+/// @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_link_create(const base_allocator* allocator,
                                          const net_link_config* config, net_link** link);
+/// NULL is allowed.
 void net_link_destroy(net_link* link);
-/// From now on; what is under way keeps its arrival. Another seed begins its sequence anew.
+/// Change the config. Datagrams on their way keep their arrival. Another seed starts its sequence
+/// from the beginning.
 void net_link_config_set(net_link* link, const net_link_config* config);
-/// Put a datagram in. `tag` comes out with it (an address, a path).
+/// Send a datagram, copied. `tag` comes out with it (an address, a path).
 void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* bytes, size_t size);
-/// Borrow the next datagram that has arrived by now (earliest first; ties in order of sending), until
-/// net_link_pop. NULL when none has.
+/// Get the next datagram that has arrived by now: the earliest, of equal ones the first sent. `tag`
+/// may be NULL. Borrowed until net_link_pop. @return NULL when none has arrived.
 const uint8_t* net_link_peek(net_link* link, uint64_t now_us, uint64_t* tag, size_t* size);
+/// Remove the datagram that net_link_peek gave.
 void net_link_pop(net_link* link);
-/// When the next one arrives; UINT64_MAX when nothing is under way.
+/// Arrival of the next datagram; UINT64_MAX when none is on its way.
 uint64_t net_link_next_us(const net_link* link);
-/// In its outage?
+/// Is the link in its outage?
 bool net_link_is_out(const net_link* link, uint64_t now_us);
 const net_link_stats* net_link_get_stats(const net_link* link);

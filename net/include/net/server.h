@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-/// The server's side: sessions, inputs, replication, log; wiring of a match to a transport.
+/// A server: it wires a match to a transport, with sessions, inputs, replication and a log.
 ///
-/// The caller owns the loop and the clock: net_server_service between ticks as often as datagrams come,
-/// net_server_tick once per tick. Threads: one calls; with is_threaded the server has one of its own, which
-/// builds and sends the datagrams of a tick while the caller's runs the systems of the next. Calls other than
-/// net_server_tick wait for it, so do not service while net_server_wait_sent is false and a tick is due. The
-/// datagrams are the same either way.
+/// The caller owns the loop and the clock. It calls net_server_service between ticks, as often as
+/// datagrams come, and net_server_tick once per tick. All times are microseconds of one monotonic
+/// clock (net_loop_now_us).
+///
+/// Threads: one thread makes all calls. With is_threaded the server has a second thread, which
+/// builds and sends the datagrams of a tick while the caller's thread runs the systems of the next
+/// one. All calls but net_server_tick and those with a const server wait for it. So, while
+/// net_server_wait_sent returns false and a tick is due, tick first and service later. The
+/// datagrams are the same with and without it.
 #pragma once
 
 #include "net/drops.h"
@@ -17,107 +21,131 @@
 typedef struct net_match net_match;           ///< net/match.h
 typedef struct net_log_writer net_log_writer; ///< net/log_writer.h
 
-/// Bytes that nobody can guess.
+/// Fill `size` bytes that no client can guess.
 typedef void (*net_entropy_fn)(void* context, void* bytes, size_t size);
 
+/// What the caller owns must outlive the server.
 typedef struct net_server_config {
-    /// With is_threaded both threads use it, at the same time.
+    /// NULL: the heap. With is_threaded both threads use it, possibly at the same time.
     const base_allocator* allocator;
-    net_match* match;         ///< owned by the caller
+    net_match* match;         ///< role SERVER, before its first tick; owned by the caller
     net_transport* transport; ///< owned by the caller
-    net_log_writer* log;      ///< NULL: none; owned by the caller
-    uint32_t clients_max;
-    uint32_t clients_min; ///< hold tick 1 until so many are in
-    ecs_tick ticks_max;   ///< 0: no end
-    const base_reporter*
-        reporter; ///< operator messages (who is away, was dropped and why); may be NULL
-    /// For secrets that bring clients back. NULL: from the match's seed, so that a test repeats itself; to a
-    /// stranger such secrets are no secrets.
+    net_log_writer* log;      ///< owned by the caller; NULL: no log
+    uint32_t clients_max;     ///< 1..NET_CLIENTS_MAX; further clients are refused
+    uint32_t clients_min;     ///< hold the first tick until so many clients have joined
+    ecs_tick ticks_max;       ///< end the match after so many ticks; 0: never
+    /// For the operator: clients that are away, come back or were dropped, and why. NULL: silent.
+    const base_reporter* reporter;
+    /// Source of the secrets that bring clients back. NULL: derived from the match's seed, so that
+    /// a test repeats itself; such secrets can be guessed.
     net_entropy_fn entropy;
     void* entropy_context;
-    uint32_t rate_bytes_max; ///< per client and second, at most; 0: NET_RATE_BYTES_DEFAULT
-    uint32_t
-        send_divisor; ///< client c is sent to at ticks that are c mod this; 0 or 1: at every tick
-    bool is_threaded; ///< a thread of its own for what goes out, if there can be one
-    /// Called for each packet and each change of a session's state; NULL: no trace. With is_threaded both threads
-    /// call it, possibly at the same time.
+    uint32_t rate_bytes_max; ///< datagrams per client, bytes a second; 0: NET_RATE_BYTES_DEFAULT
+    /// With N, client c gets packets at ticks with tick mod N = c mod N. 0 or 1: at every tick; at
+    /// most NET_SEND_DIVISOR_MAX.
+    uint32_t send_divisor;
+    bool is_threaded; ///< send on a second thread; without one when none can be had
+    /// Called for each packet and each change of a session's state; NULL: no trace. With
+    /// is_threaded both threads call it, possibly at the same time.
     net_trace_fn session_trace;
     void* session_trace_context;
-    bool has_bandwidth; ///< count every bit by client, component and cause
+    bool has_bandwidth; ///< account every bit by client, component and cause
 } net_server_config;
 
 typedef struct net_server net_server;
 
+/// A server goes through these in order; it may leave some out.
 typedef enum net_server_phase {
-    NET_SERVER_HOLDING, ///< waits for clients_min
-    NET_SERVER_RUNNING,
-    NET_SERVER_SETTLING, ///< after ticks_max: stands still until every client acknowledged everything
-    NET_SERVER_LEAVING, ///< goodbyes are on their way
-    NET_SERVER_ENDED,
+    NET_SERVER_HOLDING,  ///< waits for clients_min
+    NET_SERVER_RUNNING,  ///< one tick of the match per net_server_tick
+    NET_SERVER_SETTLING, ///< the match stands still until each client has acknowledged everything
+    NET_SERVER_LEAVING,  ///< goodbyes are sent
+    NET_SERVER_ENDED,    ///< destroy the server
 } net_server_phase;
 
+/// Make a server. The config is copied; what it points to is not. Call net_server_destroy when
+/// done. Asserts the ranges that net_server_config names.
+/// @return NET_OK; NET_ERR_MEMORY (out of memory: nothing was made); NET_ERR_SCHEMA (the module's
+///         interest rules name no such component, or a replicated component cannot be sent:
+///         reported, mend the module). On failure *server is untouched.
 BASE_MUST_USE net_result net_server_create(const net_server_config* config, net_server** server);
+/// Destroy the server, in any phase. Waits for its thread. Clients get no goodbye: call
+/// net_server_stop and tick until ENDED for that. NULL is allowed.
 void net_server_destroy(net_server* server);
-/// Receive: drain the transport, decode, queue. Any number of times between ticks.
+/// Receive: empty the transport, decode, check and queue. Call it any number of times between
+/// ticks.
 void net_server_service(net_server* server, uint64_t now_us);
-/// One tick: log, step, track, log, replicate, send. While holding or settling
-/// nothing is simulated, datagrams still flow.
+/// Run one tick: log, step, track changes, log, replicate, send. While the server is holding or
+/// settling the match does not step, but packets are still sent.
 void net_server_tick(net_server* server, uint64_t now_us);
-/// Ask for an orderly end (signals): the world stands still, at most NET_STOP_MS_MAX for everyone to
-/// acknowledge everything, then goodbye to all, then ENDED. A second call says goodbye at once.
+/// Request an orderly end, as for a signal. The match stands still until each client has
+/// acknowledged everything, NET_STOP_MS_MAX at most; then all clients get a goodbye, then the
+/// server is ENDED. Go on with service and tick until then. A second call sends the goodbyes at
+/// once.
 void net_server_stop(net_server* server, uint64_t now_us);
 net_server_phase net_server_get_phase(const net_server* server);
+/// Wait until the second thread has sent the packets of the last tick, but not beyond `until_us` of
+/// CLOCK_MONOTONIC. 0: do not wait; UINT64_MAX: as long as it takes. @return false when it still
+/// sends.
+bool net_server_wait_sent(net_server* server, uint64_t until_us);
 
-/// Per client, living or gone: the peer line.
+/// What is known of one client, connected or gone: the fields of the `peer` line.
 typedef struct net_peer_report {
     uint32_t client;
-    ecs_tick tick; ///< at the end of its session; 0 when it is not known to hold all of that tick
-    net_world_digest scope; ///< of the world at that tick; empty with tick 0
-    net_end end;
-    bool is_caught_up; ///< had acknowledged everything
-    uint64_t packets_sent, packets_lost, state_bytes;
-    uint64_t inputs_received, inputs_late, inputs_repeated, inputs_malformed;
+    ecs_tick tick;          ///< newest tick that the client had whole at its end; 0: not known
+    net_world_digest scope; ///< of what it had at that tick; empty with tick 0
+    net_end end;       ///< NET_END_NONE while the session is open; other fields count at the end
+    bool is_caught_up; ///< it had acknowledged everything
+    uint64_t packets_sent, packets_lost; ///< state packets
+    uint64_t state_bytes;                ///< of snapshots
+    uint64_t inputs_received;
+    uint64_t inputs_late;     ///< missing, skipped, or used too late
+    uint64_t inputs_repeated; ///< ticks that repeated the last input
+    uint64_t inputs_malformed;
     double rtt_ms;
     uint64_t
-        inputs_missing; ///< of inputs_late: never came, although repeated NET_INPUT_REDUNDANCY times
-    uint64_t
-        inputs_skipped; ///< of inputs_late: dropped to bound the latency; the rest was used late
-    uint64_t inputs_settled; ///< came late, but said what had been repeated in their place
+        inputs_missing; ///< of inputs_late: never came, in none of NET_INPUT_REDUNDANCY packets
+    uint64_t inputs_skipped; ///< of inputs_late: dropped to bound the latency
+    uint64_t inputs_settled; ///< came late, but equal to the input that was repeated in its place
 } net_peer_report;
+/// Reports so far; at most NET_REPORTS_MAX, then the oldest closed one gives way to a new one.
 uint32_t net_server_report_count(const net_server* server);
+/// @return report `index` (below the count, asserted). Borrowed until the next service or tick.
 const net_peer_report* net_server_report(const net_server* server, uint32_t index);
 
 typedef struct net_server_counters {
     uint32_t clients; ///< now
     uint32_t clients_peak;
-    uint64_t joins, refusals, drops; ///< drops: sessions that ended by silence or a fault
-    uint64_t resumes;                ///< sessions that went on with another connection
+    uint64_t joins, refusals;
+    uint64_t drops;   ///< sessions that ended by silence or by breaking the protocol
+    uint64_t resumes; ///< sessions that continued with another connection
     uint64_t state_packets, state_bytes;
-    uint64_t resyncs;                 ///< rows that clients asked for
-    uint64_t dropped[NET_DROP_COUNT]; ///< of sessions that are over, and what is no session's
+    uint64_t resyncs;                 ///< rows that clients requested
+    uint64_t dropped[NET_DROP_COUNT]; ///< without the parts of open sessions
 } net_server_counters;
-/// As of the last call that is not net_server_tick. What living sessions dropped is in net_server_dropped.
+/// The counters, as of the last call that waited for the second thread. Borrowed; they change in
+/// place.
 const net_server_counters* net_server_get_counters(const net_server* server);
-/// Everything that was dropped so far, by reason.
+/// Copy the counts of all that was dropped so far, open sessions included.
 void net_server_dropped(net_server* server, uint64_t dropped[NET_DROP_COUNT]);
-/// Has all that was ticked gone out? Waits until a time of CLOCK_MONOTONIC (net_loop_now_us) at most; 0: does
-/// not wait, UINT64_MAX: as long as it takes.
-bool net_server_wait_sent(net_server* server, uint64_t until_us);
-/// A line of the bandwidth: client 0 is all of them; without a component "-".
+
+/// A line of the bandwidth accounts. Texts are borrowed for the call.
 typedef struct net_bandwidth_line {
-    uint32_t client;
-    const char* component;
+    uint32_t client;       ///< 0: all clients together
+    const char* component; ///< "-": no component
     const char* cause;
     uint64_t bits;
-    double share; ///< of the client's sum
+    double share; ///< of this client's bits, 0..1
 } net_bandwidth_line;
 typedef void (*net_bandwidth_line_fn)(void* context, const net_bandwidth_line* line);
-/// What was sent, most first: all together, then `client_lines_max` lines of each client, living or gone (of
-/// 4,096 at most). The sum of all together is 8 times the transport's sent_bytes, exactly; what ENet adds is told
-/// there only, as "transport". Nothing without has_bandwidth. @return false when memory ran out.
+/// List where all sent bits went, most first: all clients together, then at most `client_lines_max`
+/// lines of each client, connected or gone (of the first 4,096). The bits of all together are
+/// exactly 8 times the transport's sent_bytes. The bytes that the transport adds are listed there
+/// only, as "transport". Lists nothing without has_bandwidth.
+/// @return false when memory ran out: nothing, or not everything, was listed.
 bool net_server_bandwidth(net_server* server, uint32_t client_lines_max, net_bandwidth_line_fn line,
                           void* context);
-/// Walk the world as client `client` should see it, into text (--dump-world); 0, or one who does not play: all
-/// that is replicated.
+/// Walk the world as client `client` should see it. 0, or a client that does not play: all that is
+/// replicated. `line` gets the walk as text; NULL: only the digest is made.
 net_world_digest net_server_scope(net_server* server, uint32_t client, ecs_line_fn line,
                                   void* context);

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: MIT
-/// Real sockets by ENet, as a net_transport. Only net/transport/transport_enet.c includes enet/enet.h.
+/// Real sockets by ENet, as a net_transport.
 #pragma once
 
 #include "net/transport.h"
 
 typedef struct net_enet_config {
-    const base_allocator* allocator;
-    const char* listen; ///< "127.0.0.1:7777" for a server, NULL for a client
-    uint32_t peers_max; ///< clients at once; 1 for a client
-    /// 0: no limit (loopback). Whoever comes back from the port of before takes the old connection's
-    /// place; one that ends counts until it has, 5 s at most.
+    const base_allocator* allocator; ///< NULL: the heap; ENet itself always uses the heap
+    const char* listen;              ///< "127.0.0.1:7777" for a server, NULL for a client
+    uint32_t peers_max;              ///< clients at once; 1 for a client
+    /// Connections of one address at a time; 0: no limit (loopback). A client that comes back from
+    /// the same port takes the place of its old connection. A closing connection counts until it is
+    /// closed, 5 s at most.
     uint32_t peers_per_address_max;
-    bool is_insecure_allowed; ///< without it only loopback is bound
+    bool is_insecure_allowed; ///< false: only loopback addresses are bound
 } net_enet_config;
 
-/// @return NET_OK; NET_ERR_ADDRESS; NET_ERR_BIND; NET_ERR_REFUSED (not loopback, no --insecure);
-///         NET_ERR_SOCKET (self-test of the socket layer); NET_ERR_MEMORY; NET_ERR_FULL (peers_max).
+/// Make a server (it listens at once) or a client. Free it with ops->destroy. Use one process-wide
+/// thread for all ENet transports: ENet and the socket layer have global state.
+/// @return NET_OK; NET_ERR_ADDRESS (`listen` is no ADDR:PORT); NET_ERR_BIND (errno says why: choose
+///         another port); NET_ERR_REFUSED (not loopback and not is_insecure_allowed);
+///         NET_ERR_SOCKET (no socket, or the self-test of the socket layer failed: link
+///         shoal_socket directly into the program); NET_ERR_MEMORY; NET_ERR_FULL (peers_max is not
+///         1..NET_CLIENTS_MAX).
 BASE_MUST_USE net_result net_transport_enet_create(const net_enet_config* config,
                                                    net_transport** transport);
-/// "127.0.0.1:40001": where a server really listens. false for a client.
+/// Write the address on which a server listens, as "127.0.0.1:40001". @return false for a client,
+/// and when `text_bytes` is too small.
 bool net_transport_enet_address(const net_transport* transport, char* text, size_t text_bytes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// A simulated network, as net_transports: many endpoints in one process, one seed, one virtual clock.
+/// A simulated network: many endpoints in one process, as net_transports. Time is what service is
+/// given; the same seed and the same calls give the same datagrams.
 #pragma once
 
 #include "net/link.h"
@@ -7,16 +8,22 @@
 
 typedef struct net_sim net_sim;
 
+/// Make a network without endpoints. `allocator` NULL: the heap. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_sim_create(const base_allocator* allocator, uint64_t seed,
                                         net_sim** sim);
-void net_sim_destroy(net_sim* sim); ///< after its transports
-/// The server's endpoint; one per sim.
+/// Destroy the network, after all its transports (asserted). NULL is allowed.
+void net_sim_destroy(net_sim* sim);
+/// Make the server's endpoint for at most `peers_max` connections; free it with ops->destroy.
+/// @return NET_OK; NET_ERR_FULL (there is a server already, or peers_max is not
+///         1..NET_CLIENTS_MAX); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_sim_server(net_sim* sim, uint32_t peers_max,
                                         net_transport** transport);
-/// A client's endpoint with its own link (both directions use `link`; address is ignored in connect).
+/// Make a client's endpoint; free it with ops->destroy. Both directions use `link`, copied; connect
+/// ignores its address. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_sim_client(net_sim* sim, const net_link_config* link,
                                         net_transport** transport);
-/// Change a client's link while it runs (blackouts, quiet at the end).
+/// Change the link of a client's endpoint, for both directions from now on.
 void net_sim_link_set(net_transport* client, const net_link_config* link);
-/// XXH3 over every datagram of the realtime channel in sending order: same seed, same number.
+/// A hash over all datagrams of the realtime channel in sending order: equal runs have equal
+/// hashes.
 uint64_t net_sim_datagram_hash(const net_sim* sim);

@@ -274,10 +274,10 @@ static void a_flood_of_requests_for_rows_is_rationed(void** state) {
         table_step(&at);
     }
     const net_server_counters* counters = net_server_get_counters(at.server);
-    assert_in_range(counters->resyncs + table_dropped(&at, NET_DROP_HEAL_UNKNOWN), 40, 8 + 41);
+    assert_in_range(counters->resyncs + table_dropped(&at, NET_DROP_RESYNC_UNKNOWN), 40, 8 + 41);
     assert_true(counters->resyncs >= 20);
-    assert_true(table_dropped(&at, NET_DROP_HEAL_UNKNOWN) > 0);
-    assert_true(table_dropped(&at, NET_DROP_HEAL_LIMIT) > 9000);
+    assert_true(table_dropped(&at, NET_DROP_RESYNC_UNKNOWN) > 0);
+    assert_true(table_dropped(&at, NET_DROP_RESYNC_LIMIT) > 9000);
     assert_true(raw->state_bytes - bytes < 10 * 16000);
     assert_int_equal(malformed(&at), 0);
     assert_false(is_ended(&at, raw));
