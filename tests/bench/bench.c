@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // shoal-bench: measures rows side by side.
 //
-// Both sides of a row run in turn, A B A B, in one process, so that whatever disturbs the machine
-// disturbs both. The figures are medians over the rounds; the ratio is the median of the rounds' ratios,
-// which noise that lasts longer than a round does not move. Two rounds before the first warm everything.
+// Both sides of a row run in turn, A B A B, in one process, so that a disturbance of the machine
+// hits both. The values are medians over the rounds. The ratio is the median of the rounds' ratios,
+// so noise that lasts longer than a round does not change it. Two rounds before the first warm the
+// caches.
 #include "bench.h"
 
 #include "base/options.h"
@@ -81,7 +82,7 @@ double bench_now_ns(void) {
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-// Written, not only read: a page that was never written is the kernel's one page of zeros.
+// Write the memory: a page that was only read is the kernel's shared page of zeros.
 static void stream(uint8_t* memory) {
     for (size_t i = 0; i < BENCH_COLD_BYTES; i += 64)
         memory[i]++;

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: MIT
-/// The frame of shoal-bench: a row is a job done by Shoal and, in the same executable, by its twin, C
-/// written by hand for that job alone. The harness runs both in turn and prints one line.
+/// The frame of shoal-bench. A row is a job that Shoal does and, in the same executable, its twin:
+/// C written by hand for that job alone. The harness runs both in turn and prints one line.
 #pragma once
 
 #include "base/alloc.h"
 
 typedef struct bench_row bench_row;
 
-/// What both sides of a row do with a fixture.
+/// One row: what both sides do with a fixture.
 typedef struct bench_job {
     void (*destroy)(void* fixture);
-    /// Untimed, before each timing of a side; may be NULL.
+    /// Runs before each measurement of a side and is not measured; may be NULL.
     void (*prepare_shoal)(void* fixture);
     void (*prepare_best)(void* fixture);
     void (*run_shoal)(void* fixture);
     void (*run_best)(void* fixture); ///< NULL: no twin, no ratio
-    /// Both sides have done the same: compared after the last round. NULL: nothing to compare.
+    /// Check that both sides did the same, after the last round. NULL: nothing to compare.
     bool (*is_equal)(void* fixture);
-    /// Measures and prints the whole line itself; replaces everything above.
+    /// Measures and prints the whole line; replaces everything above.
     void (*print)(const bench_row* row, uint32_t rounds);
 } bench_job;
 
 struct bench_row {
     const char* name;
     const char* unit;      ///< "ns_per_entity"
-    double work;           ///< units of work in one run; the figure is time / work
+    double work;           ///< units of work in one run; the printed value is time / work
     double unit_ns;        ///< 1 for ns, 1000 for us
-    uint32_t runs;         ///< timed together in a round, so that the clock's own cost vanishes
+    uint32_t runs;         ///< measured together in a round, so that the cost of the clock is small
     bool is_cold;          ///< stream BENCH_COLD_BYTES through the caches before each timing
     void* (*create)(void); ///< the fixture
     const bench_job* job;
-    /// A figure that is no time (bytes); replaces everything above but name and unit.
+    /// A value that is no time (bytes); replaces everything above except name and unit.
     double (*figure)(void);
 };
 
 #define BENCH_ROUNDS 9u
 #define BENCH_ROUNDS_MIN 7u
 #define BENCH_ROUNDS_MAX 1001u
-#define BENCH_ROUNDS_WARM 2u ///< before the first, thrown away
+#define BENCH_ROUNDS_WARM 2u ///< rounds before the first, not counted
 #define BENCH_COLD_BYTES (160u << 20)
 
 typedef struct bench_rows {
@@ -59,21 +59,21 @@ bench_rows bench_rows_join(void);
 bench_rows bench_rows_repl_memory(void);
 bench_rows bench_rows_repl_track(void);
 
-/// A recorded world through the row code, as one client's stream; prints its line.
+/// Write a recorded world in row code, as the stream of one client, and print its line.
 void bench_trace(const char* path, uint32_t base, uint32_t stride);
 
 /// End the program with a message when a precondition of a row does not hold.
 void bench_require(bool condition, const char* what);
-/// Cleared memory for fixtures and twins, aligned to 64 bytes, all pages touched.
+/// Get cleared memory for fixtures and twins, aligned to 64 bytes, with all pages written.
 void* bench_allocate(size_t bytes);
 void bench_release(void* memory);
-/// Numbers 0..count-1 in random order, always the same.
+/// Fill in the numbers 0..count-1 in a random order that is always the same.
 void bench_shuffle(uint32_t* numbers, uint32_t count);
-/// Time of this thread on a CPU: what others do on the machine is in the caches, not in the clock.
+/// Get the CPU time of this thread. Other programs on the machine cost cache misses, but no time.
 double bench_now_ns(void);
-/// Sorts the values.
+/// Get the median; sorts the values.
 double bench_median(double* values, uint32_t count);
-/// An allocator over the heap that counts. Its `allocator` is passed on and must not move.
+/// A counting allocator over the heap. It must not move while it is used.
 typedef struct bench_counting {
     base_allocator allocator;
     size_t live_bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The twins' handles; the two functions that rows time are inline in the header.
+// The twins' handles. The two measured functions are inline in the header.
 #include "bench_best.h"
 
 void best_handles_init(best_handles* self, uint32_t capacity) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the twins share: handles as a careful C program would keep them. An array of records says in
-/// which row an index lives and in which generation; freed indices are a stack.
+/// What the twins share: handles as a careful C program would have them. An array of records has
+/// the row and the generation of each index; freed indices are a stack.
 #pragma once
 
 #include "bench.h"
@@ -19,10 +19,10 @@ typedef struct best_handles {
 
 void best_handles_init(best_handles* self, uint32_t capacity);
 void best_handles_deinit(best_handles* self);
-/// Every entity dies, memory stays.
+/// Destroy all entities and keep the memory.
 void best_handles_clear(best_handles* self);
 
-/// A new handle for row `count`; 0 when full.
+/// Get a new handle for row `count`; 0: full.
 static inline uint32_t best_handle_make(best_handles* self) {
     if (self->count == self->capacity) return 0;
     uint32_t index = self->free_count ? self->free[--self->free_count] : self->next++;
@@ -33,7 +33,7 @@ static inline uint32_t best_handle_make(best_handles* self) {
     return handle;
 }
 
-/// The row of a living handle, UINT32_MAX for a dead one.
+/// Get the row of a handle; UINT32_MAX: its entity does not exist.
 static inline uint32_t best_handle_row(const best_handles* self, uint32_t handle) {
     const best_record* record = &self->records[handle & 0x3fffffu];
     return record->generation == handle >> 22 ? record->row : UINT32_MAX;

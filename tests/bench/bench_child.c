@@ -13,7 +13,7 @@
 
 extern char** environ;
 
-// Of the directory that this program is in.
+// The directory of this program.
 static void find_program(const char* name, char* path, size_t capacity) {
     ssize_t size = readlink("/proc/self/exe", path, capacity - 1);
     bench_require(size > 0, "/proc/self/exe");

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// shoal-bench-enet: ENet alone, with its own sockets, which shoal-bench does not have: there the socket
-// layer takes their place. Three things by its first argument:
+// shoal-bench-enet: ENet alone, with its own sockets. shoal-bench does not have them: there our
+// socket layer replaces them. The first argument chooses the mode:
 //
-//   server PEERS      the twin of the net_tick rows. Says its port; then, at 'c', lets PEERS connect;
-//                     at each 't' receives what has come, sends a packet to each, says how long it took
-//   swarm PORT PEERS  the clients of either side, each with a socket of its own. Says 0 when all are
-//                     connected; at each 't' reads what has come, then every client sends a packet
+//   server PEERS      the twin of the net_tick rows. It writes its port. At 'c' it lets PEERS
+//   connect. At each 't' it
+//                     receives all packets, sends one to each peer, and writes the time that it
+//                     took
+//   swarm PORT PEERS  the clients of either side, each with a socket of its own. It writes 0 when
+//   all are connected.
+//                     At each 't' it receives all packets, then every client sends one
 //
 // Same options as transport_enet.c: mtu, throttle that never drops, time-outs, buffers of 4 MB.
 #include "bench_enet.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// What both sides of the net_tick rows move, and what they say to the processes of bench_enet.c.
+/// Sizes of the net_tick rows, and the commands to the processes of bench_enet.c.
 #pragma once
 
-/// What a client sends per tick, what a server sends to each.
+/// Bytes that a client sends per tick, and that a server sends to each client.
 #define BENCH_ENET_IN_BYTES 32u
 #define BENCH_ENET_OUT_BYTES 1172u
 #define BENCH_ENET_MTU_BYTES 1200u
@@ -10,7 +10,7 @@
 
 enum { BENCH_ENET_CONNECT = 'c', BENCH_ENET_TICK = 't' };
 
-/// Answer to BENCH_ENET_TICK: of a server, in this tick; of a swarm, since it was asked before.
+/// Answer to BENCH_ENET_TICK: from a server for this tick, from a swarm since its previous answer.
 typedef struct bench_enet_answer {
     double spent_ns;
     unsigned received;

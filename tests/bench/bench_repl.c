@@ -13,7 +13,7 @@
 #define RADIUS 64.0f
 #define SIDE_MAX 4000.0f
 #define SPEED_MAX 0.25f  // per tick: 7.5 units a second
-#define ACTIVE_TICKS 32u // then others move
+#define ACTIVE_TICKS 32u // then other entities move
 #define TURN_EVERY 16u   // on average
 #define HIT_EVERY 32u
 #define LOSS_PERCENT 2u
@@ -36,7 +36,7 @@ typedef struct bench_repl_mover {
 } bench_repl_mover;
 
 typedef struct flying {
-    ecs_tick tick, due; // due 0: there is none
+    ecs_tick tick, due; // due 0: no packet
     uint16_t seq;
     bool is_lost;
     uint32_t size;
@@ -50,7 +50,7 @@ struct bench_repl_client {
     flying flying[FLYING_MAX];
     uint32_t lag;
     base_rng rng;
-    ecs_world* world; // of verified ones, as the rest
+    ecs_world* world; // of verified clients, as the following members
     net_schema* schema;
     net_mirror* mirror;
 };
@@ -191,7 +191,7 @@ static void close_client(bench_repl_client* client) {
     ecs_world_destroy(client->world);
 }
 
-// What comes now, oldest first.
+// Receive what is due now, oldest first.
 static void receive(bench_repl* self, bench_repl_client* client) {
     for (uint32_t i = 0; i < FLYING_MAX; i++) {
         flying* packet = &client->flying[(self->tick + i) % FLYING_MAX];
@@ -246,7 +246,7 @@ static void write_packet(bench_repl* self, bench_repl_client* client, uint64_t n
     if (client->mirror) memcpy(packet->body, body, packet->size);
 }
 
-// ---- the whole
+// ---- all together
 
 void bench_repl_init(bench_repl* self, const bench_repl_config* config) {
     memset(self, 0, sizeof *self);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// A server's replication with all its clients in one process, tick by tick: a real world whose changes go
-/// through net_replicator and one net_repl_state per client; packets that arrive 2 to 7 ticks later or, 2 % of them,
-/// never; clients that acknowledge what they got with every tick. The parts of a tick are timed apart.
+/// A server's replication with all its clients in one process, tick by tick: a real world whose
+/// changes go through net_replicator and one net_repl_state per client; packets that arrive 2 to 7
+/// ticks later or, 2 % of them, never; clients that acknowledge what they got with every tick. The
+/// parts of a tick are timed apart.
 #pragma once
 
 #include "bench.h"
@@ -10,7 +11,7 @@
 #include "state/schema_rows.h"
 #include "replicate/repl_state.h"
 
-/// What a packet's body may take: 1,100 bytes, but one that has to go out may be longer.
+/// The limit of a packet's body: 1,100 bytes; a single record may be longer.
 #define BENCH_REPL_SOFT_BYTES 1100u
 #define BENCH_REPL_HARD_BYTES 1160u
 #define BENCH_REPL_TICK_RATE_HZ 30u
@@ -20,13 +21,13 @@ typedef struct bench_repl_config {
     uint32_t entities;
     uint32_t clients;
     uint32_t dirty_percent; ///< of the entities move in a tick
-    uint32_t visible;       ///< by radius, on average; 0: everybody sees everything
-    uint32_t verified;      ///< so many clients decode into a world of their own
+    uint32_t visible;       ///< entities in the radius, on average; 0: all clients see everything
+    uint32_t verified;      ///< number of clients that decode into worlds of their own
     bool has_bandwidth;
     bool is_solo;
 } bench_repl_config;
 
-/// Of the ticks since bench_repl_clear.
+/// Times of the ticks since bench_repl_clear.
 typedef struct bench_repl_figures {
     uint32_t ticks;
     double step_ns; ///< net_replicator_step: history and interest, on the world's thread
@@ -49,25 +50,26 @@ typedef struct bench_repl {
     ecs_entity* entities;
     struct bench_repl_mover* movers;
     bench_repl_client* clients;
-    float side; ///< of the square that they move in
+    float side; ///< side of the square in which they move
     ecs_tick tick;
     uint32_t dirty_percent; ///< may be changed between ticks
     bench_repl_figures figures;
-    net_repl_state_counters counted; ///< at bench_repl_clear, of all views
+    net_repl_state_counters counted; ///< at bench_repl_clear, of all clients
 } bench_repl;
 
-/// Everything or the program ends with a message.
+/// Create everything. On failure the program ends with a message.
 void bench_repl_init(bench_repl* self, const bench_repl_config* config);
 void bench_repl_deinit(bench_repl* self);
-/// One tick of world, server and clients.
+/// Run one tick of world, server and clients.
 void bench_repl_tick(bench_repl* self);
 void bench_repl_clear(bench_repl* self);
-/// Fill in what is counted, not timed.
+/// Fill in the counters.
 void bench_repl_count(bench_repl* self);
-/// Let everything rest until every client has everything; then compare the worlds of the verified ones.
-/// @return the message of what is wrong, NULL: nothing.
+/// Stop all changes until every client has everything, then compare the worlds of the verified
+/// clients.
+/// @return a message about the difference; NULL: none.
 const char* bench_repl_verify(bench_repl* self);
-/// Entities that clients see, on average of the first few of them.
+/// Get the mean number of entities that the first few clients see.
 double bench_repl_visible(const bench_repl* self);
 uint32_t bench_repl_index_max(const bench_repl_config* config);
 /// A world with the bench's templates.

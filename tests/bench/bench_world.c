@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One world for all rows: rows differ in limits and in which systems run in "act", not in what else the
-// world knows, since a fast path that is only fast in an empty world is none.
+// One world for all rows. Rows differ in limits and in the systems of "act", not in the other
+// content of the world: a fast path that is fast only in an empty world does not help.
 #include "bench_world.h"
 
 #include "base/text.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// By handle: reading, writing and asking who lives, in order of creation and in random order, over a
-// million entities. The twin checks generations as well: an unchecked look-up is another job.
+// Access by handle: reading, writing and checking existence, in order of creation and in random
+// order, over a million entities. The twin checks generations too: an unchecked look-up is another
+// job.
 #include "bench_best.h"
 #include "bench_world.h"
 
@@ -11,7 +12,7 @@
 typedef struct fixture {
     bench_world shoal;
     ecs_entity* entities; ///< in the order of access
-    uint32_t* best;       ///< the twin's, in the same order
+    uint32_t* best;       ///< handles of the twin, in the same order
     best_handles handles;
     ecs_vec3* pos;
     double sum_shoal, sum_best;
@@ -40,7 +41,7 @@ static void* create(bool is_shuffled, bool is_half_dead) {
         self->entities[i] = entities[from];
         self->best[i] = self->handles.entities[from];
     }
-    // Half of them dies: the twin's handles become stale without moving anything.
+    // Destroy half of them: the twin's handles become stale without moving anything.
     for (uint32_t i = 0; i < COUNT && is_half_dead; i++) {
         if (order[i] & 1) continue;
         (void)!ecs_destroy(self->shoal.world, entities[i]);

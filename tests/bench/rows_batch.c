@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Many at once, by command: a component of 8 bytes more on 30,000 entities of 516 bytes, and the death of a
-// million in random order; recording and flush together. The twins do the same one at a time: batching is
-// what commands are for, and what they have to win by.
+// Many changes by command: a component of 8 bytes is added to 30,000 entities of 516 bytes, and a
+// million entities are destroyed in random order. Recording and flush are measured together. The
+// twins do the same one at a time, because batching is the purpose of commands.
 #include "bench_best.h"
 #include "bench_world.h"
 
@@ -11,7 +11,7 @@
 #define SMALL_COUNT 1000000u
 #define IN_BOOSTED 0x80000000u
 
-// ---- a component more on 516 bytes ----
+// ---- adding a component to 516 bytes ----
 
 typedef struct wide_table {
     uint32_t count;
@@ -20,7 +20,7 @@ typedef struct wide_table {
     ecs_vec3 *pos, *vel;
     ecs_vec2* size;
     int32_t* hits;
-    ecs_vec2* boost; ///< of the second table only
+    ecs_vec2* boost; ///< second table only
 } wide_table;
 
 typedef struct wide_fixture {
@@ -157,7 +157,7 @@ static bool is_wide_equal(void* memory) {
     return boosted == self->tables[1].count && self->tables[0].count + boosted == WIDE_COUNT;
 }
 
-// ---- a million deaths in random order ----
+// ---- destroying a million in random order ----
 
 typedef struct death_fixture {
     bench_world shoal;

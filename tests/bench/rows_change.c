@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Finding changes among 100,000 tracked positions of 12 bytes.
 //
-// compare: a system walked all of them for writing and wrote nothing, so a step has to look at every
-// byte. The twin compares blocks of 1,024 rows by memcmp with a copy, and rows where a block differs.
-// change: 1 % is written by handle (set), then a step finds and lists it (find); frame is both. The
-// twin marks a bitmap with a summary word, and walks that.
+// compare: a system walked all of them for writing and wrote nothing, so a step has to compare
+// every byte. The twin compares blocks of 1,024 rows by memcmp with a copy, and rows where a block
+// differs. change: 1 % is written by handle (set), then a step finds and lists it (find); frame is
+// both. The twin marks a bitmap with a summary word, and walks that.
 #include "bench_best.h"
 #include "bench_world.h"
 
@@ -96,7 +96,7 @@ static __attribute__((noinline)) void run_compare_best(void* memory) {
     }
 }
 
-// Another 1 % each turn, with values that never repeat soon.
+// Another 1 % each time, with values that do not repeat soon.
 static void run_set_shoal(void* memory) {
     fixture* self = memory;
     uint32_t turn = self->turn_shoal++, first = turn * CHANGED % COUNT;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A million events of 4 bytes, each to one entity, in order of the entities. The twin keeps two arrays,
-// target and payload; draining looks each target up, checks that it lives, and calls the handler's work
-// inline: the price of a handler that is called once per event is in the ratio. immediate: to random targets,
-// posted and drained; the twin calls the work at once and queues nothing.
+// A million events of 4 bytes, each to one entity, in order of the entities. The twin keeps two
+// arrays, target and payload; draining looks each target up, checks that it lives, and calls the
+// handler's work inline: the ratio has the cost of a handler that is called once per event.
+// immediate: events to random targets, posted and drained; the twin does the work at once and
+// queues nothing.
 #include "bench_best.h"
 #include "bench_world.h"
 
@@ -18,7 +19,7 @@ typedef struct fixture {
     int32_t* hits;
     uint32_t *targets, *payloads;
     uint32_t queued;
-    uint32_t* order; ///< the twin's targets where they are shuffled
+    uint32_t* order; ///< targets of the twin when they are shuffled
 } fixture;
 
 // Targets in random order, the same for both.
@@ -106,7 +107,7 @@ static __attribute__((noinline)) void run_drain_best(void* memory) {
     self->queued = 0;
 }
 
-// Sent and handled within one step: what an event costs from post to handler.
+// Posted and handled within one step: the cost of an event from post to handler.
 static void run_immediate_shoal(void* memory) {
     run_post_shoal(memory);
     run_drain_shoal(memory);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A client joins a match of 10,000 entities that are all its business, over 2 Mbit/s and 60 ms round trip:
-// virtual time until its world has them all. Every byte of a datagram counts, IP and UDP included.
+// A client joins a match of 10,000 entities that are all in its scope, over 2 Mbit/s and 60 ms
+// round trip: the virtual time until its world has all of them. Every byte of a datagram counts,
+// with IP and UDP.
 #include "bench_repl.h"
 
 #include "mirror/mirror.h"
@@ -19,7 +20,7 @@
 #define FLYING_MAX 64u
 
 typedef struct packet {
-    double due_s; // at the client; then, of its acknowledgement, at the server
+    double due_s; // arrival at the client; later, of its acknowledgement at the server
     ecs_tick tick;
     uint32_t size;
     uint16_t seq;
@@ -49,7 +50,7 @@ static packet* push(queue* of) {
     return &of->items[(of->first + of->count++) % FLYING_MAX];
 }
 
-// NULL: nothing is due.
+// @return NULL: no packet is due.
 static const packet* pop(queue* of, double now_s) {
     const packet* next = &of->items[of->first % FLYING_MAX];
     if (of->count == 0 || next->due_s > now_s) return NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a million entities of 24 bytes cost: every byte that the world took from its allocator while they
-// were made, spare room of growing tables included, divided by their number.
+// The memory of a million entities of 24 bytes: every byte that the world allocated while it
+// created them, with spare room of growing tables, divided by their number.
 #include "bench_world.h"
 
 #define COUNT 1000000u

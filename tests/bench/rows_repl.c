@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What replication costs a server per tick, without sockets: `shoal` is the half that sends
-// (acknowledgements, publish, select and write for all clients), `sim_us` what it costs the world's
-// thread (history and interest). Before the clock runs, a few clients decode everything and are compared
-// with the server's world.
+// The cost of replication for a server per tick, without sockets. `shoal` is the half that sends
+// (acknowledgements, publish, select and write for all clients). `sim_us` is the cost for the
+// world's thread (history and interest). Before the measurement, a few clients decode everything
+// and are compared with the server's world.
 #include "bench_repl.h"
 
 #include <stdio.h>

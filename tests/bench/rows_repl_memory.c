@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a client costs a server in memory: all bytes of replicator, views and interest after 100 busy ticks, with
-// 200 clients and without them. Clients that see more say what each visible entity adds; the rest is what
-// a client costs that sees nothing.
+// The memory of a client on the server: all bytes of replicator, replication states and interest
+// after 100 busy ticks, with 200 clients and without them. Clients that see more give the cost of
+// each visible entity; the rest is the cost of a client that sees nothing.
 #include "bench_repl.h"
 
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #define TICKS 100u
 
 typedef struct cost {
-    double bytes;   // of a client
-    double visible; // to it
+    double bytes;   // per client
+    double visible; // entities that it sees
 } cost;
 
 static size_t run(uint32_t clients, uint32_t visible, double* seen) {

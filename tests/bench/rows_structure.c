@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Structure: a component of 8 bytes more or less (100,000 entities of 24 bytes), at once and by command,
-// and creation by command. The twin moves rows between two tables at once in both cases: batching is
-// what commands are for, and what they have to win by.
+// Structure: a component of 8 bytes is added or removed (100,000 entities of 24 bytes), at once and
+// by command; and creation by command. The twin moves rows between two tables at once in both
+// cases, because batching is the purpose of commands.
 #include "bench_best.h"
 #include "bench_world.h"
 
@@ -14,7 +14,7 @@ typedef struct best_table {
     uint32_t count;
     uint32_t* entities;
     ecs_vec3 *pos, *vel;
-    ecs_vec2* boost; ///< of the second table only
+    ecs_vec2* boost; ///< second table only
 } best_table;
 
 typedef struct fixture {
@@ -62,7 +62,7 @@ static void destroy(void* memory) {
     bench_release(self);
 }
 
-// ---- a component more, a component less ----
+// ---- adding and removing a component ----
 
 static void* create_movers(void) {
     fixture* self = create_world();

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A recorded world through the real row code, as the stream of one client who sees all of it.
+// A recorded world in the real row code, as the stream of one client that sees everything.
 //
-// Every `stride` frames a packet is written whose base is the packet `base` packets before: what a server writes
-// when acknowledgements take that long and nothing is lost. It is read again by a reader that knows only what the
-// packets said, and compared. Counted are whole bytes of the body (WIRE.md, "State body"): destroys, creates
-// (repeated until acknowledged), the list of the base packet, and runs by age for what is not in it. Without: the
-// header of the state, events, transport.
+// Every `stride` frames a packet is written whose base is the packet `base` packets before. A
+// server does so when acknowledgements take that long and nothing is lost. A reader that knows only
+// the packets reads it and compares. The row counts whole bytes of the body (WIRE.md, "State
+// body"): destroys, creates (repeated until acknowledged), the list of the base packet, and runs by
+// age for slots that are not in it. It does not count the header of the state, events and
+// transport.
 //
-// A row is sent when it changed since the base packet, also when it changed back. Its second base row is that of the
-// packet before the base packet, if that told of it.
+// A row is sent when it changed since the base packet, also when it changed back. Its second base
+// row is that of the packet before the base packet, if that packet had one.
 #include "bench.h"
 
 #include "proto/layout.h"
@@ -24,7 +25,7 @@ enum {
     INDEX_MAX = 4095,
     INDEX_BITS = 12,
     LIVES_MAX = 1 << 20,
-    RING_FRAMES = 64, // rows of so many frames are at hand
+    RING_FRAMES = 64, // number of frames whose rows are kept
     FIELDS_MAX = 16,
     AGE_SETTLED = 255,
     ORDER_MAX = 15,
@@ -32,7 +33,7 @@ enum {
     KIND_PACKET = 2,
 };
 
-// One entity, from its birth to its end. Ticks are frames; 0 is before the first packet.
+// One incarnation of an entity. Ticks are frames; 0 is before the first packet.
 typedef struct life {
     uint32_t place; // in the trace
     uint32_t born, died, changed;
@@ -49,12 +50,12 @@ typedef struct stream {
     uint32_t tick;
     life* lives;
     uint32_t life_count;
-    uint32_t* at_place; // [place of the trace]: living life + 1
-    uint32_t* at_slot;  // [slot]: life + 1, until its end was acknowledged
-    uint32_t* told;     // [tick][slot]: life + 1 whose row the packet told
+    uint32_t* at_place; // [place of the trace]: current incarnation + 1
+    uint32_t* at_slot;  // [slot]: incarnation + 1, until its end was acknowledged
+    uint32_t* told;     // [tick][slot]: incarnation + 1 whose row the packet had
     uint32_t slot_cursor;
-    uint32_t index_cursor;             // indices are given out in a circle, as the world does
-    uint32_t* index_lives;             // [index]: how many it had
+    uint32_t index_cursor;             // the world also gives out indices in a circle
+    uint32_t* index_lives;             // [index]: number of incarnations
     bool* index_used;                  // [index]
     uint64_t* ring;                    // [frame % RING_FRAMES][place][field]
     uint32_t *create, *destroy, *list; // slots of this packet, rising
@@ -76,7 +77,7 @@ static life* life_of(const stream* s, uint32_t slot) {
     return &s->lives[s->at_slot[slot] - 1];
 }
 
-// Was the slot's present life told of in the packet of `tick`?
+// Check whether the packet of `tick` had a row of the slot's current incarnation.
 static bool has_row(const stream* s, uint32_t tick, uint32_t slot) {
     return tick < s->trace->frames && s->at_slot[slot] != 0 &&
            told_of(s, tick)[slot] == s->at_slot[slot];
@@ -104,7 +105,7 @@ static void begin_life(stream* s, uint32_t place) {
         s->index_cursor = s->index_cursor % INDEX_MAX + 1;
     } while (s->index_used[s->index_cursor]);
     s->index_used[s->index_cursor] = true;
-    do { // slots too: entities that come one after the other are neighbours in both
+    do { // slots too: entities created one after the other are neighbours in both
         s->slot_cursor = (s->slot_cursor + 1) % SLOTS_MAX;
     } while (s->at_slot[s->slot_cursor] != 0);
     *made = (life){.place = place,
@@ -133,11 +134,11 @@ static void follow_place(stream* s, uint32_t place) {
     }
 }
 
-// ---- what goes into a packet ----
+// ---- the content of a packet ----
 
-// The newest tick up to `tick` with a row of the slot's life.
+// Get the newest tick up to `tick` with a row of the slot's incarnation.
 static uint32_t newest_row(const stream* s, uint32_t slot, uint32_t tick) {
-    tick -= tick % s->stride; // packets have these ticks only
+    tick -= tick % s->stride; // only these ticks have packets
     while (!has_row(s, tick, slot)) {
         bench_require(tick >= s->stride, "an update has a base");
         tick -= s->stride;
@@ -205,7 +206,8 @@ static uint32_t golomb_bits(uint32_t value, uint32_t order) {
     return 2 * (63 - (uint32_t)__builtin_clzll(u)) + 1 - order;
 }
 
-// The order with which the gaps between these slots, each `bytes` from the next, are shortest.
+// Get the order that gives the shortest codes for the gaps between these slots (`bytes` from one to
+// the next).
 static uint32_t best_order(const void* slots, size_t bytes, uint32_t count) {
     uint32_t best = 0, best_bits = UINT32_MAX;
     for (uint32_t order = 0; order <= ORDER_MAX; order++) {
@@ -318,7 +320,7 @@ static size_t write_body(stream* s) {
 
 // ---- the reader ----
 
-// What the reader knows: rows that earlier packets told, which were compared with the trace when they came.
+// The reader knows the rows of earlier packets. They were compared with the trace on arrival.
 static void check_row(const stream* s, uint32_t slot, const proto_row_base* against,
                       proto_bit_reader* reader) {
     uint64_t row[FIELDS_MAX];
@@ -331,7 +333,7 @@ static void check_row(const stream* s, uint32_t slot, const proto_row_base* agai
 static void read_update(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
                         proto_bit_reader* reader) {
     uint64_t scratch[2][FIELDS_MAX];
-    bench_require(slot < SLOTS_MAX && has_row(s, base_tick, slot), "a base row was not told of");
+    bench_require(slot < SLOTS_MAX && has_row(s, base_tick, slot), "a base row was never sent");
     proto_row_base against = {.base = row_of(s, base_tick, slot, scratch[0])};
     if (s->tick - base_tick < AGE_SETTLED) against.ticks = s->tick - base_tick;
     if (d > 0 && has_row(s, base_tick - d, slot)) {
@@ -438,7 +440,8 @@ void bench_trace(const char* path, uint32_t base, uint32_t stride) {
     s->list = bench_allocate(SLOTS_MAX * sizeof *s->list);
     s->base_slots = bench_allocate(SLOTS_MAX * sizeof *s->base_slots);
     s->aged = bench_allocate(SLOTS_MAX * sizeof *s->aged);
-    // The first packets tell of a world that is there already: they are written and read, but not counted.
+    // The first packets describe a world that exists already. They are written and read, but not
+    // counted.
     uint32_t warm = 2 * base + 2;
     for (s->tick = stride; s->tick < trace->frames; s->tick += stride) {
         uint64_t rows = s->rows;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Walking columns: pos += vel * dt (two p3, 24 bytes) through a system of a whole step, and through a
-// query over 256 archetypes. Both sides run the same loop; the difference is who finds the columns.
+// Walking columns: pos += vel * dt (two p3, 24 bytes) through a system of a whole step, and through
+// a query over 256 archetypes. Both sides run the same loop; the difference is how the columns are
+// found.
 #include "bench_world.h"
 
 #include "base/text.h"
@@ -64,14 +65,14 @@ static __attribute__((noinline)) void run_update_best(void* fixture) {
     bench_move(self->pos, self->vel, BENCH_DT, self->count);
 }
 
-// The upkeep's step moves once too, so the twin does.
+// The upkeep's step moves once too, so the twin does the same.
 static void prepare_update_shoal(void* fixture) {
     bench_world_upkeep(&((update_fixture*)fixture)->shoal);
 }
 
 static bool is_update_equal(void* fixture) {
     update_fixture* self = fixture;
-    // The step when the world was made met no mover.
+    // The step at the creation of the world found no mover.
     uint32_t row = 0;
     ecs_query_iter it = ecs_query_begin(self->shoal.world, self->shoal.movers);
     bool is_equal = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of recorded worlds, as a game would declare them: positions and headings with their steps, velocity as what
-// position is the integral of, an orientation as a rotation, the rest whole numbers.
+// Rows of recorded worlds, as a game would declare them: positions and headings with their steps,
+// the velocity as the source of the position, an orientation as a rotation, and whole numbers.
 #include "trace_file.h"
 
 #include "bench.h"
@@ -143,7 +143,7 @@ uint32_t trace_template(const trace_file* trace, uint32_t frame, uint32_t slot) 
     return trace->is_arena && row_at(trace, frame, slot)[0] == 2;
 }
 
-// What of the recorded row is state: of a cube its velocity is not.
+// The part of the recorded row that is state. The velocity of a cube is not.
 bool trace_differs(const trace_file* trace, uint32_t frame, uint32_t other, uint32_t slot) {
     size_t bytes = trace->is_arena ? ARENA_BYTES : CUBE_BYTES - 6;
     return memcmp(row_at(trace, frame, slot), row_at(trace, other, slot), bytes) != 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One match in virtual time, looked at frame by frame. Read feel_run() first.
+// One match in virtual time, measured frame by frame. Read feel_run() first.
 //
-// The clock goes in steps of a millisecond; the server ticks by its own clock, each client by its own
-// (which may run fast), frames are drawn at frame_hz. After each frame the shown places are compared with
-// what the server had at the shown moment, between its ticks by a straight line.
+// The clock advances in steps of a millisecond. The server ticks by its own clock, each client by
+// its own (which may run fast), and frames are drawn at frame_hz. After each frame the shown
+// positions are compared with those of the server at the shown moment. Between the server's ticks
+// they lie on a straight line.
 #include "feel.h"
 
 #include "base/assert.h"
@@ -25,17 +26,17 @@
 #define PATHS_MAX 64u
 #define PATH_TICKS 512u
 #define WARM_US UINT64_C(5000000)
-#define TELEPORT 100.0    ///< per tick, as breakout.blk says of balls
-#define SMOOTH_FRAMES 15u ///< a jump so long after the last gap has no excuse
+#define TELEPORT 100.0    ///< per tick, as breakout.blk declares for balls
+#define SMOOTH_FRAMES 15u ///< a jump so long after the last gap is a fault
 
-// Where the server had an entity, the last PATH_TICKS ticks.
+// The positions of an entity on the server in the last PATH_TICKS ticks.
 typedef struct path {
     ecs_entity entity;
     ecs_tick first, last;
     float x[PATH_TICKS], y[PATH_TICKS];
 } path;
 
-// What a watcher saw of one entity.
+// One entity as a watcher sees it.
 typedef struct glimpse {
     ecs_entity entity;
     bool is_seen;
@@ -48,7 +49,7 @@ typedef struct sum {
     uint32_t jumps, unexplained;
 } sum;
 
-// A client's transport: its own clock stays out of the network, which has one for all.
+// A client's transport. The network has one clock for all and does not see the client's clock.
 typedef struct wire {
     net_transport base; // first
     net_transport* inner;
@@ -82,7 +83,7 @@ typedef struct feel {
     base_rng rng;
     int direction; // of the script: -1, 0, 1
     uint64_t turn_us;
-    bool is_waiting; // for the shown pad to follow
+    bool is_waiting; // the shown pad has not followed yet
     uint32_t waited_frames;
     uint64_t delay_frames;
     double pad_x;
@@ -90,8 +91,8 @@ typedef struct feel {
     uint64_t depth_sum, depth_count;
     double offset_min, offset_max;
     bool has_offset;
-    uint64_t gaps;          // samples of the watcher that ran out or came too late, so far
-    uint32_t smooth_frames; // since the last of them
+    uint64_t gaps;          // samples of the watcher that ran out or arrived too late
+    uint32_t smooth_frames; // since the last gap
 } feel;
 
 static char* read_file(const char* name) {
@@ -159,13 +160,13 @@ static const net_transport_ops wire_ops = {
 
 // ---- the script ----
 
-// Left, right, rest: each held for a while, as a person does.
+// Left, right, no key: each for a while, as a person plays.
 static void run_script(feel* self) {
     if (self->now_us < self->turn_us) return;
     static const int next[3][2] = {{0, 1}, {-1, 1}, {-1, 0}};
     self->direction = next[self->direction + 1][base_rng_below(&self->rng, 2)];
     self->turn_us = self->now_us + 250000 + base_rng_below(&self->rng, 500000);
-    // A pad at the wall cannot follow; it is not asked to.
+    // A pad at the wall cannot move; the script does not press then.
     bool is_free = self->has_pad_x && ((self->direction < 0 && self->pad_x > 200.0) ||
                                        (self->direction > 0 && self->pad_x < 800.0));
     self->is_waiting = self->direction != 0 && is_free && self->now_us > WARM_US;
@@ -280,7 +281,7 @@ static path* make_path(feel* self, ecs_entity entity, ecs_tick tick) {
     return oldest;
 }
 
-// Balls are few and come and go; the pad is the player's.
+// There are few balls, created and destroyed; the pad is the player's.
 static void record(feel* self, ecs_entity entity, ecs_vec2 pos) {
     ecs_tick tick = net_match_tick(self->match);
     path* one = find_path(self, entity);
@@ -304,13 +305,13 @@ static void record_paths(feel* self) {
     if (pos) record(self, player, *pos);
 }
 
-// The server's place at a moment between its ticks. false: not known then.
+// Get the server's position at a moment between its ticks. @return false: it is unknown.
 static bool place_at(const path* one, double tick, double* x, double* y) {
     ecs_tick low = (ecs_tick)tick;
     double part = tick - (double)low;
     if (low < one->first || low + 1 > one->last || one->last - low >= PATH_TICKS) return false;
     uint32_t a = (uint32_t)(low % PATH_TICKS), b = (uint32_t)((low + 1) % PATH_TICKS);
-    // A jump of the server's is one here too: the older place until the next tick.
+    // A jump of the server is a jump here too: the older position counts until the next tick.
     if (hypot((double)(one->x[b] - one->x[a]), (double)(one->y[b] - one->y[a])) > TELEPORT)
         part = 0.0;
     *x = (double)one->x[a] + ((double)one->x[b] - (double)one->x[a]) * part;
@@ -318,8 +319,8 @@ static bool place_at(const path* one, double tick, double* x, double* y) {
     return true;
 }
 
-// Did the server's own path jump within the last second? What rests after a lost jump is shown at the
-// old place until the server hears of the loss.
+// Check whether the server's path jumped within the last second. After a lost jump, a resting
+// entity is shown at the old position until the server learns of the loss.
 static bool has_jumped(const path* one, double tick) {
     for (ecs_tick at = (ecs_tick)tick; at > one->first && (ecs_tick)tick - at < 60; at--) {
         if (one->last - at >= PATH_TICKS) return false;
@@ -330,7 +331,7 @@ static bool has_jumped(const path* one, double tick) {
     return false;
 }
 
-// ---- what is shown ----
+// ---- the shown frame ----
 
 static void look_at(feel* self, const net_presenter* presenter, ecs_entity entity, ecs_vec2 pos,
                     sum* target) {
@@ -386,7 +387,7 @@ static void look(feel* self) {
     if (pos) look_at(self, watcher->presenter, player, *pos, &self->pad);
 }
 
-// The own pad: does it follow the key in this frame?
+// Check whether the own pad follows the key in this frame.
 static void feel_pad(feel* self) {
     member* player = &self->members[PLAYER];
     if (!net_presenter_frame(player->presenter, client_us(self))) return;
@@ -411,8 +412,8 @@ static void feel_pad(feel* self) {
 
 // ---- the clock ----
 
-// `early_us`: before a frame a tick that is nearly due is run first, as the window does, so that the frame
-// shows it.
+// `early_us`: a tick that is nearly due runs before the frame, as in the window program, so that
+// the frame shows it.
 static void step_member(feel* self, uint32_t index, uint64_t early_us) {
     member* one = &self->members[index];
     uint64_t now_us = client_us(self);
@@ -444,7 +445,7 @@ static feel_path finish_path(const sum* from) {
     };
 }
 
-// What the server counted it says when a session ends.
+// The server reports its counters when a session ends.
 static void leave_all(feel* self) {
     for (uint32_t i = 0; i < MEMBERS; i++)
         net_client_leave(self->members[i].client, client_us(self));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// feel: the table of how a match feels, and the counters that must hold on every line of it.
+// feel: a table of how a match feels, and counters that must hold in every row of it.
 //
 //   feel BREAKOUT.blk [--seconds S] [--seed N] [--frame-hz F]    the table: round trips by losses
-//   feel BREAKOUT.blk --hours H                                  one long match with clocks 200 ppm apart
+//   feel BREAKOUT.blk --hours H                                  one long match with clocks 200 ppm
+//   apart
 #include "feel.h"
 
 #include "base/options.h"
@@ -45,7 +46,7 @@ static bool expect(bool is_so, const feel_config* config, const char* what) {
     return is_so;
 }
 
-// Only what must hold whatever the machine: counters, no timing.
+// Only counters are checked. They hold on every machine; timings do not.
 static bool check(const feel_config* config, const feel_result* r) {
     bool is_right = expect(r->is_played, config, "not everybody played to the end");
     is_right &= expect(r->presses > 0, config, "the script never pressed a key");

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/// One input. Called many times in a process: keep nothing between calls.
+/// Run one input. A process calls it many times: keep nothing between calls.
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
-/// A property that must hold for every input, in release builds too.
+/// Check a property of every input, in release builds too.
 #define FUZZ_CHECK(condition)                                                                      \
     ((condition) ? (void)0                                                                         \
                  : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), abort()))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every message of ours from bytes of strangers: what decodes must encode to bytes that decode to the
-// same message, within the arena, and print as JSON. The first byte chooses the message.
+// All our protobuf messages from any bytes. A decoded message must encode to bytes that decode to
+// the same message, fit the arena, and print as JSON. The first byte chooses the message.
 #include "fuzz.h"
 
 #include "log.pb-c.h"

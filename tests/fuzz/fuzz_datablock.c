@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a datablock: loaded whole or refused whole, never half, and composed with itself.
+// Any bytes as a datablock: it is loaded as a whole or refused as a whole, and composed with
+// itself.
 #include "base/assert.h"
 #include "base/hash.h"
 #include "ecs/ecs.h"
@@ -31,7 +32,7 @@ static void count_report(void* context, const char* file, uint32_t line, const c
     ++*(uint32_t*)context;
 }
 
-/// The same value from its bytes.
+/// Write a value and read it back: it must be the same.
 static void check_bytes(const ecs_type* type, const void* value) {
     const ecs_type_context heap = {NULL};
     base_bytes bytes;
@@ -48,7 +49,7 @@ static void check_bytes(const ecs_type* type, const void* value) {
     base_bytes_deinit(&bytes);
 }
 
-/// Every default must be a value that can be written, hashed and shown.
+/// Check that every default can be written, hashed and printed.
 static void check_template(const ecs_world* world, const ecs_template* template_) {
     for (uint32_t i = 0; i < template_->component_count; i++) {
         const ecs_template_component* component = &template_->components[i];

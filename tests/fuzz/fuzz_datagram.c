@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Raw datagrams into a live ENet host over the virtual wire, from strangers and from the address of a
-// connected client, between ticks of an ordinary session.
+// Raw datagrams into a live ENet host over the virtual wire, from unknown addresses and from the
+// address of a connected client, between the ticks of an ordinary session.
 //
 // An input is a list of records {u8 operation, u8 size, bytes[size]}:
-//   0  a datagram from a stranger (the port depends on the position)
-//   1  a datagram from the connected client's address, with the peer and session that it has
-//   2  the same with the bytes as they are
-//   3  the first byte says how many ticks pass
+//   0  a datagram from an unknown address (the port depends on the position)
+//   1  a datagram from the connected client's address, with its peer and session numbers
+//   2  the same with unchanged bytes
+//   3  the first byte is the number of ticks that pass
 //   4  the client sends the bytes on channel 0, 5: on channel 1
-//   6  the server says goodbye to everybody
+//   6  the server sends a goodbye to all clients
 //
-// Whatever comes: the host is never in trouble, no event names a peer that is not there, messages keep
-// their limits, and after a quiet time every slot is free or connected and accounts for nothing.
+// Invariants for any input: the host never fails, no event names a missing peer, messages keep
+// their limits, and after a quiet time every slot is free or connected and has nothing in its
+// accounts.
 #include "fuzz.h"
 
 #include "net/transport_enet.h"
@@ -27,7 +28,7 @@ enum { PORT = 7777, PEERS = 4, TICK_US = 16667, RECORDS_MAX = 200, QUIET_TICKS =
 typedef struct session {
     net_transport *server, *client;
     net_peer client_peer;
-    net_peer known[PEERS]; // by slot: what the server's user believes in
+    net_peer known[PEERS]; // by slot: the peers that the user of the server knows
     uint64_t now_us;
 } session;
 
@@ -62,7 +63,7 @@ static void tick(session* at) {
     at->server->ops->service(at->server, at->now_us);
     while (at->server->ops->next(at->server, &event)) {
         take_server_event(at, &event);
-        // An echo may have taken the event's bytes back: nothing of it is used any more.
+        // An echo may have freed the event's bytes. They are not used any more.
     }
     at->client->ops->service(at->client, at->now_us);
     while (at->client->ops->next(at->client, &event))
@@ -88,7 +89,7 @@ static void inject_as_client(const session* at, const uint8_t* bytes, size_t siz
     const ENetPeer* peer = &host->peers[0];
     uint8_t copy[256];
     memcpy(copy, bytes, size);
-    if (!is_raw && size >= 2) { // the two flags stay, session and peer become the client's
+    if (!is_raw && size >= 2) { // the two flags stay; session and peer become those of the client
         copy[0] = (uint8_t)((copy[0] & 0xC0) | peer->incomingSessionID << 4);
         copy[1] = 0;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a C file: refused with a sentence, or written; and what is written is whole C text, whose own
-// functions are read again without a fault.
+// Any bytes as a C file. shoal-esgen refuses it with a sentence, or writes code. The code must be
+// complete C text, and shoal-esgen must read its functions again without an error.
 #include "fuzz.h"
 
 #include "esgen.h"
@@ -12,7 +12,7 @@ static void count_report(void* context, const char* file, uint32_t line, const c
     ++*(uint32_t*)context;
 }
 
-// Brackets match, texts and comments end.
+// Check that brackets match, and that strings and comments end.
 static void check_written(const base_bytes* out) {
     uint32_t reports = 0;
     base_reporter reporter = {count_report, &reports};

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Messages of a connected stranger into a live server with a client of ours beside it, and messages of
-// a hostile server into a live client, over the simulated network.
+// Messages of a hostile client into a live server that has one honest client, and messages of a
+// hostile server into a live client, over the simulated network.
 //
 // An input is {u8 mode} and a list of records {u8 operation, u8 size, bytes[size]}. Even modes are
 // against the server, odd ones against the client. Operation % 8:
 //   0  bytes on the control channel, 1: on the realtime channel
-//   2  a good hello (server) or a good welcome (client). With bytes: a hello of who comes back, the bytes as
-//      secret, one byte for the stranger's own over a new connection; a welcome whose first byte says
-//      whether it is a resumed one, with up to 16 bytes of secret and settings of 8 bytes each
+//   2  a good hello (server) or a good welcome (client). With bytes: a resuming hello with the
+//   bytes as secret
+//      (one byte means its own secret, over a new connection); a welcome whose first byte is
+//      is_resumed, with up to 16 bytes of secret and settings of 8 bytes each
 //   3  an input packet (server) or a state packet (client) around the bytes: the next seq, a true
 //      acknowledgement, the bytes as input or as body
 //   4  the same with an event: the first two bytes are number and message, the rest its payload
 //   5  fields of such a packet from the bytes, four bytes each: seq, ack, ack_bits, event_ack,
 //      input_first or tick
-//   6  the first byte says how many ticks pass
+//   6  the first byte is the number of ticks that pass
 //   7  a good goodbye
-// Each record is at least followed by one tick in four.
+// One record in four or more is followed by a tick.
 //
-// Whatever comes: nothing aborts, the books of the server add up, the client beside the stranger is in
-// step at the end, the world of the attacked client is whole.
+// Invariants for any input: nothing aborts, the server's counters add up, the honest client equals
+// the server at the end, the world of the attacked client is whole.
 #include "fuzz.h"
 
 #include "raw_client.h"
@@ -259,7 +260,7 @@ static void run_record(stage* at, uint8_t operation, const uint8_t* bytes, size_
     }
 }
 
-// The stranger's doing has hurt nobody: the client beside it has everything and is told goodbye.
+// The hostile client did no harm: the honest client has everything and gets its goodbye.
 static void check_server(stage* at) {
     net_server_stop(at->server, at->now_us);
     uint32_t left = END_TICKS_MAX;

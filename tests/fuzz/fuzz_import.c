@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as files that import one another, and as what they become while a world lives. The input is
-// files in a row, each behind a line "//// PATH"; those behind a line "====" are the reload. Loaded whole or
-// refused whole; a reload that is refused leaves the save of the world byte for byte, one that is taken
-// leaves a world in order.
+// Any bytes as files that import one another, and as their reload in a living world. The input is
+// files, each after a line "//// PATH"; the files after a line "====" are the reload. Files are
+// loaded as a whole or refused as a whole. A refused reload does not change the save of the world;
+// an accepted one leaves a valid world.
 #include "base/assert.h"
 #include "ecs/debug.h"
 #include "ecs/ecs.h"
@@ -26,7 +26,7 @@ typedef struct fuzz_files {
     uint32_t count;
 } fuzz_files;
 
-/// Where `mark` begins a line at or behind `at`; `end` when nowhere.
+/// Find a line at or after `at` that begins with `mark`; `end` when there is none.
 static const char* find_line(const char* at, const char* end, const char* mark) {
     size_t size = strlen(mark);
     for (; at < end; at++) {
@@ -58,7 +58,7 @@ static void split(fuzz_files* files, const char* at, const char* end) {
 
 static ecs_result read_file(void* context, const char* path, base_bytes* text) {
     const fuzz_files* files = context;
-    // What the language lets through: words below the root or a named one.
+    // Paths that the language accepts: words below the root or below a named folder.
     BASE_ASSERT(*path && *path != '/' && !strstr(path, "//") && !strpbrk(path, "\\:*?"));
     BASE_ASSERT(!strstr(path, "/../") && strncmp(path, "../", 3) != 0 && strcmp(path, "..") != 0);
     BASE_ASSERT(*path != '%' || strncmp(path, "%lib/", 5) == 0);

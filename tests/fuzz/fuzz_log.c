@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Event logs from strangers. The first byte chooses where the bytes go in: a whole file, the payload of
-// a data block whose checksums are right (else no fuzzer gets past them), a queue beside an empty log,
-// or single pieces: record, header, changes.
+// Event logs from any bytes. The first byte chooses their place: a whole file; the payload of a
+// data block with right checksums (a fuzzer cannot guess checksums); a queue beside an empty log;
+// or single parts: record, header, changes.
 //
-// Invariants: what a reader takes can be walked to its end, twice with the same records.
+// Invariants: an accepted log can be read to its end, twice with the same records.
 #define _GNU_SOURCE
 #include "fuzz.h"
 
@@ -81,7 +81,7 @@ static void append_block(base_bytes* file, net_log_packer* packer, net_log_block
     base_bytes_write(file, packer->stored, stored);
 }
 
-/// The bytes as the payload of a data block that is right in all else.
+/// Make a data block with the bytes as its payload and everything else right.
 static void read_payload(const uint8_t* data, size_t size) {
     if (size < 3 || size > NET_LOG_BLOCK_BYTES_MAX) return;
     uint8_t header[128];
@@ -115,7 +115,7 @@ static void read_queue(const uint8_t* data, size_t size) {
     copy.memory = size > 8192 ? base_allocate(NULL, size) : NULL;
     if (!copy.memory) return;
     memcpy(copy.memory, data, size);
-    // Its own checksum is no hurdle.
+    // Its checksum is made right.
     uint64_t identity;
     memcpy(&identity, copy.memory + 16, sizeof identity);
     uint32_t crc = base_crc32c(0, copy.memory, 32);

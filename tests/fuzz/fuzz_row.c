@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Rows from bits of strangers, over layouts that the input describes too.
+// Rows from any bits, with layouts that the input describes too.
 //
-// Input: a byte with the number of components, per component a byte with the number of fields (7: a rotation; bit 7:
-// the integral of the component before), per field two bytes (kind; bits and grid), ticks, ticks2, per field 8 bytes
-// of base and of base2; the rest is the coded row.
+// Input: a byte with the number of components, per component a byte with the number of fields (7: a
+// rotation; bit 7: the integral of the component before), per field two bytes (kind; bits and
+// grid), ticks, ticks2, per field 8 bytes of base and of base2; the rest is the coded row.
 #include "fuzz.h"
 
 #include "proto/layout.h"
@@ -79,7 +79,8 @@ static uint64_t read_word(fuzz_source* source, const proto_quant* quant) {
     return proto_quant_canonical(quant, word);
 }
 
-// The words must survive a trip through the world's memory. A rotation that the input made up as base may be none.
+// The words must survive the way through the world's memory. A base that the input made may be no
+// rotation.
 static void check_memory(const proto_layout* layout, const uint64_t* row, const uint64_t* base) {
     for (uint32_t c = 0; c < layout->component_count; c++) {
         uint64_t memory[FIELDS_MAX] = {0}, back[WORDS_MAX];

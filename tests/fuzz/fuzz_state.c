@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// States of a hostile server, header and body, read one after the other into a living mirror.
+// States of a hostile server, header and body, read one after the other into a mirror.
 //
-// Input: packets: two bytes of size, then what a StatePacket carries as its state. make_state_corpus.c writes
-// conversations of an honest server in this form.
+// Input: packets, each two bytes of size, then the content of StatePacket.state.
+// make_state_corpus.c writes packets of an honest server in this form.
 #include "fuzz.h"
 
 #include "session/packet_header.h"
@@ -43,7 +43,7 @@ static void on_gone(void* context, ecs_entity entity, ecs_tick tick) {
     FUZZ_CHECK(entity != ECS_ENTITY_NONE);
 }
 
-// A row that has just been applied is what the world holds.
+// The world must have the row that was just applied.
 static void check_sample(watch* w, const net_packet_header* header) {
     if (!header->has_probe) return;
     ecs_entity who;
@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         data += state_size;
         size -= state_size;
     }
-    // It looks at every index of a world, which takes longer than all the rest.
+    // This check visits every index of the world and takes longer than all others.
     if (whole_size % 32 == 0) ecs_world_validate(w.world);
     net_mirror_destroy(w.mirror);
     FUZZ_CHECK(ecs_handle_count(w.world, ECS_STATE_ALLOCATED) == 0);

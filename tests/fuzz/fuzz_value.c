@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a list, array or object: refused, or a value within its limits that is the same when its
-// bytes are read again. The first byte chooses the type.
+// Any bytes as a list, array or object. They are refused, or give a value within its limits that is
+// the same when its bytes are read again. The first byte chooses the type.
 #include "base/assert.h"
 #include "type/container.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Writes corpus/state: conversations of an honest server, in the form that fuzz_state.c reads.
+// Writes corpus/state: packets of an honest server, in the form that fuzz_state.c reads.
 //
 //     make_state_corpus FOLDER
 //
-// Each file is one seed: entities come, change, become something else, leave and come back; some packets are
-// lost or swapped, acknowledgements come a few ticks late.
+// Each file is one seed: entities are created, change, get another template, leave the scope and
+// return. Some packets are lost or swapped, and acknowledgements come a few ticks late.
 #include "state_world.h"
 
 #include "body_teller.h"
@@ -25,7 +25,7 @@ typedef struct state_bytes {
     uint8_t bytes[STATE_BYTES_MAX];
 } state_bytes;
 
-// The row that the client has for sure: sometimes another hash than it should have.
+// A row that the client certainly has, sometimes with a wrong hash.
 static void sample(maker* m, net_packet_header* header) {
     uint32_t slot = teller_below(&m->t, TELLER_SLOTS);
     const teller_slot* at = &m->t.slots[slot];
@@ -76,7 +76,7 @@ static void run(maker* m, body_pen* pen) {
         state_bytes state = write_state(m, pen, m->packets[i]);
         m->is_lost[i] = teller_below(&m->t, 6) == 0;
         if (!m->is_lost[i] && held.size == 0 && teller_below(&m->t, 6) == 0) {
-            held = state; // comes after the next one
+            held = state; // it arrives after the next one
         } else {
             if (!m->is_lost[i]) put(m, &state);
             if (held.size) put(m, &held);
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
         FUZZ_CHECK(fclose(m.file) == 0);
     }
     free(pen);
-    // Or the corpus would lack a form.
+    // Otherwise the corpus would lack a form.
     FUZZ_CHECK(kinds[0] > 5 && kinds[1] > 5 && kinds[2] > 5 && two_bases > 5 && settled > 5);
     return 0;
 }

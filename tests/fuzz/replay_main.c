@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Runs a fuzz target without a fuzzer: every file of the folders given, whole, cut at every length, and
-// with every byte flipped in three ways. Large files are cut and flipped in steps, so that a replay stays
-// within seconds. Inputs are copied to blocks of their exact size: a sanitizer sees the first byte past
-// the end. When one crashes, the file's name is the last
-// line on stderr.
+// Runs a fuzz target without a fuzzer: every file of the given folders, as a whole, cut at every
+// length, and with every byte flipped in three ways. Large files are cut and flipped in steps, so
+// that a replay takes seconds. Inputs are copied to blocks of their exact size, so that a sanitizer
+// sees the first byte past the end. When an input crashes, the name of its file is the last line on
+// stderr.
 #include "fuzz.h"
 
 #include <dirent.h>

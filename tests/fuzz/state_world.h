@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The world that fuzz_state reads into and make_state_corpus writes from.
+/// The world of fuzz_state (reading) and make_state_corpus (writing).
 #pragma once
 
 #include "fuzz.h"

@@ -3,9 +3,9 @@
 //
 //   memory BREAKOUT.blk [--minutes M] [--warm W] [--clients N] [--loss P]
 //
-// Whatever lives and dies, server and clients must come to rest: after the warm-up no side's bytes may
-// rise by more than a fixed slack, however many entities there ever were. Tables with a place per index
-// double until indices are used again; the last time, for the indices above 2,048, is in the warm-up.
+// After the warm-up, the memory of server and clients may rise only by a fixed slack, however many
+// entities were created. Tables with a place per index double until indices are used again. They
+// double for the last time, for the indices above 2,048, in the warm-up.
 #include "base/assert.h"
 #include "base/options.h"
 #include "breakout.h"
@@ -51,9 +51,9 @@ typedef struct memory {
     net_server* server;
     member members[CLIENTS_MAX];
     uint64_t now_us;
-    uint64_t lives; // of replicated entities, so far
+    uint64_t lives; // replicated entities created so far
     uint32_t index_top;
-    ecs_entity handles[INDEX_MAX + 1]; // who lived there last
+    ecs_entity handles[INDEX_MAX + 1]; // the last entity of each index
 } memory;
 
 static void* counter_allocate(void* context, size_t size, size_t align) {

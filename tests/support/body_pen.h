@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// State bodies written by hand: what a server would write, and what none would. The pen knows the
-/// order of the bits and nothing of what is allowed.
+/// State bodies written by tests, also bodies that no server writes. The pen knows the order of the
+/// bits and does not check what is allowed.
 #pragma once
 
 #include <string.h>
@@ -15,10 +15,10 @@ typedef struct body_pen {
     uint8_t bytes[NET_SNAPSHOT_BYTES_MAX + 64];
     proto_bit_writer bits;
     uint32_t index_bits, number_bits;
-    uint32_t order;                ///< k of the lists to come
-    uint32_t next;                 ///< of slots in the list that is being written
-    uint32_t index;                ///< of the create before
-    const net_row_template* entry; ///< of the create before
+    uint32_t order;                ///< k of the next lists
+    uint32_t next;                 ///< next slot of the current list
+    uint32_t index;                ///< of the previous create
+    const net_row_template* entry; ///< of the previous create
 } body_pen;
 
 static inline void pen_begin(body_pen* pen, uint32_t index_max, const net_rows* rows) {
@@ -50,7 +50,7 @@ static inline void pen_destroys(body_pen* pen, uint32_t count, const uint32_t* s
         pen_slot(pen, slots[i]);
 }
 
-/// The head of a create, up to its row. Short forms wherever they say the same.
+/// Write the head of a create, up to its row. Use short forms where they are possible.
 static inline void pen_create_head(body_pen* pen, uint32_t slot, ecs_entity handle,
                                    const net_row_template* entry) {
     pen_slot(pen, slot);
@@ -116,7 +116,7 @@ static inline void pen_absent(body_pen* pen) {
     proto_row_write_absent(&pen->bits);
 }
 
-/// Hand it to a mirror.
+/// Give the body to a mirror.
 static inline net_result pen_read(const body_pen* pen, net_mirror* mirror, uint16_t seq,
                                   ecs_tick tick, net_mirror_result* result) {
     BASE_ASSERT(!pen->bits.failed);

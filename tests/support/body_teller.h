@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// A small server that keeps every promise of WIRE.md, "State body", and otherwise does what chance says:
-/// entities come, change, become something else, leave, return and die; packets tell of some of what is
-/// pending, with whatever base rows are allowed. It knows rows as words and has no world.
+/// A small server that keeps every promise of WIRE.md, "State body", and decides all else at
+/// random. Entities are created, change, get another template, leave the scope, return and are
+/// destroyed. Packets carry some of the pending records, with any allowed base rows. It knows rows
+/// as words and has no world.
 ///
-/// Order of calls: teller_step, then teller_write for each packet of that tick; teller_ack whenever.
+/// Order of calls: teller_step, then teller_write for each packet of that tick; teller_ack at any
+/// time.
 #pragma once
 
 #include <stdlib.h>
@@ -18,8 +20,8 @@ enum {
     TELLER_WORDS_MAX = 12,
     TELLER_VALUE_BYTES_MAX = 256,
     TELLER_TEMPLATES_MAX = 6,
-    TELLER_SENDS_MAX = 60, ///< of a slot since a row that is still a base
-    TELLER_BASES = 6,      ///< so many acknowledged rows are looked at
+    TELLER_SENDS_MAX = 60, ///< sends of a slot since a row that is still a base
+    TELLER_BASES = 6,      ///< acknowledged rows that may be bases
 };
 
 typedef enum teller_state { TELLER_FREE, TELLER_SEEN, TELLER_LEFT } teller_state;
@@ -27,19 +29,19 @@ typedef enum teller_state { TELLER_FREE, TELLER_SEEN, TELLER_LEFT } teller_state
 typedef struct teller_slot {
     teller_state state;
     ecs_entity handle;
-    bool is_dead; ///< left for good: its index may live again
+    bool is_destroyed; ///< destroyed: its index may be used again
     const net_row_template* entry;
-    uint32_t life;         ///< number of what the slot holds now; another one for each state
-    bool is_created;       ///< a create of this life was acknowledged
-    uint32_t changed_step; ///< of the newest change
-    uint32_t acked_step;   ///< newest acknowledged one of this life; with is_created
-    ecs_tick floor;        ///< no base is older
+    uint32_t incarnation;  ///< number of the slot's incarnation; another one for each state
+    bool is_created;       ///< a create of this incarnation was acknowledged
+    uint32_t changed_step; ///< step of the newest change
+    uint32_t acked_step;   ///< newest acknowledged step of this incarnation; with is_created
+    ecs_tick floor;        ///< no base may be older
     uint32_t sends;
     uint64_t row[TELLER_WORDS_MAX];
 } teller_slot;
 
 typedef struct teller_told {
-    uint32_t life; ///< 0: the packet says nothing of this slot
+    uint32_t incarnation; ///< 0: the packet has no record of this slot
     bool is_row;
 } teller_told;
 
@@ -50,11 +52,11 @@ typedef struct teller_packet {
     teller_told told[TELLER_SLOTS];
 } teller_packet;
 
-/// What was true at a step.
+/// The state at one step.
 typedef struct teller_past {
     ecs_tick tick;
     uint32_t lives[TELLER_SLOTS];
-    uint32_t acked[TELLER_SLOTS]; ///< the life whose row of this tick was acknowledged
+    uint32_t acked[TELLER_SLOTS]; ///< the incarnation whose row of this tick was acknowledged
     uint32_t sends[TELLER_SLOTS];
     uint64_t rows[TELLER_SLOTS][TELLER_WORDS_MAX];
 } teller_past;
@@ -65,17 +67,17 @@ typedef struct teller {
     uint32_t index_max;
     const net_row_template* templates[TELLER_TEMPLATES_MAX];
     uint32_t template_count;
-    uint32_t generations[TELLER_SLOTS]; ///< by index - 1, of the newest life
-    bool is_alive[TELLER_SLOTS];        ///< by index - 1: it lives, seen or not
+    uint32_t generations[TELLER_SLOTS]; ///< by index - 1: the newest generation
+    bool is_alive[TELLER_SLOTS];        ///< by index - 1: the entity exists, in scope or not
     uint32_t life_next;
     uint16_t seq_first;
     teller_slot slots[TELLER_SLOTS];
     teller_packet* packets;
     uint32_t packet_count;
     teller_past* past; ///< [step]
-    uint32_t step;     ///< the present one, from 1
+    uint32_t step;     ///< the current step, from 1
     uint32_t runs_by_kind[3], rows_two_bases, rows_settled, rows_absent, rows_unsaid,
-        moved; ///< what was covered
+        moved; ///< how often each form was used
 } teller;
 
 static inline void teller_init(teller* t, net_rows* rows, uint32_t index_max, uint64_t seed) {
@@ -111,11 +113,11 @@ static inline uint32_t teller_below(teller* t, uint32_t count) {
     return base_rng_below(&t->rng, count);
 }
 
-// ---- its world ----
+// ---- entities ----
 
-static inline void teller_begin_life(teller* t, teller_slot* slot, teller_state state) {
+static inline void teller_begin_incarnation(teller* t, teller_slot* slot, teller_state state) {
     slot->state = state;
-    slot->life = ++t->life_next;
+    slot->incarnation = ++t->life_next;
     slot->is_created = false;
     slot->changed_step = t->step;
     slot->floor = 0;
@@ -124,7 +126,7 @@ static inline void teller_begin_life(teller* t, teller_slot* slot, teller_state 
 static inline void teller_become(teller* t, teller_slot* slot) {
     slot->entry = t->templates[teller_below(t, t->template_count)];
     memcpy(slot->row, slot->entry->defaults, slot->entry->layout.field_count * sizeof slot->row[0]);
-    teller_begin_life(t, slot, TELLER_SEEN);
+    teller_begin_incarnation(t, slot, TELLER_SEEN);
 }
 
 static inline teller_slot* teller_pick(teller* t, teller_state state) {
@@ -136,18 +138,18 @@ static inline teller_slot* teller_pick(teller* t, teller_state state) {
     return NULL;
 }
 
-// Does a slot hold an entity of this index, or wait for the client to know that it left alive?
+// Check whether a slot has an entity of this index, or its destroy is not acknowledged yet.
 static inline bool teller_is_held(const teller* t, uint32_t index) {
     for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
         const teller_slot* slot = &t->slots[i];
         if (ecs_entity_index(slot->handle) != index) continue;
-        if (slot->state == TELLER_SEEN || (slot->state == TELLER_LEFT && !slot->is_dead))
+        if (slot->state == TELLER_SEEN || (slot->state == TELLER_LEFT && !slot->is_destroyed))
             return true;
     }
     return false;
 }
 
-// An entity comes into a free slot: a new one, or one that was here before in whatever slot.
+// Put an entity into a free slot: a new one, or one that was in scope before, in any slot.
 static inline void teller_come(teller* t) {
     teller_slot* slot = teller_pick(t, TELLER_FREE);
     uint32_t index = 1 + teller_below(t, TELLER_SLOTS);
@@ -158,7 +160,7 @@ static inline void teller_come(teller* t) {
     t->moved += is_back;
     t->is_alive[index - 1] = true;
     slot->handle = ecs_entity_make(index, *generation);
-    slot->is_dead = false;
+    slot->is_destroyed = false;
     teller_become(t, slot);
 }
 
@@ -175,7 +177,7 @@ static inline void teller_change(teller* t, teller_slot* slot) {
             word = base_rng_u64(&t->rng);
         slot->row[f] = proto_quant_canonical(quant, word & mask);
     }
-    // Words that a world can hold: what they mean, quantised again.
+    // Make words that a world can have: dequantise and quantise them.
     uint8_t memory[TELLER_VALUE_BYTES_MAX] = {0};
     for (uint32_t c = 0; c < layout->component_count; c++) {
         proto_row_write_component(layout, c, slot->row, memory);
@@ -186,17 +188,18 @@ static inline void teller_change(teller* t, teller_slot* slot) {
 
 static inline void teller_mutate(teller* t, teller_slot* slot) {
     uint32_t what = teller_below(t, 40);
-    if (slot->state == TELLER_LEFT && !slot->is_dead && what < 4) {
-        teller_begin_life(t, slot, TELLER_SEEN); // back before the client knew that it had gone
+    if (slot->state == TELLER_LEFT && !slot->is_destroyed && what < 4) {
+        // It returns before the client acknowledged the destroy.
+        teller_begin_incarnation(t, slot, TELLER_SEEN);
         return;
     }
     if (slot->state != TELLER_SEEN) return;
     if (what == 0) {
         teller_become(t, slot);
     } else if (what == 1) {
-        slot->is_dead = base_rng_chance(&t->rng, 0.6);
-        if (slot->is_dead) t->is_alive[ecs_entity_index(slot->handle) - 1] = false;
-        teller_begin_life(t, slot, TELLER_LEFT);
+        slot->is_destroyed = base_rng_chance(&t->rng, 0.6);
+        if (slot->is_destroyed) t->is_alive[ecs_entity_index(slot->handle) - 1] = false;
+        teller_begin_incarnation(t, slot, TELLER_LEFT);
     } else if (what < 14) {
         teller_change(t, slot);
     }
@@ -215,13 +218,13 @@ static inline void teller_step(teller* t, bool is_still) {
             teller_mutate(t, &t->slots[i]);
     }
     for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
-        past->lives[i] = t->slots[i].life;
+        past->lives[i] = t->slots[i].incarnation;
         past->sends[i] = t->slots[i].sends;
         memcpy(past->rows[i], t->slots[i].row, sizeof past->rows[i]);
     }
 }
 
-// ---- what it writes ----
+// ---- packets ----
 
 static inline bool teller_is_pending(const teller_slot* slot) {
     if (slot->state == TELLER_LEFT) return true;
@@ -232,17 +235,17 @@ static inline bool teller_is_pending(const teller_slot* slot) {
 static inline bool teller_is_base(const teller* t, uint32_t number, uint32_t step) {
     const teller_slot* slot = &t->slots[number];
     const teller_past* past = &t->past[step];
-    return past->acked[number] == slot->life && past->tick >= slot->floor &&
+    return past->acked[number] == slot->incarnation && past->tick >= slot->floor &&
            slot->sends - past->sends[number] <= TELLER_SENDS_MAX;
 }
 
-// A row is told against these; no later one will go behind them.
+// These are the bases of a row. No later row will use older ones.
 static inline void teller_use(teller* t, uint32_t number, ecs_tick oldest) {
     if (oldest > t->slots[number].floor) t->slots[number].floor = oldest;
 }
 
 static inline void teller_tell(teller* t, teller_packet* packet, uint32_t number, bool is_row) {
-    packet->told[number] = (teller_told){t->slots[number].life, is_row};
+    packet->told[number] = (teller_told){t->slots[number].incarnation, is_row};
     t->slots[number].sends += is_row;
 }
 
@@ -260,7 +263,7 @@ static inline proto_row_base teller_bases(teller* t, uint32_t number, uint32_t b
     return base;
 }
 
-// One of the newest acknowledged rows before a step, 0: none.
+// Choose one of the newest acknowledged rows before a step. @return 0: none.
 static inline uint32_t teller_pick_base(teller* t, uint32_t number, uint32_t step, ecs_tick span) {
     uint32_t found[TELLER_BASES], count = 0;
     ecs_tick from = t->past[step].tick;
@@ -282,14 +285,14 @@ static inline bool teller_may_settle(const teller* t, uint32_t number, uint32_t*
     for (uint32_t p = t->packet_count; p-- > 0;) {
         ecs_tick sent = t->past[t->packets[p].step].tick;
         if (sent <= base_tick) break;
-        if (sent <= end && t->packets[p].told[number].life) return false;
+        if (sent <= end && t->packets[p].told[number].incarnation) return false;
     }
     return true;
 }
 
 typedef struct teller_body {
     teller_packet* packet;
-    bool is_chosen[TELLER_SLOTS]; ///< and not told yet
+    bool is_chosen[TELLER_SLOTS]; ///< chosen and not written yet
 } teller_body;
 
 static inline void teller_write_lists(teller* t, body_pen* pen, teller_body* body) {
@@ -318,17 +321,18 @@ static inline void teller_write_lists(teller* t, body_pen* pen, teller_body* bod
     }
 }
 
-// Was nothing of a slot ever told with the tick of a step?
+// Check that no record of a slot was ever sent with the tick of a step.
 static inline bool teller_is_unsaid(const teller* t, uint32_t number, uint32_t step) {
     ecs_tick tick = t->past[step].tick;
     for (uint32_t p = t->packet_count; p-- > 0;) {
         if (t->past[t->packets[p].step].tick < tick) break;
-        if (t->packets[p].step == step && t->packets[p].told[number].life) return false;
+        if (t->packets[p].step == step && t->packets[p].told[number].incarnation) return false;
     }
     return true;
 }
 
-// A run by packet: an acknowledged one within reach; what was not chosen or cannot be told is absent.
+// Write a run by packet, with an acknowledged base packet. Slots that were not chosen or have no
+// base are absent.
 static inline bool teller_run_packet(teller* t, body_pen* pen, teller_body* body) {
     uint32_t back = 1 + teller_below(t, t->packet_count < 64 ? t->packet_count : 63);
     if (back >= t->packet_count) return false;
@@ -344,7 +348,7 @@ static inline bool teller_run_packet(teller* t, body_pen* pen, teller_body* body
     for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
         if (!base->told[i].is_row) continue;
         bool has_second = base2_step && teller_is_base(t, i, base2_step);
-        bool is_fit = body->is_chosen[i] && base->told[i].life == t->slots[i].life &&
+        bool is_fit = body->is_chosen[i] && base->told[i].incarnation == t->slots[i].incarnation &&
                       teller_is_base(t, i, base->step) &&
                       (!base2_step || has_second || teller_is_unsaid(t, i, base2_step));
         if (!is_fit) {
@@ -362,7 +366,7 @@ static inline bool teller_run_packet(teller* t, body_pen* pen, teller_body* body
     return true;
 }
 
-// Runs of one record each, in whatever order: each has its own bases.
+// Write runs of one record each, in any order, each with its own bases.
 static inline void teller_run_single(teller* t, body_pen* pen, teller_body* body, uint32_t number) {
     teller_slot* slot = &t->slots[number];
     uint32_t settled_step, base_step = teller_pick_base(t, number, t->step, NET_BASE_AGE_MAX);
@@ -390,7 +394,8 @@ static inline void teller_run_single(teller* t, body_pen* pen, teller_body* body
     body->is_chosen[number] = false;
 }
 
-/// Write one packet of the present tick. @return its number; the pen is empty when nothing was to be told.
+/// Write one packet of the current tick. @return its number; the pen is empty when nothing is
+/// pending.
 static inline uint32_t teller_write(teller* t, body_pen* pen) {
     BASE_ASSERT(t->packet_count < TELLER_PACKETS_MAX);
     uint32_t number = t->packet_count++;
@@ -405,7 +410,7 @@ static inline uint32_t teller_write(teller* t, body_pen* pen) {
     pen_begin(pen, t->index_max, t->rows);
     if (!is_any) return number;
     teller_write_lists(t, pen, &body);
-    // The number of runs comes first: those by packet are written to a copy of the pen's rest.
+    // The number of runs comes first, so runs by packet are written to a copy of the pen's rest.
     body_pen* rest = malloc(sizeof *rest);
     BASE_ASSERT(rest);
     pen_begin(rest, t->index_max, t->rows);
@@ -431,15 +436,15 @@ static inline uint32_t teller_write(teller* t, body_pen* pen) {
     return number;
 }
 
-/// The client decoded packet `number`.
+/// Acknowledge packet `number`.
 static inline void teller_ack(teller* t, uint32_t number) {
     teller_packet* packet = &t->packets[number];
     packet->is_acked = true;
     for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
         teller_slot* slot = &t->slots[i];
-        if (packet->told[i].life == 0) continue;
-        if (packet->told[i].is_row) t->past[packet->step].acked[i] = packet->told[i].life;
-        if (packet->told[i].life != slot->life) continue;
+        if (packet->told[i].incarnation == 0) continue;
+        if (packet->told[i].is_row) t->past[packet->step].acked[i] = packet->told[i].incarnation;
+        if (packet->told[i].incarnation != slot->incarnation) continue;
         if (slot->state == TELLER_LEFT) {
             slot->state = TELLER_FREE;
         } else {
@@ -456,7 +461,7 @@ static inline bool teller_is_settled(const teller* t) {
     return true;
 }
 
-/// The row of the entity at a tick, NULL when nobody was seen by that name then.
+/// Get the row of an entity at a tick; NULL when the client did not have it then.
 static inline const uint64_t* teller_row_at(const teller* t, uint32_t number, ecs_tick tick) {
     for (uint32_t s = t->step; s > 0; s--)
         if (t->past[s].tick == tick) return t->past[s].rows[number];

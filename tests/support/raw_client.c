@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A peer that keeps no rules. Everything is packed on the stack and sent at once.
+// A client without rules. It packs messages on the stack and sends them at once.
 #include "raw_client.h"
 
 #include "session/packet_header.h"
@@ -81,7 +81,8 @@ static void take_state(raw_client* raw, const net_transport_event* event) {
     const Shoal__Wire__StatePacket* packet = (const Shoal__Wire__StatePacket*)proto_codec_decode(
         &raw->codec, &shoal__wire__state_packet__descriptor, event->bytes, event->size,
         NET_STATE_BYTES_MAX);
-    // It makes no inputs and events that it does not number itself: low ones are whole.
+    // It numbers inputs and events itself and only uses low numbers, so low bits are the whole
+    // number.
     const net_packet_header_near near = {.tick = raw->state_tick, .has_tick = raw->states > 0};
     net_packet_header header = {0};
     proto_bit_reader reader = {0};
@@ -148,7 +149,7 @@ net_result raw_client_send(raw_client* raw, net_channel channel, const ProtobufC
     return raw_client_send_bytes(raw, channel, bytes, size);
 }
 
-// protobuf-c's strings are not const; packing only reads them.
+// Strings of protobuf-c are not const, but packing only reads them.
 static char* borrowed(const char* text) {
     return (char*)(uintptr_t)text;
 }

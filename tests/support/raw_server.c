@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A server that keeps no rules. Everything is packed on the stack and sent at once.
+// A server without rules. It packs messages on the stack and sends them at once.
 #include "raw_server.h"
 
 #include "base/assert.h"
@@ -109,7 +109,7 @@ net_result raw_server_send(raw_server* raw, net_channel channel, const ProtobufC
     return raw_server_send_bytes(raw, channel, bytes, size);
 }
 
-// protobuf-c's strings are not const; packing only reads them.
+// Strings of protobuf-c are not const, but packing only reads them.
 static char* borrowed(const char* text) {
     return (char*)(uintptr_t)text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A server that keeps no rules, for one client at a time: what it sends is the test's to make.
+/// A server without rules, for one client at a time. The test decides what it sends.
 #pragma once
 
 #include "session/packet_header.h"
@@ -7,16 +7,16 @@
 #include "proto/codec.h"
 #include "wire.pb-c.h"
 
-/// A state packet of the test's own making.
+/// A state packet that the test fills in.
 typedef struct raw_state {
     net_packet_header header;
-    const void* body; ///< its bits follow the header, with has_body; borrowed
+    const void* body; ///< its bits follow the header; with has_body; borrowed
     size_t body_size;
 } raw_state;
 
 typedef struct raw_server {
     net_transport* transport; ///< borrowed
-    net_peer peer;            ///< who connected last
+    net_peer peer;            ///< the peer that connected last
     proto_codec codec;
     bool is_connected, is_gone;
     uint32_t gone_reason;
@@ -27,12 +27,12 @@ typedef struct raw_server {
     char game[40];
     char name[64];
     bool is_bot;
-    uint8_t resume[32]; ///< of the hello
+    uint8_t resume[32]; ///< from the Hello
     size_t resume_size;
     uint32_t hellos;
     size_t answer_items;
 
-    uint64_t packets;    ///< input packets that came
+    uint64_t packets;    ///< input packets received
     uint64_t unreadable; ///< messages that could not be decoded
     uint16_t input_seq;  ///< of the newest packet
     bool has_ack;
@@ -43,27 +43,27 @@ typedef struct raw_server {
     uint32_t resyncs[8];
     uint32_t resync_count; ///< of the newest packet
     uint64_t resyncs_requested;
-    uint32_t rate_bytes_max; ///< of the hello
+    uint32_t rate_bytes_max; ///< from the Hello
 
-    uint16_t seq; ///< of its next state packet
+    uint16_t seq; ///< seq of its next state packet
 } raw_server;
 
 void raw_server_open(raw_server* raw, net_transport* transport);
-/// The transport stays the caller's.
+/// `transport` is borrowed.
 void raw_server_close(raw_server* raw);
-/// Receive and remember.
+/// Receive all messages and remember their content.
 void raw_server_service(raw_server* raw, uint64_t now_us);
 net_result raw_server_send_bytes(raw_server* raw, net_channel channel, const void* bytes,
                                  size_t size);
 net_result raw_server_send(raw_server* raw, net_channel channel, const ProtobufCMessage* message);
 void raw_server_welcome(raw_server* raw, uint32_t client, uint32_t tick_rate_hz);
-/// A welcome of the test's own making.
+/// Send a welcome that the test fills in.
 void raw_server_welcome_as(raw_server* raw, Shoal__Wire__Welcome welcome);
 void raw_server_refuse(raw_server* raw, Shoal__Wire__RefusedReason reason, const char* text,
                        const char* game);
 void raw_server_ask(raw_server* raw);
 void raw_server_goodbye(raw_server* raw, uint32_t reason);
-/// A state packet with the next seq, a true acknowledgement, a whole tick and no body.
+/// Get a state packet with the next seq, a right acknowledgement, a whole tick and no body.
 raw_state raw_server_packet(raw_server* raw, uint64_t tick);
 void raw_server_send_state(raw_server* raw, raw_state packet);
 /// Send it with one event.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The one door to cmocka: 1.1.5 needs these four headers before its own.
+/// The only header that includes cmocka: version 1.1.5 needs these four headers before its own.
 #pragma once
 
 #include <setjmp.h>
@@ -14,12 +14,13 @@
 
 #include <stdlib.h>
 
-/// Assert handler for misuse cases: with it, expect_assert_failure() sees a BASE_ASSERT.
+/// Assert handler for cases of misuse: with it, expect_assert_failure() sees a BASE_ASSERT.
 static inline void test_assert_handler(const char* condition, const char* file, int line) {
     mock_assert(0, condition, file, line);
 }
 
-/// How many random runs: count times SHOAL_TEST_SCALE, at least count_min, and count without the variable.
+/// Get the number of random runs: count times SHOAL_TEST_SCALE, at least count_min; `count` without
+/// the variable.
 static inline uint32_t test_scaled(uint32_t count, uint32_t count_min) {
     const char* text = getenv("SHOAL_TEST_SCALE");
     double scale;
@@ -29,5 +30,5 @@ static inline uint32_t test_scaled(uint32_t count, uint32_t count_min) {
     return scaled < 1e9 ? (uint32_t)scaled : 1000000000u;
 }
 
-/// Case list entry.
+/// An entry of a list of cases.
 #define TEST(name) cmocka_unit_test(name)

@@ -39,7 +39,7 @@ static int draw_log(const picture* self, net_log_reader* reader, const net_modul
     if (self->at > net_playback_tick_last(playback))
         base_report(&self->reporter, NULL, 0, "the log ends at tick %" PRIu64,
                     net_playback_tick_last(playback));
-    else if (net_playback_seek(playback, (double)self->at) == NET_OK) // else: reported
+    else if (net_playback_seek(playback, (double)self->at) == NET_OK)
         code = write_frame(self, playback, module->game);
     net_playback_destroy(playback);
     return code;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SVG by hand: a picture is a few hundred elements, so each may be written as it comes. What keeps the
-// file small is that a run of alike shapes (a grid, the edges of a brick) is one path.
+// Writes SVG directly: a picture has a few hundred elements, so each is written at once. A run of
+// equal shapes (a grid, the edges of a brick) is one path, which keeps the file small.
 #include "svg.h"
 
 #include <string.h>
@@ -108,7 +108,8 @@ static void draw_line(void* context, float x0, float y0, float x1, float y1, flo
     }
 }
 
-// The number of a gradient, written into the file at its first use; SVG_GRADIENTS_MAX when all are taken.
+// Get the number of a gradient. Its first use writes it into the file. @return SVG_GRADIENTS_MAX:
+// none is free.
 static uint32_t find_gradient(svg* picture, ecs_color top, ecs_color bottom, bool is_radial) {
     for (uint32_t i = 0; i < picture->gradient_count; i++) {
         const svg_gradient* known = &picture->gradients[i];
@@ -168,7 +169,8 @@ static bool draw_gradient(svg* picture, const float* points, const ecs_color* co
     return true;
 }
 
-// Triangles around one point, from one colour there to another at all other points: an ellipse of light.
+// Triangles around one point, from one colour there to another at all other points: an ellipse of
+// light.
 static bool draw_fan(svg* picture, const float* points, const ecs_color* colors, uint32_t count) {
     if (count < 18 || !is_same_color(colors[1], colors[2])) return false;
     float left = points[0], right = points[0], top = points[1], bottom = points[1];
@@ -232,7 +234,7 @@ static void put_text(FILE* file, const char* text) {
         else if ((unsigned char)*at >= ' ' && (unsigned char)*at < 127)
             fputc(*at, file);
         else
-            fputc('?', file); // names come from players
+            fputc('?', file); // players choose names
     }
 }
 

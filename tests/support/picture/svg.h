@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// net_draw that writes SVG. The same calls give the same bytes: numbers are written as whole tenths,
-/// nothing asks the clock, the locale or a font.
+/// A net_draw that writes SVG. The same calls give the same bytes: numbers are whole tenths, and
+/// nothing depends on the clock, the locale or a font.
 ///
-/// Neighbours that look alike share an element; a quad whose colours run from top to bottom becomes a
-/// rectangle with a gradient, a fan from one colour to another an ellipse with one, any other triangle a
-/// polygon of its mean colour. Text is measured with the widths of Helvetica, which Arial and Liberation
-/// Sans share.
+/// Neighbours with the same look share an element. A quad whose colours run from top to bottom
+/// becomes a rectangle with a gradient, a fan from one colour to another an ellipse with one, any
+/// other triangle a polygon of its mean colour. Text is measured with the widths of Helvetica,
+/// which Arial and Liberation Sans share.
 #pragma once
 
 #include "net/game.h"
@@ -17,12 +17,12 @@
 typedef enum svg_kind { SVG_NOTHING, SVG_RECTS, SVG_LINES, SVG_GRADIENT_RECTS } svg_kind;
 
 typedef struct svg_gradient {
-    ecs_color top, bottom; ///< of a radial one: middle, edge
+    ecs_color top, bottom; ///< radial gradient: middle, edge
     bool is_radial;
 } svg_gradient;
 
 typedef struct svg {
-    FILE* file; ///< NULL: drawn into nothing
+    FILE* file; ///< NULL: nothing is written
     svg_kind open;
     ecs_color color;   ///< of the open element
     float line_width;  ///< of open lines
@@ -31,9 +31,9 @@ typedef struct svg {
     uint32_t gradient_count;
 } svg;
 
-/// Begin a picture of `width` by `height` units; `file` (may be NULL) stays the caller's.
+/// Begin a picture of `width` by `height` units. `file` (may be NULL) is borrowed.
 void svg_begin(svg* picture, FILE* file, float width, float height, const char* title);
-/// Close what is open. @return false when the file did not take it all.
+/// Close all open elements. @return false: writing the file failed.
 bool svg_end(svg* picture);
 /// The drawing functions for a frame; the caller fills player, time and names.
 net_draw svg_draw(svg* picture);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The test game. One system without terms does all mutation, so that the script of a tick reads from
-// top to bottom; everything random comes from the world, so a log of it runs again.
+// The test game. One system without terms makes all changes, so that a reader can read the script
+// of a tick from top to bottom. All random numbers come from the world, so a log of it runs again.
 #include "swarm_parts.h"
 
 #include "base/math.h"
@@ -83,14 +83,14 @@ ecs_entity swarm_random_entity(ecs_world* world, ecs_query* query) {
     return found;
 }
 
-// Players' avatars are not the script's to destroy.
+// The script does not destroy the players' avatars.
 ecs_entity swarm_random_wild_entity(ecs_world* world, const swarm_context* context) {
     ecs_entity found = swarm_random_entity(world, context->movers);
     bool is_wild = found != ECS_ENTITY_NONE && !ecs_find(world, found, context->player_id);
     return is_wild ? found : ECS_ENTITY_NONE;
 }
 
-// Ticks may begin anywhere.
+// The first tick may be any number.
 static bool is_quiet(const swarm_context* context, const swarm_clock* clock, ecs_tick tick) {
     return tick - context->tick_zero >= clock->quiet_tick;
 }
@@ -130,7 +130,7 @@ static void mutate_once(const ecs_stage* stage, swarm_context* context) {
         break;
     case 2:
         if (one != ECS_ENTITY_NONE) {
-            // Burn, or stop burning.
+            // Start or stop burning.
             bool is_burning = ecs_find(world, one, context->heat) != NULL;
             bool is_mote = ecs_find(world, one, context->target) != NULL;
             ecs_template_id plain = is_mote ? context->mote : context->rock;

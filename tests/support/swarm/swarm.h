@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// A game made to hurt replication: entities come, go, change their template, refer to each other, flip
-/// back, stand idle and wake up, all by the world's own chance; players steer, shout and are pinged.
-/// After the tick in setting "quiet" nothing changes any more.
+/// A game that stresses replication. Entities are created and destroyed, change their template,
+/// refer to each other, change values back and forth, rest and move again, all at random. Players
+/// steer, send events ("shouts") and get events ("pings"). After the tick in the setting "quiet"
+/// nothing changes any more.
 #pragma once
 
 #include "net/game.h"
@@ -13,7 +14,7 @@ const char* swarm_templates(void);
 
 #define SWARM_CLIENTS_MAX 16u
 
-/// Which rules of interest a wild swarm has.
+/// Rules of interest of a wild swarm.
 enum {
     SWARM_RADIUS = 1,
     SWARM_GROUPS = 2,
@@ -24,17 +25,17 @@ enum {
     SWARM_RULES_END = 64,
 };
 
-/// The module with more components: owners, teams, groups, kin that is seen together, values that only some may
-/// see, texts; all of it changes at run time.
+/// The module with more components: owners, teams, groups that are seen together, values that only
+/// some clients may see, and texts. All of it changes at run time.
 typedef struct swarm_wild {
     net_interest_rules rules;
     net_game_module module;
 } swarm_wild;
-/// Rules of these bits; 0: none, everybody sees everything.
+/// Get the rules of these bits; 0: no rules, all clients see everything.
 const net_game_module* swarm_wild_make(swarm_wild* wild, uint32_t rules);
 const char* swarm_wild_templates(void);
 
-/// What the module keeps per world beside ids; the tests look at the counters.
+/// State of the module per world. Tests read the counters.
 typedef struct swarm_context {
     ecs_component_id pos, hp, target, heat, steered, shouts, player_id, clock_component;
     ecs_template_id mote, rock, avatar, burning, clock;
@@ -44,18 +45,18 @@ typedef struct swarm_context {
     ecs_query* clocks;
     uint32_t ping_last;     ///< client: number of the last ping
     uint64_t pings, sparks; ///< client: received
-    uint64_t ping_faults;   ///< client: a ping that did not follow the one before
-    uint64_t shout_faults;  ///< server: a shout that did not follow the player's one before
-    ecs_tick tick_zero;     ///< quiet is counted from here; tests that begin late set it
+    uint64_t ping_faults;   ///< client: pings that did not follow the previous one
+    uint64_t shout_faults;  ///< server: shouts that did not follow the player's previous one
+    ecs_tick tick_zero;     ///< quiet counts from this tick; tests that begin late set it
 
-    // Of the wild kind (swarm_wild.c); without its components the rest stays unused.
+    // Only for the wild kind (swarm_wild.c).
     bool is_wild;
-    uint32_t
-        grants; ///< 0: nobody sees the vault; 1: anybody may; 2: the first client alone, and nobody steers
+    /// 0: no client sees the vault; 1: all do; 2: only the first client, and no client steers.
+    uint32_t grants;
     uint32_t salt, load;
     const net_game_services* services;
     ecs_component_id owner, team, groups, together, pact, purse, plan, vault, grant, note, diary;
-    uint32_t kin_count; ///< made so far: their numbers are 1..this
+    uint32_t kin_count; ///< groups created so far; their numbers are 1..this
     uint32_t clients[SWARM_CLIENTS_MAX];
     uint32_t client_count;
 } swarm_context;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The test game's wild kind: who sees what changes all the time.
+// The wild kind of the test game: visibility changes all the time.
 //
-// Kin are three motes with one number: they come together, and their pact changes together, so a client that
-// holds two of them with different pacts has a torn group. The vault and the diary are of a class that only
-// `grant` opens; the plan is a team's, the purse an owner's. With the salt, values that nobody sees are others
-// and change at other times; nothing else does, so not one bit on the wire may. Values begin anew whenever
-// others come to see them.
+// Kin are three motes with one number. They are created together, and their pact changes in the
+// same tick. So a client that has two of them with different pacts has a torn group. Only `grant`
+// makes the class of vault and diary visible. The plan is visible to a team, the purse to the
+// owner. With the salt, values that no client sees are different and change at other times. Nothing
+// else differs, so no bit on the wire may differ. Values start again when other clients begin to
+// see them.
 #include "swarm_parts.h"
 
 #include <stdlib.h>
@@ -102,14 +103,15 @@ static void set_text(ecs_world* world, ecs_entity entity, ecs_component_id compo
                           size);
 }
 
-// Who saw it may see it for some ticks more, unless it is judged at once: then what comes later is hidden.
+// A client that saw it may see it for some more ticks, unless interest is computed at once. Later
+// values are hidden.
 static void hide_at_once(const swarm_context* context) {
     if (context->grants == 1 || !context->services) return;
     for (uint32_t i = 0; i < context->client_count; i++)
         context->services->refresh_scope(context->services->context, context->clients[i]);
 }
 
-// Chance is asked the same with and without the salt.
+// Draw the same random numbers with and without the salt.
 static void mutate(ecs_world* world, swarm_context* context, ecs_entity one) {
     base_rng* rng = ecs_world_rng(world);
     bool is_salted = context->salt != 0;

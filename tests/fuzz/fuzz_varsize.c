@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Large values from a hostile server into a client's world, and acknowledgements of a hostile client into a
-// server's view, between records that come and go and an honest server's own values.
+// Variable-size values from a hostile server into a client's world, and acknowledgements of a
+// hostile client into a server's sender, between records and values of an honest server.
 //
-// The input is a list of steps, each a byte and what follows it:
+// The input is a list of steps, each a byte with its arguments:
 //     0 index generation template tick     a record, as a mirror would apply it
 //     1 size bytes                         a packed VarsizeValue
 //     2 size bytes                         a packed VarsizeAck
@@ -207,7 +207,7 @@ static void change_server(fixture* at, base_reader* bytes) {
     FUZZ_CHECK(!net_varsize_sender_is_broken(at->view));
 }
 
-// Whatever came, what the world holds is a value that could be sent on.
+// For any input, every value in the world can be sent.
 static void check_world(fixture* at) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
