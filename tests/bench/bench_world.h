@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// The worlds of all rows: the archetypes that are measured, and beside them 1,000 tracked and
-/// replicated entities that a system changes, so that tracking is at work while others are measured.
+/// The worlds of all rows: the measured archetypes, and 1,000 tracked and replicated entities that
+/// a system changes, so that tracking is active while other entities are measured.
 #pragma once
 
 #include "bench.h"
 
 #include "ecs/ecs.h"
 
-#define BENCH_DT 0.015625f ///< a power of two, so that long runs stay exact longer
+#define BENCH_DT 0.015625f ///< a power of two, so that sums stay exact longer
 #define BENCH_TRACKED 1000u
 
 /// Component sizes of template "wide": ten m, two p3, a p2, an i: 14 components, 516 bytes.
@@ -25,7 +25,7 @@ typedef struct bench_world {
     ecs_query* movers;
     ecs_event_type damage; ///< payload uint32_t
     ecs_query* marks;
-    uint32_t stage_upkeep; ///< changes the 1,000
+    uint32_t stage_upkeep; ///< changes the 1,000 entities
 } bench_world;
 
 typedef struct bench_world_config {
@@ -37,21 +37,21 @@ typedef struct bench_world_config {
     bool has_move_es;      ///< the same, written by shoal-esgen (move_es.c)
     bool has_touch;        ///< system that walks "place" for writing and writes nothing
     bool has_damage;       ///< handler of "damage" on "hits"
-    const char* templates; ///< more of them; may be NULL
+    const char* templates; ///< more templates; may be NULL
 } bench_world_config;
 
-/// Everything or the program ends with a message.
+/// Create everything. On failure the program ends with a message.
 void bench_world_init(bench_world* self, const bench_world_config* config);
 void bench_world_deinit(bench_world* self);
-/// One step of stage "act", changes cleared.
+/// Run one step of stage "act" and clear the changes.
 void bench_world_step(bench_world* self);
-/// Let the 1,000 tracked ones change, and track that.
+/// Change the 1,000 tracked entities, and track it.
 void bench_world_upkeep(bench_world* self);
 
 ecs_result bench_register_generated(ecs_world* world);
 
-/// pos += vel * dt over `count` rows of 64-byte aligned columns. The blocks of 16 rows have a fixed trip
-/// count: that is what gcc vectorises at -O2, and what a system's author would write.
+/// pos += vel * dt over `count` rows of 64-byte aligned columns. The blocks of 16 rows have a fixed
+/// trip count: gcc vectorises these at -O2, and the author of a system would write them.
 static inline void bench_move(float* restrict pos, const float* restrict vel, float dt,
                               uint32_t count) {
     pos = __builtin_assume_aligned(pos, 64);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Making and destroying entities.
+// Creating and destroying entities.
 //
-// The twin of a 516-byte creation has its 14 columns at fixed places, copies the template's row with
-// sizes the compiler knows, and writes the same three overrides. What it lacks is everything that lets
-// the set of components be chosen at run time.
+// The twin of a 516-byte creation has its 14 columns at fixed places, copies the template's row
+// with sizes that the compiler knows, and writes the same three overrides. It has nothing that is
+// needed to choose the set of components at run time.
 #include "bench_best.h"
 #include "bench_world.h"
 
@@ -39,7 +39,7 @@ typedef struct wide_fixture {
 
 static const bench_world_config plain_world = {.has_move = true, .entities_max = 1u << 21};
 
-// Columns come from the kernel, so that the fresh row can give them back to it.
+// The kernel gives the columns, so that the fresh row can return them.
 static void* map(size_t bytes) {
     void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
@@ -114,7 +114,7 @@ static void destroy_wide(void* fixture) {
     bench_release(self);
 }
 
-// From the last one back, so that nothing moves.
+// Destroy from the last one back, so that nothing moves.
 static void clear_wide_shoal(void* fixture) {
     wide_fixture* self = fixture;
     for (uint32_t i = WIDE_COUNT; i-- > 0;) {
@@ -203,9 +203,9 @@ static bool is_wide_equal(void* fixture) {
     return self->handles.count == WIDE_COUNT;
 }
 
-// ---- fresh: the same in memory that nobody touched since the kernel gave it ----
+// ---- fresh: the same in memory that was never written ----
 
-// Whatever is large is new in each round: no round warms the next one.
+// All large memory is new in each round, so no round warms the next one.
 static void* fresh_allocate(void* context, size_t size, size_t align) {
     (void)context;
     const base_allocator* heap = base_allocator_heap();
@@ -230,7 +230,7 @@ static void renew_shoal(void* fixture) {
     bench_world_init(&self->shoal, &config);
 }
 
-// Columns only: the records stay, as those of a program that runs would.
+// Only the columns are new. The records stay, as in a running program.
 static void renew_best(void* fixture) {
     wide_fixture* self = fixture;
     best_handles_clear(&self->handles);
@@ -243,7 +243,7 @@ static void renew_best(void* fixture) {
 typedef struct small_fixture {
     bench_world shoal;
     ecs_entity* entities; ///< in order of creation
-    uint32_t* order;      ///< in which they die or are recycled
+    uint32_t* order;      ///< order of destruction or recycling
     best_handles handles;
     uint32_t* best; ///< in order of creation
     ecs_vec3 *pos, *vel;

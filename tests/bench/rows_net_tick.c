@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a server's transport costs per tick: one datagram of 32 bytes from each of N peers is received,
-// one packet of nearly an mtu is sent to each. The twin is bare ENet in a process of its own
-// (bench_enet.c), because in this one ENet's socket functions are ours.
+// The cost of a server's transport per tick: one datagram of 32 bytes from each of N peers is
+// received, one packet of nearly an mtu is sent to each. The twin is bare ENet in a process of its
+// own (bench_enet.c), because in this one ENet's socket functions are ours.
 //
-// A tick in two steps: first the swarm reads and sends, which is not timed, then the server finds all
-// datagrams there and works without waiting. Both servers' ticks alternate.
+// A tick has two steps. First the swarm reads and sends, which is not measured. Then the server
+// finds all datagrams there and works without waiting. Ticks of both servers alternate.
 #include "bench_child.h"
 #include "bench_enet.h"
 
@@ -22,7 +22,7 @@ typedef struct fixture {
     net_peer peers[PEERS_MAX];
     uint32_t peer_count;
     bench_child server;               // bare ENet
-    bench_child swarm, swarm_of_bare; // clients of ours and of the server's
+    bench_child swarm, swarm_of_bare; // clients of ours and of the bare server
     uint64_t received, received_bare; // in all ticks
     uint64_t ticks;
     double shoal[BENCH_ROUNDS_MAX], best[BENCH_ROUNDS_MAX], ratio[BENCH_ROUNDS_MAX];

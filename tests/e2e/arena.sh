@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A thousand soldiers and real clients: each client holds exactly what it may see, and a log gives the match back.
-# shellcheck source=lib.sh
+# A thousand soldiers and real clients: each client has exactly what it may see, and the log replays
+# the match. shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 ticks=$(scaled 300 120)
 
-# serve_arena [option...]: its address into $address.
+# serve_arena [option...]: start the server; $address gets its address.
 serve_arena() {
     start server shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 30 --ticks "$ticks" --log arena.slog "$@"
     await "ready line" is_ready_or_gone server
@@ -14,7 +14,7 @@ serve_arena() {
     [ -n "$address" ] || fail "no ready line as it should be"
 }
 
-# play BOTS [server option...]: they are equal, and so is the match when it is run again.
+# play BOTS [server option...]: the worlds must be equal, and the re-run of the log too.
 play() {
     local bots=$1
     shift
@@ -30,7 +30,7 @@ play() {
 
 case_eight_bots_see_their_part_of_a_thousand_soldiers() {
     play 8
-    # Fog: nobody holds the whole world.
+    # Fog: no client has the whole world.
     local all most
     all=$(sed -nE 's/^done .* entities=([0-9]+) .*/\1/p' server.out)
     most=$(value entities client.out | sort -n | tail -n 1)
@@ -44,7 +44,7 @@ case_a_bad_line_changes_nothing_of_what_is_seen() {
 case_the_module_of_arena_is_checked() {
     run check shoal-server check "$games/arena.blk"
     [ "$code" = 0 ] || fail "check of the templates ended with $code"
-    # Sanitizers add writable globals of their own.
+    # Sanitizers add writable globals.
     [ -z "${SHOAL_E2E_SLOW:-}" ] || return 0
     run check shoal-server check "$games/arena.so" "$games/arena.blk"
     [ "$code" = 0 ] || fail "check ended with $code"

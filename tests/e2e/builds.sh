@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# One log of breakout, captured by the first build, run again by all: other compilers, levels of
-# optimization and sanitizers must give the same hashes. ctest knows one build only, so scripts/test
+# The first build records a log of breakout, and all builds run it again: other compilers, levels of
+# optimization and sanitizers must give the same hashes. ctest knows only one build, so scripts/test
 # --full calls this:
 #
 #     tests/e2e/builds.sh BUILD OTHER...

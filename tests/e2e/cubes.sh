@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Ten thousand cubes (S1.7, S1.8): equal worlds, a log that gives them back, and a line that hardly notices.
+# Ten thousand cubes (S1.7, S1.8): equal worlds, a log that replays them, and few bytes on the line.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 ticks=$(scaled 600 240)
 
-# serve_cubes [option...]: its address into $address.
+# serve_cubes [option...]: start the server; $address gets its address.
 serve_cubes() {
     start server shoal-server --game cubes --listen 127.0.0.1:0 --ticks "$ticks" --log cubes.slog "$@"
     await "ready line" is_ready_or_gone server
@@ -28,8 +28,8 @@ play() {
 
 case_ten_thousand_cubes_fall_in_three_worlds() {
     play
-    # Each client heard of every cube once: what they do from then on costs nothing. 12 bytes a cube, and
-    # 200 a tick for the cameras and for what carries them.
+    # Each client gets every cube once; their movement then costs nothing. 12 bytes a cube, and
+    # 200 a tick for the cameras and their parents.
     local bytes limit=$((10000 * 12 + ticks * 200))
     bytes=$(value recv_bytes client.out | sort -n | tail -n 1)
     [ "$bytes" -lt "$limit" ] || fail "$bytes bytes for a client, more than $limit"
@@ -44,7 +44,7 @@ case_other_data_lets_the_cameras_fall() {
 case_the_module_of_cubes_is_checked() {
     run check shoal-server check "$games/cubes.blk"
     [ "$code" = 0 ] || fail "check of the templates ended with $code"
-    # Sanitizers add writable globals of their own.
+    # Sanitizers add writable globals.
     [ -z "${SHOAL_E2E_SLOW:-}" ] || return 0
     run check shoal-server check "$games/cubes.so" "$games/cubes.blk"
     [ "$code" = 0 ] || fail "check ended with $code"

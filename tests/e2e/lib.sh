@@ -1,34 +1,36 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Sourced by the end-to-end scripts. A script holds functions named case_<sentence>; ctest runs each as a
-# test of its own:
+# The end-to-end scripts source this file. A script has functions named case_<sentence>. ctest runs
+# each as a test of its own:
 #
 #     SCRIPT BUILD CASE        e.g. tests/e2e/session.sh build case_a_full_server_refuses
-#     SCRIPT BUILD             all of them, one after the other
+#     SCRIPT BUILD             runs all cases, one after the other
 #
-# Every case has an empty folder of its own as $PWD, so that any number of them run side by side: ports
-# are picked by the system and read from the ready line. What a program prints goes to NAME.out and
-# NAME.err there; a case that fails shows the ends of them. Programs still running at its end are killed.
+# Every case has an empty folder of its own as $PWD, so that cases can run side by side. The system
+# chooses ports; scripts read them from the ready line. The output of a program goes to NAME.out and
+# NAME.err in that folder. A case that fails prints the ends of these files. Programs that still run
+# at its end are killed.
 #
-# Nothing waits for a fixed time where an event can be awaited; every wait has an end (deadline_s).
+# A script waits for an event where it can, not for a fixed time. Every wait has a limit
+# (deadline_s).
 set -euo pipefail
 
 build=$(cd "$1" && pwd)
 bin=$build/bin
 games=$build/lib/shoal/games
-deadline_s=60 # nothing that is awaited takes a tenth of it, under sanitizers on a busy machine neither
+deadline_s=60 # no wait takes a tenth of it, also under sanitizers on a busy machine
 scale=${SHOAL_TEST_SCALE:-1}
 
-# What the caller's shell happens to say about Shoal is not part of a test.
+# Settings of the caller's shell must not change a test.
 for name in $(compgen -e | grep '^SHOAL_' || true); do
     case $name in SHOAL_TEST_SCALE | SHOAL_E2E_*) ;; *) unset "$name" ;; esac
 done
-# A report of a sanitizer has an exit code that no program of ours has.
+# A sanitizer's report has an exit code that our programs do not use.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:exitcode=99" LSAN_OPTIONS="${LSAN_OPTIONS:-}:exitcode=99"
 export TSAN_OPTIONS="${TSAN_OPTIONS:-}:exitcode=99"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/shoal-e2e.XXXXXX")
-declare -A pids=() # of programs that run in the background, by name
+declare -A pids=() # process ids of background programs, by name
 
 cleanup() {
     local pid
@@ -52,7 +54,7 @@ fail() {
 scaled() { awk -v n="$1" -v floor="$2" -v s="$scale" \
     'BEGIN { v = int(n * s); if (v > 4 * n) v = 4 * n; print v < floor ? floor : v }'; }
 
-# await "TEXT" COMMAND...: until it succeeds.
+# await "TEXT" COMMAND...: run COMMAND until it succeeds.
 await() {
     local what=$1 ends=$((SECONDS + deadline_s))
     shift
@@ -62,7 +64,7 @@ await() {
     done
 }
 
-# start NAME PROGRAM [argument...]: in the background.
+# start NAME PROGRAM [argument...]: start it in the background.
 start() {
     local name=$1 program=$2
     shift 2
@@ -73,7 +75,7 @@ start() {
 
 has_ended() { ! kill -0 "${pids[$1]}" 2>/dev/null; }
 
-# ended NAME: wait for its end; its exit code into $code.
+# ended NAME: wait for its end; $code gets its exit code.
 ended() {
     await "end of $1" has_ended "$1"
     code=0
@@ -88,7 +90,7 @@ ends_with() {
     [ "$code" = "$1" ] || fail "$2 ended with $code, not $1"
 }
 
-# run NAME PROGRAM [argument...]: to its end, exit code into $code.
+# run NAME PROGRAM [argument...]: run it to its end; $code gets its exit code.
 run() {
     start "$@"
     ended "$1"
@@ -103,7 +105,7 @@ reports_nothing() {
 
 is_ready_or_gone() { grep -q '^ready ' "$1.out" || has_ended "$1"; }
 
-# serve NAME [option...]: a server of breakout on a free port; its address into $address.
+# serve NAME [option...]: start a server of breakout on a free port; $address gets its address.
 serve() {
     local name=$1
     shift
@@ -118,9 +120,9 @@ serve() {
 has_said() { grep -qE "$2" "$1"; }
 says() { has_said "$1" "$2" || fail "$1 does not say $2"; }
 
-is_playing() { [ -s "$1" ]; } # a trace with rows: its client applies updates
+is_playing() { [ -s "$1" ]; } # the trace has rows: its client applies updates
 
-# value KEY FILE...: of each line that has KEY=
+# value KEY FILE...: print the value in each line that has KEY=
 value() {
     local key=$1
     shift
@@ -133,7 +135,7 @@ pick() {
     sed -nE "s/^$1 $head .* $2=([0-9a-f]{16}).*/\1 \2 \4 \3/p" "$3" | sort
 }
 
-# are_equal COUNT SERVER CLIENT...: so many ids join on (id, tick) with equal hashes and entities.
+# are_equal COUNT SERVER CLIENT...: COUNT ids join on (id, tick) with equal hashes and entities.
 are_equal() {
     local count=$1 server=$2 peers clients name
     shift 2
@@ -144,7 +146,7 @@ are_equal() {
         fail "not $count equal worlds:"$'\n'"$peers"$'\n'"$clients"
 }
 
-# verifies LOG [SERVER]: run again it ends as the server's done line says.
+# verifies LOG [SERVER]: a re-run of LOG must end as in the server's done line.
 verifies() {
     run verify shoal-replay verify "$1"
     [ "$code" = 0 ] || fail "verify of $1 ended with $code"
@@ -164,13 +166,13 @@ is_closed() {
     says info.out '^tail=whole$'
 }
 
-# copy_games FOLDER: another module folder, to spoil.
+# copy_games FOLDER: copy the module folder, so that a case can change it.
 copy_games() {
     mkdir "$1"
     cp "$games/breakout.so" "$games/breakout.blk" "$1/"
 }
 
-# change FILE SED-SCRIPT: it must change something.
+# change FILE SED-SCRIPT: edit FILE; the script must change something.
 change() {
     cp "$1" "$1.before"
     sed -i "$2" "$1"
@@ -178,13 +180,13 @@ change() {
     rm "$1.before"
 }
 
-# The seed of a random case: printed, and given again with SHOAL_E2E_SEED.
+# The seed of a random case. It is printed; SHOAL_E2E_SEED sets it.
 take_seed() {
     RANDOM=${SHOAL_E2E_SEED:=$((RANDOM * 32768 + RANDOM))}
     echo "SHOAL_E2E_SEED=$SHOAL_E2E_SEED"
 }
 
-# run_cases BUILD [CASE]: the last line of a script.
+# run_cases BUILD [CASE]: a script calls this in its last line.
 run_cases() {
     local name
     for name in ${2:-$(declare -F | sed -n 's/^declare -f \(case_.*\)/\1/p')}; do

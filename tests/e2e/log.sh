@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What a log is worth after a crash, after damage, and with another module.
+# Logs after a crash, after damage, and with another module.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -12,7 +12,7 @@ begin_kill() { # INDEX
     start "client$1" shoal-client "$address" --bots 4 --trace "$1.txt" --seed "$((RANDOM + 1))"
 }
 
-# The client's newest tick is in the log, and the log is accepted.
+# The log must have the client's newest tick, and must be accepted.
 judge_kill() { # INDEX
     local newest last
     is_lost_or_deaf "$1"
@@ -27,7 +27,7 @@ judge_kill() { # INDEX
     says info.out '^closed=no$'
 }
 
-# Every client says that the connection is lost.
+# Every client must report that the connection is lost.
 is_lost_or_deaf() { # INDEX
     ends_with 1 "client$1"
     [ "$(grep -c '^client .* end=lost$' "client$1.out")" = 4 ] || fail "client lines of kill $1"
@@ -49,7 +49,8 @@ case_a_killed_server_leaves_a_whole_log() {
     done
 }
 
-# The module of the other folder has a ball whose speed is the next float: the log must notice.
+# In the module of the other folder, the ball's speed is the next float. The re-run must find the
+# difference.
 case_another_ball_speed_diverges() {
     serve server --min-clients 2 --ticks 240 --log a.slog
     run client shoal-client "$address" --bots 2
@@ -65,8 +66,8 @@ case_another_ball_speed_diverges() {
 
 byte_at() { od -An -tu1 -j "$2" -N 1 "$1" | tr -d ' '; }
 
-# is_judged POSITION SIZE: the changed log was refused, or gave what the whole one gives, or lost a tail
-# and says so.
+# is_judged POSITION SIZE: the changed log was refused, or gave the same as the whole one, or lost a
+# tail and reported it.
 is_judged() {
     case $code in
     0) ;;
@@ -93,7 +94,7 @@ case_a_changed_byte_is_never_believed() {
     count=${SHOAL_E2E_BYTES:-$(scaled 200 40)}
     [ "$count" -le "$size" ] || count=$size
     for ((i = 0; i < count; i++)); do
-        # One position in each of `count` equal parts; all when there are as many as bytes.
+        # One position in each of `count` equal parts; every byte when `count` is the size.
         at=$((size * i / count))
         [ "$count" = "$size" ] || at=$((at + RANDOM % (size / count)))
         cp a.slog changed.slog

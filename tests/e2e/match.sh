@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A match with eight bots: all worlds equal, the log gives it back.
+# A match with eight bots: all worlds are equal, and the log replays it.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 ticks=$(scaled 1200 240)
 
-# play [client option...]: everything that holds on any network.
+# play [client option...]: checks that hold on any network.
 play() {
     serve server --min-clients 8 --ticks "$ticks" --log match.slog --dump-world server.txt
     run client shoal-client "$address" --headless --bots 8 --dump-world client.txt --trace trace.txt "$@"
@@ -40,7 +40,7 @@ case_eight_bots_see_one_match_over_a_bad_network() {
         v["sim_dropped"] == 0 { print "nothing was dropped"; bad = 1 }
         v["recv_reliable_bytes"] * 10 >= v["recv_bytes"] { print "too much is reliable"; bad = 1 }
         END { exit bad }' || fail "of client $(head -n 1 client.out)"
-    # A trace that is not true is not believed.
+    # A false trace must be refused.
     sed '$ s/row=\(.*\)\(.\)$/row=\2\1/' trace.txt >lie.txt
     cmp -s trace.txt lie.txt && return 0
     run lie shoal-replay check-trace match.slog lie.txt
@@ -73,7 +73,7 @@ case_few_bytes_at_few_ticks_without_a_thread_are_enough() {
     are_equal 3 server client
 }
 
-# Both ways: the server's own datagrams get lost too.
+# Both directions: datagrams of the server are lost too.
 case_the_server_can_have_a_bad_network() {
     serve server --min-clients 2 --ticks "$(scaled 300 120)" --log none --net loss=10,delay=30,seed=3
     run client shoal-client "$address" --bots 2
@@ -89,7 +89,7 @@ case_clients_join_and_leave_in_the_middle() {
     run second shoal-client "$address" --bots 1 --ticks 30 --name guest
     [ "$code" = 0 ] || fail "who leaves ends with $code"
     says second.out '^client id=3 .* end=left$'
-    run third shoal-client "$address" --bots 2 # to the end
+    run third shoal-client "$address" --bots 2 # it plays to the end
     [ "$code" = 0 ] || fail "who joins late ends with $code"
     ends_with 0 first
     ends_with 0 server

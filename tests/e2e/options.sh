@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Options, environment, what is refused and with which exit code; nothing here plays a match.
+# Options, environment, refusals and their exit codes. No case plays a match.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# refused CODE REGEX PROGRAM [argument...]: ends with CODE, says why on stderr and nothing on stdout.
+# refused CODE REGEX PROGRAM [argument...]: it must end with CODE, print the reason on stderr and
+# nothing on stdout.
 refused() {
     local wanted=$1 regex=$2
     shift 2
@@ -100,7 +101,7 @@ case_a_damaged_template_file_is_named_with_its_line() {
 }
 
 case_check_accepts_what_is_right() {
-    # A sanitizer puts globals of its own into a module, and check is right to refuse them.
+    # A sanitizer adds globals to a module, and check refuses them correctly.
     if [ -z "${SHOAL_E2E_SLOW:-}" ]; then
         run check shoal-server check "$games/breakout.so"
         [ "$code" = 0 ] || fail "check of breakout ended with $code"
@@ -111,7 +112,7 @@ case_check_accepts_what_is_right() {
     says check.out '^ok files=2 templates=[1-9][0-9]* components=[1-9][0-9]*$'
 }
 
-# S5.2: several files, what they import, and what only warns.
+# S5.2: several files, their imports, and faults that are only warnings.
 case_check_follows_imports() {
     mkdir -p many/parts
     echo 'import:t="many/parts/*.blk"' >all.blk
@@ -134,7 +135,7 @@ case_check_follows_imports() {
     refused 2 'at least one' shoal-server check --no-import
 }
 
-# P12: on request, all or nothing, and not under a log.
+# P12: reload on request, all or nothing, and never with a log.
 case_templates_are_reloaded_on_request() {
     cp "$games/breakout.so" "$games/breakout.blk" .
     serve server --game ./breakout.so --log none
@@ -172,7 +173,7 @@ case_the_environment_gives_options() {
     serve server
     ends_with 0 server
     says server.out '^done ticks=7 .* log=none$'
-    serve server --ticks 9 # the command line is stronger
+    serve server --ticks 9 # the command line comes first
     ends_with 0 server
     says server.out '^done ticks=9 '
     export SHOAL_TICKS=many
@@ -214,7 +215,7 @@ case_log_none_writes_no_file() {
 
 case_a_log_that_cannot_be_written_ends_with_1() {
     refused 1 'nowhere/a.slog' shoal-server --game breakout --listen 127.0.0.1:0 --log nowhere/a.slog
-    # A limit on the size of files is an error like any other, no signal.
+    # A limit on the size of files gives a normal error, no signal.
     ulimit -S -f 100
     refused 1 'a.slog' shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog
     ulimit -S -f "$(ulimit -H -f)"
@@ -224,7 +225,7 @@ case_fast_does_not_wait_and_gives_the_same_match() {
     local begun=$SECONDS
     serve fast --fast --ticks 6000 --log fast.slog --seed 5 --set level=2
     ends_with 0 fast
-    # 100 s of play. Sanitizers make ticks slow, so only the order of magnitude is judged.
+    # 100 s of play. Sanitizers make ticks slow, so only the order of magnitude is checked.
     [ $((SECONDS - begun)) -lt 50 ] || fail "--fast took $((SECONDS - begun)) s"
     says fast.out '^done ticks=6000 '
     verifies fast.slog fast

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Sessions that begin or end in another way than by the last tick.
+# Sessions that begin late or end before the last tick.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# ends_orderly SIGNAL: a match that a signal ends.
+# ends_orderly SIGNAL: a signal ends the match.
 ends_orderly() {
     serve server --min-clients 2 --log a.slog
     start client shoal-client "$address" --bots 2 --trace trace.txt
@@ -22,7 +22,7 @@ ends_orderly() {
 case_sigterm_ends_a_match_in_order() { ends_orderly TERM; }
 case_sigint_ends_a_match_in_order() { ends_orderly INT; }
 
-# Whatever the signal cut off: lines that name the same client and tick name the same world.
+# Whatever was cut off: lines with the same client and tick must mean the same world.
 case_sigterm_on_a_bad_network_leaves_no_false_pair() {
     serve server --min-clients 6 --log none
     start client shoal-client "$address" --bots 6 --trace trace.txt \
@@ -45,7 +45,7 @@ pairs_of() {
 case_sigterm_ends_a_server_that_holds() {
     serve server --min-clients 2 --log a.slog
     start client shoal-client "$address" --bots 1
-    sleep 0.5 # nobody says that a client has come, and it makes no difference to what must happen
+    sleep 0.5 # no line reports the client's arrival, and the result does not depend on it
     kill -TERM "${pids[server]}"
     ends_with 0 server
     says server.out '^done ticks=0 '
@@ -54,7 +54,7 @@ case_sigterm_ends_a_server_that_holds() {
     [ "$code" = 0 ] || [ "$code" = 6 ] || fail "the client ended with $code"
 }
 
-# leaves SIGNAL: a client that a signal ends.
+# leaves SIGNAL: a signal ends a client.
 leaves() {
     serve server --min-clients 1 --log none
     start client shoal-client "$address" --bots 1 --trace trace.txt
@@ -70,7 +70,7 @@ leaves() {
 case_a_client_leaves_on_sigint() { leaves INT; }
 case_a_client_leaves_on_sigterm() { leaves TERM; }
 
-# Whether nobody listens (the system refuses the datagram) or somebody listens and says nothing.
+# No program listens (the system refuses the datagram), or one listens and does not answer.
 case_nobody_answers_within_five_seconds() {
     serve server --log none
     kill -STOP "${pids[server]}"
@@ -104,7 +104,7 @@ case_a_full_server_refuses() {
     says second.err 'refused: the server is full'
     kill -INT "${pids[first]}"
     ends_with 0 first
-    # The place is free again.
+    # The place of the client is free again.
     run third shoal-client "$address" --bots 1 --ticks 3
     [ "$code" = 0 ] || fail "the third ended with $code"
     kill -TERM "${pids[server]}"
@@ -122,7 +122,7 @@ case_another_schema_is_refused_with_what_differs() {
     ends_with 0 server
 }
 
-# Ten seconds without any datagram: longer than a connection is believed in, shorter than a session lasts.
+# Ten seconds without any datagram: longer than a connection lasts, shorter than a session.
 case_a_client_comes_back_after_a_black_out() {
     serve server --min-clients 2 --ticks 1080 --log a.slog
     start other shoal-client "$address" --bots 1

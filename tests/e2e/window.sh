@@ -4,10 +4,10 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# No display is used, also where a developer has one.
+# The test uses no display, even when there is one.
 unset DISPLAY WAYLAND_DISPLAY SDL_VIDEODRIVER
 
-view_width=1200 # of breakout
+view_width=1200 # width of breakout's view
 view_height=800
 
 size_of() { "$bin/shoal-pixels" "$1" </dev/null | head -n 1; }
@@ -22,8 +22,9 @@ bricks() {
         awk '$2 == "color" { id = $1; color = $3 " " $4 " " $5 } $2 == "pos" && $1 == id { print $3, $4, color }'
 }
 
-# shows_bricks PICTURE WORLD WIDTH HEIGHT: where the world has bricks the picture has their colours, and
-# beside them it has not. Bricks are 66 x 24; the spots keep away from edges, and from dots in the middle.
+# shows_bricks PICTURE WORLD WIDTH HEIGHT: the picture must have the bricks' colours where the world
+# has bricks, and not beside them. Bricks are 66 x 24; the spots are away from edges, and from dots
+# in the middle.
 shows_bricks() {
     local count right
     bricks "$2" >bricks.txt
@@ -35,9 +36,9 @@ shows_bricks() {
     "$bin/shoal-pixels" "$1" <spots.txt | tail -n +2 >colors.txt
     right=$(awk 'function off(a, b) { return a > b ? a - b : b - a }
         off($1, $4) <= 64 && off($2, $5) <= 64 && off($3, $6) <= 64 { n++ } END { print n + 0 }' colors.txt)
-    # The picture is a little in the past: a ball may have struck one or two meanwhile.
+    # The picture shows the past: a ball may have hit one or two bricks meanwhile.
     [ "$right" -ge $((count - 2)) ] || { cat colors.txt; fail "$right of $count bricks have their colour"; }
-    # 60 units above the bricks is the field, which is dark.
+    # 60 units above the bricks is the dark field.
     awk '$2 == lowest || lowest == "" { lowest = $2; print $1, $2 }' <(sort -n -k2,2 bricks.txt) |
         awk -v w="$3" -v h="$4" -v vw=$view_width -v vh=$view_height '
         { s = w / vw < h / vh ? w / vw : h / vh; left = int((w - vw * s) / 2); top = int((h - vh * s) / 2)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Small messages that want much memory, time or stack. Each must be refused, with bounded memory.
+// Small messages that would need much memory, time or stack. The codec must refuse each with
+// bounded memory.
 #include "test.h"
 
 #include "proto/codec.h"

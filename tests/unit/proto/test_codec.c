@@ -30,7 +30,7 @@ static const Sample__Everything* decode_everything(const void* data, size_t size
     return (const Sample__Everything*)decode(&sample__everything__descriptor, data, size);
 }
 
-// Every field set; packed into `data`.
+// Pack a message with every field set into `data`.
 static size_t pack_everything(uint8_t* data, size_t capacity) {
     Sample__Leaf leaf = SAMPLE__LEAF__INIT, other = SAMPLE__LEAF__INIT;
     Sample__Leaf* leaves[2] = {&leaf, &other};
@@ -73,7 +73,7 @@ static size_t pack_everything(uint8_t* data, size_t capacity) {
     return size;
 }
 
-// What decodes must encode to something that decodes to the same bytes.
+// A decoded message must encode to bytes that decode and encode to the same bytes.
 static void check_stable(const ProtobufCMessageDescriptor* descriptor, const void* data,
                          size_t size) {
     static uint8_t once[PROTO_MESSAGE_BYTES_MAX * 4], twice[PROTO_MESSAGE_BYTES_MAX * 4];

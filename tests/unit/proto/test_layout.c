@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-// A layout from a text: one letter per field, space between components.
-// b bool, x exact float, q 16-bit float, p 2-bit float, i exact i32, l exact i64, d exact double, u u8 from 1.
+// Make a layout from a text: one letter per field, a space between components.
+// b bool, x exact float, q 16-bit float, p 2-bit float, i exact i32, l exact i64, d exact double, u
+// u8 from 1.
 static void build(proto_layout* layout, const char* text) {
     memset(layout, 0, sizeof *layout);
     layout->component_count = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows against one and two others: a model of random layouts and lives, and the corners.
+// Rows coded against one and two older rows: a model with random layouts and random movement, and
+// edge cases.
 #include "test.h"
 
 #include "base/rng.h"
@@ -9,11 +10,12 @@
 
 enum { WORDS_MAX = 64, BYTES_MAX = 1024, ROUNDS = 400, STEPS = 12 };
 
-// A layout from a text: a word per component, a letter per field.
-//   b bool, x exact float, X exact double, q 16-bit float, p 3-bit float, i exact i32, l exact i64, u u8
-//   from 1, e entity,
-//   n 9-bit integer; "r" alone is a rotation of 9 bits, "R" one of 15; a word beginning with 'v' is a velocity of
-//   12-bit floats, one with 's' a position of 16-bit floats that is the integral of the component before it.
+// Make a layout from a text: a word per component, a letter per field.
+//   b bool, x exact float, X exact double, q 16-bit float, p 3-bit float, i exact i32, l exact i64,
+//   u u8 from 1, e entity,
+//   n 9-bit integer; "r" alone is a rotation of 9 bits, "R" one of 15; a word beginning with 'v' is
+//   a velocity of 12-bit floats, one with 's' a position of 16-bit floats that is the integral of
+//   the component before it.
 static void add_field(proto_layout* layout, char letter) {
     proto_row_field* field = &layout->fields[layout->field_count++];
     field->offset_bytes = 8u * layout->components[layout->component_count - 1].field_count++;
@@ -104,7 +106,7 @@ static void random_rotation(const proto_layout* layout, uint32_t c, base_rng* rn
     proto_row_read_component(layout, c, memory, row);
 }
 
-// The next row of a life: what moves goes on, what rests sometimes jumps.
+// Make the next row of an entity: moving values continue, resting ones sometimes jump.
 static void step_row(const proto_layout* layout, base_rng* rng, const uint64_t* before,
                      int32_t* pace, uint64_t* row) {
     for (uint32_t c = 0; c < layout->component_count; c++) {
@@ -159,7 +161,7 @@ static void check_round_trip(const proto_layout* layout, const proto_row_base* a
     assert_memory_equal(written, taken, layout->component_count * sizeof *written);
 }
 
-static void lives_come_back_whatever_they_are_coded_against(void** state) {
+static void rows_survive_coding_against_any_bases(void** state) {
     (void)state;
     print_message("seed 41\n");
     base_rng rng = base_rng_make(41, 1);
@@ -334,7 +336,7 @@ static void rotations_survive_memory(void** state) {
     }
 }
 
-// Bits that n rows of a life take, each against the one `lag` before it and the one before that.
+// Count the bits of n rows, each coded against the row `lag` before it and the row before that.
 static uint64_t cost(const proto_layout* layout, uint64_t (*rows)[WORDS_MAX], uint32_t count,
                      uint32_t lag) {
     uint64_t bits = 0;
@@ -380,11 +382,11 @@ static void an_integral_that_does_not_fit_is_an_ordinary_component(void** state)
     build(&layout, "vv ss", 60);
     assert_true(layout.components[1].is_driven);
     assert_int_equal(layout.order[0], 0);
-    layout.components[0].integral = 2; // both of each other
+    layout.components[0].integral = 2; // each is the source of the other
     proto_layout_finish(&layout);
     assert_false(layout.components[0].is_driven);
     assert_false(layout.components[1].is_driven);
-    build(&layout, "ii ss", 60); // of whole numbers
+    build(&layout, "ii ss", 60); // a source of whole numbers
     assert_false(layout.components[1].is_driven);
 }
 
@@ -402,7 +404,7 @@ static void tables_are_checked(void** state) {
 int main(void) {
     base_assert_handler_set(test_assert_handler);
     const struct CMUnitTest cases[] = {
-        TEST(lives_come_back_whatever_they_are_coded_against),
+        TEST(rows_survive_coding_against_any_bases),
         TEST(wild_rows_stay_below_the_bound),
         TEST(any_bits_give_a_canonical_row_or_a_failed_reader),
         TEST(absent_is_the_same_six_bits_and_no_row),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The code against the standard: runs the vectors in proto/WIRE.md and compares the messages that it
-// prints with proto/wire.proto.
+// The code against the standard: runs the vectors of proto/WIRE.md, and compares the messages on
+// the page with proto/wire.proto.
 #include "test.h"
 
 #include "base/text.h"
@@ -24,7 +24,7 @@ static char* read_file(const char* path) {
     return text;
 }
 
-// The value of key= in a line of key=value words; "" when there is none.
+// Get the value of key= in a line of key=value words; "" when it is not there.
 static const char* find_value(const char* line, const char* key, char* target, size_t bytes) {
     char wanted[32];
     assert_true(base_text_format(wanted, sizeof wanted, " %s=", key));
@@ -218,7 +218,7 @@ static void the_vectors_hold(void** state) {
     free(text);
 }
 
-// One number of a list of tables: a hexadecimal digit per symbol, or decimal ones.
+// Read one row of a table: a hexadecimal digit per symbol.
 static const char* skip_spaces(const char* at) {
     while (*at == ' ' || *at == '\n')
         at++;
@@ -277,8 +277,7 @@ static void the_tables_are_those_of_the_code(void** state) {
     static proto_tables made;
     assert_true(proto_tables_make(lengths, &made));
     assert_memory_equal(&made, proto_tables_builtin(), sizeof made);
-    for (uint32_t i = 0; i < 200;
-         i++) { // one digit more or less is no set of codes, or another one
+    for (uint32_t i = 0; i < 200; i++) { // a changed length gives no codes, or other codes
         uint8_t kept = lengths[i * 37];
         lengths[i * 37] = (uint8_t)(kept > 1 ? kept - 1 : 13);
         bool is_fine = proto_tables_make(lengths, &made);

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A log played again by shoal-client without a window: hashes, exit codes, what a log has to be.
+# shoal-client plays a log without a window: hashes, exit codes, and which logs it accepts.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# record LOG TICKS: a short match of two bots.
+# record LOG TICKS: record a short match of two bots.
 record() {
     serve server --min-clients 2 --ticks "$2" --log "$1"
     run client shoal-client "$address" --bots 2
     ends_with 0 server
 }
 
-# replays LOG: to its end, with the hashes that verify has.
+# replays LOG: play it to its end; the hashes must be those of verify.
 replays() {
     verifies "$1"
     run replay shoal-client --replay "$@" --headless
@@ -23,7 +23,7 @@ replays() {
 case_a_replay_ends_with_the_hashes_of_verify() {
     record a.slog 240
     replays a.slog
-    # At a pace of its own, and from the middle.
+    # At another speed, and from the middle.
     replays a.slog --speed 8
     replays a.slog --at 200
     replays a.slog --game "$games/breakout.so"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A log as pictures, and in a window that nobody sees.
+# A log as pictures, and in a window without a display.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 unset DISPLAY WAYLAND_DISPLAY SDL_VIDEODRIVER
@@ -30,11 +30,11 @@ case_two_shots_of_one_tick_are_the_same_bytes() {
     done
     cmp -s at-1.png at-240.png && fail "ticks 1 and 240 are one picture"
     cmp -s at-240.png at-300.5.png && fail "ticks 240 and 300.5 are one picture"
-    # The last tick, however it is asked for.
+    # The last tick, chosen in different ways.
     shot last.png a.slog
     shot beyond.png a.slog --at 100000
     cmp last.png beyond.png
-    # With the strip below, and in another size.
+    # With the panel below, and in another size.
     shot strip.png a.slog --at 240 --panel
     cmp -s strip.png at-240.png && fail "there is no strip"
     shot strip2.png a.slog --at 240 --panel
